@@ -1,0 +1,44 @@
+import { DependencyError } from '../exceptions/index.ts';
+
+/** The optional packages that code may ask for, and how a user gets each. */
+const INSTALL_COMMANDS = {
+  '@duckdb/node-api': `npm install @duckdb/node-bindings-${process.platform}-${process.arch}`,
+  '@resvg/resvg-js': 'npm install @resvg/resvg-js',
+  '@tensorflow/tfjs-backend-webgpu': 'npm install webgpu @tensorflow/tfjs-backend-webgpu@4.22.0',
+  '@tensorflow/tfjs-node': 'npm install @tensorflow/tfjs-node@4.22.0',
+  '@tensorflow/tfjs-node-gpu': 'npm install @tensorflow/tfjs-node-gpu@4.22.0',
+  'danfojs-node': 'npm install danfojs-node@1.2.0',
+  echarts: 'npm install echarts',
+  webgpu: 'npm install webgpu @tensorflow/tfjs-backend-webgpu@4.22.0',
+} as const;
+
+/** A package that may be missing. */
+export type OptionalPackage = keyof typeof INSTALL_COMMANDS;
+
+/** The command that installs an optional package. */
+export function installCommand(name: OptionalPackage): string {
+  return INSTALL_COMMANDS[name];
+}
+
+/**
+ * Runs an import that may fail because an optional package is not installed.
+ * @param name the package
+ * @param neededFor what the caller wanted, as in "to draw plots"
+ * @param load the import itself, written out by the caller so that tools see it
+ * @throws {DependencyError} with the install command, the import's own error as its cause
+ */
+export async function importOptional<T>(
+  name: OptionalPackage,
+  neededFor: string,
+  load: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await load();
+  } catch (cause) {
+    throw new DependencyError(`The package '${name}' is needed ${neededFor} and cannot be loaded.`, {
+      context: { package: name, reason: cause instanceof Error ? cause.message : String(cause) },
+      suggestion: `Install it with: ${installCommand(name)}`,
+      cause,
+    });
+  }
+}

@@ -1,0 +1,46 @@
+import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus';
+
+/** A seeded source of random numbers; the same seed gives the same numbers on every run and machine. */
+export interface Random {
+  /** A number in [0, 1) with 53 random bits. */
+  next(): number;
+  /** An integer in [0, bound). */
+  integer(bound: number): number;
+  /** A number from the standard normal distribution. */
+  normal(): number;
+}
+
+/**
+ * A random source from a seed. Distinct `streams` of one seed are unrelated, so
+ * that adding draws to one use of randomness never shifts another.
+ */
+export function createRandom(seed: number, stream = 0): Random {
+  const generator = xoroshiro128plus(mix(Math.trunc(seed) ^ mix(stream + 0x9e3779b9)));
+  const bits = (): number => generator.next() >>> 0;
+  // 27 high bits and 26 low bits make one double, the recipe of the Mersenne Twister's authors.
+  const next = (): number => ((bits() >>> 5) * 67108864 + (bits() >>> 6)) / 9007199254740992;
+  return {
+    next,
+    integer: (bound) => Math.floor(next() * bound),
+    // Box and Muller; 1 - next() keeps the logarithm finite.
+    normal: () => Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next()),
+  };
+}
+
+/** Puts an array into random order, in place (Fisher and Yates). */
+export function shuffle(values: Int32Array, random: Random): void {
+  for (let last = values.length - 1; last > 0; last--) {
+    const other = random.integer(last + 1);
+    const kept = values[last] as number;
+    values[last] = values[other] as number;
+    values[other] = kept;
+  }
+}
+
+/** Spreads near seeds far apart (the finaliser of MurmurHash3). */
+function mix(value: number): number {
+  let hash = value | 0;
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return hash ^ (hash >>> 16);
+}
