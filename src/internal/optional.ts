@@ -2,7 +2,7 @@ import { DependencyError } from '../exceptions/index.ts';
 
 /** The optional packages that code may ask for, and how a user gets each. */
 const INSTALL_COMMANDS = {
-  '@duckdb/node-api': `npm install @duckdb/node-bindings-${process.platform}-${process.arch}`,
+  '@duckdb/node-api': `npm install @duckdb/node-bindings-${process.platform}-${process.arch}@1.5.5-r.5`,
   '@resvg/resvg-js': 'npm install @resvg/resvg-js',
   '@tensorflow/tfjs-backend-webgpu': 'npm install webgpu @tensorflow/tfjs-backend-webgpu@4.22.0',
   '@tensorflow/tfjs-node': 'npm install @tensorflow/tfjs-node@4.22.0',

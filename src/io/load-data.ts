@@ -1,0 +1,132 @@
+import type { DuckDBDataChunk } from '@duckdb/node-api';
+
+import { DataValidationError } from '../exceptions/index.ts';
+import { type CategoricalColumn, type Column, sortLabels, Table } from '../table/index.ts';
+import { columnKind, type DataFile, type DataFormat, queryDataFile } from './data-file.ts';
+import { type SqlSession, withDuckDb } from './duckdb.ts';
+import { quoteIdentifier } from './sql.ts';
+
+/** What {@link loadData} may be told. */
+export interface LoadDataOptions {
+  /** The columns to read, in the order wanted; all of the file's when left out. */
+  readonly columns?: readonly string[];
+  /** The form of the file; found out from its content and extension when left out. */
+  readonly format?: DataFormat;
+}
+
+/**
+ * Reads a CSV (comma, semicolon, tab or bar; gzipped or not) or Parquet file into a table.
+ *
+ * Numbers become numeric columns; text, booleans, dates and everything else
+ * categorical ones. An empty field is missing. The first line of a text file is
+ * its header.
+ * @throws {DataValidationError} for a missing, empty, ragged or headerless file, or an unknown column
+ * @throws {DependencyError} where DuckDB's binary is not installed
+ * @example
+ * ```ts
+ * import { writeFile } from 'node:fs/promises';
+ * import { loadData } from 'evenhand/io';
+ *
+ * await writeFile('wages.csv', 'wage,sex\n7.5,female\n9,male\n');
+ * const table = await loadData('wages.csv');
+ * console.log(table.rowCount, table.columnNames);
+ * // 2 [ 'wage', 'sex' ]
+ * ```
+ */
+export async function loadData(path: string, options: LoadDataOptions = {}): Promise<Table> {
+  return withDuckDb((session) =>
+    queryDataFile(session, path, options.format, async (file) => {
+      const names = options.columns ?? [...file.columns.keys()];
+      const columns = await readColumns(session, file, names);
+      if (columns.length > 0 && columns[0]?.rowCount === 0) {
+        throw new DataValidationError(`Cannot read '${path}': it has a header and no rows.`, {
+          context: { path },
+          suggestion: 'Check the query or the filter that made it.',
+        });
+      }
+      return Table.from(Object.fromEntries(columns.map((column, index) => [names[index] as string, column.finish()])));
+    }),
+  );
+}
+
+/** Collects one column from the chunks of a result. */
+interface ColumnBuilder {
+  readonly rowCount: number;
+  append(chunk: DuckDBDataChunk, index: number): void;
+  finish(): Column;
+}
+
+async function readColumns(session: SqlSession, file: DataFile, names: readonly string[]): Promise<ColumnBuilder[]> {
+  const kinds = names.map((name) => columnKind(file, name));
+  const builders = kinds.map((kind) => (kind === 'number' ? numericBuilder() : categoricalBuilder()));
+  const selected = names.map((name, index) => {
+    const type = kinds[index] === 'number' ? 'DOUBLE' : 'VARCHAR';
+    return `CAST(${quoteIdentifier(name)} AS ${type})`;
+  });
+  for await (const chunk of session.chunks(`SELECT ${selected.join(', ')} FROM ${file.relation}`)) {
+    builders.forEach((builder, index) => {
+      builder.append(chunk, index);
+    });
+  }
+  return builders;
+}
+
+function numericBuilder(): ColumnBuilder {
+  const parts: Float64Array[] = [];
+  let rowCount = 0;
+  return {
+    get rowCount() {
+      return rowCount;
+    },
+    append(chunk, index) {
+      const vector = chunk.getColumnVector(index);
+      const part = new Float64Array(chunk.rowCount);
+      for (let row = 0; row < part.length; row++) part[row] = (vector.getItem(row) as number | null) ?? NaN;
+      parts.push(part);
+      rowCount += part.length;
+    },
+    finish() {
+      const values = new Float64Array(rowCount);
+      concatenate(parts, values);
+      return { kind: 'numeric', values };
+    },
+  };
+}
+
+function categoricalBuilder(): ColumnBuilder {
+  const parts: Int32Array[] = [];
+  const codeOf = new Map<string, number>();
+  let rowCount = 0;
+  const encode = (text: string | null): number => {
+    if (text === null) return -1;
+    const known = codeOf.get(text);
+    if (known !== undefined) return known;
+    codeOf.set(text, codeOf.size);
+    return codeOf.size - 1;
+  };
+  return {
+    get rowCount() {
+      return rowCount;
+    },
+    append(chunk, index) {
+      const vector = chunk.getColumnVector(index);
+      const part = new Int32Array(chunk.rowCount);
+      for (let row = 0; row < part.length; row++) part[row] = encode(vector.getItem(row) as string | null);
+      parts.push(part);
+      rowCount += part.length;
+    },
+    finish(): CategoricalColumn {
+      const codes = new Int32Array(rowCount);
+      concatenate(parts, codes);
+      return sortLabels(codes, [...codeOf.keys()]);
+    },
+  };
+}
+
+function concatenate<T extends Float64Array | Int32Array>(parts: readonly T[], into: T): void {
+  let offset = 0;
+  for (const part of parts) {
+    into.set(part, offset);
+    offset += part.length;
+  }
+}

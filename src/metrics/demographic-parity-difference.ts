@@ -1,0 +1,52 @@
+import type { ColumnSource, SensitiveSource } from '../table/index.ts';
+import type { ClassificationStats } from './group-stats.ts';
+import type { MetricResult } from './metric-result.ts';
+import { fillMetricOptions, type MetricOptions } from './options.ts';
+import { rateGap } from './rate-gap.ts';
+import { reduceClassification } from './reduce-rows.ts';
+import type { RowOptions } from './row-options.ts';
+
+/** The metric as a function of per-group statistics. */
+export function demographicParityDifferenceOf(stats: ClassificationStats, options?: MetricOptions): MetricResult {
+  return rateGap(
+    stats,
+    { metric: 'demographic_parity_difference', rates: ['selection_rate'], needsTruth: false },
+    fillMetricOptions(options),
+  );
+}
+
+/**
+ * Demographic parity difference: the largest minus the smallest selection rate
+ * over groups,
+ *
+ *     DPD = max_g P(yPred = 1 | g) - min_g P(yPred = 1 | g), in [0, 1].
+ *
+ * 0 means that every group is selected equally often, whatever the true labels.
+ *
+ * Groups under `minGroupSize` rows are excluded and listed; with fewer than two
+ * groups left the value is NaN and `undefinedReason` says why. Rows without a
+ * decision or group are counted in `nDropped`.
+ * @param yPred decisions, [n], 0 or 1
+ * @param sensitive group of each row, [n], or an object of several attributes to cross
+ * @throws {DataValidationError} where lengths differ, a decision is not 0 or 1, or all rows lack a value
+ * @see Calders, Kamiran and Pechenizkiy (2009), "Building classifiers with independency constraints"
+ * @example
+ * ```ts
+ * import { demographicParityDifference } from 'evenhand/metrics';
+ *
+ * const result = demographicParityDifference([1, 1, 1, 0], ['a', 'a', 'b', 'b'], { minGroupSize: 2 });
+ * console.log(result.value, result.perGroup['b']);
+ * // 0.5 { selection_rate: 0.5 }
+ * ```
+ */
+export function demographicParityDifference(
+  yPred: ColumnSource,
+  sensitive: SensitiveSource,
+  options: MetricOptions & RowOptions = {},
+): MetricResult {
+  const { sampleWeight, positiveLabel, nanPolicy } = options;
+  return demographicParityDifferenceOf(
+    reduceClassification({ yPred, sensitive, sampleWeight, positiveLabel, nanPolicy }),
+    options,
+  );
+}

@@ -1,0 +1,106 @@
+import { DataValidationError } from '../exceptions/index.ts';
+import type { CategoricalColumn, Column, NumericColumn } from './column.ts';
+import { encodeLabels } from './encode-labels.ts';
+
+/** A danfojs Series, by the parts of it that are read. */
+export interface SeriesLike {
+  readonly values: unknown;
+  readonly shape: readonly number[];
+}
+
+/** A tensor, by the parts of it that are read. */
+export interface TensorLike {
+  readonly shape: readonly number[];
+  readonly dtype: string;
+  dataSync(): ArrayLike<unknown>;
+}
+
+/** Whatever may stand for one column: an array, a typed array, a column, a danfojs Series, a 1-D tensor. */
+export type ColumnSource = ArrayLike<unknown> | Column | SeriesLike | TensorLike;
+
+/** Whether a value is a tensor of some copy of TensorFlow.js. */
+export function isTensorLike(source: unknown): source is TensorLike {
+  return typeof source === 'object' && source !== null && 'dataSync' in source && 'dtype' in source;
+}
+
+/**
+ * Reads whatever stands for one column.
+ *
+ * Numbers, bigints and typed arrays become a numeric column; strings, booleans
+ * and mixtures a categorical one. `null`, `undefined` and NaN are missing.
+ * @param source the column
+ * @param name what to call it in errors
+ * @throws {DataValidationError} where the source has more than one dimension or holds objects
+ */
+export function toColumn(source: ColumnSource, name: string): Column {
+  const values = unwrap(source, name);
+  if (isColumn(values)) return values;
+  if (ArrayBuffer.isView(values)) return { kind: 'numeric', values: Float64Array.from(values as ArrayLike<number>) };
+  return holdsOnlyNumbers(values) ? numericFrom(values) : categoricalFrom(values, name);
+}
+
+/** The array or column inside a source: a series' values, a tensor's data. */
+export function unwrap(source: ColumnSource, name: string): ArrayLike<unknown> | Column {
+  if (isColumn(source)) return source;
+  if (isTensorLike(source)) {
+    if (source.shape.length !== 1) throw wrongShape(name, `a tensor of shape [${source.shape.join(', ')}]`);
+    return source.dataSync();
+  }
+  if (isSeries(source)) return source.values as ArrayLike<unknown>;
+  if (isArrayLike(source)) return source;
+  throw wrongShape(name, source === null ? 'null' : typeof source);
+}
+
+function isColumn(source: unknown): source is Column {
+  return typeof source === 'object' && source !== null && 'kind' in source && ('codes' in source || 'values' in source);
+}
+
+function isSeries(source: unknown): source is SeriesLike {
+  return typeof source === 'object' && source !== null && 'values' in source && Array.isArray(source.values);
+}
+
+function isArrayLike(source: unknown): source is ArrayLike<unknown> {
+  return Array.isArray(source) || (ArrayBuffer.isView(source) && 'length' in source);
+}
+
+function wrongShape(name: string, got: string): DataValidationError {
+  return new DataValidationError(`${name} must be one column of values; got ${got}.`, {
+    context: { argument: name },
+    suggestion: 'Give an array, a typed array, a column, a danfojs Series or a 1-D tensor.',
+  });
+}
+
+function isMissing(value: unknown): boolean {
+  return value === null || value === undefined || (typeof value === 'number' && Number.isNaN(value));
+}
+
+function holdsOnlyNumbers(values: ArrayLike<unknown>): boolean {
+  for (let row = 0; row < values.length; row++) {
+    const value = values[row];
+    if (typeof value !== 'number' && typeof value !== 'bigint' && !isMissing(value)) return false;
+  }
+  return true;
+}
+
+function numericFrom(values: ArrayLike<unknown>): NumericColumn {
+  const numbers = new Float64Array(values.length);
+  for (let row = 0; row < values.length; row++) {
+    numbers[row] = isMissing(values[row]) ? NaN : Number(values[row]);
+  }
+  return { kind: 'numeric', values: numbers };
+}
+
+function categoricalFrom(values: ArrayLike<unknown>, name: string): CategoricalColumn {
+  return encodeLabels(values.length, (row) => {
+    const value = values[row];
+    if (typeof value === 'string') return value;
+    if (isMissing(value)) return undefined;
+    if (typeof value === 'object' || typeof value === 'function') {
+      throw new DataValidationError(`${name} holds ${Array.isArray(value) ? 'a list' : 'an object'} at index ${String(row)}.`, {
+        context: { argument: name, index: row },
+        suggestion: 'Give one number, string or boolean per row.',
+      });
+    }
+    return String(value);
+  });
+}

@@ -1,0 +1,41 @@
+/** A column of numbers; a missing value is NaN. */
+export interface NumericColumn {
+  readonly kind: 'numeric';
+  readonly values: Float64Array;
+}
+
+/** A column of categories: `codes[row]` is an index into `labels`, or -1 where the value is missing. */
+export interface CategoricalColumn {
+  readonly kind: 'categorical';
+  readonly codes: Int32Array;
+  readonly labels: readonly string[];
+}
+
+/** One named part of a table, whole in memory. */
+export type Column = NumericColumn | CategoricalColumn;
+
+/** The number of rows of a column. */
+export function columnLength(column: Column): number {
+  return column.kind === 'numeric' ? column.values.length : column.codes.length;
+}
+
+/** The rows of a column at some indexes, in that order. */
+export function takeRows(column: Column, rows: ArrayLike<number>): Column {
+  const pick = <T extends Float64Array | Int32Array>(from: T, into: T): T => {
+    for (let i = 0; i < rows.length; i++) into[i] = from[rows[i] as number] as number;
+    return into;
+  };
+  return column.kind === 'numeric'
+    ? { kind: 'numeric', values: pick(column.values, new Float64Array(rows.length)) }
+    : {
+        kind: 'categorical',
+        codes: pick(column.codes, new Int32Array(rows.length)),
+        labels: column.labels,
+      };
+}
+
+/** A column's values as plain JavaScript: numbers or strings, null where missing. */
+export function columnToArray(column: Column): (number | string | null)[] {
+  if (column.kind === 'numeric') return Array.from(column.values, (value) => (Number.isNaN(value) ? null : value));
+  return Array.from(column.codes, (code) => column.labels[code] ?? null);
+}

@@ -1,0 +1,52 @@
+import type { CategoricalColumn } from './column.ts';
+
+/**
+ * Gives each distinct label a code, in the sorted order of the labels, so that
+ * the order of rows never changes a code. O(rows + labels log labels).
+ * @param length the number of rows
+ * @param labelAt the label of a row, or undefined where it is missing
+ */
+export function encodeLabels(length: number, labelAt: (row: number) => string | undefined): CategoricalColumn {
+  const codes = new Int32Array(length);
+  const codeOf = new Map<string, number>();
+  for (let row = 0; row < length; row++) {
+    const label = labelAt(row);
+    if (label === undefined) {
+      codes[row] = -1;
+      continue;
+    }
+    let code = codeOf.get(label);
+    if (code === undefined) {
+      code = codeOf.size;
+      codeOf.set(label, code);
+    }
+    codes[row] = code;
+  }
+  return sortLabels(codes, [...codeOf.keys()]);
+}
+
+/**
+ * Renumbers codes, in place, so that labels stand in sorted order: by value
+ * where all are numbers, by code unit otherwise. Labels that no row has go.
+ */
+export function sortLabels(codes: Int32Array, labels: readonly string[]): CategoricalColumn {
+  const occurs = new Uint8Array(labels.length);
+  for (const code of codes) if (code >= 0) occurs[code] = 1;
+  const order = labels.map((_, code) => code).filter((code) => occurs[code] === 1);
+  const asNumbers = order.every((code) => labels[code] !== '' && Number.isFinite(Number(labels[code])));
+  const text = (code: number): string => labels[code] as string;
+  order.sort(
+    asNumbers
+      ? (a, b) => Number(text(a)) - Number(text(b))
+      : (a, b) => (text(a) < text(b) ? -1 : Number(text(a) > text(b))),
+  );
+  if (order.length !== labels.length || order.some((code, rank) => code !== rank)) {
+    const rankOf = new Int32Array(labels.length);
+    order.forEach((code, rank) => (rankOf[code] = rank));
+    for (let row = 0; row < codes.length; row++) {
+      const code = codes[row] as number;
+      if (code >= 0) codes[row] = rankOf[code] as number;
+    }
+  }
+  return { kind: 'categorical', codes, labels: Object.freeze(order.map(text)) };
+}

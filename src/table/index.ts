@@ -1,0 +1,18 @@
+export {
+  type CategoricalColumn,
+  type Column,
+  columnLength,
+  type NumericColumn,
+} from './column.ts';
+export { type ColumnSource, isTensorLike, type TensorLike, toColumn, unwrap } from './column-source.ts';
+export type { DanfoDataFrame } from './danfo.ts';
+export {
+  encodeGroups,
+  INTERSECTION_SEPARATOR,
+  MISSING_LABEL,
+  type NanPolicy,
+  type SensitiveSource,
+} from './encode-groups.ts';
+export { sortLabels } from './encode-labels.ts';
+export { type BinaryValues, notBinary, toBinary } from './to-binary.ts';
+export { Table, type TableSource, unknownColumn } from './table.ts';

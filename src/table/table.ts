@@ -1,0 +1,162 @@
+import { DataValidationError } from '../exceptions/index.ts';
+import { suggestNames } from '../internal/nearest.ts';
+import {
+  type CategoricalColumn,
+  type Column,
+  columnLength,
+  columnToArray,
+  type NumericColumn,
+  takeRows,
+} from './column.ts';
+import { type ColumnSource, toColumn } from './column-source.ts';
+import { type DanfoDataFrame, isDanfoFrame, readDanfoFrame, toDanfoFrame } from './danfo.ts';
+
+/** Whatever may stand for a table: a table, an object of columns, records, a danfojs DataFrame. */
+export type TableSource =
+  | Table
+  | DanfoDataFrame
+  | Readonly<Record<string, ColumnSource>>
+  | readonly Readonly<Record<string, unknown>>[];
+
+/**
+ * Named columns of equal length. Immutable; making one copies no typed array
+ * that already has the right form.
+ * @example
+ * ```ts
+ * import { Table } from 'evenhand';
+ *
+ * const table = Table.from({ wage: [7.5, null, 12], sex: ['female', 'male', 'female'] });
+ * console.log(table.rowCount, table.columnNames, table.categorical('sex').labels);
+ * // 3 [ 'wage', 'sex' ] [ 'female', 'male' ]
+ * ```
+ */
+export class Table {
+  readonly rowCount: number;
+  readonly columnNames: readonly string[];
+  readonly #columns: ReadonlyMap<string, Column>;
+
+  private constructor(columns: ReadonlyMap<string, Column>) {
+    const lengths = [...columns].map(([name, column]) => [name, columnLength(column)] as const);
+    const [first] = lengths;
+    const odd = lengths.find(([, length]) => length !== first?.[1]);
+    if (first !== undefined && odd !== undefined) {
+      throw new DataValidationError(
+        `The columns differ in length: '${first[0]}' has ${String(first[1])} rows and '${odd[0]}' ${String(odd[1])}.`,
+        { context: { columns: Object.fromEntries(lengths) }, suggestion: 'Give every column one value per row.' },
+      );
+    }
+    this.#columns = columns;
+    this.rowCount = first?.[1] ?? 0;
+    this.columnNames = Object.freeze([...columns.keys()]);
+  }
+
+  /**
+   * Reads a table from columns, records or a danfojs DataFrame.
+   * @throws {DataValidationError} where columns differ in length or are none
+   */
+  static from(source: TableSource): Table {
+    if (source instanceof Table) return source;
+    if (isDanfoFrame(source)) return Table.from(readDanfoFrame(source));
+    const columns = Array.isArray(source)
+      ? columnsOfRecords(source as readonly Readonly<Record<string, unknown>>[])
+      : (source as Readonly<Record<string, ColumnSource>>);
+    return new Table(new Map(Object.entries(columns).map(([name, values]) => [name, toColumn(values, name)])));
+  }
+
+  /** Whether there is a column of that name. */
+  has(name: string): boolean {
+    return this.#columns.has(name);
+  }
+
+  /**
+   * A column by its name.
+   * @throws {DataValidationError} with the nearest names, where there is none
+   */
+  column(name: string): Column {
+    const column = this.#columns.get(name);
+    if (column === undefined) throw unknownColumn(name, this.columnNames, 'The table');
+    return column;
+  }
+
+  /**
+   * A column of numbers.
+   * @throws {DataValidationError} where the column holds text, with the first text and its row
+   */
+  numeric(name: string): NumericColumn {
+    const column = this.column(name);
+    if (column.kind === 'numeric') return column;
+    const row = column.codes.findIndex((code) => code >= 0 && !isNumber(column.labels[code]));
+    if (row < 0) return { kind: 'numeric', values: numbersOf(column) };
+    const text = column.labels[column.codes[row] as number] ?? '';
+    throw new DataValidationError(`Column '${name}' should hold numbers, but row ${String(row + 1)} holds '${text}'.`, {
+      context: { column: name, row, value: text },
+      suggestion: 'Mend or empty that value, or name another column.',
+    });
+  }
+
+  /** A column as categories; numbers become their shortest decimal text. */
+  categorical(name: string): CategoricalColumn {
+    const column = this.column(name);
+    if (column.kind === 'categorical') return column;
+    const text = toColumn(
+      Array.from(column.values, (value) => (Number.isNaN(value) ? null : String(value))),
+      name,
+    );
+    return text.kind === 'categorical'
+      ? text
+      : { kind: 'categorical', codes: new Int32Array(this.rowCount).fill(-1), labels: [] };
+  }
+
+  /** The same rows with only some columns. */
+  select(names: readonly string[]): Table {
+    return new Table(new Map(names.map((name) => [name, this.column(name)])));
+  }
+
+  /** The rows at some indexes, in that order. */
+  take(rows: ArrayLike<number>): Table {
+    return new Table(new Map([...this.#columns].map(([name, column]) => [name, takeRows(column, rows)])));
+  }
+
+  /** The columns as plain arrays, null where a value is missing. */
+  toColumns(): Record<string, (number | string | null)[]> {
+    return Object.fromEntries([...this.#columns].map(([name, column]) => [name, columnToArray(column)]));
+  }
+
+  /** One object per row; for small tables and display. */
+  toRecords(): Record<string, number | string | null>[] {
+    const columns = Object.entries(this.toColumns());
+    return Array.from({ length: this.rowCount }, (_, row) =>
+      Object.fromEntries(columns.map(([name, values]) => [name, values[row] ?? null])),
+    );
+  }
+
+  /**
+   * The table as a danfojs DataFrame.
+   * @throws {DependencyError} where danfojs-node is not installed
+   */
+  async toDanfo(): Promise<DanfoDataFrame> {
+    return toDanfoFrame(this.toColumns());
+  }
+}
+
+/** The error for a column name that nothing has. */
+export function unknownColumn(name: string, known: readonly string[], who: string): DataValidationError {
+  return new DataValidationError(`${who} has no column '${name}'.`, {
+    context: { column: name, columns: known },
+    suggestion: suggestNames(name, known, 'columns'),
+  });
+}
+
+function columnsOfRecords(records: readonly Readonly<Record<string, unknown>>[]): Record<string, unknown[]> {
+  const names = new Set(records.flatMap((record) => Object.keys(record)));
+  return Object.fromEntries(Array.from(names, (name) => [name, records.map((record) => record[name])]));
+}
+
+function isNumber(text: string | undefined): boolean {
+  return text !== undefined && text.trim() !== '' && !Number.isNaN(Number(text));
+}
+
+function numbersOf(column: CategoricalColumn): Float64Array {
+  const numberOf = column.labels.map(Number);
+  return Float64Array.from(column.codes, (code) => numberOf[code] ?? NaN);
+}
