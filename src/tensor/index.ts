@@ -1,0 +1,17 @@
+export { bceFromLogits } from './ops/bce-from-logits.ts';
+export { cellCounts, groupSums } from './ops/cell-counts.ts';
+export { blockDense, blockOutputs, dense } from './ops/dense.ts';
+export { largestGap, type SoftRates, softRates } from './ops/soft-rates.ts';
+export {
+  type BackendChoice,
+  type BackendReport,
+  currentTensorflow,
+  hasNvidiaDevice,
+  loadTensorflow,
+  probeBackends,
+  TENSOR_BACKENDS,
+  type TensorBackend,
+  type Tensorflow,
+  type Tf,
+} from './runtime.ts';
+export { webGpuAdapter } from './webgpu.ts';

@@ -1,0 +1,107 @@
+import type { Tensor, Tensor1D, Tensor2D } from '@tensorflow/tfjs';
+
+import { ValueError } from '../exceptions/index.ts';
+import { suggestNames } from '../internal/nearest.ts';
+import { bceFromLogits, currentTensorflow } from '../tensor/index.ts';
+import { FAIRNESS_PENALTIES, type FairnessPenaltyName, PENALTIES } from './fairness-penalty.ts';
+
+/** Options of {@link FairnessRegularizerLoss}. */
+export interface FairnessRegularizerLossOptions {
+  /**
+   * The weight of the penalty against the error, 0 or more.
+   * @defaultValue 0.5
+   */
+  readonly eta?: number | undefined;
+  /** @defaultValue 'covariance' */
+  readonly penalty?: FairnessPenaltyName | undefined;
+  /**
+   * Factor on the loss of rows with a positive label.
+   * @defaultValue 1
+   */
+  readonly posWeight?: number | undefined;
+}
+
+/**
+ * Binary cross-entropy plus eta times a fairness penalty on soft scores
+ * p = sigmoid(logit):
+ *
+ * - `covariance`: sum over groups of |mean(p z_g) - mean(p) mean(z_g)|, z_g the
+ *   group's indicator;
+ * - `mean_gap`: the largest squared difference of two groups' mean scores;
+ * - `equalized_odds`: `mean_gap` within each true label, summed.
+ *
+ * The penalty constrains mean scores, not decisions; what it costs is accuracy,
+ * and how much is what a sweep over eta shows. A group without rows in a batch
+ * contributes nothing; with one group every penalty is 0.
+ * @example
+ * ```ts
+ * import * as tf from '@tensorflow/tfjs';
+ * import { FairnessRegularizerLoss } from 'evenhand/training';
+ *
+ * const loss = new FairnessRegularizerLoss({ eta: 1, penalty: 'mean_gap' });
+ * const logits = tf.tensor1d([0, 0, 0, 0]);
+ * const labels = tf.tensor1d([1, 0, 1, 0]);
+ * const groups = tf.oneHot(tf.tensor1d([0, 0, 1, 1], 'int32'), 2);
+ * console.log(loss.compute(logits, labels, groups).arraySync().toFixed(4));
+ * // 0.6931
+ * ```
+ */
+export class FairnessRegularizerLoss {
+  readonly eta: number;
+  readonly penalty: FairnessPenaltyName;
+  readonly posWeight: number;
+
+  /** @throws {ValueError} for an unknown penalty, a negative eta or a posWeight that is not positive */
+  constructor(options: FairnessRegularizerLossOptions = {}) {
+    this.eta = options.eta ?? 0.5;
+    this.penalty = parsePenalty(options.penalty ?? 'covariance');
+    this.posWeight = options.posWeight ?? 1;
+    if (!(this.eta >= 0)) throw outOfRange('eta', '0 or more', this.eta);
+    if (!(this.posWeight > 0)) throw outOfRange('posWeight', 'above 0', this.posWeight);
+    Object.freeze(this);
+  }
+
+  /**
+   * The loss of one model on one batch; differentiable in the logits.
+   * @param logits [n] or [n, 1]
+   * @param labels [n] or [n, 1], 0 or 1
+   * @param groups [n, g], one-hot group codes
+   * @param sampleWeight [n], 0 or more; equal weights when left out
+   * @returns a scalar
+   */
+  compute(logits: Tensor, labels: Tensor, groups: Tensor, sampleWeight?: Tensor): Tensor1D {
+    const tf = currentTensorflow();
+    return tf.tidy(() => {
+      const n = logits.size;
+      const weights: Tensor = sampleWeight ?? tf.ones([n]);
+      const shares = weights.div(weights.sum()).reshape<Tensor2D>([1, n]);
+      const batch = {
+        scores: tf.sigmoid(logits).reshape<Tensor2D>([n, 1]),
+        labels: labels.cast('float32').reshape<Tensor2D>([n, 1]),
+        membership: groups.cast('float32').transpose<Tensor2D>().mul<Tensor2D>(shares),
+        shares,
+      };
+      const error = bceFromLogits(tf, logits.reshape([n, 1]), batch.labels, shares, this.posWeight);
+      return error.add(PENALTIES[this.penalty](tf, batch).mul(this.eta)).reshape([]);
+    });
+  }
+}
+
+/**
+ * A penalty's name.
+ * @throws {ValueError} for an unknown one
+ */
+export function parsePenalty(given: string): FairnessPenaltyName {
+  const found = FAIRNESS_PENALTIES.find((name) => name === given);
+  if (found !== undefined) return found;
+  throw new ValueError(`The penalty parameter must be one of ${FAIRNESS_PENALTIES.join(', ')}. Got '${given}' instead.`, {
+    context: { parameter: 'penalty', value: given },
+    suggestion: suggestNames(given, FAIRNESS_PENALTIES, 'penalties'),
+  });
+}
+
+function outOfRange(parameter: string, required: string, given: number): ValueError {
+  return new ValueError(`The ${parameter} parameter must be ${required}. Got ${String(given)} instead.`, {
+    context: { parameter, value: given },
+  });
+}

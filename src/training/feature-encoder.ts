@@ -1,0 +1,154 @@
+import { DataValidationError } from '../exceptions/index.ts';
+import { MISSING_LABEL, type Table } from '../table/index.ts';
+
+/** A numeric feature: (value - mean) / scale, 0 where missing, and a column that marks missing values if any were seen. */
+export interface NumericFeature {
+  readonly kind: 'numeric';
+  readonly name: string;
+  readonly mean: number;
+  readonly scale: number;
+  readonly marksMissing: boolean;
+}
+
+/** A categorical feature: one column per level; any other value has 0 in all of them. */
+export interface CategoricalFeature {
+  readonly kind: 'categorical';
+  readonly name: string;
+  readonly levels: readonly string[];
+}
+
+/** How one column of a table becomes columns of a matrix. Plain data: it is saved with a model. */
+export type FeatureSpec = NumericFeature | CategoricalFeature;
+
+/** What was learned from the training rows, and what a reader should know of it. */
+export interface FittedFeatures {
+  readonly specs: readonly FeatureSpec[];
+  readonly warnings: readonly string[];
+}
+
+/** A text column keeps its most frequent levels, up to so many. */
+const MOST_LEVELS = 64;
+
+/** A text column with more distinct values than this share of the rows is taken for an identifier. */
+const IDENTIFIER_SHARE = 0.5;
+
+/** Below so many distinct values a text column is never an identifier. */
+const FEWEST_IDENTIFIERS = 20;
+
+/**
+ * Learns the encoding of features from training rows alone: means and scales of
+ * numbers, levels of categories.
+ * @throws {DataValidationError} where no feature is left
+ */
+export function fitFeatures(table: Table, names: readonly string[]): FittedFeatures {
+  const warnings: string[] = [];
+  const specs = names.flatMap((name): FeatureSpec[] => {
+    const column = table.column(name);
+    if (column.kind === 'numeric') return fitNumeric(name, column.values, warnings);
+    return fitCategorical(name, column.codes, column.labels, warnings);
+  });
+  if (specs.length > 0) return { specs, warnings };
+  throw new DataValidationError('There is no feature to train on.', {
+    context: { features: names, warnings },
+    suggestion: 'Name feature columns that vary (features, --features).',
+  });
+}
+
+/** The number of matrix columns that features take. */
+export function encodedWidth(specs: readonly FeatureSpec[]): number {
+  return specs.reduce((sum, spec) => sum + specWidth(spec), 0);
+}
+
+/** Encodes all rows of a table: [rows, {@link encodedWidth}], row-major. */
+export function encodeFeatures(table: Table, specs: readonly FeatureSpec[]): Float32Array {
+  const width = encodedWidth(specs);
+  const matrix = new Float32Array(table.rowCount * width);
+  let offset = 0;
+  for (const spec of specs) {
+    if (spec.kind === 'numeric') encodeNumeric(table.numeric(spec.name).values, spec, matrix, offset, width);
+    else encodeCategorical(table, spec, matrix, offset, width);
+    offset += specWidth(spec);
+  }
+  return matrix;
+}
+
+function specWidth(spec: FeatureSpec): number {
+  return spec.kind === 'numeric' ? 1 + Number(spec.marksMissing) : spec.levels.length;
+}
+
+function fitNumeric(name: string, values: Float64Array, warnings: string[]): FeatureSpec[] {
+  const known = values.filter((value) => !Number.isNaN(value));
+  const infinite = known.find((value) => !Number.isFinite(value));
+  if (infinite !== undefined) {
+    throw new DataValidationError(`Column '${name}' must be finite, but holds ${String(infinite)}.`, {
+      context: { column: name },
+    });
+  }
+  const mean = known.reduce((sum, value) => sum + value, 0) / known.length;
+  const variance = known.reduce((sum, value) => sum + (value - mean) ** 2, 0) / known.length;
+  const scale = Math.sqrt(variance);
+  const marksMissing = known.length < values.length && known.length > 0;
+  if (!(scale > 0) && !marksMissing) {
+    warnings.push(`feature '${name}' is left out: it has ${known.length === 0 ? 'no value' : 'one value only'}`);
+    return [];
+  }
+  return [{ kind: 'numeric', name, mean, scale: scale > 0 ? scale : 1, marksMissing }];
+}
+
+function fitCategorical(name: string, codes: Int32Array, labels: readonly string[], warnings: string[]): FeatureSpec[] {
+  const counts = new Float64Array(labels.length);
+  let missing = 0;
+  for (const code of codes) {
+    if (code < 0) missing++;
+    else counts[code] = (counts[code] as number) + 1;
+  }
+  const seen = labels.map((label, code) => ({ label, count: counts[code] as number })).filter(({ count }) => count > 0);
+  if (seen.length > Math.max(FEWEST_IDENTIFIERS, IDENTIFIER_SHARE * codes.length)) {
+    warnings.push(`feature '${name}' is left out: its ${String(seen.length)} distinct texts look like identifiers`);
+    return [];
+  }
+  if (seen.length + Number(missing > 0) < 2) {
+    warnings.push(`feature '${name}' is left out: it has ${seen.length === 0 ? 'no value' : 'one value only'}`);
+    return [];
+  }
+  // Stable sort: equally frequent levels stay in the order of their labels.
+  const kept = seen.length > MOST_LEVELS ? [...seen].sort((a, b) => b.count - a.count).slice(0, MOST_LEVELS) : seen;
+  if (kept.length < seen.length) {
+    warnings.push(`feature '${name}' keeps its ${String(MOST_LEVELS)} most frequent of ${String(seen.length)} texts`);
+  }
+  const levels = kept.map(({ label }) => label).sort();
+  return [{ kind: 'categorical', name, levels: missing > 0 ? [...levels, MISSING_LABEL] : levels }];
+}
+
+function encodeNumeric(
+  values: Float64Array,
+  { mean, scale, marksMissing }: NumericFeature,
+  matrix: Float32Array,
+  offset: number,
+  width: number,
+): void {
+  for (let row = 0; row < values.length; row++) {
+    const value = values[row] as number;
+    const isMissing = Number.isNaN(value);
+    matrix[row * width + offset] = isMissing ? 0 : (value - mean) / scale;
+    if (marksMissing && isMissing) matrix[row * width + offset + 1] = 1;
+  }
+}
+
+function encodeCategorical(
+  table: Table,
+  { name, levels }: CategoricalFeature,
+  matrix: Float32Array,
+  offset: number,
+  width: number,
+): void {
+  const { codes, labels } = table.categorical(name);
+  const place = new Map(levels.map((level, index) => [level, index]));
+  const placeOf = labels.map((label) => place.get(label));
+  const placeOfMissing = place.get(MISSING_LABEL);
+  for (let row = 0; row < codes.length; row++) {
+    const code = codes[row] as number;
+    const index = code < 0 ? placeOfMissing : placeOf[code];
+    if (index !== undefined) matrix[row * width + offset + index] = 1;
+  }
+}

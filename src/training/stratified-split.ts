@@ -1,0 +1,41 @@
+import { createRandom, shuffle } from '../internal/random.ts';
+
+/**
+ * Deals rows into parts so that every stratum is shared out in proportion.
+ *
+ * Each stratum is shuffled and cut at the cumulated shares; the fraction of a
+ * row that a cut leaves over is carried on to the next stratum, so that the
+ * parts' sizes are right in total even when strata are small.
+ * @param strata the stratum of each row, 0 or more
+ * @param shares of the parts; they sum to 1
+ * @returns the rows of each part, ascending
+ */
+export function stratifiedSplit(strata: ArrayLike<number>, shares: readonly number[], seed: number): Int32Array[] {
+  const random = createRandom(seed);
+  const parts: number[][] = shares.map(() => []);
+  const carried = shares.map(() => 0);
+  for (const rows of rowsOfStrata(strata)) {
+    shuffle(rows, random);
+    let start = 0;
+    shares.forEach((share, part) => {
+      const isLast = part === shares.length - 1;
+      const wanted = share * rows.length + (carried[part] as number);
+      const take = isLast ? rows.length - start : Math.max(0, Math.min(rows.length - start, Math.round(wanted)));
+      carried[part] = wanted - take;
+      for (const row of rows.subarray(start, start + take)) (parts[part] as number[]).push(row);
+      start += take;
+    });
+  }
+  return parts.map((part) => Int32Array.from(part).sort());
+}
+
+function rowsOfStrata(strata: ArrayLike<number>): Int32Array[] {
+  const rows = new Map<number, number[]>();
+  for (let row = 0; row < strata.length; row++) {
+    const stratum = strata[row] as number;
+    const known = rows.get(stratum);
+    if (known === undefined) rows.set(stratum, [row]);
+    else known.push(row);
+  }
+  return [...rows].sort(([a], [b]) => a - b).map(([, members]) => Int32Array.from(members));
+}

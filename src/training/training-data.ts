@@ -1,0 +1,171 @@
+import { DataValidationError } from '../exceptions/index.ts';
+import {
+  type CategoricalColumn,
+  encodeGroups,
+  INTERSECTION_SEPARATOR,
+  Table,
+  type TableSource,
+  toBinary,
+} from '../table/index.ts';
+
+/** A table and the parts its columns play in training. */
+export interface TrainingSource {
+  /** The rows to learn from. */
+  readonly table: TableSource;
+  /**
+   * The column to predict: 0/1, or text with two values.
+   * @defaultValue 'y'
+   */
+  readonly target?: string | undefined;
+  /**
+   * The sensitive column, or several to cross; never a feature.
+   * @defaultValue 's'
+   */
+  readonly sensitive?: string | readonly string[] | undefined;
+  /** The columns to learn from; every other column when left out. */
+  readonly features?: readonly string[] | undefined;
+  /** The target's label that counts as 1; the rarer of two when left out. */
+  readonly positiveLabel?: string | undefined;
+  /** Rows to evaluate on; split off from `table` when left out. */
+  readonly testTable?: TableSource | undefined;
+}
+
+/** Rows ready to be encoded. Every row has a target and a group. */
+export interface TrainingRows {
+  readonly table: Table;
+  readonly y: Uint8Array;
+  readonly groups: CategoricalColumn;
+  /** Rows left out because the target or the group is missing. */
+  readonly nDropped: number;
+}
+
+/** What training needs to know of a source. */
+export interface TrainingData {
+  readonly rows: TrainingRows;
+  readonly test: TrainingRows | undefined;
+  readonly features: readonly string[];
+  readonly target: string;
+  readonly sensitive: readonly string[];
+  /** The label counted as 1, where the target is text; null for 0/1. */
+  readonly positiveLabel: string | null;
+}
+
+/**
+ * Reads a source: finds the features, maps the target to 0/1, codes the groups.
+ * @throws {DataValidationError} for unknown columns, a target without exactly two values, or fewer than two groups
+ */
+export function readTrainingData(source: TrainingSource): TrainingData {
+  const table = Table.from(source.table);
+  const target = source.target ?? 'y';
+  const sensitive = [source.sensitive ?? 's'].flat();
+  const positiveLabel = findPositiveLabel(table, target, source.positiveLabel);
+  const features = source.features ?? table.columnNames.filter((name) => name !== target && !sensitive.includes(name));
+  assertFeatures(table, features, target, sensitive);
+  const rows = readRows(table, target, sensitive, positiveLabel);
+  assertTwoGroups(rows.groups, sensitive);
+  assertTwoClasses(rows.y, target);
+  return {
+    rows,
+    test: source.testTable === undefined ? undefined : readTestRows(source.testTable, target, sensitive, positiveLabel, rows.groups),
+    features,
+    target,
+    sensitive,
+    positiveLabel,
+  };
+}
+
+/** Some rows of the data. */
+export function takeTrainingRows({ table, y, groups }: TrainingRows, rows: Int32Array): TrainingRows {
+  return {
+    table: table.take(rows),
+    y: Uint8Array.from(rows, (row) => y[row] as number),
+    groups: { ...groups, codes: Int32Array.from(rows, (row) => groups.codes[row] as number) },
+    nDropped: 0,
+  };
+}
+
+function readRows(table: Table, target: string, sensitive: readonly string[], positiveLabel: string | null): TrainingRows {
+  const y = toBinary(table.column(target), `Column '${target}'`, positiveLabel ?? undefined);
+  const [only] = sensitive;
+  const groups = encodeGroups(
+    sensitive.length === 1 && only !== undefined
+      ? table.column(only)
+      : Object.fromEntries(sensitive.map((name) => [name, table.column(name)])),
+  );
+  const kept = Int32Array.from(y.keys()).filter((row) => (y[row] as number) >= 0 && (groups.codes[row] as number) >= 0);
+  const all = { table, y: Uint8Array.from(y), groups, nDropped: 0 };
+  return kept.length === y.length ? all : { ...takeTrainingRows(all, kept), nDropped: y.length - kept.length };
+}
+
+/** Test rows, with the codes that the groups have in training; groups unknown there come after them. */
+function readTestRows(
+  source: TableSource,
+  target: string,
+  sensitive: readonly string[],
+  positiveLabel: string | null,
+  known: CategoricalColumn,
+): TrainingRows {
+  const rows = readRows(Table.from(source), target, sensitive, positiveLabel);
+  const labels = [...known.labels, ...rows.groups.labels.filter((label) => !known.labels.includes(label))];
+  const codeOf = rows.groups.labels.map((label) => labels.indexOf(label));
+  const codes = rows.groups.codes.map((code) => codeOf[code] as number);
+  return { ...rows, groups: { kind: 'categorical', codes, labels } };
+}
+
+/**
+ * The label that counts as 1 where the target is not 0/1 already: the named
+ * one, else the rarer of two.
+ */
+function findPositiveLabel(table: Table, target: string, named: string | undefined): string | null {
+  const { codes, labels } = table.categorical(target);
+  const counts = labels.map((label, code) => ({ label, count: codes.filter((other) => other === code).length }));
+  const shown = counts.map(({ label }) => `'${label}'`).slice(0, 8).join(', ');
+  if (named !== undefined) {
+    if (labels.includes(named)) return named;
+    throw new DataValidationError(`The target '${target}' never has the value '${named}'.`, {
+      context: { target, positiveLabel: named },
+      suggestion: `Its values are ${shown}.`,
+    });
+  }
+  if (labels.every((label) => ['0', '1', 'true', 'false'].includes(label.toLowerCase()))) return null;
+  if (labels.length === 2) {
+    const [first, second] = counts as [{ label: string; count: number }, { label: string; count: number }];
+    return second.count <= first.count ? second.label : first.label;
+  }
+  throw new DataValidationError(
+    `The target '${target}' has ${String(labels.length)} values${labels.length === 0 ? '' : ` (${shown}${labels.length > 8 ? ', …' : ''})`}; training needs two.`,
+    {
+      context: { target, values: labels.length },
+      suggestion: 'Name the one that counts as positive (positiveLabel, --positive-label); the others count as negative.',
+    },
+  );
+}
+
+function assertFeatures(table: Table, features: readonly string[], target: string, sensitive: readonly string[]): void {
+  for (const name of features) {
+    table.column(name);
+    if (name !== target && !sensitive.includes(name)) continue;
+    throw new DataValidationError(`Column '${name}' is ${name === target ? 'the target' : 'sensitive'} and cannot be a feature.`, {
+      context: { column: name },
+      suggestion: 'Take it out of the features.',
+    });
+  }
+}
+
+function assertTwoGroups({ labels }: CategoricalColumn, sensitive: readonly string[]): void {
+  if (labels.length >= 2) return;
+  const name = sensitive.join(INTERSECTION_SEPARATOR);
+  const found = labels.length === 0 ? 'no group' : `one group only ('${labels[0] ?? ''}')`;
+  throw new DataValidationError(`The sensitive column '${name}' has ${found}; a fairness constraint needs two.`, {
+    context: { sensitive },
+    suggestion: 'Name another sensitive column.',
+  });
+}
+
+function assertTwoClasses(y: Uint8Array, target: string): void {
+  if (y.includes(0) && y.includes(1)) return;
+  throw new DataValidationError(`The target '${target}' has one value only; there is nothing to learn.`, {
+    context: { target },
+    suggestion: 'Name another target, or another positive label.',
+  });
+}
