@@ -1,0 +1,168 @@
+import { type Chart, COLOURS, FONT_FAMILY } from './chart.ts';
+
+/** What is drawn of a point. */
+export interface ParetoChartPoint {
+  readonly eta: number;
+  readonly accuracy: number;
+  readonly dpDiff: number;
+  readonly dominated: boolean;
+  readonly accuracyCi: readonly [low: number, high: number];
+  readonly dpDiffCi: readonly [low: number, high: number] | null;
+}
+
+/** Words around the chart. */
+export interface ParetoChartText {
+  readonly title?: string | undefined;
+  readonly subtitle?: string | undefined;
+}
+
+/** One end of an axis beyond the data, as a share of their range. */
+const MARGIN = 0.06;
+
+/**
+ * Accuracy over demographic parity difference: better is up and to the left.
+ * Undominated points are full and joined, dominated ones hollow; thin crosses
+ * are intervals; labels are the etas.
+ */
+export function paretoChart(points: readonly ParetoChartPoint[], text: ParetoChartText = {}): Chart {
+  const front = points.filter((point) => !point.dominated).sort((a, b) => a.dpDiff - b.dpDiff);
+  const dominated = points.filter((point) => point.dominated);
+  const gaps = points.flatMap((point) => [point.dpDiff, ...(point.dpDiffCi ?? [])]);
+  const accuracies = points.flatMap((point) => [point.accuracy, ...point.accuracyCi]);
+  const at = (point: ParetoChartPoint): [number, number, number] => [point.dpDiff, point.accuracy, point.eta];
+  return {
+    width: 820,
+    height: 520,
+    description: describe(points),
+    option: {
+      animation: false,
+      backgroundColor: '#ffffff',
+      textStyle: { fontFamily: FONT_FAMILY, color: COLOURS.ink },
+      title: {
+        text: text.title ?? 'Accuracy against demographic parity difference',
+        subtext: text.subtitle ?? '',
+        left: 24,
+        top: 16,
+        textStyle: { fontFamily: FONT_FAMILY, fontSize: 18, fontWeight: 700, color: COLOURS.ink },
+        subtextStyle: { fontFamily: FONT_FAMILY, fontSize: 12, color: COLOURS.quiet },
+      },
+      legend: {
+        left: 24,
+        bottom: 12,
+        itemGap: 24,
+        selectedMode: false,
+        textStyle: { fontFamily: FONT_FAMILY, fontSize: 12, color: COLOURS.ink },
+        data: dominated.length > 0 ? ['not dominated', 'dominated'] : ['not dominated'],
+      },
+      tooltip: { trigger: 'item' },
+      grid: { left: 84, right: 40, top: 84, bottom: 96 },
+      xAxis: axis('Demographic parity difference (smaller is more even)', 42, gaps, [0, 1]),
+      yAxis: axis('Accuracy on unseen rows', 56, accuracies, [0, 1]),
+      series: [
+        intervals(points),
+        {
+          name: 'not dominated',
+          type: 'line',
+          data: front.map((point) => ({ value: at(point), name: `eta ${String(point.eta)}` })),
+          symbol: 'circle',
+          symbolSize: 11,
+          lineStyle: { color: COLOURS.main, width: 2 },
+          itemStyle: { color: COLOURS.main },
+          label: etaLabel(COLOURS.ink),
+          labelLayout: { hideOverlap: false },
+          z: 3,
+        },
+        {
+          name: 'dominated',
+          type: 'scatter',
+          data: dominated.map((point) => ({ value: at(point), name: `eta ${String(point.eta)}` })),
+          symbolSize: 10,
+          itemStyle: { color: '#ffffff', borderColor: COLOURS.other, borderWidth: 2 },
+          label: etaLabel(COLOURS.quiet),
+          z: 3,
+        },
+      ],
+    },
+  };
+}
+
+function axis(name: string, nameGap: number, values: readonly number[], [least, most]: readonly [number, number]): unknown {
+  const low = Math.min(...values);
+  const high = Math.max(...values);
+  const margin = MARGIN * (high - low || 0.1);
+  const step = niceStep((high - low + 2 * margin) / 6);
+  return {
+    type: 'value',
+    name,
+    nameLocation: 'middle',
+    nameGap,
+    nameTextStyle: { fontFamily: FONT_FAMILY, fontSize: 13, color: COLOURS.ink },
+    min: Math.max(least, Math.floor((low - margin) / step) * step),
+    max: Math.min(most, Math.ceil((high + margin) / step) * step),
+    interval: step,
+    axisLabel: { fontFamily: FONT_FAMILY, fontSize: 12, color: COLOURS.quiet },
+    axisLine: { show: true, onZero: false, lineStyle: { color: COLOURS.quiet } },
+    axisTick: { show: false },
+    splitLine: { lineStyle: { color: COLOURS.grid } },
+  };
+}
+
+/** The step of 1, 2 or 5 times a power of ten next above a rough one. */
+function niceStep(rough: number): number {
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const factor = [1, 2, 5].find((candidate) => candidate * power >= rough) ?? 10;
+  return factor * power;
+}
+
+/** Crosses as thin lines, drawn below the points. */
+function intervals(points: readonly ParetoChartPoint[]): unknown {
+  const lines = points.flatMap(({ accuracy, dpDiff, accuracyCi, dpDiffCi }) => [
+    [
+      [dpDiff, accuracyCi[0]],
+      [dpDiff, accuracyCi[1]],
+    ],
+    ...(dpDiffCi === null
+      ? []
+      : [
+          [
+            [dpDiffCi[0], accuracy],
+            [dpDiffCi[1], accuracy],
+          ],
+        ]),
+  ]);
+  return {
+    name: 'intervals',
+    type: 'line',
+    data: [],
+    silent: true,
+    markLine: {
+      silent: true,
+      symbol: 'none',
+      label: { show: false },
+      lineStyle: { color: COLOURS.mainSoft, width: 1.2, type: 'solid' },
+      data: lines.map(([from, to]) => [{ coord: from }, { coord: to }]),
+    },
+  };
+}
+
+function etaLabel(color: string): unknown {
+  return {
+    show: true,
+    position: 'top',
+    distance: 8,
+    fontFamily: FONT_FAMILY,
+    fontSize: 12,
+    color,
+    textBorderColor: '#ffffff',
+    textBorderWidth: 3,
+    formatter: '{b}',
+  };
+}
+
+function describe(points: readonly ParetoChartPoint[]): string {
+  const parts = points.map(
+    ({ eta, accuracy, dpDiff }) =>
+      `eta ${String(eta)}: accuracy ${accuracy.toFixed(3)}, demographic parity difference ${dpDiff.toFixed(3)}`,
+  );
+  return `Accuracy over demographic parity difference. ${parts.join('; ')}.`;
+}

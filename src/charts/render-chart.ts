@@ -1,0 +1,132 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { DataValidationError } from '../exceptions/index.ts';
+import { importOptional } from '../internal/optional.ts';
+import type { Chart } from './chart.ts';
+
+/** The forms that a chart can be saved in. */
+export type ChartFormat = 'svg' | 'png' | 'html';
+
+const FORMATS: readonly ChartFormat[] = ['svg', 'png', 'html'];
+
+/** Pixels per unit of a PNG, so that it stays sharp on dense screens. */
+const PNG_SCALE = 2;
+
+const NEEDED_FOR = 'to draw plots';
+
+/**
+ * The form that a path's extension asks for.
+ * @throws {DataValidationError} for any other extension
+ */
+export function chartFormat(savePath: string): ChartFormat {
+  const extension = path.extname(savePath).slice(1).toLowerCase();
+  const format = FORMATS.find((name) => name === extension);
+  if (format !== undefined) return format;
+  throw new DataValidationError(`A plot cannot be saved as '${savePath}': its extension is '${extension}'.`, {
+    context: { path: savePath },
+    suggestion: 'End the name in .svg, .png or .html.',
+  });
+}
+
+/**
+ * Draws a chart without a browser: SVG text, PNG bytes, or an HTML page that
+ * works alone, with nothing loaded from elsewhere.
+ * @throws {DependencyError} where echarts (or, for PNG, resvg) is not installed
+ */
+export async function renderChart(chart: Chart, format: ChartFormat): Promise<string | Uint8Array> {
+  if (format === 'html') return renderHtml(chart);
+  const svg = await renderSvg(chart);
+  return format === 'svg' ? svg : renderPng(svg);
+}
+
+async function renderSvg({ width, height, option, description }: Chart): Promise<string> {
+  const [echarts, charts, components, renderers] = await importOptional('echarts', NEEDED_FOR, () =>
+    Promise.all([
+      import('echarts/core'),
+      import('echarts/charts'),
+      import('echarts/components'),
+      import('echarts/renderers'),
+    ]),
+  );
+  echarts.use([
+    charts.LineChart,
+    charts.ScatterChart,
+    components.TitleComponent,
+    components.LegendComponent,
+    components.GridComponent,
+    components.MarkLineComponent,
+    components.TooltipComponent,
+    renderers.SVGRenderer,
+  ]);
+  const instance = echarts.init(null, null, { renderer: 'svg', ssr: true, width, height });
+  try {
+    instance.setOption(option);
+    const svg = instance.renderToSVGString();
+    return svg.replace(/^<svg /, `<svg role="img" aria-label="${escapeHtml(description)}" `);
+  } finally {
+    instance.dispose();
+  }
+}
+
+async function renderPng(svg: string): Promise<Uint8Array> {
+  const { Resvg } = await importOptional('@resvg/resvg-js', NEEDED_FOR, () => import('@resvg/resvg-js'));
+  const image = new Resvg(svg, {
+    fitTo: { mode: 'zoom', value: PNG_SCALE },
+    font: {
+      // Without a font file resvg drops all text without a word; other scripts come from the system's fonts.
+      fontFiles: fontFiles(),
+      loadSystemFonts: true,
+      defaultFontFamily: 'Inter',
+      sansSerifFamily: 'Inter',
+    },
+  });
+  return image.render().asPng();
+}
+
+/** The build puts the fonts beside the compiled code; in a checkout they lie in dist. */
+function fontFiles(): string[] {
+  const here = path.dirname(fileURLToPath(import.meta.url));
+  const folder = import.meta.url.endsWith('.ts') ? path.join(here, '../../dist/charts/fonts') : path.join(here, 'fonts');
+  return ['Inter_400Regular.ttf', 'Inter_700Bold.ttf'].map((name) => path.join(folder, name));
+}
+
+async function renderHtml({ option, width, height, description }: Chart): Promise<string> {
+  const script = await importOptional('echarts', NEEDED_FOR, () =>
+    readFile(createRequire(import.meta.url).resolve('echarts/dist/echarts.min.js'), 'utf8'),
+  );
+  const { text: title } = option['title'] as { text: string };
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escapeHtml(title)}</title>
+<style>
+  body { margin: 0; background: #fff; }
+  #chart { width: 100%; max-width: ${String(width * 1.4)}px; height: ${String(height)}px; margin: 0 auto; }
+</style>
+</head>
+<body>
+<div id="chart" role="img" aria-label="${escapeHtml(description)}"></div>
+<script>${script.replaceAll('</script', '<\\/script')}</script>
+<script>
+  const chart = echarts.init(document.getElementById('chart'), null, { renderer: 'svg' });
+  chart.setOption(${toScript(option)});
+  addEventListener('resize', () => chart.resize());
+</script>
+</body>
+</html>
+`;
+}
+
+/** Data as JavaScript that cannot end the script element it stands in. */
+function toScript(value: unknown): string {
+  return JSON.stringify(value).replaceAll('<', '\\u003c');
+}
+
+function escapeHtml(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
+}

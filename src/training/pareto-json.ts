@@ -1,0 +1,37 @@
+import type { ParetoPoint } from './pareto-points.ts';
+import type { ParetoSweep } from './sweep-pareto.ts';
+
+/** A sweep as JSON has it: snake_case, an undefined gap as null. */
+export function paretoToJson(points: readonly ParetoPoint[] | ParetoSweep): Record<string, unknown> {
+  const body = { points: points.map(pointToJson) };
+  if (!('hypervolume' in points)) return body;
+  return {
+    ...body,
+    hypervolume: points.hypervolume,
+    backend: points.backend,
+    seed: points.seed,
+    penalty: points.penalty,
+    folds: points.folds,
+    n_train: points.nTrain,
+    n_test: points.nTest,
+    n_dropped: points.nDropped,
+    target: points.target,
+    positive_label: points.positiveLabel,
+    sensitive: points.sensitive,
+    warnings: points.warnings,
+  };
+}
+
+/** One point of a sweep as JSON has it. */
+export function pointToJson(point: ParetoPoint): Record<string, unknown> {
+  return {
+    eta: point.eta,
+    accuracy: point.accuracy,
+    dp_diff: Number.isNaN(point.dpDiff) ? null : point.dpDiff,
+    eo_diff: Number.isNaN(point.eoDiff) ? null : point.eoDiff,
+    loss: point.loss,
+    dominated: point.dominated,
+    accuracy_ci: point.accuracyCi,
+    dp_diff_ci: point.dpDiffCi,
+  };
+}

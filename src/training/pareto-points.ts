@@ -1,0 +1,53 @@
+import type { Interval } from '../stats/index.ts';
+
+/** What one network of a sweep does on rows that it has not seen. */
+export interface ParetoPoint {
+  /** The weight of the fairness penalty. */
+  readonly eta: number;
+  /** Share of right decisions. */
+  readonly accuracy: number;
+  /** Demographic parity difference of the decisions; NaN where undefined. */
+  readonly dpDiff: number;
+  /** Equalized odds difference of the decisions; NaN where undefined. */
+  readonly eoDiff: number;
+  /** Mean binary cross-entropy, without the penalty. */
+  readonly loss: number;
+  /** Whether another point is at least as accurate and as even, and better in one of the two. */
+  readonly dominated: boolean;
+  /** Interval of the accuracy (Wilson). */
+  readonly accuracyCi: Interval;
+  /** Interval of the demographic parity difference (simultaneous); null where undefined. */
+  readonly dpDiffCi: Interval | null;
+}
+
+/** Marks the points that another one dominates. A point without a gap dominates none and is dominated by none. */
+export function markDominated(points: readonly Omit<ParetoPoint, 'dominated'>[]): ParetoPoint[] {
+  return points.map((point) => ({
+    ...point,
+    dominated: points.some(
+      (other) =>
+        other.accuracy >= point.accuracy &&
+        other.dpDiff <= point.dpDiff &&
+        (other.accuracy > point.accuracy || other.dpDiff < point.dpDiff),
+    ),
+  }));
+}
+
+/**
+ * The area in (accuracy, 1 - dpDiff) that the points dominate above a reference
+ * of (`referenceAccuracy`, 0): larger is better. O(points log points).
+ * @param referenceAccuracy the accuracy of always deciding for the larger class
+ */
+export function hypervolume(points: readonly ParetoPoint[], referenceAccuracy: number): number {
+  const front = points
+    .filter((point) => !point.dominated && point.accuracy > referenceAccuracy && !Number.isNaN(point.dpDiff))
+    .sort((a, b) => b.accuracy - a.accuracy || a.dpDiff - b.dpDiff);
+  let area = 0;
+  let covered = 0;
+  for (const { accuracy, dpDiff } of front) {
+    const evenness = 1 - dpDiff;
+    area += (accuracy - referenceAccuracy) * Math.max(0, evenness - covered);
+    covered = Math.max(covered, evenness);
+  }
+  return area;
+}

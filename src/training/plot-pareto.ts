@@ -1,0 +1,57 @@
+import path from 'node:path';
+
+import { paretoChart } from '../charts/pareto-chart.ts';
+import { chartFormat, renderChart } from '../charts/render-chart.ts';
+import { DataValidationError } from '../exceptions/index.ts';
+import { writeFileAtomic } from '../io/atomic-write.ts';
+import { paretoToJson } from './pareto-json.ts';
+import type { ParetoPoint } from './pareto-points.ts';
+import type { ParetoSweep } from './sweep-pareto.ts';
+
+/** Options of {@link plotPareto}. */
+export interface PlotParetoOptions {
+  /** Where to save the plot; its extension (.svg, .png or .html) decides the form. */
+  readonly savePath: string;
+  /** Above the plot. */
+  readonly title?: string | undefined;
+  /**
+   * Whether to write the points beside the plot, as JSON.
+   * @defaultValue false
+   */
+  readonly withPoints?: boolean | undefined;
+}
+
+/**
+ * Draws the points of a sweep: accuracy against demographic parity difference,
+ * with intervals, the undominated points joined.
+ * @returns the paths written
+ * @throws {DataValidationError} where no point has a gap, or the path cannot be written
+ * @throws {DependencyError} where the packages that draw are not installed
+ */
+export async function plotPareto(points: readonly ParetoPoint[] | ParetoSweep, options: PlotParetoOptions): Promise<string[]> {
+  const format = chartFormat(options.savePath);
+  const drawable = points.filter((point) => !Number.isNaN(point.dpDiff));
+  if (drawable.length === 0) {
+    throw new DataValidationError('There is no point to draw: every demographic parity difference is undefined.', {
+      suggestion: 'Check the group sizes of the held-out rows.',
+    });
+  }
+  const chart = paretoChart(drawable, { title: options.title, subtitle: subtitleOf(points) });
+  const written = [options.savePath];
+  await writeFileAtomic(options.savePath, await renderChart(chart, format));
+  if (options.withPoints === true) {
+    const { dir, name } = path.parse(options.savePath);
+    const beside = path.join(dir, `${name}.json`);
+    await writeFileAtomic(beside, `${JSON.stringify(paretoToJson(points), undefined, 2)}\n`);
+    written.push(beside);
+  }
+  return written;
+}
+
+function subtitleOf(points: readonly ParetoPoint[] | ParetoSweep): string {
+  if (!('nTest' in points)) return '';
+  const { target, sensitive, nTest, folds, penalty, positiveLabel } = points;
+  const outcome = positiveLabel === null ? target : `${target} = ${positiveLabel}`;
+  const how = folds === null ? 'held-out' : `cross-fitted (${String(folds)} folds)`;
+  return `${outcome} by ${sensitive.join(' x ')}; ${nTest.toLocaleString('en-US')} ${how} rows; penalty ${penalty}; 95% intervals`;
+}
