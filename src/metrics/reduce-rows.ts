@@ -95,15 +95,18 @@ export function reduceRegression(rows: RegressionRows): RegressionStats {
   };
 }
 
-/** The three tables of {@link ClassificationStats}, raw: [groups + 1, 4, 4] with a place for every missing value. */
-interface RawCells {
-  readonly counts: Float64Array | Uint32Array;
-  readonly weights: Float64Array | Uint32Array;
-  readonly squaredWeights: Float64Array | Uint32Array;
+/**
+ * The three tables of {@link ClassificationStats}, raw: [groups + 1, 4, 4] with a place for every missing value,
+ * at ((code + 1) x 4 + truth + 1) x 4 + decision + 1.
+ */
+export interface RawCells {
+  readonly counts: ArrayLike<number>;
+  readonly weights: ArrayLike<number>;
+  readonly squaredWeights: ArrayLike<number>;
 }
 
 /** Cells of one group while counting: 4 states of the truth x 4 of the decision, state = value + 1. */
-const RAW_CELLS = 16;
+export const RAW_CELLS = 16;
 
 /** The hot loop: no branch, since a missing value (-1) only shifts the cell by one. */
 function countCells(groups: CategoricalColumn, yTrue: BinaryValues | undefined, yPred: BinaryValues): RawCells {
@@ -157,7 +160,8 @@ function weighCells(
   return { counts, weights, squaredWeights };
 }
 
-function finishClassification(
+/** Turns raw cells into statistics. */
+export function finishClassification(
   labels: readonly string[],
   raw: RawCells,
   hasTruth: boolean,
@@ -231,7 +235,8 @@ function toFiniteNumbers(source: ColumnSource, name: string): Float64Array {
   );
 }
 
-function assertSameLength(lengths: Readonly<Record<string, number>>): void {
+/** @throws {DataValidationError} where the named arguments differ in length */
+export function assertSameLength(lengths: Readonly<Record<string, number>>): void {
   const entries = Object.entries(lengths);
   const [first] = entries;
   const odd = entries.find(([, length]) => length !== first?.[1]);

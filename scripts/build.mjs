@@ -1,0 +1,27 @@
+// Compiles src to dist and puts beside it what the compiled code reads: the charts' fonts.
+import { execFileSync } from 'node:child_process';
+import { chmodSync, cpSync, existsSync, mkdirSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+
+const root = path.resolve(import.meta.dirname, '..');
+const require = createRequire(import.meta.url);
+const buildInfo = path.join(root, 'node_modules/.cache/evenhand.tsbuildinfo');
+
+// Without its output the record of what was compiled is wrong, and tsc would write nothing.
+if (!existsSync(path.join(root, 'dist/index.js'))) rmSync(buildInfo, { force: true });
+execFileSync(process.execPath, [require.resolve('typescript/bin/tsc'), '-p', path.join(root, 'tsconfig.json')], {
+  stdio: 'inherit',
+});
+
+const fonts = path.dirname(require.resolve('@expo-google-fonts/inter/package.json'));
+const target = path.join(root, 'dist/charts/fonts');
+mkdirSync(target, { recursive: true });
+for (const [from, to] of [
+  ['400Regular/Inter_400Regular.ttf', 'Inter_400Regular.ttf'],
+  ['700Bold/Inter_700Bold.ttf', 'Inter_700Bold.ttf'],
+  ['LICENSE_FONT', 'LICENSE'],
+]) {
+  cpSync(path.join(fonts, from), path.join(target, to));
+}
+chmodSync(path.join(root, 'dist/cli/main.js'), 0o755);

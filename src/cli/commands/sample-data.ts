@@ -1,0 +1,43 @@
+import { Command } from 'commander';
+
+import { type OutputOptions, prepareLogs, print, withOutputOptions } from '../output.ts';
+
+interface SampleDataOptions extends OutputOptions {
+  readonly out?: string;
+}
+
+/** What to try next with each sample. */
+const NEXT: Readonly<Record<string, (path: string) => string>> = {
+  'cps-wages': (path) =>
+    `evenhand train-regularized --csv ${path} --target wage_above_median --sensitive gender --features education,experience,union --folds 5`,
+  berkeley: (path) => `evenhand validate --csv ${path} --y-pred admitted --sensitive gender`,
+};
+
+/** `evenhand sample-data NAME` */
+export function sampleDataCommand(): Command {
+  return withOutputOptions(
+    new Command('sample-data')
+      .description('Write real data that come with the package, with no download.')
+      .argument('<name>', 'cps-wages (534 people, 1985) or berkeley (4,526 applicants, 1973)')
+      .option('--out <path>', 'the CSV file to write (default: NAME.csv here)')
+      .addHelpText(
+        'after',
+        `
+Examples:
+  $ evenhand sample-data cps-wages
+  $ evenhand sample-data berkeley --out data/berkeley.csv`,
+      ),
+  ).action(async (name: string, options: SampleDataOptions) => {
+    await prepareLogs(options);
+    const { sampleData, writeCsv } = await import('../../io/index.ts');
+    const table = sampleData(name as Parameters<typeof sampleData>[0]);
+    const path = options.out ?? `${name}.csv`;
+    await writeCsv(path, table);
+    if (options.json === true) {
+      print(JSON.stringify({ name, path, rows: table.rowCount, columns: table.columnNames }));
+      return;
+    }
+    print(`Wrote ${path}: ${table.rowCount.toLocaleString('en-US')} rows, columns ${table.columnNames.join(', ')}.`);
+    if (options.quiet !== true) print(`Next: ${NEXT[name]?.(path) ?? ''}`);
+  });
+}

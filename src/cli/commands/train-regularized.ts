@@ -1,0 +1,146 @@
+import { Command } from 'commander';
+
+import type { ParetoSweep } from '../../training/index.ts';
+import { flagName, parseNames, parseNumber, parseNumbers } from '../option-parsers.ts';
+import { type OutputOptions, prepareLogs, print, remark, textTable, withOutputOptions } from '../output.ts';
+import { progressBar } from '../progress-bar.ts';
+
+interface TrainRegularizedOptions extends OutputOptions {
+  readonly csv: string;
+  readonly testCsv?: string;
+  readonly target: string;
+  readonly positiveLabel?: string;
+  readonly sensitive: readonly string[];
+  readonly features?: readonly string[];
+  readonly outJson?: string;
+  readonly outPlot?: string;
+  readonly saveModel?: string;
+}
+
+/** `evenhand train-regularized` */
+export function trainRegularizedCommand(): Command {
+  return withOutputOptions(
+    new Command('train-regularized')
+      .description(
+        'Train one network per eta under a fairness penalty, all at once, and show what accuracy each gives up for how small a gap.',
+      )
+      .requiredOption('--csv <path>', 'the rows: CSV, TSV (also .gz) or Parquet')
+      .option('--test-csv <path>', 'rows to evaluate on, instead of a part of --csv')
+      .option('--target <column>', 'the column to predict, 0/1 or text with two values', 'y')
+      .option('--positive-label <label>', 'the text that counts as 1 (default: the rarer)')
+      .option('--sensitive <columns>', 'the sensitive column, or a comma list to cross; never features', parseNames, ['s'])
+      .option('--features <columns>', 'a comma list of columns to learn from (default: all others)', parseNames)
+      .option('--etas <numbers>', "weights of the penalty, a comma list (default: 0,0.2,0.5,1)", parseNumbers)
+      .option('--penalty <name>', 'covariance, mean_gap or equalized_odds (default: covariance)')
+      .option('--epochs <n>', 'passes over the rows (default: 20)', parseNumber)
+      .option('--lr <rate>', "Adam's learning rate (default: 0.001)", parseNumber)
+      .option('--batch-size <n>', 'rows per step (default: 128)', parseNumber)
+      .option('--hidden <units>', 'units of each hidden layer, a comma list (default: 32)', parseNumbers)
+      .option('--patience <n>', 'stop after so many epochs without improvement (default: 5)', parseNumber)
+      .option('--train-size <share>', 'share of rows to train on (default: 0.8)', parseNumber)
+      .option('--folds <n>', 'cross-fit instead: every row is held out once; for small data', parseNumber)
+      .option('--min-group-size <n>', 'groups with fewer held-out rows take no part in gaps (default: 30)', parseNumber)
+      .option('--backend <name>', 'auto, node-gpu, webgpu, node, wasm or cpu (default: auto)')
+      .option('--seed <n>', 'seed of splits, weights and row order (default: 42)', parseNumber)
+      .option('--out-json <path>', 'write the points as JSON')
+      .option('--out-plot <path>', 'draw the frontier: .svg, .png or .html')
+      .option('--save-model <folder>', 'save every network as a TensorFlow.js model with a card')
+      .addHelpText(
+        'after',
+        `
+Examples:
+  $ evenhand sample-data cps-wages --out wages.csv
+  $ evenhand train-regularized --csv wages.csv --target wage_above_median --sensitive gender \\
+      --features education,experience,union,age --etas 0,0.5,1,2,4 --folds 5 --out-plot pareto.svg
+
+  $ evenhand train-regularized --csv adult.csv --target income --sensitive sex,race \\
+      --penalty mean_gap --etas 0,1,2,4 --save-model models/adult --out-json pareto.json
+
+The penalty constrains mean scores on the training rows. The table shows what that gives on rows
+the networks have not seen: accuracy, the demographic parity (DP) and equalized odds (EO) differences.`,
+      ),
+  ).action(async (options: TrainRegularizedOptions) => {
+    await prepareLogs(options);
+    const start = performance.now();
+    const sweep = await run(options);
+    const seconds = (performance.now() - start) / 1000;
+    const { paretoToJson } = await import('../../training/index.ts');
+    const body = `${JSON.stringify({ ...paretoToJson(sweep), seconds }, undefined, 2)}\n`;
+    await writeOutputs(sweep, body, options);
+    if (options.json === true) process.stdout.write(body);
+    else print(describe(sweep, seconds));
+    for (const path of [options.outJson, options.outPlot, options.saveModel]) {
+      if (path !== undefined) remark(`Wrote ${path}`, options);
+    }
+  });
+}
+
+async function run(options: TrainRegularizedOptions): Promise<ParetoSweep> {
+  const [{ sweepPareto }, { loadData }, { parseBy }, { sweepSchema }] = await Promise.all([
+    import('../../training/index.ts'),
+    import('../../io/index.ts'),
+    import('../../schemas/parse.ts'),
+    import('../../schemas/sweep.ts'),
+  ]);
+  const sweepOptions = parseBy(sweepSchema, options, 'train-regularized', flagName);
+  await assertOutputs(options);
+  const { target, sensitive, features, positiveLabel, testCsv } = options;
+  const table = await loadData(options.csv);
+  const testTable = testCsv === undefined ? undefined : await loadData(testCsv);
+  return sweepPareto(
+    { table, target, sensitive, features, positiveLabel, testTable },
+    { ...sweepOptions, modelPath: options.saveModel, onProgress: progressBar(options) },
+  );
+}
+
+/** Checked before the training, so that its result is not lost to a bad path. */
+async function assertOutputs({ outJson, outPlot, saveModel }: TrainRegularizedOptions): Promise<void> {
+  const [{ assertFileWritable, assertWritable }, { chartFormat }] = await Promise.all([
+    import('../../io/atomic-write.ts'),
+    import('../../charts/render-chart.ts'),
+  ]);
+  if (outPlot !== undefined) chartFormat(outPlot);
+  for (const path of [outJson, outPlot]) if (path !== undefined) await assertFileWritable(path);
+  if (saveModel !== undefined) await assertWritable(saveModel);
+}
+
+async function writeOutputs(sweep: ParetoSweep, body: string, { outJson, outPlot }: TrainRegularizedOptions): Promise<void> {
+  const [{ writeFileAtomic }, { plotPareto }] = await Promise.all([
+    import('../../io/atomic-write.ts'),
+    import('../../training/index.ts'),
+  ]);
+  if (outJson !== undefined) await writeFileAtomic(outJson, body);
+  if (outPlot !== undefined) await plotPareto(sweep, { savePath: outPlot });
+}
+
+function describe(sweep: ParetoSweep, seconds: number): string {
+  const percent = (value: number): string => (Number.isNaN(value) ? 'undefined' : value.toFixed(4));
+  const range = (interval: readonly [number, number] | null): string =>
+    interval === null ? '' : `[${interval[0].toFixed(3)}, ${interval[1].toFixed(3)}]`;
+  const rows = sweep.map((point) => [
+    String(point.eta),
+    percent(point.accuracy),
+    range(point.accuracyCi),
+    percent(point.dpDiff),
+    range(point.dpDiffCi),
+    percent(point.eoDiff),
+    point.loss.toFixed(4),
+    point.dominated ? 'dominated' : '',
+  ]);
+  const outcome =
+    sweep.positiveLabel === null ? `'${sweep.target}'` : `'${sweep.target}' = '${sweep.positiveLabel}' as positive`;
+  const how =
+    sweep.folds === null
+      ? `${sweep.nTrain.toLocaleString('en-US')} rows trained on, ${sweep.nTest.toLocaleString('en-US')} held out`
+      : `${sweep.nTest.toLocaleString('en-US')} rows, cross-fitted in ${String(sweep.folds)} folds`;
+  return [
+    `Predicting ${outcome}, by ${sweep.sensitive.map((name) => `'${name}'`).join(' x ')}: ${how}.`,
+    ...(sweep.nDropped > 0 ? [`${String(sweep.nDropped)} rows without a target or group left out.`] : []),
+    '',
+    textTable(['eta', 'accuracy', '95%', 'DP diff', '95%', 'EO diff', 'loss', ''], rows),
+    '',
+    `Hypervolume ${sweep.hypervolume.toFixed(4)} (accuracy above always deciding for the larger class, times evenness).`,
+    `${sweep.penalty} penalty, backend ${sweep.backend}, seed ${String(sweep.seed)}, ${seconds.toFixed(1)} s.`,
+    ...sweep.warnings.map((warning) => `Note: ${warning}.`),
+  ].join('\n');
+}

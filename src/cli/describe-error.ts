@@ -1,0 +1,15 @@
+import { FairnessToolkitError } from '../exceptions/index.ts';
+
+/** An error as one line: what is wrong, then what to do. A stack shows only for faults of our own. */
+export function describeError(error: unknown): string {
+  if (FairnessToolkitError.isInstance(error)) {
+    const suggestion = error.suggestion === undefined ? '' : ` ${error.suggestion}`;
+    return `error: ${oneLine(error.message)}${oneLine(suggestion)}`;
+  }
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return `internal error: ${text}\nThis is a fault in evenhand. Please report it with the command that you ran.`;
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll(/\s*\n\s*/g, ' ');
+}

@@ -1,0 +1,69 @@
+#!/usr/bin/env node
+import { Command, CommanderError } from 'commander';
+
+import { VERSION } from '../internal/version.ts';
+import { doctorCommand } from './commands/doctor.ts';
+import { sampleDataCommand } from './commands/sample-data.ts';
+import { trainRegularizedCommand } from './commands/train-regularized.ts';
+import { validateCommand } from './commands/validate.ts';
+import { versionCommand } from './commands/version.ts';
+import { exitCodeOf, INTERRUPTED } from './exit-codes.ts';
+import { describeError } from './describe-error.ts';
+
+/** The command line, not yet run. */
+function createProgram(): Command {
+  const program = new Command('evenhand')
+    .description('Group fairness of model decisions: measured with intervals, constrained in training, judged by one gate.')
+    .version(VERSION)
+    .showSuggestionAfterError(true)
+    .configureHelp({ helpWidth: Math.min(100, process.stdout.columns || 100), sortSubcommands: false })
+    .addHelpText(
+      'after',
+      `
+Start here:
+  $ evenhand sample-data cps-wages --out wages.csv
+  $ evenhand train-regularized --csv wages.csv --target wage_above_median --sensitive gender \\
+      --features education,experience,union --etas 0,1,4 --folds 5 --out-plot pareto.svg
+  $ evenhand validate --csv decisions.csv --y-pred decision --sensitive sex
+
+Exit codes: 0 pass, 1 a check failed, 2 usage or data, 3 training or internal fault, 130 interrupted.
+Environment: EVENHAND_LOG_LEVEL, EVENHAND_LOG_FILE, EVENHAND_JSON_LOGS, EVENHAND_TF_BACKEND.`,
+    );
+  const commands = [validateCommand(), trainRegularizedCommand(), sampleDataCommand(), doctorCommand(), versionCommand()];
+  for (const command of commands) program.addCommand(command);
+  for (const command of [program, ...commands]) {
+    command.exitOverride().configureOutput({
+      // Commander tells an error and its suggestion on two lines; here every error is one.
+      outputError: (text, write) => {
+        write(`${text.trim().replaceAll('\n', ' ')} Run 'evenhand ${command === program ? '' : `${command.name()} `}--help' for the options.\n`);
+      },
+    });
+  }
+  return program;
+}
+
+async function main(): Promise<void> {
+  process.on('SIGINT', () => {
+    void import('../io/atomic-write.ts').then(({ removeUnfinished }) => {
+      removeUnfinished();
+      process.exit(INTERRUPTED);
+    });
+  });
+  // A reader that closes early (head, say) is no fault.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(0);
+    throw error;
+  });
+  try {
+    await createProgram().parseAsync();
+  } catch (error) {
+    if (error instanceof CommanderError) {
+      process.exitCode = error.exitCode === 0 ? 0 : 2;
+      return;
+    }
+    process.stderr.write(`${describeError(error)}\n`);
+    process.exitCode = exitCodeOf(error);
+  }
+}
+
+await main();

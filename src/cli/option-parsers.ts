@@ -1,0 +1,25 @@
+import { InvalidArgumentError } from 'commander';
+
+/** A number, as an option's argument. */
+export function parseNumber(text: string): number {
+  const value = Number(text);
+  if (text.trim() === '' || !Number.isFinite(value)) throw new InvalidArgumentError(`'${text}' is not a number.`);
+  return value;
+}
+
+/** Numbers separated by commas. */
+export function parseNumbers(text: string): number[] {
+  return text.split(',').map(parseNumber);
+}
+
+/** Names separated by commas; a comma in a name is written `\,`. */
+export function parseNames(text: string): string[] {
+  const names = text.split(/(?<!\\),/).map((name) => name.replaceAll('\\,', ',').trim());
+  if (names.some((name) => name === '')) throw new InvalidArgumentError(`'${text}' has an empty name in it.`);
+  return names;
+}
+
+/** An option in the form that the user typed it: minGroupSize is --min-group-size. */
+export function flagName(field: string): string {
+  return `--${field.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+}

@@ -1,0 +1,40 @@
+export {
+  CacheMissError,
+  ConfigValidationError,
+  DataValidationError,
+  DependencyError,
+  FairnessAssertionError,
+  FairnessToolkitError,
+  LLMClientError,
+  MetricComputationError,
+  PipelineExecutionError,
+  TrainingError,
+  ValueError,
+} from './exceptions/index.ts';
+export { assertFairness, type AssertFairnessOptions, validateFile } from './integration/index.ts';
+export type { OnProgress, ProgressEvent } from './internal/progress.ts';
+export { VERSION } from './internal/version.ts';
+export { loadData, type LoadDataOptions, sampleData, writeCsv } from './io/index.ts';
+export {
+  type BoundAnalyzer,
+  demographicParityDifference,
+  equalizedOddsDifference,
+  FairnessAnalyzer,
+  type FairnessAnalyzerOptions,
+  maeParityDifference,
+  type MetricOptions,
+  MetricResult,
+} from './metrics/index.ts';
+export { Table, type TableSource } from './table/index.ts';
+export { type BackendChoice, loadTensorflow, type TensorBackend, type Tensorflow } from './tensor/index.ts';
+export {
+  FairnessRegularizerLoss,
+  type FairnessRegularizerLossOptions,
+  type ParetoPoint,
+  type ParetoSweep,
+  plotPareto,
+  type PlotParetoOptions,
+  sweepPareto,
+  type SweepOptions,
+  type TrainingSource,
+} from './training/index.ts';

@@ -1,0 +1,138 @@
+import { FairnessAssertionError, ValueError } from '../exceptions/index.ts';
+import { MetricResult } from '../metrics/index.ts';
+
+/** The comparisons that a gate may make: value, comparator, threshold. */
+export const COMPARATORS = ['<=', '<', '>=', '>'] as const;
+
+/** One of {@link COMPARATORS}. */
+export type Comparator = (typeof COMPARATORS)[number];
+
+/** What the gate found. */
+export interface Verdict {
+  /** true or false; null where there is no threshold. An undefined metric is false. */
+  readonly passed: boolean | null;
+  readonly threshold: number | null;
+  readonly comparator: Comparator | null;
+  /** The verdict in one sentence. */
+  readonly message: string;
+  /** Whether the interval has the threshold inside, so that another sample could turn the verdict. */
+  readonly straddles: boolean;
+}
+
+const HOLDS: Readonly<Record<Comparator, (value: number, threshold: number) => boolean>> = {
+  '<=': (value, threshold) => value <= threshold,
+  '<': (value, threshold) => value < threshold,
+  '>=': (value, threshold) => value >= threshold,
+  '>': (value, threshold) => value > threshold,
+};
+
+/**
+ * The one gate of library, command line and service.
+ *
+ * Without a comparator a difference passes when |value| <= threshold and a
+ * ratio when value >= threshold. The point estimate decides; where the interval
+ * straddles the threshold the verdict says so. An undefined metric fails with
+ * its reason. Without a threshold there is no verdict.
+ * @throws {ValueError} for an unknown comparator or a threshold that is not a number
+ */
+export function judge(
+  result: MetricResult,
+  threshold: number | undefined,
+  comparator?: string,
+): Verdict {
+  const given = comparator === undefined ? undefined : parseComparator(comparator);
+  if (threshold === undefined) {
+    return { passed: null, threshold: null, comparator: null, message: 'No threshold, no verdict.', straddles: false };
+  }
+  if (!Number.isFinite(threshold)) {
+    throw new ValueError(`The threshold parameter must be a number. Got ${String(threshold)} instead.`, {
+      context: { parameter: 'threshold', value: threshold },
+    });
+  }
+  const isRatio = result.metric.endsWith('_ratio');
+  const used = given ?? (isRatio ? '>=' : '<=');
+  const verdict = { threshold, comparator: used, straddles: false };
+  if (result.undefinedReason !== null || Number.isNaN(result.value)) {
+    const reason = result.undefinedReason ?? 'the value is not a number';
+    return { ...verdict, passed: false, message: `FAIL: ${result.metric} is undefined (${reason}).` };
+  }
+  const value = given === undefined && !isRatio ? Math.abs(result.value) : result.value;
+  const passed = HOLDS[used](value, threshold);
+  const straddles = result.ci !== null && result.ci[0] <= threshold && threshold <= result.ci[1];
+  const holds = passed ? 'PASS' : 'FAIL';
+  const caution = straddles ? ' The interval straddles the threshold: another sample could turn this verdict.' : '';
+  return {
+    ...verdict,
+    passed,
+    straddles,
+    message: `${holds}: ${result.metric} ${value.toFixed(4)} ${passed ? used : NEGATED[used]} ${String(threshold)}.${caution}`,
+  };
+}
+
+const NEGATED: Readonly<Record<Comparator, string>> = { '<=': '>', '<': '>=', '>=': '<', '>': '<=' };
+
+/** Options of {@link assertFairness}. */
+export interface AssertFairnessOptions {
+  /** @defaultValue '<=' */
+  readonly comparator?: string | undefined;
+  /**
+   * Whether an undefined metric passes.
+   * @defaultValue false
+   */
+  readonly allowUndefined?: boolean | undefined;
+}
+
+/**
+ * Throws unless a metric meets its threshold; for tests and CI gates.
+ * @param metric a number, or a result, whose undefined value fails with its reason
+ * @throws {FairnessAssertionError} where the comparison does not hold
+ * @throws {ValueError} for a comparator other than `<=`, `<`, `>=`, `>`
+ * @example
+ * ```ts
+ * import { assertFairness, demographicParityDifference } from 'evenhand';
+ *
+ * const result = demographicParityDifference([1, 0, 1, 0], ['a', 'a', 'b', 'b'], { minGroupSize: 2 });
+ * assertFairness(result, 0.1);
+ * ```
+ */
+export function assertFairness(metric: number | MetricResult, threshold: number, options: AssertFairnessOptions = {}): void {
+  const result = typeof metric === 'number' ? bareResult(metric) : metric;
+  const verdict = judge(result, threshold, options.comparator ?? '<=');
+  if (verdict.passed === true) return;
+  if (Number.isNaN(result.value) && options.allowUndefined === true) return;
+  throw new FairnessAssertionError(verdict.message, {
+    context: { metric: result.metric, value: result.value, threshold, comparator: verdict.comparator },
+    suggestion: 'Mend the model or the data; if the threshold is wrong, change it where it is agreed.',
+    actual: result.value,
+    expected: threshold,
+    operator: verdict.comparator ?? '<=',
+  });
+}
+
+function parseComparator(given: string): Comparator {
+  const found = COMPARATORS.find((name) => name === given);
+  if (found !== undefined) return found;
+  throw new ValueError(`The comparator parameter must be one of ${COMPARATORS.join(', ')}. Got '${given}' instead.`, {
+    context: { parameter: 'comparator', value: given },
+  });
+}
+
+/** A number as a result, so that there is one gate and not two. */
+function bareResult(value: number): MetricResult {
+  return new MetricResult({
+    metric: 'metric',
+    value,
+    ci: null,
+    ciLevel: null,
+    ciMethod: null,
+    effectSize: null,
+    pValue: null,
+    nPerGroup: {},
+    perGroup: {},
+    excluded: {},
+    nDropped: 0,
+    undefinedReason: Number.isNaN(value) ? 'the value is not a number' : null,
+    warnings: [],
+    seed: null,
+  });
+}

@@ -1,0 +1,55 @@
+import type { FileValidation } from './validate-file.ts';
+
+/** A validation as JSON has it; one attribute stands at the top, several under their names. */
+export function validationToJson({ passed, threshold, attributes }: FileValidation): Record<string, unknown> {
+  const toJson = (metrics: FileValidation['attributes'][string]): Record<string, unknown> =>
+    Object.fromEntries(Object.entries(metrics).map(([name, result]) => [name, result.toJSON()]));
+  const entries = Object.entries(attributes);
+  const [only] = entries;
+  return entries.length === 1 && only !== undefined
+    ? { passed, threshold, metrics: toJson(only[1]) }
+    : {
+        passed,
+        threshold,
+        attributes: Object.fromEntries(entries.map(([name, metrics]) => [name, { metrics: toJson(metrics) }])),
+      };
+}
+
+/**
+ * A validation as a Markdown report: the verdict first where there is one,
+ * then each attribute's metrics with groups, intervals and exclusions.
+ * @param source what was validated, for the first line
+ */
+export function validationToMarkdown(validation: FileValidation, source: string): string {
+  const { passed, verdicts, attributes } = validation;
+  const verdict =
+    passed === null
+      ? []
+      : [
+          '## Threshold verdict',
+          '',
+          `**${passed ? 'PASS' : 'FAIL'}**`,
+          '',
+          ...Object.entries(verdicts).map(([name, { message }]) => `- ${escapeMarkdown(name)}: ${message}`),
+          '',
+        ];
+  const sections = Object.entries(attributes).flatMap(([name, metrics]) => [
+    `## By ${escapeMarkdown(name)}`,
+    '',
+    ...Object.values(metrics).flatMap((result) => [result.toMarkdown(), '']),
+  ]);
+  return [
+    '# Fairness validation',
+    '',
+    `Source: \`${source}\``,
+    '',
+    ...verdict,
+    ...sections,
+    'A difference of 0 means equal rates over the groups compared. It says nothing of groups that were excluded, or of why rates differ.',
+    '',
+  ].join('\n');
+}
+
+function escapeMarkdown(text: string): string {
+  return text.replaceAll(/([\\`*_|<>])/g, '\\$1');
+}

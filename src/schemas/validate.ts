@@ -1,0 +1,31 @@
+import { z } from 'zod';
+
+/** What `validate` may be asked; the same for library, command line and service. */
+export const validateSchema = z
+  .object({
+    attributes: z.array(z.array(z.string().min(1)).min(1)).min(1),
+    yPred: z.string().optional(),
+    score: z.string().optional(),
+    scoreThreshold: z.number().default(0.5),
+    yTrue: z.string().optional(),
+    sampleWeight: z.string().optional(),
+    positiveLabel: z.string().optional(),
+    minGroupSize: z.number().int().min(1).default(30),
+    nanPolicy: z.enum(['exclude', 'include']).default('exclude'),
+    withCi: z.boolean().default(false),
+    ciLevel: z.number().gt(0).lt(1).default(0.95),
+    withEffects: z.boolean().default(false),
+    seed: z.number().int().default(42),
+    threshold: z.number().optional(),
+    metric: z.string().optional(),
+    comparator: z.enum(['<=', '<', '>=', '>']).optional(),
+  })
+  .refine(({ yPred, score }) => (yPred === undefined) !== (score === undefined), {
+    message: 'Give either decisions (--y-pred) or scores (--score).',
+  })
+  .refine(({ threshold, metric }) => threshold === undefined || metric !== undefined, {
+    message: 'A threshold needs the metric that it is for: add --metric demographic_parity_difference, say.',
+  });
+
+/** A validation request with its defaults filled in. */
+export type ValidateRequest = z.output<typeof validateSchema>;
