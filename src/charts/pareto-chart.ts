@@ -55,7 +55,7 @@ export function paretoChart(points: readonly ParetoChartPoint[], text: ParetoCha
         data: dominated.length > 0 ? ['not dominated', 'dominated'] : ['not dominated'],
       },
       tooltip: { trigger: 'item' },
-      grid: { left: 84, right: 40, top: 84, bottom: 96 },
+      grid: { left: 84, right: 48, top: 84, bottom: 104 },
       xAxis: axis('Demographic parity difference (smaller is more even)', 42, gaps, [0, 1]),
       yAxis: axis('Accuracy on unseen rows', 56, accuracies, [0, 1]),
       series: [
@@ -69,7 +69,7 @@ export function paretoChart(points: readonly ParetoChartPoint[], text: ParetoCha
           lineStyle: { color: COLOURS.main, width: 2 },
           itemStyle: { color: COLOURS.main },
           label: etaLabel(COLOURS.ink),
-          labelLayout: { hideOverlap: false },
+          labelLayout: { moveOverlap: 'shiftY' },
           z: 3,
         },
         {
@@ -79,6 +79,7 @@ export function paretoChart(points: readonly ParetoChartPoint[], text: ParetoCha
           symbolSize: 10,
           itemStyle: { color: '#ffffff', borderColor: COLOURS.other, borderWidth: 2 },
           label: etaLabel(COLOURS.quiet),
+          labelLayout: { moveOverlap: 'shiftY' },
           z: 3,
         },
       ],
@@ -86,7 +87,12 @@ export function paretoChart(points: readonly ParetoChartPoint[], text: ParetoCha
   };
 }
 
-function axis(name: string, nameGap: number, values: readonly number[], [least, most]: readonly [number, number]): unknown {
+function axis(
+  name: string,
+  nameGap: number,
+  values: readonly number[],
+  [least, most]: readonly [number, number],
+): unknown {
   const low = Math.min(...values);
   const high = Math.max(...values);
   const margin = MARGIN * (high - low || 0.1);
@@ -139,7 +145,7 @@ function intervals(points: readonly ParetoChartPoint[]): unknown {
       silent: true,
       symbol: 'none',
       label: { show: false },
-      lineStyle: { color: COLOURS.mainSoft, width: 1.2, type: 'solid' },
+      lineStyle: { color: COLOURS.mainSoft, width: 1.2, type: 'solid', opacity: 0.6 },
       data: lines.map(([from, to]) => [{ coord: from }, { coord: to }]),
     },
   };
@@ -148,8 +154,10 @@ function intervals(points: readonly ParetoChartPoint[]): unknown {
 function etaLabel(color: string): unknown {
   return {
     show: true,
-    position: 'top',
-    distance: 8,
+    // Above and right of the point, clear of the crosses of its intervals.
+    position: 'right',
+    offset: [0, -11],
+    distance: 5,
     fontFamily: FONT_FAMILY,
     fontSize: 12,
     color,

@@ -89,7 +89,9 @@ async function renderPng(svg: string): Promise<Uint8Array> {
 /** The build puts the fonts beside the compiled code; in a checkout they lie in dist. */
 function fontFiles(): string[] {
   const here = path.dirname(fileURLToPath(import.meta.url));
-  const folder = import.meta.url.endsWith('.ts') ? path.join(here, '../../dist/charts/fonts') : path.join(here, 'fonts');
+  const folder = import.meta.url.endsWith('.ts')
+    ? path.join(here, '../../dist/charts/fonts')
+    : path.join(here, 'fonts');
   return ['Inter_400Regular.ttf', 'Inter_700Bold.ttf'].map((name) => path.join(folder, name));
 }
 

@@ -13,7 +13,9 @@ import { describeError } from './describe-error.ts';
 /** The command line, not yet run. */
 function createProgram(): Command {
   const program = new Command('evenhand')
-    .description('Group fairness of model decisions: measured with intervals, constrained in training, judged by one gate.')
+    .description(
+      'Group fairness of model decisions: measured with intervals, constrained in training, judged by one gate.',
+    )
     .version(VERSION)
     .showSuggestionAfterError(true)
     .configureHelp({ helpWidth: Math.min(100, process.stdout.columns || 100), sortSubcommands: false })
@@ -29,13 +31,21 @@ Start here:
 Exit codes: 0 pass, 1 a check failed, 2 usage or data, 3 training or internal fault, 130 interrupted.
 Environment: EVENHAND_LOG_LEVEL, EVENHAND_LOG_FILE, EVENHAND_JSON_LOGS, EVENHAND_TF_BACKEND.`,
     );
-  const commands = [validateCommand(), trainRegularizedCommand(), sampleDataCommand(), doctorCommand(), versionCommand()];
+  const commands = [
+    validateCommand(),
+    trainRegularizedCommand(),
+    sampleDataCommand(),
+    doctorCommand(),
+    versionCommand(),
+  ];
   for (const command of commands) program.addCommand(command);
   for (const command of [program, ...commands]) {
     command.exitOverride().configureOutput({
       // Commander tells an error and its suggestion on two lines; here every error is one.
       outputError: (text, write) => {
-        write(`${text.trim().replaceAll('\n', ' ')} Run 'evenhand ${command === program ? '' : `${command.name()} `}--help' for the options.\n`);
+        write(
+          `${text.trim().replaceAll('\n', ' ')} Run 'evenhand ${command === program ? '' : `${command.name()} `}--help' for the options.\n`,
+        );
       },
     });
   }

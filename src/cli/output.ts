@@ -33,13 +33,17 @@ export function remark(text: string, { quiet }: OutputOptions): void {
   if (quiet !== true) process.stderr.write(`${text}\n`);
 }
 
-/** A table for the terminal: the first column to the left, numbers to the right. */
+/** A table for the terminal: columns of numbers to the right, others to the left. */
 export function textTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const all = [header, ...rows];
   const widths = header.map((_, column) => Math.max(...all.map((row) => (row[column] ?? '').length)));
+  const isNumeric = header.map((_, column) => rows.every((row) => /^[-\d.,%[\] ]*$/.test(row[column] ?? '')));
   const line = (row: readonly string[]): string =>
     widths
-      .map((width, column) => (column === 0 ? (row[column] ?? '').padEnd(width) : (row[column] ?? '').padStart(width)))
+      .map((width, column) => {
+        const cell = row[column] ?? '';
+        return isNumeric[column] === true ? cell.padStart(width) : cell.padEnd(width);
+      })
       .join('  ')
       .trimEnd();
   return [line(header), widths.map((width) => '─'.repeat(width)).join('  '), ...rows.map(line)].join('\n');

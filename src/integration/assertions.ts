@@ -35,11 +35,7 @@ const HOLDS: Readonly<Record<Comparator, (value: number, threshold: number) => b
  * its reason. Without a threshold there is no verdict.
  * @throws {ValueError} for an unknown comparator or a threshold that is not a number
  */
-export function judge(
-  result: MetricResult,
-  threshold: number | undefined,
-  comparator?: string,
-): Verdict {
+export function judge(result: MetricResult, threshold: number | undefined, comparator?: string): Verdict {
   const given = comparator === undefined ? undefined : parseComparator(comparator);
   if (threshold === undefined) {
     return { passed: null, threshold: null, comparator: null, message: 'No threshold, no verdict.', straddles: false };
@@ -95,7 +91,11 @@ export interface AssertFairnessOptions {
  * assertFairness(result, 0.1);
  * ```
  */
-export function assertFairness(metric: number | MetricResult, threshold: number, options: AssertFairnessOptions = {}): void {
+export function assertFairness(
+  metric: number | MetricResult,
+  threshold: number,
+  options: AssertFairnessOptions = {},
+): void {
   const result = typeof metric === 'number' ? bareResult(metric) : metric;
   const verdict = judge(result, threshold, options.comparator ?? '<=');
   if (verdict.passed === true) return;

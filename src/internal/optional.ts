@@ -27,11 +27,7 @@ export function installCommand(name: OptionalPackage): string {
  * @param load the import itself, written out by the caller so that tools see it
  * @throws {DependencyError} with the install command, the import's own error as its cause
  */
-export async function importOptional<T>(
-  name: OptionalPackage,
-  neededFor: string,
-  load: () => Promise<T>,
-): Promise<T> {
+export async function importOptional<T>(name: OptionalPackage, neededFor: string, load: () => Promise<T>): Promise<T> {
   try {
     return await load();
   } catch (cause) {

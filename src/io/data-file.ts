@@ -78,12 +78,7 @@ export function columnKind(file: DataFile, name: string): StoredKind {
   return kind;
 }
 
-async function describeCsv(
-  session: SqlSession,
-  path: string,
-  header: CsvHeader,
-  gzipped: boolean,
-): Promise<DataFile> {
+async function describeCsv(session: SqlSession, path: string, header: CsvHeader, gzipped: boolean): Promise<DataFile> {
   const dialect = csvDialect(header, gzipped);
   const relation = `read_csv(${quoteLiteral(path)}, ${dialect})`;
   try {

@@ -68,12 +68,14 @@ export async function countDecisionsInFile(
       const weight = weightExpression(file, request);
       const select = `${truth} AS truth, ${decisionState(file, request)} AS decision, ${weight} AS weight`;
       const decision = request.sampleWeight === undefined ? 'decision' : unlessWeightMissing('decision', MISSING_STATE);
-      const rows = await groupBy(session, file, request, select, ['truth', decision], [
-        'count(*)',
-        'sum(weight)',
-        'sum(weight * weight)',
-        'min(weight)',
-      ]);
+      const rows = await groupBy(
+        session,
+        file,
+        request,
+        select,
+        ['truth', decision],
+        ['count(*)', 'sum(weight)', 'sum(weight * weight)', 'min(weight)'],
+      );
       assertWeights(request, rows);
       await assertDecisions(session, file, request, rows);
       return request.attributes.map((_, index) =>
@@ -101,14 +103,21 @@ export async function sumErrorsInFile(
       const error = `CAST(${quoteIdentifier(request.yPred)} AS DOUBLE) - CAST(${quoteIdentifier(request.yTrue)} AS DOUBLE)`;
       const select = `${error} AS error, ${weightExpression(file, request)} AS weight`;
       const known = unlessWeightMissing('CASE WHEN error IS NULL OR isnan(error) THEN 0 ELSE 1 END', 0);
-      const rows = await groupBy(session, file, request, select, [known], [
-        'count(*)',
-        'kahan_sum(weight)',
-        'kahan_sum(weight * weight)',
-        'kahan_sum(weight * abs(error))',
-        'kahan_sum(weight * error * error)',
-        'min(weight)',
-      ]);
+      const rows = await groupBy(
+        session,
+        file,
+        request,
+        select,
+        [known],
+        [
+          'count(*)',
+          'kahan_sum(weight)',
+          'kahan_sum(weight * weight)',
+          'kahan_sum(weight * abs(error))',
+          'kahan_sum(weight * error * error)',
+          'min(weight)',
+        ],
+      );
       assertWeights(request, rows);
       return request.attributes.map((_, index) =>
         reduction(rows, index, ({ label, keys: [isKnown], sums: [count = 0, w = 0, w2 = 0, abs = 0, squared = 0] }) =>
@@ -144,10 +153,7 @@ async function groupBy(
   const place = (name: string): string => `g${String(names.indexOf(name))}`;
   const keyNames = keys.map((_, index) => `k${String(index)}`);
   const sets = request.attributes.map((attribute) => `(${[...attribute.map(place), ...keyNames].join(', ')})`);
-  const inner = [
-    ...names.map((name) => `${quoteIdentifier(name)} AS ${place(name)}`),
-    select,
-  ].join(', ');
+  const inner = [...names.map((name) => `${quoteIdentifier(name)} AS ${place(name)}`), select].join(', ');
   const outer = [
     ...names.map((name, index) => `CAST(${place(name)} AS ${kinds[index] === 'number' ? 'DOUBLE' : 'VARCHAR'})`),
     ...names.map((name) => `GROUPING(${place(name)})`),
@@ -165,7 +171,10 @@ async function groupBy(
       attribute: request.attributes.findIndex((attribute) =>
         names.every((name, index) => attribute.includes(name) === (isLeftOut[index] === 0)),
       ),
-      label: labelOf(values.filter((_, index) => isLeftOut[index] === 0), request.nanPolicy),
+      label: labelOf(
+        values.filter((_, index) => isLeftOut[index] === 0),
+        request.nanPolicy,
+      ),
       keys: numbers.slice(0, keys.length),
       sums: numbers.slice(keys.length),
     };
@@ -250,9 +259,12 @@ function unlessWeightMissing(key: string, missing: number): string {
 function assertWeights({ sampleWeight }: FileRequest, rows: readonly GroupedRow[]): void {
   const negative = rows.map((row) => row.sums.at(-1) ?? 0).find((least) => least < 0);
   if (negative === undefined || sampleWeight === undefined) return;
-  throw new DataValidationError(`Column '${sampleWeight}' must hold weights of 0 or more, but holds ${String(negative)}.`, {
-    context: { column: sampleWeight, value: negative },
-  });
+  throw new DataValidationError(
+    `Column '${sampleWeight}' must hold weights of 0 or more, but holds ${String(negative)}.`,
+    {
+      context: { column: sampleWeight, value: negative },
+    },
+  );
 }
 
 async function assertDecisions(
@@ -264,7 +276,8 @@ async function assertDecisions(
   const { yTrue, yPred, positiveLabel, scoreThreshold } = request;
   const hasBad = (key: number): boolean => rows.some((row) => row.keys[key] === BAD_STATE);
   const isBad = `${String(BAD_STATE)} = `;
-  if (yTrue !== undefined && hasBad(0)) throw await badValue(session, file, yTrue, isBad + labelState(file, yTrue, request));
+  if (yTrue !== undefined && hasBad(0))
+    throw await badValue(session, file, yTrue, isBad + labelState(file, yTrue, request));
   if (hasBad(1)) {
     const bad = await badValue(session, file, yPred, isBad + decisionState(file, request));
     throw scoreThreshold === undefined ? bad : notANumber(yPred, bad.context['index'], bad.context['value']);
@@ -298,7 +311,9 @@ async function assertNumbers(session: SqlSession, file: DataFile, name: string):
     throw notANumber(name, index, value);
   }
   const isInfinite = `isinf(CAST(${column} AS DOUBLE))`;
-  const [[count] = [0]] = await session.rows(`SELECT CAST(count(*) AS DOUBLE) FROM ${file.relation} WHERE ${isInfinite}`);
+  const [[count] = [0]] = await session.rows(
+    `SELECT CAST(count(*) AS DOUBLE) FROM ${file.relation} WHERE ${isInfinite}`,
+  );
   if (count === 0) return;
   const { index } = await firstWhere(session, file, name, isInfinite);
   throw new DataValidationError(`Column '${name}' must be finite, but holds an infinity at index ${String(index)}.`, {
@@ -307,10 +322,13 @@ async function assertNumbers(session: SqlSession, file: DataFile, name: string):
 }
 
 function notANumber(name: string, index: unknown, value: unknown): DataValidationError {
-  return new DataValidationError(`Column '${name}' should hold numbers, but row ${String(Number(index) + 1)} holds '${String(value)}'.`, {
-    context: { column: name, index, value },
-    suggestion: 'Mend or empty that value, or name another column.',
-  });
+  return new DataValidationError(
+    `Column '${name}' should hold numbers, but row ${String(Number(index) + 1)} holds '${String(value)}'.`,
+    {
+      context: { column: name, index, value },
+      suggestion: 'Mend or empty that value, or name another column.',
+    },
+  );
 }
 
 /** The first row (from 0) that fulfils a condition, with its value; for errors only. */

@@ -1,4 +1,11 @@
-import { type DanfoDataFrame, type ColumnSource, type NanPolicy, type SensitiveSource, Table, type TableSource } from '../table/index.ts';
+import {
+  type DanfoDataFrame,
+  type ColumnSource,
+  type NanPolicy,
+  type SensitiveSource,
+  Table,
+  type TableSource,
+} from '../table/index.ts';
 import { MetricComputationError } from '../exceptions/index.ts';
 import { demographicParityDifferenceOf } from './demographic-parity-difference.ts';
 import { equalizedOddsDifferenceOf } from './equalized-odds-difference.ts';
@@ -86,7 +93,10 @@ export class FairnessAnalyzer {
     options: MetricOptions & RowOptions = {},
   ): Promise<MetricResult> {
     const filled = this.#fill(options);
-    return equalizedOddsDifferenceOf(await this.#backend.classification({ ...filled, yTrue, yPred, sensitive }), filled);
+    return equalizedOddsDifferenceOf(
+      await this.#backend.classification({ ...filled, yTrue, yPred, sensitive }),
+      filled,
+    );
   }
 
   /** See {@link maeParityDifference}. */

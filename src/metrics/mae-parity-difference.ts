@@ -15,7 +15,9 @@ export function maeParityDifferenceOf(stats: RegressionStats, options?: MetricOp
     const n = stats.counts[group] as number;
     if (n >= filled.minGroupSize && (stats.weights[group] as number) > 0) return [group];
     const reason =
-      n < filled.minGroupSize ? `fewer than ${String(filled.minGroupSize)} rows (minGroupSize)` : 'its weights are all 0';
+      n < filled.minGroupSize
+        ? `fewer than ${String(filled.minGroupSize)} rows (minGroupSize)`
+        : 'its weights are all 0';
     excluded[label] = { n, reason };
     return [];
   });

@@ -28,6 +28,7 @@ interface ComparedRate {
  */
 export function rateGap(stats: ClassificationStats, metric: RateGapMetric, options: FilledMetricOptions): MetricResult {
   const rates = metric.rates.map((name) => groupRate(stats, name));
+  const labelOf = (group: number): string => stats.labels[group] as string;
   const rowsPerGroup = countRows(stats, rates, metric.needsTruth);
   const excluded: Record<string, Exclusion> = {};
   const large = stats.labels.flatMap((label, group) => {
@@ -40,14 +41,15 @@ export function rateGap(stats: ClassificationStats, metric: RateGapMetric, optio
     const groups = large.filter((group) => (rate.denominatorCounts[group] as number) >= options.minDenominator);
     for (const group of large) {
       if (groups.includes(group)) continue;
-      noteMissingRate(excluded, stats.labels[group] as string, rate, group, rowsPerGroup[group] as number, options);
+      noteMissingRate(excluded, labelOf(group), rate, group, rowsPerGroup[group] as number, options);
     }
     return { rate, groups };
   });
   const undefinedReason = whyUndefined(compared, large.length, options);
   const isDefined = undefinedReason === null;
   const gaps = compared.map((one) => gapOf(one, options));
-  const interval = isDefined && options.withCi && options.method === 'between_groups' ? intervalOf(compared, options) : null;
+  const interval =
+    isDefined && options.withCi && options.method === 'between_groups' ? intervalOf(compared, options) : null;
   const effectSize = isDefined && options.withEffectSize ? riskRatio(compared) : null;
   return new MetricResult({
     metric: metric.metric,
@@ -57,17 +59,17 @@ export function rateGap(stats: ClassificationStats, metric: RateGapMetric, optio
     ciMethod: interval?.method ?? null,
     effectSize,
     pValue: null,
-    nPerGroup: Object.fromEntries(large.map((group) => [stats.labels[group], rowsPerGroup[group] as number])),
-    perGroup: Object.fromEntries(large.map((group) => [stats.labels[group], ratesOf(compared, group)])),
+    nPerGroup: Object.fromEntries(large.map((group) => [labelOf(group), rowsPerGroup[group] as number])),
+    perGroup: Object.fromEntries(large.map((group) => [labelOf(group), ratesOf(compared, group)])),
     excluded,
     nDropped: stats.nDropped + (metric.needsTruth ? rowsWithoutTruth(stats) : 0),
     undefinedReason,
     warnings: [
       ...thinWarnings(compared, stats.labels),
-      ...(isDefined && options.withEffectSize && effectSize === null
-        ? ['no risk ratio: the smallest rate is 0']
+      ...(isDefined && options.withEffectSize && effectSize === null ? ['no risk ratio: the smallest rate is 0'] : []),
+      ...(isDefined && options.withCi && interval === null
+        ? [`no interval: not available for method '${options.method}'`]
         : []),
-      ...(isDefined && options.withCi && interval === null ? [`no interval: not available for method '${options.method}'`] : []),
     ],
     seed: interval === null ? null : options.seed,
   });
@@ -103,7 +105,11 @@ function noteMissingRate(
 }
 
 /** Every rate needs two groups; otherwise there is nothing to compare. */
-function whyUndefined(compared: readonly ComparedRate[], large: number, { minGroupSize }: FilledMetricOptions): string | null {
+function whyUndefined(
+  compared: readonly ComparedRate[],
+  large: number,
+  { minGroupSize }: FilledMetricOptions,
+): string | null {
   if (large < 2) {
     return `${large === 0 ? 'no group' : 'only one group'} with at least ${String(minGroupSize)} rows; two are needed`;
   }

@@ -134,7 +134,10 @@ function assertCodesHaveLabels(counts: Uint32Array, { codes, labels }: Categoric
   const row = codes.findIndex((code) => code < -1 || code >= labels.length);
   throw new DataValidationError(
     `sensitive holds the code ${String(codes[row])} at index ${String(row)}, but has ${String(labels.length)} labels.`,
-    { context: { argument: 'sensitive', index: row, value: codes[row] }, suggestion: 'Use codes from 0, and -1 for missing.' },
+    {
+      context: { argument: 'sensitive', index: row, value: codes[row] },
+      suggestion: 'Use codes from 0, and -1 for missing.',
+    },
   );
 }
 

@@ -2,9 +2,24 @@ import type { Tensor, Tensor1D } from '@tensorflow/tfjs';
 
 import { DataValidationError } from '../exceptions/index.ts';
 import { cellCounts, currentTensorflow, groupSums, type Tf } from '../tensor/index.ts';
-import { type ColumnSource, encodeGroups, isTensorLike, type NanPolicy, notBinary, type SensitiveSource, toColumn } from '../table/index.ts';
+import {
+  type ColumnSource,
+  encodeGroups,
+  isTensorLike,
+  type NanPolicy,
+  notBinary,
+  type SensitiveSource,
+  toColumn,
+} from '../table/index.ts';
 import type { ClassificationStats, RegressionStats } from './group-stats.ts';
-import { assertSameLength, type ClassificationRows, countDropped, finishClassification, RAW_CELLS, type RegressionRows } from './reduce-rows.ts';
+import {
+  assertSameLength,
+  type ClassificationRows,
+  countDropped,
+  finishClassification,
+  RAW_CELLS,
+  type RegressionRows,
+} from './reduce-rows.ts';
 
 /** The state of a value that is neither 0, 1 nor missing. */
 const BAD_STATE = 3;
@@ -67,7 +82,12 @@ export async function reduceRegressionTensors(rows: RegressionRows): Promise<Reg
   const [yPred, yTrue, weights] = parts.map(({ tensor }) => tensor) as [Tensor1D, Tensor1D, Tensor1D | undefined];
   const own: Tensor[] = [groups.codes, ...parts.flatMap(({ tensor, isOwn }) => (isOwn ? [tensor] : []))];
   try {
-    assertSameLength({ yPred: yPred.size, yTrue: yTrue.size, sensitive: groups.codes.size, ...(weights === undefined ? {} : { sampleWeight: weights.size }) });
+    assertSameLength({
+      yPred: yPred.size,
+      yTrue: yTrue.size,
+      sensitive: groups.codes.size,
+      ...(weights === undefined ? {} : { sampleWeight: weights.size }),
+    });
     await assertNotNegative(tf, weights);
     const prepared = tf.tidy(() => {
       const error: Tensor1D = yPred.cast('float32').sub(yTrue.cast('float32'));
@@ -161,7 +181,8 @@ async function assertStates(
   const isSeen = (stateOfCell: (cell: number) => number): boolean =>
     counts.some((count, cell) => count > 0 && stateOfCell(cell % RAW_CELLS) === BAD_STATE);
   if (isSeen((cell) => cell % 4)) throw await firstBad(sources.yPred, 'yPred');
-  if (sources.yTrue !== undefined && isSeen((cell) => Math.floor(cell / 4))) throw await firstBad(sources.yTrue, 'yTrue');
+  if (sources.yTrue !== undefined && isSeen((cell) => Math.floor(cell / 4)))
+    throw await firstBad(sources.yTrue, 'yTrue');
 }
 
 async function firstInfinite(tensors: Readonly<Record<string, Tensor1D>>): Promise<DataValidationError> {
@@ -169,11 +190,16 @@ async function firstInfinite(tensors: Readonly<Record<string, Tensor1D>>): Promi
     const data = await tensor.data();
     const index = data.findIndex((value) => value === Infinity || value === -Infinity);
     if (index < 0) continue;
-    return new DataValidationError(`${name} must be finite, but holds ${String(data[index])} at index ${String(index)}.`, {
-      context: { argument: name, index, value: data[index] },
-    });
+    return new DataValidationError(
+      `${name} must be finite, but holds ${String(data[index])} at index ${String(index)}.`,
+      {
+        context: { argument: name, index, value: data[index] },
+      },
+    );
   }
-  return new DataValidationError('The errors are too large for float32.', { suggestion: 'Scale the target, or give arrays.' });
+  return new DataValidationError('The errors are too large for float32.', {
+    suggestion: 'Scale the target, or give arrays.',
+  });
 }
 
 async function assertNotNegative(tf: Tf, weights: Tensor1D | undefined): Promise<void> {

@@ -48,7 +48,7 @@ export function unwrap(source: ColumnSource, name: string): ArrayLike<unknown> |
   }
   if (isSeries(source)) return source.values as ArrayLike<unknown>;
   if (isArrayLike(source)) return source;
-  throw wrongShape(name, source === null ? 'null' : typeof source);
+  throw wrongShape(name, String(source));
 }
 
 function isColumn(source: unknown): source is Column {
@@ -95,12 +95,10 @@ function categoricalFrom(values: ArrayLike<unknown>, name: string): CategoricalC
     const value = values[row];
     if (typeof value === 'string') return value;
     if (isMissing(value)) return undefined;
-    if (typeof value === 'object' || typeof value === 'function') {
-      throw new DataValidationError(`${name} holds ${Array.isArray(value) ? 'a list' : 'an object'} at index ${String(row)}.`, {
-        context: { argument: name, index: row },
-        suggestion: 'Give one number, string or boolean per row.',
-      });
-    }
-    return String(value);
+    if (typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean') return String(value);
+    throw new DataValidationError(
+      `${name} holds ${Array.isArray(value) ? 'a list' : `a value of type ${typeof value}`} at index ${String(row)}.`,
+      { context: { argument: name, index: row }, suggestion: 'Give one number, string or boolean per row.' },
+    );
   });
 }

@@ -21,9 +21,7 @@ export function isDanfoFrame(source: unknown): source is DanfoDataFrame {
 
 /** The columns of a danfojs DataFrame. */
 export function readDanfoFrame(frame: DanfoDataFrame): Record<string, readonly unknown[]> {
-  return Object.fromEntries(
-    frame.columns.map((name) => [name, frame.column(name).values as readonly unknown[]]),
-  );
+  return Object.fromEntries(frame.columns.map((name) => [name, frame.column(name).values as readonly unknown[]]));
 }
 
 /** Columns as a danfojs DataFrame; danfojs knows a missing value as NaN. */
@@ -35,7 +33,8 @@ export async function toDanfoFrame(
     'to make a DataFrame',
     () => import('danfojs-node'),
   )) as unknown as DanfoModule;
-  const { DataFrame } = danfo.DataFrame === undefined ? (danfo.default as Required<DanfoModule>) : (danfo as Required<DanfoModule>);
+  const { DataFrame } =
+    danfo.DataFrame === undefined ? (danfo.default as Required<DanfoModule>) : (danfo as Required<DanfoModule>);
   return new DataFrame(
     Object.fromEntries(Object.entries(columns).map(([name, values]) => [name, values.map((value) => value ?? NaN)])),
   );

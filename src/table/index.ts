@@ -1,9 +1,4 @@
-export {
-  type CategoricalColumn,
-  type Column,
-  columnLength,
-  type NumericColumn,
-} from './column.ts';
+export { type CategoricalColumn, type Column, columnLength, type NumericColumn } from './column.ts';
 export { type ColumnSource, isTensorLike, type TensorLike, toColumn, unwrap } from './column-source.ts';
 export type { DanfoDataFrame } from './danfo.ts';
 export {

@@ -13,10 +13,7 @@ import { type DanfoDataFrame, isDanfoFrame, readDanfoFrame, toDanfoFrame } from 
 
 /** Whatever may stand for a table: a table, an object of columns, records, a danfojs DataFrame. */
 export type TableSource =
-  | Table
-  | DanfoDataFrame
-  | Readonly<Record<string, ColumnSource>>
-  | readonly Readonly<Record<string, unknown>>[];
+  Table | DanfoDataFrame | Readonly<Record<string, ColumnSource>> | readonly Readonly<Record<string, unknown>>[];
 
 /**
  * Named columns of equal length. Immutable; making one copies no typed array

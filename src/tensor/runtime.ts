@@ -47,7 +47,9 @@ let current: Tf | undefined;
  * @throws {DependencyError} where a named backend cannot start, with the reason and the mend
  * @throws {ConfigValidationError} for an unknown backend name
  */
-export async function loadTensorflow(options: { readonly backend?: BackendChoice | undefined } = {}): Promise<Tensorflow> {
+export async function loadTensorflow(
+  options: { readonly backend?: BackendChoice | undefined } = {},
+): Promise<Tensorflow> {
   const choice = parseChoice(options.backend ?? process.env['EVENHAND_TF_BACKEND'] ?? 'auto');
   const loaded = choice === 'auto' ? await loadFirst() : await loadNamed(choice);
   current = loaded.tf;
@@ -147,7 +149,8 @@ async function start(backend: TensorBackend, options: StartOptions = { allowSoft
   try {
     const tf = await starting;
     const name = NAMES_IN_TFJS[backend];
-    if (tf.getBackend() !== name && !(await tf.setBackend(name))) throw new Error(`TensorFlow.js refused backend ${name}`);
+    if (tf.getBackend() !== name && !(await tf.setBackend(name)))
+      throw new Error(`TensorFlow.js refused backend ${name}`);
     await tf.ready();
     return tf;
   } catch (cause) {
@@ -198,7 +201,8 @@ const STARTERS: Readonly<Record<TensorBackend, (options: StartOptions) => Promis
 async function importNative(name: '@tensorflow/tfjs-node' | '@tensorflow/tfjs-node-gpu'): Promise<Tf> {
   const loaded = (await import(name)) as Tf & { readonly default?: Tf };
   const tf = quiet(loaded.default ?? loaded);
-  if (tf.findBackend('tensorflow') === null) throw new Error(`the package found as '${name}' has no native library`);
+  if (!tf.engine().backendNames().includes('tensorflow'))
+    throw new Error(`the package found as '${name}' has no native library`);
   await tf.setBackend('tensorflow');
   return tf;
 }

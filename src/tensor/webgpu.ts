@@ -1,3 +1,6 @@
+import { existsSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+
 /** The parts of the `webgpu` package (Dawn for Node) that are used. */
 interface DawnModule {
   readonly create: (options: readonly string[]) => Gpu;
@@ -9,7 +12,12 @@ interface Gpu {
 }
 
 interface GpuAdapter {
-  readonly info: { readonly vendor: string; readonly device: string; readonly description: string; readonly isFallbackAdapter?: boolean };
+  readonly info: {
+    readonly vendor: string;
+    readonly device: string;
+    readonly description: string;
+    readonly isFallbackAdapter?: boolean;
+  };
 }
 
 /** The name of the adapter that is open, for `evenhand doctor`. */
@@ -26,6 +34,8 @@ export function webGpuAdapter(): string | null {
  * @throws {Error} where there is no adapter
  */
 export async function openWebGpu(allowSoftware: boolean): Promise<void> {
+  // Dawn complains on stderr by itself, so it is not asked where it has no chance.
+  if (process.platform === 'linux' && !hasVulkanDriver()) throw new Error('no Vulkan driver is installed');
   const dawn = (await import('webgpu')) as unknown as DawnModule;
   const gpu = dawn.create([]);
   const adapter = await gpu.requestAdapter({ powerPreference: 'high-performance' });
@@ -35,4 +45,14 @@ export async function openWebGpu(allowSoftware: boolean): Promise<void> {
   Object.assign(globalThis, dawn.globals);
   Object.defineProperty(globalThis, 'navigator', { value: { gpu, userAgent: 'node' }, configurable: true });
   adapterName = [vendor, device, description].filter((part) => part !== '').join(' ');
+}
+
+/** Whether the Vulkan loader would find a driver's manifest, by its own search rules. */
+function hasVulkanDriver(): boolean {
+  const { VK_DRIVER_FILES: driverFiles, VK_ICD_FILENAMES: olderName, XDG_DATA_DIRS: dataFolders } = process.env;
+  if (driverFiles !== undefined || olderName !== undefined) return true;
+  const folders = ['/etc', '/usr/local/etc', ...(dataFolders ?? '/usr/local/share:/usr/share').split(':')];
+  return folders
+    .map((folder) => path.join(folder, 'vulkan/icd.d'))
+    .some((folder) => existsSync(folder) && readdirSync(folder).some((name) => name.endsWith('.json')));
 }

@@ -40,7 +40,8 @@ const meanGap: FairnessPenalty = (tf, { scores, membership }) =>
 /** The mean gap among the rows of each true label, summed over both labels. */
 const equalizedOdds: FairnessPenalty = (tf, batch) => {
   const positive = batch.labels.transpose<Tensor2D>();
-  const within = (mask: Tensor2D): Tensor1D => meanGap(tf, { ...batch, membership: batch.membership.mul<Tensor2D>(mask) });
+  const within = (mask: Tensor2D): Tensor1D =>
+    meanGap(tf, { ...batch, membership: batch.membership.mul<Tensor2D>(mask) });
   return within(positive).add<Tensor1D>(within(tf.sub(1, positive)));
 };
 

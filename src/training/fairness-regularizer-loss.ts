@@ -94,10 +94,13 @@ export class FairnessRegularizerLoss {
 export function parsePenalty(given: string): FairnessPenaltyName {
   const found = FAIRNESS_PENALTIES.find((name) => name === given);
   if (found !== undefined) return found;
-  throw new ValueError(`The penalty parameter must be one of ${FAIRNESS_PENALTIES.join(', ')}. Got '${given}' instead.`, {
-    context: { parameter: 'penalty', value: given },
-    suggestion: suggestNames(given, FAIRNESS_PENALTIES, 'penalties'),
-  });
+  throw new ValueError(
+    `The penalty parameter must be one of ${FAIRNESS_PENALTIES.join(', ')}. Got '${given}' instead.`,
+    {
+      context: { parameter: 'penalty', value: given },
+      suggestion: suggestNames(given, FAIRNESS_PENALTIES, 'penalties'),
+    },
+  );
 }
 
 function outOfRange(parameter: string, required: string, given: number): ValueError {

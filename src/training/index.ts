@@ -3,5 +3,6 @@ export { FairnessRegularizerLoss, type FairnessRegularizerLossOptions } from './
 export { hypervolume, type ParetoPoint } from './pareto-points.ts';
 export { paretoToJson } from './pareto-json.ts';
 export { plotPareto, type PlotParetoOptions } from './plot-pareto.ts';
-export { type ParetoSweep, type SweepInfo, type SweepOptions, sweepPareto } from './sweep-pareto.ts';
+export type { ParetoSweep, SweepInfo } from './pareto-sweep.ts';
+export { type SweepOptions, sweepPareto } from './sweep-pareto.ts';
 export type { TrainingSource } from './training-data.ts';

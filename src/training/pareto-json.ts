@@ -1,5 +1,5 @@
 import type { ParetoPoint } from './pareto-points.ts';
-import type { ParetoSweep } from './sweep-pareto.ts';
+import type { ParetoSweep } from './pareto-sweep.ts';
 
 /** A sweep as JSON has it: snake_case, an undefined gap as null. */
 export function paretoToJson(points: readonly ParetoPoint[] | ParetoSweep): Record<string, unknown> {

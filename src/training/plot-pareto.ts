@@ -6,7 +6,7 @@ import { DataValidationError } from '../exceptions/index.ts';
 import { writeFileAtomic } from '../io/atomic-write.ts';
 import { paretoToJson } from './pareto-json.ts';
 import type { ParetoPoint } from './pareto-points.ts';
-import type { ParetoSweep } from './sweep-pareto.ts';
+import type { ParetoSweep } from './pareto-sweep.ts';
 
 /** Options of {@link plotPareto}. */
 export interface PlotParetoOptions {
@@ -28,7 +28,10 @@ export interface PlotParetoOptions {
  * @throws {DataValidationError} where no point has a gap, or the path cannot be written
  * @throws {DependencyError} where the packages that draw are not installed
  */
-export async function plotPareto(points: readonly ParetoPoint[] | ParetoSweep, options: PlotParetoOptions): Promise<string[]> {
+export async function plotPareto(
+  points: readonly ParetoPoint[] | ParetoSweep,
+  options: PlotParetoOptions,
+): Promise<string[]> {
   const format = chartFormat(options.savePath);
   const drawable = points.filter((point) => !Number.isNaN(point.dpDiff));
   if (drawable.length === 0) {
@@ -52,6 +55,7 @@ function subtitleOf(points: readonly ParetoPoint[] | ParetoSweep): string {
   if (!('nTest' in points)) return '';
   const { target, sensitive, nTest, folds, penalty, positiveLabel } = points;
   const outcome = positiveLabel === null ? target : `${target} = ${positiveLabel}`;
-  const how = folds === null ? 'held-out' : `cross-fitted (${String(folds)} folds)`;
-  return `${outcome} by ${sensitive.join(' x ')}; ${nTest.toLocaleString('en-US')} ${how} rows; penalty ${penalty}; 95% intervals`;
+  const rows = `${nTest.toLocaleString('en-US')} rows`;
+  const how = folds === null ? `${rows} held out` : `${rows}, cross-fitted in ${String(folds)} folds`;
+  return `${outcome} by ${sensitive.join(' x ')}; ${how}; penalty ${penalty}; 95% intervals`;
 }

@@ -9,7 +9,7 @@ import type { FeatureSpec } from './feature-encoder.ts';
 import { pointToJson } from './pareto-json.ts';
 import type { ParetoPoint } from './pareto-points.ts';
 import type { LayerWeights } from './stacked-network.ts';
-import type { SweepInfo } from './sweep-pareto.ts';
+import type { SweepInfo } from './pareto-sweep.ts';
 
 /** Networks of a sweep with what describes them. */
 export interface SavedSweep {
@@ -58,7 +58,10 @@ async function saveNetwork(tf: Tf, folder: string, layers: readonly LayerWeights
   });
   tf.tidy(() => {
     model.setWeights(
-      layers.flatMap(({ kernel, bias, inputs, outputs }) => [tf.tensor2d(kernel, [inputs, outputs]), tf.tensor1d(bias)]),
+      layers.flatMap(({ kernel, bias, inputs, outputs }) => [
+        tf.tensor2d(kernel, [inputs, outputs]),
+        tf.tensor1d(bias),
+      ]),
     );
   });
   await model.save(

@@ -32,7 +32,7 @@ export interface LayerWeights {
 export interface StackedNetwork {
   readonly variables: readonly Variable[];
   /** Logits of all models, [n, k]. */
-  forward(x: Tensor2D): Tensor2D;
+  readonly forward: (x: Tensor2D) => Tensor2D;
   /** For each variable, 1 where a value belongs to a model chosen by `flags` ([k]), else 0; broadcasts over it. */
   masks(flags: ArrayLike<number>): Tensor[];
   /** The weights of each model, on the host. */
@@ -47,7 +47,8 @@ export function createStackedNetwork(tf: Tf, shape: NetworkShape, random: Random
   const layers = widths.slice(1).map((outputs, index) => {
     const rows = widths[index] as number;
     const bound = 1 / Math.sqrt(Math.max(1, rows));
-    const draw = (size: number): Float32Array => Float32Array.from({ length: size }, () => bound * (2 * random.next() - 1));
+    const draw = (size: number): Float32Array =>
+      Float32Array.from({ length: size }, () => bound * (2 * random.next() - 1));
     const role = roleOf(index, widths.length - 1);
     const kernel = draw(rows * outputs);
     const bias = draw(outputs);
@@ -60,7 +61,13 @@ export function createStackedNetwork(tf: Tf, shape: NetworkShape, random: Random
     };
   });
   const lastInputs = widths.at(-2) as number;
-  const blocks = tf.tidy(() => tf.eye(k).expandDims(1).tile([1, lastInputs, 1]).reshape<Tensor2D>([k * lastInputs, k]));
+  const blocks = tf.tidy(() =>
+    tf
+      .eye(k)
+      .expandDims(1)
+      .tile([1, lastInputs, 1])
+      .reshape<Tensor2D>([k * lastInputs, k]),
+  );
   const variables = layers.flatMap(({ kernel, bias }) => [kernel, bias]);
 
   return {
@@ -77,14 +84,20 @@ export function createStackedNetwork(tf: Tf, shape: NetworkShape, random: Random
         return isLast ? out : tf.relu(out);
       }, x),
     masks: (flags) =>
-      layers.flatMap(({ role, inputs: p, outputs: q }) => {
-        const chosen = tf.tensor1d(Float32Array.from(flags));
-        const spread = (units: number): Tensor => chosen.expandDims(1).tile([1, units]).reshape([k * units]);
-        const bias = spread(q);
-        if (role === 'last') return [spread(p).expandDims(1), bias];
-        if (role === 'middle') return [chosen.reshape([k, 1, 1]), bias];
-        return [bias.expandDims(0), bias];
-      }),
+      tf.tidy(() =>
+        layers.flatMap(({ role, inputs: p, outputs: q }) => {
+          const chosen = tf.tensor1d(Float32Array.from(flags));
+          const spread = (units: number): Tensor =>
+            chosen
+              .expandDims(1)
+              .tile([1, units])
+              .reshape([k * units]);
+          const bias = spread(q);
+          if (role === 'last') return [spread(p).expandDims(1), bias];
+          if (role === 'middle') return [chosen.reshape([k, 1, 1]), bias];
+          return [bias.expandDims(0), bias];
+        }),
+      ),
     async read() {
       const parts = await Promise.all(
         layers.map(async ({ kernel, bias }) => [await kernel.data(), await bias.data()] as const),
@@ -137,7 +150,8 @@ function readKernel(
   k: number,
   model: number,
 ): Float32Array {
-  if (role === 'middle' || role === 'last') return Float32Array.from(stacked.subarray(model * p * q, (model + 1) * p * q));
+  if (role === 'middle' || role === 'last')
+    return Float32Array.from(stacked.subarray(model * p * q, (model + 1) * p * q));
   const kernel = new Float32Array(p * q);
   for (let row = 0; row < p; row++) {
     const start = row * k * q + model * q;

@@ -6,13 +6,20 @@ import { evaluateDecisions } from './evaluate-decisions.ts';
 import { encodeFeatures, encodedWidth, type FeatureSpec, fitFeatures } from './feature-encoder.ts';
 import type { FairnessPenaltyName } from './fairness-penalty.ts';
 import { parsePenalty } from './fairness-regularizer-loss.ts';
-import { hypervolume, markDominated, type ParetoPoint } from './pareto-points.ts';
+import { hypervolume, markDominated } from './pareto-points.ts';
+import type { ParetoSweep, SweepInfo } from './pareto-sweep.ts';
 import { plotPareto } from './plot-pareto.ts';
 import { saveNetworks } from './save-networks.ts';
 import type { LayerWeights } from './stacked-network.ts';
 import { stratifiedSplit } from './stratified-split.ts';
 import { type NetworkRows, trainStack, type TrainStackOptions } from './train-stack.ts';
-import { readTrainingData, takeTrainingRows, type TrainingData, type TrainingRows, type TrainingSource } from './training-data.ts';
+import {
+  readTrainingData,
+  takeTrainingRows,
+  type TrainingData,
+  type TrainingRows,
+  type TrainingSource,
+} from './training-data.ts';
 
 /** Options of {@link sweepPareto}. */
 export interface SweepOptions {
@@ -64,29 +71,6 @@ export interface SweepOptions {
   readonly modelPath?: string | undefined;
   readonly onProgress?: OnProgress | undefined;
 }
-
-/** What produced the points of a sweep. */
-export interface SweepInfo {
-  /** The area that the points dominate; larger is better. */
-  readonly hypervolume: number;
-  readonly backend: TensorBackend;
-  readonly penalty: FairnessPenaltyName;
-  readonly seed: number;
-  readonly folds: number | null;
-  /** Rows trained on (per fold) and held out. */
-  readonly nTrain: number;
-  readonly nTest: number;
-  /** Rows left out because the target or the group is missing. */
-  readonly nDropped: number;
-  readonly target: string;
-  readonly sensitive: readonly string[];
-  /** The label counted as 1, where the target is text. */
-  readonly positiveLabel: string | null;
-  readonly warnings: readonly string[];
-}
-
-/** The points of a sweep, in the order of the etas, with what produced them. */
-export type ParetoSweep = readonly ParetoPoint[] & SweepInfo;
 
 /** Share of the training rows that decides when to stop. */
 const VALIDATION_SHARE = 0.1;
@@ -176,7 +160,10 @@ export async function sweepPareto(data: TrainingSource, options: SweepOptions = 
 
 type FilledSweepOptions = Required<Pick<SweepOptions, 'minGroupSize' | 'trainSize'>> &
   TrainStackOptions &
-  Pick<SweepOptions, 'folds' | 'backend' | 'savePath' | 'modelPath'> & { readonly minGroupSize: number; readonly trainSize: number };
+  Pick<SweepOptions, 'folds' | 'backend' | 'savePath' | 'modelPath'> & {
+    readonly minGroupSize: number;
+    readonly trainSize: number;
+  };
 
 function fillSweepOptions(options: SweepOptions): FilledSweepOptions {
   const filled = {
@@ -193,7 +180,12 @@ function fillSweepOptions(options: SweepOptions): FilledSweepOptions {
     seed: options.seed ?? 42,
   };
   const isCount = (value: number): boolean => Number.isInteger(value) && value >= 1;
-  assertOption('etas', filled.etas, 'one or more numbers of 0 or more', filled.etas.length > 0 && filled.etas.every((eta) => eta >= 0 && Number.isFinite(eta)));
+  assertOption(
+    'etas',
+    filled.etas,
+    'one or more numbers of 0 or more',
+    filled.etas.length > 0 && filled.etas.every((eta) => eta >= 0 && Number.isFinite(eta)),
+  );
   assertOption('epochs', filled.epochs, 'a whole number of at least 1', isCount(filled.epochs));
   assertOption('batchSize', filled.batchSize, 'a whole number of at least 1', isCount(filled.batchSize));
   assertOption('patience', filled.patience, 'a whole number of at least 1', isCount(filled.patience));
@@ -201,7 +193,12 @@ function fillSweepOptions(options: SweepOptions): FilledSweepOptions {
   assertOption('hidden', filled.hidden, 'whole numbers of at least 1', filled.hidden.every(isCount));
   assertOption('lr', filled.lr, 'above 0', filled.lr > 0);
   assertOption('trainSize', filled.trainSize, 'between 0 and 1', filled.trainSize > 0 && filled.trainSize < 1);
-  assertOption('folds', filled.folds, 'a whole number of at least 2', filled.folds === undefined || (isCount(filled.folds) && filled.folds >= 2));
+  assertOption(
+    'folds',
+    filled.folds,
+    'a whole number of at least 2',
+    filled.folds === undefined || (isCount(filled.folds) && filled.folds >= 2),
+  );
   return filled;
 }
 
@@ -253,10 +250,11 @@ async function fitSplit(
   options: TrainStackOptions,
 ): Promise<FittedNetworks> {
   const { specs, warnings } = fitFeatures(train.table, training.features);
-  const [fitting, validation] = stratifiedSplit(strata(train), [1 - VALIDATION_SHARE, VALIDATION_SHARE], options.seed) as [
-    Int32Array,
-    Int32Array,
-  ];
+  const [fitting, validation] = stratifiedSplit(
+    strata(train),
+    [1 - VALIDATION_SHARE, VALIDATION_SHARE],
+    options.seed,
+  ) as [Int32Array, Int32Array];
   if (fitting.length === 0 || validation.length === 0 || test.y.length === 0) {
     throw new DataValidationError(`There are too few rows to train on: ${String(train.y.length)}.`, {
       context: { rows: train.y.length },
@@ -285,10 +283,19 @@ function fitAllRows(tf: Tf, training: TrainingData, options: FilledSweepOptions)
   return fitSplit(tf, training, { train: training.rows, test: training.rows }, options);
 }
 
-function foldProgress(onProgress: OnProgress | undefined, fold: number, folds: number, epochs: number): OnProgress | undefined {
+function foldProgress(
+  onProgress: OnProgress | undefined,
+  fold: number,
+  folds: number,
+  epochs: number,
+): OnProgress | undefined {
   if (onProgress === undefined || folds === 1) return onProgress;
   return ({ done }) => {
-    onProgress({ stage: `fold ${String(fold + 1)} of ${String(folds)}`, done: fold * epochs + done, total: folds * epochs });
+    onProgress({
+      stage: `fold ${String(fold + 1)} of ${String(folds)}`,
+      done: fold * epochs + done,
+      total: folds * epochs,
+    });
   };
 }
 
@@ -329,7 +336,10 @@ function assertComparable(parts: readonly TrainingRows[], minGroupSize: number):
   if (sizes.filter((size) => size >= minGroupSize).length >= 2) return;
   throw new DataValidationError(
     `The held-out rows have fewer than two groups of at least ${String(minGroupSize)} rows, so no gap could be measured.`,
-    { context: { minGroupSize }, suggestion: 'Cross-fit (folds, --folds 5) so that every row is held out once, or lower the minimum.' },
+    {
+      context: { minGroupSize },
+      suggestion: 'Cross-fit (folds, --folds 5) so that every row is held out once, or lower the minimum.',
+    },
   );
 }
 

@@ -1,4 +1,4 @@
-import type { Scalar, Tensor, Tensor1D, Tensor2D, Variable } from '@tensorflow/tfjs';
+import type { Rank, Scalar, Tensor, Tensor1D, Tensor2D, Variable } from '@tensorflow/tfjs';
 
 import { TrainingError } from '../exceptions/index.ts';
 import type { OnProgress } from '../internal/progress.ts';
@@ -74,7 +74,8 @@ export async function trainStack(
     createRandom(options.seed, WEIGHT_STREAM),
   );
   const best = network.variables.map((variable) => variable.clone());
-  const data = [train, validation].map((rows) => toTensors(tf, rows)) as [DeviceRows, DeviceRows];
+  const learned = toTensors(tf, train);
+  const checked = toTensors(tf, validation);
   const optimizer = tf.train.adam(options.lr);
   const etaRow = tf.tensor1d([...etas]);
   const random = createRandom(options.seed, ORDER_STREAM);
@@ -86,7 +87,7 @@ export async function trainStack(
       scores: tf.sigmoid(logits),
       labels: rows.y,
       membership: rows.membership,
-      shares: tf.fill([1, rows.y.shape[0]], 1 / rows.y.shape[0]) as Tensor2D,
+      shares: tf.fill<Rank.R2>([1, rows.y.shape[0]], 1 / rows.y.shape[0]),
     };
     const error = bceFromLogits(tf, logits, rows.y, batch.shares);
     return error.add(PENALTIES[options.penalty](tf, batch).mul(etaRow));
@@ -97,12 +98,12 @@ export async function trainStack(
       for (let start = 0; start < order.length; start += options.batchSize) {
         const rows = order.subarray(start, start + options.batchSize);
         tf.tidy(() => {
-          const batch = takeBatch(tf, data[0], rows);
+          const batch = takeBatch(tf, learned, rows);
           const { grads } = tf.variableGrads(() => losses(batch).sum<Scalar>(), [...network.variables]);
           optimizer.applyGradients(Object.entries(grads).map(([name, tensor]) => ({ name, tensor })));
         });
       }
-      const validated = tf.tidy(() => losses(wholeBatch(data[1])));
+      const validated = tf.tidy(() => losses(wholeBatch(checked)));
       const values = await validated.data();
       validated.dispose();
       assertFinite(values, etas, epoch);
@@ -111,6 +112,7 @@ export async function trainStack(
       // Lets signals and timers through between epochs.
       await new Promise((resolve) => setImmediate(resolve));
     }
+    options.onProgress?.({ stage: 'training', done: epochs, total: epochs });
     network.variables.forEach((variable, index) => {
       variable.assign(best[index] as Tensor);
     });
@@ -119,7 +121,7 @@ export async function trainStack(
   } finally {
     network.dispose();
     optimizer.dispose();
-    tf.dispose([best, etaRow, ...data.flatMap((rows) => Object.values(rows) as Tensor[])]);
+    tf.dispose([best, etaRow, { ...learned }, { ...checked }]);
   }
 }
 
@@ -158,7 +160,9 @@ async function predict(
   const logits = new Float32Array(y.length * models);
   for (let start = 0; start < y.length; start += PREDICT_ROWS) {
     const size = Math.min(PREDICT_ROWS, y.length - start);
-    const part = tf.tidy(() => forward(tf.tensor2d(x.subarray(start * inputs, (start + size) * inputs), [size, inputs])));
+    const part = tf.tidy(() =>
+      forward(tf.tensor2d(x.subarray(start * inputs, (start + size) * inputs), [size, inputs])),
+    );
     logits.set(await part.data<'float32'>(), start * models);
     part.dispose();
   }
@@ -169,7 +173,9 @@ async function predict(
 function keepBest(tf: Tf, variables: readonly Variable[], best: Tensor[], masks: Tensor[]): void {
   variables.forEach((variable, index) => {
     const before = best[index] as Tensor;
-    best[index] = tf.tidy(() => tf.where((masks[index] as Tensor).greater(0).broadcastTo(variable.shape), variable, before));
+    best[index] = tf.tidy(() =>
+      tf.where((masks[index] as Tensor).greater(0).broadcastTo(variable.shape), variable, before),
+    );
     before.dispose();
   });
   tf.dispose(masks);

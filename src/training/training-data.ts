@@ -66,7 +66,10 @@ export function readTrainingData(source: TrainingSource): TrainingData {
   assertTwoClasses(rows.y, target);
   return {
     rows,
-    test: source.testTable === undefined ? undefined : readTestRows(source.testTable, target, sensitive, positiveLabel, rows.groups),
+    test:
+      source.testTable === undefined
+        ? undefined
+        : readTestRows(source.testTable, target, sensitive, positiveLabel, rows.groups),
     features,
     target,
     sensitive,
@@ -84,7 +87,12 @@ export function takeTrainingRows({ table, y, groups }: TrainingRows, rows: Int32
   };
 }
 
-function readRows(table: Table, target: string, sensitive: readonly string[], positiveLabel: string | null): TrainingRows {
+function readRows(
+  table: Table,
+  target: string,
+  sensitive: readonly string[],
+  positiveLabel: string | null,
+): TrainingRows {
   const y = toBinary(table.column(target), `Column '${target}'`, positiveLabel ?? undefined);
   const [only] = sensitive;
   const groups = encodeGroups(
@@ -119,7 +127,10 @@ function readTestRows(
 function findPositiveLabel(table: Table, target: string, named: string | undefined): string | null {
   const { codes, labels } = table.categorical(target);
   const counts = labels.map((label, code) => ({ label, count: codes.filter((other) => other === code).length }));
-  const shown = counts.map(({ label }) => `'${label}'`).slice(0, 8).join(', ');
+  const shown = counts
+    .map(({ label }) => `'${label}'`)
+    .slice(0, 8)
+    .join(', ');
   if (named !== undefined) {
     if (labels.includes(named)) return named;
     throw new DataValidationError(`The target '${target}' never has the value '${named}'.`, {
@@ -136,7 +147,8 @@ function findPositiveLabel(table: Table, target: string, named: string | undefin
     `The target '${target}' has ${String(labels.length)} values${labels.length === 0 ? '' : ` (${shown}${labels.length > 8 ? ', …' : ''})`}; training needs two.`,
     {
       context: { target, values: labels.length },
-      suggestion: 'Name the one that counts as positive (positiveLabel, --positive-label); the others count as negative.',
+      suggestion:
+        'Name the one that counts as positive (positiveLabel, --positive-label); the others count as negative.',
     },
   );
 }
@@ -145,10 +157,13 @@ function assertFeatures(table: Table, features: readonly string[], target: strin
   for (const name of features) {
     table.column(name);
     if (name !== target && !sensitive.includes(name)) continue;
-    throw new DataValidationError(`Column '${name}' is ${name === target ? 'the target' : 'sensitive'} and cannot be a feature.`, {
-      context: { column: name },
-      suggestion: 'Take it out of the features.',
-    });
+    throw new DataValidationError(
+      `Column '${name}' is ${name === target ? 'the target' : 'sensitive'} and cannot be a feature.`,
+      {
+        context: { column: name },
+        suggestion: 'Take it out of the features.',
+      },
+    );
   }
 }
 

@@ -28,9 +28,11 @@ export function trainRegularizedCommand(): Command {
       .option('--test-csv <path>', 'rows to evaluate on, instead of a part of --csv')
       .option('--target <column>', 'the column to predict, 0/1 or text with two values', 'y')
       .option('--positive-label <label>', 'the text that counts as 1 (default: the rarer)')
-      .option('--sensitive <columns>', 'the sensitive column, or a comma list to cross; never features', parseNames, ['s'])
+      .option('--sensitive <columns>', 'the sensitive column, or a comma list to cross; never features', parseNames, [
+        's',
+      ])
       .option('--features <columns>', 'a comma list of columns to learn from (default: all others)', parseNames)
-      .option('--etas <numbers>', "weights of the penalty, a comma list (default: 0,0.2,0.5,1)", parseNumbers)
+      .option('--etas <numbers>', 'weights of the penalty, a comma list (default: 0,0.2,0.5,1)', parseNumbers)
       .option('--penalty <name>', 'covariance, mean_gap or equalized_odds (default: covariance)')
       .option('--epochs <n>', 'passes over the rows (default: 20)', parseNumber)
       .option('--lr <rate>', "Adam's learning rate (default: 0.001)", parseNumber)
@@ -104,7 +106,11 @@ async function assertOutputs({ outJson, outPlot, saveModel }: TrainRegularizedOp
   if (saveModel !== undefined) await assertWritable(saveModel);
 }
 
-async function writeOutputs(sweep: ParetoSweep, body: string, { outJson, outPlot }: TrainRegularizedOptions): Promise<void> {
+async function writeOutputs(
+  sweep: ParetoSweep,
+  body: string,
+  { outJson, outPlot }: TrainRegularizedOptions,
+): Promise<void> {
   const [{ writeFileAtomic }, { plotPareto }] = await Promise.all([
     import('../../io/atomic-write.ts'),
     import('../../training/index.ts'),

@@ -15,16 +15,22 @@ interface ValidateOptions extends OutputOptions {
 export function validateCommand(): Command {
   return withOutputOptions(
     new Command('validate')
-      .description('Measure the group fairness of decisions in a CSV or Parquet file, and judge it against a threshold.')
+      .description(
+        'Measure the group fairness of decisions in a CSV or Parquet file, and judge it against a threshold.',
+      )
       .requiredOption('--csv <path>', 'the file: CSV, TSV (also .gz) or Parquet')
       .option('--y-pred <column>', 'decisions, 0 or 1 (numbers for mae_parity_difference)')
       .option('--score <column>', 'scores instead of decisions; decided at --score-threshold')
-      .option('--score-threshold <number>', 'a score of at least this is a positive decision (default: 0.5)', parseNumber)
+      .option(
+        '--score-threshold <number>',
+        'a score of at least this is a positive decision (default: 0.5)',
+        parseNumber,
+      )
       .option('--y-true <column>', 'true labels, 0 or 1; adds equalized odds')
       .requiredOption(
         '--sensitive <columns>',
         'a sensitive column; a comma list is one intersection; repeat to analyse each apart',
-        (text: string, earlier: readonly string[][] = []) => [...earlier, parseNames(text)],
+        (text: string, earlier: readonly string[][] | undefined) => [...(earlier ?? []), parseNames(text)],
       )
       .option('--sample-weight <column>', 'weights of rows')
       .option('--positive-label <label>', 'the label that counts as 1, where labels are not 0/1')
@@ -36,7 +42,7 @@ export function validateCommand(): Command {
       .option('--seed <n>', 'seed of the intervals (default: 42)', parseNumber)
       .option('--metric <name>', 'demographic_parity_difference, equalized_odds_difference or mae_parity_difference')
       .option('--threshold <number>', 'the gate: exit 1 where the metric is above it (needs --metric)', parseNumber)
-      .option('--comparator <op>', 'the gate\'s comparison: <=, <, >= or > (default: |value| <= threshold)')
+      .option('--comparator <op>', "the gate's comparison: <=, <, >= or > (default: |value| <= threshold)")
       .option('--out <path>', 'write a report: .md or .json')
       .addHelpText(
         'after',
@@ -53,11 +59,12 @@ Groups that are too small are left out and named, never silently. An undefined m
       ),
   ).action(async (options: ValidateOptions) => {
     await prepareLogs(options);
-    const [{ validateFile, validationToJson, validationToMarkdown }, { parseBy }, { validateSchema }] = await Promise.all([
-      import('../../integration/index.ts'),
-      import('../../schemas/parse.ts'),
-      import('../../schemas/validate.ts'),
-    ]);
+    const [{ validateFile, validationToJson, validationToMarkdown }, { parseBy }, { validateSchema }] =
+      await Promise.all([
+        import('../../integration/index.ts'),
+        import('../../schemas/parse.ts'),
+        import('../../schemas/validate.ts'),
+      ]);
     const { csv, sensitive, ...given } = options;
     const request = parseBy(validateSchema, { ...given, attributes: sensitive }, 'validate', flagName);
     const writeReport = await reportWriter(options.out);
@@ -90,5 +97,8 @@ async function reportWriter(out: string | undefined): Promise<((content: string)
 
 /** Markdown reads well on a terminal but for its bold marks and escapes. */
 function terminalText(markdown: string): string {
-  return markdown.replaceAll('**', '').replaceAll(/\\([\\`*_|<>])/g, '$1').trimEnd();
+  return markdown
+    .replaceAll('**', '')
+    .replaceAll(/\\([\\`*_|<>])/g, '$1')
+    .trimEnd();
 }

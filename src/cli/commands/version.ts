@@ -5,7 +5,9 @@ import { type OutputOptions, print, withOutputOptions } from '../output.ts';
 
 /** `evenhand version` */
 export function versionCommand(): Command {
-  return withOutputOptions(new Command('version').description('Print the version.')).action((options: OutputOptions) => {
-    print(options.json === true ? JSON.stringify({ version: VERSION, node: process.versions.node }) : VERSION);
-  });
+  return withOutputOptions(new Command('version').description('Print the version.')).action(
+    (options: OutputOptions) => {
+      print(options.json === true ? JSON.stringify({ version: VERSION, node: process.versions.node }) : VERSION);
+    },
+  );
 }

@@ -27,7 +27,5 @@ export function berkeleyAdmissions(): Table {
     { department, gender: 'female', admitted: 1, count: womenIn },
     { department, gender: 'female', admitted: 0, count: womenOut },
   ]);
-  return Table.from(
-    cells.flatMap(({ count, ...applicant }) => Array.from({ length: count }, () => applicant)),
-  );
+  return Table.from(cells.flatMap(({ count, ...applicant }) => Array.from({ length: count }, () => applicant)));
 }

@@ -14,7 +14,19 @@ export function cpsWages(): Table {
   const wages = Float64Array.from(records, (record) => Number(record['wage']));
   const sorted = wages.toSorted();
   const median = ((sorted[266] as number) + (sorted[267] as number)) / 2;
-  const names = ['gender', 'race', 'age', 'education', 'experience', 'union', 'married', 'south', 'occupation', 'sector', 'wage'];
+  const names = [
+    'gender',
+    'race',
+    'age',
+    'education',
+    'experience',
+    'union',
+    'married',
+    'south',
+    'occupation',
+    'sector',
+    'wage',
+  ];
   return Table.from({
     ...Object.fromEntries(names.map((name) => [name, records.map((record) => record[name])])),
     wage_above_median: wages.map((wage) => Number(wage > median)),

@@ -27,7 +27,7 @@ const READERS: Readonly<Record<SampleDataName, () => Table>> = { 'cps-wages': cp
 export function sampleData(name: SampleDataName): Table {
   const known = SAMPLE_DATA_NAMES.find((candidate) => candidate === name);
   if (known !== undefined) return READERS[known]();
-  throw new ValueError(`There is no sample data named '${String(name)}'.`, {
+  throw new ValueError(`There is no sample data named '${name as string}'.`, {
     context: { name },
     suggestion: suggestNames(name, SAMPLE_DATA_NAMES, 'samples'),
   });

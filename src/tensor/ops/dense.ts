@@ -13,16 +13,15 @@ import type { Tf } from '../runtime.ts';
  * @returns [n, m]
  */
 export function dense(tf: Tf, x: Tensor2D, w: Tensor2D, b: Tensor1D): Tensor2D {
-  const layer = tf.customGrad((weights: Tensor | ((saved: Tensor[]) => void), bias: Tensor | ((saved: Tensor[]) => void)) => ({
-    value: tf.matMul(x, weights as Tensor2D).add(bias as Tensor1D),
-    gradFunc: (upstream: Tensor) => {
-      const flow = upstream as Tensor2D;
-      return [
-        tf.matMul(x.transpose(), flow),
-        tf.matMul(tf.ones([1, x.shape[0]]), flow).reshape([-1]),
-      ];
-    },
-  }));
+  const layer = tf.customGrad(
+    (weights: Tensor | ((saved: Tensor[]) => void), bias: Tensor | ((saved: Tensor[]) => void)) => ({
+      value: tf.matMul(x, weights as Tensor2D).add(bias as Tensor1D),
+      gradFunc: (upstream: Tensor) => {
+        const flow = upstream as Tensor2D;
+        return [tf.matMul(x.transpose(), flow), tf.matMul(tf.ones([1, x.shape[0]]), flow).reshape([-1])];
+      },
+    }),
+  );
   return layer(w, b) as Tensor2D;
 }
 

@@ -1,0 +1,84 @@
+// The tiers of the architecture: a module imports only from tiers below its own.
+const TIERS = [
+  ['exceptions'],
+  ['internal'],
+  ['schemas', 'table', 'stats', 'tensor', 'charts'],
+  ['io'],
+  ['metrics'],
+  ['pipeline', 'training', 'monitoring', 'llm-evals'],
+  ['integration'],
+  ['api', 'cli'],
+];
+
+const folder = (names) => `^src/(${names.join('|')})/`;
+
+const layerRules = TIERS.flatMap((names, tier) =>
+  names.map((name) => ({
+    name: `layer-${name}`,
+    comment: `${name} (tier ${tier}) imports only itself and tiers below ${tier}.`,
+    severity: 'error',
+    from: { path: folder([name]) },
+    to: { path: '^src/', pathNot: [folder([name]), ...(tier === 0 ? [] : [folder(TIERS.slice(0, tier).flat())])] },
+  })),
+);
+
+module.exports = {
+  forbidden: [
+    ...layerRules,
+    {
+      name: 'known-folder',
+      comment: 'Every module lives in a folder that has a tier; only the facade stands beside them.',
+      severity: 'error',
+      from: {},
+      to: { path: '^src/', pathNot: [folder(TIERS.flat()), '^src/index\\.ts$'] },
+    },
+    {
+      name: 'facade-is-not-imported',
+      comment: 'The facade re-exports; nothing in src imports it.',
+      severity: 'error',
+      from: { path: '^src/' },
+      to: { path: '^src/index\\.ts$' },
+    },
+    {
+      name: 'no-cycles',
+      comment: 'Imports have no cycles.',
+      severity: 'error',
+      from: {},
+      to: { circular: true },
+    },
+    {
+      name: 'tfjs-only-in-runtime',
+      comment: 'Only tensor/runtime.ts loads TensorFlow.js; others import its types and take it as an argument.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/tensor/(runtime|webgpu)\\.ts$' },
+      to: { path: 'node_modules/(@tensorflow|webgpu)/', dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'duckdb-only-in-io',
+      comment: 'Only io talks to DuckDB.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/io/' },
+      to: { path: 'node_modules/@duckdb/' },
+    },
+    {
+      name: 'not-to-dev-dependency',
+      comment: 'What ships needs only what is installed with it.',
+      severity: 'error',
+      from: { path: '^src/' },
+      to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['npm-peer', 'type-only'] },
+    },
+    {
+      name: 'resolvable',
+      comment: 'Every import resolves.',
+      severity: 'error',
+      from: {},
+      to: { couldNotResolve: true },
+    },
+  ],
+  options: {
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    doNotFollow: { path: 'node_modules' },
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default'] },
+  },
+};
