@@ -1,7 +1,7 @@
 import { DataValidationError, ValueError } from '../exceptions/index.ts';
 import type { OnProgress } from '../internal/progress.ts';
 import type { CategoricalColumn } from '../table/index.ts';
-import { type BackendChoice, loadTensorflow, type TensorBackend, type Tf } from '../tensor/index.ts';
+import { type BackendChoice, loadTensorflow, type Tf } from '../tensor/index.ts';
 import { evaluateDecisions } from './evaluate-decisions.ts';
 import { encodeFeatures, encodedWidth, type FeatureSpec, fitFeatures } from './feature-encoder.ts';
 import type { FairnessPenaltyName } from './fairness-penalty.ts';

@@ -1,0 +1,12 @@
+import mocha from 'mocha';
+
+/** The spec reporter, and one last line of counts that a script can read. */
+export default class CountingReporter extends mocha.reporters.Spec {
+  constructor(runner: mocha.Runner, options?: mocha.MochaOptions) {
+    super(runner, options);
+    runner.once('end', () => {
+      const { passes, failures, pending } = this.stats;
+      console.log(`${String(passes)} passed, ${String(failures)} failed, ${String(pending)} skipped`);
+    });
+  }
+}

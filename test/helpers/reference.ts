@@ -1,0 +1,31 @@
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+
+/** Where the reference vectors and data lie, if they are here. */
+const folder = process.env['EVENHAND_REFERENCE_DIR'];
+
+/** Describes a suite that needs reference data: skipped with its reason where they are missing, failing where they are required. */
+export function describeWithReference(title: string, suite: () => void): void {
+  if (folder !== undefined && existsSync(folder)) {
+    describe(title, suite);
+    return;
+  }
+  describe(title, () => {
+    it('needs the reference data: EVENHAND_REFERENCE_DIR is not set', function () {
+      if (process.env['EVENHAND_REQUIRE_REFERENCE'] === '1') {
+        throw new Error('EVENHAND_REQUIRE_REFERENCE is 1, but EVENHAND_REFERENCE_DIR names no folder');
+      }
+      this.skip();
+    });
+  });
+}
+
+/** The path of a reference file. */
+export function referencePath(...parts: string[]): string {
+  return path.resolve(folder ?? '.', ...parts);
+}
+
+/** A file of reference vectors. */
+export function readVectors<T>(name: string): T {
+  return JSON.parse(readFileSync(referencePath('vectors', name), 'utf8')) as T;
+}

@@ -1,0 +1,172 @@
+import { expect } from 'chai';
+
+import { DataValidationError, MetricComputationError, ValueError } from '../../src/exceptions/index.ts';
+import {
+  demographicParityDifference,
+  equalizedOddsDifference,
+  FairnessAnalyzer,
+  maeParityDifference,
+} from '../../src/metrics/index.ts';
+
+const repeat = <T>(value: T, times: number): T[] => Array<T>(times).fill(value);
+
+describe('groups that take no part', () => {
+  it('a group under the minimum is excluded by name, size and reason', () => {
+    const yPred = [...repeat(1, 30), ...repeat(0, 30), ...repeat(1, 29)];
+    const groups = [...repeat('a', 30), ...repeat('b', 30), ...repeat('c', 29)];
+    const result = demographicParityDifference(yPred, groups);
+    expect(result.value).to.equal(1);
+    expect(result.excluded).to.deep.equal({ c: { n: 29, reason: 'fewer than 30 rows (minGroupSize)' } });
+    expect(result.nPerGroup).to.deep.equal({ a: 30, b: 30 });
+  });
+
+  it('one group left is undefined, never 0', () => {
+    const result = demographicParityDifference([1, 0, 1], ['a', 'a', 'a'], { minGroupSize: 1 });
+    expect(result.value).to.be.NaN;
+    expect(result.undefinedReason).to.equal('only one group with at least 1 rows; two are needed');
+    expect(result.ci).to.equal(null);
+    expect(result.toJSON().value).to.equal(null);
+  });
+
+  it('a group without positives has no true positive rate, and not one of 0', () => {
+    const yTrue = [1, 1, 0, 0, 0, 0, 1, 0];
+    const yPred = [1, 0, 0, 1, 0, 1, 1, 0];
+    const groups = ['a', 'a', 'a', 'b', 'b', 'b', 'c', 'c'];
+    const result = equalizedOddsDifference(yTrue, yPred, groups, { minGroupSize: 1, withCi: false });
+    // TPR: a 1/2, c 1; FPR: a 0, b 2/3, c 0.
+    expect(result.value).to.be.closeTo(2 / 3, 1e-12);
+    expect(result.perGroup['b']).to.deep.equal({ true_positive_rate: null, false_positive_rate: 2 / 3 });
+    expect(result.excluded['b']?.reason).to.equal(
+      'no true positive rate: 0 rows with a positive true label, at least 1 needed',
+    );
+  });
+
+  it('a rate that only one group has makes the metric undefined', () => {
+    const result = equalizedOddsDifference([1, 0, 0, 0], [1, 0, 0, 1], ['a', 'a', 'b', 'b'], { minGroupSize: 1 });
+    expect(result.value).to.be.NaN;
+    expect(result.undefinedReason).to.equal('only one group has a true positive rate; two are needed');
+  });
+
+  it('a thin denominator is warned of', () => {
+    const result = equalizedOddsDifference([1, 0, 1, 0], [1, 0, 0, 0], ['a', 'a', 'b', 'b'], { minGroupSize: 1 });
+    expect(result.warnings).to.include('the true positive rate of a rests on 1 rows with a positive true label');
+  });
+
+  it('a risk ratio over a smallest rate of 0 is null and says so', () => {
+    const result = demographicParityDifference([1, 1, 0, 0], ['a', 'a', 'b', 'b'], { minGroupSize: 1 });
+    expect(result.effectSize).to.equal(null);
+    expect(result.warnings).to.include('no risk ratio: the smallest rate is 0');
+  });
+
+  it('the risk ratio is the largest rate over the smallest', () => {
+    const result = demographicParityDifference([1, 1, 1, 0], ['a', 'a', 'b', 'b'], { minGroupSize: 1 });
+    expect(result.effectSize).to.equal(2);
+  });
+});
+
+describe('missing values', () => {
+  it('rows without a decision or a group are dropped and counted', () => {
+    const yPred = [1, null, 0, NaN, 1, 0];
+    const groups = ['a', 'a', 'b', 'b', null, undefined];
+    const result = demographicParityDifference(yPred, groups, { minGroupSize: 1 });
+    expect(result.value).to.equal(1);
+    expect(result.nDropped).to.equal(4);
+  });
+
+  it('a row without a true label counts for demographic parity and not for equalized odds', () => {
+    const yTrue = [1, 0, null, 1, 0, null];
+    const yPred = [1, 0, 1, 0, 0, 1];
+    const groups = ['a', 'a', 'a', 'b', 'b', 'b'];
+    expect(equalizedOddsDifference(yTrue, yPred, groups, { minGroupSize: 1 }).nDropped).to.equal(2);
+    expect(demographicParityDifference(yPred, groups, { minGroupSize: 1 }).nDropped).to.equal(0);
+  });
+
+  it('missing groups are a group of their own where asked', () => {
+    const result = demographicParityDifference([1, 1, 0, 0], ['a', 'a', null, null], {
+      minGroupSize: 1,
+      nanPolicy: 'include',
+    });
+    expect(result.nPerGroup).to.deep.equal({ a: 2, '(missing)': 2 });
+  });
+
+  it('the options of an analyzer hold for its methods, explicit undefined included', async () => {
+    const analyzer = new FairnessAnalyzer({ minGroupSize: 2, nanPolicy: 'include' });
+    const result = await analyzer.demographicParityDifference([1, 1, 0, 0], ['a', 'a', null, null], {
+      nanPolicy: undefined,
+    });
+    expect(result.nPerGroup).to.deep.equal({ a: 2, '(missing)': 2 });
+  });
+});
+
+describe('input that cannot be measured is refused with the argument, the index and the value', () => {
+  const cases: [string, () => unknown, RegExp][] = [
+    ['no rows', () => demographicParityDifference([], []), /no rows to measure/],
+    ['all missing', () => demographicParityDifference([null, NaN], ['a', 'b']), /All 2 rows lack/],
+    ['lengths that differ', () => demographicParityDifference([1, 0], ['a']), /yPred and sensitive differ in length: 2 and 1/],
+    ['a score for a decision', () => demographicParityDifference([1, 0.5], ['a', 'b']), /yPred must be 0 or 1, but holds 0.5 at index 1/],
+    ['text for a decision', () => demographicParityDifference(['yes', 'no'], ['a', 'b']), /holds 'yes' at index 0/],
+    ['an infinite error', () => maeParityDifference([1, 2], [1, Infinity], ['a', 'b']), /yPred must be finite, but holds Infinity at index 1/],
+    ['text for a number', () => maeParityDifference(['x', 2], [1, 2], ['a', 'b']), /yTrue must hold numbers, but holds 'x' at index 0/],
+    ['a negative weight', () => demographicParityDifference([1, 0], ['a', 'b'], { sampleWeight: [1, -2] }), /sampleWeight must be 0 or more, but holds -2 at index 1/],
+    ['a code without a label', () => demographicParityDifference([1, 0], { kind: 'categorical', codes: Int32Array.of(0, 3), labels: ['a'] }), /code 3 at index 1, but has 1 labels/],
+    ['attributes of different lengths', () => demographicParityDifference([1, 0], { sex: ['a', 'b'], race: ['c'] }), /attributes differ in length/],
+    ['no attribute', () => demographicParityDifference([1, 0], {}), /names no attribute/],
+  ];
+  for (const [title, run, message] of cases) {
+    it(title, () => {
+      expect(run).to.throw(DataValidationError, message);
+    });
+  }
+
+  const badOptions: [string, () => unknown, RegExp][] = [
+    ['an unknown method', () => demographicParityDifference([1], ['a'], { method: 'between' as never }), /must be one of between_groups, to_overall. Got 'between'/],
+    ['a level of 1', () => demographicParityDifference([1], ['a'], { ciLevel: 1 }), /ciLevel parameter must lie between 0 and 1/],
+    ['a minimum of 0', () => demographicParityDifference([1], ['a'], { minGroupSize: 0 }), /whole number of at least 1/],
+  ];
+  for (const [title, run, message] of badOptions) {
+    it(title, () => {
+      expect(run).to.throw(ValueError, message);
+    });
+  }
+
+  it('an unknown backend', () => {
+    expect(() => new FairnessAnalyzer({ backend: 'natve' })).to.throw(MetricComputationError, /no metric backend named 'natve'/);
+  });
+
+  it('equalized odds without true labels', async () => {
+    const bound = FairnessAnalyzer.fromDataFrame({ p: [1, 0], s: ['a', 'b'] }, { yPredCol: 'p', sensitiveCol: 's' });
+    let caught: unknown;
+    await bound.equalizedOddsDifference().catch((error: unknown) => (caught = error));
+    expect(caught).to.be.instanceOf(MetricComputationError);
+  });
+});
+
+describe('labels that are not 0 and 1', () => {
+  it('booleans and the texts of 0 and 1 stand for themselves', () => {
+    const expected = demographicParityDifference([1, 1, 0, 1], ['a', 'a', 'b', 'b'], { minGroupSize: 1, withCi: false });
+    for (const yPred of [
+      [true, true, false, true],
+      ['1', '1', '0', '1'],
+      ['true', 'TRUE', 'false', 'true'],
+      Uint8Array.of(1, 1, 0, 1),
+      Float32Array.of(1, 1, 0, 1),
+      [1n, 1n, 0n, 1n],
+    ]) {
+      const result = demographicParityDifference(yPred, ['a', 'a', 'b', 'b'], { minGroupSize: 1, withCi: false });
+      expect(result.toJSON()).to.deep.equal(expected.toJSON());
+    }
+  });
+
+  it('a positive label makes every other label 0', () => {
+    const result = demographicParityDifference(['hire', 'hold', 'hire', 'no'], ['a', 'a', 'b', 'b'], {
+      minGroupSize: 1,
+      positiveLabel: 'hire',
+    });
+    expect(result.perGroup).to.deep.equal({ a: { selection_rate: 0.5 }, b: { selection_rate: 0.5 } });
+  });
+
+  it('numbers as groups are ordered as numbers', () => {
+    const result = demographicParityDifference([1, 0, 1], [10, 9, 2], { minGroupSize: 1, withCi: false });
+    expect(Object.keys(result.nPerGroup).sort()).to.deep.equal(['10', '2', '9']);
+  });
+});
