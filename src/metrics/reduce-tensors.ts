@@ -46,7 +46,10 @@ export async function reduceClassificationTensors(rows: ClassificationRows): Pro
     await assertNotNegative(tf, weights?.tensor);
     const cells = tf.tidy(() => {
       const truth = yTrue === undefined ? tf.scalar(0, 'int32') : stateOf(tf, yTrue.tensor);
-      return groups.codes.add(1).mul(4).add(truth).mul(4).add<Tensor1D>(stateOf(tf, yPred.tensor));
+      // Plain numbers would turn the codes into float32.
+      const [one, four] = [tf.scalar(1, 'int32'), tf.scalar(4, 'int32')];
+      const state = groups.codes.add(one).mul(four).add(truth);
+      return state.mul(four).add<Tensor1D>(stateOf(tf, yPred.tensor));
     });
     own.push(cells);
     const size = (groups.labels.length + 1) * RAW_CELLS;
@@ -94,7 +97,7 @@ export async function reduceRegressionTensors(rows: RegressionRows): Promise<Reg
       const weight: Tensor = weights?.cast('float32') ?? tf.onesLike(error);
       const isKnown = tf.logicalNot(tf.logicalOr(tf.isNaN(error), tf.isNaN(weight)));
       // A row that lacks something goes to the place before the first group.
-      const codes = groups.codes.add(1).mul<Tensor1D>(isKnown.cast('int32'));
+      const codes = groups.codes.add(tf.scalar(1, 'int32')).mul<Tensor1D>(isKnown.cast('int32'));
       const clean = (values: Tensor): Tensor1D => tf.where(isKnown, values, tf.zerosLike(values)).as1D();
       return {
         codes,

@@ -1,0 +1,108 @@
+import * as tf from '@tensorflow/tfjs';
+import { expect } from 'chai';
+import fc from 'fast-check';
+
+import { DataValidationError } from '../../src/exceptions/index.ts';
+import { encodeGroups, Table } from '../../src/table/index.ts';
+
+describe('Table', () => {
+  it('reads columns, typed arrays, tensors and records alike', () => {
+    const expected = { x: [1, 2, null], s: ['a', null, 'b'] };
+    const sources = [
+      { x: [1, 2, null], s: ['a', null, 'b'] },
+      { x: Float64Array.of(1, 2, NaN), s: ['a', undefined, 'b'] },
+      { x: tf.tensor1d([1, 2, NaN]), s: ['a', null, 'b'] },
+      [{ x: 1, s: 'a' }, { x: 2 }, { s: 'b' }],
+    ];
+    for (const source of sources) expect(Table.from(source).toColumns()).to.deep.equal(expected);
+  });
+
+  it('goes to danfojs and back unchanged, missing numbers included', async () => {
+    const columns = { x: [1.5, null, 3], s: ['a', 'b', 'c'] };
+    const frame = await Table.from(columns).toDanfo();
+    expect(frame.columns).to.deep.equal(['x', 's']);
+    expect(Table.from(frame).toColumns()).to.deep.equal(columns);
+  });
+
+  it('goes to records and back unchanged', () => {
+    const cell = fc.record({ x: fc.option(fc.integer()), s: fc.option(fc.constantFrom('a', 'b', '')) });
+    fc.assert(
+      fc.property(fc.array(cell, { minLength: 1 }), (records) => {
+        expect(Table.from(records).toRecords()).to.deep.equal(records);
+      }),
+    );
+  });
+
+  it('names the nearest columns for an unknown one', () => {
+    const table = Table.from({ income: [1], age: [2] });
+    expect(() => table.column('incme'))
+      .to.throw(DataValidationError, "The table has no column 'incme'.")
+      .with.property('suggestion', "Did you mean 'income'?");
+  });
+
+  it('names the row and the text that stand where a number should', () => {
+    const table = Table.from({ age: ['31', '40', 'forty'] });
+    expect(() => table.numeric('age')).to.throw(DataValidationError, "row 3 holds 'forty'");
+  });
+
+  it('reads text that is all numbers as numbers where asked', () => {
+    expect([...Table.from({ age: ['31', null, '4e1'] }).numeric('age').values]).to.deep.equal([31, NaN, 40]);
+  });
+
+  it('refuses columns of different lengths', () => {
+    expect(() => Table.from({ a: [1, 2], b: [1] })).to.throw(DataValidationError, "'a' has 2 rows and 'b' 1");
+  });
+
+  it('refuses what is no column', () => {
+    expect(() => Table.from({ a: 3 as never })).to.throw(DataValidationError, 'a must be one column');
+    expect(() => Table.from({ a: [{ b: 1 }] })).to.throw(DataValidationError, 'a holds a value of type object at index 0');
+    expect(() => Table.from({ a: tf.ones([2, 2]) })).to.throw(DataValidationError, 'a tensor of shape [2, 2]');
+  });
+
+  it('takes rows in the order asked', () => {
+    const table = Table.from({ x: [1, 2, 3], s: ['a', 'b', null] }).take([2, 0]);
+    expect(table.toColumns()).to.deep.equal({ x: [3, 1], s: [null, 'a'] });
+  });
+
+  it('keeps names that are special to JavaScript as data', () => {
+    const table = Table.from([JSON.parse('{"__proto__": 1, "constructor": "a"}') as Record<string, unknown>]);
+    expect(table.columnNames).to.have.members(['__proto__', 'constructor']);
+  });
+});
+
+describe('group encoding', () => {
+  it('gives labels in sorted order, whatever the order of rows', () => {
+    const groups = fc.array(fc.constantFrom('b', 'a', 'c', null), { minLength: 1 });
+    fc.assert(
+      fc.property(groups, (values) => {
+        const { codes, labels } = encodeGroups(values);
+        expect(labels).to.deep.equal([...new Set(values)].filter((value) => value !== null).sort());
+        expect(Array.from(codes, (code) => labels[code] ?? null)).to.deep.equal(values);
+      }),
+    );
+  });
+
+  it('crosses only the levels that occur', () => {
+    const { labels, codes } = encodeGroups({ sex: ['f', 'm', 'f'], race: ['x', 'y', null] });
+    expect(labels).to.deep.equal(['f||x', 'm||y']);
+    expect([...codes]).to.deep.equal([0, 1, -1]);
+  });
+
+  it('crosses attributes with thousands of levels at the cost of the rows', () => {
+    const many = Array.from({ length: 5000 }, (_, index) => `level ${String(index)}`);
+    expect(encodeGroups({ a: many, b: [...many].reverse() }).labels).to.have.length(5000);
+  });
+
+  it('reads rows of several values as several attributes', () => {
+    const rows = [
+      ['f', 1],
+      ['m', 2],
+    ];
+    expect(encodeGroups(rows).labels).to.deep.equal(['f||1', 'm||2']);
+  });
+
+  it('accepts missing values in every attribute of an intersection', () => {
+    const { labels } = encodeGroups({ sex: ['f', null], race: [null, 'x'] }, 'include');
+    expect(labels).to.deep.equal(['(missing)||x', 'f||(missing)']);
+  });
+});
