@@ -1,0 +1,60 @@
+import { expect } from 'chai';
+
+import { ConfigValidationError, DependencyError } from '../../src/exceptions/index.ts';
+import { loadTensorflow, probeBackends } from '../../src/tensor/index.ts';
+
+async function errorOf(promise: Promise<unknown>): Promise<Error> {
+  try {
+    await promise;
+  } catch (error) {
+    return error as Error;
+  }
+  throw new Error('nothing was thrown');
+}
+
+describe('tensor backends', () => {
+  it('auto takes the first that works, and tells why it passed over the others', async () => {
+    const { tf, backend, passedOver } = await loadTensorflow({ backend: 'auto' });
+    const names = passedOver.map(({ name }) => name);
+    expect(['node-gpu', 'webgpu', 'node', 'wasm', 'cpu'].slice(0, names.length)).to.deep.equal(names);
+    expect(names).to.not.include(backend);
+    for (const { reason } of passedOver) expect(reason).to.be.a('string').and.not.equal('');
+    expect(tf.getBackend()).to.be.a('string');
+  });
+
+  it('a named backend is the one that runs', async () => {
+    for (const backend of ['cpu', 'wasm', 'cpu'] as const) {
+      const { tf } = await loadTensorflow({ backend });
+      expect(tf.getBackend()).to.equal(backend);
+      expect(tf.scalar(2).mul(3).arraySync()).to.equal(6);
+    }
+  });
+
+  it('a named backend that cannot start is an error with a mend, never a fall-back', async () => {
+    const error = await errorOf(loadTensorflow({ backend: 'node' }));
+    expect(error).to.be.instanceOf(DependencyError);
+    expect(error.message).to.match(/^The tensor backend 'node' cannot start: /);
+    expect(error).to.have.property('suggestion', 'Install it with: npm install @tensorflow/tfjs-node@4.22.0');
+  });
+
+  it('EVENHAND_TF_BACKEND is the default, and an unknown name in it is an error', async () => {
+    const before = process.env['EVENHAND_TF_BACKEND'];
+    try {
+      process.env['EVENHAND_TF_BACKEND'] = 'cpu';
+      expect((await loadTensorflow()).backend).to.equal('cpu');
+      process.env['EVENHAND_TF_BACKEND'] = 'gpu';
+      expect(await errorOf(loadTensorflow())).to.be.instanceOf(ConfigValidationError);
+    } finally {
+      if (before === undefined) delete process.env['EVENHAND_TF_BACKEND'];
+      else process.env['EVENHAND_TF_BACKEND'] = before;
+    }
+  });
+
+  it('every backend is probed; those for the processor are there', async () => {
+    const reports = await probeBackends();
+    expect(reports.map(({ name }) => name)).to.deep.equal(['node-gpu', 'webgpu', 'node', 'wasm', 'cpu']);
+    const available = reports.filter((report) => report.available).map(({ name }) => name);
+    expect(available).to.include.members(['wasm', 'cpu']);
+    for (const { available: works, reason } of reports) expect(reason === null).to.equal(works);
+  });
+});
