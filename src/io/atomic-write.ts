@@ -90,7 +90,8 @@ async function writeThenRename(target: string, write: (temporary: string) => Pro
     await write(temporary);
     await putInPlace(temporary, target);
   } catch (cause) {
-    await rm(temporary, { recursive: true, force: true });
+    // The rest goes if it can; what is told is why the write failed.
+    await rm(temporary, { recursive: true, force: true }).catch(() => undefined);
     throw cannotWrite(target, cause);
   } finally {
     unfinished.delete(temporary);

@@ -1,4 +1,6 @@
 import { createReadStream } from 'node:fs';
+import { Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 
 /** A header longer than this is taken for a file that is no CSV. */
@@ -24,6 +26,20 @@ export async function readCsvHeader(path: string, gzipped: boolean): Promise<Csv
   const best = counts.indexOf(Math.max(...counts));
   const delimiter = DELIMITERS[best] ?? ',';
   return { delimiter, names: splitFields(line, delimiter) };
+}
+
+/**
+ * Decompresses a gzip file once, for its checksum alone: a file that was cut
+ * off would otherwise read as a shorter one.
+ * @throws {Error} where the content is damaged or incomplete
+ */
+export async function assertWholeGzip(path: string): Promise<void> {
+  const discard = new Writable({
+    write(_chunk, _encoding, done) {
+      done();
+    },
+  });
+  await pipeline(createReadStream(path), createGunzip(), discard);
 }
 
 async function readFirstLine(path: string, gzipped: boolean): Promise<string> {

@@ -2,7 +2,7 @@ import { open, stat } from 'node:fs/promises';
 
 import { DataValidationError, FairnessToolkitError } from '../exceptions/index.ts';
 import { unknownColumn } from '../table/index.ts';
-import { type CsvHeader, readCsvHeader } from './csv-header.ts';
+import { assertWholeGzip, type CsvHeader, readCsvHeader } from './csv-header.ts';
 import type { SqlSession } from './duckdb.ts';
 import { quoteIdentifier, quoteLiteral } from './sql.ts';
 
@@ -35,9 +35,12 @@ export async function openDataFile(session: SqlSession, path: string, format?: D
   const form = format ?? (magic.startsWith('PAR1') || path.endsWith('.parquet') ? 'parquet' : 'csv');
   if (form === 'parquet') return describe(session, path, `read_parquet(${quoteLiteral(path)})`);
   const gzipped = magic.startsWith('\x1f\x8b');
-  const header = await readCsvHeader(path, gzipped).catch((cause: unknown) => {
-    throw cannotRead(path, 'its compressed content is damaged', 'Compress or export it again.', cause);
-  });
+  if (gzipped) {
+    await assertWholeGzip(path).catch((cause: unknown) => {
+      throw cannotRead(path, 'its compressed content is damaged or cut off', 'Compress or export it again.', cause);
+    });
+  }
+  const header = await readCsvHeader(path, gzipped);
   return describeCsv(session, path, header, gzipped);
 }
 

@@ -33,7 +33,8 @@ export async function withDuckDb<T>(work: (session: SqlSession) => Promise<T>): 
 function sessionOf(connection: DuckDBConnection): SqlSession {
   return {
     async *chunks(sql) {
-      const result = await connection.stream(sql);
+      // Not streamed: a stream ends without a word where a late row is at fault.
+      const result = await connection.run(sql);
       for (;;) {
         const chunk = await result.fetchChunk();
         if (chunk === null || chunk.rowCount === 0) return;

@@ -102,14 +102,42 @@ describe('input that cannot be measured is refused with the argument, the index 
   const cases: [string, () => unknown, RegExp][] = [
     ['no rows', () => demographicParityDifference([], []), /no rows to measure/],
     ['all missing', () => demographicParityDifference([null, NaN], ['a', 'b']), /All 2 rows lack/],
-    ['lengths that differ', () => demographicParityDifference([1, 0], ['a']), /yPred and sensitive differ in length: 2 and 1/],
-    ['a score for a decision', () => demographicParityDifference([1, 0.5], ['a', 'b']), /yPred must be 0 or 1, but holds 0.5 at index 1/],
+    [
+      'lengths that differ',
+      () => demographicParityDifference([1, 0], ['a']),
+      /yPred and sensitive differ in length: 2 and 1/,
+    ],
+    [
+      'a score for a decision',
+      () => demographicParityDifference([1, 0.5], ['a', 'b']),
+      /yPred must be 0 or 1, but holds 0.5 at index 1/,
+    ],
     ['text for a decision', () => demographicParityDifference(['yes', 'no'], ['a', 'b']), /holds 'yes' at index 0/],
-    ['an infinite error', () => maeParityDifference([1, 2], [1, Infinity], ['a', 'b']), /yPred must be finite, but holds Infinity at index 1/],
-    ['text for a number', () => maeParityDifference(['x', 2], [1, 2], ['a', 'b']), /yTrue must hold numbers, but holds 'x' at index 0/],
-    ['a negative weight', () => demographicParityDifference([1, 0], ['a', 'b'], { sampleWeight: [1, -2] }), /sampleWeight must be 0 or more, but holds -2 at index 1/],
-    ['a code without a label', () => demographicParityDifference([1, 0], { kind: 'categorical', codes: Int32Array.of(0, 3), labels: ['a'] }), /code 3 at index 1, but has 1 labels/],
-    ['attributes of different lengths', () => demographicParityDifference([1, 0], { sex: ['a', 'b'], race: ['c'] }), /attributes differ in length/],
+    [
+      'an infinite error',
+      () => maeParityDifference([1, 2], [1, Infinity], ['a', 'b']),
+      /yPred must be finite, but holds Infinity at index 1/,
+    ],
+    [
+      'text for a number',
+      () => maeParityDifference(['x', 2], [1, 2], ['a', 'b']),
+      /yTrue must hold numbers, but holds 'x' at index 0/,
+    ],
+    [
+      'a negative weight',
+      () => demographicParityDifference([1, 0], ['a', 'b'], { sampleWeight: [1, -2] }),
+      /sampleWeight must be 0 or more, but holds -2 at index 1/,
+    ],
+    [
+      'a code without a label',
+      () => demographicParityDifference([1, 0], { kind: 'categorical', codes: Int32Array.of(0, 3), labels: ['a'] }),
+      /code 3 at index 1, but has 1 labels/,
+    ],
+    [
+      'attributes of different lengths',
+      () => demographicParityDifference([1, 0], { sex: ['a', 'b'], race: ['c'] }),
+      /attributes differ in length/,
+    ],
     ['no attribute', () => demographicParityDifference([1, 0], {}), /names no attribute/],
   ];
   for (const [title, run, message] of cases) {
@@ -119,9 +147,21 @@ describe('input that cannot be measured is refused with the argument, the index 
   }
 
   const badOptions: [string, () => unknown, RegExp][] = [
-    ['an unknown method', () => demographicParityDifference([1], ['a'], { method: 'between' as never }), /must be one of between_groups, to_overall. Got 'between'/],
-    ['a level of 1', () => demographicParityDifference([1], ['a'], { ciLevel: 1 }), /ciLevel parameter must lie between 0 and 1/],
-    ['a minimum of 0', () => demographicParityDifference([1], ['a'], { minGroupSize: 0 }), /whole number of at least 1/],
+    [
+      'an unknown method',
+      () => demographicParityDifference([1], ['a'], { method: 'between' as never }),
+      /must be one of between_groups, to_overall. Got 'between'/,
+    ],
+    [
+      'a level of 1',
+      () => demographicParityDifference([1], ['a'], { ciLevel: 1 }),
+      /ciLevel parameter must lie between 0 and 1/,
+    ],
+    [
+      'a minimum of 0',
+      () => demographicParityDifference([1], ['a'], { minGroupSize: 0 }),
+      /whole number of at least 1/,
+    ],
   ];
   for (const [title, run, message] of badOptions) {
     it(title, () => {
@@ -130,7 +170,10 @@ describe('input that cannot be measured is refused with the argument, the index 
   }
 
   it('an unknown backend', () => {
-    expect(() => new FairnessAnalyzer({ backend: 'natve' })).to.throw(MetricComputationError, /no metric backend named 'natve'/);
+    expect(() => new FairnessAnalyzer({ backend: 'natve' })).to.throw(
+      MetricComputationError,
+      /no metric backend named 'natve'/,
+    );
   });
 
   it('equalized odds without true labels', async () => {
@@ -143,7 +186,10 @@ describe('input that cannot be measured is refused with the argument, the index 
 
 describe('labels that are not 0 and 1', () => {
   it('booleans and the texts of 0 and 1 stand for themselves', () => {
-    const expected = demographicParityDifference([1, 1, 0, 1], ['a', 'a', 'b', 'b'], { minGroupSize: 1, withCi: false });
+    const expected = demographicParityDifference([1, 1, 0, 1], ['a', 'a', 'b', 'b'], {
+      minGroupSize: 1,
+      withCi: false,
+    });
     for (const yPred of [
       [true, true, false, true],
       ['1', '1', '0', '1'],

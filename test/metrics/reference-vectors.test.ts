@@ -33,7 +33,9 @@ const PRINTED = 5e-7;
 describeWithReference('fairlearn, shared arrays of its test suite', () => {
   const { inputs, fairness_metrics: cases } = readVectors<SharedArrays>('fairlearn_metrics_shared_arrays.json');
   const column = (name: string): (number | string)[] => inputs[name] ?? [];
-  const ours = cases.filter(({ metric }) => ['demographic_parity_difference', 'equalized_odds_difference'].includes(metric));
+  const ours = cases.filter(({ metric }) =>
+    ['demographic_parity_difference', 'equalized_odds_difference'].includes(metric),
+  );
 
   it('has cases of both metrics', () => {
     expect(ours.length).to.be.greaterThan(50);
@@ -82,7 +84,10 @@ describeWithReference('fairlearn, examples of its documentation', () => {
     expect(dp.value).to.be.closeTo(between['sel'] ?? NaN, PRINTED);
     expect(eo.value).to.be.closeTo(Math.max(between['tpr'] ?? NaN, between['fpr'] ?? NaN), PRINTED);
     const overall = { ...options, method: 'to_overall' as const };
-    expect(demographicParityDifference(yPred, sensitive, overall).value).to.be.closeTo(toOverall['sel'] ?? NaN, PRINTED);
+    expect(demographicParityDifference(yPred, sensitive, overall).value).to.be.closeTo(
+      toOverall['sel'] ?? NaN,
+      PRINTED,
+    );
     expect(equalizedOddsDifference(yTrue, yPred, sensitive, overall).value).to.be.closeTo(
       Math.max(toOverall['tpr'] ?? NaN, toOverall['fpr'] ?? NaN),
       PRINTED,

@@ -50,7 +50,10 @@ describe('arrays, tables, danfojs, files and tensors give the same numbers', () 
     return {
       dp: await analyzer.demographicParityDifference(columns.p, sensitive, { sampleWeight, ciSamples: 100 }),
       eo: await analyzer.equalizedOddsDifference(columns.y, columns.p, sensitive, { sampleWeight, ciSamples: 100 }),
-      mae: await analyzer.maeParityDifference(columns.amount, columns.guess, sensitive, { sampleWeight, ciSamples: 100 }),
+      mae: await analyzer.maeParityDifference(columns.amount, columns.guess, sensitive, {
+        sampleWeight,
+        ciSamples: 100,
+      }),
     };
   }
 

@@ -55,7 +55,10 @@ describe('Table', () => {
 
   it('refuses what is no column', () => {
     expect(() => Table.from({ a: 3 as never })).to.throw(DataValidationError, 'a must be one column');
-    expect(() => Table.from({ a: [{ b: 1 }] })).to.throw(DataValidationError, 'a holds a value of type object at index 0');
+    expect(() => Table.from({ a: [{ b: 1 }] })).to.throw(
+      DataValidationError,
+      'a holds a value of type object at index 0',
+    );
     expect(() => Table.from({ a: tf.ones([2, 2]) })).to.throw(DataValidationError, 'a tensor of shape [2, 2]');
   });
 

@@ -93,7 +93,12 @@ for (const backend of BACKENDS) {
       const logits = [0, 2, -3, 1e4, -1e4, 1e4];
       const labels = [1, 1, 0, 1, 0, 0];
       const losses = tf.tidy(() =>
-        bceFromLogits(tf, tf.tensor2d(logits, [6, 1]), tf.tensor2d(labels, [6, 1]), tf.tensor2d([1, 1, 1, 1, 1, 1], [1, 6])),
+        bceFromLogits(
+          tf,
+          tf.tensor2d(logits, [6, 1]),
+          tf.tensor2d(labels, [6, 1]),
+          tf.tensor2d([1, 1, 1, 1, 1, 1], [1, 6]),
+        ),
       );
       // log 2, log(1 + e^-2), log(1 + e^-3), 0, 0, 1e4.
       const expected = Math.log(2) + Math.log1p(Math.exp(-2)) + Math.log1p(Math.exp(-3)) + 1e4;
@@ -131,15 +136,17 @@ for (const backend of BACKENDS) {
       const [x, w, b, up] = [numbers(n * d), numbers(d * m), numbers(m), numbers(n * m)];
       const out = tf.tidy(() => {
         const xt = tf.tensor2d(x, [n, d]);
-        const layer = (kernel: tf.Tensor, bias: tf.Tensor) =>
-          dense(tf, xt, kernel as tf.Tensor2D, bias as tf.Tensor1D);
+        const layer = (kernel: tf.Tensor, bias: tf.Tensor) => dense(tf, xt, kernel as tf.Tensor2D, bias as tf.Tensor1D);
         const value = layer(tf.tensor2d(w, [d, m]), tf.tensor1d(b));
         const gradients = tf.grads(layer)([tf.tensor2d(w, [d, m]), tf.tensor1d(b)], tf.tensor2d(up, [n, m]));
         return [value, ...gradients];
       });
       const [value, kernelGradient, biasGradient] = await Promise.all(out.map((tensor) => tensor.data()));
       tf.dispose(out);
-      close(value ?? [], matmul(x, w, n, d, m).map((product, cell) => product + (b[cell % m] ?? NaN)));
+      close(
+        value ?? [],
+        matmul(x, w, n, d, m).map((product, cell) => product + (b[cell % m] ?? NaN)),
+      );
       const transposed = Array.from({ length: d * n }, (_, cell) => x[(cell % n) * d + Math.floor(cell / n)] ?? NaN);
       close(kernelGradient ?? [], matmul(transposed, up, d, n, m));
       close(biasGradient ?? [], matmul(Array<number>(n).fill(1), up, 1, n, m));
@@ -193,7 +200,16 @@ for (const backend of BACKENDS) {
     });
 
     it('with fewer than two groups there is no gap', async () => {
-      for (const rows of [[[1, 1], [0, 0]], [[0, 0], [0, 0]]]) {
+      for (const rows of [
+        [
+          [1, 1],
+          [0, 0],
+        ],
+        [
+          [0, 0],
+          [0, 0],
+        ],
+      ]) {
         const gap = tf.tidy(() => largestGap(tf, softRates(tf, tf.tensor2d([0.2, 0.8], [2, 1]), tf.tensor2d(rows))));
         close(await gap.data(), [0]);
         gap.dispose();

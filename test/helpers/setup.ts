@@ -1,0 +1,2 @@
+// Logs of the code under test do not belong between the test titles.
+process.env['EVENHAND_LOG_LEVEL'] ??= 'silent';

@@ -1,0 +1,91 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+
+import { expect } from 'chai';
+
+import { DataValidationError } from '../../src/exceptions/index.ts';
+import { assertFileWritable, writeFileAtomic, writeFolderAtomic } from '../../src/io/atomic-write.ts';
+import { useTemporaryFolder } from '../helpers/run-cli.ts';
+
+const folder = useTemporaryFolder();
+
+async function errorOf(promise: Promise<unknown>): Promise<unknown> {
+  return promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+}
+
+describe('writing a file', () => {
+  it('makes missing folders and leaves no temporary file', async () => {
+    const target = path.join(folder(), 'a/b/c.txt');
+    await writeFileAtomic(target, 'text');
+    expect(readFileSync(target, 'utf8')).to.equal('text');
+    expect(readdirSync(path.dirname(target))).to.deep.equal(['c.txt']);
+  });
+
+  it('replaces an older file whole', async () => {
+    const target = path.join(folder(), 'old.txt');
+    writeFileSync(target, 'a long older text');
+    await writeFileAtomic(target, 'new');
+    expect(readFileSync(target, 'utf8')).to.equal('new');
+  });
+
+  it('under a path whose part is a file is refused in words, and leaves nothing', async () => {
+    const file = path.join(folder(), 'plain');
+    writeFileSync(file, 'x');
+    for (const write of [
+      writeFileAtomic(path.join(file, 'out.json'), '1'),
+      assertFileWritable(path.join(file, 'out.json')),
+    ]) {
+      const error = await errorOf(write);
+      expect(error).to.be.instanceOf(DataValidationError);
+      expect((error as Error).message).to.match(/Cannot write '.*out\.json': a part of the path is a file/);
+    }
+    expect(readdirSync(folder()).filter((name) => name.endsWith('.tmp'))).to.deep.equal([]);
+  });
+
+  it('onto a folder is refused, before the work and after', async () => {
+    const target = path.join(folder(), 'taken');
+    mkdirSync(target);
+    expect(await errorOf(assertFileWritable(target))).to.be.instanceOf(DataValidationError);
+    expect(await errorOf(writeFileAtomic(target, 'x'))).to.be.instanceOf(DataValidationError);
+    expect(readdirSync(folder()).filter((name) => name.endsWith('.tmp'))).to.deep.equal([]);
+  });
+});
+
+describe('writing a folder', () => {
+  const isOurs = (found: string): boolean => readdirSync(found).includes('card.json');
+
+  it('puts it in place whole, and replaces its own kind', async () => {
+    const target = path.join(folder(), 'model');
+    for (const content of ['1', '2']) {
+      await writeFolderAtomic(target, (place) => writeFile(path.join(place, 'card.json'), content), isOurs);
+      expect(readFileSync(path.join(target, 'card.json'), 'utf8')).to.equal(content);
+    }
+    expect(readdirSync(folder()).filter((name) => name.includes('model'))).to.deep.equal(['model']);
+  });
+
+  it('never replaces a folder of something else', async () => {
+    const target = path.join(folder(), 'precious');
+    mkdirSync(target);
+    writeFileSync(path.join(target, 'thesis.txt'), 'years');
+    const error = await errorOf(writeFolderAtomic(target, () => Promise.resolve(), isOurs));
+    expect((error as Error).message).to.match(/was not written by evenhand/);
+    expect(readFileSync(path.join(target, 'thesis.txt'), 'utf8')).to.equal('years');
+  });
+
+  it('that fails half-way leaves the older one and no rest', async () => {
+    const target = path.join(folder(), 'kept');
+    await writeFolderAtomic(target, (place) => writeFile(path.join(place, 'card.json'), 'old'), isOurs);
+    const fail = async (place: string): Promise<void> => {
+      await writeFile(path.join(place, 'card.json'), 'new');
+      throw Object.assign(new Error('no space left'), { code: 'ENOSPC' });
+    };
+    const error = await errorOf(writeFolderAtomic(target, fail, isOurs));
+    expect((error as Error).message).to.match(/the disk is full/);
+    expect(readFileSync(path.join(target, 'card.json'), 'utf8')).to.equal('old');
+    expect(readdirSync(folder()).filter((name) => name.endsWith('.tmp'))).to.deep.equal([]);
+  });
+});

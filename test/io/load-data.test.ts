@@ -1,0 +1,144 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { gzipSync } from 'node:zlib';
+
+import { expect } from 'chai';
+
+import { DataValidationError } from '../../src/exceptions/index.ts';
+import { loadData } from '../../src/io/index.ts';
+import { runDuckDb } from '../helpers/duckdb.ts';
+import { useTemporaryFolder } from '../helpers/run-cli.ts';
+
+const folder = useTemporaryFolder();
+
+function write(name: string, content: string | Buffer): string {
+  const file = path.join(folder(), name);
+  writeFileSync(file, content);
+  return file;
+}
+
+const CSV = 'age,city,ok\n31,"Cologne, Germany",true\n,"say ""hi""",false\n4.5,,\n';
+const EXPECTED = {
+  age: [31, null, 4.5],
+  city: ['Cologne, Germany', 'say "hi"', null],
+  ok: ['true', 'false', null],
+};
+
+describe('loadData reads', () => {
+  const files: [string, () => string][] = [
+    ['CSV', () => write('a.csv', CSV)],
+    ['CSV with carriage returns', () => write('crlf.csv', CSV.replaceAll('\n', '\r\n'))],
+    ['CSV with a byte order mark', () => write('bom.csv', `\ufeff${CSV}`)],
+    ['gzipped CSV', () => write('a.csv.gz', gzipSync(CSV))],
+    ['gzipped CSV under another name', () => write('a.data', gzipSync(CSV))],
+    ['TSV', () => write('a.tsv', 'age\tcity\tok\n31\tCologne, Germany\ttrue\n\t"say ""hi"""\tfalse\n4.5\t\t\n')],
+    ['semicolons', () => write('semi.csv', 'age;city;ok\n31;"Cologne, Germany";true\n;"say ""hi""";false\n4.5;;\n')],
+  ];
+  for (const [title, make] of files) {
+    it(title, async () => {
+      expect((await loadData(make())).toColumns()).to.deep.equal(EXPECTED);
+    });
+  }
+
+  it('Parquet, with every type as numbers or text', async () => {
+    const file = path.join(folder(), 'types.parquet');
+    await runDuckDb(
+      `COPY (SELECT 1::BIGINT a, 2.5::DECIMAL(9,2) b, true c, DATE '2020-01-02' d, 'x' e, 3::UTINYINT f, NULL::DOUBLE g) TO '${file}'`,
+    );
+    expect((await loadData(file)).toColumns()).to.deep.equal({
+      a: [1],
+      b: [2.5],
+      c: ['true'],
+      d: ['2020-01-02'],
+      e: ['x'],
+      f: [3],
+      g: [null],
+    });
+  });
+
+  it('only the columns asked for, in that order', async () => {
+    const table = await loadData(write('some.csv', CSV), { columns: ['ok', 'age'] });
+    expect(table.columnNames).to.deep.equal(['ok', 'age']);
+  });
+
+  it('a column as text where a late row is no number', async () => {
+    const rows = Array.from({ length: 30_000 }, (_, row) => `${row},a`);
+    const table = await loadData(write('late.csv', `n,s\n${rows.join('\n')}\noops,b\n`));
+    expect(table.column('n').kind).to.equal('categorical');
+    expect(() => table.numeric('n')).to.throw(DataValidationError, "row 30001 holds 'oops'");
+  });
+
+  it('names with quotes, commas, SQL and blanks', async () => {
+    const table = await loadData(write('names.csv', '"a ""b""","x,y","; DROP TABLE t"\n1,2,3\n'));
+    expect(table.columnNames).to.deep.equal(['a "b"', 'x,y', '; DROP TABLE t']);
+  });
+
+  it('many rows in their order', async () => {
+    const rows = Array.from({ length: 50_000 }, (_, row) => `${row},g${row % 7}`);
+    const table = await loadData(write('many.csv', `n,g\n${rows.join('\n')}\n`));
+    expect([...table.numeric('n').values]).to.deep.equal(rows.map((_, row) => row));
+    expect(table.categorical('g').labels).to.deep.equal(['g0', 'g1', 'g2', 'g3', 'g4', 'g5', 'g6']);
+  });
+});
+
+describe('loadData refuses', () => {
+  const cases: [string, () => string, RegExp, RegExp][] = [
+    ['a missing file', () => path.join(folder(), 'none.csv'), /none\.csv': there is no such file/, /Check the path/],
+    ['a folder', () => folder(), /it is a folder/, /Name a CSV or Parquet file/],
+    ['an empty file', () => write('empty.csv', ''), /the file is empty/, /header/],
+    ['a header without rows', () => write('header.csv', 'a,b\n'), /a header and no rows/, /filter/],
+    [
+      'a short row',
+      () => write('short.csv', 'a,b,c\n1,x,2\n3,y\n'),
+      /line 3: it has 2 fields where the header has 3/,
+      /line/,
+    ],
+    ['a long row', () => write('long.csv', 'a,b\n1,2\n1,2,3\n'), /it has 3 fields where the header has 2/, /line/],
+    [
+      'a short row after the first 30,000',
+      () => write('late-short.csv', `a,b,c\n${'1,x,2\n'.repeat(30_000)}3,y\n`),
+      /line 30002: it has 2 fields where the header has 3/,
+      /line/,
+    ],
+    [
+      'a quote that does not end',
+      () => write('quote.csv', 'a,b\n1,"open\n2,3\n'),
+      /a quoted value does not end/,
+      /line/,
+    ],
+    ['text that is not UTF-8', () => write('latin.csv', Buffer.from('a,b\n1,\xe9\n', 'latin1')), /not UTF-8/, /UTF-8/],
+    [
+      'a cut gzip file',
+      () => write('cut.csv.gz', gzipSync(CSV).subarray(0, 25)),
+      /compressed content is damaged or cut off/,
+      /again/,
+    ],
+    ['a broken Parquet file', () => write('broken.parquet', 'PAR1 and no more'), /broken\.parquet'/, /Parquet/],
+  ];
+  for (const [title, make, message, suggestion] of cases) {
+    it(title, async () => {
+      let caught: unknown;
+      await loadData(make()).catch((error: unknown) => (caught = error));
+      expect(caught).to.be.instanceOf(DataValidationError);
+      expect((caught as DataValidationError).message).to.match(message);
+      expect((caught as DataValidationError).suggestion).to.match(suggestion);
+    });
+  }
+
+  it('an unknown column, with the nearest names', async () => {
+    let caught: unknown;
+    await loadData(write('known.csv', CSV), { columns: ['aeg'] }).catch((error: unknown) => (caught = error));
+    expect(caught).to.be.instanceOf(DataValidationError);
+    expect((caught as DataValidationError).suggestion).to.equal("Did you mean 'age'?");
+  });
+
+  it('names no driver in its messages', async () => {
+    mkdirSync(path.join(folder(), 'deep'), { recursive: true });
+    let caught: unknown;
+    await loadData(write('deep/binary.csv', Buffer.from([0, 1, 2, 255, 254, 0, 10, 13, 7]))).catch(
+      (error: unknown) => (caught = error),
+    );
+    expect(caught).to.be.instanceOf(DataValidationError);
+    expect((caught as Error).message).to.not.match(/sniff|duckdb|strict_mode/i);
+  });
+});
