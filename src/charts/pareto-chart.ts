@@ -155,9 +155,7 @@ function etaLabel(color: string): unknown {
   return {
     show: true,
     // Above and right of the point, clear of the crosses of its intervals.
-    position: 'right',
-    offset: [0, -11],
-    distance: 5,
+    position: [14, -10],
     fontFamily: FONT_FAMILY,
     fontSize: 12,
     color,

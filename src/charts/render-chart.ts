@@ -64,11 +64,21 @@ async function renderSvg({ width, height, option, description }: Chart): Promise
   const instance = echarts.init(null, null, { renderer: 'svg', ssr: true, width, height });
   try {
     instance.setOption(option);
-    const svg = instance.renderToSVGString();
+    const svg = renumberIds(instance.renderToSVGString());
     return svg.replace(/^<svg /, `<svg role="img" aria-label="${escapeHtml(description)}" `);
   } finally {
     instance.dispose();
   }
+}
+
+/** ECharts counts its ids over the life of the process; counted per chart, the same chart is the same text. */
+function renumberIds(svg: string): string {
+  const numbers = new Map<string, number>();
+  return svg.replaceAll(/\bzr\d+-[a-z]+-?\d+\b/g, (id) => {
+    const number = numbers.get(id) ?? numbers.size;
+    numbers.set(id, number);
+    return `zr-${String(number)}`;
+  });
 }
 
 async function renderPng(svg: string): Promise<Uint8Array> {

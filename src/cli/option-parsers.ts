@@ -1,5 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 
+import { ConfigValidationError } from '../exceptions/index.ts';
+
 /** A number, as an option's argument. */
 export function parseNumber(text: string): number {
   const value = Number(text);
@@ -17,6 +19,20 @@ export function parseNames(text: string): string[] {
   const names = text.split(/(?<!\\),/).map((name) => name.replaceAll('\\,', ',').trim());
   if (names.some((name) => name === '')) throw new InvalidArgumentError(`'${text}' has an empty name in it.`);
   return names;
+}
+
+/**
+ * Checks that options were given. Commander's own check comes before its check
+ * for unknown options, so a mistyped name would only be called missing.
+ * @throws {ConfigValidationError} naming the missing ones
+ */
+export function requireOptions(options: object, fields: readonly string[]): void {
+  const missing = fields.filter((field) => !(field in options)).map(flagName);
+  if (missing.length === 0) return;
+  throw new ConfigValidationError(`Missing: ${missing.join(' and ')}.`, {
+    context: { missing },
+    suggestion: 'See the examples under --help.',
+  });
 }
 
 /** An option in the form that the user typed it: minGroupSize is --min-group-size. */

@@ -110,6 +110,8 @@ function csvDialect(header: CsvHeader, gzipped: boolean): string {
     'header=true',
     'skip=0',
     'strict_mode=true',
+    // No booleans, dates or times: they would turn the labels 'f' and 'yes' into 'false' and 'true'.
+    `auto_type_candidates=['BIGINT', 'DOUBLE', 'VARCHAR']`,
     ...(gzipped ? [`compression='gzip'`] : []),
   ].join(', ');
 }

@@ -51,7 +51,8 @@ export function unwrap(source: ColumnSource, name: string): ArrayLike<unknown> |
   throw wrongShape(name, String(source));
 }
 
-function isColumn(source: unknown): source is Column {
+/** Whether a value is a column in this package's own form. */
+export function isColumn(source: unknown): source is Column {
   return typeof source === 'object' && source !== null && 'kind' in source && ('codes' in source || 'values' in source);
 }
 

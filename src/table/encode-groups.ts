@@ -1,6 +1,6 @@
 import { DataValidationError } from '../exceptions/index.ts';
 import type { CategoricalColumn } from './column.ts';
-import { type ColumnSource, toColumn, unwrap } from './column-source.ts';
+import { type ColumnSource, isColumn, toColumn, unwrap } from './column-source.ts';
 import { encodeLabels, sortLabels } from './encode-labels.ts';
 
 /** What becomes of rows whose group is missing: left out and counted, or a group of their own. */
@@ -42,7 +42,7 @@ function attributesOf(sensitive: SensitiveSource): [string, ColumnSource][] {
 }
 
 function isRecordOfColumns(sensitive: SensitiveSource): sensitive is Readonly<Record<string, ColumnSource>> {
-  return Object.getPrototypeOf(sensitive) === Object.prototype && !('kind' in sensitive && 'codes' in sensitive);
+  return Object.getPrototypeOf(sensitive) === Object.prototype && !isColumn(sensitive);
 }
 
 function encodeAttribute(source: ColumnSource, name: string, nanPolicy: NanPolicy): CategoricalColumn {

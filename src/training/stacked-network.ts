@@ -56,8 +56,8 @@ export function createStackedNetwork(tf: Tf, shape: NetworkShape, random: Random
       inputs: rows,
       outputs,
       role,
-      kernel: tf.variable(tf.tidy(() => stackKernel(tf, role, kernel, [rows, outputs], k))),
-      bias: tf.variable(tf.tidy(() => tf.tensor1d(bias).tile([k]))),
+      kernel: tf.tidy(() => tf.variable(stackKernel(tf, role, kernel, [rows, outputs], k))),
+      bias: tf.tidy(() => tf.variable(tf.tensor1d(bias).tile([k]))),
     };
   });
   const lastInputs = widths.at(-2) as number;

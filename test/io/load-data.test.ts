@@ -68,6 +68,13 @@ describe('loadData reads', () => {
     expect(() => table.numeric('n')).to.throw(DataValidationError, "row 30001 holds 'oops'");
   });
 
+  it('short texts as they stand, and not as booleans or dates', async () => {
+    const columns = { sex: ['f', 'f'], paid: ['yes', 'no'], day: ['2020-1-2', '2020-01-03'] };
+    expect(
+      (await loadData(write('short-texts.csv', 'sex,paid,day\nf,yes,2020-1-2\nf,no,2020-01-03\n'))).toColumns(),
+    ).to.deep.equal(columns);
+  });
+
   it('names with quotes, commas, SQL and blanks', async () => {
     const table = await loadData(write('names.csv', '"a ""b""","x,y","; DROP TABLE t"\n1,2,3\n'));
     expect(table.columnNames).to.deep.equal(['a "b"', 'x,y', '; DROP TABLE t']);

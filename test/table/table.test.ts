@@ -96,6 +96,11 @@ describe('group encoding', () => {
     expect(encodeGroups({ a: many, b: [...many].reverse() }).labels).to.have.length(5000);
   });
 
+  it('reads a column in its own form, numbers as labels', () => {
+    const groups = Table.from({ s: [2, 1, null] }).column('s');
+    expect(encodeGroups(groups).labels).to.deep.equal(['1', '2']);
+  });
+
   it('reads rows of several values as several attributes', () => {
     const rows = [
       ['f', 1],

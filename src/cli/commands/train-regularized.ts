@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 
 import type { ParetoSweep } from '../../training/index.ts';
-import { flagName, parseNames, parseNumber, parseNumbers } from '../option-parsers.ts';
+import { flagName, parseNames, parseNumber, parseNumbers, requireOptions } from '../option-parsers.ts';
 import { type OutputOptions, prepareLogs, print, remark, textTable, withOutputOptions } from '../output.ts';
 import { progressBar } from '../progress-bar.ts';
 
@@ -24,7 +24,7 @@ export function trainRegularizedCommand(): Command {
       .description(
         'Train one network per eta under a fairness penalty, all at once, and show what accuracy each gives up for how small a gap.',
       )
-      .requiredOption('--csv <path>', 'the rows: CSV, TSV (also .gz) or Parquet')
+      .option('--csv <path>', 'the rows: CSV, TSV (also .gz) or Parquet')
       .option('--test-csv <path>', 'rows to evaluate on, instead of a part of --csv')
       .option('--target <column>', 'the column to predict, 0/1 or text with two values', 'y')
       .option('--positive-label <label>', 'the text that counts as 1 (default: the rarer)')
@@ -62,6 +62,7 @@ The penalty constrains mean scores on the training rows. The table shows what th
 the networks have not seen: accuracy, the demographic parity (DP) and equalized odds (EO) differences.`,
       ),
   ).action(async (options: TrainRegularizedOptions) => {
+    requireOptions(options, ['csv']);
     await prepareLogs(options);
     const start = performance.now();
     const sweep = await run(options);

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 
 import { CHECK_FAILED } from '../exit-codes.ts';
-import { flagName, parseNames, parseNumber } from '../option-parsers.ts';
+import { flagName, parseNames, parseNumber, requireOptions } from '../option-parsers.ts';
 import { type OutputOptions, prepareLogs, print, remark, withOutputOptions } from '../output.ts';
 
 interface ValidateOptions extends OutputOptions {
@@ -18,7 +18,7 @@ export function validateCommand(): Command {
       .description(
         'Measure the group fairness of decisions in a CSV or Parquet file, and judge it against a threshold.',
       )
-      .requiredOption('--csv <path>', 'the file: CSV, TSV (also .gz) or Parquet')
+      .option('--csv <path>', 'the file: CSV, TSV (also .gz) or Parquet')
       .option('--y-pred <column>', 'decisions, 0 or 1 (numbers for mae_parity_difference)')
       .option('--score <column>', 'scores instead of decisions; decided at --score-threshold')
       .option(
@@ -27,7 +27,7 @@ export function validateCommand(): Command {
         parseNumber,
       )
       .option('--y-true <column>', 'true labels, 0 or 1; adds equalized odds')
-      .requiredOption(
+      .option(
         '--sensitive <columns>',
         'a sensitive column; a comma list is one intersection; repeat to analyse each apart',
         (text: string, earlier: readonly string[][] | undefined) => [...(earlier ?? []), parseNames(text)],
@@ -58,6 +58,7 @@ Examples:
 Groups that are too small are left out and named, never silently. An undefined metric fails the gate.`,
       ),
   ).action(async (options: ValidateOptions) => {
+    requireOptions(options, ['csv', 'sensitive']);
     await prepareLogs(options);
     const [{ validateFile, validationToJson, validationToMarkdown }, { parseBy }, { validateSchema }] =
       await Promise.all([

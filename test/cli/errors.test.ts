@@ -1,0 +1,278 @@
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+
+import { expect } from 'chai';
+
+import { runCli, useTemporaryFolder } from '../helpers/run-cli.ts';
+
+const folder = useTemporaryFolder();
+
+function write(name: string, lines: readonly string[]): string {
+  const file = path.join(folder(), name);
+  writeFileSync(file, lines.length === 0 ? '' : `${lines.join('\n')}\n`);
+  return file;
+}
+
+const decisions = (): string =>
+  write('decisions.csv', ['sex,p,y', ...Array<string>(40).fill('f,1,1'), ...Array<string>(40).fill('m,0,1')]);
+const training = (): string =>
+  write('training.csv', [
+    'sex,x,y',
+    ...Array.from({ length: 400 }, (_, row) => `${row % 2 ? 'f' : 'm'},${row % 7},${Number(row % 7 > 3)}`),
+  ]);
+
+/** One line, who and what and how to mend, exit code 2, nothing on stdout. */
+const cases: [title: string, args: () => string[], pattern: RegExp][] = [
+  [
+    'a missing file',
+    () => ['validate', '--csv', 'none.csv', '--y-pred', 'p', '--sensitive', 'sex'],
+    /none\.csv': there is no such file\. Check the path/,
+  ],
+  [
+    'an empty file',
+    () => ['validate', '--csv', write('empty.csv', []), '--y-pred', 'p', '--sensitive', 'sex'],
+    /the file is empty\. Export it again/,
+  ],
+  [
+    'a ragged CSV',
+    () => ['validate', '--csv', write('ragged.csv', ['sex,p', 'f,1', 'm']), '--y-pred', 'p', '--sensitive', 'sex'],
+    /line 3: it has 1 fields where the header has 2\. Mend that line/,
+  ],
+  [
+    'an unknown column',
+    () => ['validate', '--csv', decisions(), '--y-pred', 'q', '--sensitive', 'sexx'],
+    /has no column '(q|sexx)'\. (Did you mean|The columns are)/,
+  ],
+  [
+    'an unknown column near a known one',
+    () => ['validate', '--csv', decisions(), '--y-pred', 'p', '--sensitive', 'sexx'],
+    /has no column 'sexx'\. Did you mean 'sex'\?/,
+  ],
+  [
+    'text in a numeric column',
+    () => [
+      'validate',
+      '--csv',
+      write('text.csv', ['sex,p,y', 'f,1,2', 'm,two,3']),
+      '--y-true',
+      'y',
+      '--y-pred',
+      'p',
+      '--sensitive',
+      'sex',
+      '--metric',
+      'mae_parity_difference',
+    ],
+    /Column 'p' should hold numbers, but row 1 holds '1'\.|row 2 holds 'two'\. Mend or empty/,
+  ],
+  [
+    'text for decisions',
+    () => ['validate', '--csv', write('labels.csv', ['sex,p', 'f,yes', 'm,no']), '--y-pred', 'p', '--sensitive', 'sex'],
+    /Column 'p' must be 0 or 1, but holds 'yes' at index 0\. Name the label that counts as positive/,
+  ],
+  [
+    'scores for decisions',
+    () => ['validate', '--csv', write('scores.csv', ['sex,p', 'f,1', 'm,0.5']), '--y-pred', 'p', '--sensitive', 'sex'],
+    /must be 0 or 1, but holds 0\.5 at index 1/,
+  ],
+  [
+    'a positive label that does not occur',
+    () => [
+      'validate',
+      '--csv',
+      write('labels.csv', ['sex,p', 'f,yes', 'm,no']),
+      '--y-pred',
+      'p',
+      '--sensitive',
+      'sex',
+      '--positive-label',
+      'Yes',
+    ],
+    /holds the positive label 'Yes'\. The labels of 'p' are 'no', 'yes'/,
+  ],
+  [
+    'predictions all missing',
+    () => ['validate', '--csv', write('missing.csv', ['sex,p', 'f,', 'm,']), '--y-pred', 'p', '--sensitive', 'sex'],
+    /All 2 rows lack a prediction/,
+  ],
+  [
+    'a threshold without its metric',
+    () => ['validate', '--csv', decisions(), '--y-pred', 'p', '--sensitive', 'sex', '--threshold', '0.1'],
+    /A threshold needs the metric/,
+  ],
+  [
+    'a metric without true labels',
+    () => [
+      'validate',
+      '--csv',
+      decisions(),
+      '--y-pred',
+      'p',
+      '--sensitive',
+      'sex',
+      '--metric',
+      'equalized_odds_difference',
+    ],
+    /needs true labels\. Name their column/,
+  ],
+  [
+    'an unknown metric',
+    () => [
+      'validate',
+      '--csv',
+      decisions(),
+      '--y-pred',
+      'p',
+      '--sensitive',
+      'sex',
+      '--metric',
+      'demografic_parity_difference',
+    ],
+    /Did you mean 'demographic_parity_difference'/,
+  ],
+  [
+    'decisions and scores at once',
+    () => ['validate', '--csv', decisions(), '--y-pred', 'p', '--score', 'p', '--sensitive', 'sex'],
+    /either decisions \(--y-pred\) or scores/,
+  ],
+  ['missing options', () => ['validate', '--y-pred', 'p'], /Missing: --csv and --sensitive\. See the examples/],
+  [
+    'an unknown option',
+    () => ['validate', '--csv', decisions(), '--y-pred', 'p', '--sensitve', 'sex'],
+    /unknown option '--sensitve' \(Did you mean --sensitive\?\)/,
+  ],
+  ['an unknown command', () => ['validat'], /unknown command 'validat' \(Did you mean validate\?\)/],
+  [
+    'text for a number',
+    () => ['validate', '--csv', decisions(), '--y-pred', 'p', '--sensitive', 'sex', '--min-group-size', 'few'],
+    /'few' is not a number/,
+  ],
+  [
+    'a fraction for a count',
+    () => ['validate', '--csv', decisions(), '--y-pred', 'p', '--sensitive', 'sex', '--min-group-size', '2.5'],
+    /--min-group-size: /,
+  ],
+  [
+    'a report of unknown form',
+    () => ['validate', '--csv', decisions(), '--y-pred', 'p', '--sensitive', 'sex', '--out', 'report.doc'],
+    /End the name in \.md or \.json/,
+  ],
+  [
+    'a report under a file',
+    () => [
+      'validate',
+      '--csv',
+      decisions(),
+      '--y-pred',
+      'p',
+      '--sensitive',
+      'sex',
+      '--out',
+      path.join(decisions(), 'report.md'),
+    ],
+    /Cannot write '.*report\.md': a part of the path is a file\. Name a path/,
+  ],
+  [
+    'a report where a folder is',
+    () => {
+      mkdirSync(path.join(folder(), 'taken.md'), { recursive: true });
+      return [
+        'validate',
+        '--csv',
+        decisions(),
+        '--y-pred',
+        'p',
+        '--sensitive',
+        'sex',
+        '--out',
+        path.join(folder(), 'taken.md'),
+      ];
+    },
+    /Cannot write '.*taken\.md': it is a folder/,
+  ],
+  [
+    'training with one group',
+    () => ['train-regularized', '--csv', write('one.csv', ['sex,x,y', 'f,1,0', 'f,2,1']), '--sensitive', 'sex'],
+    /one group only \('f'\); a fairness constraint needs two/,
+  ],
+  [
+    'a target of three values',
+    () => [
+      'train-regularized',
+      '--csv',
+      write('three.csv', ['sex,x,y', 'f,1,a', 'm,2,b', 'm,3,c']),
+      '--sensitive',
+      'sex',
+    ],
+    /has 3 values \('a', 'b', 'c'\); training needs two\. Name the one that counts as positive/,
+  ],
+  [
+    'a plot of unknown form',
+    () => ['train-regularized', '--csv', training(), '--sensitive', 'sex', '--out-plot', 'p.jpg'],
+    /End the name in \.svg, \.png or \.html/,
+  ],
+  [
+    'points under a file',
+    () => [
+      'train-regularized',
+      '--csv',
+      training(),
+      '--sensitive',
+      'sex',
+      '--out-json',
+      path.join(training(), 'p.json'),
+    ],
+    /a part of the path is a file/,
+  ],
+  [
+    'an unknown backend',
+    () => ['train-regularized', '--csv', training(), '--sensitive', 'sex', '--backend', 'gpu'],
+    /--backend: /,
+  ],
+  [
+    'an unknown penalty',
+    () => ['train-regularized', '--csv', training(), '--sensitive', 'sex', '--penalty', 'gap'],
+    /--penalty: /,
+  ],
+  ['an unknown sample', () => ['sample-data', 'berkly'], /Did you mean 'berkeley'/],
+];
+
+describe('errors on the command line', () => {
+  for (const [title, args, pattern] of cases) {
+    it(`${title}: one clear line, exit code 2, nothing on stdout`, async () => {
+      const { code, stdout, stderr } = await runCli(args(), { cwd: folder() });
+      expect(stderr).to.match(pattern);
+      expect(stderr.trimEnd().split('\n'), stderr).to.have.length(1);
+      expect(stderr).to.not.match(/\n {4}at |Error:|undefined/);
+      expect(stdout).to.equal('');
+      expect(code).to.equal(2);
+    });
+  }
+
+  it('leave nothing half-written', () => {
+    expect(readdirSync(folder()).filter((name) => /\.tmp$|report|p\.(json|jpg)/.test(name))).to.deep.equal([]);
+  });
+
+  it('a target of three values trains with a named positive label', async () => {
+    const rows = Array.from(
+      { length: 400 },
+      (_, row) => `${row % 2 ? 'f' : 'm'},${row % 9},${['a', 'b', 'c'][row % 3] ?? ''}`,
+    );
+    const file = write('three-named.csv', ['sex,x,y', ...rows]);
+    const { code, stdout } = await runCli([
+      'train-regularized',
+      '--csv',
+      file,
+      '--sensitive',
+      'sex',
+      '--positive-label',
+      'b',
+      '--etas',
+      '0',
+      '--epochs',
+      '1',
+    ]);
+    expect(stdout).to.include("'y' = 'b' as positive");
+    expect(code).to.equal(0);
+  });
+});

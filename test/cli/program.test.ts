@@ -1,0 +1,80 @@
+import { spawn } from 'node:child_process';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+
+import { expect } from 'chai';
+
+import { runCli, useTemporaryFolder } from '../helpers/run-cli.ts';
+
+const folder = useTemporaryFolder();
+
+describe('evenhand', () => {
+  const commands = ['validate', 'train-regularized', 'sample-data', 'doctor', 'version'];
+
+  it('--help names every command and how to start', async () => {
+    const { code, stdout } = await runCli(['--help']);
+    for (const command of commands) expect(stdout).to.match(new RegExp(`^ {2}${command}\\b`, 'm'));
+    expect(stdout).to.include('Start here:');
+    expect(code).to.equal(0);
+  });
+
+  for (const command of commands) {
+    it(`${command} --help exits 0 and names the options that every command has`, async () => {
+      const { code, stdout } = await runCli([command, '--help']);
+      for (const option of ['--json', '--quiet', '--verbose']) expect(stdout).to.include(option);
+      expect(code).to.equal(0);
+    });
+  }
+
+  it('version and --version print the version', async () => {
+    for (const args of [['version'], ['--version']]) expect((await runCli(args)).stdout).to.equal('0.9.0\n');
+    expect(JSON.parse((await runCli(['version', '--json'])).stdout)).to.include({ version: '0.9.0' });
+  });
+
+  it('doctor --json tells the version, the choice and every backend', async () => {
+    const { code, stdout } = await runCli(['doctor', '--json']);
+    const report = JSON.parse(stdout) as { backends: { name: string }[]; chosen: string; matmul_ms: number };
+    expect(report).to.include.all.keys('version', 'node', 'chosen', 'backends', 'adapter', 'matmul_ms');
+    expect(report.backends.map(({ name }) => name)).to.deep.equal(['node-gpu', 'webgpu', 'node', 'wasm', 'cpu']);
+    expect(report.matmul_ms).to.be.greaterThan(0);
+    expect(code).to.equal(0);
+  });
+
+  it('sample-data writes the file it names', async () => {
+    const { code } = await runCli(['sample-data', 'berkeley', '--out', 'b.csv'], { cwd: folder() });
+    expect(code).to.equal(0);
+    expect(existsSync(path.join(folder(), 'b.csv'))).to.equal(true);
+  });
+
+  it('info logs are off where stdout is no terminal, on where the environment asks', async () => {
+    const rows = Array.from({ length: 400 }, (_, row) => `${row % 2},${row % 7},${Number(row % 7 > 3)}`);
+    writeFileSync(path.join(folder(), 't.csv'), ['s,x,y', ...rows].join('\n'));
+    const args = ['train-regularized', '--csv', 't.csv', '--etas', '0', '--epochs', '1'];
+    expect((await runCli(args, { cwd: folder() })).stderr).to.equal('');
+    const loud = await runCli(args, { cwd: folder(), env: { EVENHAND_LOG_LEVEL: 'info', EVENHAND_JSON_LOGS: '1' } });
+    expect(JSON.parse(loud.stderr.split('\n')[0] ?? ''))
+      .to.have.property('msg')
+      .that.match(/^tensor backend /);
+  });
+
+  it('an interrupt exits 130 and leaves nothing', async () => {
+    const rows = Array.from({ length: 20_000 }, (_, row) => `${row % 2},${row % 7},${Number(row % 7 > 3)}`);
+    writeFileSync(path.join(folder(), 'long.csv'), ['s,x,y', ...rows].join('\n'));
+    const cli = path.resolve(import.meta.dirname, '../../dist/cli/main.js');
+    const child = spawn(
+      process.execPath,
+      [cli, 'train-regularized', '--csv', 'long.csv', '--epochs', '1000', '--patience', '1000', '--out-json', 'x.json'],
+      {
+        cwd: folder(),
+        stdio: 'ignore',
+      },
+    );
+    const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
+    await new Promise((resolve) => setTimeout(resolve, 3000));
+    child.kill('SIGINT');
+    expect(await ended).to.equal(130);
+    expect(readdirSync(folder()).filter((name) => name.startsWith('x.json') || name.endsWith('.tmp'))).to.deep.equal(
+      [],
+    );
+  });
+});

@@ -1,0 +1,245 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+
+import { expect } from 'chai';
+
+import { loadData } from '../../src/io/index.ts';
+import type { MetricResultJson } from '../../src/metrics/index.ts';
+import { describeWithReference, readVectors, referencePath } from '../helpers/reference.ts';
+import { runCli, useTemporaryFolder } from '../helpers/run-cli.ts';
+
+interface ValidationJson {
+  readonly passed: boolean | null;
+  readonly threshold: number | null;
+  readonly metrics?: Record<string, MetricResultJson>;
+  readonly attributes?: Record<string, { readonly metrics: Record<string, MetricResultJson> }>;
+}
+
+const folder = useTemporaryFolder();
+
+async function validateJson(
+  args: readonly string[],
+): Promise<{ code: number | null; body: ValidationJson; stderr: string }> {
+  const { code, stdout, stderr } = await runCli(['validate', ...args, '--json']);
+  return { code, body: JSON.parse(stdout) as ValidationJson, stderr };
+}
+
+/** 40 women of whom 10 are selected, 40 men of whom 20, 5 others. */
+function makeFile(): string {
+  const rows = (sex: string, n: number, selected: number): string[] =>
+    Array.from({ length: n }, (_, row) => `${sex},${Number(row < selected)},${row % 2}`);
+  const file = path.join(folder(), 'decisions.csv');
+  writeFileSync(file, ['sex,p,y', ...rows('f', 40, 10), ...rows('m', 40, 20), ...rows('x', 5, 5)].join('\n'));
+  return file;
+}
+
+describe('evenhand validate', () => {
+  it('prints rates, the difference and what was excluded', async () => {
+    const { code, stdout } = await runCli(['validate', '--csv', makeFile(), '--y-pred', 'p', '--sensitive', 'sex']);
+    expect(stdout).to.match(/Demographic parity difference\s+0\.2500/);
+    expect(stdout).to.include('Excluded: x (n = 5): fewer than 30 rows (minGroupSize)');
+    expect(code).to.equal(0);
+  });
+
+  it('exits 0 under the threshold and 1 above it, and says which', async () => {
+    const gate = (threshold: string) =>
+      runCli([
+        'validate',
+        '--csv',
+        makeFile(),
+        '--y-pred',
+        'p',
+        '--sensitive',
+        'sex',
+        '--metric',
+        'demographic_parity_difference',
+        '--threshold',
+        threshold,
+      ]);
+    const [pass, fail] = [await gate('0.25'), await gate('0.2')];
+    expect([pass.code, fail.code]).to.deep.equal([0, 1]);
+    expect(pass.stdout).to.include('PASS: demographic_parity_difference 0.2500 <= 0.25.');
+    expect(fail.stdout).to.include('FAIL: demographic_parity_difference 0.2500 > 0.2.');
+  });
+
+  it('one group is undefined with its reason: exit 1 with a threshold, 0 without', async () => {
+    const file = path.join(folder(), 'one-group.csv');
+    writeFileSync(file, ['sex,p', ...Array<string>(40).fill('f,1')].join('\n'));
+    const args = ['--csv', file, '--y-pred', 'p', '--sensitive', 'sex'];
+    const gated = await validateJson([...args, '--metric', 'demographic_parity_difference', '--threshold', '0.9']);
+    expect(gated.code).to.equal(1);
+    expect(gated.body.passed).to.equal(false);
+    expect(gated.body.metrics?.['demographic_parity_difference']).to.include({
+      value: null,
+      undefined_reason: 'only one group with at least 30 rows; two are needed',
+    });
+    const free = await validateJson(args);
+    expect([free.code, free.body.passed]).to.deep.equal([0, null]);
+  });
+
+  it('analyses repeated attributes apart and a comma list together; the gate takes the worst', async () => {
+    const file = path.join(folder(), 'two.csv');
+    const rows = Array.from({ length: 400 }, (_, row) => {
+      const [sex, race] = [row % 2 ? 'f' : 'm', row % 4 < 2 ? 'x' : 'y'];
+      return `${sex},${race},${Number(race === 'x' ? row % 8 === 0 : true)}`;
+    });
+    writeFileSync(file, ['sex,race,p', ...rows].join('\n'));
+    const gate = ['--metric', 'demographic_parity_difference', '--threshold', '0.6'];
+    const { code, body } = await validateJson([
+      '--csv',
+      file,
+      '--y-pred',
+      'p',
+      '--sensitive',
+      'sex',
+      '--sensitive',
+      'race',
+      '--sensitive',
+      'sex,race',
+      ...gate,
+    ]);
+    const value = (name: string) => body.attributes?.[name]?.metrics['demographic_parity_difference']?.value;
+    // Selected: x 50 of 200, all even rows, so men; y all 200.
+    expect(value('race')).to.be.closeTo(0.75, 1e-12);
+    expect(value('sex')).to.be.closeTo(150 / 200 - 100 / 200, 1e-12);
+    expect(value('sex||race')).to.equal(1);
+    expect([code, body.passed]).to.deep.equal([1, false]);
+  });
+
+  it('takes scores at a threshold', async () => {
+    const file = path.join(folder(), 'scores.csv');
+    writeFileSync(
+      file,
+      ['sex,score', ...Array.from({ length: 80 }, (_, row) => `${row % 2 ? 'f' : 'm'},${row / 80}`)].join('\n'),
+    );
+    const { body } = await validateJson([
+      '--csv',
+      file,
+      '--score',
+      'score',
+      '--score-threshold',
+      '0.9',
+      '--sensitive',
+      'sex',
+    ]);
+    expect(body.metrics?.['demographic_parity_difference']?.per_group).to.deep.equal({
+      f: { selection_rate: 0.1 },
+      m: { selection_rate: 0.1 },
+    });
+  });
+
+  it('measures regression where asked', async () => {
+    const file = path.join(folder(), 'regression.csv');
+    writeFileSync(
+      file,
+      ['sex,p,y', ...Array.from({ length: 80 }, (_, row) => (row % 2 ? 'f,1.5,1' : 'm,3,1'))].join('\n'),
+    );
+    const { body } = await validateJson([
+      '--csv',
+      file,
+      '--y-pred',
+      'p',
+      '--y-true',
+      'y',
+      '--sensitive',
+      'sex',
+      '--metric',
+      'mae_parity_difference',
+      '--with-ci',
+    ]);
+    expect(body.metrics?.['mae_parity_difference']).to.include({ value: 1.5 });
+    expect(body.metrics?.['mae_parity_difference']?.ci).to.deep.equal([1.5, 1.5]);
+  });
+
+  it('writes a Markdown report with a verdict section, and a JSON one equal to --json', async () => {
+    const markdown = path.join(folder(), 'reports/report.md');
+    const json = path.join(folder(), 'reports/report.json');
+    const args = [
+      'validate',
+      '--csv',
+      makeFile(),
+      '--y-pred',
+      'p',
+      '--y-true',
+      'y',
+      '--sensitive',
+      'sex',
+      '--with-ci',
+      '--metric',
+      'equalized_odds_difference',
+      '--threshold',
+      '0.1',
+    ];
+    await runCli([...args, '--out', markdown]);
+    const { stdout } = await runCli([...args, '--out', json, '--json']);
+    expect(readFileSync(markdown, 'utf8')).to.match(/## Threshold verdict\n\n\*\*FAIL\*\*/);
+    expect(readFileSync(markdown, 'utf8')).to.match(/\| group \| n {3}\| True positive rate \| False positive rate \|/);
+    expect(JSON.parse(readFileSync(json, 'utf8'))).to.deep.equal(JSON.parse(stdout));
+  });
+
+  it('prints only JSON on stdout with --json, and no remark under --quiet', async () => {
+    const { stderr } = await validateJson([
+      '--csv',
+      makeFile(),
+      '--y-pred',
+      'p',
+      '--sensitive',
+      'sex',
+      '--quiet',
+      '--out',
+      path.join(folder(), 'q.md'),
+    ]);
+    expect(stderr).to.equal('');
+  });
+});
+
+describeWithReference('evenhand validate on COMPAS, decile_score of 5 and more', () => {
+  /** The test's own file: predictions from the published score. */
+  async function makeCompas(): Promise<string> {
+    const table = await loadData(referencePath('data/compas.csv'), {
+      columns: ['race', 'sex', 'decile_score', 'two_year_recid'],
+    });
+    const rows = table
+      .toRecords()
+      .map((row) =>
+        [row['race'], row['sex'], row['two_year_recid'], Number(Number(row['decile_score']) >= 5)].join(','),
+      );
+    const file = path.join(folder(), 'compas.csv');
+    writeFileSync(file, ['race,sex,two_year_recid,prediction', ...rows].join('\n'));
+    expect(rows).to.have.length(7214);
+    return file;
+  }
+
+  const { fairlearn_on_compas: reference } = readVectors<{ fairlearn_on_compas: { values: Record<string, number> } }>(
+    'real_data_reference_part1.json',
+  );
+
+  it('gives the reference values for race and sex with every group', async () => {
+    const columns = [
+      '--y-pred',
+      'prediction',
+      '--y-true',
+      'two_year_recid',
+      '--sensitive',
+      'race',
+      '--sensitive',
+      'sex',
+    ];
+    const { body } = await validateJson(['--csv', await makeCompas(), ...columns, '--min-group-size', '1']);
+    for (const attribute of ['race', 'sex']) {
+      for (const metric of ['demographic_parity_difference', 'equalized_odds_difference']) {
+        const value = body.attributes?.[attribute]?.metrics[metric]?.value;
+        expect(value).to.be.closeTo(reference.values[`${metric}|${attribute}`] ?? NaN, 1e-9);
+      }
+    }
+  });
+
+  it('with the default minimum names Native American (18) as excluded', async () => {
+    const { body } = await validateJson(['--csv', await makeCompas(), '--y-pred', 'prediction', '--sensitive', 'race']);
+    const result = body.metrics?.['demographic_parity_difference'];
+    expect(result?.value).to.be.closeTo(0.378654391585, 1e-12);
+    expect(result?.excluded).to.deep.equal({
+      'Native American': { n: 18, reason: 'fewer than 30 rows (minGroupSize)' },
+    });
+  });
+});

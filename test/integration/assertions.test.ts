@@ -1,0 +1,110 @@
+import { AssertionError } from 'node:assert';
+
+import { expect } from 'chai';
+
+import { FairnessAssertionError, FairnessToolkitError, ValueError } from '../../src/exceptions/index.ts';
+import { assertFairness, judge } from '../../src/integration/index.ts';
+import { MetricResult, type MetricResultFields } from '../../src/metrics/index.ts';
+
+const result = (fields: Partial<MetricResultFields>): MetricResult =>
+  new MetricResult({
+    metric: 'demographic_parity_difference',
+    value: 0.1,
+    ci: null,
+    ciLevel: null,
+    ciMethod: null,
+    effectSize: null,
+    pValue: null,
+    nPerGroup: {},
+    perGroup: {},
+    excluded: {},
+    nDropped: 0,
+    undefinedReason: null,
+    warnings: [],
+    seed: null,
+    ...fields,
+  });
+
+describe('the gate', () => {
+  const cases: [
+    title: string,
+    metric: string,
+    value: number,
+    threshold: number,
+    comparator: string | undefined,
+    passed: boolean,
+  ][] = [
+    ['a difference below the threshold', 'demographic_parity_difference', 0.05, 0.1, undefined, true],
+    ['a difference on the threshold', 'demographic_parity_difference', 0.1, 0.1, undefined, true],
+    ['a difference above it', 'demographic_parity_difference', 0.11, 0.1, undefined, false],
+    ['a signed difference, by its size', 'mean_prediction_difference', -0.2, 0.1, undefined, false],
+    ['a ratio above the threshold', 'demographic_parity_ratio', 0.9, 0.8, undefined, true],
+    ['a ratio below it', 'demographic_parity_ratio', 0.7, 0.8, undefined, false],
+    ['a value on a strict threshold', 'demographic_parity_difference', 0.1, 0.1, '<', false],
+    ['a comparator the other way round', 'demographic_parity_difference', 0.2, 0.1, '>', true],
+    ['>= on the threshold', 'demographic_parity_difference', 0.1, 0.1, '>=', true],
+  ];
+  for (const [title, metric, value, threshold, comparator, passed] of cases) {
+    it(`${title}: ${passed ? 'pass' : 'fail'}`, () => {
+      const verdict = judge(result({ metric, value }), threshold, comparator);
+      expect(verdict.passed).to.equal(passed);
+      expect(verdict.message).to.match(passed ? /^PASS/ : /^FAIL/);
+    });
+  }
+
+  it('no threshold, no verdict', () => {
+    expect(judge(result({}), undefined).passed).to.equal(null);
+  });
+
+  it('an undefined metric fails with its reason, whatever the comparator', () => {
+    const undefinedResult = result({ value: NaN, undefinedReason: 'only one group' });
+    for (const comparator of [undefined, '<=', '<', '>=', '>']) {
+      const verdict = judge(undefinedResult, 0.1, comparator);
+      expect(verdict.passed).to.equal(false);
+      expect(verdict.message).to.include('only one group');
+    }
+  });
+
+  it('says when the interval straddles the threshold', () => {
+    expect(judge(result({ ci: [0.02, 0.2] }), 0.15).message).to.include('straddles');
+    expect(judge(result({ ci: [0.02, 0.12] }), 0.15).straddles).to.equal(false);
+  });
+
+  it('refuses a threshold that is no number', () => {
+    expect(() => judge(result({}), NaN)).to.throw(ValueError, 'threshold parameter');
+  });
+});
+
+describe('assertFairness', () => {
+  it('is silent where the comparison holds', () => {
+    assertFairness(0.05, 0.1);
+    assertFairness(result({ value: 0.9 }), 0.8, { comparator: '>=' });
+  });
+
+  it('throws an error that test runners know as a failed assertion', () => {
+    let caught: unknown;
+    try {
+      assertFairness(result({ value: 0.3 }), 0.1);
+    } catch (error) {
+      caught = error;
+    }
+    expect(caught).to.be.instanceOf(FairnessAssertionError).and.instanceOf(AssertionError);
+    expect(FairnessToolkitError.isInstance(caught)).to.equal(true);
+    expect(caught).to.include({ actual: 0.3, expected: 0.1, operator: '<=' });
+  });
+
+  it('refuses any comparator but the four', () => {
+    for (const comparator of ['==', '=<', '', 'lt']) {
+      expect(() => {
+        assertFairness(0.1, 0.2, { comparator });
+      }).to.throw(ValueError, 'must be one of <=, <, >=, >');
+    }
+  });
+
+  it('never passes an undefined metric unless told to', () => {
+    expect(() => {
+      assertFairness(NaN, 1);
+    }).to.throw(FairnessAssertionError);
+    assertFairness(NaN, 1, { allowUndefined: true });
+  });
+});

@@ -1,0 +1,204 @@
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+
+import * as tf from '@tensorflow/tfjs';
+import { expect } from 'chai';
+
+import { DataValidationError, TrainingError, ValueError } from '../../src/exceptions/index.ts';
+import { createRandom } from '../../src/internal/random.ts';
+import { sampleData } from '../../src/io/index.ts';
+import { Table } from '../../src/table/index.ts';
+import { encodeFeatures } from '../../src/training/feature-encoder.ts';
+import { paretoToJson, sweepPareto, type TrainingSource } from '../../src/training/index.ts';
+import { useTemporaryFolder } from '../helpers/run-cli.ts';
+
+/** Two groups that differ in a feature which decides the target: a gap that a penalty can trade for accuracy. */
+function makeSource(rows = 1200): TrainingSource {
+  const random = createRandom(3);
+  const s = Array.from({ length: rows }, (_, row) => (row % 3 === 0 ? 'few' : 'many'));
+  const x = s.map((group) => random.normal() + (group === 'many' ? 0.8 : -0.8));
+  const y = x.map((value) => Number(value + 0.7 * random.normal() > 0));
+  return { table: { x, noise: x.map(() => random.normal()), s, y } };
+}
+
+const quick = { epochs: 12, lr: 0.02, batchSize: 100, penalty: 'mean_gap', backend: 'cpu' } as const;
+
+async function errorOf(promise: Promise<unknown>): Promise<unknown> {
+  return promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+}
+
+describe('sweepPareto', () => {
+  const folder = useTemporaryFolder();
+
+  it('trades accuracy for a smaller gap as eta grows', async () => {
+    const points = await sweepPareto(makeSource(), { ...quick, etas: [0, 1, 10] });
+    const [free, , tight] = points;
+    expect(free?.accuracy).to.be.greaterThan(0.75);
+    expect(free?.dpDiff).to.be.greaterThan(0.4);
+    expect(tight?.dpDiff).to.be.lessThan((free?.dpDiff ?? 0) / 2);
+    expect(tight?.accuracy).to.be.lessThan(free?.accuracy ?? 0);
+    expect([points.nTrain, points.nTest]).to.deep.equal([960, 240]);
+  });
+
+  it('gives the same numbers for the same seed, and others for another', async () => {
+    const run = async (seed: number) => paretoToJson(await sweepPareto(makeSource(), { ...quick, etas: [0, 1], seed }));
+    const first = await run(1);
+    expect(await run(1)).to.deep.equal(first);
+    expect((await run(2))['points']).to.not.deep.equal(first['points']);
+  });
+
+  it('trains each model as if it were alone: a stack equals single runs', async () => {
+    const together = await sweepPareto(makeSource(), { ...quick, etas: [0, 2, 5], epochs: 6 });
+    for (const [index, eta] of [0, 2, 5].entries()) {
+      const [alone] = await sweepPareto(makeSource(), { ...quick, etas: [eta], epochs: 6 });
+      expect(together[index]?.loss).to.be.closeTo(alone?.loss ?? NaN, 1e-4);
+      expect(together[index]?.accuracy).to.be.closeTo(alone?.accuracy ?? NaN, 0.005);
+    }
+  });
+
+  it('agrees between backends', async () => {
+    const run = (backend: 'cpu' | 'wasm') => sweepPareto(makeSource(), { ...quick, etas: [0, 2], backend });
+    const [cpu, wasm] = [await run('cpu'), await run('wasm')];
+    cpu.forEach((point, index) => {
+      expect(wasm[index]?.loss).to.be.closeTo(point.loss, 1e-3);
+      expect(wasm[index]?.accuracy).to.be.closeTo(point.accuracy, 0.01);
+    });
+  });
+
+  for (const penalty of ['covariance', 'mean_gap', 'equalized_odds'] as const) {
+    it(`constrains what ${penalty} is about, with several hidden layers and three groups`, async () => {
+      const source = makeSource(1500);
+      const { x, y } = source.table as { x: number[]; y: number[] };
+      const s = x.map((_, row) => ['a', 'b', 'c'][row % 3] ?? '');
+      const points = await sweepPareto(
+        { table: { x, y, s } },
+        { ...quick, penalty, etas: [0, 20], hidden: [8, 4], epochs: 20 },
+      );
+      const gap = penalty === 'equalized_odds' ? 'eoDiff' : 'dpDiff';
+      expect(points[1]?.[gap]).to.be.at.most((points[0]?.[gap] ?? 0) + 0.02);
+      expect(points[1]?.[gap]).to.be.lessThan(0.25);
+    });
+  }
+
+  it('cross-fits: every row is held out once', async () => {
+    const points = await sweepPareto(
+      {
+        table: sampleData('cps-wages'),
+        target: 'wage_above_median',
+        sensitive: 'gender',
+        features: ['education', 'experience'],
+      },
+      { ...quick, etas: [0, 4], folds: 5 },
+    );
+    expect([points.nTest, points.folds]).to.deep.equal([534, 5]);
+    const [low = NaN, high = NaN] = points[0]?.dpDiffCi ?? [];
+    expect(low).to.be.at.most(points[0]?.dpDiff ?? NaN);
+    expect(high).to.be.at.least(points[0]?.dpDiff ?? NaN);
+  });
+
+  it('evaluates on a table of its own where one is given', async () => {
+    const source = makeSource();
+    const test = Table.from(source.table).take(Int32Array.from({ length: 200 }, (_, row) => row));
+    const points = await sweepPareto({ ...source, testTable: test }, { ...quick, etas: [0], epochs: 2 });
+    expect([points.nTrain, points.nTest]).to.deep.equal([1200, 200]);
+  });
+
+  it('reports progress to the end', async () => {
+    const seen: number[] = [];
+    await sweepPareto(makeSource(), {
+      ...quick,
+      etas: [0],
+      folds: 2,
+      epochs: 3,
+      onProgress: ({ done, total }) => seen.push(done / total),
+    });
+    expect(seen).to.deep.equal([...seen].sort((a, b) => a - b));
+    expect(seen.at(-1)).to.equal(1);
+  });
+
+  it('leaves no tensor behind', async () => {
+    await sweepPareto(makeSource(), { ...quick, etas: [0, 1], epochs: 2, hidden: [4, 3] });
+    const before = tf.memory().numTensors;
+    await sweepPareto(makeSource(), { ...quick, etas: [0, 1], epochs: 2, hidden: [4, 3] });
+    expect(tf.memory().numTensors).to.equal(before);
+  });
+
+  it('saves networks that plain TensorFlow.js loads, and that decide as the points say', async () => {
+    const modelPath = path.join(folder(), 'model');
+    const source = makeSource();
+    const testTable = Table.from(source.table).take(Int32Array.from({ length: 300 }, (_, row) => row));
+    const points = await sweepPareto({ ...source, testTable }, { ...quick, etas: [0, 5], modelPath });
+    for (const point of points) {
+      const place = path.join(modelPath, `eta-${String(point.eta)}`);
+      const card = JSON.parse(readFileSync(path.join(place, 'card.json'), 'utf8')) as {
+        features: { kind: 'numeric'; name: string; mean: number; scale: number; marks_missing: boolean }[];
+        metrics: { accuracy: number }[];
+      };
+      const topology = JSON.parse(readFileSync(path.join(place, 'model.json'), 'utf8')) as {
+        modelTopology: object;
+        weightsManifest: { weights: tf.io.WeightsManifestEntry[] }[];
+      };
+      const bytes = readFileSync(path.join(place, 'weights.bin'));
+      const model = await tf.loadLayersModel(
+        tf.io.fromMemory({
+          modelTopology: topology.modelTopology,
+          weightSpecs: topology.weightsManifest[0]?.weights ?? [],
+          weightData: bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength),
+        }),
+      );
+      const x = encodeFeatures(
+        testTable,
+        card.features.map(({ marks_missing: marksMissing, ...spec }) => ({ ...spec, marksMissing })),
+      );
+      const scores = tf.tidy(() =>
+        (model.predict(tf.tensor2d(x, [300, card.features.length])) as tf.Tensor).dataSync(),
+      );
+      const { values } = testTable.numeric('y');
+      const right = [...scores].filter((score, row) => Number(score >= 0.5) === values[row]).length;
+      expect(right / 300).to.equal(point.accuracy);
+      expect(card.metrics[0]?.accuracy).to.equal(point.accuracy);
+      model.dispose();
+    }
+  });
+
+  it('saves the plot where asked, and the points beside it', async () => {
+    const savePath = path.join(folder(), 'deep/pareto.svg');
+    const points = await sweepPareto(makeSource(), { ...quick, etas: [0, 2], epochs: 3, savePath });
+    expect(readFileSync(savePath, 'utf8')).to.match(/^<svg .*eta 2/s);
+    const saved = JSON.parse(readFileSync(path.join(folder(), 'deep/pareto.json'), 'utf8')) as { points: unknown[] };
+    expect(saved).to.deep.equal(JSON.parse(JSON.stringify(paretoToJson(points))));
+  });
+
+  it('leaves nothing where training fails', async () => {
+    const modelPath = path.join(folder(), 'none');
+    const error = await errorOf(sweepPareto(makeSource(), { ...quick, etas: [0], lr: 1e38, modelPath }));
+    expect(error).to.be.instanceOf(TrainingError);
+    expect((error as TrainingError).suggestion).to.match(/Lower the learning rate/);
+    expect(existsSync(modelPath)).to.equal(false);
+  });
+
+  const refusals: [string, Parameters<typeof sweepPareto>[1], RegExp][] = [
+    ['no etas', { etas: [] }, /etas parameter must be one or more numbers/],
+    ['a negative eta', { etas: [-1] }, /etas parameter/],
+    ['no epochs', { epochs: 0 }, /epochs parameter/],
+    ['one fold', { folds: 1 }, /folds parameter/],
+    ['a train size of 1', { trainSize: 1 }, /trainSize parameter/],
+    ['an unknown penalty', { penalty: 'gap' as never }, /penalty parameter/],
+  ];
+  for (const [title, options, message] of refusals) {
+    it(`refuses ${title}`, async () => {
+      const error = await errorOf(sweepPareto(makeSource(60), options));
+      expect(error).to.be.instanceOf(ValueError);
+      expect((error as Error).message).to.match(message);
+    });
+  }
+
+  it('says before training that held-out groups are too small to compare', async () => {
+    const error = await errorOf(sweepPareto(makeSource(60), quick));
+    expect(error).to.be.instanceOf(DataValidationError);
+    expect((error as DataValidationError).suggestion).to.match(/--folds 5/);
+  });
+});
