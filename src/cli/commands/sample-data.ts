@@ -9,8 +9,8 @@ interface SampleDataOptions extends OutputOptions {
 /** What to try next with each sample. */
 const NEXT: Readonly<Record<string, (path: string) => string>> = {
   'cps-wages': (path) =>
-    `evenhand train-regularized --csv ${path} --target wage_above_median --sensitive gender --features education,experience,union --folds 5`,
-  berkeley: (path) => `evenhand validate --csv ${path} --y-pred admitted --sensitive gender`,
+    `npx evenhand train-regularized --csv ${path} --target wage_above_median --sensitive gender --features education,experience,union --folds 5`,
+  berkeley: (path) => `npx evenhand validate --csv ${path} --y-pred admitted --sensitive gender`,
 };
 
 /** `evenhand sample-data NAME` */

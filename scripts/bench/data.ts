@@ -1,0 +1,36 @@
+import { DuckDBInstance } from '@duckdb/node-api';
+
+import { createRandom } from '../../src/internal/random.ts';
+
+/** Rows of the large cases. */
+export const ROWS = 10_000_000;
+
+/** Ten million rows in memory: labels, decisions, and eight groups as codes and as strings. */
+export function makeRows(rows: number) {
+  const random = createRandom(7);
+  const labels = Array.from({ length: 8 }, (_, group) => `group_${String(group)}`);
+  const codes = new Int32Array(rows);
+  const yTrue = new Uint8Array(rows);
+  const yPred = new Uint8Array(rows);
+  for (let row = 0; row < rows; row++) {
+    codes[row] = random.integer(8);
+    yTrue[row] = random.integer(2);
+    yPred[row] = random.integer(2);
+  }
+  return { labels, codes, yTrue, yPred };
+}
+
+/** Writes the same kind of rows as a CSV of about 505 MB for ten million, with two more columns, and as Parquet. */
+export async function writeRows(csv: string, parquet: string, rows: number): Promise<void> {
+  const instance = await DuckDBInstance.create(':memory:');
+  const connection = await instance.connect();
+  await connection.run('SELECT setseed(0.7)');
+  await connection.run(
+    `COPY (SELECT floor(random() * 2)::INT AS y, floor(random() * 2)::INT AS p,
+       'group_' || floor(random() * 8)::INT AS s, random() AS x1, random() AS x2
+     FROM range(${String(rows)})) TO '${csv}' (HEADER)`,
+  );
+  await connection.run(`COPY (SELECT * FROM read_csv('${csv}')) TO '${parquet}'`);
+  connection.closeSync();
+  instance.closeSync();
+}

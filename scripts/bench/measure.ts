@@ -1,0 +1,36 @@
+import { spawn } from 'node:child_process';
+
+/** What a process took. */
+export interface ProcessFigures {
+  readonly seconds: number;
+  readonly peakMib: number;
+  readonly stdout: string;
+}
+
+/** Written by the measured process itself as it ends: the operating system's own account of its peak memory. */
+const REPORT_PEAK = `data:text/javascript,process.on('exit',()=>process.stderr.write('PEAK='+process.resourceUsage().maxRSS))`;
+
+/** Runs a Node program as a process and measures it from start to end. */
+export function measureProcess(args: readonly string[]): Promise<ProcessFigures> {
+  return new Promise((resolve, reject) => {
+    const start = performance.now();
+    const child = spawn(process.execPath, ['--import', REPORT_PEAK, ...args], { timeout: 600_000 });
+    let stdout = '';
+    let stderr = '';
+    child.stdout.on('data', (data: Buffer) => (stdout += data.toString()));
+    child.stderr.on('data', (data: Buffer) => (stderr += data.toString()));
+    child.on('error', reject);
+    child.on('close', (code) => {
+      const seconds = (performance.now() - start) / 1000;
+      if (code !== 0) reject(new Error(`exit code ${String(code)}: ${stderr}`));
+      else resolve({ seconds, peakMib: Number(/PEAK=(\d+)/.exec(stderr)?.[1]) / 1024, stdout });
+    });
+  });
+}
+
+/** The middle of several measurements; each is run after the other. */
+export async function median<T>(runs: number, measure: () => Promise<T> | T, of: (figure: T) => number): Promise<T> {
+  const figures: T[] = [];
+  for (let run = 0; run < runs; run++) figures.push(await measure());
+  return figures.sort((a, b) => of(a) - of(b))[Math.floor(runs / 2)] as T;
+}

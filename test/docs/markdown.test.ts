@@ -1,0 +1,68 @@
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+
+import { expect } from 'chai';
+
+import { codeBlocks, expectedOutput, runTypeScript } from '../helpers/code-blocks.ts';
+import { filesIn, projectRoot } from '../helpers/project-files.ts';
+import { runCli, useTemporaryFolder } from '../helpers/run-cli.ts';
+
+const pages = ['README.md', ...filesIn('docs', '.md')];
+
+/** The command lines of a block; a backslash at the end joins lines. */
+function commandsOf(code: string): string[] {
+  return code
+    .replaceAll(/\\\n\s*/g, '')
+    .split('\n')
+    .filter((line) => line.trim() !== '' && !line.startsWith('#'));
+}
+
+/** Words of a command line, as a shell splits them. */
+function splitWords(command: string): string[] {
+  return [...command.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map(
+    ([, single, double, bare]) => single ?? double ?? bare ?? '',
+  );
+}
+
+/** Commands that set the checkout up or run this very suite; `.ci/run` runs them from a fresh clone. */
+const RUN_ELSEWHERE = /^(npm (ci|install|start|test|run)|npx tsx scripts\/|EVENHAND_REFERENCE_DIR=)/;
+
+for (const page of pages) {
+  describe(`code in ${page}`, () => {
+    const folder = useTemporaryFolder();
+    const blocks = codeBlocks(readFileSync(path.join(projectRoot, page), 'utf8'));
+
+    for (const [index, { language, code }] of blocks.entries()) {
+      const title = `block ${String(index + 1)} (${language}): ${code.trim().split('\n')[0] ?? ''}`;
+      if (language === 'ts') {
+        it(`${title} prints what it says`, async () => {
+          expect(await runTypeScript(code)).to.equal(expectedOutput(code));
+        });
+      } else if (language === 'sh') {
+        it(`${title} exits 0`, async () => {
+          for (const command of commandsOf(code)) {
+            if (RUN_ELSEWHERE.test(command)) continue;
+            const [npx, evenhand, ...args] = splitWords(command);
+            expect([npx, evenhand], command).to.deep.equal(['npx', 'evenhand']);
+            const { code: exit, stderr } = await runCli(args, { cwd: folder() });
+            expect(exit, `${command}\n${stderr}`).to.equal(0);
+          }
+        });
+      } else {
+        it(`${title} is of a kind that is only shown`, () => {
+          expect(language).to.be.oneOf(['text', 'json']);
+        });
+      }
+    }
+  });
+
+  describe(`links in ${page}`, () => {
+    it('lead to files that exist', () => {
+      const text = readFileSync(path.join(projectRoot, page), 'utf8');
+      const links = [...text.matchAll(/\]\(([^)#]+)(#[^)]*)?\)/g)].map(([, target = '']) => target);
+      for (const target of links.filter((link) => !/^https?:/.test(link))) {
+        expect(existsSync(path.join(projectRoot, path.dirname(page), target)), target).to.equal(true);
+      }
+    });
+  });
+}

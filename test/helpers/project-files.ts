@@ -1,0 +1,13 @@
+import { readdirSync } from 'node:fs';
+import path from 'node:path';
+
+/** The root of the checkout. */
+export const projectRoot = path.resolve(import.meta.dirname, '../..');
+
+/** The files with an ending in a folder of the project and below, sorted, relative to the root. */
+export function filesIn(folder: string, ending: string): string[] {
+  return readdirSync(path.join(projectRoot, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith(ending))
+    .map((name) => path.join(folder, name))
+    .sort();
+}
