@@ -27,7 +27,7 @@ export interface FileValidation {
 }
 
 /** The metrics that a file can be validated by. */
-export const VALIDATION_METRICS = [
+const VALIDATION_METRICS = [
   'demographic_parity_difference',
   'equalized_odds_difference',
   'mae_parity_difference',

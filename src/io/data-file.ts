@@ -25,7 +25,7 @@ export interface DataFile {
  * its columns and their kinds.
  * @throws {DataValidationError} for a missing, empty, ragged or unreadable file
  */
-export async function openDataFile(session: SqlSession, path: string, format?: DataFormat): Promise<DataFile> {
+async function openDataFile(session: SqlSession, path: string, format?: DataFormat): Promise<DataFile> {
   const found = await stat(path).catch((cause: unknown) => {
     throw cannotRead(path, 'there is no such file', 'Check the path.', cause);
   });

@@ -133,12 +133,12 @@ export interface MetricResultJson {
 }
 
 /** A snake_case name in words. */
-export function inWords(name: string): string {
+function inWords(name: string): string {
   const words = name.replaceAll('_', ' ');
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
 /** A number for people: four decimals, "undefined" for NaN. */
-export function formatNumber(value: number, decimals = 4): string {
+function formatNumber(value: number, decimals = 4): string {
   return Number.isNaN(value) ? 'undefined' : value.toFixed(decimals);
 }

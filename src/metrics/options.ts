@@ -69,7 +69,7 @@ export function fillMetricOptions(options: MetricOptions = {}): FilledMetricOpti
 }
 
 /** A name out of a list. */
-export function oneOf<T extends string>(parameter: string, given: string, known: readonly T[]): T {
+function oneOf<T extends string>(parameter: string, given: string, known: readonly T[]): T {
   const found = known.find((name) => name === given);
   if (found !== undefined) return found;
   throw new ValueError(`The ${parameter} parameter must be one of ${known.join(', ')}. Got '${given}' instead.`, {

@@ -36,9 +36,11 @@ export interface RegressionRows {
  */
 export function reduceClassification(rows: ClassificationRows): ClassificationStats {
   const groups = encodeGroups(rows.sensitive, rows.nanPolicy);
-  const yPred = toBinary(rows.yPred, 'yPred', rows.positiveLabel);
-  const yTrue = rows.yTrue === undefined ? undefined : toBinary(rows.yTrue, 'yTrue', rows.positiveLabel);
   const weights = rows.sampleWeight === undefined ? undefined : toWeights(rows.sampleWeight);
+  // Bytes are checked while they are counted; a pass of their own would double the time.
+  const read = weights === undefined ? toBinaryUnchecked : toBinary;
+  const yPred = read(rows.yPred, 'yPred', rows.positiveLabel);
+  const yTrue = rows.yTrue === undefined ? undefined : read(rows.yTrue, 'yTrue', rows.positiveLabel);
   assertSameLength({
     yPred: yPred.length,
     sensitive: groups.codes.length,
@@ -108,28 +110,45 @@ export interface RawCells {
 /** Cells of one group while counting: 4 states of the truth x 4 of the decision, state = value + 1. */
 export const RAW_CELLS = 16;
 
-/** The hot loop: no branch, since a missing value (-1) only shifts the cell by one. */
+function toBinaryUnchecked(source: ColumnSource, name: string, positiveLabel: string | undefined): BinaryValues {
+  return source instanceof Uint8Array && positiveLabel === undefined ? source : toBinary(source, name, positiveLabel);
+}
+
+/**
+ * The hot loop: no branch, since a missing value (-1) only shifts the cell by
+ * one. The bits of all values together tell whether one was neither 0 nor 1.
+ */
 function countCells(groups: CategoricalColumn, yTrue: BinaryValues | undefined, yPred: BinaryValues): RawCells {
   const { codes, labels } = groups;
-  const counts = new Uint32Array((labels.length + 1) * RAW_CELLS);
+  const counts = new Int32Array((labels.length + 1) * RAW_CELLS);
+  let predictedBits = 0;
+  let trueBits = 0;
   if (yTrue === undefined) {
     for (let row = 0; row < codes.length; row++) {
-      const cell = ((codes[row] as number) + 1) * RAW_CELLS + (yPred[row] as number) + 1;
+      const predicted = yPred[row] as number;
+      predictedBits |= predicted;
+      const cell = ((codes[row] as number) + 1) * RAW_CELLS + predicted + 1;
       counts[cell] = (counts[cell] as number) + 1;
     }
   } else {
     for (let row = 0; row < codes.length; row++) {
-      const state = (((codes[row] as number) + 1) << 2) + (yTrue[row] as number) + 1;
-      const cell = (state << 2) + (yPred[row] as number) + 1;
+      const predicted = yPred[row] as number;
+      const truth = yTrue[row] as number;
+      predictedBits |= predicted;
+      trueBits |= truth;
+      const cell = (((((codes[row] as number) + 1) << 2) + truth + 1) << 2) + predicted + 1;
       counts[cell] = (counts[cell] as number) + 1;
     }
   }
+  // The reading that checks throws with the index of the value at fault.
+  if (predictedBits > 1) toBinary(yPred, 'yPred');
+  if (yTrue !== undefined && trueBits > 1) toBinary(yTrue, 'yTrue');
   assertCodesHaveLabels(counts, groups);
   return { counts, weights: counts, squaredWeights: counts };
 }
 
 /** A code without a label falls outside the counts; noticed here, where it costs nothing per row. */
-function assertCodesHaveLabels(counts: Uint32Array, { codes, labels }: CategoricalColumn): void {
+function assertCodesHaveLabels(counts: Int32Array, { codes, labels }: CategoricalColumn): void {
   if (counts.reduce((sum, count) => sum + count, 0) === codes.length) return;
   const row = codes.findIndex((code) => code < -1 || code >= labels.length);
   throw new DataValidationError(

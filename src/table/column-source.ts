@@ -3,7 +3,7 @@ import type { CategoricalColumn, Column, NumericColumn } from './column.ts';
 import { encodeLabels } from './encode-labels.ts';
 
 /** A danfojs Series, by the parts of it that are read. */
-export interface SeriesLike {
+interface SeriesLike {
   readonly values: unknown;
   readonly shape: readonly number[];
 }

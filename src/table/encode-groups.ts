@@ -1,7 +1,7 @@
 import { DataValidationError } from '../exceptions/index.ts';
 import type { CategoricalColumn } from './column.ts';
 import { type ColumnSource, isColumn, toColumn, unwrap } from './column-source.ts';
-import { encodeLabels, sortLabels } from './encode-labels.ts';
+import { encodeLabels, encodeTexts, sortLabels } from './encode-labels.ts';
 
 /** What becomes of rows whose group is missing: left out and counted, or a group of their own. */
 export type NanPolicy = 'exclude' | 'include';
@@ -52,10 +52,8 @@ function encodeAttribute(source: ColumnSource, name: string, nanPolicy: NanPolic
 
 function encodeColumn(source: ColumnSource, name: string): CategoricalColumn {
   const values = unwrap(source, name);
-  // The common case of an array of strings needs no look at its kind first.
-  if (Array.isArray(values) && typeof values[0] === 'string' && values.every(isTextOrNull)) {
-    return encodeLabels(values.length, (row) => (values[row] as string | null) ?? undefined);
-  }
+  const texts = Array.isArray(values) ? encodeTexts(values) : undefined;
+  if (texts !== undefined) return texts;
   const column = toColumn(values, name);
   if (column.kind === 'categorical') return column;
   const numbers = column.values;
@@ -63,10 +61,6 @@ function encodeColumn(source: ColumnSource, name: string): CategoricalColumn {
     const value = numbers[row] as number;
     return Number.isNaN(value) ? undefined : String(value);
   });
-}
-
-function isTextOrNull(value: unknown): boolean {
-  return typeof value === 'string' || value === null || value === undefined;
 }
 
 function labelMissing(column: CategoricalColumn): CategoricalColumn {

@@ -26,13 +26,36 @@ export function encodeLabels(length: number, labelAt: (row: number) => string | 
 }
 
 /**
+ * {@link encodeLabels} for an array of strings, null and undefined: the common
+ * case, in one loop without a call per row. Gives undefined, unfinished, where
+ * the array holds anything else.
+ */
+export function encodeTexts(values: readonly unknown[]): CategoricalColumn | undefined {
+  const codes = new Int32Array(values.length);
+  const codeOf = new Map<unknown, number>();
+  for (let row = 0; row < codes.length; row++) {
+    const value = values[row];
+    const known = codeOf.get(value);
+    if (known !== undefined) {
+      codes[row] = known;
+    } else if (typeof value === 'string') {
+      codes[row] = codeOf.size;
+      codeOf.set(value, codeOf.size);
+    } else if (value === null || value === undefined) {
+      codes[row] = -1;
+    } else {
+      return undefined;
+    }
+  }
+  return sortLabels(codes, [...codeOf.keys()] as string[]);
+}
+
+/**
  * Renumbers codes, in place, so that labels stand in sorted order: by value
- * where all are numbers, by code unit otherwise. Labels that no row has go.
+ * where all are numbers, by code unit otherwise.
  */
 export function sortLabels(codes: Int32Array, labels: readonly string[]): CategoricalColumn {
-  const occurs = new Uint8Array(labels.length);
-  for (const code of codes) if (code >= 0) occurs[code] = 1;
-  const order = labels.map((_, code) => code).filter((code) => occurs[code] === 1);
+  const order = labels.map((_, code) => code);
   const asNumbers = order.every((code) => labels[code] !== '' && Number.isFinite(Number(labels[code])));
   const text = (code: number): string => labels[code] as string;
   order.sort(
@@ -40,7 +63,7 @@ export function sortLabels(codes: Int32Array, labels: readonly string[]): Catego
       ? (a, b) => Number(text(a)) - Number(text(b))
       : (a, b) => (text(a) < text(b) ? -1 : Number(text(a) > text(b))),
   );
-  if (order.length !== labels.length || order.some((code, rank) => code !== rank)) {
+  if (order.some((code, rank) => code !== rank)) {
     const rankOf = new Int32Array(labels.length);
     order.forEach((code, rank) => (rankOf[code] = rank));
     for (let row = 0; row < codes.length; row++) {

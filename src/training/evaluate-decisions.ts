@@ -16,7 +16,7 @@ export interface DecisionQuality {
 }
 
 /** The level of the intervals around a sweep's points. */
-export const POINT_CI_LEVEL = 0.95;
+const POINT_CI_LEVEL = 0.95;
 
 /**
  * Judges one model's logits: decisions are logit >= 0, so probability >= 0.5.

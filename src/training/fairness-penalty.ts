@@ -9,7 +9,7 @@ export type FairnessPenaltyName = 'covariance' | 'mean_gap' | 'equalized_odds';
 export const FAIRNESS_PENALTIES = ['covariance', 'mean_gap', 'equalized_odds'] as const;
 
 /** One batch, as the penalties see it. */
-export interface PenaltyBatch {
+interface PenaltyBatch {
   /** [n, k], probabilities of k models. */
   readonly scores: Tensor2D;
   /** [n, 1], 0 or 1. */

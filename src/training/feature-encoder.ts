@@ -2,7 +2,7 @@ import { DataValidationError } from '../exceptions/index.ts';
 import { MISSING_LABEL, type Table } from '../table/index.ts';
 
 /** A numeric feature: (value - mean) / scale, 0 where missing, and a column that marks missing values if any were seen. */
-export interface NumericFeature {
+interface NumericFeature {
   readonly kind: 'numeric';
   readonly name: string;
   readonly mean: number;
@@ -11,7 +11,7 @@ export interface NumericFeature {
 }
 
 /** A categorical feature: one column per level; any other value has 0 in all of them. */
-export interface CategoricalFeature {
+interface CategoricalFeature {
   readonly kind: 'categorical';
   readonly name: string;
   readonly levels: readonly string[];

@@ -210,9 +210,9 @@ describeWithReference('evenhand validate on COMPAS, decile_score of 5 and more',
     return file;
   }
 
-  const { fairlearn_on_compas: reference } = readVectors<{ fairlearn_on_compas: { values: Record<string, number> } }>(
-    'real_data_reference_part1.json',
-  );
+  const { fairlearn_on_compas: reference } = readVectors('real_data_reference_part1.json') as {
+    fairlearn_on_compas: { values: Record<string, number> };
+  };
 
   it('gives the reference values for race and sex with every group', async () => {
     const columns = [

@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { codeBlocks, expectedOutput, runTypeScript } from '../helpers/code-blocks.ts';
 import { filesIn, projectRoot } from '../helpers/project-files.ts';
 
-/** The examples in docstrings: blocks of ts behind @example. */
+/** The examples in docstrings: blocks of ts behind the example tag. */
 function examplesOf(file: string): string[] {
   const source = readFileSync(path.join(projectRoot, file), 'utf8');
   const comments = source.match(/\/\*\*.*?\*\//gs) ?? [];

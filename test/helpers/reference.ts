@@ -25,7 +25,7 @@ export function referencePath(...parts: string[]): string {
   return path.resolve(folder ?? '.', ...parts);
 }
 
-/** A file of reference vectors. */
-export function readVectors<T>(name: string): T {
-  return JSON.parse(readFileSync(referencePath('vectors', name), 'utf8')) as T;
+/** A file of reference vectors; the caller knows its form. */
+export function readVectors(name: string): unknown {
+  return JSON.parse(readFileSync(referencePath('vectors', name), 'utf8'));
 }

@@ -19,7 +19,12 @@ const row = fc.record({
 const rows = fc.array(row, { minLength: 1, maxLength: 60 });
 const options = { minGroupSize: 1, withCi: false };
 
-type Row = typeof row extends fc.Arbitrary<infer T> ? T : never;
+interface Row {
+  readonly yTrue: number;
+  readonly yPred: number;
+  readonly group: string;
+  readonly weight: number;
+}
 const pick = <Name extends keyof Row>(data: readonly Row[], name: Name): Row[Name][] => data.map((one) => one[name]);
 const dp = (data: readonly Row[], sampleWeight?: readonly number[]) =>
   demographicParityDifference(pick(data, 'yPred'), pick(data, 'group'), { ...options, sampleWeight });

@@ -31,7 +31,7 @@ interface DocsExample {
 const PRINTED = 5e-7;
 
 describeWithReference('fairlearn, shared arrays of its test suite', () => {
-  const { inputs, fairness_metrics: cases } = readVectors<SharedArrays>('fairlearn_metrics_shared_arrays.json');
+  const { inputs, fairness_metrics: cases } = readVectors('fairlearn_metrics_shared_arrays.json') as SharedArrays;
   const column = (name: string): (number | string)[] => inputs[name] ?? [];
   const ours = cases.filter(({ metric }) =>
     ['demographic_parity_difference', 'equalized_odds_difference'].includes(metric),
@@ -64,7 +64,7 @@ describeWithReference('fairlearn, shared arrays of its test suite', () => {
 });
 
 describeWithReference('fairlearn, examples of its documentation', () => {
-  const { examples } = readVectors<{ examples: DocsExample[] }>('fairlearn_docs_metricframe.json');
+  const { examples } = readVectors('fairlearn_docs_metricframe.json') as { examples: DocsExample[] };
   const options = { minGroupSize: 1, withCi: false };
 
   it('assessment guide: selection and error rates, differences between groups and to overall', () => {

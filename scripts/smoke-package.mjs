@@ -1,0 +1,102 @@
+// Packs the package, installs the tarball in empty folders, with and without optional packages, and uses it there.
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+
+const root = path.resolve(import.meta.dirname, '..');
+const { exports: entries } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
+const duckdb = JSON.parse(readFileSync(path.join(root, 'node_modules/@duckdb/node-api/package.json'), 'utf8')).version;
+const names = Object.keys(entries)
+  .filter((name) => name !== './package.json' && !name.includes('*'))
+  .map((name) => `evenhand${name.slice(1)}`);
+
+function run(command, args, cwd, allowed = [0]) {
+  try {
+    return execFileSync(command, args, { cwd, encoding: 'utf8', timeout: 600_000, stdio: ['ignore', 'pipe', 'pipe'] });
+  } catch (error) {
+    if (allowed.includes(error.status)) return error.stdout + error.stderr;
+    throw new Error(`${command} ${args.join(' ')} in ${cwd}: exit ${error.status}\n${error.stdout}${error.stderr}`, {
+      cause: error,
+    });
+  }
+}
+
+function assert(holds, what) {
+  if (!holds) throw new Error(what);
+  console.log(`ok  ${what}`);
+}
+
+/** Imports every entry point and runs the command line in a folder that has the package and nothing else. */
+function use(folder, { withPlots }) {
+  const older = names.filter((name) => name !== 'evenhand').map((name) => name.replace('/', '/fairness-toolkit/'));
+  writeFileSync(
+    path.join(folder, 'import.mjs'),
+    [...names, ...older]
+      .map((name) => `if (Object.keys(await import('${name}')).length === 0) throw new Error('${name}');`)
+      .join('\n'),
+  );
+  run('node', ['import.mjs'], folder);
+  assert(true, `${names.length + older.length} entry points import`);
+  const evenhand = (args, allowed) => run('npx', ['--no-install', 'evenhand', ...args], folder, allowed);
+  assert(evenhand(['--help']).includes('train-regularized'), 'the command line runs');
+  evenhand(['sample-data', 'cps-wages', '--out', 'wages.csv']);
+  const validated = evenhand([
+    'validate',
+    '--csv',
+    'wages.csv',
+    '--y-pred',
+    'wage_above_median',
+    '--sensitive',
+    'gender',
+    '--json',
+  ]);
+  assert(JSON.parse(validated).metrics.demographic_parity_difference.value > 0, 'validate measures a file');
+  const train = [
+    'train-regularized',
+    '--csv',
+    'wages.csv',
+    '--target',
+    'wage_above_median',
+    '--sensitive',
+    'gender',
+    '--epochs',
+    '1',
+    '--folds',
+    '2',
+  ];
+  if (withPlots) {
+    evenhand([...train, '--out-plot', 'plot.png']);
+    assert(readFileSync(path.join(folder, 'plot.png')).length > 10_000, 'training draws a plot');
+  } else {
+    assert(evenhand(train).includes('accuracy'), 'training runs without plots');
+    assert(
+      /npm install echarts/.test(evenhand([...train, '--out-plot', 'plot.svg'], [2])),
+      'a plot asks for its package',
+    );
+  }
+}
+
+const folder = mkdtempSync(path.join(tmpdir(), 'evenhand-smoke-'));
+try {
+  const packed = JSON.parse(run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder], root));
+  const { filename, size } = Array.isArray(packed) ? packed[0] : Object.values(packed)[0];
+  const tarball = path.join(folder, filename);
+  console.log(`${filename}: ${(size / 1024).toFixed(0)} KiB`);
+  for (const [title, withPlots, extra] of [
+    ['installed whole', true, []],
+    [
+      'without optional packages',
+      false,
+      ['--omit=optional', `@duckdb/node-bindings-${process.platform}-${process.arch}@${duckdb}`],
+    ],
+  ]) {
+    console.log(`-- ${title}`);
+    const place = mkdtempSync(path.join(folder, 'use-'));
+    writeFileSync(path.join(place, 'package.json'), '{ "private": true, "type": "module" }\n');
+    run('npm', ['install', '--no-audit', '--no-fund', tarball, ...extra], place);
+    use(place, { withPlots });
+  }
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
