@@ -43,6 +43,7 @@ export function paretoChart(points: readonly ParetoChartPoint[], text: ParetoCha
         subtext: text.subtitle ?? '',
         left: 24,
         top: 16,
+        itemGap: 8,
         textStyle: { fontFamily: FONT_FAMILY, fontSize: 18, fontWeight: 700, color: COLOURS.ink },
         subtextStyle: { fontFamily: FONT_FAMILY, fontSize: 12, color: COLOURS.quiet },
       },
@@ -97,14 +98,16 @@ function axis(
   const high = Math.max(...values);
   const margin = MARGIN * (high - low || 0.1);
   const step = niceStep((high - low + 2 * margin) / 6);
+  // Rounded, since 41 x 0.02 is 0.8200000000000001 and would stand so at the axis.
+  const stepsOf = (count: number): number => Number((count * step).toFixed(9));
   return {
     type: 'value',
     name,
     nameLocation: 'middle',
     nameGap,
     nameTextStyle: { fontFamily: FONT_FAMILY, fontSize: 13, color: COLOURS.ink },
-    min: Math.max(least, Math.floor((low - margin) / step) * step),
-    max: Math.min(most, Math.ceil((high + margin) / step) * step),
+    min: Math.max(least, stepsOf(Math.floor((low - margin) / step))),
+    max: Math.min(most, stepsOf(Math.ceil((high + margin) / step))),
     interval: step,
     axisLabel: { fontFamily: FONT_FAMILY, fontSize: 12, color: COLOURS.quiet },
     axisLine: { show: true, onZero: false, lineStyle: { color: COLOURS.quiet } },
@@ -143,6 +146,7 @@ function intervals(points: readonly ParetoChartPoint[]): unknown {
     silent: true,
     markLine: {
       silent: true,
+      z: 1,
       symbol: 'none',
       label: { show: false },
       lineStyle: { color: COLOURS.mainSoft, width: 1.2, type: 'solid', opacity: 0.6 },

@@ -149,13 +149,31 @@ async function start(backend: TensorBackend, options: StartOptions = { allowSoft
   try {
     const tf = await starting;
     const name = NAMES_IN_TFJS[backend];
-    if (tf.getBackend() !== name && !(await tf.setBackend(name)))
-      throw new Error(`TensorFlow.js refused backend ${name}`);
+    const isSet = await withoutNewListeners(() => tf.setBackend(name));
+    if (!isSet) throw new Error(`TensorFlow.js refused backend ${name}`);
     await tf.ready();
     return tf;
   } catch (cause) {
     started.delete(backend);
     throw cause;
+  }
+}
+
+/**
+ * Runs work and takes away the process-wide error handlers that it added: the
+ * wasm backend's would turn any rejection of the host program into a crash.
+ */
+async function withoutNewListeners<T>(work: () => Promise<T>): Promise<T> {
+  const events = ['uncaughtException', 'unhandledRejection'];
+  const before = events.map((event) => process.listeners(event as NodeJS.Signals));
+  try {
+    return await work();
+  } finally {
+    events.forEach((event, index) => {
+      for (const listener of process.listeners(event as NodeJS.Signals)) {
+        if (before[index]?.includes(listener) === false) process.removeListener(event, listener);
+      }
+    });
   }
 }
 

@@ -35,11 +35,9 @@ describe('writing a file', () => {
   it('under a path whose part is a file is refused in words, and leaves nothing', async () => {
     const file = path.join(folder(), 'plain');
     writeFileSync(file, 'x');
-    for (const write of [
-      writeFileAtomic(path.join(file, 'out.json'), '1'),
-      assertFileWritable(path.join(file, 'out.json')),
-    ]) {
-      const error = await errorOf(write);
+    const out = path.join(file, 'out.json');
+    for (const write of [() => writeFileAtomic(out, '1'), () => assertFileWritable(out)]) {
+      const error = await errorOf(write());
       expect(error).to.be.instanceOf(DataValidationError);
       expect((error as Error).message).to.match(/Cannot write '.*out\.json': a part of the path is a file/);
     }

@@ -30,6 +30,13 @@ describe('tensor backends', () => {
     }
   });
 
+  it('no backend leaves error handlers on the process of the host', async () => {
+    const count = () => process.listenerCount('uncaughtException') + process.listenerCount('unhandledRejection');
+    const before = count();
+    for (const backend of ['wasm', 'cpu', 'wasm'] as const) await loadTensorflow({ backend });
+    expect(count()).to.equal(before);
+  });
+
   it('a named backend that cannot start is an error with a mend, never a fall-back', async () => {
     const error = await errorOf(loadTensorflow({ backend: 'node' }));
     expect(error).to.be.instanceOf(DependencyError);
