@@ -1,4 +1,5 @@
 import { FairnessToolkitError } from '../exceptions/index.ts';
+import { withoutControls } from './output.ts';
 
 /** An error as one line: what is wrong, then what to do. A stack shows only for faults of our own. */
 export function describeError(error: unknown): string {
@@ -11,5 +12,5 @@ export function describeError(error: unknown): string {
 }
 
 function oneLine(text: string): string {
-  return text.replaceAll(/\s*\n\s*/g, ' ');
+  return withoutControls(text.replaceAll(/\s*\n\s*/g, ' '));
 }

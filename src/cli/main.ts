@@ -52,6 +52,12 @@ Environment: EVENHAND_LOG_LEVEL, EVENHAND_LOG_FILE, EVENHAND_JSON_LOGS, EVENHAND
   return program;
 }
 
+/** Commander's message on one line, with a full stop. */
+function asSentence(text: string): string {
+  const line = text.trim().replaceAll('\n', ' ');
+  return /[.?)]$/.test(line) ? line : `${line}.`;
+}
+
 async function main(): Promise<void> {
   process.on('SIGINT', () => {
     void import('../io/atomic-write.ts').then(({ removeUnfinished }) => {
@@ -59,10 +65,11 @@ async function main(): Promise<void> {
       process.exit(INTERRUPTED);
     });
   });
-  // A reader that closes early (head, say) is no fault.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') process.exit(0);
-    throw error;
+    // A reader that closes early (head, say) is no fault, and does not turn the verdict: the work goes on to its end.
+    if (error.code === 'EPIPE') return;
+    process.stderr.write(`error: stdout cannot be written (${error.code ?? error.message}).\n`);
+    process.exit(2);
   });
   try {
     await createProgram().parseAsync();

@@ -23,9 +23,15 @@ export async function prepareLogs({ quiet, verbose }: OutputOptions): Promise<vo
   else if (quiet === true || !process.stdout.isTTY) setLogLevel('warn');
 }
 
+/** Text from data or users without the characters that would steer the terminal. */
+export function withoutControls(text: string): string {
+  // eslint-disable-next-line no-control-regex -- these are the characters meant
+  return text.replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '\ufffd');
+}
+
 /** Prints a line of the result. */
 export function print(text: string): void {
-  process.stdout.write(`${text}\n`);
+  process.stdout.write(`${withoutControls(text)}\n`);
 }
 
 /** Prints a remark beside the result, unless the user wants quiet. */

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { constants, existsSync, rmSync } from 'node:fs';
-import { access, mkdir, open, rename, rm, stat } from 'node:fs/promises';
+import { existsSync, rmSync } from 'node:fs';
+import { lstat, mkdir, open, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
 import { DataValidationError } from '../exceptions/index.ts';
@@ -10,10 +10,17 @@ const unfinished = new Set<string>();
 
 /**
  * Writes a file so that it is whole or not there: to a temporary name in the
- * same folder, flushed to disk, then renamed. Missing folders are made.
+ * same folder, flushed to disk, then renamed. Missing folders are made. A
+ * symbolic link is followed; a device or pipe is written to as it is.
  * @throws {DataValidationError} where the place cannot be written; nothing is left behind
  */
 export async function writeFileAtomic(target: string, content: string | Uint8Array): Promise<void> {
+  if (await isSpecialFile(target)) {
+    await writeFile(target, content).catch((cause: unknown) => {
+      throw cannotWrite(target, cause);
+    });
+    return;
+  }
   await writeThenRename(target, async (temporary) => {
     const file = await open(temporary, 'wx');
     try {
@@ -35,12 +42,7 @@ export async function writeFolderAtomic(
   fill: (folder: string) => Promise<void>,
   mayReplace: (folder: string) => boolean,
 ): Promise<void> {
-  if (existsSync(target) && !mayReplace(target)) {
-    throw new DataValidationError(`'${target}' exists and was not written by evenhand, so it is not replaced.`, {
-      context: { path: target },
-      suggestion: 'Name a new folder.',
-    });
-  }
+  assertReplaceable(target, mayReplace);
   await writeThenRename(target, async (temporary) => {
     await mkdir(temporary);
     await fill(temporary);
@@ -48,16 +50,26 @@ export async function writeFolderAtomic(
 }
 
 /**
- * Checks before long work that its result can be written.
+ * Checks that nothing stands where a folder will be written, or only what may go.
+ * @throws {DataValidationError} where something else does
+ */
+export function assertReplaceable(target: string, mayReplace: (folder: string) => boolean): void {
+  if (!existsSync(target) || mayReplace(target)) return;
+  throw new DataValidationError(`'${target}' exists and holds something else, so it is not replaced.`, {
+    context: { path: target },
+    suggestion: 'Name a new folder.',
+  });
+}
+
+/**
+ * Checks before long work that its result can be written, leaving no trace.
  * @throws {DataValidationError} naming the path and what is wrong with it
  */
 export async function assertWritable(target: string): Promise<void> {
-  const folder = path.dirname(path.resolve(target));
+  if (await isSpecialFile(target)) return;
   try {
-    await mkdir(folder, { recursive: true });
-    await access(folder, constants.W_OK);
-    // A root user passes every access check, so the write itself is tried as well.
-    const probe = temporaryName(target);
+    // Tried, since a user who is root passes every check of permissions.
+    const probe = path.join(await nearestFolder(target), temporaryName());
     const file = await open(probe, 'wx');
     await file.close();
     await rm(probe);
@@ -73,7 +85,7 @@ export async function assertWritable(target: string): Promise<void> {
 export async function assertFileWritable(target: string): Promise<void> {
   await assertWritable(target);
   const found = await stat(target).catch(() => undefined);
-  if (found?.isDirectory() === true) throw cannotWrite(target, new Error('it is a folder'));
+  if (found?.isDirectory() === true) throw cannotWrite(target, Object.assign(new Error('folder'), { code: 'EISDIR' }));
 }
 
 /** Removes what was half-written; for interrupts, so synchronous. */
@@ -82,38 +94,62 @@ export function removeUnfinished(): void {
   unfinished.clear();
 }
 
+/** Whether a path is there and is neither file nor folder: a device, a pipe, a terminal. */
+async function isSpecialFile(target: string): Promise<boolean> {
+  const found = await stat(target).catch(() => undefined);
+  return found !== undefined && !found.isFile() && !found.isDirectory();
+}
+
+/** The folder that a path lies in, or would lie in: the nearest one that exists. */
+async function nearestFolder(target: string): Promise<string> {
+  if (target === '') throw Object.assign(new Error('empty'), { code: 'EMPTY' });
+  let folder = path.dirname(path.resolve(target));
+  while (!existsSync(folder)) folder = path.dirname(folder);
+  if ((await stat(folder)).isDirectory()) return folder;
+  throw Object.assign(new Error('file'), { code: 'ENOTDIR' });
+}
+
 async function writeThenRename(target: string, write: (temporary: string) => Promise<void>): Promise<void> {
-  const temporary = temporaryName(target);
-  unfinished.add(temporary);
+  let temporary: string | undefined;
   try {
-    await mkdir(path.dirname(path.resolve(target)), { recursive: true });
+    await nearestFolder(target);
+    const place = await followLink(target);
+    await mkdir(path.dirname(place), { recursive: true });
+    temporary = path.join(path.dirname(place), temporaryName());
+    unfinished.add(temporary);
     await write(temporary);
-    await putInPlace(temporary, target);
+    await putInPlace(temporary, place);
   } catch (cause) {
     // The rest goes if it can; what is told is why the write failed.
-    await rm(temporary, { recursive: true, force: true }).catch(() => undefined);
+    if (temporary !== undefined) await rm(temporary, { recursive: true, force: true }).catch(() => undefined);
     throw cannotWrite(target, cause);
   } finally {
-    unfinished.delete(temporary);
+    if (temporary !== undefined) unfinished.delete(temporary);
   }
+}
+
+/** Where a path leads: a link's target, so that the link stays one. */
+async function followLink(target: string): Promise<string> {
+  const found = await lstat(target).catch(() => undefined);
+  return found?.isSymbolicLink() === true ? realpath(target) : path.resolve(target);
 }
 
 /** A folder cannot be renamed onto a full one, so the old one steps aside first. */
-async function putInPlace(temporary: string, target: string): Promise<void> {
+async function putInPlace(temporary: string, place: string): Promise<void> {
   const isFolder = (await stat(temporary)).isDirectory();
-  if (!isFolder || !existsSync(target)) {
-    await rename(temporary, target);
+  if (!isFolder || !existsSync(place)) {
+    await rename(temporary, place);
     return;
   }
-  const aside = temporaryName(target);
-  await rename(target, aside);
-  await rename(temporary, target);
+  const aside = path.join(path.dirname(place), temporaryName());
+  await rename(place, aside);
+  await rename(temporary, place);
   await rm(aside, { recursive: true, force: true });
 }
 
-function temporaryName(target: string): string {
-  const { dir, base } = path.parse(path.resolve(target));
-  return path.join(dir, `.${base}.${randomBytes(6).toString('hex')}.tmp`);
+/** Short, so that it fits wherever the final name does. */
+function temporaryName(): string {
+  return `.evenhand-${randomBytes(6).toString('hex')}.tmp`;
 }
 
 const REASONS: Readonly<Record<string, string>> = {
@@ -121,6 +157,9 @@ const REASONS: Readonly<Record<string, string>> = {
   EDQUOT: 'the disk quota is used up',
   EEXIST: 'a part of the path is a file',
   EISDIR: 'it is a folder',
+  EMPTY: 'the path is empty',
+  ENAMETOOLONG: 'the name is too long',
+  ENOENT: 'the folder cannot be made, or a link leads nowhere',
   ENOSPC: 'the disk is full',
   ENOTDIR: 'a part of the path is a file',
   EPERM: 'permission denied',
@@ -130,7 +169,7 @@ const REASONS: Readonly<Record<string, string>> = {
 function cannotWrite(target: string, cause: unknown): DataValidationError {
   if (cause instanceof DataValidationError) return cause;
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
-  const reason = REASONS[code] ?? (cause instanceof Error ? cause.message : String(cause));
+  const reason = REASONS[code] ?? (code === '' ? String(cause) : `the system says ${code}`);
   return new DataValidationError(`Cannot write '${target}': ${reason}.`, {
     context: { path: target, code },
     suggestion: 'Name a path in a folder that can be written.',

@@ -1,16 +1,18 @@
 import { open, stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
 
 import { DataValidationError, FairnessToolkitError } from '../exceptions/index.ts';
 import { unknownColumn } from '../table/index.ts';
-import { assertWholeGzip, type CsvHeader, readCsvHeader } from './csv-header.ts';
+import { cannotRead, type CsvSource, explainCsv } from './csv-faults.ts';
+import { assertWholeGzip, readCsvHeader } from './csv-header.ts';
 import type { SqlSession } from './duckdb.ts';
-import { quoteIdentifier, quoteLiteral } from './sql.ts';
+import { quoteLiteral } from './sql.ts';
 
 /** The forms of data files that can be read. */
 export type DataFormat = 'csv' | 'parquet';
 
 /** How values of a column are stored in the file, as far as it matters here. */
-export type StoredKind = 'number' | 'boolean' | 'text';
+export type StoredKind = 'integer' | 'fraction' | 'boolean' | 'text';
 
 /** A data file, looked at but not read: what stands in it and how SQL names it. */
 export interface DataFile {
@@ -18,36 +20,22 @@ export interface DataFile {
   /** The SQL table function that reads it. */
   readonly relation: string;
   readonly columns: ReadonlyMap<string, StoredKind>;
+  /** Names that the header has more than once, which therefore name nothing. */
+  readonly ambiguous: readonly string[];
+  /** What explains a fault in a text file; undefined for Parquet. */
+  readonly csv: CsvSource | undefined;
+}
+
+/** Whether values of a kind are numbers. */
+export function isNumeric(kind: StoredKind): boolean {
+  return kind === 'integer' || kind === 'fraction';
 }
 
 /**
- * Finds out what a file holds: its form by content first and extension second,
- * its columns and their kinds.
- * @throws {DataValidationError} for a missing, empty, ragged or unreadable file
- */
-async function openDataFile(session: SqlSession, path: string, format?: DataFormat): Promise<DataFile> {
-  const found = await stat(path).catch((cause: unknown) => {
-    throw cannotRead(path, 'there is no such file', 'Check the path.', cause);
-  });
-  if (found.isDirectory()) throw cannotRead(path, 'it is a folder', 'Name a CSV or Parquet file.');
-  if (found.size === 0) throw cannotRead(path, 'the file is empty', 'Export it again, with a header line.');
-  const magic = await readMagic(path);
-  const form = format ?? (magic.startsWith('PAR1') || path.endsWith('.parquet') ? 'parquet' : 'csv');
-  if (form === 'parquet') return describe(session, path, `read_parquet(${quoteLiteral(path)})`);
-  const gzipped = magic.startsWith('\x1f\x8b');
-  if (gzipped) {
-    await assertWholeGzip(path).catch((cause: unknown) => {
-      throw cannotRead(path, 'its compressed content is damaged or cut off', 'Compress or export it again.', cause);
-    });
-  }
-  const header = await readCsvHeader(path, gzipped);
-  return describeCsv(session, path, header, gzipped);
-}
-
-/**
- * Runs a query over a file, once more with the kinds of columns taken from all
- * its rows where a late row did not fit the kind of the first rows.
+ * Opens a file and runs a query over it; once more with the kinds of columns
+ * taken from all its rows where a late row did not fit the kind of the first.
  * @param run makes and runs the query from the file's columns
+ * @throws {DataValidationError} for a missing, empty, ragged or unreadable file
  */
 export async function queryDataFile<T>(
   session: SqlSession,
@@ -59,13 +47,11 @@ export async function queryDataFile<T>(
   try {
     return await run(file);
   } catch (cause) {
-    if (FairnessToolkitError.isInstance(cause)) throw cause;
-    if (!isConversionError(cause)) throw await explain(session, file, cause);
+    if (!isConversionError(cause) || file.csv === undefined) throw await explain(session, file, cause);
     const thorough = file.relation.replace(/\)$/, ', sample_size=-1)');
     try {
-      return await run(await describe(session, path, thorough));
+      return await run({ ...file, relation: thorough, columns: await describe(session, thorough) });
     } catch (again) {
-      if (FairnessToolkitError.isInstance(again)) throw again;
       throw await explain(session, file, again);
     }
   }
@@ -73,108 +59,114 @@ export async function queryDataFile<T>(
 
 /**
  * The kind of a column of a file.
- * @throws {DataValidationError} with the nearest names, where there is none
+ * @throws {DataValidationError} with the nearest names, where there is none, or where there are two
  */
 export function columnKind(file: DataFile, name: string): StoredKind {
+  if (file.ambiguous.includes(name)) {
+    throw new DataValidationError(
+      `'${file.path}' has more than one column '${name}' (upper and lower case count as one).`,
+      {
+        context: { column: name },
+        suggestion: 'Rename the columns.',
+      },
+    );
+  }
   const kind = file.columns.get(name);
   if (kind === undefined) throw unknownColumn(name, [...file.columns.keys()], `'${file.path}'`);
   return kind;
 }
 
-async function describeCsv(session: SqlSession, path: string, header: CsvHeader, gzipped: boolean): Promise<DataFile> {
-  const dialect = csvDialect(header, gzipped);
-  const relation = `read_csv(${quoteLiteral(path)}, ${dialect})`;
-  try {
-    return await describe(session, path, relation);
-  } catch (cause) {
-    throw await explainRagged(session, path, header, dialect, cause);
-  }
+/** Finds out what a file holds: its form by content first and extension second, its columns and their kinds. */
+async function openDataFile(session: SqlSession, path: string, format?: DataFormat): Promise<DataFile> {
+  const found = await stat(path).catch((cause: unknown) => {
+    throw cannotRead(path, 'there is no such file', 'Check the path.', cause);
+  });
+  if (found.isDirectory()) throw cannotRead(path, 'it is a folder', 'Name a CSV or Parquet file.');
+  if (!found.isFile()) throw cannotRead(path, 'it is not a regular file', 'Write the data to a file first.');
+  if (found.size === 0) throw cannotRead(path, 'the file is empty', 'Export it again, with a header line.');
+  const magic = await readMagic(path);
+  const form = format ?? (magic.startsWith('PAR1') || path.endsWith('.parquet') ? 'parquet' : 'csv');
+  return form === 'parquet' ? openParquet(session, path) : openCsv(session, path, magic.startsWith('\x1f\x8b'));
 }
 
-async function describe(session: SqlSession, path: string, relation: string): Promise<DataFile> {
-  const rows = await session.rows(`DESCRIBE SELECT * FROM ${relation}`).catch((cause: unknown) => {
-    if (relation.startsWith('read_csv')) throw cause;
-    throw cannotRead(path, firstLine(cause), 'Check that it is a whole Parquet file.', cause);
+async function openParquet(session: SqlSession, path: string): Promise<DataFile> {
+  const relation = `read_parquet(${quoteLiteral(globPattern(path))}, hive_partitioning=false)`;
+  const columns = await describe(session, relation).catch((cause: unknown) => {
+    throw cannotRead(path, 'it is not a whole Parquet file', 'Export it again.', cause);
   });
-  const columns = new Map(rows.map(([name, type]) => [String(name), storedKind(String(type))]));
-  return { path, relation, columns };
+  return { path, relation, columns, ambiguous: [], csv: undefined };
+}
+
+async function openCsv(session: SqlSession, path: string, gzipped: boolean): Promise<DataFile> {
+  if (gzipped) {
+    await assertWholeGzip(path).catch((cause: unknown) => {
+      throw cannotRead(path, 'its compressed content is damaged or cut off', 'Compress or export it again.', cause);
+    });
+  }
+  const header = await readCsvHeader(path, gzipped);
+  if (header.names.every((name) => name.trim() === '')) {
+    throw cannotRead(path, 'its first line is blank', 'Begin the file with a line of column names.');
+  }
+  const dialect = csvDialect(header.delimiter, gzipped);
+  const pattern = globPattern(path);
+  const csv = { path, pattern, header, dialect };
+  const relation = `read_csv(${quoteLiteral(pattern)}, ${dialect})`;
+  const columns = await describe(session, relation).catch(async (cause: unknown) => {
+    throw await explainCsv(session, csv, cause);
+  });
+  return { path, relation, columns, ambiguous: repeatedNames(header.names), csv };
+}
+
+/** Exactly this file: what means several files to SQL is quoted, and `~` is no home. */
+function globPattern(path: string): string {
+  return resolve(path).replaceAll(/[*?[]/g, '[$&]');
 }
 
 /** The dialect is stated whole: what is left to guess would be guessed wrong on a ragged file. */
-function csvDialect(header: CsvHeader, gzipped: boolean): string {
+function csvDialect(delimiter: string, gzipped: boolean): string {
   return [
-    `delim=${quoteLiteral(header.delimiter)}`,
+    `delim=${quoteLiteral(delimiter)}`,
     `quote='"'`,
     `escape='"'`,
     `comment=''`,
     'header=true',
     'skip=0',
     'strict_mode=true',
+    // A folder named s=1 would become a column.
+    'hive_partitioning=false',
     // No booleans, dates or times: they would turn the labels 'f' and 'yes' into 'false' and 'true'.
     `auto_type_candidates=['BIGINT', 'DOUBLE', 'VARCHAR']`,
     ...(gzipped ? [`compression='gzip'`] : []),
   ].join(', ');
 }
 
+async function describe(session: SqlSession, relation: string): Promise<Map<string, StoredKind>> {
+  const rows = await session.rows(`DESCRIBE SELECT * FROM ${relation}`);
+  return new Map(rows.map(([name, type]) => [String(name), storedKind(String(type))]));
+}
+
 function storedKind(type: string): StoredKind {
   if (type === 'BOOLEAN') return 'boolean';
-  return /^(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL.*)$/.test(type) ? 'number' : 'text';
+  if (/^U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?$/.test(type)) return 'integer';
+  return /^(FLOAT|DOUBLE|DECIMAL.*)$/.test(type) ? 'fraction' : 'text';
 }
 
-/** Reads a CSV that could not be understood once more as text, which names the line at fault. */
-async function explainRagged(
-  session: SqlSession,
-  path: string,
-  header: CsvHeader,
-  dialect: string,
-  cause: unknown,
-): Promise<DataValidationError> {
-  const names = header.names.map((name, index) => `${quoteLiteral(`${String(index)}_${name}`)}: 'VARCHAR'`);
-  const asText = `read_csv(${quoteLiteral(path)}, ${dialect}, auto_detect=false, columns={${names.join(', ')}})`;
-  const column = quoteIdentifier(`0_${header.names[0] ?? ''}`);
-  try {
-    await session.rows(`SELECT count(${column}) FROM ${asText}`);
-  } catch (better) {
-    return csvError(path, better);
-  }
-  return csvError(path, cause);
+/** SQL knows names without regard to case, and numbers the later ones. */
+function repeatedNames(names: readonly string[]): string[] {
+  const counts = new Map<string, number>();
+  for (const name of names) counts.set(name.toLowerCase(), (counts.get(name.toLowerCase()) ?? 0) + 1);
+  return names.filter((name) => (counts.get(name.toLowerCase()) ?? 0) > 1);
 }
 
-async function explain(session: SqlSession, file: DataFile, cause: unknown): Promise<DataValidationError> {
-  const text = firstLine(cause);
-  if (/sniffing/.test(text)) {
-    const gzipped = (await readMagic(file.path)).startsWith('\x1f\x8b');
-    const header = await readCsvHeader(file.path, gzipped);
-    return explainRagged(session, file.path, header, csvDialect(header, gzipped), cause);
-  }
-  return csvError(file.path, cause);
-}
-
-/** DuckDB's account of a broken CSV in one sentence. */
-function csvError(path: string, cause: unknown): DataValidationError {
-  const text = cause instanceof Error ? cause.message : String(cause);
-  const line = /CSV Error on Line: (\d+)/.exec(text)?.[1];
-  const where = line === undefined ? '' : `line ${line}: `;
-  const fields = /Expected Number of Columns: (\d+) Found: (\d+)/.exec(text);
-  const mend = 'Mend that line, or export the file again.';
-  if (fields !== null) {
-    const [, expected = '', found = ''] = fields;
-    return cannotRead(path, `${where}it has ${found} fields where the header has ${expected}`, mend, cause);
-  }
-  if (text.includes('unterminated quote')) return cannotRead(path, `${where}a quoted value does not end`, mend, cause);
-  if (text.includes('not utf-8')) {
-    return cannotRead(path, `${where}the text is not UTF-8`, 'Save it as UTF-8.', cause);
-  }
-  return cannotRead(path, `${where}${firstLine(cause)}`, 'Check that it is a CSV, TSV or Parquet file.', cause);
+/** An error of ours as it is; a driver's in one sentence. */
+async function explain(session: SqlSession, file: DataFile, cause: unknown): Promise<unknown> {
+  if (FairnessToolkitError.isInstance(cause)) return cause;
+  if (file.csv !== undefined) return explainCsv(session, file.csv, cause);
+  return cannotRead(file.path, 'its content cannot be read', 'Export it again.', cause);
 }
 
 function isConversionError(cause: unknown): boolean {
   return cause instanceof Error && cause.message.startsWith('Conversion Error');
-}
-
-function firstLine(cause: unknown): string {
-  const text = cause instanceof Error ? cause.message : String(cause);
-  return (text.split('\n')[0] ?? '').replace(/\.$/, '');
 }
 
 async function readMagic(path: string): Promise<string> {
@@ -187,10 +179,6 @@ async function readMagic(path: string): Promise<string> {
       await file.close();
     }
   } catch (cause) {
-    throw cannotRead(path, firstLine(cause), 'Check its permissions.', cause);
+    throw cannotRead(path, 'it cannot be opened', 'Check its permissions.', cause);
   }
-}
-
-function cannotRead(path: string, reason: string, suggestion: string, cause?: unknown): DataValidationError {
-  return new DataValidationError(`Cannot read '${path}': ${reason}.`, { context: { path }, suggestion, cause });
 }

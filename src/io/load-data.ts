@@ -2,7 +2,7 @@ import type { DuckDBDataChunk } from '@duckdb/node-api';
 
 import { DataValidationError } from '../exceptions/index.ts';
 import { type CategoricalColumn, type Column, sortLabels, Table } from '../table/index.ts';
-import { columnKind, type DataFile, type DataFormat, queryDataFile } from './data-file.ts';
+import { columnKind, type DataFile, type DataFormat, isNumeric, queryDataFile } from './data-file.ts';
 import { type SqlSession, withDuckDb } from './duckdb.ts';
 import { quoteIdentifier } from './sql.ts';
 
@@ -58,9 +58,9 @@ interface ColumnBuilder {
 
 async function readColumns(session: SqlSession, file: DataFile, names: readonly string[]): Promise<ColumnBuilder[]> {
   const kinds = names.map((name) => columnKind(file, name));
-  const builders = kinds.map((kind) => (kind === 'number' ? numericBuilder() : categoricalBuilder()));
-  const selected = names.map((name, index) => {
-    const type = kinds[index] === 'number' ? 'DOUBLE' : 'VARCHAR';
+  const builders = kinds.map((kind) => (isNumeric(kind) ? numericBuilder() : categoricalBuilder()));
+  const selected = names.map((name) => {
+    const type = isNumeric(columnKind(file, name)) ? 'DOUBLE' : 'VARCHAR';
     return `CAST(${quoteIdentifier(name)} AS ${type})`;
   });
   for await (const chunk of session.chunks(`SELECT ${selected.join(', ')} FROM ${file.relation}`)) {

@@ -1,7 +1,8 @@
 import { DataValidationError } from '../exceptions/index.ts';
-import { INTERSECTION_SEPARATOR, MISSING_LABEL, type NanPolicy, notBinary } from '../table/index.ts';
-import { columnKind, type DataFile, queryDataFile, type StoredKind } from './data-file.ts';
+import { type NanPolicy, notBinary } from '../table/index.ts';
+import { columnKind, type DataFile, isNumeric, queryDataFile } from './data-file.ts';
 import { type SqlSession, withDuckDb } from './duckdb.ts';
+import { type GroupedRow, groupRows } from './group-by.ts';
 import { quoteIdentifier, quoteLiteral } from './sql.ts';
 
 /** What to count in a file, or to sum over it. */
@@ -64,25 +65,25 @@ export async function countDecisionsInFile(
 ): Promise<FileReduction<DecisionCell>[]> {
   return withDuckDb((session) =>
     queryDataFile(session, path, undefined, async (file) => {
-      const truth = request.yTrue === undefined ? String(MISSING_STATE) : labelState(file, request.yTrue, request);
-      const weight = weightExpression(file, request);
-      const select = `${truth} AS truth, ${decisionState(file, request)} AS decision, ${weight} AS weight`;
-      const decision = request.sampleWeight === undefined ? 'decision' : unlessWeightMissing('decision', MISSING_STATE);
-      const rows = await groupBy(
-        session,
-        file,
-        request,
-        select,
-        ['truth', decision],
-        ['count(*)', 'sum(weight)', 'sum(weight * weight)', 'min(weight)'],
-      );
-      assertWeights(request, rows);
-      await assertDecisions(session, file, request, rows);
-      return request.attributes.map((_, index) =>
-        reduction(rows, index, ({ label, keys: [t, d], sums: [count = 0, w = 0, w2 = 0] }) => {
-          if (d === MISSING_STATE) return undefined;
-          return { label, truth: t as 0 | 1 | 2, decision: d as 0 | 1, count, weight: w, squaredWeight: w2 };
-        }),
+      const { sampleWeight, yTrue } = request;
+      if (sampleWeight !== undefined) await prepareWeights(session, file, sampleWeight);
+      const groups = await groupRows(session, file, {
+        ...request,
+        select: {
+          truth: yTrue === undefined ? String(MISSING_STATE) : labelState(file, yTrue, request),
+          decision: decisionState(file, request),
+          weight: sampleWeight === undefined ? '1.0' : numberExpression(file, sampleWeight),
+        },
+        keys: ['truth', sampleWeight === undefined ? 'decision' : unlessWeightMissing('decision', MISSING_STATE)],
+        sums: ['count(*)', 'sum(weight)', 'sum(weight * weight)'],
+      });
+      await assertDecisions(session, file, request, groups.flat());
+      return groups.map((rows) =>
+        reduction(rows, (label, [t, d], [count = 0, weight = 0, squaredWeight = 0]) =>
+          d === MISSING_STATE
+            ? undefined
+            : { label, truth: t as 0 | 1 | 2, decision: d as 0 | 1, count, weight, squaredWeight },
+        ),
       );
     }),
   );
@@ -90,7 +91,6 @@ export async function countDecisionsInFile(
 
 /**
  * Sums a file's prediction errors per group in one scan, without loading rows.
- * Sums are compensated (Kahan), so that the order of threads does not show.
  * @throws {DataValidationError} for an unreadable file, an unknown column, text or infinities
  */
 export async function sumErrorsInFile(
@@ -99,172 +99,137 @@ export async function sumErrorsInFile(
 ): Promise<FileReduction<ErrorSums>[]> {
   return withDuckDb((session) =>
     queryDataFile(session, path, undefined, async (file) => {
-      for (const name of [request.yPred, request.yTrue]) await assertNumbers(session, file, name);
-      const error = `CAST(${quoteIdentifier(request.yPred)} AS DOUBLE) - CAST(${quoteIdentifier(request.yTrue)} AS DOUBLE)`;
-      const select = `${error} AS error, ${weightExpression(file, request)} AS weight`;
-      const known = unlessWeightMissing('CASE WHEN error IS NULL OR isnan(error) THEN 0 ELSE 1 END', 0);
-      const rows = await groupBy(
-        session,
-        file,
-        request,
-        select,
-        [known],
-        [
+      const { sampleWeight, yPred, yTrue } = request;
+      for (const name of [yPred, yTrue]) await assertNumbers(session, file, name);
+      if (sampleWeight !== undefined) await prepareWeights(session, file, sampleWeight);
+      await useOneThread(session);
+      const groups = await groupRows(session, file, {
+        ...request,
+        select: {
+          error: `${numberExpression(file, yPred)} - ${numberExpression(file, yTrue)}`,
+          weight: sampleWeight === undefined ? '1.0' : numberExpression(file, sampleWeight),
+        },
+        keys: [unlessWeightMissing('CASE WHEN error IS NULL OR isnan(error) THEN 0 ELSE 1 END', 0)],
+        sums: [
           'count(*)',
           'kahan_sum(weight)',
           'kahan_sum(weight * weight)',
           'kahan_sum(weight * abs(error))',
           'kahan_sum(weight * error * error)',
-          'min(weight)',
         ],
-      );
-      assertWeights(request, rows);
-      return request.attributes.map((_, index) =>
-        reduction(rows, index, ({ label, keys: [isKnown], sums: [count = 0, w = 0, w2 = 0, abs = 0, squared = 0] }) =>
-          isKnown === 0
-            ? undefined
-            : { label, count, weight: w, squaredWeight: w2, absoluteError: abs, squaredError: squared },
+      });
+      return groups.map((rows) =>
+        reduction(
+          rows,
+          (label, [isKnown], [count = 0, weight = 0, squaredWeight = 0, absoluteError = 0, squaredError = 0]) =>
+            isKnown === 0 ? undefined : { label, count, weight, squaredWeight, absoluteError, squaredError },
         ),
       );
     }),
   );
 }
 
-/** One row of a grouped result. */
-interface GroupedRow {
-  /** The attribute that the row belongs to. */
-  readonly attribute: number;
-  /** The group's label, or undefined where a part of it is missing and such rows are left out. */
-  readonly label: string | undefined;
-  readonly keys: readonly number[];
-  readonly sums: readonly number[];
-}
-
-async function groupBy(
-  session: SqlSession,
-  file: DataFile,
-  request: FileRequest,
-  select: string,
-  keys: readonly string[],
-  sums: readonly string[],
-): Promise<GroupedRow[]> {
-  const names = [...new Set(request.attributes.flat())];
-  const kinds = names.map((name) => columnKind(file, name));
-  const place = (name: string): string => `g${String(names.indexOf(name))}`;
-  const keyNames = keys.map((_, index) => `k${String(index)}`);
-  const sets = request.attributes.map((attribute) => `(${[...attribute.map(place), ...keyNames].join(', ')})`);
-  const inner = [...names.map((name) => `${quoteIdentifier(name)} AS ${place(name)}`), select].join(', ');
-  const outer = [
-    ...names.map((name, index) => `CAST(${place(name)} AS ${kinds[index] === 'number' ? 'DOUBLE' : 'VARCHAR'})`),
-    ...names.map((name) => `GROUPING(${place(name)})`),
-    ...keyNames.map((name) => `CAST(${name} AS INTEGER)`),
-    ...sums.map((sum) => `CAST(${sum} AS DOUBLE)`),
-  ].join(', ');
-  // The keys are computed once, below the grouping, so that they can be named in every grouping set.
-  const keyed = `SELECT *, ${keys.map((key, index) => `${key} AS k${String(index)}`).join(', ')} FROM (SELECT ${inner} FROM ${file.relation})`;
-  const rows = await session.rows(`SELECT ${outer} FROM (${keyed}) GROUP BY GROUPING SETS (${sets.join(', ')})`);
-  return rows.map((row) => {
-    const values = row.slice(0, names.length);
-    const isLeftOut = row.slice(names.length, 2 * names.length).map(Number);
-    const numbers = row.slice(2 * names.length).map((value) => (value === null ? NaN : Number(value)));
-    return {
-      attribute: request.attributes.findIndex((attribute) =>
-        names.every((name, index) => attribute.includes(name) === (isLeftOut[index] === 0)),
-      ),
-      label: labelOf(
-        values.filter((_, index) => isLeftOut[index] === 0),
-        request.nanPolicy,
-      ),
-      keys: numbers.slice(0, keys.length),
-      sums: numbers.slice(keys.length),
-    };
-  });
-}
-
-function labelOf(parts: readonly unknown[], nanPolicy: NanPolicy): string | undefined {
-  const isMissing = (part: unknown): boolean => part === null || Number.isNaN(part);
-  if (nanPolicy === 'exclude' && parts.some(isMissing)) return undefined;
-  return parts.map((part) => (isMissing(part) ? MISSING_LABEL : String(part))).join(INTERSECTION_SEPARATOR);
-}
-
 function reduction<Part>(
   rows: readonly GroupedRow[],
-  attribute: number,
-  toPart: (row: GroupedRow & { readonly label: string }) => Part | undefined,
+  toPart: (label: string, keys: readonly number[], sums: readonly number[]) => Part | undefined,
 ): FileReduction<Part> {
   let nDropped = 0;
-  const parts = rows
-    .filter((row) => row.attribute === attribute)
-    .flatMap((row) => {
-      const { label } = row;
-      const part = label === undefined ? undefined : toPart({ ...row, label });
-      if (part !== undefined) return [part];
-      nDropped += row.sums[0] ?? 0;
-      return [];
-    });
+  const parts = rows.flatMap(({ label, keys, sums }) => {
+    const part = label === undefined ? undefined : toPart(label, keys, sums);
+    if (part !== undefined) return [part];
+    nDropped += sums[0] ?? 0;
+    return [];
+  });
   return { parts, nDropped };
 }
 
-function decisionState(file: DataFile, request: DecisionRequest): string {
-  const { yPred, scoreThreshold } = request;
-  if (scoreThreshold === undefined) return labelState(file, yPred, request);
-  const score = quoteIdentifier(yPred);
-  if (columnKind(file, yPred) !== 'number') {
-    return `CASE WHEN ${score} IS NULL THEN ${String(MISSING_STATE)} ELSE ${String(BAD_STATE)} END`;
-  }
-  const isMissing = `${score} IS NULL OR isnan(CAST(${score} AS DOUBLE))`;
-  return `CASE WHEN ${isMissing} THEN ${String(MISSING_STATE)} WHEN ${score} >= ${String(scoreThreshold)} THEN 1 ELSE 0 END`;
+/** Sums of fractions depend on their order, and threads on the moment: one thread gives the same digits every time. */
+async function useOneThread(session: SqlSession): Promise<void> {
+  await session.rows('SET threads = 1');
 }
 
-/** 0, 1, missing or bad, as the host's reading of labels has it. */
-function labelState(file: DataFile, name: string, { positiveLabel }: DecisionRequest): string {
-  const kind = columnKind(file, name);
-  const column = quoteIdentifier(name);
-  if (positiveLabel !== undefined) {
-    const isPositive = equalsLabel(column, kind, positiveLabel);
-    return `CASE WHEN ${column} IS NULL THEN ${String(MISSING_STATE)} WHEN ${isPositive} THEN 1 ELSE 0 END`;
-  }
-  const otherwise = {
-    boolean: String(MISSING_STATE),
-    number: `CASE WHEN ${column} IS NULL OR isnan(CAST(${column} AS DOUBLE)) THEN ${String(MISSING_STATE)} ELSE ${String(BAD_STATE)} END`,
-    text: `CASE WHEN ${column} IS NULL THEN ${String(MISSING_STATE)} ELSE ${String(BAD_STATE)} END`,
-  }[kind];
-  const [zero, one] = {
-    boolean: [`NOT ${column}`, column],
-    number: [`${column} = 0`, `${column} = 1`],
-    text: [`lower(${column}) IN ('0', '0.0', 'false')`, `lower(${column}) IN ('1', '1.0', 'true')`],
-  }[kind] as [string, string];
-  return `CASE WHEN ${one} THEN 1 WHEN ${zero} THEN 0 ELSE ${otherwise} END`;
-}
-
-function equalsLabel(column: string, kind: StoredKind, label: string): string {
-  if (kind !== 'number') return `CAST(${column} AS VARCHAR) = ${quoteLiteral(label)}`;
-  return Number.isFinite(Number(label)) && label.trim() !== '' ? `${column} = ${String(Number(label))}` : 'false';
-}
-
-function weightExpression(file: DataFile, { sampleWeight }: FileRequest): string {
-  if (sampleWeight === undefined) return '1.0';
-  const kind = columnKind(file, sampleWeight);
-  if (kind === 'number') return `CAST(${quoteIdentifier(sampleWeight)} AS DOUBLE)`;
-  throw new DataValidationError(`Column '${sampleWeight}' should hold weights, but holds text.`, {
-    context: { column: sampleWeight },
-  });
+async function prepareWeights(session: SqlSession, file: DataFile, name: string): Promise<void> {
+  await useOneThread(session);
+  await assertNumbers(session, file, name);
+  const found = await firstWhere(session, file, name, `${numberExpression(file, name)} < 0`);
+  if (found === undefined) return;
+  throw new DataValidationError(
+    `Column '${name}' must hold weights of 0 or more, but row ${found.row} holds ${found.value}.`,
+    {
+      context: { column: name, ...found },
+      suggestion: 'Mend or empty that weight.',
+    },
+  );
 }
 
 function unlessWeightMissing(key: string, missing: number): string {
   return `CASE WHEN weight IS NULL OR isnan(weight) THEN ${String(missing)} ELSE ${key} END`;
 }
 
-/** The least weight of each group is the last of its sums. */
-function assertWeights({ sampleWeight }: FileRequest, rows: readonly GroupedRow[]): void {
-  const negative = rows.map((row) => row.sums.at(-1) ?? 0).find((least) => least < 0);
-  if (negative === undefined || sampleWeight === undefined) return;
-  throw new DataValidationError(
-    `Column '${sampleWeight}' must hold weights of 0 or more, but holds ${String(negative)}.`,
-    {
-      context: { column: sampleWeight, value: negative },
-    },
+/** A column's values as numbers; text that is none is missing here and refused by {@link assertNumbers}. */
+function numberExpression(file: DataFile, name: string): string {
+  const column = quoteIdentifier(name);
+  return isNumeric(columnKind(file, name))
+    ? `CAST(${column} AS DOUBLE)`
+    : `TRY_CAST(${textExpression(name)} AS DOUBLE)`;
+}
+
+function textExpression(name: string): string {
+  return `CAST(${quoteIdentifier(name)} AS VARCHAR)`;
+}
+
+/** 0, 1, missing or bad. */
+function decisionState(file: DataFile, request: DecisionRequest): string {
+  const { yPred, scoreThreshold } = request;
+  if (scoreThreshold === undefined) return labelState(file, yPred, request);
+  const score = numberExpression(file, yPred);
+  return caseOf(
+    [
+      [`${quoteIdentifier(yPred)} IS NULL OR isnan(${score})`, MISSING_STATE],
+      [`${score} IS NULL OR isinf(${score})`, BAD_STATE],
+      [`${score} >= ${String(scoreThreshold)}`, 1],
+    ],
+    0,
   );
+}
+
+/** 0, 1, missing or bad, as the host's reading of labels has it. */
+function labelState(file: DataFile, name: string, { positiveLabel }: DecisionRequest): string {
+  const kind = columnKind(file, name);
+  const column = quoteIdentifier(name);
+  const isMissing = kind === 'fraction' ? `${column} IS NULL OR isnan(CAST(${column} AS DOUBLE))` : `${column} IS NULL`;
+  if (positiveLabel !== undefined) {
+    return caseOf(
+      [
+        [isMissing, MISSING_STATE],
+        [equalsLabel(file, name, positiveLabel), 1],
+      ],
+      0,
+    );
+  }
+  const text = `lower(${textExpression(name)})`;
+  const [zero, one] = isNumeric(kind)
+    ? [`${column} = 0`, `${column} = 1`]
+    : [`${text} IN ('0', '0.0', 'false')`, `${text} IN ('1', '1.0', 'true')`];
+  return caseOf(
+    [
+      [one, 1],
+      [zero, 0],
+      [isMissing, MISSING_STATE],
+    ],
+    BAD_STATE,
+  );
+}
+
+function caseOf(branches: readonly (readonly [condition: string, state: number])[], otherwise: number): string {
+  const whens = branches.map(([condition, state]) => `WHEN ${condition} THEN ${String(state)}`);
+  return `CASE ${whens.join(' ')} ELSE ${String(otherwise)} END`;
+}
+
+function equalsLabel(file: DataFile, name: string, label: string): string {
+  if (!isNumeric(columnKind(file, name))) return `${textExpression(name)} = ${quoteLiteral(label)}`;
+  const number = label.trim() === '' ? NaN : Number(label);
+  return Number.isFinite(number) ? `${quoteIdentifier(name)} = ${String(number)}` : 'false';
 }
 
 async function assertDecisions(
@@ -274,75 +239,88 @@ async function assertDecisions(
   rows: readonly GroupedRow[],
 ): Promise<void> {
   const { yTrue, yPred, positiveLabel, scoreThreshold } = request;
-  const hasBad = (key: number): boolean => rows.some((row) => row.keys[key] === BAD_STATE);
-  const isBad = `${String(BAD_STATE)} = `;
-  if (yTrue !== undefined && hasBad(0))
-    throw await badValue(session, file, yTrue, isBad + labelState(file, yTrue, request));
-  if (hasBad(1)) {
-    const bad = await badValue(session, file, yPred, isBad + decisionState(file, request));
-    throw scoreThreshold === undefined ? bad : notANumber(yPred, bad.context['index'], bad.context['value']);
+  const hasState = (key: number, state: number): boolean => rows.some((row) => row.keys[key] === state);
+  if (yTrue !== undefined && hasState(0, BAD_STATE)) {
+    throw await notBinaryInFile(session, file, yTrue, labelState(file, yTrue, request));
   }
-  const isSeen = rows.some((row) => row.keys.includes(1));
-  const isLabelled = rows.some((row) => row.keys[1] !== MISSING_STATE);
-  if (positiveLabel === undefined || scoreThreshold !== undefined || isSeen || !isLabelled) return;
-  const labels = await session.rows(
-    `SELECT DISTINCT CAST(${quoteIdentifier(yPred)} AS VARCHAR) AS label FROM ${file.relation} WHERE label IS NOT NULL ORDER BY label LIMIT 8`,
-  );
-  throw new DataValidationError(`No row of '${file.path}' holds the positive label '${positiveLabel}'.`, {
-    context: { positiveLabel },
-    suggestion: `The labels of '${yPred}' are ${labels.map(([label]) => `'${String(label)}'`).join(', ')}.`,
-  });
+  if (hasState(1, BAD_STATE)) {
+    if (scoreThreshold !== undefined) await assertNumbers(session, file, yPred);
+    throw await notBinaryInFile(session, file, yPred, decisionState(file, request));
+  }
+  if (positiveLabel === undefined) return;
+  // Without a single positive, a label is mistyped or means nothing in that column.
+  const labelled = yTrue !== undefined && !hasState(0, 1) && (hasState(0, 0) || hasState(0, 1)) ? yTrue : undefined;
+  if (labelled !== undefined) throw await unknownLabel(session, file, labelled, positiveLabel);
+  if (scoreThreshold !== undefined || hasState(1, 1) || !hasState(1, 0)) return;
+  const known = yTrue === undefined ? [] : await distinctLabels(session, file, yTrue);
+  const predicted = await distinctLabels(session, file, yPred);
+  // A model may decide for no one, if it speaks the language of the true labels.
+  if (!predicted.every((label) => known.includes(label))) throw await unknownLabel(session, file, yPred, positiveLabel);
 }
 
-async function badValue(
+async function distinctLabels(session: SqlSession, file: DataFile, name: string): Promise<string[]> {
+  const text = textExpression(name);
+  const rows = await session.rows(
+    `SELECT DISTINCT ${text} AS label FROM ${file.relation} WHERE ${text} IS NOT NULL ORDER BY label LIMIT 50`,
+  );
+  return rows.map(([label]) => String(label));
+}
+
+async function unknownLabel(
   session: SqlSession,
   file: DataFile,
   name: string,
-  condition: string,
+  label: string,
 ): Promise<DataValidationError> {
-  const { index, value } = await firstWhere(session, file, name, condition);
-  return notBinary(`Column '${name}'`, index, value);
-}
-
-async function assertNumbers(session: SqlSession, file: DataFile, name: string): Promise<void> {
-  const column = quoteIdentifier(name);
-  if (columnKind(file, name) !== 'number') {
-    const { index, value } = await firstWhere(session, file, name, `${column} IS NOT NULL`);
-    throw notANumber(name, index, value);
-  }
-  const isInfinite = `isinf(CAST(${column} AS DOUBLE))`;
-  const [[count] = [0]] = await session.rows(
-    `SELECT CAST(count(*) AS DOUBLE) FROM ${file.relation} WHERE ${isInfinite}`,
-  );
-  if (count === 0) return;
-  const { index } = await firstWhere(session, file, name, isInfinite);
-  throw new DataValidationError(`Column '${name}' must be finite, but holds an infinity at index ${String(index)}.`, {
-    context: { column: name, index },
+  const labels = await distinctLabels(session, file, name);
+  const shown = labels.slice(0, 8).map((known) => `'${known}'`);
+  return new DataValidationError(`No row of '${file.path}' holds the positive label '${label}' in column '${name}'.`, {
+    context: { column: name, positiveLabel: label, labels },
+    suggestion: `The labels of '${name}' are ${shown.join(', ')}${labels.length > 8 ? ', …' : ''}.`,
   });
 }
 
-function notANumber(name: string, index: unknown, value: unknown): DataValidationError {
-  return new DataValidationError(
-    `Column '${name}' should hold numbers, but row ${String(Number(index) + 1)} holds '${String(value)}'.`,
-    {
-      context: { column: name, index, value },
-      suggestion: 'Mend or empty that value, or name another column.',
-    },
+async function notBinaryInFile(
+  session: SqlSession,
+  file: DataFile,
+  name: string,
+  state: string,
+): Promise<DataValidationError> {
+  const found = await firstWhere(session, file, name, `${String(BAD_STATE)} = ${state}`);
+  const value = isNumeric(columnKind(file, name)) ? Number(found?.value) : found?.value;
+  return notBinary(`Column '${name}'`, `in row ${found?.row ?? ''}`, value);
+}
+
+/** @throws {DataValidationError} where a value is text, or infinite */
+async function assertNumbers(session: SqlSession, file: DataFile, name: string): Promise<void> {
+  const number = numberExpression(file, name);
+  const kind = columnKind(file, name);
+  if (kind === 'integer') return;
+  const isText = `${number} IS NULL AND ${quoteIdentifier(name)} IS NOT NULL`;
+  const found = await firstWhere(session, file, name, `(${isText}) OR isinf(${number})`);
+  if (found === undefined) return;
+  const isInfinite = Math.abs(Number(found.value)) === Infinity || /^[-+]?inf/i.test(found.value);
+  throw new DataValidationError(
+    `Column '${name}' should hold ${isInfinite ? 'finite ' : ''}numbers, but row ${found.row} holds '${found.value}'.`,
+    { context: { column: name, ...found }, suggestion: 'Mend or empty that value, or name another column.' },
   );
 }
 
-/** The first row (from 0) that fulfils a condition, with its value; for errors only. */
+/** The first row (from 1, without the header) that fulfils a condition, with its value as text; undefined where none does. */
 async function firstWhere(
   session: SqlSession,
   file: DataFile,
   name: string,
   condition: string,
-): Promise<{ index: number; value: unknown }> {
-  const column = quoteIdentifier(name);
-  const numbered = `SELECT row_number() OVER () - 1 AS position, ${column} FROM ${file.relation}`;
-  const shown = columnKind(file, name) === 'number' ? `CAST(${column} AS DOUBLE)` : `CAST(${column} AS VARCHAR)`;
-  const [row = [0, null]] = await session.rows(
-    `SELECT CAST(position AS DOUBLE), ${shown} FROM (${numbered}) WHERE ${condition} ORDER BY position LIMIT 1`,
+): Promise<{ row: string; value: string } | undefined> {
+  // Most often there is none, which a plain scan tells soonest.
+  const any = await session.rows(`SELECT 1 FROM ${file.relation} WHERE ${condition} LIMIT 1`);
+  if (any.length === 0) return undefined;
+  // The condition is computed inside, where the file's own names mean its columns.
+  const [found] = await session.rows(
+    `SELECT CAST(place AS VARCHAR), shown FROM (
+       SELECT row_number() OVER () AS place, ${textExpression(name)} AS shown, (${condition}) AS holds FROM ${file.relation}
+     ) WHERE holds ORDER BY place LIMIT 1`,
   );
-  return { index: Number(row[0]), value: row[1] };
+  return found === undefined ? undefined : { row: String(found[0]), value: String(found[1]) };
 }

@@ -219,5 +219,5 @@ async function assertNotNegative(tf: Tf, weights: Tensor1D | undefined): Promise
 async function firstBad(values: Tensor1D, name: string): Promise<DataValidationError> {
   const data = await values.data();
   const index = data.findIndex((value) => value !== 0 && value !== 1 && !Number.isNaN(value));
-  return notBinary(name, index, data[index]);
+  return notBinary(name, `at index ${String(index)}`, data[index]);
 }

@@ -15,6 +15,33 @@ export const INTERSECTION_SEPARATOR = '||';
 /** The label of rows without a group, under `nanPolicy: 'include'`. */
 export const MISSING_LABEL = '(missing)';
 
+/** {@link MISSING_LABEL}, in more brackets where data use it as a label of their own. */
+export function missingLabel(labels: readonly (string | undefined)[]): string {
+  const taken = new Set(labels);
+  let label = MISSING_LABEL;
+  while (taken.has(label)) label = `(${label})`;
+  return label;
+}
+
+/**
+ * Labels of crossed groups: the parts, joined. Where two groups would get one
+ * label, because a part has the separator in it, their parts stand in quotes.
+ */
+export function joinLabels(groups: readonly (readonly string[])[]): string[] {
+  const joined = groups.map((parts) => parts.join(INTERSECTION_SEPARATOR));
+  const quoted = groups.map((parts) => JSON.stringify(parts));
+  const groupsOf = new Map<string, Set<string>>();
+  joined.forEach((label, index) => {
+    const own = groupsOf.get(label) ?? new Set();
+    groupsOf.set(label, own.add(quoted[index] as string));
+  });
+  return joined.map((label, index) =>
+    groupsOf.get(label)?.size === 1
+      ? label
+      : (groups[index] as readonly string[]).map((part) => JSON.stringify(part)).join(INTERSECTION_SEPARATOR),
+  );
+}
+
 /**
  * Gives each row the code of its group. Several attributes are crossed; only
  * groups that occur get a code, so that the cost follows the rows and never
@@ -67,7 +94,7 @@ function labelMissing(column: CategoricalColumn): CategoricalColumn {
   if (!column.codes.includes(-1)) return column;
   const missing = column.labels.length;
   const codes = column.codes.map((code) => (code < 0 ? missing : code));
-  return { kind: 'categorical', codes, labels: [...column.labels, MISSING_LABEL] };
+  return { kind: 'categorical', codes, labels: [...column.labels, missingLabel(column.labels)] };
 }
 
 function cross(left: CategoricalColumn, right: CategoricalColumn): CategoricalColumn {
@@ -95,8 +122,10 @@ function cross(left: CategoricalColumn, right: CategoricalColumn): CategoricalCo
     }
     codes[row] = code;
   }
-  const labels = Array.from(codeOf.keys(), (cell) =>
-    [left.labels[Math.floor(cell / width)], right.labels[cell % width]].join(INTERSECTION_SEPARATOR),
-  );
+  const parts = Array.from(codeOf.keys(), (cell) => [
+    left.labels[Math.floor(cell / width)] as string,
+    right.labels[cell % width] as string,
+  ]);
+  const labels = joinLabels(parts);
   return sortLabels(codes, labels);
 }

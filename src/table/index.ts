@@ -4,7 +4,9 @@ export type { DanfoDataFrame } from './danfo.ts';
 export {
   encodeGroups,
   INTERSECTION_SEPARATOR,
+  joinLabels,
   MISSING_LABEL,
+  missingLabel,
   type NanPolicy,
   type SensitiveSource,
 } from './encode-groups.ts';

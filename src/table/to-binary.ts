@@ -47,7 +47,7 @@ function fromNumbers(values: ReturnType<typeof unwrap>, name: string): Int8Array
     if (value === 1 || value === true) binary[row] = 1;
     else if (value === 0 || value === false) binary[row] = 0;
     else if (value === null || value === undefined || Number.isNaN(value)) binary[row] = -1;
-    else if (typeof value === 'number') throw notBinary(name, row, value);
+    else if (typeof value === 'number') throw notBinary(name, `at index ${String(row)}`, value);
     else return undefined;
   }
   return binary;
@@ -61,17 +61,17 @@ function fromLabels(column: CategoricalColumn, name: string, positiveLabel: stri
   for (let row = 0; row < binary.length; row++) {
     const code = column.codes[row] as number;
     const value = code < 0 ? -1 : valueOf[code];
-    if (value === undefined) throw notBinary(name, row, column.labels[code]);
+    if (value === undefined) throw notBinary(name, `at index ${String(row)}`, column.labels[code]);
     binary[row] = value;
   }
   return binary;
 }
 
 /** The error for a value that is neither 0 nor 1, wherever it was found. */
-export function notBinary(name: string, index: number, value: unknown): DataValidationError {
+export function notBinary(name: string, where: string, value: unknown): DataValidationError {
   const shown = typeof value === 'string' ? `'${value}'` : String(value);
-  return new DataValidationError(`${name} must be 0 or 1, but holds ${shown} at index ${String(index)}.`, {
-    context: { argument: name, index, value },
+  return new DataValidationError(`${name} must be 0 or 1, but holds ${shown} ${where}.`, {
+    context: { argument: name, where, value },
     suggestion:
       typeof value === 'string'
         ? 'Name the label that counts as positive (positiveLabel, --positive-label).'

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
@@ -22,6 +22,10 @@ export interface SavedSweep {
 /** The file that tells an evenhand model folder from any other. */
 const CARD = 'card.json';
 
+/** What the card of a sweep's folder says it is; the folders in it have cards of single networks. */
+const SWEEP_KIND = 'evenhand sweep';
+const NETWORK_KIND = 'evenhand model';
+
 /**
  * Saves every network of a sweep in a folder of its own, `eta-<eta>`, as a
  * TensorFlow.js layers model (model.json, weights.bin) that plain
@@ -30,20 +34,39 @@ const CARD = 'card.json';
  * @throws {DataValidationError} where the folder cannot be written or holds something else
  */
 export async function saveNetworks(tf: Tf, folder: string, sweep: SavedSweep): Promise<void> {
-  const isOurs = (found: string): boolean => existsSync(path.join(found, CARD));
   await writeFolderAtomic(
     folder,
     async (target) => {
       for (const [index, point] of sweep.points.entries()) {
-        const place = path.join(target, `eta-${String(point.eta)}`);
+        const place = path.join(target, networkFolder(point));
         await mkdir(place, { recursive: true });
         await saveNetwork(tf, place, sweep.weights[index] ?? []);
-        await writeFile(path.join(place, CARD), toJson(cardOf(tf, sweep, [point])));
+        await writeFile(path.join(place, CARD), toJson({ kind: NETWORK_KIND, ...cardOf(tf, sweep, [point]) }));
       }
-      await writeFile(path.join(target, CARD), toJson(cardOf(tf, sweep, sweep.points)));
+      const networks = sweep.points.map(networkFolder);
+      await writeFile(
+        path.join(target, CARD),
+        toJson({ kind: SWEEP_KIND, networks, ...cardOf(tf, sweep, sweep.points) }),
+      );
     },
-    isOurs,
+    holdsOnlyNetworks,
   );
+}
+
+/**
+ * Whether a folder is empty, or was written by {@link saveNetworks} and holds
+ * nothing else: only then may it be replaced.
+ */
+export function holdsOnlyNetworks(folder: string): boolean {
+  try {
+    const names = readdirSync(folder);
+    if (names.length === 0) return true;
+    const card = JSON.parse(readFileSync(path.join(folder, CARD), 'utf8')) as { kind?: unknown; networks?: unknown };
+    const expected = [CARD, ...(Array.isArray(card.networks) ? card.networks : [])];
+    return card.kind === SWEEP_KIND && names.every((name) => expected.includes(name));
+  } catch {
+    return false;
+  }
 }
 
 async function saveNetwork(tf: Tf, folder: string, layers: readonly LayerWeights[]): Promise<void> {
@@ -78,9 +101,12 @@ async function saveNetwork(tf: Tf, folder: string, layers: readonly LayerWeights
   model.dispose();
 }
 
-function cardOf(tf: Tf, { specs, info }: SavedSweep, points: readonly ParetoPoint[]): unknown {
+function networkFolder({ eta }: ParetoPoint): string {
+  return `eta-${String(eta)}`;
+}
+
+function cardOf(tf: Tf, { specs, info }: SavedSweep, points: readonly ParetoPoint[]): Record<string, unknown> {
   return {
-    kind: 'evenhand model',
     task: 'binary',
     versions: { evenhand: VERSION, tfjs: tf.version.tfjs },
     data: {
