@@ -44,7 +44,7 @@ Environment: EVENHAND_LOG_LEVEL, EVENHAND_LOG_FILE, EVENHAND_JSON_LOGS, EVENHAND
       // Commander tells an error and its suggestion on two lines; here every error is one.
       outputError: (text, write) => {
         write(
-          `${text.trim().replaceAll('\n', ' ')} Run 'evenhand ${command === program ? '' : `${command.name()} `}--help' for the options.\n`,
+          `${asSentence(text)} Run 'evenhand ${command === program ? '' : `${command.name()} `}--help' for the options.\n`,
         );
       },
     });

@@ -29,7 +29,9 @@ const REPEATS = 5;
 /** Looks at every tensor backend and times the chosen one. */
 export async function examine(): Promise<DoctorReport> {
   const backends = await probeBackends();
-  const { tf, backend } = await loadTensorflow();
+  // Named by the environment, or the first that works; doctor tells what is wrong with a name and goes on.
+  const named = await loadTensorflow().catch((error: unknown) => error as Error);
+  const { tf, backend } = named instanceof Error ? await loadTensorflow({ backend: 'auto' }) : named;
   const isOnGpu = backend === 'node-gpu' || backend === 'webgpu';
   return {
     version: VERSION,
@@ -39,9 +41,11 @@ export async function examine(): Promise<DoctorReport> {
     adapter: webGpuAdapter(),
     matmul_ms: await timeMatmul(tf),
     advice:
-      hasNvidiaDevice() && !isOnGpu
-        ? `This machine has an NVIDIA device that is not used. Try: ${installCommand('@tensorflow/tfjs-node-gpu')}`
-        : null,
+      named instanceof Error
+        ? `EVENHAND_TF_BACKEND is not followed: ${named.message}`
+        : hasNvidiaDevice() && !isOnGpu
+          ? `This machine has an NVIDIA device that is not used. Try: ${installCommand('@tensorflow/tfjs-node-gpu')}`
+          : null,
   };
 }
 

@@ -63,7 +63,7 @@ export async function validateFile(path: string, request: ValidateRequest): Prom
 async function measure(path: string, request: ValidateRequest): Promise<AttributeMetrics[]> {
   const { attributes, yTrue, sampleWeight, metric, positiveLabel } = request;
   const yPred = request.yPred ?? request.score ?? '';
-  const scoreThreshold = request.score === undefined ? undefined : request.scoreThreshold;
+  const scoreThreshold = request.score === undefined ? undefined : (request.scoreThreshold ?? 0.5);
   const options = {
     minGroupSize: request.minGroupSize,
     withCi: request.withCi,

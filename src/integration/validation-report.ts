@@ -1,3 +1,4 @@
+import { escapeMarkdown } from '../metrics/markdown-table.ts';
 import type { FileValidation } from './validate-file.ts';
 
 /** A validation as JSON has it; one attribute stands at the top, several under their names. */
@@ -30,7 +31,9 @@ export function validationToMarkdown(validation: FileValidation, source: string)
           '',
           `**${passed ? 'PASS' : 'FAIL'}**`,
           '',
-          ...Object.entries(verdicts).map(([name, { message }]) => `- ${escapeMarkdown(name)}: ${message}`),
+          ...Object.entries(verdicts).map(
+            ([name, { message }]) => `- ${escapeMarkdown(name)}: ${escapeMarkdown(message)}`,
+          ),
           '',
         ];
   const sections = Object.entries(attributes).flatMap(([name, metrics]) => [
@@ -41,15 +44,11 @@ export function validationToMarkdown(validation: FileValidation, source: string)
   return [
     '# Fairness validation',
     '',
-    `Source: \`${source}\``,
+    `Source: ${escapeMarkdown(source)}`,
     '',
     ...verdict,
     ...sections,
     'A difference of 0 means equal rates over the groups compared. It says nothing of groups that were excluded, or of why rates differ.',
     '',
   ].join('\n');
-}
-
-function escapeMarkdown(text: string): string {
-  return text.replaceAll(/([\\`*_|<>])/g, '\\$1');
 }

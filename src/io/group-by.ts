@@ -75,8 +75,10 @@ function isGroupedBy(row: readonly unknown[], names: readonly string[], place: n
   return Number(row[names.length + place]) === 0;
 }
 
+/** Columns to group by come as text or as numbers. */
 function textOf(value: unknown): string | undefined {
-  return value === null || Number.isNaN(value) ? undefined : String(value);
+  if (typeof value === 'number') return Number.isNaN(value) ? undefined : String(value);
+  return typeof value === 'string' ? value : undefined;
 }
 
 /** Labels of groups from their parts; distinct groups have distinct labels. */

@@ -1,9 +1,13 @@
-/** A Markdown table; bars in cells are escaped, columns padded so that the source reads as a table too. */
+/** Text from data as Markdown that shows it as it is, on one line. */
+export function escapeMarkdown(text: string): string {
+  return text.replaceAll(/\s*[\r\n]+\s*/g, ' ').replaceAll(/([\\`*_|<>[\]])/g, '\\$1');
+}
+
+/** A Markdown table of cells that are Markdown; columns are padded so that the source reads as a table too. */
 export function markdownTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
-  const escaped = [header, ...rows].map((row) => row.map((cell) => cell.replaceAll('|', '\\|').replaceAll('\n', ' ')));
-  const widths = header.map((_, column) => Math.max(3, ...escaped.map((row) => (row[column] ?? '').length)));
+  const all = [header, ...rows];
+  const widths = header.map((_, column) => Math.max(3, ...all.map((row) => (row[column] ?? '').length)));
   const line = (cells: readonly string[]): string =>
     `| ${widths.map((width, column) => (cells[column] ?? '').padEnd(width)).join(' | ')} |`;
-  const [head = [], ...body] = escaped;
-  return [line(head), `| ${widths.map((width) => '-'.repeat(width)).join(' | ')} |`, ...body.map(line)].join('\n');
+  return [line(header), `| ${widths.map((width) => '-'.repeat(width)).join(' | ')} |`, ...rows.map(line)].join('\n');
 }

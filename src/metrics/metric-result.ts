@@ -1,4 +1,4 @@
-import { markdownTable } from './markdown-table.ts';
+import { escapeMarkdown, markdownTable } from './markdown-table.ts';
 
 /** Names of the rates that groups are compared by. */
 export type RateName = 'selection_rate' | 'true_positive_rate' | 'false_positive_rate' | 'mean_absolute_error';
@@ -91,23 +91,29 @@ export class MetricResult implements MetricResultFields {
         : `, ${formatNumber(100 * (this.ciLevel ?? 0), 0)}% interval ${formatNumber(this.ci[0])} to ${formatNumber(this.ci[1])}`;
     const rates = [...new Set(Object.values(this.perGroup).flatMap((group) => Object.keys(group) as RateName[]))];
     const rows = Object.entries(this.perGroup).map(([label, group]) => [
-      label,
+      escapeMarkdown(label),
       String(this.nPerGroup[label] ?? 0),
       ...rates.map((rate) => formatNumber(group[rate] ?? NaN)),
     ]);
     const table = rows.length === 0 ? [] : ['', markdownTable(['group', 'n', ...rates.map(inWords)], rows)];
+    const effect =
+      this.effectSize === null
+        ? ''
+        : `, ${this.metric === 'mae_parity_difference' ? "Cohen's d" : 'risk ratio'} ${formatNumber(this.effectSize, 2)}`;
     const excluded = Object.entries(this.excluded).map(
-      ([label, { n, reason }]) => `- Excluded: ${label} (n = ${String(n)}): ${reason}`,
+      ([label, { n, reason }]) => `- Excluded: ${escapeMarkdown(label)} (n = ${String(n)}): ${reason}`,
     );
     const notes = [
       ...excluded,
-      ...(this.nDropped > 0 ? [`- ${String(this.nDropped)} rows with missing values left out`] : []),
-      ...this.warnings.map((warning) => `- Note: ${warning}`),
+      ...(this.nDropped > 0
+        ? [`- ${String(this.nDropped)} ${this.nDropped === 1 ? 'row' : 'rows'} with missing values left out`]
+        : []),
+      ...this.warnings.map((warning) => `- Note: ${escapeMarkdown(warning)}`),
     ];
     return [
       `### ${inWords(this.metric)}`,
       '',
-      `**${value}**${interval}`,
+      `**${value}**${interval}${effect}`,
       ...table,
       ...(notes.length === 0 ? [] : ['', ...notes]),
     ].join('\n');

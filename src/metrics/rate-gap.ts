@@ -38,7 +38,10 @@ export function rateGap(stats: ClassificationStats, metric: RateGapMetric, optio
     return [];
   });
   const compared = rates.map((rate): ComparedRate => {
-    const groups = large.filter((group) => (rate.denominatorCounts[group] as number) >= options.minDenominator);
+    const groups = large.filter(
+      (group) =>
+        (rate.denominatorCounts[group] as number) >= options.minDenominator && (rate.denominators[group] as number) > 0,
+    );
     for (const group of large) {
       if (groups.includes(group)) continue;
       noteMissingRate(excluded, labelOf(group), rate, group, rowsPerGroup[group] as number, options);
@@ -49,7 +52,7 @@ export function rateGap(stats: ClassificationStats, metric: RateGapMetric, optio
   const isDefined = undefinedReason === null;
   const gaps = compared.map((one) => gapOf(one, options));
   const interval =
-    isDefined && options.withCi && options.method === 'between_groups' ? intervalOf(compared, options) : null;
+    isDefined && options.withCi && canHaveInterval(compared, options) ? intervalOf(compared, options) : null;
   const effectSize = isDefined && options.withEffectSize ? riskRatio(compared) : null;
   return new MetricResult({
     metric: metric.metric,
@@ -68,7 +71,11 @@ export function rateGap(stats: ClassificationStats, metric: RateGapMetric, optio
       ...thinWarnings(compared, stats.labels),
       ...(isDefined && options.withEffectSize && effectSize === null ? ['no risk ratio: the smallest rate is 0'] : []),
       ...(isDefined && options.withCi && interval === null
-        ? [`no interval: not available for method '${options.method}'`]
+        ? [
+            options.method === 'between_groups'
+              ? 'no interval: the weights are too large to be squared'
+              : `no interval: not available for method '${options.method}'`,
+          ]
         : []),
     ],
     seed: interval === null ? null : options.seed,
@@ -99,7 +106,11 @@ function noteMissingRate(
   { minDenominator }: FilledMetricOptions,
 ): void {
   const found = String(rate.denominatorCounts[group]);
-  const reason = `no ${rate.name.replaceAll('_', ' ')}: ${found} ${rate.denominatorName}, at least ${String(minDenominator)} needed`;
+  const why =
+    (rate.denominatorCounts[group] as number) >= minDenominator
+      ? 'their weights are all 0'
+      : `at least ${String(minDenominator)} needed`;
+  const reason = `no ${rate.name.replaceAll('_', ' ')}: ${found} ${rate.denominatorName}, ${why}`;
   const earlier = excluded[label]?.reason;
   excluded[label] = { n, reason: earlier === undefined ? reason : `${earlier}; ${reason}` };
 }
@@ -114,6 +125,8 @@ function whyUndefined(
     return `${large === 0 ? 'no group' : 'only one group'} with at least ${String(minGroupSize)} rows; two are needed`;
   }
   const short = compared.find(({ groups }) => groups.length < 2);
+  const isFinite = compared.every(({ rate, groups }) => groups.every((group) => Number.isFinite(rate.denominators[group])));
+  if (!isFinite) return 'the weights are too large to be added up';
   if (short === undefined) return null;
   return `${short.groups.length === 0 ? 'no group has' : 'only one group has'} a ${short.rate.name.replaceAll('_', ' ')}; two are needed`;
 }
@@ -129,6 +142,14 @@ function gapOf({ rate, groups }: ComparedRate, { method }: FilledMetricOptions):
 function aggregate(values: readonly number[], { agg }: FilledMetricOptions): number {
   if (agg === 'worst_case') return Math.max(...values);
   return values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+/** Groups against all rows together have no interval yet, nor have weights whose squares leave float64. */
+function canHaveInterval(compared: readonly ComparedRate[], { method }: FilledMetricOptions): boolean {
+  return (
+    method === 'between_groups' &&
+    compared.every(({ rate, groups }) => groups.every((group) => Number.isFinite(rate.effectiveCounts[group])))
+  );
 }
 
 function intervalOf(
@@ -178,7 +199,7 @@ function thinWarnings(compared: readonly ComparedRate[], labels: readonly string
       .filter((group) => (rate.denominatorCounts[group] as number) < THIN_DENOMINATOR)
       .map(
         (group) =>
-          `the ${rate.name.replaceAll('_', ' ')} of ${labels[group] as string} rests on ${String(rate.denominatorCounts[group])} ${rate.denominatorName}`,
+          `the ${rate.name.replaceAll('_', ' ')} of ${labels[group] as string} rests on only ${String(rate.denominatorCounts[group])} ${rate.denominatorName}`,
       ),
   );
 }

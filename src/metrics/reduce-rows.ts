@@ -41,6 +41,8 @@ export function reduceClassification(rows: ClassificationRows): ClassificationSt
   const read = weights === undefined ? toBinaryUnchecked : toBinary;
   const yPred = read(rows.yPred, 'yPred', rows.positiveLabel);
   const yTrue = rows.yTrue === undefined ? undefined : read(rows.yTrue, 'yTrue', rows.positiveLabel);
+  if (rows.positiveLabel !== undefined)
+    assertLabelOccurs(rows.positiveLabel, yTrue ?? yPred, yTrue === undefined ? 'yPred' : 'yTrue');
   assertSameLength({
     yPred: yPred.length,
     sensitive: groups.codes.length,
@@ -109,6 +111,15 @@ export interface RawCells {
 
 /** Cells of one group while counting: 4 states of the truth x 4 of the decision, state = value + 1. */
 export const RAW_CELLS = 16;
+
+/** A label without a single row is mistyped, or means nothing in that column. */
+function assertLabelOccurs(positiveLabel: string, values: BinaryValues, name: string): void {
+  if (values.includes(1) || !values.includes(0)) return;
+  throw new DataValidationError(`No row of ${name} holds the positive label '${positiveLabel}'.`, {
+    context: { argument: name, positiveLabel },
+    suggestion: 'Check its spelling against the labels in the data.',
+  });
+}
 
 function toBinaryUnchecked(source: ColumnSource, name: string, positiveLabel: string | undefined): BinaryValues {
   return source instanceof Uint8Array && positiveLabel === undefined ? source : toBinary(source, name, positiveLabel);
@@ -226,7 +237,13 @@ export function countDropped(counts: Float64Array, rowCount: number): number {
     rowCount === 0
       ? 'There are no rows to measure.'
       : `All ${String(rowCount)} rows lack a prediction, a true value, a group or a weight, so nothing can be measured.`,
-    { context: { rows: rowCount }, suggestion: 'Check that the columns named are the ones that are filled.' },
+    {
+      context: { rows: rowCount },
+      suggestion:
+        rowCount === 0
+          ? 'Check the query or the filter that made the data.'
+          : 'Check that the columns named are the ones that are filled.',
+    },
   );
 }
 

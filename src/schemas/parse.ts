@@ -16,12 +16,38 @@ export function parseBy<Schema extends z.ZodType>(
 ): z.output<Schema> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  const faults = parsed.error.issues.map(({ path, message }) => {
-    const [field] = path;
-    return field === undefined ? message : `${nameOf(String(field))}: ${message}`;
-  });
-  throw new ConfigValidationError(`${what}: ${faults.join('; ')}`, {
+  const faults = parsed.error.issues.map((issue) => describeIssue(issue, value, nameOf));
+  throw new ConfigValidationError(`${what}: ${faults.join(' ')}`, {
     context: { issues: parsed.error.issues },
     cause: parsed.error,
   });
+}
+
+/** One fault in one sentence: which field, what was required, what came. */
+function describeIssue(issue: z.core.$ZodIssue, value: unknown, nameOf: (field: string) => string): string {
+  const [field] = issue.path;
+  if (field === undefined) return issue.message;
+  const required = requirementOf(issue);
+  const given = issue.path.reduce<unknown>(
+    (part, key) => (part as Record<PropertyKey, unknown> | undefined)?.[key],
+    value,
+  );
+  return required === undefined
+    ? `${nameOf(String(field))}: ${issue.message}.`
+    : `${nameOf(String(field))} must be ${required}; got ${JSON.stringify(given)}.`;
+}
+
+function requirementOf(issue: z.core.$ZodIssue): string | undefined {
+  switch (issue.code) {
+    case 'too_small':
+      return `${issue.inclusive === false ? 'above' : 'at least'} ${String(issue.minimum)}`;
+    case 'too_big':
+      return `${issue.inclusive === false ? 'below' : 'at most'} ${String(issue.maximum)}`;
+    case 'invalid_value':
+      return `one of ${issue.values.map(String).join(', ')}`;
+    case 'invalid_type':
+      return issue.expected === 'int' ? 'a whole number' : `a ${issue.expected}`;
+    default:
+      return undefined;
+  }
 }

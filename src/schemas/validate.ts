@@ -6,7 +6,7 @@ export const validateSchema = z
     attributes: z.array(z.array(z.string().min(1)).min(1)).min(1),
     yPred: z.string().optional(),
     score: z.string().optional(),
-    scoreThreshold: z.number().default(0.5),
+    scoreThreshold: z.number().optional(),
     yTrue: z.string().optional(),
     sampleWeight: z.string().optional(),
     positiveLabel: z.string().optional(),
@@ -22,6 +22,12 @@ export const validateSchema = z
   })
   .refine(({ yPred, score }) => (yPred === undefined) !== (score === undefined), {
     message: 'Give either decisions (--y-pred) or scores (--score).',
+  })
+  .refine(({ score, scoreThreshold }) => score !== undefined || scoreThreshold === undefined, {
+    message: 'A score threshold needs scores: add --score.',
+  })
+  .refine(({ threshold, comparator }) => threshold !== undefined || comparator === undefined, {
+    message: 'A comparator needs a threshold: add --threshold.',
   })
   .refine(({ threshold, metric }) => threshold === undefined || metric !== undefined, {
     message: 'A threshold needs the metric that it is for: add --metric demographic_parity_difference, say.',

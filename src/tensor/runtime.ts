@@ -91,10 +91,15 @@ async function loadNamed(backend: TensorBackend): Promise<Tensorflow> {
   try {
     return { tf: await start(backend), backend, passedOver: [] };
   } catch (cause) {
+    const reason = reasonOf(cause);
     const mend = MENDS[backend];
-    throw new DependencyError(`The tensor backend '${backend}' cannot start: ${reasonOf(cause)}.`, {
+    const isMissing = /not installed|no native library/.test(reason) && !reason.includes('driver');
+    throw new DependencyError(`The tensor backend '${backend}' cannot start: ${reason}.`, {
       context: { backend },
-      ...(mend === undefined ? {} : { suggestion: `Install it with: ${installCommand(mend)}` }),
+      suggestion:
+        mend !== undefined && isMissing
+          ? `Install it with: ${installCommand(mend)}`
+          : 'See what works here: evenhand doctor',
       cause,
     });
   }
@@ -103,13 +108,12 @@ async function loadNamed(backend: TensorBackend): Promise<Tensorflow> {
 async function loadFirst(): Promise<Tensorflow> {
   const passedOver: BackendReport[] = [];
   for (const backend of TENSOR_BACKENDS) {
-    try {
-      const tf = await start(backend, { allowSoftware: false });
-      report(backend, passedOver);
-      return { tf, backend, passedOver };
-    } catch (cause) {
+    const tf = await start(backend, { allowSoftware: false }).catch((cause: unknown) => {
       passedOver.push({ name: backend, available: false, reason: reasonOf(cause) });
-    }
+    });
+    if (tf === undefined) continue;
+    report(backend, passedOver);
+    return { tf, backend, passedOver };
   }
   throw new DependencyError('No tensor backend can start.', {
     context: { backends: passedOver },

@@ -48,7 +48,8 @@ export function fitFeatures(table: Table, names: readonly string[]): FittedFeatu
     return fitCategorical(name, column.codes, column.labels, warnings);
   });
   if (specs.length > 0) return { specs, warnings };
-  throw new DataValidationError('There is no feature to train on.', {
+  const reasons = warnings.length === 0 ? '' : ` (${warnings.slice(0, 3).join('; ')})`;
+  throw new DataValidationError(`There is no feature to train on${reasons}.`, {
     context: { features: names, warnings },
     suggestion: 'Name feature columns that vary (features, --features).',
   });
@@ -78,12 +79,7 @@ function specWidth(spec: FeatureSpec): number {
 
 function fitNumeric(name: string, values: Float64Array, warnings: string[]): FeatureSpec[] {
   const known = values.filter((value) => !Number.isNaN(value));
-  const infinite = known.find((value) => !Number.isFinite(value));
-  if (infinite !== undefined) {
-    throw new DataValidationError(`Column '${name}' must be finite, but holds ${String(infinite)}.`, {
-      context: { column: name },
-    });
-  }
+  assertFinite(name, values);
   const mean = known.reduce((sum, value) => sum + value, 0) / known.length;
   const variance = known.reduce((sum, value) => sum + (value - mean) ** 2, 0) / known.length;
   const scale = Math.sqrt(variance);
@@ -120,13 +116,26 @@ function fitCategorical(name: string, codes: Int32Array, labels: readonly string
   return [{ kind: 'categorical', name, levels: missing > 0 ? [...levels, MISSING_LABEL] : levels }];
 }
 
+function assertFinite(name: string, values: Float64Array): void {
+  const row = values.findIndex((value) => value === Infinity || value === -Infinity);
+  if (row < 0) return;
+  throw new DataValidationError(
+    `Column '${name}' must be finite, but row ${String(row + 1)} holds ${String(values[row])}.`,
+    {
+      context: { column: name, row, value: values[row] },
+      suggestion: 'Mend or empty that value.',
+    },
+  );
+}
+
 function encodeNumeric(
   values: Float64Array,
-  { mean, scale, marksMissing }: NumericFeature,
+  { name, mean, scale, marksMissing }: NumericFeature,
   matrix: Float32Array,
   offset: number,
   width: number,
 ): void {
+  assertFinite(name, values);
   for (let row = 0; row < values.length; row++) {
     const value = values[row] as number;
     const isMissing = Number.isNaN(value);

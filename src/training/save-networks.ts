@@ -62,7 +62,7 @@ export function holdsOnlyNetworks(folder: string): boolean {
     const names = readdirSync(folder);
     if (names.length === 0) return true;
     const card = JSON.parse(readFileSync(path.join(folder, CARD), 'utf8')) as { kind?: unknown; networks?: unknown };
-    const expected = [CARD, ...(Array.isArray(card.networks) ? card.networks : [])];
+    const expected: unknown[] = [CARD].concat(Array.isArray(card.networks) ? card.networks : []);
     return card.kind === SWEEP_KIND && names.every((name) => expected.includes(name));
   } catch {
     return false;

@@ -107,6 +107,7 @@ const VALIDATION_SHARE = 0.1;
 export async function sweepPareto(data: TrainingSource, options: SweepOptions = {}): Promise<ParetoSweep> {
   const filled = fillSweepOptions(options);
   const training = readTrainingData(data);
+  assertSplittable(training, filled);
   const splits = splitRows(training, filled);
   const heldOut = splits.map(({ test }) => test);
   assertComparable(heldOut, filled.minGroupSize);
@@ -147,7 +148,7 @@ export async function sweepPareto(data: TrainingSource, options: SweepOptions = 
     target: training.target,
     sensitive: training.sensitive,
     positiveLabel: training.positiveLabel,
-    warnings: [...warnings, ...smallGroups(together, filled.minGroupSize)],
+    warnings: [...warnings, ...unseenGroups(training), ...smallGroups(together, filled.minGroupSize)],
   };
   const sweep: ParetoSweep = Object.freeze(Object.assign([...points], info));
   if (filled.modelPath !== undefined) {
@@ -186,6 +187,7 @@ function fillSweepOptions(options: SweepOptions): FilledSweepOptions {
     'one or more numbers of 0 or more',
     filled.etas.length > 0 && filled.etas.every((eta) => eta >= 0 && Number.isFinite(eta)),
   );
+  assertOption('etas', filled.etas, 'different numbers', new Set(filled.etas).size === filled.etas.length);
   assertOption('epochs', filled.epochs, 'a whole number of at least 1', isCount(filled.epochs));
   assertOption('batchSize', filled.batchSize, 'a whole number of at least 1', isCount(filled.batchSize));
   assertOption('patience', filled.patience, 'a whole number of at least 1', isCount(filled.patience));
@@ -207,6 +209,17 @@ function assertOption(parameter: string, given: unknown, required: string, holds
   throw new ValueError(`The ${parameter} parameter must be ${required}. Got ${JSON.stringify(given)} instead.`, {
     context: { parameter, value: given },
   });
+}
+
+function assertSplittable({ rows, test }: TrainingData, { folds }: FilledSweepOptions): void {
+  if (folds === undefined) return;
+  if (test !== undefined) {
+    throw new ValueError('The folds parameter and test rows of their own exclude each other.', {
+      context: { parameter: 'folds' },
+      suggestion: 'Give one of the two.',
+    });
+  }
+  assertOption('folds', folds, `at most the number of rows, ${String(rows.y.length)}`, folds <= rows.y.length);
 }
 
 /** One way to part the rows. */
@@ -341,6 +354,11 @@ function assertComparable(parts: readonly TrainingRows[], minGroupSize: number):
       suggestion: 'Cross-fit (folds, --folds 5) so that every row is held out once, or lower the minimum.',
     },
   );
+}
+
+function unseenGroups({ rows, test }: TrainingData): string[] {
+  const unseen = test?.groups.labels.slice(rows.groups.labels.length) ?? [];
+  return unseen.map((label) => `group '${label}' occurs in the test rows only; no penalty has seen it`);
 }
 
 function smallGroups({ groups }: { groups: CategoricalColumn }, minGroupSize: number): string[] {

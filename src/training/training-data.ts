@@ -113,7 +113,15 @@ function readTestRows(
   positiveLabel: string | null,
   known: CategoricalColumn,
 ): TrainingRows {
-  const rows = readRows(Table.from(source), target, sensitive, positiveLabel);
+  const table = Table.from(source);
+  const values = table.categorical(target).labels;
+  if (positiveLabel !== null && !values.includes(positiveLabel)) {
+    throw new DataValidationError(`The target '${target}' of the test rows never has the value '${positiveLabel}'.`, {
+      context: { target, positiveLabel },
+      suggestion: `Its values are ${quoteList(values)}.`,
+    });
+  }
+  const rows = readRows(table, target, sensitive, positiveLabel);
   const labels = [...known.labels, ...rows.groups.labels.filter((label) => !known.labels.includes(label))];
   const codeOf = rows.groups.labels.map((label) => labels.indexOf(label));
   const codes = rows.groups.codes.map((code) => codeOf[code] as number);
@@ -127,10 +135,7 @@ function readTestRows(
 function findPositiveLabel(table: Table, target: string, named: string | undefined): string | null {
   const { codes, labels } = table.categorical(target);
   const counts = labels.map((label, code) => ({ label, count: codes.filter((other) => other === code).length }));
-  const shown = counts
-    .map(({ label }) => `'${label}'`)
-    .slice(0, 8)
-    .join(', ');
+  const shown = quoteList(labels);
   if (named !== undefined) {
     if (labels.includes(named)) return named;
     throw new DataValidationError(`The target '${target}' never has the value '${named}'.`, {
@@ -144,7 +149,7 @@ function findPositiveLabel(table: Table, target: string, named: string | undefin
     return second.count <= first.count ? second.label : first.label;
   }
   throw new DataValidationError(
-    `The target '${target}' has ${String(labels.length)} values${labels.length === 0 ? '' : ` (${shown}${labels.length > 8 ? ', …' : ''})`}; training needs two.`,
+    `The target '${target}' has ${String(labels.length)} values${labels.length === 0 ? '' : ` (${shown})`}; training needs two.`,
     {
       context: { target, values: labels.length },
       suggestion:
@@ -153,7 +158,27 @@ function findPositiveLabel(table: Table, target: string, named: string | undefin
   );
 }
 
+/** The first few of some values, for messages. */
+function quoteList(values: readonly string[]): string {
+  return `${values
+    .slice(0, 8)
+    .map((value) => `'${value}'`)
+    .join(', ')}${values.length > 8 ? ', …' : ''}`;
+}
+
 function assertFeatures(table: Table, features: readonly string[], target: string, sensitive: readonly string[]): void {
+  const repeated = features.find((name, index) => features.indexOf(name) !== index);
+  if (repeated !== undefined) {
+    throw new DataValidationError(`Column '${repeated}' is named twice among the features.`, {
+      context: { column: repeated },
+    });
+  }
+  if (sensitive.includes(target)) {
+    throw new DataValidationError(`Column '${target}' cannot be the target and sensitive at once.`, {
+      context: { column: target },
+      suggestion: 'Name another sensitive column.',
+    });
+  }
   for (const name of features) {
     table.column(name);
     if (name !== target && !sensitive.includes(name)) continue;

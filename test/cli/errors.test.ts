@@ -36,7 +36,7 @@ const cases: [title: string, args: () => string[], pattern: RegExp][] = [
   [
     'a ragged CSV',
     () => ['validate', '--csv', write('ragged.csv', ['sex,p', 'f,1', 'm']), '--y-pred', 'p', '--sensitive', 'sex'],
-    /line 3: it has 1 fields where the header has 2\. Mend that line/,
+    /line 3: it has 1 field where the header has 2\. Mend that line/,
   ],
   [
     'an unknown column',
@@ -63,17 +63,17 @@ const cases: [title: string, args: () => string[], pattern: RegExp][] = [
       '--metric',
       'mae_parity_difference',
     ],
-    /Column 'p' should hold numbers, but row 1 holds '1'\.|row 2 holds 'two'\. Mend or empty/,
+    /Column 'p' should hold numbers, but row 2 holds 'two'\. Mend or empty/,
   ],
   [
     'text for decisions',
     () => ['validate', '--csv', write('labels.csv', ['sex,p', 'f,yes', 'm,no']), '--y-pred', 'p', '--sensitive', 'sex'],
-    /Column 'p' must be 0 or 1, but holds 'yes' at index 0\. Name the label that counts as positive/,
+    /Column 'p' must be 0 or 1, but holds 'yes' in row 1\. Name the label that counts as positive/,
   ],
   [
     'scores for decisions',
     () => ['validate', '--csv', write('scores.csv', ['sex,p', 'f,1', 'm,0.5']), '--y-pred', 'p', '--sensitive', 'sex'],
-    /must be 0 or 1, but holds 0\.5 at index 1/,
+    /must be 0 or 1, but holds 0\.5 in row 2/,
   ],
   [
     'a positive label that does not occur',
@@ -88,7 +88,7 @@ const cases: [title: string, args: () => string[], pattern: RegExp][] = [
       '--positive-label',
       'Yes',
     ],
-    /holds the positive label 'Yes'\. The labels of 'p' are 'no', 'yes'/,
+    /holds the positive label 'Yes' in column 'p'\. The labels of 'p' are 'no', 'yes'/,
   ],
   [
     'predictions all missing',
@@ -150,7 +150,7 @@ const cases: [title: string, args: () => string[], pattern: RegExp][] = [
   [
     'a fraction for a count',
     () => ['validate', '--csv', decisions(), '--y-pred', 'p', '--sensitive', 'sex', '--min-group-size', '2.5'],
-    /--min-group-size: /,
+    /--min-group-size must be a whole number; got 2\.5/,
   ],
   [
     'a report of unknown form',
@@ -227,13 +227,61 @@ const cases: [title: string, args: () => string[], pattern: RegExp][] = [
   [
     'an unknown backend',
     () => ['train-regularized', '--csv', training(), '--sensitive', 'sex', '--backend', 'gpu'],
-    /--backend: /,
+    /--backend must be one of auto, node-gpu, .*; got "gpu"/,
   ],
   [
     'an unknown penalty',
     () => ['train-regularized', '--csv', training(), '--sensitive', 'sex', '--penalty', 'gap'],
-    /--penalty: /,
+    /--penalty must be one of covariance, .*; got "gap"/,
   ],
+  [
+    'a positive label that the true labels never hold',
+    () => [
+      ...['validate', '--csv', write('two-codings.csv', ['sex,p,y', 'f,1,yes', 'm,0,no'])],
+      ...['--y-pred', 'p', '--y-true', 'y', '--sensitive', 'sex', '--positive-label', '1'],
+    ],
+    /No row of '.*' holds the positive label '1' in column 'y'\. The labels of 'y' are 'no', 'yes'/,
+  ],
+  [
+    'a column name that the header has twice',
+    () => [
+      'validate',
+      '--csv',
+      write('twice.csv', ['sex,p,P', 'f,1,0', 'm,0,1']),
+      '--y-pred',
+      'p',
+      '--sensitive',
+      'sex',
+    ],
+    /more than one column 'p'/,
+  ],
+  [
+    'an infinite weight',
+    () => [
+      ...['validate', '--csv', write('weights.csv', ['sex,p,w', 'f,1,1.5', 'm,0,inf']), '--y-pred', 'p'],
+      ...['--sensitive', 'sex', '--sample-weight', 'w'],
+    ],
+    /Column 'w' should hold finite numbers, but row 2 holds 'inf'/,
+  ],
+  [
+    'a comparator without a threshold',
+    () => ['validate', '--csv', decisions(), '--y-pred', 'p', '--sensitive', 'sex', '--comparator', '<'],
+    /A comparator needs a threshold/,
+  ],
+  [
+    '--sensitive twice in training, which would make the first a feature',
+    () => ['train-regularized', '--csv', training(), '--sensitive', 'sex', '--sensitive', 'x'],
+    /Give it once; a comma list crosses several columns/,
+  ],
+  [
+    'outputs inside one another',
+    () => [
+      ...['train-regularized', '--csv', training(), '--sensitive', 'sex'],
+      ...['--save-model', path.join(folder(), 'm'), '--out-json', path.join(folder(), 'm/points.json')],
+    ],
+    /are in each other's place/,
+  ],
+  ['an empty output path', () => ['sample-data', 'berkeley', '--out', ''], /Cannot write '': the path is empty/],
   ['an unknown sample', () => ['sample-data', 'berkly'], /Did you mean 'berkeley'/],
 ];
 

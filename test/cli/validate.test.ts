@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
@@ -104,6 +105,30 @@ describe('evenhand validate', () => {
     expect(value('sex')).to.be.closeTo(150 / 200 - 100 / 200, 1e-12);
     expect(value('sex||race')).to.equal(1);
     expect([code, body.passed]).to.deep.equal([1, false]);
+  });
+
+  it('keeps its verdict where the reader of its output goes away', async () => {
+    const cli = path.resolve(import.meta.dirname, '../../dist/cli/main.js');
+    const file = path.join(folder(), 'many-groups.csv');
+    const rows = Array.from({ length: 90_000 }, (_, row) => `group ${row % 3000},${Number(row % 7 === 0)}`);
+    writeFileSync(file, ['s,p', ...rows].join('\n'));
+    const gate = ['--metric', 'demographic_parity_difference', '--threshold', '0.01'];
+    const args = [cli, 'validate', '--csv', file, '--y-pred', 'p', '--sensitive', 's', ...gate];
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'ignore'] });
+    child.stdout.once('data', () => child.stdout.destroy());
+    const code = await new Promise((resolve) => child.on('close', resolve));
+    expect(code).to.equal(1);
+  });
+
+  it('shows labels as they are, without steering the terminal or the report', async () => {
+    const file = path.join(folder(), 'labels.csv');
+    const labels = ['\u001b[31mred', '**bold**', '<script>'];
+    writeFileSync(file, ['s,p', ...Array.from({ length: 120 }, (_, row) => `${labels[row % 3] ?? ''},1`)].join('\n'));
+    const out = path.join(folder(), 'labels.md');
+    const { stdout } = await runCli(['validate', '--csv', file, '--y-pred', 'p', '--sensitive', 's', '--out', out]);
+    expect(stdout).to.not.include('\u001b');
+    expect(stdout).to.include('**bold**').and.include('<script>');
+    expect(readFileSync(out, 'utf8')).to.include('\\*\\*bold\\*\\*').and.include('\\<script\\>');
   });
 
   it('takes scores at a threshold', async () => {

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
@@ -30,6 +30,26 @@ describe('writing a file', () => {
     writeFileSync(target, 'a long older text');
     await writeFileAtomic(target, 'new');
     expect(readFileSync(target, 'utf8')).to.equal('new');
+  });
+
+  it('follows a link, which stays one', async () => {
+    const target = path.join(folder(), 'real.txt');
+    const link = path.join(folder(), 'link.txt');
+    writeFileSync(target, 'old');
+    symlinkSync(target, link);
+    await writeFileAtomic(link, 'new');
+    expect(readFileSync(target, 'utf8')).to.equal('new');
+    expect(lstatSync(link).isSymbolicLink()).to.equal(true);
+  });
+
+  it('writes to a device as it is, and never replaces it', async () => {
+    await writeFileAtomic('/dev/null', 'text');
+    expect(lstatSync('/dev/null').isCharacterDevice()).to.equal(true);
+  });
+
+  it('is checked beforehand without a trace', async () => {
+    await assertFileWritable(path.join(folder(), 'not/yet/there.txt'));
+    expect(existsSync(path.join(folder(), 'not'))).to.equal(false);
   });
 
   it('under a path whose part is a file is refused in words, and leaves nothing', async () => {
@@ -70,7 +90,7 @@ describe('writing a folder', () => {
     mkdirSync(target);
     writeFileSync(path.join(target, 'thesis.txt'), 'years');
     const error = await errorOf(writeFolderAtomic(target, () => Promise.resolve(), isOurs));
-    expect((error as Error).message).to.match(/was not written by evenhand/);
+    expect((error as Error).message).to.match(/holds something else/);
     expect(readFileSync(path.join(target, 'thesis.txt'), 'utf8')).to.equal('years');
   });
 

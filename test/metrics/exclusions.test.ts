@@ -47,9 +47,27 @@ describe('groups that take no part', () => {
     expect(result.undefinedReason).to.equal('only one group has a true positive rate; two are needed');
   });
 
+  it('a group whose weights are all 0 has no rate, and says so', () => {
+    const result = demographicParityDifference([1, 0, 1, 0], ['a', 'a', 'b', 'b'], {
+      minGroupSize: 1,
+      sampleWeight: [0, 0, 1, 1],
+    });
+    expect(result.value).to.be.NaN;
+    expect(result.undefinedReason).to.equal('only one group has a selection rate; two are needed');
+    expect(result.excluded['a']?.reason).to.equal('no selection rate: 2 rows, their weights are all 0');
+  });
+
+  it('weights that leave float64 make a reason, not a silent NaN', () => {
+    const result = demographicParityDifference([1, 0, 1, 0], ['a', 'a', 'b', 'b'], {
+      minGroupSize: 1,
+      sampleWeight: [1e308, 1e308, 1e308, 1e308],
+    });
+    expect(result.undefinedReason).to.equal('the weights are too large to be added up');
+  });
+
   it('a thin denominator is warned of', () => {
     const result = equalizedOddsDifference([1, 0, 1, 0], [1, 0, 0, 0], ['a', 'a', 'b', 'b'], { minGroupSize: 1 });
-    expect(result.warnings).to.include('the true positive rate of a rests on 1 rows with a positive true label');
+    expect(result.warnings).to.include('the true positive rate of a rests on only 1 rows with a positive true label');
   });
 
   it('a risk ratio over a smallest rate of 0 is null and says so', () => {
@@ -122,6 +140,21 @@ describe('input that cannot be measured is refused with the argument, the index 
       'text for a number',
       () => maeParityDifference(['x', 2], [1, 2], ['a', 'b']),
       /yTrue must hold numbers, but holds 'x' at index 0/,
+    ],
+    [
+      'a positive label that does not occur',
+      () => demographicParityDifference(['yes', 'no'], ['a', 'b'], { positiveLabel: 'Yes' }),
+      /No row of yPred holds the positive label 'Yes'/,
+    ],
+    [
+      'a byte that is neither 0 nor 1',
+      () => demographicParityDifference(Uint8Array.of(1, 0, 2), ['a', 'b', 'a']),
+      /yPred must be 0 or 1, but holds 2 at index 2/,
+    ],
+    [
+      'such a byte in the true labels',
+      () => equalizedOddsDifference(Uint8Array.of(1, 255, 0), Uint8Array.of(1, 0, 1), ['a', 'b', 'a']),
+      /yTrue must be 0 or 1, but holds 255 at index 1/,
     ],
     [
       'a negative weight',

@@ -91,6 +91,14 @@ describe('group encoding', () => {
     expect([...codes]).to.deep.equal([0, 1, -1]);
   });
 
+  it('keeps groups apart whose labels would be the same', () => {
+    const crossed = encodeGroups({ s: ['a||b', 'a', 'x'], t: ['c', 'b||c', 'y'] });
+    expect(new Set(crossed.labels).size).to.equal(3);
+    expect(crossed.labels).to.include('x||y');
+    const missing = encodeGroups(['(missing)', null, 'a'], 'include');
+    expect(missing.labels).to.deep.equal(['(missing)', 'a', '((missing))']);
+  });
+
   it('crosses attributes with thousands of levels at the cost of the rows', () => {
     const many = Array.from({ length: 5000 }, (_, index) => `level ${String(index)}`);
     expect(encodeGroups({ a: many, b: [...many].reverse() }).labels).to.have.length(5000);

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import * as tf from '@tensorflow/tfjs';
@@ -164,6 +164,35 @@ describe('sweepPareto', () => {
     }
   });
 
+  it('replaces a folder of its own networks, and never one that holds anything else', async () => {
+    const modelPath = path.join(folder(), 'again');
+    const run = () => sweepPareto(makeSource(), { ...quick, etas: [0], epochs: 1, modelPath });
+    await run();
+    await run();
+    writeFileSync(path.join(modelPath, 'notes.txt'), 'mine');
+    expect(await errorOf(run())).to.be.instanceOf(DataValidationError);
+    expect(readFileSync(path.join(modelPath, 'notes.txt'), 'utf8')).to.equal('mine');
+    const foreign = path.join(folder(), 'foreign');
+    mkdirSync(foreign);
+    writeFileSync(path.join(foreign, 'card.json'), '{"kind": "a card of someone else"}');
+    const error = await errorOf(sweepPareto(makeSource(), { ...quick, etas: [0], epochs: 1, modelPath: foreign }));
+    expect(error).to.be.instanceOf(DataValidationError);
+  });
+
+  it('trains by a sensitive attribute of numbers', async () => {
+    const { x, y, s } = makeSource().table as { x: number[]; y: number[]; s: string[] };
+    const table = { x, y, s: s.map((one) => Number(one === 'few')) };
+    const points = await sweepPareto({ table }, { ...quick, etas: [0] });
+    expect(points[0]?.dpDiff).to.be.greaterThan(0.4);
+  });
+
+  it('names groups that occur in the test rows only', async () => {
+    const { x, y, s } = makeSource().table as { x: number[]; y: number[]; s: string[] };
+    const testTable = { x, y, s: s.map((one) => (one === 'few' ? 'new' : one)) };
+    const points = await sweepPareto({ table: { x, y, s }, testTable }, { ...quick, etas: [0], epochs: 1 });
+    expect(points.warnings).to.include("group 'new' occurs in the test rows only; no penalty has seen it");
+  });
+
   it('saves the plot where asked, and the points beside it', async () => {
     const savePath = path.join(folder(), 'deep/pareto.svg');
     const points = await sweepPareto(makeSource(), { ...quick, etas: [0, 2], epochs: 3, savePath });
@@ -185,6 +214,8 @@ describe('sweepPareto', () => {
     ['a negative eta', { etas: [-1] }, /etas parameter/],
     ['no epochs', { epochs: 0 }, /epochs parameter/],
     ['one fold', { folds: 1 }, /folds parameter/],
+    ['more folds than rows', { folds: 61 }, /at most the number of rows, 60/],
+    ['an eta twice', { etas: [1, 1] }, /etas parameter must be different numbers/],
     ['a train size of 1', { trainSize: 1 }, /trainSize parameter/],
     ['an unknown penalty', { penalty: 'gap' as never }, /penalty parameter/],
   ];

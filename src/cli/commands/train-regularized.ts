@@ -1,5 +1,8 @@
-import { Command } from 'commander';
+import { resolve, sep } from 'node:path';
 
+import { Command, InvalidArgumentError } from 'commander';
+
+import { ConfigValidationError } from '../../exceptions/index.ts';
 import type { ParetoSweep } from '../../training/index.ts';
 import { flagName, parseNames, parseNumber, parseNumbers, requireOptions } from '../option-parsers.ts';
 import { type OutputOptions, prepareLogs, print, remark, textTable, withOutputOptions } from '../output.ts';
@@ -10,7 +13,7 @@ interface TrainRegularizedOptions extends OutputOptions {
   readonly testCsv?: string;
   readonly target: string;
   readonly positiveLabel?: string;
-  readonly sensitive: readonly string[];
+  readonly sensitive?: readonly string[];
   readonly features?: readonly string[];
   readonly outJson?: string;
   readonly outPlot?: string;
@@ -28,9 +31,14 @@ export function trainRegularizedCommand(): Command {
       .option('--test-csv <path>', 'rows to evaluate on, instead of a part of --csv')
       .option('--target <column>', 'the column to predict, 0/1 or text with two values', 'y')
       .option('--positive-label <label>', 'the text that counts as 1 (default: the rarer)')
-      .option('--sensitive <columns>', 'the sensitive column, or a comma list to cross; never features', parseNames, [
-        's',
-      ])
+      .option(
+        '--sensitive <columns>',
+        'the sensitive column, or a comma list to cross; never features (default: s)',
+        (text: string, earlier: readonly string[] | undefined) => {
+          if (earlier === undefined) return parseNames(text);
+          throw new InvalidArgumentError('Give it once; a comma list crosses several columns.');
+        },
+      )
       .option('--features <columns>', 'a comma list of columns to learn from (default: all others)', parseNames)
       .option('--etas <numbers>', 'weights of the penalty, a comma list (default: 0,0.2,0.5,1)', parseNumbers)
       .option('--penalty <name>', 'covariance, mean_gap or equalized_odds (default: covariance)')
@@ -89,7 +97,8 @@ async function run(options: TrainRegularizedOptions): Promise<ParetoSweep> {
   await assertOutputs(options);
   const { target, sensitive, features, positiveLabel, testCsv } = options;
   const table = await loadData(options.csv);
-  const testTable = testCsv === undefined ? undefined : await loadData(testCsv);
+  // Only the columns of the training rows, so that one that is missing is named with its file.
+  const testTable = testCsv === undefined ? undefined : await loadData(testCsv, { columns: table.columnNames });
   return sweepPareto(
     { table, target, sensitive, features, positiveLabel, testTable },
     { ...sweepOptions, modelPath: options.saveModel, onProgress: progressBar(options) },
@@ -98,13 +107,34 @@ async function run(options: TrainRegularizedOptions): Promise<ParetoSweep> {
 
 /** Checked before the training, so that its result is not lost to a bad path. */
 async function assertOutputs({ outJson, outPlot, saveModel }: TrainRegularizedOptions): Promise<void> {
-  const [{ assertFileWritable, assertWritable }, { chartFormat }] = await Promise.all([
-    import('../../io/atomic-write.ts'),
-    import('../../charts/render-chart.ts'),
-  ]);
+  const [{ assertFileWritable, assertReplaceable, assertWritable }, { chartFormat }, { holdsOnlyNetworks }] =
+    await Promise.all([
+      import('../../io/atomic-write.ts'),
+      import('../../charts/render-chart.ts'),
+      import('../../training/index.ts'),
+    ]);
   if (outPlot !== undefined) chartFormat(outPlot);
+  assertApart([outJson, outPlot, saveModel].filter((path) => path !== undefined));
   for (const path of [outJson, outPlot]) if (path !== undefined) await assertFileWritable(path);
-  if (saveModel !== undefined) await assertWritable(saveModel);
+  if (saveModel === undefined) return;
+  assertReplaceable(saveModel, holdsOnlyNetworks);
+  await assertWritable(saveModel);
+}
+
+/** Two results at one place, or one inside another, would undo each other. */
+function assertApart(paths: readonly string[]): void {
+  const places = paths.map((path) => resolve(path));
+  for (const [index, place] of places.entries()) {
+    const clash = places.findIndex((other, at) => at !== index && (other === place || other.startsWith(place + sep)));
+    if (clash < 0) continue;
+    throw new ConfigValidationError(
+      `The outputs '${paths[index] ?? ''}' and '${paths[clash] ?? ''}' are in each other's place.`,
+      {
+        context: { paths },
+        suggestion: 'Name a place of its own for each.',
+      },
+    );
+  }
 }
 
 async function writeOutputs(

@@ -29,11 +29,14 @@ export function validateCommand(): Command {
       .option('--y-true <column>', 'true labels, 0 or 1; adds equalized odds')
       .option(
         '--sensitive <columns>',
-        'a sensitive column; a comma list is one intersection; repeat to analyse each apart',
+        'a sensitive column; a comma list is one intersection (a comma in a name is \\\\,); repeat to analyse each apart',
         (text: string, earlier: readonly string[][] | undefined) => [...(earlier ?? []), parseNames(text)],
       )
       .option('--sample-weight <column>', 'weights of rows')
-      .option('--positive-label <label>', 'the label that counts as 1, where labels are not 0/1')
+      .option(
+        '--positive-label <label>',
+        'the label that counts as 1 in --y-pred and --y-true, where labels are not 0/1',
+      )
       .option('--min-group-size <n>', 'smaller groups are excluded and named (default: 30)', parseNumber)
       .option('--nan-policy <policy>', 'rows without a group: exclude, or include as "(missing)" (default: exclude)')
       .option('--with-ci', 'add intervals')
@@ -41,8 +44,12 @@ export function validateCommand(): Command {
       .option('--with-effects', 'add effect sizes')
       .option('--seed <n>', 'seed of the intervals (default: 42)', parseNumber)
       .option('--metric <name>', 'demographic_parity_difference, equalized_odds_difference or mae_parity_difference')
-      .option('--threshold <number>', 'the gate: exit 1 where the metric is above it (needs --metric)', parseNumber)
-      .option('--comparator <op>', "the gate's comparison: <=, <, >= or > (default: |value| <= threshold)")
+      .option(
+        '--threshold <number>',
+        'the gate: exit 1 where the metric is on its wrong side (needs --metric)',
+        parseNumber,
+      )
+      .option('--comparator <op>', "the gate's comparison: <=, <, >= or > (default: <=, by the size of the value)")
       .option('--out <path>', 'write a report: .md or .json')
       .addHelpText(
         'after',
@@ -72,7 +79,7 @@ Groups that are too small are left out and named, never silently. An undefined m
     const validation = await validateFile(csv, request);
     const body = JSON.stringify(validationToJson(validation), undefined, 2);
     const report = validationToMarkdown(validation, csv);
-    await writeReport?.(options.out?.endsWith('.json') === true ? `${body}\n` : report);
+    await writeReport?.(/\.json$/i.test(options.out ?? '') ? `${body}\n` : report);
     print(options.json === true ? body : terminalText(report));
     if (options.out !== undefined) remark(`Wrote ${options.out}`, options);
     if (validation.passed === false) process.exitCode = CHECK_FAILED;
@@ -86,7 +93,7 @@ async function reportWriter(out: string | undefined): Promise<((content: string)
     import('../../io/atomic-write.ts'),
     import('../../exceptions/index.ts'),
   ]);
-  if (!/\.(md|json)$/.test(out)) {
+  if (!/\.(md|json)$/i.test(out)) {
     throw new DataValidationError(`A report cannot be written as '${out}'.`, {
       context: { path: out },
       suggestion: 'End the name in .md or .json.',
@@ -99,7 +106,7 @@ async function reportWriter(out: string | undefined): Promise<((content: string)
 /** Markdown reads well on a terminal but for its bold marks and escapes. */
 function terminalText(markdown: string): string {
   return markdown
-    .replaceAll('**', '')
-    .replaceAll(/\\([\\`*_|<>])/g, '$1')
+    .replaceAll(/(?<!\\)\*\*/g, '')
+    .replaceAll(/\\([\\`*_|<>[\]])/g, '$1')
     .trimEnd();
 }
