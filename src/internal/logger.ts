@@ -15,6 +15,7 @@ const LEVEL_NAMES: Readonly<Record<number, string>> = {
 };
 
 let logger: Logger | undefined;
+let chosenLevel: Level | 'silent' | undefined;
 
 /**
  * The package's logger, made at its first use from the environment:
@@ -24,12 +25,13 @@ let logger: Logger | undefined;
  */
 export function getLogger(): Logger {
   logger ??= createLogger(process.env);
+  if (chosenLevel !== undefined) logger.level = chosenLevel;
   return logger;
 }
 
-/** Sets the level for the rest of the process, whatever the environment says. */
+/** Sets the level for the rest of the process, whatever the environment says. Makes no logger by itself. */
 export function setLogLevel(level: Level | 'silent'): void {
-  getLogger().level = level;
+  chosenLevel = level;
 }
 
 /** A logger from environment variables; apart from {@link getLogger} for tests. */

@@ -72,14 +72,14 @@ export async function countDecisionsInFile(
         select: {
           truth: yTrue === undefined ? String(MISSING_STATE) : labelState(file, yTrue, request),
           decision: decisionState(file, request),
-          weight: sampleWeight === undefined ? '1.0' : numberExpression(file, sampleWeight),
+          ...(sampleWeight === undefined ? {} : { weight: numberExpression(file, sampleWeight) }),
         },
         keys: ['truth', sampleWeight === undefined ? 'decision' : unlessWeightMissing('decision', MISSING_STATE)],
-        sums: ['count(*)', 'sum(weight)', 'sum(weight * weight)'],
+        sums: sampleWeight === undefined ? ['count(*)'] : ['count(*)', 'sum(weight)', 'sum(weight * weight)'],
       });
       await assertDecisions(session, file, request, groups.flat());
       return groups.map((rows) =>
-        reduction(rows, (label, [t, d], [count = 0, weight = 0, squaredWeight = 0]) =>
+        reduction(rows, (label, [t, d], [count = 0, weight = count, squaredWeight = count]) =>
           d === MISSING_STATE
             ? undefined
             : { label, truth: t as 0 | 1 | 2, decision: d as 0 | 1, count, weight, squaredWeight },

@@ -125,7 +125,9 @@ function whyUndefined(
     return `${large === 0 ? 'no group' : 'only one group'} with at least ${String(minGroupSize)} rows; two are needed`;
   }
   const short = compared.find(({ groups }) => groups.length < 2);
-  const isFinite = compared.every(({ rate, groups }) => groups.every((group) => Number.isFinite(rate.denominators[group])));
+  const isFinite = compared.every(({ rate, groups }) =>
+    groups.every((group) => Number.isFinite(rate.denominators[group])),
+  );
   if (!isFinite) return 'the weights are too large to be added up';
   if (short === undefined) return null;
   return `${short.groups.length === 0 ? 'no group has' : 'only one group has'} a ${short.rate.name.replaceAll('_', ' ')}; two are needed`;
