@@ -1,10 +1,9 @@
+import type { DecisionRequest, FileRequest } from '../io/decision-sql.ts';
 import {
   countDecisionsInFile,
   type DecisionCell,
-  type DecisionRequest,
   type ErrorSums,
   type FileReduction,
-  type FileRequest,
   sumErrorsInFile,
 } from '../io/reduce-file.ts';
 import { sortLabels } from '../table/index.ts';

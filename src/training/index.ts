@@ -5,5 +5,6 @@ export { paretoToJson } from './pareto-json.ts';
 export { holdsOnlyNetworks } from './save-networks.ts';
 export { plotPareto, type PlotParetoOptions } from './plot-pareto.ts';
 export type { ParetoSweep, SweepInfo } from './pareto-sweep.ts';
-export { type SweepOptions, sweepPareto } from './sweep-pareto.ts';
+export type { SweepOptions } from './sweep-options.ts';
+export { sweepPareto } from './sweep-pareto.ts';
 export type { TrainingSource } from './training-data.ts';
