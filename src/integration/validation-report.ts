@@ -2,7 +2,7 @@ import { escapeMarkdown } from '../metrics/markdown-table.ts';
 import type { FileValidation } from './validate-file.ts';
 
 /** A validation as JSON has it; one attribute stands at the top, several under their names. */
-export function validationToJson({ passed, threshold, attributes }: FileValidation): Record<string, unknown> {
+export function validationToJson({ passed, threshold, attributes, verdicts }: FileValidation): Record<string, unknown> {
   const toJson = (metrics: FileValidation['attributes'][string]): Record<string, unknown> =>
     Object.fromEntries(Object.entries(metrics).map(([name, result]) => [name, result.toJSON()]));
   const entries = Object.entries(attributes);
@@ -12,7 +12,12 @@ export function validationToJson({ passed, threshold, attributes }: FileValidati
     : {
         passed,
         threshold,
-        attributes: Object.fromEntries(entries.map(([name, metrics]) => [name, { metrics: toJson(metrics) }])),
+        attributes: Object.fromEntries(
+          entries.map(([name, metrics]) => [
+            name,
+            { passed: verdicts[name]?.passed ?? null, metrics: toJson(metrics) },
+          ]),
+        ),
       };
 }
 

@@ -13,7 +13,10 @@ interface ValidationJson {
   readonly passed: boolean | null;
   readonly threshold: number | null;
   readonly metrics?: Record<string, MetricResultJson>;
-  readonly attributes?: Record<string, { readonly metrics: Record<string, MetricResultJson> }>;
+  readonly attributes?: Record<
+    string,
+    { readonly passed: boolean | null; readonly metrics: Record<string, MetricResultJson> }
+  >;
 }
 
 const folder = useTemporaryFolder();
@@ -105,6 +108,8 @@ describe('evenhand validate', () => {
     expect(value('sex')).to.be.closeTo(150 / 200 - 100 / 200, 1e-12);
     expect(value('sex||race')).to.equal(1);
     expect([code, body.passed]).to.deep.equal([1, false]);
+    expect(body.attributes?.['sex']?.passed).to.equal(true);
+    expect(body.attributes?.['race']?.passed).to.equal(false);
   });
 
   it('keeps its verdict where the reader of its output goes away', async () => {
