@@ -1,5 +1,5 @@
 import { FairnessAssertionError, ValueError } from '../exceptions/index.ts';
-import { MetricResult } from '../metrics/index.ts';
+import type { MetricResult } from '../metrics/index.ts';
 
 /** The comparisons that a gate may make: value, comparator, threshold. */
 export const COMPARATORS = ['<=', '<', '>=', '>'] as const;
@@ -19,6 +19,9 @@ export interface Verdict {
   readonly straddles: boolean;
 }
 
+/** What the gate needs to know of a metric. */
+export type JudgedMetric = Pick<MetricResult, 'metric' | 'value' | 'ci' | 'undefinedReason'>;
+
 const HOLDS: Readonly<Record<Comparator, (value: number, threshold: number) => boolean>> = {
   '<=': (value, threshold) => value <= threshold,
   '<': (value, threshold) => value < threshold,
@@ -35,7 +38,7 @@ const HOLDS: Readonly<Record<Comparator, (value: number, threshold: number) => b
  * its reason. Without a threshold there is no verdict.
  * @throws {ValueError} for an unknown comparator or a threshold that is not a number
  */
-export function judge(result: MetricResult, threshold: number | undefined, comparator?: string): Verdict {
+export function judge(result: JudgedMetric, threshold: number | undefined, comparator?: string): Verdict {
   const given = comparator === undefined ? undefined : parseComparator(comparator);
   if (threshold === undefined) {
     return { passed: null, threshold: null, comparator: null, message: 'No threshold, no verdict.', straddles: false };
@@ -69,7 +72,10 @@ const NEGATED: Readonly<Record<Comparator, string>> = { '<=': '>', '<': '>=', '>
 
 /** Options of {@link assertFairness}. */
 export interface AssertFairnessOptions {
-  /** @defaultValue '<=' */
+  /**
+   * For a number `<=`; for a result the gate's own, so that a ratio must be at least its threshold.
+   * @defaultValue '<='
+   */
   readonly comparator?: string | undefined;
   /**
    * Whether an undefined metric passes.
@@ -92,12 +98,13 @@ export interface AssertFairnessOptions {
  * ```
  */
 export function assertFairness(
-  metric: number | MetricResult,
+  metric: number | JudgedMetric,
   threshold: number,
   options: AssertFairnessOptions = {},
 ): void {
-  const result = typeof metric === 'number' ? bareResult(metric) : metric;
-  const verdict = judge(result, threshold, options.comparator ?? '<=');
+  const isNumber = typeof metric === 'number';
+  const result: JudgedMetric = isNumber ? { metric: 'metric', value: metric, ci: null, undefinedReason: null } : metric;
+  const verdict = judge(result, threshold, options.comparator ?? (isNumber ? '<=' : undefined));
   if (verdict.passed === true) return;
   if (Number.isNaN(result.value) && options.allowUndefined === true) return;
   throw new FairnessAssertionError(verdict.message, {
@@ -114,25 +121,5 @@ function parseComparator(given: string): Comparator {
   if (found !== undefined) return found;
   throw new ValueError(`The comparator parameter must be one of ${COMPARATORS.join(', ')}. Got '${given}' instead.`, {
     context: { parameter: 'comparator', value: given },
-  });
-}
-
-/** A number as a result, so that there is one gate and not two. */
-function bareResult(value: number): MetricResult {
-  return new MetricResult({
-    metric: 'metric',
-    value,
-    ci: null,
-    ciLevel: null,
-    ciMethod: null,
-    effectSize: null,
-    pValue: null,
-    nPerGroup: {},
-    perGroup: {},
-    excluded: {},
-    nDropped: 0,
-    undefinedReason: Number.isNaN(value) ? 'the value is not a number' : null,
-    warnings: [],
-    seed: null,
   });
 }

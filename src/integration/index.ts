@@ -4,6 +4,7 @@ export {
   type Comparator,
   COMPARATORS,
   judge,
+  type JudgedMetric,
   type Verdict,
 } from './assertions.ts';
 export { type AttributeMetrics, type FileValidation, validateFile } from './validate-file.ts';

@@ -3,27 +3,15 @@ import { AssertionError } from 'node:assert';
 import { expect } from 'chai';
 
 import { FairnessAssertionError, FairnessToolkitError, ValueError } from '../../src/exceptions/index.ts';
-import { assertFairness, judge } from '../../src/integration/index.ts';
-import { MetricResult, type MetricResultFields } from '../../src/metrics/index.ts';
+import { assertFairness, judge, type JudgedMetric } from '../../src/integration/index.ts';
 
-const result = (fields: Partial<MetricResultFields>): MetricResult =>
-  new MetricResult({
-    metric: 'demographic_parity_difference',
-    value: 0.1,
-    ci: null,
-    ciLevel: null,
-    ciMethod: null,
-    effectSize: null,
-    pValue: null,
-    nPerGroup: {},
-    perGroup: {},
-    excluded: {},
-    nDropped: 0,
-    undefinedReason: null,
-    warnings: [],
-    seed: null,
-    ...fields,
-  });
+const result = (fields: Partial<JudgedMetric>): JudgedMetric => ({
+  metric: 'demographic_parity_difference',
+  value: 0.1,
+  ci: null,
+  undefinedReason: null,
+  ...fields,
+});
 
 describe('the gate', () => {
   const cases: [
@@ -79,6 +67,18 @@ describe('assertFairness', () => {
   it('is silent where the comparison holds', () => {
     assertFairness(0.05, 0.1);
     assertFairness(result({ value: 0.9 }), 0.8, { comparator: '>=' });
+  });
+
+  it('holds a ratio to at least its threshold, and a signed difference by its size', () => {
+    assertFairness(result({ metric: 'demographic_parity_ratio', value: 0.9 }), 0.8);
+    for (const [metric, value] of [
+      ['demographic_parity_ratio', 0.5],
+      ['mean_prediction_difference', -0.9],
+    ] as const) {
+      expect(() => {
+        assertFairness(result({ metric, value }), 0.8);
+      }).to.throw(FairnessAssertionError);
+    }
   });
 
   it('throws an error that test runners know as a failed assertion', () => {
