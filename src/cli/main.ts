@@ -18,7 +18,6 @@ function createProgram(): Command {
     )
     .version(VERSION)
     .showSuggestionAfterError(true)
-    .configureHelp({ helpWidth: Math.min(100, process.stdout.columns || 100), sortSubcommands: false })
     .addHelpText(
       'after',
       `
@@ -40,6 +39,7 @@ Environment: EVENHAND_LOG_LEVEL, EVENHAND_LOG_FILE, EVENHAND_JSON_LOGS, EVENHAND
   ];
   for (const command of commands) program.addCommand(command);
   for (const command of [program, ...commands]) {
+    command.configureHelp({ helpWidth: Math.min(100, process.stdout.columns || 100) });
     command.exitOverride().configureOutput({
       // Commander tells an error and its suggestion on two lines; here every error is one.
       outputError: (text, write) => {

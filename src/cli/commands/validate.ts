@@ -29,7 +29,7 @@ export function validateCommand(): Command {
       .option('--y-true <column>', 'true labels, 0 or 1; adds equalized odds')
       .option(
         '--sensitive <columns>',
-        'a sensitive column; a comma list is one intersection (a comma in a name is \\\\,); repeat to analyse each apart',
+        'a sensitive column; a comma list is one intersection (a comma in a name is \\,); repeat to analyse each apart',
         (text: string, earlier: readonly string[][] | undefined) => [...(earlier ?? []), parseNames(text)],
       )
       .option('--sample-weight <column>', 'weights of rows')
