@@ -52,5 +52,9 @@ export function textTable(header: readonly string[], rows: readonly (readonly st
       })
       .join('  ')
       .trimEnd();
-  return [line(header), widths.map((width) => '─'.repeat(width)).join('  '), ...rows.map(line)].join('\n');
+  const rule = widths
+    .map((width) => '─'.repeat(width))
+    .join('  ')
+    .trimEnd();
+  return [line(header), rule, ...rows.map(line)].join('\n');
 }
