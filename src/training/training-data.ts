@@ -134,7 +134,6 @@ function readTestRows(
  */
 function findPositiveLabel(table: Table, target: string, named: string | undefined): string | null {
   const { codes, labels } = table.categorical(target);
-  const counts = labels.map((label, code) => ({ label, count: codes.filter((other) => other === code).length }));
   const shown = quoteList(labels);
   if (named !== undefined) {
     if (labels.includes(named)) return named;
@@ -145,8 +144,10 @@ function findPositiveLabel(table: Table, target: string, named: string | undefin
   }
   if (labels.every((label) => ['0', '1', 'true', 'false'].includes(label.toLowerCase()))) return null;
   if (labels.length === 2) {
-    const [first, second] = counts as [{ label: string; count: number }, { label: string; count: number }];
-    return second.count <= first.count ? second.label : first.label;
+    const [first, second] = labels as [string, string];
+    const ofSecond = codes.reduce((sum, code) => sum + Number(code === 1), 0);
+    const ofFirst = codes.reduce((sum, code) => sum + Number(code === 0), 0);
+    return ofSecond <= ofFirst ? second : first;
   }
   throw new DataValidationError(
     `The target '${target}' has ${String(labels.length)} values${labels.length === 0 ? '' : ` (${shown})`}; training needs two.`,
