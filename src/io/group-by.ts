@@ -53,7 +53,7 @@ function groupingSql(
 ): string {
   const column = (name: string): string => `g${String(names.indexOf(name))}`;
   const keyNames = keys.map((_, index) => `k${String(index)}`);
-  const sets = attributes.map((attribute) => `(${[...new Set(attribute.map(column)), ...keyNames].join(', ')})`);
+  const sets = attributes.map((attribute) => `(${[...new Set(attribute.map(column).sort()), ...keyNames].join(', ')})`);
   const inner = [
     ...names.map((name) => `${quoteIdentifier(name)} AS ${column(name)}`),
     ...Object.entries(select).map(([name, expression]) => `${expression} AS ${name}`),
@@ -85,7 +85,7 @@ function textOf(value: unknown): string | undefined {
 function labelsOf(rows: readonly (readonly (string | undefined)[])[], nanPolicy: NanPolicy): (string | undefined)[] {
   const width = rows[0]?.length ?? 0;
   const missing = Array.from({ length: width }, (_, place) => missingLabel(rows.map((row) => row[place])));
-  const isLeftOut = rows.map((row) => nanPolicy === 'exclude' && row.includes(undefined));
+  const isLeftOut = rows.map((row) => nanPolicy !== 'include' && row.includes(undefined));
   const labels = joinLabels(rows.map((row) => row.map((part, place) => part ?? missing[place] ?? '')));
   return labels.map((label, index) => (isLeftOut[index] === true ? undefined : label));
 }

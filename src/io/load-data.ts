@@ -44,7 +44,7 @@ export async function loadData(path: string, options: LoadDataOptions = {}): Pro
           suggestion: 'Check the query or the filter that made it.',
         });
       }
-      return Table.from(Object.fromEntries(columns.map((column, index) => [names[index] as string, column.finish()])));
+      return Table.ofColumns(columns.map((column, index) => [names[index] as string, column.finish()]));
     }),
   );
 }

@@ -1,3 +1,5 @@
+import { sortLabels } from '../table/index.ts';
+
 /**
  * What true labels and decisions become: weighted counts per group, true label
  * and decision. Every rate, gap and interval is a function of these numbers;
@@ -60,7 +62,8 @@ export function sumCells(table: Float64Array, cells: readonly number[]): Float64
  * Counting in parts and merging gives what counting the whole gives.
  */
 export function mergeClassificationStats(a: ClassificationStats, b: ClassificationStats): ClassificationStats {
-  const labels = [...new Set([...a.labels, ...b.labels])].sort();
+  const distinct = [...new Set([...a.labels, ...b.labels])];
+  const { labels } = sortLabels(Int32Array.from(distinct.keys()), distinct);
   const place = new Map(labels.map((label, index) => [label, index]));
   const add = (pick: (stats: ClassificationStats) => Float64Array): Float64Array => {
     const sums = new Float64Array(labels.length * CELLS_PER_GROUP);

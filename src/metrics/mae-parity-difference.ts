@@ -10,7 +10,7 @@ import type { RowOptions } from './row-options.ts';
 /** The metric as a function of per-group statistics. */
 export function maeParityDifferenceOf(stats: RegressionStats, options?: MetricOptions): MetricResult {
   const filled = fillMetricOptions(options);
-  const excluded: Record<string, Exclusion> = {};
+  const excluded = new Map<string, Exclusion>();
   const groups = stats.labels.flatMap((label, group) => {
     const n = stats.counts[group] as number;
     if (n >= filled.minGroupSize && (stats.weights[group] as number) > 0) return [group];
@@ -18,13 +18,15 @@ export function maeParityDifferenceOf(stats: RegressionStats, options?: MetricOp
       n < filled.minGroupSize
         ? `fewer than ${String(filled.minGroupSize)} rows (minGroupSize)`
         : 'its weights are all 0';
-    excluded[label] = { n, reason };
+    excluded.set(label, { n, reason });
     return [];
   });
   const means = groups.map((group) => (stats.absoluteErrors[group] as number) / (stats.weights[group] as number));
   const undefinedReason =
     groups.length >= 2
-      ? null
+      ? means.every(Number.isFinite)
+        ? null
+        : 'the errors are too large to be added up'
       : `${groups.length === 0 ? 'no group' : 'only one group'} with at least ${String(filled.minGroupSize)} rows; two are needed`;
   const overall = sum(stats.absoluteErrors) / sum(stats.weights);
   const value =
@@ -32,7 +34,9 @@ export function maeParityDifferenceOf(stats: RegressionStats, options?: MetricOp
       ? Math.max(...means) - Math.min(...means)
       : Math.max(...means.map((mean) => Math.abs(mean - overall)));
   const spreads = groups.map((group, index) => errorSpread(stats, group, means[index] as number));
-  const withCi = undefinedReason === null && filled.withCi && filled.method === 'between_groups';
+  // One row says nothing of the spread of its group, nor do numbers that leave float64.
+  const hasSpread = spreads.every(({ deviation, n }) => n > 1 && Number.isFinite(deviation));
+  const withCi = undefinedReason === null && filled.withCi && filled.method === 'between_groups' && hasSpread;
   const interval = withCi
     ? gapIntervals(
         [{ kind: 'means', means, standardErrors: spreads.map(({ deviation, n }) => deviation / Math.sqrt(n)) }],
@@ -52,10 +56,13 @@ export function maeParityDifferenceOf(stats: RegressionStats, options?: MetricOp
     perGroup: Object.fromEntries(
       groups.map((group, index) => [label(group), { mean_absolute_error: means[index] as number }]),
     ),
-    excluded,
+    excluded: Object.fromEntries(excluded),
     nDropped: stats.nDropped,
     undefinedReason,
-    warnings: [],
+    warnings:
+      undefinedReason === null && filled.withCi && !withCi
+        ? ['no interval: not available here (one row in a group, errors too large, or another method)']
+        : [],
     seed: interval === undefined ? null : filled.seed,
   });
 }

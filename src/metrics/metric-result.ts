@@ -88,7 +88,7 @@ export class MetricResult implements MetricResultFields {
     const interval =
       this.ci === null
         ? ''
-        : `, ${formatNumber(100 * (this.ciLevel ?? 0), 0)}% interval ${formatNumber(this.ci[0])} to ${formatNumber(this.ci[1])}`;
+        : `, ${String(Number((100 * (this.ciLevel ?? 0)).toFixed(6)))}% interval ${formatNumber(this.ci[0])} to ${formatNumber(this.ci[1])}`;
     const rates = [...new Set(Object.values(this.perGroup).flatMap((group) => Object.keys(group) as RateName[]))];
     const rows = Object.entries(this.perGroup).map(([label, group]) => [
       escapeMarkdown(label),

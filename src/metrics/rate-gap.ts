@@ -30,11 +30,11 @@ export function rateGap(stats: ClassificationStats, metric: RateGapMetric, optio
   const rates = metric.rates.map((name) => groupRate(stats, name));
   const labelOf = (group: number): string => stats.labels[group] as string;
   const rowsPerGroup = countRows(stats, rates, metric.needsTruth);
-  const excluded: Record<string, Exclusion> = {};
+  const excluded = new Map<string, Exclusion>();
   const large = stats.labels.flatMap((label, group) => {
     const n = rowsPerGroup[group] as number;
     if (n >= options.minGroupSize) return [group];
-    excluded[label] = { n, reason: `fewer than ${String(options.minGroupSize)} rows (minGroupSize)` };
+    excluded.set(label, { n, reason: `fewer than ${String(options.minGroupSize)} rows (minGroupSize)` });
     return [];
   });
   const compared = rates.map((rate): ComparedRate => {
@@ -64,7 +64,7 @@ export function rateGap(stats: ClassificationStats, metric: RateGapMetric, optio
     pValue: null,
     nPerGroup: Object.fromEntries(large.map((group) => [labelOf(group), rowsPerGroup[group] as number])),
     perGroup: Object.fromEntries(large.map((group) => [labelOf(group), ratesOf(compared, group)])),
-    excluded,
+    excluded: Object.fromEntries(excluded),
     nDropped: stats.nDropped + (metric.needsTruth ? rowsWithoutTruth(stats) : 0),
     undefinedReason,
     warnings: [
@@ -98,7 +98,7 @@ function rowsWithoutTruth(stats: ClassificationStats): number {
 }
 
 function noteMissingRate(
-  excluded: Record<string, Exclusion>,
+  excluded: Map<string, Exclusion>,
   label: string,
   rate: GroupRate,
   group: number,
@@ -111,8 +111,8 @@ function noteMissingRate(
       ? 'their weights are all 0'
       : `at least ${String(minDenominator)} needed`;
   const reason = `no ${rate.name.replaceAll('_', ' ')}: ${found} ${rate.denominatorName}, ${why}`;
-  const earlier = excluded[label]?.reason;
-  excluded[label] = { n, reason: earlier === undefined ? reason : `${earlier}; ${reason}` };
+  const earlier = excluded.get(label)?.reason;
+  excluded.set(label, { n, reason: earlier === undefined ? reason : `${earlier}; ${reason}` });
 }
 
 /** Every rate needs two groups; otherwise there is nothing to compare. */
@@ -185,7 +185,8 @@ function riskRatio(compared: readonly ComparedRate[]): number | null {
     const values = groups.map((group) => rate.values[group] as number);
     return Math.max(...values) / Math.min(...values);
   });
-  const largest = Math.max(...ratios);
+  // 0 of 0 says nothing; the other rate may still have a ratio.
+  const largest = Math.max(...ratios.filter((ratio) => !Number.isNaN(ratio)));
   return Number.isFinite(largest) ? largest : null;
 }
 

@@ -21,7 +21,8 @@ export async function reduceClassificationFile(path: string, request: DecisionRe
     const fill = (pick: (cell: DecisionCell) => number): Float64Array => {
       const table = new Float64Array(labels.length * CELLS_PER_GROUP);
       parts.forEach((cell, part) => {
-        table[(groupOf[part] as number) * CELLS_PER_GROUP + cellIndex(cell.truth, cell.decision)] = pick(cell);
+        const place = (groupOf[part] as number) * CELLS_PER_GROUP + cellIndex(cell.truth, cell.decision);
+        table[place] = (table[place] as number) + pick(cell);
       });
       return table;
     };
@@ -49,7 +50,10 @@ export async function reduceRegressionFile(
     const { labels, groupOf } = labelGroups(parts);
     const fill = (pick: (sums: ErrorSums) => number): Float64Array => {
       const table = new Float64Array(labels.length);
-      parts.forEach((sums, part) => (table[groupOf[part] as number] = pick(sums)));
+      parts.forEach((sums, part) => {
+        const group = groupOf[part] as number;
+        table[group] = (table[group] as number) + pick(sums);
+      });
       return table;
     };
     const counts = fill((sums) => sums.count);

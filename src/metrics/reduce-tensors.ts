@@ -31,6 +31,12 @@ const BAD_STATE = 3;
  */
 export async function reduceClassificationTensors(rows: ClassificationRows): Promise<ClassificationStats> {
   const tf = currentTensorflow();
+  if (rows.positiveLabel !== undefined) {
+    throw new DataValidationError('Decisions that are tensors are 0 or 1; positiveLabel is for labels that are not.', {
+      context: { argument: 'positiveLabel' },
+      suggestion: 'Leave positiveLabel out, or give arrays.',
+    });
+  }
   const groups = await groupCodes(tf, rows.sensitive, rows.nanPolicy);
   const yPred = toTensor(tf, rows.yPred, 'yPred');
   const yTrue = rows.yTrue === undefined ? undefined : toTensor(tf, rows.yTrue, 'yTrue');
@@ -207,12 +213,12 @@ async function firstInfinite(tensors: Readonly<Record<string, Tensor1D>>): Promi
 
 async function assertNotNegative(tf: Tf, weights: Tensor1D | undefined): Promise<void> {
   if (weights === undefined || weights.size === 0) return;
-  const least = tf.tidy(() => weights.min());
-  const [value = 0] = await least.data();
-  least.dispose();
-  if (!(value < 0)) return;
-  throw new DataValidationError(`sampleWeight must be 0 or more, but holds ${String(value)}.`, {
-    context: { argument: 'sampleWeight', value },
+  const isBad = tf.tidy(() => tf.logicalOr(weights.less(0), tf.isInf(weights)).any());
+  const [bad = 0] = await isBad.data();
+  isBad.dispose();
+  if (bad === 0) return;
+  throw new DataValidationError('sampleWeight must hold finite weights of 0 or more.', {
+    context: { argument: 'sampleWeight' },
   });
 }
 

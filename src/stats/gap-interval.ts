@@ -1,13 +1,8 @@
-import { createRequire } from 'node:module';
-
 import type { Random } from '../internal/random.ts';
+import { createBinomialSampler } from './binomial-sampler.ts';
 import { criticalValue } from './normal-quantile.ts';
 import type { Interval } from './proportion-interval.ts';
 import { quantileSorted } from './quantile.ts';
-
-// The sampler's many small files take longer to load than most programs run, so they wait for a first interval.
-const loadSampler = (): typeof import('@stdlib/random-base-binomial') =>
-  createRequire(import.meta.url)('@stdlib/random-base-binomial') as typeof import('@stdlib/random-base-binomial');
 
 /** Above so many groups the simultaneous bootstrap gives way to Bonferroni's bound. */
 const MOST_GROUPS_TO_RESAMPLE = 64;
@@ -86,7 +81,6 @@ function estimate(family: RateFamily | MeanFamily, random: Random): Estimate {
 }
 
 function estimateRates({ successes, trials }: RateFamily, random: Random): Estimate {
-  const drawBinomial = loadSampler().factory({ prng: () => random.next(), copy: false });
   const groups = trials.length;
   const centres = new Float64Array(groups);
   const variances = new Float64Array(groups);
@@ -100,18 +94,19 @@ function estimateRates({ successes, trials }: RateFamily, random: Random): Estim
     centres[g] = (k + 1) / (n + 2);
     variances[g] = rateVariance(centres[g] as number, n);
   }
+  const samplers = Array.from(wholeTrials, (n, g) => createBinomialSampler(n, centres[g] as number, random));
   return {
     centres,
     variances,
     point: spread(rates),
     ceiling: 1,
     draw(intoCentres, intoVariances) {
-      for (let g = 0; g < groups; g++) {
+      samplers.forEach((draw, g) => {
         const n = wholeTrials[g] as number;
-        const rate = (drawBinomial(n, centres[g] as number) + 1) / (n + 2);
+        const rate = (draw() + 1) / (n + 2);
         intoCentres[g] = rate;
         intoVariances[g] = rateVariance(rate, n);
-      }
+      });
     },
   };
 }

@@ -60,6 +60,14 @@ export class Table {
     return new Table(new Map(Object.entries(columns).map(([name, values]) => [name, toColumn(values, name)])));
   }
 
+  /**
+   * A table of columns in this package's own form, in the order given.
+   * @throws {DataValidationError} where columns differ in length
+   */
+  static ofColumns(columns: Iterable<readonly [name: string, column: Column]>): Table {
+    return new Table(new Map(columns));
+  }
+
   /** Whether there is a column of that name. */
   has(name: string): boolean {
     return this.#columns.has(name);

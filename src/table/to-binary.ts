@@ -6,7 +6,14 @@ import { type ColumnSource, toColumn, unwrap } from './column-source.ts';
 export type BinaryValues = Int8Array | Uint8Array;
 
 /** Texts that mean 0 and 1 by themselves. */
-const TEXT_VALUES: Readonly<Record<string, 0 | 1>> = { '0': 0, '0.0': 0, false: 0, '1': 1, '1.0': 1, true: 1 };
+const TEXT_VALUES: ReadonlyMap<string, 0 | 1> = new Map([
+  ['0', 0],
+  ['0.0', 0],
+  ['false', 0],
+  ['1', 1],
+  ['1.0', 1],
+  ['true', 1],
+]);
 
 /**
  * Reads labels or decisions as 0, 1 or missing.
@@ -55,7 +62,7 @@ function fromNumbers(values: ReturnType<typeof unwrap>, name: string): Int8Array
 
 function fromLabels(column: CategoricalColumn, name: string, positiveLabel: string | undefined): Int8Array {
   const valueOf = column.labels.map((label) =>
-    positiveLabel === undefined ? TEXT_VALUES[label.toLowerCase()] : Number(label === positiveLabel),
+    positiveLabel === undefined ? TEXT_VALUES.get(label.toLowerCase()) : Number(label === positiveLabel),
   );
   const binary = new Int8Array(column.codes.length);
   for (let row = 0; row < binary.length; row++) {

@@ -68,12 +68,15 @@ export class FairnessRegularizerLoss {
    * @param groups [n, g], one-hot group codes
    * @param sampleWeight [n], 0 or more; equal weights when left out
    * @returns a scalar
+   * @throws {ValueError} where groups are not one-hot, [n, g], or sizes differ
    */
   compute(logits: Tensor, labels: Tensor, groups: Tensor, sampleWeight?: Tensor): Tensor1D {
     const tf = currentTensorflow();
     return tf.tidy(() => {
       const n = logits.size;
-      const weights: Tensor = sampleWeight ?? tf.ones([n]);
+      assertShapes(n, labels, groups, sampleWeight);
+      // As float32: a quotient of whole numbers would be a whole number.
+      const weights: Tensor = sampleWeight?.cast('float32') ?? tf.ones([n]);
       const shares = weights.div(weights.sum()).reshape<Tensor2D>([1, n]);
       const batch = {
         scores: tf.sigmoid(logits).reshape<Tensor2D>([n, 1]),
@@ -100,6 +103,17 @@ export function parsePenalty(given: string): FairnessPenaltyName {
       context: { parameter: 'penalty', value: given },
       suggestion: suggestNames(given, FAIRNESS_PENALTIES, 'penalties'),
     },
+  );
+}
+
+/** Codes in place of one-hot groups would be taken for numbers. */
+function assertShapes(n: number, labels: Tensor, groups: Tensor, sampleWeight: Tensor | undefined): void {
+  const isOneHot = groups.rank === 2 && groups.shape[0] === n;
+  if (isOneHot && labels.size === n && (sampleWeight === undefined || sampleWeight.size === n)) return;
+  throw new ValueError(
+    `The groups must be one-hot, of shape [${String(n)}, groups], and labels and weights of size ${String(n)}. ` +
+      `Got groups of shape [${groups.shape.join(', ')}] and ${String(labels.size)} labels instead.`,
+    { context: { parameter: 'groups', shape: groups.shape }, suggestion: 'Use tf.oneHot(codes, groupCount).' },
   );
 }
 

@@ -21,7 +21,8 @@ export function runCli(
     const { EVENHAND_LOG_LEVEL: _, ...inherited } = process.env;
     const child = spawn(process.execPath, [CLI, ...args], {
       cwd: options.cwd,
-      env: { ...inherited, ...options.env },
+      // One backend on every machine; what a native library prints while auto tries it is not ours.
+      env: { ...inherited, EVENHAND_TF_BACKEND: 'wasm', ...options.env },
       timeout: 300_000,
     });
     let stdout = '';

@@ -1,11 +1,11 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 
 import { expect } from 'chai';
 
 import { DataValidationError } from '../../src/exceptions/index.ts';
-import { loadData } from '../../src/io/index.ts';
+import { loadData, writeCsv } from '../../src/io/index.ts';
 import { runDuckDb } from '../helpers/duckdb.ts';
 import { useTemporaryFolder } from '../helpers/run-cli.ts';
 
@@ -73,6 +73,14 @@ describe('loadData reads', () => {
     expect(
       (await loadData(write('short-texts.csv', 'sex,paid,day\nf,yes,2020-1-2\nf,no,2020-01-03\n'))).toColumns(),
     ).to.deep.equal(columns);
+  });
+
+  it('columns in the order of the file and of the request, also where names are numbers', async () => {
+    const file = write('numbers.csv', '2,a,1\n10,x,20\n');
+    expect((await loadData(file)).columnNames).to.deep.equal(['2', 'a', '1']);
+    const copy = path.join(folder(), 'numbers-copy.csv');
+    await writeCsv(copy, await loadData(file, { columns: ['a', '2', '1'] }));
+    expect(readFileSync(copy, 'utf8')).to.equal('a,2,1\nx,10,20\n');
   });
 
   it('exactly the file named, whatever its name means elsewhere', async () => {

@@ -65,6 +65,23 @@ describe('groups that take no part', () => {
     expect(result.undefinedReason).to.equal('the weights are too large to be added up');
   });
 
+  it('errors beyond float64, and groups of one row, make no interval of NaN', () => {
+    const huge = maeParityDifference([0, 0, 0, 0], [1e200, 2e200, 1, 2], ['a', 'a', 'b', 'b'], { minGroupSize: 1 });
+    expect(huge.ci).to.equal(null);
+    const single = maeParityDifference([0, 0], [1, 3], ['a', 'b'], { minGroupSize: 1 });
+    expect([single.value, single.ci]).to.deep.equal([2, null]);
+    expect(single.warnings[0]).to.match(/no interval/);
+  });
+
+  it('an excluded group may be called __proto__', () => {
+    const result = demographicParityDifference(
+      [1, 0, 1],
+      ['a', 'b', '__proto__'].map((label) => label),
+      { minGroupSize: 2 },
+    );
+    expect(Object.keys(result.excluded)).to.have.members(['a', 'b', '__proto__']);
+  });
+
   it('a thin denominator is warned of', () => {
     const result = equalizedOddsDifference([1, 0, 1, 0], [1, 0, 0, 0], ['a', 'a', 'b', 'b'], { minGroupSize: 1 });
     expect(result.warnings).to.include('the true positive rate of a rests on only 1 rows with a positive true label');
@@ -145,6 +162,16 @@ describe('input that cannot be measured is refused with the argument, the index 
       'a positive label that does not occur',
       () => demographicParityDifference(['yes', 'no'], ['a', 'b'], { positiveLabel: 'Yes' }),
       /No row of yPred holds the positive label 'Yes'/,
+    ],
+    [
+      'predictions in other labels than the truth',
+      () => equalizedOddsDifference(['yes', 'no'], ['Yes', 'No'], ['a', 'b'], { positiveLabel: 'yes' }),
+      /its labels are not those of yTrue/,
+    ],
+    [
+      'a label that is a name of JavaScript',
+      () => demographicParityDifference(['constructor'], ['a']),
+      /holds 'constructor'/,
     ],
     [
       'a byte that is neither 0 nor 1',

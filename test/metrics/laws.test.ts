@@ -137,7 +137,7 @@ describe('laws of the metrics', () => {
   });
 
   it('the same seed gives the same interval, another seed another one', () => {
-    const yPred = Array.from({ length: 200 }, (_, index) => Number(index % 3 === 0));
+    const yPred = Array.from({ length: 200 }, (_, index) => Number(index % 5 < 2));
     const groups = yPred.map((_, index) => ['a', 'b', 'c'][(index * 7) % 3]);
     const interval = (seed: number) => demographicParityDifference(yPred, groups, { seed }).ci;
     expect(interval(1)).to.deep.equal(interval(1));

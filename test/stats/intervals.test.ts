@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 
 import { createRandom } from '../../src/internal/random.ts';
+import { createBinomialSampler } from '../../src/stats/binomial-sampler.ts';
 import { gapIntervals, quantileSorted, wilsonInterval } from '../../src/stats/index.ts';
 
 describe('quantile, type 7', () => {
@@ -46,6 +47,34 @@ describe('Wilson interval', () => {
   it('of nothing is everything', () => {
     expect(wilsonInterval(0, 0, 0.95)).to.deep.equal([0, 1]);
   });
+});
+
+describe('binomial sampler', () => {
+  for (const [n, p] of [
+    [1, 0.5],
+    [30, 0.4],
+    [100, 0.2],
+    [400, 0.97],
+    [10_000, 0.3],
+    [1_000_000, 1e-5],
+  ] as const) {
+    it(`has the mean and variance of B(${n}, ${p}) over 100,000 draws, to 5 standard errors`, () => {
+      const draw = createBinomialSampler(n, p, createRandom(17));
+      const draws = Float64Array.from({ length: 100_000 }, () => draw());
+      const mean = draws.reduce((sum, value) => sum + value, 0) / draws.length;
+      const variance = draws.reduce((sum, value) => sum + (value - mean) ** 2, 0) / draws.length;
+      const expected = n * p * (1 - p);
+      // Fourth central moment of a binomial: npq (1 + 3 (n - 2) pq).
+      const fourth = expected * (1 + 3 * (n - 2) * p * (1 - p));
+      expect(mean).to.be.closeTo(n * p, 5 * Math.sqrt(expected / 100_000));
+      expect(variance).to.be.closeTo(
+        expected,
+        5 * Math.sqrt((fourth - expected ** 2) / 100_000) + (25 * expected) / 100_000,
+      );
+      expect(Math.min(...draws)).to.be.at.least(0);
+      expect(Math.max(...draws)).to.be.at.most(n);
+    });
+  }
 });
 
 describe('interval of the largest gap', () => {

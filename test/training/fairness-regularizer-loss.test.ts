@@ -148,6 +148,18 @@ describe('FairnessRegularizerLoss', () => {
     }
   });
 
+  it('takes whole-number weights as weights, and never group codes as numbers', () => {
+    const loss = new FairnessRegularizerLoss({ eta: 1, penalty: 'mean_gap' });
+    const one = tf.oneHot(tf.tensor1d(groups, 'int32'), 3);
+    const whole = tf.ones([N], 'int32');
+    const value = loss.compute(tf.tensor1d(logits), tf.tensor1d(labels), one, whole).dataSync()[0];
+    expect(value).to.be.closeTo(compute(loss, logits), 1e-6);
+    expect(() => loss.compute(tf.tensor1d(logits), tf.tensor1d(labels), tf.tensor1d(groups))).to.throw(
+      ValueError,
+      'one-hot',
+    );
+  });
+
   it('refuses an unknown penalty, a negative eta, a posWeight of 0', () => {
     expect(() => new FairnessRegularizerLoss({ penalty: 'meangap' as never }))
       .to.throw(ValueError, "Got 'meangap'")
