@@ -9,7 +9,8 @@ import {
   reduceRegressionFile,
 } from '../metrics/index.ts';
 import { INTERSECTION_SEPARATOR } from '../table/index.ts';
-import type { ValidateRequest } from '../schemas/validate.ts';
+import { parseBy } from '../schemas/parse.ts';
+import { type ValidateInput, type ValidateRequest, validateSchema } from '../schemas/validate.ts';
 import { judge, type Verdict } from './assertions.ts';
 
 /** The metrics of one attribute, by name. */
@@ -43,7 +44,8 @@ const VALIDATION_METRICS = [
  * @throws {DataValidationError} for an unreadable file or unusable values
  * @throws {ValueError} for an unknown metric, or one that needs true labels without them
  */
-export async function validateFile(path: string, request: ValidateRequest): Promise<FileValidation> {
+export async function validateFile(path: string, input: ValidateInput): Promise<FileValidation> {
+  const request = parseBy(validateSchema, input, 'validateFile');
   const { attributes, metric, threshold, comparator } = request;
   assertMetric(request);
   const names = attributes.map((attribute) => attribute.join(INTERSECTION_SEPARATOR));

@@ -12,7 +12,7 @@ const THIN_DENOMINATOR = 10;
 export interface RateGapMetric {
   readonly metric: string;
   readonly rates: readonly ClassificationRateName[];
-  /** Whether rows without a true label count: only where no rate needs one. */
+  /** Whether its rates need true labels, so that rows without one do not count. */
   readonly needsTruth: boolean;
 }
 

@@ -9,6 +9,7 @@ import {
   type NanPolicy,
   notBinary,
   type SensitiveSource,
+  toBinary,
   toColumn,
 } from '../table/index.ts';
 import type { ClassificationStats, RegressionStats } from './group-stats.ts';
@@ -39,7 +40,7 @@ export async function reduceClassificationTensors(rows: ClassificationRows): Pro
   }
   const groups = await groupCodes(tf, rows.sensitive, rows.nanPolicy);
   const yPred = toTensor(tf, rows.yPred, 'yPred');
-  const yTrue = rows.yTrue === undefined ? undefined : toTensor(tf, rows.yTrue, 'yTrue');
+  const yTrue = rows.yTrue === undefined ? undefined : toLabelTensor(tf, rows.yTrue, 'yTrue');
   const weights = rows.sampleWeight === undefined ? undefined : toTensor(tf, rows.sampleWeight, 'sampleWeight');
   const own = [groups.codes, ...[yPred, yTrue, weights].flatMap((part) => (part?.isOwn === true ? [part.tensor] : []))];
   try {
@@ -55,13 +56,16 @@ export async function reduceClassificationTensors(rows: ClassificationRows): Pro
       // Plain numbers would turn the codes into float32.
       const [one, four] = [tf.scalar(1, 'int32'), tf.scalar(4, 'int32')];
       const state = groups.codes.add(one).mul(four).add(truth);
-      return state.mul(four).add<Tensor1D>(stateOf(tf, yPred.tensor));
+      const decision = stateOf(tf, yPred.tensor);
+      // A row without a weight is a row without a decision.
+      const known = weights === undefined ? one : tf.logicalNot(tf.isNaN(weights.tensor.cast('float32'))).cast('int32');
+      return state.mul(four).add<Tensor1D>(decision.mul(known));
     });
     own.push(cells);
     const size = (groups.labels.length + 1) * RAW_CELLS;
     const counts = await cellCounts(tf, cells, size);
     await assertStates(counts, { yPred: yPred.tensor, yTrue: yTrue?.tensor });
-    const weighted = weights === undefined ? undefined : weights.tensor.cast<Tensor1D>('float32');
+    const weighted = weights === undefined ? undefined : tf.tidy(() => withoutNaN(tf, weights.tensor));
     const squared = weighted?.square<Tensor1D>();
     if (weighted !== undefined && squared !== undefined) own.push(weighted, squared);
     return finishClassification(
@@ -156,6 +160,18 @@ function toTensor(tf: Tf, source: ColumnSource, name: string): Lent {
   });
 }
 
+/** Labels as 0, 1 and NaN, from a tensor or from whatever the host knows as binary. */
+function toLabelTensor(tf: Tf, source: ColumnSource, name: string): Lent {
+  if (isTensorLike(source)) return toTensor(tf, source, name);
+  const values = Float32Array.from(toBinary(source, name), (value) => (value < 0 ? NaN : value));
+  return { tensor: tf.tensor1d(values), isOwn: true };
+}
+
+function withoutNaN(tf: Tf, values: Tensor1D): Tensor1D {
+  const numbers = values.cast<Tensor1D>('float32');
+  return tf.where(tf.isNaN(numbers), tf.zerosLike(numbers), numbers).as1D();
+}
+
 /** Group codes where the tensors are, and their labels on the host. */
 async function groupCodes(
   tf: Tf,
@@ -166,11 +182,10 @@ async function groupCodes(
     const { codes, labels } = encodeGroups(sensitive, nanPolicy);
     return { codes: tf.tensor1d(codes, 'int32'), labels };
   }
-  const codes = (sensitive as unknown as Tensor1D).cast<Tensor1D>('int32');
-  const highest = tf.tidy(() => codes.max());
-  const [largest = -1] = await highest.data();
-  highest.dispose();
-  return { codes, labels: Array.from({ length: largest + 1 }, (_, code) => String(code)) };
+  // Read back and encoded on the host: codes may be fractions, missing, or far apart.
+  const values = await (sensitive as unknown as Tensor1D).data();
+  const { codes, labels } = encodeGroups(values, nanPolicy);
+  return { codes: tf.tensor1d(codes, 'int32'), labels };
 }
 
 /** 0 where missing, 1 for 0, 2 for 1, 3 for anything else. */

@@ -33,5 +33,8 @@ export const validateSchema = z
     message: 'A threshold needs the metric that it is for: add --metric demographic_parity_difference, say.',
   });
 
+/** A validation request as it may be given. */
+export type ValidateInput = z.input<typeof validateSchema>;
+
 /** A validation request with its defaults filled in. */
 export type ValidateRequest = z.output<typeof validateSchema>;

@@ -16,8 +16,7 @@ export type TableSource =
   Table | DanfoDataFrame | Readonly<Record<string, ColumnSource>> | readonly Readonly<Record<string, unknown>>[];
 
 /**
- * Named columns of equal length. Immutable; making one copies no typed array
- * that already has the right form.
+ * Named columns of equal length. Immutable.
  * @example
  * ```ts
  * import { Table } from 'evenhand';
@@ -49,7 +48,7 @@ export class Table {
 
   /**
    * Reads a table from columns, records or a danfojs DataFrame.
-   * @throws {DataValidationError} where columns differ in length or are none
+   * @throws {DataValidationError} where columns differ in length or hold objects
    */
   static from(source: TableSource): Table {
     if (source instanceof Table) return source;

@@ -1,12 +1,14 @@
 import { DataValidationError } from '../exceptions/index.ts';
+import { chartFormat } from '../charts/render-chart.ts';
 import type { OnProgress } from '../internal/progress.ts';
+import { assertFileWritable, assertReplaceable, assertWritable } from '../io/atomic-write.ts';
 import { loadTensorflow, type Tf } from '../tensor/index.ts';
 import { evaluateDecisions } from './evaluate-decisions.ts';
 import { encodeFeatures, encodedWidth, type FeatureSpec, fitFeatures } from './feature-encoder.ts';
 import { hypervolume, markDominated } from './pareto-points.ts';
 import type { ParetoSweep, SweepInfo } from './pareto-sweep.ts';
 import { plotPareto } from './plot-pareto.ts';
-import { saveNetworks } from './save-networks.ts';
+import { holdsOnlyNetworks, saveNetworks } from './save-networks.ts';
 import type { LayerWeights } from './stacked-network.ts';
 import { stratifiedSplit } from './stratified-split.ts';
 import { type FilledSweepOptions, fillSweepOptions, type SweepOptions } from './sweep-options.ts';
@@ -63,6 +65,7 @@ const VALIDATION_SHARE = 0.1;
 export async function sweepPareto(data: TrainingSource, options: SweepOptions = {}): Promise<ParetoSweep> {
   const filled = fillSweepOptions(options);
   const training = readTrainingData(data);
+  await assertPlaces(filled);
   const splits = splitRows(training, filled);
   const heldOut = splits.map(({ test }) => test);
   assertComparable(heldOut, filled.minGroupSize);
@@ -112,6 +115,17 @@ export async function sweepPareto(data: TrainingSource, options: SweepOptions = 
   }
   if (filled.savePath !== undefined) await plotPareto(sweep, { savePath: filled.savePath, withPoints: true });
   return sweep;
+}
+
+/** Checked before the work, so that its result is not lost to a bad path. */
+async function assertPlaces({ savePath, modelPath }: FilledSweepOptions): Promise<void> {
+  if (savePath !== undefined) {
+    chartFormat(savePath);
+    await assertFileWritable(savePath);
+  }
+  if (modelPath === undefined) return;
+  assertReplaceable(modelPath, holdsOnlyNetworks);
+  await assertWritable(modelPath);
 }
 
 /** Networks with what is needed to apply them. */

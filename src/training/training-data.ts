@@ -142,7 +142,7 @@ function findPositiveLabel(table: Table, target: string, named: string | undefin
       suggestion: `Its values are ${shown}.`,
     });
   }
-  if (labels.every((label) => ['0', '1', 'true', 'false'].includes(label.toLowerCase()))) return null;
+  if (labels.every((label) => ['0', '1', '0.0', '1.0', 'true', 'false'].includes(label.toLowerCase()))) return null;
   if (labels.length === 2) {
     const [first, second] = labels as [string, string];
     const ofSecond = codes.reduce((sum, code) => sum + Number(code === 1), 0);

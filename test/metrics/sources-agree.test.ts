@@ -155,6 +155,24 @@ describe('arrays, tables, danfojs, files and tensors give the same numbers', () 
     });
   }
 
+  it('tensors with missing weights and groups, and labels that are booleans, as arrays with the same', async () => {
+    await loadTensorflow({ backend: 'cpu' });
+    const analyzer = new FairnessAnalyzer({ minGroupSize: 1 });
+    const [yTrue, yPred, groups] = [
+      [true, false, true, true, false, true],
+      [1, 0, 0, 1, 1, 1],
+      [0, 0, NaN, 7, 7, 7],
+    ];
+    const sampleWeight = [1, 2, 1, NaN, 3, 0.5];
+    const host = await analyzer.equalizedOddsDifference(yTrue, yPred, groups, { sampleWeight });
+    const before = tf.memory().numTensors;
+    const device = { p: tf.tensor1d(yPred), g: tf.tensor1d(groups), w: tf.tensor1d(sampleWeight) };
+    const result = await analyzer.equalizedOddsDifference(yTrue, device.p, device.g, { sampleWeight: device.w });
+    expect(result.toJSON()).to.deep.equal(host.toJSON());
+    tf.dispose(device);
+    expect(tf.memory().numTensors).to.equal(before);
+  });
+
   it('a tensor of group codes, and a decision tensor that holds a score', async () => {
     await loadTensorflow({ backend: 'cpu' });
     const analyzer = new FairnessAnalyzer({ minGroupSize: 1 });
