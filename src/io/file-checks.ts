@@ -34,8 +34,8 @@ export async function assertDecisions(
   }
   if (positiveLabel === undefined) return;
   // Without a single positive, a label is mistyped or means nothing in that column.
-  const labelled = yTrue !== undefined && !hasState(0, 1) && (hasState(0, 0) || hasState(0, 1)) ? yTrue : undefined;
-  if (labelled !== undefined) throw await unknownLabel(session, file, labelled, positiveLabel);
+  if (yTrue !== undefined && !hasState(0, 1) && hasState(0, 0))
+    throw await unknownLabel(session, file, yTrue, positiveLabel);
   if (scoreThreshold !== undefined || hasState(1, 1) || !hasState(1, 0)) return;
   const known = yTrue === undefined ? [] : await distinctLabels(session, file, yTrue);
   const predicted = await distinctLabels(session, file, yPred);

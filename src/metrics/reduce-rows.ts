@@ -6,10 +6,10 @@ import {
   encodeGroups,
   type NanPolicy,
   type SensitiveSource,
-  Table,
   toBinary,
   toColumn,
 } from '../table/index.ts';
+import { assertPositiveLabel } from './assert-positive-label.ts';
 import { CELLS_PER_GROUP, type ClassificationStats, type RegressionStats } from './group-stats.ts';
 
 /** Decisions and what they are judged by, on the host. */
@@ -42,10 +42,7 @@ export function reduceClassification(rows: ClassificationRows): ClassificationSt
   const read = weights === undefined ? toBinaryUnchecked : toBinary;
   const yPred = read(rows.yPred, 'yPred', rows.positiveLabel);
   const yTrue = rows.yTrue === undefined ? undefined : read(rows.yTrue, 'yTrue', rows.positiveLabel);
-  if (rows.positiveLabel !== undefined) {
-    assertLabelOccurs(rows.positiveLabel, yTrue ?? yPred, yTrue === undefined ? 'yPred' : 'yTrue');
-    assertSameLabels(rows, yPred, rows.positiveLabel);
-  }
+  assertPositiveLabel(rows, yTrue, yPred);
   assertSameLength({
     yPred: yPred.length,
     sensitive: groups.codes.length,
@@ -114,31 +111,6 @@ export interface RawCells {
 
 /** Cells of one group while counting: 4 states of the truth x 4 of the decision, state = value + 1. */
 export const RAW_CELLS = 16;
-
-/** A model may decide for no one, if it speaks the language of the true labels. */
-function assertSameLabels(rows: ClassificationRows, yPred: BinaryValues, positiveLabel: string): void {
-  if (rows.yTrue === undefined || yPred.includes(1)) return;
-  const labelsOf = (source: ColumnSource, name: string): Set<string> =>
-    new Set(Table.from({ [name]: source }).categorical(name).labels);
-  const known = labelsOf(rows.yTrue, 'yTrue');
-  if ([...labelsOf(rows.yPred, 'yPred')].every((label) => known.has(label))) return;
-  throw new DataValidationError(
-    `No row of yPred holds the positive label '${positiveLabel}', and its labels are not those of yTrue.`,
-    {
-      context: { argument: 'yPred', positiveLabel },
-      suggestion: 'Use the same labels in both.',
-    },
-  );
-}
-
-/** A label without a single row is mistyped, or means nothing in that column. */
-function assertLabelOccurs(positiveLabel: string, values: BinaryValues, name: string): void {
-  if (values.includes(1) || !values.includes(0)) return;
-  throw new DataValidationError(`No row of ${name} holds the positive label '${positiveLabel}'.`, {
-    context: { argument: name, positiveLabel },
-    suggestion: 'Check its spelling against the labels in the data.',
-  });
-}
 
 function toBinaryUnchecked(source: ColumnSource, name: string, positiveLabel: string | undefined): BinaryValues {
   return source instanceof Uint8Array && positiveLabel === undefined ? source : toBinary(source, name, positiveLabel);
