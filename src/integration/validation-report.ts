@@ -1,21 +1,32 @@
 import { escapeMarkdown } from '../metrics/markdown-table.ts';
+import type { MetricFrame } from '../metrics/index.ts';
 import type { FileValidation } from './validate-file.ts';
 
 /** A validation as JSON has it; one attribute stands at the top, several under their names. */
-export function validationToJson({ passed, threshold, attributes, verdicts }: FileValidation): Record<string, unknown> {
+export function validationToJson({
+  passed,
+  threshold,
+  attributes,
+  verdicts,
+  frames,
+}: FileValidation): Record<string, unknown> {
   const toJson = (metrics: FileValidation['attributes'][string]): Record<string, unknown> =>
     Object.fromEntries(Object.entries(metrics).map(([name, result]) => [name, result.toJSON()]));
+  const controlOf = (name: string): Record<string, unknown> => {
+    const frame = frames[name];
+    return frame === undefined ? {} : { control: frame.toJSON() };
+  };
   const entries = Object.entries(attributes);
   const [only] = entries;
   return entries.length === 1 && only !== undefined
-    ? { passed, threshold, metrics: toJson(only[1]) }
+    ? { passed, threshold, metrics: toJson(only[1]), ...controlOf(only[0]) }
     : {
         passed,
         threshold,
         attributes: Object.fromEntries(
           entries.map(([name, metrics]) => [
             name,
-            { passed: verdicts[name]?.passed ?? null, metrics: toJson(metrics) },
+            { passed: verdicts[name]?.passed ?? null, metrics: toJson(metrics), ...controlOf(name) },
           ]),
         ),
       };
@@ -27,7 +38,7 @@ export function validationToJson({ passed, threshold, attributes, verdicts }: Fi
  * @param source what was validated, for the first line
  */
 export function validationToMarkdown(validation: FileValidation, source: string): string {
-  const { passed, verdicts, attributes } = validation;
+  const { passed, verdicts, attributes, frames } = validation;
   const verdict =
     passed === null
       ? []
@@ -45,6 +56,7 @@ export function validationToMarkdown(validation: FileValidation, source: string)
     `## By ${escapeMarkdown(name)}`,
     '',
     ...Object.values(metrics).flatMap((result) => [result.toMarkdown(), '']),
+    ...controlSection(frames[name]),
   ]);
   return [
     '# Fairness validation',
@@ -56,4 +68,9 @@ export function validationToMarkdown(validation: FileValidation, source: string)
     'A difference of 0 means equal rates over the groups compared. It says nothing of groups that were excluded, or of why rates differ.',
     '',
   ].join('\n');
+}
+
+/** The rates inside the levels of a control feature, with what changes there. */
+function controlSection(frame: MetricFrame | undefined): string[] {
+  return frame === undefined ? [] : ['### Inside the levels of the control feature', '', frame.toMarkdown(4), ''];
 }

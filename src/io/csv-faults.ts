@@ -1,7 +1,7 @@
 import { DataValidationError } from '../exceptions/index.ts';
 import type { CsvHeader } from './csv-header.ts';
-import type { SqlSession } from './duckdb.ts';
 import { quoteIdentifier, quoteLiteral } from './sql.ts';
+import type { SqlSession } from './sql-engine.ts';
 
 /** The error for a file that cannot be read, whatever the reason. */
 export function cannotRead(path: string, reason: string, suggestion: string, cause?: unknown): DataValidationError {

@@ -1,35 +1,15 @@
 import { open, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 
-import { DataValidationError, FairnessToolkitError } from '../exceptions/index.ts';
-import { unknownColumn } from '../table/index.ts';
-import { cannotRead, type CsvSource, explainCsv } from './csv-faults.ts';
+import { FairnessToolkitError } from '../exceptions/index.ts';
+import { cannotRead, explainCsv } from './csv-faults.ts';
 import { assertWholeGzip, readCsvHeader } from './csv-header.ts';
-import type { SqlSession } from './duckdb.ts';
+import { describe, type Relation, repeatedNames } from './relation.ts';
 import { quoteLiteral } from './sql.ts';
+import type { SqlSession } from './sql-engine.ts';
 
 /** The forms of data files that can be read. */
 export type DataFormat = 'csv' | 'parquet';
-
-/** How values of a column are stored in the file, as far as it matters here. */
-export type StoredKind = 'integer' | 'fraction' | 'boolean' | 'text';
-
-/** A data file, looked at but not read: what stands in it and how SQL names it. */
-export interface DataFile {
-  readonly path: string;
-  /** The SQL table function that reads it. */
-  readonly relation: string;
-  readonly columns: ReadonlyMap<string, StoredKind>;
-  /** Names that the header has more than once, which therefore name nothing. */
-  readonly ambiguous: readonly string[];
-  /** What explains a fault in a text file; undefined for Parquet. */
-  readonly csv: CsvSource | undefined;
-}
-
-/** Whether values of a kind are numbers. */
-export function isNumeric(kind: StoredKind): boolean {
-  return kind === 'integer' || kind === 'fraction';
-}
 
 /**
  * Opens a file and runs a query over it; once more with the kinds of columns
@@ -41,43 +21,24 @@ export async function queryDataFile<T>(
   session: SqlSession,
   path: string,
   format: DataFormat | undefined,
-  run: (file: DataFile) => Promise<T>,
+  run: (file: Relation) => Promise<T>,
 ): Promise<T> {
   const file = await openDataFile(session, path, format);
   try {
     return await run(file);
   } catch (cause) {
-    if (!isConversionError(cause) || file.csv === undefined) throw await explain(session, file, cause);
+    if (!isConversionError(cause) || file.csv === undefined) throw await explain(session, path, file, cause);
     const thorough = file.relation.replace(/\)$/, ', sample_size=-1)');
     try {
       return await run({ ...file, relation: thorough, columns: await describe(session, thorough) });
     } catch (again) {
-      throw await explain(session, file, again);
+      throw await explain(session, path, file, again);
     }
   }
 }
 
-/**
- * The kind of a column of a file.
- * @throws {DataValidationError} with the nearest names, where there is none, or where there are two
- */
-export function columnKind(file: DataFile, name: string): StoredKind {
-  if (file.ambiguous.includes(name)) {
-    throw new DataValidationError(
-      `'${file.path}' has more than one column '${name}' (upper and lower case count as one).`,
-      {
-        context: { column: name },
-        suggestion: 'Rename the columns.',
-      },
-    );
-  }
-  const kind = file.columns.get(name);
-  if (kind === undefined) throw unknownColumn(name, [...file.columns.keys()], `'${file.path}'`);
-  return kind;
-}
-
 /** Finds out what a file holds: its form by content first and extension second, its columns and their kinds. */
-async function openDataFile(session: SqlSession, path: string, format?: DataFormat): Promise<DataFile> {
+async function openDataFile(session: SqlSession, path: string, format?: DataFormat): Promise<Relation> {
   const found = await stat(path).catch((cause: unknown) => {
     throw cannotRead(path, 'there is no such file', 'Check the path.', cause);
   });
@@ -89,15 +50,15 @@ async function openDataFile(session: SqlSession, path: string, format?: DataForm
   return form === 'parquet' ? openParquet(session, path) : openCsv(session, path, magic.startsWith('\x1f\x8b'));
 }
 
-async function openParquet(session: SqlSession, path: string): Promise<DataFile> {
+async function openParquet(session: SqlSession, path: string): Promise<Relation> {
   const relation = `read_parquet(${quoteLiteral(globPattern(path))}, hive_partitioning=false)`;
   const columns = await describe(session, relation).catch((cause: unknown) => {
     throw cannotRead(path, 'it is not a whole Parquet file', 'Export it again.', cause);
   });
-  return { path, relation, columns, ambiguous: [], csv: undefined };
+  return { title: `'${path}'`, relation, columns, ambiguous: [], csv: undefined };
 }
 
-async function openCsv(session: SqlSession, path: string, gzipped: boolean): Promise<DataFile> {
+async function openCsv(session: SqlSession, path: string, gzipped: boolean): Promise<Relation> {
   if (gzipped) {
     await assertWholeGzip(path).catch((cause: unknown) => {
       throw cannotRead(path, 'its compressed content is damaged or cut off', 'Compress or export it again.', cause);
@@ -114,7 +75,7 @@ async function openCsv(session: SqlSession, path: string, gzipped: boolean): Pro
   const columns = await describe(session, relation).catch(async (cause: unknown) => {
     throw await explainCsv(session, csv, cause);
   });
-  return { path, relation, columns, ambiguous: repeatedNames(header.names), csv };
+  return { title: `'${path}'`, relation, columns, ambiguous: repeatedNames(header.names), csv };
 }
 
 /** Exactly this file: what means several files to SQL is quoted, and `~` is no home. */
@@ -140,29 +101,11 @@ function csvDialect(delimiter: string, gzipped: boolean): string {
   ].join(', ');
 }
 
-async function describe(session: SqlSession, relation: string): Promise<Map<string, StoredKind>> {
-  const rows = await session.rows(`DESCRIBE SELECT * FROM ${relation}`);
-  return new Map(rows.map(([name, type]) => [String(name), storedKind(String(type))]));
-}
-
-function storedKind(type: string): StoredKind {
-  if (type === 'BOOLEAN') return 'boolean';
-  if (/^U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?$/.test(type)) return 'integer';
-  return /^(FLOAT|DOUBLE|DECIMAL.*)$/.test(type) ? 'fraction' : 'text';
-}
-
-/** SQL knows names without regard to case, and numbers the later ones. */
-function repeatedNames(names: readonly string[]): string[] {
-  const counts = new Map<string, number>();
-  for (const name of names) counts.set(name.toLowerCase(), (counts.get(name.toLowerCase()) ?? 0) + 1);
-  return names.filter((name) => (counts.get(name.toLowerCase()) ?? 0) > 1);
-}
-
 /** An error of ours as it is; a driver's in one sentence. */
-async function explain(session: SqlSession, file: DataFile, cause: unknown): Promise<unknown> {
+async function explain(session: SqlSession, path: string, file: Relation, cause: unknown): Promise<unknown> {
   if (FairnessToolkitError.isInstance(cause)) return cause;
   if (file.csv !== undefined) return explainCsv(session, file.csv, cause);
-  return cannotRead(file.path, 'its content cannot be read', 'Export it again.', cause);
+  return cannotRead(path, 'its content cannot be read', 'Export it again.', cause);
 }
 
 function isConversionError(cause: unknown): boolean {

@@ -1,48 +1,140 @@
-import type { DuckDBConnection, DuckDBDataChunk } from '@duckdb/node-api';
+import { statSync } from 'node:fs';
 
+import type { DuckDBInstance } from '@duckdb/node-api';
+
+import { DataValidationError, FairnessToolkitError } from '../exceptions/index.ts';
 import { importOptional } from '../internal/optional.ts';
+import { type DuckDbModule, type DuckDbSession, oneLine, sessionOf, turns } from './duckdb-session.ts';
+import type { SqlEngine } from './sql-engine.ts';
 
-/** Runs SQL and gives its chunks; the only way to DuckDB in this package. */
-export interface SqlSession {
-  /** The chunks of a query's result, one after another. */
-  chunks(sql: string): AsyncIterable<DuckDBDataChunk>;
-  /** A small result as rows of plain values. */
-  rows(sql: string): Promise<unknown[][]>;
+/** An open DuckDB. */
+export interface DuckDbEngine extends SqlEngine {
+  run<T>(work: (session: DuckDbSession) => Promise<T>): Promise<T>;
+  /** Closes the database once the work in it is done; closing twice does nothing. */
+  close(): Promise<void>;
+}
+
+/** What {@link openDuckDb} may be told. */
+export interface OpenDuckDbOptions {
+  /**
+   * Whether a database file is only read; otherwise it is made where it is
+   * missing, and locked for other processes. In memory it means nothing.
+   * @defaultValue true
+   */
+  readonly readOnly?: boolean;
+}
+
+const MEMORY = ':memory:';
+
+/**
+ * Opens a DuckDB database, or an empty one in memory. DuckDB itself is loaded
+ * with the first query.
+ * @param path the database file
+ * @throws {DataValidationError} for a missing file; with the first query, for a file that is no database
+ * @throws {DependencyError} with the first query, where DuckDB's native binary is not installed
+ * @example
+ * ```ts
+ * import { openDuckDb } from 'evenhand/io';
+ *
+ * const engine = openDuckDb();
+ * await engine.run((session) => session.rows("CREATE TABLE wages AS SELECT 9 AS wage, 'm' AS sex"));
+ * console.log(await engine.run((session) => session.rows('SELECT sex, wage FROM wages')));
+ * // [ [ 'm', 9 ] ]
+ * await engine.close();
+ * ```
+ */
+export function openDuckDb(path: string = MEMORY, { readOnly = true }: OpenDuckDbOptions = {}): DuckDbEngine {
+  if (path !== MEMORY && readOnly) assertFile(path);
+  return new DuckDbDatabase(path, readOnly && path !== MEMORY);
 }
 
 /**
  * Opens an in-memory DuckDB, lends it to `work`, and closes it.
  * @throws {DependencyError} where DuckDB's native binary is not installed
  */
-export async function withDuckDb<T>(work: (session: SqlSession) => Promise<T>): Promise<T> {
-  const { DuckDBInstance } = await importOptional(
-    '@duckdb/node-api',
-    'to read files',
-    () => import('@duckdb/node-api'),
-  );
-  const instance = await DuckDBInstance.create(':memory:');
-  const connection = await instance.connect();
+export async function withDuckDb<T>(work: (session: DuckDbSession) => Promise<T>): Promise<T> {
+  const engine = openDuckDb();
   try {
-    return await work(sessionOf(connection));
+    return await engine.run(work);
   } finally {
-    connection.closeSync();
-    instance.closeSync();
+    await engine.close();
   }
 }
 
-function sessionOf(connection: DuckDBConnection): SqlSession {
-  return {
-    async *chunks(sql) {
-      // Not streamed: a stream ends without a word where a late row is at fault.
-      const result = await connection.run(sql);
-      for (;;) {
-        const chunk = await result.fetchChunk();
-        if (chunk === null || chunk.rowCount === 0) return;
-        yield chunk;
-      }
-    },
-    async rows(sql) {
-      return (await connection.runAndReadAll(sql)).getRows();
-    },
-  };
+class DuckDbDatabase implements DuckDbEngine {
+  readonly name = 'duckdb';
+  readonly #path: string;
+  readonly #readOnly: boolean;
+  readonly #running = new Set<Promise<unknown>>();
+  readonly #takeTurn = turns();
+  #opened: Promise<{ readonly module: DuckDbModule; readonly instance: DuckDBInstance }> | undefined;
+  #isClosed = false;
+
+  constructor(path: string, readOnly: boolean) {
+    this.#path = path;
+    this.#readOnly = readOnly;
+  }
+
+  async run<T>(work: (session: DuckDbSession) => Promise<T>): Promise<T> {
+    if (this.#isClosed) {
+      throw new DataValidationError(`The database '${this.#path}' is closed.`, {
+        context: { path: this.#path },
+        suggestion: 'Close it after the last query.',
+      });
+    }
+    const done = this.#lend(work);
+    this.#running.add(done);
+    try {
+      return await done;
+    } finally {
+      this.#running.delete(done);
+    }
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    await Promise.allSettled(this.#running);
+    // A database that could not be opened has nothing to close.
+    (await this.#opened?.catch(() => undefined))?.instance.closeSync();
+  }
+
+  async #lend<T>(work: (session: DuckDbSession) => Promise<T>): Promise<T> {
+    const { module, instance } = await (this.#opened ??= this.#open());
+    const connection = await instance.connect();
+    try {
+      return await work(sessionOf(module, connection, this.#takeTurn));
+    } finally {
+      connection.closeSync();
+    }
+  }
+
+  async #open(): Promise<{ readonly module: DuckDbModule; readonly instance: DuckDBInstance }> {
+    const module = await importOptional(
+      '@duckdb/node-api',
+      'to read files and run SQL',
+      () => import('@duckdb/node-api'),
+    );
+    try {
+      const options: Record<string, string> = this.#readOnly ? { access_mode: 'READ_ONLY' } : {};
+      return { module, instance: await module.DuckDBInstance.create(this.#path, options) };
+    } catch (cause) {
+      if (FairnessToolkitError.isInstance(cause)) throw cause;
+      throw cannotOpen(this.#path, oneLine(cause), cause);
+    }
+  }
+}
+
+function assertFile(path: string): void {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found === undefined) throw cannotOpen(path, 'there is no such file.');
+  if (!found.isFile()) throw cannotOpen(path, 'it is not a file.');
+}
+
+function cannotOpen(path: string, reason: string, cause?: unknown): DataValidationError {
+  return new DataValidationError(`Cannot open the database '${path}': ${reason}`, {
+    context: { path },
+    suggestion: 'Name a DuckDB database file; a CSV or Parquet file is read without opening it.',
+    cause,
+  });
 }

@@ -1,91 +1,131 @@
-import { joinLabels, missingLabel, type NanPolicy } from '../table/index.ts';
-import { columnKind, type DataFile } from './data-file.ts';
-import type { SqlSession } from './duckdb.ts';
+import type { NanPolicy } from '../table/index.ts';
+import { assertNoFault, type Check } from './checks.ts';
+import { type GroupIndex, indexGroups, type SourceGroup } from './group-index.ts';
+import type { Relation } from './relation.ts';
 import { quoteIdentifier } from './sql.ts';
+import type { RowsOptions, SqlSession } from './sql-engine.ts';
+import { groupExpression, groupOutput, labelOf } from './value-sql.ts';
 
-/** What to group a file's rows by, and what to compute of each group. */
-export interface GroupByQuery {
+/** The rows of a relation as the queries around them see them: `g0`, `g1` … to group by, named values, `f0`, `f1` … */
+export interface RowsQuery {
+  /** The columns to group by. */
+  readonly names: readonly string[];
+  /** Expressions over the relation's columns, named. */
+  readonly select: Readonly<Record<string, string>>;
+  /** What must hold of no row. */
+  readonly checks: readonly Check[];
+}
+
+/** What to group rows by, and what to compute of each group. */
+export interface GroupByQuery extends Omit<RowsQuery, 'names'>, RowsOptions {
   /** Attributes to group by apart; each is one column or several to cross. */
   readonly attributes: readonly (readonly string[])[];
   readonly nanPolicy: NanPolicy;
-  /** Expressions over the file's columns, named, that keys and sums use. */
-  readonly select: Readonly<Record<string, string>>;
-  /** Further expressions to group by, each a small whole number. */
+  /** Expressions over what is selected to group by too, each a small whole number. */
   readonly keys: readonly string[];
-  /** Aggregates of each group. */
+  /** Aggregates of what is selected. */
   readonly sums: readonly string[];
 }
 
-/** One group of one attribute with one combination of keys. */
+/** The groups of one attribute, and one row for each combination of group and keys. */
+export interface AttributeRows extends GroupIndex {
+  readonly rows: readonly GroupedRow[];
+}
+
+/** The sums of one group with one combination of keys. */
 export interface GroupedRow {
-  /** The group's label; undefined where a part of it is missing and such rows are left out. */
-  readonly label: string | undefined;
+  /** An index into the groups; -1 for rows of no group. */
+  readonly group: number;
   readonly keys: readonly number[];
   readonly sums: readonly number[];
 }
 
+/** What a reduction gives for one attribute. */
+export interface SourceReduction<Part> {
+  readonly groups: readonly SourceGroup[];
+  readonly parts: readonly Part[];
+  /** All rows of the source. */
+  readonly rowCount: number;
+}
+
 /**
- * Groups the rows of a file in one scan, however many attributes.
+ * Groups the rows of a relation in one scan, however many attributes.
  * @returns the groups of each attribute, in the order of the attributes
+ * @throws {DataValidationError} where a check finds a row at fault
  */
-export async function groupRows(session: SqlSession, file: DataFile, query: GroupByQuery): Promise<GroupedRow[][]> {
+export async function groupRows(
+  session: SqlSession,
+  relation: Relation,
+  query: GroupByQuery,
+): Promise<AttributeRows[]> {
   const names = [...new Set(query.attributes.flat())];
-  const rows = await session.rows(groupingSql(file, query, names));
+  const rows = await session.rows(groupingSql(relation, query, names), { ordered: query.ordered ?? false });
+  const end = rows[0]?.length ?? 0;
+  const firstCheck = end - query.checks.length;
+  await assertNoFault(session, relation, query.checks, sumColumns(rows, firstCheck, end));
   return query.attributes.map((attribute) => {
     const own = rows.filter((row) =>
       names.every((name, place) => attribute.includes(name) === isGroupedBy(row, names, place)),
     );
-    const parts = own.map((row) => attribute.map((name) => textOf(row[names.indexOf(name)])));
-    const labels = labelsOf(parts, query.nanPolicy);
-    return own.map((row, index) => {
-      const numbers = row.slice(2 * names.length).map((value) => (value === null ? NaN : Number(value)));
-      const [keys, sums] = [numbers.slice(0, query.keys.length), numbers.slice(query.keys.length)];
-      return { label: labels[index], keys, sums };
-    });
+    const tuples = own.map((row) => attribute.map((name) => labelOf(row[names.indexOf(name)])));
+    const index = indexGroups(tuples, query.nanPolicy);
+    const firstSum = 2 * names.length + query.keys.length;
+    return {
+      ...index,
+      rows: own.map((row, place) => ({
+        group: index.find(tuples[place] as readonly string[]),
+        keys: toNumbers(row.slice(2 * names.length, firstSum)),
+        sums: toNumbers(row.slice(firstSum, firstCheck)),
+      })),
+    };
   });
 }
 
-/** One row of the result is the columns' values, a 0 or 1 for each that is grouped by or not, the keys, the sums. */
-function groupingSql(
-  file: DataFile,
-  { attributes, select, keys, sums }: GroupByQuery,
-  names: readonly string[],
-): string {
+/** Selects the rows of a relation for grouping; the relation's own names end here and cannot be mistaken for ours. */
+export function rowsSql(relation: Relation, { names, select, checks }: RowsQuery): string {
+  const selected = [
+    ...names.map((name, place) => `${groupExpression(relation, name)} AS g${String(place)}`),
+    ...Object.entries(select).map(([name, expression]) => `${expression} AS ${quoteIdentifier(name)}`),
+    ...checks.map(({ condition }, place) => `(${condition}) AS f${String(place)}`),
+  ];
+  return `SELECT ${selected.join(', ')} FROM ${relation.relation}`;
+}
+
+/** Counts of the rows at fault, by check. */
+export function checkSums(checks: readonly Check[]): string[] {
+  return checks.map((_, place) => `count_if(f${String(place)})`);
+}
+
+/** Numbers of a result's row; NaN where there is none. */
+export function toNumbers(values: readonly unknown[]): number[] {
+  return values.map((value) => (value === null ? NaN : Number(value)));
+}
+
+/** Sums of the columns of a result from one place up to another. */
+export function sumColumns(rows: readonly (readonly unknown[])[], from: number, to: number): number[] {
+  const sums = new Array<number>(to - from).fill(0);
+  for (const row of rows) sums.forEach((sum, place) => (sums[place] = sum + Number(row[from + place])));
+  return sums;
+}
+
+/** One row of the result is the columns' values, a 0 or 1 for each that is grouped by or not, the keys, the sums, the checks. */
+function groupingSql(relation: Relation, query: GroupByQuery, names: readonly string[]): string {
+  const { attributes, keys, sums, checks } = query;
   const column = (name: string): string => `g${String(names.indexOf(name))}`;
   const keyNames = keys.map((_, index) => `k${String(index)}`);
   const sets = attributes.map((attribute) => `(${[...new Set(attribute.map(column).sort()), ...keyNames].join(', ')})`);
-  const inner = [
-    ...names.map((name) => `${quoteIdentifier(name)} AS ${column(name)}`),
-    ...Object.entries(select).map(([name, expression]) => `${expression} AS ${name}`),
-  ];
   // The keys are computed once, below the grouping, so that they can be named in every grouping set.
   const middle = ['*', ...keys.map((key, index) => `${key} AS k${String(index)}`)];
   const outer = [
-    // Fractions go through numbers, so that 1.0 is the label '1' as it is elsewhere; whole numbers keep all digits.
-    ...names.map((name) => `CAST(${column(name)} AS ${columnKind(file, name) === 'fraction' ? 'DOUBLE' : 'VARCHAR'})`),
+    ...names.map((name) => groupOutput(relation, name, column(name))),
     ...names.map((name) => `GROUPING(${column(name)})`),
     ...keyNames.map((name) => `CAST(${name} AS INTEGER)`),
-    ...sums.map((sum) => `CAST(${sum} AS DOUBLE)`),
+    ...[...sums, ...checkSums(checks)].map((sum) => `CAST(${sum} AS DOUBLE)`),
   ];
-  return `SELECT ${outer.join(', ')} FROM (SELECT ${middle.join(', ')} FROM (SELECT ${inner.join(', ')} FROM ${file.relation}))
+  return `SELECT ${outer.join(', ')} FROM (SELECT ${middle.join(', ')} FROM (${rowsSql(relation, { ...query, names })}))
     GROUP BY GROUPING SETS (${[...new Set(sets)].join(', ')})`;
 }
 
 function isGroupedBy(row: readonly unknown[], names: readonly string[], place: number): boolean {
   return Number(row[names.length + place]) === 0;
-}
-
-/** Columns to group by come as text or as numbers. */
-function textOf(value: unknown): string | undefined {
-  if (typeof value === 'number') return Number.isNaN(value) ? undefined : String(value);
-  return typeof value === 'string' ? value : undefined;
-}
-
-/** Labels of groups from their parts; distinct groups have distinct labels. */
-function labelsOf(rows: readonly (readonly (string | undefined)[])[], nanPolicy: NanPolicy): (string | undefined)[] {
-  const width = rows[0]?.length ?? 0;
-  const missing = Array.from({ length: width }, (_, place) => missingLabel(rows.map((row) => row[place])));
-  const isLeftOut = rows.map((row) => nanPolicy !== 'include' && row.includes(undefined));
-  const labels = joinLabels(rows.map((row) => row.map((part, place) => part ?? missing[place] ?? '')));
-  return labels.map((label, index) => (isLeftOut[index] === true ? undefined : label));
 }

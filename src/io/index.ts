@@ -1,4 +1,7 @@
 export type { DataFormat } from './data-file.ts';
+export { type DuckDbEngine, openDuckDb, type OpenDuckDbOptions } from './duckdb.ts';
 export { loadData, type LoadDataOptions } from './load-data.ts';
 export { SAMPLE_DATA_NAMES, sampleData, type SampleDataName } from './sample-data/index.ts';
+export type { RowsOptions, SqlEngine, SqlSession } from './sql-engine.ts';
+export type { QuerySource, SqlSource } from './sql-source.ts';
 export { writeCsv } from './write-csv.ts';

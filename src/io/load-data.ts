@@ -2,8 +2,10 @@ import type { DuckDBDataChunk } from '@duckdb/node-api';
 
 import { DataValidationError } from '../exceptions/index.ts';
 import { type CategoricalColumn, type Column, sortLabels, Table } from '../table/index.ts';
-import { columnKind, type DataFile, type DataFormat, isNumeric, queryDataFile } from './data-file.ts';
-import { type SqlSession, withDuckDb } from './duckdb.ts';
+import { type DataFormat, queryDataFile } from './data-file.ts';
+import { withDuckDb } from './duckdb.ts';
+import type { DuckDbSession } from './duckdb-session.ts';
+import { columnKind, isNumeric, type Relation } from './relation.ts';
 import { quoteIdentifier } from './sql.ts';
 
 /** What {@link loadData} may be told. */
@@ -56,7 +58,7 @@ interface ColumnBuilder {
   finish(): Column;
 }
 
-async function readColumns(session: SqlSession, file: DataFile, names: readonly string[]): Promise<ColumnBuilder[]> {
+async function readColumns(session: DuckDbSession, file: Relation, names: readonly string[]): Promise<ColumnBuilder[]> {
   const kinds = names.map((name) => columnKind(file, name));
   const builders = kinds.map((kind) => (isNumeric(kind) ? numericBuilder() : categoricalBuilder()));
   const selected = names.map((name) => {

@@ -1,21 +1,21 @@
+import type { SqlEngine } from '../io/index.ts';
 import {
-  type DanfoDataFrame,
   type ColumnSource,
+  type DanfoDataFrame,
   type NanPolicy,
   type SensitiveSource,
   Table,
   type TableSource,
 } from '../table/index.ts';
-import { MetricComputationError } from '../exceptions/index.ts';
-import { demographicParityDifferenceOf } from './demographic-parity-difference.ts';
-import { equalizedOddsDifferenceOf } from './equalized-odds-difference.ts';
-import type { ClassificationStats, RegressionStats } from './group-stats.ts';
-import { maeParityDifferenceOf } from './mae-parity-difference.ts';
+import { BoundAnalyzer, withDefaults } from './bound-analyzer.ts';
+import type { MetricFrame, MetricFrameRows } from './frame/index.ts';
 import { type MetricBackend, metricBackend } from './metric-backend.ts';
 import type { MetricResult } from './metric-result.ts';
-import type { MetricOptions } from './options.ts';
-import { reduceClassificationFile, reduceRegressionFile } from './reduce-file.ts';
-import type { RowOptions } from './row-options.ts';
+import { fillMetricOptions, type MetricOptions } from './options.ts';
+import type { MetricRows, RowOptions } from './row-options.ts';
+import { rowsSource } from './rows-source.ts';
+import { type BoundColumns, sqlStatsSource } from './sql-stats-source.ts';
+import { frameFromSource, metricFromSource } from './stats-source.ts';
 
 /** Options of {@link FairnessAnalyzer}; the defaults of its metrics. */
 export interface FairnessAnalyzerOptions {
@@ -23,7 +23,10 @@ export interface FairnessAnalyzerOptions {
   readonly minGroupSize?: number | undefined;
   /** @defaultValue 1 */
   readonly minDenominator?: number | undefined;
-  /** @defaultValue 'native' */
+  /**
+   * What counts the rows: `native` (this package, and tensors where they are), `danfo` (danfojs' group-by) or `duckdb` (SQL).
+   * @defaultValue 'native'
+   */
   readonly backend?: string | undefined;
   /** @defaultValue 'exclude' */
   readonly nanPolicy?: NanPolicy | undefined;
@@ -31,29 +34,12 @@ export interface FairnessAnalyzerOptions {
   readonly seed?: number | undefined;
 }
 
-/** The columns of a data frame or file that a {@link BoundAnalyzer} reads. */
-export interface BoundColumns {
-  readonly yPredCol: string;
-  /** One column, or several to cross. */
-  readonly sensitiveCol: string | readonly string[];
-  readonly yTrueCol?: string | undefined;
-  readonly sampleWeightCol?: string | undefined;
-  readonly positiveLabel?: string | undefined;
-}
-
-/** The metrics of data that are already bound: they take options only. */
-export interface BoundAnalyzer {
-  demographicParityDifference(options?: MetricOptions): Promise<MetricResult>;
-  equalizedOddsDifference(options?: MetricOptions): Promise<MetricResult>;
-  maeParityDifference(options?: MetricOptions): Promise<MetricResult>;
-}
-
 /**
- * Group fairness metrics of arrays, tensors, tables and files.
+ * Group fairness metrics of arrays, tensors, tables, files and queries.
  *
- * Tensors are counted where they are; files are counted by one SQL scan that
- * never holds the rows. Every method gives a {@link MetricResult} with its
- * interval, exclusions and, where undefined, the reason.
+ * Tensors are counted where they are; files and queries by SQL that never hands
+ * over the rows. Every method gives a {@link MetricResult} with its interval,
+ * exclusions and, where undefined, the reason.
  * @example
  * ```ts
  * import { FairnessAnalyzer } from 'evenhand';
@@ -65,49 +51,170 @@ export interface BoundAnalyzer {
  * ```
  */
 export class FairnessAnalyzer {
-  readonly #backend: MetricBackend;
+  readonly #loadBackend: () => Promise<MetricBackend>;
   readonly #defaults: MetricOptions & Pick<RowOptions, 'nanPolicy'>;
 
-  /** @throws {MetricComputationError} for an unknown backend */
+  /**
+   * @throws {MetricComputationError} for an unknown backend
+   * @throws {ValueError} for a number out of range
+   */
   constructor(options: FairnessAnalyzerOptions = {}) {
     const { backend = 'native', ...defaults } = options;
-    this.#backend = metricBackend(backend);
+    this.#loadBackend = metricBackend(backend);
     this.#defaults = defaults;
+    fillMetricOptions(defaults);
+  }
+
+  /**
+   * Any metric by its name: `equalized_odds_ratio`, or a measure with `_difference` or `_ratio` after it.
+   * @throws {ValueError} for an unknown metric or option
+   */
+  metric(name: string, rows: MetricRows, options: MetricOptions & RowOptions = {}): Promise<MetricResult> {
+    const filled = withDefaults(this.#defaults, options) as MetricOptions & RowOptions;
+    const source = rowsSource(this.#loadBackend, {
+      ...filled,
+      ...withDefaults<Partial<MetricRows>>({}, rows),
+      sensitive: rows.sensitive,
+    });
+    return metricFromSource(source, name, filled, filled.average ?? rows.average);
+  }
+
+  /** See {@link metricFrame}. */
+  metricFrame(rows: MetricFrameRows, options: MetricOptions = {}): Promise<MetricFrame> {
+    const filled = withDefaults(this.#defaults, options) as MetricOptions & RowOptions;
+    const source = rowsSource(this.#loadBackend, {
+      ...filled,
+      ...withDefaults<Partial<MetricRows>>({}, rows),
+      sensitive: rows.sensitive,
+    });
+    return frameFromSource(source, rows.metrics, rows.control, filled);
   }
 
   /** See {@link demographicParityDifference}. */
-  async demographicParityDifference(
+  demographicParityDifference(
     yPred: ColumnSource,
     sensitive: SensitiveSource,
-    options: MetricOptions & RowOptions = {},
+    options?: MetricOptions & RowOptions,
   ): Promise<MetricResult> {
-    const filled = this.#fill(options);
-    return demographicParityDifferenceOf(await this.#backend.classification({ ...filled, yPred, sensitive }), filled);
+    return this.metric('demographic_parity_difference', { yPred, sensitive }, options);
+  }
+
+  /** See {@link demographicParityRatio}. */
+  demographicParityRatio(
+    yPred: ColumnSource,
+    sensitive: SensitiveSource,
+    options?: MetricOptions & RowOptions,
+  ): Promise<MetricResult> {
+    return this.metric('demographic_parity_ratio', { yPred, sensitive }, options);
   }
 
   /** See {@link equalizedOddsDifference}. */
-  async equalizedOddsDifference(
+  equalizedOddsDifference(
     yTrue: ColumnSource,
     yPred: ColumnSource,
     sensitive: SensitiveSource,
-    options: MetricOptions & RowOptions = {},
+    options?: MetricOptions & RowOptions,
   ): Promise<MetricResult> {
-    const filled = this.#fill(options);
-    return equalizedOddsDifferenceOf(
-      await this.#backend.classification({ ...filled, yTrue, yPred, sensitive }),
-      filled,
-    );
+    return this.metric('equalized_odds_difference', { yTrue, yPred, sensitive }, options);
+  }
+
+  /** See {@link equalizedOddsRatio}. */
+  equalizedOddsRatio(
+    yTrue: ColumnSource,
+    yPred: ColumnSource,
+    sensitive: SensitiveSource,
+    options?: MetricOptions & RowOptions,
+  ): Promise<MetricResult> {
+    return this.metric('equalized_odds_ratio', { yTrue, yPred, sensitive }, options);
+  }
+
+  /** See {@link equalOpportunityDifference}. */
+  equalOpportunityDifference(
+    yTrue: ColumnSource,
+    yPred: ColumnSource,
+    sensitive: SensitiveSource,
+    options?: MetricOptions & RowOptions,
+  ): Promise<MetricResult> {
+    return this.metric('equal_opportunity_difference', { yTrue, yPred, sensitive }, options);
+  }
+
+  /** See {@link falsePositiveRateDifference}. */
+  falsePositiveRateDifference(
+    yTrue: ColumnSource,
+    yPred: ColumnSource,
+    sensitive: SensitiveSource,
+    options?: MetricOptions & RowOptions,
+  ): Promise<MetricResult> {
+    return this.metric('false_positive_rate_difference', { yTrue, yPred, sensitive }, options);
+  }
+
+  /** See {@link predictiveParityDifference}. */
+  predictiveParityDifference(
+    yTrue: ColumnSource,
+    yPred: ColumnSource,
+    sensitive: SensitiveSource,
+    options?: MetricOptions & RowOptions,
+  ): Promise<MetricResult> {
+    return this.metric('predictive_parity_difference', { yTrue, yPred, sensitive }, options);
+  }
+
+  /** See {@link accuracyParityDifference}. */
+  accuracyParityDifference(
+    yTrue: ColumnSource,
+    yPred: ColumnSource,
+    sensitive: SensitiveSource,
+    options?: MetricOptions & RowOptions,
+  ): Promise<MetricResult> {
+    return this.metric('accuracy_parity_difference', { yTrue, yPred, sensitive }, options);
+  }
+
+  /** See {@link calibrationDifference}. */
+  calibrationDifference(
+    yTrue: ColumnSource,
+    yScore: ColumnSource,
+    sensitive: SensitiveSource,
+    options?: MetricOptions & RowOptions,
+  ): Promise<MetricResult> {
+    return this.metric('calibration_difference', { yTrue, yScore, sensitive }, options);
+  }
+
+  /** See {@link rocAucDifference}. */
+  rocAucDifference(
+    yTrue: ColumnSource,
+    yScore: ColumnSource,
+    sensitive: SensitiveSource,
+    options?: MetricOptions & RowOptions,
+  ): Promise<MetricResult> {
+    return this.metric('roc_auc_difference', { yTrue, yScore, sensitive }, options);
   }
 
   /** See {@link maeParityDifference}. */
-  async maeParityDifference(
+  maeParityDifference(
     yTrue: ColumnSource,
     yPred: ColumnSource,
     sensitive: SensitiveSource,
-    options: MetricOptions & RowOptions = {},
+    options?: MetricOptions & RowOptions,
   ): Promise<MetricResult> {
-    const filled = this.#fill(options);
-    return maeParityDifferenceOf(await this.#backend.regression({ ...filled, yTrue, yPred, sensitive }), filled);
+    return this.metric('mae_parity_difference', { yTrue, yPred, sensitive }, options);
+  }
+
+  /** See {@link rmseParityDifference}. */
+  rmseParityDifference(
+    yTrue: ColumnSource,
+    yPred: ColumnSource,
+    sensitive: SensitiveSource,
+    options?: MetricOptions & RowOptions,
+  ): Promise<MetricResult> {
+    return this.metric('rmse_parity_difference', { yTrue, yPred, sensitive }, options);
+  }
+
+  /** See {@link meanPredictionDifference}. */
+  meanPredictionDifference(
+    yPred: ColumnSource,
+    sensitive: SensitiveSource,
+    options?: MetricOptions & RowOptions,
+  ): Promise<MetricResult> {
+    return this.metric('mean_prediction_difference', { yPred, sensitive }, options);
   }
 
   /**
@@ -118,82 +225,64 @@ export class FairnessAnalyzer {
     data: TableSource | DanfoDataFrame,
     columns: BoundColumns & FairnessAnalyzerOptions,
   ): BoundAnalyzer {
-    const { yPredCol, sensitiveCol, yTrueCol, sampleWeightCol, positiveLabel, ...options } = columns;
+    const { yPredCol, sensitiveCol, yTrueCol, yScoreCol, sampleWeightCol, positiveLabel, ...options } = columns;
+    const { backend = 'native', nanPolicy, ...defaults } = options;
     const table = Table.from(data);
-    const analyzer = new FairnessAnalyzer(options);
-    const names = [sensitiveCol].flat();
-    const sensitive =
-      typeof sensitiveCol === 'string'
-        ? table.column(sensitiveCol)
-        : Object.fromEntries(names.map((name) => [name, table.column(name)]));
-    const yPred = table.column(yPredCol);
-    const yTrue = yTrueCol === undefined ? undefined : table.column(yTrueCol);
-    const rowOptions = {
+    const column = (name: string | undefined): ColumnSource | undefined =>
+      name === undefined ? undefined : table.column(name);
+    const crossed = (names: readonly string[]): SensitiveSource =>
+      Object.fromEntries(names.map((name) => [name, table.column(name)]));
+    fillMetricOptions(defaults);
+    const source = rowsSource(metricBackend(backend), {
+      yPred: column(yPredCol),
+      yTrue: column(yTrueCol),
+      yScore: column(yScoreCol),
+      sampleWeight: column(sampleWeightCol),
+      sensitive: crossed([sensitiveCol].flat()),
       positiveLabel,
-      sampleWeight: sampleWeightCol === undefined ? undefined : table.column(sampleWeightCol),
-    };
-    const truthFor = (metric: string): ColumnSource => {
-      if (yTrue !== undefined) return yTrue;
-      throw missingTruth(metric);
-    };
-    return {
-      demographicParityDifference: (metricOptions) =>
-        analyzer.demographicParityDifference(yPred, sensitive, { ...rowOptions, ...metricOptions }),
-      equalizedOddsDifference: async (metricOptions) =>
-        analyzer.equalizedOddsDifference(truthFor('equalized_odds_difference'), yPred, sensitive, {
-          ...rowOptions,
-          ...metricOptions,
-        }),
-      maeParityDifference: async (metricOptions) =>
-        analyzer.maeParityDifference(truthFor('mae_parity_difference'), yPred, sensitive, {
-          ...rowOptions,
-          ...metricOptions,
-        }),
-    };
+      nanPolicy,
+    });
+    return new BoundAnalyzer(
+      { ...source, crossed: (request, names) => source.crossed(request, crossed(names)) },
+      defaults,
+    );
   }
 
   /**
-   * Binds a CSV or Parquet file; its rows are counted by SQL, at most once per
-   * kind of metric, and never loaded.
+   * Binds a CSV or Parquet file; its rows are counted by SQL, once for each
+   * kind of statistics, and never loaded.
    */
   static fromFile(path: string, columns: BoundColumns & FairnessAnalyzerOptions): BoundAnalyzer {
-    const { yPredCol, sensitiveCol, yTrueCol, sampleWeightCol, positiveLabel, backend: _, ...defaults } = columns;
-    const request = {
-      attributes: [[sensitiveCol].flat()],
-      yPred: yPredCol,
-      sampleWeight: sampleWeightCol,
-      nanPolicy: defaults.nanPolicy ?? 'exclude',
-    } as const;
-    let counted: Promise<ClassificationStats> | undefined;
-    let summed: Promise<RegressionStats> | undefined;
-    const classification = (): Promise<ClassificationStats> =>
-      (counted ??= reduceClassificationFile(path, { ...request, yTrue: yTrueCol, positiveLabel }).then(only));
-    const regression = (): Promise<RegressionStats> => {
-      if (yTrueCol === undefined) throw missingTruth('mae_parity_difference');
-      return (summed ??= reduceRegressionFile(path, { ...request, yTrue: yTrueCol }).then(only));
-    };
-    return {
-      demographicParityDifference: async (options) =>
-        demographicParityDifferenceOf(await classification(), { ...defaults, ...options }),
-      equalizedOddsDifference: async (options) =>
-        equalizedOddsDifferenceOf(await classification(), { ...defaults, ...options }),
-      maeParityDifference: async (options) => maeParityDifferenceOf(await regression(), { ...defaults, ...options }),
-    };
+    return bindSql(path, columns);
   }
 
-  #fill<T extends MetricOptions & RowOptions>(options: T): T {
-    const given = Object.entries(options).filter(([, value]) => value !== undefined);
-    return { ...this.#defaults, ...Object.fromEntries(given) } as T;
+  /**
+   * Binds a query on a SQL engine; its rows are counted there, once for each
+   * kind of statistics, and never loaded.
+   * @example
+   * ```ts
+   * import { FairnessAnalyzer, openDuckDb } from 'evenhand';
+   *
+   * const query = "SELECT * FROM (VALUES (1, 'a'), (0, 'a'), (1, 'b'), (1, 'b')) AS t(approved, sex)";
+   * const columns = { yPredCol: 'approved', sensitiveCol: 'sex', minGroupSize: 2 };
+   * const bound = FairnessAnalyzer.fromSql(openDuckDb(), query, columns);
+   * console.log((await bound.demographicParityDifference()).value);
+   * // 0.5
+   * ```
+   */
+  static fromSql(engine: SqlEngine, query: string, columns: BoundColumns & FairnessAnalyzerOptions): BoundAnalyzer {
+    return bindSql({ engine, query }, columns);
   }
 }
 
-function only<T>(list: readonly T[]): T {
-  return list[0] as T;
-}
-
-function missingTruth(metric: string): MetricComputationError {
-  return new MetricComputationError(`${metric} needs true labels, and no column of them was named.`, {
-    context: { metric },
-    suggestion: 'Name it (yTrueCol).',
-  });
+function bindSql(
+  source: Parameters<typeof sqlStatsSource>[0],
+  columns: BoundColumns & FairnessAnalyzerOptions,
+): BoundAnalyzer {
+  // What counts the rows is given by the source; a name that nothing has is still a mistake.
+  const { backend = 'duckdb', minGroupSize, minDenominator, seed } = columns;
+  metricBackend(backend);
+  const defaults = { minGroupSize, minDenominator, seed };
+  fillMetricOptions(defaults);
+  return new BoundAnalyzer(sqlStatsSource(source, columns), defaults);
 }

@@ -1,4 +1,4 @@
-import { sortLabels } from '../table/index.ts';
+import type { Moments } from '../stats/index.ts';
 
 /**
  * What true labels and decisions become: weighted counts per group, true label
@@ -8,36 +8,75 @@ import { sortLabels } from '../table/index.ts';
  * The three arrays have shape [groups, 6]. A cell's index in its group is
  * 2 x truth + decision, where truth is 0, 1, or 2 for a row without a label.
  */
-export interface ClassificationStats {
+export interface ClassificationStats extends CellTables {
   readonly kind: 'classification';
   readonly labels: readonly string[];
-  /** Rows. */
-  readonly counts: Float64Array;
-  /** Sums of weights; the counts themselves where rows have no weights. */
-  readonly weights: Float64Array;
-  /** Sums of squared weights, which give effective counts. */
-  readonly squaredWeights: Float64Array;
+  /** Rows that have a decision but no group, [6]: part of no group, and of fairlearn's overall. */
+  readonly ungrouped: CellTables;
   /** Whether true labels were given at all. */
   readonly hasTruth: boolean;
   /** Rows without a decision, a group or a weight. */
   readonly nDropped: number;
 }
 
-/** What errors of regression become: per-group sums, each of shape [groups]. Error = prediction minus truth. */
-export interface RegressionStats {
+/** Counts, weights and squared weights of cells. */
+export interface CellTables {
+  /** Rows. */
+  readonly counts: Float64Array;
+  /** Sums of weights; the counts themselves where rows have no weights. */
+  readonly weights: Float64Array;
+  /** Sums of squared weights, which give effective counts. */
+  readonly squaredWeights: Float64Array;
+}
+
+/** The names of the tables, for what is done to each of them. */
+export const TABLES = ['counts', 'weights', 'squaredWeights'] as const satisfies (keyof CellTables)[];
+
+/**
+ * What predictions of numbers become: weighted moments per group. The tables of
+ * counts have shape [groups]. Error = prediction minus truth.
+ */
+export interface RegressionStats extends CellTables {
   readonly kind: 'regression';
   readonly labels: readonly string[];
-  readonly counts: Float64Array;
-  readonly weights: Float64Array;
-  readonly squaredWeights: Float64Array;
-  readonly absoluteErrors: Float64Array;
-  readonly squaredErrors: Float64Array;
+  readonly moments: Readonly<Record<RegressionQuantity, Moments>>;
+  /** Whether true values were given; without them only predictions have moments. */
+  readonly hasTruth: boolean;
   /** Rows without a prediction, a true value, a group or a weight. */
   readonly nDropped: number;
 }
 
+/** What has moments in {@link RegressionStats}. */
+export const REGRESSION_QUANTITIES = ['prediction', 'truth', 'error', 'absoluteError', 'squaredError'] as const;
+
+/** One of {@link REGRESSION_QUANTITIES}. */
+export type RegressionQuantity = (typeof REGRESSION_QUANTITIES)[number];
+
+/**
+ * What scores become: per group the distinct scores, ascending, with the
+ * weighted counts of both true labels at each. Exact while there are few
+ * distinct scores; beyond {@link MOST_DISTINCT_SCORES} they are rounded to
+ * multiples of `step`, and what that can change is reported with each metric.
+ *
+ * `groups` and `scores` have shape [k], the tables [k, 2] by true label.
+ */
+export interface ScoreStats extends CellTables {
+  readonly kind: 'scores';
+  readonly labels: readonly string[];
+  readonly groups: Int32Array;
+  readonly scores: Float64Array;
+  /** The grid that scores are rounded to, a power of two; 0 where they are exact. */
+  readonly step: number;
+  readonly hasTruth: true;
+  /** Rows without a score, a true label, a group or a weight. */
+  readonly nDropped: number;
+}
+
+/** Above so many distinct pairs of group and score, scores are rounded to a grid. */
+export const MOST_DISTINCT_SCORES = 65_536;
+
 /** Per-group statistics: all that a fairness metric needs to know of the data. */
-export type GroupStats = ClassificationStats | RegressionStats;
+export type GroupStats = ClassificationStats | RegressionStats | ScoreStats;
 
 /** Cells of one group in {@link ClassificationStats}. */
 export const CELLS_PER_GROUP = 6;
@@ -57,32 +96,9 @@ export function sumCells(table: Float64Array, cells: readonly number[]): Float64
   return sums;
 }
 
-/**
- * The statistics of two sets of rows together; groups are matched by label.
- * Counting in parts and merging gives what counting the whole gives.
- */
-export function mergeClassificationStats(a: ClassificationStats, b: ClassificationStats): ClassificationStats {
-  const distinct = [...new Set([...a.labels, ...b.labels])];
-  const { labels } = sortLabels(Int32Array.from(distinct.keys()), distinct);
-  const place = new Map(labels.map((label, index) => [label, index]));
-  const add = (pick: (stats: ClassificationStats) => Float64Array): Float64Array => {
-    const sums = new Float64Array(labels.length * CELLS_PER_GROUP);
-    for (const stats of [a, b]) {
-      pick(stats).forEach((value, index) => {
-        const group = place.get(stats.labels[Math.floor(index / CELLS_PER_GROUP)] as string) as number;
-        const cell = group * CELLS_PER_GROUP + (index % CELLS_PER_GROUP);
-        sums[cell] = (sums[cell] as number) + value;
-      });
-    }
-    return sums;
-  };
-  return {
-    kind: 'classification',
-    labels,
-    counts: add((stats) => stats.counts),
-    weights: add((stats) => stats.weights),
-    squaredWeights: add((stats) => stats.squaredWeights),
-    hasTruth: a.hasTruth || b.hasTruth,
-    nDropped: a.nDropped + b.nDropped,
-  };
+/** The sum of all entries. */
+export function sum(values: ArrayLike<number>): number {
+  let total = 0;
+  for (let index = 0; index < values.length; index++) total += values[index] as number;
+  return total;
 }

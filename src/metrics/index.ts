@@ -1,24 +1,47 @@
-export { demographicParityDifference, demographicParityDifferenceOf } from './demographic-parity-difference.ts';
-export { equalizedOddsDifference, equalizedOddsDifferenceOf } from './equalized-odds-difference.ts';
+export { BoundAnalyzer, type BoundFrameOptions, type BoundMetricOptions } from './bound-analyzer.ts';
+export { mergeStats, removeStats } from './combine-stats.ts';
+export type { ClassStats } from './compare-groups.ts';
+export { computeMetric, metricOf, metricOfClasses } from './compute-metric.ts';
+export { FairnessAnalyzer, type FairnessAnalyzerOptions } from './fairness-analyzer.ts';
 export {
-  type BoundAnalyzer,
-  type BoundColumns,
-  FairnessAnalyzer,
-  type FairnessAnalyzerOptions,
-} from './fairness-analyzer.ts';
-export type { ClassificationStats, GroupStats, RegressionStats } from './group-stats.ts';
-export { mergeClassificationStats } from './group-stats.ts';
-export { maeParityDifference, maeParityDifferenceOf } from './mae-parity-difference.ts';
+  type MeasureValues,
+  MetricFrame,
+  metricFrame,
+  type MetricFrameRows,
+  type SimpsonFinding,
+} from './frame/index.ts';
+export {
+  accuracyParityDifference,
+  calibrationDifference,
+  demographicParityDifference,
+  demographicParityRatio,
+  equalizedOddsDifference,
+  equalizedOddsRatio,
+  equalOpportunityDifference,
+  falsePositiveRateDifference,
+  maeParityDifference,
+  meanPredictionDifference,
+  predictiveParityDifference,
+  rmseParityDifference,
+  rocAucDifference,
+} from './functions/index.ts';
+export type { ClassificationStats, GroupStats, RegressionStats, ScoreStats } from './group-stats.ts';
+export { MEASURE_NAMES, type MeasureName } from './measures/index.ts';
+export { NAMED_METRICS } from './metric-definitions.ts';
 export {
   type Exclusion,
+  type GroupIntervals,
   type GroupRates,
   MetricResult,
   type MetricResultFields,
   type MetricResultJson,
-  type RateName,
 } from './metric-result.ts';
-export type { GapMethod, MetricOptions, OddsAggregate } from './options.ts';
-export { type ClassificationRows, reduceClassification, reduceRegression, type RegressionRows } from './reduce-rows.ts';
-export { reduceClassificationFile, reduceRegressionFile } from './reduce-file.ts';
-export { reduceClassificationTensors, reduceRegressionTensors } from './reduce-tensors.ts';
-export type { RowOptions } from './row-options.ts';
+export type { CiMethod, Compat, GapAggregate, GapMethod, MetricOptions } from './options.ts';
+export { type ClassificationRows, reduceClassification } from './reduce-rows.ts';
+export { reduceRegression, type RegressionRows } from './reduce-regression.ts';
+export { reduceScores, type ScoreRows } from './reduce-scores.ts';
+export { reduceClassificationSource, reduceRegressionSource, reduceScoreSource } from './reduce-source.ts';
+export { reduceClassificationTensors, reduceRegressionTensors, reduceScoreTensors } from './reduce-tensors.ts';
+export type { MetricRows, RowOptions } from './row-options.ts';
+export { type BoundColumns } from './sql-stats-source.ts';
+export { statsFromJson, type StatsJson, statsToJson } from './stats-json.ts';

@@ -1,15 +1,18 @@
 import { MetricComputationError } from '../exceptions/index.ts';
 import { suggestNames } from '../internal/nearest.ts';
 import { isTensorLike } from '../table/index.ts';
-import type { ClassificationStats, RegressionStats } from './group-stats.ts';
-import { type ClassificationRows, reduceClassification, reduceRegression, type RegressionRows } from './reduce-rows.ts';
-import { reduceClassificationTensors, reduceRegressionTensors } from './reduce-tensors.ts';
+import type { ClassificationStats, RegressionStats, ScoreStats } from './group-stats.ts';
+import { type ClassificationRows, reduceClassification } from './reduce-rows.ts';
+import { reduceRegression, type RegressionRows } from './reduce-regression.ts';
+import { reduceScores, type ScoreRows } from './reduce-scores.ts';
+import { reduceClassificationTensors, reduceRegressionTensors, reduceScoreTensors } from './reduce-tensors.ts';
 
 /** A way from rows to per-group statistics. All backends give the same statistics for the same rows. */
 export interface MetricBackend {
   readonly name: string;
   classification(rows: ClassificationRows): Promise<ClassificationStats>;
   regression(rows: RegressionRows): Promise<RegressionStats>;
+  scores(rows: ScoreRows): Promise<ScoreStats>;
 }
 
 /** Arrays are counted on the host, tensors where they are. */
@@ -18,19 +21,28 @@ const native: MetricBackend = {
   classification: async (rows) =>
     isTensorLike(rows.yPred) ? reduceClassificationTensors(rows) : reduceClassification(rows),
   regression: async (rows) => (isTensorLike(rows.yPred) ? reduceRegressionTensors(rows) : reduceRegression(rows)),
+  scores: async (rows) => (isTensorLike(rows.yScore) ? reduceScoreTensors(rows) : reduceScores(rows)),
 };
 
-const BACKENDS: Readonly<Record<string, MetricBackend>> = { native };
+/** Each backend is loaded when it is first asked for. */
+const BACKENDS: Readonly<Record<string, () => Promise<MetricBackend>>> = {
+  native: () => Promise.resolve(native),
+  danfo: async () => (await import('./backends/danfo-backend.ts')).danfoBackend,
+  duckdb: async () => (await import('./backends/duckdb-backend.ts')).duckDbBackend,
+};
+
+/** The names of the backends. */
+export const METRIC_BACKENDS: readonly string[] = Object.keys(BACKENDS);
 
 /**
- * A backend by its name.
+ * A backend by its name; the promise is of its code, so that the name is checked at once.
  * @throws {MetricComputationError} for an unknown one
  */
-export function metricBackend(name: string): MetricBackend {
-  const backend = BACKENDS[name];
-  if (backend !== undefined) return backend;
+export function metricBackend(name: string): () => Promise<MetricBackend> {
+  const load = BACKENDS[name];
+  if (load !== undefined) return load;
   throw new MetricComputationError(`There is no metric backend named '${name}'.`, {
     context: { backend: name },
-    suggestion: suggestNames(name, Object.keys(BACKENDS), 'backends'),
+    suggestion: suggestNames(name, METRIC_BACKENDS, 'backends'),
   });
 }

@@ -1,17 +1,21 @@
-import { escapeMarkdown, markdownTable } from './markdown-table.ts';
-
-/** Names of the rates that groups are compared by. */
-export type RateName = 'selection_rate' | 'true_positive_rate' | 'false_positive_rate' | 'mean_absolute_error';
+import { metricToMarkdown } from './metric-markdown.ts';
 
 /** Why a group, or one rate of it, took no part. */
 export interface Exclusion {
   /** Rows of the group. */
   readonly n: number;
   readonly reason: string;
+  /** Weighted rows above the line of the rate that the reason speaks of; null where the metric compares no rates. */
+  readonly numerator: number | null;
+  /** Weighted rows below that line. */
+  readonly denominator: number | null;
 }
 
-/** A group's rates; null for one that it does not have. */
-export type GroupRates = Readonly<Partial<Record<RateName, number | null>>>;
+/** A group's measures, by name; null for one that it does not have. */
+export type GroupRates = Readonly<Partial<Record<string, number | null>>>;
+
+/** Intervals of a group's measures, by name; null for one that has none. */
+export type GroupIntervals = Readonly<Partial<Record<string, readonly [low: number, high: number] | null>>>;
 
 /** Everything a metric result carries. */
 export interface MetricResultFields {
@@ -25,11 +29,18 @@ export interface MetricResultFields {
   readonly ciMethod: string | null;
   /** Risk ratio of the extreme groups for rates, Cohen's d for mean errors; null where not asked for or undefined. */
   readonly effectSize: number | null;
+  /** The probability of a gap at least as large where all groups are alike; null where not asked for. */
   readonly pValue: number | null;
+  /** `permutation` of group labels on the counts (exact but for chance), or `max-t` (approximate). */
+  readonly pValueMethod: string | null;
+  /** The smallest gap of the extreme groups that data of this size show with probability 0.8; null where unknown. */
+  readonly minimumDetectableGap: number | null;
   /** Rows per group that took part. */
   readonly nPerGroup: Readonly<Record<string, number>>;
-  /** Rates per group that took part. */
+  /** Measures per group that took part. */
   readonly perGroup: Readonly<Record<string, GroupRates>>;
+  /** Each group's own intervals at `ciLevel` (Wilson for rates, normal for means); null without intervals. */
+  readonly perGroupCi: Readonly<Record<string, GroupIntervals>> | null;
   /** Groups, or single rates of groups, that took no part, with the reason. */
   readonly excluded: Readonly<Record<string, Exclusion>>;
   /** Rows left out because a value that the metric needs is missing. */
@@ -49,8 +60,11 @@ export class MetricResult implements MetricResultFields {
   readonly ciMethod!: string | null;
   readonly effectSize!: number | null;
   readonly pValue!: number | null;
+  readonly pValueMethod!: string | null;
+  readonly minimumDetectableGap!: number | null;
   readonly nPerGroup!: Readonly<Record<string, number>>;
   readonly perGroup!: Readonly<Record<string, GroupRates>>;
+  readonly perGroupCi!: Readonly<Record<string, GroupIntervals>> | null;
   readonly excluded!: Readonly<Record<string, Exclusion>>;
   readonly nDropped!: number;
   readonly undefinedReason!: string | null;
@@ -59,21 +73,24 @@ export class MetricResult implements MetricResultFields {
 
   constructor(fields: MetricResultFields) {
     Object.assign(this, fields);
-    Object.freeze(this);
+    freezeDeep(this);
   }
 
   /** The result as the wire has it: snake_case, an undefined value as null. */
   toJSON(): MetricResultJson {
     return {
       metric: this.metric,
-      value: Number.isNaN(this.value) ? null : this.value,
-      ci: this.ci,
+      value: finiteOrNull(this.value),
+      ci: this.ci === null ? null : [this.ci[0], finiteOrNull(this.ci[1])],
       ci_level: this.ciLevel,
       ci_method: this.ciMethod,
       effect_size: this.effectSize,
       p_value: this.pValue,
+      p_value_method: this.pValueMethod,
+      minimum_detectable_gap: this.minimumDetectableGap,
       n_per_group: this.nPerGroup,
       per_group: this.perGroup,
+      per_group_ci: this.perGroupCi,
       excluded: this.excluded,
       n_dropped: this.nDropped,
       undefined_reason: this.undefinedReason,
@@ -84,67 +101,39 @@ export class MetricResult implements MetricResultFields {
 
   /** The result as a Markdown section: the value, then a table of groups. */
   toMarkdown(): string {
-    const value = this.undefinedReason === null ? formatNumber(this.value) : `undefined (${this.undefinedReason})`;
-    const interval =
-      this.ci === null
-        ? ''
-        : `, ${String(Number((100 * (this.ciLevel ?? 0)).toFixed(6)))}% interval ${formatNumber(this.ci[0])} to ${formatNumber(this.ci[1])}`;
-    const rates = [...new Set(Object.values(this.perGroup).flatMap((group) => Object.keys(group) as RateName[]))];
-    const rows = Object.entries(this.perGroup).map(([label, group]) => [
-      escapeMarkdown(label),
-      String(this.nPerGroup[label] ?? 0),
-      ...rates.map((rate) => formatNumber(group[rate] ?? NaN)),
-    ]);
-    const table = rows.length === 0 ? [] : ['', markdownTable(['group', 'n', ...rates.map(inWords)], rows)];
-    const effect =
-      this.effectSize === null
-        ? ''
-        : `, ${this.metric === 'mae_parity_difference' ? "Cohen's d" : 'risk ratio'} ${formatNumber(this.effectSize, 2)}`;
-    const excluded = Object.entries(this.excluded).map(
-      ([label, { n, reason }]) => `- Excluded: ${escapeMarkdown(label)} (n = ${String(n)}): ${reason}`,
-    );
-    const notes = [
-      ...excluded,
-      ...(this.nDropped > 0
-        ? [`- ${String(this.nDropped)} ${this.nDropped === 1 ? 'row' : 'rows'} with missing values left out`]
-        : []),
-      ...this.warnings.map((warning) => `- Note: ${escapeMarkdown(warning)}`),
-    ];
-    return [
-      `### ${inWords(this.metric)}`,
-      '',
-      `**${value}**${interval}${effect}`,
-      ...table,
-      ...(notes.length === 0 ? [] : ['', ...notes]),
-    ].join('\n');
+    return metricToMarkdown(this);
   }
+}
+
+function finiteOrNull(value: number): number | null {
+  return Number.isFinite(value) ? value : null;
+}
+
+function freezeDeep(value: object): void {
+  for (const part of Object.values(value) as unknown[]) {
+    if (typeof part === 'object' && part !== null) freezeDeep(part);
+  }
+  Object.freeze(value);
 }
 
 /** A {@link MetricResult} on the wire. */
 export interface MetricResultJson {
   readonly metric: string;
   readonly value: number | null;
-  readonly ci: readonly [low: number, high: number] | null;
+  /** An end that is infinite (of a ratio) is null. */
+  readonly ci: readonly [low: number, high: number | null] | null;
   readonly ci_level: number | null;
   readonly ci_method: string | null;
   readonly effect_size: number | null;
   readonly p_value: number | null;
+  readonly p_value_method: string | null;
+  readonly minimum_detectable_gap: number | null;
   readonly n_per_group: Readonly<Record<string, number>>;
   readonly per_group: Readonly<Record<string, GroupRates>>;
+  readonly per_group_ci: Readonly<Record<string, GroupIntervals>> | null;
   readonly excluded: Readonly<Record<string, Exclusion>>;
   readonly n_dropped: number;
   readonly undefined_reason: string | null;
   readonly warnings: readonly string[];
   readonly seed: number | null;
-}
-
-/** A snake_case name in words. */
-function inWords(name: string): string {
-  const words = name.replaceAll('_', ' ');
-  return words.charAt(0).toUpperCase() + words.slice(1);
-}
-
-/** A number for people: four decimals, "undefined" for NaN. */
-function formatNumber(value: number, decimals = 4): string {
-  return Number.isNaN(value) ? 'undefined' : value.toFixed(decimals);
 }

@@ -1,17 +1,23 @@
 import { ValueError } from '../exceptions/index.ts';
-import { suggestNames } from '../internal/nearest.ts';
+import { oneOf } from '../internal/one-of.ts';
 
-/** How groups are compared: the extremes with each other, or each with all rows together. */
-export type GapMethod = 'between_groups' | 'to_overall';
+/** How groups are compared: the extremes with each other, or each with all rows, or each with a reference group. */
+export type GapMethod = 'between_groups' | 'to_overall' | 'to_reference';
 
-/** How the gaps of equalized odds become one number. */
-export type OddsAggregate = 'worst_case' | 'mean';
+/** How the gaps of several rates become one number. */
+export type GapAggregate = 'worst_case' | 'mean';
+
+/** How intervals are made. */
+export type CiMethod = 'simultaneous' | 'percentile' | 'bca';
+
+/** Libraries whose conventions can be followed. */
+export type Compat = 'fairlearn' | 'aif360' | 'aequitas';
 
 /** Options of every metric. */
 export interface MetricOptions {
   /**
    * Groups with fewer rows take no part.
-   * @defaultValue 30
+   * @defaultValue 30; 1 with `compat`
    */
   readonly minGroupSize?: number | undefined;
   /**
@@ -19,63 +25,80 @@ export interface MetricOptions {
    * @defaultValue 1
    */
   readonly minDenominator?: number | undefined;
-  /** @defaultValue 'between_groups' */
+  /** @defaultValue 'between_groups'; with `compat` 'aif360' and 'aequitas' 'to_reference' */
   readonly method?: GapMethod | undefined;
+  /**
+   * For `to_reference`: the group that others are compared with; several are pooled.
+   * @defaultValue the largest group
+   */
+  readonly referenceGroup?: string | readonly string[] | undefined;
   /**
    * For equalized odds: the larger gap, or the mean of both.
    * @defaultValue 'worst_case'
    */
-  readonly agg?: OddsAggregate | undefined;
+  readonly agg?: GapAggregate | undefined;
   /** @defaultValue true */
   readonly withCi?: boolean | undefined;
   /** @defaultValue 0.95 */
   readonly ciLevel?: number | undefined;
   /**
-   * Simultaneous intervals over all pairs of groups, by a parametric bootstrap of the counts.
+   * `simultaneous` holds for all pairs of groups together and covers a gap of 0; `percentile` and `bca` resample the
+   * counts of decisions, and never cover a gap of 0 (percentile) or seldom (BCa): for comparison with other tools.
    * @defaultValue 'simultaneous'
    */
-  readonly ciMethod?: 'simultaneous' | undefined;
+  readonly ciMethod?: CiMethod | undefined;
   /**
-   * Bootstrap replicates.
+   * Bootstrap replicates, and permutations for the p-value.
    * @defaultValue 1000
    */
   readonly ciSamples?: number | undefined;
   /** @defaultValue true */
   readonly withEffectSize?: boolean | undefined;
+  /** @defaultValue false */
+  readonly withPValue?: boolean | undefined;
   /** @defaultValue 42 */
   readonly seed?: number | undefined;
+  /** Follow another library's conventions where they differ from ours, so that old numbers come back. */
+  readonly compat?: Compat | undefined;
 }
 
 /** {@link MetricOptions} with every default filled in. */
-export type FilledMetricOptions = { readonly [Name in keyof MetricOptions]-?: Exclude<MetricOptions[Name], undefined> };
+export type FilledMetricOptions = {
+  readonly [Name in Exclude<keyof MetricOptions, 'compat' | 'referenceGroup'>]-?: Exclude<
+    MetricOptions[Name],
+    undefined
+  >;
+} & {
+  readonly compat: Compat | undefined;
+  readonly referenceGroup: readonly string[] | undefined;
+};
+
+/** The names that options may have. */
+export const CI_METHODS = ['simultaneous', 'percentile', 'bca'] as const satisfies CiMethod[];
 
 /**
  * Fills in the defaults and checks what was given.
  * @throws {ValueError} for a number out of range or an unknown name
  */
 export function fillMetricOptions(options: MetricOptions = {}): FilledMetricOptions {
+  const compat =
+    options.compat === undefined ? undefined : oneOf('compat', options.compat, ['fairlearn', 'aif360', 'aequitas']);
+  const method = compat === undefined || compat === 'fairlearn' ? 'between_groups' : 'to_reference';
   return {
-    minGroupSize: wholeNumber('minGroupSize', options.minGroupSize ?? 30, 1),
+    minGroupSize: wholeNumber('minGroupSize', options.minGroupSize ?? (compat === undefined ? 30 : 1), 1),
     minDenominator: wholeNumber('minDenominator', options.minDenominator ?? 1, 1),
-    method: oneOf('method', options.method ?? 'between_groups', ['between_groups', 'to_overall']),
+    method: oneOf('method', options.method ?? method, ['between_groups', 'to_overall', 'to_reference']),
+    referenceGroup: options.referenceGroup === undefined ? undefined : [options.referenceGroup].flat(),
     agg: oneOf('agg', options.agg ?? 'worst_case', ['worst_case', 'mean']),
     withCi: options.withCi ?? true,
     ciLevel: fraction('ciLevel', options.ciLevel ?? 0.95),
-    ciMethod: oneOf('ciMethod', options.ciMethod ?? 'simultaneous', ['simultaneous']),
+    ciMethod: oneOf('ciMethod', options.ciMethod ?? 'simultaneous', CI_METHODS),
     ciSamples: wholeNumber('ciSamples', options.ciSamples ?? 1000, 1),
     withEffectSize: options.withEffectSize ?? true,
+    withPValue: options.withPValue ?? false,
     seed: options.seed ?? 42,
+    compat,
   };
-}
-
-/** A name out of a list. */
-function oneOf<T extends string>(parameter: string, given: string, known: readonly T[]): T {
-  const found = known.find((name) => name === given);
-  if (found !== undefined) return found;
-  throw new ValueError(`The ${parameter} parameter must be one of ${known.join(', ')}. Got '${given}' instead.`, {
-    context: { parameter, value: given },
-    suggestion: suggestNames(given, known, 'choices'),
-  });
 }
 
 function wholeNumber(parameter: string, given: number, least: number): number {

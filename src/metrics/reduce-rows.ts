@@ -7,10 +7,10 @@ import {
   type NanPolicy,
   type SensitiveSource,
   toBinary,
-  toColumn,
 } from '../table/index.ts';
 import { assertPositiveLabel } from './assert-positive-label.ts';
-import { CELLS_PER_GROUP, type ClassificationStats, type RegressionStats } from './group-stats.ts';
+import { CELLS_PER_GROUP, type CellTables, type ClassificationStats, sum, TABLES } from './group-stats.ts';
+import { assertSameLength, countDropped, toWeights } from './row-arguments.ts';
 
 /** Decisions and what they are judged by, on the host. */
 export interface ClassificationRows {
@@ -19,15 +19,8 @@ export interface ClassificationRows {
   readonly sensitive: SensitiveSource;
   readonly sampleWeight?: ColumnSource | undefined;
   readonly positiveLabel?: string | undefined;
-  readonly nanPolicy?: NanPolicy | undefined;
-}
-
-/** Predicted and true numbers, on the host. */
-export interface RegressionRows {
-  readonly yPred: ColumnSource;
-  readonly yTrue: ColumnSource;
-  readonly sensitive: SensitiveSource;
-  readonly sampleWeight?: ColumnSource | undefined;
+  /** With 'macro', `positiveLabel` is one class of several, and may be missing from truth or decisions. */
+  readonly average?: 'macro' | undefined;
   readonly nanPolicy?: NanPolicy | undefined;
 }
 
@@ -36,67 +29,38 @@ export interface RegressionRows {
  * @throws {DataValidationError} where lengths differ, a value is not 0 or 1, or no row is left
  */
 export function reduceClassification(rows: ClassificationRows): ClassificationStats {
+  // Bytes are checked while they are counted; a pass of their own would double the time.
+  const read = rows.sampleWeight === undefined ? toBinaryUnchecked : toBinary;
+  const prepared = prepareDecisions(rows, read);
+  const cells = prepared.weights === undefined ? countCells(prepared) : weighCells(prepared, prepared.weights);
+  return finishClassification(prepared.groups.labels, cells, prepared);
+}
+
+/** Rows as codes: what every way of counting them starts from. */
+export interface PreparedDecisions {
+  readonly groups: CategoricalColumn;
+  readonly yPred: BinaryValues;
+  readonly yTrue: BinaryValues | undefined;
+  readonly weights: Float64Array | undefined;
+}
+
+/**
+ * Reads rows as codes of groups, labels and decisions.
+ * @throws {DataValidationError} where lengths differ or a value is not 0 or 1
+ */
+export function prepareDecisions(rows: ClassificationRows, read = toBinary): PreparedDecisions {
   const groups = encodeGroups(rows.sensitive, rows.nanPolicy);
   const weights = rows.sampleWeight === undefined ? undefined : toWeights(rows.sampleWeight);
-  // Bytes are checked while they are counted; a pass of their own would double the time.
-  const read = weights === undefined ? toBinaryUnchecked : toBinary;
   const yPred = read(rows.yPred, 'yPred', rows.positiveLabel);
   const yTrue = rows.yTrue === undefined ? undefined : read(rows.yTrue, 'yTrue', rows.positiveLabel);
-  assertPositiveLabel(rows, yTrue, yPred);
+  if (rows.average !== 'macro') assertPositiveLabel(rows, yTrue, yPred);
   assertSameLength({
     yPred: yPred.length,
     sensitive: groups.codes.length,
     ...(yTrue === undefined ? {} : { yTrue: yTrue.length }),
     ...(weights === undefined ? {} : { sampleWeight: weights.length }),
   });
-  const cells = weights === undefined ? countCells(groups, yTrue, yPred) : weighCells(groups, yTrue, yPred, weights);
-  return finishClassification(groups.labels, cells, yTrue !== undefined, yPred.length);
-}
-
-/**
- * Reduces rows to {@link RegressionStats} in one pass. O(rows).
- * @throws {DataValidationError} where lengths differ, a value is text or infinite, or no row is left
- */
-export function reduceRegression(rows: RegressionRows): RegressionStats {
-  const groups = encodeGroups(rows.sensitive, rows.nanPolicy);
-  const yPred = toFiniteNumbers(rows.yPred, 'yPred');
-  const yTrue = toFiniteNumbers(rows.yTrue, 'yTrue');
-  const weights = rows.sampleWeight === undefined ? undefined : toWeights(rows.sampleWeight);
-  assertSameLength({
-    yPred: yPred.length,
-    yTrue: yTrue.length,
-    sensitive: groups.codes.length,
-    ...(weights === undefined ? {} : { sampleWeight: weights.length }),
-  });
-  const size = groups.labels.length;
-  const [counts, sums, squares, absolute, squared] = Array.from({ length: 5 }, () => new Float64Array(size)) as [
-    Float64Array,
-    Float64Array,
-    Float64Array,
-    Float64Array,
-    Float64Array,
-  ];
-  for (let row = 0; row < yPred.length; row++) {
-    const group = groups.codes[row] as number;
-    const weight = weights === undefined ? 1 : (weights[row] as number);
-    const error = (yPred[row] as number) - (yTrue[row] as number);
-    if (group < 0 || Number.isNaN(weight) || Number.isNaN(error)) continue;
-    counts[group] = (counts[group] as number) + 1;
-    sums[group] = (sums[group] as number) + weight;
-    squares[group] = (squares[group] as number) + weight * weight;
-    absolute[group] = (absolute[group] as number) + weight * Math.abs(error);
-    squared[group] = (squared[group] as number) + weight * error * error;
-  }
-  return {
-    kind: 'regression',
-    labels: groups.labels,
-    counts,
-    weights: sums,
-    squaredWeights: squares,
-    absoluteErrors: absolute,
-    squaredErrors: squared,
-    nDropped: countDropped(counts, yPred.length),
-  };
+  return { groups, yPred, yTrue, weights };
 }
 
 /**
@@ -120,7 +84,7 @@ function toBinaryUnchecked(source: ColumnSource, name: string, positiveLabel: st
  * The hot loop: no branch, since a missing value (-1) only shifts the cell by
  * one. The bits of all values together tell whether one was neither 0 nor 1.
  */
-function countCells(groups: CategoricalColumn, yTrue: BinaryValues | undefined, yPred: BinaryValues): RawCells {
+function countCells({ groups, yTrue, yPred }: PreparedDecisions): RawCells {
   const { codes, labels } = groups;
   const counts = new Int32Array((labels.length + 1) * RAW_CELLS);
   let predictedBits = 0;
@@ -151,7 +115,7 @@ function countCells(groups: CategoricalColumn, yTrue: BinaryValues | undefined, 
 
 /** A code without a label falls outside the counts; noticed here, where it costs nothing per row. */
 function assertCodesHaveLabels(counts: Int32Array, { codes, labels }: CategoricalColumn): void {
-  if (counts.reduce((sum, count) => sum + count, 0) === codes.length) return;
+  if (sum(counts) === codes.length) return;
   const row = codes.findIndex((code) => code < -1 || code >= labels.length);
   throw new DataValidationError(
     `sensitive holds the code ${String(codes[row])} at index ${String(row)}, but has ${String(labels.length)} labels.`,
@@ -162,12 +126,8 @@ function assertCodesHaveLabels(counts: Int32Array, { codes, labels }: Categorica
   );
 }
 
-function weighCells(
-  { codes, labels }: CategoricalColumn,
-  yTrue: BinaryValues | undefined,
-  yPred: BinaryValues,
-  rowWeights: Float64Array,
-): RawCells {
+function weighCells({ groups, yTrue, yPred }: PreparedDecisions, rowWeights: Float64Array): RawCells {
+  const { codes, labels } = groups;
   const size = (labels.length + 1) * RAW_CELLS;
   const counts = new Float64Array(size);
   const weights = new Float64Array(size);
@@ -188,91 +148,32 @@ function weighCells(
 export function finishClassification(
   labels: readonly string[],
   raw: RawCells,
-  hasTruth: boolean,
-  rowCount: number,
+  { yTrue, yPred }: { readonly yTrue?: unknown; readonly yPred: { readonly length: number } },
 ): ClassificationStats {
-  const counts = foldCells(raw.counts, labels.length);
+  const fold = (first: number, groups: number): CellTables =>
+    Object.fromEntries(TABLES.map((name) => [name, foldCells(raw[name], first, groups)])) as unknown as CellTables;
+  const tables = fold(1, labels.length);
   return {
     kind: 'classification',
     labels,
-    counts,
-    weights: foldCells(raw.weights, labels.length),
-    squaredWeights: foldCells(raw.squaredWeights, labels.length),
-    hasTruth,
-    nDropped: countDropped(counts, rowCount),
+    ...tables,
+    ungrouped: fold(0, 1),
+    hasTruth: yTrue !== undefined,
+    nDropped: countDropped(tables.counts, yPred.length),
   };
 }
 
-/** Keeps the cells of known groups and decisions, in the order of {@link ClassificationStats}. */
-function foldCells(raw: ArrayLike<number>, groups: number): Float64Array {
+/** Keeps the cells of some groups and of known decisions, in the order of {@link ClassificationStats}. */
+function foldCells(raw: ArrayLike<number>, first: number, groups: number): Float64Array {
   const folded = new Float64Array(groups * CELLS_PER_GROUP);
   for (let group = 0; group < groups; group++) {
     for (let cell = 0; cell < CELLS_PER_GROUP; cell++) {
       const truth = cell >> 1;
       const truthState = truth === 2 ? 0 : truth + 1;
       const decisionState = (cell & 1) + 1;
-      folded[group * CELLS_PER_GROUP + cell] = raw[(group + 1) * RAW_CELLS + truthState * 4 + decisionState] as number;
+      const place = (first + group) * RAW_CELLS + truthState * 4 + decisionState;
+      folded[group * CELLS_PER_GROUP + cell] = raw[place] as number;
     }
   }
   return folded;
-}
-
-/**
- * The rows that did not enter the counts.
- * @throws {DataValidationError} where none did
- */
-export function countDropped(counts: Float64Array, rowCount: number): number {
-  const kept = counts.reduce((sum, count) => sum + count, 0);
-  if (kept > 0) return rowCount - kept;
-  throw new DataValidationError(
-    rowCount === 0
-      ? 'There are no rows to measure.'
-      : `All ${String(rowCount)} rows lack a prediction, a true value, a group or a weight, so nothing can be measured.`,
-    {
-      context: { rows: rowCount },
-      suggestion:
-        rowCount === 0
-          ? 'Check the query or the filter that made the data.'
-          : 'Check that the columns named are the ones that are filled.',
-    },
-  );
-}
-
-function toWeights(source: ColumnSource): Float64Array {
-  const weights = toFiniteNumbers(source, 'sampleWeight');
-  const negative = weights.findIndex((weight) => weight < 0);
-  if (negative < 0) return weights;
-  throw new DataValidationError(
-    `sampleWeight must be 0 or more, but holds ${String(weights[negative])} at index ${String(negative)}.`,
-    { context: { argument: 'sampleWeight', index: negative, value: weights[negative] } },
-  );
-}
-
-function toFiniteNumbers(source: ColumnSource, name: string): Float64Array {
-  const column = toColumn(source, name);
-  if (column.kind === 'categorical') {
-    const row = column.codes.findIndex((code) => code >= 0);
-    const text = column.labels[column.codes[row] ?? -1];
-    throw new DataValidationError(`${name} must hold numbers, but holds '${String(text)}' at index ${String(row)}.`, {
-      context: { argument: name, index: row, value: text },
-    });
-  }
-  const infinite = column.values.findIndex((value) => value === Infinity || value === -Infinity);
-  if (infinite < 0) return column.values;
-  throw new DataValidationError(
-    `${name} must be finite, but holds ${String(column.values[infinite])} at index ${String(infinite)}.`,
-    { context: { argument: name, index: infinite, value: column.values[infinite] } },
-  );
-}
-
-/** @throws {DataValidationError} where the named arguments differ in length */
-export function assertSameLength(lengths: Readonly<Record<string, number>>): void {
-  const entries = Object.entries(lengths);
-  const [first] = entries;
-  const odd = entries.find(([, length]) => length !== first?.[1]);
-  if (first === undefined || odd === undefined) return;
-  throw new DataValidationError(
-    `${first[0]} and ${odd[0]} differ in length: ${String(first[1])} and ${String(odd[1])}.`,
-    { context: lengths, suggestion: 'Give one value per row in each, in the same order.' },
-  );
 }

@@ -1,4 +1,4 @@
-import type { ColumnSource, NanPolicy } from '../table/index.ts';
+import type { ColumnSource, NanPolicy, SensitiveSource } from '../table/index.ts';
 
 /** Options on the rows that a metric is computed from. */
 export interface RowOptions {
@@ -7,8 +7,21 @@ export interface RowOptions {
   /** The label that counts as 1; every other label is 0. */
   readonly positiveLabel?: string | undefined;
   /**
+   * For outcomes of more than two classes: each class against the rest, and the mean over classes.
+   * @defaultValue none: the outcome is binary
+   */
+  readonly average?: 'macro' | undefined;
+  /**
    * Rows without a group: left out, or a group `(missing)` of their own.
    * @defaultValue 'exclude'
    */
   readonly nanPolicy?: NanPolicy | undefined;
+}
+
+/** Rows of any metric; each reads the columns that it needs. */
+export interface MetricRows extends RowOptions {
+  readonly yTrue?: ColumnSource | undefined;
+  readonly yPred?: ColumnSource | undefined;
+  readonly yScore?: ColumnSource | undefined;
+  readonly sensitive: SensitiveSource;
 }

@@ -35,6 +35,7 @@ export function isTensorLike(source: unknown): source is TensorLike {
 export function toColumn(source: ColumnSource, name: string): Column {
   const values = unwrap(source, name);
   if (isColumn(values)) return values;
+  if (isBigIntArray(values)) return numericFrom(values);
   if (ArrayBuffer.isView(values)) return { kind: 'numeric', values: Float64Array.from(values as ArrayLike<number>) };
   return holdsOnlyNumbers(values) ? numericFrom(values) : categoricalFrom(values, name);
 }
@@ -54,6 +55,11 @@ export function unwrap(source: ColumnSource, name: string): ArrayLike<unknown> |
 /** Whether a value is a column in this package's own form. */
 export function isColumn(source: unknown): source is Column {
   return typeof source === 'object' && source !== null && 'kind' in source && ('codes' in source || 'values' in source);
+}
+
+/** Whether a value is a typed array of whole numbers of 64 bits. */
+export function isBigIntArray(source: unknown): source is BigInt64Array | BigUint64Array {
+  return source instanceof BigInt64Array || source instanceof BigUint64Array;
 }
 
 function isSeries(source: unknown): source is SeriesLike {

@@ -19,29 +19,52 @@ export function isDanfoFrame(source: unknown): source is DanfoDataFrame {
   );
 }
 
-/** The columns of a danfojs DataFrame. */
-export function readDanfoFrame(frame: DanfoDataFrame): Record<string, readonly unknown[]> {
-  return Object.fromEntries(frame.columns.map((name) => [name, frame.column(name).values as readonly unknown[]]));
+/** The columns of a danfojs DataFrame, in its order. */
+export function readDanfoFrame(frame: DanfoDataFrame): [name: string, values: readonly unknown[]][] {
+  return frame.columns.map((name) => [name, frame.column(name).values as readonly unknown[]]);
 }
 
 /** Columns as a danfojs DataFrame; danfojs knows a missing value as NaN. */
 export async function toDanfoFrame(
   columns: Readonly<Record<string, readonly (number | string | null)[]>>,
 ): Promise<DanfoDataFrame> {
-  const danfo = (await importOptional(
-    'danfojs-node',
-    'to make a DataFrame',
-    () => import('danfojs-node'),
-  )) as unknown as DanfoModule;
-  const { DataFrame } =
-    danfo.DataFrame === undefined ? (danfo.default as Required<DanfoModule>) : (danfo as Required<DanfoModule>);
+  const DataFrame = await loadDataFrame('to make a DataFrame');
   return new DataFrame(
     Object.fromEntries(Object.entries(columns).map(([name, values]) => [name, values.map((value) => value ?? NaN)])),
   );
 }
 
+/** The rows of one group of a data frame, by column. */
+export type DanfoGroup = Readonly<Record<string, readonly number[]>>;
+
+/**
+ * Groups rows of numbers with danfojs.
+ * @param columns arrays of one length, without NaN
+ * @param keys the columns to group by
+ * @returns the groups, in no particular order
+ * @throws {DependencyError} where danfojs-node is not installed
+ */
+export async function groupWithDanfo(
+  columns: Readonly<Record<string, readonly number[]>>,
+  keys: readonly string[],
+): Promise<DanfoGroup[]> {
+  const DataFrame = await loadDataFrame('to group rows');
+  if (Object.values(columns)[0]?.length === 0) return [];
+  // Its own sums (`agg`) copy the whole result once per group: 13 s for 20,000 groups. The groups themselves are
+  // made in one pass.
+  return Object.values(new DataFrame({ ...columns }).groupby([...keys]).groups);
+}
+
+/** The part of danfojs-node that is used. */
+type DataFrameClass = new (columns: Record<string, readonly unknown[]>) => DanfoDataFrame & {
+  groupby(keys: string[]): { readonly groups: Readonly<Record<string, DanfoGroup>> };
+};
+
 /** danfojs-node is CommonJS: its names stand on the module or on its default export. */
-interface DanfoModule {
-  readonly DataFrame?: new (columns: Record<string, unknown[]>) => DanfoDataFrame;
-  readonly default?: unknown;
+async function loadDataFrame(neededFor: string): Promise<DataFrameClass> {
+  const danfo = (await importOptional('danfojs-node', neededFor, () => import('danfojs-node'))) as unknown as {
+    readonly DataFrame?: DataFrameClass;
+    readonly default?: { readonly DataFrame: DataFrameClass };
+  };
+  return danfo.DataFrame ?? (danfo.default as { readonly DataFrame: DataFrameClass }).DataFrame;
 }

@@ -1,13 +1,27 @@
 import { DataValidationError } from '../exceptions/index.ts';
 import type { CategoricalColumn } from './column.ts';
-import { type ColumnSource, isColumn, toColumn, unwrap } from './column-source.ts';
+import {
+  type ColumnSource,
+  isBigIntArray,
+  isColumn,
+  isTensorLike,
+  type TensorLike,
+  toColumn,
+  unwrap,
+} from './column-source.ts';
+import { isDanfoFrame } from './danfo.ts';
 import { encodeLabels, encodeTexts, sortLabels } from './encode-labels.ts';
+import { columnsOf, Table, type TableSource } from './table.ts';
 
 /** What becomes of rows whose group is missing: left out and counted, or a group of their own. */
 export type NanPolicy = 'exclude' | 'include';
 
-/** One sensitive attribute, or several (an object of columns, or rows of several values) whose crossing is meant. */
-export type SensitiveSource = ColumnSource | Readonly<Record<string, ColumnSource>>;
+/**
+ * One sensitive attribute, or several whose crossing is meant: an object of
+ * columns, a table, a danfojs DataFrame, records, rows of several values, or a
+ * 2-D tensor of shape [rows, attributes].
+ */
+export type SensitiveSource = ColumnSource | TableSource;
 
 /** Stands between the parts of an intersectional group's label. */
 export const INTERSECTION_SEPARATOR = '||';
@@ -53,23 +67,65 @@ export function encodeGroups(sensitive: SensitiveSource, nanPolicy: NanPolicy = 
   return attributes.reduce(cross);
 }
 
-function attributesOf(sensitive: SensitiveSource): [string, ColumnSource][] {
-  if (isRecordOfColumns(sensitive)) {
-    const entries = Object.entries(sensitive);
-    if (entries.length > 0) return entries;
-    throw new DataValidationError('sensitive names no attribute.', {
-      context: { argument: 'sensitive' },
-      suggestion: 'Give at least one column, as in { sex: [...] }.',
-    });
+function attributesOf(sensitive: SensitiveSource): (readonly [name: string, source: ColumnSource])[] {
+  const attributes = isTable(sensitive) ? columnsOf(sensitive) : attributesOfRows(sensitive);
+  if (attributes.length > 0) return attributes;
+  throw new DataValidationError('sensitive names no attribute.', {
+    context: { argument: 'sensitive' },
+    suggestion: 'Give at least one column, as in { sex: [...] }.',
+  });
+}
+
+/** Whether several columns with names were given. */
+function isTable(sensitive: SensitiveSource): sensitive is TableSource {
+  if (sensitive instanceof Table || isDanfoFrame(sensitive)) return true;
+  if (isColumn(sensitive) || isTensorLike(sensitive)) return false;
+  return isPlainObject(Array.isArray(sensitive) ? sensitive[0] : sensitive);
+}
+
+function isPlainObject(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
+
+/** The columns of rows of several values; anything of one dimension is one column. */
+function attributesOfRows(sensitive: ColumnSource): [name: string, source: ColumnSource][] {
+  if (isTensorLike(sensitive)) {
+    return sensitive.shape.length === 2 ? attributesOfTensor(sensitive) : [['sensitive', sensitive]];
   }
   const first: unknown = Array.isArray(sensitive) ? sensitive[0] : undefined;
   if (!Array.isArray(first)) return [['sensitive', sensitive]];
   const rows = sensitive as unknown as readonly (readonly unknown[])[];
-  return first.map((_, index) => [`sensitive[${String(index)}]`, rows.map((row) => row[index])]);
+  assertEvenRows(rows, first.length);
+  return first.map((_, place) => [nameOfPlace(place), rows.map((row) => row[place])]);
 }
 
-function isRecordOfColumns(sensitive: SensitiveSource): sensitive is Readonly<Record<string, ColumnSource>> {
-  return Object.getPrototypeOf(sensitive) === Object.prototype && !isColumn(sensitive);
+function attributesOfTensor(tensor: TensorLike): [name: string, source: ColumnSource][] {
+  const [rows = 0, width = 0] = tensor.shape;
+  const values = tensor.dataSync();
+  return Array.from({ length: width }, (_, place) => [
+    nameOfPlace(place),
+    Array.from({ length: rows }, (__, row) => values[row * width + place]),
+  ]);
+}
+
+function nameOfPlace(place: number): string {
+  return `sensitive[${String(place)}]`;
+}
+
+function assertEvenRows(rows: readonly unknown[], width: number): void {
+  const odd = rows.findIndex((row) => !Array.isArray(row) || row.length !== width);
+  if (odd < 0) return;
+  const row: unknown = rows[odd];
+  const got = Array.isArray(row) ? `${String(row.length)} values` : String(row);
+  throw new DataValidationError(
+    `sensitive must have ${String(width)} values in every row, as in its first; at index ${String(odd)} it has ${got}.`,
+    {
+      context: { argument: 'sensitive', index: odd },
+      suggestion: 'Give every row one value per attribute, null where it is missing.',
+    },
+  );
 }
 
 function encodeAttribute(source: ColumnSource, name: string, nanPolicy: NanPolicy): CategoricalColumn {
@@ -81,6 +137,8 @@ function encodeColumn(source: ColumnSource, name: string): CategoricalColumn {
   const values = unwrap(source, name);
   const texts = Array.isArray(values) ? encodeTexts(values) : undefined;
   if (texts !== undefined) return texts;
+  // By their digits: float64 would make one group of whole numbers that differ beyond 2^53.
+  if (isBigIntArray(values)) return encodeLabels(values.length, (row) => String(values[row]));
   const column = toColumn(values, name);
   if (column.kind === 'categorical') return column;
   const numbers = column.values;

@@ -1,6 +1,6 @@
 export { type CategoricalColumn, type Column, columnLength, type NumericColumn } from './column.ts';
 export { type ColumnSource, isTensorLike, type TensorLike, toColumn, unwrap } from './column-source.ts';
-export type { DanfoDataFrame } from './danfo.ts';
+export { type DanfoDataFrame, type DanfoGroup, groupWithDanfo } from './danfo.ts';
 export {
   encodeGroups,
   INTERSECTION_SEPARATOR,

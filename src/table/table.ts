@@ -52,11 +52,7 @@ export class Table {
    */
   static from(source: TableSource): Table {
     if (source instanceof Table) return source;
-    if (isDanfoFrame(source)) return Table.from(readDanfoFrame(source));
-    const columns = Array.isArray(source)
-      ? columnsOfRecords(source as readonly Readonly<Record<string, unknown>>[])
-      : (source as Readonly<Record<string, ColumnSource>>);
-    return new Table(new Map(Object.entries(columns).map(([name, values]) => [name, toColumn(values, name)])));
+    return new Table(new Map(columnsOf(source).map(([name, values]) => [name, toColumn(values, name)])));
   }
 
   /**
@@ -151,9 +147,18 @@ export function unknownColumn(name: string, known: readonly string[], who: strin
   });
 }
 
-function columnsOfRecords(records: readonly Readonly<Record<string, unknown>>[]): Record<string, unknown[]> {
-  const names = new Set(records.flatMap((record) => Object.keys(record)));
-  return Object.fromEntries(Array.from(names, (name) => [name, records.map((record) => record[name])]));
+/** The columns of whatever stands for a table, in its order; a value that a record lacks is missing. */
+export function columnsOf(source: TableSource): (readonly [name: string, values: ColumnSource])[] {
+  if (source instanceof Table) return source.columnNames.map((name) => [name, source.column(name)]);
+  if (isDanfoFrame(source)) return readDanfoFrame(source);
+  if (!isListOfRecords(source)) return Object.entries(source);
+  const names = new Set<string>();
+  for (const record of source) for (const name of Object.keys(record)) names.add(name);
+  return Array.from(names, (name) => [name, source.map((record) => record[name])]);
+}
+
+function isListOfRecords(source: TableSource): source is readonly Readonly<Record<string, unknown>>[] {
+  return Array.isArray(source);
 }
 
 function isNumber(text: string | undefined): boolean {

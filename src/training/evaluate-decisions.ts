@@ -1,6 +1,5 @@
-import { cellIndex, type ClassificationStats, sumCells } from '../metrics/group-stats.ts';
-import { demographicParityDifferenceOf } from '../metrics/demographic-parity-difference.ts';
-import { equalizedOddsDifferenceOf } from '../metrics/equalized-odds-difference.ts';
+import { metricOf } from '../metrics/compute-metric.ts';
+import { cellIndex, type ClassificationStats, sum, sumCells } from '../metrics/group-stats.ts';
 import { reduceClassification } from '../metrics/reduce-rows.ts';
 import { type Interval, wilsonInterval } from '../stats/index.ts';
 import type { CategoricalColumn } from '../table/index.ts';
@@ -33,8 +32,8 @@ export function evaluateDecisions(
   const stats = reduceClassification({ yPred, yTrue: y, sensitive: groups });
   const { right, rows } = countRight(stats);
   const metricOptions = { ...options, ciLevel: POINT_CI_LEVEL, withEffectSize: false };
-  const dp = demographicParityDifferenceOf(stats, metricOptions);
-  const eo = equalizedOddsDifferenceOf(stats, { ...metricOptions, withCi: false });
+  const dp = metricOf('demographic_parity_difference', stats, metricOptions);
+  const eo = metricOf('equalized_odds_difference', stats, { ...metricOptions, withCi: false });
   return {
     accuracy: right / rows,
     accuracyCi: wilsonInterval(right, rows, POINT_CI_LEVEL),
@@ -46,16 +45,15 @@ export function evaluateDecisions(
 }
 
 function countRight(stats: ClassificationStats): { right: number; rows: number } {
-  const total = (values: Float64Array): number => values.reduce((sum, value) => sum + value, 0);
-  return { right: total(sumCells(stats.counts, [cellIndex(0, 0), cellIndex(1, 1)])), rows: total(stats.counts) };
+  return { right: sum(sumCells(stats.counts, [cellIndex(0, 0), cellIndex(1, 1)])), rows: sum(stats.counts) };
 }
 
 /** Mean of log(1 + exp(-x)) for positives and log(1 + exp(x)) for negatives. */
 function meanCrossEntropy(logits: Float32Array, y: Uint8Array): number {
-  let sum = 0;
+  let total = 0;
   for (let row = 0; row < y.length; row++) {
     const x = (logits[row] as number) * (y[row] === 1 ? 1 : -1);
-    sum += Math.log1p(Math.exp(-Math.abs(x))) + Math.max(-x, 0);
+    total += Math.log1p(Math.exp(-Math.abs(x))) + Math.max(-x, 0);
   }
-  return sum / y.length;
+  return total / y.length;
 }

@@ -3,10 +3,10 @@ import fc from 'fast-check';
 
 import {
   demographicParityDifference,
-  demographicParityDifferenceOf,
+  metricOf,
   equalizedOddsDifference,
   maeParityDifference,
-  mergeClassificationStats,
+  mergeStats,
   reduceClassification,
 } from '../../src/metrics/index.ts';
 
@@ -95,11 +95,11 @@ describe('laws of the metrics', () => {
             sensitive: pick(data, 'group'),
             sampleWeight: pick(data, 'weight'),
           });
-        const merged = mergeClassificationStats(reduce(first), reduce(second));
+        const merged = mergeStats(reduce(first), reduce(second));
         const whole = reduce([...first, ...second]);
         expect(merged).to.deep.equal(whole);
-        expect(demographicParityDifferenceOf(merged, options).toJSON()).to.deep.equal(
-          demographicParityDifferenceOf(whole, options).toJSON(),
+        expect(metricOf('demographic_parity_difference', merged, options).toJSON()).to.deep.equal(
+          metricOf('demographic_parity_difference', whole, options).toJSON(),
         );
       }),
     );

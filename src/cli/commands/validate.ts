@@ -19,8 +19,11 @@ export function validateCommand(): Command {
         'Measure the group fairness of decisions in a CSV or Parquet file, and judge it against a threshold.',
       )
       .option('--csv <path>', 'the file: CSV, TSV (also .gz) or Parquet')
-      .option('--y-pred <column>', 'decisions, 0 or 1 (numbers for mae_parity_difference)')
-      .option('--score <column>', 'scores instead of decisions; decided at --score-threshold')
+      .option('--y-pred <column>', 'decisions, 0 or 1 (numbers for mae_parity_difference and its like)')
+      .option(
+        '--score <column>',
+        'scores instead of decisions; decided at --score-threshold, needed for roc_auc_difference',
+      )
       .option(
         '--score-threshold <number>',
         'a score of at least this is a positive decision (default: 0.5)',
@@ -37,20 +40,42 @@ export function validateCommand(): Command {
         '--positive-label <label>',
         'the label that counts as 1 in --y-pred and --y-true, where labels are not 0/1',
       )
+      .option(
+        '--control <columns>',
+        'compare groups inside the levels of this column too; warns where a gap changes its sign there',
+        parseNames,
+      )
       .option('--min-group-size <n>', 'smaller groups are excluded and named (default: 30)', parseNumber)
       .option('--nan-policy <policy>', 'rows without a group: exclude, or include as "(missing)" (default: exclude)')
       .option('--with-ci', 'add intervals')
       .option('--ci-level <level>', 'their confidence level (default: 0.95)', parseNumber)
+      .option('--ci-method <name>', 'simultaneous, percentile or bca (default: simultaneous)')
+      .option('--ci-samples <n>', 'replicates of intervals and p-values (default: 1000)', parseNumber)
       .option('--with-effects', 'add effect sizes')
-      .option('--seed <n>', 'seed of the intervals (default: 42)', parseNumber)
-      .option('--metric <name>', 'demographic_parity_difference, equalized_odds_difference or mae_parity_difference')
+      .option('--with-p-value', 'add p-values, by permuting the labels of groups')
+      .option('--seed <n>', 'seed of intervals and p-values (default: 42)', parseNumber)
+      .option('--method <name>', 'between_groups, to_overall or to_reference (default: between_groups)')
+      .option(
+        '--reference-group <label>',
+        'for to_reference: the group that others are compared with (default: the largest)',
+      )
+      .option('--agg <name>', 'equalized odds: worst_case or mean of both gaps (default: worst_case)')
+      .option('--compat <library>', 'follow the conventions of fairlearn, aif360 or aequitas')
+      .option(
+        '--backend <name>',
+        'what counts the rows: duckdb, native or danfo (default: duckdb, which never loads them)',
+      )
+      .option(
+        '--metric <name>',
+        'a metric to add and to judge: demographic_parity_ratio, equal_opportunity_difference, roc_auc_difference, mae_parity_difference, or a measure with _difference or _ratio after it, such as precision_ratio',
+      )
       .option(
         '--threshold <number>',
         'the gate: exit 1 where the metric is on its wrong side (needs --metric)',
         parseNumber,
       )
       .option('--comparator <op>', "the gate's comparison: <=, <, >= or > (default: <=, by the size of the value)")
-      .option('--out <path>', 'write a report: .md or .json')
+      .option('--out <path>', 'write a report: .html (with pictures), .md or .json')
       .addHelpText(
         'after',
         `
@@ -60,7 +85,14 @@ Examples:
 
   A gate for continuous integration, with a report:
   $ evenhand validate --csv decisions.csv --y-true repaid --y-pred approved --sensitive sex \\
-      --metric equalized_odds_difference --threshold 0.1 --out report.md
+      --metric equalized_odds_difference --threshold 0.1 --out report.html
+
+  The four-fifths rule:
+  $ evenhand validate --csv decisions.csv --y-pred approved --sensitive sex \\
+      --metric demographic_parity_ratio --threshold 0.8
+
+  Whether a gap is there, or turns around, inside each department:
+  $ evenhand validate --csv decisions.csv --y-pred admitted --sensitive sex --control department
 
 Groups that are too small are left out and named, never silently. An undefined metric fails the gate.`,
       ),
@@ -79,28 +111,36 @@ Groups that are too small are left out and named, never silently. An undefined m
     const validation = await validateFile(csv, request);
     const body = JSON.stringify(validationToJson(validation), undefined, 2);
     const report = validationToMarkdown(validation, csv);
-    await writeReport?.(/\.json$/i.test(options.out ?? '') ? `${body}\n` : report);
+    await writeReport?.({
+      json: () => `${body}\n`,
+      md: () => report,
+      html: async () => (await import('../../integration/validation-html.ts')).validationToHtml(validation, csv),
+    });
     print(options.json === true ? body : terminalText(report));
     if (options.out !== undefined) remark(`Wrote ${options.out}`, options);
     if (validation.passed === false) process.exitCode = CHECK_FAILED;
   });
 }
 
+/** The forms of a report, each made only where it is asked for. */
+type ReportForms = Readonly<Record<'md' | 'json' | 'html', () => string | Promise<string>>>;
+
 /** Checked before the work, so that a long count is not lost to a bad path. */
-async function reportWriter(out: string | undefined): Promise<((content: string) => Promise<void>) | undefined> {
+async function reportWriter(out: string | undefined): Promise<((forms: ReportForms) => Promise<void>) | undefined> {
   if (out === undefined) return undefined;
   const [{ assertFileWritable, writeFileAtomic }, { DataValidationError }] = await Promise.all([
     import('../../io/atomic-write.ts'),
     import('../../exceptions/index.ts'),
   ]);
-  if (!/\.(md|json)$/i.test(out)) {
+  const form = /\.(md|json|html)$/i.exec(out)?.[1]?.toLowerCase() as keyof ReportForms | undefined;
+  if (form === undefined) {
     throw new DataValidationError(`A report cannot be written as '${out}'.`, {
       context: { path: out },
-      suggestion: 'End the name in .md or .json.',
+      suggestion: 'End the name in .html, .md or .json.',
     });
   }
   await assertFileWritable(out);
-  return (content) => writeFileAtomic(out, content);
+  return async (forms) => writeFileAtomic(out, await forms[form]());
 }
 
 /** Markdown reads well on a terminal but for its bold marks and escapes. */

@@ -1,45 +1,108 @@
 import type { Tensor1D } from '@tensorflow/tfjs';
 
 import type { Tf } from '../runtime.ts';
+import { largestValues, reduceChunks, ROWS_PER_READING, type Slice, unitOf } from './reduce-chunks.ts';
+import { segmentSums } from './segment-sums.ts';
+
+/** Rows and the cells that they belong to. */
+export interface CellRows {
+  readonly rows: number;
+  readonly cells: number;
+  /** The cells of a chunk's rows, int32 in [0, cells], where `cells` leaves a row out. */
+  readonly codesOf: (slice: Slice) => Tensor1D;
+}
+
+/** Values to be summed by cell. */
+export interface CellValues {
+  /** The values of a chunk's rows, float32 and finite. */
+  readonly valuesOf: (slice: Slice) => Tensor1D;
+  /** No value is larger in size; float32's exponent is all that it costs to be far above. */
+  readonly largest: number;
+}
+
+/** Whole numbers are exact in float32 up to 2 to this power. */
+const FLOAT32_BITS = 24;
+
+/** The bits below the largest value that sums keep of each value: a value a million times smaller has 20 of them. */
+const KEPT_BITS = 40;
+
+/** Rows summed by one kernel; fewer mean fewer digits, and more kernels. */
+const LEAST_CHUNK = 2 ** 16;
+const LARGEST_CHUNK = 2 ** 20;
 
 /**
- * Rows reduced at once. A float32 sum of ones is exact up to 2^24; weighted
- * sums lose precision earlier, so their chunks are smaller.
+ * Counts rows by cell and sums columns of values by cell, where the tensors are.
+ *
+ * Counts are exact. Sums are too, of values rounded to 2^-40 of the largest:
+ * float32 sums would drop what falls below their last bit, so each value is cut
+ * into digits d of b bits, v = unit x (d1 2^-b + d2 2^-2b + ...), small enough for
+ * the digits of a chunk to add up exactly in float32, and those of chunks in
+ * int32. The sums are therefore the same on every backend and for every order
+ * of rows.
+ * @returns the counts, [cells], and for each column its sums, [cells]
  */
-const CHUNK_OF_ONES = 2 ** 23;
-const CHUNK_OF_WEIGHTS = 2 ** 14;
+export async function cellTables(
+  tf: Tf,
+  { rows, cells, codesOf }: CellRows,
+  columns: readonly CellValues[] = [],
+): Promise<{ counts: Float64Array; sums: Float64Array[] }> {
+  const rowsPerChunk = columns.length === 0 ? ROWS_PER_READING : chunkFor(cells);
+  const bits = FLOAT32_BITS - Math.log2(rowsPerChunk);
+  const digits = Math.ceil(KEPT_BITS / bits);
+  const table = await reduceChunks(tf, {
+    rows,
+    rowsPerChunk,
+    size: cells * (1 + columns.length * digits),
+    tableOf: (slice) => {
+      const codes = codesOf(slice);
+      const sums = columns.flatMap(({ valuesOf, largest }) =>
+        cutIntoDigits(tf, valuesOf(slice).div(unitOf(largest)), bits, digits).map((digit) =>
+          segmentSums(tf, codes, cells, digit),
+        ),
+      );
+      return tf.concat([segmentSums(tf, codes, cells), ...sums]).cast('int32');
+    },
+  });
+  const tableAt = (index: number): Float64Array => table.subarray(index * cells, (index + 1) * cells);
+  const sums = columns.map(({ largest }, column) => {
+    const sum = new Float64Array(cells);
+    // The smallest digits first, so that none is lost to rounding.
+    for (let digit = digits; digit > 0; digit--) {
+      const weight = unitOf(largest) * 2 ** (-bits * digit);
+      tableAt(column * digits + digit).forEach((value, cell) => (sum[cell] = (sum[cell] as number) + value * weight));
+    }
+    return sum;
+  });
+  return { counts: tableAt(0).slice(), sums };
+}
 
-/**
- * Counts how often each code occurs, or sums the weights of each code's rows,
- * where the tensors are. Chunks are added up in float64 on the host, so that
- * counts are exact whatever the number of rows; weighted sums have the error of
- * float32 within a chunk.
- * @param codes [n] int32, each in [0, cells)
- * @param cells the number of codes
- * @param weights [n] float32
- * @returns [cells]
- */
-export async function cellCounts(tf: Tf, codes: Tensor1D, cells: number, weights?: Tensor1D): Promise<Float64Array> {
-  const sums = new Float64Array(cells);
-  const step = weights === undefined ? CHUNK_OF_ONES : CHUNK_OF_WEIGHTS;
-  for (let start = 0; start < codes.size; start += step) {
-    const size = Math.min(step, codes.size - start);
-    const part = tf.tidy(() =>
-      tf.bincount(codes.slice(start, size), weights?.slice(start, size) ?? tf.tensor1d([], 'float32'), cells),
-    );
-    const values = await part.data();
-    part.dispose();
-    for (let cell = 0; cell < cells; cell++) sums[cell] = (sums[cell] as number) + (values[cell] as number);
-  }
-  return sums;
+/** More cells deserve more rows per kernel, since each kernel makes a table of them all. */
+function chunkFor(cells: number): number {
+  return Math.min(LARGEST_CHUNK, Math.max(LEAST_CHUNK, 2 ** Math.ceil(Math.log2(cells))));
+}
+
+function cutIntoDigits(tf: Tf, values: Tensor1D, bits: number, digits: number): Tensor1D[] {
+  const base = 2 ** bits;
+  let rest = values.mul<Tensor1D>(base);
+  return Array.from({ length: digits }, () => {
+    const digit = tf.round(rest);
+    rest = rest.sub<Tensor1D>(digit).mul<Tensor1D>(base);
+    return digit;
+  });
 }
 
 /**
- * Sums values per group: {@link cellCounts} with the values as weights.
- * @param values [n] float32
- * @param codes [n] int32, each in [0, groups)
- * @returns [groups]
+ * Counts how often each code occurs, or sums the weights of each code's rows,
+ * where the tensors are; exact as {@link cellTables} is.
+ * @param codes [n] int32, each in [0, cells)
+ * @param cells the number of codes
+ * @param weights [n] float32, finite
+ * @returns [cells]
  */
-export async function groupSums(tf: Tf, values: Tensor1D, codes: Tensor1D, groups: number): Promise<Float64Array> {
-  return cellCounts(tf, codes, groups, values);
+export async function cellCounts(tf: Tf, codes: Tensor1D, cells: number, weights?: Tensor1D): Promise<Float64Array> {
+  const rows: CellRows = { rows: codes.size, cells, codesOf: (slice) => slice(codes) };
+  if (weights === undefined) return (await cellTables(tf, rows)).counts;
+  const [largest = 0] = await largestValues(tf, codes.size, 1, (slice) => [slice(weights).abs()]);
+  const { sums } = await cellTables(tf, rows, [{ valuesOf: (slice) => slice(weights), largest: Math.max(0, largest) }]);
+  return sums[0] as Float64Array;
 }

@@ -1,0 +1,91 @@
+/**
+ * How often the default interval of a gap holds the truth, over simulated data:
+ *
+ *     npm run study:coverage             # writes docs/coverage.md and docs/coverage.csv
+ *     npm run study:coverage -- --quick  # 100 repetitions a cell, printed only
+ *
+ * Options: --seed (2026), --workers (one for each core). Exits 1 where a bar is missed.
+ */
+import { readFile, writeFile } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
+import { parseArgs } from 'node:util';
+
+import { format, resolveConfig } from 'prettier';
+
+import { type Cell, studyCells } from './design.ts';
+import { simulateAll } from './pool.ts';
+import { csv, markdown } from './report.ts';
+import { addTally, type Chunk, emptyTally, type Tally } from './simulate.ts';
+import { type CellResult, coverageOf, RUN_AGAIN_BELOW, verdicts } from './verdicts.ts';
+
+const FULL = { repetitions: 2000, repetitionsAgain: 20_000 };
+const QUICK = { repetitions: 100, repetitionsAgain: 1000 };
+/** Repetitions of one message to a worker: part of what fixes the random numbers, so it depends on nothing. */
+const CHUNK = 500;
+const REPORT = new URL('../../docs/coverage.md', import.meta.url);
+const FIGURES = new URL('../../docs/coverage.csv', import.meta.url);
+
+const { values: args } = parseArgs({
+  options: {
+    quick: { type: 'boolean', default: false },
+    seed: { type: 'string', default: '2026' },
+    workers: { type: 'string', default: String(availableParallelism()) },
+  },
+});
+const seed = Number(args.seed);
+const effort = args.quick ? QUICK : FULL;
+
+const cells = studyCells();
+const first = await run(cells, cells, effort.repetitions, { seed, withRivals: true });
+const low = cells.filter((_, index) => coverageOf(first[index] as Tally) < RUN_AGAIN_BELOW);
+const again = await run(low, cells, effort.repetitionsAgain, { seed: seed + 1, withRivals: false });
+const results = cells.map((cell, index): CellResult => {
+  const place = low.indexOf(cell);
+  return { cell, first: first[index] as Tally, again: place < 0 ? null : (again[place] as Tally) };
+});
+
+const { version } = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8')) as {
+  version: string;
+};
+const report = await format(markdown(results, { command: 'npm run study:coverage', version, seed, ...effort }), {
+  ...(await resolveConfig(REPORT)),
+  parser: 'markdown',
+});
+if (args.quick) process.stdout.write(report);
+else await Promise.all([writeFile(REPORT, report), writeFile(FIGURES, csv(results))]);
+for (const { text, isMet } of verdicts(results)) process.stderr.write(`${isMet ? 'met' : 'MISSED'}: ${text}\n`);
+process.exitCode = verdicts(results).every(({ isMet }) => isMet) ? 0 : 1;
+
+async function run(
+  chosen: readonly Cell[],
+  all: readonly Cell[],
+  repetitions: number,
+  { seed, withRivals }: Pick<Chunk, 'seed' | 'withRivals'>,
+): Promise<Tally[]> {
+  const chunks = chosen.flatMap((cell) =>
+    Array.from({ length: Math.ceil(repetitions / CHUNK) }, (_, chunkIndex): Chunk => {
+      const left = repetitions - chunkIndex * CHUNK;
+      return {
+        cell,
+        cellIndex: all.indexOf(cell),
+        chunkIndex,
+        repetitions: Math.min(CHUNK, left),
+        seed,
+        withRivals,
+      };
+    }),
+  );
+  const started = performance.now();
+  const tallies = await simulateAll(chunks, Number(args.workers), (done) => {
+    if (done % 20 !== 0 && done !== chunks.length) return;
+    const seconds = (performance.now() - started) / 1000;
+    process.stderr.write(`${done} of ${chunks.length} parts, ${seconds.toFixed(0)} s\n`);
+  });
+  return chosen.map((cell) => {
+    const total = emptyTally();
+    chunks.forEach((chunk, index) => {
+      if (chunk.cell === cell) addTally(total, tallies[index] as Tally);
+    });
+    return total;
+  });
+}

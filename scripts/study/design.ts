@@ -1,0 +1,90 @@
+/** What is measured: a rate's gap, the larger of two rates' gaps, or the gap of mean absolute errors. */
+export type StudyMetric = 'dpd' | 'eod' | 'mae';
+
+/** The law of absolute errors; each has mean 1 before it is scaled. */
+export type ErrorLaw = 'half-normal' | 'exponential' | 'log-normal';
+
+/** One setting of the study: groups, their sizes and their truth. */
+export interface Cell {
+  readonly id: string;
+  readonly table: 'equal' | 'unequal';
+  readonly metric: StudyMetric;
+  /** Rows of each group. */
+  readonly sizes: readonly number[];
+  /** Rate (or mean absolute error) of each group. */
+  readonly levels: readonly number[];
+  /** For EOD, the false positive rates; `levels` are the true positive rates. */
+  readonly secondLevels: readonly number[];
+  readonly law: ErrorLaw | null;
+  readonly gap: number;
+  /** What its row of the table is called, without the number of groups. */
+  readonly row: readonly string[];
+}
+
+export const GROUPS = [2, 3, 5, 8] as const;
+const SIZES = [40, 200, 2000] as const;
+const RATES = [0.05, 0.3, 0.5] as const;
+const GAPS = [0, 0.05, 0.2] as const;
+const LAWS: readonly ErrorLaw[] = ['half-normal', 'exponential', 'log-normal'];
+/** Base mean absolute errors and the gaps tried on each; 0.25 with 0.2 makes the last group's errors 1.8 times as large. */
+const ERROR_CASES = [...GAPS.map((gap) => ({ base: 1, gap })), { base: 0.25, gap: 0.2 }];
+const SMALL = 40;
+const LARGE = 2000;
+
+/** Every cell of the study, in the order of its tables. */
+export function studyCells(): Cell[] {
+  return [...equalCells(), ...unequalCells()];
+}
+
+function equalCells(): Cell[] {
+  return SIZES.flatMap((n) =>
+    GROUPS.flatMap((groups) => cellsOf('equal', Array<number>(groups).fill(n), [String(n)], ['both', 'TPR only'])),
+  );
+}
+
+/** One group of 40 beside others of 2,000; it holds the gap, or is one of those without. */
+function unequalCells(): Cell[] {
+  return ['last', 'first'].flatMap((place) =>
+    GROUPS.flatMap((groups) => {
+      const sizes = Array<number>(groups).fill(LARGE);
+      sizes[place === 'last' ? groups - 1 : 0] = SMALL;
+      const cells = cellsOf('unequal', sizes, [place], ['both']);
+      // Without a gap the groups are alike but for their size.
+      return place === 'last' ? cells : cells.filter(({ gap }) => gap > 0);
+    }),
+  );
+}
+
+function cellsOf(
+  table: Cell['table'],
+  sizes: readonly number[],
+  heading: readonly string[],
+  oddsCases: readonly string[],
+): Cell[] {
+  const rates = RATES.flatMap((rate) => GAPS.map((gap) => ({ rate, gap })));
+  const dpd = rates.map(({ rate, gap }) =>
+    cell({ table, metric: 'dpd', sizes, base: rate, gap, law: null, row: [...heading, String(rate), String(gap)] }),
+  );
+  const eod = rates.flatMap(({ rate, gap }) =>
+    (gap === 0 ? ['both'] : oddsCases).map((where) => {
+      const row = [...heading, String(rate), `${String(gap)}${gap === 0 ? '' : ` in ${where}`}`];
+      const one = cell({ table, metric: 'eod', sizes, base: rate, gap, law: null, row });
+      return { ...one, secondLevels: where === 'both' ? one.levels : sizes.map(() => rate) };
+    }),
+  );
+  const mae = LAWS.flatMap((law) =>
+    ERROR_CASES.map(({ base, gap }) =>
+      cell({ table, metric: 'mae', sizes, base, gap, law, row: [...heading, law, String(base), String(gap)] }),
+    ),
+  );
+  return [...dpd, ...eod, ...mae];
+}
+
+type CellDraft = Pick<Cell, 'table' | 'metric' | 'sizes' | 'gap' | 'law' | 'row'> & { readonly base: number };
+
+/** The last group is at base + gap, every other at base. */
+function cell({ base, ...draft }: CellDraft): Cell {
+  const levels = draft.sizes.map((_, group) => (group === draft.sizes.length - 1 ? base + draft.gap : base));
+  const id = [draft.table, draft.metric, `K${String(draft.sizes.length)}`, ...draft.row].join('/');
+  return { ...draft, id, levels, secondLevels: [] };
+}

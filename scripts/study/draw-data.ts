@@ -1,0 +1,97 @@
+import type { Random } from '../../src/internal/random.ts';
+import { createBinomialSampler } from '../../src/stats/binomial-sampler.ts';
+import type { MeanFamily, RateFamily } from '../../src/stats/index.ts';
+import type { Cell, ErrorLaw } from './design.ts';
+
+/** Share of rows with a positive label, from which the denominators of EOD are drawn. */
+const BASE_RATE = 0.5;
+
+/** A mean family as the MAE parity metric builds it: every part known. */
+export type DrawnMeans = MeanFamily & { readonly sizes: readonly number[] };
+
+export type DrawnFamily = RateFamily | DrawnMeans;
+
+/** A function that draws a cell's data and gives its families, or null where the metric is undefined. */
+export function createDataSource(cell: Cell, random: Random): () => DrawnFamily[] | null {
+  if (cell.metric === 'dpd') return selectionRates(cell, random);
+  return cell.metric === 'eod' ? errorRates(cell, random) : meanErrors(cell, random);
+}
+
+function selectionRates({ sizes, levels }: Cell, random: Random): () => RateFamily[] {
+  const samplers = sizes.map((n, group) => createBinomialSampler(n, levels[group] as number, random));
+  return () => [{ kind: 'rates', successes: samplers.map((draw) => draw()), trials: sizes }];
+}
+
+/** Labels are drawn first, so that the denominators vary; a group without one of the labels has no such rate. */
+function errorRates({ sizes, levels, secondLevels }: Cell, random: Random): () => RateFamily[] | null {
+  const positives = sizes.map((n) => createBinomialSampler(n, BASE_RATE, random));
+  const samplers = new Map<number, Map<number, () => number>>();
+  const drawCount = (trials: number, rate: number): number => {
+    const ofRate = samplers.get(rate) ?? new Map<number, () => number>();
+    samplers.set(rate, ofRate);
+    const draw = ofRate.get(trials) ?? createBinomialSampler(trials, rate, random);
+    ofRate.set(trials, draw);
+    return draw();
+  };
+  const family = (denominators: readonly number[], rates: readonly number[]): RateFamily => {
+    const groups = denominators.flatMap((trials, group) => (trials > 0 ? [group] : []));
+    const trials = groups.map((group) => denominators[group] as number);
+    return {
+      kind: 'rates',
+      trials,
+      successes: groups.map((group, index) => drawCount(trials[index] as number, rates[group] as number)),
+    };
+  };
+  return () => {
+    const truths = positives.map((draw) => draw());
+    const families = [
+      family(truths, levels),
+      family(
+        truths.map((count, group) => (sizes[group] as number) - count),
+        secondLevels,
+      ),
+    ];
+    return families.every(({ trials }) => trials.length >= 2) ? families : null;
+  };
+}
+
+/** Laws of mean 1. */
+const ERROR_LAWS: Record<ErrorLaw, (random: Random) => number> = {
+  'half-normal': (random) => Math.abs(random.normal()) * Math.sqrt(Math.PI / 2),
+  exponential: (random) => -Math.log(1 - random.next()),
+  'log-normal': (random) => Math.exp(random.normal() - 0.5),
+};
+
+function meanErrors({ sizes, levels, law }: Cell, random: Random): () => DrawnMeans[] {
+  const drawError = ERROR_LAWS[law as ErrorLaw];
+  const rows = new Float64Array(Math.max(...sizes));
+  return () => {
+    const groups = sizes.map((n, group) => {
+      for (let row = 0; row < n; row++) rows[row] = drawError(random) * (levels[group] as number);
+      return moments(rows, n);
+    });
+    return [
+      {
+        kind: 'means',
+        means: groups.map(({ mean }) => mean),
+        standardErrors: groups.map(({ standardError }) => standardError),
+        sizes,
+        skewness: groups.map(({ skewness }) => skewness),
+      },
+    ];
+  };
+}
+
+function moments(rows: Float64Array, n: number): { mean: number; standardError: number; skewness: number } {
+  let sum = 0;
+  for (let row = 0; row < n; row++) sum += rows[row] as number;
+  const mean = sum / n;
+  let squares = 0;
+  let cubes = 0;
+  for (let row = 0; row < n; row++) {
+    const deviation = (rows[row] as number) - mean;
+    squares += deviation * deviation;
+    cubes += deviation * deviation * deviation;
+  }
+  return { mean, standardError: Math.sqrt(squares / (n - 1) / n), skewness: cubes / n / (squares / n) ** 1.5 };
+}

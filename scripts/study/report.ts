@@ -1,0 +1,169 @@
+import { type Cell, GROUPS } from './design.ts';
+import { LEVEL, SAMPLES, type Tally } from './simulate.ts';
+import {
+  type CellResult,
+  coverageOf,
+  finalCoverage,
+  mean,
+  METRIC_NAMES,
+  METRICS,
+  relativeWidth,
+  type Verdict,
+  verdicts,
+} from './verdicts.ts';
+
+/** What produced the figures. */
+export interface Provenance {
+  readonly command: string;
+  readonly version: string;
+  readonly seed: number;
+  readonly repetitions: number;
+  readonly repetitionsAgain: number;
+}
+
+const HEADINGS: Record<Cell['metric'], readonly string[]> = {
+  dpd: ['rate', 'gap'],
+  eod: ['rate', 'gap'],
+  mae: ['errors', 'base', 'gap'],
+};
+
+export function markdown(results: readonly CellResult[], made: Provenance): string {
+  const sections = (['equal', 'unequal'] as const).flatMap((table) =>
+    METRICS.map((metric) =>
+      section(
+        table,
+        metric,
+        results.filter(({ cell }) => cell.table === table && cell.metric === metric),
+      ),
+    ),
+  );
+  return [
+    '# Coverage of the default interval',
+    `<!-- Made by \`${made.command}\`; edit scripts/study/report.ts instead. -->`,
+    `Made by \`${made.command}\` with evenhand ${made.version}, seed ${made.seed}; the figures of every cell are in [coverage.csv](coverage.csv). The same seed gives the same figures on every machine, whatever the number of workers.`,
+    design(made),
+    '## Verdicts',
+    verdicts(results).map(verdictLine).join('\n'),
+    percentileLine(results),
+    lawsLine(results),
+    READING,
+    ...sections,
+  ].join('\n\n');
+}
+
+const design = ({ repetitions, repetitionsAgain }: Provenance): string => `## What was tried
+
+How often does the default ${LEVEL * 100}% interval of a gap (the largest minus the smallest rate, or mean absolute error, of the groups) hold the true gap? Each cell draws ${thousands(repetitions)} data sets; a cell that covers less than 0.945 is drawn again ${thousands(repetitionsAgain)} times with another seed, and the second figure counts. The intervals are those that the metrics report: \`gapIntervals\` with ${thousands(SAMPLES)} replicates.
+
+- **Groups**: 2, 3, 5 or 8, each of 40, 200 or 2,000 rows. The last group's true rate (or mean absolute error) is the base plus the gap; all others are at the base.
+- **Demographic parity difference**: rates 0.05, 0.3 and 0.5, gaps 0, 0.05 and 0.2; binomial counts.
+- **Equalized odds difference**: labels are drawn first, positive with probability 0.5, so that denominators vary (about 20 in groups of 40). The base is the same for true and false positive rates. The gap is in both rates, or in the true positive rate only, where the metric is still the larger of the two. A draw in which fewer than two groups have one of the rates has no value; such draws are counted apart.
+- **MAE parity difference**: absolute errors are half-normal, exponential or log-normal (sigma 1, skewness 6.2) of mean 1, with gaps 0, 0.05 and 0.2 on a base mean absolute error of 1. The last group's errors are scaled to its mean, so that its spread grows with the gap. A harder case beyond these: base 0.25 and gap 0.2, where the last group's errors are 1.8 times as large.
+- **Unequal groups**: one group of 40 beside others of 2,000. The small group is the last one, which holds the gap, or the first one, which does not.
+- **Beside it**: Bonferroni's bound over the same pairs and families, with Agresti and Caffo's interval for rates and Welch's for means, mapped to the gap in the same way; and at equality the percentile method, the 2.5% and 97.5% quantiles of max - min over ${thousands(SAMPLES)} parametric bootstrap replicates.`;
+
+const READING = `## How to read the tables
+
+One row is one base and gap; the columns are numbers of groups K. **cover** is the coverage, with a star where it comes from the second run; **width** is the mean width over Bonferroni's; **perc.** is the coverage of the percentile method, at equality only: it never comes down to 0, and the more groups there are the farther it stays from it. With more than two groups and a true gap coverage is above the level by construction: all pairs are covered together, and only the extreme ones can be wrong about the gap.`;
+
+function verdictLine({ text, isMet }: Verdict): string {
+  return `- ${isMet ? 'met' : '**missed**'}: ${text}`;
+}
+
+function percentileLine(results: readonly CellResult[]): string {
+  const averages = METRICS.map((metric) => {
+    const equal = results.filter(({ cell }) => cell.metric === metric && cell.table === 'equal' && cell.gap === 0);
+    return `${mean(equal.map(percentileCoverage)).toFixed(3)} for the ${METRIC_NAMES[metric]}`;
+  });
+  return `The percentile method's average coverage at equality: ${averages.join(', ')}.`;
+}
+
+function lawsLine(results: readonly CellResult[]): string {
+  const laws = ['half-normal', 'exponential', 'log-normal'].map((law) => {
+    const equal = results.filter(({ cell }) => cell.law === law && cell.table === 'equal');
+    const atEquality = equal.filter(({ cell }) => cell.gap === 0).map(({ first }) => coverageOf(first));
+    return `${law} ${mean(atEquality).toFixed(4)} (width ${mean(equal.map(relativeWidth)).toFixed(3)})`;
+  });
+  return `MAE parity at equality by the law of errors: ${laws.join(', ')}.`;
+}
+
+function section(table: Cell['table'], metric: Cell['metric'], results: readonly CellResult[]): string {
+  const title = METRIC_NAMES[metric];
+  const undefinedDraws = results.reduce((sum, { first }) => sum + first.undefinedDraws, 0);
+  const draws = results.reduce((sum, { first }) => sum + first.repetitions, 0);
+  return [
+    `## ${title.charAt(0).toUpperCase()}${title.slice(1)}, ${table === 'equal' ? 'equal groups' : 'one group of 40 beside others of 2,000'}`,
+    `Draws without a value: ${undefinedDraws} of ${thousands(draws)}.`,
+    tableOf(table, metric, results),
+  ].join('\n\n');
+}
+
+function tableOf(table: Cell['table'], metric: Cell['metric'], results: readonly CellResult[]): string {
+  const rows = groupByRow(results);
+  const columns = [
+    table === 'equal' ? 'n' : 'small group',
+    ...HEADINGS[metric],
+    ...GROUPS.map((groups) => `K = ${groups} cover`),
+    ...GROUPS.map((groups) => `K = ${groups} width`),
+    ...GROUPS.map((groups) => `K = ${groups} perc.`),
+  ];
+  const lines = [...rows.values()].map((ofRow) => [
+    ...(ofRow[0] as CellResult).cell.row,
+    ...ofRow.map((result) => `${finalCoverage(result).toFixed(3)}${result.again === null ? '' : '\\*'}`),
+    ...ofRow.map((result) => relativeWidth(result).toFixed(2)),
+    ...ofRow.map((result) => (result.cell.gap === 0 ? percentileCoverage(result).toFixed(3) : '')),
+  ]);
+  return [columns, columns.map(() => '---'), ...lines].map((line) => `| ${line.join(' | ')} |`).join('\n');
+}
+
+/** Cells that differ in the number of groups only. */
+function groupByRow(results: readonly CellResult[]): Map<string, CellResult[]> {
+  const rows = new Map<string, CellResult[]>();
+  for (const result of results) {
+    const key = result.cell.row.join('/');
+    rows.set(key, [...(rows.get(key) ?? []), result]);
+  }
+  return rows;
+}
+
+/** Every figure, a line per cell and run. */
+export function csv(results: readonly CellResult[]): string {
+  const header =
+    'cell,run,repetitions,undefined,coverage,truth_below,truth_above,mean_width,bonferroni_coverage,bonferroni_mean_width,percentile_coverage';
+  const lines = results.flatMap(({ cell, first, again }) => [
+    csvLine(cell, 'first', first),
+    ...(again === null ? [] : [csvLine(cell, 'again', again)]),
+  ]);
+  return `${[header, ...lines].join('\n')}\n`;
+}
+
+function csvLine(cell: Cell, run: 'first' | 'again', tally: Tally): string {
+  const n = tally.repetitions - tally.undefinedDraws;
+  const rivals =
+    run === 'first'
+      ? [
+          (tally.bonferroniHeld / n).toFixed(4),
+          (tally.bonferroniWidth / n).toFixed(5),
+          cell.gap === 0 ? (tally.percentileHeld / n).toFixed(4) : '',
+        ]
+      : ['', '', ''];
+  return [
+    cell.id,
+    run,
+    tally.repetitions,
+    tally.undefinedDraws,
+    (tally.held / n).toFixed(4),
+    (tally.tooHigh / n).toFixed(4),
+    (tally.tooLow / n).toFixed(4),
+    (tally.width / n).toFixed(5),
+    ...rivals,
+  ].join(',');
+}
+
+function percentileCoverage({ first }: CellResult): number {
+  return first.percentileHeld / (first.repetitions - first.undefinedDraws);
+}
+
+function thousands(count: number): string {
+  return count.toLocaleString('en-US');
+}

@@ -1,0 +1,16 @@
+import { ValueError } from '../exceptions/index.ts';
+import { suggestNames } from './nearest.ts';
+
+/**
+ * A name out of a list.
+ * @param parameter what the name was given for
+ * @throws {ValueError} with the list and the nearest names, where it is not in it
+ */
+export function oneOf<Name extends string>(parameter: string, given: string, known: readonly Name[]): Name {
+  const found = known.find((name) => name === given);
+  if (found !== undefined) return found;
+  throw new ValueError(`The ${parameter} parameter must be one of ${known.join(', ')}. Got '${given}' instead.`, {
+    context: { parameter, value: given },
+    suggestion: suggestNames(given, known, 'choices'),
+  });
+}

@@ -1,0 +1,84 @@
+import { DataValidationError } from '../exceptions/index.ts';
+import { notBinary } from '../table/index.ts';
+import { columnKind, isNumeric, type Relation } from './relation.ts';
+import { quoteIdentifier } from './sql.ts';
+import type { SqlSession } from './sql-engine.ts';
+import { BAD_STATE, numberExpression, textExpression } from './value-sql.ts';
+
+/** Something that must hold of no row, counted while rows are grouped, and the error where it does. */
+export interface Check {
+  readonly column: string;
+  readonly condition: string;
+  readonly errorFor: (found: FaultyRow) => DataValidationError;
+}
+
+/** The first row at fault, from 1 and without a header, and its value as text. */
+interface FaultyRow {
+  readonly row: string;
+  readonly value: string;
+}
+
+/** That a column holds numbers, and none is infinite. */
+export function numberChecks(relation: Relation, name: string): Check[] {
+  if (columnKind(relation, name) === 'integer') return [];
+  const number = numberExpression(relation, name);
+  const isText = `${number} IS NULL AND ${quoteIdentifier(name)} IS NOT NULL`;
+  return [{ column: name, condition: `(${isText}) OR isinf(${number})`, errorFor: (found) => notNumber(name, found) }];
+}
+
+/** That a column holds finite weights of 0 or more. */
+export function weightChecks(relation: Relation, name: string | undefined): Check[] {
+  if (name === undefined) return [];
+  const isNegative: Check = {
+    column: name,
+    condition: `${numberExpression(relation, name)} < 0`,
+    errorFor: (found) =>
+      new DataValidationError(
+        `Column '${name}' must hold weights of 0 or more, but row ${found.row} holds ${found.value}.`,
+        { context: { column: name, ...found }, suggestion: 'Mend or empty that weight.' },
+      ),
+  };
+  return [...numberChecks(relation, name), isNegative];
+}
+
+/** That labels or decisions are 0, 1 or missing; counted by their state already, so not among the checks of a grouping. */
+export function binaryCheck(relation: Relation, name: string, state: string): Check {
+  return {
+    column: name,
+    condition: `${state} = ${String(BAD_STATE)}`,
+    errorFor: ({ row, value }) =>
+      notBinary(`Column '${name}'`, `in row ${row}`, isNumeric(columnKind(relation, name)) ? Number(value) : value),
+  };
+}
+
+/**
+ * @param counts how many rows each check found
+ * @throws {DataValidationError} for the first row that fulfils the first check found
+ */
+export async function assertNoFault(
+  session: SqlSession,
+  relation: Relation,
+  checks: readonly Check[],
+  counts: readonly number[],
+): Promise<void> {
+  const fault = checks.find((_, place) => (counts[place] ?? 0) > 0);
+  if (fault !== undefined) throw fault.errorFor(await firstFault(session, relation, fault));
+}
+
+async function firstFault(session: SqlSession, relation: Relation, { column, condition }: Check): Promise<FaultyRow> {
+  // The condition is computed inside, where the relation's own names mean its columns.
+  const [found] = await session.rows(
+    `SELECT CAST(place AS VARCHAR), shown FROM (
+       SELECT row_number() OVER () AS place, ${textExpression(column)} AS shown, (${condition}) AS holds FROM ${relation.relation}
+     ) WHERE holds ORDER BY place LIMIT 1`,
+  );
+  return { row: String(found?.[0]), value: String(found?.[1]) };
+}
+
+function notNumber(name: string, found: FaultyRow): DataValidationError {
+  const isInfinite = Math.abs(Number(found.value)) === Infinity || /^[-+]?inf/i.test(found.value);
+  return new DataValidationError(
+    `Column '${name}' should hold ${isInfinite ? 'finite ' : ''}numbers, but row ${found.row} holds '${found.value}'.`,
+    { context: { column: name, ...found }, suggestion: 'Mend or empty that value, or name another column.' },
+  );
+}

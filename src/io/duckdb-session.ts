@@ -1,0 +1,106 @@
+import type { DuckDBConnection, DuckDBDataChunk } from '@duckdb/node-api';
+
+import { quoteIdentifier } from './sql.ts';
+import type { RowsOptions, SqlSession } from './sql-engine.ts';
+
+/** What DuckDB's package exports; it is loaded lazily. */
+export type DuckDbModule = typeof import('@duckdb/node-api');
+
+/** A connection to DuckDB; the only way to it in this package. */
+export interface DuckDbSession extends SqlSession {
+  /** The chunks of a query's result, one after another. */
+  chunks(sql: string): AsyncIterable<DuckDBDataChunk>;
+  /** Makes a temporary table of columns, all of one length: Int32Array as INTEGER, Float64Array as DOUBLE. */
+  createTable(name: string, columns: Readonly<Record<string, Int32Array | Float64Array>>): Promise<void>;
+}
+
+/** A queue: each work begins when the one before it has ended. */
+export function turns(): <T>(work: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const next = last.then(work);
+    last = next.catch(() => undefined);
+    return next;
+  };
+}
+
+/** A connection with what this package asks of it. */
+export function sessionOf(
+  module: DuckDbModule,
+  connection: DuckDBConnection,
+  takeTurn: ReturnType<typeof turns>,
+): DuckDbSession {
+  const rows = async (sql: string): Promise<unknown[][]> => (await connection.runAndReadAll(sql)).getRows();
+  return {
+    rows: (sql, { ordered = false }: RowsOptions = {}) =>
+      // The number of threads belongs to the whole database, so that such queries wait for each other.
+      ordered ? takeTurn(() => onOneThread(rows, () => rows(sql))) : rows(sql),
+    async *chunks(sql) {
+      // Not streamed: a stream ends without a word where a late row is at fault.
+      const result = await connection.run(sql);
+      for (;;) {
+        const chunk = await result.fetchChunk();
+        if (chunk === null || chunk.rowCount === 0) return;
+        yield chunk;
+      }
+    },
+    async createTable(name, columns) {
+      const entries = Object.entries(columns);
+      const isWhole = entries.map(([, values]) => values instanceof Int32Array);
+      const types = isWhole.map((whole) => (whole ? module.INTEGER : module.DOUBLE));
+      const declared = entries.map(([column], place) => `${quoteIdentifier(column)} ${String(types[place])}`);
+      await connection.run(`CREATE TEMP TABLE ${quoteIdentifier(name)} (${declared.join(', ')})`);
+      await append(
+        module,
+        connection,
+        name,
+        types,
+        entries.map(([, values]) => values),
+      );
+    },
+  };
+}
+
+/** Sums of fractions depend on their order, and threads on the moment: one thread gives the same digits every time. */
+async function onOneThread<T>(rows: SqlSession['rows'], work: () => Promise<T>): Promise<T> {
+  const [before] = await rows("SELECT current_setting('threads')");
+  await rows('SET threads = 1');
+  try {
+    return await work();
+  } finally {
+    await rows(`SET threads = ${String(before?.[0])}`);
+  }
+}
+
+async function append(
+  { DuckDBDataChunk, DuckDBVector }: DuckDbModule,
+  connection: DuckDBConnection,
+  table: string,
+  types: Parameters<DuckDbModule['DuckDBDataChunk']['create']>[0],
+  columns: readonly (Int32Array | Float64Array)[],
+): Promise<void> {
+  const appender = await connection.createAppender(table);
+  const rowCount = columns[0]?.length ?? 0;
+  const size = DuckDBVector.standardSize();
+  for (let start = 0; start < rowCount; start += size) {
+    const count = Math.min(size, rowCount - start);
+    const chunk = DuckDBDataChunk.create(types, count);
+    columns.forEach((values, place) => {
+      const vector = chunk.getColumnVector(place) as { setItem(row: number, value: number): void; flush(): void };
+      for (let row = 0; row < count; row++) vector.setItem(row, values[start + row] as number);
+      vector.flush();
+    });
+    appender.appendDataChunk(chunk);
+  }
+  appender.closeSync();
+}
+
+/** A driver's message as one sentence, without its drawing of where in the text the fault is. */
+export function oneLine(cause: unknown): string {
+  const text = cause instanceof Error ? cause.message : String(cause);
+  const line = text
+    .replace(/\n\s*LINE \d+:[\s\S]*$/, '')
+    .replaceAll(/\s+/g, ' ')
+    .trim();
+  return /[.!?]$/.test(line) ? line : `${line}.`;
+}

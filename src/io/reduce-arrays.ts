@@ -1,0 +1,70 @@
+import { type ScoreCell, type ScoreGrid, readScore, scoresSql } from './count-scores.ts';
+import { withDuckDb } from './duckdb.ts';
+import { toNumbers } from './group-by.ts';
+import type { SqlSession } from './sql-engine.ts';
+import { momentsSql, type NumberSums, readMoments } from './sum-moments.ts';
+import { readWeights, type WeightSums, weightSums } from './value-sql.ts';
+
+/** Columns of arrays, all [n]; `group` is the code of each row's group, negative where the row is left out. */
+type ArrayColumns<Name extends string> = { readonly group: Int32Array; readonly weight?: Float64Array | undefined } & {
+  readonly [Column in Name]: Int32Array | Float64Array;
+};
+
+/** Counts arrays per group in DuckDB. */
+export async function countArrays(columns: ArrayColumns<never>): Promise<(WeightSums & { readonly group: number })[]> {
+  const sums = weightSums(columns.weight === undefined ? undefined : 'weight').map((sum) => `CAST(${sum} AS DOUBLE)`);
+  return withArrays(columns, async (session) => {
+    const rows = await session.rows(`SELECT ${['g0', ...sums].join(', ')} FROM (${ARRAY_ROWS}) GROUP BY g0`, ORDERED);
+    return rows.map((row) => ({ group: Number(row[0]), ...readWeights(toNumbers(row.slice(1))) }));
+  });
+}
+
+/** Moments of arrays per group in DuckDB, of predictions p and, where given, true values t. */
+export async function sumArrayMoments(
+  columns: ArrayColumns<'p'> & { readonly t?: Float64Array | undefined },
+): Promise<NumberSums[]> {
+  const given = { hasTruth: columns.t !== undefined, isWeighted: columns.weight !== undefined };
+  return withArrays(columns, async (session) => {
+    const rows = given.isWeighted ? `SELECT * RENAME (weight AS w) FROM (${ARRAY_ROWS})` : ARRAY_ROWS;
+    const result = await session.rows(momentsSql(rows, { outputs: ['g0'], ...given }), ORDERED);
+    // After the group stands whether its rows are whole, and all are.
+    return result.map((row) => ({ group: Number(row[0]), ...readMoments(toNumbers(row.slice(2)), given) }));
+  });
+}
+
+/** Distinct scores of arrays per group in DuckDB, and the grid that they are on. */
+export async function countArrayScores(
+  columns: ArrayColumns<'score' | 'truth'>,
+  { mostDistinct, stepFor }: ScoreGrid,
+): Promise<{ readonly cells: ScoreCell[]; readonly step: number }> {
+  return withArrays(columns, async (session) => {
+    const [look] = await session.rows(
+      `SELECT CAST(count(*) AS DOUBLE), max(abs(score)) FROM (SELECT DISTINCT g0, score FROM (${ARRAY_ROWS}))`,
+    );
+    const [distinct = 0, largest = 0] = toNumbers(look ?? []);
+    const step = distinct > mostDistinct ? stepFor(largest) : 0;
+    const result = await session.rows(
+      scoresSql(ARRAY_ROWS, { outputs: ['g0'], step, isWeighted: columns.weight !== undefined }),
+      ORDERED,
+    );
+    return { cells: result.map((row) => ({ group: Number(row[0]), ...readScore(row.slice(1)) })), step };
+  });
+}
+
+/** The rows that are in a group. */
+const ARRAY_ROWS = 'SELECT * RENAME ("group" AS g0) FROM arrays WHERE "group" >= 0';
+
+const ORDERED = { ordered: true } as const;
+
+async function withArrays<T>(
+  columns: Readonly<Record<string, Int32Array | Float64Array | undefined>>,
+  work: (session: SqlSession) => Promise<T>,
+): Promise<T> {
+  const given = Object.entries(columns).filter(
+    (entry): entry is [string, Int32Array | Float64Array] => entry[1] !== undefined,
+  );
+  return withDuckDb(async (session) => {
+    await session.createTable('arrays', Object.fromEntries(given));
+    return work(session);
+  });
+}

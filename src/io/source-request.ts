@@ -1,0 +1,34 @@
+import type { NanPolicy } from '../table/index.ts';
+
+/** What rows of a source to reduce, by its columns. */
+export interface SourceRequest {
+  /** Attributes to analyse apart; each is one column or several to cross. */
+  readonly attributes: readonly (readonly string[])[];
+  readonly sampleWeight?: string | undefined;
+  readonly nanPolicy: NanPolicy;
+}
+
+/** Decisions, and how a source's values become them. */
+export interface DecisionRequest extends SourceRequest {
+  readonly yPred: string;
+  readonly yTrue?: string | undefined;
+  readonly positiveLabel?: string | undefined;
+  /** Whether `positiveLabel` is one class of several, which may be missing from truth or decisions. */
+  readonly isOneOfMany?: boolean | undefined;
+  /** Where set, `yPred` holds scores and a decision is score >= threshold. */
+  readonly scoreThreshold?: number | undefined;
+}
+
+/** Predicted numbers. */
+export interface NumberRequest extends SourceRequest {
+  readonly yPred: string;
+  /** Without it only the predictions have moments. */
+  readonly yTrue?: string | undefined;
+}
+
+/** Scores and the labels that they should foretell. */
+export interface ScoreRequest extends SourceRequest {
+  readonly yScore: string;
+  readonly yTrue: string;
+  readonly positiveLabel?: string | undefined;
+}

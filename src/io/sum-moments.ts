@@ -1,0 +1,188 @@
+import { assertNoFault, type Check, numberChecks, weightChecks } from './checks.ts';
+import { checkSums, rowsSql, type SourceReduction, sumColumns, toNumbers } from './group-by.ts';
+import { indexGroups } from './group-index.ts';
+import type { Relation } from './relation.ts';
+import type { NumberRequest } from './source-request.ts';
+import type { SqlSession } from './sql-engine.ts';
+import { type SqlSource, withRelation } from './sql-source.ts';
+import {
+  groupOutput,
+  isKnown,
+  labelOf,
+  numberExpression,
+  readWeights,
+  type WeightSums,
+  weightSums,
+} from './value-sql.ts';
+
+/** The quantities that have moments, over a prediction p and a true value t. */
+const QUANTITIES = {
+  prediction: 'p',
+  truth: 't',
+  error: 'p - t',
+  absoluteError: 'abs(p - t)',
+  squaredError: '(p - t) * (p - t)',
+} as const;
+
+/** One of the quantities that have moments. */
+export type MomentQuantity = keyof typeof QUANTITIES;
+
+/** The weighted mean, and the centred sums of squares and of cubes. */
+export interface MomentSums {
+  readonly mean: number;
+  readonly m2: number;
+  readonly m3: number;
+}
+
+/** One group's sums. */
+export interface NumberSums extends WeightSums {
+  readonly group: number;
+  /** Moments by quantity; without true values only those of predictions. */
+  readonly moments: Readonly<Partial<Record<MomentQuantity, MomentSums>>>;
+}
+
+/**
+ * Sums a source's predictions and their errors per group without loading rows:
+ * one scan for the means and one for the sums around them, for each attribute.
+ * @returns one reduction per attribute, in order
+ * @throws {DataValidationError} for an unreadable source, an unknown column, text or infinities
+ */
+export async function sumMoments(source: SqlSource, request: NumberRequest): Promise<SourceReduction<NumberSums>[]> {
+  return withRelation(source, async (session, relation) => {
+    const { yPred, yTrue, sampleWeight } = request;
+    const checks = [
+      ...[yPred, ...(yTrue === undefined ? [] : [yTrue])].flatMap((name) => numberChecks(relation, name)),
+      ...weightChecks(relation, sampleWeight),
+    ];
+    const select = {
+      p: numberExpression(relation, yPred),
+      ...(yTrue === undefined ? {} : { t: numberExpression(relation, yTrue) }),
+      ...(sampleWeight === undefined ? {} : { w: numberExpression(relation, sampleWeight) }),
+    };
+    const reductions: SourceReduction<NumberSums>[] = [];
+    for (const attribute of request.attributes) {
+      const rows = rowsSql(relation, { names: attribute, select, checks });
+      reductions.push(await sumAttribute(session, relation, request, { attribute, rows, checks }));
+    }
+    return reductions;
+  });
+}
+
+interface AttributeScan {
+  readonly attribute: readonly string[];
+  readonly rows: string;
+  readonly checks: readonly Check[];
+}
+
+async function sumAttribute(
+  session: SqlSession,
+  relation: Relation,
+  { yTrue, sampleWeight, nanPolicy }: NumberRequest,
+  { attribute, rows, checks }: AttributeScan,
+): Promise<SourceReduction<NumberSums>> {
+  const hasTruth = yTrue !== undefined;
+  const isWeighted = sampleWeight !== undefined;
+  const width = attribute.length;
+  const outputs = attribute.map((name, place) => groupOutput(relation, name, `g${String(place)}`));
+  const sql = momentsSql(rows, { outputs, hasTruth, isWeighted, checks: checkSums(checks) });
+  const result = await session.rows(sql, { ordered: true });
+  const firstCheck = (result[0]?.length ?? 0) - checks.length;
+  await assertNoFault(session, relation, checks, sumColumns(result, firstCheck, firstCheck + checks.length));
+  const tuples = result.map((row) => row.slice(0, width).map(labelOf));
+  const index = indexGroups(tuples, nanPolicy);
+  const sums = result.map((row) => toNumbers(row.slice(width, firstCheck)));
+  return {
+    groups: index.groups,
+    rowCount: sums.reduce((total, [, count = 0]) => total + count, 0),
+    parts: sums.flatMap((own, place) => {
+      const group = index.find(tuples[place] as readonly string[]);
+      return group < 0 || own[0] === 0 ? [] : [{ group, ...readMoments(own.slice(1), { hasTruth, isWeighted }) }];
+    }),
+  };
+}
+
+/** What {@link momentsSql} gives of each group. */
+interface MomentsQuery {
+  /** The columns to group by, `g0`, `g1` …, as they are wanted in the result. */
+  readonly outputs: readonly string[];
+  readonly hasTruth: boolean;
+  readonly isWeighted: boolean;
+  /** Further sums, over what the rows have. */
+  readonly checks?: readonly string[];
+}
+
+/**
+ * Moments by group of rows that have `g0`, `g1` …, a prediction `p`, a true
+ * value `t` and, where weighted, a weight `w`.
+ *
+ * In two steps, since raw sums of squares would cancel: the means of all groups
+ * first, then the sums of deviations from them. A row of the result is the
+ * group, whether its rows are whole, and what {@link readMoments} reads.
+ */
+export function momentsSql(rows: string, { outputs, hasTruth, isWeighted, checks = [] }: MomentsQuery): string {
+  const groups = outputs.map((_, place) => `g${String(place)}`);
+  const expressions = expressionsOf(hasTruth);
+  const quantities = expressions.map((_, place) => `q${String(place)}`);
+  const whole = ['p', ...(hasTruth ? ['t'] : []), ...(isWeighted ? ['w'] : [])]
+    .map((name) => `(${isKnown(name)})`)
+    .join(' AND ');
+  const values = expressions.map((expression, place) => `${expression} AS q${String(place)}`);
+  const times = isWeighted ? 'w * ' : '';
+  const weight = isWeighted ? 'nullif(kahan_sum(w), 0)' : 'count(*)';
+  const means = quantities.map((q) => `kahan_sum(${times}${q}) / ${weight} AS ${q}`);
+  const pivots = quantities.map((q) => `CASE WHEN isfinite(means.${q}) THEN means.${q} ELSE 0 END AS m${q}`);
+  const deviations = quantities.map((q) => `valued.${q} - m${q} AS d${q}`);
+  const sums = quantities.flatMap((q) => [
+    `max(m${q})`,
+    `kahan_sum(${times}d${q})`,
+    `kahan_sum(${times}d${q} * d${q})`,
+    `kahan_sum(${times}d${q} * d${q} * d${q})`,
+  ]);
+  const isSameGroup = groups.map((group) => `valued.${group} IS NOT DISTINCT FROM means.${group}`).join(' AND ');
+  const results = [...weightSums(isWeighted ? 'w' : undefined), ...sums, ...checks];
+  // Not materialised: rows are scanned twice and held never.
+  return `WITH valued AS NOT MATERIALIZED (SELECT *, CASE WHEN ${whole} THEN 1 ELSE 0 END AS known, ${values.join(', ')} FROM (${rows})),
+    means AS (SELECT ${[...groups, ...means].join(', ')} FROM valued WHERE known = 1 GROUP BY ${groups.join(', ')}),
+    centred AS NOT MATERIALIZED (SELECT valued.*, ${[...pivots, ...deviations].join(', ')}
+      FROM valued LEFT JOIN means ON ${isSameGroup})
+    SELECT ${[...outputs, 'known', ...results.map((sum) => `CAST(${sum} AS DOUBLE)`)].join(', ')}
+    FROM centred GROUP BY ${[...groups, 'known'].join(', ')}`;
+}
+
+/**
+ * Reads one group's counts and sums of deviations. The pivots are means already
+ * but for rounding, h = sum w d / sum w, which is taken out here:
+ * m2 = sum w d^2 - W h^2 and m3 = sum w d^3 - 3 h sum w d^2 + 2 W h^3.
+ */
+export function readMoments(
+  numbers: readonly number[],
+  { hasTruth, isWeighted }: Pick<MomentsQuery, 'hasTruth' | 'isWeighted'>,
+): Omit<NumberSums, 'group'> {
+  const firstSum = isWeighted ? 3 : 1;
+  const weights = readWeights(numbers.slice(0, firstSum));
+  const { weight } = weights;
+  const sums = numbers.slice(firstSum);
+  const names = quantitiesOf(hasTruth);
+  const moments = names.map((name, place): [MomentQuantity, MomentSums] => {
+    const [pivot = 0, s1 = 0, s2 = 0, s3 = 0] = sums.slice(4 * place);
+    if (weight === 0) return [name, { mean: 0, m2: 0, m3: 0 }];
+    const shift = s1 / weight;
+    return [
+      name,
+      {
+        mean: pivot + shift,
+        m2: Math.max(0, s2 - weight * shift * shift),
+        m3: s3 - 3 * shift * s2 + 2 * weight * shift ** 3,
+      },
+    ];
+  });
+  return { ...weights, moments: Object.fromEntries(moments) };
+}
+
+function quantitiesOf(hasTruth: boolean): readonly MomentQuantity[] {
+  return hasTruth ? (Object.keys(QUANTITIES) as MomentQuantity[]) : ['prediction'];
+}
+
+function expressionsOf(hasTruth: boolean): readonly string[] {
+  return quantitiesOf(hasTruth).map((name) => QUANTITIES[name]);
+}

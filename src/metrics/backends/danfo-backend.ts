@@ -1,0 +1,122 @@
+import type { WeightSums } from '../../io/value-sql.ts';
+import { groupMoments } from '../../stats/index.ts';
+import { type DanfoGroup, groupWithDanfo } from '../../table/index.ts';
+import { MOST_DISTINCT_SCORES, REGRESSION_QUANTITIES, sum } from '../group-stats.ts';
+import type { MetricBackend } from '../metric-backend.ts';
+import { prepareNumbers, QUANTITY_OF } from '../reduce-regression.ts';
+import { finishClassification, prepareDecisions } from '../reduce-rows.ts';
+import { prepareScores, type PreparedScores } from '../reduce-scores.ts';
+import { countDropped } from '../row-arguments.ts';
+import { collectScores, gridStep, toGrid } from '../score-grid.ts';
+import { fillTables, momentsOfSums, toEntry } from '../stats-of-sums.ts';
+import { onHost } from './host-rows.ts';
+import { rawCellCodes, rawCellsOf } from './raw-cell-codes.ts';
+
+/** Groups rows with danfojs's `groupby`, and sums what each group holds. */
+export const danfoBackend: MetricBackend = {
+  name: 'danfo',
+
+  async classification(rows) {
+    const prepared = prepareDecisions(await onHost(rows));
+    const { labels } = prepared.groups;
+    const groups = await groupRows(rawCellCodes(prepared), { weight: prepared.weights }, ['group']);
+    const sums = groups.map((group) => ({ group: first(group, 'group'), ...sumWeights(group) }));
+    return finishClassification(labels, rawCellsOf(sums, labels.length), prepared);
+  },
+
+  async regression(rows) {
+    const { labels, codes, yPred, yTrue, weights } = prepareNumbers(await onHost(rows));
+    const groups = await groupRows(codes, { p: yPred, t: yTrue, weight: weights }, ['group']);
+    const sums = groups.map((group) => ({
+      group: first(group, 'group'),
+      ...sumWeights(group),
+      moments: momentsOf(group),
+    }));
+    const tables = fillTables(
+      sums,
+      sums.map(({ group }) => group),
+      labels.length,
+    );
+    return {
+      kind: 'regression',
+      labels,
+      ...tables,
+      moments: momentsOfSums(sums, labels.length),
+      hasTruth: yTrue !== undefined,
+      nDropped: countDropped(tables.counts, yPred.length),
+    };
+  },
+
+  async scores(rows) {
+    const prepared = prepareScores(await onHost(rows));
+    const { labels, codes, yScore, yTrue, weights } = prepared;
+    const step = stepOf(prepared);
+    const score = yScore.map((value) => toGrid(value, step));
+    const groups = await groupRows(codes, { score, truth: yTrue, weight: weights }, ['group', 'score', 'truth']);
+    const entries = groups.map((group) =>
+      toEntry({
+        group: first(group, 'group'),
+        score: first(group, 'score'),
+        truth: first(group, 'truth') as 0 | 1,
+        ...sumWeights(group),
+      }),
+    );
+    const counts = entries.map((entry) => sum(entry.counts));
+    return collectScores(labels, entries, countDropped(counts, yScore.length), step);
+  },
+};
+
+/** Groups the rows whose code is not negative. */
+async function groupRows(
+  codes: Int32Array,
+  columns: Readonly<Record<string, ArrayLike<number> | undefined>>,
+  keys: readonly string[],
+): Promise<DanfoGroup[]> {
+  const kept: number[] = [];
+  codes.forEach((code, row) => {
+    if (code >= 0) kept.push(row);
+  });
+  const given: Record<string, readonly number[]> = { group: kept.map((row) => codes[row] as number) };
+  for (const [name, values] of Object.entries(columns)) {
+    if (values !== undefined) given[name] = kept.map((row) => values[row] as number);
+  }
+  return groupWithDanfo(given, keys);
+}
+
+function first(group: DanfoGroup, column: string): number {
+  return group[column]?.[0] as number;
+}
+
+function sumWeights(group: DanfoGroup): WeightSums {
+  const count = group['group']?.length ?? 0;
+  const weights = group['weight'];
+  if (weights === undefined) return { count, weight: count, squaredWeight: count };
+  return { count, weight: sum(weights), squaredWeight: sum(weights.map((weight) => weight * weight)) };
+}
+
+function momentsOf({ p = [], t, weight }: DanfoGroup): Parameters<typeof momentsOfSums>[0][number]['moments'] {
+  const codes = new Int32Array(p.length);
+  const quantities = t === undefined ? (['prediction'] as const) : REGRESSION_QUANTITIES;
+  const moments = quantities.map((quantity) => {
+    const values = p.map((prediction, row) => QUANTITY_OF[quantity](prediction, t?.[row] as number));
+    const { mean, m2, m3 } = groupMoments(values, codes, weight, 1);
+    return [quantity, { mean: mean[0] as number, m2: m2[0] as number, m3: m3[0] as number }] as const;
+  });
+  return Object.fromEntries(moments);
+}
+
+/** The grid of scores, 0 where they are few enough to stay as they are; found before danfojs makes a group of each. */
+function stepOf({ labels, codes, yScore }: PreparedScores): number {
+  const distinct = labels.map(() => new Set<number>());
+  let [pairs, largest] = [0, 0];
+  for (let row = 0; row < codes.length; row++) {
+    const own = distinct[codes[row] as number];
+    if (own === undefined) continue;
+    const score = yScore[row] as number;
+    largest = Math.max(largest, Math.abs(score));
+    if (pairs > MOST_DISTINCT_SCORES || own.has(score)) continue;
+    own.add(score);
+    pairs++;
+  }
+  return pairs > MOST_DISTINCT_SCORES ? gridStep(largest) : 0;
+}

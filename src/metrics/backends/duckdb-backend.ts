@@ -1,0 +1,48 @@
+import { countArrays, countArrayScores, sumArrayMoments } from '../../io/reduce-arrays.ts';
+import { MOST_DISTINCT_SCORES } from '../group-stats.ts';
+import type { MetricBackend } from '../metric-backend.ts';
+import { prepareNumbers } from '../reduce-regression.ts';
+import { finishClassification, prepareDecisions } from '../reduce-rows.ts';
+import { prepareScores } from '../reduce-scores.ts';
+import { countDropped } from '../row-arguments.ts';
+import { collectScores, gridStep } from '../score-grid.ts';
+import { fillTables, momentsOfSums, toEntry } from '../stats-of-sums.ts';
+import { onHost } from './host-rows.ts';
+import { rawCellCodes, rawCellsOf } from './raw-cell-codes.ts';
+
+/** Groups rows with SQL in DuckDB, in memory. */
+export const duckDbBackend: MetricBackend = {
+  name: 'duckdb',
+
+  async classification(rows) {
+    const prepared = prepareDecisions(await onHost(rows));
+    const { labels } = prepared.groups;
+    const sums = await countArrays({ group: rawCellCodes(prepared), weight: prepared.weights });
+    return finishClassification(labels, rawCellsOf(sums, labels.length), prepared);
+  },
+
+  async regression(rows) {
+    const { labels, codes, yPred, yTrue, weights } = prepareNumbers(await onHost(rows));
+    const sums = await sumArrayMoments({ group: codes, p: yPred, t: yTrue, weight: weights });
+    const places = sums.map(({ group }) => group);
+    const tables = fillTables(sums, places, labels.length);
+    return {
+      kind: 'regression',
+      labels,
+      ...tables,
+      moments: momentsOfSums(sums, labels.length),
+      hasTruth: yTrue !== undefined,
+      nDropped: countDropped(tables.counts, yPred.length),
+    };
+  },
+
+  async scores(rows) {
+    const { labels, codes, yScore, yTrue, weights } = prepareScores(await onHost(rows));
+    const { cells, step } = await countArrayScores(
+      { group: codes, score: yScore, truth: Int32Array.from(yTrue), weight: weights },
+      { mostDistinct: MOST_DISTINCT_SCORES, stepFor: gridStep },
+    );
+    const counts = cells.map(({ count }) => count);
+    return collectScores(labels, cells.map(toEntry), countDropped(counts, yScore.length), step);
+  },
+};

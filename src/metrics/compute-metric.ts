@@ -1,0 +1,93 @@
+import { type ClassStats, compareGroups } from './compare-groups.ts';
+import type { GroupStats } from './group-stats.ts';
+import { measureDefinition } from './measures/index.ts';
+import { type MetricDefinition, metricDefinition } from './metric-definitions.ts';
+import type { MetricResult } from './metric-result.ts';
+import { assertMacroKind, classificationRows, classNamesOf, regressionRows, scoreRows } from './metric-rows.ts';
+import { fillMetricOptions, type MetricOptions } from './options.ts';
+import { reduceClassification } from './reduce-rows.ts';
+import { reduceRegression } from './reduce-regression.ts';
+import { reduceScores } from './reduce-scores.ts';
+import type { MetricRows } from './row-options.ts';
+
+/**
+ * Any metric as a function of per-group statistics.
+ * @param name `demographic_parity_difference`, or any measure with `_difference` or `_ratio` after it
+ * @param stats statistics of the metric's kind: counts of decisions, moments of numbers, or scores
+ * @throws {ValueError} for an unknown metric or option, or statistics of another kind
+ * @throws {MetricComputationError} where the metric needs true labels and none were counted
+ * @example
+ * ```ts
+ * import { metricOf, reduceClassification } from 'evenhand/metrics';
+ *
+ * const stats = reduceClassification({ yPred: [1, 1, 1, 0], sensitive: ['a', 'a', 'b', 'b'] });
+ * console.log(metricOf('demographic_parity_ratio', stats, { minGroupSize: 2 }).value);
+ * // 0.5
+ * ```
+ */
+export function metricOf(name: string, stats: GroupStats, options?: MetricOptions): MetricResult {
+  return metricOfClasses(name, [{ stats, className: undefined }], options);
+}
+
+/** {@link metricOf} for an outcome of several classes, each counted against the rest. */
+export function metricOfClasses(name: string, classes: readonly ClassStats[], options?: MetricOptions): MetricResult {
+  return compareGroups(classes, metricDefinition(name), fillMetricOptions(options));
+}
+
+/** The kind of statistics that a metric is computed from. */
+export function metricKind({ measures }: MetricDefinition): GroupStats['kind'] {
+  return measureDefinition(measures[0] ?? 'selection_rate').kind;
+}
+
+/** Whether a metric needs true labels, or true values. */
+export function metricNeedsTruth({ measures }: MetricDefinition): boolean {
+  return measures.some((measure) => measureDefinition(measure).needsTruth);
+}
+
+/**
+ * Any metric of rows on the host; the functions with names of their own are this one with a name.
+ * @param name `equalized_odds_ratio`, say, or any measure with `_difference` or `_ratio` after it
+ * @param rows the columns that the metric needs, and `sensitive`
+ * @throws {ValueError} for an unknown metric or option
+ * @throws {DataValidationError} for values that cannot be used
+ * @throws {MetricComputationError} where a column that the metric needs was not given
+ * @example
+ * ```ts
+ * import { computeMetric } from 'evenhand/metrics';
+ *
+ * const rows = { yTrue: [1, 1, 0, 1], yPred: [1, 1, 1, 0], sensitive: ['a', 'a', 'b', 'b'] };
+ * console.log(computeMetric('accuracy_difference', rows, { minGroupSize: 2 }).value);
+ * // 1
+ * ```
+ */
+export function computeMetric(name: string, rows: MetricRows, options: MetricOptions = {}): MetricResult {
+  const definition = metricDefinition(name);
+  const filled = fillMetricOptions(options);
+  return compareGroups(classesOf(definition, rows), definition, filled);
+}
+
+function classesOf(definition: MetricDefinition, rows: MetricRows): ClassStats[] {
+  const { metric } = definition;
+  const kind = metricKind(definition);
+  if (rows.average === 'macro') {
+    assertMacroKind(kind, metric);
+    return classNamesOf(rows).map((className) => ({
+      className,
+      stats: reduceClassification(classificationRows({ ...rows, positiveLabel: className }, metric)),
+    }));
+  }
+  const stats = reduceRows(kind, rows, metric);
+  return [{ stats, className: undefined }];
+}
+
+/** Rows on the host as statistics of a kind. */
+export function reduceRows(kind: GroupStats['kind'], rows: MetricRows, metric: string): GroupStats {
+  switch (kind) {
+    case 'classification':
+      return reduceClassification(classificationRows(rows, metric));
+    case 'regression':
+      return reduceRegression(regressionRows(rows, metric));
+    case 'scores':
+      return reduceScores(scoreRows(rows, metric));
+  }
+}

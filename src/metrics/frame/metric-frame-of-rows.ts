@@ -1,0 +1,68 @@
+import { ValueError } from '../../exceptions/index.ts';
+import type { SensitiveSource } from '../../table/index.ts';
+import { reduceRows } from '../compute-metric.ts';
+import type { GroupStats } from '../group-stats.ts';
+import { measureDefinition, type MeasureName, parseMeasure } from '../measures/index.ts';
+import type { MetricOptions } from '../options.ts';
+import type { MetricRows } from '../row-options.ts';
+import { crossControl } from './cross-control.ts';
+import { MetricFrame, type StatsByKind } from './metric-frame.ts';
+
+/** Rows of a frame, with the names of its measures. */
+export interface MetricFrameRows extends MetricRows {
+  /** Names of measures, such as `selection_rate`, `true_positive_rate`, `roc_auc`, `mean_absolute_error`, `count`. */
+  readonly metrics: readonly string[];
+  /** A feature inside whose levels groups are compared too; several are crossed. */
+  readonly control?: SensitiveSource | undefined;
+}
+
+/**
+ * Measures of every group side by side, as fairlearn's MetricFrame has them,
+ * from one pass over the rows.
+ *
+ * With `control`, groups are also compared inside each of its levels, and the
+ * frame warns where a gap changes its sign there (Simpson's paradox). Rows
+ * without a level are left out like rows without a group.
+ * @param rows the columns that the measures need, `sensitive`, and the names of the measures
+ * @throws {ValueError} for an unknown measure, or none
+ * @throws {DataValidationError} for values that cannot be used
+ * @example
+ * ```ts
+ * import { metricFrame } from 'evenhand/metrics';
+ *
+ * const frame = metricFrame(
+ *   { yPred: [1, 0, 1, 1], sensitive: ['a', 'a', 'b', 'b'], metrics: ['selection_rate', 'count'] },
+ *   { minGroupSize: 1 },
+ * );
+ * console.log(frame.byGroup['a'], frame.overall['selection_rate'], frame.difference()['selection_rate']);
+ * // { selection_rate: 0.5, count: 2 } 0.75 0.5
+ * ```
+ */
+export function metricFrame(rows: MetricFrameRows, options: MetricOptions = {}): MetricFrame {
+  const measures = parseMeasures(rows.metrics);
+  const crossed = rows.control === undefined ? undefined : crossControl(rows.sensitive, rows.control, rows.nanPolicy);
+  const crossedRows = { ...rows, sensitive: crossed?.column ?? rows.sensitive };
+  const stats = kindsOf(measures).map(({ kind, measure }) => [kind, reduceRows(kind, crossedRows, measure)] as const);
+  return new MetricFrame(Object.fromEntries(stats) as StatsByKind, measures, options, crossed?.cells);
+}
+
+/**
+ * Measures by their own names.
+ * @throws {ValueError} for an unknown one, or none
+ */
+export function parseMeasures(names: readonly string[]): readonly MeasureName[] {
+  if (names.length > 0) return Object.freeze([...new Set(names.map(parseMeasure))]);
+  throw new ValueError('A metric frame needs at least one measure in metrics.', {
+    suggestion: "Name some, as in metrics: ['selection_rate', 'count'].",
+  });
+}
+
+/** The kinds of statistics that measures need, each with the first measure that needs it. */
+export function kindsOf(measures: readonly MeasureName[]): { kind: GroupStats['kind']; measure: MeasureName }[] {
+  const first = new Map<GroupStats['kind'], MeasureName>();
+  for (const measure of measures) {
+    const { kind } = measureDefinition(measure);
+    if (!first.has(kind)) first.set(kind, measure);
+  }
+  return Array.from(first, ([kind, measure]) => ({ kind, measure }));
+}

@@ -1,0 +1,209 @@
+import { assertTruth, compareGroups } from '../compare-groups.ts';
+import { measureOfCompat, overallOfCompat } from '../compat.ts';
+import { largest, smallest } from '../gap.ts';
+import type { GroupStats } from '../group-stats.ts';
+import { markdownTable, escapeMarkdown } from '../markdown-table.ts';
+import { measureDefinition, type MeasureName } from '../measures/index.ts';
+import { formatNumber, inWords } from '../metric-markdown.ts';
+import type { MetricResult } from '../metric-result.ts';
+import { fillMetricOptions, type GapMethod, type MetricOptions } from '../options.ts';
+import { rowsPerGroup } from '../rows-per-group.ts';
+import type { ControlCell } from './cross-control.ts';
+import { splitByControl } from './cross-control.ts';
+import { type SimpsonFinding, simpsonFinding, simpsonWarning } from './simpson.ts';
+
+/** A number of each measure; NaN where it is undefined. */
+export type MeasureValues = Readonly<Record<string, number>>;
+
+/** Statistics of each kind that a frame's measures need. */
+export type StatsByKind = Readonly<Partial<Record<GroupStats['kind'], GroupStats>>>;
+
+/**
+ * Measures of every group side by side, with overall values, differences and
+ * ratios; with a control feature, the same inside each of its levels.
+ * Frozen; made by {@link metricFrame} or an analyzer.
+ */
+export class MetricFrame {
+  readonly measures: readonly MeasureName[];
+  /** Each measure of all rows together. */
+  readonly overall: MeasureValues;
+  /** Each measure of every group that occurs; NaN where a group has none. */
+  readonly byGroup: Readonly<Record<string, MeasureValues>>;
+  readonly nPerGroup: Readonly<Record<string, number>>;
+  /** The frame of each level of the control feature; empty without one. */
+  readonly byLevel: Readonly<Record<string, MetricFrame>>;
+  /** Measures whose gap changes its sign inside the levels of the control feature. */
+  readonly simpson: readonly SimpsonFinding[];
+  /** What a careful reader should know before quoting the values. */
+  readonly warnings: readonly string[];
+  readonly nDropped: number;
+  readonly #stats: StatsByKind;
+  readonly #options: MetricOptions;
+
+  /** @param cells what each group of the statistics stands for, where they are crossed by a control feature */
+  constructor(
+    statsByKind: StatsByKind,
+    measures: readonly MeasureName[],
+    options: MetricOptions,
+    cells?: readonly ControlCell[],
+  ) {
+    const parts = cells === undefined ? undefined : takeApart(statsByKind, cells);
+    this.#stats = parts?.all ?? statsByKind;
+    this.#options = options;
+    this.measures = measures;
+    const filled = fillMetricOptions(options);
+    const known = Object.values(this.#stats);
+    assertTruth(known, measures.join(', '), measures);
+    const { labels, nDropped } = known[0] as GroupStats;
+    const columns = measures.map((name) => {
+      const { kind, measure } = measureDefinition(name);
+      const stats = this.#stats[kind] as GroupStats;
+      const values = measureOfCompat(measure(stats), filled).values;
+      return { name, values, overall: measure(overallOfCompat(stats, filled)).values[0] as number };
+    });
+    this.overall = Object.fromEntries(columns.map(({ name, overall }) => [name, overall]));
+    this.byGroup = Object.fromEntries(
+      labels.map((label, group) => [
+        label,
+        Object.freeze(Object.fromEntries(columns.map(({ name, values }) => [name, values[group] as number]))),
+      ]),
+    );
+    const rows = rowsPerGroup(known[0] as GroupStats, false);
+    this.nPerGroup = Object.fromEntries(labels.map((label, group) => [label, rows[group] as number]));
+    this.nDropped = nDropped;
+    this.byLevel = Object.fromEntries(
+      Array.from(parts?.levels ?? [], ([level, stats]) => [level, new MetricFrame(stats, measures, options)]),
+    );
+    this.simpson = measures.flatMap((name) => simpsonFinding(this, name, filled) ?? []);
+    this.warnings = this.simpson.map(simpsonWarning);
+    for (const part of [this.overall, this.byGroup, this.nPerGroup, this.byLevel, this.simpson, this.warnings, this]) {
+      Object.freeze(part);
+    }
+  }
+
+  /** The difference of each measure over groups; see {@link MetricFrame.metric} for intervals and exclusions. */
+  difference(method?: GapMethod): MeasureValues {
+    return this.#compare('difference', method);
+  }
+
+  /** The ratio of each measure over groups. */
+  ratio(method?: GapMethod): MeasureValues {
+    return this.#compare('ratio', method);
+  }
+
+  /** The smallest value of each measure. */
+  groupMin(): MeasureValues {
+    return this.#extreme(smallest);
+  }
+
+  /** The largest value of each measure. */
+  groupMax(): MeasureValues {
+    return this.#extreme(largest);
+  }
+
+  /**
+   * The comparison of one measure as a whole {@link MetricResult}: interval, exclusions, warnings.
+   * @param name one of the frame's measures
+   */
+  metric(
+    name: MeasureName,
+    comparison: 'difference' | 'ratio' = 'difference',
+    options: MetricOptions = {},
+  ): MetricResult {
+    const stats = this.#stats[measureDefinition(name).kind] as GroupStats;
+    const definition = { metric: `${name}_${comparison}`, measures: [name], comparison };
+    return compareGroups(
+      [{ stats, className: undefined }],
+      definition,
+      fillMetricOptions({ ...this.#options, ...options }),
+    );
+  }
+
+  /** The frame as the wire has it: snake_case, undefined values as null. */
+  toJSON(): Record<string, unknown> {
+    const plain = (values: MeasureValues): Record<string, number | null> =>
+      Object.fromEntries(Object.entries(values).map(([name, value]) => [name, Number.isFinite(value) ? value : null]));
+    const levels = Object.entries(this.byLevel);
+    return {
+      overall: plain(this.overall),
+      by_group: Object.fromEntries(Object.entries(this.byGroup).map(([label, values]) => [label, plain(values)])),
+      n_per_group: this.nPerGroup,
+      difference: plain(this.difference()),
+      ratio: plain(this.ratio()),
+      n_dropped: this.nDropped,
+      warnings: this.warnings,
+      ...(levels.length === 0
+        ? {}
+        : { by_level: Object.fromEntries(levels.map(([level, frame]) => [level, frame.toJSON()])) }),
+    };
+  }
+
+  /**
+   * The frame as Markdown tables: groups, all rows, differences and ratios; then each level.
+   * @param depth of the headings of levels
+   */
+  toMarkdown(depth = 3): string {
+    const line = (title: string, n: string, values: MeasureValues): string[] => [
+      title,
+      n,
+      ...this.measures.map((name) => formatNumber(values[name] ?? NaN)),
+    ];
+    const rows = Object.entries(this.byGroup).map(([label, values]) =>
+      line(escapeMarkdown(label), String(this.nPerGroup[label] ?? 0), values),
+    );
+    const total = Object.values(this.nPerGroup).reduce((sum, n) => sum + n, 0);
+    const table = markdownTable(
+      ['group', 'n', ...this.measures.map(inWords)],
+      [
+        ...rows,
+        line('**all rows**', String(total), this.overall),
+        line('**difference**', '', this.difference()),
+        line('**ratio**', '', this.ratio()),
+      ],
+    );
+    const levels = Object.entries(this.byLevel).flatMap(([level, frame]) => [
+      '',
+      `${'#'.repeat(depth)} ${escapeMarkdown(level)}`,
+      '',
+      frame.toMarkdown(depth + 1),
+    ]);
+    const notes = this.warnings.map((warning) => `- Note: ${escapeMarkdown(warning)}`);
+    return [table, ...(notes.length === 0 ? [] : ['', ...notes]), ...levels].join('\n');
+  }
+
+  #compare(comparison: 'difference' | 'ratio', method: GapMethod | undefined): MeasureValues {
+    const options = { withCi: false, withEffectSize: false, ...(method === undefined ? {} : { method }) };
+    return Object.fromEntries(this.measures.map((name) => [name, this.metric(name, comparison, options).value]));
+  }
+
+  #extreme(pick: (values: readonly number[]) => number): MeasureValues {
+    const { minGroupSize } = fillMetricOptions(this.#options);
+    return Object.fromEntries(
+      this.measures.map((name) => {
+        const values = Object.entries(this.byGroup).flatMap(([label, own]) => {
+          const value = own[name] ?? NaN;
+          return (this.nPerGroup[label] ?? 0) < minGroupSize || Number.isNaN(value) ? [] : [value];
+        });
+        return [name, values.length === 0 ? NaN : pick(values)];
+      }),
+    );
+  }
+}
+
+interface FrameParts {
+  readonly all: StatsByKind;
+  readonly levels: ReadonlyMap<string, StatsByKind>;
+}
+
+function takeApart(statsByKind: StatsByKind, cells: readonly ControlCell[]): FrameParts {
+  const kinds = Object.entries(statsByKind).map(([kind, stats]) => [kind, splitByControl(stats, cells)] as const);
+  const names = [...(kinds[0]?.[1].levels.keys() ?? [])];
+  const levels = names.map((level): [string, StatsByKind] => [
+    level,
+    Object.fromEntries(kinds.map(([kind, { levels: own }]) => [kind, own.get(level)])) as StatsByKind,
+  ]);
+  return {
+    all: Object.fromEntries(kinds.map(([kind, { all }]) => [kind, all])) as StatsByKind,
+    levels: new Map(levels),
+  };
+}

@@ -1,0 +1,39 @@
+import type { ColumnSource, SensitiveSource } from '../../table/index.ts';
+import { computeMetric } from '../compute-metric.ts';
+import type { MetricResult } from '../metric-result.ts';
+import type { MetricOptions } from '../options.ts';
+import type { RowOptions } from '../row-options.ts';
+
+/**
+ * Predictive parity difference: the largest minus the smallest precision over
+ * groups,
+ *
+ *     max_g P(yTrue = 1 | yPred = 1, g) - min_g P(yTrue = 1 | yPred = 1, g), in [0, 1].
+ *
+ * A group without a positive decision has no precision; it is left out and listed.
+ * Groups under `minGroupSize` rows are excluded and listed; with fewer than two
+ * groups left the value is NaN and `undefinedReason` says why.
+ * @param yTrue true labels, [n], 0 or 1
+ * @param yPred decisions, [n], 0 or 1
+ * @param sensitive group of each row, [n], or an object of several attributes to cross
+ * @throws {DataValidationError} where lengths differ, a value cannot be used, or all rows lack a value
+ * @see Chouldechova (2017), "Fair prediction with disparate impact"
+ * @example
+ * ```ts
+ * import { predictiveParityDifference } from 'evenhand/metrics';
+ *
+ * const yTrue = [1, 1, 0, 0, 1, 1, 0, 0];
+ * const yPred = [1, 1, 0, 0, 1, 0, 0, 1];
+ * const groups = ['a', 'a', 'a', 'a', 'b', 'b', 'b', 'b'];
+ * console.log(predictiveParityDifference(yTrue, yPred, groups, { minGroupSize: 2 }).value);
+ * // 0.5
+ * ```
+ */
+export function predictiveParityDifference(
+  yTrue: ColumnSource,
+  yPred: ColumnSource,
+  sensitive: SensitiveSource,
+  options: MetricOptions & RowOptions = {},
+): MetricResult {
+  return computeMetric('predictive_parity_difference', { ...options, yTrue, yPred, sensitive }, options);
+}

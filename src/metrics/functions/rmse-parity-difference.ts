@@ -1,0 +1,36 @@
+import type { ColumnSource, SensitiveSource } from '../../table/index.ts';
+import { computeMetric } from '../compute-metric.ts';
+import type { MetricResult } from '../metric-result.ts';
+import type { MetricOptions } from '../options.ts';
+import type { RowOptions } from '../row-options.ts';
+
+/**
+ * RMSE parity difference, for regression: the largest minus the smallest root mean
+ * squared error over groups,
+ *
+ *     max_g sqrt(mean((yPred - yTrue)^2 | g)) - min_g sqrt(mean((yPred - yTrue)^2 | g)), in [0, inf), in the target's units.
+ *
+ * Groups under `minGroupSize` rows are excluded and listed; with fewer than two
+ * groups left the value is NaN and `undefinedReason` says why.
+ * @param yTrue true values, [n], finite
+ * @param yPred predicted values, [n], finite
+ * @param sensitive group of each row, [n], or an object of several attributes to cross
+ * @throws {DataValidationError} where lengths differ, a value cannot be used, or all rows lack a value
+ * @see Agarwal, Dudik and Wu (2019), "Fair regression" (bounded group loss)
+ * @example
+ * ```ts
+ * import { rmseParityDifference } from 'evenhand/metrics';
+ *
+ * const result = rmseParityDifference([1, 2, 3, 4], [1, 2, 4, 5], ['a', 'a', 'b', 'b'], { minGroupSize: 2 });
+ * console.log(result.value);
+ * // 1
+ * ```
+ */
+export function rmseParityDifference(
+  yTrue: ColumnSource,
+  yPred: ColumnSource,
+  sensitive: SensitiveSource,
+  options: MetricOptions & RowOptions = {},
+): MetricResult {
+  return computeMetric('rmse_parity_difference', { ...options, yTrue, yPred, sensitive }, options);
+}

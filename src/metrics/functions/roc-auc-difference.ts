@@ -1,0 +1,40 @@
+import type { ColumnSource, SensitiveSource } from '../../table/index.ts';
+import { computeMetric } from '../compute-metric.ts';
+import type { MetricResult } from '../metric-result.ts';
+import type { MetricOptions } from '../options.ts';
+import type { RowOptions } from '../row-options.ts';
+
+/**
+ * ROC AUC difference: the largest minus the smallest area under the ROC curve over
+ * groups, in [0, 1], where
+ *
+ *     AUC_g = P(score of a positive > score of a negative | g) + P(they tie | g) / 2.
+ *
+ * Exact for up to 65,536 distinct scores; beyond, scores are rounded to a grid and
+ * a warning bounds what that changed. A group without positives or without
+ * negatives has no AUC; it is left out and listed.
+ * Groups under `minGroupSize` rows are excluded and listed; with fewer than two
+ * groups left the value is NaN and `undefinedReason` says why.
+ * @param yTrue true labels, [n], 0 or 1
+ * @param yScore scores, [n], finite
+ * @param sensitive group of each row, [n], or an object of several attributes to cross
+ * @throws {DataValidationError} where lengths differ, a value cannot be used, or all rows lack a value
+ * @see DeLong, DeLong and Clarke-Pearson (1988) for the standard errors
+ * @example
+ * ```ts
+ * import { rocAucDifference } from 'evenhand/metrics';
+ *
+ * const yTrue = [1, 0, 1, 0];
+ * const yScore = [0.9, 0.1, 0.4, 0.4];
+ * console.log(rocAucDifference(yTrue, yScore, ['a', 'a', 'b', 'b'], { minGroupSize: 2 }).value);
+ * // 0.5
+ * ```
+ */
+export function rocAucDifference(
+  yTrue: ColumnSource,
+  yScore: ColumnSource,
+  sensitive: SensitiveSource,
+  options: MetricOptions & RowOptions = {},
+): MetricResult {
+  return computeMetric('roc_auc_difference', { ...options, yTrue, yScore, sensitive }, options);
+}

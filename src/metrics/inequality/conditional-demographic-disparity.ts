@@ -1,0 +1,64 @@
+import type { ColumnSource, SensitiveSource } from '../../table/index.ts';
+import { cellIndex, type ClassificationStats, sumCells } from '../group-stats.ts';
+import { reduceClassification } from '../reduce-rows.ts';
+import type { RowOptions } from '../row-options.ts';
+
+const POSITIVE = [cellIndex(0, 1), cellIndex(1, 1), cellIndex(2, 1)];
+const NEGATIVE = [cellIndex(0, 0), cellIndex(1, 0), cellIndex(2, 0)];
+
+/** The metric as a function of per-group statistics. */
+export function conditionalDemographicDisparityOf(stats: ClassificationStats): number {
+  const positive = sumCells(stats.weights, POSITIVE);
+  const negative = sumCells(stats.weights, NEGATIVE);
+  const sizes = positive.map((weight, group) => weight + (negative[group] as number));
+  const sum = (values: Float64Array): number => values.reduce((total, value) => total + value, 0);
+  const [allPositive, allNegative, all] = [sum(positive), sum(negative), sum(sizes)];
+  if (sizes.filter((size) => size > 0).length < 2 || allPositive === 0 || allNegative === 0) return NaN;
+  return sum(
+    sizes.map(
+      (size, group) =>
+        (size / all) * ((negative[group] as number) / allNegative - (positive[group] as number) / allPositive),
+    ),
+  );
+}
+
+/**
+ * Conditional demographic disparity, as AIF360 computes it: the mean over
+ * groups, weighted by their sizes, of a group's share of all negative decisions
+ * minus its share of all positive ones,
+ *
+ *     CDD = sum_g N_g / N ( N_g- / N- - N_g+ / N+ ), in (-1, 1).
+ *
+ * Positive where larger groups have more of the rejections than of the selections.
+ *
+ * Read it with care. The disparities of all groups add up to 0, so that groups
+ * of one size give 0 whatever their rates, and with two groups only the sign
+ * and the difference of their sizes carry the disparity through. The paper
+ * takes the disparity of one group within strata of a further attribute, and
+ * averages over these. The gap between groups is `demographicParityDifference`.
+ *
+ * NaN with fewer than two groups, and where all rows have one outcome. Rows
+ * without a decision, a group or a weight are left out; counts are sums of
+ * `sampleWeight`.
+ * @param yPred decisions, [n], 0 or 1; or the true labels, to measure the data themselves
+ * @param sensitive group of each row, [n], or an object of several attributes to cross
+ * @throws {DataValidationError} where lengths differ, a decision is not 0 or 1, or all rows lack a value
+ * @see Wachter, Mittelstadt and Russell (2021), "Why fairness cannot be automated"
+ * @example
+ * ```ts
+ * import { conditionalDemographicDisparity } from 'evenhand/metrics';
+ *
+ * console.log(conditionalDemographicDisparity([1, 0, 0, 1], ['a', 'a', 'a', 'b']));
+ * // 0.25
+ * ```
+ */
+export function conditionalDemographicDisparity(
+  yPred: ColumnSource,
+  sensitive: SensitiveSource,
+  options: RowOptions = {},
+): number {
+  const { sampleWeight, positiveLabel, nanPolicy } = options;
+  return conditionalDemographicDisparityOf(
+    reduceClassification({ yPred, sensitive, sampleWeight, positiveLabel, nanPolicy }),
+  );
+}

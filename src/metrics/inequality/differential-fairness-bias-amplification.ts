@@ -1,0 +1,65 @@
+import type { ColumnSource, SensitiveSource } from '../../table/index.ts';
+import { cellIndex, type ClassificationStats } from '../group-stats.ts';
+import { reduceClassification } from '../reduce-rows.ts';
+import type { RowOptions } from '../row-options.ts';
+import { assertTruth } from './benefits.ts';
+import { type DifferentialFairnessOptions, fillConcentration, largestLogRatio } from './smoothed-rates.ts';
+
+/** Cells of rows that have a label, by decision and by label. */
+const BY_DECISION = { positive: [cellIndex(0, 1), cellIndex(1, 1)], negative: [cellIndex(0, 0), cellIndex(1, 0)] };
+const BY_LABEL = { positive: [cellIndex(1, 0), cellIndex(1, 1)], negative: [cellIndex(0, 0), cellIndex(0, 1)] };
+
+/**
+ * The metric as a function of per-group statistics.
+ * @throws {MetricComputationError} where no true labels were counted
+ * @throws {ValueError} for a concentration under 0 or not finite
+ */
+export function differentialFairnessBiasAmplificationOf(
+  stats: ClassificationStats,
+  options: DifferentialFairnessOptions = {},
+): number {
+  const concentration = fillConcentration('differentialFairnessBiasAmplification', options);
+  assertTruth(stats, 'differential_fairness_bias_amplification');
+  return largestLogRatio(stats, BY_DECISION, concentration) - largestLogRatio(stats, BY_LABEL, concentration);
+}
+
+/**
+ * Differential fairness bias amplification: what decisions add to the
+ * differential unfairness that is already in the labels,
+ *
+ *     EDF(yPred) - EDF(yTrue),
+ *
+ * with `empiricalDifferentialFairness` of both on the rows that have
+ * both. Positive where decisions set groups further apart than the labels do,
+ * negative where they bring them closer; a model that repeats biased labels
+ * scores 0.
+ *
+ * NaN with fewer than two groups, and without smoothing where both are
+ * infinite. Rows without a label, a decision, a group or a weight are left out.
+ * @param yTrue true labels, [n], 0 or 1
+ * @param yPred decisions, [n], 0 or 1
+ * @param sensitive group of each row, [n], or an object of several attributes to cross
+ * @throws {DataValidationError} where lengths differ, a value is not 0 or 1, or all rows lack a value
+ * @throws {ValueError} for a concentration under 0 or not finite
+ * @see Foulds, Islam, Keya and Pan (2020), "An intersectional definition of fairness"
+ * @example
+ * ```ts
+ * import { differentialFairnessBiasAmplification } from 'evenhand/metrics';
+ *
+ * const groups = ['a', 'a', 'a', 'b', 'b', 'b'];
+ * console.log(differentialFairnessBiasAmplification([1, 0, 0, 1, 1, 0], [1, 0, 0, 1, 1, 1], groups).toFixed(4));
+ * // 1.0986
+ * ```
+ */
+export function differentialFairnessBiasAmplification(
+  yTrue: ColumnSource,
+  yPred: ColumnSource,
+  sensitive: SensitiveSource,
+  options: DifferentialFairnessOptions & RowOptions = {},
+): number {
+  const { sampleWeight, positiveLabel, nanPolicy } = options;
+  return differentialFairnessBiasAmplificationOf(
+    reduceClassification({ yTrue, yPred, sensitive, sampleWeight, positiveLabel, nanPolicy }),
+    options,
+  );
+}

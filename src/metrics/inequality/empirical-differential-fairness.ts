@@ -1,0 +1,66 @@
+import type { ColumnSource, SensitiveSource } from '../../table/index.ts';
+import { cellIndex, type ClassificationStats } from '../group-stats.ts';
+import { reduceClassification } from '../reduce-rows.ts';
+import type { RowOptions } from '../row-options.ts';
+import { type DifferentialFairnessOptions, fillConcentration, largestLogRatio } from './smoothed-rates.ts';
+
+/** Cells by decision, whatever the label. */
+const BY_DECISION = {
+  positive: [cellIndex(0, 1), cellIndex(1, 1), cellIndex(2, 1)],
+  negative: [cellIndex(0, 0), cellIndex(1, 0), cellIndex(2, 0)],
+};
+
+/**
+ * The metric as a function of per-group statistics.
+ * @throws {ValueError} for a concentration under 0 or not finite
+ */
+export function empiricalDifferentialFairnessOf(
+  stats: ClassificationStats,
+  options: DifferentialFairnessOptions = {},
+): number {
+  return largestLogRatio(stats, BY_DECISION, fillConcentration('empiricalDifferentialFairness', options));
+}
+
+/**
+ * Smoothed empirical differential fairness: the largest logarithm of a ratio
+ * between two groups' chances of the same outcome. With concentration c, and
+ * n_gk of n_g rows of a group with outcome k,
+ *
+ *     EDF = max over k in {0, 1}, groups g, h of | ln p_k(g) - ln p_k(h) |,
+ *     p_k(g) = (n_gk + c / 2) / (n_g + c), 0 or more.
+ *
+ * 0 means that outcomes do not depend on the group; ln 2 that some group has
+ * some outcome twice as often as another. Both outcomes count, so that naming
+ * the other one positive changes nothing. Give several attributes for the
+ * intersectional groups that the definition is meant for.
+ *
+ * All groups take part, however small: the smoothing is what tempers them. NaN
+ * with fewer than two groups. Without smoothing, Infinity where one group has an
+ * outcome that another never has. Rows without a decision, a group or a weight
+ * are left out; counts are sums of `sampleWeight`, and smoothing then weighs
+ * against these sums.
+ * @param yPred decisions, [n], 0 or 1; or the true labels, to measure the data themselves
+ * @param sensitive group of each row, [n], or an object of several attributes to cross
+ * @throws {DataValidationError} where lengths differ, a decision is not 0 or 1, or all rows lack a value
+ * @throws {ValueError} for a concentration under 0 or not finite
+ * @see Foulds, Islam, Keya and Pan (2020), "An intersectional definition of fairness"
+ * @example
+ * ```ts
+ * import { empiricalDifferentialFairness } from 'evenhand/metrics';
+ *
+ * const edf = empiricalDifferentialFairness([1, 0, 0, 1, 1, 0], ['a', 'a', 'a', 'b', 'b', 'b']);
+ * console.log(edf.toFixed(4), Math.exp(edf).toFixed(4));
+ * // 0.5108 1.6667
+ * ```
+ */
+export function empiricalDifferentialFairness(
+  yPred: ColumnSource,
+  sensitive: SensitiveSource,
+  options: DifferentialFairnessOptions & RowOptions = {},
+): number {
+  const { sampleWeight, positiveLabel, nanPolicy } = options;
+  return empiricalDifferentialFairnessOf(
+    reduceClassification({ yPred, sensitive, sampleWeight, positiveLabel, nanPolicy }),
+    options,
+  );
+}

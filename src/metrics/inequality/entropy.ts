@@ -1,0 +1,57 @@
+import { finiteNumber } from './number-options.ts';
+
+/** The options of every generalized entropy index. */
+export interface EntropyOptions {
+  /**
+   * What the index heeds most: benefits far above the mean where it is large,
+   * benefits near 0 where it is small. 0 is the mean log deviation, 1 the Theil
+   * index, 2 half the squared coefficient of variation.
+   * @defaultValue 2
+   */
+  readonly alpha?: number | undefined;
+}
+
+/**
+ * Fills in the default and checks what was given.
+ * @throws {ValueError} for an alpha that is not a finite number
+ */
+export function fillAlpha({ alpha = 2 }: EntropyOptions): number {
+  const suggestion = 'Use 2, or 1 for the Theil index, or 0 for the mean log deviation.';
+  return finiteNumber('a generalized entropy index', 'alpha', alpha, suggestion);
+}
+
+/**
+ * The generalized entropy index of values that occur with some mass each. NaN
+ * where nothing has mass or the mean is 0.
+ */
+export function generalizedEntropy(values: ArrayLike<number>, masses: ArrayLike<number>, alpha: number): number {
+  let mass = 0;
+  let sum = 0;
+  for (let i = 0; i < values.length; i++) {
+    mass += masses[i] as number;
+    sum += (masses[i] as number) * (values[i] as number);
+  }
+  const mean = sum / mass;
+  let entropy = 0;
+  for (let i = 0; i < values.length; i++) {
+    if (masses[i] === 0) continue;
+    entropy += ((masses[i] as number) / mass) * contribution((values[i] as number) / mean, alpha);
+  }
+  // The index has no negative values; rounding has.
+  return mass === 0 ? NaN : Math.max(0, entropy);
+}
+
+/**
+ * What a value adds, by its ratio r to the mean. The textbook term
+ * (r^a - 1) / (a (a - 1)) loses its digits near a = 1. The ratios average to 1,
+ * so that the sum of r^a - 1 is that of r^a - r = r (e^((a - 1) ln r) - 1).
+ */
+function contribution(ratio: number, alpha: number): number {
+  if (alpha <= 0.5) return growth(Math.log(ratio), alpha) / (alpha - 1);
+  return ratio === 0 ? 0 : (ratio / alpha) * growth(Math.log(ratio), alpha - 1);
+}
+
+/** (e^(rate x) - 1) / rate, and its limit x at rate 0. */
+function growth(x: number, rate: number): number {
+  return rate === 0 ? x : Math.expm1(rate * x) / rate;
+}

@@ -1,0 +1,108 @@
+import { DataValidationError } from '../../exceptions/index.ts';
+import {
+  type ColumnSource,
+  isTensorLike,
+  Table,
+  type TableSource,
+  type TensorLike,
+  toColumn,
+} from '../../table/index.ts';
+import { toFiniteNumbers } from '../row-arguments.ts';
+
+/**
+ * Features of rows: a table, columns by name, records, an array of rows, a
+ * tensor of shape [rows, features], or the values of a single feature.
+ */
+export type FeatureSource = TableSource | TensorLike | ArrayLike<unknown>;
+
+/** The numbers of one feature, NaN where missing, and what to call it in errors. */
+export interface FeatureColumn {
+  readonly name: string;
+  readonly values: Float64Array;
+}
+
+/**
+ * Reads features as columns of numbers.
+ * @throws {DataValidationError} where there is none, rows differ in width, or one holds texts or infinities
+ */
+export function readFeatures(features: FeatureSource): FeatureColumn[] {
+  const columns = columnsOf(features);
+  if (columns.length === 0) {
+    throw new DataValidationError('features holds no column.', {
+      context: { argument: 'features' },
+      suggestion: 'Give at least one feature, as in { age: [...] }.',
+    });
+  }
+  return columns.map(([name, source]) => ({ name, values: readNumbers(source, name) }));
+}
+
+function columnsOf(features: FeatureSource): (readonly [name: string, source: ColumnSource])[] {
+  if (isTensorLike(features)) return columnsOfTensor(features);
+  if (ArrayBuffer.isView(features)) return [['features', features as ArrayLike<unknown>]];
+  if (Array.isArray(features)) {
+    const first: unknown = features.find((row) => row !== null && row !== undefined);
+    if (isArrayLike(first)) return columnsOfRows(features as readonly ArrayLike<unknown>[]);
+    if (typeof first !== 'object') return [['features', features]];
+  }
+  const table = Table.from(features as TableSource);
+  return table.columnNames.map((name) => [`features.${name}`, table.column(name)]);
+}
+
+function columnsOfTensor(tensor: TensorLike): (readonly [string, ColumnSource])[] {
+  const [rows = 0, width = 0] = tensor.shape;
+  if (tensor.shape.length !== 2) return [['features', tensor]];
+  const values = tensor.dataSync();
+  return Array.from({ length: width }, (_, axis) => [
+    nameOf(axis),
+    Array.from({ length: rows }, (_value, row) => values[row * width + axis]),
+  ]);
+}
+
+function columnsOfRows(rows: readonly ArrayLike<unknown>[]): (readonly [string, ColumnSource])[] {
+  const width = rows.find(isArrayLike)?.length ?? 0;
+  rows.forEach((row, index) => {
+    if (isArrayLike(row) && row.length === width) return;
+    const got = isArrayLike(row) ? `${String(row.length)} values` : String(row);
+    throw new DataValidationError(
+      `Every row of features must have ${String(width)} values, as the first; index ${String(index)} has ${got}.`,
+      {
+        context: { argument: 'features', index, width },
+        suggestion: 'Give every row one value per feature, null where it is missing.',
+      },
+    );
+  });
+  return Array.from({ length: width }, (_, axis) => [nameOf(axis), rows.map((row) => row[axis])]);
+}
+
+function isArrayLike(row: unknown): row is ArrayLike<unknown> {
+  return Array.isArray(row) || ArrayBuffer.isView(row);
+}
+
+function nameOf(axis: number): string {
+  return `features[${String(axis)}]`;
+}
+
+/** Numbers, texts of numbers, and booleans as 0 and 1. */
+function readNumbers(source: ColumnSource, name: string): Float64Array {
+  const column = toColumn(source, name);
+  if (column.kind === 'numeric') return toFiniteNumbers(column, name);
+  const numberOf = column.labels.map(numberFromText);
+  const values = Float64Array.from(column.codes, (code) => (code < 0 ? NaN : (numberOf[code] ?? NaN)));
+  const wrong = column.codes.findIndex((code) => code >= 0 && numberOf[code] === undefined);
+  if (wrong < 0) return toFiniteNumbers(values, name);
+  const text = column.labels[column.codes[wrong] as number];
+  throw new DataValidationError(
+    `${name} must hold numbers, but holds '${String(text)}' at index ${String(wrong)}: distances need numbers.`,
+    {
+      context: { argument: 'features', column: name, index: wrong, value: text },
+      suggestion: 'Encode categories as one column of 0 and 1 for each of them.',
+    },
+  );
+}
+
+function numberFromText(text: string): number | undefined {
+  if (text === 'true') return 1;
+  if (text === 'false') return 0;
+  const number = text.trim() === '' ? NaN : Number(text);
+  return Number.isNaN(number) ? undefined : number;
+}

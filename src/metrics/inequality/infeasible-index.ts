@@ -1,0 +1,120 @@
+import { DataValidationError, ValueError } from '../../exceptions/index.ts';
+import { suggestNames } from '../../internal/nearest.ts';
+import { type CategoricalColumn, encodeGroups, type SensitiveSource } from '../../table/index.ts';
+import type { RankingOptions } from './discounted-cumulative-gain.ts';
+import { wholeNumber } from './number-options.ts';
+
+/** How often a ranking has too few of a group. */
+export interface InfeasibleIndex {
+  /** The number of prefixes with too few of at least one group. */
+  readonly infeasibleIndex: number;
+  /** The number of pairs of a prefix and a group it has too few of. */
+  readonly infeasibleCount: number;
+  /** The last place of each such prefix, counted from 0. */
+  readonly positions: readonly number[];
+}
+
+/** Shares that should be whole numbers of rows miss them by rounding: 0.29 x 100 is 28.999999999999996. */
+const ROUNDING = 1e-9;
+
+/**
+ * Infeasible index of a ranking: how many of its prefixes have fewer rows of
+ * some group than the group's target proportion p_g asks for, rounded down,
+ *
+ *     sum over prefixes k = 1..top of 1[ some group g: count_k(g) < floor(p_g k) ], in 0..top.
+ *
+ * `infeasibleCount` counts every such group of a prefix instead of the prefix
+ * alone; it is what AIF360 calls the index, and the same with two groups.
+ * AIF360 also leaves out the prefix of all `top` rows, which counts here. A
+ * group with a target and no row is missed; targets that add up to less than 1
+ * leave the rest of the places to anyone. Rows without a group are left out, and
+ * those below move up.
+ * @param sensitive group of each row, [n], in the order of the ranking, or an object of several attributes to cross
+ * @param targetProportions the share of the places that each group should have at least, by label
+ * @throws {DataValidationError} where no row has a group, or a group of the ranking has no target
+ * @throws {ValueError} for a proportion outside [0, 1], a sum above 1, or a `top` that is not a whole number from 1
+ * @see Geyik, Ambler and Kenthapadi (2019), "Fairness-aware ranking in search and recommendation systems"
+ * @example
+ * ```ts
+ * import { infeasibleIndex } from 'evenhand/metrics';
+ *
+ * console.log(infeasibleIndex(['a', 'a', 'b', 'b'], { a: 0.5, b: 0.5 }));
+ * // { infeasibleIndex: 1, infeasibleCount: 1, positions: [ 1 ] }
+ * ```
+ */
+export function infeasibleIndex(
+  sensitive: SensitiveSource,
+  targetProportions: Readonly<Record<string, number>>,
+  { top = Infinity }: RankingOptions = {},
+): InfeasibleIndex {
+  if (top !== Infinity) wholeNumber('infeasibleIndex', 'top', top);
+  assertProportions(targetProportions);
+  const groups = encodeGroups(sensitive);
+  const ranking = groups.codes.filter((code) => code >= 0);
+  if (ranking.length === 0) {
+    throw new DataValidationError('sensitive holds no rows with a group, so there is no ranking to measure.', {
+      context: { argument: 'sensitive', rows: groups.codes.length },
+      suggestion: 'Give the group of each row ranked, in the order of the ranking.',
+    });
+  }
+  assertTargets(groups, targetProportions);
+  return countShortages(ranking.subarray(0, Math.min(top, ranking.length)), groups.labels, targetProportions);
+}
+
+function countShortages(
+  ranking: Int32Array,
+  labels: readonly string[],
+  targets: Readonly<Record<string, number>>,
+): InfeasibleIndex {
+  const codeOf = new Map(labels.map((label, code) => [label, code]));
+  const wanted = Object.entries(targets).map(([label, proportion]) => ({ code: codeOf.get(label), proportion }));
+  const counts = new Int32Array(labels.length);
+  const positions: number[] = [];
+  let infeasibleCount = 0;
+  ranking.forEach((group, position) => {
+    counts[group] = (counts[group] as number) + 1;
+    const missed = wanted.filter(({ code, proportion }) => {
+      const count = code === undefined ? 0 : (counts[code] as number);
+      return count < Math.floor(proportion * (position + 1) + ROUNDING);
+    });
+    infeasibleCount += missed.length;
+    if (missed.length > 0) positions.push(position);
+  });
+  return Object.freeze({
+    infeasibleIndex: positions.length,
+    infeasibleCount,
+    positions: Object.freeze(positions),
+  });
+}
+
+function assertProportions(targets: Readonly<Record<string, number>>): void {
+  const wrong = Object.entries(targets).find(([, proportion]) => !(proportion >= 0 && proportion <= 1));
+  if (wrong !== undefined) {
+    throw new ValueError(
+      `The targetProportions parameter of infeasibleIndex must hold numbers from 0 to 1. Got ${String(wrong[1])} for '${wrong[0]}' instead.`,
+      {
+        context: { parameter: 'targetProportions', group: wrong[0], value: wrong[1] },
+        suggestion: 'Give shares, such as 0.5 for half of the places.',
+      },
+    );
+  }
+  const sum = Object.values(targets).reduce((total, proportion) => total + proportion, 0);
+  if (sum <= 1 + ROUNDING) return;
+  throw new ValueError(
+    `The targetProportions parameter of infeasibleIndex must add up to at most 1. Got ${String(sum)} instead.`,
+    {
+      context: { parameter: 'targetProportions', value: sum },
+      suggestion: 'No ranking can meet these targets: lower them.',
+    },
+  );
+}
+
+/** A group without a target is mistyped there, or was forgotten. */
+function assertTargets({ codes, labels }: CategoricalColumn, targets: Readonly<Record<string, number>>): void {
+  const missing = labels.find((label, code) => !Object.hasOwn(targets, label) && codes.includes(code));
+  if (missing === undefined) return;
+  throw new DataValidationError(`targetProportions has no proportion for the group '${missing}' of the ranking.`, {
+    context: { argument: 'targetProportions', group: missing },
+    suggestion: `${suggestNames(missing, Object.keys(targets), 'groups with a target')} Give 0 to a group without one.`,
+  });
+}

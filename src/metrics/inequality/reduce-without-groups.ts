@@ -1,0 +1,22 @@
+import { columnLength, type ColumnSource, unwrap } from '../../table/index.ts';
+import type { ClassificationStats } from '../group-stats.ts';
+import { reduceClassification } from '../reduce-rows.ts';
+import type { RowOptions } from '../row-options.ts';
+
+/** Options on rows that no group divides. */
+export type UngroupedRowOptions = Pick<RowOptions, 'sampleWeight' | 'positiveLabel'>;
+
+/**
+ * Reduces labels and decisions to the statistics of a single group of all rows.
+ * @throws {DataValidationError} where lengths differ, a value is not 0 or 1, or no row is left
+ */
+export function reduceWithoutGroups(
+  yTrue: ColumnSource,
+  yPred: ColumnSource,
+  { sampleWeight, positiveLabel }: UngroupedRowOptions,
+): ClassificationStats {
+  const decisions = unwrap(yPred, 'yPred');
+  const codes = new Int32Array('kind' in decisions ? columnLength(decisions) : decisions.length);
+  const sensitive = { kind: 'categorical', codes, labels: ['all'] } as const;
+  return reduceClassification({ yTrue, yPred: decisions, sensitive, sampleWeight, positiveLabel });
+}

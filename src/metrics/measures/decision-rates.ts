@@ -1,0 +1,149 @@
+import { cellIndex, type ClassificationStats, sumCells } from '../group-stats.ts';
+import { effectiveCount, type GroupMeasure, type MeasureDefinition, type RateSampling } from './group-measure.ts';
+
+const NO = 0;
+const YES = 1;
+
+const TRUE_NEGATIVE = cellIndex(NO, NO);
+const FALSE_POSITIVE = cellIndex(NO, YES);
+const FALSE_NEGATIVE = cellIndex(YES, NO);
+const TRUE_POSITIVE = cellIndex(YES, YES);
+const UNLABELLED_POSITIVE = cellIndex(2, YES);
+const LABELLED = [TRUE_NEGATIVE, FALSE_POSITIVE, FALSE_NEGATIVE, TRUE_POSITIVE];
+
+/** The cells above and below the line of a rate. */
+interface RateCells {
+  readonly above: readonly number[];
+  readonly below: readonly number[];
+  readonly of: string;
+}
+
+const POSITIVES = { below: [FALSE_NEGATIVE, TRUE_POSITIVE], of: 'rows with a positive true label' };
+const NEGATIVES = { below: [TRUE_NEGATIVE, FALSE_POSITIVE], of: 'rows with a negative true label' };
+const SELECTED = { below: [FALSE_POSITIVE, TRUE_POSITIVE], of: 'labelled rows with a positive decision' };
+const REFUSED = { below: [TRUE_NEGATIVE, FALSE_NEGATIVE], of: 'labelled rows with a negative decision' };
+const ALL_LABELLED = { below: LABELLED, of: 'labelled rows' };
+
+const RATE_CELLS = {
+  selection_rate: {
+    above: [FALSE_POSITIVE, TRUE_POSITIVE, UNLABELLED_POSITIVE],
+    below: [0, 1, 2, 3, 4, 5],
+    of: 'rows',
+  },
+  true_positive_rate: { above: [TRUE_POSITIVE], ...POSITIVES },
+  false_negative_rate: { above: [FALSE_NEGATIVE], ...POSITIVES },
+  false_positive_rate: { above: [FALSE_POSITIVE], ...NEGATIVES },
+  true_negative_rate: { above: [TRUE_NEGATIVE], ...NEGATIVES },
+  precision: { above: [TRUE_POSITIVE], ...SELECTED },
+  false_discovery_rate: { above: [FALSE_POSITIVE], ...SELECTED },
+  negative_predictive_value: { above: [TRUE_NEGATIVE], ...REFUSED },
+  false_omission_rate: { above: [FALSE_NEGATIVE], ...REFUSED },
+  accuracy: { above: [TRUE_NEGATIVE, TRUE_POSITIVE], ...ALL_LABELLED },
+  error_rate: { above: [FALSE_POSITIVE, FALSE_NEGATIVE], ...ALL_LABELLED },
+  base_rate: { above: [FALSE_NEGATIVE, TRUE_POSITIVE], ...ALL_LABELLED },
+} as const satisfies Record<string, RateCells>;
+
+/** The rates of binary decisions: shares of rows. */
+export type DecisionRateName = keyof typeof RATE_CELLS;
+
+/** One rate of every group; NaN where a group's denominator is empty. */
+export function decisionRate(
+  stats: ClassificationStats,
+  name: DecisionRateName,
+): GroupMeasure & { sampling: RateSampling } {
+  const { above, below, of }: RateCells = RATE_CELLS[name];
+  const numerators = sumCells(stats.weights, above);
+  const denominators = sumCells(stats.weights, below);
+  const squares = sumCells(stats.squaredWeights, below);
+  return {
+    name,
+    values: numerators.map((numerator, group) => numerator / (denominators[group] as number)),
+    denominatorCounts: sumCells(stats.counts, below),
+    denominatorName: of,
+    sampling: {
+      kind: 'rates',
+      numerators,
+      denominators,
+      effectiveCounts: denominators.map((weight, group) => effectiveCount(weight, squares[group] as number)),
+    },
+  };
+}
+
+/** (TPR + TNR) / 2, with the standard error of a mean of two independent rates. */
+function balancedAccuracy(stats: ClassificationStats): GroupMeasure {
+  const rates = [decisionRate(stats, 'true_positive_rate'), decisionRate(stats, 'true_negative_rate')] as const;
+  const [tpr, tnr] = rates;
+  const variance = ({ values, sampling }: typeof tpr, group: number): number => {
+    const rate = values[group] as number;
+    return (rate * (1 - rate)) / (sampling.effectiveCounts[group] as number);
+  };
+  return {
+    name: 'balanced_accuracy',
+    values: tpr.values.map((value, group) => (value + (tnr.values[group] as number)) / 2),
+    denominatorCounts: tpr.denominatorCounts.map((n, group) => Math.min(n, tnr.denominatorCounts[group] as number)),
+    denominatorName: 'rows of the rarer true label',
+    sampling: {
+      kind: 'means',
+      standardErrors: tpr.values.map((_, group) => Math.sqrt(variance(tpr, group) + variance(tnr, group)) / 2),
+      sizes: tpr.sampling.effectiveCounts.map((n, group) => n + (tnr.sampling.effectiveCounts[group] as number)),
+      ceiling: 1,
+    },
+  };
+}
+
+/**
+ * F1 = 2 TP / (2 TP + FP + FN) = 2 s / (1 + s) with s = TP / (TP + FP + FN), a
+ * share of rows; its standard error is that of s times the slope 2 / (1 + s)^2.
+ */
+function f1(stats: ClassificationStats): GroupMeasure {
+  const below = [TRUE_POSITIVE, FALSE_POSITIVE, FALSE_NEGATIVE];
+  const hits = sumCells(stats.weights, [TRUE_POSITIVE]);
+  const weights = sumCells(stats.weights, below);
+  const squares = sumCells(stats.squaredWeights, below);
+  const shares = hits.map((hit, group) => hit / (weights[group] as number));
+  const sizes = weights.map((weight, group) => effectiveCount(weight, squares[group] as number));
+  return {
+    name: 'f1',
+    values: shares.map((share) => (2 * share) / (1 + share)),
+    denominatorCounts: sumCells(stats.counts, below),
+    denominatorName: 'labelled rows with a positive label or decision',
+    sampling: {
+      kind: 'means',
+      standardErrors: shares.map(
+        (share, group) => (2 / (1 + share) ** 2) * Math.sqrt((share * (1 - share)) / (sizes[group] as number)),
+      ),
+      sizes,
+      ceiling: 1,
+    },
+  };
+}
+
+/** The rows of each group. */
+function count(stats: ClassificationStats): GroupMeasure {
+  const counts = sumCells(stats.counts, [0, 1, 2, 3, 4, 5]);
+  return {
+    name: 'count',
+    values: counts,
+    denominatorCounts: counts,
+    denominatorName: 'rows',
+    sampling: { kind: 'none' },
+  };
+}
+
+function rateDefinition(name: DecisionRateName): MeasureDefinition<ClassificationStats> {
+  return {
+    kind: 'classification',
+    needsTruth: name !== 'selection_rate',
+    measure: (stats) => decisionRate(stats, name),
+  };
+}
+
+/** Measures of decisions, by name. */
+export const DECISION_MEASURES = {
+  ...(Object.fromEntries(
+    (Object.keys(RATE_CELLS) as DecisionRateName[]).map((name) => [name, rateDefinition(name)]),
+  ) as Record<DecisionRateName, MeasureDefinition<ClassificationStats>>),
+  balanced_accuracy: { kind: 'classification', needsTruth: true, measure: balancedAccuracy },
+  f1: { kind: 'classification', needsTruth: true, measure: f1 },
+  count: { kind: 'classification', needsTruth: false, measure: count },
+} as const satisfies Record<string, MeasureDefinition<ClassificationStats>>;

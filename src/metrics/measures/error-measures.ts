@@ -1,0 +1,79 @@
+import type { RegressionQuantity, RegressionStats } from '../group-stats.ts';
+import { effectiveCount, type GroupMeasure, type MeanSampling, type MeasureDefinition } from './group-measure.ts';
+
+/** The mean of a quantity in every group; NaN where a group has no weight. */
+function meanOf(
+  stats: RegressionStats,
+  name: string,
+  quantity: RegressionQuantity,
+): GroupMeasure & { sampling: MeanSampling } {
+  const { mean, m2, m3 } = stats.moments[quantity];
+  const sizes = stats.weights.map((weight, group) => effectiveCount(weight, stats.squaredWeights[group] as number));
+  const variance = (group: number): number => (m2[group] as number) / (stats.weights[group] as number);
+  return {
+    name,
+    values: mean.map((value, group) => (stats.weights[group] === 0 ? NaN : value)),
+    denominatorCounts: stats.counts,
+    denominatorName: 'rows',
+    sampling: {
+      kind: 'means',
+      sizes,
+      // s / sqrt(n), with s^2 = m2 / (n - 1) in effective rows; one row says nothing of its spread.
+      standardErrors: sizes.map((n, group) => (n > 1 ? Math.sqrt(variance(group) / (n - 1)) : NaN)),
+      skewness: sizes.map((_, group) => {
+        const deviation = Math.sqrt(variance(group));
+        return deviation === 0 ? 0 : (m3[group] as number) / (stats.weights[group] as number) / deviation ** 3;
+      }),
+    },
+  };
+}
+
+/** The root of the mean squared error, with the standard error of that mean divided by the slope 2 RMSE. */
+function rootMeanSquaredError(stats: RegressionStats): GroupMeasure {
+  const { sampling, ...squared } = meanOf(stats, 'root_mean_squared_error', 'squaredError');
+  const values = squared.values.map(Math.sqrt);
+  return {
+    ...squared,
+    values,
+    sampling: {
+      kind: 'means',
+      sizes: sampling.sizes,
+      standardErrors: values.map((value, group) =>
+        value === 0 ? 0 : (sampling.standardErrors[group] as number) / (2 * value),
+      ),
+    },
+  };
+}
+
+/** R^2 = 1 - sum w e^2 / sum w (y - mean y)^2; NaN where the true values of a group do not vary. */
+function rSquared(stats: RegressionStats): GroupMeasure {
+  const { mean } = stats.moments.squaredError;
+  const { m2 } = stats.moments.truth;
+  return {
+    name: 'r2',
+    values: mean.map((value, group) =>
+      m2[group] === 0 ? NaN : 1 - (value * (stats.weights[group] as number)) / (m2[group] as number),
+    ),
+    denominatorCounts: stats.counts,
+    denominatorName: 'rows',
+    sampling: { kind: 'none' },
+  };
+}
+
+function meanDefinition(name: string, quantity: RegressionQuantity): MeasureDefinition<RegressionStats> {
+  return {
+    kind: 'regression',
+    needsTruth: quantity !== 'prediction',
+    measure: (stats) => meanOf(stats, name, quantity),
+  };
+}
+
+/** Measures of predicted numbers, by name. */
+export const ERROR_MEASURES = {
+  mean_absolute_error: meanDefinition('mean_absolute_error', 'absoluteError'),
+  mean_squared_error: meanDefinition('mean_squared_error', 'squaredError'),
+  root_mean_squared_error: { kind: 'regression', needsTruth: true, measure: rootMeanSquaredError },
+  mean_error: meanDefinition('mean_error', 'error'),
+  mean_prediction: meanDefinition('mean_prediction', 'prediction'),
+  r2: { kind: 'regression', needsTruth: true, measure: rSquared },
+} as const satisfies Record<string, MeasureDefinition<RegressionStats>>;

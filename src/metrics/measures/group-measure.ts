@@ -1,0 +1,51 @@
+import type { GroupStats } from '../group-stats.ts';
+
+/** A number of every group, with what it rests on and how far chance may move it. */
+export interface GroupMeasure {
+  readonly name: string;
+  /** [groups]; NaN where a group has none. */
+  readonly values: Float64Array;
+  /** Rows that each value rests on, [groups]. */
+  readonly denominatorCounts: Float64Array;
+  /** What the denominator counts, for messages. */
+  readonly denominatorName: string;
+  readonly sampling: Sampling;
+  /** What a reader should know of how the values were got. */
+  readonly notes?: readonly string[];
+}
+
+/** How a measure varies from sample to sample. */
+export type Sampling = RateSampling | MeanSampling | { readonly kind: 'none' };
+
+/** Weighted numerator over weighted denominator of rows that count or do not. */
+export interface RateSampling {
+  readonly kind: 'rates';
+  readonly numerators: Float64Array;
+  readonly denominators: Float64Array;
+  /** Kish's effective rows in each denominator, (sum w)^2 / sum w^2; the rows themselves without weights. */
+  readonly effectiveCounts: Float64Array;
+}
+
+/** A mean, or something that behaves like one in samples that are not small. */
+export interface MeanSampling {
+  readonly kind: 'means';
+  readonly standardErrors: Float64Array;
+  /** Effective rows. */
+  readonly sizes: Float64Array;
+  /** Of the values averaged; given for plain means only. */
+  readonly skewness?: Float64Array | undefined;
+  /** The largest possible difference. */
+  readonly ceiling?: number | undefined;
+}
+
+/** How a measure is computed from statistics. */
+export interface MeasureDefinition<Stats extends GroupStats = GroupStats> {
+  readonly kind: Stats['kind'];
+  readonly needsTruth: boolean;
+  measure(stats: Stats): GroupMeasure;
+}
+
+/** Kish's effective number of rows, (sum w)^2 / sum w^2; 0 of none. */
+export function effectiveCount(weight: number, squaredWeight: number): number {
+  return weight === 0 ? 0 : (weight * weight) / squaredWeight;
+}

@@ -1,0 +1,62 @@
+import { ValueError } from '../../exceptions/index.ts';
+import { suggestNames } from '../../internal/nearest.ts';
+import { DECISION_MEASURES } from './decision-rates.ts';
+import { ERROR_MEASURES } from './error-measures.ts';
+import type { MeasureDefinition } from './group-measure.ts';
+import { SCORE_MEASURES } from './score-measures.ts';
+
+export { decisionRate, type DecisionRateName } from './decision-rates.ts';
+export type { GroupMeasure, MeasureDefinition, MeanSampling, RateSampling, Sampling } from './group-measure.ts';
+
+const MEASURES = { ...DECISION_MEASURES, ...ERROR_MEASURES, ...SCORE_MEASURES };
+
+/** The name of a number that every group has. */
+export type MeasureName = keyof typeof MEASURES;
+
+/** The names of all measures. */
+export const MEASURE_NAMES = Object.keys(MEASURES) as readonly MeasureName[];
+
+/** Names that peers have for the same measures. */
+const ALIASES: Readonly<Record<string, MeasureName>> = {
+  accuracy_score: 'accuracy',
+  balanced_accuracy_score: 'balanced_accuracy',
+  f1_score: 'f1',
+  mean_absolute_error: 'mean_absolute_error',
+  positive_predictive_value: 'precision',
+  precision_score: 'precision',
+  prevalence: 'base_rate',
+  r2_score: 'r2',
+  recall: 'true_positive_rate',
+  recall_score: 'true_positive_rate',
+  roc_auc_score: 'roc_auc',
+  specificity: 'true_negative_rate',
+  zero_one_loss: 'error_rate',
+};
+
+/** A measure's own name from one that it is known by; undefined where there is none. */
+export function findMeasure(name: string): MeasureName | undefined {
+  return Object.hasOwn(MEASURES, name)
+    ? (name as MeasureName)
+    : Object.hasOwn(ALIASES, name)
+      ? ALIASES[name]
+      : undefined;
+}
+
+/** How a measure is computed. */
+export function measureDefinition(name: MeasureName): MeasureDefinition {
+  // Each definition takes the statistics of its own kind; whoever calls it looks at `kind` first.
+  return MEASURES[name] as unknown as MeasureDefinition;
+}
+
+/**
+ * A measure's own name.
+ * @throws {ValueError} with the nearest names, where there is none
+ */
+export function parseMeasure(name: string): MeasureName {
+  const found = findMeasure(name);
+  if (found !== undefined) return found;
+  throw new ValueError(`There is no measure named '${name}'.`, {
+    context: { measure: name },
+    suggestion: suggestNames(name, MEASURE_NAMES, 'measures'),
+  });
+}

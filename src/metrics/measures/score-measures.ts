@@ -1,0 +1,264 @@
+import { DataValidationError } from '../../exceptions/index.ts';
+import type { ScoreStats } from '../group-stats.ts';
+import { effectiveCount, type GroupMeasure, type MeasureDefinition } from './group-measure.ts';
+
+/** Bins of equal weight that calibration is judged in. */
+const CALIBRATION_BINS = 10;
+
+/** The scores of one group, ascending, with the weights of both true labels. */
+interface GroupScores {
+  readonly scores: Float64Array;
+  readonly no: Float64Array;
+  readonly yes: Float64Array;
+  readonly totalNo: number;
+  readonly totalYes: number;
+  /** Effective rows of each true label. */
+  readonly sizeNo: number;
+  readonly sizeYes: number;
+  readonly rowsNo: number;
+  readonly rowsYes: number;
+}
+
+/** A value with its standard error. */
+interface Estimate {
+  readonly value: number;
+  readonly standardError: number;
+}
+
+/**
+ * Area under the ROC curve, P(score of a positive > score of a negative) + half
+ * the ties, with the standard error of DeLong, DeLong and Clarke-Pearson (1988).
+ */
+function rocAuc({ no, yes, totalNo, totalYes, sizeNo, sizeYes }: GroupScores): Estimate {
+  const places = no.length;
+  const negativesBelow = new Float64Array(places);
+  const positivesAbove = new Float64Array(places);
+  let below = 0;
+  let upTo = 0;
+  for (let place = 0; place < places; place++) {
+    negativesBelow[place] = (below + (no[place] as number) / 2) / totalNo;
+    upTo += yes[place] as number;
+    positivesAbove[place] = (totalYes - upTo + (yes[place] as number) / 2) / totalYes;
+    below += no[place] as number;
+  }
+  const value = weightedMean(negativesBelow, yes, totalYes);
+  const variance =
+    weightedVariance(negativesBelow, yes, totalYes, value) / Math.max(1, sizeYes - 1) +
+    weightedVariance(positivesAbove, no, totalNo, value) / Math.max(1, sizeNo - 1);
+  return { value, standardError: Math.sqrt(variance) };
+}
+
+function weightedMean(values: Float64Array, weights: Float64Array, total: number): number {
+  return values.reduce((sum, value, place) => sum + value * (weights[place] as number), 0) / total;
+}
+
+function weightedVariance(values: Float64Array, weights: Float64Array, total: number, mean: number): number {
+  return values.reduce((sum, value, place) => sum + (value - mean) ** 2 * (weights[place] as number), 0) / total;
+}
+
+/**
+ * Expected calibration error over bins of equal weight: sum_b share_b |positive rate_b - mean score_b|.
+ * Its standard error is that of the bins' positive rates, as if no bin were well calibrated: too large rather than too small.
+ */
+function calibrationError({ scores, no, yes, totalNo, totalYes, sizeNo, sizeYes }: GroupScores): Estimate {
+  const total = totalNo + totalYes;
+  const bins = Array.from({ length: CALIBRATION_BINS }, () => ({ weight: 0, yes: 0, score: 0 }));
+  let before = 0;
+  scores.forEach((score, place) => {
+    const weight = (no[place] as number) + (yes[place] as number);
+    const middle = (before + weight / 2) / total;
+    const bin = bins[Math.min(CALIBRATION_BINS - 1, Math.floor(middle * CALIBRATION_BINS))] as (typeof bins)[number];
+    bin.weight += weight;
+    bin.yes += yes[place] as number;
+    bin.score += weight * score;
+    before += weight;
+  });
+  const size = sizeNo + sizeYes;
+  const filled = bins.filter(({ weight }) => weight > 0);
+  return {
+    value: filled.reduce((sum, bin) => sum + Math.abs(bin.yes - bin.score) / total, 0),
+    standardError: Math.sqrt(
+      filled.reduce(
+        (sum, bin) => sum + ((bin.weight / total) * ((bin.yes / bin.weight) * (1 - bin.yes / bin.weight))) / size,
+        0,
+      ),
+    ),
+  };
+}
+
+/** The mean of some loss of each row, with its standard error. */
+function meanLoss(loss: (score: number, truth: 0 | 1) => number): (group: GroupScores) => Estimate {
+  return ({ scores, no, yes, totalNo, totalYes, sizeNo, sizeYes }) => {
+    const total = totalNo + totalYes;
+    const mean = (power: (score: number, truth: 0 | 1) => number): number =>
+      scores.reduce(
+        (sum, score, place) =>
+          sum +
+          // A weight of 0 makes nothing of an infinite loss.
+          ((no[place] as number) > 0 ? (no[place] as number) * power(score, 0) : 0) +
+          ((yes[place] as number) > 0 ? (yes[place] as number) * power(score, 1) : 0),
+        0,
+      ) / total;
+    const value = mean(loss);
+    const variance = mean((score, truth) => (loss(score, truth) - value) ** 2);
+    return { value, standardError: Math.sqrt(variance / Math.max(1, sizeNo + sizeYes - 1)) };
+  };
+}
+
+/** A mean over rows of one true label. */
+function meanWithin(truth: 0 | 1, valueOf: (score: number) => number): (group: GroupScores) => Estimate {
+  return (group) => {
+    const [weights, total, size] =
+      truth === 1 ? [group.yes, group.totalYes, group.sizeYes] : [group.no, group.totalNo, group.sizeNo];
+    const values = group.scores.map(valueOf);
+    const value = weightedMean(values, weights, total);
+    const variance = weightedVariance(values, weights, total, value);
+    return { value, standardError: Math.sqrt(variance / Math.max(1, size - 1)) };
+  };
+}
+
+function logLoss(score: number, truth: 0 | 1): number {
+  // Clipped as scikit-learn clips float64.
+  const clipped = Math.min(1 - Number.EPSILON, Math.max(Number.EPSILON, score));
+  return -Math.log(truth === 1 ? clipped : 1 - clipped);
+}
+
+/** What a score measure is of. */
+interface ScoreMeasure {
+  readonly estimate: (group: GroupScores) => Estimate;
+  /** The rows of which a group needs some. */
+  readonly rows: 'both labels' | 'all' | 'positives' | 'negatives';
+  readonly needsProbabilities: boolean;
+  readonly ceiling?: number;
+}
+
+const DENOMINATORS = {
+  'both labels': 'rows of the rarer true label',
+  all: 'rows',
+  positives: 'rows with a positive true label',
+  negatives: 'rows with a negative true label',
+} as const;
+
+function measureScores(name: string, { estimate, rows, needsProbabilities, ceiling }: ScoreMeasure) {
+  return (stats: ScoreStats): GroupMeasure => {
+    if (needsProbabilities) assertProbabilities(stats, name);
+    const groups = splitGroups(stats);
+    const counts = groups.map(({ rowsNo, rowsYes }) => {
+      if (rows === 'all') return rowsNo + rowsYes;
+      if (rows === 'both labels') return Math.min(rowsNo, rowsYes);
+      return rows === 'positives' ? rowsYes : rowsNo;
+    });
+    const estimates = groups.map((group, index) =>
+      (counts[index] as number) > 0 ? estimate(group) : { value: NaN, standardError: NaN },
+    );
+    return {
+      name,
+      values: Float64Array.from(estimates, ({ value }) => value),
+      denominatorCounts: Float64Array.from(counts),
+      denominatorName: DENOMINATORS[rows],
+      sampling: {
+        kind: 'means',
+        standardErrors: Float64Array.from(estimates, ({ standardError }) => standardError),
+        sizes: Float64Array.from(groups, ({ sizeNo, sizeYes }) => sizeNo + sizeYes),
+        ceiling,
+      },
+      notes: stats.step === 0 ? [] : [gridNote(stats, groups, name)],
+    };
+  };
+}
+
+/** How far the grid of scores can have moved the measure. */
+function gridNote(stats: ScoreStats, groups: readonly GroupScores[], name: string): string {
+  const rounded = `scores were rounded to multiples of ${String(stats.step)}`;
+  if (name !== 'roc_auc') return `${rounded}`;
+  const ties = groups.map(({ no, yes, totalNo, totalYes }) =>
+    totalNo > 0 && totalYes > 0
+      ? no.reduce((sum, weight, place) => sum + weight * (yes[place] as number), 0) / (2 * totalNo * totalYes)
+      : 0,
+  );
+  return `${rounded}, which moves no group's AUC by more than ${Math.max(...ties).toExponential(1)}`;
+}
+
+function splitGroups(stats: ScoreStats): GroupScores[] {
+  const starts = Int32Array.from(stats.labels, () => stats.groups.length);
+  const ends = new Int32Array(stats.labels.length);
+  stats.groups.forEach((group, place) => {
+    starts[group] = Math.min(starts[group] as number, place);
+    ends[group] = place + 1;
+  });
+  return stats.labels.map((_, group) => {
+    const first = Math.min(starts[group] as number, ends[group] as number);
+    const end = ends[group] as number;
+    const column = (table: Float64Array, truth: 0 | 1): Float64Array =>
+      Float64Array.from({ length: end - first }, (__, place) => table[2 * (first + place) + truth] as number);
+    const total = (table: Float64Array, truth: 0 | 1): number =>
+      column(table, truth).reduce((sum, value) => sum + value, 0);
+    const [no, yes] = [column(stats.weights, 0), column(stats.weights, 1)];
+    const [totalNo, totalYes] = [total(stats.weights, 0), total(stats.weights, 1)];
+    return {
+      scores: stats.scores.slice(first, end),
+      no,
+      yes,
+      totalNo,
+      totalYes,
+      sizeNo: effectiveCount(totalNo, total(stats.squaredWeights, 0)),
+      sizeYes: effectiveCount(totalYes, total(stats.squaredWeights, 1)),
+      rowsNo: total(stats.counts, 0),
+      rowsYes: total(stats.counts, 1),
+    };
+  });
+}
+
+function assertProbabilities(stats: ScoreStats, name: string): void {
+  const outside = stats.scores.find((score) => score < 0 || score > 1);
+  if (outside === undefined) return;
+  throw new DataValidationError(`${name} needs scores from 0 to 1, but there is a score of ${String(outside)}.`, {
+    context: { metric: name, value: outside },
+    suggestion: 'Turn scores into probabilities first (a logistic function, or a calibrator).',
+  });
+}
+
+function definition(name: string, measure: ScoreMeasure): MeasureDefinition<ScoreStats> {
+  return { kind: 'scores', needsTruth: true, measure: measureScores(name, measure) };
+}
+
+const SCORE_MEASURE_PARTS = {
+  roc_auc: { estimate: rocAuc, rows: 'both labels', needsProbabilities: false, ceiling: 1 },
+  expected_calibration_error: { estimate: calibrationError, rows: 'all', needsProbabilities: true, ceiling: 1 },
+  log_loss: { estimate: meanLoss(logLoss), rows: 'all', needsProbabilities: true },
+  brier_score: {
+    estimate: meanLoss((score, truth) => (score - truth) ** 2),
+    rows: 'all',
+    needsProbabilities: true,
+    ceiling: 1,
+  },
+  generalized_true_positive_rate: {
+    estimate: meanWithin(1, (score) => score),
+    rows: 'positives',
+    needsProbabilities: true,
+    ceiling: 1,
+  },
+  generalized_false_negative_rate: {
+    estimate: meanWithin(1, (score) => 1 - score),
+    rows: 'positives',
+    needsProbabilities: true,
+    ceiling: 1,
+  },
+  generalized_false_positive_rate: {
+    estimate: meanWithin(0, (score) => score),
+    rows: 'negatives',
+    needsProbabilities: true,
+    ceiling: 1,
+  },
+  generalized_true_negative_rate: {
+    estimate: meanWithin(0, (score) => 1 - score),
+    rows: 'negatives',
+    needsProbabilities: true,
+    ceiling: 1,
+  },
+} as const satisfies Record<string, ScoreMeasure>;
+
+/** Measures of scores, by name. */
+export const SCORE_MEASURES = Object.fromEntries(
+  Object.entries(SCORE_MEASURE_PARTS).map(([name, measure]) => [name, definition(name, measure)]),
+) as Readonly<Record<keyof typeof SCORE_MEASURE_PARTS, MeasureDefinition<ScoreStats>>>;

@@ -1,0 +1,83 @@
+import { ValueError } from '../exceptions/index.ts';
+import { suggestNames } from '../internal/nearest.ts';
+import { findMeasure, MEASURE_NAMES, type MeasureName } from './measures/index.ts';
+import type { GapAggregate } from './options.ts';
+
+/** A metric: measures of groups, and how they are compared. */
+export interface MetricDefinition {
+  /** Its name in snake_case. */
+  readonly metric: string;
+  readonly measures: readonly MeasureName[];
+  readonly comparison: 'difference' | 'ratio';
+  /** How several gaps become one; undefined where the option `agg` decides. */
+  readonly agg?: GapAggregate;
+  /** Signs are lost before the mean is taken; of meaning only where gaps have signs (AIF360). */
+  readonly absolute?: boolean;
+}
+
+/** What metrics with names of their own compare. */
+const COMPARED: Readonly<Record<string, readonly MeasureName[]>> = {
+  demographic_parity: ['selection_rate'],
+  equalized_odds: ['true_positive_rate', 'false_positive_rate'],
+  equal_opportunity: ['true_positive_rate'],
+  predictive_parity: ['precision'],
+  accuracy_parity: ['accuracy'],
+  mae_parity: ['mean_absolute_error'],
+  rmse_parity: ['root_mean_squared_error'],
+  calibration: ['expected_calibration_error'],
+};
+
+/** Metrics that fit no rule. */
+const OTHERS: readonly MetricDefinition[] = [
+  {
+    metric: 'average_odds_difference',
+    measures: ['false_positive_rate', 'true_positive_rate'],
+    comparison: 'difference',
+    agg: 'mean',
+  },
+  {
+    metric: 'average_abs_odds_difference',
+    measures: ['false_positive_rate', 'true_positive_rate'],
+    comparison: 'difference',
+    agg: 'mean',
+    absolute: true,
+  },
+  {
+    metric: 'average_predictive_value_difference',
+    measures: ['precision', 'false_omission_rate'],
+    comparison: 'difference',
+    agg: 'mean',
+  },
+];
+
+/** Names that peers have for the same metrics. */
+const ALIASES: Readonly<Record<string, string>> = {
+  statistical_parity_difference: 'demographic_parity_difference',
+  mean_difference: 'base_rate_difference',
+  disparate_impact: 'demographic_parity_ratio',
+};
+
+/** Metrics with names of their own; besides them every measure has a `_difference` and a `_ratio`. */
+export const NAMED_METRICS: readonly string[] = [
+  ...Object.keys(COMPARED).flatMap((name) => [`${name}_difference`, `${name}_ratio`]),
+  ...OTHERS.map(({ metric }) => metric),
+];
+
+/**
+ * A metric by its name: one of {@link NAMED_METRICS}, an alias, or a measure with `_difference` or `_ratio` after it.
+ * @throws {ValueError} with the nearest names, where there is none
+ */
+export function metricDefinition(name: string): MetricDefinition {
+  const metric = Object.hasOwn(ALIASES, name) ? (ALIASES[name] as string) : name;
+  const other = OTHERS.find((one) => one.metric === metric);
+  if (other !== undefined) return other;
+  const [, subject = '', comparison] = /^(.+)_(difference|ratio)$/.exec(metric) ?? [];
+  const measure = findMeasure(subject);
+  const measures = Object.hasOwn(COMPARED, subject) ? COMPARED[subject] : measure === undefined ? undefined : [measure];
+  if (measures !== undefined) return { metric, measures, comparison: comparison as 'difference' | 'ratio' };
+  const known = [...NAMED_METRICS, ...MEASURE_NAMES.flatMap((one) => [`${one}_difference`, `${one}_ratio`])];
+  throw new ValueError(`There is no metric named '${name}'.`, {
+    context: { metric: name },
+    suggestion: suggestNames(name, known, 'metrics'),
+  });
+}

@@ -1,0 +1,80 @@
+import { escapeMarkdown, markdownTable } from './markdown-table.ts';
+import type { MetricResultFields } from './metric-result.ts';
+
+/** A metric result as a Markdown section: the value with its interval, a table of groups, then what to know of it. */
+export function metricToMarkdown(result: MetricResultFields): string {
+  const notes = notesOf(result);
+  return [
+    `### ${inWords(result.metric)}`,
+    '',
+    headline(result),
+    ...groupTable(result),
+    ...(notes.length === 0 ? [] : ['', ...notes]),
+  ].join('\n');
+}
+
+/** A snake_case name in words. */
+export function inWords(name: string): string {
+  const words = name.replaceAll('_', ' ');
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/** A number for people: four decimals, "undefined" for NaN. */
+export function formatNumber(value: number, decimals = 4): string {
+  if (Number.isNaN(value)) return 'undefined';
+  return Number.isFinite(value) ? value.toFixed(decimals) : 'no bound';
+}
+
+/** A confidence level in per cent, without zeros at its end. */
+export function formatPercent(level: number): string {
+  return `${String(Number((100 * level).toFixed(6)))}%`;
+}
+
+function headline(result: MetricResultFields): string {
+  const { undefinedReason, value, ci, ciLevel, effectSize, pValue, minimumDetectableGap } = result;
+  const shown = undefinedReason === null ? formatNumber(value) : `undefined (${escapeMarkdown(undefinedReason)})`;
+  return [
+    `**${shown}**`,
+    ...(ci === null
+      ? []
+      : [`${formatPercent(ciLevel ?? 0)} interval ${formatNumber(ci[0])} to ${formatNumber(ci[1])}`]),
+    ...(effectSize === null ? [] : [`${effectName(result)} ${formatNumber(effectSize, 2)}`]),
+    ...(pValue === null ? [] : [`p ${pValue < 0.001 ? '< 0.001' : `= ${pValue.toFixed(3)}`}`]),
+    ...(minimumDetectableGap === null
+      ? []
+      : [`a gap of ${formatNumber(minimumDetectableGap, 3)} would have shown with probability 0.8`]),
+  ].join(', ');
+}
+
+/** Groups of numbers are compared by Cohen's d, shares by their ratio. */
+function effectName({ perGroup }: MetricResultFields): string {
+  const measures = Object.values(perGroup).flatMap((group) => Object.keys(group));
+  return measures.includes('mean_absolute_error') ? "Cohen's d" : 'risk ratio';
+}
+
+function groupTable({ perGroup, perGroupCi, nPerGroup }: MetricResultFields): string[] {
+  const measures = [...new Set(Object.values(perGroup).flatMap((group) => Object.keys(group)))];
+  const rows = Object.entries(perGroup).map(([label, group]) => [
+    escapeMarkdown(label),
+    String(nPerGroup[label] ?? 0),
+    ...measures.map((measure) => {
+      const interval = perGroupCi?.[label]?.[measure];
+      const range =
+        interval === undefined || interval === null
+          ? ''
+          : ` (${formatNumber(interval[0], 3)} to ${formatNumber(interval[1], 3)})`;
+      return `${formatNumber(group[measure] ?? NaN)}${range}`;
+    }),
+  ]);
+  return rows.length === 0 ? [] : ['', markdownTable(['group', 'n', ...measures.map(inWords)], rows)];
+}
+
+function notesOf({ excluded, nDropped, warnings }: MetricResultFields): string[] {
+  return [
+    ...Object.entries(excluded).map(
+      ([label, { n, reason }]) => `- Excluded: ${escapeMarkdown(label)} (n = ${String(n)}): ${escapeMarkdown(reason)}`,
+    ),
+    ...(nDropped > 0 ? [`- ${String(nDropped)} ${nDropped === 1 ? 'row' : 'rows'} with missing values left out`] : []),
+    ...warnings.map((warning) => `- Note: ${escapeMarkdown(warning)}`),
+  ];
+}

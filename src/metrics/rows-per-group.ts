@@ -1,0 +1,24 @@
+import { CELLS_PER_GROUP, type GroupStats, sum, sumCells } from './group-stats.ts';
+
+/** Rows of each group that have what a metric needs, [groups]. */
+export function rowsPerGroup(stats: GroupStats, needsTruth: boolean): Float64Array {
+  switch (stats.kind) {
+    case 'classification':
+      return sumCells(stats.counts, needsTruth ? [0, 1, 2, 3] : [0, 1, 2, 3, 4, 5]);
+    case 'regression':
+      return stats.counts;
+    case 'scores': {
+      const rows = new Float64Array(stats.labels.length);
+      stats.groups.forEach((group, place) => {
+        const pair = (stats.counts[2 * place] as number) + (stats.counts[2 * place + 1] as number);
+        rows[group] = (rows[group] as number) + pair;
+      });
+      return rows;
+    }
+  }
+}
+
+/** Rows that were counted without a true label. */
+export function rowsWithoutTruth(stats: GroupStats): number {
+  return stats.kind === 'classification' ? sum(stats.counts.filter((_, place) => place % CELLS_PER_GROUP >= 4)) : 0;
+}

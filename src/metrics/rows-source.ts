@@ -1,0 +1,45 @@
+import type { SensitiveSource } from '../table/index.ts';
+import { crossControl } from './frame/cross-control.ts';
+import type { GroupStats } from './group-stats.ts';
+import type { MetricBackend } from './metric-backend.ts';
+import { classificationRows, classNamesOf, regressionRows, scoreRows } from './metric-rows.ts';
+import type { MetricRows } from './row-options.ts';
+import type { StatsRequest, StatsSource } from './stats-source.ts';
+
+/** Rows as a source of statistics, reduced by a backend; each kind once. */
+export function rowsSource(loadBackend: () => Promise<MetricBackend>, rows: MetricRows): StatsSource<SensitiveSource> {
+  const known = new Map<string, Promise<GroupStats>>();
+  return {
+    statistics(request) {
+      const key = JSON.stringify([request.kind, request.needsTruth, request.className]);
+      const stats = known.get(key) ?? reduce(loadBackend, rows, request);
+      known.set(key, stats);
+      return stats;
+    },
+    async crossed(request, control) {
+      const { column, cells } = crossControl(rows.sensitive, control, rows.nanPolicy);
+      return { stats: await reduce(loadBackend, { ...rows, sensitive: column }, request), cells };
+    },
+    classNames: () => Promise.resolve(classNamesOf(rows)),
+  };
+}
+
+async function reduce(
+  loadBackend: () => Promise<MetricBackend>,
+  given: MetricRows,
+  { kind, metric, needsTruth, className }: StatsRequest,
+): Promise<GroupStats> {
+  const backend = await loadBackend();
+  // A column that the metric does not need may hold anything.
+  const read = needsTruth ? given : { ...given, yTrue: undefined };
+  const rows: MetricRows =
+    className === undefined ? { ...read, average: undefined } : { ...read, positiveLabel: className, average: 'macro' };
+  switch (kind) {
+    case 'classification':
+      return backend.classification(classificationRows(rows, metric));
+    case 'regression':
+      return backend.regression(regressionRows(rows, metric));
+    case 'scores':
+      return backend.scores(scoreRows(rows, metric));
+  }
+}

@@ -1,0 +1,97 @@
+import { MOST_DISTINCT_SCORES, type ScoreStats } from './group-stats.ts';
+
+/** Steps of the grid from 0 to the largest score; a power of two, so that grids nest. */
+const STEPS = 2 ** 14;
+
+/** The step of the grid for scores of at most that size: a power of two. */
+export function gridStep(largest: number): number {
+  return largest === 0 ? 0 : 2 ** Math.ceil(Math.log2(largest)) / STEPS;
+}
+
+/** A score on its grid; as it is where the step is 0. */
+export function toGrid(score: number, step: number): number {
+  return step === 0 ? score : Math.floor(score / step + 0.5) * step;
+}
+
+/** One distinct score of a group, with its counts by true label. */
+export interface ScoreEntry {
+  readonly group: number;
+  readonly score: number;
+  readonly counts: readonly [no: number, yes: number];
+  readonly weights: readonly [no: number, yes: number];
+  readonly squaredWeights: readonly [no: number, yes: number];
+}
+
+/**
+ * Score statistics from entries in any order: sorted, equal scores added up,
+ * and rounded to a grid where there are too many distinct ones.
+ * @param step the grid that the entries are on already; 0 where they are exact
+ */
+export function collectScores(
+  labels: readonly string[],
+  entries: readonly ScoreEntry[],
+  nDropped: number,
+  step = 0,
+): ScoreStats {
+  const exact = addEqual(entries, step);
+  if (step === 0 && exact.length > MOST_DISTINCT_SCORES) {
+    const largest = entries.reduce((most, { score }) => Math.max(most, Math.abs(score)), 0);
+    return collectScores(labels, entries, nDropped, gridStep(largest));
+  }
+  const tables = <Name extends 'counts' | 'weights' | 'squaredWeights'>(name: Name): Float64Array =>
+    Float64Array.from(exact.flatMap((entry) => entry[name]));
+  return {
+    kind: 'scores',
+    labels,
+    groups: Int32Array.from(exact, ({ group }) => group),
+    scores: Float64Array.from(exact, ({ score }) => score),
+    counts: tables('counts'),
+    weights: tables('weights'),
+    squaredWeights: tables('squaredWeights'),
+    step,
+    hasTruth: true,
+    nDropped,
+  };
+}
+
+/** The entries of statistics, one by one. */
+export function scoreEntries(stats: ScoreStats): ScoreEntry[] {
+  const pair = (table: Float64Array, index: number): [number, number] => [
+    table[2 * index] as number,
+    table[2 * index + 1] as number,
+  ];
+  return Array.from(stats.scores, (score, index) => ({
+    group: stats.groups[index] as number,
+    score,
+    counts: pair(stats.counts, index),
+    weights: pair(stats.weights, index),
+    squaredWeights: pair(stats.squaredWeights, index),
+  }));
+}
+
+function addEqual(entries: readonly ScoreEntry[], step: number): ScoreEntry[] {
+  const rounded = entries.map((entry) => ({ ...entry, score: toGrid(entry.score, step) }));
+  rounded.sort((a, b) => a.group - b.group || a.score - b.score);
+  const distinct: ScoreEntry[] = [];
+  for (const entry of rounded) {
+    const last = distinct.at(-1);
+    if (last?.group === entry.group && last.score === entry.score)
+      distinct[distinct.length - 1] = addEntries(last, entry);
+    else distinct.push(entry);
+  }
+  return distinct.filter(({ counts }) => counts[0] !== 0 || counts[1] !== 0);
+}
+
+function addEntries(a: ScoreEntry, b: ScoreEntry): ScoreEntry {
+  const add = (x: readonly [number, number], y: readonly [number, number]): [number, number] => [
+    x[0] + y[0],
+    x[1] + y[1],
+  ];
+  return {
+    group: a.group,
+    score: a.score,
+    counts: add(a.counts, b.counts),
+    weights: add(a.weights, b.weights),
+    squaredWeights: add(a.squaredWeights, b.squaredWeights),
+  };
+}

@@ -1,0 +1,1 @@
+export { type BetaBinomialOptions, betaBinomialInterval } from './beta-binomial-interval.ts';

@@ -1,0 +1,37 @@
+import type { Random } from '../internal/random.ts';
+import { binomialProbability } from './binomial-probability.ts';
+import { drawOutward } from './draw-outward.ts';
+import { requireRate, requireWhole } from './parameters.ts';
+
+/**
+ * One draw from the binomial distribution B(n, p): the number of successes in n
+ * trials at rate p.
+ *
+ * By inversion from the mode outward, in O(sqrt(n p (1 - p))) steps and with no
+ * table: for parameters that change with every draw. For many draws at the same
+ * parameters `createBinomialSampler` is faster. Exact to rounding.
+ * @param trials n, whole, 0 or more; 0 gives 0
+ * @param rate p, from 0 to 1; 0 gives 0 and 1 gives n
+ * @param random one number is taken, and none where the result is certain
+ * @throws {ValueError} for trials that are not whole and a rate outside [0, 1]
+ * @see L. Devroye, Non-Uniform Random Variate Generation (1986), section III.2 (inversion from the mode)
+ */
+export function drawBinomial(trials: number, rate: number, random: Random): number {
+  requireWhole('trials', trials, 0);
+  requireRate('rate', rate);
+  if (trials === 0 || rate === 0) return 0;
+  if (rate === 1) return trials;
+  const odds = rate / (1 - rate);
+  const mode = Math.min(trials, Math.floor((trials + 1) * rate));
+  return drawOutward(
+    {
+      first: 0,
+      last: trials,
+      mode,
+      peak: binomialProbability(mode, trials, rate),
+      ratioUp: (k) => ((trials - k) * odds) / (k + 1),
+      ratioDown: (k) => k / ((trials - k + 1) * odds),
+    },
+    random,
+  );
+}

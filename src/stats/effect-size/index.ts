@@ -1,0 +1,2 @@
+export { cohensD } from './cohens-d.ts';
+export { riskRatio } from './risk-ratio.ts';

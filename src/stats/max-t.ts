@@ -1,0 +1,70 @@
+import type { GapFamily } from './gap-family.ts';
+import { normalOfT, tOfNormal, welchDegrees } from './welch-t.ts';
+
+/**
+ * max |t*| of each replicate in ascending order, over all pairs of groups of all
+ * families: |d*_ij - d_ij| / se*_ij with centres and variances drawn anew.
+ * O(samples x pairs).
+ */
+export function drawMaxT(families: readonly GapFamily[], samples: number): Float64Array {
+  const scratch = families.map(({ centres: { length } }) => ({
+    centres: new Float64Array(length),
+    variances: new Float64Array(length),
+  }));
+  const maxima = new Float64Array(samples);
+  for (let sample = 0; sample < samples; sample++) {
+    let largest = 0;
+    families.forEach((family, index) => {
+      const { centres, variances } = scratch[index] as (typeof scratch)[number];
+      family.draw(centres, variances);
+      for (let group = 0; group < centres.length; group++) {
+        centres[group] = (centres[group] as number) - (family.centres[group] as number);
+      }
+      largest = Math.max(largest, largestT(centres, variances));
+    });
+    maxima[sample] = largest;
+  }
+  return maxima.sort();
+}
+
+/** max |t| over all pairs: |c_i - c_j| / sqrt(v_i + v_j), where equal centres count 0 whatever the variances. */
+export function largestT(centres: Float64Array, variances: Float64Array): number {
+  // Squares: one root at the end instead of one a pair.
+  let largest = 0;
+  for (let i = 1; i < centres.length; i++) {
+    const centre = centres[i] as number;
+    const variance = variances[i] as number;
+    for (let j = 0; j < i; j++) {
+      const difference = centre - (centres[j] as number);
+      if (difference === 0) continue;
+      const square = (difference * difference) / (variance + (variances[j] as number));
+      if (square > largest) largest = square;
+    }
+  }
+  return Math.sqrt(largest);
+}
+
+/** max |t| over all pairs on the scale of the normal distribution: Welch's t where the family knows its degrees of freedom. */
+export function largestNormal({ centres, variances, degrees }: GapFamily): number {
+  if (degrees === undefined) return largestT(centres, variances);
+  // No pair has more degrees than its groups together, and more degrees make a t more extreme.
+  const mostDegrees = 2 * degrees.reduce((most, df) => Math.max(most, df), 0);
+  let largest = 0;
+  let leastToWin = 0;
+  for (let i = 1; i < centres.length; i++) {
+    for (let j = 0; j < i; j++) {
+      const vi = variances[i] as number;
+      const vj = variances[j] as number;
+      const difference = Math.abs((centres[i] as number) - (centres[j] as number));
+      if (difference === 0) continue;
+      if (vi + vj === 0) return Infinity;
+      const t = difference / Math.sqrt(vi + vj);
+      if (t <= leastToWin) continue;
+      const z = normalOfT(t, welchDegrees(vi, degrees[i] as number, vj, degrees[j] as number));
+      if (z <= largest) continue;
+      largest = z;
+      leastToWin = tOfNormal(z, mostDegrees);
+    }
+  }
+  return largest;
+}

@@ -1,0 +1,151 @@
+import { criticalValue, normalQuantile } from './normal-quantile.ts';
+import { invalidParameter, requireCount, requireLevel, requireRate } from './parameters.ts';
+
+/** Halvings of an interval of at most 1: enough for the last bit of a gap. */
+const HALVINGS = 60;
+
+/** The test that a gap is to be detected by. */
+export interface DetectionOptions {
+  /** Confidence level of the two-sided test, in (0, 1). */
+  readonly level: number;
+  /**
+   * The probability of detection asked for, from 0.5 to below 1.
+   * @defaultValue 0.8
+   */
+  readonly power?: number;
+  /**
+   * How many comparisons share the error rate 1 - level (Bonferroni), 1 or more.
+   * @defaultValue 1
+   */
+  readonly comparisons?: number;
+}
+
+/** Two rates to tell apart. */
+export interface DetectableGapOptions extends DetectionOptions {
+  /** The pooled rate of both groups. */
+  readonly rate: number;
+  /** Trials of the group with the higher rate; fractions are allowed (effective counts). */
+  readonly trialsA: number;
+  /** Trials of the group with the lower rate. */
+  readonly trialsB: number;
+}
+
+/** Two means to tell apart. */
+export interface DetectableMeanGapOptions extends DetectionOptions {
+  readonly standardErrorA: number;
+  readonly standardErrorB: number;
+}
+
+/** The rates of two groups, the first the higher. */
+type Rates = readonly [rateA: number, rateB: number];
+
+/**
+ * The smallest gap between two rates that a two-sided z test detects with a
+ * given power: how blind a comparison of these sizes is.
+ *
+ * Solves g = z_crit sqrt(p q (1/nA + 1/nB)) + z_power sqrt(pA qA / nA + pB qB / nB)
+ * for the gap g = pA - pB, where the pooled rate p = (nA pA + nB pB) / (nA + nB)
+ * is the one given: pA = p + g nB / (nA + nB), pB = p - g nA / (nA + nB). Where
+ * one of the two would leave [0, 1] it stays at its bound, the other alone
+ * makes up the gap, and the pooled rate follows. As in R's power.prop.test,
+ * rejections on the wrong side do not count as power.
+ *
+ * With sizes that differ the result depends on which group is the higher; the
+ * larger of both orders holds for either.
+ * @returns a gap in (0, 1], or null where not even rates of 1 and 0 are told
+ *   apart, where a group is empty, and where the rate is NaN
+ * @throws {ValueError} for a rate outside [0, 1], negative trials, a level, power or number of comparisons out of range
+ * @see J. Fleiss, B. Levin, M. Paik, Statistical Methods for Rates and Proportions (2003), chapter 4
+ * @example
+ * ```ts
+ * import { minimumDetectableGap } from 'evenhand/stats';
+ *
+ * const gap = minimumDetectableGap({ rate: 0.5, trialsA: 400, trialsB: 400, level: 0.95 });
+ * console.log(gap?.toFixed(4));
+ * // 0.0989
+ * ```
+ */
+export function minimumDetectableGap(options: DetectableGapOptions): number | null {
+  const { rate } = options;
+  if (!Number.isNaN(rate)) requireRate('rate', rate);
+  const trialsA = requireCount('trialsA', options.trialsA);
+  const trialsB = requireCount('trialsB', options.trialsB);
+  const critical = criticalValues(options);
+  if (Number.isNaN(rate) || trialsA === 0 || trialsB === 0) return null;
+  const shareA = trialsA / (trialsA + trialsB);
+
+  const isDetected = (gap: number): boolean =>
+    gap > detectable(ratesWith(gap, rate, shareA), trialsA, trialsB, critical);
+  if (!isDetected(1)) return null;
+  // Up to the gap at which a rate meets its bound, and again beyond it, the gap less the detectable one is convex
+  // and begins at or below 0: it crosses 0 upward once, in the first part if it is positive at that part's end.
+  const bound = Math.min(1, (1 - rate) / (1 - shareA), rate / shareA);
+  return isDetected(bound) ? bisect(isDetected, 0, bound) : bisect(isDetected, bound, 1);
+}
+
+/**
+ * The smallest gap between two means that a two-sided z test detects with a
+ * given power: (z_crit + z_power) sqrt(seA^2 + seB^2).
+ * @returns a gap of 0 or more, in the units of the means; NaN where a standard error is NaN
+ * @throws {ValueError} for negative standard errors, a level, power or number of comparisons out of range
+ * @see J. Cohen, Statistical Power Analysis for the Behavioral Sciences (1988), chapter 2
+ * @example
+ * ```ts
+ * import { minimumDetectableMeanGap } from 'evenhand/stats';
+ *
+ * const gap = minimumDetectableMeanGap({ standardErrorA: 0.3, standardErrorB: 0.4, level: 0.95 });
+ * console.log(gap.toFixed(3));
+ * // 1.401
+ * ```
+ */
+export function minimumDetectableMeanGap(options: DetectableMeanGapOptions): number {
+  const { standardErrorA, standardErrorB } = options;
+  for (const [parameter, given] of Object.entries({ standardErrorA, standardErrorB })) {
+    if (given < 0) throw invalidParameter(parameter, 'a number of at least 0', given);
+  }
+  const { ofTest, ofPower } = criticalValues(options);
+  return (ofTest + ofPower) * Math.hypot(standardErrorA, standardErrorB);
+}
+
+interface CriticalValues {
+  readonly ofTest: number;
+  readonly ofPower: number;
+}
+
+function criticalValues({ level, power = 0.8, comparisons = 1 }: DetectionOptions): CriticalValues {
+  requireLevel('level', level);
+  // Below one half z_power is negative, and the equation may have no or two solutions.
+  if (!(power >= 0.5 && power < 1)) throw invalidParameter('power', 'a number from 0.5 to below 1', power);
+  if (!(comparisons >= 1)) throw invalidParameter('comparisons', 'a number of at least 1', comparisons);
+  return {
+    ofTest: criticalValue(1 - (1 - level) / comparisons),
+    ofPower: normalQuantile(power),
+  };
+}
+
+/** Rates with a gap around a pooled rate; at a bound the other rate makes up the gap. */
+function ratesWith(gap: number, rate: number, shareA: number): Rates {
+  const higher = rate + gap * (1 - shareA);
+  if (higher > 1) return [1, 1 - gap];
+  const lower = rate - gap * shareA;
+  return lower < 0 ? [gap, 0] : [higher, lower];
+}
+
+/** The gap that a test of two rates such as these detects. */
+function detectable([rateA, rateB]: Rates, trialsA: number, trialsB: number, critical: CriticalValues): number {
+  const pooled = (rateA * trialsA + rateB * trialsB) / (trialsA + trialsB);
+  const underNull = pooled * (1 - pooled) * (1 / trialsA + 1 / trialsB);
+  const underGap = (rateA * (1 - rateA)) / trialsA + (rateB * (1 - rateB)) / trialsB;
+  return critical.ofTest * Math.sqrt(underNull) + critical.ofPower * Math.sqrt(underGap);
+}
+
+/** Where a condition begins to hold, between a place where it does not and one where it does. */
+function bisect(holds: (value: number) => boolean, low: number, high: number): number {
+  let [without, withIt] = [low, high];
+  for (let halving = 0; halving < HALVINGS; halving++) {
+    const middle = (without + withIt) / 2;
+    if (holds(middle)) withIt = middle;
+    else without = middle;
+  }
+  return withIt;
+}

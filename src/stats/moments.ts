@@ -1,0 +1,101 @@
+/**
+ * Weighted moments of values per group, each array of shape [groups]: the mean,
+ * and the centred sums m2 = sum w (x - mean)^2 and m3 = sum w (x - mean)^3.
+ * Centred sums keep their digits where raw sums of squares would cancel. A
+ * group without weight has zeros.
+ */
+export interface Moments {
+  readonly mean: Float64Array;
+  readonly m2: Float64Array;
+  readonly m3: Float64Array;
+}
+
+/** Moments of no values. */
+export function emptyMoments(groups: number): Moments {
+  return { mean: new Float64Array(groups), m2: new Float64Array(groups), m3: new Float64Array(groups) };
+}
+
+/**
+ * Moments of values by group, in two passes: means first, then sums around them.
+ * @param values [n]
+ * @param codes [n], the group of each value; a value with a negative code is left out
+ * @param weights [n], or undefined for weights of one
+ * @param groups the number of groups
+ */
+export function groupMoments(
+  values: ArrayLike<number>,
+  codes: ArrayLike<number>,
+  weights: ArrayLike<number> | undefined,
+  groups: number,
+): Moments {
+  const total = new Float64Array(groups);
+  const { mean, m2, m3 } = emptyMoments(groups);
+  for (let row = 0; row < values.length; row++) {
+    const group = codes[row] as number;
+    if (group < 0) continue;
+    const weight = weights === undefined ? 1 : (weights[row] as number);
+    total[group] = (total[group] as number) + weight;
+    mean[group] = (mean[group] as number) + weight * (values[row] as number);
+  }
+  for (let group = 0; group < groups; group++) {
+    mean[group] = total[group] === 0 ? 0 : (mean[group] as number) / (total[group] as number);
+  }
+  for (let row = 0; row < values.length; row++) {
+    const group = codes[row] as number;
+    if (group < 0) continue;
+    const weight = weights === undefined ? 1 : (weights[row] as number);
+    const deviation = (values[row] as number) - (mean[group] as number);
+    const square = weight * deviation * deviation;
+    m2[group] = (m2[group] as number) + square;
+    m3[group] = (m3[group] as number) + square * deviation;
+  }
+  return { mean, m2, m3 };
+}
+
+/** The moments of one group, as numbers. */
+export interface GroupMoments {
+  readonly weight: number;
+  readonly mean: number;
+  readonly m2: number;
+  readonly m3: number;
+}
+
+/** The moments of two sets of values together (Chan, Golub and LeVeque 1979; Pébay 2008 for the third). */
+export function mergeMoments(a: GroupMoments, b: GroupMoments): GroupMoments {
+  const weight = a.weight + b.weight;
+  if (b.weight === 0) return a;
+  if (a.weight === 0) return b;
+  const delta = b.mean - a.mean;
+  const share = (a.weight * b.weight) / weight;
+  return {
+    weight,
+    mean: a.mean + (delta * b.weight) / weight,
+    m2: a.m2 + b.m2 + delta * delta * share,
+    m3:
+      a.m3 +
+      b.m3 +
+      (delta ** 3 * share * (a.weight - b.weight)) / weight +
+      (3 * delta * (a.weight * b.m2 - b.weight * a.m2)) / weight,
+  };
+}
+
+/** The moments that, merged with `part`, give `whole`: {@link mergeMoments} solved for the other set. */
+export function removeMoments(whole: GroupMoments, part: GroupMoments): GroupMoments {
+  const weight = whole.weight - part.weight;
+  if (part.weight === 0) return whole;
+  if (weight <= 0) return { weight: 0, mean: 0, m2: 0, m3: 0 };
+  const mean = (whole.mean * whole.weight - part.mean * part.weight) / weight;
+  const delta = part.mean - mean;
+  const share = (weight * part.weight) / whole.weight;
+  const m2 = Math.max(0, whole.m2 - part.m2 - delta * delta * share);
+  return {
+    weight,
+    mean,
+    m2,
+    m3:
+      whole.m3 -
+      part.m3 -
+      (delta ** 3 * share * (weight - part.weight)) / whole.weight -
+      (3 * delta * (weight * part.m2 - part.weight * m2)) / whole.weight,
+  };
+}

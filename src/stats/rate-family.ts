@@ -1,0 +1,98 @@
+import type { Random } from '../internal/random.ts';
+import { createBinomialSampler } from './binomial-sampler.ts';
+import { type GapFamily, spread } from './gap-family.ts';
+
+/** Rates of several groups: successes of trials, which may be effective (fractional) counts. */
+export interface RateFamily {
+  readonly kind: 'rates';
+  readonly successes: ArrayLike<number>;
+  readonly trials: ArrayLike<number>;
+}
+
+/** Ratios: the gap is max ln rate - min ln rate; zero rates are allowed (the upper end is then Infinity). */
+export interface LogRateFamily {
+  readonly kind: 'log-rates';
+  readonly successes: ArrayLike<number>;
+  readonly trials: ArrayLike<number>;
+}
+
+/** Above this variance a count is drawn as a normal number: its skewness is under 0.01, and a table would grow. */
+const NORMAL_COUNT_VARIANCE = 10_000;
+
+/** How counts become the centre and the variance of one group. */
+interface RateScale {
+  rateOf(successes: number, trials: number): number;
+  centreOf(rate: number): number;
+  varianceOf(rate: number, trials: number): number;
+}
+
+/** Agresti and Caffo (2000): one success and one failure are added to every group. */
+const DIFFERENCE_SCALE: RateScale = {
+  rateOf: (successes, trials) => (successes + 1) / (trials + 2),
+  centreOf: (rate) => rate,
+  varianceOf: (rate, trials) => (rate * (1 - rate)) / (trials + 2),
+};
+
+/** Half a success and half a failure keep the logarithm finite: variance 1 / (k + 1/2) - 1 / (n + 1). */
+const LOG_SCALE: RateScale = {
+  rateOf: (successes, trials) => (successes + 0.5) / (trials + 1),
+  centreOf: (rate) => Math.log(rate),
+  varianceOf: (rate, trials) => (1 - rate) / (rate * (trials + 1)),
+};
+
+/** Differences of rates, in [0, 1]. */
+export function estimateRates({ successes, trials }: RateFamily, random: Random): GapFamily {
+  const point = spread(rawRates(successes, trials));
+  return { ...estimate(successes, trials, DIFFERENCE_SCALE, random), point, ceiling: 1 };
+}
+
+/** Differences of the logarithms of rates, in [0, Infinity]. */
+export function estimateLogRates({ successes, trials }: LogRateFamily, random: Random): GapFamily {
+  const rates = rawRates(successes, trials);
+  return {
+    ...estimate(successes, trials, LOG_SCALE, random),
+    point: spread(rates.map(Math.log)),
+    ceiling: Infinity,
+    // A rate of 0 may be as small as one likes.
+    leastHigh: rates.some((rate) => rate === 0) ? Infinity : 0,
+  };
+}
+
+function rawRates(successes: ArrayLike<number>, trials: ArrayLike<number>): Float64Array {
+  return Float64Array.from(trials, (n, group) => (successes[group] as number) / n);
+}
+
+function estimate(
+  successes: ArrayLike<number>,
+  trials: ArrayLike<number>,
+  scale: RateScale,
+  random: Random,
+): Pick<GapFamily, 'centres' | 'variances' | 'draw'> {
+  const rates = Float64Array.from(trials, (n, group) => scale.rateOf(successes[group] as number, n));
+  const wholeTrials = Float64Array.from(trials, (n) => Math.max(1, Math.round(n)));
+  let samplers: (() => number)[] | undefined;
+  return {
+    centres: rates.map((rate) => scale.centreOf(rate)),
+    variances: rates.map((rate, group) => scale.varianceOf(rate, trials[group] as number)),
+    draw(centres, variances) {
+      // Made at the first draw: above the limit of groups nothing is drawn.
+      samplers ??= Array.from(wholeTrials, (n, group) => createCountSampler(n, rates[group] as number, random));
+      for (let group = 0; group < samplers.length; group++) {
+        const n = wholeTrials[group] as number;
+        const rate = scale.rateOf((samplers[group] as () => number)(), n);
+        centres[group] = scale.centreOf(rate);
+        variances[group] = scale.varianceOf(rate, n);
+      }
+    },
+  };
+}
+
+/** Draws of a binomial count, in memory and time that do not grow with the trials. */
+function createCountSampler(trials: number, rate: number, random: Random): () => number {
+  const variance = trials * rate * (1 - rate);
+  // A rate that rounds to 1 in float64 has no failures to draw.
+  if (variance === 0) return () => trials * rate;
+  if (variance <= NORMAL_COUNT_VARIANCE) return createBinomialSampler(trials, rate, random);
+  const deviation = Math.sqrt(variance);
+  return () => trials * rate + deviation * random.normal();
+}

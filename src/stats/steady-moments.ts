@@ -1,0 +1,86 @@
+/** Rows at which a group's own skewness and that of all groups count the same. */
+const ROWS_TO_TRUST_SKEWNESS = 200;
+
+/**
+ * Skewness of each group made fit for prediction. A sample's skewness
+ *
+ * - falls short of its law's: over samples of 40 and 200 of half-normal,
+ *   exponential and log-normal values the median needs a factor of
+ *   about 1 + (6 + 4 g^2) / n, taken up to 2;
+ * - is mostly noise in few rows, so that it is drawn to the mean over groups
+ *   (weighted by rows) with weight 200 / (n + 200);
+ * - cannot pass sqrt(n) in n rows, which also bounds what is used.
+ */
+export function steadySkewness(skewness: ArrayLike<number>, sizes: ArrayLike<number>): Float64Array {
+  const lifted = Float64Array.from(sizes, (n, group) => {
+    const g = skewness[group] as number;
+    // Equal values have no skewness.
+    return Number.isFinite(g) ? g * (1 + Math.min(1, (6 + 4 * g * g) / n)) : 0;
+  });
+  let total = 0;
+  let rows = 0;
+  lifted.forEach((g, group) => {
+    total += g * (sizes[group] as number);
+    rows += sizes[group] as number;
+  });
+  return lifted.map((own, group) => {
+    const n = sizes[group] as number;
+    const share = n / (n + ROWS_TO_TRUST_SKEWNESS);
+    const bound = Math.sqrt(n);
+    return Math.max(-bound, Math.min(bound, share * own + (1 - share) * (total / rows)));
+  });
+}
+
+/**
+ * Variances of groups drawn together as far as chance explains their
+ * differences. The logarithm of a sample variance of a gamma law has variance
+ * about e = (2 + 1.5 skewness^2) / (n - 1); what the logarithms differ by beyond
+ * that (DerSimonian and Laird 1986) is taken for a difference of the groups, and
+ * each is moved to the weighted mean by its share of noise. Variances of 0 stay.
+ */
+export function steadyVariances(
+  variances: ArrayLike<number>,
+  skewness: ArrayLike<number>,
+  sizes: ArrayLike<number>,
+): Float64Array {
+  const steady = Float64Array.from(variances);
+  const groups = Array.from(steady.keys()).filter((group) => (steady[group] as number) > 0);
+  if (groups.length < 2) return steady;
+  const logs = groups.map((group) => Math.log(steady[group] as number));
+  const noise = groups.map((group) => (2 + 1.5 * (skewness[group] as number) ** 2) / ((sizes[group] as number) - 1));
+  const between = varianceBetween(logs, noise);
+  const centre = weightedMean(
+    logs,
+    noise.map((e) => 1 / (e + between)),
+  );
+  groups.forEach((group, index) => {
+    const share = between / (between + (noise[index] as number));
+    steady[group] = Math.exp(centre + ((logs[index] as number) - centre) * share);
+  });
+  return steady;
+}
+
+/** The variance between values beyond their own noise, by moments. */
+function varianceBetween(values: readonly number[], noise: readonly number[]): number {
+  const weights = noise.map((e) => 1 / e);
+  const mean = weightedMean(values, weights);
+  let total = 0;
+  let squares = 0;
+  let excess = 1 - values.length;
+  weights.forEach((weight, index) => {
+    total += weight;
+    squares += weight * weight;
+    excess += weight * ((values[index] as number) - mean) ** 2;
+  });
+  return Math.max(0, excess / (total - squares / total));
+}
+
+function weightedMean(values: readonly number[], weights: readonly number[]): number {
+  let total = 0;
+  let sum = 0;
+  weights.forEach((weight, index) => {
+    total += weight;
+    sum += weight * (values[index] as number);
+  });
+  return sum / total;
+}

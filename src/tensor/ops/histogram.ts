@@ -1,0 +1,71 @@
+import type { Tensor1D } from '@tensorflow/tfjs';
+
+import type { Tf } from '../runtime.ts';
+import { type CellRows, cellTables } from './cell-counts.ts';
+import { largestValues } from './reduce-chunks.ts';
+
+/** Bins of equal width. Values beyond either end count in the bin there. */
+export interface HistogramBins {
+  /** Exact in float32 where it is a power of two. */
+  readonly width: number;
+  /** The first bin, in widths from 0. */
+  readonly first: number;
+  readonly count: number;
+  /**
+   * `down`: bin b holds [(first + b) width, (first + b + 1) width);
+   * `nearest`: the values nearest to (first + b) width, the upper one of two.
+   */
+  readonly rounding: 'down' | 'nearest';
+}
+
+/**
+ * Counts values by group and bin, or sums their rows' weights, where the
+ * tensors are. Rows with NaN or a negative code are left out.
+ * @param values [n]
+ * @param codes [n], each below `groups`
+ * @param weights [n] float32, finite
+ * @returns [groups, count], flat
+ */
+export async function histogram(
+  tf: Tf,
+  values: Tensor1D,
+  codes: Tensor1D,
+  groups: number,
+  bins: HistogramBins,
+  weights?: Tensor1D,
+): Promise<Float64Array> {
+  const rows: CellRows = {
+    rows: values.size,
+    cells: groups * bins.count,
+    codesOf: (slice) => histogramCells(tf, slice(values), slice(codes), groups, bins),
+  };
+  if (weights === undefined) return (await cellTables(tf, rows)).counts;
+  const [largest = 0] = await largestValues(tf, values.size, 1, (slice) => [slice(weights).abs()]);
+  const { sums } = await cellTables(tf, rows, [{ valuesOf: (slice) => slice(weights), largest: Math.max(0, largest) }]);
+  return sums[0] as Float64Array;
+}
+
+/**
+ * The cell of each row in a table of groups and bins; groups x count for a row
+ * that is left out. Tables of up to 2^24 cells, float32's whole numbers.
+ * @returns [n] int32
+ */
+export function histogramCells(
+  tf: Tf,
+  values: Tensor1D,
+  codes: Tensor1D,
+  groups: number,
+  { width, first, count, rounding }: HistogramBins,
+): Tensor1D {
+  return tf.tidy(() => {
+    const numbers = values.cast<Tensor1D>('float32');
+    const groupOf = codes.cast<Tensor1D>('float32');
+    const scaled = numbers.div<Tensor1D>(width).clipByValue<Tensor1D>(first, first + count - 1);
+    const lower = tf.floor(scaled);
+    // Not floor(scaled + 0.5): in float32 the sum rounds 0.49999997 up to 1.
+    const isUpper = scaled.sub(lower).greaterEqual<Tensor1D>(rounding === 'nearest' ? 0.5 : 1);
+    const bin = lower.add(isUpper.cast('float32')).sub<Tensor1D>(first);
+    const isLeftOut = tf.logicalOr(tf.isNaN(numbers), groupOf.less(0));
+    return tf.where(isLeftOut, tf.fill(numbers.shape, groups * count), groupOf.mul(count).add(bin)).cast('int32');
+  });
+}

@@ -1,0 +1,115 @@
+import { expect } from 'chai';
+
+import { DataValidationError } from '../../src/exceptions/index.ts';
+import {
+  type GroupStats,
+  mergeStats,
+  metricOf,
+  reduceClassification,
+  reduceRegression,
+  reduceScores,
+  removeStats,
+  statsFromJson,
+  statsToJson,
+} from '../../src/metrics/index.ts';
+
+const first = {
+  yTrue: [1, 0, 1, 0, 1, null],
+  yPred: [1, 0, 0, 1, 1, 1],
+  yScore: [0.9, 0.2, 0.4, 0.6, 0.8, 0.5],
+  sensitive: ['a', 'a', 'b', 'b', null, 'a'],
+  sampleWeight: [1, 2, 3, 1, 1, 2],
+};
+const second = {
+  yTrue: [0, 1, 1, 0],
+  yPred: [0, 1, 0, 1],
+  yScore: [0.2, 0.9, 0.4, 0.7],
+  sensitive: ['c', 'a', 'c', 'a'],
+  sampleWeight: [2, 1, 1, 4],
+};
+const together = {
+  yTrue: [...first.yTrue, ...second.yTrue],
+  yPred: [...first.yPred, ...second.yPred],
+  yScore: [...first.yScore, ...second.yScore],
+  sensitive: [...first.sensitive, ...second.sensitive],
+  sampleWeight: [...first.sampleWeight, ...second.sampleWeight],
+};
+
+const KINDS: readonly [string, (rows: typeof together) => GroupStats][] = [
+  ['classification', reduceClassification],
+  ['regression', reduceRegression],
+  ['scores', reduceScores],
+];
+
+/** Numbers to 12 digits, so that moments that were added in another order are the same. */
+function rounded(stats: GroupStats): unknown {
+  return JSON.parse(JSON.stringify(statsToJson(stats)), (_, value: unknown) =>
+    typeof value === 'number' ? Number(value.toPrecision(12)) + 0 : value,
+  );
+}
+
+describe('statistics add up', () => {
+  for (const [kind, reduce] of KINDS) {
+    it(`${kind}: two halves merged are the whole, groups matched by label`, () => {
+      const merged = mergeStats(reduce(first), reduce(second));
+      expect(merged.labels).to.deep.equal(['a', 'b', 'c']);
+      expect(rounded(merged)).to.deep.equal(rounded(reduce(together)));
+    });
+
+    it(`${kind}: the second half removed again leaves the first, and an empty group`, () => {
+      const left = removeStats(reduce(together), reduce(second));
+      const expected = mergeStats(reduce(first), { ...removeStats(reduce(second), reduce(second)), nDropped: 0 });
+      const [a, b] = [left, expected].map(rounded) as [Record<string, unknown>, Record<string, unknown>];
+      for (const name of ['labels', 'counts', 'weights', 'n_dropped']) expect(a[name]).to.deep.equal(b[name]);
+    });
+
+    it(`${kind}: written as JSON and read back, the same`, () => {
+      const stats = reduce(together);
+      const again = statsFromJson(JSON.parse(JSON.stringify(statsToJson(stats))));
+      expect(again).to.deep.equal(stats);
+    });
+
+    it(`${kind}: what was never added cannot be removed`, () => {
+      expect(() => removeStats(reduce(first), reduce(second)))
+        .to.throw(DataValidationError)
+        .with.property('message')
+        .that.matches(/the group 'c'/);
+      expect(() => removeStats(reduce(first), reduce(together))).to.throw(DataValidationError);
+    });
+  }
+
+  it('moments of two far sets of values: mean 2 000 000 001, variance of each around its own mean', () => {
+    // Values 1e9 + {0, 1, 2} and 3e9 + {0, 1, 2}: by hand the sum of squares around 2e9 + 1 is 6e18 + 4.
+    const reduce = (at: number) =>
+      reduceRegression({ yPred: [at, at + 1, at + 2], sensitive: ['a', 'a', 'a'] }).moments.prediction;
+    expect(reduce(1e9).m2[0]).to.equal(2);
+    const rows = (at: number) => reduceRegression({ yPred: [at, at + 1, at + 2], sensitive: ['a', 'a', 'a'] });
+    const { mean, m2 } = mergeStats(rows(1e9), rows(3e9)).moments.prediction;
+    expect(mean[0]).to.equal(2e9 + 1);
+    expect(m2[0]).to.equal(6e18 + 4);
+  });
+
+  it('statistics of different kinds do not mix', () => {
+    const counts: GroupStats = reduceClassification(first);
+    const scores: GroupStats = reduceScores(first);
+    expect(() => mergeStats(counts, scores)).to.throw(DataValidationError, /classification and of scores/);
+  });
+
+  it('a metric of statistics of another kind is refused by name', () => {
+    expect(() => metricOf('roc_auc_difference', reduceClassification(first)))
+      .to.throw(Error)
+      .with.property('message')
+      .that.matches(/roc_auc_difference.*scores/);
+  });
+
+  for (const [title, json, field] of [
+    ['text', 'x', 'the whole'],
+    ['another form', { form: 2 }, 'form'],
+    ['no labels', { form: 1, kind: 'classification' }, 'labels'],
+    ['too few counts', { form: 1, kind: 'classification', labels: ['a'], n_dropped: 0, counts: [1] }, 'counts'],
+  ] as const) {
+    it(`JSON that is no statistics: ${title}`, () => {
+      expect(() => statsFromJson(json)).to.throw(DataValidationError, field);
+    });
+  }
+});

@@ -1,0 +1,62 @@
+import { expect } from 'chai';
+
+import { DataValidationError, ValueError } from '../../src/exceptions/index.ts';
+import { computeMetric } from '../../src/metrics/index.ts';
+
+describe("other libraries' conventions", () => {
+  it('fairlearn: rows without a group count for the overall value, and for no group', () => {
+    // Selection rates: a 1/2, b 1; of all five rows, the one without a group included, 4/5.
+    const rows = { yPred: [1, 0, 1, 1, 1], sensitive: ['a', 'a', 'b', 'b', null] };
+    const of = (options: object) =>
+      computeMetric('demographic_parity_difference', rows, {
+        method: 'to_overall',
+        minGroupSize: 1,
+        withCi: false,
+        ...options,
+      }).value;
+    expect(of({ compat: 'fairlearn' })).to.be.closeTo(0.3, 1e-12);
+    expect(of({})).to.be.closeTo(0.25, 1e-12);
+  });
+
+  it('Aequitas: each group against the largest, by its ratio, and by a tau of 1.25 on both sides', () => {
+    // Rates: a 4/8, b 3/4, c 1/4; a is the largest group. Disparities 1.5 and 0.5.
+    const yPred = [1, 1, 1, 1, 0, 0, 0, 0, 1, 1, 1, 0, 1, 0, 0, 0];
+    const sensitive = [...'aaaaaaaabbbbcccc'];
+    const result = computeMetric('demographic_parity_ratio', { yPred, sensitive }, { compat: 'aequitas' });
+    expect(result.value).to.equal(0.5);
+    expect(result.perGroup['b']).to.deep.equal({ selection_rate: 0.75, selection_rate_disparity: 1.5 });
+    expect(result.perGroup['c']).to.deep.equal({ selection_rate: 0.25, selection_rate_disparity: 0.5 });
+    const toB = computeMetric(
+      'demographic_parity_ratio',
+      { yPred, sensitive },
+      { compat: 'aequitas', referenceGroup: 'b' },
+    );
+    expect(toB.value).to.be.closeTo(1 / 3, 1e-12);
+  });
+
+  it('AIF360: unprivileged groups are pooled, and the difference has a sign', () => {
+    // Privileged a: 1 of 2; the others together 3 of 4.
+    const rows = { yPred: [1, 0, 1, 1, 1, 0], sensitive: ['a', 'a', 'b', 'b', 'c', 'c'] };
+    const options = { compat: 'aif360', referenceGroup: 'a', withCi: false } as const;
+    expect(computeMetric('statistical_parity_difference', rows, options).value).to.equal(0.25);
+    expect(computeMetric('disparate_impact', rows, options).value).to.equal(1.5);
+    const two = computeMetric('disparate_impact', rows, { ...options, referenceGroup: ['a', 'b'] });
+    // a and b together 3 of 4, c 1 of 2.
+    expect(two.value).to.be.closeTo(2 / 3, 1e-12);
+  });
+
+  it('AIF360 needs the privileged group, and one that is there', () => {
+    const rows = { yPred: [1, 0], sensitive: ['a', 'b'] };
+    expect(() => computeMetric('disparate_impact', rows, { compat: 'aif360' })).to.throw(ValueError, /privileged/);
+    expect(() => computeMetric('disparate_impact', rows, { compat: 'aif360', referenceGroup: 'z' })).to.throw(
+      DataValidationError,
+      /no group 'z'/,
+    );
+  });
+
+  it('to_reference without any compat: the largest distance from the reference group', () => {
+    const rows = { yPred: [1, 0, 1, 1, 0, 0], sensitive: ['a', 'a', 'b', 'b', 'c', 'c'] };
+    const options = { method: 'to_reference', referenceGroup: 'b', minGroupSize: 1 } as const;
+    expect(computeMetric('demographic_parity_difference', rows, options).value).to.equal(1);
+  });
+});

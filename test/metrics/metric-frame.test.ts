@@ -1,0 +1,93 @@
+import { expect } from 'chai';
+
+import { ValueError } from '../../src/exceptions/index.ts';
+import { sampleData } from '../../src/io/index.ts';
+import { FairnessAnalyzer, metricFrame } from '../../src/metrics/index.ts';
+
+describe('a metric frame', () => {
+  const berkeley = sampleData('berkeley').toColumns();
+  const rows = { yPred: berkeley['admitted'] ?? [], sensitive: berkeley['gender'] ?? [] };
+  const metrics = ['selection_rate', 'count'];
+
+  it("Berkeley's admissions: men are ahead over all, behind in four of six departments (Bickel and others 1975)", () => {
+    const frame = metricFrame({ ...rows, control: berkeley['department'] ?? [], metrics });
+    // 1,198 of 2,691 men and 557 of 1,835 women were admitted.
+    expect(frame.byGroup['male']?.['selection_rate']).to.be.closeTo(1198 / 2691, 1e-12);
+    expect(frame.byGroup['female']?.['selection_rate']).to.be.closeTo(557 / 1835, 1e-12);
+    expect(frame.overall['count']).to.equal(4526);
+    expect(Object.keys(frame.byLevel)).to.deep.equal(['A', 'B', 'C', 'D', 'E', 'F']);
+    // Department A: 512 of 825 men, 89 of 108 women.
+    expect(frame.byLevel['A']?.byGroup['male']?.['selection_rate']).to.be.closeTo(512 / 825, 1e-12);
+    expect(frame.byLevel['A']?.byGroup['female']?.['selection_rate']).to.be.closeTo(89 / 108, 1e-12);
+    const [finding] = frame.simpson;
+    // B has only 25 women, and takes no part at the default minimum of 30.
+    expect(finding?.reversed).to.deep.equal(['A', 'D', 'F']);
+    const everyone = metricFrame({ ...rows, control: berkeley['department'] ?? [], metrics }, { minGroupSize: 1 });
+    expect(everyone.simpson[0]?.reversed).to.deep.equal(['A', 'B', 'D', 'F']);
+    expect(everyone.simpson[0]?.adjustedGap).to.be.lessThan(0);
+    expect(everyone.warnings[0]).to.match(/male is above that of female by 0.142.*4 of 6 levels.*Simpson/);
+  });
+
+  it('no level that turns the gap around, no warning', () => {
+    const frame = metricFrame(
+      {
+        yPred: [1, 0, 1, 1, 1, 0, 1, 1],
+        sensitive: ['a', 'a', 'b', 'b', 'a', 'a', 'b', 'b'],
+        control: ['x', 'x', 'x', 'x', 'y', 'y', 'y', 'y'],
+        metrics,
+      },
+      { minGroupSize: 1 },
+    );
+    expect(frame.simpson).to.deep.equal([]);
+    expect(frame.warnings).to.deep.equal([]);
+  });
+
+  it('an analyzer bound to a table gives the same, with the control as a column', async () => {
+    const bound = FairnessAnalyzer.fromDataFrame(sampleData('berkeley'), {
+      yPredCol: 'admitted',
+      sensitiveCol: 'gender',
+    });
+    const frame = await bound.metricFrame({ metrics, controlCol: 'department' });
+    const direct = metricFrame({ ...rows, control: berkeley['department'] ?? [], metrics });
+    expect(frame.toJSON()).to.deep.equal(direct.toJSON());
+  });
+
+  it('measures of decisions, scores and numbers stand in one frame', () => {
+    const frame = metricFrame(
+      {
+        yTrue: [1, 0, 1, 0],
+        yPred: [1, 0, 0, 0],
+        yScore: [0.9, 0.2, 0.4, 0.6],
+        sensitive: ['a', 'a', 'b', 'b'],
+        metrics: ['accuracy_score', 'roc_auc', 'mean_absolute_error'],
+      },
+      { minGroupSize: 1 },
+    );
+    expect(frame.measures).to.deep.equal(['accuracy', 'roc_auc', 'mean_absolute_error']);
+    expect(frame.byGroup).to.deep.equal({
+      a: { accuracy: 1, roc_auc: 1, mean_absolute_error: 0 },
+      b: { accuracy: 0.5, roc_auc: 0, mean_absolute_error: 0.5 },
+    });
+    expect(frame.metric('accuracy', 'ratio', { withCi: false }).value).to.equal(0.5);
+  });
+
+  it('is frozen through and through', () => {
+    const frame = metricFrame({ ...rows, metrics });
+    for (const part of [frame, frame.overall, frame.byGroup, frame.byGroup['male'], frame.simpson]) {
+      expect(part).to.be.frozen;
+    }
+  });
+
+  it('prints groups, all rows, differences and ratios', () => {
+    const text = metricFrame({ ...rows, metrics }).toMarkdown();
+    expect(text).to.match(/\| female\s+\| 1835 \| 0\.3035/);
+    expect(text).to.match(/\*\*all rows\*\*\s+\| 4526 \| 0\.3878/);
+    expect(text).to.match(/\*\*difference\*\*\s+\|\s+\| 0\.1416/);
+  });
+
+  it('names the measure that it does not know, and wants one', () => {
+    expect(() => metricFrame({ ...rows, metrics: ['selection_rat'] })).to.throw(ValueError, /selection_rat/);
+    expect(() => metricFrame({ ...rows, metrics: [] })).to.throw(ValueError, /at least one measure/);
+    expect(() => metricFrame({ ...rows, metrics: ['true_positive_rate'] })).to.throw(/true labels/);
+  });
+});

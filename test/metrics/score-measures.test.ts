@@ -1,0 +1,80 @@
+import { expect } from 'chai';
+
+import { DataValidationError } from '../../src/exceptions/index.ts';
+import { createRandom } from '../../src/internal/random.ts';
+import { computeMetric, metricFrame, metricOf, reduceScores } from '../../src/metrics/index.ts';
+
+describe('measures of scores', () => {
+  it('AUC with its standard error, as DeLong has it, by hand', () => {
+    // Positives 0.9, 0.6, 0.4; negatives 0.5, 0.4, 0.1. Placements of positives: 1, 1, 1/3 + 1/6 = 1/2; AUC 5/6.
+    // Of negatives: 2/3, 1/2 + 1/3 = 5/6, 1. Variances with n - 1: 1/12 and 1/36; se^2 = 1/36 + 1/108 = 1/27.
+    const yTrue = [1, 1, 1, 0, 0, 0];
+    const yScore = [0.9, 0.6, 0.4, 0.5, 0.4, 0.1];
+    const both = { yTrue: [...yTrue, ...yTrue], yScore: [...yScore, ...yScore], sensitive: [...'aaaaaabbbbbb'] };
+    const result = computeMetric('roc_auc_difference', both, { minGroupSize: 1, ciLevel: 0.5 });
+    expect(result.perGroup['a']?.['roc_auc']).to.be.closeTo(5 / 6, 1e-12);
+    const [low = NaN] = result.perGroupCi?.['a']?.['roc_auc'] ?? [];
+    // The quartile of the standard normal distribution is 0.6744897501960817.
+    expect(low).to.be.closeTo(5 / 6 - 0.6744897501960817 / Math.sqrt(27), 1e-12);
+  });
+
+  it('expected calibration error over ten bins of equal weight, by hand', () => {
+    // 20 rows of scores 0.05, 0.10, ..., 1: bins of two rows. All positive: |1 - mean score| each, so 1 - 0.525.
+    const yScore = Array.from({ length: 20 }, (_, row) => (row + 1) / 20);
+    const rows = { yTrue: yScore.map(() => 1), yScore, sensitive: yScore.map(() => 'a') };
+    const frame = metricFrame({ ...rows, metrics: ['expected_calibration_error'] });
+    expect(frame.overall['expected_calibration_error']).to.be.closeTo(0.475, 1e-12);
+  });
+
+  it('many distinct scores are rounded to a grid, and the warning bounds what that changed', () => {
+    const random = createRandom(3);
+    const n = 200_000;
+    const yTrue = Array.from({ length: n }, () => Number(random.next() < 0.5));
+    const yScore = yTrue.map((truth) => Math.min(1, 0.7 * random.next() + 0.3 * truth * random.next()));
+    const sensitive = yTrue.map((_, row) => (row % 2 === 0 ? 'a' : 'b'));
+    const rows = { yTrue, yScore, sensitive };
+    const stats = reduceScores(rows);
+    expect(stats.step).to.equal(2 ** -14);
+    expect(stats.scores.length).to.be.lessThan(2 * 16_385);
+    const rounded = metricOf('roc_auc_difference', stats, { withCi: false });
+    const bound = Number(/by more than ([\d.e+-]+)/.exec(rounded.warnings.join())?.[1]);
+    expect(bound).to.be.within(0, 1e-3);
+    for (const label of ['a', 'b']) {
+      const own = rows.sensitive.map((group) => group === label);
+      const exact = aucByRanks(
+        yTrue.filter((_, row) => own[row]),
+        yScore.filter((_, row) => own[row]),
+      );
+      expect(rounded.perGroup[label]?.['roc_auc']).to.be.closeTo(exact, bound);
+    }
+  });
+
+  it('a group of one label has no AUC, and says so', () => {
+    const rows = { yTrue: [1, 0, 1, 1, 1, 0], yScore: [0.9, 0.1, 0.5, 0.6, 0.7, 0.2], sensitive: [...'aabbcc'] };
+    const result = computeMetric('roc_auc_difference', rows, { minGroupSize: 1, withCi: false });
+    expect(result.value).to.equal(0);
+    expect(result.excluded['b']?.reason).to.equal('no roc auc: 0 rows of the rarer true label, at least 1 needed');
+  });
+
+  it('a score beyond [0, 1] ranks, but is no probability', () => {
+    const rows = { yTrue: [1, 0, 1, 0], yScore: [3, -1, 2, 5], sensitive: [...'aabb'] };
+    expect(computeMetric('roc_auc_difference', rows, { minGroupSize: 1 }).value).to.equal(1);
+    expect(() => computeMetric('calibration_difference', rows)).to.throw(DataValidationError, /from 0 to 1.*-1/);
+  });
+});
+
+/** The Mann-Whitney statistic from mid-ranks. */
+function aucByRanks(yTrue: readonly number[], yScore: readonly number[]): number {
+  const order = Array.from(yScore.keys()).sort((a, b) => (yScore[a] ?? 0) - (yScore[b] ?? 0));
+  let rankSum = 0;
+  for (let first = 0; first < order.length;) {
+    let last = first;
+    while (last + 1 < order.length && yScore[order[last + 1] ?? 0] === yScore[order[first] ?? 0]) last++;
+    for (let place = first; place <= last; place++)
+      rankSum += (yTrue[order[place] ?? 0] ?? 0) * ((first + last) / 2 + 1);
+    first = last + 1;
+  }
+  const positives = yTrue.reduce((sum, truth) => sum + truth, 0);
+  const negatives = yTrue.length - positives;
+  return (rankSum - (positives * (positives + 1)) / 2) / (positives * negatives);
+}

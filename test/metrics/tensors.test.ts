@@ -1,0 +1,454 @@
+import * as tf from '@tensorflow/tfjs';
+import { expect } from 'chai';
+
+import { DataValidationError } from '../../src/exceptions/index.ts';
+import { createRandom } from '../../src/internal/random.ts';
+import { REGRESSION_QUANTITIES, type RegressionStats, sum } from '../../src/metrics/group-stats.ts';
+import { reduceRegression } from '../../src/metrics/reduce-regression.ts';
+import { reduceClassification } from '../../src/metrics/reduce-rows.ts';
+import { reduceScores } from '../../src/metrics/reduce-scores.ts';
+import {
+  reduceClassificationTensors,
+  reduceRegressionTensors,
+  reduceScoreTensors,
+} from '../../src/metrics/reduce-tensors.ts';
+import { gridStep, toGrid } from '../../src/metrics/score-grid.ts';
+import type { SensitiveSource } from '../../src/table/index.ts';
+import { loadTensorflow, type TensorBackend } from '../../src/tensor/index.ts';
+
+const BACKENDS: TensorBackend[] = ['cpu', 'wasm'];
+
+/** Columns of float32 values with missing ones among them, and groups of unequal size. */
+function makeColumns(rows: number) {
+  const random = createRandom(11);
+  const column = (value: () => number, missing = 0.02): Float32Array =>
+    Float32Array.from({ length: rows }, () => (random.next() < missing ? NaN : value()));
+  const scores = (): number => random.next() ** 2;
+  return {
+    group: column(() => 3 + Math.floor(5 * random.next() ** 2)),
+    other: column(() => random.integer(3) - 1, 0),
+    decision: column(() => Number(random.next() < 0.4)),
+    label: column(() => Number(random.next() < 0.3)),
+    amount: column(() => 5000 + 300 * random.next() ** 4),
+    guess: column(() => 5100 + 40 * random.next()),
+    score: column(scores),
+    weight: column(() => random.next() * 10),
+  };
+}
+
+/** Counts the elements that come back from the device while work is done. */
+async function countRead(work: () => Promise<unknown>): Promise<number> {
+  const engine = tf.engine();
+  const [read, readSync] = [engine.read.bind(engine), engine.readSync.bind(engine)];
+  let elements = 0;
+  engine.read = async (id) => {
+    const values = await read(id);
+    elements += values.length;
+    return values;
+  };
+  engine.readSync = (id) => {
+    const values = readSync(id);
+    elements += values.length;
+    return values;
+  };
+  try {
+    await work();
+  } finally {
+    Object.assign(engine, { read, readSync });
+  }
+  return elements;
+}
+
+async function errorOf(work: () => Promise<unknown>): Promise<string> {
+  try {
+    await work();
+  } catch (error) {
+    expect(error).to.be.instanceOf(DataValidationError);
+    return (error as Error).message;
+  }
+  return 'no error';
+}
+
+/** Relative to the size of the numbers; moments of the third power to that of their standard deviation. */
+function assertMomentsClose(actual: RegressionStats, expected: RegressionStats): void {
+  for (const name of REGRESSION_QUANTITIES) {
+    const [a, b] = [actual.moments[name], expected.moments[name]];
+    b.mean.forEach((mean, group) => {
+      const weight = expected.weights[group] ?? NaN;
+      const spread = Math.sqrt((b.m2[group] ?? NaN) / weight);
+      expect(a.mean[group], name).to.be.closeTo(mean, 1e-6 * Math.max(Math.abs(mean), spread));
+      expect(a.m2[group], name).to.be.closeTo(b.m2[group] ?? NaN, 1e-4 * (b.m2[group] ?? NaN));
+      expect(a.m3[group], name).to.be.closeTo(b.m3[group] ?? NaN, 1e-4 * weight * spread ** 3);
+    });
+  }
+}
+
+for (const backend of BACKENDS) {
+  describe(`statistics of tensors on ${backend}`, () => {
+    before(async () => {
+      await loadTensorflow({ backend });
+    });
+
+    let made: tf.Tensor[] = [];
+    let before_ = 0;
+    const tensor = (values: ArrayLike<number>, dtype: 'float32' | 'int32' | 'bool' = 'float32'): tf.Tensor1D => {
+      const built = tf.tensor1d(Array.from(values), dtype);
+      made.push(built);
+      return built;
+    };
+    beforeEach(() => {
+      made = [];
+      before_ = tf.memory().numTensors;
+    });
+    afterEach('leaves no tensor behind, and disposes of none of the caller', () => {
+      for (const one of made) expect(one.isDisposed).to.equal(false);
+      tf.dispose(made);
+      expect(tf.memory().numTensors).to.equal(before_);
+    });
+
+    const small = makeColumns(5000);
+
+    it('counts of decisions are those of arrays, with labels and without, groups missing or a group of their own', async () => {
+      const [yPred, yTrue, sensitive] = [tensor(small.decision), tensor(small.label), tensor(small.group)];
+      const host = { yPred: small.decision, sensitive: small.group };
+      expect(await reduceClassificationTensors({ yPred, yTrue, sensitive })).to.deep.equal(
+        reduceClassification({ ...host, yTrue: small.label }),
+      );
+      expect(await reduceClassificationTensors({ yPred, sensitive, nanPolicy: 'include' })).to.deep.equal(
+        reduceClassification({ ...host, nanPolicy: 'include' }),
+      );
+    });
+
+    it('weights of decisions are summed as those of arrays', async () => {
+      const device = await reduceClassificationTensors({
+        yPred: tensor(small.decision),
+        yTrue: tensor(small.label),
+        sensitive: tensor(small.group),
+        sampleWeight: tensor(small.weight),
+      });
+      const host = reduceClassification({
+        yPred: small.decision,
+        yTrue: small.label,
+        sensitive: small.group,
+        sampleWeight: small.weight,
+      });
+      expect(device.counts).to.deep.equal(host.counts);
+      expect(device.ungrouped.counts).to.deep.equal(host.ungrouped.counts);
+      expect(device.nDropped).to.equal(host.nDropped);
+      for (const table of ['weights', 'squaredWeights'] as const) {
+        host[table].forEach((value, cell) => {
+          expect(device[table][cell]).to.be.closeTo(value, 1e-6 * value);
+        });
+      }
+    });
+
+    it('weights too large to be squared in float32', async () => {
+      const { weights, squaredWeights } = await reduceClassificationTensors({
+        yPred: tensor([1, 1]),
+        sensitive: ['a', 'a'],
+        sampleWeight: tensor([2 ** 100, 2 ** 99]),
+      });
+      expect(sum(weights)).to.equal(1.5 * 2 ** 100);
+      expect(sum(squaredWeights)).to.equal(1.25 * 2 ** 200);
+    });
+
+    for (const weighted of [false, true]) {
+      it(`moments of numbers are those of arrays${weighted ? ', weighted' : ''}`, async () => {
+        const device = await reduceRegressionTensors({
+          yPred: tensor(small.guess),
+          yTrue: tensor(small.amount),
+          sensitive: tensor(small.group),
+          ...(weighted ? { sampleWeight: tensor(small.weight) } : {}),
+        });
+        const host = reduceRegression({
+          yPred: small.guess,
+          yTrue: small.amount,
+          sensitive: small.group,
+          ...(weighted ? { sampleWeight: small.weight } : {}),
+        });
+        expect(device.counts).to.deep.equal(host.counts);
+        expect(device.nDropped).to.equal(host.nDropped);
+        expect(device.labels).to.deep.equal(host.labels);
+        assertMomentsClose(device, host);
+      });
+    }
+
+    it('moments of predictions alone, and zeros for the others', async () => {
+      const device = await reduceRegressionTensors({ yPred: tensor(small.guess), sensitive: tensor(small.group) });
+      const host = reduceRegression({ yPred: small.guess, sensitive: small.group });
+      expect(device.hasTruth).to.equal(false);
+      expect(device.counts).to.deep.equal(host.counts);
+      assertMomentsClose(device, host);
+    });
+
+    it('moments of errors whose squares leave float32, and of one group a million times smaller than the other', async () => {
+      for (const factor of [1e25, 1e-25]) {
+        const scaleOf = [factor, factor * 1e-6];
+        const sensitive = small.other.map((_, row) => row % 2);
+        const yPred = small.guess.map((value, row) => (value - 5000) * (scaleOf[row % 2] ?? NaN));
+        const yTrue = small.amount.map((value, row) => (value - 5000) * (scaleOf[row % 2] ?? NaN));
+        const device = await reduceRegressionTensors({
+          yPred: tensor(yPred),
+          yTrue: tensor(yTrue),
+          sensitive: tensor(sensitive),
+        });
+        const host = reduceRegression({ yPred, yTrue, sensitive });
+        assertMomentsClose(device, host);
+      }
+    });
+
+    it('scores are those of arrays on the grid of the largest score', async () => {
+      for (const scale of [1, -40]) {
+        const scores = small.score.map((score) => scale * (score - 0.25));
+        const device = await reduceScoreTensors({
+          yScore: tensor(scores),
+          yTrue: tensor(small.label),
+          sensitive: tensor(small.group),
+        });
+        const known = small.label.map((label, row) => (Number.isNaN(label + (small.group[row] ?? NaN)) ? 0 : 1));
+        const step = gridStep(
+          scores.reduce((most, score, row) => (known[row] === 1 ? Math.max(most, Math.abs(score) || 0) : most), 0),
+        );
+        const host = reduceScores({
+          yScore: Float64Array.from(scores, (score) => toGrid(score, step)),
+          yTrue: small.label,
+          sensitive: small.group,
+        });
+        expect(device.step).to.equal(step);
+        expect({ ...device, step: 0 }).to.deep.equal(host);
+      }
+    });
+
+    it('scores with weights, with labels by name, and a group of one score', async () => {
+      const yTrue = Array.from(small.label, (label) => (Number.isNaN(label) ? null : label === 1 ? 'yes' : 'no'));
+      const scores = small.score.map((score, row) => ((small.group[row] ?? 0) === 3 ? 0.5 : Math.round(8 * score) / 8));
+      const rows = { yTrue, positiveLabel: 'yes', sensitive: small.group };
+      const device = await reduceScoreTensors({
+        ...rows,
+        yScore: tensor(scores),
+        sampleWeight: tensor(small.weight),
+      });
+      const host = reduceScores({ ...rows, yScore: scores, sampleWeight: small.weight });
+      expect([...device.scores]).to.deep.equal([...host.scores]);
+      expect(device.counts).to.deep.equal(host.counts);
+      host.weights.forEach((value, cell) => {
+        expect(device.weights[cell]).to.be.closeTo(value, 1e-6 * value);
+      });
+    });
+
+    it('scores that are all 0 have no grid', async () => {
+      const stats = await reduceScoreTensors({
+        yScore: tensor([0, 0, -0]),
+        yTrue: tensor([0, 1, 1]),
+        sensitive: tensor([1, 1, 1]),
+      });
+      expect(stats.step).to.equal(0);
+      expect([...stats.scores]).to.deep.equal([0]);
+      expect([...stats.counts]).to.deep.equal([1, 2]);
+    });
+
+    it('thousands of groups coarsen the grid of scores rather than the table outgrow memory', async () => {
+      const random = createRandom(5);
+      const rows = 20_000;
+      const stats = await reduceScoreTensors({
+        yScore: tensor(Float32Array.from({ length: rows }, () => random.next())),
+        yTrue: tensor(Float32Array.from({ length: rows }, () => random.integer(2))),
+        sensitive: tensor(
+          Int32Array.from({ length: rows }, (_, row) => row % 2000),
+          'int32',
+        ),
+      });
+      expect(stats.labels).to.have.length(2000);
+      // 2 x 2,000 x (2^11 + 1) cells are the most below 2^23.
+      expect(stats.step).to.equal(2 ** -11);
+      expect(sum(stats.counts)).to.equal(rows);
+    });
+
+    /** Sensitive attributes as tensors, and the same as arrays. */
+    const attributes: Record<string, () => { device: SensitiveSource; host: SensitiveSource; read?: number }> = {
+      'whole numbers from below 0': () => ({ device: tensor(small.other), host: small.other }),
+      'int32 beyond what float32 holds': () => {
+        const codes = Int32Array.from(small.other, (code) => 2_000_000_000 + 2 * code);
+        return { device: tensor(codes, 'int32'), host: codes };
+      },
+      booleans: () => {
+        const codes = Uint8Array.from(small.other, (code) => Number(code > 0));
+        return { device: tensor(codes, 'bool'), host: codes };
+      },
+      'no number at all': () => ({ device: tensor(small.other.fill(NaN, 0, 0)), host: small.other }),
+      'an object of tensors': () => ({
+        device: { group: tensor(small.group), other: tensor(small.other) },
+        host: { group: small.group, other: small.other },
+      }),
+      'an object of a tensor and names': () => {
+        const names = Array.from(small.other, (code) => ['x||y', 'x', null][code + 1]);
+        return { device: { group: tensor(small.group), names }, host: { group: small.group, names } };
+      },
+      'a tensor of two columns': () => {
+        const rows = Array.from(small.group, (code, row) => [code, small.other[row] ?? NaN]);
+        const device = tf.tensor2d(rows);
+        made.push(device);
+        return { device: device as unknown as SensitiveSource, host: { a: small.group, b: small.other } };
+      },
+      'fractions, which are read': () => {
+        const codes = small.group.map((code) => code / 2);
+        return { device: tensor(codes), host: codes, read: codes.length };
+      },
+      'numbers far apart, which are read': () => {
+        const codes = small.group.map((code) => code * 5000);
+        return { device: tensor(codes), host: codes, read: codes.length };
+      },
+      'infinities, which are read': () => {
+        const codes = small.group.map((code) => (code === 3 ? -Infinity : code));
+        return { device: tensor(codes), host: codes, read: codes.length };
+      },
+      'attributes of very many groups together, which are read': () => {
+        const left = Float32Array.from(small.group, (_, row) => row % 400);
+        const right = Float32Array.from(small.group, (_, row) => (7 * row) % 300);
+        return { device: { a: tensor(left), b: tensor(right) }, host: { a: left, b: right }, read: 2 * left.length };
+      },
+    };
+
+    for (const [title, make] of Object.entries(attributes)) {
+      it(`groups from ${title}`, async () => {
+        const { device, host, read = 0 } = make();
+        for (const nanPolicy of ['exclude', 'include'] as const) {
+          const expected = reduceClassification({ yPred: small.decision, sensitive: host, nanPolicy });
+          const yPred = tensor(small.decision);
+          let actual: unknown;
+          const elements = await countRead(async () => {
+            actual = await reduceClassificationTensors({ yPred, sensitive: device, nanPolicy });
+          });
+          expect(actual).to.deep.equal(expected);
+          const tables = 16 * (expected.labels.length + 1);
+          expect(elements).to.be.at.least(read + tables);
+          expect(elements).to.be.below(read + tables + 400);
+        }
+      });
+    }
+
+    it('never reads rows back: the same few numbers for 100,000 rows as for 10,000', async () => {
+      const readFor = async (rows: number): Promise<number[]> => {
+        const columns = makeColumns(rows);
+        const [yPred, yTrue, weight] = [tensor(columns.decision), tensor(columns.label), tensor(columns.weight)];
+        const [amount, guess, score] = [tensor(columns.amount), tensor(columns.guess), tensor(columns.score)];
+        const sensitive = { group: tensor(columns.group), other: tensor(columns.other) };
+        const counted: number[] = [];
+        for (const sampleWeight of [undefined, weight]) {
+          const bound = { sensitive, sampleWeight };
+          counted.push(
+            await countRead(() => reduceClassificationTensors({ ...bound, yPred })),
+            await countRead(() => reduceClassificationTensors({ ...bound, yPred, yTrue })),
+            await countRead(() => reduceRegressionTensors({ ...bound, yPred: guess, yTrue: amount })),
+            await countRead(() => reduceScoreTensors({ ...bound, yScore: score, yTrue })),
+          );
+        }
+        return counted;
+      };
+      const [few, many] = [await readFor(10_000), await readFor(100_000)];
+      // Demographic parity, equalized odds, mean absolute error and the area under the curve, each with weights after.
+      const [dpd, eod, mae, auc, weightedDpd, weightedEod, weightedMae, weightedAuc] = many as [number, ...number[]];
+      const groups = 5 * 3;
+      for (const count of [dpd, eod, mae]) expect(count).to.be.below(20 * (groups + 1) + 50);
+      for (const count of [weightedDpd, weightedEod, weightedMae])
+        expect(count).to.be.below(11 * 17 * (groups + 1) + 50);
+      const table = groups * 2 * (2 ** 14 + 1);
+      expect(auc).to.be.below(table + 100);
+      expect(weightedAuc).to.be.below(21 * table + 100);
+      many.forEach((count, index) => {
+        expect(count).to.be.closeTo(few[index] ?? NaN, index % 4 === 3 ? 0.2 * count : 0);
+      });
+    });
+
+    /** What is refused, and how. */
+    const refusals: Record<string, { work: () => Promise<unknown>; message: RegExp }> = {
+      'a decision that is a score': {
+        work: () => reduceClassificationTensors({ yPred: tensor([1, 0, 0.25]), sensitive: tensor([0, 1, 1]) }),
+        message: /^yPred must be 0 or 1, but holds 0.25 at index 2/,
+      },
+      'a decision that is a score, in a row without a weight': {
+        work: () =>
+          reduceClassificationTensors({
+            yPred: tensor([1, 2]),
+            sensitive: tensor([0, 1]),
+            sampleWeight: tensor([1, NaN]),
+          }),
+        message: /^yPred must be 0 or 1, but holds 2 at index 1/,
+      },
+      'a label that is 3': {
+        work: () => reduceScoreTensors({ yScore: tensor([0.1, 0.2]), yTrue: tensor([3, 1]), sensitive: [1, 2] }),
+        message: /^yTrue must be 0 or 1, but holds 3 at index 0/,
+      },
+      'an infinite score': {
+        work: () => reduceScoreTensors({ yScore: tensor([1, -Infinity]), yTrue: [1, 0], sensitive: tensor([1, 2]) }),
+        message: /^yScore must be finite, but holds -Infinity at index 1/,
+      },
+      'an infinite prediction': {
+        work: () => reduceRegressionTensors({ yPred: tensor([NaN, Infinity]), yTrue: [1, 0], sensitive: [1, 2] }),
+        message: /^yPred must be finite, but holds Infinity at index 1/,
+      },
+      'an infinite true value in a row without a group': {
+        work: () =>
+          reduceRegressionTensors({
+            yPred: tensor([1, 1]),
+            yTrue: tensor([1, Infinity]),
+            sensitive: tensor([1, NaN]),
+          }),
+        message: /^yTrue must be finite, but holds Infinity at index 1/,
+      },
+      'errors beyond float32': {
+        work: () => reduceRegressionTensors({ yPred: tensor([3e38]), yTrue: tensor([-3e38]), sensitive: [1] }),
+        message: /too large for float32/,
+      },
+      'a negative weight': {
+        work: () =>
+          reduceClassificationTensors({ yPred: tensor([1, 1]), sensitive: [1, 1], sampleWeight: tensor([2, -1]) }),
+        message: /^sampleWeight must be 0 or more, but holds -1 at index 1/,
+      },
+      'different lengths': {
+        work: () => reduceRegressionTensors({ yPred: tensor([1, 2]), sensitive: tensor([1]) }),
+        message: /^yPred and sensitive differ in length: 2 and 1/,
+      },
+      'attributes of different lengths': {
+        work: () =>
+          reduceClassificationTensors({ yPred: tensor([1, 0]), sensitive: { a: tensor([1, 2]), b: tensor([1]) } }),
+        message: /^The sensitive attributes differ in length: 2 and 1/,
+      },
+      'a positive label of a tensor': {
+        work: () =>
+          reduceScoreTensors({ yScore: tensor([1]), yTrue: tensor([1]), sensitive: [1], positiveLabel: 'yes' }),
+        message: /^yTrue is a tensor/,
+      },
+      'a positive label that no row has': {
+        work: () => reduceScoreTensors({ yScore: tensor([1]), yTrue: ['no'], sensitive: [1], positiveLabel: 'yes' }),
+        message: /^No row of yPred holds the positive label 'yes'/,
+      },
+      'nothing but missing scores': {
+        work: () => reduceScoreTensors({ yScore: tensor([NaN]), yTrue: tensor([1]), sensitive: tensor([1]) }),
+        message: /^All 1 rows lack/,
+      },
+      'groups that are all missing': {
+        work: () => reduceRegressionTensors({ yPred: tensor([1, 2]), sensitive: tensor([NaN, NaN]) }),
+        message: /^All 2 rows lack/,
+      },
+      'no rows': {
+        work: () => reduceScoreTensors({ yScore: tensor([]), yTrue: tensor([]), sensitive: tensor([]) }),
+        message: /^There are no rows/,
+      },
+      'a tensor of another shape': {
+        work: () => {
+          const yPred = tf.ones([2, 2]);
+          made.push(yPred);
+          return reduceRegressionTensors({ yPred, sensitive: [1, 2] });
+        },
+        message: /^yPred must be a 1-D tensor; got shape \[2, 2\]/,
+      },
+    };
+
+    for (const [title, { work, message }] of Object.entries(refusals)) {
+      it(`refuses ${title}`, async () => {
+        expect(await errorOf(work)).to.match(message);
+      });
+    }
+  });
+}
