@@ -14,16 +14,29 @@ export {
 export { assertFairness, type AssertFairnessOptions, validateFile } from './integration/index.ts';
 export type { OnProgress, ProgressEvent } from './internal/progress.ts';
 export { VERSION } from './internal/version.ts';
-export { loadData, type LoadDataOptions, sampleData, writeCsv } from './io/index.ts';
+export { loadData, type LoadDataOptions, openDuckDb, sampleData, type SqlEngine, writeCsv } from './io/index.ts';
 export {
-  type BoundAnalyzer,
+  accuracyParityDifference,
+  BoundAnalyzer,
+  calibrationDifference,
+  computeMetric,
   demographicParityDifference,
+  demographicParityRatio,
   equalizedOddsDifference,
+  equalizedOddsRatio,
+  equalOpportunityDifference,
   FairnessAnalyzer,
   type FairnessAnalyzerOptions,
+  falsePositiveRateDifference,
   maeParityDifference,
+  meanPredictionDifference,
+  MetricFrame,
+  metricFrame,
   type MetricOptions,
   MetricResult,
+  predictiveParityDifference,
+  rmseParityDifference,
+  rocAucDifference,
 } from './metrics/index.ts';
 export { Table, type TableSource } from './table/index.ts';
 export { type BackendChoice, loadTensorflow, type TensorBackend, type Tensorflow } from './tensor/index.ts';

@@ -5,15 +5,15 @@ import { createRandom } from '../../src/internal/random.ts';
 /** Rows of the large cases. */
 export const ROWS = 10_000_000;
 
-/** Ten million rows in memory: labels, decisions, and eight groups as codes and as strings. */
-export function makeRows(rows: number) {
+/** Rows in memory: labels, decisions, and the codes of groups. */
+export function makeRows(rows: number, groups = 8) {
   const random = createRandom(7);
-  const labels = Array.from({ length: 8 }, (_, group) => `group_${String(group)}`);
+  const labels = Array.from({ length: groups }, (_, group) => `group_${String(group)}`);
   const codes = new Int32Array(rows);
   const yTrue = new Uint8Array(rows);
   const yPred = new Uint8Array(rows);
   for (let row = 0; row < rows; row++) {
-    codes[row] = random.integer(8);
+    codes[row] = random.integer(groups);
     yTrue[row] = random.integer(2);
     yPred[row] = random.integer(2);
   }
@@ -33,4 +33,25 @@ export async function writeRows(csv: string, parquet: string, rows: number): Pro
   await connection.run(`COPY (SELECT * FROM read_csv('${csv}')) TO '${parquet}'`);
   connection.closeSync();
   instance.closeSync();
+}
+
+/**
+ * Writes labels, decisions and eight groups as Parquet, in row groups as they come.
+ * @returns the equalized odds difference of the rows, as another GROUP BY gives it
+ */
+export async function writeManyRows(parquet: string, rows: number): Promise<number> {
+  const instance = await DuckDBInstance.create(':memory:');
+  const connection = await instance.connect();
+  await connection.run('SELECT setseed(0.7)');
+  await connection.run(
+    `COPY (SELECT floor(random() * 2)::TINYINT AS y, floor(random() * 2)::TINYINT AS p,
+       'group_' || floor(random() * 8)::INT AS s FROM range(${String(rows)})) TO '${parquet}'`,
+  );
+  const found = await connection.runAndReadAll(
+    `SELECT max(gap) FROM (SELECT max(rate) - min(rate) AS gap FROM
+       (SELECT y, s, avg(p) AS rate FROM read_parquet('${parquet}') GROUP BY ALL) GROUP BY y)`,
+  );
+  connection.closeSync();
+  instance.closeSync();
+  return Number(found.getRows()[0]?.[0]);
 }

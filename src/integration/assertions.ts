@@ -1,4 +1,5 @@
 import { FairnessAssertionError, ValueError } from '../exceptions/index.ts';
+import { oneOf } from '../internal/one-of.ts';
 import type { MetricResult } from '../metrics/index.ts';
 
 /** The comparisons that a gate may make: value, comparator, threshold. */
@@ -39,7 +40,7 @@ const HOLDS: Readonly<Record<Comparator, (value: number, threshold: number) => b
  * @throws {ValueError} for an unknown comparator or a threshold that is not a number
  */
 export function judge(result: JudgedMetric, threshold: number | undefined, comparator?: string): Verdict {
-  const given = comparator === undefined ? undefined : parseComparator(comparator);
+  const given = comparator === undefined ? undefined : oneOf('comparator', comparator, COMPARATORS);
   if (threshold === undefined) {
     return { passed: null, threshold: null, comparator: null, message: 'No threshold, no verdict.', straddles: false };
   }
@@ -113,13 +114,5 @@ export function assertFairness(
     actual: result.value,
     expected: threshold,
     operator: verdict.comparator ?? '<=',
-  });
-}
-
-function parseComparator(given: string): Comparator {
-  const found = COMPARATORS.find((name) => name === given);
-  if (found !== undefined) return found;
-  throw new ValueError(`The comparator parameter must be one of ${COMPARATORS.join(', ')}. Got '${given}' instead.`, {
-    context: { parameter: 'comparator', value: given },
   });
 }

@@ -26,6 +26,38 @@ export {
   rocAucDifference,
 } from './functions/index.ts';
 export type { ClassificationStats, GroupStats, RegressionStats, ScoreStats } from './group-stats.ts';
+export {
+  betweenGroupCoefficientOfVariation,
+  betweenGroupCoefficientOfVariationOf,
+  betweenGroupGeneralizedEntropyIndex,
+  betweenGroupGeneralizedEntropyIndexOf,
+  betweenGroupTheilIndex,
+  betweenGroupTheilIndexOf,
+  coefficientOfVariation,
+  coefficientOfVariationOf,
+  conditionalDemographicDisparity,
+  conditionalDemographicDisparityOf,
+  type ConsistencyOptions,
+  consistencyScore,
+  differentialFairnessBiasAmplification,
+  differentialFairnessBiasAmplificationOf,
+  type DifferentialFairnessOptions,
+  discountedCumulativeGain,
+  empiricalDifferentialFairness,
+  empiricalDifferentialFairnessOf,
+  type EntropyOptions,
+  type FeatureSource,
+  generalizedEntropyIndex,
+  generalizedEntropyIndexOf,
+  type InfeasibleIndex,
+  infeasibleIndex,
+  normalizedDiscountedCumulativeGain,
+  type NormalizedGainOptions,
+  type RankingOptions,
+  theilIndex,
+  theilIndexOf,
+  type UngroupedRowOptions,
+} from './inequality/index.ts';
 export { MEASURE_NAMES, type MeasureName } from './measures/index.ts';
 export { NAMED_METRICS } from './metric-definitions.ts';
 export {

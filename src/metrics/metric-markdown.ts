@@ -13,9 +13,9 @@ export function metricToMarkdown(result: MetricResultFields): string {
   ].join('\n');
 }
 
-/** A snake_case name in words. */
+/** A snake_case name in words: the first letter large, and what is short for something in capitals. */
 export function inWords(name: string): string {
-  const words = name.replaceAll('_', ' ');
+  const words = name.replaceAll('_', ' ').replaceAll(/\b(roc auc|mae|rmse|f1|r2)\b/g, (short) => short.toUpperCase());
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 

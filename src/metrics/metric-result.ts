@@ -1,3 +1,4 @@
+import type { MeasureName } from './measures/index.ts';
 import { metricToMarkdown } from './metric-markdown.ts';
 
 /** Why a group, or one rate of it, took no part. */
@@ -12,10 +13,13 @@ export interface Exclusion {
 }
 
 /** A group's measures, by name; null for one that it does not have. */
-export type GroupRates = Readonly<Partial<Record<string, number | null>>>;
+export type GroupRates = Readonly<PerMeasure<number>>;
+
+/** Values by measure; other names are measures of one class (`precision of 'x'`) and disparities (`precision_disparity`). */
+type PerMeasure<T> = Partial<Record<MeasureName, T | null>> & Partial<Record<string, T | null>>;
 
 /** Intervals of a group's measures, by name; null for one that has none. */
-export type GroupIntervals = Readonly<Partial<Record<string, readonly [low: number, high: number] | null>>>;
+export type GroupIntervals = Readonly<PerMeasure<readonly [low: number, high: number]>>;
 
 /** Everything a metric result carries. */
 export interface MetricResultFields {

@@ -1,7 +1,7 @@
 import type { Tensor, Tensor1D, Tensor2D } from '@tensorflow/tfjs';
 
 import { ValueError } from '../exceptions/index.ts';
-import { suggestNames } from '../internal/nearest.ts';
+import { oneOf } from '../internal/one-of.ts';
 import { bceFromLogits, currentTensorflow } from '../tensor/index.ts';
 import { FAIRNESS_PENALTIES, type FairnessPenaltyName, PENALTIES } from './fairness-penalty.ts';
 
@@ -54,7 +54,7 @@ export class FairnessRegularizerLoss {
   /** @throws {ValueError} for an unknown penalty, a negative eta or a posWeight that is not positive */
   constructor(options: FairnessRegularizerLossOptions = {}) {
     this.eta = options.eta ?? 0.5;
-    this.penalty = parsePenalty(options.penalty ?? 'covariance');
+    this.penalty = oneOf('penalty', options.penalty ?? 'covariance', FAIRNESS_PENALTIES);
     this.posWeight = options.posWeight ?? 1;
     if (!(this.eta >= 0)) throw outOfRange('eta', '0 or more', this.eta);
     if (!(this.posWeight > 0)) throw outOfRange('posWeight', 'above 0', this.posWeight);
@@ -88,22 +88,6 @@ export class FairnessRegularizerLoss {
       return error.add(PENALTIES[this.penalty](tf, batch).mul(this.eta)).reshape([]);
     });
   }
-}
-
-/**
- * A penalty's name.
- * @throws {ValueError} for an unknown one
- */
-export function parsePenalty(given: string): FairnessPenaltyName {
-  const found = FAIRNESS_PENALTIES.find((name) => name === given);
-  if (found !== undefined) return found;
-  throw new ValueError(
-    `The penalty parameter must be one of ${FAIRNESS_PENALTIES.join(', ')}. Got '${given}' instead.`,
-    {
-      context: { parameter: 'penalty', value: given },
-      suggestion: suggestNames(given, FAIRNESS_PENALTIES, 'penalties'),
-    },
-  );
 }
 
 /** Codes in place of one-hot groups would be taken for numbers. */

@@ -1,8 +1,8 @@
 import { ValueError } from '../exceptions/index.ts';
+import { oneOf } from '../internal/one-of.ts';
 import type { OnProgress } from '../internal/progress.ts';
 import type { BackendChoice } from '../tensor/index.ts';
-import type { FairnessPenaltyName } from './fairness-penalty.ts';
-import { parsePenalty } from './fairness-regularizer-loss.ts';
+import { FAIRNESS_PENALTIES, type FairnessPenaltyName } from './fairness-penalty.ts';
 import type { TrainStackOptions } from './train-stack.ts';
 
 /** Options of `sweepPareto`. */
@@ -72,7 +72,7 @@ export function fillSweepOptions(options: SweepOptions): FilledSweepOptions {
   const filled = {
     ...options,
     etas: options.etas ?? [0, 0.2, 0.5, 1],
-    penalty: parsePenalty(options.penalty ?? 'covariance'),
+    penalty: oneOf('penalty', options.penalty ?? 'covariance', FAIRNESS_PENALTIES),
     epochs: options.epochs ?? 20,
     lr: options.lr ?? 1e-3,
     batchSize: options.batchSize ?? 128,

@@ -92,7 +92,7 @@ describe('statistics add up', () => {
   it('statistics of different kinds do not mix', () => {
     const counts: GroupStats = reduceClassification(first);
     const scores: GroupStats = reduceScores(first);
-    expect(() => mergeStats(counts, scores)).to.throw(DataValidationError, /classification and of scores/);
+    expect(() => mergeStats<GroupStats>(counts, scores)).to.throw(DataValidationError, /classification and of scores/);
   });
 
   it('a metric of statistics of another kind is refused by name', () => {

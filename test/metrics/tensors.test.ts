@@ -288,7 +288,7 @@ for (const backend of BACKENDS) {
         const rows = Array.from(small.group, (code, row) => [code, small.other[row] ?? NaN]);
         const device = tf.tensor2d(rows);
         made.push(device);
-        return { device: device as unknown as SensitiveSource, host: { a: small.group, b: small.other } };
+        return { device: device, host: { a: small.group, b: small.other } };
       },
       'fractions, which are read': () => {
         const codes = small.group.map((code) => code / 2);
@@ -322,7 +322,7 @@ for (const backend of BACKENDS) {
           expect(actual).to.deep.equal(expected);
           const tables = 16 * (expected.labels.length + 1);
           expect(elements).to.be.at.least(read + tables);
-          expect(elements).to.be.below(read + tables + 400);
+          expect(elements).to.be.below(read + tables + 1000);
         }
       });
     }
@@ -349,9 +349,8 @@ for (const backend of BACKENDS) {
       // Demographic parity, equalized odds, mean absolute error and the area under the curve, each with weights after.
       const [dpd, eod, mae, auc, weightedDpd, weightedEod, weightedMae, weightedAuc] = many as [number, ...number[]];
       const groups = 5 * 3;
-      for (const count of [dpd, eod, mae]) expect(count).to.be.below(20 * (groups + 1) + 50);
-      for (const count of [weightedDpd, weightedEod, weightedMae])
-        expect(count).to.be.below(11 * 17 * (groups + 1) + 50);
+      for (const count of [dpd, eod, mae]) expect(count).to.be.below(25 * (groups + 1));
+      for (const count of [weightedDpd, weightedEod, weightedMae]) expect(count).to.be.below(15 * 16 * (groups + 1));
       const table = groups * 2 * (2 ** 14 + 1);
       expect(auc).to.be.below(table + 100);
       expect(weightedAuc).to.be.below(21 * table + 100);

@@ -105,6 +105,6 @@ export class NearestRows {
 
   #isNearer(row: number, distance: number, place: number): boolean {
     const other = this.#distances[place] as number;
-    return distance < other || (distance === other && row > (this.#rows[place] as number));
+    return distance < other || (distance === other && row < (this.#rows[place] as number));
   }
 }

@@ -72,8 +72,13 @@ describe('consistencyScore', () => {
 
   it('splits points that differ by one unit in the last place, and points of every magnitude', () => {
     const close = Array.from({ length: 64 }, (_, step) => [1 + step * Number.EPSILON]);
+    // The half between these two numbers rounds to the larger one.
+    const corners = Array.from({ length: 64 }, (_, corner) =>
+      Array.from({ length: 6 }, (_value, axis) => 1 + (1 + ((corner >> axis) & 1)) * Number.EPSILON),
+    );
     const geometric = Array.from({ length: 900 }, (_, step) => [2 ** (step - 450)]);
-    for (const points of [close, geometric]) {
+    const endless = Array.from({ length: 40 }, (_, step) => [(step - 20) * 8e306, step]);
+    for (const points of [close, corners, geometric, endless]) {
       const y = points.map((_, index) => index % 2);
       expect(consistencyScore(points, y)).to.be.closeTo(byDefinition(points, y, 5), 1e-12);
     }

@@ -266,10 +266,11 @@ describe('betweenGroupGeneralizedEntropyIndex', () => {
   });
 
   it('is 0 up to rounding where groups benefit alike, so that its root is a number', () => {
-    // Mean benefits 7/6 in both, of different counts: rounding must not make the index negative.
-    const yTrue = [...Array<number>(6).fill(0), ...Array<number>(12).fill(0)];
-    const yPred = [1, 0, 0, 0, 0, 0, 1, 1, ...Array<number>(10).fill(0)];
-    const groups = [...Array<string>(6).fill('a'), ...Array<string>(12).fill('b')];
-    expect(betweenGroupCoefficientOfVariation(yTrue, yPred, groups)).to.be.within(0, 1e-7);
+    // Mean benefits 3/2 in both; these weights sum to means that rounding sets apart, on the wrong side of 0.
+    const yPred = [0, 1, 0, 0, 0, 1, 1, 1];
+    const yTrue = yPred.map(() => 0);
+    const groups = ['a', 'a', ...Array<string>(6).fill('b')];
+    const sampleWeight = yPred.map(() => 0.1);
+    expect(betweenGroupCoefficientOfVariation(yTrue, yPred, groups, { sampleWeight })).to.be.within(0, 1e-7);
   });
 });

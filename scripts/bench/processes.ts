@@ -1,0 +1,74 @@
+import path from 'node:path';
+
+import { ROWS, writeManyRows, writeRows } from './data.ts';
+import { measureProcess, median, type ProcessFigures } from './measure.ts';
+import { assertResult, type Note } from './report.ts';
+
+const cli = path.resolve(import.meta.dirname, '../../dist/cli/main.js');
+const COLUMNS = ['--y-true', 'y', '--y-pred', 'p', '--sensitive', 's'];
+
+function validate(file: string): Promise<ProcessFigures> {
+  return measureProcess([cli, 'validate', '--csv', file, ...COLUMNS, '--json']);
+}
+
+function equalizedOdds({ stdout }: ProcessFigures): number | undefined {
+  const { metrics } = JSON.parse(stdout) as { metrics: Record<string, { value: number }> };
+  return metrics['equalized_odds_difference']?.value;
+}
+
+/** B2: `validate` on ten million rows, as a process. */
+export async function benchFiles(folder: string, note: Note): Promise<void> {
+  const csv = path.join(folder, 'rows.csv');
+  const parquet = path.join(folder, 'rows.parquet');
+  await writeRows(csv, parquet, ROWS);
+  const results: (number | undefined)[] = [];
+  for (const [file, bar] of [
+    [csv, 1.5],
+    [parquet, 0.6],
+  ] as const) {
+    const figure = await median(
+      5,
+      () => validate(file),
+      (one) => one.seconds,
+    );
+    results.push(equalizedOdds(figure));
+    const { seconds, peakMib } = figure;
+    const work = `validate on a ${path.extname(file)} file of 10 million rows, as a process`;
+    const holds = seconds < bar && peakMib < 400;
+    note({ id: 'B2', work, seconds, peakMib, bar: `< ${String(bar)} s, < 400 MiB`, holds });
+  }
+  assertResult(results[0] !== undefined && results[0] === results[1], 'CSV and Parquet give the same');
+}
+
+/** B10: `validate` on a Parquet file of a hundred million rows, as a process. */
+export async function benchHugeFile(folder: string, note: Note): Promise<void> {
+  const file = path.join(folder, 'many.parquet');
+  const expected = await writeManyRows(file, 10 * ROWS);
+  const figure = await median(
+    3,
+    () => validate(file),
+    (one) => one.seconds,
+  );
+  assertResult(Math.abs((equalizedOdds(figure) ?? NaN) - expected) < 1e-12, 'EOD of 100 million rows');
+  const { seconds, peakMib } = figure;
+  const work = 'validate on a Parquet file of 100 million rows, as a process';
+  note({ id: 'B10', work, seconds, peakMib, bar: '< 5 s, < 600 MiB', holds: seconds < 5 && peakMib < 600 });
+}
+
+/** B8: how long the command line takes to start. */
+export async function benchStart(folder: string, note: Note): Promise<void> {
+  const csv = path.join(folder, 'small.csv');
+  await writeRows(csv, path.join(folder, 'small.parquet'), 1000);
+  for (const [work, args, bar] of [
+    ['--help', ['--help'], 0.25],
+    ['validate on 1,000 rows', ['validate', '--csv', csv, ...COLUMNS], 0.6],
+  ] as const) {
+    const { seconds, stdout } = await median(
+      9,
+      () => measureProcess([cli, ...args]),
+      (one) => one.seconds,
+    );
+    assertResult(stdout.length > 100, work);
+    note({ id: 'B8', work: `${work}, as a process`, seconds, bar: `< ${String(bar)} s`, holds: seconds < bar });
+  }
+}

@@ -1,0 +1,130 @@
+import { expect } from 'chai';
+
+import { computeMetric, maeParityDifference, metricOf, reduceClassification } from '../../src/metrics/index.ts';
+
+/** Decisions of groups with so many positives of so many rows. */
+function decisions(groups: Readonly<Record<string, readonly [positives: number, rows: number]>>) {
+  const yPred: number[] = [];
+  const sensitive: string[] = [];
+  for (const [label, [positives, rows]] of Object.entries(groups)) {
+    for (let row = 0; row < rows; row++) {
+      yPred.push(Number(row < positives));
+      sensitive.push(label);
+    }
+  }
+  return { yPred, sensitive };
+}
+
+describe('intervals of gaps', () => {
+  // se = sqrt(.2 x .8 / 1000 + .6 x .4 / 1000) = .02, so that 0.4 -+ 1.96 x .02 is what normal theory gives.
+  const far = decisions({ a: [200, 1000], b: [600, 1000] });
+  for (const ciMethod of ['simultaneous', 'percentile', 'bca'] as const) {
+    it(`${ciMethod}: two large groups far apart, as normal theory has it`, () => {
+      const { ci, ciMethod: used } = computeMetric('demographic_parity_difference', far, { ciMethod, ciSamples: 4000 });
+      expect(used).to.equal(ciMethod);
+      expect(ci?.[0]).to.be.closeTo(0.4 - 0.0392, 0.003);
+      expect(ci?.[1]).to.be.closeTo(0.4 + 0.0392, 0.003);
+    });
+  }
+
+  it('a ratio, on the scale of logarithms: ln(1/3) -+ 1.96 sqrt(.8 / 200 + .4 / 600)', () => {
+    const { ci, value } = computeMetric('demographic_parity_ratio', far, { ciSamples: 4000 });
+    const half = 1.96 * Math.sqrt(0.8 / 200 + 0.4 / 600);
+    expect(value).to.be.closeTo(1 / 3, 1e-12);
+    expect(ci?.[0]).to.be.closeTo(Math.exp(-half) / 3, 0.005);
+    expect(ci?.[1]).to.be.closeTo(Math.exp(half) / 3, 0.005);
+  });
+
+  it('groups that differ by chance: the simultaneous interval holds 0, the percentile interval does not', () => {
+    const equal = decisions({ a: [150, 500], b: [156, 500], c: [147, 500] });
+    const of = (ciMethod: 'simultaneous' | 'percentile') =>
+      computeMetric('demographic_parity_difference', equal, { ciMethod }).ci?.[0];
+    expect(of('simultaneous')).to.equal(0);
+    expect(of('percentile')).to.be.greaterThan(0);
+  });
+
+  it('percentile and BCa need counts of decisions, and say so', () => {
+    const y = Array.from({ length: 60 }, (_, row) => row % 7);
+    const groups = y.map((_, row) => (row % 2 === 0 ? 'a' : 'b'));
+    const result = maeParityDifference(y, [...y].reverse(), groups, { minGroupSize: 1, ciMethod: 'bca' });
+    expect(result.ci).to.equal(null);
+    expect(result.warnings.join()).to.match(/no interval: 'bca' resamples counts of binary decisions/);
+  });
+
+  it('against all rows there is a percentile interval, and no simultaneous one', () => {
+    const of = (ciMethod: 'simultaneous' | 'percentile') =>
+      computeMetric('demographic_parity_difference', far, { ciMethod, method: 'to_overall' });
+    expect(of('simultaneous').warnings.join()).to.match(/no interval: not available for method 'to_overall'/);
+    // Overall 0.4, both groups 0.2 from it.
+    expect(of('percentile').ci?.[0]).to.be.closeTo(0.2 - 0.0196, 0.003);
+  });
+
+  it("each group's own interval is Wilson's: 3 of 4 at 95% is 0.3006 to 0.9544", () => {
+    const rows = decisions({ a: [3, 4], b: [1, 4] });
+    const { perGroupCi } = computeMetric('demographic_parity_difference', rows, { minGroupSize: 1 });
+    const [low = NaN, high = NaN] = perGroupCi?.['a']?.selection_rate ?? [];
+    expect(low).to.be.closeTo(0.3006, 5e-5);
+    expect(high).to.be.closeTo(0.9544, 5e-5);
+  });
+});
+
+describe('p-values of gaps', () => {
+  const options = { minGroupSize: 1, withPValue: true, withCi: false, ciSamples: 20_000 } as const;
+
+  it('two groups of four: the exact hypergeometric tail 34/70', () => {
+    // With 4 of 8 positives, 3 or more apart by at least 2: counts 0, 1, 3, 4 of 70 draws weigh 1 + 16 + 16 + 1.
+    const result = computeMetric('demographic_parity_difference', decisions({ a: [3, 4], b: [1, 4] }), options);
+    expect(result.pValue).to.be.closeTo(34 / 70, 0.012);
+    expect(result.pValueMethod).to.equal('permutation');
+  });
+
+  it('equalized odds permutes within true labels', () => {
+    // All of the gap is in the positives, 3 of 4 against 1 of 4; negatives are all refused.
+    const yTrue = [1, 1, 1, 1, 0, 0, 1, 1, 1, 1, 0, 0];
+    const yPred = [1, 1, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0];
+    const sensitive = [...'aaaaaabbbbbb'];
+    const result = computeMetric('equalized_odds_difference', { yTrue, yPred, sensitive }, options);
+    expect(result.pValue).to.be.closeTo(34 / 70, 0.012);
+  });
+
+  it('a ratio and a difference of the same two groups have the same p-value', () => {
+    const rows = decisions({ a: [3, 4], b: [1, 4] });
+    const ratio = computeMetric('demographic_parity_ratio', rows, options);
+    expect(ratio.pValue).to.be.closeTo(34 / 70, 0.012);
+  });
+
+  it('weights make it approximate, and it says so', () => {
+    const rows = {
+      ...decisions({ a: [30, 60], b: [30, 60] }),
+      sampleWeight: Array.from({ length: 120 }, (_, i) => 1 + (i % 3)),
+    };
+    const result = computeMetric('demographic_parity_difference', rows, options);
+    expect(result.pValueMethod).to.equal('max-t');
+    expect(result.pValue).to.be.within(0, 1);
+  });
+
+  it('is null unless asked for', () => {
+    const result = computeMetric('demographic_parity_difference', decisions({ a: [3, 4], b: [1, 4] }), {
+      minGroupSize: 1,
+    });
+    expect([result.pValue, result.pValueMethod]).to.deep.equal([null, null]);
+  });
+});
+
+describe('what could have been seen', () => {
+  it('R: power.prop.test(n = 50, p1 = .50, p2 = .75) has power 0.740; at 0.8 the gap is a little more', () => {
+    // From the documentation of R 4: power.prop.test(p1 = .50, p2 = .75, power = .90) needs n = 76.7.
+    const stats = reduceClassification(decisions({ a: [31, 50], b: [31, 50] }));
+    const { minimumDetectableGap: gap } = metricOf('demographic_parity_difference', stats);
+    expect(gap).to.be.within(0.25, 0.29);
+  });
+
+  it('shrinks with the root of the rows', () => {
+    const at = (scale: number) =>
+      computeMetric(
+        'demographic_parity_difference',
+        decisions({ a: [50 * scale, 100 * scale], b: [50 * scale, 100 * scale] }),
+      ).minimumDetectableGap ?? NaN;
+    expect(at(1) / at(16)).to.be.closeTo(4, 0.15);
+  });
+});
