@@ -8,7 +8,7 @@ import {
 } from '../table/index.ts';
 import { assertPositiveLabel } from './assert-positive-label.ts';
 import { MOST_DISTINCT_SCORES, type ScoreStats } from './group-stats.ts';
-import { assertSameLength, countDropped, toFiniteNumbers, toWeights } from './row-arguments.ts';
+import { assertCodesHaveLabels, assertSameLength, countDropped, toFiniteNumbers, toWeights } from './row-arguments.ts';
 import { collectScores, gridStep, type ScoreEntry, toGrid } from './score-grid.ts';
 
 /** Scores and the labels that they should foretell, on the host. */
@@ -37,7 +37,7 @@ export interface PreparedScores {
  */
 export function reduceScores(rows: ScoreRows): ScoreStats {
   const prepared = prepareScores(rows);
-  const exact = tallyScores(prepared, 0);
+  const exact = tallyScores(prepared, 0, MOST_DISTINCT_SCORES);
   if (exact !== undefined) return finish(prepared, exact, 0);
   const step = gridStep(
     prepared.yScore.reduce(
@@ -45,7 +45,7 @@ export function reduceScores(rows: ScoreRows): ScoreStats {
       0,
     ),
   );
-  return finish(prepared, tallyScores(prepared, step) as ScoreEntry[], step);
+  return finish(prepared, tallyScores(prepared, step, Infinity) as ScoreEntry[], step);
 }
 
 /**
@@ -54,9 +54,10 @@ export function reduceScores(rows: ScoreRows): ScoreStats {
  */
 export function prepareScores(rows: ScoreRows): PreparedScores {
   const groups = encodeGroups(rows.sensitive, rows.nanPolicy);
+  assertCodesHaveLabels(groups);
   const yScore = toFiniteNumbers(rows.yScore, 'yScore');
   const yTrue = toBinary(rows.yTrue, 'yTrue', rows.positiveLabel);
-  assertPositiveLabel({ yPred: rows.yTrue, positiveLabel: rows.positiveLabel }, undefined, yTrue);
+  assertPositiveLabel({ yPred: rows.yTrue, yTrue: rows.yTrue, positiveLabel: rows.positiveLabel }, yTrue, yTrue);
   const weights = rows.sampleWeight === undefined ? undefined : toWeights(rows.sampleWeight);
   assertSameLength({
     yScore: yScore.length,
@@ -76,10 +77,11 @@ function finish(prepared: PreparedScores, entries: readonly ScoreEntry[], step: 
   return collectScores(prepared.labels, entries, countDropped(rows, prepared.yScore.length), step);
 }
 
-/** Distinct scores of each group with their counts; undefined where they are more than can be kept exactly. */
+/** Distinct scores of each group with their counts; undefined where there are more than `most`. */
 function tallyScores(
   { labels, codes, yScore, yTrue, weights }: PreparedScores,
   step: number,
+  most: number,
 ): ScoreEntry[] | undefined {
   const placeOf = labels.map(() => new Map<number, number>());
   const entries: {
@@ -92,7 +94,7 @@ function tallyScores(
     const places = placeOf[group] as Map<number, number>;
     let place = places.get(score);
     if (place === undefined) {
-      if (step === 0 && entries.length === MOST_DISTINCT_SCORES) return undefined;
+      if (entries.length === most) return undefined;
       place = entries.length;
       places.set(score, place);
       entries.push({ group, score, counts: [0, 0], weights: [0, 0], squaredWeights: [0, 0] });

@@ -420,7 +420,7 @@ for (const backend of BACKENDS) {
       },
       'a positive label that no row has': {
         work: () => reduceScoreTensors({ yScore: tensor([1]), yTrue: ['no'], sensitive: [1], positiveLabel: 'yes' }),
-        message: /^No row of yPred holds the positive label 'yes'/,
+        message: /^No row of yTrue holds the positive label 'yes'/,
       },
       'nothing but missing scores': {
         work: () => reduceScoreTensors({ yScore: tensor([NaN]), yTrue: tensor([1]), sensitive: tensor([1]) }),

@@ -11,6 +11,7 @@ import {
   loadTensorflow,
   type TensorBackend,
 } from '../../src/tensor/index.ts';
+import { segmentSums } from '../../src/tensor/ops/segment-sums.ts';
 
 const BACKENDS: TensorBackend[] = ['cpu', 'wasm'];
 
@@ -46,6 +47,21 @@ const BINNED: { bins: HistogramBins; value: number; bin: number | undefined }[] 
   { bins: DOWN, value: -3, bin: 0 },
   { bins: DOWN, value: NaN, bin: undefined },
 ];
+
+describe('segmentSums', () => {
+  it('is the same by the kernel that TensorFlow has on a GPU', async () => {
+    await loadTensorflow({ backend: 'cpu' });
+    const native = { ...tf, getBackend: () => 'tensorflow' };
+    const [codes, values] = [tf.tensor1d([2, 0, 3, 2, 1], 'int32'), tf.tensor1d([1, 2, 100, 3, -4])];
+    const sums = [tf, native].map((runtime) => segmentSums(runtime, codes, 3, values));
+    const read = await Promise.all(sums.map(async (sum) => [...(await sum.data())]));
+    tf.dispose([codes, values, ...sums]);
+    expect(read).to.deep.equal([
+      [2, -4, 4],
+      [2, -4, 4],
+    ]);
+  });
+});
 
 for (const backend of BACKENDS) {
   describe(`tensor ops that reduce rows, on ${backend}`, () => {

@@ -76,7 +76,7 @@ function readLabels(tf: Tf, keep: Keep, source: ColumnSource, positiveLabel: str
   if (isDeviceTensor(source)) refusePositiveLabel('yTrue', positiveLabel);
   else if (positiveLabel !== undefined) {
     const values = toBinary(source, 'yTrue', positiveLabel);
-    assertPositiveLabel({ yPred: source, positiveLabel }, undefined, values);
+    assertPositiveLabel({ yPred: source, yTrue: source, positiveLabel }, values, values);
     return keep(tf.tensor1d(Float32Array.from(values, (value) => (value < 0 ? NaN : value))));
   }
   return labelsTensor(tf, keep, source, 'yTrue');

@@ -85,11 +85,13 @@ function prepare(
 /** For each quantity the weighted sums of the first three powers of its distances from the centres. */
 async function powerSums(tf: Tf, numbers: DeviceNumbers, centres: readonly Float32Array[]): Promise<Float64Array[]> {
   return withTensors(tf, (keep) => {
-    const centreOf = centres.map((centre) => keep(tf.tensor1d(centre)));
+    const centreOf = keep(tf.tensor2d(centres.map((centre) => Array.from(centre))));
     return groupColumnSums(tf, numbers.cells, 3 * centres.length, (slice, codes) => {
       const { quantities, weigh } = prepare(tf, numbers, slice);
+      // One look-up for all quantities: on wasm it checks every code in JavaScript.
+      const around = tf.gather(centreOf, codes, 1);
       return quantities.flatMap((quantity, column) => {
-        const distance = quantity.sub<Tensor1D>(tf.gather(centreOf[column] as Tensor1D, codes));
+        const distance = quantity.sub<Tensor1D>(around.slice([column, 0], [1, codes.size]).reshape([codes.size]));
         const first = weigh(distance);
         const second = first.mul<Tensor1D>(distance);
         return [first, second, second.mul<Tensor1D>(distance)];

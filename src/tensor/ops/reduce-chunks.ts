@@ -8,6 +8,9 @@ import type { Tf } from '../runtime.ts';
  */
 export const ROWS_PER_READING = 2 ** 22;
 
+/** Parts that rows are cut into at once. */
+const BRANCHES = 8;
+
 /** Takes a chunk's rows of a tensor. */
 export type Slice = (rows: Tensor1D) => Tensor1D;
 
@@ -31,16 +34,21 @@ export interface ChunkedReduction {
  * @returns [size]; without rows zeros, or -Infinity for maxima
  */
 export async function reduceChunks(tf: Tf, reduction: ChunkedReduction): Promise<Float64Array> {
-  const isSum = reduction.combine !== 'max';
-  const totals = new Float64Array(reduction.size).fill(isSum ? 0 : -Infinity);
-  for (let start = 0; start < reduction.rows; start += ROWS_PER_READING) {
-    const end = Math.min(start + ROWS_PER_READING, reduction.rows);
-    const table = tf.tidy(() => combineChunks(tf, reduction, start, end));
+  const { rows, size, combine } = reduction;
+  const totals = new Float64Array(size).fill(combine === 'max' ? -Infinity : 0);
+  for (let start = 0; start < rows; start += ROWS_PER_READING) {
+    const length = Math.min(ROWS_PER_READING, rows - start);
+    const table = withSlices(
+      tf,
+      (tensor) => tensor,
+      { start, length, rows },
+      (slice) => tableOfRows(tf, reduction, length, slice),
+    );
     try {
       const values = await table.data();
-      for (let index = 0; index < totals.length; index++) {
+      for (let index = 0; index < size; index++) {
         const [total, value] = [totals[index] as number, values[index] as number];
-        totals[index] = isSum ? total + value : Math.max(total, value);
+        totals[index] = combine === 'max' ? Math.max(total, value) : total + value;
       }
     } finally {
       table.dispose();
@@ -49,20 +57,49 @@ export async function reduceChunks(tf: Tf, reduction: ChunkedReduction): Promise
   return totals;
 }
 
-function combineChunks(tf: Tf, reduction: ChunkedReduction, start: number, end: number): Tensor1D {
-  const { rows, rowsPerChunk, combine, tableOf } = reduction;
+/** The combined table of a part of the rows, cut into at most {@link BRANCHES} parts, and those likewise. */
+function tableOfRows(tf: Tf, reduction: ChunkedReduction, rows: number, slice: Slice): Tensor1D {
+  if (rows <= reduction.rowsPerChunk) return tf.tidy(() => reduction.tableOf(slice));
+  let step = reduction.rowsPerChunk;
+  while (step * BRANCHES < rows) step *= BRANCHES;
   let combined: Tensor1D | undefined;
-  for (let from = start; from < end; from += rowsPerChunk) {
-    const size = Math.min(rowsPerChunk, end - from);
+  for (let start = 0; start < rows; start += step) {
+    const length = Math.min(step, rows - start);
     const earlier = combined;
     combined = tf.tidy(() => {
-      const table = tableOf((tensor) => (size === rows ? tensor : tensor.slice(from, size)));
+      const table = withSlices(tf, slice, { start, length, rows }, (part) => tableOfRows(tf, reduction, length, part));
       if (earlier === undefined) return table;
-      return combine === 'max' ? earlier.maximum<Tensor1D>(table) : earlier.add<Tensor1D>(table);
+      return reduction.combine === 'max' ? earlier.maximum<Tensor1D>(table) : earlier.add<Tensor1D>(table);
     });
     earlier?.dispose();
   }
   return combined as Tensor1D;
+}
+
+/**
+ * Does work on some of the rows that an outer slice takes. Each tensor is cut
+ * once, and its parts are cut from that: on wasm, whose `slice` copies the whole
+ * tensor to take a part of it, the cost would else grow with the square of the rows.
+ */
+function withSlices<T>(
+  tf: Tf,
+  outer: Slice,
+  { start, length, rows }: { readonly start: number; readonly length: number; readonly rows: number },
+  work: (slice: Slice) => T,
+): T {
+  if (length === rows) return work(outer);
+  const cut = new Map<Tensor1D, Tensor1D>();
+  try {
+    return work((tensor) => {
+      const known = cut.get(tensor);
+      if (known !== undefined) return known;
+      const part = tf.keep(outer(tensor).slice(start, length));
+      cut.set(tensor, part);
+      return part;
+    });
+  } finally {
+    tf.dispose([...cut.values()]);
+  }
 }
 
 /**
