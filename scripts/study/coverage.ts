@@ -37,7 +37,7 @@ const effort = args.quick ? QUICK : FULL;
 
 const cells = studyCells();
 const first = await run(cells, cells, effort.repetitions, { seed, withRivals: true });
-const low = cells.filter((_, index) => coverageOf(first[index] as Tally) < RUN_AGAIN_BELOW);
+const low = cells.filter(({ table }, index) => coverageOf(first[index] as Tally) < RUN_AGAIN_BELOW[table]);
 const again = await run(low, cells, effort.repetitionsAgain, { seed: seed + 1, withRivals: false });
 const results = cells.map((cell, index): CellResult => {
   const place = low.indexOf(cell);

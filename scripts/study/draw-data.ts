@@ -1,5 +1,6 @@
 import type { Random } from '../../src/internal/random.ts';
 import { createBinomialSampler } from '../../src/stats/binomial-sampler.ts';
+import { createNormalSampler } from '../../src/stats/draw-normal.ts';
 import type { MeanFamily, RateFamily } from '../../src/stats/index.ts';
 import type { Cell, ErrorLaw } from './design.ts';
 
@@ -56,18 +57,24 @@ function errorRates({ sizes, levels, secondLevels }: Cell, random: Random): () =
 }
 
 /** Laws of mean 1. */
-const ERROR_LAWS: Record<ErrorLaw, (random: Random) => number> = {
-  'half-normal': (random) => Math.abs(random.normal()) * Math.sqrt(Math.PI / 2),
-  exponential: (random) => -Math.log(1 - random.next()),
-  'log-normal': (random) => Math.exp(random.normal() - 0.5),
+const ERROR_LAWS: Record<ErrorLaw, (random: Random) => () => number> = {
+  'half-normal': (random) => {
+    const normal = createNormalSampler(random);
+    return () => Math.abs(normal()) * Math.sqrt(Math.PI / 2);
+  },
+  exponential: (random) => () => -Math.log(1 - random.next()),
+  'log-normal': (random) => {
+    const normal = createNormalSampler(random);
+    return () => Math.exp(normal() - 0.5);
+  },
 };
 
 function meanErrors({ sizes, levels, law }: Cell, random: Random): () => DrawnMeans[] {
-  const drawError = ERROR_LAWS[law as ErrorLaw];
+  const drawError = ERROR_LAWS[law as ErrorLaw](random);
   const rows = new Float64Array(Math.max(...sizes));
   return () => {
     const groups = sizes.map((n, group) => {
-      for (let row = 0; row < n; row++) rows[row] = drawError(random) * (levels[group] as number);
+      for (let row = 0; row < n; row++) rows[row] = drawError() * (levels[group] as number);
       return moments(rows, n);
     });
     return [

@@ -8,6 +8,7 @@ import {
   METRIC_NAMES,
   METRICS,
   relativeWidth,
+  RUN_AGAIN_BELOW,
   type Verdict,
   verdicts,
 } from './verdicts.ts';
@@ -53,18 +54,18 @@ export function markdown(results: readonly CellResult[], made: Provenance): stri
 
 const design = ({ repetitions, repetitionsAgain }: Provenance): string => `## What was tried
 
-How often does the default ${LEVEL * 100}% interval of a gap (the largest minus the smallest rate, or mean absolute error, of the groups) hold the true gap? Each cell draws ${thousands(repetitions)} data sets; a cell that covers less than 0.945 is drawn again ${thousands(repetitionsAgain)} times with another seed, and the second figure counts. The intervals are those that the metrics report: \`gapIntervals\` with ${thousands(SAMPLES)} replicates.
+How often does the default ${LEVEL * 100}% interval of a gap (the largest minus the smallest rate, or mean absolute error, of the groups) hold the true gap? Each cell draws ${thousands(repetitions)} data sets; a cell that covers less than ${RUN_AGAIN_BELOW.equal} (${RUN_AGAIN_BELOW.unequal} with unequal groups) is drawn again ${thousands(repetitionsAgain)} times with another seed, and the second figure counts. The intervals are those that the metrics report: \`gapIntervals\` with ${thousands(SAMPLES)} replicates: differences of all pairs of groups, covered together by the largest studentised difference of a parametric bootstrap, where counts are binomial and errors follow a gamma law with each group's mean, variance and skewness.
 
 - **Groups**: 2, 3, 5 or 8, each of 40, 200 or 2,000 rows. The last group's true rate (or mean absolute error) is the base plus the gap; all others are at the base.
 - **Demographic parity difference**: rates 0.05, 0.3 and 0.5, gaps 0, 0.05 and 0.2; binomial counts.
 - **Equalized odds difference**: labels are drawn first, positive with probability 0.5, so that denominators vary (about 20 in groups of 40). The base is the same for true and false positive rates. The gap is in both rates, or in the true positive rate only, where the metric is still the larger of the two. A draw in which fewer than two groups have one of the rates has no value; such draws are counted apart.
 - **MAE parity difference**: absolute errors are half-normal, exponential or log-normal (sigma 1, skewness 6.2) of mean 1, with gaps 0, 0.05 and 0.2 on a base mean absolute error of 1. The last group's errors are scaled to its mean, so that its spread grows with the gap. A harder case beyond these: base 0.25 and gap 0.2, where the last group's errors are 1.8 times as large.
 - **Unequal groups**: one group of 40 beside others of 2,000. The small group is the last one, which holds the gap, or the first one, which does not.
-- **Beside it**: Bonferroni's bound over the same pairs and families, with Agresti and Caffo's interval for rates and Welch's for means, mapped to the gap in the same way; and at equality the percentile method, the 2.5% and 97.5% quantiles of max - min over ${thousands(SAMPLES)} parametric bootstrap replicates.`;
+- **Beside it**: Bonferroni's bound over the same pairs and families, with Agresti and Caffo's interval for rates and Welch's for means, mapped to the gap in the same way; and at equality the percentile method, the 2.5% and 97.5% quantiles of max - min over ${thousands(SAMPLES)} parametric bootstrap replicates, over the first 500 data sets.`;
 
 const READING = `## How to read the tables
 
-One row is one base and gap; the columns are numbers of groups K. **cover** is the coverage, with a star where it comes from the second run; **width** is the mean width over Bonferroni's; **perc.** is the coverage of the percentile method, at equality only: it never comes down to 0, and the more groups there are the farther it stays from it. With more than two groups and a true gap coverage is above the level by construction: all pairs are covered together, and only the extreme ones can be wrong about the gap.`;
+One row is one base and gap; the columns are numbers of groups K. **cover** is the coverage, with a star where it comes from the second run; **width** is the mean width over Bonferroni's; **perc.** is the coverage of the percentile method, at equality only: it comes down to 0 only where two small groups often tie, and the more groups there are the farther it stays from 0. With more than two groups and a true gap coverage is above the level by construction: all pairs are covered together, and only the extreme ones can be wrong about the gap.`;
 
 function verdictLine({ text, isMet }: Verdict): string {
   return `- ${isMet ? 'met' : '**missed**'}: ${text}`;
@@ -91,9 +92,10 @@ function section(table: Cell['table'], metric: Cell['metric'], results: readonly
   const title = METRIC_NAMES[metric];
   const undefinedDraws = results.reduce((sum, { first }) => sum + first.undefinedDraws, 0);
   const draws = results.reduce((sum, { first }) => sum + first.repetitions, 0);
+  const rivals = results.map(({ first }) => first.bonferroniHeld / (first.repetitions - first.undefinedDraws));
   return [
     `## ${title.charAt(0).toUpperCase()}${title.slice(1)}, ${table === 'equal' ? 'equal groups' : 'one group of 40 beside others of 2,000'}`,
-    `Draws without a value: ${undefinedDraws} of ${thousands(draws)}.`,
+    `Draws without a value: ${undefinedDraws} of ${thousands(draws)}. Coverage is ${mean(results.map(({ first }) => coverageOf(first))).toFixed(4)} on average; Bonferroni's is ${mean(rivals).toFixed(4)}, and ${Math.min(...rivals).toFixed(4)} at the lowest.`,
     tableOf(table, metric, results),
   ].join('\n\n');
 }
@@ -144,7 +146,7 @@ function csvLine(cell: Cell, run: 'first' | 'again', tally: Tally): string {
       ? [
           (tally.bonferroniHeld / n).toFixed(4),
           (tally.bonferroniWidth / n).toFixed(5),
-          cell.gap === 0 ? (tally.percentileHeld / n).toFixed(4) : '',
+          cell.gap === 0 ? (tally.percentileHeld / tally.percentileTried).toFixed(4) : '',
         ]
       : ['', '', ''];
   return [
@@ -161,7 +163,7 @@ function csvLine(cell: Cell, run: 'first' | 'again', tally: Tally): string {
 }
 
 function percentileCoverage({ first }: CellResult): number {
-  return first.percentileHeld / (first.repetitions - first.undefinedDraws);
+  return first.percentileHeld / first.percentileTried;
 }
 
 function thousands(count: number): string {

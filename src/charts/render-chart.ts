@@ -4,6 +4,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { DataValidationError } from '../exceptions/index.ts';
+import { escapeHtml } from '../internal/html.ts';
 import { importOptional } from '../internal/optional.ts';
 import type { Chart } from './chart.ts';
 
@@ -57,6 +58,7 @@ async function renderSvg({ width, height, option, description }: Chart): Promise
     components.TitleComponent,
     components.LegendComponent,
     components.GridComponent,
+    components.MarkAreaComponent,
     components.MarkLineComponent,
     components.TooltipComponent,
     renderers.SVGRenderer,
@@ -137,8 +139,4 @@ async function renderHtml({ option, width, height, description }: Chart): Promis
 /** Data as JavaScript that cannot end the script element it stands in. */
 function toScript(value: unknown): string {
   return JSON.stringify(value).replaceAll('<', '\\u003c');
-}
-
-function escapeHtml(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 }

@@ -72,5 +72,5 @@ export function validationToMarkdown(validation: FileValidation, source: string)
 
 /** The rates inside the levels of a control feature, with what changes there. */
 function controlSection(frame: MetricFrame | undefined): string[] {
-  return frame === undefined ? [] : ['### Inside the levels of the control feature', '', frame.toMarkdown(4), ''];
+  return frame === undefined ? [] : ['### Inside the levels of the control feature', '', frame.toMarkdown(), ''];
 }

@@ -1,5 +1,5 @@
 import { assertNoFault, binaryCheck, numberChecks, weightChecks } from './checks.ts';
-import { type AttributeRows, groupRows, rowsSql, type SourceReduction, toNumbers } from './group-by.ts';
+import { type AttributeRows, groupRows, rowsSql, type SourceReduction } from './group-by.ts';
 import { assertPositiveLabel } from './positive-label.ts';
 import type { Relation } from './relation.ts';
 import type { ScoreRequest } from './source-request.ts';
@@ -25,11 +25,16 @@ export interface ScoreGrid {
   readonly stepFor: (largest: number) => number;
 }
 
-/** One distinct score of one group with one true label. */
-export interface ScoreCell extends WeightSums {
+/** Sums of rows whose true label is 0, and of those where it is 1. */
+type ByLabel = readonly [no: number, yes: number];
+
+/** One distinct score of one group. */
+export interface ScoreCell {
   readonly group: number;
   readonly score: number;
-  readonly truth: 0 | 1;
+  readonly counts: ByLabel;
+  readonly weights: ByLabel;
+  readonly squaredWeights: ByLabel;
 }
 
 /** The distinct scores of one attribute's groups. */
@@ -40,8 +45,8 @@ export interface ScoreReduction extends SourceReduction<ScoreCell> {
 
 /**
  * How far an estimate of distinct scores must lie above the limit before it
- * is believed. It counts pairs of score and true label, at most twice as many;
- * its standard error is 13 %.
+ * is believed. It counts scores of both true labels apart, at most twice as
+ * many; its standard error is 13 %.
  */
 const SURELY_MORE = 4;
 
@@ -133,22 +138,26 @@ interface ScoresQuery {
 }
 
 /**
- * Counts by group, score and true label of rows that have `g0`, `g1` …, a
- * `score`, a `truth` and, where weighted, a `weight`. A row of the result is the group and what
- * {@link readScore} reads.
+ * Counts by group and score of rows that have `g0`, `g1` …, a `score`, a
+ * `truth` and, where weighted, a `weight`. A row of the result is the group and
+ * what {@link readScore} reads.
  */
 export function scoresSql(rows: string, { outputs, step, isWeighted }: ScoresQuery): string {
   const groups = outputs.map((_, place) => `g${String(place)}`);
-  const keys = [...groups, 's', 'truth'].join(', ');
-  const sums = weightSums(isWeighted ? 'weight' : undefined);
-  return `SELECT ${[...outputs, 's', 'truth', ...sums.map((sum) => `CAST(${sum} AS DOUBLE)`)].join(', ')}
-    FROM (SELECT *, ${onGrid(step)} AS s FROM (${rows}) WHERE ${isWhole(isWeighted)}) GROUP BY ${keys}`;
+  const sums = weightSums(isWeighted ? 'weight' : undefined).flatMap((sum) =>
+    [0, 1].map((truth) => `CAST(${sum} FILTER (WHERE truth = ${String(truth)}) AS DOUBLE)`),
+  );
+  return `SELECT ${[...outputs, 's', ...sums].join(', ')}
+    FROM (SELECT *, ${onGrid(step)} AS s FROM (${rows}) WHERE ${isWhole(isWeighted)}) GROUP BY ${[...groups, 's'].join(', ')}`;
 }
 
 /** Reads a row of {@link scoresSql} after its group. */
 export function readScore(row: readonly unknown[]): Omit<ScoreCell, 'group'> {
-  const [score = 0, truth = 0, ...sums] = toNumbers(row);
-  return { score, truth: truth as 0 | 1, ...readWeights(sums) };
+  // A sum of no rows is none.
+  const [score = 0, ...sums] = row.map((value) => Number(value ?? 0));
+  const [no, yes] = [0, 1].map((truth) => readWeights(sums.filter((_, place) => place % 2 === truth)));
+  const pair = (name: keyof WeightSums): ByLabel => [no?.[name] ?? 0, yes?.[name] ?? 0];
+  return { score, counts: pair('count'), weights: pair('weight'), squaredWeights: pair('squaredWeight') };
 }
 
 /** The operations on float64 that arrays go through, so that a score lands on the same point; -0 becomes 0. */

@@ -33,7 +33,7 @@ export interface AttributeRows extends GroupIndex {
 }
 
 /** The sums of one group with one combination of keys. */
-export interface GroupedRow {
+interface GroupedRow {
   /** An index into the groups; -1 for rows of no group. */
   readonly group: number;
   readonly keys: readonly number[];

@@ -1,4 +1,4 @@
-import { joinLabels, missingLabel, type NanPolicy, sortLabels } from '../table/index.ts';
+import { type CategoricalColumn, joinLabels, missingLabel, type NanPolicy, sortLabels } from '../table/index.ts';
 
 /** One group of an attribute: its label, and the values of the attribute's columns that make it. */
 export interface SourceGroup {
@@ -32,12 +32,30 @@ export function indexGroups(tuples: readonly (readonly (string | undefined)[])[]
     );
   }
   const found = [...partsOf.values()];
-  const { codes, labels } = sortLabels(Int32Array.from(found.keys()), joinLabels(found));
+  const { codes, labels } = sortGroups(found, missing);
   const parts = new Array<readonly string[]>(found.length);
   codes.forEach((group, index) => (parts[group] = found[index] as readonly string[]));
   const groupOf = new Map([...partsOf.keys()].map((key, index) => [key, codes[index] as number]));
   return {
     groups: labels.map((label, group) => ({ label, parts: parts[group] as readonly string[] })),
     find: (values) => groupOf.get(keyOf(values)) ?? -1,
+  };
+}
+
+/** Sorts by label; rows without a value of a single attribute come last, whatever their label. */
+function sortGroups(found: readonly (readonly string[])[], missing: readonly string[]): CategoricalColumn {
+  const labels = joinLabels(found);
+  const last = missing.length === 1 ? labels.indexOf(missing[0] as string) : -1;
+  const codes = Int32Array.from(found.keys());
+  if (last < 0) return sortLabels(codes, labels);
+  const known = labels.filter((_, index) => index !== last);
+  const sorted = sortLabels(
+    codes.map((index) => (index === last ? -1 : index - Number(index > last))),
+    known,
+  );
+  return {
+    kind: 'categorical',
+    codes: sorted.codes.map((code) => (code < 0 ? known.length : code)),
+    labels: [...sorted.labels, labels[last] as string],
   };
 }

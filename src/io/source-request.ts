@@ -1,7 +1,7 @@
 import type { NanPolicy } from '../table/index.ts';
 
 /** What rows of a source to reduce, by its columns. */
-export interface SourceRequest {
+interface SourceRequest {
   /** Attributes to analyse apart; each is one column or several to cross. */
   readonly attributes: readonly (readonly string[])[];
   readonly sampleWeight?: string | undefined;

@@ -25,10 +25,10 @@ const QUANTITIES = {
 } as const;
 
 /** One of the quantities that have moments. */
-export type MomentQuantity = keyof typeof QUANTITIES;
+type MomentQuantity = keyof typeof QUANTITIES;
 
 /** The weighted mean, and the centred sums of squares and of cubes. */
-export interface MomentSums {
+interface MomentSums {
   readonly mean: number;
   readonly m2: number;
   readonly m3: number;

@@ -58,6 +58,7 @@ function align(stats: GroupStats, labels: readonly string[]): GroupStats {
 
 function combine(a: GroupStats, b: GroupStats, sign: Sign): GroupStats {
   const nDropped = a.nDropped + sign * b.nDropped;
+  if (nDropped < 0) throw notPart('more rows that lack a value');
   if (a.kind === 'classification' && b.kind === 'classification') {
     const ungrouped = addTables(a.ungrouped, b.ungrouped, sign);
     return { ...a, ...addTables(a, b, sign), ungrouped, hasTruth: a.hasTruth || b.hasTruth, nDropped };
@@ -77,7 +78,14 @@ function addTables(a: CellTables, b: CellTables, sign: Sign): CellTables {
     x.map((value, index) => value + sign * (y[index] as number));
   const tables = Object.fromEntries(TABLES.map((name) => [name, add(a[name], b[name])])) as unknown as CellTables;
   if (tables.counts.some((count) => count < 0)) throw notPart('more rows of a group');
-  return tables;
+  return { ...tables, ...settled(tables) };
+}
+
+/** Weights without what rounding leaves behind where rows were taken out: none of no rows, and none below 0. */
+function settled({ counts, weights, squaredWeights }: CellTables): Pick<CellTables, 'weights' | 'squaredWeights'> {
+  const settle = (table: Float64Array): Float64Array =>
+    table.map((weight, place) => (counts[place] === 0 ? 0 : Math.max(0, weight)));
+  return { weights: settle(weights), squaredWeights: settle(squaredWeights) };
 }
 
 function combineMoments(a: RegressionStats, b: RegressionStats, sign: Sign): RegressionStats['moments'] {
@@ -104,7 +112,7 @@ function combineScores(a: ScoreStats, b: ScoreStats, sign: Sign, nDropped: numbe
   const entries = [...scoreEntries(a), ...scoreEntries(b).map(signed)];
   const combined = collectScores(a.labels, entries, nDropped, Math.max(a.step, b.step));
   if (combined.counts.some((count) => count < 0)) throw notPart('more rows of a score');
-  return combined;
+  return { ...combined, ...settled(combined) };
 }
 
 function notPart(what: string): DataValidationError {

@@ -3,7 +3,15 @@ import type { GroupStats } from './group-stats.ts';
 import { measureDefinition } from './measures/index.ts';
 import { type MetricDefinition, metricDefinition } from './metric-definitions.ts';
 import type { MetricResult } from './metric-result.ts';
-import { assertMacroKind, classificationRows, classNamesOf, regressionRows, scoreRows } from './metric-rows.ts';
+import {
+  assertMacroKind,
+  classificationRows,
+  classNamesOf,
+  parseAverage,
+  regressionRows,
+  rowsRead,
+  scoreRows,
+} from './metric-rows.ts';
 import { fillMetricOptions, type MetricOptions } from './options.ts';
 import { reduceClassification } from './reduce-rows.ts';
 import { reduceRegression } from './reduce-regression.ts';
@@ -66,12 +74,13 @@ export function computeMetric(name: string, rows: MetricRows, options: MetricOpt
   return compareGroups(classesOf(definition, rows), definition, filled);
 }
 
-function classesOf(definition: MetricDefinition, rows: MetricRows): ClassStats[] {
+function classesOf(definition: MetricDefinition, given: MetricRows): ClassStats[] {
   const { metric } = definition;
   const kind = metricKind(definition);
-  if (rows.average === 'macro') {
+  const rows = rowsRead(given, metricNeedsTruth(definition));
+  if (parseAverage(given.average) === 'macro') {
     assertMacroKind(kind, metric);
-    return classNamesOf(rows).map((className) => ({
+    return classNamesOf(given).map((className) => ({
       className,
       stats: reduceClassification(classificationRows({ ...rows, positiveLabel: className }, metric)),
     }));

@@ -1,6 +1,6 @@
 import type { ComparedMeasure } from './gap.ts';
 import type { GroupMeasure } from './measures/index.ts';
-import type { Exclusion } from './metric-result.ts';
+import type { Exclusion } from './metric-result-fields.ts';
 import type { FilledMetricOptions } from './options.ts';
 
 /** A denominator under this is reported as thin. */
@@ -56,16 +56,14 @@ function hasValue(measure: GroupMeasure, group: number, { minDenominator }: Fill
   switch (measure.sampling.kind) {
     case 'rates':
       return (measure.sampling.denominators[group] as number) > 0;
-    case 'means':
-      return (measure.sampling.sizes[group] as number) > 0 && !isUnmeasured(measure, group);
+    case 'means': {
+      // Weights that cannot be squared are no reason to leave a group out, but one to give no value at all.
+      const size = measure.sampling.sizes[group] as number;
+      return Number.isNaN(size) || (size > 0 && !Number.isNaN(measure.values[group]));
+    }
     case 'none':
       return !Number.isNaN(measure.values[group]);
   }
-}
-
-/** NaN for want of rows of some kind, and not because numbers left float64. */
-function isUnmeasured({ values, sampling }: GroupMeasure, group: number): boolean {
-  return sampling.kind === 'means' && Number.isNaN(values[group]) && Number.isFinite(sampling.sizes[group]);
 }
 
 function whyMissing(measure: GroupMeasure, group: number, { minDenominator }: FilledMetricOptions): string {
@@ -82,7 +80,8 @@ function whyMissing(measure: GroupMeasure, group: number, { minDenominator }: Fi
 function fractionOf(measure: GroupMeasure | undefined, group: number): Pick<Exclusion, 'numerator' | 'denominator'> {
   if (measure?.sampling.kind !== 'rates') return { numerator: null, denominator: null };
   const { numerators, denominators } = measure.sampling;
-  return { numerator: numerators[group] as number, denominator: denominators[group] as number };
+  const finite = (weight = NaN): number | null => (Number.isFinite(weight) ? weight : null);
+  return { numerator: finite(numerators[group]), denominator: finite(denominators[group]) };
 }
 
 /** Why the comparison as a whole has no value; null where it has one. Every measure needs two groups. */
@@ -94,29 +93,34 @@ export function whyUndefined(
   if (large < 2) {
     return `${large === 0 ? 'no group' : 'only one group'} with at least ${String(minGroupSize)} rows; two are needed`;
   }
-  const huge = compared.find(({ measure, groups }) => groups.some((group) => isTooLarge(measure, group)));
-  if (huge !== undefined) {
-    const what = huge.measure.sampling.kind === 'rates' ? 'weights' : 'numbers';
-    return `the ${what} are too large to be added up`;
-  }
+  const [beyond] = compared.flatMap(
+    ({ measure, groups }) => groups.map((group) => whyBeyond(measure, group)).find((why) => why !== null) ?? [],
+  );
+  if (beyond !== undefined) return beyond;
   const short = compared.find(({ groups }) => groups.length < 2);
   if (short !== undefined) {
     const who = short.groups.length === 0 ? 'no group has' : 'only one group has';
     return `${who} a ${inPlainWords(short.measure.name)}; two are needed`;
   }
-  const lost = compared.find(({ anchor, anchorGroup, groups }) =>
-    anchorGroup === undefined ? anchor !== undefined && Number.isNaN(anchor) : !groups.includes(anchorGroup),
+  const lost = compared.find(({ anchorGroup, groups }) => anchorGroup !== undefined && !groups.includes(anchorGroup));
+  if (lost !== undefined) return `the reference group has no ${inPlainWords(lost.measure.name)}`;
+  const isBeyond = compared.some(
+    ({ anchor, anchorGroup }) => anchorGroup === undefined && !Number.isFinite(anchor ?? 0),
   );
-  return lost === undefined ? null : `the reference group has no ${inPlainWords(lost.measure.name)}`;
+  return isBeyond ? 'the weights or numbers of all rows together are too large to be added up' : null;
 }
 
-function isTooLarge({ sampling, values }: GroupMeasure, group: number): boolean {
-  if (sampling.kind === 'rates') return !Number.isFinite(sampling.denominators[group]);
-  return (
-    values[group] === Infinity ||
-    values[group] === -Infinity ||
-    (sampling.kind === 'means' && Number.isNaN(values[group]))
-  );
+/** What of a group left float64; null where nothing did. */
+function whyBeyond(measure: GroupMeasure, group: number): string | null {
+  const { sampling } = measure;
+  const value = measure.values[group] as number;
+  if (sampling.kind === 'rates') {
+    return Number.isFinite(sampling.denominators[group]) ? null : 'the weights are too large to be added up';
+  }
+  if (sampling.kind === 'means' && Number.isNaN(sampling.sizes[group])) {
+    return 'the weights are too large or too small to be squared';
+  }
+  return Math.abs(value) === Infinity ? 'the numbers are too large to be added up' : null;
 }
 
 /** Rates that rest on few rows. */

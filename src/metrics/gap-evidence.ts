@@ -14,10 +14,15 @@ export function canPermute(compared: readonly ComparedMeasure[], { method }: Fil
     method === 'between_groups' &&
     compared.every(
       ({ measure: { sampling }, groups }) =>
-        sampling.kind === 'rates' &&
-        groups.every((group) => sampling.effectiveCounts[group] === sampling.denominators[group]),
+        sampling.kind === 'rates' && groups.every((group) => isWhole(sampling, group)),
     )
   );
+}
+
+/** Whether a rate is one of rows that are counted once each. */
+function isWhole({ numerators, denominators, effectiveCounts }: RateSampling, group: number): boolean {
+  const rows = denominators[group] as number;
+  return rows > 0 && rows === effectiveCounts[group] && Number.isSafeInteger(numerators[group]);
 }
 
 /**
@@ -68,7 +73,7 @@ export function detectableGap(
     const [high, low] = [largest(values), smallest(values)].map((value) => one.groups[values.indexOf(value)] as number);
     return detectableBetween(one.measure, high as number, low as number, { level: ciLevel, comparisons });
   });
-  return gaps.some((gap) => gap === null) ? null : largest(gaps as number[]);
+  return gaps.every((gap) => gap !== null && Number.isFinite(gap)) ? largest(gaps as number[]) : null;
 }
 
 function detectableBetween(

@@ -55,7 +55,8 @@ export function gapOf(
       ? largest(values) - smallest(values)
       : largest(values.map((value) => Math.abs(value - anchor)));
   }
-  if (values.some((value) => value < 0)) return NaN;
+  // A group without a value is no ratio of 0 to 0, which is left out below.
+  if ((anchor ?? 0) < 0 || !values.every((value) => value >= 0)) return NaN;
   if (anchor === undefined) return smallest(values) / largest(values);
   const ratios = values.map((value) => {
     const ratio = value / anchor;

@@ -7,7 +7,9 @@ export function groupInterval({ values, sampling }: GroupMeasure, group: number,
   if (sampling.kind === 'none' || Number.isNaN(value)) return null;
   if (sampling.kind === 'rates') {
     const trials = sampling.effectiveCounts[group] as number;
-    return Number.isFinite(trials) ? wilsonInterval(trials * value, trials, level) : null;
+    // A level next to 1 has no critical value.
+    if (!Number.isFinite(trials) || !Number.isFinite(criticalValue(level))) return null;
+    return wilsonInterval(trials * value, trials, level);
   }
   const half = criticalValue(level) * (sampling.standardErrors[group] as number);
   if (!Number.isFinite(half)) return null;

@@ -60,14 +60,8 @@ export {
 } from './inequality/index.ts';
 export { MEASURE_NAMES, type MeasureName } from './measures/index.ts';
 export { NAMED_METRICS } from './metric-definitions.ts';
-export {
-  type Exclusion,
-  type GroupIntervals,
-  type GroupRates,
-  MetricResult,
-  type MetricResultFields,
-  type MetricResultJson,
-} from './metric-result.ts';
+export { MetricResult, type MetricResultJson } from './metric-result.ts';
+export type { Exclusion, GroupIntervals, GroupRates, MetricResultFields } from './metric-result-fields.ts';
 export type { CiMethod, Compat, GapAggregate, GapMethod, MetricOptions } from './options.ts';
 export { type ClassificationRows, reduceClassification } from './reduce-rows.ts';
 export { reduceRegression, type RegressionRows } from './reduce-regression.ts';

@@ -1,5 +1,5 @@
 import { escapeMarkdown, markdownTable } from './markdown-table.ts';
-import type { MetricResultFields } from './metric-result.ts';
+import type { MetricResultFields } from './metric-result-fields.ts';
 
 /** A metric result as a Markdown section: the value with its interval, a table of groups, then what to know of it. */
 export function metricToMarkdown(result: MetricResultFields): string {

@@ -1,4 +1,5 @@
 import { DataValidationError, MetricComputationError, ValueError } from '../exceptions/index.ts';
+import { oneOf } from '../internal/one-of.ts';
 import { type ColumnSource, Table } from '../table/index.ts';
 import type { GroupStats } from './group-stats.ts';
 import type { ClassificationRows } from './reduce-rows.ts';
@@ -10,6 +11,11 @@ import type { MetricRows } from './row-options.ts';
  * Which columns each kind of statistics is made of; what is missing is an error that names the metric. A column that
  * the kind does not read is left alone, so that it may hold anything.
  */
+
+/** Rows without the true labels, where a metric does not need them. */
+export function rowsRead(rows: MetricRows, needsTruth: boolean): MetricRows {
+  return needsTruth ? rows : { ...rows, yTrue: undefined };
+}
 
 /** The rows of a metric of decisions. */
 export function classificationRows(rows: MetricRows, metric: string): ClassificationRows {
@@ -60,6 +66,11 @@ export function macroWithPositiveLabel(): ValueError {
   return new ValueError("average: 'macro' takes every class in turn, so that it has no positiveLabel.", {
     suggestion: 'Leave one of them out.',
   });
+}
+
+/** @throws {ValueError} for another average than macro */
+export function parseAverage(given: string | undefined): 'macro' | undefined {
+  return given === undefined ? undefined : oneOf<'macro'>('average', given, ['macro']);
 }
 
 /** @throws {DataValidationError} where there is no class to compare with the rest */

@@ -84,11 +84,13 @@ export function fillMetricOptions(options: MetricOptions = {}): FilledMetricOpti
   const compat =
     options.compat === undefined ? undefined : oneOf('compat', options.compat, ['fairlearn', 'aif360', 'aequitas']);
   const method = compat === undefined || compat === 'fairlearn' ? 'between_groups' : 'to_reference';
+  const filled = oneOf('method', options.method ?? method, ['between_groups', 'to_overall', 'to_reference']);
+  if (compat === 'aif360' && filled !== 'to_reference') throw onlyToReference(filled);
   return {
     minGroupSize: wholeNumber('minGroupSize', options.minGroupSize ?? (compat === undefined ? 30 : 1), 1),
     minDenominator: wholeNumber('minDenominator', options.minDenominator ?? 1, 1),
-    method: oneOf('method', options.method ?? method, ['between_groups', 'to_overall', 'to_reference']),
-    referenceGroup: options.referenceGroup === undefined ? undefined : [options.referenceGroup].flat(),
+    method: filled,
+    referenceGroup: options.referenceGroup === undefined ? undefined : referenceGroups(options.referenceGroup),
     agg: oneOf('agg', options.agg ?? 'worst_case', ['worst_case', 'mean']),
     withCi: options.withCi ?? true,
     ciLevel: fraction('ciLevel', options.ciLevel ?? 0.95),
@@ -96,9 +98,31 @@ export function fillMetricOptions(options: MetricOptions = {}): FilledMetricOpti
     ciSamples: wholeNumber('ciSamples', options.ciSamples ?? 1000, 1),
     withEffectSize: options.withEffectSize ?? true,
     withPValue: options.withPValue ?? false,
-    seed: options.seed ?? 42,
+    seed: seedNumber(options.seed ?? 42),
     compat,
   };
+}
+
+function onlyToReference(method: GapMethod): ValueError {
+  return new ValueError(`compat: 'aif360' compares with the privileged group only. Got method '${method}' instead.`, {
+    context: { parameter: 'method', value: method },
+    suggestion: 'Leave method out.',
+  });
+}
+
+function referenceGroups(given: string | readonly string[]): readonly string[] {
+  const names = [given].flat();
+  if (names.length > 0) return names;
+  throw new ValueError('The referenceGroup parameter must name a group. Got an empty list instead.', {
+    context: { parameter: 'referenceGroup' },
+  });
+}
+
+function seedNumber(given: number): number {
+  if (Number.isSafeInteger(given)) return given;
+  throw new ValueError(`The seed parameter must be a whole number. Got ${String(given)} instead.`, {
+    context: { parameter: 'seed', value: given },
+  });
 }
 
 function wholeNumber(parameter: string, given: number, least: number): number {

@@ -1,7 +1,7 @@
 import { emptyMoments, groupMoments, type Moments } from '../stats/index.ts';
 import { type ColumnSource, encodeGroups, type NanPolicy, type SensitiveSource } from '../table/index.ts';
 import { REGRESSION_QUANTITIES, type RegressionQuantity, type RegressionStats } from './group-stats.ts';
-import { assertSameLength, countDropped, toFiniteNumbers, toWeights } from './row-arguments.ts';
+import { assertCodesHaveLabels, assertSameLength, countDropped, toFiniteNumbers, toWeights } from './row-arguments.ts';
 
 /** Predicted and true numbers, on the host. */
 export interface RegressionRows {
@@ -59,6 +59,7 @@ export function reduceRegression(rows: RegressionRows): RegressionStats {
  */
 export function prepareNumbers(rows: RegressionRows): PreparedNumbers {
   const groups = encodeGroups(rows.sensitive, rows.nanPolicy);
+  assertCodesHaveLabels(groups);
   const yPred = toFiniteNumbers(rows.yPred, 'yPred');
   const yTrue = rows.yTrue === undefined ? undefined : toFiniteNumbers(rows.yTrue, 'yTrue');
   const weights = rows.sampleWeight === undefined ? undefined : toWeights(rows.sampleWeight);

@@ -1,4 +1,3 @@
-import { DataValidationError } from '../exceptions/index.ts';
 import {
   type BinaryValues,
   type CategoricalColumn,
@@ -10,7 +9,7 @@ import {
 } from '../table/index.ts';
 import { assertPositiveLabel } from './assert-positive-label.ts';
 import { CELLS_PER_GROUP, type CellTables, type ClassificationStats, sum, TABLES } from './group-stats.ts';
-import { assertSameLength, countDropped, toWeights } from './row-arguments.ts';
+import { assertCodesHaveLabels, assertSameLength, countDropped, toWeights } from './row-arguments.ts';
 
 /** Decisions and what they are judged by, on the host. */
 export interface ClassificationRows {
@@ -29,9 +28,8 @@ export interface ClassificationRows {
  * @throws {DataValidationError} where lengths differ, a value is not 0 or 1, or no row is left
  */
 export function reduceClassification(rows: ClassificationRows): ClassificationStats {
-  // Bytes are checked while they are counted; a pass of their own would double the time.
-  const read = rows.sampleWeight === undefined ? toBinaryUnchecked : toBinary;
-  const prepared = prepareDecisions(rows, read);
+  // Bytes and codes are checked while they are counted; a pass of their own would double the time.
+  const prepared = prepareDecisions(rows, rows.sampleWeight !== undefined);
   const cells = prepared.weights === undefined ? countCells(prepared) : weighCells(prepared, prepared.weights);
   return finishClassification(prepared.groups.labels, cells, prepared);
 }
@@ -46,10 +44,13 @@ export interface PreparedDecisions {
 
 /**
  * Reads rows as codes of groups, labels and decisions.
- * @throws {DataValidationError} where lengths differ or a value is not 0 or 1
+ * @param isChecked whether bytes and codes are looked at here, and not by whoever counts them
+ * @throws {DataValidationError} where lengths differ, a value is not 0 or 1 or a code has no label
  */
-export function prepareDecisions(rows: ClassificationRows, read = toBinary): PreparedDecisions {
+export function prepareDecisions(rows: ClassificationRows, isChecked = true): PreparedDecisions {
+  const read = isChecked ? toBinary : toBinaryUnchecked;
   const groups = encodeGroups(rows.sensitive, rows.nanPolicy);
+  if (isChecked) assertCodesHaveLabels(groups);
   const weights = rows.sampleWeight === undefined ? undefined : toWeights(rows.sampleWeight);
   const yPred = read(rows.yPred, 'yPred', rows.positiveLabel);
   const yTrue = rows.yTrue === undefined ? undefined : read(rows.yTrue, 'yTrue', rows.positiveLabel);
@@ -109,21 +110,9 @@ function countCells({ groups, yTrue, yPred }: PreparedDecisions): RawCells {
   // The reading that checks throws with the index of the value at fault.
   if (predictedBits > 1) toBinary(yPred, 'yPred');
   if (yTrue !== undefined && trueBits > 1) toBinary(yTrue, 'yTrue');
-  assertCodesHaveLabels(counts, groups);
+  // A code without a label falls outside the counts, which costs nothing per row to notice.
+  if (sum(counts) !== codes.length) assertCodesHaveLabels(groups);
   return { counts, weights: counts, squaredWeights: counts };
-}
-
-/** A code without a label falls outside the counts; noticed here, where it costs nothing per row. */
-function assertCodesHaveLabels(counts: Int32Array, { codes, labels }: CategoricalColumn): void {
-  if (sum(counts) === codes.length) return;
-  const row = codes.findIndex((code) => code < -1 || code >= labels.length);
-  throw new DataValidationError(
-    `sensitive holds the code ${String(codes[row])} at index ${String(row)}, but has ${String(labels.length)} labels.`,
-    {
-      context: { argument: 'sensitive', index: row, value: codes[row] },
-      suggestion: 'Use codes from 0, and -1 for missing.',
-    },
-  );
 }
 
 function weighCells({ groups, yTrue, yPred }: PreparedDecisions, rowWeights: Float64Array): RawCells {

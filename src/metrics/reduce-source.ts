@@ -16,7 +16,7 @@ import {
 } from './group-stats.ts';
 import { countDropped } from './row-arguments.ts';
 import { collectScores, gridStep } from './score-grid.ts';
-import { fillTables, momentsOfSums, toEntry } from './stats-of-sums.ts';
+import { fillTables, momentsOfSums } from './stats-of-sums.ts';
 
 export { classLabels } from '../io/class-labels.ts';
 
@@ -96,10 +96,10 @@ export async function reduceScoreSource(
   const reductions = await countScores(source, request, { mostDistinct: MOST_DISTINCT_SCORES, stepFor: gridStep });
   return reductions.map(({ groups, parts: cells, rowCount, step }) => {
     const nDropped = countDropped(
-      cells.map(({ count }) => count),
+      cells.map(({ counts }) => counts[0] + counts[1]),
       rowCount,
     );
-    return { stats: collectScores(labelsOf(groups), cells.map(toEntry), nDropped, step), parts: partsOf(groups) };
+    return { stats: collectScores(labelsOf(groups), cells, nDropped, step), parts: partsOf(groups) };
   });
 }
 

@@ -102,7 +102,7 @@ function jackknifeAcceleration(
     const others = cells.slice();
     others[cell] = rows - 1;
     return { rows, value: metricOf(withCells(stats, others)) };
-  }).filter((one) => one !== undefined && !Number.isNaN(one.value)) as { rows: number; value: number }[];
+  }).filter((one) => one !== undefined && Number.isFinite(one.value)) as { rows: number; value: number }[];
   const total = left.reduce((sum, { rows }) => sum + rows, 0);
   const mean = left.reduce((sum, { rows, value }) => sum + rows * value, 0) / total;
   const moment = (power: number): number =>

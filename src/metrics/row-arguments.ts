@@ -1,5 +1,5 @@
 import { DataValidationError } from '../exceptions/index.ts';
-import { type ColumnSource, toColumn } from '../table/index.ts';
+import { type CategoricalColumn, type ColumnSource, toColumn } from '../table/index.ts';
 import { sum } from './group-stats.ts';
 
 /**
@@ -52,6 +52,23 @@ export function toFiniteNumbers(source: ColumnSource, name: string): Float64Arra
   throw new DataValidationError(
     `${name} must be finite, but holds ${String(column.values[infinite])} at index ${String(infinite)}.`,
     { context: { argument: name, index: infinite, value: column.values[infinite] } },
+  );
+}
+
+/**
+ * Checks a column of groups that was given as codes.
+ * @throws {DataValidationError} with the first code that has no label
+ */
+export function assertCodesHaveLabels({ codes, labels }: CategoricalColumn): void {
+  let row = 0;
+  while (row < codes.length && (codes[row] as number) >= -1 && (codes[row] as number) < labels.length) row++;
+  if (row === codes.length) return;
+  throw new DataValidationError(
+    `sensitive holds the code ${String(codes[row])} at index ${String(row)}, but has ${String(labels.length)} labels.`,
+    {
+      context: { argument: 'sensitive', index: row, value: codes[row] },
+      suggestion: 'Use codes from 0, and -1 for missing.',
+    },
   );
 }
 

@@ -2,7 +2,7 @@ import type { SensitiveSource } from '../table/index.ts';
 import { crossControl } from './frame/cross-control.ts';
 import type { GroupStats } from './group-stats.ts';
 import type { MetricBackend } from './metric-backend.ts';
-import { classificationRows, classNamesOf, regressionRows, scoreRows } from './metric-rows.ts';
+import { classificationRows, classNamesOf, regressionRows, rowsRead, scoreRows } from './metric-rows.ts';
 import type { MetricRows } from './row-options.ts';
 import type { StatsRequest, StatsSource } from './stats-source.ts';
 
@@ -30,8 +30,7 @@ async function reduce(
   { kind, metric, needsTruth, className }: StatsRequest,
 ): Promise<GroupStats> {
   const backend = await loadBackend();
-  // A column that the metric does not need may hold anything.
-  const read = needsTruth ? given : { ...given, yTrue: undefined };
+  const read = rowsRead(given, needsTruth);
   const rows: MetricRows =
     className === undefined ? { ...read, average: undefined } : { ...read, positiveLabel: className, average: 'macro' };
   switch (kind) {

@@ -1,16 +1,16 @@
 import { MOST_DISTINCT_SCORES, type ScoreStats } from './group-stats.ts';
 
-/** Steps of the grid from 0 to the largest score; a power of two, so that grids nest. */
-const STEPS = 2 ** 14;
+/** The grid has 2 to this power of steps from 0 to the largest score: a power of two, so that grids nest. */
+const STEPS_LOG2 = 14;
 
-/** The step of the grid for scores of at most that size: a power of two. */
+/** The step of the grid for scores of at most that size: a power of two; 0 where there is none as small as that. */
 export function gridStep(largest: number): number {
-  return largest === 0 ? 0 : 2 ** Math.ceil(Math.log2(largest)) / STEPS;
+  return largest === 0 ? 0 : 2 ** (Math.ceil(Math.log2(largest)) - STEPS_LOG2);
 }
 
-/** A score on its grid; as it is where the step is 0. */
+/** A score on its grid; as it is where the step is 0, but for -0, which is 0. */
 export function toGrid(score: number, step: number): number {
-  return step === 0 ? score : Math.floor(score / step + 0.5) * step;
+  return (step === 0 ? score : Math.floor(score / step + 0.5) * step) + 0;
 }
 
 /** One distinct score of a group, with its counts by true label. */
@@ -35,8 +35,9 @@ export function collectScores(
 ): ScoreStats {
   const exact = addEqual(entries, step);
   if (step === 0 && exact.length > MOST_DISTINCT_SCORES) {
-    const largest = entries.reduce((most, { score }) => Math.max(most, Math.abs(score)), 0);
-    return collectScores(labels, entries, nDropped, gridStep(largest));
+    const coarse = gridStep(entries.reduce((most, { score }) => Math.max(most, Math.abs(score)), 0));
+    // Many groups of the one score 0 are as few as they can be.
+    if (coarse > 0) return collectScores(labels, entries, nDropped, coarse);
   }
   const tables = <Name extends 'counts' | 'weights' | 'squaredWeights'>(name: Name): Float64Array =>
     Float64Array.from(exact.flatMap((entry) => entry[name]));

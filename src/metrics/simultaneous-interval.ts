@@ -42,7 +42,8 @@ export function simultaneousInterval(
       definition,
       options,
     );
-  return { ci: [end(0), end(1)], method, pValue };
+  const ci: Interval = [end(0), end(1)];
+  return ci.some(Number.isNaN) ? 'the level is so near to 1 that it has no critical value' : { ci, method, pValue };
 }
 
 /** What the interval needs to know of a measure; a reason where it cannot be had. */
@@ -52,7 +53,7 @@ function familyOf({ measure, groups }: ComparedMeasure, { comparison }: MetricDe
   if (sampling.kind === 'none') return `not available for ${measure.name}`;
   if (sampling.kind === 'rates') {
     const trials = pick(sampling.effectiveCounts);
-    if (!trials.every(Number.isFinite)) return 'the weights are too large to be squared';
+    if (!trials.every(Number.isFinite)) return 'the weights are too large or too small to be squared';
     if (!trials.every((n) => n > 0)) return 'a group has no rows to be sure of';
     const values = pick(measure.values);
     return {

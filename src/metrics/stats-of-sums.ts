@@ -1,9 +1,7 @@
-import type { ScoreCell } from '../io/count-scores.ts';
 import type { NumberSums } from '../io/sum-moments.ts';
 import type { WeightSums } from '../io/value-sql.ts';
 import { emptyMoments } from '../stats/index.ts';
 import { type CellTables, REGRESSION_QUANTITIES, type RegressionStats } from './group-stats.ts';
-import type { ScoreEntry } from './score-grid.ts';
 
 /** Adds sums up at their places. */
 export function fillTables(parts: readonly WeightSums[], places: readonly number[], size: number): CellTables {
@@ -37,16 +35,4 @@ export function momentsOfSums(
     return [quantity, filled] as const;
   });
   return Object.fromEntries(moments) as RegressionStats['moments'];
-}
-
-/** One true label's counts of a score, as an entry that has none of the other. */
-export function toEntry(cell: ScoreCell): ScoreEntry {
-  const pair = (value: number): [number, number] => (cell.truth === 0 ? [value, 0] : [0, value]);
-  return {
-    group: cell.group,
-    score: cell.score,
-    counts: pair(cell.count),
-    weights: pair(cell.weight),
-    squaredWeights: pair(cell.squaredWeight),
-  };
 }

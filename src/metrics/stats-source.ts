@@ -4,9 +4,8 @@ import type { ControlCell } from './frame/cross-control.ts';
 import { MetricFrame, type StatsByKind } from './frame/metric-frame.ts';
 import { kindsOf, parseMeasures } from './frame/metric-frame-of-rows.ts';
 import type { GroupStats } from './group-stats.ts';
-import { measureDefinition } from './measures/index.ts';
 import { metricDefinition } from './metric-definitions.ts';
-import { assertMacroKind } from './metric-rows.ts';
+import { assertMacroKind, parseAverage } from './metric-rows.ts';
 import type { MetricResult } from './metric-result.ts';
 import { fillMetricOptions, type MetricOptions } from './options.ts';
 
@@ -45,7 +44,7 @@ export async function metricFromSource(
     metric: definition.metric,
     needsTruth: metricNeedsTruth(definition),
   };
-  if (average === 'macro') assertMacroKind(request.kind, definition.metric);
+  if (parseAverage(average) === 'macro') assertMacroKind(request.kind, definition.metric);
   const classNames = average === 'macro' ? await source.classNames() : [undefined];
   const classes: ClassStats[] = [];
   for (const className of classNames) {
@@ -64,10 +63,7 @@ export async function frameFromSource<Control>(
   const measures = parseMeasures(names);
   const statistics: [string, GroupStats][] = [];
   let cells: readonly ControlCell[] | undefined;
-  for (const { kind, measure } of kindsOf(measures)) {
-    const needsTruth = measures.some(
-      (one) => measureDefinition(one).kind === kind && measureDefinition(one).needsTruth,
-    );
+  for (const { kind, measure, needsTruth } of kindsOf(measures)) {
     const request = { kind, metric: measure, needsTruth };
     if (control === undefined) {
       statistics.push([kind, await source.statistics(request)]);

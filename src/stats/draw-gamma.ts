@@ -1,4 +1,5 @@
 import type { Random } from '../internal/random.ts';
+import { createNormalSampler } from './draw-normal.ts';
 
 /**
  * A sampler of the gamma distribution with scale 1 by rejection from a cubed
@@ -13,9 +14,10 @@ export function createGammaSampler(shape: number, random: Random): () => number 
   }
   const d = shape - 1 / 3;
   const c = 1 / Math.sqrt(9 * d);
+  const drawNormal = createNormalSampler(random);
   return () => {
     for (;;) {
-      const normal = random.normal();
+      const normal = drawNormal();
       const root = 1 + c * normal;
       if (root <= 0) continue;
       const cube = root * root * root;

@@ -1,9 +1,9 @@
-import normalCdf from '@stdlib/stats-base-dists-normal-cdf';
 import type { Random } from '../internal/random.ts';
 import { type GapFamily, outermostFirst } from './gap-family.ts';
 import { gapRange } from './gap-range.ts';
 import { drawMaxT, largestNormal, largestT } from './max-t.ts';
 import { estimateMeans, type MeanFamily } from './mean-family.ts';
+import { normalCdf } from './normal-cdf.ts';
 import { criticalValue } from './normal-quantile.ts';
 import type { Interval } from './proportion-interval.ts';
 import { estimateLogRates, estimateRates, type LogRateFamily, type RateFamily } from './rate-family.ts';
@@ -47,7 +47,7 @@ export interface GapIntervals {
  * replicate's standard errors come from the replicate itself:
  *
  * - rates: binomial counts, centres and variances with one success and one
- *   failure added to every group (Agresti and Caffo 2000);
+ *   failure added to every group (Agresti and Caffo 2000); normal under 10 trials;
  * - log rates: the same with half a success and half a failure;
  * - means: mean and variance of a sample of a gamma law with the group's moments,
  *   which brings in both Student's t and the skewness of the values.
@@ -95,6 +95,6 @@ function bonferroni(estimates: readonly GapFamily[], level: number): GapInterval
   return {
     intervals: families.map((family) => gapRange(family, critical, family.degrees)),
     method: 'bonferroni-agresti-caffo',
-    pValue: Math.min(1, pairs * 2 * normalCdf(-observed, 0, 1)),
+    pValue: Math.min(1, pairs * 2 * normalCdf(-observed)),
   };
 }

@@ -1,4 +1,5 @@
 import type { Random } from '../internal/random.ts';
+import { createNormalSampler } from './draw-normal.ts';
 import { type GapFamily, spread } from './gap-family.ts';
 import { createMomentSampler } from './skewed-moments.ts';
 import { steadySkewness, steadyVariances } from './steady-moments.ts';
@@ -47,9 +48,10 @@ function unitOf(means: ArrayLike<number>, standardErrors: ArrayLike<number>): nu
 
 function drawKnownErrors(centres: Float64Array, variances: Float64Array, random: Random): GapFamily['draw'] {
   const errors = variances.map(Math.sqrt);
+  const drawNormal = createNormalSampler(random);
   return (intoCentres, intoVariances) => {
     for (let group = 0; group < centres.length; group++) {
-      intoCentres[group] = (centres[group] as number) + (errors[group] as number) * random.normal();
+      intoCentres[group] = (centres[group] as number) + (errors[group] as number) * drawNormal();
     }
     intoVariances.set(variances);
   };

@@ -79,6 +79,9 @@ export function mergeMoments(a: GroupMoments, b: GroupMoments): GroupMoments {
   };
 }
 
+/** What is left of so small a share of a sum of squares is the rounding of the subtraction. */
+const NOTHING_LEFT = 1e-13;
+
 /** The moments that, merged with `part`, give `whole`: {@link mergeMoments} solved for the other set. */
 export function removeMoments(whole: GroupMoments, part: GroupMoments): GroupMoments {
   const weight = whole.weight - part.weight;
@@ -87,7 +90,8 @@ export function removeMoments(whole: GroupMoments, part: GroupMoments): GroupMom
   const mean = (whole.mean * whole.weight - part.mean * part.weight) / weight;
   const delta = part.mean - mean;
   const share = (weight * part.weight) / whole.weight;
-  const m2 = Math.max(0, whole.m2 - part.m2 - delta * delta * share);
+  const left = whole.m2 - part.m2 - delta * delta * share;
+  const m2 = left > NOTHING_LEFT * whole.m2 ? left : 0;
   return {
     weight,
     mean,

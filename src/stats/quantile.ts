@@ -4,5 +4,6 @@ export function quantileSorted(sorted: ArrayLike<number>, probability: number): 
   const below = Math.floor(position);
   const low = sorted[below] ?? NaN;
   const high = sorted[Math.min(below + 1, sorted.length - 1)] ?? NaN;
-  return low + (high - low) * (position - below);
+  // Equal or exact, so that an infinite value gives no NaN.
+  return low === high || position === below ? low : low + (high - low) * (position - below);
 }

@@ -1,5 +1,6 @@
 import type { Random } from '../internal/random.ts';
 import { createBinomialSampler } from './binomial-sampler.ts';
+import { createNormalSampler } from './draw-normal.ts';
 import { type GapFamily, spread } from './gap-family.ts';
 
 /** Rates of several groups: successes of trials, which may be effective (fractional) counts. */
@@ -18,6 +19,13 @@ export interface LogRateFamily {
 
 /** Above this variance a count is drawn as a normal number: its skewness is under 0.01, and a table would grow. */
 const NORMAL_COUNT_VARIANCE = 10_000;
+
+/**
+ * Under so many trials counts take too few values: one trial estimated at 2/3 is
+ * drawn again as 1/3 or 2/3, and every |t*| is small. Such a group is drawn as a
+ * normal number with its own standard error instead, as Agresti and Caffo treat it.
+ */
+const FEWEST_TRIALS_TO_DRAW = 10;
 
 /** How counts become the centre and the variance of one group. */
 interface RateScale {
@@ -70,18 +78,27 @@ function estimate(
 ): Pick<GapFamily, 'centres' | 'variances' | 'draw'> {
   const rates = Float64Array.from(trials, (n, group) => scale.rateOf(successes[group] as number, n));
   const wholeTrials = Float64Array.from(trials, (n) => Math.max(1, Math.round(n)));
+  const centres = rates.map((rate) => scale.centreOf(rate));
+  const variances = rates.map((rate, group) => scale.varianceOf(rate, trials[group] as number));
+  const drawNormal = createNormalSampler(random);
   let samplers: (() => number)[] | undefined;
   return {
-    centres: rates.map((rate) => scale.centreOf(rate)),
-    variances: rates.map((rate, group) => scale.varianceOf(rate, trials[group] as number)),
-    draw(centres, variances) {
+    centres,
+    variances,
+    draw(intoCentres, intoVariances) {
       // Made at the first draw: above the limit of groups nothing is drawn.
       samplers ??= Array.from(wholeTrials, (n, group) => createCountSampler(n, rates[group] as number, random));
       for (let group = 0; group < samplers.length; group++) {
         const n = wholeTrials[group] as number;
+        if (n < FEWEST_TRIALS_TO_DRAW) {
+          const variance = variances[group] as number;
+          intoCentres[group] = (centres[group] as number) + Math.sqrt(variance) * drawNormal();
+          intoVariances[group] = variance;
+          continue;
+        }
         const rate = scale.rateOf((samplers[group] as () => number)(), n);
-        centres[group] = scale.centreOf(rate);
-        variances[group] = scale.varianceOf(rate, n);
+        intoCentres[group] = scale.centreOf(rate);
+        intoVariances[group] = scale.varianceOf(rate, n);
       }
     },
   };
@@ -94,5 +111,6 @@ function createCountSampler(trials: number, rate: number, random: Random): () =>
   if (variance === 0) return () => trials * rate;
   if (variance <= NORMAL_COUNT_VARIANCE) return createBinomialSampler(trials, rate, random);
   const deviation = Math.sqrt(variance);
-  return () => trials * rate + deviation * random.normal();
+  const drawNormal = createNormalSampler(random);
+  return () => trials * rate + deviation * drawNormal();
 }

@@ -1,5 +1,6 @@
 import type { Random } from '../internal/random.ts';
 import { createGammaSampler } from './draw-gamma.ts';
+import { createNormalSampler } from './draw-normal.ts';
 
 /** Skewness under which a gamma law is drawn as a normal one; the means of 40 values differ by 2e-5 standard errors. */
 const SYMMETRIC = 1e-4;
@@ -34,8 +35,9 @@ export function createMomentSampler(size: number, skewness: number, random: Rand
   const shape = (((size - 1) / 2) * (1 + (2 * h) / size) * (1 + (3 * h) / size)) / (1 + h);
   const drawSpread = createGammaSampler(shape, random);
   if (Math.abs(skewness) < SYMMETRIC) {
+    const drawNormal = createNormalSampler(random);
     return () => {
-      moments.deviation = random.normal();
+      moments.deviation = drawNormal();
       moments.varianceRatio = drawSpread() / shape;
       return moments;
     };

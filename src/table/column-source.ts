@@ -12,6 +12,7 @@ interface SeriesLike {
 export interface TensorLike {
   readonly shape: readonly number[];
   readonly dtype: string;
+  readonly isDisposed?: boolean;
   dataSync(): ArrayLike<unknown>;
 }
 
@@ -45,7 +46,7 @@ export function unwrap(source: ColumnSource, name: string): ArrayLike<unknown> |
   if (isColumn(source)) return source;
   if (isTensorLike(source)) {
     if (source.shape.length !== 1) throw wrongShape(name, `a tensor of shape [${source.shape.join(', ')}]`);
-    return source.dataSync();
+    return readTensor(source, name);
   }
   if (isSeries(source)) return source.values as ArrayLike<unknown>;
   if (isArrayLike(source)) return source;
@@ -60,6 +61,18 @@ export function isColumn(source: unknown): source is Column {
 /** Whether a value is a typed array of whole numbers of 64 bits. */
 export function isBigIntArray(source: unknown): source is BigInt64Array | BigUint64Array {
   return source instanceof BigInt64Array || source instanceof BigUint64Array;
+}
+
+/**
+ * A tensor's values, in rows.
+ * @throws {DataValidationError} where it has been disposed of
+ */
+export function readTensor(tensor: TensorLike, name: string): ArrayLike<unknown> {
+  if (tensor.isDisposed !== true) return tensor.dataSync();
+  throw new DataValidationError(`${name} is a tensor that has been disposed of.`, {
+    context: { argument: name },
+    suggestion: 'Measure before the end of tf.tidy, or keep the tensor with tf.keep.',
+  });
 }
 
 function isSeries(source: unknown): source is SeriesLike {

@@ -1,10 +1,12 @@
 import { DataValidationError } from '../exceptions/index.ts';
+import { oneOf } from '../internal/one-of.ts';
 import type { CategoricalColumn } from './column.ts';
 import {
   type ColumnSource,
   isBigIntArray,
   isColumn,
   isTensorLike,
+  readTensor,
   type TensorLike,
   toColumn,
   unwrap,
@@ -60,10 +62,12 @@ export function joinLabels(groups: readonly (readonly string[])[]): string[] {
  * Gives each row the code of its group. Several attributes are crossed; only
  * groups that occur get a code, so that the cost follows the rows and never
  * the product of the attributes' levels.
- * @throws {DataValidationError} where attributes differ in length
+ * @throws {DataValidationError} where attributes differ in length, or a column has a label twice
+ * @throws {ValueError} for an unknown policy
  */
 export function encodeGroups(sensitive: SensitiveSource, nanPolicy: NanPolicy = 'exclude'): CategoricalColumn {
-  const attributes = attributesOf(sensitive).map(([name, source]) => encodeAttribute(source, name, nanPolicy));
+  const policy = oneOf('nanPolicy', nanPolicy, ['exclude', 'include']);
+  const attributes = attributesOf(sensitive).map(([name, source]) => encodeAttribute(source, name, policy));
   return attributes.reduce(cross);
 }
 
@@ -103,7 +107,7 @@ function attributesOfRows(sensitive: ColumnSource): [name: string, source: Colum
 
 function attributesOfTensor(tensor: TensorLike): [name: string, source: ColumnSource][] {
   const [rows = 0, width = 0] = tensor.shape;
-  const values = tensor.dataSync();
+  const values = readTensor(tensor, 'sensitive');
   return Array.from({ length: width }, (_, place) => [
     nameOfPlace(place),
     Array.from({ length: rows }, (__, row) => values[row * width + place]),
@@ -140,11 +144,22 @@ function encodeColumn(source: ColumnSource, name: string): CategoricalColumn {
   // By their digits: float64 would make one group of whole numbers that differ beyond 2^53.
   if (isBigIntArray(values)) return encodeLabels(values.length, (row) => String(values[row]));
   const column = toColumn(values, name);
-  if (column.kind === 'categorical') return column;
+  if (column.kind === 'categorical') return isColumn(values) ? ownLabels(column, name) : column;
   const numbers = column.values;
   return encodeLabels(numbers.length, (row) => {
     const value = numbers[row] as number;
     return Number.isNaN(value) ? undefined : String(value);
+  });
+}
+
+/** A column that was given as one, with labels that its owner can no longer change. */
+function ownLabels({ codes, labels }: CategoricalColumn, name: string): CategoricalColumn {
+  const seen = new Set<string>();
+  const twice = labels.find((label) => seen.size === seen.add(label).size);
+  if (twice === undefined) return { kind: 'categorical', codes, labels: Object.freeze([...labels]) };
+  throw new DataValidationError(`${name} has the label '${twice}' twice.`, {
+    context: { argument: name, label: twice },
+    suggestion: 'Give every code a label of its own.',
   });
 }
 
@@ -153,6 +168,16 @@ function labelMissing(column: CategoricalColumn): CategoricalColumn {
   const missing = column.labels.length;
   const codes = column.codes.map((code) => (code < 0 ? missing : code));
   return { kind: 'categorical', codes, labels: [...column.labels, missingLabel(column.labels)] };
+}
+
+function withoutLabel(code: number, row: number): DataValidationError {
+  return new DataValidationError(
+    `A sensitive attribute holds the code ${String(code)} at index ${String(row)}, which has no label.`,
+    {
+      context: { argument: 'sensitive', index: row, value: code },
+      suggestion: 'Use codes from 0, and -1 for missing.',
+    },
+  );
 }
 
 function cross(left: CategoricalColumn, right: CategoricalColumn): CategoricalColumn {
@@ -172,6 +197,7 @@ function cross(left: CategoricalColumn, right: CategoricalColumn): CategoricalCo
       codes[row] = -1;
       continue;
     }
+    if (a >= left.labels.length || b >= width) throw withoutLabel(Math.max(a, b), row);
     const cell = a * width + b;
     let code = codeOf.get(cell);
     if (code === undefined) {

@@ -64,11 +64,9 @@ export function sortLabels(codes: Int32Array, labels: readonly string[]): Catego
   const order = labels.map((_, code) => code);
   const asNumbers = order.every((code) => labels[code] !== '' && Number.isFinite(Number(labels[code])));
   const text = (code: number): string => labels[code] as string;
-  order.sort(
-    asNumbers
-      ? (a, b) => Number(text(a)) - Number(text(b))
-      : (a, b) => (text(a) < text(b) ? -1 : Number(text(a) > text(b))),
-  );
+  const byText = (a: number, b: number): number => (text(a) < text(b) ? -1 : Number(text(a) > text(b)));
+  // Labels of one value, as '1' and '1.0', differ as texts.
+  order.sort(asNumbers ? (a, b) => Number(text(a)) - Number(text(b)) || byText(a, b) : byText);
   if (order.some((code, rank) => code !== rank)) {
     const rankOf = new Int32Array(labels.length);
     order.forEach((code, rank) => (rankOf[code] = rank));

@@ -1,3 +1,4 @@
+import tQuantile from '@stdlib/stats-base-dists-t-quantile';
 import { expect } from 'chai';
 
 import { createRandom } from '../../src/internal/random.ts';
@@ -78,65 +79,305 @@ describe('binomial sampler', () => {
 });
 
 describe('interval of the largest gap', () => {
-  /** How often the interval holds the true gap, over simulated data. */
-  function coverage(rates: readonly number[], n: number, runs: number): number {
-    const random = createRandom(11);
-    const gap = Math.max(...rates) - Math.min(...rates);
+  type Families = Parameters<typeof gapIntervals>[0];
+  type Family = Families[number];
+  const rates = (successes: number[], trials: number[]): Family => ({ kind: 'rates', successes, trials });
+  const logRates = (successes: number[], trials: number[]): Family => ({ kind: 'log-rates', successes, trials });
+
+  function intervalOf(family: Family, { level = 0.95, samples = 1000, seed = 1 } = {}) {
+    const { intervals, pValue } = gapIntervals([family], { level, samples, random: createRandom(seed) });
+    const [low, high] = intervals[0] ?? [NaN, NaN];
+    return { low, high, pValue };
+  }
+
+  /** How often the interval holds the true gap, over simulated families. */
+  function coverage(gap: number, runs: number, samples: number, draw: () => Family): number {
     let held = 0;
     for (let run = 0; run < runs; run++) {
-      const successes = rates.map((rate) => {
-        let count = 0;
-        for (let i = 0; i < n; i++) count += Number(random.next() < rate);
-        return count;
-      });
-      const trials = rates.map(() => n);
-      const { intervals } = gapIntervals([{ kind: 'rates', successes, trials }], {
-        level: 0.95,
-        samples: 200,
-        random: createRandom(run),
-      });
-      const [low, high] = intervals[0] ?? [1, 0];
+      const { low, high } = intervalOf(draw(), { samples, seed: run });
       held += Number(low <= gap && gap <= high);
     }
     return held / runs;
   }
 
-  it('covers 0 where all groups are equal, at about its level or more', () => {
-    expect(coverage([0.3, 0.3, 0.3, 0.3], 150, 300)).to.be.at.least(0.92);
-  });
+  function drawRates(truth: readonly number[], n: number): () => Family {
+    const random = createRandom(11);
+    const samplers = truth.map((rate) => createBinomialSampler(n, rate, random));
+    return () =>
+      rates(
+        samplers.map((draw) => draw()),
+        truth.map(() => n),
+      );
+  }
 
-  it('covers a true gap, at about its level or more', () => {
-    expect(coverage([0.2, 0.35, 0.5], 150, 300)).to.be.at.least(0.92);
-  });
-
-  it('for two groups and many rows is close to Agresti and Caffo with the normal quantile', () => {
-    const [k1, n1, k2, n2] = [4000, 10000, 3000, 10000];
-    const { intervals, method } = gapIntervals([{ kind: 'rates', successes: [k1, k2], trials: [n1, n2] }], {
-      level: 0.95,
-      samples: 20_000,
-      random: createRandom(3),
+  describe('coverage (npm run study:coverage has the whole study)', () => {
+    it('covers 0 where all groups are equal, at about its level or more', () => {
+      expect(coverage(0, 400, 200, drawRates([0.3, 0.3, 0.3, 0.3], 150))).to.be.at.least(0.92);
     });
-    const p1 = (k1 + 1) / (n1 + 2);
-    const p2 = (k2 + 1) / (n2 + 2);
-    const half = 1.959964 * Math.sqrt((p1 * (1 - p1)) / (n1 + 2) + (p2 * (1 - p2)) / (n2 + 2));
-    expect(intervals[0]?.[0]).to.be.closeTo(p1 - p2 - half, 5e-4);
-    expect(intervals[0]?.[1]).to.be.closeTo(p1 - p2 + half, 5e-4);
-    expect(method).to.equal('simultaneous');
+
+    it('covers a true gap, at about its level or more', () => {
+      expect(coverage(0.3, 400, 200, drawRates([0.2, 0.35, 0.5], 150))).to.be.at.least(0.92);
+    });
+
+    it('covers equal log-normal means of 40 beside 2,000 values, where Welch holds 0.88', () => {
+      const random = createRandom(12);
+      const sizes = [40, 2000];
+      const draw = (): Family => {
+        const groups = sizes.map((n) => momentsOf(Array.from({ length: n }, () => Math.exp(random.normal() - 0.5))));
+        return {
+          kind: 'means',
+          means: groups.map(({ mean }) => mean),
+          standardErrors: groups.map(({ standardError }) => standardError),
+          skewness: groups.map(({ skewness }) => skewness),
+          sizes,
+        };
+      };
+      expect(coverage(0, 400, 400, draw)).to.be.at.least(0.93);
+    });
   });
 
-  it('above 64 groups is Bonferroni, and says so', () => {
-    const trials = Array<number>(65).fill(100);
-    const successes = trials.map((_, group) => 30 + (group % 5));
-    const { intervals, method } = gapIntervals([{ kind: 'rates', successes, trials }], {
-      level: 0.95,
-      samples: 10,
-      random: createRandom(1),
+  describe('closed forms', () => {
+    it('two rates of many rows: Agresti and Caffo with the normal quantile', () => {
+      const { low, high } = intervalOf(rates([4000, 3000], [10_000, 10_000]), { samples: 20_000 });
+      const [p1, p2] = [4001 / 10_002, 3001 / 10_002];
+      const half = 1.959964 * Math.sqrt((p1 * (1 - p1) + p2 * (1 - p2)) / 10_002);
+      expect(low).to.be.closeTo(p1 - p2 - half, 5e-4);
+      expect(high).to.be.closeTo(p1 - p2 + half, 5e-4);
     });
-    expect(method).to.equal('bonferroni-agresti-caffo');
-    // 2,080 pairs: z = 4.2230 (R: qnorm(1 - 0.025 / 2080)).
-    const [p1, p2] = [35 / 102, 31 / 102];
-    const half = 4.223 * Math.sqrt((p1 * (1 - p1) + p2 * (1 - p2)) / 102);
-    expect(intervals[0]?.[1]).to.be.closeTo(p1 - p2 + half, 2e-3);
-    expect(intervals[0]?.[0]).to.equal(0);
+
+    it('two log rates of many rows: the logarithm of the risk ratio, variance 1/k - 1/n in each group', () => {
+      const { low, high } = intervalOf(logRates([4000, 3000], [10_000, 10_000]), { samples: 20_000 });
+      const half = 1.959964 * Math.sqrt(1 / 4000 + 1 / 3000 - 2 / 10_000);
+      expect(low).to.be.closeTo(Math.log(4 / 3) - half, 1e-3);
+      expect(high).to.be.closeTo(Math.log(4 / 3) + half, 1e-3);
+    });
+
+    // R: qtukey(0.95, K, Inf) / sqrt(2), the quantile of the largest of all pairs of equal standard errors.
+    for (const [groups, expected] of [
+      [2, 1.96],
+      [3, 2.3437],
+      [5, 2.7278],
+      [8, 3.0309],
+    ] as const) {
+      it(`means of ${groups} groups with known errors: Tukey's studentised range, ${expected}`, () => {
+        const means = Array.from({ length: groups }, (_, group) => (group === 0 ? 10 : 0));
+        const standardErrors = means.map(() => Math.SQRT1_2);
+        const { low, high } = intervalOf({ kind: 'means', means, standardErrors }, { samples: 40_000 });
+        expect(high - 10).to.be.closeTo(expected, 0.03);
+        expect(10 - low).to.be.closeTo(expected, 0.03);
+      });
+    }
+
+    // Two groups of n and equal variances: t on 2 (n - 1) degrees. R: qt(0.975, 8), qt(0.975, 78).
+    for (const [n, expected] of [
+      [5, 2.306],
+      [40, 1.9908],
+    ] as const) {
+      it(`means of two groups of ${n} rows, no skewness: Student's t, ${expected}`, () => {
+        const family: Family = { kind: 'means', means: [0, 10], standardErrors: [1, 1], sizes: [n, n] };
+        expect((intervalOf(family, { samples: 40_000 }).high - 10) / Math.SQRT2).to.be.closeTo(expected, 0.04);
+      });
+    }
+
+    it('the mean of 40 exponential values beside a known one: the 95% point of |t| is 2.24 (40,000 simulated samples)', () => {
+      const family: Family = {
+        kind: 'means',
+        means: [10, 0],
+        standardErrors: [1, 0],
+        sizes: [40, 1e9],
+        skewness: [2, 2],
+      };
+      expect(intervalOf(family, { samples: 40_000 }).high - 10).to.be.closeTo(2.24, 0.05);
+    });
+  });
+
+  describe('laws', () => {
+    const cases: [string, Family][] = [
+      ['rates', rates([10, 30, 55], [100, 100, 150])],
+      ['rates of effective counts', rates([2.5, 7.25, 0], [20.5, 31.75, 12.25])],
+      ['log rates', logRates([10, 30, 55], [100, 100, 150])],
+      [
+        'means',
+        {
+          kind: 'means',
+          means: [1, 1.5, 1.2],
+          standardErrors: [0.1, 0.2, 0.15],
+          sizes: [40, 50, 60],
+          skewness: [2, 0, -1],
+        },
+      ],
+      ['areas', { kind: 'means', means: [0.95, 0.2], standardErrors: [0.2, 0.3], ceiling: 1 }],
+    ];
+
+    for (const [name, family] of cases) {
+      it(`${name}: the interval lies in the range allowed and holds the gap observed`, () => {
+        const { low, high } = intervalOf(family);
+        const values =
+          family.kind === 'means'
+            ? Array.from(family.means)
+            : Array.from(family.trials, (n, group) => (family.successes[group] ?? 0) / n);
+        const scaled = family.kind === 'log-rates' ? values.map(Math.log) : values;
+        const point = Math.max(...scaled) - Math.min(...scaled);
+        expect(low).to.be.within(0, point);
+        expect(high).to.be.within(point, family.kind === 'rates' || name === 'areas' ? 1 : Infinity);
+      });
+
+      it(`${name}: a higher level is never narrower`, () => {
+        const ends = [0.5, 0.8, 0.9, 0.95, 0.99].map((level) => intervalOf(family, { level }));
+        ends.slice(1).forEach(({ low, high }, index) => {
+          expect(low).to.be.at.most(ends[index]?.low ?? NaN);
+          expect(high).to.be.at.least(ends[index]?.high ?? NaN);
+        });
+      });
+
+      it(`${name}: the same seed gives the same interval`, () => {
+        expect(intervalOf(family, { seed: 5 })).to.deep.equal(intervalOf(family, { seed: 5 }));
+      });
+
+      it(`${name}: the lower end is above 0 exactly where the p-value is at most 1 - level`, () => {
+        const { pValue } = intervalOf(family);
+        for (const level of [0.5, 0.8, 0.9, 0.95, 0.99, 0.999]) {
+          expect(intervalOf(family, { level }).low > 0, `level ${level}, p ${pValue}`).to.equal(
+            pValue <= 1 - level + 1e-12,
+          );
+        }
+      });
+    }
+
+    for (const factor of [1e-170, 1e-3, 1e6, 1e170]) {
+      it(`means in units of ${factor} have the interval in that unit`, () => {
+        const scaled = (by: number): Family => ({
+          kind: 'means',
+          means: [1 * by, 1.5 * by, 1.2 * by],
+          standardErrors: [0.1 * by, 0.2 * by, 0.15 * by],
+          sizes: [40, 50, 60],
+          skewness: [1, 2, 3],
+        });
+        const one = intervalOf(scaled(1));
+        const other = intervalOf(scaled(factor));
+        expect(other.low / factor).to.be.closeTo(one.low, 1e-9);
+        expect(other.high / factor).to.be.closeTo(one.high, 1e-9);
+      });
+    }
+
+    it('a skewness to the left is the mirror image of one to the right', () => {
+      const family = (sign: number): Family => ({
+        kind: 'means',
+        means: [sign, 2 * sign],
+        standardErrors: [0.5, 0.1],
+        sizes: [40, 400],
+        skewness: [3 * sign, 3 * sign],
+      });
+      const [right, left] = [intervalOf(family(1)), intervalOf(family(-1))];
+      expect(left.low).to.be.closeTo(right.low, 1e-12);
+      expect(left.high).to.be.closeTo(right.high, 1e-12);
+    });
+
+    it('families are covered together: beside another one an interval is wider', () => {
+      const one = rates([20, 30], [100, 100]);
+      const options = { level: 0.95, samples: 4000 };
+      const alone = gapIntervals([one], { ...options, random: createRandom(2) }).intervals[0];
+      const beside = gapIntervals([one, rates([50, 50], [100, 100])], { ...options, random: createRandom(2) });
+      expect(beside.intervals).to.have.length(2);
+      expect(beside.intervals[0]?.[1]).to.be.above(alone?.[1] ?? NaN);
+    });
+  });
+
+  describe('degenerate families', () => {
+    const means = (values: number[], standardErrors: number[], more = {}): Family => ({
+      kind: 'means',
+      means: values,
+      standardErrors,
+      ...more,
+    });
+    const cases: [string, Family, { low?: number; high?: number }][] = [
+      ['no success anywhere', rates([0, 0, 0], [40, 40, 40]), { low: 0 }],
+      ['successes only', rates([40, 40], [40, 40]), { low: 0 }],
+      ['no success in one group, only successes in the other', rates([0, 40], [40, 40]), { high: 1 }],
+      ['one trial in each group', rates([0, 1], [1, 1]), { low: 0, high: 1 }],
+      ['one success in one trial', rates([1, 300], [1, 1000]), { low: 0 }],
+      ['less than one effective row', rates([0.1, 0.3], [0.2, 0.4]), { low: 0 }],
+      ['trials of 1e15, all successes', rates([1e15, 1e15], [1e15, 1e15]), { low: 0 }],
+      ['trials of 1e17 and of 1', rates([1e17, 0], [1e17, 1]), { high: 1 }],
+      ['log rates with a rate of 0', logRates([0, 20], [40, 40]), { high: Infinity }],
+      ['log rates that are all 0', logRates([0, 0], [40, 40]), { low: 0, high: Infinity }],
+      ['log rates that are all 1', logRates([40, 40], [40, 40]), { low: 0 }],
+      ['no spread in any group', means([1, 1], [0, 0], { sizes: [40, 40] }), { low: 0, high: 0 }],
+      ['no spread, and a gap', means([1, 3], [0, 0], { sizes: [40, 40] }), { low: 2, high: 2 }],
+      ['no spread in one group', means([1, 1, 5], [0, 0.2, 0.3], { sizes: [40, 40, 40] }), {}],
+      ['known errors of 0', means([1, 3], [0, 0]), { low: 2, high: 2 }],
+      ['skewness that is not a number', means([1, 1], [0, 0.1], { sizes: [9, 9], skewness: [NaN, 1] }), { low: 0 }],
+      ['two rows', means([1, 2], [0.5, 0.1], { sizes: [2, 2000], skewness: [0, 44] }), { low: 0 }],
+      ['barely more than one effective row', means([1, 2], [0.5, 0.1], { sizes: [1.0001, 50] }), { low: 0 }],
+      ['an outlier among a million rows', means([1, 1], [1, 1], { sizes: [40, 1e6], skewness: [6, 999] }), { low: 0 }],
+    ];
+    for (const [name, family, expected] of cases) {
+      it(`${name}: an interval without NaN`, () => {
+        const { low, high, pValue } = intervalOf(family);
+        expect(low).to.be.at.most(high);
+        expect(low).to.be.at.least(0);
+        expect(pValue).to.be.within(0, 1);
+        if (expected.low !== undefined) expect(low).to.equal(expected.low);
+        if (expected.high !== undefined) expect(high).to.equal(expected.high);
+      });
+    }
+
+    it('a single replicate still gives an interval', () => {
+      const { low, high } = intervalOf(rates([10, 20], [100, 100]), { samples: 1 });
+      expect(low).to.be.at.most(0.1);
+      expect(high).to.be.at.least(0.1);
+    });
+  });
+
+  describe('above 64 groups', () => {
+    const many = <T>(value: T): T[] => Array<T>(65).fill(value);
+
+    it('is Bonferroni with Agresti and Caffo, and says so', () => {
+      const trials = many(100);
+      const successes = trials.map((_, group) => 30 + (group % 5));
+      const { intervals, method, pValue } = gapIntervals([rates(successes, trials)], {
+        level: 0.95,
+        samples: 10,
+        random: createRandom(1),
+      });
+      expect(method).to.equal('bonferroni-agresti-caffo');
+      // 2,080 pairs: z = 4.2230 (R: qnorm(1 - 0.025 / 2080)).
+      const [p1, p2] = [35 / 102, 31 / 102];
+      const half = 4.223 * Math.sqrt((p1 * (1 - p1) + p2 * (1 - p2)) / 102);
+      expect(intervals[0]?.[1]).to.be.closeTo(p1 - p2 + half, 1e-4);
+      expect(intervals[0]?.[0]).to.equal(0);
+      expect(pValue).to.equal(1);
+    });
+
+    it('means with sizes: Welch, here with the t quantile of 18 degrees', () => {
+      const means = many(1).map((mean, group) => (group === 40 ? 9 : mean));
+      const family: Family = { kind: 'means', means, standardErrors: many(1), sizes: many(10) };
+      const { intervals, pValue } = gapIntervals([family], { level: 0.95, samples: 10, random: createRandom(1) });
+      const t = tQuantile(1 - 0.025 / 2080, 18);
+      expect(intervals[0]?.[0]).to.be.closeTo(8 - t * Math.SQRT2, 0.02);
+      expect(intervals[0]?.[1]).to.be.closeTo(8 + t * Math.SQRT2, 0.02);
+      // The p-value's own t is the one observed.
+      expect(tQuantile(1 - pValue / 2080 / 2, 18)).to.be.closeTo(8 / Math.SQRT2, 0.02);
+    });
+
+    it('the p-value is pairs x the two-sided normal tail', () => {
+      const means = many(0).map((mean, group) => (group === 7 ? 6 : mean));
+      const { pValue } = gapIntervals([{ kind: 'means', means, standardErrors: many(1) }], {
+        level: 0.95,
+        samples: 10,
+        random: createRandom(1),
+      });
+      // R: 2 * pnorm(-6 / sqrt(2)) is 2.2090497e-05.
+      expect(pValue).to.be.closeTo(2080 * 2.2090497e-5, 1e-6);
+    });
   });
 });
+
+function momentsOf(values: readonly number[]): { mean: number; standardError: number; skewness: number } {
+  const n = values.length;
+  const power = (exponent: number, centre: number): number =>
+    values.reduce((sum, value) => sum + (value - centre) ** exponent, 0) / n;
+  const mean = power(1, 0);
+  const squares = power(2, mean);
+  return { mean, standardError: Math.sqrt(squares / (n - 1)), skewness: power(3, mean) / squares ** 1.5 };
+}

@@ -62,6 +62,21 @@ describe('Table', () => {
     expect(() => Table.from({ a: tf.ones([2, 2]) })).to.throw(DataValidationError, 'a tensor of shape [2, 2]');
   });
 
+  it('reads whole numbers of 64 bits', () => {
+    const source = { x: BigInt64Array.of(1n, -2n), y: BigUint64Array.of(3n, 4n) };
+    expect(Table.from(source).toColumns()).to.deep.equal({ x: [1, -2], y: [3, 4] });
+  });
+
+  it('keeps the order of columns that a danfojs DataFrame has, names that are numbers included', () => {
+    const values = { b: [1], '1': [2] };
+    const frame = {
+      columns: ['b', '1'],
+      shape: [1, 2],
+      column: (name: string) => ({ values: values[name as keyof typeof values], shape: [1] }),
+    };
+    expect(Table.from(frame).columnNames).to.deep.equal(['b', '1']);
+  });
+
   it('takes rows in the order asked', () => {
     const table = Table.from({ x: [1, 2, 3], s: ['a', 'b', null] }).take([2, 0]);
     expect(table.toColumns()).to.deep.equal({ x: [3, 1], s: [null, 'a'] });
@@ -115,6 +130,53 @@ describe('group encoding', () => {
       ['m', 2],
     ];
     expect(encodeGroups(rows).labels).to.deep.equal(['f||1', 'm||2']);
+  });
+
+  it('sorts labels that are the same number by their texts, whatever the order of rows', () => {
+    for (const values of [
+      ['1.0', '1', '01'],
+      ['01', '1', '1.0'],
+    ]) {
+      expect(encodeGroups(values).labels).to.deep.equal(['01', '1', '1.0']);
+    }
+  });
+
+  it('tells whole numbers beyond 2^53 apart', () => {
+    const ids = BigInt64Array.of(9007199254740993n, 9007199254740992n);
+    expect(encodeGroups(ids).labels).to.deep.equal(['9007199254740992', '9007199254740993']);
+  });
+
+  it('refuses rows of several values that differ in length, with the first one that does', () => {
+    const ragged = [['f', 'x'], ['m', 'y'], ['f']];
+    expect(() => encodeGroups(ragged)).to.throw(
+      DataValidationError,
+      'sensitive must have 2 values in every row, as in its first; at index 2 it has 1 values.',
+    );
+    expect(() => encodeGroups([['f', 'x'], null])).to.throw(DataValidationError, 'at index 1 it has null.');
+  });
+
+  it('crosses the columns of a table, a danfojs DataFrame, records and a 2-D tensor', async () => {
+    const columns = { sex: [1, 2, 1], race: [7, 7, 8] };
+    const table = Table.from(columns);
+    const records = table.toRecords();
+    const tensor = tf.tensor2d([1, 7, 2, 7, 1, 8], [3, 2], 'int32');
+    for (const source of [table, await table.toDanfo(), records, tensor]) {
+      const { codes, labels } = encodeGroups(source);
+      expect(Array.from(codes, (code) => labels[code])).to.deep.equal(['1||7', '2||7', '1||8']);
+    }
+    tensor.dispose();
+  });
+
+  it('takes one column of a table or of records as one attribute, and a value that a record lacks as missing', () => {
+    expect(encodeGroups(Table.from({ sex: ['f', 'm'] })).labels).to.deep.equal(['f', 'm']);
+    const { codes } = encodeGroups([{ sex: 'f', race: 'x' }, { sex: 'm' }]);
+    expect([...codes]).to.deep.equal([0, -1]);
+  });
+
+  it('refuses a table without columns', () => {
+    for (const source of [Table.from({}), {}, [{}], [[]]]) {
+      expect(() => encodeGroups(source)).to.throw(DataValidationError, 'sensitive names no attribute.');
+    }
   });
 
   it('accepts missing values in every attribute of an intersection', () => {

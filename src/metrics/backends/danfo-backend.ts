@@ -1,22 +1,28 @@
 import type { WeightSums } from '../../io/value-sql.ts';
 import { groupMoments } from '../../stats/index.ts';
 import { type DanfoGroup, groupWithDanfo } from '../../table/index.ts';
-import { MOST_DISTINCT_SCORES, REGRESSION_QUANTITIES, sum } from '../group-stats.ts';
-import type { MetricBackend } from '../metric-backend.ts';
-import { prepareNumbers, QUANTITY_OF } from '../reduce-regression.ts';
-import { finishClassification, prepareDecisions } from '../reduce-rows.ts';
-import { prepareScores, type PreparedScores } from '../reduce-scores.ts';
+import {
+  type ClassificationStats,
+  MOST_DISTINCT_SCORES,
+  REGRESSION_QUANTITIES,
+  type RegressionStats,
+  type ScoreStats,
+  sum,
+} from '../group-stats.ts';
+import { prepareNumbers, QUANTITY_OF, type RegressionRows } from '../reduce-regression.ts';
+import { type ClassificationRows, finishClassification, prepareDecisions } from '../reduce-rows.ts';
+import { type PreparedScores, prepareScores, type ScoreRows } from '../reduce-scores.ts';
 import { countDropped } from '../row-arguments.ts';
-import { collectScores, gridStep, toGrid } from '../score-grid.ts';
-import { fillTables, momentsOfSums, toEntry } from '../stats-of-sums.ts';
+import { collectScores, gridStep, type ScoreEntry, toGrid } from '../score-grid.ts';
+import { fillTables, momentsOfSums } from '../stats-of-sums.ts';
 import { onHost } from './host-rows.ts';
 import { rawCellCodes, rawCellsOf } from './raw-cell-codes.ts';
 
 /** Groups rows with danfojs's `groupby`, and sums what each group holds. */
-export const danfoBackend: MetricBackend = {
+export const danfoBackend = {
   name: 'danfo',
 
-  async classification(rows) {
+  async classification(rows: ClassificationRows): Promise<ClassificationStats> {
     const prepared = prepareDecisions(await onHost(rows));
     const { labels } = prepared.groups;
     const groups = await groupRows(rawCellCodes(prepared), { weight: prepared.weights }, ['group']);
@@ -24,7 +30,7 @@ export const danfoBackend: MetricBackend = {
     return finishClassification(labels, rawCellsOf(sums, labels.length), prepared);
   },
 
-  async regression(rows) {
+  async regression(rows: RegressionRows): Promise<RegressionStats> {
     const { labels, codes, yPred, yTrue, weights } = prepareNumbers(await onHost(rows));
     const groups = await groupRows(codes, { p: yPred, t: yTrue, weight: weights }, ['group']);
     const sums = groups.map((group) => ({
@@ -47,20 +53,17 @@ export const danfoBackend: MetricBackend = {
     };
   },
 
-  async scores(rows) {
+  async scores(rows: ScoreRows): Promise<ScoreStats> {
     const prepared = prepareScores(await onHost(rows));
     const { labels, codes, yScore, yTrue, weights } = prepared;
     const step = stepOf(prepared);
     const score = yScore.map((value) => toGrid(value, step));
-    const groups = await groupRows(codes, { score, truth: yTrue, weight: weights }, ['group', 'score', 'truth']);
-    const entries = groups.map((group) =>
-      toEntry({
-        group: first(group, 'group'),
-        score: first(group, 'score'),
-        truth: first(group, 'truth') as 0 | 1,
-        ...sumWeights(group),
-      }),
-    );
+    const groups = await groupRows(codes, { score, truth: yTrue, weight: weights }, ['group', 'score']);
+    const entries = groups.map((group) => ({
+      group: first(group, 'group'),
+      score: first(group, 'score'),
+      ...sumByLabel(group),
+    }));
     const counts = entries.map((entry) => sum(entry.counts));
     return collectScores(labels, entries, countDropped(counts, yScore.length), step);
   },
@@ -92,6 +95,19 @@ function sumWeights(group: DanfoGroup): WeightSums {
   const weights = group['weight'];
   if (weights === undefined) return { count, weight: count, squaredWeight: count };
   return { count, weight: sum(weights), squaredWeight: sum(weights.map((weight) => weight * weight)) };
+}
+
+function sumByLabel({ truth = [], weight }: DanfoGroup): Omit<ScoreEntry, 'group' | 'score'> {
+  const counts: [number, number] = [0, 0];
+  const weights: [number, number] = [0, 0];
+  const squaredWeights: [number, number] = [0, 0];
+  truth.forEach((label, row) => {
+    const own = weight?.[row] ?? 1;
+    counts[label as 0 | 1] += 1;
+    weights[label as 0 | 1] += own;
+    squaredWeights[label as 0 | 1] += own * own;
+  });
+  return { counts, weights, squaredWeights };
 }
 
 function momentsOf({ p = [], t, weight }: DanfoGroup): Parameters<typeof momentsOfSums>[0][number]['moments'] {

@@ -1,27 +1,31 @@
 import { countArrays, countArrayScores, sumArrayMoments } from '../../io/reduce-arrays.ts';
-import { MOST_DISTINCT_SCORES } from '../group-stats.ts';
-import type { MetricBackend } from '../metric-backend.ts';
-import { prepareNumbers } from '../reduce-regression.ts';
-import { finishClassification, prepareDecisions } from '../reduce-rows.ts';
-import { prepareScores } from '../reduce-scores.ts';
+import {
+  type ClassificationStats,
+  MOST_DISTINCT_SCORES,
+  type RegressionStats,
+  type ScoreStats,
+} from '../group-stats.ts';
+import { prepareNumbers, type RegressionRows } from '../reduce-regression.ts';
+import { type ClassificationRows, finishClassification, prepareDecisions } from '../reduce-rows.ts';
+import { prepareScores, type ScoreRows } from '../reduce-scores.ts';
 import { countDropped } from '../row-arguments.ts';
 import { collectScores, gridStep } from '../score-grid.ts';
-import { fillTables, momentsOfSums, toEntry } from '../stats-of-sums.ts';
+import { fillTables, momentsOfSums } from '../stats-of-sums.ts';
 import { onHost } from './host-rows.ts';
 import { rawCellCodes, rawCellsOf } from './raw-cell-codes.ts';
 
 /** Groups rows with SQL in DuckDB, in memory. */
-export const duckDbBackend: MetricBackend = {
+export const duckDbBackend = {
   name: 'duckdb',
 
-  async classification(rows) {
+  async classification(rows: ClassificationRows): Promise<ClassificationStats> {
     const prepared = prepareDecisions(await onHost(rows));
     const { labels } = prepared.groups;
     const sums = await countArrays({ group: rawCellCodes(prepared), weight: prepared.weights });
     return finishClassification(labels, rawCellsOf(sums, labels.length), prepared);
   },
 
-  async regression(rows) {
+  async regression(rows: RegressionRows): Promise<RegressionStats> {
     const { labels, codes, yPred, yTrue, weights } = prepareNumbers(await onHost(rows));
     const sums = await sumArrayMoments({ group: codes, p: yPred, t: yTrue, weight: weights });
     const places = sums.map(({ group }) => group);
@@ -36,13 +40,13 @@ export const duckDbBackend: MetricBackend = {
     };
   },
 
-  async scores(rows) {
+  async scores(rows: ScoreRows): Promise<ScoreStats> {
     const { labels, codes, yScore, yTrue, weights } = prepareScores(await onHost(rows));
     const { cells, step } = await countArrayScores(
       { group: codes, score: yScore, truth: Int32Array.from(yTrue), weight: weights },
       { mostDistinct: MOST_DISTINCT_SCORES, stepFor: gridStep },
     );
-    const counts = cells.map(({ count }) => count);
-    return collectScores(labels, cells.map(toEntry), countDropped(counts, yScore.length), step);
+    const counts = cells.map(({ counts: [no, yes] }) => no + yes);
+    return collectScores(labels, cells, countDropped(counts, yScore.length), step);
   },
 };

@@ -1,4 +1,5 @@
 export { type ControlCell, crossControl, splitByControl } from './cross-control.ts';
-export { type MeasureValues, MetricFrame } from './metric-frame.ts';
+export type { MeasureValues } from './frame-values.ts';
+export { MetricFrame } from './metric-frame.ts';
 export { metricFrame, type MetricFrameRows } from './metric-frame-of-rows.ts';
 export type { SimpsonFinding } from './simpson.ts';

@@ -1,6 +1,7 @@
 import { ValueError } from '../../exceptions/index.ts';
 import type { SensitiveSource } from '../../table/index.ts';
 import { reduceRows } from '../compute-metric.ts';
+import { rowsRead } from '../metric-rows.ts';
 import type { GroupStats } from '../group-stats.ts';
 import { measureDefinition, type MeasureName, parseMeasure } from '../measures/index.ts';
 import type { MetricOptions } from '../options.ts';
@@ -42,7 +43,9 @@ export function metricFrame(rows: MetricFrameRows, options: MetricOptions = {}):
   const measures = parseMeasures(rows.metrics);
   const crossed = rows.control === undefined ? undefined : crossControl(rows.sensitive, rows.control, rows.nanPolicy);
   const crossedRows = { ...rows, sensitive: crossed?.column ?? rows.sensitive };
-  const stats = kindsOf(measures).map(({ kind, measure }) => [kind, reduceRows(kind, crossedRows, measure)] as const);
+  const stats = kindsOf(measures).map(
+    ({ kind, measure, needsTruth }) => [kind, reduceRows(kind, rowsRead(crossedRows, needsTruth), measure)] as const,
+  );
   return new MetricFrame(Object.fromEntries(stats) as StatsByKind, measures, options, crossed?.cells);
 }
 
@@ -57,12 +60,22 @@ export function parseMeasures(names: readonly string[]): readonly MeasureName[] 
   });
 }
 
-/** The kinds of statistics that measures need, each with the first measure that needs it. */
-export function kindsOf(measures: readonly MeasureName[]): { kind: GroupStats['kind']; measure: MeasureName }[] {
-  const first = new Map<GroupStats['kind'], MeasureName>();
+/** A kind of statistics that measures need. */
+export interface NeededKind {
+  readonly kind: GroupStats['kind'];
+  /** The first measure that needs it. */
+  readonly measure: MeasureName;
+  /** Whether one of them needs true labels. */
+  readonly needsTruth: boolean;
+}
+
+/** The kinds of statistics that measures need. */
+export function kindsOf(measures: readonly MeasureName[]): NeededKind[] {
+  const kinds = new Map<GroupStats['kind'], NeededKind>();
   for (const measure of measures) {
-    const { kind } = measureDefinition(measure);
-    if (!first.has(kind)) first.set(kind, measure);
+    const { kind, needsTruth } = measureDefinition(measure);
+    const known = kinds.get(kind) ?? { kind, measure, needsTruth };
+    kinds.set(kind, { ...known, needsTruth: known.needsTruth || needsTruth });
   }
-  return Array.from(first, ([kind, measure]) => ({ kind, measure }));
+  return [...kinds.values()];
 }

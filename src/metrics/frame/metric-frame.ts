@@ -1,19 +1,18 @@
+import { oneOf } from '../../internal/one-of.ts';
 import { assertTruth, compareGroups } from '../compare-groups.ts';
 import { measureOfCompat, overallOfCompat } from '../compat.ts';
 import { largest, smallest } from '../gap.ts';
 import type { GroupStats } from '../group-stats.ts';
-import { markdownTable, escapeMarkdown } from '../markdown-table.ts';
-import { measureDefinition, type MeasureName } from '../measures/index.ts';
-import { formatNumber, inWords } from '../metric-markdown.ts';
+import { findMeasure, measureDefinition, type MeasureName } from '../measures/index.ts';
 import type { MetricResult } from '../metric-result.ts';
 import { fillMetricOptions, type GapMethod, type MetricOptions } from '../options.ts';
+import { regroup } from '../regroup-stats.ts';
 import { rowsPerGroup } from '../rows-per-group.ts';
 import type { ControlCell } from './cross-control.ts';
 import { splitByControl } from './cross-control.ts';
+import { frameToMarkdown } from './frame-markdown.ts';
+import type { FrameValues, MeasureValues } from './frame-values.ts';
 import { type SimpsonFinding, simpsonFinding, simpsonWarning } from './simpson.ts';
-
-/** A number of each measure; NaN where it is undefined. */
-export type MeasureValues = Readonly<Record<string, number>>;
 
 /** Statistics of each kind that a frame's measures need. */
 export type StatsByKind = Readonly<Partial<Record<GroupStats['kind'], GroupStats>>>;
@@ -23,7 +22,7 @@ export type StatsByKind = Readonly<Partial<Record<GroupStats['kind'], GroupStats
  * ratios; with a control feature, the same inside each of its levels.
  * Frozen; made by {@link metricFrame} or an analyzer.
  */
-export class MetricFrame {
+export class MetricFrame implements FrameValues {
   readonly measures: readonly MeasureName[];
   /** Each measure of all rows together. */
   readonly overall: MeasureValues;
@@ -39,17 +38,23 @@ export class MetricFrame {
   readonly nDropped: number;
   readonly #stats: StatsByKind;
   readonly #options: MetricOptions;
+  readonly #isLevel: boolean;
 
-  /** @param cells what each group of the statistics stands for, where they are crossed by a control feature */
+  /**
+   * @param cells what each group of the statistics stands for, where they are crossed by a control feature
+   * @param isLevel whether these are the rows of one level, in which groups may be missing
+   */
   constructor(
     statsByKind: StatsByKind,
     measures: readonly MeasureName[],
     options: MetricOptions,
     cells?: readonly ControlCell[],
+    isLevel = false,
   ) {
     const parts = cells === undefined ? undefined : takeApart(statsByKind, cells);
     this.#stats = parts?.all ?? statsByKind;
     this.#options = options;
+    this.#isLevel = isLevel;
     this.measures = measures;
     const filled = fillMetricOptions(options);
     const known = Object.values(this.#stats);
@@ -72,7 +77,10 @@ export class MetricFrame {
     this.nPerGroup = Object.fromEntries(labels.map((label, group) => [label, rows[group] as number]));
     this.nDropped = nDropped;
     this.byLevel = Object.fromEntries(
-      Array.from(parts?.levels ?? [], ([level, stats]) => [level, new MetricFrame(stats, measures, options)]),
+      Array.from(parts?.levels ?? [], ([level, stats]) => [
+        level,
+        new MetricFrame(stats, measures, options, undefined, true),
+      ]),
     );
     this.simpson = measures.flatMap((name) => simpsonFinding(this, name, filled) ?? []);
     this.warnings = this.simpson.map(simpsonWarning);
@@ -104,19 +112,20 @@ export class MetricFrame {
   /**
    * The comparison of one measure as a whole {@link MetricResult}: interval, exclusions, warnings.
    * @param name one of the frame's measures
+   * @throws {ValueError} for another measure or comparison
    */
   metric(
     name: MeasureName,
     comparison: 'difference' | 'ratio' = 'difference',
     options: MetricOptions = {},
   ): MetricResult {
-    const stats = this.#stats[measureDefinition(name).kind] as GroupStats;
-    const definition = { metric: `${name}_${comparison}`, measures: [name], comparison };
-    return compareGroups(
-      [{ stats, className: undefined }],
-      definition,
-      fillMetricOptions({ ...this.#options, ...options }),
-    );
+    const measure = oneOf('name', findMeasure(name) ?? name, this.measures);
+    const filled = fillMetricOptions({ ...this.#options, ...options });
+    const own = this.#stats[measureDefinition(measure).kind] as GroupStats;
+    const stats = this.#isLevel ? withGroups(own, filled.referenceGroup ?? []) : own;
+    oneOf('comparison', comparison, ['difference', 'ratio']);
+    const definition = { metric: `${measure}_${comparison}`, measures: [measure], comparison };
+    return compareGroups([{ stats, className: undefined }], definition, filled);
   }
 
   /** The frame as the wire has it: snake_case, undefined values as null. */
@@ -138,37 +147,9 @@ export class MetricFrame {
     };
   }
 
-  /**
-   * The frame as Markdown tables: groups, all rows, differences and ratios; then each level.
-   * @param depth of the headings of levels
-   */
-  toMarkdown(depth = 3): string {
-    const line = (title: string, n: string, values: MeasureValues): string[] => [
-      title,
-      n,
-      ...this.measures.map((name) => formatNumber(values[name] ?? NaN)),
-    ];
-    const rows = Object.entries(this.byGroup).map(([label, values]) =>
-      line(escapeMarkdown(label), String(this.nPerGroup[label] ?? 0), values),
-    );
-    const total = Object.values(this.nPerGroup).reduce((sum, n) => sum + n, 0);
-    const table = markdownTable(
-      ['group', 'n', ...this.measures.map(inWords)],
-      [
-        ...rows,
-        line('**all rows**', String(total), this.overall),
-        line('**difference**', '', this.difference()),
-        line('**ratio**', '', this.ratio()),
-      ],
-    );
-    const levels = Object.entries(this.byLevel).flatMap(([level, frame]) => [
-      '',
-      `${'#'.repeat(depth)} ${escapeMarkdown(level)}`,
-      '',
-      frame.toMarkdown(depth + 1),
-    ]);
-    const notes = this.warnings.map((warning) => `- Note: ${escapeMarkdown(warning)}`);
-    return [table, ...(notes.length === 0 ? [] : ['', ...notes]), ...levels].join('\n');
+  /** The frame as Markdown tables: groups, all rows, differences and ratios; then each measure inside the levels. */
+  toMarkdown(): string {
+    return frameToMarkdown(this);
   }
 
   #compare(comparison: 'difference' | 'ratio', method: GapMethod | undefined): MeasureValues {
@@ -188,6 +169,12 @@ export class MetricFrame {
       }),
     );
   }
+}
+
+/** The same statistics with groups that need not occur, so that a level without the reference group can say so. */
+function withGroups(stats: GroupStats, groups: readonly string[]): GroupStats {
+  const absent = groups.filter((group) => !stats.labels.includes(group));
+  return absent.length === 0 ? stats : regroup(stats, [...stats.labels.keys()], [...stats.labels, ...absent]);
 }
 
 interface FrameParts {

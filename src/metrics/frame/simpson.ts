@@ -1,7 +1,7 @@
 import { inPlainWords } from '../exclusions.ts';
 import type { MeasureName } from '../measures/index.ts';
 import type { FilledMetricOptions } from '../options.ts';
-import type { MetricFrame } from './metric-frame.ts';
+import type { FrameValues } from './frame-values.ts';
 
 /** A gap over all rows that points the other way inside levels of a control feature. */
 export interface SimpsonFinding {
@@ -25,7 +25,7 @@ export interface SimpsonFinding {
  * @returns undefined where it does not, or there is no control feature
  */
 export function simpsonFinding(
-  frame: MetricFrame,
+  frame: FrameValues,
   measure: MeasureName,
   { minGroupSize }: FilledMetricOptions,
 ): SimpsonFinding | undefined {

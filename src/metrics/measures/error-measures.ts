@@ -12,7 +12,7 @@ function meanOf(
   const variance = (group: number): number => (m2[group] as number) / (stats.weights[group] as number);
   return {
     name,
-    values: mean.map((value, group) => (stats.weights[group] === 0 ? NaN : value)),
+    values: mean.map((value, group) => (stats.weights[group] === 0 ? NaN : Number.isNaN(value) ? Infinity : value)),
     denominatorCounts: stats.counts,
     denominatorName: 'rows',
     sampling: {
@@ -45,14 +45,19 @@ function rootMeanSquaredError(stats: RegressionStats): GroupMeasure {
   };
 }
 
+/** A standard deviation of so small a part of the mean is the rounding of that mean, and no variation. */
+const NO_VARIATION = 1e-12;
+
 /** R^2 = 1 - sum w e^2 / sum w (y - mean y)^2; NaN where the true values of a group do not vary. */
 function rSquared(stats: RegressionStats): GroupMeasure {
   const { mean } = stats.moments.squaredError;
-  const { m2 } = stats.moments.truth;
+  const { m2, mean: level } = stats.moments.truth;
+  const varies = (group: number): boolean =>
+    (m2[group] as number) > (stats.weights[group] as number) * (NO_VARIATION * (level[group] as number)) ** 2;
   return {
     name: 'r2',
     values: mean.map((value, group) =>
-      m2[group] === 0 ? NaN : 1 - (value * (stats.weights[group] as number)) / (m2[group] as number),
+      varies(group) ? 1 - (value * (stats.weights[group] as number)) / (m2[group] as number) : NaN,
     ),
     denominatorCounts: stats.counts,
     denominatorName: 'rows',

@@ -45,7 +45,10 @@ export interface MeasureDefinition<Stats extends GroupStats = GroupStats> {
   measure(stats: Stats): GroupMeasure;
 }
 
-/** Kish's effective number of rows, (sum w)^2 / sum w^2; 0 of none. */
+/** Kish's effective number of rows, (sum w)^2 / sum w^2; 0 of none, NaN where the squares left float64. */
 export function effectiveCount(weight: number, squaredWeight: number): number {
-  return weight === 0 ? 0 : (weight * weight) / squaredWeight;
+  if (weight === 0) return 0;
+  if (!Number.isFinite(squaredWeight) || squaredWeight === 0) return NaN;
+  // The square of a sum leaves float64 before the sum of squares does.
+  return weight * (weight / squaredWeight);
 }

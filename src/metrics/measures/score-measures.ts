@@ -5,6 +5,9 @@ import { effectiveCount, type GroupMeasure, type MeasureDefinition } from './gro
 /** Bins of equal weight that calibration is judged in. */
 const CALIBRATION_BINS = 10;
 
+/** So near below an edge a score is on it, so that the order in which weights were added up cannot move it. */
+const ON_THE_EDGE = 1e-9;
+
 /** The scores of one group, ascending, with the weights of both true labels. */
 interface GroupScores {
   readonly scores: Float64Array;
@@ -64,12 +67,13 @@ function calibrationError({ scores, no, yes, totalNo, totalYes, sizeNo, sizeYes 
   const total = totalNo + totalYes;
   const bins = Array.from({ length: CALIBRATION_BINS }, () => ({ weight: 0, yes: 0, score: 0 }));
   let before = 0;
-  scores.forEach((score, place) => {
-    const weight = (no[place] as number) + (yes[place] as number);
+  scores.forEach((score, index) => {
+    const weight = (no[index] as number) + (yes[index] as number);
     const middle = (before + weight / 2) / total;
-    const bin = bins[Math.min(CALIBRATION_BINS - 1, Math.floor(middle * CALIBRATION_BINS))] as (typeof bins)[number];
+    const place = Math.floor(middle * CALIBRATION_BINS + ON_THE_EDGE);
+    const bin = bins[Math.min(CALIBRATION_BINS - 1, place)] as (typeof bins)[number];
     bin.weight += weight;
-    bin.yes += yes[place] as number;
+    bin.yes += yes[index] as number;
     bin.score += weight * score;
     before += weight;
   });
@@ -149,7 +153,7 @@ function measureScores(name: string, { estimate, rows, needsProbabilities, ceili
       return rows === 'positives' ? rowsYes : rowsNo;
     });
     const estimates = groups.map((group, index) =>
-      (counts[index] as number) > 0 ? estimate(group) : { value: NaN, standardError: NaN },
+      (counts[index] as number) > 0 && hasWeight(group) ? estimate(group) : { value: NaN, standardError: NaN },
     );
     return {
       name,
@@ -167,6 +171,10 @@ function measureScores(name: string, { estimate, rows, needsProbabilities, ceili
   };
 }
 
+function hasWeight({ totalNo, totalYes }: GroupScores): boolean {
+  return totalNo + totalYes > 0 && Number.isFinite(totalNo + totalYes);
+}
+
 /** How far the grid of scores can have moved the measure. */
 function gridNote(stats: ScoreStats, groups: readonly GroupScores[], name: string): string {
   const rounded = `scores were rounded to multiples of ${String(stats.step)}`;
@@ -176,7 +184,7 @@ function gridNote(stats: ScoreStats, groups: readonly GroupScores[], name: strin
       ? no.reduce((sum, weight, place) => sum + weight * (yes[place] as number), 0) / (2 * totalNo * totalYes)
       : 0,
   );
-  return `${rounded}, which moves no group's AUC by more than ${Math.max(...ties).toExponential(1)}`;
+  return `${rounded}, which moves no group's AUC by more than ${ties.reduce((most, tie) => Math.max(most, tie), 0).toExponential(1)}`;
 }
 
 function splitGroups(stats: ScoreStats): GroupScores[] {

@@ -1,0 +1,147 @@
+import { type Chart, COLOURS, FONT_FAMILY } from './chart.ts';
+import { axisLabel, compactNumber, countLabel, labelWidth, shortenLabel } from './chart-labels.ts';
+import {
+  type ChartedGroup,
+  type ChartedMeasure,
+  column,
+  intervals,
+  type Row,
+  valueAxis,
+  values,
+} from './group-values-parts.ts';
+
+export type { ChartedGroup, ChartedMeasure } from './group-values-parts.ts';
+
+/** Words around the chart. */
+export interface GroupValuesText {
+  readonly title?: string | undefined;
+  /** A line under the title; the gap between the extreme groups stands in the line below it. */
+  readonly subtitle?: string | undefined;
+}
+
+/** With more groups than twice this many, only so many are drawn at each end. */
+const DRAWN_AT_EACH_END = 20;
+
+const WIDTH = 760;
+const ROW_HEIGHT = 24;
+const LINE_HEIGHT = 18;
+
+/** Widths beside the plot: of a lower-case letter, the counts, the space around labels, and the values. */
+const LETTER = 7;
+const COUNTS = 92;
+const SPACE = 36;
+const RIGHT = 84;
+
+/** Lower-case letters of the title and of a line under it that fit. */
+const TITLE_WIDTH = 78;
+const LINE_WIDTH = 108;
+
+/**
+ * Dots with intervals, one row a group, the largest value on top. A band
+ * reaches from the smallest to the largest value, so that the gap is seen.
+ *
+ * Groups without a finite value are not drawn. Of more than forty groups the
+ * twenty smallest and the twenty largest are drawn, and the chart says so.
+ */
+export function groupValuesChart(measure: ChartedMeasure, text: GroupValuesText = {}): Chart {
+  const sorted = measure.groups.filter(({ value }) => Number.isFinite(value)).sort(byValue);
+  const rows = rowsOf(sorted);
+  const [smallest, largest] = [sorted[0], sorted.at(-1)];
+  const fromZero = startsAtZero(sorted, measure.overall);
+  const lines = [
+    text.subtitle,
+    gapSentence(measure.unit, smallest, largest),
+    fromZero ? undefined : 'The axis does not start at 0.',
+    omission(sorted.length),
+  ].filter((line) => line !== undefined);
+  const labels = rows.map(({ label }) => shortenLabel(label));
+  const left = Math.ceil(LETTER * Math.max(0, ...labels.map(labelWidth))) + COUNTS + SPACE;
+  const top = 54 + lines.length * LINE_HEIGHT + (measure.overall === undefined ? 0 : LINE_HEIGHT);
+  return {
+    width: WIDTH,
+    height: top + rows.length * ROW_HEIGHT + 44,
+    description: describe(measure, smallest, largest, sorted.length),
+    option: {
+      animation: false,
+      backgroundColor: '#ffffff',
+      textStyle: { fontFamily: FONT_FAMILY, color: COLOURS.ink },
+      title: title(text.title ?? measure.title, lines),
+      tooltip: { trigger: 'item' },
+      grid: { left, right: RIGHT, top, height: rows.length * ROW_HEIGHT, outerBoundsMode: 'none' },
+      xAxis: valueAxis(measure.unit, fromZero),
+      yAxis: [
+        column(labels, { position: 'left', offset: COUNTS, color: COLOURS.ink }),
+        column(
+          rows.map(({ group }) => (group === undefined ? '' : countLabel(group.n))),
+          { position: 'left', offset: 0, color: COLOURS.quiet },
+        ),
+        column(
+          rows.map(({ group }) => (group === undefined ? '' : axisLabel(group.value, measure.unit))),
+          { position: 'right', offset: 0, color: COLOURS.ink },
+        ),
+      ],
+      series: [intervals(measure.unit, rows), values(measure, rows, smallest, largest)],
+    },
+  };
+}
+
+/** Ties stand in the order of their labels, so that the order of the rows of data is not seen. */
+function byValue(a: ChartedGroup, b: ChartedGroup): number {
+  return a.value - b.value || (a.label < b.label ? -1 : 1);
+}
+
+/** Rows from the bottom up. */
+function rowsOf(sorted: readonly ChartedGroup[]): Row[] {
+  const rows = sorted.map((group): Row => ({ label: group.label, group }));
+  const between = rows.length - 2 * DRAWN_AT_EACH_END;
+  if (between <= 0) return rows;
+  const gap: Row = { label: `\u22EE ${String(between)} between`, group: undefined };
+  return [...rows.slice(0, DRAWN_AT_EACH_END), gap, ...rows.slice(-DRAWN_AT_EACH_END)];
+}
+
+function omission(groups: number): string | undefined {
+  if (groups <= 2 * DRAWN_AT_EACH_END) return undefined;
+  const each = String(DRAWN_AT_EACH_END);
+  return `Drawn are the ${each} groups with the lowest and the ${each} with the highest values of ${String(groups)}.`;
+}
+
+function gapSentence(
+  unit: ChartedMeasure['unit'],
+  smallest: ChartedGroup | undefined,
+  largest: ChartedGroup | undefined,
+): string | undefined {
+  if (smallest === undefined || largest === undefined || smallest === largest) return undefined;
+  const gap = largest.value - smallest.value;
+  const size = unit === 'share' ? `${compactNumber(100 * gap)} percentage points` : compactNumber(gap);
+  return `From ${shortenLabel(smallest.label)} to ${shortenLabel(largest.label)}: a gap of ${size}`;
+}
+
+function describe(
+  { title: name, unit }: ChartedMeasure,
+  smallest: ChartedGroup | undefined,
+  largest: ChartedGroup | undefined,
+  groups: number,
+): string {
+  if (smallest === undefined || largest === undefined) return `${name}: no group has a value.`;
+  const end = ({ label, value }: ChartedGroup): string => `${axisLabel(value, unit)} (${shortenLabel(label)})`;
+  return `${name} of ${String(groups)} ${groups === 1 ? 'group' : 'groups'}, from ${end(smallest)} to ${end(largest)}.`;
+}
+
+function title(name: string, lines: readonly string[]): unknown {
+  return {
+    text: shortenLabel(name, TITLE_WIDTH),
+    subtext: lines.map((line) => shortenLabel(line, LINE_WIDTH)).join('\n'),
+    left: 16,
+    top: 12,
+    itemGap: 6,
+    textStyle: { fontFamily: FONT_FAMILY, fontSize: 16, fontWeight: 700, color: COLOURS.ink },
+    subtextStyle: { fontFamily: FONT_FAMILY, fontSize: 12, lineHeight: LINE_HEIGHT, color: COLOURS.quiet },
+  };
+}
+
+/** The axis starts at 0 unless the values lie so close together that their differences would vanish. */
+function startsAtZero(groups: readonly ChartedGroup[], overall: number | undefined): boolean {
+  const ends = groups.flatMap(({ value, ci }) => [value, ...(ci ?? [])]).concat(overall ?? []);
+  const [low, high] = [Math.min(...ends), Math.max(...ends)];
+  return groups.length === 0 || low <= 0 || high === low || high - low > 0.15 * high;
+}

@@ -1,0 +1,147 @@
+import { COLOURS, FONT_FAMILY } from './chart.ts';
+import { axisLabel } from './chart-labels.ts';
+
+/** What is drawn of a group. */
+export interface ChartedGroup {
+  readonly label: string;
+  readonly n: number;
+  readonly value: number;
+  readonly ci: readonly [low: number, high: number] | null;
+}
+
+/** One number of every group. */
+export interface ChartedMeasure {
+  readonly title: string;
+  /** Shares are drawn in per cent. */
+  readonly unit: 'share' | 'number';
+  readonly groups: readonly ChartedGroup[];
+  /** The value over all rows. */
+  readonly overall?: number | undefined;
+}
+
+/** A row of the picture; one without a group stands for the groups left out. */
+export interface Row {
+  readonly label: string;
+  readonly group: ChartedGroup | undefined;
+}
+
+/** The axis of values; shares in per cent. */
+export function valueAxis(unit: ChartedMeasure['unit'], fromZero: boolean): unknown {
+  return {
+    type: 'value',
+    scale: !fromZero,
+    splitNumber: 5,
+    axisLabel: {
+      fontFamily: FONT_FAMILY,
+      fontSize: 12,
+      color: COLOURS.quiet,
+      hideOverlap: true,
+      ...(unit === 'share' ? { formatter: '{value}%' } : {}),
+    },
+    axisLine: { show: true, onZero: false, lineStyle: { color: COLOURS.other } },
+    axisTick: { show: false },
+    splitLine: { lineStyle: { color: COLOURS.grid } },
+  };
+}
+
+/** A column of text beside the plot, one line a row. */
+export function column(
+  data: readonly string[],
+  place: { readonly position: 'left' | 'right'; readonly offset: number; readonly color: string },
+): unknown {
+  return {
+    type: 'category',
+    data,
+    position: place.position,
+    offset: place.offset,
+    axisLabel: { interval: 0, margin: 12, fontFamily: FONT_FAMILY, fontSize: 12, color: place.color },
+    axisLine: { show: false },
+    axisTick: { show: false },
+    splitLine: { show: false },
+  };
+}
+
+/** A value as the axis has it. */
+function onAxis(value: number, unit: ChartedMeasure['unit']): number {
+  return unit === 'share' ? 100 * value : value;
+}
+
+/** Whiskers; their caps are points, so that the axis reaches as far as they do. */
+export function intervals(unit: ChartedMeasure['unit'], rows: readonly Row[]): unknown {
+  const ends = rows.flatMap(({ group }, row) =>
+    group?.ci?.every(Number.isFinite) === true ? [group.ci.map((end) => [onAxis(end, unit), row])] : [],
+  );
+  return {
+    name: 'intervals',
+    type: 'scatter',
+    silent: true,
+    clip: false,
+    data: ends.flat(),
+    symbol: 'rect',
+    symbolSize: [1.6, 9],
+    itemStyle: { color: COLOURS.main, opacity: 1 },
+    z: 3,
+    markLine: {
+      silent: true,
+      animation: false,
+      symbol: 'none',
+      label: { show: false },
+      lineStyle: { color: COLOURS.main, width: 1.6, type: 'solid' },
+      data: ends.map(([from, to]) => [{ coord: from }, { coord: to }]),
+    },
+  };
+}
+
+/** Dots, the band from the smallest to the largest, and the line of all rows. */
+export function values(
+  { unit, overall }: ChartedMeasure,
+  rows: readonly Row[],
+  smallest: ChartedGroup | undefined,
+  largest: ChartedGroup | undefined,
+): unknown {
+  const edges = [smallest, largest].map((group) => ({ xAxis: onAxis(group?.value ?? 0, unit) }));
+  return {
+    name: 'values',
+    type: 'scatter',
+    clip: false,
+    data: rows.flatMap(({ group, label }, row) =>
+      group === undefined ? [] : [{ name: label, value: [onAxis(group.value, unit), row] }],
+    ),
+    symbolSize: 10,
+    itemStyle: { color: COLOURS.main, opacity: 1, borderColor: '#ffffff', borderWidth: 1.5 },
+    emphasis: { disabled: true },
+    z: 4,
+    markArea: {
+      silent: true,
+      animation: false,
+      itemStyle: { color: COLOURS.mainSoft, opacity: 0.22 },
+      data: smallest === undefined ? [] : [edges],
+    },
+    markLine: {
+      silent: true,
+      animation: false,
+      symbol: 'none',
+      lineStyle: { color: COLOURS.main, width: 1, type: [4, 3] },
+      label: { show: false },
+      data: [...(smallest === undefined ? [] : edges), ...overallLine(unit, overall)],
+    },
+  };
+}
+
+function overallLine(unit: ChartedMeasure['unit'], overall: number | undefined): unknown[] {
+  if (overall === undefined || !Number.isFinite(overall)) return [];
+  return [
+    {
+      xAxis: onAxis(overall, unit),
+      lineStyle: { color: COLOURS.ink, width: 1, type: 'solid' },
+      label: {
+        show: true,
+        position: 'end',
+        formatter: `all rows ${axisLabel(overall, unit)}`,
+        fontFamily: FONT_FAMILY,
+        fontSize: 12,
+        color: COLOURS.ink,
+      },
+    },
+  ];
+}

@@ -1,0 +1,38 @@
+import type { Chart } from '../../charts/chart.ts';
+import { groupValuesChart } from '../../charts/group-values-chart.ts';
+import { formatPercent, inWords } from '../../metrics/metric-markdown.ts';
+import type { MetricResult } from '../../metrics/metric-result.ts';
+import { own, unitOf } from './report-numbers.ts';
+
+/** The measures that a metric's groups have, in the order of the first group. */
+export function measuresOf({ perGroup }: Pick<MetricResult, 'perGroup'>): string[] {
+  return [...new Set(Object.values(perGroup).flatMap((group) => Object.keys(group)))];
+}
+
+/** A picture of each measure that at least two groups have. */
+export function metricCharts(result: MetricResult, attribute: string): Chart[] {
+  return measuresOf(result).flatMap((measure) => {
+    const groups = Object.entries(result.perGroup).flatMap(([label, values]) => {
+      const value = own(values, measure) ?? null;
+      const ci = own(own(result.perGroupCi, label), measure) ?? null;
+      return value === null ? [] : [{ label, n: own(result.nPerGroup, label) ?? 0, value, ci }];
+    });
+    if (groups.length < 2) return [];
+    const subtitle = groups.some(({ ci }) => ci !== null)
+      ? `Dots are values, lines ${intervalName(result.ciLevel)}s of each group by itself`
+      : undefined;
+    return [
+      groupValuesChart({ title: `${inWords(measure)} by ${attribute}`, unit: unitOf(measure), groups }, { subtitle }),
+    ];
+  });
+}
+
+/** "95% interval", where the level is known. */
+export function intervalName(level: number | null): string {
+  return level === null ? 'interval' : `${formatPercent(level)} interval`;
+}
+
+/** The same text with a capital at its start. */
+export function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

@@ -1,0 +1,26 @@
+import { type Html, markup } from '../../internal/html.ts';
+
+/** How a column is set. */
+export type CellKind = 'text' | 'number';
+
+/** A header cell; text from data keeps its own direction. */
+export function headerCell(text: string, scope: 'col' | 'row', kind: CellKind = 'text'): Html {
+  return markup`<th scope="${scope}"${kind === 'number' && markup` class="number"`}><bdi>${text}</bdi></th>`;
+}
+
+/** A cell with text or markup. */
+export function cell(content: string | Html, kind: CellKind = 'text'): Html {
+  return markup`<td${kind === 'number' && markup` class="number"`}>${content}</td>`;
+}
+
+/** A table that scrolls by itself where the page is narrow, also by keyboard. */
+export function scrollingTable(caption: string, header: readonly Html[], rows: readonly (readonly Html[])[]): Html {
+  return markup`<div class="scroll" role="group" aria-label="${caption}" tabindex="0">
+<table>
+<caption><span>${caption}</span></caption>
+<thead><tr>${header}</tr></thead>
+<tbody>
+${rows.map((cells) => markup`<tr>${cells}</tr>\n`)}</tbody>
+</table>
+</div>`;
+}

@@ -1,0 +1,209 @@
+import { expect } from 'chai';
+
+import type { ClassificationStats, GroupStats, RegressionStats, ScoreStats } from '../../src/metrics/index.ts';
+
+type Value = string | number | boolean | null;
+
+/** Rows as the definitions below read them. */
+export interface PlainRow {
+  /** The values of the sensitive attributes. */
+  readonly groups: readonly Value[];
+  readonly decision: 0 | 1 | null;
+  readonly label: 0 | 1 | null;
+  readonly guess: number | null;
+  readonly amount: number | null;
+  readonly score: number | null;
+  readonly weight: number | null;
+}
+
+/** What to leave out or to read otherwise. */
+export interface Reading {
+  readonly nanPolicy?: 'include' | 'exclude';
+  readonly withTruth?: boolean;
+}
+
+/** The label of a row's group; undefined where it has none. */
+function labelOf({ groups }: PlainRow, { nanPolicy }: Reading): string | undefined {
+  if (nanPolicy !== 'include' && groups.includes(null)) return undefined;
+  return groups.map((value) => (value === null ? '(missing)' : String(value))).join('||');
+}
+
+/** In sorted order; the group of missing values of a single attribute comes last. */
+function labelsOf(rows: readonly PlainRow[], reading: Reading): string[] {
+  const labels = [...new Set(rows.map((row) => labelOf(row, reading)))].filter((label) => label !== undefined);
+  const [known, missing] = [labels.filter((label) => label !== '(missing)'), labels.filter((l) => l === '(missing)')];
+  const areNumbers = known.every((label) => label !== '' && Number.isFinite(Number(label)));
+  return [...(areNumbers ? known.sort((a, b) => Number(a) - Number(b)) : known.sort()), ...missing];
+}
+
+/** Classification statistics from their definition, a loop per cell. */
+export function defineClassification(rows: readonly PlainRow[], reading: Reading): ClassificationStats {
+  const { withTruth = true } = reading;
+  const labels = labelsOf(rows, reading);
+  const usable = rows.filter(({ decision, weight }) => decision !== null && weight !== null);
+  const tables = (own: readonly (string | undefined)[], add: (weight: number) => number) =>
+    Float64Array.from(
+      own.flatMap((label) =>
+        [0, 1, null].flatMap((truth) =>
+          [0, 1].map((decision) =>
+            usable
+              .filter(
+                (row) =>
+                  labelOf(row, reading) === label &&
+                  (withTruth ? row.label : null) === truth &&
+                  row.decision === decision,
+              )
+              .reduce((sum, { weight }) => sum + add(weight ?? NaN), 0),
+          ),
+        ),
+      ),
+    );
+  const all = (own: readonly (string | undefined)[]) => ({
+    counts: tables(own, () => 1),
+    weights: tables(own, (weight) => weight),
+    squaredWeights: tables(own, (weight) => weight * weight),
+  });
+  const kept = usable.filter((row) => labelOf(row, reading) !== undefined);
+  return {
+    kind: 'classification',
+    labels,
+    ...all(labels),
+    ungrouped: all([undefined]),
+    hasTruth: withTruth,
+    nDropped: rows.length - kept.length,
+  };
+}
+
+/** Regression statistics from their definition. */
+export function defineRegression(rows: readonly PlainRow[], reading: Reading): RegressionStats {
+  const { withTruth = true } = reading;
+  const labels = labelsOf(rows, reading);
+  const usable = rows.filter(
+    (row) =>
+      row.guess !== null &&
+      row.weight !== null &&
+      (!withTruth || row.amount !== null) &&
+      labelOf(row, reading) !== undefined,
+  );
+  const perGroup = (value: (own: readonly PlainRow[]) => number) =>
+    Float64Array.from(labels, (label) => value(usable.filter((row) => labelOf(row, reading) === label)));
+  const total = (own: readonly PlainRow[], value: (row: PlainRow) => number) =>
+    own.reduce((sum, row) => sum + (row.weight ?? NaN) * value(row), 0);
+  const weightOf = (own: readonly PlainRow[]) => total(own, () => 1);
+  const moments = (quantity: (row: PlainRow) => number, isKnown: boolean) => {
+    const mean = (own: readonly PlainRow[]) =>
+      !isKnown || weightOf(own) === 0 ? 0 : total(own, quantity) / weightOf(own);
+    const centred = (power: number) => (own: readonly PlainRow[]) =>
+      isKnown ? total(own, (row) => (quantity(row) - mean(own)) ** power) : 0;
+    return { mean: perGroup(mean), m2: perGroup(centred(2)), m3: perGroup(centred(3)) };
+  };
+  const error = ({ guess, amount }: PlainRow) => (guess ?? NaN) - (amount ?? NaN);
+  return {
+    kind: 'regression',
+    labels,
+    counts: perGroup((own) => own.length),
+    weights: perGroup(weightOf),
+    squaredWeights: perGroup((own) => total(own, ({ weight }) => weight ?? NaN)),
+    moments: {
+      prediction: moments(({ guess }) => guess ?? NaN, true),
+      truth: moments(({ amount }) => amount ?? NaN, withTruth),
+      error: moments(error, withTruth),
+      absoluteError: moments((row) => Math.abs(error(row)), withTruth),
+      squaredError: moments((row) => error(row) ** 2, withTruth),
+    },
+    hasTruth: withTruth,
+    nDropped: rows.length - usable.length,
+  };
+}
+
+/** Score statistics from their definition: exact up to 65,536 pairs of group and score, then rounded. */
+export function defineScores(rows: readonly PlainRow[], reading: Reading): ScoreStats {
+  const labels = labelsOf(rows, reading);
+  const usable = rows.flatMap((row) => {
+    const group = labels.indexOf(labelOf(row, reading) ?? '\0');
+    const { score, label, weight } = row;
+    return group < 0 || score === null || label === null || weight === null ? [] : [{ group, score, label, weight }];
+  });
+  const pairs = new Set(usable.map(({ group, score }) => `${group} ${score}`));
+  let power = 2 ** -1074;
+  const largest = usable.reduce((most, { score }) => Math.max(most, Math.abs(score)), 0);
+  while (power < largest) power *= 2;
+  const step = pairs.size > 65_536 ? power / 16_384 : 0;
+  const table = new Map<string, { group: number; score: number; sums: number[] }>();
+  for (const { group, score, label, weight } of usable) {
+    const rounded = (step === 0 ? score : Math.round(score / step) * step) + 0;
+    const own = table.get(`${group} ${rounded}`) ?? { group, score: rounded, sums: [0, 0, 0, 0, 0, 0] };
+    [1, weight, weight * weight].forEach((add, kind) => {
+      own.sums[2 * kind + label] = (own.sums[2 * kind + label] ?? 0) + add;
+    });
+    table.set(`${group} ${rounded}`, own);
+  }
+  const entries = [...table.values()].sort((a, b) => a.group - b.group || a.score - b.score);
+  const sums = (kind: number) => Float64Array.from(entries.flatMap((own) => own.sums.slice(2 * kind, 2 * kind + 2)));
+  return {
+    kind: 'scores',
+    labels,
+    groups: Int32Array.from(entries, ({ group }) => group),
+    scores: Float64Array.from(entries, ({ score }) => score),
+    counts: sums(0),
+    weights: sums(1),
+    squaredWeights: sums(2),
+    step,
+    hasTruth: true,
+    nDropped: rows.length - usable.length,
+  };
+}
+
+/** Equal but for the last digits of sums of fractions. */
+export function assertSameStats(actual: GroupStats, expected: GroupStats, tolerance = 1e-12): void {
+  expect([...actual.labels]).to.deep.equal([...expected.labels]);
+  expect(actual.kind).to.equal(expected.kind);
+  expect(actual.hasTruth).to.equal(expected.hasTruth);
+  expect(actual.nDropped).to.equal(expected.nDropped);
+  assertSameTables(actual, expected, tolerance);
+  if (actual.kind === 'classification' && expected.kind === 'classification') {
+    assertSameTables(actual.ungrouped, expected.ungrouped, tolerance);
+  }
+  if (actual.kind === 'scores' && expected.kind === 'scores') {
+    expect(actual.step).to.equal(expected.step);
+    expect(actual.groups).to.deep.equal(expected.groups);
+    expect(actual.scores).to.deep.equal(expected.scores);
+  }
+  if (actual.kind === 'regression' && expected.kind === 'regression') assertSameMoments(actual, expected, tolerance);
+}
+
+type Tables = Pick<GroupStats, 'counts' | 'weights' | 'squaredWeights'>;
+
+function assertSameTables(actual: Tables, expected: Tables, tolerance: number): void {
+  expect(actual.counts).to.deep.equal(expected.counts);
+  for (const name of ['weights', 'squaredWeights'] as const) {
+    assertClose(actual[name], expected[name], (index) => tolerance * Math.abs(expected[name][index] ?? NaN), name);
+  }
+}
+
+/** A mean is as exact as the values it is of; centred sums are compared with what their terms add up to. */
+function assertSameMoments(actual: RegressionStats, expected: RegressionStats, tolerance: number): void {
+  for (const quantity of ['prediction', 'truth', 'error', 'absoluteError', 'squaredError'] as const) {
+    const [own, other] = [actual.moments[quantity], expected.moments[quantity]];
+    const spread = (group: number) => Math.sqrt((other.m2[group] ?? NaN) / (expected.weights[group] || 1));
+    const size = (group: number) => Math.abs(other.mean[group] ?? NaN) + spread(group);
+    assertClose(own.mean, other.mean, (group) => tolerance * size(group), `${quantity} mean`);
+    assertClose(own.m2, other.m2, (group) => tolerance * (other.m2[group] ?? NaN), `${quantity} m2`);
+    const terms = (group: number) => (other.m2[group] ?? NaN) * spread(group) + Math.abs(other.m3[group] ?? NaN);
+    assertClose(own.m3, other.m3, (group) => 10 * tolerance * terms(group), `${quantity} m3`);
+  }
+}
+
+function assertClose(
+  actual: Float64Array,
+  expected: Float64Array,
+  toleranceAt: (index: number) => number,
+  name: string,
+): void {
+  expect(actual).to.have.length(expected.length);
+  expected.forEach((value, index) => {
+    const tolerance = toleranceAt(index);
+    const same = Object.is(actual[index], value) || Math.abs((actual[index] ?? NaN) - value) <= tolerance;
+    if (!same) expect.fail(`${name}[${index}] is ${actual[index]} and not ${value} (± ${tolerance})`);
+  });
+}

@@ -1,0 +1,368 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+
+import { computeMetric, maeParityDifference, MEASURE_NAMES, metricFrame } from '../../src/metrics/index.ts';
+import type { MetricOptions, MetricResult, MetricRows } from '../../src/metrics/index.ts';
+import { check } from './check.ts';
+import {
+  ALL_METRICS,
+  anyMetric,
+  columnsOf,
+  gappyRows,
+  kindOf,
+  pick,
+  type Row,
+  weightedColumnsOf,
+  wholeRows,
+} from './random-rows.ts';
+
+const bare = { minGroupSize: 1, withCi: false } as const;
+
+/** Ways to compare groups, none of which depends on the order of labels. */
+const anyComparison: fc.Arbitrary<MetricOptions> = fc
+  .record({
+    method: fc.constantFrom('between_groups', 'to_overall', 'to_reference'),
+    agg: fc.constantFrom('worst_case', 'mean'),
+    compat: fc.constantFrom(undefined, 'fairlearn', 'aequitas', 'aif360'),
+  })
+  .map(({ method, ...rest }) => ({
+    ...rest,
+    method: rest.compat === 'aif360' ? 'to_reference' : method,
+    referenceGroup: 'a',
+    minGroupSize: 1,
+    withCi: false,
+  }));
+
+/** Rows of which one at least is of the reference group. */
+const rowsWithA = wholeRows.map(([first, ...rest]) => [{ ...(first as Row), groups: ['a'] }, ...rest]);
+
+/** Asserts equal values, to rounding; undefined for the same reason. */
+function expectSame(actual: MetricResult, expected: MetricResult): void {
+  expect(actual.undefinedReason).to.equal(expected.undefinedReason);
+  expectClose(actual.value, expected.value);
+}
+
+function expectClose(actual: number, expected: number): void {
+  if (Number.isFinite(expected)) expect(actual).to.be.closeTo(expected, 1e-9 * Math.max(1, Math.abs(expected)));
+  else expect(actual).to.deep.equal(expected);
+}
+
+/** A law over a metric, a way to compare and rows. */
+function checkMetrics(
+  law: (metric: string, rows: readonly Row[], options: MetricOptions) => void,
+  rows: fc.Arbitrary<Row[]> = rowsWithA,
+): void {
+  check(
+    fc.record({ metric: anyMetric, rows, options: anyComparison }),
+    (one) => {
+      law(one.metric, one.rows, one.options);
+    },
+    600,
+  );
+}
+
+const withGroups = (rows: readonly Row[], rename: (group: string) => string): Row[] =>
+  rows.map((row) => ({ ...row, groups: row.groups.map((group) => (group === null ? null : rename(group))) }));
+
+describe('laws of every metric', () => {
+  it('the order of rows changes nothing', () => {
+    check(
+      fc.record({ metric: anyMetric, rows: gappyRows, options: anyComparison }).chain((one) =>
+        fc.record({
+          one: fc.constant(one),
+          shuffled: fc.shuffledSubarray(one.rows, { minLength: one.rows.length }),
+        }),
+      ),
+      ({ one: { metric, rows, options }, shuffled }) => {
+        const [given, other] = [rows, shuffled].map((data) =>
+          computeMetric(metric, weightedColumnsOf(metric, data), options),
+        );
+        expectSame(other as MetricResult, given as MetricResult);
+        expect(other?.nPerGroup).to.deep.equal(given?.nPerGroup);
+        expect(other?.excluded).to.deep.equal(given?.excluded);
+      },
+      600,
+    );
+  });
+
+  it('the order of rows changes no interval and no p-value of counts', () => {
+    check(wholeRows, (rows) => {
+      const options = { minGroupSize: 1, ciSamples: 30, withPValue: true };
+      const of = (data: readonly Row[]) =>
+        computeMetric('equalized_odds_difference', columnsOf('equalized_odds_difference', data), options).toJSON();
+      expect(of([...rows].reverse())).to.deep.equal(of(rows));
+    });
+  });
+
+  it('the names of groups change nothing', () => {
+    const renamed: Record<string, string> = { a: 'z', b: '__proto__', c: '7' };
+    checkMetrics((metric, rows, options) => {
+      const other = computeMetric(
+        metric,
+        columnsOf(
+          metric,
+          withGroups(rows, (group) => renamed[group] ?? ''),
+        ),
+        { ...options, referenceGroup: 'z' },
+      );
+      const given = computeMetric(metric, columnsOf(metric, rows), options);
+      expectSame(other, given);
+      if (options.compat === 'aif360') return;
+      const numbers = (result: MetricResult) => new Map(Object.entries(result.perGroup));
+      for (const [group, rates] of numbers(given)) {
+        expect(numbers(other).get(renamed[group] ?? '')).to.deep.equal(rates);
+      }
+    });
+  });
+
+  it('groups trade places: a gap stays, one with a sign changes it, a ratio turns over', () => {
+    const swap = (group: string): string => ({ a: 'b', b: 'a' })[group] ?? group;
+    checkMetrics((metric, rows) => {
+      const pair = withGroups(rows, (group) => (group === 'c' ? 'b' : group));
+      const of = (data: readonly Row[], options: MetricOptions) =>
+        computeMetric(metric, columnsOf(metric, data), { ...bare, ...options });
+      expectSame(of(withGroups(pair, swap), {}), of(pair, {}));
+      // The larger of two gaps keeps no sign, and a mean of two ratios is no ratio.
+      if (/^(equalized_odds|average_abs)/.test(metric) || !pair.some(({ groups }) => groups[0] === 'b')) return;
+      const signed = { compat: 'aif360', referenceGroup: 'a' } as const;
+      const [there, back] = [of(pair, signed), of(withGroups(pair, swap), signed)];
+      if (there.undefinedReason !== null || back.undefinedReason !== null) return;
+      expectClose(back.value, metric.endsWith('_ratio') ? 1 / there.value : -there.value);
+    });
+  });
+
+  it('weights of one equal no weights', () => {
+    checkMetrics((metric, rows, options) => {
+      const ones = rows.map((row) => ({ ...row, weight: 1 }));
+      expect(computeMetric(metric, weightedColumnsOf(metric, ones), options).toJSON()).to.deep.equal(
+        computeMetric(metric, columnsOf(metric, rows), options).toJSON(),
+      );
+    });
+  });
+
+  it('a whole weight equals so many copies of the row', () => {
+    checkMetrics((metric, rows, options) => {
+      if (/^count_/.test(metric)) return;
+      const copies = rows.flatMap((row) => Array<Row>(row.weight ?? 0).fill(row));
+      expectSame(
+        computeMetric(metric, weightedColumnsOf(metric, rows), options),
+        computeMetric(metric, columnsOf(metric, copies), options),
+      );
+    });
+  });
+
+  it('the unit of weights changes nothing, from 2^-500 to 2^500', () => {
+    checkMetrics((metric, rows, options) => {
+      const given = computeMetric(metric, weightedColumnsOf(metric, rows), options);
+      // A mean error of 0 is one of 1e-17 in tenths, which has a ratio and perhaps the other sign.
+      const units = metric === 'mean_error_ratio' ? [2 ** -500, 2 ** 500] : [2 ** -500, 0.1, 3, 2 ** 500];
+      for (const unit of units) {
+        const scaled = rows.map((row) => ({ ...row, weight: unit * (row.weight ?? 0) }));
+        expectSame(computeMetric(metric, weightedColumnsOf(metric, scaled), options), given);
+      }
+    });
+  });
+
+  it('rows of no weight change no value', () => {
+    checkMetrics((metric, rows, options) => {
+      if (/^count_/.test(metric)) return;
+      const [first] = rows as [Row];
+      const more = [...rows, ...rows.map((row, place) => ({ ...row, guess: place, decision: 1 as const, weight: 0 }))];
+      const heavy = { ...first, weight: 1 };
+      expectClose(
+        computeMetric(metric, weightedColumnsOf(metric, [heavy, ...more]), options).value,
+        computeMetric(metric, weightedColumnsOf(metric, [heavy, ...rows]), options).value,
+      );
+    });
+  });
+
+  it('rows that lack a value count as if they were not there', () => {
+    checkMetrics((metric, rows, options) => {
+      const isWhole = (row: Row): boolean =>
+        row.groups[0] !== null && Object.values(row).every((value) => value !== null);
+      const whole = rows.filter(isWhole);
+      const lacking = rows.filter((row) => !isWhole(row)).map((row) => ({ ...row, groups: [null] }));
+      if (options.compat === 'fairlearn') return;
+      const given = computeMetric(metric, weightedColumnsOf(metric, [...whole, ...lacking]), options);
+      expectSame(given, computeMetric(metric, weightedColumnsOf(metric, whole), options));
+      expect(given.nDropped).to.equal(lacking.length);
+    }, gappyRows);
+  });
+
+  it('crossing an attribute with a constant, on either side, changes nothing but labels', () => {
+    checkMetrics((metric, rows, options) => {
+      const given = computeMetric(metric, columnsOf(metric, rows), options);
+      const sides: [string, (group: string) => string[]][] = [
+        ['a||earth', (group) => [group, 'earth']],
+        ['earth||a', (group) => ['earth', group]],
+      ];
+      for (const [referenceGroup, cross] of sides) {
+        const crossed = rows.map((row) => ({ ...row, groups: cross(row.groups[0] ?? '') }));
+        expectSame(computeMetric(metric, columnsOf(metric, crossed), { ...options, referenceGroup }), given);
+      }
+    });
+  });
+
+  it('a gap to all rows, or to one group, is no larger than the gap between groups', () => {
+    const inside = ALL_METRICS.filter(
+      (name) =>
+        name.endsWith('_difference') && !/^(count|r2|f1|roc_auc|balanced|root|rmse|expected|calibration)/.test(name),
+    );
+    check(fc.record({ metric: fc.constantFrom(...inside), rows: rowsWithA }), ({ metric, rows }) => {
+      const of = (options: MetricOptions) =>
+        computeMetric(metric, columnsOf(metric, rows), { ...bare, ...options }).value;
+      const between = of({});
+      if (Number.isNaN(between)) return;
+      expect(of({ method: 'to_overall' })).to.be.at.most(between + 1e-12);
+      const toA = of({ method: 'to_reference', referenceGroup: 'a' });
+      if (!Number.isNaN(toA)) expect(toA).to.be.at.most(between + 1e-12);
+    });
+  });
+
+  it('the worst of two gaps is at least their mean', () => {
+    check(wholeRows, (rows) => {
+      for (const [metric, sign] of [
+        ['equalized_odds_difference', 1],
+        ['equalized_odds_ratio', -1],
+      ] as const) {
+        const of = (agg: 'worst_case' | 'mean') =>
+          computeMetric(metric, columnsOf(metric, rows), { ...bare, agg }).value;
+        if (!Number.isNaN(of('mean'))) expect(sign * of('worst_case')).to.be.at.least(sign * of('mean') - 1e-12);
+      }
+    });
+  });
+
+  it('a rate and its complement have one gap', () => {
+    const pairs = [
+      ['true_positive_rate', 'false_negative_rate'],
+      ['true_negative_rate', 'false_positive_rate'],
+      ['precision', 'false_discovery_rate'],
+      ['negative_predictive_value', 'false_omission_rate'],
+      ['accuracy', 'error_rate'],
+      ['generalized_true_positive_rate', 'generalized_false_negative_rate'],
+      ['generalized_true_negative_rate', 'generalized_false_positive_rate'],
+    ] as const;
+    check(fc.record({ pair: fc.constantFrom(...pairs), rows: wholeRows }), ({ pair, rows }) => {
+      const [one, other] = pair.map(
+        (name) => computeMetric(`${name}_difference`, columnsOf(`${name}_difference`, rows), bare).value,
+      );
+      expectClose(one as number, other as number);
+    });
+  });
+
+  it('two classes averaged are the binary outcome', () => {
+    check(wholeRows, (rows) => {
+      if (new Set(pick(rows, 'decision')).size < 2) return;
+      const given = columnsOf('demographic_parity_difference', rows);
+      const text = (values: readonly unknown[]) => values.map((value) => (value === 1 ? 'yes' : 'no'));
+      const classes: MetricRows = {
+        yPred: text(pick(rows, 'decision')),
+        yTrue: text(pick(rows, 'label')),
+        sensitive: given.sensitive,
+        average: 'macro',
+      };
+      for (const metric of ['demographic_parity_difference', 'accuracy_difference']) {
+        expectClose(computeMetric(metric, classes, bare).value, computeMetric(metric, given, bare).value);
+      }
+    });
+  });
+
+  it('scaling errors scales the gap of their means', () => {
+    check(fc.record({ rows: wholeRows, factor: fc.constantFrom(2 ** -300, 0.1, 4, 2 ** 300) }), ({ rows, factor }) => {
+      const scaled = (unit: number) =>
+        maeParityDifference(
+          pick(rows, 'target').map((value) => unit * (value ?? 0)),
+          pick(rows, 'guess').map((value) => unit * (value ?? 0)),
+          pick(rows, 'groups').map(([group]) => group),
+          bare,
+        ).value;
+      if (Number.isNaN(scaled(1))) expect(scaled(factor)).to.be.NaN;
+      else expect(scaled(factor) / factor).to.be.closeTo(scaled(1), 1e-9);
+    });
+  });
+});
+
+describe('laws of randomness', () => {
+  const yPred = Array.from({ length: 200 }, (_, index) => Number(index % 5 < 2));
+  const rows = { yPred, sensitive: yPred.map((_, index) => ['a', 'b', 'c'][(index * 7) % 3]) };
+
+  for (const ciMethod of ['simultaneous', 'percentile', 'bca'] as const) {
+    it(`the same seed gives the same interval and p-value, another seed another one: ${ciMethod}`, () => {
+      const of = (seed: number) => {
+        const options = { seed, ciMethod, withPValue: true };
+        const { ci, pValue } = computeMetric('demographic_parity_difference', rows, options);
+        return [...(ci ?? []), pValue];
+      };
+      expect(of(1)).to.deep.equal(of(1));
+      expect(of(1)).to.not.deep.equal(of(2));
+    });
+  }
+
+  it('what is asked for beside it does not move an interval', () => {
+    const of = (withPValue: boolean) => computeMetric('demographic_parity_difference', rows, { withPValue }).ci;
+    expect(of(true)).to.deep.equal(of(false));
+  });
+});
+
+describe('laws of frames', () => {
+  it('a frame has the numbers of the metrics', () => {
+    const names = fc.uniqueArray(fc.constantFrom(...MEASURE_NAMES), { minLength: 1, maxLength: 6 });
+    check(
+      fc.record({ names, rows: rowsWithA, options: anyComparison }),
+      ({ names: metrics, rows, options }) => {
+        for (const kind of ['decisions', 'numbers', 'scores']) {
+          const own = metrics.filter((name) => kindOf(`${name}_ratio`) === kind);
+          if (own.length === 0) continue;
+          const columns = weightedColumnsOf(`${own[0]}_ratio`, rows);
+          const frame = metricFrame({ ...columns, metrics: own }, options);
+          for (const name of own) {
+            const difference = computeMetric(`${name}_difference`, columns, options);
+            expectSame(frame.metric(name, 'difference'), difference);
+            expectClose(frame.difference()[name] ?? NaN, difference.value);
+            expectClose(frame.ratio()[name] ?? NaN, computeMetric(`${name}_ratio`, columns, options).value);
+            if (options.compat !== undefined) continue;
+            for (const [group, rates] of Object.entries(difference.perGroup)) {
+              expect(frame.byGroup[group]?.[name] ?? NaN).to.deep.equal(rates[name] ?? NaN);
+            }
+          }
+        }
+      },
+      300,
+    );
+  });
+
+  it('overall is the value of all rows as one group, and the largest difference that of groupMax and groupMin', () => {
+    check(wholeRows, (rows) => {
+      const metrics = ['selection_rate', 'accuracy'];
+      const columns = { ...columnsOf('accuracy_difference', rows), metrics };
+      const frame = metricFrame(columns, bare);
+      const one = metricFrame({ ...columns, sensitive: rows.map(() => 'all') }, bare);
+      for (const name of metrics) {
+        expectClose(frame.overall[name] ?? NaN, one.byGroup['all']?.[name] ?? NaN);
+        const range = (frame.groupMax()[name] ?? NaN) - (frame.groupMin()[name] ?? NaN);
+        if (Object.keys(frame.byGroup).length > 1) expectClose(frame.difference()[name] ?? NaN, range);
+      }
+    });
+  });
+
+  it('a level of a control feature is the frame of its rows alone, reference group or not', () => {
+    check(rowsWithA, (rows) => {
+      const options = { ...bare, method: 'to_reference', referenceGroup: 'a' } as const;
+      const level = (row: Row): string => ((row.score ?? 0) < 0.5 ? 'low' : 'high');
+      const columns = (data: readonly Row[]) => ({
+        ...columnsOf('accuracy_difference', data),
+        metrics: ['selection_rate', 'true_positive_rate'],
+      });
+      const frame = metricFrame({ ...columns(rows), control: rows.map(level) }, options);
+      for (const [name, inside] of Object.entries(frame.byLevel)) {
+        const own = rows.filter((row) => level(row) === name);
+        const alone = metricFrame(columns(own), bare);
+        expect(inside.byGroup).to.deep.equal(alone.byGroup);
+        expect(inside.overall).to.deep.equal(alone.overall);
+        const hasReference = own.some(({ groups }) => groups[0] === 'a');
+        if (!hasReference) expect(inside.difference()['selection_rate']).to.be.NaN;
+        else expect(inside.difference()).to.deep.equal(metricFrame(columns(own), options).difference());
+      }
+    });
+  });
+});

@@ -1,0 +1,128 @@
+import tQuantile from '@stdlib/stats-base-dists-t-quantile';
+import { expect } from 'chai';
+
+import { createRandom } from '../../src/internal/random.ts';
+import { createGammaSampler } from '../../src/stats/draw-gamma.ts';
+import { createMomentSampler } from '../../src/stats/skewed-moments.ts';
+import { steadySkewness, steadyVariances } from '../../src/stats/steady-moments.ts';
+import { normalOfT, tOfNormal, welchDegrees } from '../../src/stats/welch-t.ts';
+
+const DRAWS = 100_000;
+
+function average(values: ArrayLike<number>, of: (value: number, index: number) => number): number {
+  let sum = 0;
+  for (let index = 0; index < values.length; index++) sum += of(values[index] as number, index);
+  return sum / values.length;
+}
+
+describe('gamma sampler', () => {
+  for (const shape of [0.05, 0.5, 1, 4, 250, 1e9]) {
+    it(`of shape ${shape} has its mean and variance over ${DRAWS} draws, to 5 standard errors`, () => {
+      const draw = createGammaSampler(shape, createRandom(8));
+      const draws = Float64Array.from({ length: DRAWS }, () => draw());
+      const mean = average(draws, (value) => value);
+      const variance = average(draws, (value) => (value - shape) ** 2);
+      expect(mean).to.be.closeTo(shape, 5 * Math.sqrt(shape / DRAWS));
+      // Fourth central moment of a gamma: 3 k^2 + 6 k.
+      expect(variance).to.be.closeTo(shape, 5 * Math.sqrt((2 * shape ** 2 + 6 * shape) / DRAWS));
+      expect(draws.every((value) => value > 0)).to.be.true;
+    });
+  }
+});
+
+describe('mean and variance of a skewed sample', () => {
+  // Of n values of any law: E = 1 and Var = kurtosis excess / n + 2 / (n - 1) for the variance ratio, skewness / sqrt(n)
+  // for its covariance with the mean's deviation; a gamma's excess is 1.5 skewness^2.
+  for (const [n, skewness] of [
+    [5, 0],
+    [40, 0.995],
+    [40, 2],
+    [40, -2],
+    [40, 6],
+    [2000, 6],
+    [12.5, 1],
+  ] as const) {
+    it(`of ${n} values with skewness ${skewness} has the moments of a gamma sample`, () => {
+      const draw = createMomentSampler(n, skewness, createRandom(9));
+      const deviations = new Float64Array(DRAWS);
+      const ratios = new Float64Array(DRAWS);
+      for (let index = 0; index < DRAWS; index++) {
+        const { deviation, varianceRatio } = draw();
+        deviations[index] = deviation;
+        ratios[index] = varianceRatio;
+      }
+      const spread = (1.5 * skewness ** 2) / n + 2 / (n - 1);
+      expect(average(deviations, (value) => value)).to.be.closeTo(0, 0.02);
+      expect(average(deviations, (value) => value * value)).to.be.closeTo(1, 0.03);
+      expect(average(deviations, (value) => value ** 3)).to.be.closeTo(skewness / Math.sqrt(n), 0.12);
+      expect(average(ratios, (value) => value)).to.be.closeTo(1, 0.02);
+      expect(average(ratios, (value) => (value - 1) ** 2)).to.be.closeTo(spread, 0.12 * spread);
+      expect(average(ratios, (value, index) => (value - 1) * (deviations[index] as number))).to.be.closeTo(
+        skewness / Math.sqrt(n),
+        0.03,
+      );
+    });
+  }
+});
+
+describe('steadied moments', () => {
+  it('skewness 0 stays 0', () => {
+    expect(Array.from(steadySkewness([0, 0], [40, 2000]))).to.deep.equal([0, 0]);
+  });
+
+  it('a skewness of few rows is drawn to that of many', () => {
+    const [few, many] = steadySkewness([0.5, 5], [40, 20_000]);
+    expect(few).to.be.within(3.5, 5.1);
+    expect(many).to.be.closeTo(5, 0.1);
+  });
+
+  it('no skewness passes sqrt(n)', () => {
+    expect(Array.from(steadySkewness([300, -300], [1e6, 25]))[1]).to.be.at.most(5);
+  });
+
+  it('variances that chance explains become one', () => {
+    const [a, b] = steadyVariances([1, 1.2], [0, 0], [40, 40]);
+    expect(a).to.be.closeTo(b as number, 1e-12);
+    // Equal noise: the geometric mean.
+    expect(a).to.be.closeTo(Math.sqrt(1.2), 1e-12);
+  });
+
+  it('variances far apart for their rows keep their order and nearly their values', () => {
+    const [a, b] = steadyVariances([1, 100], [0, 0], [2000, 2000]);
+    expect(a).to.be.closeTo(1, 0.01);
+    expect(b).to.be.closeTo(100, 1);
+  });
+
+  it('a variance of 0 stays, and is no part of the others', () => {
+    expect(Array.from(steadyVariances([0, 4, 4], [0, 0, 0], [40, 40, 40]), (v) => Math.round(v * 1e9) / 1e9)).to.eql([
+      0, 4, 4,
+    ]);
+  });
+});
+
+describe("Student's t by Wallace's approximation", () => {
+  for (const degrees of [10, 39, 2000]) {
+    for (const probability of [0.9, 0.975, 0.9999, 1 - 1e-7]) {
+      it(`the ${probability} quantile on ${degrees} degrees is stdlib's to 2%`, () => {
+        const z = tQuantile(probability, 1e9);
+        expect(tOfNormal(z, degrees) / tQuantile(probability, degrees)).to.be.closeTo(1, 0.02);
+      });
+    }
+  }
+
+  it('with few degrees the far tail errs to the wide side', () => {
+    const z = tQuantile(0.9999, 1e9);
+    expect(tOfNormal(z, 3)).to.be.within(tQuantile(0.9999, 3), 1.3 * tQuantile(0.9999, 3));
+  });
+
+  for (const degrees of [1, 5, 2000]) {
+    it(`there and back on ${degrees} degrees is where it was`, () => {
+      expect(normalOfT(tOfNormal(2.5, degrees), degrees)).to.be.closeTo(2.5, 1e-12);
+    });
+  }
+
+  it('Welch: equal variances and degrees add up, a variance of 0 adds nothing', () => {
+    expect(welchDegrees(3, 9, 3, 9)).to.be.closeTo(18, 1e-12);
+    expect(welchDegrees(3, 9, 0, 4)).to.be.closeTo(9, 1e-12);
+  });
+});
