@@ -7,6 +7,7 @@ import { DataValidationError } from '../exceptions/index.ts';
 import { escapeHtml } from '../internal/html.ts';
 import { importOptional } from '../internal/optional.ts';
 import type { Chart } from './chart.ts';
+import { withoutInheritedNames } from './inherited-names.ts';
 
 /** The forms that a chart can be saved in. */
 export type ChartFormat = 'svg' | 'png' | 'html';
@@ -65,7 +66,7 @@ async function renderSvg({ width, height, option, description }: Chart): Promise
   ]);
   const instance = echarts.init(null, null, { renderer: 'svg', ssr: true, width, height });
   try {
-    instance.setOption(option);
+    instance.setOption(withoutInheritedNames(option));
     const svg = renumberIds(instance.renderToSVGString());
     return svg.replace(/^<svg /, `<svg role="img" aria-label="${escapeHtml(description)}" `);
   } finally {
@@ -128,7 +129,7 @@ async function renderHtml({ option, width, height, description }: Chart): Promis
 <script>${script.replaceAll('</script', '<\\/script')}</script>
 <script>
   const chart = echarts.init(document.getElementById('chart'), null, { renderer: 'svg' });
-  chart.setOption(${toScript(option)});
+  chart.setOption(${toScript(withoutInheritedNames(option))});
   addEventListener('resize', () => chart.resize());
 </script>
 </body>

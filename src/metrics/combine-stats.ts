@@ -97,7 +97,10 @@ function combineMoments(a: RegressionStats, b: RegressionStats, sign: Sign): Reg
         momentsOfGroup(b.moments[quantity], b.weights, group),
       ),
     );
-    return [quantity, momentsFromGroups(groups)] as const;
+    const joined = momentsFromGroups(groups);
+    // What rounding leaves of errors that were all removed may lie below 0, where no root is.
+    const isSize = quantity === 'absoluteError' || quantity === 'squaredError';
+    return [quantity, isSize ? { ...joined, mean: joined.mean.map((mean) => Math.max(0, mean)) } : joined] as const;
   });
   return Object.fromEntries(moments) as RegressionStats['moments'];
 }

@@ -18,7 +18,7 @@ const svgOf = async (chart: Chart): Promise<string> => String(await renderChart(
 
 /** The texts of a picture, in the order they are drawn. */
 const textsOf = (svg: string): string[] =>
-  Array.from(svg.matchAll(/<text[^>]*>([^<]*)<\/text>/g), ([, text]) => text ?? '');
+  Array.from(svg.matchAll(/<text[^>]*>([^<]*)<\/text>/g), ([, text = '']) => text.trimEnd());
 
 interface DrawnOption {
   readonly yAxis: readonly { readonly data: readonly string[] }[];
@@ -121,6 +121,17 @@ describe('the chart of a value per group', () => {
       'evil',
       '(blank)',
     ]);
+  });
+
+  it('leaves the prototype of all objects alone, whatever the labels and titles', async () => {
+    const before = Object.getOwnPropertyNames(Object.prototype);
+    const shown = before.map((label, index) => group(label, index / 100));
+    for (let round = 0; round < 2; round += 1) {
+      const svg = await svgOf(groupValuesChart({ ...measure, title: '__proto__', groups: shown }));
+      expect(textsOf(svg)).to.include.members(before);
+      expect(svg).to.not.match(/NaN|undefined/);
+    }
+    expect(Object.getOwnPropertyNames(Object.prototype)).to.deep.equal(before);
   });
 
   it('draws values of any size, equal values, groups without intervals, and leaves out values that are no numbers', async () => {

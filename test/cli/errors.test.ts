@@ -155,7 +155,7 @@ const cases: [title: string, args: () => string[], pattern: RegExp][] = [
   [
     'a report of unknown form',
     () => ['validate', '--csv', decisions(), '--y-pred', 'p', '--sensitive', 'sex', '--out', 'report.doc'],
-    /End the name in \.md or \.json/,
+    /End the name in \.html, \.md or \.json/,
   ],
   [
     'a report under a file',

@@ -203,7 +203,9 @@ describe('evenhand validate', () => {
     await runCli([...args, '--out', markdown]);
     const { stdout } = await runCli([...args, '--out', json, '--json']);
     expect(readFileSync(markdown, 'utf8')).to.match(/## Threshold verdict\n\n\*\*FAIL\*\*/);
-    expect(readFileSync(markdown, 'utf8')).to.match(/\| group \| n {3}\| True positive rate \| False positive rate \|/);
+    expect(readFileSync(markdown, 'utf8')).to.match(
+      /\| group \| n {3}\| True positive rate +\| False positive rate +\|/,
+    );
     expect(JSON.parse(readFileSync(json, 'utf8'))).to.deep.equal(JSON.parse(stdout));
   });
 
@@ -269,7 +271,12 @@ describeWithReference('evenhand validate on COMPAS, decile_score of 5 and more',
     const result = body.metrics?.['demographic_parity_difference'];
     expect(result?.value).to.be.closeTo(0.378654391585, 1e-12);
     expect(result?.excluded).to.deep.equal({
-      'Native American': { n: 18, reason: 'fewer than 30 rows (minGroupSize)' },
+      'Native American': {
+        n: 18,
+        reason: 'fewer than 30 rows (minGroupSize)',
+        numerator: 12,
+        denominator: 18,
+      },
     });
   });
 });

@@ -154,8 +154,10 @@ describe('laws of every metric', () => {
   it('the unit of weights changes nothing, from 2^-500 to 2^500', () => {
     checkMetrics((metric, rows, options) => {
       const given = computeMetric(metric, weightedColumnsOf(metric, rows), options);
-      // A mean error of 0 is one of 1e-17 in tenths, which has a ratio and perhaps the other sign.
-      const units = metric === 'mean_error_ratio' ? [2 ** -500, 2 ** 500] : [2 ** -500, 0.1, 3, 2 ** 500];
+      // A signed mean of 0 is one of 1e-17 in tenths, which has a ratio and perhaps the other sign.
+      const units = /^mean_(error|prediction)_ratio/.test(metric)
+        ? [2 ** -500, 2 ** 500]
+        : [2 ** -500, 0.1, 3, 2 ** 500];
       for (const unit of units) {
         const scaled = rows.map((row) => ({ ...row, weight: unit * (row.weight ?? 0) }));
         expectSame(computeMetric(metric, weightedColumnsOf(metric, scaled), options), given);

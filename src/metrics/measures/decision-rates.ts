@@ -46,6 +46,11 @@ const RATE_CELLS = {
 /** The rates of binary decisions: shares of rows. */
 export type DecisionRateName = keyof typeof RATE_CELLS;
 
+/** Parts over wholes; NaN where a whole is 0, or too large to be added up: a part of that would be 0. */
+function shares(parts: Float64Array, wholes: Float64Array): Float64Array {
+  return parts.map((part, group) => (Number.isFinite(wholes[group]) ? part / (wholes[group] as number) : NaN));
+}
+
 /** One rate of every group; NaN where a group's denominator is empty. */
 export function decisionRate(
   stats: ClassificationStats,
@@ -57,7 +62,7 @@ export function decisionRate(
   const squares = sumCells(stats.squaredWeights, below);
   return {
     name,
-    values: numerators.map((numerator, group) => numerator / (denominators[group] as number)),
+    values: shares(numerators, denominators),
     denominatorCounts: sumCells(stats.counts, below),
     denominatorName: of,
     sampling: {
@@ -100,16 +105,16 @@ function f1(stats: ClassificationStats): GroupMeasure {
   const hits = sumCells(stats.weights, [TRUE_POSITIVE]);
   const weights = sumCells(stats.weights, below);
   const squares = sumCells(stats.squaredWeights, below);
-  const shares = hits.map((hit, group) => hit / (weights[group] as number));
+  const hitShares = shares(hits, weights);
   const sizes = weights.map((weight, group) => effectiveCount(weight, squares[group] as number));
   return {
     name: 'f1',
-    values: shares.map((share) => (2 * share) / (1 + share)),
+    values: hitShares.map((share) => (2 * share) / (1 + share)),
     denominatorCounts: sumCells(stats.counts, below),
     denominatorName: 'labelled rows with a positive label or decision',
     sampling: {
       kind: 'means',
-      standardErrors: shares.map(
+      standardErrors: hitShares.map(
         (share, group) => (2 / (1 + share) ** 2) * Math.sqrt((share * (1 - share)) / (sizes[group] as number)),
       ),
       sizes,

@@ -1,7 +1,7 @@
 import type { RegressionQuantity, RegressionStats } from '../group-stats.ts';
 import { effectiveCount, type GroupMeasure, type MeanSampling, type MeasureDefinition } from './group-measure.ts';
 
-/** The mean of a quantity in every group; NaN where a group has no weight. */
+/** The mean of a quantity in every group; NaN where a group has no weight, infinite where the sum left float64. */
 function meanOf(
   stats: RegressionStats,
   name: string,
@@ -12,7 +12,11 @@ function meanOf(
   const variance = (group: number): number => (m2[group] as number) / (stats.weights[group] as number);
   return {
     name,
-    values: mean.map((value, group) => (stats.weights[group] === 0 ? NaN : Number.isNaN(value) ? Infinity : value)),
+    values: mean.map((value, group) => {
+      const weight = stats.weights[group] as number;
+      if (weight === 0 || weight === Infinity) return NaN;
+      return Number.isNaN(value) ? Infinity : value;
+    }),
     denominatorCounts: stats.counts,
     denominatorName: 'rows',
     sampling: {

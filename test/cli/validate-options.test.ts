@@ -1,0 +1,140 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+
+import { expect } from 'chai';
+
+import { sampleData, writeCsv } from '../../src/io/index.ts';
+import { runCli, useTemporaryFolder } from '../helpers/run-cli.ts';
+
+interface Body {
+  readonly passed: boolean | null;
+  readonly metrics: Record<
+    string,
+    {
+      readonly value: number | null;
+      readonly p_value: number | null;
+      readonly ci: readonly [number, number] | null;
+      readonly ci_method: string | null;
+      readonly excluded: Record<string, { readonly numerator: number; readonly denominator: number }>;
+    }
+  >;
+  readonly control?: { readonly warnings: string[]; readonly by_level: Record<string, unknown> };
+}
+
+describe('evenhand validate, its further options', () => {
+  const folder = useTemporaryFolder();
+
+  async function berkeley(): Promise<string> {
+    const file = path.join(folder(), 'berkeley.csv');
+    await writeCsv(file, sampleData('berkeley'));
+    return file;
+  }
+
+  /** Scores that rank group a without a fault and group b wholly wrong. */
+  function scores(): string {
+    const file = path.join(folder(), 'scores.csv');
+    const rows = Array.from({ length: 80 }, (_, row) => {
+      const truth = row % 2;
+      const group = row < 40 ? 'a' : 'b';
+      return `${group},${String(truth)},${String(group === 'a' ? 0.2 + 0.6 * truth : 0.8 - 0.6 * truth)},${String(row)}`;
+    });
+    writeFileSync(file, ['g,y,score,id', ...rows].join('\n'));
+    return file;
+  }
+
+  async function validate(...args: string[]): Promise<{ code: number; body: Body }> {
+    const { code, stdout } = await runCli(['validate', ...args, '--json']);
+    return { code, body: JSON.parse(stdout) as Body };
+  }
+
+  it('the four-fifths rule: a ratio must be at least its threshold', async () => {
+    const gate = ['--metric', 'demographic_parity_ratio', '--threshold'];
+    const args = ['--csv', await berkeley(), '--y-pred', 'admitted', '--sensitive', 'gender', ...gate];
+    const strict = await validate(...args, '0.8');
+    // 557 of 1,835 women and 1,198 of 2,691 men.
+    expect(strict.body.metrics['demographic_parity_ratio']?.value).to.be.closeTo(557 / 1835 / (1198 / 2691), 1e-12);
+    expect([strict.code, strict.body.passed]).to.deep.equal([1, false]);
+    expect((await validate(...args, '0.6')).code).to.equal(0);
+  });
+
+  it('a control feature warns where the gap changes its sign', async () => {
+    const { body } = await validate(
+      ...['--csv', await berkeley(), '--y-pred', 'admitted', '--sensitive', 'gender', '--control', 'department'],
+    );
+    expect(body.control?.warnings.join()).to.match(/3 of 5 levels.*Simpson/);
+    expect(Object.keys(body.control?.by_level ?? {})).to.deep.equal(['A', 'B', 'C', 'D', 'E', 'F']);
+    // What is measured over all rows is what is measured without it.
+    expect(body.metrics['demographic_parity_difference']?.value).to.be.closeTo(1198 / 2691 - 557 / 1835, 1e-12);
+  });
+
+  it('scores: their AUC beside the decisions at the threshold', async () => {
+    const { body } = await validate(
+      ...['--csv', scores(), '--score', 'score', '--y-true', 'y', '--sensitive', 'g'],
+      ...['--metric', 'roc_auc_difference', '--threshold', '0.1'],
+    );
+    expect(body.passed).to.equal(false);
+    expect(body.metrics['roc_auc_difference']?.value).to.equal(1);
+    expect(body.metrics['demographic_parity_difference']?.value).to.equal(0);
+    expect(body.metrics['equalized_odds_difference']?.value).to.equal(1);
+  });
+
+  it('every backend prints the same', async () => {
+    const args = [
+      ...['--csv', scores(), '--score', 'score', '--y-true', 'y', '--sensitive', 'g', '--with-ci', '--with-p-value'],
+      ...['--with-effects', '--metric', 'calibration_difference', '--control', 'y'],
+    ];
+    const [sql, native, danfo] = await Promise.all(
+      ['duckdb', 'native', 'danfo'].map((backend) => validate(...args, '--backend', backend)),
+    );
+    expect(native?.body).to.deep.equal(sql?.body);
+    expect(danfo?.body).to.deep.equal(sql?.body);
+  });
+
+  it('intervals by percentiles, and p-values', async () => {
+    const { body } = await validate(
+      ...['--csv', await berkeley(), '--y-pred', 'admitted', '--sensitive', 'gender', '--with-ci', '--with-p-value'],
+      ...['--ci-method', 'percentile', '--ci-samples', '200'],
+    );
+    const result = body.metrics['demographic_parity_difference'];
+    expect(result?.ci_method).to.equal('percentile');
+    expect(result?.p_value).to.be.closeTo(1 / 201, 1e-12);
+  });
+
+  it('the conventions of another library', async () => {
+    const args = ['--csv', await berkeley(), '--y-pred', 'admitted', '--sensitive', 'gender'];
+    const { body } = await validate(...args, '--compat', 'aif360', '--reference-group', 'male');
+    expect(body.metrics['demographic_parity_difference']?.value).to.be.closeTo(557 / 1835 - 1198 / 2691, 1e-12);
+  });
+
+  it('writes a page that needs nothing from elsewhere', async () => {
+    const out = path.join(folder(), 'report.html');
+    await runCli([
+      ...['validate', '--csv', await berkeley(), '--y-pred', 'admitted', '--sensitive', 'gender', '--with-ci'],
+      ...['--out', out],
+    ]);
+    const page = readFileSync(out, 'utf8');
+    expect(page).to.match(/^<!doctype html>/i);
+    expect(page).to.include('<svg');
+    expect(page).to.not.match(/\b(?:src|href)="(?:https?:)?\/\//);
+  });
+
+  for (const [title, args, message] of [
+    ['an unknown metric', ['--metric', 'demographic_partiy_ratio'], /Did you mean 'demographic_parity_ratio'/],
+    ['AUC without scores', ['--y-true', 'y', '--metric', 'roc_auc_difference'], /roc_auc_difference needs scores/],
+    ['an unknown backend', ['--backend', 'pandas'], /--backend must be one of duckdb, native, danfo/],
+    ['an unknown method', ['--ci-method', 'normal'], /--ci-method must be one of simultaneous, percentile, bca/],
+    ['AIF360 without its privileged group', ['--compat', 'aif360'], /needs the privileged group.*'a', 'b'/],
+    ['a reference group that is not there', ['--method', 'to_reference', '--reference-group', 'z'], /no group 'z'/],
+    ['an unknown control', ['--control', 'idd'], /no column 'idd'.*Did you mean 'id'/],
+  ] as const) {
+    it(`${title} is one clear line and exit code 2`, async () => {
+      const decisions = path.join(folder(), 'decisions.csv');
+      writeFileSync(decisions, 'g,y,p,id\na,1,1,1\nb,0,1,2\n');
+      const base = ['validate', '--csv', decisions, '--y-pred', 'p', '--sensitive', 'g'];
+      const { code, stdout, stderr } = await runCli([...base, ...args]);
+      expect([code, stdout]).to.deep.equal([2, '']);
+      expect(stderr.trim().split('\n')).to.have.length(1);
+      expect(stderr).to.match(message);
+    });
+  }
+});
