@@ -7,7 +7,7 @@ import { reduceClassificationSource, reduceRegressionSource, reduceScoreSource }
 import { rowsSource } from '../metrics/rows-source.ts';
 import { cellsOf } from '../metrics/sql-stats-source.ts';
 import type { ValidateRequest } from '../schemas/validate.ts';
-import type { Table } from '../table/index.ts';
+import type { Column, Table } from '../table/index.ts';
 
 /** Scores from here are positive decisions, unless said otherwise. */
 const SCORE_THRESHOLD = 0.5;
@@ -68,8 +68,9 @@ async function loadAndCount(
     (name) => name !== undefined,
   );
   const table = await loadData(path, { columns: [...new Set(names)] });
-  const columnsOf = (list: readonly string[]) => Object.fromEntries(list.map((name) => [name, table.column(name)]));
-  const column = (name: string | undefined) => (name === undefined ? undefined : table.column(name));
+  const columnsOf = (list: readonly string[]): Record<string, Column> =>
+    Object.fromEntries(list.map((name) => [name, table.column(name)]));
+  const column = (name: string | undefined): Column | undefined => (name === undefined ? undefined : table.column(name));
   const counted = attributes.map(async (attribute): Promise<AttributeStatistics> => {
     const sensitive = columnsOf(attribute);
     const crossed = control.length === 0 ? undefined : crossControl(sensitive, columnsOf(control), request.nanPolicy);

@@ -4,10 +4,10 @@ import { sortLabels } from '../table/index.ts';
 import {
   type CellTables,
   type GroupStats,
-  REGRESSION_QUANTITIES,
+  makeTables,
+  makeMoments,
   type RegressionStats,
   type ScoreStats,
-  TABLES,
 } from './group-stats.ts';
 import { momentsFromGroups, momentsOfGroup, regroup } from './regroup-stats.ts';
 import { collectScores, type ScoreEntry, scoreEntries } from './score-grid.ts';
@@ -76,7 +76,7 @@ function combine(a: GroupStats, b: GroupStats, sign: Sign): GroupStats {
 function addTables(a: CellTables, b: CellTables, sign: Sign): CellTables {
   const add = (x: Float64Array, y: Float64Array): Float64Array =>
     x.map((value, index) => value + sign * (y[index] as number));
-  const tables = Object.fromEntries(TABLES.map((name) => [name, add(a[name], b[name])])) as unknown as CellTables;
+  const tables = makeTables((name) => add(a[name], b[name]));
   if (tables.counts.some((count) => count < 0)) throw notPart('more rows of a group');
   return { ...tables, ...settled(tables) };
 }
@@ -90,7 +90,7 @@ function settled({ counts, weights, squaredWeights }: CellTables): Pick<CellTabl
 
 function combineMoments(a: RegressionStats, b: RegressionStats, sign: Sign): RegressionStats['moments'] {
   const join = sign === 1 ? mergeMoments : removeMoments;
-  const moments = REGRESSION_QUANTITIES.map((quantity) => {
+  return makeMoments((quantity) => {
     const groups = a.labels.map((_, group) =>
       join(
         momentsOfGroup(a.moments[quantity], a.weights, group),
@@ -100,9 +100,8 @@ function combineMoments(a: RegressionStats, b: RegressionStats, sign: Sign): Reg
     const joined = momentsFromGroups(groups);
     // What rounding leaves of errors that were all removed may lie below 0, where no root is.
     const isSize = quantity === 'absoluteError' || quantity === 'squaredError';
-    return [quantity, isSize ? { ...joined, mean: joined.mean.map((mean) => Math.max(0, mean)) } : joined] as const;
+    return isSize ? { ...joined, mean: joined.mean.map((mean) => Math.max(0, mean)) } : joined;
   });
-  return Object.fromEntries(moments) as RegressionStats['moments'];
 }
 
 function combineScores(a: ScoreStats, b: ScoreStats, sign: Sign, nDropped: number): ScoreStats {

@@ -68,7 +68,8 @@ export function compareGroups(
     ci: evidence.ci === null ? null : widen(evidence.ci, outcome.value),
     ciLevel: evidence.ci === null ? null : options.ciLevel,
     ciMethod: evidence.ciMethod,
-    effectSize,
+    effectSize: effectSize?.value ?? null,
+    effectSizeName: effectSize?.name ?? null,
     pValue: evidence.pValue,
     pValueMethod: evidence.pValueMethod,
     minimumDetectableGap: isDefined && options.withCi ? detectableGap(outcome.usable, definition, options) : null,
@@ -207,7 +208,9 @@ function gather(
     isRandom: interval?.ci !== undefined || hasPValue,
     warnings: [
       ...(interval?.reason === undefined ? [] : [`no interval: ${interval.reason}`]),
-      ...(withoutPValue ? [`no p-value: ${String(simultaneous)}`] : []),
+      ...(withoutPValue
+        ? [`no p-value: ${typeof simultaneous === 'string' ? simultaneous : 'not available here'}`]
+        : []),
     ],
   };
 }

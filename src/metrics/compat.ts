@@ -1,5 +1,5 @@
 import { DataValidationError, ValueError } from '../exceptions/index.ts';
-import { type GroupStats, sum, TABLES } from './group-stats.ts';
+import { type GroupStats, sum, makeTables } from './group-stats.ts';
 import { poolGroups, regroup } from './regroup-stats.ts';
 import type { GroupMeasure } from './measures/index.ts';
 import type { FilledMetricOptions } from './options.ts';
@@ -42,11 +42,9 @@ export function measureOfCompat(measure: GroupMeasure, { compat }: FilledMetricO
 export function overallOfCompat(stats: GroupStats, { compat }: FilledMetricOptions): GroupStats {
   const pooled = poolGroups(stats);
   if (compat !== 'fairlearn' || pooled.kind !== 'classification') return pooled;
-  const tables = TABLES.map((name) => [
-    name,
-    pooled[name].map((value, cell) => value + (pooled.ungrouped[name][cell] as number)),
-  ]);
-  return { ...pooled, ...Object.fromEntries(tables) };
+  const { ungrouped } = pooled;
+  const tables = makeTables((name) => pooled[name].map((value, cell) => value + (ungrouped[name][cell] as number)));
+  return { ...pooled, ...tables };
 }
 
 /** The reference group of a comparison, by index: the one named, or the largest. */

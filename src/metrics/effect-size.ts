@@ -1,19 +1,29 @@
 import { type ComparedMeasure, largest, smallest, valuesOf } from './gap.ts';
 import type { MeanSampling } from './measures/index.ts';
 
+/** An effect size, and which one it is. */
+export interface EffectSize {
+  readonly name: 'risk_ratio' | 'cohens_d';
+  readonly value: number;
+}
+
 /**
  * How large the gap is beside the values: the ratio of the largest to the
  * smallest rate (over several rates the larger ratio), or Cohen's d of the
  * groups with the largest and the smallest mean; null where that is undefined.
  */
-export function effectSizeOf(compared: readonly ComparedMeasure[]): number | null {
+export function effectSizeOf(compared: readonly ComparedMeasure[]): EffectSize | null {
   const [first] = compared;
   if (first === undefined) return null;
-  if (first.measure.sampling.kind === 'rates') return riskRatio(compared);
+  if (first.measure.sampling.kind === 'rates') return named('risk_ratio', riskRatio(compared));
   if (first.measure.sampling.kind === 'means' && first.measure.sampling.skewness !== undefined) {
-    return cohensDOfExtremes(first, first.measure.sampling);
+    return named('cohens_d', cohensDOfExtremes(first, first.measure.sampling));
   }
   return null;
+}
+
+function named(name: EffectSize['name'], value: number | null): EffectSize | null {
+  return value === null ? null : { name, value };
 }
 
 function riskRatio(compared: readonly ComparedMeasure[]): number | null {

@@ -29,8 +29,10 @@ export interface CellTables {
   readonly squaredWeights: Float64Array;
 }
 
-/** The names of the tables, for what is done to each of them. */
-export const TABLES = ['counts', 'weights', 'squaredWeights'] as const satisfies (keyof CellTables)[];
+/** Tables made by name, for what is done to each of them alike. */
+export function makeTables(make: (name: keyof CellTables) => Float64Array): CellTables {
+  return { counts: make('counts'), weights: make('weights'), squaredWeights: make('squaredWeights') };
+}
 
 /**
  * What predictions of numbers become: weighted moments per group. The tables of
@@ -51,6 +53,14 @@ export const REGRESSION_QUANTITIES = ['prediction', 'truth', 'error', 'absoluteE
 
 /** One of {@link REGRESSION_QUANTITIES}. */
 export type RegressionQuantity = (typeof REGRESSION_QUANTITIES)[number];
+
+/** Moments made by quantity, for what is done to each alike. */
+export function makeMoments(
+  make: (quantity: RegressionQuantity, column: number) => Moments,
+): Readonly<Record<RegressionQuantity, Moments>> {
+  const moments = REGRESSION_QUANTITIES.map((quantity, column) => [quantity, make(quantity, column)] as const);
+  return Object.fromEntries(moments) as Record<RegressionQuantity, Moments>;
+}
 
 /**
  * What scores become: per group the distinct scores, ascending, with the

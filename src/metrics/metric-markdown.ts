@@ -31,25 +31,21 @@ export function formatPercent(level: number): string {
 }
 
 function headline(result: MetricResultFields): string {
-  const { undefinedReason, value, ci, ciLevel, effectSize, pValue, minimumDetectableGap } = result;
+  const { undefinedReason, value, ci, ciLevel, effectSize, effectSizeName, pValue, minimumDetectableGap } = result;
   const shown = undefinedReason === null ? formatNumber(value) : `undefined (${escapeMarkdown(undefinedReason)})`;
   return [
     `**${shown}**`,
     ...(ci === null
       ? []
       : [`${formatPercent(ciLevel ?? 0)} interval ${formatNumber(ci[0])} to ${formatNumber(ci[1])}`]),
-    ...(effectSize === null ? [] : [`${effectName(result)} ${formatNumber(effectSize, 2)}`]),
+    ...(effectSize === null
+      ? []
+      : [`${effectSizeName === 'cohens_d' ? "Cohen's d" : 'risk ratio'} ${formatNumber(effectSize, 2)}`]),
     ...(pValue === null ? [] : [`p ${pValue < 0.001 ? '< 0.001' : `= ${pValue.toFixed(3)}`}`]),
     ...(minimumDetectableGap === null
       ? []
       : [`a gap of ${formatNumber(minimumDetectableGap, 3)} would have shown with probability 0.8`]),
   ].join(', ');
-}
-
-/** Groups of numbers are compared by Cohen's d, shares by their ratio. */
-function effectName({ perGroup }: MetricResultFields): string {
-  const measures = Object.values(perGroup).flatMap((group) => Object.keys(group));
-  return measures.includes('mean_absolute_error') ? "Cohen's d" : 'risk ratio';
 }
 
 function groupTable({ perGroup, perGroupCi, nPerGroup }: MetricResultFields): string[] {

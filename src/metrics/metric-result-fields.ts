@@ -32,6 +32,7 @@ export interface MetricResultFields {
   readonly ciMethod: string | null;
   /** Risk ratio of the extreme groups for rates, Cohen's d for mean errors; null where not asked for or undefined. */
   readonly effectSize: number | null;
+  readonly effectSizeName: 'risk_ratio' | 'cohens_d' | null;
   /** The probability of a gap at least as large where all groups are alike; null where not asked for. */
   readonly pValue: number | null;
   /** `permutation` of group labels on the counts (exact but for chance), or `max-t` (approximate). */

@@ -9,6 +9,7 @@ export class MetricResult implements MetricResultFields {
   readonly ciLevel!: number | null;
   readonly ciMethod!: string | null;
   readonly effectSize!: number | null;
+  readonly effectSizeName!: 'risk_ratio' | 'cohens_d' | null;
   readonly pValue!: number | null;
   readonly pValueMethod!: string | null;
   readonly minimumDetectableGap!: number | null;
@@ -35,6 +36,7 @@ export class MetricResult implements MetricResultFields {
       ci_level: this.ciLevel,
       ci_method: this.ciMethod,
       effect_size: this.effectSize,
+      effect_size_name: this.effectSizeName,
       p_value: this.pValue,
       p_value_method: this.pValueMethod,
       minimum_detectable_gap: this.minimumDetectableGap,
@@ -75,6 +77,7 @@ export interface MetricResultJson {
   readonly ci_level: number | null;
   readonly ci_method: string | null;
   readonly effect_size: number | null;
+  readonly effect_size_name: 'risk_ratio' | 'cohens_d' | null;
   readonly p_value: number | null;
   readonly p_value_method: string | null;
   readonly minimum_detectable_gap: number | null;

@@ -1,6 +1,6 @@
-import { emptyMoments, groupMoments, type Moments } from '../stats/index.ts';
+import { emptyMoments, groupMoments } from '../stats/index.ts';
 import { type ColumnSource, encodeGroups, type NanPolicy, type SensitiveSource } from '../table/index.ts';
-import { REGRESSION_QUANTITIES, type RegressionQuantity, type RegressionStats } from './group-stats.ts';
+import { makeMoments, type RegressionQuantity, type RegressionStats } from './group-stats.ts';
 import { assertCodesHaveLabels, assertSameLength, countDropped, toFiniteNumbers, toWeights } from './row-arguments.ts';
 
 /** Predicted and true numbers, on the host. */
@@ -87,11 +87,10 @@ export const QUANTITY_OF: Readonly<Record<RegressionQuantity, (prediction: numbe
 
 function momentsOf({ labels, codes, yPred, yTrue, weights }: PreparedNumbers): RegressionStats['moments'] {
   const values = new Float64Array(yPred.length);
-  const moments = REGRESSION_QUANTITIES.map((quantity): readonly [RegressionQuantity, Moments] => {
-    if (yTrue === undefined && quantity !== 'prediction') return [quantity, emptyMoments(labels.length)];
+  return makeMoments((quantity) => {
+    if (yTrue === undefined && quantity !== 'prediction') return emptyMoments(labels.length);
     const valueOf = QUANTITY_OF[quantity];
     for (let row = 0; row < values.length; row++) values[row] = valueOf(yPred[row] as number, yTrue?.[row] as number);
-    return [quantity, groupMoments(values, codes, weights, labels.length)];
+    return groupMoments(values, codes, weights, labels.length);
   });
-  return Object.fromEntries(moments) as RegressionStats['moments'];
 }

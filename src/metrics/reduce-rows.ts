@@ -8,7 +8,7 @@ import {
   toBinary,
 } from '../table/index.ts';
 import { assertPositiveLabel } from './assert-positive-label.ts';
-import { CELLS_PER_GROUP, type CellTables, type ClassificationStats, sum, TABLES } from './group-stats.ts';
+import { CELLS_PER_GROUP, type CellTables, type ClassificationStats, sum, makeTables } from './group-stats.ts';
 import { assertCodesHaveLabels, assertSameLength, countDropped, toWeights } from './row-arguments.ts';
 
 /** Decisions and what they are judged by, on the host. */
@@ -139,8 +139,7 @@ export function finishClassification(
   raw: RawCells,
   { yTrue, yPred }: { readonly yTrue?: unknown; readonly yPred: { readonly length: number } },
 ): ClassificationStats {
-  const fold = (first: number, groups: number): CellTables =>
-    Object.fromEntries(TABLES.map((name) => [name, foldCells(raw[name], first, groups)])) as unknown as CellTables;
+  const fold = (first: number, groups: number): CellTables => makeTables((name) => foldCells(raw[name], first, groups));
   const tables = fold(1, labels.length);
   return {
     kind: 'classification',

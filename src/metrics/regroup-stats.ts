@@ -3,9 +3,9 @@ import {
   CELLS_PER_GROUP,
   type CellTables,
   type GroupStats,
-  REGRESSION_QUANTITIES,
+  makeTables,
+  makeMoments,
   type RegressionStats,
-  TABLES,
 } from './group-stats.ts';
 import { collectScores, scoreEntries } from './score-grid.ts';
 
@@ -68,7 +68,7 @@ function regroupAny(stats: GroupStats, placeOf: ArrayLike<number>, labels: reado
 }
 
 function regroupTables(stats: CellTables, placeOf: ArrayLike<number>, groups: number, width: number): CellTables {
-  const tables = TABLES.map((name) => {
+  return makeTables((name) => {
     const table = new Float64Array(groups * width);
     for (let group = 0; group < placeOf.length; group++) {
       const place = placeOf[group] as number;
@@ -78,9 +78,8 @@ function regroupTables(stats: CellTables, placeOf: ArrayLike<number>, groups: nu
         table[target] = (table[target] as number) + (stats[name][group * width + cell] as number);
       }
     }
-    return [name, table] as const;
+    return table;
   });
-  return Object.fromEntries(tables) as unknown as CellTables;
 }
 
 function regroupMoments(
@@ -88,7 +87,7 @@ function regroupMoments(
   placeOf: ArrayLike<number>,
   groups: number,
 ): RegressionStats['moments'] {
-  const moments = REGRESSION_QUANTITIES.map((quantity) => {
+  return makeMoments((quantity) => {
     const pooled: GroupMoments[] = Array.from({ length: groups }, () => ({ weight: 0, mean: 0, m2: 0, m3: 0 }));
     for (let group = 0; group < placeOf.length; group++) {
       const place = placeOf[group] as number;
@@ -96,7 +95,6 @@ function regroupMoments(
       const own = momentsOfGroup(stats.moments[quantity], stats.weights, group);
       pooled[place] = mergeMoments(pooled[place] as GroupMoments, own);
     }
-    return [quantity, momentsFromGroups(pooled)] as const;
+    return momentsFromGroups(pooled);
   });
-  return Object.fromEntries(moments) as RegressionStats['moments'];
 }

@@ -1,6 +1,6 @@
 import { createRandom, type Random } from '../internal/random.ts';
 import { drawBinomial, type Interval, normalCdf, normalQuantile, quantileSorted } from '../stats/index.ts';
-import { CELLS_PER_GROUP, type ClassificationStats, TABLES } from './group-stats.ts';
+import { CELLS_PER_GROUP, type ClassificationStats, makeTables } from './group-stats.ts';
 import { effectiveCount } from './measures/group-measure.ts';
 import type { FilledMetricOptions } from './options.ts';
 
@@ -66,7 +66,7 @@ function drawCells(cells: Float64Array, random: Random): Float64Array {
 }
 
 function withCells(stats: ClassificationStats, cells: Float64Array): ClassificationStats {
-  return { ...stats, ...Object.fromEntries(TABLES.map((name) => [name, cells])) };
+  return { ...stats, ...makeTables(() => cells) };
 }
 
 /** The tails of BCa: shifted by the bias z0 of the replicates and the acceleration a of the jackknife. */
@@ -86,6 +86,8 @@ function correctedTails(
   const acceleration = jackknifeAcceleration(stats, cells, metricOf);
   const shifted = (probability: number): number => {
     const z = bias + normalQuantile(probability);
+    // A level next to 1 takes all replicates.
+    if (!Number.isFinite(z)) return probability;
     return normalCdf(bias + z / (1 - acceleration * z));
   };
   return [shifted(tail), shifted(1 - tail)];
@@ -107,6 +109,6 @@ function jackknifeAcceleration(
   const mean = left.reduce((sum, { rows, value }) => sum + rows * value, 0) / total;
   const moment = (power: number): number =>
     left.reduce((sum, { rows, value }) => sum + rows * (mean - value) ** power, 0);
-  const spread = moment(2);
-  return spread === 0 || left.length === 0 ? 0 : moment(3) / (6 * spread ** 1.5);
+  const scale = 6 * moment(2) ** 1.5;
+  return scale > 0 ? moment(3) / scale : 0;
 }

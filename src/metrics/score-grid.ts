@@ -1,4 +1,4 @@
-import { MOST_DISTINCT_SCORES, type ScoreStats } from './group-stats.ts';
+import { makeTables, MOST_DISTINCT_SCORES, type ScoreStats } from './group-stats.ts';
 
 /** The grid has 2 to this power of steps from 0 to the largest score: a power of two, so that grids nest. */
 const STEPS_LOG2 = 14;
@@ -39,16 +39,12 @@ export function collectScores(
     // Many groups of the one score 0 are as few as they can be.
     if (coarse > 0) return collectScores(labels, entries, nDropped, coarse);
   }
-  const tables = <Name extends 'counts' | 'weights' | 'squaredWeights'>(name: Name): Float64Array =>
-    Float64Array.from(exact.flatMap((entry) => entry[name]));
   return {
     kind: 'scores',
     labels,
     groups: Int32Array.from(exact, ({ group }) => group),
     scores: Float64Array.from(exact, ({ score }) => score),
-    counts: tables('counts'),
-    weights: tables('weights'),
-    squaredWeights: tables('squaredWeights'),
+    ...makeTables((name) => Float64Array.from(exact.flatMap((entry) => entry[name]))),
     step,
     hasTruth: true,
     nDropped,

@@ -3,9 +3,9 @@ import {
   CELLS_PER_GROUP,
   type CellTables,
   type GroupStats,
+  makeMoments,
+  makeTables,
   REGRESSION_QUANTITIES,
-  type RegressionStats,
-  TABLES,
 } from './group-stats.ts';
 
 /** Statistics as JSON has them: plain arrays, snake_case names. */
@@ -71,21 +71,22 @@ export function statsFromJson(json: unknown): GroupStats {
         kind: 'regression',
         labels,
         ...reader.tables(labels.length),
-        moments: Object.fromEntries(
-          REGRESSION_QUANTITIES.map((quantity) => {
-            const moments = reader.inside('moments').inside(quantity);
-            const read = (name: string): Float64Array => moments.numbers(name, labels.length);
-            return [quantity, { mean: read('mean'), m2: read('m2'), m3: read('m3') }];
-          }),
-        ) as RegressionStats['moments'],
+        moments: makeMoments((quantity) => {
+          const moments = reader.inside('moments').inside(quantity);
+          const read = (name: string): Float64Array => moments.numbers(name, labels.length);
+          return { mean: read('mean'), m2: read('m2'), m3: read('m3') };
+        }),
         ...end,
       };
     case 'scores': {
       const scores = reader.numbers('scores');
       const groups = Int32Array.from(reader.numbers('groups', scores.length));
       if (groups.some((group) => group < 0 || group >= labels.length)) throw unreadable('groups', 'indexes of labels');
+      if (!isAscending(groups, scores)) throw unreadable('scores', 'in ascending order, group by group');
       const tables = reader.tables(2 * scores.length);
-      return { kind: 'scores', labels, ...tables, groups, scores, step: reader.number('step'), ...end, hasTruth: true };
+      const step = reader.number('step');
+      if (step < 0) throw unreadable('step', '0 or more');
+      return { kind: 'scores', labels, ...tables, groups, scores, step, ...end, hasTruth: true };
     }
     default:
       throw unreadable('kind', 'classification, regression or scores');
@@ -93,7 +94,7 @@ export function statsFromJson(json: unknown): GroupStats {
 }
 
 function tablesToJson(tables: CellTables): Record<string, number[]> {
-  return Object.fromEntries(TABLES.map((name) => [wireName(name), [...tables[name]]]));
+  return { counts: [...tables.counts], weights: [...tables.weights], squared_weights: [...tables.squaredWeights] };
 }
 
 function wireName(name: string): string {
@@ -104,6 +105,14 @@ function unreadable(field: string, required: string): DataValidationError {
   return new DataValidationError(`These are no statistics: '${field}' must be ${required}.`, {
     context: { field },
     suggestion: 'Give what statsToJson wrote.',
+  });
+}
+
+function isAscending(groups: Int32Array, scores: Float64Array): boolean {
+  return scores.every((score, place) => {
+    if (place === 0) return true;
+    const step = (groups[place] as number) - (groups[place - 1] as number);
+    return step > 0 || (step === 0 && score > (scores[place - 1] as number));
   });
 }
 
@@ -135,6 +144,7 @@ class Reader {
     if (!Array.isArray(labels) || labels.some((label) => typeof label !== 'string')) {
       throw unreadable('labels', 'a list of texts');
     }
+    if (new Set(labels).size < labels.length) throw unreadable('labels', 'all different');
     return Object.freeze([...(labels as string[])]);
   }
 
@@ -144,12 +154,14 @@ class Reader {
     if (!isList || (size !== undefined && values.length !== size)) {
       throw unreadable(name, size === undefined ? 'a list of numbers' : `a list of ${String(size)} numbers`);
     }
-    return Float64Array.from(values as number[]);
+    return Float64Array.from(values);
   }
 
   tables(size: number): CellTables {
-    return Object.fromEntries(
-      TABLES.map((name) => [name, this.numbers(wireName(name), size)]),
-    ) as unknown as CellTables;
+    return makeTables((name) => {
+      const table = this.numbers(wireName(name), size);
+      if (table.some((value) => value < 0)) throw unreadable(wireName(name), '0 or more everywhere');
+      return table;
+    });
   }
 }

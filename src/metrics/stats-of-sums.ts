@@ -1,7 +1,7 @@
 import type { NumberSums } from '../io/sum-moments.ts';
 import type { WeightSums } from '../io/value-sql.ts';
 import { emptyMoments } from '../stats/index.ts';
-import { type CellTables, REGRESSION_QUANTITIES, type RegressionStats } from './group-stats.ts';
+import { type CellTables, makeMoments, type RegressionStats } from './group-stats.ts';
 
 /** Adds sums up at their places. */
 export function fillTables(parts: readonly WeightSums[], places: readonly number[], size: number): CellTables {
@@ -24,7 +24,7 @@ export function momentsOfSums(
   sums: readonly Pick<NumberSums, 'group' | 'moments'>[],
   groups: number,
 ): RegressionStats['moments'] {
-  const moments = REGRESSION_QUANTITIES.map((quantity) => {
+  return makeMoments((quantity) => {
     const filled = emptyMoments(groups);
     for (const { group, moments: own } of sums) {
       const { mean, m2, m3 } = own[quantity] ?? { mean: 0, m2: 0, m3: 0 };
@@ -32,7 +32,6 @@ export function momentsOfSums(
       filled.m2[group] = m2;
       filled.m3[group] = m3;
     }
-    return [quantity, filled] as const;
+    return filled;
   });
-  return Object.fromEntries(moments) as RegressionStats['moments'];
 }

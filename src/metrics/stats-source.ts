@@ -1,7 +1,7 @@
 import { type ClassStats, compareGroups } from './compare-groups.ts';
 import { metricKind, metricNeedsTruth } from './compute-metric.ts';
 import type { ControlCell } from './frame/cross-control.ts';
-import { MetricFrame, type StatsByKind } from './frame/metric-frame.ts';
+import { MetricFrame } from './frame/metric-frame.ts';
 import { kindsOf, parseMeasures } from './frame/metric-frame-of-rows.ts';
 import type { GroupStats } from './group-stats.ts';
 import { metricDefinition } from './metric-definitions.ts';
@@ -73,5 +73,5 @@ export async function frameFromSource<Control>(
       cells = crossed.cells;
     }
   }
-  return new MetricFrame(Object.fromEntries(statistics) as StatsByKind, measures, options, cells);
+  return new MetricFrame(Object.fromEntries(statistics), measures, options, cells);
 }

@@ -42,7 +42,7 @@ describe('evenhand validate, its further options', () => {
     return file;
   }
 
-  async function validate(...args: string[]): Promise<{ code: number; body: Body }> {
+  async function validate(...args: string[]): Promise<{ code: number | null; body: Body }> {
     const { code, stdout } = await runCli(['validate', ...args, '--json']);
     return { code, body: JSON.parse(stdout) as Body };
   }

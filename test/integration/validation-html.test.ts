@@ -257,7 +257,7 @@ describe('validationToHtml', () => {
       { minGroupSize: 10 },
     );
     const html = await validationToHtml({ ...validationOf({ sex }), frames: { sex: frame } }, 'a.csv');
-    expect(html).to.include('Inside the levels of the control feature').and.include('<span>&lt;X&gt;</span>');
+    expect(html).to.include('Inside the levels of the control feature').and.include('<span>Level: &lt;X&gt;</span>');
     expect(tablesOf(html)).to.deep.include(['b', '40', '90.00%']);
     expect(frame.warnings).to.have.length(1);
     expect(unbalanced(html)).to.deep.equal([]);
@@ -287,6 +287,7 @@ describe('numbers of a report', () => {
     [0.12345, 'share', '12.35%'],
     [0.12345, 'number', '0.1235'],
     [0.00001234, 'number', '1.234e-5'],
+    [0.0007757, 'number', '0.0008'],
     [0, 'number', '0.0000'],
     [1e20, 'number', '1.000e+20'],
     [null, 'share', 'undefined'],

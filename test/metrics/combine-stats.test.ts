@@ -48,6 +48,12 @@ function rounded(stats: GroupStats): unknown {
   );
 }
 
+function ofTwo<Stats>(
+  reduce: (rows: { yTrue: number[]; yPred: number[]; yScore: number[]; sensitive: string[] }) => Stats,
+): Stats {
+  return reduce({ yTrue: [1, 0], yPred: [1, 1], yScore: [0.5, 0.25], sensitive: ['a', 'b'] });
+}
+
 describe('statistics add up', () => {
   for (const [kind, reduce] of KINDS) {
     it(`${kind}: two halves merged are the whole, groups matched by label`, () => {
@@ -95,6 +101,28 @@ describe('statistics add up', () => {
     expect(() => mergeStats<GroupStats>(counts, scores)).to.throw(DataValidationError, /classification and of scores/);
   });
 
+  it('rows that lack a value cannot be removed where there are fewer', () => {
+    const whole = { yPred: [1, 0], sensitive: ['a', 'b'] };
+    const gappy = { yPred: [1, null], sensitive: ['a', 'b'] };
+    expect(() => removeStats(reduceClassification(whole), reduceClassification(gappy))).to.throw(DataValidationError);
+  });
+
+  it('what rounding leaves of removed weights and errors is nothing', () => {
+    // 0.1 + 0.2 + 0.3 - 0.3 - 0.2 - 0.1 is 2.8e-17 in float64, and less than nothing in other orders.
+    const of = (weights: number[], error: number) =>
+      reduceRegression({
+        yTrue: weights.map(() => 0),
+        yPred: weights.map(() => error),
+        sensitive: weights.map(() => 'a'),
+        sampleWeight: weights,
+      });
+    const [low, high, exact] = [of([0.1], 0.1), of([0.2, 0.3], 0.7), of([0.4], 0)];
+    const left = removeStats(removeStats(mergeStats(mergeStats(high, low), exact), low), high);
+    expect(left.moments.squaredError.mean[0]).to.be.within(0, 1e-15);
+    const none = removeStats(left, exact);
+    expect([none.counts[0], none.weights[0], none.squaredWeights[0]]).to.deep.equal([0, 0, 0]);
+  });
+
   it('a metric of statistics of another kind is refused by name', () => {
     expect(() => metricOf('roc_auc_difference', reduceClassification(first)))
       .to.throw(Error)
@@ -107,6 +135,9 @@ describe('statistics add up', () => {
     ['another form', { form: 2 }, 'form'],
     ['no labels', { form: 1, kind: 'classification' }, 'labels'],
     ['too few counts', { form: 1, kind: 'classification', labels: ['a'], n_dropped: 0, counts: [1] }, 'counts'],
+    ['a label twice', { form: 1, kind: 'classification', labels: ['a', 'a'] }, 'all different'],
+    ['counts below 0', { ...statsToJson(ofTwo(reduceRegression)), counts: [3, -1] }, "'counts' must be 0 or more"],
+    ['scores in no order', { ...statsToJson(ofTwo(reduceScores)), groups: [1, 0] }, 'ascending'],
   ] as const) {
     it(`JSON that is no statistics: ${title}`, () => {
       expect(() => statsFromJson(json)).to.throw(DataValidationError, field);

@@ -21,7 +21,7 @@ describe("other libraries' conventions", () => {
   it('Aequitas: each group against the largest, by its ratio, and by a tau of 1.25 on both sides', () => {
     // Rates: a 4/8, b 3/4, c 1/4; a is the largest group. Disparities 1.5 and 0.5.
     const yPred = [1, 1, 1, 1, 0, 0, 0, 0, 1, 1, 1, 0, 1, 0, 0, 0];
-    const sensitive = [...'aaaaaaaabbbbcccc'];
+    const sensitive = Array.from('aaaaaaaabbbbcccc');
     const result = computeMetric('demographic_parity_ratio', { yPred, sensitive }, { compat: 'aequitas' });
     expect(result.value).to.equal(0.5);
     expect(result.perGroup['b']).to.deep.equal({ selection_rate: 0.75, selection_rate_disparity: 1.5 });
@@ -52,6 +52,39 @@ describe("other libraries' conventions", () => {
       DataValidationError,
       /no group 'z'/,
     );
+  });
+
+  it('AIF360 compares with the privileged group and nothing else', () => {
+    const rows = { yPred: [1, 0], sensitive: ['a', 'b'] };
+    for (const options of [{ method: 'between_groups' }, { method: 'to_overall' }, { referenceGroup: [] }] as const) {
+      expect(() =>
+        computeMetric('disparate_impact', rows, { compat: 'aif360', referenceGroup: 'a', ...options }),
+      ).to.throw(ValueError, /privileged group only|must name a group/);
+    }
+  });
+
+  it('AIF360: a resample without a privileged decision has an infinite ratio, and no interval of NaN', () => {
+    const rows = { yPred: [1, 1, 0, 0, 1, 0, 0, 0], sensitive: Array.from('aaaabbbb') };
+    for (const ciMethod of ['percentile', 'bca'] as const) {
+      const options = { compat: 'aif360', referenceGroup: 'b', ciMethod, ciSamples: 200 } as const;
+      const { ci } = computeMetric('disparate_impact', rows, options);
+      expect(ci?.[0]).to.be.within(0, 2);
+      expect(ci?.[1]).to.be.at.least(2);
+    }
+  });
+
+  it('fairlearn: a group without a mean of two rates leaves the metric undefined, for that reason', () => {
+    const rows = { yTrue: [1, 1, 0, 1], yPred: [1, 0, 1, 1], sensitive: Array.from('aabb') };
+    const result = computeMetric('balanced_accuracy_difference', rows, { compat: 'fairlearn' });
+    expect(result.undefinedReason).to.equal('a group has no balanced accuracy');
+    const toB = { compat: 'fairlearn', method: 'to_reference', referenceGroup: 'b' } as const;
+    expect(computeMetric('balanced_accuracy_ratio', rows, toB).value).to.be.NaN;
+  });
+
+  it('fairlearn: a rate of an empty denominator has no permutations', () => {
+    const rows = { yTrue: [1, 1, 0, 1], yPred: [1, 0, 1, 1], sensitive: Array.from('aabb') };
+    const options = { compat: 'fairlearn', withPValue: true, ciSamples: 20 } as const;
+    expect(computeMetric('false_positive_rate_difference', rows, options).pValue).to.equal(null);
   });
 
   it('to_reference without any compat: the largest distance from the reference group', () => {

@@ -82,7 +82,7 @@ describe('p-values of gaps', () => {
     // All of the gap is in the positives, 3 of 4 against 1 of 4; negatives are all refused.
     const yTrue = [1, 1, 1, 1, 0, 0, 1, 1, 1, 1, 0, 0];
     const yPred = [1, 1, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0];
-    const sensitive = [...'aaaaaabbbbbb'];
+    const sensitive = Array.from('aaaaaabbbbbb');
     const result = computeMetric('equalized_odds_difference', { yTrue, yPred, sensitive }, options);
     expect(result.pValue).to.be.closeTo(34 / 70, 0.012);
   });

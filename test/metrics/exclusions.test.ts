@@ -2,10 +2,12 @@ import { expect } from 'chai';
 
 import { DataValidationError, MetricComputationError, ValueError } from '../../src/exceptions/index.ts';
 import {
+  computeMetric,
   demographicParityDifference,
   equalizedOddsDifference,
   FairnessAnalyzer,
   maeParityDifference,
+  metricFrame,
 } from '../../src/metrics/index.ts';
 
 const repeat = <T>(value: T, times: number): T[] => Array<T>(times).fill(value);
@@ -73,6 +75,73 @@ describe('groups that take no part', () => {
     const single = maeParityDifference([0, 0], [1, 3], ['a', 'b'], { minGroupSize: 1 });
     expect([single.value, single.ci]).to.deep.equal([2, null]);
     expect(single.warnings.join()).to.match(/no interval: a group has one row/);
+  });
+
+  it('weights that cannot be squared make a reason where that matters, and none where it does not', () => {
+    const rows = { yTrue: [0, 0, 0, 0], yPred: [1, 0, 1, 1], sensitive: Array.from('aabb') };
+    const of = (metric: string, weight: number) =>
+      computeMetric(metric, { ...rows, sampleWeight: [weight, weight, weight, weight] }, { minGroupSize: 1 });
+    for (const weight of [1e-170, 1e155]) {
+      expect(of('selection_rate_difference', weight).value).to.equal(0.5);
+      expect(of('mae_parity_difference', weight).undefinedReason).to.equal(
+        'the weights are too large or too small to be squared',
+      );
+    }
+    // The square of the sum leaves float64 before the sum of squares does.
+    const yPred = Array.from({ length: 80 }, (_, row) => row % 7);
+    const many = { yPred, yTrue: yPred.map(() => 0), sensitive: yPred.map((_, row) => (row < 40 ? 'a' : 'b')) };
+    const [unit, huge] = [1, 1e153].map((weight) =>
+      computeMetric('mae_parity_difference', { ...many, sampleWeight: yPred.map(() => weight) }),
+    );
+    expect(huge?.ci?.[1]).to.be.closeTo(unit?.ci?.[1] ?? NaN, 1e-9);
+  });
+
+  it('weights of all rows together that leave float64 make no overall value of 0', () => {
+    const rows = { yPred: [1, 0, 1, 0, 0, 0], sensitive: Array.from('aabbcc') };
+    const sampleWeight = [1, 1, 8e307, 8e307, 8e307, 8e307];
+    const options = { minGroupSize: 1, method: 'to_overall', withCi: false } as const;
+    const result = computeMetric('demographic_parity_difference', { ...rows, sampleWeight }, options);
+    expect(result.undefinedReason).to.match(/all rows together/);
+  });
+
+  it('true values that are one number vary by nothing, however that number is rounded', () => {
+    const rows = { yTrue: [0.1, 0.1, 0.1, 1, 2, 4], yPred: [0.1, 0.2, 0.3, 1, 2, 3], sensitive: Array.from('aaabbb') };
+    const result = computeMetric('r2_difference', rows, { minGroupSize: 1 });
+    expect(result.excluded['a']?.reason).to.match(/all with the same true value/);
+  });
+
+  it('a ratio to all rows that lie below 0 is undefined', () => {
+    const rows = { yPred: [1, 1, 2, 2, -100], sensitive: Array.from('aabbc') };
+    const result = computeMetric('mean_prediction_ratio', rows, { minGroupSize: 2, method: 'to_overall' });
+    expect(result.undefinedReason).to.match(/changes sign/);
+  });
+
+  it('weights that add up to their squares are no counts to permute', () => {
+    // Eight of 1/2 and one of 2 are six, and so are their squares.
+    const sampleWeight = [...repeat(0.5, 8), 2, ...repeat(0.5, 8), 2];
+    const yPred = [1, 0, 1, 0, 1, 0, 1, 0, 0, 1, 0, 1, 0, 1, 1, 1, 0, 0];
+    const rows = { yPred, sampleWeight, sensitive: Array.from('aaaaaaaaabbbbbbbbb') };
+    const result = computeMetric('demographic_parity_difference', rows, { minGroupSize: 1, withPValue: true });
+    expect(result.pValueMethod).to.equal('max-t');
+  });
+
+  it('a column that a metric does not need may hold anything', async () => {
+    const rows = { yPred: [1, 5, 3, 3], yTrue: [1, null, 'x', 1], sensitive: Array.from('aabb') };
+    const options = { minGroupSize: 1, withCi: false };
+    const expected = { value: 0, nDropped: 0 };
+    expect(computeMetric('mean_prediction_difference', rows, options)).to.include(expected);
+    expect(await new FairnessAnalyzer().metric('mean_prediction_difference', rows, options)).to.include(expected);
+    expect(metricFrame({ ...rows, metrics: ['mean_prediction'] }, options).nDropped).to.equal(0);
+  });
+
+  it('a level next to 1 gives no number instead of NaN', () => {
+    const rows = { yPred: [1, 0, 1, 1], sensitive: Array.from('aabb') };
+    for (const ciMethod of ['simultaneous', 'percentile', 'bca'] as const) {
+      const options = { minGroupSize: 1, ciLevel: 1 - Number.EPSILON / 2, ciMethod, ciSamples: 20 };
+      const result = computeMetric('demographic_parity_difference', rows, options);
+      expect((result.ci ?? []).some(Number.isNaN)).to.equal(false);
+      expect(result.perGroupCi?.['a']?.['selection_rate']).to.equal(null);
+    }
   });
 
   it('an excluded group may be called __proto__', () => {
@@ -195,6 +264,45 @@ describe('input that cannot be measured is refused with the argument, the index 
       () => demographicParityDifference([1, 0], { kind: 'categorical', codes: Int32Array.of(0, 3), labels: ['a'] }),
       /code 3 at index 1, but has 1 labels/,
     ],
+    ...['demographic_parity_difference', 'mae_parity_difference', 'roc_auc_difference'].map(
+      (metric): [string, () => unknown, RegExp] => [
+        `a code without a label: ${metric}`,
+        () => {
+          const sensitive = { kind: 'categorical', codes: Int32Array.of(0, 3), labels: ['a'] } as const;
+          return computeMetric(metric, {
+            yPred: [1, 0],
+            yTrue: [1, 0],
+            yScore: [1, 0],
+            sampleWeight: [1, 1],
+            sensitive,
+          });
+        },
+        /code 3 at index 1, but has 1 labels/,
+      ],
+    ),
+    [
+      'a code without a label, crossed',
+      () =>
+        demographicParityDifference([1, 0], {
+          sex: { kind: 'categorical', codes: Int32Array.of(0, 3), labels: ['a', 'b'] },
+          race: ['x', 'y'],
+        }),
+      /code 3 at index 1, which has no label/,
+    ],
+    [
+      'a label twice',
+      () =>
+        demographicParityDifference([1, 0], { kind: 'categorical', codes: Int32Array.of(0, 1), labels: ['a', 'a'] }),
+      /label 'a' twice/,
+    ],
+    [
+      'a tensor that is gone',
+      () => {
+        const gone = { shape: [2], dtype: 'int32', isDisposed: true, dataSync: () => [1, 0] };
+        return demographicParityDifference(gone, ['a', 'b']);
+      },
+      /yPred is a tensor that has been disposed of/,
+    ],
     [
       'attributes of different lengths',
       () => demographicParityDifference([1, 0], { sex: ['a', 'b'], race: ['c'] }),
@@ -218,6 +326,26 @@ describe('input that cannot be measured is refused with the argument, the index 
       'a level of 1',
       () => demographicParityDifference([1], ['a'], { ciLevel: 1 }),
       /ciLevel parameter must lie between 0 and 1/,
+    ],
+    [
+      'a seed that is no number',
+      () => demographicParityDifference([1], ['a'], { seed: NaN }),
+      /seed parameter must be a whole number. Got NaN/,
+    ],
+    [
+      'an unknown average',
+      () => demographicParityDifference([1], ['a'], { average: 'micro' as never }),
+      /average parameter must be one of macro. Got 'micro'/,
+    ],
+    [
+      'an unknown nanPolicy',
+      () => demographicParityDifference([1], ['a'], { nanPolicy: 'keep' as never }),
+      /nanPolicy parameter must be one of exclude, include/,
+    ],
+    [
+      'a measure that a frame does not have',
+      () => metricFrame({ yPred: [1], sensitive: ['a'], metrics: ['count'] }).metric('roc_auc'),
+      /must be one of count. Got 'roc_auc'/,
     ],
     [
       'a minimum of 0',

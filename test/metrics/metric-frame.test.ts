@@ -90,4 +90,17 @@ describe('a metric frame', () => {
     expect(() => metricFrame({ ...rows, metrics: [] })).to.throw(ValueError, /at least one measure/);
     expect(() => metricFrame({ ...rows, metrics: ['true_positive_rate'] })).to.throw(/true labels/);
   });
+
+  it('a frame stays what it is when the options it was made with change', () => {
+    const referenceGroup = ['a'];
+    const options = { minGroupSize: 1, compat: 'aif360' as const, referenceGroup };
+    const frame = metricFrame(
+      { yPred: [1, 0, 1, 1], sensitive: ['a', 'a', 'b', 'b'], metrics: ['selection_rate'] },
+      options,
+    );
+    const before = frame.toJSON();
+    options.minGroupSize = 99;
+    referenceGroup[0] = 'b';
+    expect(frame.toJSON()).to.deep.equal(before);
+  });
 });

@@ -66,7 +66,11 @@ for (const backend of BACKENDS) {
 
     it('fairness metrics: differences and ratios, between groups and to overall, worst case and mean', async () => {
       for (const { metric, groups, method, agg, weighted, expected } of shared.fairness_metrics) {
-        const options = { ...bare, ...(method === undefined ? {} : { method }), ...(agg == null ? {} : { agg }) };
+        const options = {
+          ...bare,
+          ...(method === undefined ? {} : { method }),
+          ...(agg === null || agg === undefined ? {} : { agg }),
+        };
         const result = await analyzer.metric(metric, rowsOf(weighted, groups), options);
         expect(result.value, JSON.stringify([metric, groups, method, agg, weighted])).to.be.closeTo(expected, EXACT);
         // None of these cases has a group without a denominator, where fairlearn and we differ on purpose.
@@ -110,6 +114,8 @@ for (const backend of BACKENDS) {
       precision: 'precision',
       recall: 'recall_score',
     };
+    // The caller knows the form of its example.
+    // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters
     const find = <Example>(text: string): Example => {
       const found = examples.find(({ where }) => String(where).includes(text));
       if (found === undefined) throw new Error(`no example ${text}`);

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 
 import { DataValidationError } from '../../src/exceptions/index.ts';
 import { createRandom } from '../../src/internal/random.ts';
-import { computeMetric, metricFrame, metricOf, reduceScores } from '../../src/metrics/index.ts';
+import { computeMetric, mergeStats, metricFrame, metricOf, reduceScores } from '../../src/metrics/index.ts';
 
 describe('measures of scores', () => {
   it('AUC with its standard error, as DeLong has it, by hand', () => {
@@ -10,7 +10,7 @@ describe('measures of scores', () => {
     // Of negatives: 2/3, 1/2 + 1/3 = 5/6, 1. Variances with n - 1: 1/12 and 1/36; se^2 = 1/36 + 1/108 = 1/27.
     const yTrue = [1, 1, 1, 0, 0, 0];
     const yScore = [0.9, 0.6, 0.4, 0.5, 0.4, 0.1];
-    const both = { yTrue: [...yTrue, ...yTrue], yScore: [...yScore, ...yScore], sensitive: [...'aaaaaabbbbbb'] };
+    const both = { yTrue: [...yTrue, ...yTrue], yScore: [...yScore, ...yScore], sensitive: Array.from('aaaaaabbbbbb') };
     const result = computeMetric('roc_auc_difference', both, { minGroupSize: 1, ciLevel: 0.5 });
     expect(result.perGroup['a']?.['roc_auc']).to.be.closeTo(5 / 6, 1e-12);
     const [low = NaN] = result.perGroupCi?.['a']?.['roc_auc'] ?? [];
@@ -49,15 +49,68 @@ describe('measures of scores', () => {
     }
   });
 
+  it('more groups than distinct scores that are kept: of one score, and of many', () => {
+    const n = 70_000;
+    const groups = (prefix: string): string[] => Array.from({ length: n }, (_, row) => `${prefix}${row}`);
+    const zeros = Array<number>(n).fill(0);
+    const of = (prefix: string) => reduceScores({ yTrue: zeros, yScore: zeros, sensitive: groups(prefix) });
+    expect([of('a').scores.length, of('a').step]).to.deep.equal([n, 0]);
+    expect(mergeStats(of('a'), of('b')).labels).to.have.length(2 * n);
+    // In every group the positive has the larger score.
+    const rows = {
+      yTrue: [...zeros, ...zeros.map(() => 1)],
+      yScore: Array.from({ length: 2 * n }, (_, row) => row),
+      sensitive: [...groups('a'), ...groups('a')],
+    };
+    expect(computeMetric('roc_auc_difference', rows, { minGroupSize: 1, withCi: false }).value).to.equal(0);
+  });
+
+  it('scores near the largest number have a grid too', () => {
+    const yScore = Array.from({ length: 140_000 }, (_, row) => (row + 1) * 1.2e303);
+    const rows = {
+      yTrue: yScore.map((_, row) => row % 2),
+      yScore,
+      sensitive: yScore.map((_, row) => (row % 4 < 2 ? 'a' : 'b')),
+    };
+    const stats = reduceScores(rows);
+    expect(stats.step).to.equal(2 ** 1010);
+    expect(metricOf('roc_auc_difference', stats, { withCi: false }).value).to.be.below(1e-3);
+  });
+
+  it('a group of no weight has no calibration error', () => {
+    const rows = { yTrue: [1, 0, 1, 0, 1, 0], yScore: [1, 0, 1, 0, 1, 0], sensitive: Array.from('aabbcc') };
+    const weighted = { ...rows, sampleWeight: [1, 1, 1, 1, 0, 0] };
+    const result = computeMetric('calibration_difference', weighted, { minGroupSize: 1, withCi: false });
+    expect(result.value).to.equal(0);
+    expect(result.excluded['c']?.reason).to.match(/their weights are all 0/);
+  });
+
+  it('the order in which weights are added up moves no score to another bin', () => {
+    // Fifteen scores of one weight: the middle of every third is an edge, or 1e-16 beside it.
+    const scores = Array.from({ length: 15 }, (_, row) => (row + 1) / 16);
+    const of = (unit: number) =>
+      computeMetric(
+        'calibration_difference',
+        {
+          yTrue: [...scores.map((_, row) => row % 2), 1, 1],
+          yScore: [...scores, 1, 1],
+          sensitive: [...scores.map(() => 'a'), 'b', 'b'],
+          sampleWeight: [...scores, 1, 1].map(() => unit),
+        },
+        { minGroupSize: 1, withCi: false },
+      ).value;
+    for (const unit of [0.1, 0.3, 0.7, 1 / 3]) expect(of(unit)).to.be.closeTo(of(1), 1e-12);
+  });
+
   it('a group of one label has no AUC, and says so', () => {
-    const rows = { yTrue: [1, 0, 1, 1, 1, 0], yScore: [0.9, 0.1, 0.5, 0.6, 0.7, 0.2], sensitive: [...'aabbcc'] };
+    const rows = { yTrue: [1, 0, 1, 1, 1, 0], yScore: [0.9, 0.1, 0.5, 0.6, 0.7, 0.2], sensitive: Array.from('aabbcc') };
     const result = computeMetric('roc_auc_difference', rows, { minGroupSize: 1, withCi: false });
     expect(result.value).to.equal(0);
     expect(result.excluded['b']?.reason).to.equal('no roc auc: 0 rows of the rarer true label, at least 1 needed');
   });
 
   it('a score beyond [0, 1] ranks, but is no probability', () => {
-    const rows = { yTrue: [1, 0, 1, 0], yScore: [3, -1, 2, 5], sensitive: [...'aabb'] };
+    const rows = { yTrue: [1, 0, 1, 0], yScore: [3, -1, 2, 5], sensitive: Array.from('aabb') };
     expect(computeMetric('roc_auc_difference', rows, { minGroupSize: 1 }).value).to.equal(1);
     expect(() => computeMetric('calibration_difference', rows)).to.throw(DataValidationError, /from 0 to 1.*-1/);
   });

@@ -114,12 +114,28 @@ Groups that are too small are left out and named, never silently. An undefined m
     await writeReport?.({
       json: () => `${body}\n`,
       md: () => report,
-      html: async () => (await import('../../integration/validation-html.ts')).validationToHtml(validation, csv),
+      html: async () =>
+        (await import('../../integration/validation-html.ts')).validationToHtml(validation, csv, {
+          settings: settingsOf(options),
+        }),
     });
     print(options.json === true ? body : terminalText(report));
     if (options.out !== undefined) remark(`Wrote ${options.out}`, options);
     if (validation.passed === false) process.exitCode = CHECK_FAILED;
   });
+}
+
+/** The options that were given, as they were named, for the report to be made again. */
+function settingsOf({
+  json: _,
+  quiet: __,
+  verbose: ___,
+  out: ____,
+  ...given
+}: ValidateOptions): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(given).map(([name, value]) => [flagName(name), (value as unknown) === true ? 'yes' : String(value)]),
+  );
 }
 
 /** The forms of a report, each made only where it is asked for. */

@@ -13,7 +13,7 @@ ${
   markup`<div class="note"><ul>${frame.warnings.map((warning) => markup`<li>${warning}</li>`)}</ul></div>`
 }
 ${levelTable('All levels', frame)}
-${Object.entries(frame.byLevel).map(([level, inside]) => markup`${levelTable(level, inside)}\n`)}
+${Object.entries(frame.byLevel).map(([level, inside]) => markup`${levelTable(`Level: ${level}`, inside)}\n`)}
 </section>
 `;
 }

@@ -52,7 +52,16 @@ ${factsOf(result).map(
 }
 
 function factsOf(result: MetricResult): Fact[] {
-  const { value, ci, ciMethod, effectSize, pValue, pValueMethod, minimumDetectableGap: detectable } = result;
+  const {
+    value,
+    ci,
+    ciMethod,
+    effectSize,
+    effectSizeName,
+    pValue,
+    pValueMethod,
+    minimumDetectableGap: detectable,
+  } = result;
   const isGapOfShares = result.metric.endsWith('_difference') && comparesShares(result);
   const points = (gap: number | null): string | undefined =>
     isGapOfShares && gap !== null && Number.isFinite(gap) ? `${(100 * gap).toFixed(2)} percentage points` : undefined;
@@ -68,7 +77,11 @@ function factsOf(result: MetricResult): Fact[] {
       name: 'Effect size',
       value: effectSize === null ? 'none' : effectSize.toFixed(2),
       remark:
-        effectSize === null ? undefined : comparesShares(result) ? 'risk ratio, largest to smallest' : "Cohen's d",
+        effectSizeName === null
+          ? undefined
+          : effectSizeName === 'risk_ratio'
+            ? 'risk ratio, largest to smallest'
+            : "Cohen's d",
     },
     {
       name: 'p-value',
@@ -88,7 +101,7 @@ function factsOf(result: MetricResult): Fact[] {
   ];
 }
 
-/** Groups of shares are compared by their ratio, groups of numbers by Cohen's d. */
+/** Whether the measures compared are shares of rows. */
 function comparesShares(result: MetricResult): boolean {
   return measuresOf(result).some((measure) => unitOf(measure) === 'share');
 }

@@ -26,7 +26,7 @@ export function tableNumber(value: number | null | undefined): string {
   if (value === null || value === undefined || Number.isNaN(value)) return 'undefined';
   if (!Number.isFinite(value)) return 'no bound';
   const size = Math.abs(value);
-  return size !== 0 && (size < 1e-3 || size >= 1e15) ? value.toExponential(3) : value.toFixed(4);
+  return size !== 0 && (size < 5e-5 || size >= 1e15) ? value.toExponential(3) : value.toFixed(4);
 }
 
 /** A measure's value for a table: shares in per cent. */

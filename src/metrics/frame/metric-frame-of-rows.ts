@@ -7,7 +7,7 @@ import { measureDefinition, type MeasureName, parseMeasure } from '../measures/i
 import type { MetricOptions } from '../options.ts';
 import type { MetricRows } from '../row-options.ts';
 import { crossControl } from './cross-control.ts';
-import { MetricFrame, type StatsByKind } from './metric-frame.ts';
+import { MetricFrame } from './metric-frame.ts';
 
 /** Rows of a frame, with the names of its measures. */
 export interface MetricFrameRows extends MetricRows {
@@ -46,7 +46,7 @@ export function metricFrame(rows: MetricFrameRows, options: MetricOptions = {}):
   const stats = kindsOf(measures).map(
     ({ kind, measure, needsTruth }) => [kind, reduceRows(kind, rowsRead(crossedRows, needsTruth), measure)] as const,
   );
-  return new MetricFrame(Object.fromEntries(stats) as StatsByKind, measures, options, crossed?.cells);
+  return new MetricFrame(Object.fromEntries(stats), measures, options, crossed?.cells);
 }
 
 /**

@@ -53,7 +53,8 @@ export class MetricFrame implements FrameValues {
   ) {
     const parts = cells === undefined ? undefined : takeApart(statsByKind, cells);
     this.#stats = parts?.all ?? statsByKind;
-    this.#options = options;
+    // A copy, so that the frame stays what it is when its owner changes the options.
+    this.#options = { ...options, referenceGroup: ownNames(options.referenceGroup) };
     this.#isLevel = isLevel;
     this.measures = measures;
     const filled = fillMetricOptions(options);
@@ -171,6 +172,10 @@ export class MetricFrame implements FrameValues {
   }
 }
 
+function ownNames(names: MetricOptions['referenceGroup']): MetricOptions['referenceGroup'] {
+  return typeof names === 'object' ? [...names] : names;
+}
+
 /** The same statistics with groups that need not occur, so that a level without the reference group can say so. */
 function withGroups(stats: GroupStats, groups: readonly string[]): GroupStats {
   const absent = groups.filter((group) => !stats.labels.includes(group));
@@ -190,7 +195,7 @@ function takeApart(statsByKind: StatsByKind, cells: readonly ControlCell[]): Fra
     Object.fromEntries(kinds.map(([kind, { levels: own }]) => [kind, own.get(level)])) as StatsByKind,
   ]);
   return {
-    all: Object.fromEntries(kinds.map(([kind, { all }]) => [kind, all])) as StatsByKind,
+    all: Object.fromEntries(kinds.map(([kind, { all }]) => [kind, all])),
     levels: new Map(levels),
   };
 }

@@ -42,7 +42,7 @@ export interface MeanSampling {
 export interface MeasureDefinition<Stats extends GroupStats = GroupStats> {
   readonly kind: Stats['kind'];
   readonly needsTruth: boolean;
-  measure(stats: Stats): GroupMeasure;
+  readonly measure: (stats: Stats) => GroupMeasure;
 }
 
 /** Kish's effective number of rows, (sum w)^2 / sum w^2; 0 of none, NaN where the squares left float64. */

@@ -178,7 +178,7 @@ function hasWeight({ totalNo, totalYes }: GroupScores): boolean {
 /** How far the grid of scores can have moved the measure. */
 function gridNote(stats: ScoreStats, groups: readonly GroupScores[], name: string): string {
   const rounded = `scores were rounded to multiples of ${String(stats.step)}`;
-  if (name !== 'roc_auc') return `${rounded}`;
+  if (name !== 'roc_auc') return rounded;
   const ties = groups.map(({ no, yes, totalNo, totalYes }) =>
     totalNo > 0 && totalYes > 0
       ? no.reduce((sum, weight, place) => sum + weight * (yes[place] as number), 0) / (2 * totalNo * totalYes)

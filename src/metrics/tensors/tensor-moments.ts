@@ -2,7 +2,7 @@ import type { Tensor1D } from '@tensorflow/tfjs';
 
 import { emptyMoments, type Moments } from '../../stats/index.ts';
 import { type CellRows, groupColumnSums, type Slice, type Tf, unitOf } from '../../tensor/index.ts';
-import { REGRESSION_QUANTITIES, type RegressionQuantity, type RegressionStats } from '../group-stats.ts';
+import { makeMoments, REGRESSION_QUANTITIES, type RegressionQuantity, type RegressionStats } from '../group-stats.ts';
 import { known } from './row-states.ts';
 import { withTensors } from './tensor-scope.ts';
 
@@ -40,13 +40,12 @@ export async function tensorMoments(
   );
   const powers = await powerSums(tf, numbers, centres);
   const units = unitsOf(numbers);
-  const moments = REGRESSION_QUANTITIES.map((name, column): readonly [RegressionQuantity, Moments] => {
+  return makeMoments((name, column) => {
     const centre = centres[column];
-    if (centre === undefined) return [name, emptyMoments(totals.length - 1)];
+    if (centre === undefined) return emptyMoments(totals.length - 1);
     const [first, second, third] = powers.slice(3 * column) as [Float64Array, Float64Array, Float64Array];
-    return [name, finishMoments({ centre, first, second, third, shares }, units[name], weightUnit)];
+    return finishMoments({ centre, first, second, third, shares }, units[name], weightUnit);
   });
-  return Object.fromEntries(moments) as RegressionStats['moments'];
 }
 
 /** What each quantity is divided by, so that its powers stay in float32's range. */
