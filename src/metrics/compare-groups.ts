@@ -123,7 +123,7 @@ function measuresOf(
   return definition.measures.map((measureName) => {
     const { measure } = measureDefinition(measureName);
     const own = measureOfCompat(measure(stats), options);
-    const overall = options.method === 'to_overall' ? measure(overallOfCompat(stats, options)).values[0] : undefined;
+    const overall = options.method === 'to_overall' ? overallOfCompat(measure, stats, options) : undefined;
     const name = className === undefined ? own.name : `${own.name} of '${className}'`;
     return { measure: { ...own, name }, className, overall };
   });
@@ -240,8 +240,7 @@ function intervalOf(
       const measures = compared.map((one): ComparedMeasure => {
         const [name] = definition.measures.filter((measure) => measure === one.measure.name);
         const { measure } = measureDefinition(name ?? definition.measures[0] ?? 'selection_rate');
-        const overall =
-          options.method === 'to_overall' ? measure(overallOfCompat(drawn, options)).values[0] : undefined;
+        const overall = options.method === 'to_overall' ? overallOfCompat(measure, drawn, options) : undefined;
         const own = measureOfCompat(measure(drawn), options);
         const anchor = one.anchorGroup === undefined ? overall : own.values[one.anchorGroup];
         return { ...one, measure: own, anchor };

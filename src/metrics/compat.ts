@@ -38,8 +38,17 @@ export function measureOfCompat(measure: GroupMeasure, { compat }: FilledMetricO
   return { ...measure, values: measure.values.map((value, group) => (denominators[group] === 0 ? 0 : value)) };
 }
 
+/** A measure of all rows together, as the library has it. */
+export function overallOfCompat(
+  measure: (stats: GroupStats) => GroupMeasure,
+  stats: GroupStats,
+  options: FilledMetricOptions,
+): number {
+  return measureOfCompat(measure(allRows(stats, options)), options).values[0] as number;
+}
+
 /** Statistics of all rows together; fairlearn keeps those without a group in them. */
-export function overallOfCompat(stats: GroupStats, { compat }: FilledMetricOptions): GroupStats {
+function allRows(stats: GroupStats, { compat }: FilledMetricOptions): GroupStats {
   const pooled = poolGroups(stats);
   if (compat !== 'fairlearn' || pooled.kind !== 'classification') return pooled;
   const { ungrouped } = pooled;

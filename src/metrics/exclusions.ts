@@ -104,10 +104,10 @@ export function whyUndefined(
   }
   const lost = compared.find(({ anchorGroup, groups }) => anchorGroup !== undefined && !groups.includes(anchorGroup));
   if (lost !== undefined) return `the reference group has no ${inPlainWords(lost.measure.name)}`;
-  const isBeyond = compared.some(
-    ({ anchor, anchorGroup }) => anchorGroup === undefined && !Number.isFinite(anchor ?? 0),
-  );
-  return isBeyond ? 'the weights or numbers of all rows together are too large to be added up' : null;
+  const alone = compared.find(({ anchor, anchorGroup }) => anchorGroup === undefined && !Number.isFinite(anchor ?? 0));
+  return alone === undefined
+    ? null
+    : `all rows together have no ${inPlainWords(alone.measure.name)}, or weights or numbers too large to be added up`;
 }
 
 /** What of a group left float64; null where nothing did. */

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 
 import { DataValidationError, ValueError } from '../../src/exceptions/index.ts';
-import { computeMetric } from '../../src/metrics/index.ts';
+import { computeMetric, metricFrame } from '../../src/metrics/index.ts';
 
 describe("other libraries' conventions", () => {
   it('fairlearn: rows without a group count for the overall value, and for no group', () => {
@@ -79,6 +79,15 @@ describe("other libraries' conventions", () => {
     expect(result.undefinedReason).to.equal('a group has no balanced accuracy');
     const toB = { compat: 'fairlearn', method: 'to_reference', referenceGroup: 'b' } as const;
     expect(computeMetric('balanced_accuracy_ratio', rows, toB).value).to.be.NaN;
+  });
+
+  it('fairlearn: the rate of an empty denominator is 0 for all rows too', () => {
+    // No positives anywhere: TPR 0 in both groups and overall. FPR: a 1/2, b 1, overall 3/4.
+    const rows = { yTrue: [0, 0, 0, 0], yPred: [1, 0, 1, 1], sensitive: Array.from('aabb') };
+    const options = { compat: 'fairlearn', method: 'to_overall' } as const;
+    expect(computeMetric('equalized_odds_difference', rows, options).value).to.equal(0.25);
+    const frame = metricFrame({ ...rows, metrics: ['true_positive_rate'] }, options);
+    expect(frame.overall).to.deep.equal({ true_positive_rate: 0 });
   });
 
   it('fairlearn: a rate of an empty denominator has no permutations', () => {

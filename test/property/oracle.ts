@@ -230,6 +230,11 @@ export function metricByDefinition(metric: string, kind: string, rows: readonly 
     (byGroup.get(group) ?? []).filter((row) => kind !== 'decisions' || !needsTruth(metric) || labelled(row)).length;
   const large = [...byGroup.keys()].filter((group) => sizeOf(group) >= how.minGroupSize && sizeOf(group) > 0);
   if (large.length < 2) return NaN;
+  // fairlearn takes the rate of an empty denominator as 0.
+  const valueOf = (part: string, some: readonly Row[]): number => {
+    const { value, isRate } = measureOf(part, some, weigh);
+    return how.compat === 'fairlearn' && isRate && Number.isNaN(value) ? 0 : value;
+  };
   const reference = referenceOf([...byGroup.keys()], sizeOf, how);
 
   const isRatio = metric.endsWith('_ratio');
@@ -237,14 +242,14 @@ export function metricByDefinition(metric: string, kind: string, rows: readonly 
   for (const part of partsOf(metric)) {
     const known = new Map<string, number>();
     for (const group of large) {
-      const { value, rows: n, isRate } = measureOf(part, byGroup.get(group) ?? [], weigh);
-      const isEmpty = how.compat === 'fairlearn' && isRate && Number.isNaN(value);
+      const own = byGroup.get(group) ?? [];
+      const [value, n] = [valueOf(part, own), measureOf(part, own, weigh).rows];
       const keepsAll = how.compat === 'fairlearn' || how.compat === 'aif360';
-      if (keepsAll || (n >= how.minDenominator && !Number.isNaN(value))) known.set(group, isEmpty ? 0 : value);
+      if (keepsAll || (n >= how.minDenominator && !Number.isNaN(value))) known.set(group, value);
     }
     const anchor =
       how.method === 'to_overall'
-        ? measureOf(part, all, weigh).value
+        ? valueOf(part, all)
         : how.method === 'to_reference'
           ? known.get(reference)
           : undefined;
@@ -257,8 +262,10 @@ export function metricByDefinition(metric: string, kind: string, rows: readonly 
 function referenceOf(groups: readonly string[], sizeOf: (group: string) => number, how: Comparison): string {
   if (how.compat === 'aif360') return 'true';
   const most = Math.max(...groups.map(sizeOf));
-  const [first] = groups.filter((group) => sizeOf(group) === most).sort();
-  return how.reference?.[0] ?? first ?? '';
+  const largest = groups.filter((group) => sizeOf(group) === most).sort();
+  // Rows without a group come after those with one.
+  const first = largest.find((group) => group !== '(missing)') ?? '(missing)';
+  return how.reference?.[0] ?? first;
 }
 
 function gapOf(

@@ -65,7 +65,7 @@ export class MetricFrame implements FrameValues {
       const { kind, measure } = measureDefinition(name);
       const stats = this.#stats[kind] as GroupStats;
       const values = measureOfCompat(measure(stats), filled).values;
-      return { name, values, overall: measure(overallOfCompat(stats, filled)).values[0] as number };
+      return { name, values, overall: overallOfCompat(measure, stats, filled) };
     });
     this.overall = Object.fromEntries(columns.map(({ name, overall }) => [name, overall]));
     this.byGroup = Object.fromEntries(
