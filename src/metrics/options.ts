@@ -42,8 +42,8 @@ export interface MetricOptions {
   /** @defaultValue 0.95 */
   readonly ciLevel?: number | undefined;
   /**
-   * `simultaneous` holds for all pairs of groups together and covers a gap of 0; `percentile` and `bca` resample the
-   * counts of decisions, and never cover a gap of 0 (percentile) or seldom (BCa): for comparison with other tools.
+   * `simultaneous` holds for all pairs of groups together, a gap of 0 included; `percentile` and `bca` resample the
+   * counts of decisions and seldom hold a gap of 0: for comparison with other tools.
    * @defaultValue 'simultaneous'
    */
   readonly ciMethod?: CiMethod | undefined;
@@ -73,8 +73,7 @@ export type FilledMetricOptions = {
   readonly referenceGroup: readonly string[] | undefined;
 };
 
-/** The names that options may have. */
-export const CI_METHODS = ['simultaneous', 'percentile', 'bca'] as const satisfies CiMethod[];
+const CI_METHODS = ['simultaneous', 'percentile', 'bca'] as const satisfies CiMethod[];
 
 /**
  * Fills in the defaults and checks what was given.
