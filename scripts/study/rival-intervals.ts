@@ -1,7 +1,8 @@
 import tQuantile from '@stdlib/stats-base-dists-t-quantile';
 import type { Random } from '../../src/internal/random.ts';
 import { createBinomialSampler } from '../../src/stats/binomial-sampler.ts';
-import { type Interval, quantileSorted } from '../../src/stats/index.ts';
+import type { Interval } from '../../src/stats/index.ts';
+import { quantileSorted } from '../../src/stats/quantile.ts';
 import { criticalValue } from '../../src/stats/normal-quantile.ts';
 import type { DrawnFamily, DrawnMeans } from './draw-data.ts';
 

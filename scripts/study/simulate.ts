@@ -1,5 +1,6 @@
 import { createRandom } from '../../src/internal/random.ts';
-import { gapIntervals, type Interval } from '../../src/stats/index.ts';
+import { gapIntervals } from '../../src/stats/gap-interval.ts';
+import type { Interval } from '../../src/stats/index.ts';
 import { createDataSource } from './draw-data.ts';
 import type { Cell } from './design.ts';
 import { bonferroniIntervals, percentileInterval } from './rival-intervals.ts';

@@ -2,9 +2,7 @@ import { DataValidationError } from '../exceptions/index.ts';
 import { loadData } from '../io/index.ts';
 import { type ControlCell, crossControl } from '../metrics/frame/index.ts';
 import type { GroupStats } from '../metrics/group-stats.ts';
-import { metricBackend } from '../metrics/metric-backend.ts';
 import { reduceClassificationSource, reduceRegressionSource, reduceScoreSource } from '../metrics/reduce-source.ts';
-import { rowsSource } from '../metrics/rows-source.ts';
 import { cellsOf } from '../metrics/sql-stats-source.ts';
 import type { ValidateRequest } from '../schemas/validate.ts';
 import type { Column, Table } from '../table/index.ts';
@@ -67,10 +65,15 @@ async function loadAndCount(
   const names = [...attributes.flat(), ...control, yPred, score, yTrue, sampleWeight].filter(
     (name) => name !== undefined,
   );
+  const [{ metricBackend }, { rowsSource }] = await Promise.all([
+    import('../metrics/metric-backend.ts'),
+    import('../metrics/rows-source.ts'),
+  ]);
   const table = await loadData(path, { columns: [...new Set(names)] });
   const columnsOf = (list: readonly string[]): Record<string, Column> =>
     Object.fromEntries(list.map((name) => [name, table.column(name)]));
-  const column = (name: string | undefined): Column | undefined => (name === undefined ? undefined : table.column(name));
+  const column = (name: string | undefined): Column | undefined =>
+    name === undefined ? undefined : table.column(name);
   const counted = attributes.map(async (attribute): Promise<AttributeStatistics> => {
     const sensitive = columnsOf(attribute);
     const crossed = control.length === 0 ? undefined : crossControl(sensitive, columnsOf(control), request.nanPolicy);

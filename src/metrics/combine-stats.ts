@@ -1,5 +1,5 @@
 import { DataValidationError } from '../exceptions/index.ts';
-import { mergeMoments, removeMoments } from '../stats/index.ts';
+import { mergeMoments, removeMoments } from '../stats/moments.ts';
 import { sortLabels } from '../table/index.ts';
 import {
   type CellTables,

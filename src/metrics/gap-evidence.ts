@@ -1,5 +1,6 @@
 import { createRandom } from '../internal/random.ts';
-import { minimumDetectableGap, minimumDetectableMeanGap, permutationPValue } from '../stats/index.ts';
+import { minimumDetectableGap, minimumDetectableMeanGap } from '../stats/minimum-detectable-gap.ts';
+import { permutationPValue } from '../stats/permutation-test.ts';
 import { compareMeasures, type ComparedMeasure, largest, smallest, valuesOf } from './gap.ts';
 import type { GroupMeasure, RateSampling } from './measures/index.ts';
 import type { MetricDefinition } from './metric-definitions.ts';

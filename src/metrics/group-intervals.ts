@@ -1,4 +1,5 @@
-import { criticalValue, type Interval, wilsonInterval } from '../stats/index.ts';
+import { criticalValue } from '../stats/normal-quantile.ts';
+import { type Interval, wilsonInterval } from '../stats/proportion-interval.ts';
 import type { GroupMeasure } from './measures/index.ts';
 
 /** A group's own interval of a measure: Wilson's for rates, normal for means; null where it has none. */

@@ -1,4 +1,4 @@
-import type { Moments } from '../stats/index.ts';
+import type { Moments } from '../stats/moments.ts';
 
 /**
  * What true labels and decisions become: weighted counts per group, true label

@@ -5,7 +5,6 @@ import type { ClassificationStats, RegressionStats, ScoreStats } from './group-s
 import { type ClassificationRows, reduceClassification } from './reduce-rows.ts';
 import { reduceRegression, type RegressionRows } from './reduce-regression.ts';
 import { reduceScores, type ScoreRows } from './reduce-scores.ts';
-import { reduceClassificationTensors, reduceRegressionTensors, reduceScoreTensors } from './reduce-tensors.ts';
 
 /** A way from rows to per-group statistics. All backends give the same statistics for the same rows. */
 export interface MetricBackend {
@@ -19,9 +18,15 @@ export interface MetricBackend {
 const native: MetricBackend = {
   name: 'native',
   classification: async (rows) =>
-    isTensorLike(rows.yPred) ? reduceClassificationTensors(rows) : reduceClassification(rows),
-  regression: async (rows) => (isTensorLike(rows.yPred) ? reduceRegressionTensors(rows) : reduceRegression(rows)),
-  scores: async (rows) => (isTensorLike(rows.yScore) ? reduceScoreTensors(rows) : reduceScores(rows)),
+    isTensorLike(rows.yPred)
+      ? (await import('./reduce-tensors.ts')).reduceClassificationTensors(rows)
+      : reduceClassification(rows),
+  regression: async (rows) =>
+    isTensorLike(rows.yPred)
+      ? (await import('./reduce-tensors.ts')).reduceRegressionTensors(rows)
+      : reduceRegression(rows),
+  scores: async (rows) =>
+    isTensorLike(rows.yScore) ? (await import('./reduce-tensors.ts')).reduceScoreTensors(rows) : reduceScores(rows),
 };
 
 /** Each backend is loaded when it is first asked for. */

@@ -1,4 +1,4 @@
-import { emptyMoments, groupMoments } from '../stats/index.ts';
+import { emptyMoments, groupMoments } from '../stats/moments.ts';
 import { type ColumnSource, encodeGroups, type NanPolicy, type SensitiveSource } from '../table/index.ts';
 import { makeMoments, type RegressionQuantity, type RegressionStats } from './group-stats.ts';
 import { assertCodesHaveLabels, assertSameLength, countDropped, toFiniteNumbers, toWeights } from './row-arguments.ts';

@@ -1,4 +1,4 @@
-import { emptyMoments, type GroupMoments, mergeMoments, type Moments } from '../stats/index.ts';
+import { emptyMoments, type GroupMoments, mergeMoments, type Moments } from '../stats/moments.ts';
 import {
   CELLS_PER_GROUP,
   type CellTables,

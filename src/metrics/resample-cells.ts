@@ -1,5 +1,9 @@
 import { createRandom, type Random } from '../internal/random.ts';
-import { drawBinomial, type Interval, normalCdf, normalQuantile, quantileSorted } from '../stats/index.ts';
+import { drawBinomial } from '../stats/draw-binomial.ts';
+import { normalCdf } from '../stats/normal-cdf.ts';
+import { normalQuantile } from '../stats/normal-quantile.ts';
+import type { Interval } from '../stats/proportion-interval.ts';
+import { quantileSorted } from '../stats/quantile.ts';
 import { CELLS_PER_GROUP, type ClassificationStats, makeTables } from './group-stats.ts';
 import { effectiveCount } from './measures/group-measure.ts';
 import type { FilledMetricOptions } from './options.ts';

@@ -1,5 +1,6 @@
 import { createRandom } from '../internal/random.ts';
-import { gapIntervals, type GapIntervals, type Interval } from '../stats/index.ts';
+import { gapIntervals, type GapIntervals } from '../stats/gap-interval.ts';
+import type { Interval } from '../stats/proportion-interval.ts';
 import { aggregateGaps, type ComparedMeasure } from './gap.ts';
 import type { GroupMeasure } from './measures/index.ts';
 import type { MetricDefinition } from './metric-definitions.ts';

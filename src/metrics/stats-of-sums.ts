@@ -1,6 +1,6 @@
 import type { NumberSums } from '../io/sum-moments.ts';
 import type { WeightSums } from '../io/value-sql.ts';
-import { emptyMoments } from '../stats/index.ts';
+import { emptyMoments } from '../stats/moments.ts';
 import { type CellTables, makeMoments, type RegressionStats } from './group-stats.ts';
 
 /** Adds sums up at their places. */

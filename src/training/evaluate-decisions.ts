@@ -1,7 +1,7 @@
 import { metricOf } from '../metrics/compute-metric.ts';
 import { cellIndex, type ClassificationStats, sum, sumCells } from '../metrics/group-stats.ts';
 import { reduceClassification } from '../metrics/reduce-rows.ts';
-import { type Interval, wilsonInterval } from '../stats/index.ts';
+import { type Interval, wilsonInterval } from '../stats/proportion-interval.ts';
 import type { CategoricalColumn } from '../table/index.ts';
 
 /** What a model's decisions on held-out rows come to. */

@@ -159,7 +159,7 @@ const optionsOf = fc.record({
   minGroupSize: mostly(fc.constant(1), fc.constantFrom(undefined, 2, 5), 3),
   minDenominator: fc.constantFrom(undefined, undefined, 3),
   method: mostly(fc.constant(undefined), fc.constantFrom('between_groups', 'to_overall', 'to_reference'), 1),
-  referenceGroup: mostly(fc.constantFrom(undefined, 'a', 'b'), fc.constantFrom('nobody', ['a', 'b']), 9),
+  referenceGroup: mostly(fc.constantFrom(undefined, undefined, 'a'), fc.constantFrom('nobody', 'b', ['a', 'b']), 9),
   agg: fc.constantFrom(undefined, 'worst_case', 'mean'),
   compat: mostly(fc.constant(undefined), fc.constantFrom('fairlearn', 'fairlearn', 'aif360', 'aequitas'), 2),
   withCi: mostly(fc.constant(false), fc.constant(true), 3),

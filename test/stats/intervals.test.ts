@@ -3,7 +3,9 @@ import { expect } from 'chai';
 
 import { createRandom } from '../../src/internal/random.ts';
 import { createBinomialSampler } from '../../src/stats/binomial-sampler.ts';
-import { gapIntervals, quantileSorted, wilsonInterval } from '../../src/stats/index.ts';
+import { gapIntervals } from '../../src/stats/gap-interval.ts';
+import { wilsonInterval } from '../../src/stats/index.ts';
+import { quantileSorted } from '../../src/stats/quantile.ts';
 
 describe('quantile, type 7', () => {
   // R: quantile(c(1, 2, 4, 8), p)

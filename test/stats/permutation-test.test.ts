@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { ValueError } from '../../src/exceptions/index.ts';
 import { createRandom } from '../../src/internal/random.ts';
 import { drawBinomial } from '../../src/stats/draw-binomial.ts';
-import { permutationPValue, type PermutationStratum } from '../../src/stats/index.ts';
+import { permutationPValue, type PermutationStratum } from '../../src/stats/permutation-test.ts';
 
 function choose(n: number, k: number): number {
   let ways = 1;

@@ -1,5 +1,5 @@
 import type { WeightSums } from '../../io/value-sql.ts';
-import { groupMoments } from '../../stats/index.ts';
+import { groupMoments } from '../../stats/moments.ts';
 import { type DanfoGroup, groupWithDanfo } from '../../table/index.ts';
 import {
   type ClassificationStats,

@@ -33,14 +33,14 @@ export function simpsonFinding(
   if (levels.length === 0) return undefined;
   const groups = Object.entries(frame.byGroup)
     .map(([label, values]) => ({ label, value: values[measure] ?? NaN, n: frame.nPerGroup[label] ?? 0 }))
-    .filter(({ value, n }) => !Number.isNaN(value) && n >= minGroupSize)
+    .filter(({ value, n }) => Number.isFinite(value) && n >= minGroupSize)
     .sort((a, b) => a.value - b.value);
   const [low, high] = [groups[0], groups.at(-1)];
   if (low === undefined || high === undefined || low.value === high.value) return undefined;
   const inside = levels.flatMap(([level, { byGroup, nPerGroup }]) => {
     const gap = (byGroup[high.label]?.[measure] ?? NaN) - (byGroup[low.label]?.[measure] ?? NaN);
     const [nHigh, nLow] = [nPerGroup[high.label] ?? 0, nPerGroup[low.label] ?? 0];
-    if (Number.isNaN(gap) || nHigh < minGroupSize || nLow < minGroupSize) return [];
+    if (!Number.isFinite(gap) || nHigh < minGroupSize || nLow < minGroupSize) return [];
     return [{ level, gap, weight: (nHigh * nLow) / (nHigh + nLow) }];
   });
   const reversed = inside.filter(({ gap }) => gap < 0).map(({ level }) => level);
@@ -52,7 +52,7 @@ export function simpsonFinding(
     low: low.label,
     gap: high.value - low.value,
     gapPerLevel: Object.freeze(Object.fromEntries(inside.map(({ level, gap }) => [level, gap]))),
-    adjustedGap: inside.reduce((sum, { gap, weight }) => sum + gap * weight, 0) / total,
+    adjustedGap: inside.reduce((sum, { gap, weight }) => sum + gap * (weight / total), 0),
     reversed: Object.freeze(reversed),
   });
 }

@@ -1,6 +1,6 @@
 import type { Tensor1D } from '@tensorflow/tfjs';
 
-import { emptyMoments, type Moments } from '../../stats/index.ts';
+import { emptyMoments, type Moments } from '../../stats/moments.ts';
 import { type CellRows, groupColumnSums, type Slice, type Tf, unitOf } from '../../tensor/index.ts';
 import { makeMoments, REGRESSION_QUANTITIES, type RegressionQuantity, type RegressionStats } from '../group-stats.ts';
 import { known } from './row-states.ts';
