@@ -1,9 +1,13 @@
 import { DataValidationError } from '../exceptions/index.ts';
 import { loadData } from '../io/index.ts';
 import { type ControlCell, crossControl } from '../metrics/frame/index.ts';
-import type { GroupStats } from '../metrics/group-stats.ts';
-import { reduceClassificationSource, reduceRegressionSource, reduceScoreSource } from '../metrics/reduce-source.ts';
-import { cellsOf } from '../metrics/sql-stats-source.ts';
+import type { GroupStats } from '../metrics/statistics/group-stats.ts';
+import {
+  reduceClassificationSource,
+  reduceRegressionSource,
+  reduceScoreSource,
+} from '../metrics/reduce/reduce-source.ts';
+import { cellsOf } from '../metrics/analyzer/sql-stats-source.ts';
 import type { ValidateRequest } from '../schemas/validate.ts';
 import type { Column, Table } from '../table/index.ts';
 
@@ -66,8 +70,8 @@ async function loadAndCount(
     (name) => name !== undefined,
   );
   const [{ metricBackend }, { rowsSource }] = await Promise.all([
-    import('../metrics/metric-backend.ts'),
-    import('../metrics/rows-source.ts'),
+    import('../metrics/backends/metric-backend.ts'),
+    import('../metrics/analyzer/rows-source.ts'),
   ]);
   const table = await loadData(path, { columns: [...new Set(names)] });
   const columnsOf = (list: readonly string[]): Record<string, Column> =>

@@ -1,7 +1,7 @@
 import { ValueError } from '../exceptions/index.ts';
 import { metricKind, metricNeedsTruth, metricOf } from '../metrics/compute-metric.ts';
 import { MetricFrame, splitByControl } from '../metrics/frame/index.ts';
-import type { GroupStats } from '../metrics/group-stats.ts';
+import type { GroupStats } from '../metrics/statistics/group-stats.ts';
 import type { MeasureName } from '../metrics/measures/index.ts';
 import { metricDefinition } from '../metrics/metric-definitions.ts';
 import type { MetricResult } from '../metrics/metric-result.ts';

@@ -1,5 +1,5 @@
-import { type ClassStats, compareGroups } from './compare-groups.ts';
-import type { GroupStats } from './group-stats.ts';
+import { type ClassStats, compareGroups } from './compare/compare-groups.ts';
+import type { GroupStats } from './statistics/group-stats.ts';
 import { measureDefinition } from './measures/index.ts';
 import { type MetricDefinition, metricDefinition } from './metric-definitions.ts';
 import type { MetricResult } from './metric-result.ts';
@@ -13,9 +13,9 @@ import {
   scoreRows,
 } from './metric-rows.ts';
 import { fillMetricOptions, type MetricOptions } from './options.ts';
-import { reduceClassification } from './reduce-rows.ts';
-import { reduceRegression } from './reduce-regression.ts';
-import { reduceScores } from './reduce-scores.ts';
+import { reduceClassification } from './reduce/reduce-classification.ts';
+import { reduceRegression } from './reduce/reduce-regression.ts';
+import { reduceScores } from './reduce/reduce-scores.ts';
 import type { MetricRows } from './row-options.ts';
 
 /**

@@ -1,8 +1,8 @@
-export { BoundAnalyzer, type BoundFrameOptions, type BoundMetricOptions } from './bound-analyzer.ts';
-export { mergeStats, removeStats } from './combine-stats.ts';
-export type { ClassStats } from './compare-groups.ts';
+export { BoundAnalyzer, type BoundFrameOptions, type BoundMetricOptions } from './analyzer/bound-analyzer.ts';
+export { mergeStats, removeStats } from './statistics/combine-stats.ts';
+export type { ClassStats } from './compare/compare-groups.ts';
 export { computeMetric, metricOf, metricOfClasses } from './compute-metric.ts';
-export { FairnessAnalyzer, type FairnessAnalyzerOptions } from './fairness-analyzer.ts';
+export { FairnessAnalyzer, type FairnessAnalyzerOptions } from './analyzer/fairness-analyzer.ts';
 export {
   type MeasureValues,
   MetricFrame,
@@ -25,7 +25,7 @@ export {
   rmseParityDifference,
   rocAucDifference,
 } from './functions/index.ts';
-export type { ClassificationStats, GroupStats, RegressionStats, ScoreStats } from './group-stats.ts';
+export type { ClassificationStats, GroupStats, RegressionStats, ScoreStats } from './statistics/group-stats.ts';
 export {
   betweenGroupCoefficientOfVariation,
   betweenGroupCoefficientOfVariationOf,
@@ -63,11 +63,11 @@ export { NAMED_METRICS } from './metric-definitions.ts';
 export { MetricResult, type MetricResultJson } from './metric-result.ts';
 export type { Exclusion, GroupIntervals, GroupRates, MetricResultFields } from './metric-result-fields.ts';
 export type { CiMethod, Compat, GapAggregate, GapMethod, MetricOptions } from './options.ts';
-export { type ClassificationRows, reduceClassification } from './reduce-rows.ts';
-export { reduceRegression, type RegressionRows } from './reduce-regression.ts';
-export { reduceScores, type ScoreRows } from './reduce-scores.ts';
-export { reduceClassificationSource, reduceRegressionSource, reduceScoreSource } from './reduce-source.ts';
-export { reduceClassificationTensors, reduceRegressionTensors, reduceScoreTensors } from './reduce-tensors.ts';
+export { type ClassificationRows, reduceClassification } from './reduce/reduce-classification.ts';
+export { reduceRegression, type RegressionRows } from './reduce/reduce-regression.ts';
+export { reduceScores, type ScoreRows } from './reduce/reduce-scores.ts';
+export { reduceClassificationSource, reduceRegressionSource, reduceScoreSource } from './reduce/reduce-source.ts';
+export { reduceClassificationTensors, reduceRegressionTensors, reduceScoreTensors } from './reduce/reduce-tensors.ts';
 export type { MetricRows, RowOptions } from './row-options.ts';
-export { type BoundColumns } from './sql-stats-source.ts';
-export { statsFromJson, type StatsJson, statsToJson } from './stats-json.ts';
+export { type BoundColumns } from './analyzer/sql-stats-source.ts';
+export { statsFromJson, type StatsJson, statsToJson } from './statistics/stats-json.ts';

@@ -1,10 +1,10 @@
 import { DataValidationError, MetricComputationError, ValueError } from '../exceptions/index.ts';
 import { oneOf } from '../internal/one-of.ts';
 import { type ColumnSource, Table } from '../table/index.ts';
-import type { GroupStats } from './group-stats.ts';
-import type { ClassificationRows } from './reduce-rows.ts';
-import type { RegressionRows } from './reduce-regression.ts';
-import type { ScoreRows } from './reduce-scores.ts';
+import type { GroupStats } from './statistics/group-stats.ts';
+import type { ClassificationRows } from './reduce/reduce-classification.ts';
+import type { RegressionRows } from './reduce/reduce-regression.ts';
+import type { ScoreRows } from './reduce/reduce-scores.ts';
 import type { MetricRows } from './row-options.ts';
 
 /*

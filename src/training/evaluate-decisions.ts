@@ -1,6 +1,6 @@
 import { metricOf } from '../metrics/compute-metric.ts';
-import { cellIndex, type ClassificationStats, sum, sumCells } from '../metrics/group-stats.ts';
-import { reduceClassification } from '../metrics/reduce-rows.ts';
+import { cellIndex, type ClassificationStats, sum, sumCells } from '../metrics/statistics/group-stats.ts';
+import { reduceClassification } from '../metrics/reduce/reduce-classification.ts';
 import { type Interval, wilsonInterval } from '../stats/proportion-interval.ts';
 import type { CategoricalColumn } from '../table/index.ts';
 

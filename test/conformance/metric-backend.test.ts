@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { DataValidationError } from '../../src/exceptions/index.ts';
 import { danfoBackend } from '../../src/metrics/backends/danfo-backend.ts';
 import { duckDbBackend } from '../../src/metrics/backends/duckdb-backend.ts';
-import { METRIC_BACKENDS, type MetricBackend, metricBackend } from '../../src/metrics/metric-backend.ts';
+import { METRIC_BACKENDS, type MetricBackend, metricBackend } from '../../src/metrics/backends/metric-backend.ts';
 import type { ScoreStats } from '../../src/metrics/index.ts';
 import { Table } from '../../src/table/index.ts';
 import { columnsOf, makeRows, type Shape } from '../helpers/random-rows.ts';

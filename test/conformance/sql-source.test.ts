@@ -5,17 +5,17 @@ import { expect } from 'chai';
 
 import { createRandom } from '../../src/internal/random.ts';
 import { type DuckDbEngine, openDuckDb, type SqlSource } from '../../src/io/index.ts';
-import type { GroupStats } from '../../src/metrics/group-stats.ts';
-import { reduceClassification } from '../../src/metrics/reduce-rows.ts';
-import { reduceRegression } from '../../src/metrics/reduce-regression.ts';
-import { reduceScores } from '../../src/metrics/reduce-scores.ts';
+import type { GroupStats } from '../../src/metrics/statistics/group-stats.ts';
+import { reduceClassification } from '../../src/metrics/reduce/reduce-classification.ts';
+import { reduceRegression } from '../../src/metrics/reduce/reduce-regression.ts';
+import { reduceScores } from '../../src/metrics/reduce/reduce-scores.ts';
 import {
   classLabels,
   reduceClassificationSource,
   reduceRegressionSource,
   reduceScoreSource,
   type SourceStats,
-} from '../../src/metrics/reduce-source.ts';
+} from '../../src/metrics/reduce/reduce-source.ts';
 import { Table } from '../../src/table/index.ts';
 import { runDuckDb } from '../helpers/duckdb.ts';
 import { useTemporaryFolder } from '../helpers/run-cli.ts';

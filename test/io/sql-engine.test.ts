@@ -9,7 +9,7 @@ import {
   reduceClassificationSource,
   reduceRegressionSource,
   reduceScoreSource,
-} from '../../src/metrics/reduce-source.ts';
+} from '../../src/metrics/reduce/reduce-source.ts';
 import { useTemporaryFolder } from '../helpers/run-cli.ts';
 
 const folder = useTemporaryFolder();

@@ -103,4 +103,15 @@ describe('a metric frame', () => {
     referenceGroup[0] = 'b';
     expect(frame.toJSON()).to.deep.equal(before);
   });
+
+  it('numbers that cannot be added up are no gap that turns over', () => {
+    const guess = [1e308, 1e308, 1, 1, 2, 2, 1, 1];
+    const rows = { yTrue: guess.map(() => 0), yPred: guess, sensitive: Array.from('aabbaabb') };
+    const frame = metricFrame(
+      { ...rows, control: Array.from('xxxxyyyy'), metrics: ['mean_absolute_error'] },
+      { minGroupSize: 1 },
+    );
+    expect(frame.simpson).to.deep.equal([]);
+    expect(frame.toMarkdown()).to.not.include('NaN');
+  });
 });

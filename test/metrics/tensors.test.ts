@@ -3,16 +3,16 @@ import { expect } from 'chai';
 
 import { DataValidationError } from '../../src/exceptions/index.ts';
 import { createRandom } from '../../src/internal/random.ts';
-import { REGRESSION_QUANTITIES, type RegressionStats, sum } from '../../src/metrics/group-stats.ts';
-import { reduceRegression } from '../../src/metrics/reduce-regression.ts';
-import { reduceClassification } from '../../src/metrics/reduce-rows.ts';
-import { reduceScores } from '../../src/metrics/reduce-scores.ts';
+import { REGRESSION_QUANTITIES, type RegressionStats, sum } from '../../src/metrics/statistics/group-stats.ts';
+import { reduceRegression } from '../../src/metrics/reduce/reduce-regression.ts';
+import { reduceClassification } from '../../src/metrics/reduce/reduce-classification.ts';
+import { reduceScores } from '../../src/metrics/reduce/reduce-scores.ts';
 import {
   reduceClassificationTensors,
   reduceRegressionTensors,
   reduceScoreTensors,
-} from '../../src/metrics/reduce-tensors.ts';
-import { gridStep, toGrid } from '../../src/metrics/score-grid.ts';
+} from '../../src/metrics/reduce/reduce-tensors.ts';
+import { gridStep, toGrid } from '../../src/metrics/statistics/score-grid.ts';
 import type { SensitiveSource } from '../../src/table/index.ts';
 import { loadTensorflow, type TensorBackend } from '../../src/tensor/index.ts';
 

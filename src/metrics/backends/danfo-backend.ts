@@ -8,13 +8,13 @@ import {
   type RegressionStats,
   type ScoreStats,
   sum,
-} from '../group-stats.ts';
-import { prepareNumbers, QUANTITY_OF, type RegressionRows } from '../reduce-regression.ts';
-import { type ClassificationRows, finishClassification, prepareDecisions } from '../reduce-rows.ts';
-import { type PreparedScores, prepareScores, type ScoreRows } from '../reduce-scores.ts';
-import { countDropped } from '../row-arguments.ts';
-import { collectScores, gridStep, type ScoreEntry, toGrid } from '../score-grid.ts';
-import { fillTables, momentsOfSums } from '../stats-of-sums.ts';
+} from '../statistics/group-stats.ts';
+import { prepareNumbers, QUANTITY_OF, type RegressionRows } from '../reduce/reduce-regression.ts';
+import { type ClassificationRows, finishClassification, prepareDecisions } from '../reduce/reduce-classification.ts';
+import { type PreparedScores, prepareScores, type ScoreRows } from '../reduce/reduce-scores.ts';
+import { countDropped } from '../reduce/row-arguments.ts';
+import { collectScores, gridStep, type ScoreEntry, toGrid } from '../statistics/score-grid.ts';
+import { fillTables, momentsOfSums } from '../reduce/stats-of-sums.ts';
 import { onHost } from './host-rows.ts';
 import { rawCellCodes, rawCellsOf } from './raw-cell-codes.ts';
 

@@ -4,13 +4,13 @@ import {
   MOST_DISTINCT_SCORES,
   type RegressionStats,
   type ScoreStats,
-} from '../group-stats.ts';
-import { prepareNumbers, type RegressionRows } from '../reduce-regression.ts';
-import { type ClassificationRows, finishClassification, prepareDecisions } from '../reduce-rows.ts';
-import { prepareScores, type ScoreRows } from '../reduce-scores.ts';
-import { countDropped } from '../row-arguments.ts';
-import { collectScores, gridStep } from '../score-grid.ts';
-import { fillTables, momentsOfSums } from '../stats-of-sums.ts';
+} from '../statistics/group-stats.ts';
+import { prepareNumbers, type RegressionRows } from '../reduce/reduce-regression.ts';
+import { type ClassificationRows, finishClassification, prepareDecisions } from '../reduce/reduce-classification.ts';
+import { prepareScores, type ScoreRows } from '../reduce/reduce-scores.ts';
+import { countDropped } from '../reduce/row-arguments.ts';
+import { collectScores, gridStep } from '../statistics/score-grid.ts';
+import { fillTables, momentsOfSums } from '../reduce/stats-of-sums.ts';
 import { onHost } from './host-rows.ts';
 import { rawCellCodes, rawCellsOf } from './raw-cell-codes.ts';
 

@@ -1,6 +1,6 @@
 import type { WeightSums } from '../../io/value-sql.ts';
-import { type PreparedDecisions, RAW_CELLS, type RawCells } from '../reduce-rows.ts';
-import { fillTables } from '../stats-of-sums.ts';
+import { type PreparedDecisions, RAW_CELLS, type RawCells } from '../reduce/reduce-classification.ts';
+import { fillTables } from '../reduce/stats-of-sums.ts';
 
 /** The raw cell of each row, as {@link RawCells} numbers them; -1 for a row without a weight. */
 export function rawCellCodes({ groups, yTrue, yPred, weights }: PreparedDecisions): Int32Array {

@@ -1,6 +1,6 @@
 import { type CategoricalColumn, encodeGroups, type NanPolicy, type SensitiveSource } from '../../table/index.ts';
-import type { GroupStats } from '../group-stats.ts';
-import { regroup } from '../regroup-stats.ts';
+import type { GroupStats } from '../statistics/group-stats.ts';
+import { regroup } from '../statistics/regroup-stats.ts';
 
 /** The level of the control feature and the group that a cell of crossed rows stands for. */
 export interface ControlCell {

@@ -2,7 +2,7 @@ import { ValueError } from '../../exceptions/index.ts';
 import type { SensitiveSource } from '../../table/index.ts';
 import { reduceRows } from '../compute-metric.ts';
 import { rowsRead } from '../metric-rows.ts';
-import type { GroupStats } from '../group-stats.ts';
+import type { GroupStats } from '../statistics/group-stats.ts';
 import { measureDefinition, type MeasureName, parseMeasure } from '../measures/index.ts';
 import type { MetricOptions } from '../options.ts';
 import type { MetricRows } from '../row-options.ts';

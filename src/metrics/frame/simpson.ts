@@ -1,4 +1,4 @@
-import { inPlainWords } from '../exclusions.ts';
+import { inPlainWords } from '../compare/exclusions.ts';
 import type { MeasureName } from '../measures/index.ts';
 import type { FilledMetricOptions } from '../options.ts';
 import type { FrameValues } from './frame-values.ts';

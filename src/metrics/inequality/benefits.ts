@@ -1,5 +1,5 @@
 import { MetricComputationError } from '../../exceptions/index.ts';
-import { cellIndex, type ClassificationStats, sumCells } from '../group-stats.ts';
+import { cellIndex, type ClassificationStats, sumCells } from '../statistics/group-stats.ts';
 
 /** The values that a benefit takes: 1 + decision - label is 0 for a false negative, 2 for a false positive, else 1. */
 export const BENEFITS: readonly number[] = [0, 1, 2];

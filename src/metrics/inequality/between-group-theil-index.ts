@@ -1,6 +1,6 @@
 import type { ColumnSource, SensitiveSource } from '../../table/index.ts';
-import type { ClassificationStats } from '../group-stats.ts';
-import { reduceClassification } from '../reduce-rows.ts';
+import type { ClassificationStats } from '../statistics/group-stats.ts';
+import { reduceClassification } from '../reduce/reduce-classification.ts';
 import type { RowOptions } from '../row-options.ts';
 import { betweenGroupGeneralizedEntropyIndexOf } from './between-group-generalized-entropy-index.ts';
 

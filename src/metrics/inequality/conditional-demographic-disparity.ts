@@ -1,6 +1,6 @@
 import type { ColumnSource, SensitiveSource } from '../../table/index.ts';
-import { cellIndex, type ClassificationStats, sumCells } from '../group-stats.ts';
-import { reduceClassification } from '../reduce-rows.ts';
+import { cellIndex, type ClassificationStats, sumCells } from '../statistics/group-stats.ts';
+import { reduceClassification } from '../reduce/reduce-classification.ts';
 import type { RowOptions } from '../row-options.ts';
 
 const POSITIVE = [cellIndex(0, 1), cellIndex(1, 1), cellIndex(2, 1)];

@@ -1,6 +1,6 @@
 import { DataValidationError } from '../../exceptions/index.ts';
 import { type ColumnSource, toBinary, toColumn } from '../../table/index.ts';
-import { assertSameLength, toFiniteNumbers } from '../row-arguments.ts';
+import { assertSameLength, toFiniteNumbers } from '../reduce/row-arguments.ts';
 import { distinctPoints } from './distinct-points.ts';
 import { type FeatureColumn, type FeatureSource, readFeatures } from './feature-columns.ts';
 import { NearestRows } from './nearest-rows.ts';

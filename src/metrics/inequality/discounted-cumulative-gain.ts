@@ -1,6 +1,6 @@
 import { DataValidationError } from '../../exceptions/index.ts';
 import type { ColumnSource } from '../../table/index.ts';
-import { toFiniteNumbers } from '../row-arguments.ts';
+import { toFiniteNumbers } from '../reduce/row-arguments.ts';
 import { wholeNumber } from './number-options.ts';
 
 /** The options of measures of a ranking. */

@@ -7,7 +7,7 @@ import {
   type TensorLike,
   toColumn,
 } from '../../table/index.ts';
-import { toFiniteNumbers } from '../row-arguments.ts';
+import { toFiniteNumbers } from '../reduce/row-arguments.ts';
 
 /**
  * Features of rows: a table, columns by name, records, an array of rows, a

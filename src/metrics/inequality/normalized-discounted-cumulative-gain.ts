@@ -1,6 +1,6 @@
 import { DataValidationError } from '../../exceptions/index.ts';
 import type { ColumnSource } from '../../table/index.ts';
-import { toFiniteNumbers } from '../row-arguments.ts';
+import { toFiniteNumbers } from '../reduce/row-arguments.ts';
 import { dropMissing, type RankingOptions, sumDiscounted } from './discounted-cumulative-gain.ts';
 import { wholeNumber } from './number-options.ts';
 

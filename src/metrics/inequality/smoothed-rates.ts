@@ -1,4 +1,4 @@
-import { type ClassificationStats, sumCells } from '../group-stats.ts';
+import { type ClassificationStats, sumCells } from '../statistics/group-stats.ts';
 import { finiteNumber } from './number-options.ts';
 
 /** The options of differential fairness. */

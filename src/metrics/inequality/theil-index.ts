@@ -1,5 +1,5 @@
 import type { ColumnSource } from '../../table/index.ts';
-import type { ClassificationStats } from '../group-stats.ts';
+import type { ClassificationStats } from '../statistics/group-stats.ts';
 import { generalizedEntropyIndexOf } from './generalized-entropy-index.ts';
 import { reduceWithoutGroups, type UngroupedRowOptions } from './reduce-without-groups.ts';
 

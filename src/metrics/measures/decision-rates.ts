@@ -1,4 +1,4 @@
-import { cellIndex, type ClassificationStats, sumCells } from '../group-stats.ts';
+import { cellIndex, type ClassificationStats, sumCells } from '../statistics/group-stats.ts';
 import { effectiveCount, type GroupMeasure, type MeasureDefinition, type RateSampling } from './group-measure.ts';
 
 const NO = 0;

@@ -1,4 +1,4 @@
-import type { RegressionQuantity, RegressionStats } from '../group-stats.ts';
+import type { RegressionQuantity, RegressionStats } from '../statistics/group-stats.ts';
 import { effectiveCount, type GroupMeasure, type MeanSampling, type MeasureDefinition } from './group-measure.ts';
 
 /** The mean of a quantity in every group; NaN where a group has no weight, infinite where the sum left float64. */

@@ -1,4 +1,4 @@
-import type { GroupStats } from '../group-stats.ts';
+import type { GroupStats } from '../statistics/group-stats.ts';
 
 /** A number of every group, with what it rests on and how far chance may move it. */
 export interface GroupMeasure {

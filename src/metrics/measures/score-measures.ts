@@ -1,5 +1,5 @@
 import { DataValidationError } from '../../exceptions/index.ts';
-import type { ScoreStats } from '../group-stats.ts';
+import type { ScoreStats } from '../statistics/group-stats.ts';
 import { effectiveCount, type GroupMeasure, type MeasureDefinition } from './group-measure.ts';
 
 /** Bins of equal weight that calibration is judged in. */

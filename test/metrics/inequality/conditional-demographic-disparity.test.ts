@@ -5,7 +5,7 @@ import {
   conditionalDemographicDisparity,
   conditionalDemographicDisparityOf,
 } from '../../../src/metrics/inequality/index.ts';
-import { reduceClassification } from '../../../src/metrics/reduce-rows.ts';
+import { reduceClassification } from '../../../src/metrics/reduce/reduce-classification.ts';
 
 describe('conditionalDemographicDisparity', () => {
   it('equals its closed form', () => {

@@ -8,7 +8,7 @@ import {
   empiricalDifferentialFairness,
   empiricalDifferentialFairnessOf,
 } from '../../../src/metrics/inequality/index.ts';
-import { reduceClassification } from '../../../src/metrics/reduce-rows.ts';
+import { reduceClassification } from '../../../src/metrics/reduce/reduce-classification.ts';
 
 const row = fc.record({
   y: fc.constantFrom(0, 1),

@@ -14,7 +14,7 @@ import {
   theilIndex,
   theilIndexOf,
 } from '../../../src/metrics/inequality/index.ts';
-import { reduceClassification } from '../../../src/metrics/reduce-rows.ts';
+import { reduceClassification } from '../../../src/metrics/reduce/reduce-classification.ts';
 
 interface Row {
   readonly yTrue: number;

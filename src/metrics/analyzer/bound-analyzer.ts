@@ -1,0 +1,112 @@
+import type { MetricFrame } from '../frame/index.ts';
+import type { MetricResult } from '../metric-result.ts';
+import type { MetricOptions } from '../options.ts';
+import { frameFromSource, metricFromSource, type StatsSource } from './stats-source.ts';
+
+/** Options of a metric on data that are bound already. */
+export type BoundMetricOptions = MetricOptions & {
+  /** For outcomes of more than two classes: each class against the rest, and the mean over classes. */
+  readonly average?: 'macro' | undefined;
+};
+
+/** What a frame of bound data is asked for. */
+export interface BoundFrameOptions extends MetricOptions {
+  /** Names of measures, such as `selection_rate`, `true_positive_rate`, `roc_auc`, `mean_absolute_error`, `count`. */
+  readonly metrics: readonly string[];
+  /** A column, or several to cross, inside whose levels groups are compared too. */
+  readonly controlCol?: string | readonly string[] | undefined;
+}
+
+/** The metrics of data that are bound already: they take options only. */
+export class BoundAnalyzer {
+  readonly #source: StatsSource<readonly string[]>;
+  readonly #defaults: MetricOptions;
+
+  constructor(source: StatsSource<readonly string[]>, defaults: MetricOptions) {
+    this.#source = source;
+    this.#defaults = defaults;
+  }
+
+  /** Any metric by its name: `equalized_odds_ratio`, or a measure with `_difference` or `_ratio` after it. */
+  metric(name: string, options: BoundMetricOptions = {}): Promise<MetricResult> {
+    const { average, ...given } = options;
+    return metricFromSource(this.#source, name, withDefaults(this.#defaults, given), average);
+  }
+
+  /** See {@link metricFrame}. */
+  metricFrame({ metrics, controlCol, ...options }: BoundFrameOptions): Promise<MetricFrame> {
+    const control = controlCol === undefined ? undefined : [controlCol].flat();
+    return frameFromSource(this.#source, metrics, control, withDefaults(this.#defaults, options));
+  }
+
+  /** See {@link demographicParityDifference}. */
+  demographicParityDifference(options?: BoundMetricOptions): Promise<MetricResult> {
+    return this.metric('demographic_parity_difference', options);
+  }
+
+  /** See {@link demographicParityRatio}. */
+  demographicParityRatio(options?: BoundMetricOptions): Promise<MetricResult> {
+    return this.metric('demographic_parity_ratio', options);
+  }
+
+  /** See {@link equalizedOddsDifference}. */
+  equalizedOddsDifference(options?: BoundMetricOptions): Promise<MetricResult> {
+    return this.metric('equalized_odds_difference', options);
+  }
+
+  /** See {@link equalizedOddsRatio}. */
+  equalizedOddsRatio(options?: BoundMetricOptions): Promise<MetricResult> {
+    return this.metric('equalized_odds_ratio', options);
+  }
+
+  /** See {@link equalOpportunityDifference}. */
+  equalOpportunityDifference(options?: BoundMetricOptions): Promise<MetricResult> {
+    return this.metric('equal_opportunity_difference', options);
+  }
+
+  /** See {@link falsePositiveRateDifference}. */
+  falsePositiveRateDifference(options?: BoundMetricOptions): Promise<MetricResult> {
+    return this.metric('false_positive_rate_difference', options);
+  }
+
+  /** See {@link predictiveParityDifference}. */
+  predictiveParityDifference(options?: BoundMetricOptions): Promise<MetricResult> {
+    return this.metric('predictive_parity_difference', options);
+  }
+
+  /** See {@link accuracyParityDifference}. */
+  accuracyParityDifference(options?: BoundMetricOptions): Promise<MetricResult> {
+    return this.metric('accuracy_parity_difference', options);
+  }
+
+  /** See {@link calibrationDifference}. */
+  calibrationDifference(options?: BoundMetricOptions): Promise<MetricResult> {
+    return this.metric('calibration_difference', options);
+  }
+
+  /** See {@link rocAucDifference}. */
+  rocAucDifference(options?: BoundMetricOptions): Promise<MetricResult> {
+    return this.metric('roc_auc_difference', options);
+  }
+
+  /** See {@link maeParityDifference}. */
+  maeParityDifference(options?: BoundMetricOptions): Promise<MetricResult> {
+    return this.metric('mae_parity_difference', options);
+  }
+
+  /** See {@link rmseParityDifference}. */
+  rmseParityDifference(options?: BoundMetricOptions): Promise<MetricResult> {
+    return this.metric('rmse_parity_difference', options);
+  }
+
+  /** See {@link meanPredictionDifference}. */
+  meanPredictionDifference(options?: BoundMetricOptions): Promise<MetricResult> {
+    return this.metric('mean_prediction_difference', options);
+  }
+}
+
+/** Options over defaults; an option that is undefined leaves its default. */
+export function withDefaults<Options extends object>(defaults: Options, options: Options): Options {
+  const given = Object.entries(options).filter(([, value]) => value !== undefined);
+  return { ...defaults, ...Object.fromEntries(given) };
+}

@@ -1,0 +1,288 @@
+import type { SqlEngine } from '../../io/index.ts';
+import {
+  type ColumnSource,
+  type DanfoDataFrame,
+  type NanPolicy,
+  type SensitiveSource,
+  Table,
+  type TableSource,
+} from '../../table/index.ts';
+import { BoundAnalyzer, withDefaults } from './bound-analyzer.ts';
+import type { MetricFrame, MetricFrameRows } from '../frame/index.ts';
+import { type MetricBackend, metricBackend } from '../backends/metric-backend.ts';
+import type { MetricResult } from '../metric-result.ts';
+import { fillMetricOptions, type MetricOptions } from '../options.ts';
+import type { MetricRows, RowOptions } from '../row-options.ts';
+import { rowsSource } from './rows-source.ts';
+import { type BoundColumns, sqlStatsSource } from './sql-stats-source.ts';
+import { frameFromSource, metricFromSource } from './stats-source.ts';
+
+/** Options of {@link FairnessAnalyzer}; the defaults of its metrics. */
+export interface FairnessAnalyzerOptions {
+  /** @defaultValue 30 */
+  readonly minGroupSize?: number | undefined;
+  /** @defaultValue 1 */
+  readonly minDenominator?: number | undefined;
+  /**
+   * What counts the rows: `native` (this package, and tensors where they are), `danfo` (danfojs' group-by) or `duckdb` (SQL).
+   * @defaultValue 'native'
+   */
+  readonly backend?: string | undefined;
+  /** @defaultValue 'exclude' */
+  readonly nanPolicy?: NanPolicy | undefined;
+  /** @defaultValue 42 */
+  readonly seed?: number | undefined;
+}
+
+/**
+ * Group fairness metrics of arrays, tensors, tables, files and queries.
+ *
+ * Tensors are counted where they are; files and queries by SQL that never hands
+ * over the rows. Every method gives a {@link MetricResult} with its interval,
+ * exclusions and, where undefined, the reason.
+ * @example
+ * ```ts
+ * import { FairnessAnalyzer } from 'evenhand';
+ *
+ * const analyzer = new FairnessAnalyzer({ minGroupSize: 2 });
+ * const result = await analyzer.demographicParityDifference([1, 0, 1, 1], ['a', 'a', 'b', 'b']);
+ * console.log(result.value, result.ciMethod);
+ * // 0.5 simultaneous
+ * ```
+ */
+export class FairnessAnalyzer {
+  readonly #loadBackend: () => Promise<MetricBackend>;
+  readonly #defaults: MetricOptions & Pick<RowOptions, 'nanPolicy'>;
+
+  /**
+   * @throws {MetricComputationError} for an unknown backend
+   * @throws {ValueError} for a number out of range
+   */
+  constructor(options: FairnessAnalyzerOptions = {}) {
+    const { backend = 'native', ...defaults } = options;
+    this.#loadBackend = metricBackend(backend);
+    this.#defaults = defaults;
+    fillMetricOptions(defaults);
+  }
+
+  /**
+   * Any metric by its name: `equalized_odds_ratio`, or a measure with `_difference` or `_ratio` after it.
+   * @throws {ValueError} for an unknown metric or option
+   */
+  metric(name: string, rows: MetricRows, options: MetricOptions & RowOptions = {}): Promise<MetricResult> {
+    const filled = withDefaults(this.#defaults, options) as MetricOptions & RowOptions;
+    const source = rowsSource(this.#loadBackend, {
+      ...filled,
+      ...withDefaults<Partial<MetricRows>>({}, rows),
+      sensitive: rows.sensitive,
+    });
+    return metricFromSource(source, name, filled, filled.average ?? rows.average);
+  }
+
+  /** See {@link metricFrame}. */
+  metricFrame(rows: MetricFrameRows, options: MetricOptions = {}): Promise<MetricFrame> {
+    const filled = withDefaults(this.#defaults, options) as MetricOptions & RowOptions;
+    const source = rowsSource(this.#loadBackend, {
+      ...filled,
+      ...withDefaults<Partial<MetricRows>>({}, rows),
+      sensitive: rows.sensitive,
+    });
+    return frameFromSource(source, rows.metrics, rows.control, filled);
+  }
+
+  /** See {@link demographicParityDifference}. */
+  demographicParityDifference(
+    yPred: ColumnSource,
+    sensitive: SensitiveSource,
+    options?: MetricOptions & RowOptions,
+  ): Promise<MetricResult> {
+    return this.metric('demographic_parity_difference', { yPred, sensitive }, options);
+  }
+
+  /** See {@link demographicParityRatio}. */
+  demographicParityRatio(
+    yPred: ColumnSource,
+    sensitive: SensitiveSource,
+    options?: MetricOptions & RowOptions,
+  ): Promise<MetricResult> {
+    return this.metric('demographic_parity_ratio', { yPred, sensitive }, options);
+  }
+
+  /** See {@link equalizedOddsDifference}. */
+  equalizedOddsDifference(
+    yTrue: ColumnSource,
+    yPred: ColumnSource,
+    sensitive: SensitiveSource,
+    options?: MetricOptions & RowOptions,
+  ): Promise<MetricResult> {
+    return this.metric('equalized_odds_difference', { yTrue, yPred, sensitive }, options);
+  }
+
+  /** See {@link equalizedOddsRatio}. */
+  equalizedOddsRatio(
+    yTrue: ColumnSource,
+    yPred: ColumnSource,
+    sensitive: SensitiveSource,
+    options?: MetricOptions & RowOptions,
+  ): Promise<MetricResult> {
+    return this.metric('equalized_odds_ratio', { yTrue, yPred, sensitive }, options);
+  }
+
+  /** See {@link equalOpportunityDifference}. */
+  equalOpportunityDifference(
+    yTrue: ColumnSource,
+    yPred: ColumnSource,
+    sensitive: SensitiveSource,
+    options?: MetricOptions & RowOptions,
+  ): Promise<MetricResult> {
+    return this.metric('equal_opportunity_difference', { yTrue, yPred, sensitive }, options);
+  }
+
+  /** See {@link falsePositiveRateDifference}. */
+  falsePositiveRateDifference(
+    yTrue: ColumnSource,
+    yPred: ColumnSource,
+    sensitive: SensitiveSource,
+    options?: MetricOptions & RowOptions,
+  ): Promise<MetricResult> {
+    return this.metric('false_positive_rate_difference', { yTrue, yPred, sensitive }, options);
+  }
+
+  /** See {@link predictiveParityDifference}. */
+  predictiveParityDifference(
+    yTrue: ColumnSource,
+    yPred: ColumnSource,
+    sensitive: SensitiveSource,
+    options?: MetricOptions & RowOptions,
+  ): Promise<MetricResult> {
+    return this.metric('predictive_parity_difference', { yTrue, yPred, sensitive }, options);
+  }
+
+  /** See {@link accuracyParityDifference}. */
+  accuracyParityDifference(
+    yTrue: ColumnSource,
+    yPred: ColumnSource,
+    sensitive: SensitiveSource,
+    options?: MetricOptions & RowOptions,
+  ): Promise<MetricResult> {
+    return this.metric('accuracy_parity_difference', { yTrue, yPred, sensitive }, options);
+  }
+
+  /** See {@link calibrationDifference}. */
+  calibrationDifference(
+    yTrue: ColumnSource,
+    yScore: ColumnSource,
+    sensitive: SensitiveSource,
+    options?: MetricOptions & RowOptions,
+  ): Promise<MetricResult> {
+    return this.metric('calibration_difference', { yTrue, yScore, sensitive }, options);
+  }
+
+  /** See {@link rocAucDifference}. */
+  rocAucDifference(
+    yTrue: ColumnSource,
+    yScore: ColumnSource,
+    sensitive: SensitiveSource,
+    options?: MetricOptions & RowOptions,
+  ): Promise<MetricResult> {
+    return this.metric('roc_auc_difference', { yTrue, yScore, sensitive }, options);
+  }
+
+  /** See {@link maeParityDifference}. */
+  maeParityDifference(
+    yTrue: ColumnSource,
+    yPred: ColumnSource,
+    sensitive: SensitiveSource,
+    options?: MetricOptions & RowOptions,
+  ): Promise<MetricResult> {
+    return this.metric('mae_parity_difference', { yTrue, yPred, sensitive }, options);
+  }
+
+  /** See {@link rmseParityDifference}. */
+  rmseParityDifference(
+    yTrue: ColumnSource,
+    yPred: ColumnSource,
+    sensitive: SensitiveSource,
+    options?: MetricOptions & RowOptions,
+  ): Promise<MetricResult> {
+    return this.metric('rmse_parity_difference', { yTrue, yPred, sensitive }, options);
+  }
+
+  /** See {@link meanPredictionDifference}. */
+  meanPredictionDifference(
+    yPred: ColumnSource,
+    sensitive: SensitiveSource,
+    options?: MetricOptions & RowOptions,
+  ): Promise<MetricResult> {
+    return this.metric('mean_prediction_difference', { yPred, sensitive }, options);
+  }
+
+  /**
+   * Binds a table or danfojs DataFrame, so that metrics take options only.
+   * @throws {DataValidationError} for a column that is not there
+   */
+  static fromDataFrame(
+    data: TableSource | DanfoDataFrame,
+    columns: BoundColumns & FairnessAnalyzerOptions,
+  ): BoundAnalyzer {
+    const { yPredCol, sensitiveCol, yTrueCol, yScoreCol, sampleWeightCol, positiveLabel, ...options } = columns;
+    const { backend = 'native', nanPolicy, ...defaults } = options;
+    const table = Table.from(data);
+    const column = (name: string | undefined): ColumnSource | undefined =>
+      name === undefined ? undefined : table.column(name);
+    const crossed = (names: readonly string[]): SensitiveSource =>
+      Object.fromEntries(names.map((name) => [name, table.column(name)]));
+    fillMetricOptions(defaults);
+    const source = rowsSource(metricBackend(backend), {
+      yPred: column(yPredCol),
+      yTrue: column(yTrueCol),
+      yScore: column(yScoreCol),
+      sampleWeight: column(sampleWeightCol),
+      sensitive: crossed([sensitiveCol].flat()),
+      positiveLabel,
+      nanPolicy,
+    });
+    return new BoundAnalyzer(
+      { ...source, crossed: (request, names) => source.crossed(request, crossed(names)) },
+      defaults,
+    );
+  }
+
+  /**
+   * Binds a CSV or Parquet file; its rows are counted by SQL, once for each
+   * kind of statistics, and never loaded.
+   */
+  static fromFile(path: string, columns: BoundColumns & FairnessAnalyzerOptions): BoundAnalyzer {
+    return bindSql(path, columns);
+  }
+
+  /**
+   * Binds a query on a SQL engine; its rows are counted there, once for each
+   * kind of statistics, and never loaded.
+   * @example
+   * ```ts
+   * import { FairnessAnalyzer, openDuckDb } from 'evenhand';
+   *
+   * const query = "SELECT * FROM (VALUES (1, 'a'), (0, 'a'), (1, 'b'), (1, 'b')) AS t(approved, sex)";
+   * const columns = { yPredCol: 'approved', sensitiveCol: 'sex', minGroupSize: 2 };
+   * const bound = FairnessAnalyzer.fromSql(openDuckDb(), query, columns);
+   * console.log((await bound.demographicParityDifference()).value);
+   * // 0.5
+   * ```
+   */
+  static fromSql(engine: SqlEngine, query: string, columns: BoundColumns & FairnessAnalyzerOptions): BoundAnalyzer {
+    return bindSql({ engine, query }, columns);
+  }
+}
+
+function bindSql(
+  source: Parameters<typeof sqlStatsSource>[0],
+  columns: BoundColumns & FairnessAnalyzerOptions,
+): BoundAnalyzer {
+  // What counts the rows is given by the source; a name that nothing has is still a mistake.
+  const { backend = 'duckdb', minGroupSize, minDenominator, seed } = columns;
+  metricBackend(backend);
+  const defaults = { minGroupSize, minDenominator, seed };
+  fillMetricOptions(defaults);
+  return new BoundAnalyzer(sqlStatsSource(source, columns), defaults);
+}

@@ -1,0 +1,44 @@
+import type { SensitiveSource } from '../../table/index.ts';
+import { crossControl } from '../frame/cross-control.ts';
+import type { GroupStats } from '../statistics/group-stats.ts';
+import type { MetricBackend } from '../backends/metric-backend.ts';
+import { classificationRows, classNamesOf, regressionRows, rowsRead, scoreRows } from '../metric-rows.ts';
+import type { MetricRows } from '../row-options.ts';
+import type { StatsRequest, StatsSource } from './stats-source.ts';
+
+/** Rows as a source of statistics, reduced by a backend; each kind once. */
+export function rowsSource(loadBackend: () => Promise<MetricBackend>, rows: MetricRows): StatsSource<SensitiveSource> {
+  const known = new Map<string, Promise<GroupStats>>();
+  return {
+    statistics(request) {
+      const key = JSON.stringify([request.kind, request.needsTruth, request.className]);
+      const stats = known.get(key) ?? reduce(loadBackend, rows, request);
+      known.set(key, stats);
+      return stats;
+    },
+    async crossed(request, control) {
+      const { column, cells } = crossControl(rows.sensitive, control, rows.nanPolicy);
+      return { stats: await reduce(loadBackend, { ...rows, sensitive: column }, request), cells };
+    },
+    classNames: () => Promise.resolve(classNamesOf(rows)),
+  };
+}
+
+async function reduce(
+  loadBackend: () => Promise<MetricBackend>,
+  given: MetricRows,
+  { kind, metric, needsTruth, className }: StatsRequest,
+): Promise<GroupStats> {
+  const backend = await loadBackend();
+  const read = rowsRead(given, needsTruth);
+  const rows: MetricRows =
+    className === undefined ? { ...read, average: undefined } : { ...read, positiveLabel: className, average: 'macro' };
+  switch (kind) {
+    case 'classification':
+      return backend.classification(classificationRows(rows, metric));
+    case 'regression':
+      return backend.regression(regressionRows(rows, metric));
+    case 'scores':
+      return backend.scores(scoreRows(rows, metric));
+  }
+}

@@ -1,0 +1,93 @@
+import type { SqlSource } from '../../io/index.ts';
+import { joinLabels, type NanPolicy } from '../../table/index.ts';
+import type { ControlCell } from '../frame/cross-control.ts';
+import type { GroupStats } from '../statistics/group-stats.ts';
+import { assertClasses, macroWithPositiveLabel, missingColumn } from '../metric-rows.ts';
+import {
+  classLabels,
+  reduceClassificationSource,
+  reduceRegressionSource,
+  reduceScoreSource,
+} from '../reduce/reduce-source.ts';
+import type { StatsRequest, StatsSource } from './stats-source.ts';
+
+/** The columns of a data frame, file or query that a {@link BoundAnalyzer} reads. */
+export interface BoundColumns {
+  /** Decisions, or predicted numbers. */
+  readonly yPredCol?: string | undefined;
+  /** One column, or several to cross. */
+  readonly sensitiveCol: string | readonly string[];
+  readonly yTrueCol?: string | undefined;
+  /** Scores, for calibration and ROC AUC. */
+  readonly yScoreCol?: string | undefined;
+  readonly sampleWeightCol?: string | undefined;
+  readonly positiveLabel?: string | undefined;
+  readonly nanPolicy?: NanPolicy | undefined;
+}
+
+/** A file or query as a source of statistics, reduced by SQL; each kind once. */
+export function sqlStatsSource(source: SqlSource, columns: BoundColumns): StatsSource<readonly string[]> {
+  const known = new Map<string, Promise<GroupStats>>();
+  const sensitive = [columns.sensitiveCol].flat();
+  return {
+    statistics(request) {
+      const key = JSON.stringify([request.kind, request.needsTruth, request.className]);
+      const stats = known.get(key) ?? reduce(source, columns, sensitive, request).then(({ stats: own }) => own);
+      known.set(key, stats);
+      return stats;
+    },
+    async crossed(request, control) {
+      const { stats, parts } = await reduce(source, columns, [...control, ...sensitive], request);
+      return { stats, cells: cellsOf(parts, control.length) };
+    },
+    async classNames() {
+      if (columns.positiveLabel !== undefined) throw macroWithPositiveLabel();
+      const names = [columns.yTrueCol, columns.yPredCol].filter((name) => name !== undefined);
+      return assertClasses(await classLabels(source, names));
+    },
+  };
+}
+
+async function reduce(
+  source: SqlSource,
+  columns: BoundColumns,
+  attribute: readonly string[],
+  { kind, metric, needsTruth, className }: StatsRequest,
+): Promise<{ readonly stats: GroupStats; readonly parts: readonly (readonly string[])[] }> {
+  const common = {
+    attributes: [attribute],
+    sampleWeight: columns.sampleWeightCol,
+    nanPolicy: columns.nanPolicy ?? 'exclude',
+    positiveLabel: className ?? columns.positiveLabel,
+    isOneOfMany: className !== undefined,
+  } as const;
+  const needed = (name: string | undefined, what: string, option: string): string => {
+    if (name === undefined) throw missingColumn(metric, what, option);
+    return name;
+  };
+  const yTrue = needsTruth ? needed(columns.yTrueCol, 'true labels', 'yTrueCol') : undefined;
+  const [reduction] = await {
+    classification: () =>
+      reduceClassificationSource(source, {
+        ...common,
+        yPred: needed(columns.yPredCol, 'predictions', 'yPredCol'),
+        yTrue,
+      }),
+    regression: () =>
+      reduceRegressionSource(source, { ...common, yPred: needed(columns.yPredCol, 'predictions', 'yPredCol'), yTrue }),
+    scores: () =>
+      reduceScoreSource(source, {
+        ...common,
+        yScore: needed(columns.yScoreCol, 'scores', 'yScoreCol'),
+        yTrue: needed(yTrue, 'true labels', 'yTrueCol'),
+      }),
+  }[kind]();
+  return reduction as NonNullable<typeof reduction>;
+}
+
+/** What cells of crossed columns stand for; those of the control feature come before those of the sensitive attribute. */
+export function cellsOf(parts: readonly (readonly string[])[], controls: number): ControlCell[] {
+  const levels = joinLabels(parts.map((part) => part.slice(0, controls)));
+  const groups = joinLabels(parts.map((part) => part.slice(controls)));
+  return parts.map((_, cell) => ({ level: levels[cell] as string, group: groups[cell] as string }));
+}

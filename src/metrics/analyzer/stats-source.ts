@@ -1,0 +1,77 @@
+import { type ClassStats, compareGroups } from '../compare/compare-groups.ts';
+import { metricKind, metricNeedsTruth } from '../compute-metric.ts';
+import type { ControlCell } from '../frame/cross-control.ts';
+import { MetricFrame } from '../frame/metric-frame.ts';
+import { kindsOf, parseMeasures } from '../frame/metric-frame-of-rows.ts';
+import type { GroupStats } from '../statistics/group-stats.ts';
+import { metricDefinition } from '../metric-definitions.ts';
+import { assertMacroKind, parseAverage } from '../metric-rows.ts';
+import type { MetricResult } from '../metric-result.ts';
+import { fillMetricOptions, type MetricOptions } from '../options.ts';
+
+/** What statistics are asked for. */
+export interface StatsRequest {
+  readonly kind: GroupStats['kind'];
+  /** Whose they are, for messages. */
+  readonly metric: string;
+  readonly needsTruth: boolean;
+  /** The class to count against the rest, of a multiclass outcome. */
+  readonly className?: string | undefined;
+}
+
+/** Where an analyzer's statistics come from: rows through a backend, or a file or query through SQL. */
+export interface StatsSource<Control> {
+  statistics(request: StatsRequest): Promise<GroupStats>;
+  /** Statistics of groups crossed with a control feature, and what each cell stands for. */
+  crossed(
+    request: StatsRequest,
+    control: Control,
+  ): Promise<{ readonly stats: GroupStats; readonly cells: readonly ControlCell[] }>;
+  classNames(): Promise<readonly string[]>;
+}
+
+/** A metric from wherever its statistics come. */
+export async function metricFromSource(
+  source: StatsSource<never>,
+  name: string,
+  options: MetricOptions,
+  average: 'macro' | undefined,
+): Promise<MetricResult> {
+  const definition = metricDefinition(name);
+  const filled = fillMetricOptions(options);
+  const request: StatsRequest = {
+    kind: metricKind(definition),
+    metric: definition.metric,
+    needsTruth: metricNeedsTruth(definition),
+  };
+  if (parseAverage(average) === 'macro') assertMacroKind(request.kind, definition.metric);
+  const classNames = average === 'macro' ? await source.classNames() : [undefined];
+  const classes: ClassStats[] = [];
+  for (const className of classNames) {
+    classes.push({ className, stats: await source.statistics({ ...request, className }) });
+  }
+  return compareGroups(classes, definition, filled);
+}
+
+/** A frame of measures from wherever their statistics come. */
+export async function frameFromSource<Control>(
+  source: StatsSource<Control>,
+  names: readonly string[],
+  control: Control | undefined,
+  options: MetricOptions,
+): Promise<MetricFrame> {
+  const measures = parseMeasures(names);
+  const statistics: [string, GroupStats][] = [];
+  let cells: readonly ControlCell[] | undefined;
+  for (const { kind, measure, needsTruth } of kindsOf(measures)) {
+    const request = { kind, metric: measure, needsTruth };
+    if (control === undefined) {
+      statistics.push([kind, await source.statistics(request)]);
+    } else {
+      const crossed = await source.crossed(request, control);
+      statistics.push([kind, crossed.stats]);
+      cells = crossed.cells;
+    }
+  }
+  return new MetricFrame(Object.fromEntries(statistics), measures, options, cells);
+}

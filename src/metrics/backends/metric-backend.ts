@@ -1,0 +1,55 @@
+import { MetricComputationError } from '../../exceptions/index.ts';
+import { suggestNames } from '../../internal/nearest.ts';
+import { isTensorLike } from '../../table/index.ts';
+import type { ClassificationStats, RegressionStats, ScoreStats } from '../statistics/group-stats.ts';
+import { type ClassificationRows, reduceClassification } from '../reduce/reduce-classification.ts';
+import { reduceRegression, type RegressionRows } from '../reduce/reduce-regression.ts';
+import { reduceScores, type ScoreRows } from '../reduce/reduce-scores.ts';
+
+/** A way from rows to per-group statistics. All backends give the same statistics for the same rows. */
+export interface MetricBackend {
+  readonly name: string;
+  classification(rows: ClassificationRows): Promise<ClassificationStats>;
+  regression(rows: RegressionRows): Promise<RegressionStats>;
+  scores(rows: ScoreRows): Promise<ScoreStats>;
+}
+
+/** Arrays are counted on the host, tensors where they are. */
+const native: MetricBackend = {
+  name: 'native',
+  classification: async (rows) =>
+    isTensorLike(rows.yPred)
+      ? (await import('../reduce/reduce-tensors.ts')).reduceClassificationTensors(rows)
+      : reduceClassification(rows),
+  regression: async (rows) =>
+    isTensorLike(rows.yPred)
+      ? (await import('../reduce/reduce-tensors.ts')).reduceRegressionTensors(rows)
+      : reduceRegression(rows),
+  scores: async (rows) =>
+    isTensorLike(rows.yScore)
+      ? (await import('../reduce/reduce-tensors.ts')).reduceScoreTensors(rows)
+      : reduceScores(rows),
+};
+
+/** Each backend is loaded when it is first asked for. */
+const BACKENDS: Readonly<Record<string, () => Promise<MetricBackend>>> = {
+  native: () => Promise.resolve(native),
+  danfo: async () => (await import('./danfo-backend.ts')).danfoBackend,
+  duckdb: async () => (await import('./duckdb-backend.ts')).duckDbBackend,
+};
+
+/** The names of the backends. */
+export const METRIC_BACKENDS: readonly string[] = Object.keys(BACKENDS);
+
+/**
+ * A backend by its name; the promise is of its code, so that the name is checked at once.
+ * @throws {MetricComputationError} for an unknown one
+ */
+export function metricBackend(name: string): () => Promise<MetricBackend> {
+  const load = BACKENDS[name];
+  if (load !== undefined) return load;
+  throw new MetricComputationError(`There is no metric backend named '${name}'.`, {
+    context: { backend: name },
+    suggestion: suggestNames(name, METRIC_BACKENDS, 'backends'),
+  });
+}

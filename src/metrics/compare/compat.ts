@@ -1,0 +1,94 @@
+import { DataValidationError, ValueError } from '../../exceptions/index.ts';
+import { type GroupStats, sum, makeTables } from '../statistics/group-stats.ts';
+import { poolGroups, regroup } from '../statistics/regroup-stats.ts';
+import type { GroupMeasure } from '../measures/index.ts';
+import type { FilledMetricOptions } from '../options.ts';
+
+/*
+ * What other libraries do differently, gathered here so that nothing else has to know of it:
+ *
+ * fairlearn (0.14): the rate of an empty denominator is 0; rows without a group count for the overall value; a ratio of
+ *   0 to 0 is NaN, and the worst of several ratios is Python's min, which keeps a number that comes before a NaN.
+ * AIF360 (0.6): two groups, privileged and not, each pooled; differences are signed, unprivileged minus privileged, and
+ *   ratios divide by the privileged rate, whatever it is; empty denominators give NaN.
+ * Aequitas (1.0): every group against a reference group, by ratio.
+ */
+
+/** The two groups that AIF360 knows. */
+const UNPRIVILEGED = 'unprivileged';
+const PRIVILEGED = 'privileged';
+
+/** Statistics as the library asked for would group them; as they are where none was. */
+export function groupsOfCompat<Stats extends GroupStats>(stats: Stats, options: FilledMetricOptions): Stats {
+  if (options.compat !== 'aif360') return stats;
+  if (options.referenceGroup === undefined) {
+    throw new ValueError("compat: 'aif360' needs the privileged group.", {
+      context: { parameter: 'referenceGroup' },
+      suggestion: `Name it as referenceGroup; the groups are ${stats.labels.map((label) => `'${label}'`).join(', ')}.`,
+    });
+  }
+  const isPrivileged = referenceMask(stats.labels, options.referenceGroup);
+  return regroup(stats, isPrivileged, [UNPRIVILEGED, PRIVILEGED]);
+}
+
+/** The measure as the library has it: fairlearn takes the rate of an empty denominator as 0. */
+export function measureOfCompat(measure: GroupMeasure, { compat }: FilledMetricOptions): GroupMeasure {
+  if (compat !== 'fairlearn' || measure.sampling.kind !== 'rates') return measure;
+  const { denominators } = measure.sampling;
+  return { ...measure, values: measure.values.map((value, group) => (denominators[group] === 0 ? 0 : value)) };
+}
+
+/** A measure of all rows together, as the library has it. */
+export function overallOfCompat(
+  measure: (stats: GroupStats) => GroupMeasure,
+  stats: GroupStats,
+  options: FilledMetricOptions,
+): number {
+  return measureOfCompat(measure(allRows(stats, options)), options).values[0] as number;
+}
+
+/** Statistics of all rows together; fairlearn keeps those without a group in them. */
+function allRows(stats: GroupStats, { compat }: FilledMetricOptions): GroupStats {
+  const pooled = poolGroups(stats);
+  if (compat !== 'fairlearn' || pooled.kind !== 'classification') return pooled;
+  const { ungrouped } = pooled;
+  const tables = makeTables((name) => pooled[name].map((value, cell) => value + (ungrouped[name][cell] as number)));
+  return { ...pooled, ...tables };
+}
+
+/** The reference group of a comparison, by index: the one named, or the largest. */
+export function referenceIndex(stats: GroupStats, rows: Float64Array, options: FilledMetricOptions): number {
+  if (options.compat === 'aif360') return stats.labels.indexOf(PRIVILEGED);
+  const [first, ...more] = options.referenceGroup ?? [];
+  if (first === undefined) return rows.indexOf(rows.reduce((most, n) => Math.max(most, n), 0));
+  const mask = referenceMask(stats.labels, [first, ...more]);
+  if (more.length > 0) {
+    throw new ValueError(`Only compat: 'aif360' pools several reference groups; got ${String(1 + more.length)}.`, {
+      context: { parameter: 'referenceGroup' },
+      suggestion: 'Name one.',
+    });
+  }
+  return mask.indexOf(1);
+}
+
+function referenceMask(labels: readonly string[], names: readonly string[]): Int32Array {
+  const unknown = names.find((name) => !labels.includes(name));
+  if (unknown !== undefined) {
+    throw new DataValidationError(`There is no group '${unknown}' to be the reference.`, {
+      context: { parameter: 'referenceGroup', labels },
+      suggestion: `The groups are ${labels.map((label) => `'${label}'`).join(', ')}.`,
+    });
+  }
+  return Int32Array.from(labels, (label) => Number(names.includes(label)));
+}
+
+/** Python's min: NaN is never smaller, and nothing is smaller than NaN. */
+export function pythonMin(values: readonly number[]): number {
+  return values.reduce((least, value) => (value < least ? value : least));
+}
+
+/** pandas' mean: NaN is left out. */
+export function pandasMean(values: readonly number[]): number {
+  const known = values.filter((value) => !Number.isNaN(value));
+  return sum(known) / known.length;
+}

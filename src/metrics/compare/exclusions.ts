@@ -1,0 +1,141 @@
+import type { ComparedMeasure } from './gap.ts';
+import type { GroupMeasure } from '../measures/index.ts';
+import type { Exclusion } from '../metric-result-fields.ts';
+import type { FilledMetricOptions } from '../options.ts';
+
+/** A denominator under this is reported as thin. */
+const THIN_DENOMINATOR = 10;
+
+/** Which groups take part, and which do not and why. */
+export interface Participation {
+  /** Groups that are large enough, by index. */
+  readonly large: readonly number[];
+  /** For each measure, the large groups that have it. */
+  readonly groups: readonly (readonly number[])[];
+  /** Reasons by label; a Map, since a label may be `__proto__`. */
+  readonly excluded: ReadonlyMap<string, Exclusion>;
+}
+
+/** Decides which groups take part in the comparison of each measure. */
+export function participation(
+  measures: readonly GroupMeasure[],
+  labels: readonly string[],
+  rows: Float64Array,
+  options: FilledMetricOptions,
+): Participation {
+  const excluded = new Map<string, Exclusion>();
+  const note = (group: number, measure: GroupMeasure | undefined, reason: string): void => {
+    const label = labels[group] as string;
+    const earlier = excluded.get(label);
+    excluded.set(
+      label,
+      earlier === undefined
+        ? { n: rows[group] as number, reason, ...fractionOf(measure, group) }
+        : { ...earlier, reason: `${earlier.reason}; ${reason}` },
+    );
+  };
+  const large = labels.flatMap((_, group) => {
+    if ((rows[group] as number) >= options.minGroupSize && (rows[group] as number) > 0) return [group];
+    note(group, measures[0], `fewer than ${String(options.minGroupSize)} rows (minGroupSize)`);
+    return [];
+  });
+  // fairlearn and AIF360 leave no group out for want of a denominator.
+  const keepsAll = options.compat === 'fairlearn' || options.compat === 'aif360';
+  const groups = measures.map((measure) =>
+    large.filter((group) => {
+      if (keepsAll || hasValue(measure, group, options)) return true;
+      note(group, measure, whyMissing(measure, group, options));
+      return false;
+    }),
+  );
+  return { large, groups, excluded };
+}
+
+function hasValue(measure: GroupMeasure, group: number, { minDenominator }: FilledMetricOptions): boolean {
+  if ((measure.denominatorCounts[group] as number) < minDenominator) return false;
+  switch (measure.sampling.kind) {
+    case 'rates':
+      return (measure.sampling.denominators[group] as number) > 0;
+    case 'means': {
+      // Weights that cannot be squared are no reason to leave a group out, but one to give no value at all.
+      const size = measure.sampling.sizes[group] as number;
+      return Number.isNaN(size) || (size > 0 && !Number.isNaN(measure.values[group]));
+    }
+    case 'none':
+      return !Number.isNaN(measure.values[group]);
+  }
+}
+
+function whyMissing(measure: GroupMeasure, group: number, { minDenominator }: FilledMetricOptions): string {
+  const rows = measure.denominatorCounts[group] as number;
+  const why =
+    rows < minDenominator
+      ? `at least ${String(minDenominator)} needed`
+      : measure.sampling.kind === 'none'
+        ? 'all with the same true value'
+        : 'their weights are all 0';
+  return `no ${inPlainWords(measure.name)}: ${String(rows)} ${measure.denominatorName}, ${why}`;
+}
+
+function fractionOf(measure: GroupMeasure | undefined, group: number): Pick<Exclusion, 'numerator' | 'denominator'> {
+  if (measure?.sampling.kind !== 'rates') return { numerator: null, denominator: null };
+  const { numerators, denominators } = measure.sampling;
+  const finite = (weight = NaN): number | null => (Number.isFinite(weight) ? weight : null);
+  return { numerator: finite(numerators[group]), denominator: finite(denominators[group]) };
+}
+
+/** Why the comparison as a whole has no value; null where it has one. Every measure needs two groups. */
+export function whyUndefined(
+  compared: readonly ComparedMeasure[],
+  large: number,
+  { minGroupSize }: FilledMetricOptions,
+): string | null {
+  if (large < 2) {
+    return `${large === 0 ? 'no group' : 'only one group'} with at least ${String(minGroupSize)} rows; two are needed`;
+  }
+  const [beyond] = compared.flatMap(
+    ({ measure, groups }) => groups.map((group) => whyBeyond(measure, group)).find((why) => why !== null) ?? [],
+  );
+  if (beyond !== undefined) return beyond;
+  const short = compared.find(({ groups }) => groups.length < 2);
+  if (short !== undefined) {
+    const who = short.groups.length === 0 ? 'no group has' : 'only one group has';
+    return `${who} a ${inPlainWords(short.measure.name)}; two are needed`;
+  }
+  const lost = compared.find(({ anchorGroup, groups }) => anchorGroup !== undefined && !groups.includes(anchorGroup));
+  if (lost !== undefined) return `the reference group has no ${inPlainWords(lost.measure.name)}`;
+  const alone = compared.find(({ anchor, anchorGroup }) => anchorGroup === undefined && !Number.isFinite(anchor ?? 0));
+  return alone === undefined
+    ? null
+    : `all rows together have no ${inPlainWords(alone.measure.name)}, or weights or numbers too large to be added up`;
+}
+
+/** What of a group left float64; null where nothing did. */
+function whyBeyond(measure: GroupMeasure, group: number): string | null {
+  const { sampling } = measure;
+  const value = measure.values[group] as number;
+  if (sampling.kind === 'rates') {
+    return Number.isFinite(sampling.denominators[group]) ? null : 'the weights are too large to be added up';
+  }
+  if (sampling.kind === 'means' && Number.isNaN(sampling.sizes[group])) {
+    return 'the weights are too large or too small to be squared';
+  }
+  return Math.abs(value) === Infinity ? 'the numbers are too large to be added up' : null;
+}
+
+/** Rates that rest on few rows. */
+export function thinWarnings(compared: readonly ComparedMeasure[], labels: readonly string[]): string[] {
+  return compared.flatMap(({ measure, groups }) =>
+    groups
+      .filter((group) => (measure.denominatorCounts[group] as number) < THIN_DENOMINATOR)
+      .map(
+        (group) =>
+          `the ${inPlainWords(measure.name)} of ${labels[group] as string} rests on only ${String(measure.denominatorCounts[group])} ${measure.denominatorName}`,
+      ),
+  );
+}
+
+/** A measure's name in words. */
+export function inPlainWords(name: string): string {
+  return name.replaceAll('_', ' ');
+}

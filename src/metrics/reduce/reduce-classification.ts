@@ -1,0 +1,173 @@
+import {
+  type BinaryValues,
+  type CategoricalColumn,
+  type ColumnSource,
+  encodeGroups,
+  type NanPolicy,
+  type SensitiveSource,
+  toBinary,
+} from '../../table/index.ts';
+import { assertPositiveLabel } from './assert-positive-label.ts';
+import {
+  CELLS_PER_GROUP,
+  type CellTables,
+  type ClassificationStats,
+  sum,
+  makeTables,
+} from '../statistics/group-stats.ts';
+import { assertCodesHaveLabels, assertSameLength, countDropped, toWeights } from './row-arguments.ts';
+
+/** Decisions and what they are judged by, on the host. */
+export interface ClassificationRows {
+  readonly yPred: ColumnSource;
+  readonly yTrue?: ColumnSource | undefined;
+  readonly sensitive: SensitiveSource;
+  readonly sampleWeight?: ColumnSource | undefined;
+  readonly positiveLabel?: string | undefined;
+  /** With 'macro', `positiveLabel` is one class of several, and may be missing from truth or decisions. */
+  readonly average?: 'macro' | undefined;
+  readonly nanPolicy?: NanPolicy | undefined;
+}
+
+/**
+ * Reduces rows to {@link ClassificationStats} in one pass. O(rows).
+ * @throws {DataValidationError} where lengths differ, a value is not 0 or 1, or no row is left
+ */
+export function reduceClassification(rows: ClassificationRows): ClassificationStats {
+  // Bytes and codes are checked while they are counted; a pass of their own would double the time.
+  const prepared = prepareDecisions(rows, rows.sampleWeight !== undefined);
+  const cells = prepared.weights === undefined ? countCells(prepared) : weighCells(prepared, prepared.weights);
+  return finishClassification(prepared.groups.labels, cells, prepared);
+}
+
+/** Rows as codes: what every way of counting them starts from. */
+export interface PreparedDecisions {
+  readonly groups: CategoricalColumn;
+  readonly yPred: BinaryValues;
+  readonly yTrue: BinaryValues | undefined;
+  readonly weights: Float64Array | undefined;
+}
+
+/**
+ * Reads rows as codes of groups, labels and decisions.
+ * @param isChecked whether bytes and codes are looked at here, and not by whoever counts them
+ * @throws {DataValidationError} where lengths differ, a value is not 0 or 1 or a code has no label
+ */
+export function prepareDecisions(rows: ClassificationRows, isChecked = true): PreparedDecisions {
+  const read = isChecked ? toBinary : toBinaryUnchecked;
+  const groups = encodeGroups(rows.sensitive, rows.nanPolicy);
+  if (isChecked) assertCodesHaveLabels(groups);
+  const weights = rows.sampleWeight === undefined ? undefined : toWeights(rows.sampleWeight);
+  const yPred = read(rows.yPred, 'yPred', rows.positiveLabel);
+  const yTrue = rows.yTrue === undefined ? undefined : read(rows.yTrue, 'yTrue', rows.positiveLabel);
+  if (rows.average !== 'macro') assertPositiveLabel(rows, yTrue, yPred);
+  assertSameLength({
+    yPred: yPred.length,
+    sensitive: groups.codes.length,
+    ...(yTrue === undefined ? {} : { yTrue: yTrue.length }),
+    ...(weights === undefined ? {} : { sampleWeight: weights.length }),
+  });
+  return { groups, yPred, yTrue, weights };
+}
+
+/**
+ * The three tables of {@link ClassificationStats}, raw: [groups + 1, 4, 4] with a place for every missing value,
+ * at ((code + 1) x 4 + truth + 1) x 4 + decision + 1.
+ */
+export interface RawCells {
+  readonly counts: ArrayLike<number>;
+  readonly weights: ArrayLike<number>;
+  readonly squaredWeights: ArrayLike<number>;
+}
+
+/** Cells of one group while counting: 4 states of the truth x 4 of the decision, state = value + 1. */
+export const RAW_CELLS = 16;
+
+function toBinaryUnchecked(source: ColumnSource, name: string, positiveLabel: string | undefined): BinaryValues {
+  return source instanceof Uint8Array && positiveLabel === undefined ? source : toBinary(source, name, positiveLabel);
+}
+
+/**
+ * The hot loop: no branch, since a missing value (-1) only shifts the cell by
+ * one. The bits of all values together tell whether one was neither 0 nor 1.
+ */
+function countCells({ groups, yTrue, yPred }: PreparedDecisions): RawCells {
+  const { codes, labels } = groups;
+  const counts = new Int32Array((labels.length + 1) * RAW_CELLS);
+  let predictedBits = 0;
+  let trueBits = 0;
+  if (yTrue === undefined) {
+    for (let row = 0; row < codes.length; row++) {
+      const predicted = yPred[row] as number;
+      predictedBits |= predicted;
+      const cell = ((codes[row] as number) + 1) * RAW_CELLS + predicted + 1;
+      counts[cell] = (counts[cell] as number) + 1;
+    }
+  } else {
+    for (let row = 0; row < codes.length; row++) {
+      const predicted = yPred[row] as number;
+      const truth = yTrue[row] as number;
+      predictedBits |= predicted;
+      trueBits |= truth;
+      const cell = (((((codes[row] as number) + 1) << 2) + truth + 1) << 2) + predicted + 1;
+      counts[cell] = (counts[cell] as number) + 1;
+    }
+  }
+  // The reading that checks throws with the index of the value at fault.
+  if (predictedBits > 1) toBinary(yPred, 'yPred');
+  if (yTrue !== undefined && trueBits > 1) toBinary(yTrue, 'yTrue');
+  // A code without a label falls outside the counts, which costs nothing per row to notice.
+  if (sum(counts) !== codes.length) assertCodesHaveLabels(groups);
+  return { counts, weights: counts, squaredWeights: counts };
+}
+
+function weighCells({ groups, yTrue, yPred }: PreparedDecisions, rowWeights: Float64Array): RawCells {
+  const { codes, labels } = groups;
+  const size = (labels.length + 1) * RAW_CELLS;
+  const counts = new Float64Array(size);
+  const weights = new Float64Array(size);
+  const squaredWeights = new Float64Array(size);
+  for (let row = 0; row < codes.length; row++) {
+    const weight = rowWeights[row] as number;
+    if (Number.isNaN(weight)) continue;
+    const truth = yTrue === undefined ? -1 : (yTrue[row] as number);
+    const cell = ((codes[row] as number) + 1) * RAW_CELLS + (truth + 1) * 4 + (yPred[row] as number) + 1;
+    counts[cell] = (counts[cell] as number) + 1;
+    weights[cell] = (weights[cell] as number) + weight;
+    squaredWeights[cell] = (squaredWeights[cell] as number) + weight * weight;
+  }
+  return { counts, weights, squaredWeights };
+}
+
+/** Turns raw cells into statistics. */
+export function finishClassification(
+  labels: readonly string[],
+  raw: RawCells,
+  { yTrue, yPred }: { readonly yTrue?: unknown; readonly yPred: { readonly length: number } },
+): ClassificationStats {
+  const fold = (first: number, groups: number): CellTables => makeTables((name) => foldCells(raw[name], first, groups));
+  const tables = fold(1, labels.length);
+  return {
+    kind: 'classification',
+    labels,
+    ...tables,
+    ungrouped: fold(0, 1),
+    hasTruth: yTrue !== undefined,
+    nDropped: countDropped(tables.counts, yPred.length),
+  };
+}
+
+/** Keeps the cells of some groups and of known decisions, in the order of {@link ClassificationStats}. */
+function foldCells(raw: ArrayLike<number>, first: number, groups: number): Float64Array {
+  const folded = new Float64Array(groups * CELLS_PER_GROUP);
+  for (let group = 0; group < groups; group++) {
+    for (let cell = 0; cell < CELLS_PER_GROUP; cell++) {
+      const truth = cell >> 1;
+      const truthState = truth === 2 ? 0 : truth + 1;
+      const decisionState = (cell & 1) + 1;
+      const place = (first + group) * RAW_CELLS + truthState * 4 + decisionState;
+      folded[group * CELLS_PER_GROUP + cell] = raw[place] as number;
+    }
+  }
+  return folded;
+}

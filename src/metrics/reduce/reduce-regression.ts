@@ -1,0 +1,96 @@
+import { emptyMoments, groupMoments } from '../../stats/moments.ts';
+import { type ColumnSource, encodeGroups, type NanPolicy, type SensitiveSource } from '../../table/index.ts';
+import { makeMoments, type RegressionQuantity, type RegressionStats } from '../statistics/group-stats.ts';
+import { assertCodesHaveLabels, assertSameLength, countDropped, toFiniteNumbers, toWeights } from './row-arguments.ts';
+
+/** Predicted and true numbers, on the host. */
+export interface RegressionRows {
+  readonly yPred: ColumnSource;
+  readonly yTrue?: ColumnSource | undefined;
+  readonly sensitive: SensitiveSource;
+  readonly sampleWeight?: ColumnSource | undefined;
+  readonly nanPolicy?: NanPolicy | undefined;
+}
+
+/** Rows as numbers and codes; -1 is the code of a row that lacks something. */
+export interface PreparedNumbers {
+  readonly labels: readonly string[];
+  readonly codes: Int32Array;
+  readonly yPred: Float64Array;
+  readonly yTrue: Float64Array | undefined;
+  readonly weights: Float64Array | undefined;
+}
+
+/**
+ * Reduces predicted numbers to {@link RegressionStats}. O(rows).
+ * @throws {DataValidationError} where lengths differ, a value is text or infinite, or no row is left
+ */
+export function reduceRegression(rows: RegressionRows): RegressionStats {
+  const prepared = prepareNumbers(rows);
+  const { labels, codes, yPred, weights } = prepared;
+  const [counts, sums, squares] = [
+    new Float64Array(labels.length),
+    new Float64Array(labels.length),
+    new Float64Array(labels.length),
+  ];
+  for (let row = 0; row < codes.length; row++) {
+    const group = codes[row] as number;
+    if (group < 0) continue;
+    const weight = weights === undefined ? 1 : (weights[row] as number);
+    counts[group] = (counts[group] as number) + 1;
+    sums[group] = (sums[group] as number) + weight;
+    squares[group] = (squares[group] as number) + weight * weight;
+  }
+  return {
+    kind: 'regression',
+    labels,
+    counts,
+    weights: sums,
+    squaredWeights: squares,
+    moments: momentsOf(prepared),
+    hasTruth: prepared.yTrue !== undefined,
+    nDropped: countDropped(counts, yPred.length),
+  };
+}
+
+/**
+ * Reads rows as numbers, and marks those that lack a value.
+ * @throws {DataValidationError} where lengths differ or a value is text or infinite
+ */
+export function prepareNumbers(rows: RegressionRows): PreparedNumbers {
+  const groups = encodeGroups(rows.sensitive, rows.nanPolicy);
+  assertCodesHaveLabels(groups);
+  const yPred = toFiniteNumbers(rows.yPred, 'yPred');
+  const yTrue = rows.yTrue === undefined ? undefined : toFiniteNumbers(rows.yTrue, 'yTrue');
+  const weights = rows.sampleWeight === undefined ? undefined : toWeights(rows.sampleWeight);
+  assertSameLength({
+    yPred: yPred.length,
+    sensitive: groups.codes.length,
+    ...(yTrue === undefined ? {} : { yTrue: yTrue.length }),
+    ...(weights === undefined ? {} : { sampleWeight: weights.length }),
+  });
+  const codes = groups.codes.map((code, row) => {
+    const isWhole = !Number.isNaN(yPred[row]) && !Number.isNaN(yTrue?.[row] ?? 0) && !Number.isNaN(weights?.[row] ?? 0);
+    return isWhole ? code : -1;
+  });
+  return { labels: groups.labels, codes, yPred, yTrue, weights };
+}
+
+/** Each quantity as a function of a row's prediction and truth. */
+export const QUANTITY_OF: Readonly<Record<RegressionQuantity, (prediction: number, truth: number) => number>> = {
+  prediction: (prediction) => prediction,
+  truth: (_, truth) => truth,
+  error: (prediction, truth) => prediction - truth,
+  absoluteError: (prediction, truth) => Math.abs(prediction - truth),
+  squaredError: (prediction, truth) => (prediction - truth) ** 2,
+};
+
+function momentsOf({ labels, codes, yPred, yTrue, weights }: PreparedNumbers): RegressionStats['moments'] {
+  const values = new Float64Array(yPred.length);
+  return makeMoments((quantity) => {
+    if (yTrue === undefined && quantity !== 'prediction') return emptyMoments(labels.length);
+    const valueOf = QUANTITY_OF[quantity];
+    for (let row = 0; row < values.length; row++) values[row] = valueOf(yPred[row] as number, yTrue?.[row] as number);
+    return groupMoments(values, codes, weights, labels.length);
+  });
+}

@@ -1,0 +1,110 @@
+import {
+  type BinaryValues,
+  type ColumnSource,
+  encodeGroups,
+  type NanPolicy,
+  type SensitiveSource,
+  toBinary,
+} from '../../table/index.ts';
+import { assertPositiveLabel } from './assert-positive-label.ts';
+import { MOST_DISTINCT_SCORES, type ScoreStats } from '../statistics/group-stats.ts';
+import { assertCodesHaveLabels, assertSameLength, countDropped, toFiniteNumbers, toWeights } from './row-arguments.ts';
+import { collectScores, gridStep, type ScoreEntry, toGrid } from '../statistics/score-grid.ts';
+
+/** Scores and the labels that they should foretell, on the host. */
+export interface ScoreRows {
+  readonly yScore: ColumnSource;
+  readonly yTrue: ColumnSource;
+  readonly sensitive: SensitiveSource;
+  readonly sampleWeight?: ColumnSource | undefined;
+  readonly positiveLabel?: string | undefined;
+  readonly nanPolicy?: NanPolicy | undefined;
+}
+
+/** Rows as scores, labels and codes; -1 is the code of a row that lacks something. */
+export interface PreparedScores {
+  readonly labels: readonly string[];
+  readonly codes: Int32Array;
+  readonly yScore: Float64Array;
+  readonly yTrue: BinaryValues;
+  readonly weights: Float64Array | undefined;
+}
+
+/**
+ * Reduces scores to {@link ScoreStats}. O(rows), and memory for at most
+ * {@link MOST_DISTINCT_SCORES} distinct scores before they are put on a grid.
+ * @throws {DataValidationError} where lengths differ, a label is not 0 or 1, a score is text or infinite, or no row is left
+ */
+export function reduceScores(rows: ScoreRows): ScoreStats {
+  const prepared = prepareScores(rows);
+  const exact = tallyScores(prepared, 0, MOST_DISTINCT_SCORES);
+  if (exact !== undefined) return finish(prepared, exact, 0);
+  const step = gridStep(
+    prepared.yScore.reduce(
+      (most, score, row) => ((prepared.codes[row] as number) < 0 ? most : Math.max(most, Math.abs(score))),
+      0,
+    ),
+  );
+  return finish(prepared, tallyScores(prepared, step, Infinity) as ScoreEntry[], step);
+}
+
+/**
+ * Reads rows as scores and labels, and marks those that lack a value.
+ * @throws {DataValidationError} where lengths differ or a value cannot be used
+ */
+export function prepareScores(rows: ScoreRows): PreparedScores {
+  const groups = encodeGroups(rows.sensitive, rows.nanPolicy);
+  assertCodesHaveLabels(groups);
+  const yScore = toFiniteNumbers(rows.yScore, 'yScore');
+  const yTrue = toBinary(rows.yTrue, 'yTrue', rows.positiveLabel);
+  assertPositiveLabel({ yPred: rows.yTrue, yTrue: rows.yTrue, positiveLabel: rows.positiveLabel }, yTrue, yTrue);
+  const weights = rows.sampleWeight === undefined ? undefined : toWeights(rows.sampleWeight);
+  assertSameLength({
+    yScore: yScore.length,
+    yTrue: yTrue.length,
+    sensitive: groups.codes.length,
+    ...(weights === undefined ? {} : { sampleWeight: weights.length }),
+  });
+  const codes = groups.codes.map((code, row) => {
+    const isWhole = !Number.isNaN(yScore[row]) && (yTrue[row] as number) >= 0 && !Number.isNaN(weights?.[row] ?? 0);
+    return isWhole ? code : -1;
+  });
+  return { labels: groups.labels, codes, yScore, yTrue, weights };
+}
+
+function finish(prepared: PreparedScores, entries: readonly ScoreEntry[], step: number): ScoreStats {
+  const rows = entries.map(({ counts }) => counts[0] + counts[1]);
+  return collectScores(prepared.labels, entries, countDropped(rows, prepared.yScore.length), step);
+}
+
+/** Distinct scores of each group with their counts; undefined where there are more than `most`. */
+function tallyScores(
+  { labels, codes, yScore, yTrue, weights }: PreparedScores,
+  step: number,
+  most: number,
+): ScoreEntry[] | undefined {
+  const placeOf = labels.map(() => new Map<number, number>());
+  const entries: {
+    -readonly [Name in keyof ScoreEntry]: ScoreEntry[Name] extends readonly number[] ? [number, number] : number;
+  }[] = [];
+  for (let row = 0; row < codes.length; row++) {
+    const group = codes[row] as number;
+    if (group < 0) continue;
+    const score = toGrid(yScore[row] as number, step);
+    const places = placeOf[group] as Map<number, number>;
+    let place = places.get(score);
+    if (place === undefined) {
+      if (entries.length === most) return undefined;
+      place = entries.length;
+      places.set(score, place);
+      entries.push({ group, score, counts: [0, 0], weights: [0, 0], squaredWeights: [0, 0] });
+    }
+    const entry = entries[place] as (typeof entries)[number];
+    const weight = weights === undefined ? 1 : (weights[row] as number);
+    const truth = yTrue[row] as 0 | 1;
+    entry.counts[truth] += 1;
+    entry.weights[truth] += weight;
+    entry.squaredWeights[truth] += weight * weight;
+  }
+  return entries;
+}

@@ -1,0 +1,112 @@
+import { countDecisions } from '../../io/count-decisions.ts';
+import { countScores } from '../../io/count-scores.ts';
+import type { SourceGroup } from '../../io/group-index.ts';
+import type { DecisionRequest, NumberRequest, ScoreRequest } from '../../io/source-request.ts';
+import type { SqlSource } from '../../io/sql-source.ts';
+import { sumMoments } from '../../io/sum-moments.ts';
+import {
+  cellIndex,
+  CELLS_PER_GROUP,
+  type CellTables,
+  type ClassificationStats,
+  type GroupStats,
+  MOST_DISTINCT_SCORES,
+  type RegressionStats,
+  type ScoreStats,
+} from '../statistics/group-stats.ts';
+import { countDropped } from './row-arguments.ts';
+import { collectScores, gridStep } from '../statistics/score-grid.ts';
+import { fillTables, momentsOfSums } from './stats-of-sums.ts';
+
+export { classLabels } from '../../io/class-labels.ts';
+
+/** The statistics of one attribute of a source. */
+export interface SourceStats<Stats extends GroupStats> {
+  readonly stats: Stats;
+  /** The values of the attribute's columns that make each group, in the order of the labels. */
+  readonly parts: readonly (readonly string[])[];
+}
+
+/**
+ * Reduces a file or a query to {@link ClassificationStats}, one for each
+ * attribute asked for, in one scan that never holds the rows.
+ * @throws {DataValidationError} for an unreadable source, an unknown column, a value that is not 0 or 1, or no row left
+ */
+export async function reduceClassificationSource(
+  source: SqlSource,
+  request: DecisionRequest,
+): Promise<readonly SourceStats<ClassificationStats>[]> {
+  const reductions = await countDecisions(source, request);
+  return reductions.map(({ groups, parts: cells, rowCount }) => {
+    const fill = (inGroups: boolean): CellTables => {
+      const own = cells.filter(({ group }) => group >= 0 === inGroups);
+      const places = own.map(
+        ({ group, truth, decision }) => Math.max(0, group) * CELLS_PER_GROUP + cellIndex(truth, decision),
+      );
+      return fillTables(own, places, (inGroups ? groups.length : 1) * CELLS_PER_GROUP);
+    };
+    const tables = fill(true);
+    const stats: ClassificationStats = {
+      kind: 'classification',
+      labels: labelsOf(groups),
+      ...tables,
+      ungrouped: fill(false),
+      hasTruth: request.yTrue !== undefined,
+      nDropped: countDropped(tables.counts, rowCount),
+    };
+    return { stats, parts: partsOf(groups) };
+  });
+}
+
+/**
+ * Reduces a file or a query to {@link RegressionStats}, one for each attribute
+ * asked for, in two scans each.
+ * @throws {DataValidationError} for an unreadable source, an unknown column, text, infinities, or no row left
+ */
+export async function reduceRegressionSource(
+  source: SqlSource,
+  request: NumberRequest,
+): Promise<readonly SourceStats<RegressionStats>[]> {
+  const reductions = await sumMoments(source, request);
+  return reductions.map(({ groups, parts: sums, rowCount }) => {
+    const places = sums.map(({ group }) => group);
+    const tables = fillTables(sums, places, groups.length);
+    const stats: RegressionStats = {
+      kind: 'regression',
+      labels: labelsOf(groups),
+      ...tables,
+      moments: momentsOfSums(sums, groups.length),
+      hasTruth: request.yTrue !== undefined,
+      nDropped: countDropped(tables.counts, rowCount),
+    };
+    return { stats, parts: partsOf(groups) };
+  });
+}
+
+/**
+ * Reduces a file or a query to {@link ScoreStats}, one for each attribute
+ * asked for: one scan for all and one for each.
+ * @throws {DataValidationError} for an unreadable source, an unknown column, text, infinities, labels that are not 0 or
+ * 1, or no row left
+ */
+export async function reduceScoreSource(
+  source: SqlSource,
+  request: ScoreRequest,
+): Promise<readonly SourceStats<ScoreStats>[]> {
+  const reductions = await countScores(source, request, { mostDistinct: MOST_DISTINCT_SCORES, stepFor: gridStep });
+  return reductions.map(({ groups, parts: cells, rowCount, step }) => {
+    const nDropped = countDropped(
+      cells.map(({ counts }) => counts[0] + counts[1]),
+      rowCount,
+    );
+    return { stats: collectScores(labelsOf(groups), cells, nDropped, step), parts: partsOf(groups) };
+  });
+}
+
+function labelsOf(groups: readonly SourceGroup[]): readonly string[] {
+  return Object.freeze(groups.map(({ label }) => label));
+}
+
+function partsOf(groups: readonly SourceGroup[]): readonly (readonly string[])[] {
+  return groups.map(({ parts }) => parts);
+}

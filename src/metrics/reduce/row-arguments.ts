@@ -1,0 +1,85 @@
+import { DataValidationError } from '../../exceptions/index.ts';
+import { type CategoricalColumn, type ColumnSource, toColumn } from '../../table/index.ts';
+import { sum } from '../statistics/group-stats.ts';
+
+/**
+ * The rows that did not enter the counts.
+ * @throws {DataValidationError} where none did
+ */
+export function countDropped(counts: ArrayLike<number>, rowCount: number): number {
+  const kept = sum(counts);
+  if (kept > 0) return rowCount - kept;
+  throw new DataValidationError(
+    rowCount === 0
+      ? 'There are no rows to measure.'
+      : `All ${String(rowCount)} rows lack a prediction, a true value, a group or a weight, so nothing can be measured.`,
+    {
+      context: { rows: rowCount },
+      suggestion:
+        rowCount === 0
+          ? 'Check the query or the filter that made the data.'
+          : 'Check that the columns named are the ones that are filled.',
+    },
+  );
+}
+
+/** Weights of rows: finite, 0 or more, NaN where missing. */
+export function toWeights(source: ColumnSource): Float64Array {
+  const weights = toFiniteNumbers(source, 'sampleWeight');
+  const negative = weights.findIndex((weight) => weight < 0);
+  if (negative < 0) return weights;
+  throw new DataValidationError(
+    `sampleWeight must be 0 or more, but holds ${String(weights[negative])} at index ${String(negative)}.`,
+    { context: { argument: 'sampleWeight', index: negative, value: weights[negative] } },
+  );
+}
+
+/**
+ * Numbers of rows, NaN where missing.
+ * @throws {DataValidationError} where one is text or infinite
+ */
+export function toFiniteNumbers(source: ColumnSource, name: string): Float64Array {
+  const column = toColumn(source, name);
+  if (column.kind === 'categorical') {
+    const row = column.codes.findIndex((code) => code >= 0);
+    const text = column.labels[column.codes[row] ?? -1];
+    throw new DataValidationError(`${name} must hold numbers, but holds '${String(text)}' at index ${String(row)}.`, {
+      context: { argument: name, index: row, value: text },
+    });
+  }
+  const infinite = column.values.findIndex((value) => value === Infinity || value === -Infinity);
+  if (infinite < 0) return column.values;
+  throw new DataValidationError(
+    `${name} must be finite, but holds ${String(column.values[infinite])} at index ${String(infinite)}.`,
+    { context: { argument: name, index: infinite, value: column.values[infinite] } },
+  );
+}
+
+/**
+ * Checks a column of groups that was given as codes.
+ * @throws {DataValidationError} with the first code that has no label
+ */
+export function assertCodesHaveLabels({ codes, labels }: CategoricalColumn): void {
+  let row = 0;
+  while (row < codes.length && (codes[row] as number) >= -1 && (codes[row] as number) < labels.length) row++;
+  if (row === codes.length) return;
+  throw new DataValidationError(
+    `sensitive holds the code ${String(codes[row])} at index ${String(row)}, but has ${String(labels.length)} labels.`,
+    {
+      context: { argument: 'sensitive', index: row, value: codes[row] },
+      suggestion: 'Use codes from 0, and -1 for missing.',
+    },
+  );
+}
+
+/** @throws {DataValidationError} where the named arguments differ in length */
+export function assertSameLength(lengths: Readonly<Record<string, number>>): void {
+  const entries = Object.entries(lengths);
+  const [first] = entries;
+  const odd = entries.find(([, length]) => length !== first?.[1]);
+  if (first === undefined || odd === undefined) return;
+  throw new DataValidationError(
+    `${first[0]} and ${odd[0]} differ in length: ${String(first[1])} and ${String(odd[1])}.`,
+    { context: lengths, suggestion: 'Give one value per row in each, in the same order.' },
+  );
+}

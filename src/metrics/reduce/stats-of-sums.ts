@@ -1,0 +1,37 @@
+import type { NumberSums } from '../../io/sum-moments.ts';
+import type { WeightSums } from '../../io/value-sql.ts';
+import { emptyMoments } from '../../stats/moments.ts';
+import { type CellTables, makeMoments, type RegressionStats } from '../statistics/group-stats.ts';
+
+/** Adds sums up at their places. */
+export function fillTables(parts: readonly WeightSums[], places: readonly number[], size: number): CellTables {
+  const tables = {
+    counts: new Float64Array(size),
+    weights: new Float64Array(size),
+    squaredWeights: new Float64Array(size),
+  };
+  parts.forEach(({ count, weight, squaredWeight }, index) => {
+    const place = places[index] as number;
+    tables.counts[place] = (tables.counts[place] as number) + count;
+    tables.weights[place] = (tables.weights[place] as number) + weight;
+    tables.squaredWeights[place] = (tables.squaredWeights[place] as number) + squaredWeight;
+  });
+  return tables;
+}
+
+/** Moments of all groups from what SQL summed of each. */
+export function momentsOfSums(
+  sums: readonly Pick<NumberSums, 'group' | 'moments'>[],
+  groups: number,
+): RegressionStats['moments'] {
+  return makeMoments((quantity) => {
+    const filled = emptyMoments(groups);
+    for (const { group, moments: own } of sums) {
+      const { mean, m2, m3 } = own[quantity] ?? { mean: 0, m2: 0, m3: 0 };
+      filled.mean[group] = mean;
+      filled.m2[group] = m2;
+      filled.m3[group] = m3;
+    }
+    return filled;
+  });
+}

@@ -1,0 +1,82 @@
+import type { Tensor1D } from '@tensorflow/tfjs';
+
+import { toBinary } from '../../../table/index.ts';
+import { type CellRows, currentTensorflow, largestValues, type Slice, type Tf } from '../../../tensor/index.ts';
+import type { ClassificationStats } from '../../statistics/group-stats.ts';
+import { type ClassificationRows, finishClassification, RAW_CELLS } from '../reduce-classification.ts';
+import { assertSameLength } from '../row-arguments.ts';
+import { encodeGroupTensors } from './group-codes.ts';
+import { areKnown, BAD_STATE, stateOf } from './row-states.ts';
+import { labelsTensor, numbersTensor, refusePositiveLabel, weightsTensor } from './tensor-arguments.ts';
+import { withTensors } from './tensor-scope.ts';
+import { assertWeights, weighCells, weightExtremes } from './tensor-weights.ts';
+
+/**
+ * Reduces decisions that are tensors where they are. Read back are tables of
+ * [groups, 16], two numbers about weights, and what {@link encodeGroupTensors}
+ * reads. Counts are exact, and weights summed exactly in float32's values.
+ * @throws {DataValidationError} where lengths differ, a value is not 0 or 1, or no row is left
+ */
+export async function reduceClassificationTensors(rows: ClassificationRows): Promise<ClassificationStats> {
+  const tf = currentTensorflow();
+  refusePositiveLabel('yPred', rows.positiveLabel);
+  return withTensors(tf, async (keep) => {
+    const groups = await encodeGroupTensors(tf, keep, rows.sensitive, rows.nanPolicy);
+    const yPred = numbersTensor(tf, keep, rows.yPred, 'yPred');
+    const yTrue = rows.yTrue === undefined ? undefined : labelsTensor(tf, keep, rows.yTrue, 'yTrue');
+    const weights = rows.sampleWeight === undefined ? undefined : weightsTensor(tf, keep, rows.sampleWeight);
+    assertSameLength({
+      yPred: yPred.size,
+      sensitive: groups.rows,
+      ...(yTrue === undefined ? {} : { yTrue: yTrue.size }),
+      ...(weights === undefined ? {} : { sampleWeight: weights.size }),
+    });
+    const largest = await largestWeight(tf, weights);
+    const cells: CellRows = {
+      rows: yPred.size,
+      cells: (groups.labels.length + 1) * RAW_CELLS,
+      codesOf: (slice) => rawCells(tf, slice, { codes: groups.codesOf(slice), yPred, yTrue, weights }),
+    };
+    const tables = await weighCells(tf, cells, weights, largest);
+    await assertBinary(tables.counts, { yPred, yTrue });
+    return finishClassification(groups.labels, tables, { yTrue, yPred: { length: yPred.size } });
+  });
+}
+
+interface DeviceDecisions {
+  readonly yPred: Tensor1D;
+  readonly yTrue: Tensor1D | undefined;
+}
+
+async function largestWeight(tf: Tf, weights: Tensor1D | undefined): Promise<number> {
+  if (weights === undefined) return 1;
+  return assertWeights(
+    await largestValues(tf, weights.size, 2, (slice) => weightExtremes(tf, slice, weights)),
+    weights,
+  );
+}
+
+/** The cell of each row, as the host counts them: ((code + 1) x 4 + state of the truth) x 4 + state of the decision. */
+function rawCells(
+  tf: Tf,
+  slice: Slice,
+  rows: DeviceDecisions & { readonly codes: Tensor1D; readonly weights: Tensor1D | undefined },
+): Tensor1D {
+  let decision = stateOf(tf, slice(rows.yPred));
+  if (rows.weights !== undefined) {
+    // A row without a weight is a row without a decision, unless its decision must be refused.
+    const refused = tf.equal(decision, BAD_STATE).cast('float32').mul<Tensor1D>(BAD_STATE);
+    decision = tf.where<Tensor1D>(areKnown(tf, slice, [rows.weights]), decision, refused);
+  }
+  const group = rows.codes.add(1).mul(4);
+  const truth = rows.yTrue === undefined ? group : group.add(stateOf(tf, slice(rows.yTrue)));
+  return truth.mul(4).add(decision).cast('int32');
+}
+
+/** Refuses decisions and labels that are not 0 or 1; only then are they read, to find the first. */
+async function assertBinary(counts: Float64Array, { yPred, yTrue }: DeviceDecisions): Promise<void> {
+  const isSeen = (stateOfCell: (cell: number) => number): boolean =>
+    counts.some((count, cell) => count > 0 && stateOfCell(cell % RAW_CELLS) === BAD_STATE);
+  if (isSeen((cell) => cell % 4)) toBinary(await yPred.data(), 'yPred');
+  if (yTrue !== undefined && isSeen((cell) => cell >> 2)) toBinary(await yTrue.data(), 'yTrue');
+}

@@ -1,0 +1,53 @@
+import type { Tensor1D } from '@tensorflow/tfjs';
+
+import { DataValidationError } from '../../../exceptions/index.ts';
+import { type ColumnSource, isTensorLike, type TensorLike, toBinary } from '../../../table/index.ts';
+import type { Tf } from '../../../tensor/index.ts';
+import { toFiniteNumbers, toWeights } from '../row-arguments.ts';
+import type { Keep } from './tensor-scope.ts';
+
+/** Whether a value is a tensor that lives on the device; texts live on the host in any case. */
+export function isDeviceTensor(source: unknown): source is TensorLike {
+  return isTensorLike(source) && source.dtype !== 'string';
+}
+
+/**
+ * Numbers as a tensor: the caller's own, or an upload of what is not one.
+ * @throws {DataValidationError} for a tensor that is not 1-D, and for text
+ */
+export function numbersTensor(tf: Tf, keep: Keep, source: ColumnSource, name: string): Tensor1D {
+  return isDeviceTensor(source)
+    ? oneDimensional(source, name)
+    : keep(tf.tensor1d(Float32Array.from(toFiniteNumbers(source, name))));
+}
+
+/** {@link numbersTensor} for weights; what is not a tensor is checked here. */
+export function weightsTensor(tf: Tf, keep: Keep, source: ColumnSource): Tensor1D {
+  return isDeviceTensor(source)
+    ? oneDimensional(source, 'sampleWeight')
+    : keep(tf.tensor1d(Float32Array.from(toWeights(source))));
+}
+
+/** Labels as 0, 1 and NaN, from a tensor or from whatever the host knows as binary. */
+export function labelsTensor(tf: Tf, keep: Keep, source: ColumnSource, name: string): Tensor1D {
+  if (isDeviceTensor(source)) return oneDimensional(source, name);
+  const values = Float32Array.from(toBinary(source, name), (value) => (value < 0 ? NaN : value));
+  return keep(tf.tensor1d(values));
+}
+
+function oneDimensional(tensor: TensorLike, name: string): Tensor1D {
+  if (tensor.shape.length === 1) return tensor as unknown as Tensor1D;
+  throw new DataValidationError(`${name} must be a 1-D tensor; got shape [${tensor.shape.join(', ')}].`, {
+    context: { argument: name, shape: tensor.shape },
+    suggestion: 'Reshape it, as in tensor.reshape([-1]).',
+  });
+}
+
+/** The names of labels have no meaning in a tensor of labels. */
+export function refusePositiveLabel(name: string, positiveLabel: string | undefined): void {
+  if (positiveLabel === undefined) return;
+  throw new DataValidationError(`${name} is a tensor and so 0 or 1; positiveLabel is for labels that are not.`, {
+    context: { argument: 'positiveLabel' },
+    suggestion: 'Leave positiveLabel out, or give arrays.',
+  });
+}

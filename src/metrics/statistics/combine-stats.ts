@@ -1,0 +1,124 @@
+import { DataValidationError } from '../../exceptions/index.ts';
+import { mergeMoments, removeMoments } from '../../stats/moments.ts';
+import { sortLabels } from '../../table/index.ts';
+import {
+  type CellTables,
+  type GroupStats,
+  makeTables,
+  makeMoments,
+  type RegressionStats,
+  type ScoreStats,
+} from './group-stats.ts';
+import { momentsFromGroups, momentsOfGroup, regroup } from './regroup-stats.ts';
+import { collectScores, type ScoreEntry, scoreEntries } from './score-grid.ts';
+
+/**
+ * The statistics of two sets of rows together; groups are matched by label.
+ * Counting in parts and merging gives what counting the whole gives: exactly
+ * for counts, to rounding for moments.
+ * @throws {DataValidationError} where one counts decisions and the other scores or errors
+ * @example
+ * ```ts
+ * import { mergeStats, reduceClassification } from 'evenhand/metrics';
+ *
+ * const monday = reduceClassification({ yPred: [1, 0], sensitive: ['a', 'b'] });
+ * const tuesday = reduceClassification({ yPred: [1, 1], sensitive: ['b', 'c'] });
+ * console.log(mergeStats(monday, tuesday).labels);
+ * // [ 'a', 'b', 'c' ]
+ * ```
+ */
+export function mergeStats<Stats extends GroupStats>(a: Stats, b: Stats): Stats {
+  const distinct = [...new Set([...a.labels, ...b.labels])];
+  const { labels } = sortLabels(Int32Array.from(distinct.keys()), distinct);
+  return combine(align(a, labels), align(b, labels), 1) as Stats;
+}
+
+/**
+ * What is left of statistics when rows that they hold are taken out again, as
+ * a sliding window does. Groups stay, with counts of 0.
+ * @throws {DataValidationError} where `part` holds what `whole` does not
+ */
+export function removeStats<Stats extends GroupStats>(whole: Stats, part: Stats): Stats {
+  const strange = part.labels.find((label) => !whole.labels.includes(label));
+  if (strange !== undefined) throw notPart(`the group '${strange}'`);
+  return combine(whole, align(part, whole.labels), -1) as Stats;
+}
+
+type Sign = 1 | -1;
+
+/** The same statistics over more groups. */
+function align(stats: GroupStats, labels: readonly string[]): GroupStats {
+  const place = new Map(labels.map((label, index) => [label, index]));
+  return regroup(
+    stats,
+    stats.labels.map((label) => place.get(label) as number),
+    labels,
+  );
+}
+
+function combine(a: GroupStats, b: GroupStats, sign: Sign): GroupStats {
+  const nDropped = a.nDropped + sign * b.nDropped;
+  if (nDropped < 0) throw notPart('more rows that lack a value');
+  if (a.kind === 'classification' && b.kind === 'classification') {
+    const ungrouped = addTables(a.ungrouped, b.ungrouped, sign);
+    return { ...a, ...addTables(a, b, sign), ungrouped, hasTruth: a.hasTruth || b.hasTruth, nDropped };
+  }
+  if (a.kind === 'regression' && b.kind === 'regression') {
+    const moments = combineMoments(a, b, sign);
+    return { ...a, ...addTables(a, b, sign), moments, hasTruth: a.hasTruth && b.hasTruth, nDropped };
+  }
+  if (a.kind === 'scores' && b.kind === 'scores') return combineScores(a, b, sign, nDropped);
+  throw new DataValidationError(`Statistics of ${a.kind} and of ${b.kind} cannot be combined.`, {
+    suggestion: 'Reduce both with the same function.',
+  });
+}
+
+function addTables(a: CellTables, b: CellTables, sign: Sign): CellTables {
+  const add = (x: Float64Array, y: Float64Array): Float64Array =>
+    x.map((value, index) => value + sign * (y[index] as number));
+  const tables = makeTables((name) => add(a[name], b[name]));
+  if (tables.counts.some((count) => count < 0)) throw notPart('more rows of a group');
+  return { ...tables, ...settled(tables) };
+}
+
+/** Weights without what rounding leaves behind where rows were taken out: none of no rows, and none below 0. */
+function settled({ counts, weights, squaredWeights }: CellTables): Pick<CellTables, 'weights' | 'squaredWeights'> {
+  const settle = (table: Float64Array): Float64Array =>
+    table.map((weight, place) => (counts[place] === 0 ? 0 : Math.max(0, weight)));
+  return { weights: settle(weights), squaredWeights: settle(squaredWeights) };
+}
+
+function combineMoments(a: RegressionStats, b: RegressionStats, sign: Sign): RegressionStats['moments'] {
+  const join = sign === 1 ? mergeMoments : removeMoments;
+  return makeMoments((quantity) => {
+    const groups = a.labels.map((_, group) =>
+      join(
+        momentsOfGroup(a.moments[quantity], a.weights, group),
+        momentsOfGroup(b.moments[quantity], b.weights, group),
+      ),
+    );
+    const joined = momentsFromGroups(groups);
+    // What rounding leaves of errors that were all removed may lie below 0, where no root is.
+    const isSize = quantity === 'absoluteError' || quantity === 'squaredError';
+    return isSize ? { ...joined, mean: joined.mean.map((mean) => Math.max(0, mean)) } : joined;
+  });
+}
+
+function combineScores(a: ScoreStats, b: ScoreStats, sign: Sign, nDropped: number): ScoreStats {
+  const signed = (entry: ScoreEntry): ScoreEntry => {
+    const scale = ([no, yes]: readonly [number, number]): [number, number] => [sign * no, sign * yes];
+    const [counts, weights] = [scale(entry.counts), scale(entry.weights)];
+    return { ...entry, counts, weights, squaredWeights: scale(entry.squaredWeights) };
+  };
+  // Grids are powers of two, so that the coarser one holds both.
+  const entries = [...scoreEntries(a), ...scoreEntries(b).map(signed)];
+  const combined = collectScores(a.labels, entries, nDropped, Math.max(a.step, b.step));
+  if (combined.counts.some((count) => count < 0)) throw notPart('more rows of a score');
+  return { ...combined, ...settled(combined) };
+}
+
+function notPart(what: string): DataValidationError {
+  return new DataValidationError(`The statistics to remove hold ${what}, and those to remove from do not.`, {
+    suggestion: 'Remove only rows that were added before.',
+  });
+}

@@ -1,0 +1,114 @@
+import type { Moments } from '../../stats/moments.ts';
+
+/**
+ * What true labels and decisions become: weighted counts per group, true label
+ * and decision. Every rate, gap and interval is a function of these numbers;
+ * the rows are not needed again.
+ *
+ * The three arrays have shape [groups, 6]. A cell's index in its group is
+ * 2 x truth + decision, where truth is 0, 1, or 2 for a row without a label.
+ */
+export interface ClassificationStats extends CellTables {
+  readonly kind: 'classification';
+  readonly labels: readonly string[];
+  /** Rows that have a decision but no group, [6]: part of no group, and of fairlearn's overall. */
+  readonly ungrouped: CellTables;
+  /** Whether true labels were given at all. */
+  readonly hasTruth: boolean;
+  /** Rows without a decision, a group or a weight. */
+  readonly nDropped: number;
+}
+
+/** Counts, weights and squared weights of cells. */
+export interface CellTables {
+  /** Rows. */
+  readonly counts: Float64Array;
+  /** Sums of weights; the counts themselves where rows have no weights. */
+  readonly weights: Float64Array;
+  /** Sums of squared weights, which give effective counts. */
+  readonly squaredWeights: Float64Array;
+}
+
+/** Tables made by name, for what is done to each of them alike. */
+export function makeTables(make: (name: keyof CellTables) => Float64Array): CellTables {
+  return { counts: make('counts'), weights: make('weights'), squaredWeights: make('squaredWeights') };
+}
+
+/**
+ * What predictions of numbers become: weighted moments per group. The tables of
+ * counts have shape [groups]. Error = prediction minus truth.
+ */
+export interface RegressionStats extends CellTables {
+  readonly kind: 'regression';
+  readonly labels: readonly string[];
+  readonly moments: Readonly<Record<RegressionQuantity, Moments>>;
+  /** Whether true values were given; without them only predictions have moments. */
+  readonly hasTruth: boolean;
+  /** Rows without a prediction, a true value, a group or a weight. */
+  readonly nDropped: number;
+}
+
+/** What has moments in {@link RegressionStats}. */
+export const REGRESSION_QUANTITIES = ['prediction', 'truth', 'error', 'absoluteError', 'squaredError'] as const;
+
+/** One of {@link REGRESSION_QUANTITIES}. */
+export type RegressionQuantity = (typeof REGRESSION_QUANTITIES)[number];
+
+/** Moments made by quantity, for what is done to each alike. */
+export function makeMoments(
+  make: (quantity: RegressionQuantity, column: number) => Moments,
+): Readonly<Record<RegressionQuantity, Moments>> {
+  const moments = REGRESSION_QUANTITIES.map((quantity, column) => [quantity, make(quantity, column)] as const);
+  return Object.fromEntries(moments) as Record<RegressionQuantity, Moments>;
+}
+
+/**
+ * What scores become: per group the distinct scores, ascending, with the
+ * weighted counts of both true labels at each. Exact while there are few
+ * distinct scores; beyond {@link MOST_DISTINCT_SCORES} they are rounded to
+ * multiples of `step`, and what that can change is reported with each metric.
+ *
+ * `groups` and `scores` have shape [k], the tables [k, 2] by true label.
+ */
+export interface ScoreStats extends CellTables {
+  readonly kind: 'scores';
+  readonly labels: readonly string[];
+  readonly groups: Int32Array;
+  readonly scores: Float64Array;
+  /** The grid that scores are rounded to, a power of two; 0 where they are exact. */
+  readonly step: number;
+  readonly hasTruth: true;
+  /** Rows without a score, a true label, a group or a weight. */
+  readonly nDropped: number;
+}
+
+/** Above so many distinct pairs of group and score, scores are rounded to a grid. */
+export const MOST_DISTINCT_SCORES = 65_536;
+
+/** Per-group statistics: all that a fairness metric needs to know of the data. */
+export type GroupStats = ClassificationStats | RegressionStats | ScoreStats;
+
+/** Cells of one group in {@link ClassificationStats}. */
+export const CELLS_PER_GROUP = 6;
+
+/** The index of a cell within its group. */
+export function cellIndex(truth: 0 | 1 | 2, decision: 0 | 1): number {
+  return 2 * truth + decision;
+}
+
+/** The sums over some cells of each group: [groups, 6] to [groups]. */
+export function sumCells(table: Float64Array, cells: readonly number[]): Float64Array {
+  const groups = table.length / CELLS_PER_GROUP;
+  const sums = new Float64Array(groups);
+  for (let g = 0; g < groups; g++) {
+    for (const cell of cells) sums[g] = (sums[g] as number) + (table[g * CELLS_PER_GROUP + cell] as number);
+  }
+  return sums;
+}
+
+/** The sum of all entries. */
+export function sum(values: ArrayLike<number>): number {
+  let total = 0;
+  for (let index = 0; index < values.length; index++) total += values[index] as number;
+  return total;
+}

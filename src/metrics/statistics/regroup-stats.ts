@@ -1,0 +1,100 @@
+import { emptyMoments, type GroupMoments, mergeMoments, type Moments } from '../../stats/moments.ts';
+import {
+  CELLS_PER_GROUP,
+  type CellTables,
+  type GroupStats,
+  makeTables,
+  makeMoments,
+  type RegressionStats,
+} from './group-stats.ts';
+import { collectScores, scoreEntries } from './score-grid.ts';
+
+/**
+ * The same rows under other groups: groups that go to one place are pooled, and
+ * those that go to a negative place are left out.
+ * @param placeOf the new group of each group
+ * @param labels the new groups
+ */
+export function regroup<Stats extends GroupStats>(
+  stats: Stats,
+  placeOf: ArrayLike<number>,
+  labels: readonly string[],
+): Stats {
+  return regroupAny(stats, placeOf, labels) as Stats;
+}
+
+/** All groups as one. */
+export function poolGroups<Stats extends GroupStats>(stats: Stats): Stats {
+  return regroup(stats, new Int32Array(stats.labels.length), ['all']);
+}
+
+/** The moments of one group. */
+export function momentsOfGroup(moments: Moments, weights: Float64Array, group: number): GroupMoments {
+  return {
+    weight: weights[group] as number,
+    mean: moments.mean[group] as number,
+    m2: moments.m2[group] as number,
+    m3: moments.m3[group] as number,
+  };
+}
+
+/** Moments of groups, one by one, as columns. */
+export function momentsFromGroups(groups: readonly GroupMoments[]): Moments {
+  const moments = emptyMoments(groups.length);
+  groups.forEach(({ mean, m2, m3 }, group) => {
+    moments.mean[group] = mean;
+    moments.m2[group] = m2;
+    moments.m3[group] = m3;
+  });
+  return moments;
+}
+
+function regroupAny(stats: GroupStats, placeOf: ArrayLike<number>, labels: readonly string[]): GroupStats {
+  switch (stats.kind) {
+    case 'classification':
+      return { ...stats, labels, ...regroupTables(stats, placeOf, labels.length, CELLS_PER_GROUP) };
+    case 'regression': {
+      const tables = regroupTables(stats, placeOf, labels.length, 1);
+      return { ...stats, labels, ...tables, moments: regroupMoments(stats, placeOf, labels.length) };
+    }
+    case 'scores': {
+      const entries = scoreEntries(stats).flatMap((entry) => {
+        const group = placeOf[entry.group] as number;
+        return group < 0 ? [] : [{ ...entry, group }];
+      });
+      return collectScores(labels, entries, stats.nDropped, stats.step);
+    }
+  }
+}
+
+function regroupTables(stats: CellTables, placeOf: ArrayLike<number>, groups: number, width: number): CellTables {
+  return makeTables((name) => {
+    const table = new Float64Array(groups * width);
+    for (let group = 0; group < placeOf.length; group++) {
+      const place = placeOf[group] as number;
+      if (place < 0) continue;
+      for (let cell = 0; cell < width; cell++) {
+        const target = place * width + cell;
+        table[target] = (table[target] as number) + (stats[name][group * width + cell] as number);
+      }
+    }
+    return table;
+  });
+}
+
+function regroupMoments(
+  stats: RegressionStats,
+  placeOf: ArrayLike<number>,
+  groups: number,
+): RegressionStats['moments'] {
+  return makeMoments((quantity) => {
+    const pooled: GroupMoments[] = Array.from({ length: groups }, () => ({ weight: 0, mean: 0, m2: 0, m3: 0 }));
+    for (let group = 0; group < placeOf.length; group++) {
+      const place = placeOf[group] as number;
+      if (place < 0) continue;
+      const own = momentsOfGroup(stats.moments[quantity], stats.weights, group);
+      pooled[place] = mergeMoments(pooled[place] as GroupMoments, own);
+    }
+    return momentsFromGroups(pooled);
+  });
+}

@@ -1,0 +1,167 @@
+import { DataValidationError } from '../../exceptions/index.ts';
+import {
+  CELLS_PER_GROUP,
+  type CellTables,
+  type GroupStats,
+  makeMoments,
+  makeTables,
+  REGRESSION_QUANTITIES,
+} from './group-stats.ts';
+
+/** Statistics as JSON has them: plain arrays, snake_case names. */
+export type StatsJson = Readonly<Record<string, unknown>>;
+
+/** The version of the form; raised when an older reader could not read a newer text. */
+const FORM = 1;
+
+/**
+ * Statistics as plain data for `JSON.stringify`; {@link statsFromJson} reads them back to the same numbers.
+ * @example
+ * ```ts
+ * import { reduceClassification, statsFromJson, statsToJson } from 'evenhand/metrics';
+ *
+ * const stats = reduceClassification({ yPred: [1, 0], sensitive: ['a', 'b'] });
+ * const text = JSON.stringify(statsToJson(stats));
+ * console.log(statsFromJson(JSON.parse(text)).labels);
+ * // [ 'a', 'b' ]
+ * ```
+ */
+export function statsToJson(stats: GroupStats): StatsJson {
+  const common = { form: FORM, kind: stats.kind, labels: stats.labels, ...tablesToJson(stats) };
+  const end = { has_truth: stats.hasTruth, n_dropped: stats.nDropped };
+  switch (stats.kind) {
+    case 'classification':
+      return { ...common, ungrouped: tablesToJson(stats.ungrouped), ...end };
+    case 'regression':
+      return {
+        ...common,
+        moments: Object.fromEntries(
+          REGRESSION_QUANTITIES.map((quantity) => {
+            const { mean, m2, m3 } = stats.moments[quantity];
+            return [quantity, { mean: [...mean], m2: [...m2], m3: [...m3] }];
+          }),
+        ),
+        ...end,
+      };
+    case 'scores':
+      return { ...common, groups: [...stats.groups], scores: [...stats.scores], step: stats.step, ...end };
+  }
+}
+
+/**
+ * Reads what {@link statsToJson} wrote.
+ * @throws {DataValidationError} naming the field that is missing or of the wrong size
+ */
+export function statsFromJson(json: unknown): GroupStats {
+  const reader = new Reader(json);
+  if (reader.value('form') !== FORM) throw unreadable('form', String(FORM));
+  const labels = reader.labels();
+  const end = { hasTruth: reader.value('has_truth') === true, nDropped: reader.number('n_dropped') };
+  switch (reader.value('kind')) {
+    case 'classification':
+      return {
+        kind: 'classification',
+        labels,
+        ...reader.tables(labels.length * CELLS_PER_GROUP),
+        ungrouped: reader.inside('ungrouped').tables(CELLS_PER_GROUP),
+        ...end,
+      };
+    case 'regression':
+      return {
+        kind: 'regression',
+        labels,
+        ...reader.tables(labels.length),
+        moments: makeMoments((quantity) => {
+          const moments = reader.inside('moments').inside(quantity);
+          const read = (name: string): Float64Array => moments.numbers(name, labels.length);
+          return { mean: read('mean'), m2: read('m2'), m3: read('m3') };
+        }),
+        ...end,
+      };
+    case 'scores': {
+      const scores = reader.numbers('scores');
+      const groups = Int32Array.from(reader.numbers('groups', scores.length));
+      if (groups.some((group) => group < 0 || group >= labels.length)) throw unreadable('groups', 'indexes of labels');
+      if (!isAscending(groups, scores)) throw unreadable('scores', 'in ascending order, group by group');
+      const tables = reader.tables(2 * scores.length);
+      const step = reader.number('step');
+      if (step < 0) throw unreadable('step', '0 or more');
+      return { kind: 'scores', labels, ...tables, groups, scores, step, ...end, hasTruth: true };
+    }
+    default:
+      throw unreadable('kind', 'classification, regression or scores');
+  }
+}
+
+function tablesToJson(tables: CellTables): Record<string, number[]> {
+  return { counts: [...tables.counts], weights: [...tables.weights], squared_weights: [...tables.squaredWeights] };
+}
+
+function wireName(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+function unreadable(field: string, required: string): DataValidationError {
+  return new DataValidationError(`These are no statistics: '${field}' must be ${required}.`, {
+    context: { field },
+    suggestion: 'Give what statsToJson wrote.',
+  });
+}
+
+function isAscending(groups: Int32Array, scores: Float64Array): boolean {
+  return scores.every((score, place) => {
+    if (place === 0) return true;
+    const step = (groups[place] as number) - (groups[place - 1] as number);
+    return step > 0 || (step === 0 && score > (scores[place - 1] as number));
+  });
+}
+
+/** Reads fields of an object that may be anything. */
+class Reader {
+  readonly #fields: Readonly<Record<string, unknown>>;
+
+  constructor(json: unknown, name = 'the whole') {
+    if (typeof json !== 'object' || json === null) throw unreadable(name, 'an object');
+    this.#fields = json as Readonly<Record<string, unknown>>;
+  }
+
+  value(name: string): unknown {
+    return this.#fields[name];
+  }
+
+  inside(name: string): Reader {
+    return new Reader(this.value(name), name);
+  }
+
+  number(name: string): number {
+    const value = this.value(name);
+    if (typeof value !== 'number' || !Number.isFinite(value)) throw unreadable(name, 'a number');
+    return value;
+  }
+
+  labels(): readonly string[] {
+    const labels = this.value('labels');
+    if (!Array.isArray(labels) || labels.some((label) => typeof label !== 'string')) {
+      throw unreadable('labels', 'a list of texts');
+    }
+    if (new Set(labels).size < labels.length) throw unreadable('labels', 'all different');
+    return Object.freeze([...(labels as string[])]);
+  }
+
+  numbers(name: string, size?: number): Float64Array {
+    const values = this.value(name);
+    const isList = Array.isArray(values) && values.every((value) => typeof value === 'number');
+    if (!isList || (size !== undefined && values.length !== size)) {
+      throw unreadable(name, size === undefined ? 'a list of numbers' : `a list of ${String(size)} numbers`);
+    }
+    return Float64Array.from(values);
+  }
+
+  tables(size: number): CellTables {
+    return makeTables((name) => {
+      const table = this.numbers(wireName(name), size);
+      if (table.some((value) => value < 0)) throw unreadable(wireName(name), '0 or more everywhere');
+      return table;
+    });
+  }
+}
