@@ -34,7 +34,8 @@ const HOLDS: Readonly<Record<Comparator, (value: number, threshold: number) => b
  * The one gate of library, command line and service.
  *
  * Without a comparator a difference passes when |value| <= threshold and a
- * ratio when value >= threshold. The point estimate decides; where the interval
+ * ratio when value >= threshold; a ratio above 1, which only AIF360's
+ * conventions give, counts as far from 1 as its inverse. The point estimate decides; where the interval
  * straddles the threshold the verdict says so. An undefined metric fails with
  * its reason. Without a threshold there is no verdict.
  * @throws {ValueError} for an unknown comparator or a threshold that is not a number
@@ -56,9 +57,9 @@ export function judge(result: JudgedMetric, threshold: number | undefined, compa
     const reason = result.undefinedReason ?? 'the value is not a number';
     return { ...verdict, passed: false, message: `FAIL: ${result.metric} is undefined (${reason}).` };
   }
-  const value = given === undefined && !isRatio ? Math.abs(result.value) : result.value;
+  const { value, ci } = given === undefined ? sizeOf(result, isRatio) : result;
   const passed = HOLDS[used](value, threshold);
-  const straddles = result.ci !== null && result.ci[0] <= threshold && threshold <= result.ci[1];
+  const straddles = ci !== null && ci[0] <= threshold && threshold <= ci[1];
   const holds = passed ? 'PASS' : 'FAIL';
   const caution = straddles ? ' The interval straddles the threshold: another sample could turn this verdict.' : '';
   return {
@@ -67,6 +68,17 @@ export function judge(result: JudgedMetric, threshold: number | undefined, compa
     straddles,
     message: `${holds}: ${result.metric} ${value.toFixed(4)} ${passed ? used : NEGATED[used]} ${String(threshold)}.${caution}`,
   };
+}
+
+/** How far a value is from evenness, whichever group is ahead: its size, or for a ratio that or its inverse. */
+function sizeOf({ value, ci }: JudgedMetric, isRatio: boolean): Pick<JudgedMetric, 'value' | 'ci'> {
+  const size = isRatio ? (ratio: number): number => Math.min(ratio, 1 / ratio) : Math.abs;
+  if (ci === null) return { value: size(value), ci };
+  const [a, b] = [size(ci[0]), size(ci[1])];
+  const even = isRatio ? 1 : 0;
+  // An interval on both sides of evenness holds it, and with it every size up to its farther end.
+  const ends = ci[0] <= even && even <= ci[1] ? [a, b, even] : [a, b];
+  return { value: size(value), ci: [Math.min(...ends), Math.max(...ends)] };
 }
 
 const NEGATED: Readonly<Record<Comparator, string>> = { '<=': '>', '<': '>=', '>=': '<', '>': '<=' };

@@ -68,6 +68,15 @@ export function macroWithPositiveLabel(): ValueError {
   });
 }
 
+/** @throws {ValueError} where classes should be averaged, which a frame of measures does not do */
+export function refuseAverage(average: string | undefined): void {
+  if (average === undefined) return;
+  throw new ValueError('A metric frame does not average over classes.', {
+    context: { parameter: 'average', value: average },
+    suggestion: 'Name one class as positiveLabel, or ask for a single metric.',
+  });
+}
+
 /** @throws {ValueError} for another average than macro */
 export function parseAverage(given: string | undefined): 'macro' | undefined {
   return given === undefined ? undefined : oneOf<'macro'>('average', given, ['macro']);

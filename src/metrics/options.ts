@@ -25,7 +25,7 @@ export interface MetricOptions {
    * @defaultValue 1
    */
   readonly minDenominator?: number | undefined;
-  /** @defaultValue 'between_groups'; with `compat` 'aif360' and 'aequitas' 'to_reference' */
+  /** @defaultValue 'between_groups'; 'to_reference' with `referenceGroup`, and with `compat` 'aif360' and 'aequitas' */
   readonly method?: GapMethod | undefined;
   /**
    * For `to_reference`: the group that others are compared with; several are pooled.
@@ -73,6 +73,9 @@ export type FilledMetricOptions = {
   readonly referenceGroup: readonly string[] | undefined;
 };
 
+/** More replicates than that cost memory and tell nothing more. */
+const MOST_SAMPLES = 10_000_000;
+
 const CI_METHODS = ['simultaneous', 'percentile', 'bca'] as const satisfies CiMethod[];
 
 /**
@@ -82,9 +85,11 @@ const CI_METHODS = ['simultaneous', 'percentile', 'bca'] as const satisfies CiMe
 export function fillMetricOptions(options: MetricOptions = {}): FilledMetricOptions {
   const compat =
     options.compat === undefined ? undefined : oneOf('compat', options.compat, ['fairlearn', 'aif360', 'aequitas']);
-  const method = compat === undefined || compat === 'fairlearn' ? 'between_groups' : 'to_reference';
+  const isToReference = compat === 'aif360' || compat === 'aequitas' || options.referenceGroup !== undefined;
+  const method = isToReference ? 'to_reference' : 'between_groups';
   const filled = oneOf('method', options.method ?? method, ['between_groups', 'to_overall', 'to_reference']);
   if (compat === 'aif360' && filled !== 'to_reference') throw onlyToReference(filled);
+  if (options.referenceGroup !== undefined && filled !== 'to_reference') throw unusedReference(filled);
   return {
     minGroupSize: wholeNumber('minGroupSize', options.minGroupSize ?? (compat === undefined ? 30 : 1), 1),
     minDenominator: wholeNumber('minDenominator', options.minDenominator ?? 1, 1),
@@ -94,7 +99,7 @@ export function fillMetricOptions(options: MetricOptions = {}): FilledMetricOpti
     withCi: options.withCi ?? true,
     ciLevel: fraction('ciLevel', options.ciLevel ?? 0.95),
     ciMethod: oneOf('ciMethod', options.ciMethod ?? 'simultaneous', CI_METHODS),
-    ciSamples: wholeNumber('ciSamples', options.ciSamples ?? 1000, 1),
+    ciSamples: wholeNumber('ciSamples', options.ciSamples ?? 1000, 1, MOST_SAMPLES),
     withEffectSize: options.withEffectSize ?? true,
     withPValue: options.withPValue ?? false,
     seed: seedNumber(options.seed ?? 42),
@@ -106,6 +111,13 @@ function onlyToReference(method: GapMethod): ValueError {
   return new ValueError(`compat: 'aif360' compares with the privileged group only. Got method '${method}' instead.`, {
     context: { parameter: 'method', value: method },
     suggestion: 'Leave method out.',
+  });
+}
+
+function unusedReference(method: GapMethod): ValueError {
+  return new ValueError(`A referenceGroup is for method 'to_reference'. Got method '${method}' instead.`, {
+    context: { parameter: 'referenceGroup', value: method },
+    suggestion: 'Leave one of them out.',
   });
 }
 
@@ -124,10 +136,10 @@ function seedNumber(given: number): number {
   });
 }
 
-function wholeNumber(parameter: string, given: number, least: number): number {
-  if (Number.isInteger(given) && given >= least) return given;
+function wholeNumber(parameter: string, given: number, least: number, most = Infinity): number {
+  if (Number.isInteger(given) && given >= least && given <= most) return given;
   throw new ValueError(
-    `The ${parameter} parameter must be a whole number of at least ${String(least)}. Got ${String(given)} instead.`,
+    `The ${parameter} parameter must be a whole number of at least ${String(least)}${most === Infinity ? '' : ` and at most ${String(most)}`}. Got ${String(given)} instead.`,
     { context: { parameter, value: given } },
   );
 }

@@ -95,6 +95,7 @@ function bonferroni(estimates: readonly GapFamily[], level: number): GapInterval
   return {
     intervals: families.map((family) => gapRange(family, critical, family.degrees)),
     method: 'bonferroni-agresti-caffo',
-    pValue: Math.min(1, pairs * 2 * normalCdf(-observed)),
+    // A tail too far for float64 is small, but not 0.
+    pValue: Math.min(1, Math.max(Number.MIN_VALUE, pairs * 2 * normalCdf(-observed))),
   };
 }

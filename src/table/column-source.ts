@@ -68,7 +68,13 @@ export function isBigIntArray(source: unknown): source is BigInt64Array | BigUin
  * @throws {DataValidationError} where it has been disposed of
  */
 export function readTensor(tensor: TensorLike, name: string): ArrayLike<unknown> {
-  if (tensor.isDisposed !== true) return tensor.dataSync();
+  assertNotDisposed(tensor, name);
+  return tensor.dataSync();
+}
+
+/** @throws {DataValidationError} for a tensor that has been disposed of */
+export function assertNotDisposed(tensor: TensorLike, name: string): void {
+  if (tensor.isDisposed !== true) return;
   throw new DataValidationError(`${name} is a tensor that has been disposed of.`, {
     context: { argument: name },
     suggestion: 'Measure before the end of tf.tidy, or keep the tensor with tf.keep.',

@@ -1,5 +1,12 @@
 export { type CategoricalColumn, type Column, columnLength, type NumericColumn } from './column.ts';
-export { type ColumnSource, isTensorLike, type TensorLike, toColumn, unwrap } from './column-source.ts';
+export {
+  assertNotDisposed,
+  type ColumnSource,
+  isTensorLike,
+  type TensorLike,
+  toColumn,
+  unwrap,
+} from './column-source.ts';
 export { type DanfoDataFrame, type DanfoGroup, groupWithDanfo } from './danfo.ts';
 export {
   encodeGroups,

@@ -108,3 +108,27 @@ describe('assertFairness', () => {
     assertFairness(NaN, 1, { allowUndefined: true });
   });
 });
+
+describe('the gate on values with a sign, and on ratios above 1', () => {
+  const result = (metric: string, value: number, ci: readonly [number, number] | null = null) => ({
+    metric,
+    value,
+    ci,
+    undefinedReason: null,
+  });
+
+  it('a ratio of 4 is as uneven as one of 1/4, unless a comparator says what is meant', () => {
+    expect(judge(result('demographic_parity_ratio', 4), 0.8).passed).to.equal(false);
+    expect(judge(result('demographic_parity_ratio', 1.2), 0.8).passed).to.equal(true);
+    expect(judge(result('demographic_parity_ratio', 4), 0.8, '>=').passed).to.equal(true);
+  });
+
+  it('a signed interval straddles by its size', () => {
+    expect(judge(result('demographic_parity_difference', -0.3, [-0.48, -0.1]), 0.2).straddles).to.equal(true);
+    expect(judge(result('demographic_parity_difference', -0.3, [-0.48, -0.25]), 0.2).straddles).to.equal(false);
+    // From -0.1 to 0.3 the size goes from 0 to 0.3.
+    expect(judge(result('demographic_parity_difference', 0.1, [-0.1, 0.3]), 0.2).straddles).to.equal(true);
+    expect(judge(result('demographic_parity_ratio', 1.5, [1.1, 2]), 0.8).straddles).to.equal(true);
+    expect(judge(result('demographic_parity_ratio', 1.5, [1.4, 2]), 0.8).straddles).to.equal(false);
+  });
+});

@@ -101,4 +101,13 @@ describe("other libraries' conventions", () => {
     const options = { method: 'to_reference', referenceGroup: 'b', minGroupSize: 1 } as const;
     expect(computeMetric('demographic_parity_difference', rows, options).value).to.equal(1);
   });
+
+  it('a reference group asks for to_reference by itself, and fits no other method', () => {
+    const rows = { yPred: [1, 0, 1, 1, 0, 0], sensitive: ['a', 'a', 'b', 'b', 'c', 'c'] };
+    const options = { referenceGroup: 'a', minGroupSize: 1, withCi: false } as const;
+    expect(computeMetric('demographic_parity_difference', rows, options).value).to.equal(0.5);
+    expect(() =>
+      computeMetric('demographic_parity_difference', rows, { ...options, method: 'between_groups' }),
+    ).to.throw(ValueError, /for method 'to_reference'/);
+  });
 });

@@ -114,4 +114,21 @@ describe('a metric frame', () => {
     expect(frame.simpson).to.deep.equal([]);
     expect(frame.toMarkdown()).to.not.include('NaN');
   });
+
+  it('splits many levels in time that follows the rows', () => {
+    const n = 60_000;
+    const yPred = Array.from({ length: n }, (_, row) => row % 2);
+    const control = yPred.map((_, row) => row % 3000);
+    const sensitive = yPred.map((_, row) => (row % 7 < 3 ? 'a' : 'b'));
+    const start = performance.now();
+    const frame = metricFrame({ yPred, sensitive, control, metrics: ['selection_rate'] });
+    // Loose: what grows with levels times cells takes half a minute.
+    expect(performance.now() - start).to.be.lessThan(10_000);
+    expect(Object.keys(frame.byLevel)).to.have.length(3000);
+    expect(frame.byLevel['0']?.overall['selection_rate']).to.equal(0);
+  });
+
+  it('does not average over classes', () => {
+    expect(() => metricFrame({ ...rows, metrics, average: 'macro' })).to.throw(ValueError, /does not average/);
+  });
 });

@@ -95,7 +95,7 @@ function mean(rows: readonly Row[], valueOf: (row: Row) => number, weigh: Weigh)
 }
 
 /** A measure of some rows by its definition; NaN where they have none. */
-export function measureOf(name: string, rows: readonly Row[], weigh: Weigh): Measured {
+function measureOf(name: string, rows: readonly Row[], weigh: Weigh): Measured {
   const rate = RATES[name];
   if (rate !== undefined) {
     const [share, of] = rate;

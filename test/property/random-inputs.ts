@@ -247,7 +247,8 @@ export function inputOf(one: Case, rows: readonly Row[]): MetricRows {
 /** What the options come to. */
 export function comparisonOf({ options, profile: { weights } }: Case): Comparison {
   const { compat } = options;
-  const usual = compat === 'aif360' || compat === 'aequitas' ? 'to_reference' : 'between_groups';
+  const isReferring = compat === 'aif360' || compat === 'aequitas' || options.referenceGroup !== undefined;
+  const usual = isReferring ? 'to_reference' : 'between_groups';
   return {
     minGroupSize: options.minGroupSize ?? (compat === undefined ? 30 : 1),
     minDenominator: options.minDenominator ?? 1,

@@ -12,6 +12,7 @@ import type { MetricFrame, MetricFrameRows } from '../frame/index.ts';
 import { type MetricBackend, metricBackend } from '../backends/metric-backend.ts';
 import type { MetricResult } from '../metric-result.ts';
 import { fillMetricOptions, type MetricOptions } from '../options.ts';
+import { refuseAverage } from '../metric-rows.ts';
 import type { MetricRows, RowOptions } from '../row-options.ts';
 import { rowsSource } from './rows-source.ts';
 import { type BoundColumns, sqlStatsSource } from './sql-stats-source.ts';
@@ -81,6 +82,7 @@ export class FairnessAnalyzer {
 
   /** See {@link metricFrame}. */
   metricFrame(rows: MetricFrameRows, options: MetricOptions = {}): Promise<MetricFrame> {
+    refuseAverage(rows.average);
     const filled = withDefaults(this.#defaults, options) as MetricOptions & RowOptions;
     const source = rowsSource(this.#loadBackend, {
       ...filled,

@@ -1,6 +1,6 @@
 import { type CategoricalColumn, encodeGroups, type NanPolicy, type SensitiveSource } from '../../table/index.ts';
 import type { GroupStats } from '../statistics/group-stats.ts';
-import { regroup } from '../statistics/regroup-stats.ts';
+import { groupPicker, regroup } from '../statistics/regroup-stats.ts';
 
 /** The level of the control feature and the group that a cell of crossed rows stands for. */
 export interface ControlCell {
@@ -38,20 +38,32 @@ export function splitByControl<Stats extends GroupStats>(
   stats: Stats,
   cells: readonly ControlCell[],
 ): { readonly all: Stats; readonly levels: ReadonlyMap<string, Stats> } {
-  const inOrder = sortedDistinct(cells.map(({ group }) => group));
-  const all = regroup(
-    stats,
-    cells.map(({ group }) => inOrder.indexOf(group)),
-    inOrder,
-  );
-  const levels = sortedDistinct(cells.map(({ level }) => level)).map((level): [string, Stats] => {
-    const own = sortedDistinct(cells.flatMap((cell) => (cell.level === level ? [cell.group] : [])));
-    const places = cells.map((cell) => (cell.level === level ? own.indexOf(cell.group) : -1));
-    return [level, regroup({ ...stats, nDropped: 0 }, places, own)];
+  const ofGroup = indexesBy(cells, ({ group }) => group);
+  const pick = groupPicker(stats);
+  const places = new Int32Array(cells.length);
+  [...ofGroup.values()].forEach((own, place) => {
+    for (const cell of own) places[cell] = place;
   });
+  const all = regroup(stats, places, [...ofGroup.keys()]);
+  const levels = Array.from(
+    indexesBy(cells, ({ level }) => level),
+    ([level, own]): [string, Stats] => {
+      const inLevel = indexesBy(own, (cell) => (cells[cell] as ControlCell).group);
+      const picked = [...inLevel.values()].map(([place]) => own[place as number] as number);
+      return [level, pick(picked, [...inLevel.keys()])];
+    },
+  );
   return { all, levels: new Map(levels) };
 }
 
-function sortedDistinct(labels: readonly string[]): string[] {
-  return [...new Set(labels)].sort();
+/** The places of values under each key, keys in sorted order. */
+function indexesBy<T>(values: readonly T[], keyOf: (value: T) => string): Map<string, number[]> {
+  const places = new Map<string, number[]>();
+  values.forEach((value, place) => {
+    const key = keyOf(value);
+    const own = places.get(key);
+    if (own === undefined) places.set(key, [place]);
+    else own.push(place);
+  });
+  return new Map([...places].sort(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -1,7 +1,7 @@
 import { ValueError } from '../../exceptions/index.ts';
 import type { SensitiveSource } from '../../table/index.ts';
 import { reduceRows } from '../compute-metric.ts';
-import { rowsRead } from '../metric-rows.ts';
+import { refuseAverage, rowsRead } from '../metric-rows.ts';
 import type { GroupStats } from '../statistics/group-stats.ts';
 import { measureDefinition, type MeasureName, parseMeasure } from '../measures/index.ts';
 import type { MetricOptions } from '../options.ts';
@@ -40,6 +40,7 @@ export interface MetricFrameRows extends MetricRows {
  * ```
  */
 export function metricFrame(rows: MetricFrameRows, options: MetricOptions = {}): MetricFrame {
+  refuseAverage(rows.average);
   const measures = parseMeasures(rows.metrics);
   const crossed = rows.control === undefined ? undefined : crossControl(rows.sensitive, rows.control, rows.nanPolicy);
   const crossedRows = { ...rows, sensitive: crossed?.column ?? rows.sensitive };

@@ -6,8 +6,9 @@ import {
   makeTables,
   makeMoments,
   type RegressionStats,
+  type ScoreStats,
 } from './group-stats.ts';
-import { collectScores, scoreEntries } from './score-grid.ts';
+import { collectScores, type ScoreEntry, scoreEntries } from './score-grid.ts';
 
 /**
  * The same rows under other groups: groups that go to one place are pooled, and
@@ -21,6 +22,41 @@ export function regroup<Stats extends GroupStats>(
   labels: readonly string[],
 ): Stats {
   return regroupAny(stats, placeOf, labels) as Stats;
+}
+
+/**
+ * Makes statistics of some groups only, under new labels, in time that follows
+ * the groups picked and not all of them.
+ */
+export function groupPicker<Stats extends GroupStats>(
+  stats: Stats,
+): (groups: readonly number[], labels: readonly string[]) => Stats {
+  const scores = stats.kind === 'scores' ? entriesByGroup(stats) : undefined;
+  return (groups, labels) => {
+    if (stats.kind === 'scores') {
+      const entries = groups.flatMap((from, group) => (scores?.[from] ?? []).map((entry) => ({ ...entry, group })));
+      return collectScores(labels, entries, 0, stats.step) as GroupStats as Stats;
+    }
+    const width = stats.kind === 'classification' ? CELLS_PER_GROUP : 1;
+    const pick = (table: Float64Array, size: number): Float64Array =>
+      Float64Array.from(
+        { length: groups.length * size },
+        (_, cell) => table[(groups[Math.floor(cell / size)] as number) * size + (cell % size)] as number,
+      );
+    const tables = makeTables((name) => pick(stats[name], width));
+    if (stats.kind === 'classification') return { ...stats, ...tables, labels, nDropped: 0 };
+    const moments = makeMoments((quantity) => {
+      const { mean, m2, m3 } = stats.moments[quantity];
+      return { mean: pick(mean, 1), m2: pick(m2, 1), m3: pick(m3, 1) };
+    });
+    return { ...stats, ...tables, moments, labels, nDropped: 0 };
+  };
+}
+
+function entriesByGroup(stats: ScoreStats): ScoreEntry[][] {
+  const groups: ScoreEntry[][] = stats.labels.map(() => []);
+  for (const entry of scoreEntries(stats)) groups[entry.group]?.push(entry);
+  return groups;
 }
 
 /** All groups as one. */

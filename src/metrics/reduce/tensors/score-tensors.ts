@@ -117,7 +117,8 @@ function chooseBins(least: number, largest: number, size: number, groups: number
   for (; ; width *= 2) {
     const first = toGrid(least, width) / width;
     const count = toGrid(largest, width) / width - first + 1;
-    if (2 * groups * count <= MOST_CELLS) return { width, first, count, rounding: 'nearest' };
+    // With very many groups one bin each is as few as there can be.
+    if (2 * groups * count <= MOST_CELLS || count <= 3) return { width, first, count, rounding: 'nearest' };
   }
 }
 

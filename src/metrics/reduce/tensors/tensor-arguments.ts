@@ -1,7 +1,7 @@
 import type { Tensor1D } from '@tensorflow/tfjs';
 
 import { DataValidationError } from '../../../exceptions/index.ts';
-import { type ColumnSource, isTensorLike, type TensorLike, toBinary } from '../../../table/index.ts';
+import { assertNotDisposed, type ColumnSource, isTensorLike, type TensorLike, toBinary } from '../../../table/index.ts';
 import type { Tf } from '../../../tensor/index.ts';
 import { toFiniteNumbers, toWeights } from '../row-arguments.ts';
 import type { Keep } from './tensor-scope.ts';
@@ -36,6 +36,7 @@ export function labelsTensor(tf: Tf, keep: Keep, source: ColumnSource, name: str
 }
 
 function oneDimensional(tensor: TensorLike, name: string): Tensor1D {
+  assertNotDisposed(tensor, name);
   if (tensor.shape.length === 1) return tensor as unknown as Tensor1D;
   throw new DataValidationError(`${name} must be a 1-D tensor; got shape [${tensor.shape.join(', ')}].`, {
     context: { argument: name, shape: tensor.shape },
