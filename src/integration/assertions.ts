@@ -119,7 +119,8 @@ export function assertFairness(
   const result: JudgedMetric = isNumber ? { metric: 'metric', value: metric, ci: null, undefinedReason: null } : metric;
   const verdict = judge(result, threshold, options.comparator ?? (isNumber ? '<=' : undefined));
   if (verdict.passed === true) return;
-  if (Number.isNaN(result.value) && options.allowUndefined === true) return;
+  const isUndefined = result.undefinedReason !== null || Number.isNaN(result.value);
+  if (isUndefined && options.allowUndefined === true) return;
   throw new FairnessAssertionError(verdict.message, {
     context: { metric: result.metric, value: result.value, threshold, comparator: verdict.comparator },
     suggestion: 'Mend the model or the data; if the threshold is wrong, change it where it is agreed.',

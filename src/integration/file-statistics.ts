@@ -1,54 +1,71 @@
 import { DataValidationError } from '../exceptions/index.ts';
 import { loadData } from '../io/index.ts';
 import { type ControlCell, crossControl } from '../metrics/frame/index.ts';
-import type { GroupStats } from '../metrics/statistics/group-stats.ts';
+import { assertPositiveLabel } from '../metrics/reduce/assert-positive-label.ts';
 import {
   reduceClassificationSource,
   reduceRegressionSource,
   reduceScoreSource,
 } from '../metrics/reduce/reduce-source.ts';
+import type { MetricRows } from '../metrics/row-options.ts';
+import type { GroupStats } from '../metrics/statistics/group-stats.ts';
 import { cellsOf } from '../metrics/analyzer/sql-stats-source.ts';
 import type { ValidateRequest } from '../schemas/validate.ts';
-import type { Column, Table } from '../table/index.ts';
+import { type Column, type Table, toBinary } from '../table/index.ts';
 
 /** Scores from here are positive decisions, unless said otherwise. */
 const SCORE_THRESHOLD = 0.5;
 
-/** Statistics of one attribute; with a control feature its groups are cells of levels and groups. */
+/** Statistics of one attribute. */
 export interface AttributeStatistics {
   readonly stats: GroupStats;
-  readonly cells: readonly ControlCell[] | undefined;
+  /** With a control feature: the same rows crossed with its levels, but for those without a level. */
+  readonly crossed: { readonly stats: GroupStats; readonly cells: readonly ControlCell[] } | undefined;
+}
+
+/** The kind of statistics to make, and whether true labels are needed for it. */
+export interface NeededStatistics {
+  readonly kind: GroupStats['kind'];
+  readonly needsTruth: boolean;
 }
 
 /**
- * Statistics of a file for every attribute asked for: by one SQL scan that
- * never loads the rows, or through another backend, which has to.
+ * Statistics of a file for every attribute asked for: by SQL scans that never
+ * load the rows, or through another backend, which has to.
  */
 export async function fileStatistics(
   path: string,
-  kind: GroupStats['kind'],
+  needed: NeededStatistics,
   request: ValidateRequest,
 ): Promise<readonly AttributeStatistics[]> {
-  return request.backend === 'duckdb' ? scanFile(path, kind, request) : loadAndCount(path, kind, request);
+  return request.backend === 'duckdb' ? scanFile(path, needed, request) : loadAndCount(path, needed, request);
 }
 
 async function scanFile(
   path: string,
-  kind: GroupStats['kind'],
+  { kind, needsTruth }: NeededStatistics,
   request: ValidateRequest,
 ): Promise<AttributeStatistics[]> {
-  const { control = [], sampleWeight, nanPolicy, positiveLabel, yTrue } = request;
-  const attributes = request.attributes.map((attribute) => [...control, ...attribute]);
+  const { control = [], sampleWeight, nanPolicy, positiveLabel } = request;
+  const yTrue = needsTruth ? request.yTrue : undefined;
+  const own = request.attributes;
+  // One scan counts all: each attribute by itself, and crossed with the control feature.
+  const attributes = control.length === 0 ? own : [...own, ...own.map((attribute) => [...control, ...attribute])];
   const common = { attributes, sampleWeight, nanPolicy, positiveLabel };
   const reductions = await {
     classification: () => reduceClassificationSource(path, { ...common, ...decisionColumns(request), yTrue }),
     regression: () => reduceRegressionSource(path, { ...common, yPred: request.yPred ?? '', yTrue }),
     scores: () => reduceScoreSource(path, { ...common, yScore: request.score ?? '', yTrue: yTrue ?? '' }),
   }[kind]();
-  return reductions.map(({ stats, parts }) => ({
-    stats,
-    cells: control.length === 0 ? undefined : cellsOf(parts, control.length),
-  }));
+  return own.map((_, index): AttributeStatistics => {
+    const { stats } = reductions[index] as (typeof reductions)[number];
+    const crossed = reductions[own.length + index];
+    return {
+      stats,
+      crossed:
+        crossed === undefined ? undefined : { stats: crossed.stats, cells: cellsOf(crossed.parts, control.length) },
+    };
+  });
 }
 
 function decisionColumns({ yPred, score, scoreThreshold }: ValidateRequest): {
@@ -62,38 +79,58 @@ function decisionColumns({ yPred, score, scoreThreshold }: ValidateRequest): {
 
 async function loadAndCount(
   path: string,
-  kind: GroupStats['kind'],
+  { kind, needsTruth }: NeededStatistics,
   request: ValidateRequest,
 ): Promise<AttributeStatistics[]> {
-  const { attributes, control = [], yPred, score, yTrue, sampleWeight } = request;
-  const names = [...attributes.flat(), ...control, yPred, score, yTrue, sampleWeight].filter(
-    (name) => name !== undefined,
-  );
   const [{ metricBackend }, { rowsSource }] = await Promise.all([
     import('../metrics/backends/metric-backend.ts'),
     import('../metrics/analyzer/rows-source.ts'),
   ]);
-  const table = await loadData(path, { columns: [...new Set(names)] });
+  const { attributes, control = [] } = request;
+  const table = await loadNeeded(path, request);
   const columnsOf = (list: readonly string[]): Record<string, Column> =>
     Object.fromEntries(list.map((name) => [name, table.column(name)]));
-  const column = (name: string | undefined): Column | undefined =>
-    name === undefined ? undefined : table.column(name);
+  const columns = rowColumns(table, kind, request);
+  const count = (sensitive: MetricRows['sensitive']): Promise<GroupStats> =>
+    rowsSource(metricBackend(request.backend), { ...columns, sensitive, nanPolicy: request.nanPolicy }).statistics({
+      kind,
+      metric: 'validate',
+      needsTruth,
+    });
   const counted = attributes.map(async (attribute): Promise<AttributeStatistics> => {
     const sensitive = columnsOf(attribute);
-    const crossed = control.length === 0 ? undefined : crossControl(sensitive, columnsOf(control), request.nanPolicy);
-    const source = rowsSource(metricBackend(request.backend), {
-      sensitive: crossed?.column ?? sensitive,
-      yPred: score === undefined || kind !== 'classification' ? column(yPred) : decide(table, score, request),
-      yScore: column(score),
-      yTrue: column(yTrue),
-      sampleWeight: column(sampleWeight),
-      positiveLabel: score === undefined ? request.positiveLabel : undefined,
-      nanPolicy: request.nanPolicy,
-    });
-    const stats = await source.statistics({ kind, metric: 'validate', needsTruth: yTrue !== undefined });
-    return { stats, cells: crossed?.cells };
+    const stats = await count(sensitive);
+    if (control.length === 0) return { stats, crossed: undefined };
+    const { column, cells } = crossControl(sensitive, columnsOf(control), request.nanPolicy);
+    return { stats, crossed: { stats: await count(column), cells } };
   });
   return Promise.all(counted);
+}
+
+function loadNeeded(path: string, request: ValidateRequest): Promise<Table> {
+  const { attributes, control = [], yPred, score, yTrue, sampleWeight } = request;
+  const names = [...attributes.flat(), ...control, yPred, score, yTrue, sampleWeight];
+  return loadData(path, { columns: [...new Set(names.filter((name) => name !== undefined))] });
+}
+
+/** The columns of the rows; decisions made of scores are 0 and 1, and the truth beside them too. */
+function rowColumns(table: Table, kind: GroupStats['kind'], request: ValidateRequest): Omit<MetricRows, 'sensitive'> {
+  const { score, positiveLabel } = request;
+  const column = (name: string | undefined): Column | undefined =>
+    name === undefined ? undefined : table.column(name);
+  const common = { yScore: column(score), sampleWeight: column(request.sampleWeight) };
+  if (score === undefined || kind !== 'classification') {
+    return { ...common, yPred: column(request.yPred), yTrue: column(request.yTrue), positiveLabel };
+  }
+  return { ...common, yPred: decide(table, score, request), yTrue: truthOf(table, request) };
+}
+
+function truthOf(table: Table, { yTrue, positiveLabel }: ValidateRequest): Float64Array | undefined {
+  if (yTrue === undefined) return undefined;
+  const source = table.column(yTrue);
+  const values = toBinary(source, 'yTrue', positiveLabel);
+  assertPositiveLabel({ yPred: source, yTrue: source, positiveLabel }, values, values);
+  return Float64Array.from(values, (value) => (value < 0 ? NaN : value));
 }
 
 /** Scores as decisions; a missing score stays missing. */

@@ -1,9 +1,9 @@
-import { ValueError } from '../exceptions/index.ts';
+import { MetricComputationError, ValueError } from '../exceptions/index.ts';
 import { metricKind, metricNeedsTruth, metricOf } from '../metrics/compute-metric.ts';
-import { MetricFrame, splitByControl } from '../metrics/frame/index.ts';
+import { levelsOf, MetricFrame, type StatsByKind } from '../metrics/frame/index.ts';
 import type { GroupStats } from '../metrics/statistics/group-stats.ts';
 import type { MeasureName } from '../metrics/measures/index.ts';
-import { metricDefinition } from '../metrics/metric-definitions.ts';
+import { type MetricDefinition, metricDefinition } from '../metrics/metric-definitions.ts';
 import type { MetricResult } from '../metrics/metric-result.ts';
 import type { MetricOptions } from '../metrics/options.ts';
 import { parseBy } from '../schemas/parse.ts';
@@ -71,43 +71,46 @@ interface Measured {
 }
 
 async function measure(path: string, request: ValidateRequest): Promise<Measured[]> {
-  const named = request.metric === undefined ? [] : [request.metric];
-  const namedKind = request.metric === undefined ? 'classification' : metricKind(metricDefinition(request.metric));
-  // Numbers are no decisions; scores are, by their threshold.
-  const usual =
-    namedKind === 'regression'
-      ? []
-      : ['demographic_parity_difference', ...(request.yTrue === undefined ? [] : ['equalized_odds_difference'])];
+  const wanted = metricsOf(request).map(metricDefinition);
   const options = optionsOf(request);
-  const wanted = [...new Set([...usual, ...named].map((name) => metricDefinition(name).metric))];
-  const kinds = new Set(wanted.map((name) => metricKind(metricDefinition(name))));
+  const kinds = [...new Set(wanted.map(metricKind))];
   const byKind = new Map<GroupStats['kind'], readonly AttributeStatistics[]>();
-  for (const kind of kinds) byKind.set(kind, await fileStatistics(path, kind, request));
+  for (const kind of kinds) {
+    const needsTruth = wanted.some((definition) => metricKind(definition) === kind && metricNeedsTruth(definition));
+    byKind.set(kind, await fileStatistics(path, { kind, needsTruth }, request));
+  }
   return request.attributes.map((_, index): Measured => {
-    const statisticsOf = (kind: GroupStats['kind']): AttributeStatistics =>
-      (byKind.get(kind) as readonly AttributeStatistics[])[index] as AttributeStatistics;
-    const metrics = wanted.map((name): [string, MetricResult] => {
-      const { stats, cells } = statisticsOf(metricKind(metricDefinition(name)));
-      return [name, metricOf(name, cells === undefined ? stats : splitByControl(stats, cells).all, options)];
-    });
-    const first = wanted[0] ?? 'demographic_parity_difference';
-    return {
-      metrics: Object.fromEntries(metrics),
-      frame: frameOf(statisticsOf(metricKind(metricDefinition(first))), wanted, options),
-    };
+    const own = kinds.map((kind) => [kind, byKind.get(kind)?.[index] as AttributeStatistics] as const);
+    const stats = Object.fromEntries(own.map(([kind, { stats: all }]) => [kind, all])) as StatsByKind;
+    const metrics = wanted.map((definition): [string, MetricResult] => [
+      definition.metric,
+      metricOf(definition.metric, stats[metricKind(definition)] as GroupStats, options),
+    ]);
+    const measures = [...new Set(wanted.flatMap((definition) => definition.measures))];
+    return { metrics: Object.fromEntries(metrics), frame: frameOf(own, stats, measures, options) };
   });
 }
 
-/** Rates inside the levels of the control feature, for the measures that the metrics compare. */
+/** What is measured: the usual metrics of decisions, and the one that was named. */
+function metricsOf({ metric, yTrue }: ValidateRequest): string[] {
+  const usual = ['demographic_parity_difference', ...(yTrue === undefined ? [] : ['equalized_odds_difference'])];
+  if (metric === undefined) return usual;
+  const definition = metricDefinition(metric);
+  // Numbers are no decisions; scores are, by their threshold.
+  return metricKind(definition) === 'regression' ? [definition.metric] : [...new Set([...usual, definition.metric])];
+}
+
+/** The measures that the metrics compare, inside the levels of the control feature. */
 function frameOf(
-  { stats, cells }: AttributeStatistics,
-  metrics: readonly string[],
+  kinds: readonly (readonly [kind: string, statistics: AttributeStatistics])[],
+  stats: StatsByKind,
+  measures: readonly MeasureName[],
   options: MetricOptions,
 ): MetricFrame | undefined {
+  const cells = kinds[0]?.[1].crossed?.cells;
   if (cells === undefined) return undefined;
-  const definitions = metrics.map(metricDefinition).filter((definition) => metricKind(definition) === stats.kind);
-  const measures = new Set<MeasureName>(definitions.flatMap((definition) => definition.measures));
-  return new MetricFrame({ [stats.kind]: stats }, [...measures], options, cells);
+  const crossed = Object.fromEntries(kinds.map(([kind, { crossed: own }]) => [kind, own?.stats])) as StatsByKind;
+  return new MetricFrame(stats, measures, options, levelsOf(crossed, cells));
 }
 
 function optionsOf(request: ValidateRequest): MetricOptions {
@@ -129,10 +132,27 @@ function optionsOf(request: ValidateRequest): MetricOptions {
   };
 }
 
+/**
+ * The metric by its name.
+ * @throws {ValueError} where there is none, since it was asked for by mistake
+ */
+function knownMetric(name: string): MetricDefinition {
+  try {
+    return metricDefinition(name);
+  } catch (cause) {
+    if (!MetricComputationError.isInstance(cause)) throw cause;
+    throw new ValueError(cause.message, {
+      context: { metric: name },
+      ...(cause.suggestion === undefined ? {} : { suggestion: cause.suggestion }),
+      cause,
+    });
+  }
+}
+
 /** Said before the file is read, since reading it may take long. */
 function assertMetric({ metric, yTrue, yPred, score }: ValidateRequest): void {
   if (metric === undefined) return;
-  const definition = metricDefinition(metric);
+  const definition = knownMetric(metric);
   const lacking =
     metricNeedsTruth(definition) && yTrue === undefined
       ? (['true labels', 'yTrue, --y-true'] as const)

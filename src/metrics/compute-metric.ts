@@ -80,7 +80,7 @@ function classesOf(definition: MetricDefinition, given: MetricRows): ClassStats[
   const rows = rowsRead(given, metricNeedsTruth(definition));
   if (parseAverage(given.average) === 'macro') {
     assertMacroKind(kind, metric);
-    return classNamesOf(given).map((className) => ({
+    return classNamesOf(rows).map((className) => ({
       className,
       stats: reduceClassification(classificationRows({ ...rows, positiveLabel: className }, metric)),
     }));

@@ -1,4 +1,4 @@
-import { ValueError } from '../exceptions/index.ts';
+import { MetricComputationError } from '../exceptions/index.ts';
 import { suggestNames } from '../internal/nearest.ts';
 import { findMeasure, MEASURE_NAMES, type MeasureName } from './measures/index.ts';
 import type { GapAggregate } from './options.ts';
@@ -65,7 +65,7 @@ export const NAMED_METRICS: readonly string[] = [
 
 /**
  * A metric by its name: one of {@link NAMED_METRICS}, an alias, or a measure with `_difference` or `_ratio` after it.
- * @throws {ValueError} with the nearest names, where there is none
+ * @throws {MetricComputationError} with the nearest names, where there is none
  */
 export function metricDefinition(name: string): MetricDefinition {
   const metric = Object.hasOwn(ALIASES, name) ? (ALIASES[name] as string) : name;
@@ -76,7 +76,7 @@ export function metricDefinition(name: string): MetricDefinition {
   const measures = Object.hasOwn(COMPARED, subject) ? COMPARED[subject] : measure === undefined ? undefined : [measure];
   if (measures !== undefined) return { metric, measures, comparison: comparison as 'difference' | 'ratio' };
   const known = [...NAMED_METRICS, ...MEASURE_NAMES.flatMap((one) => [`${one}_difference`, `${one}_ratio`])];
-  throw new ValueError(`There is no metric named '${name}'.`, {
+  throw new MetricComputationError(`There is no metric named '${name}'.`, {
     context: { metric: name },
     suggestion: suggestNames(name, known, 'metrics'),
   });

@@ -8,6 +8,7 @@ export function metricToMarkdown(result: MetricResultFields): string {
     `### ${inWords(result.metric)}`,
     '',
     headline(result),
+    ...comparisonNote(result),
     ...groupTable(result),
     ...(notes.length === 0 ? [] : ['', ...notes]),
   ].join('\n');
@@ -28,6 +29,17 @@ export function formatNumber(value: number, decimals = 4): string {
 /** A confidence level in per cent, without zeros at its end. */
 export function formatPercent(level: number): string {
   return `${String(Number((100 * level).toFixed(6)))}%`;
+}
+
+/** How groups were compared, where it is not each with each by our own rules. */
+function comparisonNote({ method, referenceGroup, agg, compat }: MetricResultFields): string[] {
+  const parts = [
+    ...(referenceGroup === null ? [] : [`compared with ${escapeMarkdown(referenceGroup)}`]),
+    ...(method === 'to_overall' ? ['compared with all rows'] : []),
+    ...(agg === 'mean' ? ['the mean of the gaps'] : []),
+    ...(compat === null ? [] : [`by the conventions of ${compat}`]),
+  ];
+  return parts.length === 0 ? [] : ['', `${inWords(parts.join(', '))}.`];
 }
 
 function headline(result: MetricResultFields): string {

@@ -1,4 +1,5 @@
 import type { MeasureName } from './measures/index.ts';
+import type { Compat, GapAggregate, GapMethod } from './options.ts';
 
 /** Why a group, or one rate of it, took no part. */
 export interface Exclusion {
@@ -24,7 +25,7 @@ export type GroupIntervals = Readonly<PerMeasure<readonly [low: number, high: nu
 export interface MetricResultFields {
   /** The metric's name in snake_case. */
   readonly metric: string;
-  /** The metric; NaN where it is undefined, and then `undefinedReason` says why. */
+  /** The metric; NaN where it is undefined (or infinite, for a ratio over 0 by AIF360's conventions), and then `undefinedReason` says why. */
   readonly value: number;
   /** The interval around `value`, or null where none was asked for or can be given. */
   readonly ci: readonly [low: number, high: number] | null;
@@ -35,10 +36,18 @@ export interface MetricResultFields {
   readonly effectSizeName: 'risk_ratio' | 'cohens_d' | null;
   /** The probability of a gap at least as large where all groups are alike; null where not asked for. */
   readonly pValue: number | null;
-  /** `permutation` of group labels on the counts (exact but for chance), or `max-t` (approximate). */
+  /** `permutation` of group labels on the counts (exact but for chance), `max-t` or, of many groups, `bonferroni` (approximate). */
   readonly pValueMethod: string | null;
   /** The smallest gap of the extreme groups that data of this size show with probability 0.8; null where unknown. */
   readonly minimumDetectableGap: number | null;
+  /** `between_groups`, `to_overall` or `to_reference`. */
+  readonly method: GapMethod;
+  /** The group that others were compared with, under `to_reference`. */
+  readonly referenceGroup: string | null;
+  /** How several gaps became one; null where there is one. */
+  readonly agg: GapAggregate | null;
+  /** The library whose conventions were followed. */
+  readonly compat: Compat | null;
   /** Rows per group that took part. */
   readonly nPerGroup: Readonly<Record<string, number>>;
   /** Measures per group that took part. */

@@ -1,4 +1,5 @@
 import { metricToMarkdown } from './metric-markdown.ts';
+import type { Compat, GapAggregate, GapMethod } from './options.ts';
 import type { Exclusion, GroupIntervals, GroupRates, MetricResultFields } from './metric-result-fields.ts';
 
 /** A metric with all that is needed to question it. Frozen. */
@@ -13,6 +14,10 @@ export class MetricResult implements MetricResultFields {
   readonly pValue!: number | null;
   readonly pValueMethod!: string | null;
   readonly minimumDetectableGap!: number | null;
+  readonly method!: GapMethod;
+  readonly referenceGroup!: string | null;
+  readonly agg!: GapAggregate | null;
+  readonly compat!: Compat | null;
   readonly nPerGroup!: Readonly<Record<string, number>>;
   readonly perGroup!: Readonly<Record<string, GroupRates>>;
   readonly perGroupCi!: Readonly<Record<string, GroupIntervals>> | null;
@@ -40,6 +45,10 @@ export class MetricResult implements MetricResultFields {
       p_value: this.pValue,
       p_value_method: this.pValueMethod,
       minimum_detectable_gap: this.minimumDetectableGap,
+      method: this.method,
+      reference_group: this.referenceGroup,
+      agg: this.agg,
+      compat: this.compat,
       n_per_group: this.nPerGroup,
       per_group: this.perGroup,
       per_group_ci: this.perGroupCi,
@@ -81,6 +90,10 @@ export interface MetricResultJson {
   readonly p_value: number | null;
   readonly p_value_method: string | null;
   readonly minimum_detectable_gap: number | null;
+  readonly method: GapMethod;
+  readonly reference_group: string | null;
+  readonly agg: GapAggregate | null;
+  readonly compat: Compat | null;
   readonly n_per_group: Readonly<Record<string, number>>;
   readonly per_group: Readonly<Record<string, GroupRates>>;
   readonly per_group_ci: Readonly<Record<string, GroupIntervals>> | null;

@@ -50,7 +50,7 @@ export function missingColumn(metric: string, what: string, argument: string): M
 }
 
 /**
- * The classes of an outcome: the distinct labels of truth and predictions, in sorted order.
+ * The classes of an outcome: the distinct labels of predictions, and of truth where it is read, in sorted order.
  * @throws {ValueError} where a positive label is given too, or there are statistics of one kind only
  */
 export function classNamesOf(rows: MetricRows): readonly string[] {

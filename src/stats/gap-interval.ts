@@ -26,7 +26,7 @@ export interface GapIntervalOptions {
 /** Intervals of the largest gap of each family, holding together at the level asked for. */
 export interface GapIntervals {
   readonly intervals: readonly Interval[];
-  readonly method: 'simultaneous' | 'bonferroni-agresti-caffo';
+  readonly method: 'simultaneous' | 'bonferroni-agresti-caffo' | 'bonferroni-welch';
   /**
    * Of the hypothesis that all groups of every family are equal:
    * (1 + replicates with max |t*| >= the observed max |t|) / (samples + 1), or
@@ -94,7 +94,7 @@ function bonferroni(estimates: readonly GapFamily[], level: number): GapInterval
   const observed = Math.max(...families.map(largestNormal));
   return {
     intervals: families.map((family) => gapRange(family, critical, family.degrees)),
-    method: 'bonferroni-agresti-caffo',
+    method: families.every(({ degrees }) => degrees !== undefined) ? 'bonferroni-welch' : 'bonferroni-agresti-caffo',
     // A tail too far for float64 is small, but not 0.
     pValue: Math.min(1, Math.max(Number.MIN_VALUE, pairs * 2 * normalCdf(-observed))),
   };

@@ -61,10 +61,53 @@ describe('evenhand validate, its further options', () => {
     const { body } = await validate(
       ...['--csv', await berkeley(), '--y-pred', 'admitted', '--sensitive', 'gender', '--control', 'department'],
     );
-    expect(body.control?.warnings.join()).to.match(/3 of 5 levels.*Simpson/);
+    expect(body.control?.warnings.join()).to.match(/3 of 5 comparable levels \(of 6\).*Simpson/);
     expect(Object.keys(body.control?.by_level ?? {})).to.deep.equal(['A', 'B', 'C', 'D', 'E', 'F']);
     // What is measured over all rows is what is measured without it.
     expect(body.metrics['demographic_parity_difference']?.value).to.be.closeTo(1198 / 2691 - 557 / 1835, 1e-12);
+  });
+
+  it('a control feature with gaps in it does not move the metric that is judged', async () => {
+    const file = path.join(folder(), 'gaps.csv');
+    // Equal over all rows; unequal among those that have a level.
+    const rows = Array.from({ length: 400 }, (_, row) => {
+      const group = row % 2 === 0 ? 'a' : 'b';
+      const hasLevel = row < 200;
+      return `${group},${Number(hasLevel === (group === 'a'))},${hasLevel ? 'x' : ''}`;
+    });
+    writeFileSync(file, ['g,p,c', ...rows].join('\n'));
+    const gate = ['--metric', 'demographic_parity_difference', '--threshold', '0.1'];
+    for (const backend of ['duckdb', 'native']) {
+      const args = [
+        '--csv',
+        file,
+        '--y-pred',
+        'p',
+        '--sensitive',
+        'g',
+        '--control',
+        'c',
+        '--backend',
+        backend,
+        ...gate,
+      ];
+      const { code, body } = await validate(...args);
+      expect([code, body.metrics['demographic_parity_difference']?.value]).to.deep.equal([0, 0]);
+    }
+  });
+
+  it('a positive label goes with scores on every backend', async () => {
+    const file = path.join(folder(), 'labelled.csv');
+    const rows = Array.from(
+      { length: 80 },
+      (_, row) => `${row < 40 ? 'a' : 'b'},${row % 2 ? 'yes' : 'no'},${String((row % 7) / 7)}`,
+    );
+    writeFileSync(file, ['g,y,score', ...rows].join('\n'));
+    const args = ['--csv', file, '--score', 'score', '--y-true', 'y', '--sensitive', 'g', '--positive-label', 'yes'];
+    const [sql, native] = await Promise.all(
+      ['duckdb', 'native'].map((backend) => validate(...args, '--metric', 'roc_auc_difference', '--backend', backend)),
+    );
+    expect(native?.body).to.deep.equal(sql?.body);
   });
 
   it('scores: their AUC beside the decisions at the threshold', async () => {

@@ -128,3 +128,45 @@ describe('what could have been seen', () => {
     expect(at(1) / at(16)).to.be.closeTo(4, 0.15);
   });
 });
+
+describe('evidence belongs to the groups of the value', () => {
+  it('equal groups: the smallest gap that would have shown is that of the smaller of them', () => {
+    const rows = decisions({ large: [5000, 10_000], small: [20, 40] });
+    const equal = computeMetric('demographic_parity_difference', rows).minimumDetectableGap ?? NaN;
+    const nearly = decisions({ large: [5000, 10_000], small: [21, 40] });
+    const apart = computeMetric('demographic_parity_difference', nearly).minimumDetectableGap ?? NaN;
+    expect(equal).to.be.closeTo(apart, 0.02);
+    expect(equal).to.be.greaterThan(0.15);
+  });
+
+  it('against a reference group: the ratio of the farthest group to it', () => {
+    // Reference 0.5, others 0.3 and 0.7, as far apart: 0.7 / 0.5 or 0.5 / 0.3.
+    const rows = decisions({ a: [50, 100], b: [30, 100], c: [71, 100] });
+    const result = computeMetric('demographic_parity_difference', rows, { referenceGroup: 'a' });
+    expect(result.value).to.be.closeTo(0.21, 1e-12);
+    expect(result.effectSize).to.be.closeTo(0.71 / 0.5, 1e-12);
+    expect([result.method, result.referenceGroup]).to.deep.equal(['to_reference', 'a']);
+    expect(result.toMarkdown()).to.include('Compared with a.');
+  });
+
+  it('perfect groups are not certain: balanced accuracy and F1 have intervals with a width', () => {
+    const yTrue = Array.from({ length: 60 }, (_, row) => row % 2);
+    const sensitive = yTrue.map((_, row) => (row < 30 ? 'a' : 'b'));
+    for (const metric of ['balanced_accuracy_difference', 'f1_difference']) {
+      const { ci } = computeMetric(metric, { yTrue, yPred: yTrue, sensitive });
+      expect(ci?.[1], metric).to.be.greaterThan(0.02);
+    }
+  });
+
+  it('above 64 groups nothing is drawn, and the method says so', () => {
+    const groups = Array.from({ length: 70 }, (_, group) => [`g${String(group)}`, [10 + (group % 7), 40]] as const);
+    const rows = decisions(Object.fromEntries(groups));
+    const weighted = { ...rows, sampleWeight: rows.yPred.map((_, row) => 1 + (row % 2)) };
+    const result = computeMetric('demographic_parity_difference', weighted, { withPValue: true });
+    expect([result.ciMethod, result.pValueMethod, result.seed]).to.deep.equal([
+      'bonferroni-agresti-caffo',
+      'bonferroni',
+      null,
+    ]);
+  });
+});

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 
-import { ValueError } from '../../src/exceptions/index.ts';
+import { MetricComputationError, ValueError } from '../../src/exceptions/index.ts';
 import { sampleData } from '../../src/io/index.ts';
 import { FairnessAnalyzer, metricFrame } from '../../src/metrics/index.ts';
 
@@ -86,7 +86,10 @@ describe('a metric frame', () => {
   });
 
   it('names the measure that it does not know, and wants one', () => {
-    expect(() => metricFrame({ ...rows, metrics: ['selection_rat'] })).to.throw(ValueError, /selection_rat/);
+    expect(() => metricFrame({ ...rows, metrics: ['selection_rat'] })).to.throw(
+      MetricComputationError,
+      /selection_rat/,
+    );
     expect(() => metricFrame({ ...rows, metrics: [] })).to.throw(ValueError, /at least one measure/);
     expect(() => metricFrame({ ...rows, metrics: ['true_positive_rate'] })).to.throw(/true labels/);
   });
@@ -130,5 +133,71 @@ describe('a metric frame', () => {
 
   it('does not average over classes', () => {
     expect(() => metricFrame({ ...rows, metrics, average: 'macro' })).to.throw(ValueError, /does not average/);
+  });
+
+  it('a level that is reversed by chance is no paradox', () => {
+    // The gap is 0.2 over all rows and in three of four levels; in the last it is -0.05.
+    const cell = (group: string, level: string, positives: number) =>
+      Array.from({ length: 100 }, (_, row) => ({ group, level, decision: Number(row < positives) }));
+    const all = [
+      ...['w', 'x', 'y'].flatMap((level) => [...cell('a', level, 60), ...cell('b', level, 40)]),
+      ...cell('a', 'z', 45),
+      ...cell('b', 'z', 50),
+    ];
+    const frame = metricFrame({
+      yPred: all.map(({ decision }) => decision),
+      sensitive: all.map(({ group }) => group),
+      control: all.map(({ level }) => level),
+      metrics: ['selection_rate'],
+    });
+    expect(frame.simpson).to.deep.equal([]);
+  });
+
+  it('finds the reversal of two groups beside a third that is lower still', () => {
+    const cell = (group: string, level: string, n: number, positives: number) =>
+      Array.from({ length: n }, (_, row) => ({ group, level, decision: Number(row < positives) }));
+    const all = [
+      ...cell('a', 'easy', 400, 320),
+      ...cell('b', 'easy', 100, 90),
+      ...cell('a', 'hard', 100, 10),
+      ...cell('b', 'hard', 400, 80),
+      ...cell('c', 'hard', 400, 4),
+    ];
+    const frame = metricFrame({
+      yPred: all.map(({ decision }) => decision),
+      sensitive: all.map(({ group }) => group),
+      control: all.map(({ level }) => level),
+      metrics: ['selection_rate'],
+    });
+    // a 330 of 500, b 170 of 500; inside both levels b is ahead by a tenth.
+    expect(frame.simpson.map(({ high, low }) => [high, low])).to.deep.equal([['a', 'b']]);
+    expect(frame.simpson[0]?.adjustedGap).to.be.closeTo(-0.1, 1e-12);
+  });
+
+  it('rows without a level count for the groups, and for no level', () => {
+    const frame = metricFrame(
+      {
+        yPred: [1, 1, 0, 0, 1, 0],
+        sensitive: Array.from('aabbab'),
+        control: ['x', 'x', 'x', 'x', null, null],
+        metrics: ['count', 'selection_rate'],
+      },
+      { minGroupSize: 1 },
+    );
+    expect(frame.overall).to.deep.equal({ count: 6, selection_rate: 0.5 });
+    expect(frame.byLevel['x']?.overall).to.deep.equal({ count: 4, selection_rate: 0.5 });
+  });
+
+  it("fairlearn's overall of a level has the rows of that level", () => {
+    const frame = metricFrame(
+      {
+        yPred: [1, 0, 1, 1, 1, 1],
+        sensitive: ['a', 'b', 'a', 'b', null, null],
+        control: ['x', 'x', 'y', 'y', 'y', 'y'],
+        metrics: ['count'],
+      },
+      { compat: 'fairlearn' },
+    );
+    expect(frame.byLevel['x']?.overall['count']).to.equal(2);
   });
 });

@@ -51,4 +51,12 @@ describe('outcomes of several classes', () => {
       computeMetric('demographic_parity_difference', { yPred: ['x', 'x'], sensitive: ['a', 'b'], ...macro }),
     ).to.throw(DataValidationError, /has 1/);
   });
+
+  it('a metric that does not read the truth has the classes of the predictions alone', () => {
+    const rows = { yPred, sensitive, average: 'macro' } as const;
+    const withTruth = { ...rows, yTrue: yTrue.map((label, row) => (row === 0 ? 'another' : label)) };
+    const value = (of: Parameters<typeof computeMetric>[1]) =>
+      computeMetric('demographic_parity_difference', of, options).value;
+    expect(value(withTruth)).to.equal(value(rows));
+  });
 });

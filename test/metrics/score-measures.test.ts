@@ -131,3 +131,26 @@ function aucByRanks(yTrue: readonly number[], yScore: readonly number[]): number
   const negatives = yTrue.length - positives;
   return (rankSum - (positives * (positives + 1)) / 2) / (positives * negatives);
 }
+
+describe('how sure measures of scores are', () => {
+  it('one row of a label says nothing of its spread: no interval', () => {
+    const yTrue = [1, ...Array<number>(39).fill(0), 1, 1, ...Array<number>(38).fill(0)];
+    const yScore = yTrue.map((truth, row) => (truth === 1 ? 0.9 : (row % 10) / 10));
+    const sensitive = yTrue.map((_, row) => (row < 40 ? 'a' : 'b'));
+    for (const metric of ['roc_auc_difference', 'generalized_true_positive_rate_difference']) {
+      const result = computeMetric(metric, { yTrue, yScore, sensitive });
+      expect(result.ci, metric).to.equal(null);
+      expect(result.warnings.join(), metric).to.match(/no interval: a group has one row/);
+    }
+  });
+
+  it('calibration errors have no interval, since chance alone makes them positive', () => {
+    const random = createRandom(5);
+    const yScore = Array.from({ length: 400 }, () => random.next());
+    const yTrue = yScore.map((score) => Number(random.next() < score));
+    const sensitive = yScore.map((_, row) => (row < 60 ? 'small' : 'large'));
+    const result = computeMetric('calibration_difference', { yTrue, yScore, sensitive }, { withPValue: true });
+    expect([result.ci, result.pValue]).to.deep.equal([null, null]);
+    expect(result.warnings.join()).to.match(/few rows is inflated by chance/);
+  });
+});

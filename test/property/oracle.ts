@@ -233,7 +233,7 @@ export function metricByDefinition(metric: string, kind: string, rows: readonly 
   // fairlearn takes the rate of an empty denominator as 0.
   const valueOf = (part: string, some: readonly Row[]): number => {
     const { value, isRate } = measureOf(part, some, weigh);
-    return how.compat === 'fairlearn' && isRate && Number.isNaN(value) ? 0 : value;
+    return how.compat === 'fairlearn' && (isRate || part === 'f1') && Number.isNaN(value) ? 0 : value;
   };
   const reference = referenceOf([...byGroup.keys()], sizeOf, how);
 

@@ -52,7 +52,10 @@ export function validateCommand(): Command {
       .option('--ci-method <name>', 'simultaneous, percentile or bca (default: simultaneous)')
       .option('--ci-samples <n>', 'replicates of intervals and p-values (default: 1000)', parseNumber)
       .option('--with-effects', 'add effect sizes')
-      .option('--with-p-value', 'add p-values, by permuting the labels of groups')
+      .option(
+        '--with-p-value',
+        'add p-values: by permuting the labels of groups, or approximate with weights and means',
+      )
       .option('--seed <n>', 'seed of intervals and p-values (default: 42)', parseNumber)
       .option('--method <name>', 'between_groups, to_overall or to_reference (default: between_groups)')
       .option(
@@ -74,7 +77,10 @@ export function validateCommand(): Command {
         'the gate: exit 1 where the metric is on its wrong side (needs --metric)',
         parseNumber,
       )
-      .option('--comparator <op>', "the gate's comparison: <=, <, >= or > (default: <=, by the size of the value)")
+      .option(
+        '--comparator <op>',
+        "the gate's comparison: <=, <, >= or > (default: <= by the size of the value; >= for a ratio)",
+      )
       .option('--out <path>', 'write a report: .html (with pictures), .md or .json')
       .addHelpText(
         'after',

@@ -20,7 +20,7 @@ export function rowsSource(loadBackend: () => Promise<MetricBackend>, rows: Metr
       const { column, cells } = crossControl(rows.sensitive, control, rows.nanPolicy);
       return { stats: await reduce(loadBackend, { ...rows, sensitive: column }, request), cells };
     },
-    classNames: () => Promise.resolve(classNamesOf(rows)),
+    classNames: (needsTruth) => Promise.resolve(classNamesOf(rowsRead(rows, needsTruth))),
   };
 }
 

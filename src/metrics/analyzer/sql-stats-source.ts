@@ -40,9 +40,9 @@ export function sqlStatsSource(source: SqlSource, columns: BoundColumns): StatsS
       const { stats, parts } = await reduce(source, columns, [...control, ...sensitive], request);
       return { stats, cells: cellsOf(parts, control.length) };
     },
-    async classNames() {
+    async classNames(needsTruth) {
       if (columns.positiveLabel !== undefined) throw macroWithPositiveLabel();
-      const names = [columns.yTrueCol, columns.yPredCol].filter((name) => name !== undefined);
+      const names = [needsTruth ? columns.yTrueCol : undefined, columns.yPredCol].filter((name) => name !== undefined);
       return assertClasses(await classLabels(source, names));
     },
   };

@@ -1,6 +1,6 @@
 import { type ClassStats, compareGroups } from '../compare/compare-groups.ts';
 import { metricKind, metricNeedsTruth } from '../compute-metric.ts';
-import type { ControlCell } from '../frame/cross-control.ts';
+import { type ControlCell, levelsOf } from '../frame/cross-control.ts';
 import { MetricFrame } from '../frame/metric-frame.ts';
 import { kindsOf, parseMeasures } from '../frame/metric-frame-of-rows.ts';
 import type { GroupStats } from '../statistics/group-stats.ts';
@@ -27,7 +27,7 @@ export interface StatsSource<Control> {
     request: StatsRequest,
     control: Control,
   ): Promise<{ readonly stats: GroupStats; readonly cells: readonly ControlCell[] }>;
-  classNames(): Promise<readonly string[]>;
+  classNames(needsTruth: boolean): Promise<readonly string[]>;
 }
 
 /** A metric from wherever its statistics come. */
@@ -45,7 +45,7 @@ export async function metricFromSource(
     needsTruth: metricNeedsTruth(definition),
   };
   if (parseAverage(average) === 'macro') assertMacroKind(request.kind, definition.metric);
-  const classNames = average === 'macro' ? await source.classNames() : [undefined];
+  const classNames = average === 'macro' ? await source.classNames(request.needsTruth) : [undefined];
   const classes: ClassStats[] = [];
   for (const className of classNames) {
     classes.push({ className, stats: await source.statistics({ ...request, className }) });
@@ -62,16 +62,16 @@ export async function frameFromSource<Control>(
 ): Promise<MetricFrame> {
   const measures = parseMeasures(names);
   const statistics: [string, GroupStats][] = [];
-  let cells: readonly ControlCell[] | undefined;
-  for (const { kind, measure, needsTruth } of kindsOf(measures)) {
-    const request = { kind, metric: measure, needsTruth };
-    if (control === undefined) {
-      statistics.push([kind, await source.statistics(request)]);
-    } else {
-      const crossed = await source.crossed(request, control);
-      statistics.push([kind, crossed.stats]);
-      cells = crossed.cells;
-    }
+  const crossed: [string, GroupStats][] = [];
+  let cells: readonly ControlCell[] = [];
+  for (const { kind, measure: metric, needsTruth } of kindsOf(measures)) {
+    const request = { kind, metric, needsTruth };
+    statistics.push([kind, await source.statistics(request)]);
+    if (control === undefined) continue;
+    const own = await source.crossed(request, control);
+    crossed.push([kind, own.stats]);
+    cells = own.cells;
   }
-  return new MetricFrame(Object.fromEntries(statistics), measures, options, cells);
+  const levels = levelsOf(Object.fromEntries(crossed), cells);
+  return new MetricFrame(Object.fromEntries(statistics), measures, options, levels);
 }

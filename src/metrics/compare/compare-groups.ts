@@ -72,7 +72,12 @@ export function compareGroups(
     effectSizeName: effectSize?.name ?? null,
     pValue: evidence.pValue,
     pValueMethod: evidence.pValueMethod,
-    minimumDetectableGap: isDefined && options.withCi ? detectableGap(outcome.usable, definition, options) : null,
+    minimumDetectableGap:
+      isDefined && options.withCi && classes.length === 1 ? detectableGap(outcome.usable, definition, options) : null,
+    method: options.method,
+    referenceGroup: referenceLabel(stats.labels, compared),
+    agg: definition.measures.length > 1 ? (definition.agg ?? options.agg) : null,
+    compat: options.compat ?? null,
     nPerGroup: Object.fromEntries(taking.large.map((group) => [label(group), rows[group] as number])),
     perGroup: perGroup(compared, taking.large, label, classes.length),
     perGroupCi:
@@ -198,14 +203,15 @@ function gather(
   const interval = options.withCi ? intervalOf(classes, compared, simultaneous, definition, options) : undefined;
   const maxT = typeof simultaneous === 'object' ? simultaneous.pValue : null;
   const pValue = byPermutation ? permutationOfGap(compared, definition, options) : maxT;
+  const isDrawn = typeof simultaneous === 'object' && !isBound(simultaneous.method);
   const hasPValue = options.withPValue && pValue !== null;
   const withoutPValue = options.withPValue && !hasPValue;
   return {
     ci: interval?.ci ?? null,
     ciMethod: interval?.method ?? null,
     pValue: hasPValue ? pValue : null,
-    pValueMethod: hasPValue ? (byPermutation ? 'permutation' : 'max-t') : null,
-    isRandom: interval?.ci !== undefined || hasPValue,
+    pValueMethod: hasPValue ? (byPermutation ? 'permutation' : isDrawn ? 'max-t' : 'bonferroni') : null,
+    isRandom: (hasPValue && (byPermutation || isDrawn)) || (interval?.ci !== undefined && !isBound(interval.method)),
     warnings: [
       ...(interval?.reason === undefined ? [] : [`no interval: ${interval.reason}`]),
       ...(withoutPValue
@@ -213,6 +219,11 @@ function gather(
         : []),
     ],
   };
+}
+
+/** Whether an interval is computed and not drawn, so that no seed made it. */
+function isBound(method: string | undefined): boolean {
+  return method?.startsWith('bonferroni') === true;
 }
 
 interface IntervalOutcome {
@@ -250,6 +261,11 @@ function intervalOf(
     options,
   );
   return ci === null ? { reason: 'most resamples have no value' } : { ci, method: options.ciMethod };
+}
+
+/** The group that all others are compared with. */
+function referenceLabel(labels: readonly string[], [first]: readonly ComparedMeasure[]): string | null {
+  return first?.anchorGroup === undefined ? null : (labels[first.anchorGroup] ?? null);
 }
 
 /** An interval holds its point, whatever chance did. */

@@ -33,9 +33,12 @@ export function groupsOfCompat<Stats extends GroupStats>(stats: Stats, options: 
 
 /** The measure as the library has it: fairlearn takes the rate of an empty denominator as 0. */
 export function measureOfCompat(measure: GroupMeasure, { compat }: FilledMetricOptions): GroupMeasure {
-  if (compat !== 'fairlearn' || measure.sampling.kind !== 'rates') return measure;
-  const { denominators } = measure.sampling;
-  return { ...measure, values: measure.values.map((value, group) => (denominators[group] === 0 ? 0 : value)) };
+  const { sampling } = measure;
+  const isShare = sampling.kind === 'rates' || (sampling.kind === 'means' && measure.name === 'f1');
+  if (compat !== 'fairlearn' || !isShare) return measure;
+  const denominators = sampling.kind === 'rates' ? sampling.denominators : sampling.sizes;
+  const isEmpty = (group: number): boolean => denominators[group] === 0;
+  return { ...measure, values: measure.values.map((value, group) => (isEmpty(group) ? 0 : value)) };
 }
 
 /** A measure of all rows together, as the library has it. */

@@ -36,7 +36,11 @@ export function participation(
   };
   const large = labels.flatMap((_, group) => {
     if ((rows[group] as number) >= options.minGroupSize && (rows[group] as number) > 0) return [group];
-    note(group, measures[0], `fewer than ${String(options.minGroupSize)} rows (minGroupSize)`);
+    const reason =
+      rows[group] === 0
+        ? 'no rows that have all that the metric needs'
+        : `fewer than ${String(options.minGroupSize)} rows (minGroupSize)`;
+    note(group, measures[0], reason);
     return [];
   });
   // fairlearn and AIF360 leave no group out for want of a denominator.
@@ -72,7 +76,7 @@ function whyMissing(measure: GroupMeasure, group: number, { minDenominator }: Fi
     rows < minDenominator
       ? `at least ${String(minDenominator)} needed`
       : measure.sampling.kind === 'none'
-        ? 'all with the same true value'
+        ? measure.sampling.whyMissing
         : 'their weights are all 0';
   return `no ${inPlainWords(measure.name)}: ${String(rows)} ${measure.denominatorName}, ${why}`;
 }

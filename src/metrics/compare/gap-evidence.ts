@@ -70,11 +70,31 @@ export function detectableGap(
   if (method !== 'between_groups' || definition.comparison !== 'difference') return null;
   const comparisons = compared.reduce((pairs, { groups: { length } }) => pairs + (length * (length - 1)) / 2, 0);
   const gaps = compared.map((one) => {
-    const values = valuesOf(one);
-    const [high, low] = [largest(values), smallest(values)].map((value) => one.groups[values.indexOf(value)] as number);
-    return detectableBetween(one.measure, high as number, low as number, { level: ciLevel, comparisons });
+    const shared = { level: ciLevel, comparisons };
+    const [high, low] = extremePair(one);
+    return detectableBetween(one.measure, high, low, shared);
   });
   return gaps.every((gap) => gap !== null && Number.isFinite(gap)) ? largest(gaps as number[]) : null;
+}
+
+/** A highest and a lowest group; where several tie, those with the fewest rows, which show least. */
+function extremePair(compared: ComparedMeasure): readonly [high: number, low: number] {
+  const { measure, groups } = compared;
+  const values = valuesOf(compared);
+  const fewest = (value: number, except?: number): number | undefined =>
+    groups
+      .filter((group) => measure.values[group] === value && group !== except)
+      .reduce<number | undefined>(
+        (least, group) =>
+          least === undefined ||
+          (measure.denominatorCounts[group] as number) < (measure.denominatorCounts[least] as number)
+            ? group
+            : least,
+        undefined,
+      );
+  const high = fewest(largest(values)) as number;
+  const low = fewest(smallest(values), high) as number;
+  return [high, low];
 }
 
 function detectableBetween(

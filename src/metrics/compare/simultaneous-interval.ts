@@ -68,10 +68,11 @@ function familyOf({ measure, groups }: ComparedMeasure, { comparison }: MetricDe
 
 function meanFamily(
   measure: GroupMeasure,
-  { standardErrors, sizes, skewness, ceiling }: Extract<GroupMeasure['sampling'], { kind: 'means' }>,
+  { standardErrors, sizes, skewness, ceiling, whyNoErrors }: Extract<GroupMeasure['sampling'], { kind: 'means' }>,
   pick: (values: Float64Array) => Float64Array,
   comparison: MetricDefinition['comparison'],
 ): Family | string {
+  if (whyNoErrors !== undefined) return whyNoErrors;
   const [means, errors] = [pick(measure.values), pick(standardErrors)];
   if (!errors.every(Number.isFinite)) return 'a group has one row, or numbers too large to be squared';
   const shape = { sizes: pick(sizes), skewness: skewness === undefined ? undefined : pick(skewness) };

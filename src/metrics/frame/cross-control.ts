@@ -1,6 +1,9 @@
 import { type CategoricalColumn, encodeGroups, type NanPolicy, type SensitiveSource } from '../../table/index.ts';
 import type { GroupStats } from '../statistics/group-stats.ts';
-import { groupPicker, regroup } from '../statistics/regroup-stats.ts';
+import { groupPicker } from '../statistics/regroup-stats.ts';
+
+/** Statistics of each kind that a frame's measures need. */
+export type StatsByKind = Readonly<Partial<Record<GroupStats['kind'], GroupStats>>>;
 
 /** The level of the control feature and the group that a cell of crossed rows stands for. */
 export interface ControlCell {
@@ -33,27 +36,32 @@ export function crossControl(
   return { column, cells };
 }
 
-/** Statistics of crossed rows taken apart: of all rows by group, and of each level by the groups that occur in it. */
-export function splitByControl<Stats extends GroupStats>(
+/** Statistics of crossed rows taken apart: of each level, by the groups that occur in it. */
+function splitLevels<Stats extends GroupStats>(
   stats: Stats,
   cells: readonly ControlCell[],
-): { readonly all: Stats; readonly levels: ReadonlyMap<string, Stats> } {
-  const ofGroup = indexesBy(cells, ({ group }) => group);
+): ReadonlyMap<string, Stats> {
   const pick = groupPicker(stats);
-  const places = new Int32Array(cells.length);
-  [...ofGroup.values()].forEach((own, place) => {
-    for (const cell of own) places[cell] = place;
+  const places = [...cells.keys()];
+  const ofLevel = indexesBy(places, (cell) => (cells[cell] as ControlCell).level);
+  const levels = Array.from(ofLevel, ([level, own]): [string, Stats] => {
+    const inLevel = indexesBy(own, (cell) => (cells[cell] as ControlCell).group);
+    const picked = [...inLevel.values()].map(([place]) => own[place as number] as number);
+    return [level, pick(picked, [...inLevel.keys()])];
   });
-  const all = regroup(stats, places, [...ofGroup.keys()]);
-  const levels = Array.from(
-    indexesBy(cells, ({ level }) => level),
-    ([level, own]): [string, Stats] => {
-      const inLevel = indexesBy(own, (cell) => (cells[cell] as ControlCell).group);
-      const picked = [...inLevel.values()].map(([place]) => own[place as number] as number);
-      return [level, pick(picked, [...inLevel.keys()])];
-    },
+  return new Map(levels);
+}
+
+/** {@link splitLevels} for each kind of statistics at once. */
+export function levelsOf(crossed: StatsByKind, cells: readonly ControlCell[]): ReadonlyMap<string, StatsByKind> {
+  const kinds = Object.entries(crossed).map(([kind, stats]) => [kind, splitLevels(stats, cells)] as const);
+  const names = [...(kinds[0]?.[1].keys() ?? [])];
+  return new Map(
+    names.map((level) => [
+      level,
+      Object.fromEntries(kinds.map(([kind, levels]) => [kind, levels.get(level)])) as StatsByKind,
+    ]),
   );
-  return { all, levels: new Map(levels) };
 }
 
 /** The places of values under each key, keys in sorted order. */

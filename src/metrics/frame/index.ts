@@ -1,4 +1,4 @@
-export { type ControlCell, crossControl, splitByControl } from './cross-control.ts';
+export { type ControlCell, crossControl, levelsOf, type StatsByKind } from './cross-control.ts';
 export type { MeasureValues } from './frame-values.ts';
 export { MetricFrame } from './metric-frame.ts';
 export { metricFrame, type MetricFrameRows } from './metric-frame-of-rows.ts';

@@ -6,7 +6,7 @@ import type { GroupStats } from '../statistics/group-stats.ts';
 import { measureDefinition, type MeasureName, parseMeasure } from '../measures/index.ts';
 import type { MetricOptions } from '../options.ts';
 import type { MetricRows } from '../row-options.ts';
-import { crossControl } from './cross-control.ts';
+import { crossControl, levelsOf, type StatsByKind } from './cross-control.ts';
 import { MetricFrame } from './metric-frame.ts';
 
 /** Rows of a frame, with the names of its measures. */
@@ -23,7 +23,7 @@ export interface MetricFrameRows extends MetricRows {
  *
  * With `control`, groups are also compared inside each of its levels, and the
  * frame warns where a gap changes its sign there (Simpson's paradox). Rows
- * without a level are left out like rows without a group.
+ * without a level count for the groups, and for no level.
  * @param rows the columns that the measures need, `sensitive`, and the names of the measures
  * @throws {ValueError} for an unknown measure, or none
  * @throws {DataValidationError} for values that cannot be used
@@ -42,12 +42,16 @@ export interface MetricFrameRows extends MetricRows {
 export function metricFrame(rows: MetricFrameRows, options: MetricOptions = {}): MetricFrame {
   refuseAverage(rows.average);
   const measures = parseMeasures(rows.metrics);
-  const crossed = rows.control === undefined ? undefined : crossControl(rows.sensitive, rows.control, rows.nanPolicy);
-  const crossedRows = { ...rows, sensitive: crossed?.column ?? rows.sensitive };
-  const stats = kindsOf(measures).map(
-    ({ kind, measure, needsTruth }) => [kind, reduceRows(kind, rowsRead(crossedRows, needsTruth), measure)] as const,
-  );
-  return new MetricFrame(Object.fromEntries(stats), measures, options, crossed?.cells);
+  const statsOf = (own: MetricRows): StatsByKind => {
+    const stats = kindsOf(measures).map(
+      ({ kind, measure, needsTruth }) => [kind, reduceRows(kind, rowsRead(own, needsTruth), measure)] as const,
+    );
+    return Object.fromEntries(stats);
+  };
+  if (rows.control === undefined) return new MetricFrame(statsOf(rows), measures, options);
+  const { column, cells } = crossControl(rows.sensitive, rows.control, rows.nanPolicy);
+  const levels = levelsOf(statsOf({ ...rows, sensitive: column }), cells);
+  return new MetricFrame(statsOf(rows), measures, options, levels);
 }
 
 /**

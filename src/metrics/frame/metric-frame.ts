@@ -8,14 +8,10 @@ import type { MetricResult } from '../metric-result.ts';
 import { fillMetricOptions, type GapMethod, type MetricOptions } from '../options.ts';
 import { regroup } from '../statistics/regroup-stats.ts';
 import { rowsPerGroup } from '../statistics/rows-per-group.ts';
-import type { ControlCell } from './cross-control.ts';
-import { splitByControl } from './cross-control.ts';
+import type { StatsByKind } from './cross-control.ts';
 import { frameToMarkdown } from './frame-markdown.ts';
 import type { FrameValues, MeasureValues } from './frame-values.ts';
-import { type SimpsonFinding, simpsonFinding, simpsonWarning } from './simpson.ts';
-
-/** Statistics of each kind that a frame's measures need. */
-export type StatsByKind = Readonly<Partial<Record<GroupStats['kind'], GroupStats>>>;
+import { type SimpsonFinding, simpsonFindings, simpsonWarning } from './simpson.ts';
 
 /**
  * Measures of every group side by side, with overall values, differences and
@@ -41,18 +37,18 @@ export class MetricFrame implements FrameValues {
   readonly #isLevel: boolean;
 
   /**
-   * @param cells what each group of the statistics stands for, where they are crossed by a control feature
+   * @param statsByKind statistics of all rows
+   * @param levels the same of the rows of each level of a control feature
    * @param isLevel whether these are the rows of one level, in which groups may be missing
    */
   constructor(
     statsByKind: StatsByKind,
     measures: readonly MeasureName[],
     options: MetricOptions,
-    cells?: readonly ControlCell[],
+    levels: ReadonlyMap<string, StatsByKind> = new Map(),
     isLevel = false,
   ) {
-    const parts = cells === undefined ? undefined : takeApart(statsByKind, cells);
-    this.#stats = parts?.all ?? statsByKind;
+    this.#stats = statsByKind;
     // A copy, so that the frame stays what it is when its owner changes the options.
     this.#options = { ...options, referenceGroup: ownNames(options.referenceGroup) };
     this.#isLevel = isLevel;
@@ -78,12 +74,9 @@ export class MetricFrame implements FrameValues {
     this.nPerGroup = Object.fromEntries(labels.map((label, group) => [label, rows[group] as number]));
     this.nDropped = nDropped;
     this.byLevel = Object.fromEntries(
-      Array.from(parts?.levels ?? [], ([level, stats]) => [
-        level,
-        new MetricFrame(stats, measures, options, undefined, true),
-      ]),
+      Array.from(levels, ([level, stats]) => [level, new MetricFrame(stats, measures, options, undefined, true)]),
     );
-    this.simpson = measures.flatMap((name) => simpsonFinding(this, name, filled) ?? []);
+    this.simpson = measures.flatMap((name) => simpsonFindings(name, statsByKind, levels, filled));
     this.warnings = this.simpson.map(simpsonWarning);
     for (const part of [this.overall, this.byGroup, this.nPerGroup, this.byLevel, this.simpson, this.warnings, this]) {
       Object.freeze(part);
@@ -180,22 +173,4 @@ function ownNames(names: MetricOptions['referenceGroup']): MetricOptions['refere
 function withGroups(stats: GroupStats, groups: readonly string[]): GroupStats {
   const absent = groups.filter((group) => !stats.labels.includes(group));
   return absent.length === 0 ? stats : regroup(stats, [...stats.labels.keys()], [...stats.labels, ...absent]);
-}
-
-interface FrameParts {
-  readonly all: StatsByKind;
-  readonly levels: ReadonlyMap<string, StatsByKind>;
-}
-
-function takeApart(statsByKind: StatsByKind, cells: readonly ControlCell[]): FrameParts {
-  const kinds = Object.entries(statsByKind).map(([kind, stats]) => [kind, splitByControl(stats, cells)] as const);
-  const names = [...(kinds[0]?.[1].levels.keys() ?? [])];
-  const levels = names.map((level): [string, StatsByKind] => [
-    level,
-    Object.fromEntries(kinds.map(([kind, { levels: own }]) => [kind, own.get(level)])) as StatsByKind,
-  ]);
-  return {
-    all: Object.fromEntries(kinds.map(([kind, { all }]) => [kind, all])),
-    levels: new Map(levels),
-  };
 }

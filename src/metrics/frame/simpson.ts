@@ -1,12 +1,14 @@
 import { inPlainWords } from '../compare/exclusions.ts';
-import type { MeasureName } from '../measures/index.ts';
+import { measureDefinition, type GroupMeasure, type MeasureName } from '../measures/index.ts';
 import type { FilledMetricOptions } from '../options.ts';
-import type { FrameValues } from './frame-values.ts';
+import type { GroupStats } from '../statistics/group-stats.ts';
+import { rowsPerGroup } from '../statistics/rows-per-group.ts';
+import type { StatsByKind } from './cross-control.ts';
 
-/** A gap over all rows that points the other way inside levels of a control feature. */
+/** A gap over all rows that points the other way once levels of a control feature are held fixed. */
 export interface SimpsonFinding {
   readonly measure: MeasureName;
-  /** The group with the largest value over all rows, and that with the smallest. */
+  /** The group with the larger value over all rows, and that with the smaller. */
   readonly high: string;
   readonly low: string;
   /** high minus low over all rows. */
@@ -17,60 +19,101 @@ export interface SimpsonFinding {
   readonly adjustedGap: number;
   /** Levels in which the gap has the other sign. */
   readonly reversed: readonly string[];
+  /** All levels, those included that have too few rows to compare. */
+  readonly levels: number;
 }
 
+/** More findings of one measure tell a reader nothing more. */
+const MOST_FINDINGS = 3;
+
+/** The groups with the most rows whose pairs are looked at. */
+const MOST_GROUPS = 100;
+
 /**
- * Looks for Simpson's paradox: whether the gap between the extreme groups over
- * all rows changes its sign inside levels of the control feature.
- * @returns undefined where it does not, or there is no control feature
+ * Looks for Simpson's paradox: pairs of groups whose gap over all rows has
+ * another sign than the mean of the gaps inside levels of the control feature.
+ * A level that is reversed by itself, as one of many is by chance, is none.
+ * @returns the findings with the largest gaps; none without a control feature
  */
-export function simpsonFinding(
-  frame: FrameValues,
+export function simpsonFindings(
+  name: MeasureName,
+  statsByKind: StatsByKind,
+  levels: ReadonlyMap<string, StatsByKind>,
+  options: FilledMetricOptions,
+): SimpsonFinding[] {
+  if (levels.size === 0) return [];
+  const all = measured(name, statsByKind, options);
+  const inside = Array.from(levels, ([level, stats]) => ({ level, groups: measured(name, stats, options) }));
+  const groups = [...all].sort(([, a], [, b]) => b.n - a.n).slice(0, MOST_GROUPS);
+  const findings = groups.flatMap(([a, left], index) =>
+    groups.slice(index + 1).flatMap(([b, right]) => {
+      const [high, low] = left.value > right.value ? [a, b] : [b, a];
+      const gap = Math.abs(left.value - right.value);
+      return gap === 0 ? [] : (compareInside(name, { high, low, gap }, inside) ?? []);
+    }),
+  );
+  return findings.sort((a, b) => b.gap - a.gap).slice(0, MOST_FINDINGS);
+}
+
+/** A group's value, and the rows that it rests on. */
+interface Measured {
+  readonly value: number;
+  readonly n: number;
+}
+
+/** The groups that are large enough to be compared, by label. */
+function measured(
+  name: MeasureName,
+  statsByKind: StatsByKind,
+  { minGroupSize, minDenominator }: FilledMetricOptions,
+): Map<string, Measured> {
+  const { kind, measure, needsTruth } = measureDefinition(name);
+  const stats = statsByKind[kind] as GroupStats;
+  const { values, denominatorCounts }: GroupMeasure = measure(stats);
+  const rows = rowsPerGroup(stats, needsTruth);
+  return new Map(
+    stats.labels.flatMap((label, group): [string, Measured][] => {
+      const [value, n] = [values[group] as number, denominatorCounts[group] as number];
+      const isLarge = (rows[group] as number) >= minGroupSize && n >= minDenominator;
+      return isLarge && Number.isFinite(value) ? [[label, { value, n }]] : [];
+    }),
+  );
+}
+
+function compareInside(
   measure: MeasureName,
-  { minGroupSize }: FilledMetricOptions,
+  { high, low, gap }: Pick<SimpsonFinding, 'high' | 'low' | 'gap'>,
+  levels: readonly { readonly level: string; readonly groups: ReadonlyMap<string, Measured> }[],
 ): SimpsonFinding | undefined {
-  const levels = Object.entries(frame.byLevel);
-  if (levels.length === 0) return undefined;
-  const groups = Object.entries(frame.byGroup)
-    .map(([label, values]) => ({ label, value: values[measure] ?? NaN, n: frame.nPerGroup[label] ?? 0 }))
-    .filter(({ value, n }) => Number.isFinite(value) && n >= minGroupSize)
-    .sort((a, b) => a.value - b.value);
-  const [low, high] = [groups[0], groups.at(-1)];
-  if (low === undefined || high === undefined || low.value === high.value) return undefined;
-  const inside = levels.flatMap(([level, { byGroup, nPerGroup }]) => {
-    const gap = (byGroup[high.label]?.[measure] ?? NaN) - (byGroup[low.label]?.[measure] ?? NaN);
-    const [nHigh, nLow] = [nPerGroup[high.label] ?? 0, nPerGroup[low.label] ?? 0];
-    if (!Number.isFinite(gap) || nHigh < minGroupSize || nLow < minGroupSize) return [];
-    return [{ level, gap, weight: (nHigh * nLow) / (nHigh + nLow) }];
+  const inside = levels.flatMap(({ level, groups }) => {
+    const [a, b] = [groups.get(high), groups.get(low)];
+    return a === undefined || b === undefined
+      ? []
+      : [{ level, gap: a.value - b.value, weight: (a.n * b.n) / (a.n + b.n) }];
   });
-  const reversed = inside.filter(({ gap }) => gap < 0).map(({ level }) => level);
-  if (reversed.length === 0) return undefined;
   const total = inside.reduce((sum, { weight }) => sum + weight, 0);
+  const adjustedGap = inside.reduce((sum, one) => sum + one.gap * (one.weight / total), 0);
+  if (!(adjustedGap < 0)) return undefined;
   return Object.freeze({
     measure,
-    high: high.label,
-    low: low.label,
-    gap: high.value - low.value,
-    gapPerLevel: Object.freeze(Object.fromEntries(inside.map(({ level, gap }) => [level, gap]))),
-    adjustedGap: inside.reduce((sum, { gap, weight }) => sum + gap * (weight / total), 0),
-    reversed: Object.freeze(reversed),
+    high,
+    low,
+    gap,
+    gapPerLevel: Object.freeze(Object.fromEntries(inside.map((one) => [one.level, one.gap]))),
+    adjustedGap,
+    reversed: Object.freeze(inside.filter((one) => one.gap < 0).map(({ level }) => level)),
+    levels: levels.length,
   });
 }
 
 /** The finding in one sentence. */
-export function simpsonWarning({
-  measure,
-  high,
-  low,
-  gap,
-  gapPerLevel,
-  adjustedGap,
-  reversed,
-}: SimpsonFinding): string {
-  const levels = Object.keys(gapPerLevel).length;
+export function simpsonWarning(finding: SimpsonFinding): string {
+  const { measure, high, low, gap, gapPerLevel, adjustedGap, reversed, levels } = finding;
+  const compared = Object.keys(gapPerLevel).length;
+  const of = compared === levels ? String(levels) : `${String(compared)} comparable levels (of ${String(levels)})`;
   return (
     `the ${inPlainWords(measure)} of ${high} is above that of ${low} by ${gap.toFixed(3)} over all rows, but below it in ` +
-    `${String(reversed.length)} of ${String(levels)} levels of the control feature (${reversed.join(', ')}); ` +
+    `${String(reversed.length)} of ${of}${compared === levels ? ' levels' : ''} of the control feature (${reversed.join(', ')}); ` +
     `averaged over levels the difference is ${adjustedGap.toFixed(3)} (Simpson's paradox)`
   );
 }

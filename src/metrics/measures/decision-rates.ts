@@ -74,13 +74,18 @@ export function decisionRate(
   };
 }
 
+/** The variance of a rate with one success and one failure added (Agresti and Caffo 2000), so that none of 0 is certain. */
+function rateVariance(rate: number, trials: number): number {
+  const steady = (rate * trials + 1) / (trials + 2);
+  return (steady * (1 - steady)) / (trials + 2);
+}
+
 /** (TPR + TNR) / 2, with the standard error of a mean of two independent rates. */
 function balancedAccuracy(stats: ClassificationStats): GroupMeasure {
   const rates = [decisionRate(stats, 'true_positive_rate'), decisionRate(stats, 'true_negative_rate')] as const;
   const [tpr, tnr] = rates;
   const variance = ({ values, sampling }: typeof tpr, group: number): number => {
-    const rate = values[group] as number;
-    return (rate * (1 - rate)) / (sampling.effectiveCounts[group] as number);
+    return rateVariance(values[group] as number, sampling.effectiveCounts[group] as number);
   };
   return {
     name: 'balanced_accuracy',
@@ -115,7 +120,7 @@ function f1(stats: ClassificationStats): GroupMeasure {
     sampling: {
       kind: 'means',
       standardErrors: hitShares.map(
-        (share, group) => (2 / (1 + share) ** 2) * Math.sqrt((share * (1 - share)) / (sizes[group] as number)),
+        (share, group) => (2 / (1 + share) ** 2) * Math.sqrt(rateVariance(share, sizes[group] as number)),
       ),
       sizes,
       ceiling: 1,
@@ -131,7 +136,7 @@ function count(stats: ClassificationStats): GroupMeasure {
     values: counts,
     denominatorCounts: counts,
     denominatorName: 'rows',
-    sampling: { kind: 'none' },
+    sampling: { kind: 'none', whyMissing: 'none counted' },
   };
 }
 

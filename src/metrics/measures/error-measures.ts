@@ -65,7 +65,7 @@ function rSquared(stats: RegressionStats): GroupMeasure {
     ),
     denominatorCounts: stats.counts,
     denominatorName: 'rows',
-    sampling: { kind: 'none' },
+    sampling: { kind: 'none', whyMissing: 'all with the same true value' },
   };
 }
 

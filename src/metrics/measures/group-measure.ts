@@ -15,7 +15,14 @@ export interface GroupMeasure {
 }
 
 /** How a measure varies from sample to sample. */
-export type Sampling = RateSampling | MeanSampling | { readonly kind: 'none' };
+export type Sampling = RateSampling | MeanSampling | NoSampling;
+
+/** A measure whose chance variation is not known. */
+interface NoSampling {
+  readonly kind: 'none';
+  /** Why a group that has rows may have no value. */
+  readonly whyMissing: string;
+}
 
 /** Weighted numerator over weighted denominator of rows that count or do not. */
 export interface RateSampling {
@@ -34,6 +41,8 @@ export interface MeanSampling {
   readonly sizes: Float64Array;
   /** Of the values averaged; given for plain means only. */
   readonly skewness?: Float64Array | undefined;
+  /** Why there are no standard errors, where the measure has none. */
+  readonly whyNoErrors?: string | undefined;
   /** The largest possible difference. */
   readonly ceiling?: number | undefined;
 }

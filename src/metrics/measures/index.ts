@@ -1,4 +1,4 @@
-import { ValueError } from '../../exceptions/index.ts';
+import { MetricComputationError } from '../../exceptions/index.ts';
 import { suggestNames } from '../../internal/nearest.ts';
 import { DECISION_MEASURES } from './decision-rates.ts';
 import { ERROR_MEASURES } from './error-measures.ts';
@@ -50,12 +50,12 @@ export function measureDefinition(name: MeasureName): MeasureDefinition {
 
 /**
  * A measure's own name.
- * @throws {ValueError} with the nearest names, where there is none
+ * @throws {MetricComputationError} with the nearest names, where there is none
  */
 export function parseMeasure(name: string): MeasureName {
   const found = findMeasure(name);
   if (found !== undefined) return found;
-  throw new ValueError(`There is no measure named '${name}'.`, {
+  throw new MetricComputationError(`There is no measure named '${name}'.`, {
     context: { measure: name },
     suggestion: suggestNames(name, MEASURE_NAMES, 'measures'),
   });

@@ -22,15 +22,23 @@ interface GroupScores {
   readonly rowsYes: number;
 }
 
-/** A value with its standard error. */
+/** A value with its standard error, and the effective rows (degrees of freedom + 1) behind that error. */
 interface Estimate {
   readonly value: number;
   readonly standardError: number;
+  readonly size: number;
+}
+
+/** Nothing; the size tells a group without rows from one whose weights left float64. */
+function noEstimate({ sizeNo, sizeYes }: GroupScores): Estimate {
+  return { value: NaN, standardError: NaN, size: sizeNo + sizeYes };
 }
 
 /**
  * Area under the ROC curve, P(score of a positive > score of a negative) + half
- * the ties, with the standard error of DeLong, DeLong and Clarke-Pearson (1988).
+ * the ties, with the standard error of DeLong, DeLong and Clarke-Pearson (1988)
+ * and Welch's degrees of freedom of its two parts. One row of a label says
+ * nothing of the spread.
  */
 function rocAuc({ no, yes, totalNo, totalYes, sizeNo, sizeYes }: GroupScores): Estimate {
   const places = no.length;
@@ -45,10 +53,14 @@ function rocAuc({ no, yes, totalNo, totalYes, sizeNo, sizeYes }: GroupScores): E
     below += no[place] as number;
   }
   const value = weightedMean(negativesBelow, yes, totalYes);
-  const variance =
-    weightedVariance(negativesBelow, yes, totalYes, value) / Math.max(1, sizeYes - 1) +
-    weightedVariance(positivesAbove, no, totalNo, value) / Math.max(1, sizeNo - 1);
-  return { value, standardError: Math.sqrt(variance) };
+  // Sizes are NaN where weights could not be squared, and then nothing is known.
+  if (!(sizeYes > 1 && sizeNo > 1)) return { value, standardError: NaN, size: Math.min(1, sizeYes, sizeNo) };
+  const ofYes = weightedVariance(negativesBelow, yes, totalYes, value) / (sizeYes - 1);
+  const ofNo = weightedVariance(positivesAbove, no, totalNo, value) / (sizeNo - 1);
+  const variance = ofYes + ofNo;
+  const degrees = variance ** 2 / (ofYes ** 2 / (sizeYes - 1) + ofNo ** 2 / (sizeNo - 1));
+  const size = 1 + (variance > 0 ? degrees : Math.min(sizeYes, sizeNo) - 1);
+  return { value, standardError: Math.sqrt(variance), size };
 }
 
 function weightedMean(values: Float64Array, weights: Float64Array, total: number): number {
@@ -61,7 +73,8 @@ function weightedVariance(values: Float64Array, weights: Float64Array, total: nu
 
 /**
  * Expected calibration error over bins of equal weight: sum_b share_b |positive rate_b - mean score_b|.
- * Its standard error is that of the bins' positive rates, as if no bin were well calibrated: too large rather than too small.
+ * It has no standard error: chance alone makes it positive, and more so in few
+ * rows, so that an interval around it would not hold the truth.
  */
 function calibrationError({ scores, no, yes, totalNo, totalYes, sizeNo, sizeYes }: GroupScores): Estimate {
   const total = totalNo + totalYes;
@@ -77,16 +90,11 @@ function calibrationError({ scores, no, yes, totalNo, totalYes, sizeNo, sizeYes 
     bin.score += weight * score;
     before += weight;
   });
-  const size = sizeNo + sizeYes;
   const filled = bins.filter(({ weight }) => weight > 0);
   return {
     value: filled.reduce((sum, bin) => sum + Math.abs(bin.yes - bin.score) / total, 0),
-    standardError: Math.sqrt(
-      filled.reduce(
-        (sum, bin) => sum + ((bin.weight / total) * ((bin.yes / bin.weight) * (1 - bin.yes / bin.weight))) / size,
-        0,
-      ),
-    ),
+    standardError: NaN,
+    size: sizeNo + sizeYes,
   };
 }
 
@@ -105,7 +113,7 @@ function meanLoss(loss: (score: number, truth: 0 | 1) => number): (group: GroupS
       ) / total;
     const value = mean(loss);
     const variance = mean((score, truth) => (loss(score, truth) - value) ** 2);
-    return { value, standardError: Math.sqrt(variance / Math.max(1, sizeNo + sizeYes - 1)) };
+    return meanEstimate(value, variance, sizeNo + sizeYes);
   };
 }
 
@@ -117,8 +125,12 @@ function meanWithin(truth: 0 | 1, valueOf: (score: number) => number): (group: G
     const values = group.scores.map(valueOf);
     const value = weightedMean(values, weights, total);
     const variance = weightedVariance(values, weights, total, value);
-    return { value, standardError: Math.sqrt(variance / Math.max(1, size - 1)) };
+    return meanEstimate(value, variance, size);
   };
+}
+
+function meanEstimate(value: number, variance: number, size: number): Estimate {
+  return { value, standardError: size > 1 ? Math.sqrt(variance / (size - 1)) : NaN, size };
 }
 
 function logLoss(score: number, truth: 0 | 1): number {
@@ -134,6 +146,8 @@ interface ScoreMeasure {
   readonly rows: 'both labels' | 'all' | 'positives' | 'negatives';
   readonly needsProbabilities: boolean;
   readonly ceiling?: number;
+  /** What a reader should know of every value; such a measure has no interval. */
+  readonly caution?: string;
 }
 
 const DENOMINATORS = {
@@ -143,7 +157,7 @@ const DENOMINATORS = {
   negatives: 'rows with a negative true label',
 } as const;
 
-function measureScores(name: string, { estimate, rows, needsProbabilities, ceiling }: ScoreMeasure) {
+function measureScores(name: string, { estimate, rows, needsProbabilities, ceiling, caution }: ScoreMeasure) {
   return (stats: ScoreStats): GroupMeasure => {
     if (needsProbabilities) assertProbabilities(stats, name);
     const groups = splitGroups(stats);
@@ -153,7 +167,7 @@ function measureScores(name: string, { estimate, rows, needsProbabilities, ceili
       return rows === 'positives' ? rowsYes : rowsNo;
     });
     const estimates = groups.map((group, index) =>
-      (counts[index] as number) > 0 && hasWeight(group) ? estimate(group) : { value: NaN, standardError: NaN },
+      (counts[index] as number) > 0 && hasWeight(group) ? estimate(group) : noEstimate(group),
     );
     return {
       name,
@@ -163,10 +177,14 @@ function measureScores(name: string, { estimate, rows, needsProbabilities, ceili
       sampling: {
         kind: 'means',
         standardErrors: Float64Array.from(estimates, ({ standardError }) => standardError),
-        sizes: Float64Array.from(groups, ({ sizeNo, sizeYes }) => sizeNo + sizeYes),
+        sizes: Float64Array.from(estimates, ({ size }) => size),
+        whyNoErrors: caution,
         ceiling,
       },
-      notes: stats.step === 0 ? [] : [gridNote(stats, groups, name)],
+      notes: [
+        ...(stats.step === 0 ? [] : [gridNote(stats, groups, name)]),
+        ...(caution === undefined ? [] : [caution]),
+      ],
     };
   };
 }
@@ -232,7 +250,14 @@ function definition(name: string, measure: ScoreMeasure): MeasureDefinition<Scor
 
 const SCORE_MEASURE_PARTS = {
   roc_auc: { estimate: rocAuc, rows: 'both labels', needsProbabilities: false, ceiling: 1 },
-  expected_calibration_error: { estimate: calibrationError, rows: 'all', needsProbabilities: true, ceiling: 1 },
+  expected_calibration_error: {
+    estimate: calibrationError,
+    rows: 'all',
+    needsProbabilities: true,
+    ceiling: 1,
+    caution:
+      'the expected calibration error of few rows is inflated by chance, so that a small group looks worse than a large one',
+  },
   log_loss: { estimate: meanLoss(logLoss), rows: 'all', needsProbabilities: true },
   brier_score: {
     estimate: meanLoss((score, truth) => (score - truth) ** 2),

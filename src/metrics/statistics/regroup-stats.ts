@@ -44,7 +44,9 @@ export function groupPicker<Stats extends GroupStats>(
         (_, cell) => table[(groups[Math.floor(cell / size)] as number) * size + (cell % size)] as number,
       );
     const tables = makeTables((name) => pick(stats[name], width));
-    if (stats.kind === 'classification') return { ...stats, ...tables, labels, nDropped: 0 };
+    // Rows without a group are not of these groups either.
+    const ungrouped = makeTables(() => new Float64Array(CELLS_PER_GROUP));
+    if (stats.kind === 'classification') return { ...stats, ...tables, ungrouped, labels, nDropped: 0 };
     const moments = makeMoments((quantity) => {
       const { mean, m2, m3 } = stats.moments[quantity];
       return { mean: pick(mean, 1), m2: pick(m2, 1), m3: pick(m3, 1) };
