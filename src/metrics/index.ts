@@ -1,3 +1,4 @@
+export { addRows } from './add-rows.ts';
 export { BoundAnalyzer, type BoundFrameOptions, type BoundMetricOptions } from './analyzer/bound-analyzer.ts';
 export { mergeStats, removeStats } from './statistics/combine-stats.ts';
 export type { ClassStats } from './compare/compare-groups.ts';

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 
 import { DataValidationError } from '../../src/exceptions/index.ts';
 import {
+  addRows,
   type GroupStats,
   mergeStats,
   metricOf,
@@ -60,6 +61,10 @@ describe('statistics add up', () => {
       const merged = mergeStats(reduce(first), reduce(second));
       expect(merged.labels).to.deep.equal(['a', 'b', 'c']);
       expect(rounded(merged)).to.deep.equal(rounded(reduce(together)));
+    });
+
+    it(`${kind}: rows added to the first half make the whole`, () => {
+      expect(rounded(addRows(reduce(first), second))).to.deep.equal(rounded(reduce(together)));
     });
 
     it(`${kind}: the second half removed again leaves the first, and an empty group`, () => {
