@@ -1,4 +1,5 @@
-import { type ClassStats, compareGroups } from './compare/compare-groups.ts';
+import type { ClassStats } from './compare/class-stats.ts';
+import { compareGroups } from './compare/compare-groups.ts';
 import type { GroupStats } from './statistics/group-stats.ts';
 import { measureDefinition } from './measures/index.ts';
 import { type MetricDefinition, metricDefinition } from './metric-definitions.ts';

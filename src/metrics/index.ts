@@ -1,7 +1,7 @@
 export { addRows } from './add-rows.ts';
 export { BoundAnalyzer, type BoundFrameOptions, type BoundMetricOptions } from './analyzer/bound-analyzer.ts';
 export { mergeStats, removeStats } from './statistics/combine-stats.ts';
-export type { ClassStats } from './compare/compare-groups.ts';
+export type { ClassStats } from './compare/class-stats.ts';
 export { computeMetric, metricOf, metricOfClasses } from './compute-metric.ts';
 export { FairnessAnalyzer, type FairnessAnalyzerOptions } from './analyzer/fairness-analyzer.ts';
 export {

@@ -1,4 +1,5 @@
-import { type ClassStats, compareGroups } from '../compare/compare-groups.ts';
+import type { ClassStats } from '../compare/class-stats.ts';
+import { compareGroups } from '../compare/compare-groups.ts';
 import { metricKind, metricNeedsTruth } from '../compute-metric.ts';
 import { type ControlCell, levelsOf } from '../frame/cross-control.ts';
 import { MetricFrame } from '../frame/metric-frame.ts';

@@ -1,5 +1,6 @@
 import { oneOf } from '../../internal/one-of.ts';
-import { assertTruth, compareGroups } from '../compare/compare-groups.ts';
+import { assertTruth } from '../compare/assert-computable.ts';
+import { compareGroups } from '../compare/compare-groups.ts';
 import { measureOfCompat, overallOfCompat } from '../compare/compat.ts';
 import { largest, smallest } from '../compare/gap.ts';
 import type { GroupStats } from '../statistics/group-stats.ts';
