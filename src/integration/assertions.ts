@@ -12,6 +12,8 @@ export type Comparator = (typeof COMPARATORS)[number];
 export interface Verdict {
   /** true or false; null where there is no threshold. An undefined metric is false. */
   readonly passed: boolean | null;
+  /** The same in three values, so that an undefined metric is told from one on the wrong side; null without a threshold. */
+  readonly status: 'pass' | 'fail' | 'undefined' | null;
   readonly threshold: number | null;
   readonly comparator: Comparator | null;
   /** The verdict in one sentence. */
@@ -43,7 +45,8 @@ const HOLDS: Readonly<Record<Comparator, (value: number, threshold: number) => b
 export function judge(result: JudgedMetric, threshold: number | undefined, comparator?: string): Verdict {
   const given = comparator === undefined ? undefined : oneOf('comparator', comparator, COMPARATORS);
   if (threshold === undefined) {
-    return { passed: null, threshold: null, comparator: null, message: 'No threshold, no verdict.', straddles: false };
+    const message = 'No threshold, no verdict.';
+    return { passed: null, status: null, threshold: null, comparator: null, message, straddles: false };
   }
   if (!Number.isFinite(threshold)) {
     throw new ValueError(`The threshold parameter must be a number. Got ${String(threshold)} instead.`, {
@@ -55,7 +58,12 @@ export function judge(result: JudgedMetric, threshold: number | undefined, compa
   const verdict = { threshold, comparator: used, straddles: false };
   if (result.undefinedReason !== null || Number.isNaN(result.value)) {
     const reason = result.undefinedReason ?? 'the value is not a number';
-    return { ...verdict, passed: false, message: `FAIL: ${result.metric} is undefined (${reason}).` };
+    return {
+      ...verdict,
+      passed: false,
+      status: 'undefined',
+      message: `FAIL: ${result.metric} is undefined (${reason}).`,
+    };
   }
   const { value, ci } = given === undefined ? sizeOf(result, isRatio) : result;
   const passed = HOLDS[used](value, threshold);
@@ -65,6 +73,7 @@ export function judge(result: JudgedMetric, threshold: number | undefined, compa
   return {
     ...verdict,
     passed,
+    status: passed ? 'pass' : 'fail',
     straddles,
     message: `${holds}: ${result.metric} ${value.toFixed(4)} ${passed ? used : NEGATED[used]} ${String(threshold)}.${caution}`,
   };

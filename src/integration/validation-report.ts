@@ -12,6 +12,10 @@ export function validationToJson({
 }: FileValidation): Record<string, unknown> {
   const toJson = (metrics: FileValidation['attributes'][string]): Record<string, unknown> =>
     Object.fromEntries(Object.entries(metrics).map(([name, result]) => [name, result.toJSON()]));
+  const verdictOf = (name: string): Record<string, unknown> | null => {
+    const { status = null, message, straddles } = verdicts[name] ?? {};
+    return status === null ? null : { status, message, straddles };
+  };
   const controlOf = (name: string): Record<string, unknown> => {
     const frame = frames[name];
     return frame === undefined ? {} : { control: frame.toJSON() };
@@ -19,14 +23,19 @@ export function validationToJson({
   const entries = Object.entries(attributes);
   const [only] = entries;
   return entries.length === 1 && only !== undefined
-    ? { passed, threshold, metrics: toJson(only[1]), ...controlOf(only[0]) }
+    ? { passed, verdict: verdictOf(only[0]), threshold, metrics: toJson(only[1]), ...controlOf(only[0]) }
     : {
         passed,
         threshold,
         attributes: Object.fromEntries(
           entries.map(([name, metrics]) => [
             name,
-            { passed: verdicts[name]?.passed ?? null, metrics: toJson(metrics), ...controlOf(name) },
+            {
+              passed: verdicts[name]?.passed ?? null,
+              verdict: verdictOf(name),
+              metrics: toJson(metrics),
+              ...controlOf(name),
+            },
           ]),
         ),
       };

@@ -12,6 +12,7 @@ import { runCli, useTemporaryFolder } from '../helpers/run-cli.ts';
 interface ValidationJson {
   readonly passed: boolean | null;
   readonly threshold: number | null;
+  readonly verdict?: { readonly status: string } | null;
   readonly metrics?: Record<string, MetricResultJson>;
   readonly attributes?: Record<
     string,
@@ -73,6 +74,7 @@ describe('evenhand validate', () => {
     const gated = await validateJson([...args, '--metric', 'demographic_parity_difference', '--threshold', '0.9']);
     expect(gated.code).to.equal(1);
     expect(gated.body.passed).to.equal(false);
+    expect(gated.body.verdict?.status).to.equal('undefined');
     expect(gated.body.metrics?.['demographic_parity_difference']).to.include({
       value: null,
       undefined_reason: 'only one group with at least 30 rows; two are needed',

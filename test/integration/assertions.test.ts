@@ -131,4 +131,16 @@ describe('the gate on values with a sign, and on ratios above 1', () => {
     expect(judge(result('demographic_parity_ratio', 1.5, [1.1, 2]), 0.8).straddles).to.equal(true);
     expect(judge(result('demographic_parity_ratio', 1.5, [1.4, 2]), 0.8).straddles).to.equal(false);
   });
+
+  it('tells an undefined metric from one on the wrong side, and neither passes', () => {
+    const undefinedResult = { metric: 'm_difference', value: NaN, ci: null, undefinedReason: 'one group' };
+    const of = (one: Parameters<typeof judge>[0], threshold?: number) => {
+      const { passed, status } = judge(one, threshold);
+      return [passed, status];
+    };
+    expect(of(undefinedResult, 0.1)).to.deep.equal([false, 'undefined']);
+    expect(of(result('m_difference', 0.3), 0.1)).to.deep.equal([false, 'fail']);
+    expect(of(result('m_difference', 0.05), 0.1)).to.deep.equal([true, 'pass']);
+    expect(of(undefinedResult)).to.deep.equal([null, null]);
+  });
 });
