@@ -1,9 +1,14 @@
 import { MetricComputationError, ValueError } from '../exceptions/index.ts';
-import { metricKind, metricNeedsTruth, metricOf } from '../metrics/compute-metric.ts';
+import { metricOf } from '../metrics/compute-metric.ts';
 import { levelsOf, MetricFrame, type StatsByKind } from '../metrics/frame/index.ts';
 import type { GroupStats } from '../metrics/statistics/group-stats.ts';
 import type { MeasureName } from '../metrics/measures/index.ts';
-import { type MetricDefinition, metricDefinition } from '../metrics/metric-definitions.ts';
+import {
+  type MetricDefinition,
+  metricDefinition,
+  metricKind,
+  metricNeedsTruth,
+} from '../metrics/metric-definitions.ts';
 import type { MetricResult } from '../metrics/metric-result.ts';
 import type { MetricOptions } from '../metrics/options.ts';
 import { parseBy } from '../schemas/parse.ts';

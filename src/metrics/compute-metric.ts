@@ -1,8 +1,7 @@
 import type { ClassStats } from './compare/class-stats.ts';
 import { compareGroups } from './compare/compare-groups.ts';
 import type { GroupStats } from './statistics/group-stats.ts';
-import { measureDefinition } from './measures/index.ts';
-import { type MetricDefinition, metricDefinition } from './metric-definitions.ts';
+import { type MetricDefinition, metricDefinition, metricKind, metricNeedsTruth } from './metric-definitions.ts';
 import type { MetricResult } from './metric-result.ts';
 import {
   assertMacroKind,
@@ -41,16 +40,6 @@ export function metricOf(name: string, stats: GroupStats, options?: MetricOption
 /** {@link metricOf} for an outcome of several classes, each counted against the rest. */
 export function metricOfClasses(name: string, classes: readonly ClassStats[], options?: MetricOptions): MetricResult {
   return compareGroups(classes, metricDefinition(name), fillMetricOptions(options));
-}
-
-/** The kind of statistics that a metric is computed from. */
-export function metricKind({ measures }: MetricDefinition): GroupStats['kind'] {
-  return measureDefinition(measures[0] ?? 'selection_rate').kind;
-}
-
-/** Whether a metric needs true labels, or true values. */
-export function metricNeedsTruth({ measures }: MetricDefinition): boolean {
-  return measures.some((measure) => measureDefinition(measure).needsTruth);
 }
 
 /**

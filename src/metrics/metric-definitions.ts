@@ -1,7 +1,8 @@
 import { MetricComputationError } from '../exceptions/index.ts';
 import { suggestNames } from '../internal/nearest.ts';
-import { findMeasure, MEASURE_NAMES, type MeasureName } from './measures/index.ts';
+import { findMeasure, MEASURE_NAMES, measureDefinition, type MeasureName } from './measures/index.ts';
 import type { GapAggregate } from './options.ts';
+import type { GroupStats } from './statistics/group-stats.ts';
 
 /** A metric: measures of groups, and how they are compared. */
 export interface MetricDefinition {
@@ -80,4 +81,14 @@ export function metricDefinition(name: string): MetricDefinition {
     context: { metric: name },
     suggestion: suggestNames(name, known, 'metrics'),
   });
+}
+
+/** The kind of statistics that a metric is computed from. */
+export function metricKind({ measures }: MetricDefinition): GroupStats['kind'] {
+  return measureDefinition(measures[0] ?? 'selection_rate').kind;
+}
+
+/** Whether a metric needs true labels, or true values. */
+export function metricNeedsTruth({ measures }: MetricDefinition): boolean {
+  return measures.some((measure) => measureDefinition(measure).needsTruth);
 }

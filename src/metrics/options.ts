@@ -1,4 +1,5 @@
 import { ValueError } from '../exceptions/index.ts';
+import { invalidParameter } from '../internal/invalid-parameter.ts';
 import { oneOf } from '../internal/one-of.ts';
 
 /** How groups are compared: the extremes with each other, or each with all rows, or each with a reference group. */
@@ -124,29 +125,21 @@ function unusedReference(method: GapMethod): ValueError {
 function referenceGroups(given: string | readonly string[]): readonly string[] {
   const names = [given].flat();
   if (names.length > 0) return names;
-  throw new ValueError('The referenceGroup parameter must name a group. Got an empty list instead.', {
-    context: { parameter: 'referenceGroup' },
-  });
+  throw invalidParameter('referenceGroup', 'name a group', 'an empty list');
 }
 
 function seedNumber(given: number): number {
   if (Number.isSafeInteger(given)) return given;
-  throw new ValueError(`The seed parameter must be a whole number. Got ${String(given)} instead.`, {
-    context: { parameter: 'seed', value: given },
-  });
+  throw invalidParameter('seed', 'be a whole number', given);
 }
 
 function wholeNumber(parameter: string, given: number, least: number, most = Infinity): number {
   if (Number.isInteger(given) && given >= least && given <= most) return given;
-  throw new ValueError(
-    `The ${parameter} parameter must be a whole number of at least ${String(least)}${most === Infinity ? '' : ` and at most ${String(most)}`}. Got ${String(given)} instead.`,
-    { context: { parameter, value: given } },
-  );
+  const bound = most === Infinity ? '' : ` and at most ${String(most)}`;
+  throw invalidParameter(parameter, `be a whole number of at least ${String(least)}${bound}`, given);
 }
 
 function fraction(parameter: string, given: number): number {
   if (given > 0 && given < 1) return given;
-  throw new ValueError(`The ${parameter} parameter must lie between 0 and 1. Got ${String(given)} instead.`, {
-    context: { parameter, value: given },
-  });
+  throw invalidParameter(parameter, 'lie between 0 and 1', given);
 }

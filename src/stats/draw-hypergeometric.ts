@@ -1,7 +1,8 @@
 import type { Random } from '../internal/random.ts';
 import { binomialProbability } from './binomial-probability.ts';
 import { drawOutward } from './draw-outward.ts';
-import { invalidParameter, requireWhole } from './parameters.ts';
+import { invalidParameter } from '../internal/invalid-parameter.ts';
+import { requireWhole } from './parameters.ts';
 
 /**
  * One draw from the hypergeometric distribution: the number of successes among
@@ -22,7 +23,7 @@ export function drawHypergeometric(successes: number, failures: number, draws: n
   requireWhole('failures', failures, 0);
   requireWhole('draws', draws, 0);
   const total = successes + failures;
-  if (draws > total) throw invalidParameter('draws', `at most successes + failures = ${String(total)}`, draws);
+  if (draws > total) throw invalidParameter('draws', `be at most successes + failures = ${String(total)}`, draws);
   const first = Math.max(0, draws - failures);
   const last = Math.min(draws, successes);
   if (first === last) return first;

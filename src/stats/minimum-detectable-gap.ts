@@ -1,5 +1,6 @@
 import { criticalValue, normalQuantile } from './normal-quantile.ts';
-import { invalidParameter, requireCount, requireLevel, requireRate } from './parameters.ts';
+import { invalidParameter } from '../internal/invalid-parameter.ts';
+import { requireCount, requireLevel, requireRate } from './parameters.ts';
 
 /** Halvings of an interval of at most 1: enough for the last bit of a gap. */
 const HALVINGS = 60;
@@ -101,7 +102,7 @@ export function minimumDetectableGap(options: DetectableGapOptions): number | nu
 export function minimumDetectableMeanGap(options: DetectableMeanGapOptions): number {
   const { standardErrorA, standardErrorB } = options;
   for (const [parameter, given] of Object.entries({ standardErrorA, standardErrorB })) {
-    if (given < 0) throw invalidParameter(parameter, 'a number of at least 0', given);
+    if (given < 0) throw invalidParameter(parameter, 'be a number of at least 0', given);
   }
   const { ofTest, ofPower } = criticalValues(options);
   return (ofTest + ofPower) * Math.hypot(standardErrorA, standardErrorB);
@@ -115,8 +116,8 @@ interface CriticalValues {
 function criticalValues({ level, power = 0.8, comparisons = 1 }: DetectionOptions): CriticalValues {
   requireLevel('level', level);
   // Below one half z_power is negative, and the equation may have no or two solutions.
-  if (!(power >= 0.5 && power < 1)) throw invalidParameter('power', 'a number from 0.5 to below 1', power);
-  if (!(comparisons >= 1)) throw invalidParameter('comparisons', 'a number of at least 1', comparisons);
+  if (!(power >= 0.5 && power < 1)) throw invalidParameter('power', 'be a number from 0.5 to below 1', power);
+  if (!(comparisons >= 1)) throw invalidParameter('comparisons', 'be a number of at least 1', comparisons);
   return {
     ofTest: criticalValue(1 - (1 - level) / comparisons),
     ofPower: normalQuantile(power),

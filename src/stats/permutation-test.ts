@@ -1,6 +1,7 @@
 import type { Random } from '../internal/random.ts';
 import { drawHypergeometric } from './draw-hypergeometric.ts';
-import { invalidParameter, requireWhole } from './parameters.ts';
+import { invalidParameter } from '../internal/invalid-parameter.ts';
+import { requireWhole } from './parameters.ts';
 
 /** What a replicate may lie below the observed statistic by rounding alone. */
 const ROUNDING = 1e-12;
@@ -77,13 +78,13 @@ function requireCounts({ successes, trials }: PermutationStratum, stratum: numbe
   const place = `in stratum ${String(stratum)}`;
   if (successes.length !== trials.length) {
     const given = `${String(successes.length)} and ${String(trials.length)} ${place}`;
-    throw invalidParameter('strata', 'strata with as many successes as trials', given);
+    throw invalidParameter('strata', 'be strata with as many successes as trials', given);
   }
   for (let group = 0; group < trials.length; group++) {
     const k = successes[group] as number;
     const n = trials[group] as number;
     if (Number.isSafeInteger(k) && Number.isSafeInteger(n) && k >= 0 && k <= n) continue;
     const given = `${String(k)} in ${String(n)} for group ${String(group)} ${place}`;
-    throw invalidParameter('strata', 'strata of whole successes from 0 to their whole trials', given);
+    throw invalidParameter('strata', 'be strata of whole successes from 0 to their whole trials', given);
   }
 }

@@ -1,11 +1,10 @@
 import type { ClassStats } from '../compare/class-stats.ts';
 import { compareGroups } from '../compare/compare-groups.ts';
-import { metricKind, metricNeedsTruth } from '../compute-metric.ts';
 import { type ControlCell, levelsOf } from '../frame/cross-control.ts';
 import { MetricFrame } from '../frame/metric-frame.ts';
 import { kindsOf, parseMeasures } from '../frame/metric-frame-of-rows.ts';
 import type { GroupStats } from '../statistics/group-stats.ts';
-import { metricDefinition } from '../metric-definitions.ts';
+import { metricDefinition, metricKind, metricNeedsTruth } from '../metric-definitions.ts';
 import { assertMacroKind, parseAverage } from '../metric-rows.ts';
 import type { MetricResult } from '../metric-result.ts';
 import { fillMetricOptions, type MetricOptions } from '../options.ts';

@@ -1,12 +1,13 @@
 import { ValueError } from '../../exceptions/index.ts';
 import { measureDefinition, type MeasureName } from '../measures/index.ts';
-import type { MetricDefinition } from '../metric-definitions.ts';
+import { type MetricDefinition, metricKind } from '../metric-definitions.ts';
 import { missingColumn } from '../metric-rows.ts';
 import type { GroupStats } from '../statistics/group-stats.ts';
 
 /** @throws {ValueError} where the statistics are not of the kind that the metric is computed from */
-export function assertKind(stats: GroupStats, { metric, measures }: MetricDefinition): void {
-  const { kind } = measureDefinition(measures[0] ?? 'selection_rate');
+export function assertKind(stats: GroupStats, definition: MetricDefinition): void {
+  const { metric } = definition;
+  const kind = metricKind(definition);
   if (stats.kind === kind) return;
   throw new ValueError(`${metric} is computed from statistics of ${kind}; got those of ${stats.kind}.`, {
     context: { metric, kind: stats.kind },

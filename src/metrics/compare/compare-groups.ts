@@ -1,5 +1,5 @@
 import { measureDefinition, type GroupMeasure } from '../measures/index.ts';
-import type { MetricDefinition } from '../metric-definitions.ts';
+import { type MetricDefinition, metricNeedsTruth } from '../metric-definitions.ts';
 import { MetricResult } from '../metric-result.ts';
 import type { FilledMetricOptions } from '../options.ts';
 import { rowsPerGroup, rowsWithoutTruth } from '../statistics/rows-per-group.ts';
@@ -32,7 +32,7 @@ export function compareGroups(
   );
   const grouped = classes.map((one) => ({ ...one, stats: groupsOfCompat(one.stats, options) }));
   const { stats } = grouped[0] as ClassStats;
-  const needsTruth = definition.measures.some((name) => measureDefinition(name).needsTruth);
+  const needsTruth = metricNeedsTruth(definition);
   const rows = rowsPerGroup(stats, needsTruth);
   const measured = grouped.flatMap((one) => measuresOf(one, definition, options));
   const taking = participation(
@@ -41,9 +41,9 @@ export function compareGroups(
     rows,
     options,
   );
+  const anchorGroup = options.method === 'to_reference' ? referenceIndex(stats, rows, options) : undefined;
   const compared = measured.map(({ measure, className, overall }, index): ComparedMeasure => {
     const groups = taking.groups[index] as readonly number[];
-    const anchorGroup = options.method === 'to_reference' ? referenceIndex(stats, rows, options) : undefined;
     const anchor = anchorGroup === undefined ? overall : (measure.values[anchorGroup] as number);
     return { measure, className, groups, anchor, anchorGroup };
   });

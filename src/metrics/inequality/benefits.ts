@@ -1,4 +1,4 @@
-import { MetricComputationError } from '../../exceptions/index.ts';
+import { missingColumn } from '../metric-rows.ts';
 import { cellIndex, type ClassificationStats, sumCells } from '../statistics/group-stats.ts';
 
 /** The values that a benefit takes: 1 + decision - label is 0 for a false negative, 2 for a false positive, else 1. */
@@ -19,9 +19,5 @@ export function benefitMasses(stats: ClassificationStats, metric: string): reado
 
 /** @throws {MetricComputationError} where no true labels were counted */
 export function assertTruth(stats: ClassificationStats, metric: string): void {
-  if (stats.hasTruth) return;
-  throw new MetricComputationError(`${metric} needs true labels, and none were given.`, {
-    context: { metric },
-    suggestion: 'Give the true labels too (yTrue).',
-  });
+  if (!stats.hasTruth) throw missingColumn(metric, 'true labels', 'yTrue');
 }

@@ -64,8 +64,8 @@ export function prepareDecisions(rows: ClassificationRows, isChecked = true): Pr
   assertSameLength({
     yPred: yPred.length,
     sensitive: groups.codes.length,
-    ...(yTrue === undefined ? {} : { yTrue: yTrue.length }),
-    ...(weights === undefined ? {} : { sampleWeight: weights.length }),
+    yTrue: yTrue?.length,
+    sampleWeight: weights?.length,
   });
   return { groups, yPred, yTrue, weights };
 }

@@ -66,8 +66,8 @@ export function prepareNumbers(rows: RegressionRows): PreparedNumbers {
   assertSameLength({
     yPred: yPred.length,
     sensitive: groups.codes.length,
-    ...(yTrue === undefined ? {} : { yTrue: yTrue.length }),
-    ...(weights === undefined ? {} : { sampleWeight: weights.length }),
+    yTrue: yTrue?.length,
+    sampleWeight: weights?.length,
   });
   const codes = groups.codes.map((code, row) => {
     const isWhole = !Number.isNaN(yPred[row]) && !Number.isNaN(yTrue?.[row] ?? 0) && !Number.isNaN(weights?.[row] ?? 0);

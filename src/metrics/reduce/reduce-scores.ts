@@ -63,7 +63,7 @@ export function prepareScores(rows: ScoreRows): PreparedScores {
     yScore: yScore.length,
     yTrue: yTrue.length,
     sensitive: groups.codes.length,
-    ...(weights === undefined ? {} : { sampleWeight: weights.length }),
+    sampleWeight: weights?.length,
   });
   const codes = groups.codes.map((code, row) => {
     const isWhole = !Number.isNaN(yScore[row]) && (yTrue[row] as number) >= 0 && !Number.isNaN(weights?.[row] ?? 0);

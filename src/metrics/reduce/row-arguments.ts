@@ -72,14 +72,17 @@ export function assertCodesHaveLabels({ codes, labels }: CategoricalColumn): voi
   );
 }
 
-/** @throws {DataValidationError} where the named arguments differ in length */
-export function assertSameLength(lengths: Readonly<Record<string, number>>): void {
-  const entries = Object.entries(lengths);
+/**
+ * Checks the lengths of arguments; one that was not given has none.
+ * @throws {DataValidationError} where the named arguments differ in length
+ */
+export function assertSameLength(given: Readonly<Record<string, number | undefined>>): void {
+  const entries = Object.entries(given).filter((entry): entry is [string, number] => entry[1] !== undefined);
   const [first] = entries;
   const odd = entries.find(([, length]) => length !== first?.[1]);
   if (first === undefined || odd === undefined) return;
   throw new DataValidationError(
     `${first[0]} and ${odd[0]} differ in length: ${String(first[1])} and ${String(odd[1])}.`,
-    { context: lengths, suggestion: 'Give one value per row in each, in the same order.' },
+    { context: Object.fromEntries(entries), suggestion: 'Give one value per row in each, in the same order.' },
   );
 }

@@ -1,6 +1,7 @@
 import betaQuantile from '@stdlib/stats-base-dists-beta-quantile';
 
-import { invalidParameter, requireCount, requireLevel, requireSuccesses } from '../parameters.ts';
+import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import { requireCount, requireLevel, requireSuccesses } from '../parameters.ts';
 import type { Interval } from '../proportion-interval.ts';
 
 /** What a credible interval may be told. */
@@ -46,7 +47,7 @@ export function betaBinomialInterval(
   requireLevel('level', level);
   const [alpha, beta] = prior;
   if (!(alpha > 0 && beta > 0 && alpha + beta < Infinity)) {
-    throw invalidParameter('prior', 'two finite numbers above 0', `[${String(alpha)}, ${String(beta)}]`);
+    throw invalidParameter('prior', 'be two finite numbers above 0', `[${String(alpha)}, ${String(beta)}]`);
   }
   if (trials === 0) return Object.freeze<Interval>([NaN, NaN]);
   const tail = (1 - level) / 2;

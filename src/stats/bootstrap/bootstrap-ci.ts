@@ -1,5 +1,6 @@
 import { createRandom, type Random } from '../../internal/random.ts';
-import { invalidParameter, requireLevel, requireWhole } from '../parameters.ts';
+import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import { requireLevel, requireWhole } from '../parameters.ts';
 import type { Interval } from '../proportion-interval.ts';
 import { quantileSorted } from '../quantile.ts';
 import { biasCorrectedProbabilities } from './bias-corrected.ts';
@@ -75,7 +76,7 @@ export function bootstrapCi(
   requireWhole('samples', samples, 1);
   requireLevel('level', level);
   requireWhole('seed', seed, Number.MIN_SAFE_INTEGER);
-  if (!METHODS.includes(method)) throw invalidParameter('method', `one of ${METHODS.join(', ')}`, `'${method}'`);
+  if (!METHODS.includes(method)) throw invalidParameter('method', `be one of ${METHODS.join(', ')}`, `'${method}'`);
   if (sample.length === 0) return Object.freeze<Interval>([NaN, NaN]);
   const values = Float64Array.from(sample);
   const replicates = drawReplicates(values, statistic, samples, createRandom(seed)).sort();

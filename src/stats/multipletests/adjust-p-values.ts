@@ -1,4 +1,4 @@
-import { invalidParameter } from '../parameters.ts';
+import { invalidParameter } from '../../internal/invalid-parameter.ts';
 
 /**
  * Adjusted p values in ascending order, and the order: `order[i]` is the place
@@ -31,5 +31,5 @@ export function adjustPValues(pValues: ArrayLike<number>, adjust: (ascending: nu
 function requirePValue(value: number, place: number): void {
   if (Number.isNaN(value) || (value >= 0 && value <= 1)) return;
   const required = 'an array of numbers from 0 to 1, or NaN where undefined';
-  throw invalidParameter('pValues', required, `${String(value)} at place ${String(place)}`);
+  throw invalidParameter('pValues', `be ${required}`, `${String(value)} at place ${String(place)}`);
 }

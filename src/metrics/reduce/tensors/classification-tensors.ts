@@ -28,8 +28,8 @@ export async function reduceClassificationTensors(rows: ClassificationRows): Pro
     assertSameLength({
       yPred: yPred.size,
       sensitive: groups.rows,
-      ...(yTrue === undefined ? {} : { yTrue: yTrue.size }),
-      ...(weights === undefined ? {} : { sampleWeight: weights.size }),
+      yTrue: yTrue?.size,
+      sampleWeight: weights?.size,
     });
     const largest = await largestWeight(tf, weights);
     const cells: CellRows = {

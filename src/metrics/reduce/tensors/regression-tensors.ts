@@ -29,8 +29,8 @@ export async function reduceRegressionTensors(rows: RegressionRows): Promise<Reg
     assertSameLength({
       yPred: yPred.size,
       sensitive: groups.rows,
-      ...(yTrue === undefined ? {} : { yTrue: yTrue.size }),
-      ...(weights === undefined ? {} : { sampleWeight: weights.size }),
+      yTrue: yTrue?.size,
+      sampleWeight: weights?.size,
     });
     const isKnown = (slice: Slice): Tensor1D => areKnown(tf, slice, [yPred, yTrue, weights]);
     const largest = await checkNumbers(tf, { isKnown, yPred, yTrue, weights });

@@ -48,7 +48,7 @@ export async function reduceScoreTensors(rows: ScoreRows): Promise<ScoreStats> {
       yScore: yScore.size,
       yTrue: yTrue.size,
       sensitive: groups.rows,
-      ...(weights === undefined ? {} : { sampleWeight: weights.size }),
+      sampleWeight: weights?.size,
     });
     /** A row's group and label as one code; -1 where it lacks something. */
     const codesOf = (slice: Slice): Tensor1D => {
