@@ -18,5 +18,6 @@ export {
   type SensitiveSource,
 } from './encode-groups.ts';
 export { sortLabels } from './encode-labels.ts';
+export { onHost } from './on-host.ts';
 export { type BinaryValues, notBinary, toBinary } from './to-binary.ts';
 export { Table, type TableSource, unknownColumn } from './table.ts';

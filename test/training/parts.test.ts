@@ -3,10 +3,10 @@ import fc from 'fast-check';
 
 import { DataValidationError } from '../../src/exceptions/index.ts';
 import { Table } from '../../src/table/index.ts';
-import { encodedWidth, encodeFeatures, fitFeatures } from '../../src/training/feature-encoder.ts';
-import { hypervolume, markDominated, type ParetoPoint } from '../../src/training/pareto-points.ts';
-import { stratifiedSplit } from '../../src/training/stratified-split.ts';
-import { readTrainingData } from '../../src/training/training-data.ts';
+import { encodedWidth, encodeFeatures, fitFeatures } from '../../src/training/data/feature-encoder.ts';
+import { hypervolume, markDominated, type ParetoPoint } from '../../src/training/pareto/pareto-points.ts';
+import { stratifiedSplit } from '../../src/training/data/stratified-split.ts';
+import { readTrainingData } from '../../src/training/data/training-data.ts';
 
 describe('stratified split', () => {
   it('deals every row to one part', () => {

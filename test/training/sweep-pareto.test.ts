@@ -8,7 +8,7 @@ import { DataValidationError, TrainingError, ValueError } from '../../src/except
 import { createRandom } from '../../src/internal/random.ts';
 import { sampleData } from '../../src/io/index.ts';
 import { Table } from '../../src/table/index.ts';
-import { encodeFeatures } from '../../src/training/feature-encoder.ts';
+import { encodeFeatures } from '../../src/training/data/feature-encoder.ts';
 import { paretoToJson, sweepPareto, type TrainingSource } from '../../src/training/index.ts';
 import { useTemporaryFolder } from '../helpers/run-cli.ts';
 

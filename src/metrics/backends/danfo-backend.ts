@@ -15,7 +15,7 @@ import { type PreparedScores, prepareScores, type ScoreRows } from '../reduce/re
 import { countDropped } from '../reduce/row-arguments.ts';
 import { collectScores, gridStep, type ScoreEntry, toGrid } from '../statistics/score-grid.ts';
 import { fillTables, momentsOfSums } from '../reduce/stats-of-sums.ts';
-import { onHost } from './host-rows.ts';
+import { onHost } from '../../table/on-host.ts';
 import { rawCellCodes, rawCellsOf } from './raw-cell-codes.ts';
 
 /** Groups rows with danfojs's `groupby`, and sums what each group holds. */

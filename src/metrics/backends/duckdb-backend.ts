@@ -11,7 +11,7 @@ import { prepareScores, type ScoreRows } from '../reduce/reduce-scores.ts';
 import { countDropped } from '../reduce/row-arguments.ts';
 import { collectScores, gridStep } from '../statistics/score-grid.ts';
 import { fillTables, momentsOfSums } from '../reduce/stats-of-sums.ts';
-import { onHost } from './host-rows.ts';
+import { onHost } from '../../table/on-host.ts';
 import { rawCellCodes, rawCellsOf } from './raw-cell-codes.ts';
 
 /** Groups rows with SQL in DuckDB, in memory. */

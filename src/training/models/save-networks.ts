@@ -2,14 +2,14 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
-import { VERSION } from '../internal/version.ts';
-import { writeFolderAtomic } from '../io/atomic-write.ts';
-import type { Tf } from '../tensor/index.ts';
-import type { FeatureSpec } from './feature-encoder.ts';
-import { pointToJson } from './pareto-json.ts';
-import type { ParetoPoint } from './pareto-points.ts';
-import type { LayerWeights } from './stacked-network.ts';
-import type { SweepInfo } from './pareto-sweep.ts';
+import { VERSION } from '../../internal/version.ts';
+import { writeFolderAtomic } from '../../io/atomic-write.ts';
+import type { Tf } from '../../tensor/index.ts';
+import type { FeatureSpec } from '../data/feature-encoder.ts';
+import { pointToJson } from '../pareto/pareto-json.ts';
+import type { ParetoPoint } from '../pareto/pareto-points.ts';
+import type { LayerWeights } from '../networks/stacked-network.ts';
+import type { SweepInfo } from '../pareto/pareto-sweep.ts';
 
 /** Networks of a sweep with what describes them. */
 export interface SavedSweep {

@@ -1,4 +1,4 @@
-import type { Interval } from '../stats/proportion-interval.ts';
+import type { Interval } from '../../stats/proportion-interval.ts';
 
 /** What one network of a sweep does on rows that it has not seen. */
 export interface ParetoPoint {

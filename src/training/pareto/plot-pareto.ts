@@ -1,9 +1,9 @@
 import path from 'node:path';
 
-import { paretoChart } from '../charts/pareto-chart.ts';
-import { chartFormat, renderChart } from '../charts/render-chart.ts';
-import { DataValidationError } from '../exceptions/index.ts';
-import { writeFileAtomic } from '../io/atomic-write.ts';
+import { paretoChart } from '../../charts/pareto-chart.ts';
+import { chartFormat, renderChart } from '../../charts/render-chart.ts';
+import { DataValidationError } from '../../exceptions/index.ts';
+import { writeFileAtomic } from '../../io/atomic-write.ts';
 import { paretoToJson } from './pareto-json.ts';
 import type { ParetoPoint } from './pareto-points.ts';
 import type { ParetoSweep } from './pareto-sweep.ts';

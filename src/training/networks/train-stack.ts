@@ -1,9 +1,9 @@
 import type { Rank, Scalar, Tensor, Tensor1D, Tensor2D, Variable } from '@tensorflow/tfjs';
 
-import { TrainingError } from '../exceptions/index.ts';
-import type { OnProgress } from '../internal/progress.ts';
-import { createRandom, shuffle } from '../internal/random.ts';
-import { bceFromLogits, type Tf } from '../tensor/index.ts';
+import { TrainingError } from '../../exceptions/index.ts';
+import type { OnProgress } from '../../internal/progress.ts';
+import { createRandom, shuffle } from '../../internal/random.ts';
+import { bceFromLogits, type Tf } from '../../tensor/index.ts';
 import { type FairnessPenaltyName, PENALTIES } from './fairness-penalty.ts';
 import { createStackedNetwork, type LayerWeights } from './stacked-network.ts';
 

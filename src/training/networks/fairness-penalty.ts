@@ -1,6 +1,6 @@
 import type { Tensor1D, Tensor2D } from '@tensorflow/tfjs';
 
-import { largestGap, softRates, type Tf } from '../tensor/index.ts';
+import { largestGap, softRates, type Tf } from '../../tensor/index.ts';
 
 /** What a network is penalised for, besides its error. */
 export type FairnessPenaltyName = 'covariance' | 'mean_gap' | 'equalized_odds';

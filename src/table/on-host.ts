@@ -1,4 +1,4 @@
-import { isTensorLike } from '../../table/index.ts';
+import { isTensorLike } from './column-source.ts';
 
 /** Rows whose tensors, one by one or in an object of columns, are read from their device. */
 export async function onHost<Rows extends object>(rows: Rows): Promise<Rows> {

@@ -1,7 +1,7 @@
 import type { Tensor, Tensor1D, Tensor2D, Variable } from '@tensorflow/tfjs';
 
-import type { Random } from '../internal/random.ts';
-import { blockDense, blockOutputs, dense, type Tf } from '../tensor/index.ts';
+import type { Random } from '../../internal/random.ts';
+import { blockDense, blockOutputs, dense, type Tf } from '../../tensor/index.ts';
 
 /** The size of k equal networks trained side by side. */
 export interface NetworkShape {

@@ -1,8 +1,8 @@
-import { DataValidationError, ValueError } from '../exceptions/index.ts';
-import type { CategoricalColumn } from '../table/index.ts';
-import { stratifiedSplit } from './stratified-split.ts';
+import { DataValidationError, ValueError } from '../../exceptions/index.ts';
+import type { CategoricalColumn } from '../../table/index.ts';
+import { stratifiedSplit } from '../data/stratified-split.ts';
 import { assertOption, type FilledSweepOptions } from './sweep-options.ts';
-import { takeTrainingRows, type TrainingData, type TrainingRows } from './training-data.ts';
+import { takeTrainingRows, type TrainingData, type TrainingRows } from '../data/training-data.ts';
 
 /** One way to part the rows. */
 export interface Split {

@@ -1,4 +1,4 @@
-import { createRandom, shuffle } from '../internal/random.ts';
+import { createRandom, shuffle } from '../../internal/random.ts';
 
 /**
  * Deals rows into parts so that every stratum is shared out in proportion.

@@ -1,9 +1,9 @@
-import { ValueError } from '../exceptions/index.ts';
-import { oneOf } from '../internal/one-of.ts';
-import type { OnProgress } from '../internal/progress.ts';
-import type { BackendChoice } from '../tensor/index.ts';
-import { FAIRNESS_PENALTIES, type FairnessPenaltyName } from './fairness-penalty.ts';
-import type { TrainStackOptions } from './train-stack.ts';
+import { ValueError } from '../../exceptions/index.ts';
+import { oneOf } from '../../internal/one-of.ts';
+import type { OnProgress } from '../../internal/progress.ts';
+import type { BackendChoice } from '../../tensor/index.ts';
+import { FAIRNESS_PENALTIES, type FairnessPenaltyName } from '../networks/fairness-penalty.ts';
+import type { TrainStackOptions } from '../networks/train-stack.ts';
 
 /** Options of `sweepPareto`. */
 export interface SweepOptions {

@@ -1,4 +1,4 @@
-import { DataValidationError } from '../exceptions/index.ts';
+import { DataValidationError } from '../../exceptions/index.ts';
 import {
   type CategoricalColumn,
   encodeGroups,
@@ -6,7 +6,7 @@ import {
   Table,
   type TableSource,
   toBinary,
-} from '../table/index.ts';
+} from '../../table/index.ts';
 
 /** A table and the parts its columns play in training. */
 export interface TrainingSource {

@@ -1,16 +1,16 @@
-import { DataValidationError } from '../exceptions/index.ts';
-import { chartFormat } from '../charts/render-chart.ts';
-import type { OnProgress } from '../internal/progress.ts';
-import { assertFileWritable, assertReplaceable, assertWritable } from '../io/atomic-write.ts';
-import { loadTensorflow, type Tf } from '../tensor/index.ts';
-import { evaluateDecisions } from './evaluate-decisions.ts';
-import { encodeFeatures, encodedWidth, type FeatureSpec, fitFeatures } from './feature-encoder.ts';
+import { DataValidationError } from '../../exceptions/index.ts';
+import { chartFormat } from '../../charts/render-chart.ts';
+import type { OnProgress } from '../../internal/progress.ts';
+import { assertFileWritable, assertReplaceable, assertWritable } from '../../io/atomic-write.ts';
+import { loadTensorflow, type Tf } from '../../tensor/index.ts';
+import { evaluateDecisions } from '../evaluate-decisions.ts';
+import { encodeFeatures, encodedWidth, type FeatureSpec, fitFeatures } from '../data/feature-encoder.ts';
 import { hypervolume, markDominated } from './pareto-points.ts';
 import type { ParetoSweep, SweepInfo } from './pareto-sweep.ts';
 import { plotPareto } from './plot-pareto.ts';
-import { holdsOnlyNetworks, saveNetworks } from './save-networks.ts';
-import type { LayerWeights } from './stacked-network.ts';
-import { stratifiedSplit } from './stratified-split.ts';
+import { holdsOnlyNetworks, saveNetworks } from '../models/save-networks.ts';
+import type { LayerWeights } from '../networks/stacked-network.ts';
+import { stratifiedSplit } from '../data/stratified-split.ts';
 import { type FilledSweepOptions, fillSweepOptions, type SweepOptions } from './sweep-options.ts';
 import {
   assertComparable,
@@ -21,14 +21,14 @@ import {
   strata,
   unseenGroups,
 } from './sweep-splits.ts';
-import { type NetworkRows, trainStack, type TrainStackOptions } from './train-stack.ts';
+import { type NetworkRows, trainStack, type TrainStackOptions } from '../networks/train-stack.ts';
 import {
   readTrainingData,
   takeTrainingRows,
   type TrainingData,
   type TrainingRows,
   type TrainingSource,
-} from './training-data.ts';
+} from '../data/training-data.ts';
 
 /** Share of the training rows that decides when to stop. */
 const VALIDATION_SHARE = 0.1;

@@ -1,8 +1,8 @@
 import type { Tensor, Tensor1D, Tensor2D } from '@tensorflow/tfjs';
 
-import { ValueError } from '../exceptions/index.ts';
-import { oneOf } from '../internal/one-of.ts';
-import { bceFromLogits, currentTensorflow } from '../tensor/index.ts';
+import { ValueError } from '../../exceptions/index.ts';
+import { oneOf } from '../../internal/one-of.ts';
+import { bceFromLogits, currentTensorflow } from '../../tensor/index.ts';
 import { FAIRNESS_PENALTIES, type FairnessPenaltyName, PENALTIES } from './fairness-penalty.ts';
 
 /** Options of {@link FairnessRegularizerLoss}. */

@@ -1,5 +1,5 @@
-import { DataValidationError } from '../exceptions/index.ts';
-import { MISSING_LABEL, type Table } from '../table/index.ts';
+import { DataValidationError } from '../../exceptions/index.ts';
+import { MISSING_LABEL, type Table } from '../../table/index.ts';
 
 /** A numeric feature: (value - mean) / scale, 0 where missing, and a column that marks missing values if any were seen. */
 interface NumericFeature {

@@ -1,0 +1,91 @@
+import { DataValidationError } from '../../exceptions/index.ts';
+import { assertSameLength, toFiniteNumbers, toWeights } from '../../metrics/reduce/row-arguments.ts';
+import {
+  type CategoricalColumn,
+  type ColumnSource,
+  encodeGroups,
+  onHost,
+  type SensitiveSource,
+} from '../../table/index.ts';
+import { type Matrix, type MatrixSource, readMatrix } from './matrix.ts';
+
+/** Rows to learn from, on the host. None is missing. */
+export interface FitRows {
+  readonly x: Matrix;
+  /** [rows], finite. */
+  readonly y: Float64Array;
+  /** [rows], 0 or more, some above 0; one each where none were given. */
+  readonly weights: Float64Array;
+}
+
+/**
+ * Reads features, targets and weights.
+ * @throws {DataValidationError} for lengths that differ, no rows, missing or infinite values, or weights that are all 0
+ */
+export async function readFitRows(
+  x: MatrixSource,
+  y: ColumnSource,
+  sampleWeight: ColumnSource | undefined,
+): Promise<FitRows> {
+  const matrix = await readMatrix(x);
+  const rows = await onHost({ y, sampleWeight });
+  const targets = withoutMissing(toFiniteNumbers(rows.y, 'y'), 'y');
+  const weights =
+    rows.sampleWeight === undefined
+      ? new Float64Array(matrix.rows).fill(1)
+      : withoutMissing(toWeights(rows.sampleWeight), 'sampleWeight');
+  assertSameLength({ X: matrix.rows, y: targets.length, sampleWeight: weights.length });
+  if (matrix.rows === 0) {
+    throw new DataValidationError('There are no rows to learn from.', {
+      suggestion: 'Check the query or the filter that made the data.',
+    });
+  }
+  if (!weights.some((weight) => weight > 0)) {
+    throw new DataValidationError('sampleWeight is 0 in every row, so there is nothing to learn from.', {
+      context: { argument: 'sampleWeight' },
+    });
+  }
+  return { x: matrix, y: targets, weights };
+}
+
+/**
+ * Checks that targets are 0 or 1.
+ * @throws {DataValidationError} with the first other value
+ */
+export function assertBinary(y: Float64Array): void {
+  const row = y.findIndex((value) => value !== 0 && value !== 1);
+  if (row < 0) return;
+  throw new DataValidationError(`y must hold 0 and 1, but holds ${String(y[row])} at index ${String(row)}.`, {
+    context: { argument: 'y', index: row, value: y[row] },
+    suggestion: 'Map the label that counts as positive to 1 and the others to 0.',
+  });
+}
+
+/**
+ * The group of each row; none is missing.
+ * @param name the argument's name in errors
+ * @throws {DataValidationError} for a missing group, or another number of rows
+ */
+export async function readGroups(
+  source: SensitiveSource,
+  rows: number,
+  name = 'sensitive',
+): Promise<CategoricalColumn> {
+  const groups = encodeGroups((await onHost({ source })).source);
+  assertSameLength({ X: rows, [name]: groups.codes.length });
+  const row = groups.codes.findIndex((code) => code < 0);
+  if (row < 0) return groups;
+  throw new DataValidationError(`${name} is missing at index ${String(row)}.`, {
+    context: { argument: name, index: row },
+    suggestion: 'Leave such rows out, or give them a group of their own.',
+  });
+}
+
+function withoutMissing(values: Float64Array, name: string): Float64Array {
+  const row = values.findIndex((value) => Number.isNaN(value));
+  if (row < 0) return values;
+  throw new DataValidationError(`${name} is missing at index ${String(row)}.`, {
+    context: { argument: name, index: row },
+    suggestion: 'Leave such rows out first.',
+  });
+}

@@ -1,0 +1,51 @@
+import type { ColumnSource } from '../../table/index.ts';
+import type { MatrixSource } from '../data/matrix.ts';
+
+/** Options of {@link Estimator.fit}. */
+export interface FitOptions {
+  /** One weight per row, 0 or more; a row of weight 2 counts as two rows. */
+  readonly sampleWeight?: ColumnSource | undefined;
+  /** A fitted estimator of the same kind to start from: it may save steps, and changes nothing else. */
+  readonly startFrom?: Estimator | undefined;
+  /** Stops the work; the promise then rejects with the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Options of {@link Estimator.predict}. */
+export interface PredictOptions {
+  /**
+   * Scores of at least this much become 1.
+   * @defaultValue 0.5 for classifiers; a regression's values are given as they are when left out
+   */
+  readonly threshold?: number | undefined;
+}
+
+/** An estimator as plain data, to be stored and read back. */
+export interface EstimatorJson {
+  /** Which class wrote it: "logistic_regression". */
+  readonly kind: string;
+  /** The constructor's options, in snake_case. */
+  readonly params: Readonly<Record<string, unknown>>;
+  /** What was learned; null before `fit`. */
+  readonly state: Readonly<Record<string, unknown>> | null;
+}
+
+/**
+ * A model that learns from rows: what every mitigation here wraps. Two fits of
+ * one estimator on the same rows give the same model.
+ */
+export interface Estimator {
+  /**
+   * Learns from rows, and forgets what was learned before.
+   * @param x [rows, features], finite
+   * @param y [rows]; 0 or 1 for classifiers
+   */
+  fit(x: MatrixSource, y: ColumnSource, options?: FitOptions): Promise<this>;
+  /** The probability of 1 for each row, [rows]; a regression's values cut to [0, 1]. */
+  predictProba(x: MatrixSource): Promise<Float64Array>;
+  /** Decisions 0 or 1, or a regression's values: [rows]. */
+  predict(x: MatrixSource, options?: PredictOptions): Promise<Uint8Array | Float64Array>;
+  /** A copy with the same options that has learned nothing. */
+  clone(): Estimator;
+  toJSON(): EstimatorJson;
+}
