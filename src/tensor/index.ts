@@ -1,10 +1,18 @@
 export { bceFromLogits } from './ops/bce-from-logits.ts';
 export { cellCounts, type CellRows, cellTables, type CellValues } from './ops/cell-counts.ts';
-export { blockDense, blockOutputs, dense } from './ops/dense.ts';
 export { groupColumnSums, groupSums } from './ops/group-sums.ts';
 export { histogram, type HistogramBins, histogramCells } from './ops/histogram.ts';
+export {
+  type BlockTerms,
+  type NormalEquations,
+  normalEquations,
+  type RowBlock,
+  type RowBlocks,
+  uploadRowBlocks,
+} from './ops/normal-equations.ts';
 export { largestValues, type Slice, unitOf } from './ops/reduce-chunks.ts';
 export { largestGap, type SoftRates, softRates } from './ops/soft-rates.ts';
+export { sharedDense, sharedDenseGradients, stackedDense, stackedDenseGradients } from './ops/stacked-dense.ts';
 export {
   type BackendChoice,
   type BackendReport,

@@ -1,5 +1,16 @@
-export { FAIRNESS_PENALTIES, type FairnessPenaltyName } from './networks/fairness-penalty.ts';
+export { FAIRNESS_PENALTIES, type FairnessPenaltyName } from './networks/penalties.ts';
+export {
+  LagrangianFairnessTrainer,
+  type LagrangianFairnessTrainerOptions,
+} from './networks/lagrangian-fairness-trainer.ts';
 export { FairnessRegularizerLoss, type FairnessRegularizerLossOptions } from './networks/fairness-regularizer-loss.ts';
+export type { NetworkFitOptions } from './networks/fit-inputs.ts';
+export type { LagrangianEpoch } from './networks/lagrangian-objective.ts';
+export {
+  type RegularizedEpoch,
+  RegularizedFairnessTrainer,
+  type RegularizedFairnessTrainerOptions,
+} from './networks/regularized-fairness-trainer.ts';
 export { hypervolume, type ParetoPoint } from './pareto/pareto-points.ts';
 export { paretoToJson } from './pareto/pareto-json.ts';
 export { holdsOnlyNetworks } from './models/save-networks.ts';

@@ -6,6 +6,8 @@ import {
   encodeGroups,
   onHost,
   type SensitiveSource,
+  toBinary,
+  toColumn,
 } from '../../table/index.ts';
 import { type Matrix, type MatrixSource, readMatrix } from './matrix.ts';
 
@@ -28,14 +30,28 @@ export async function readFitRows(
   sampleWeight: ColumnSource | undefined,
 ): Promise<FitRows> {
   const matrix = await readMatrix(x);
-  const rows = await onHost({ y, sampleWeight });
-  const targets = withoutMissing(toFiniteNumbers(rows.y, 'y'), 'y');
+  const { targets, weights } = await readTargets(matrix.rows, y, sampleWeight);
+  return { x: matrix, y: targets, weights };
+}
+
+/**
+ * Reads targets and weights of so many rows. Booleans and the texts "0" and "1"
+ * are numbers here.
+ * @throws {DataValidationError} as {@link readFitRows}
+ */
+export async function readTargets(
+  rows: number,
+  y: ColumnSource,
+  sampleWeight: ColumnSource | undefined,
+): Promise<{ readonly targets: Float64Array; readonly weights: Float64Array }> {
+  const given = await onHost({ y, sampleWeight });
+  const targets = withoutMissing(numbersOf(given.y), 'y');
   const weights =
-    rows.sampleWeight === undefined
-      ? new Float64Array(matrix.rows).fill(1)
-      : withoutMissing(toWeights(rows.sampleWeight), 'sampleWeight');
-  assertSameLength({ X: matrix.rows, y: targets.length, sampleWeight: weights.length });
-  if (matrix.rows === 0) {
+    given.sampleWeight === undefined
+      ? new Float64Array(rows).fill(1)
+      : withoutMissing(toWeights(given.sampleWeight), 'sampleWeight');
+  assertSameLength({ X: rows, y: targets.length, sampleWeight: weights.length });
+  if (rows === 0) {
     throw new DataValidationError('There are no rows to learn from.', {
       suggestion: 'Check the query or the filter that made the data.',
     });
@@ -45,7 +61,14 @@ export async function readFitRows(
       context: { argument: 'sampleWeight' },
     });
   }
-  return { x: matrix, y: targets, weights };
+  return { targets, weights };
+}
+
+function numbersOf(y: ColumnSource): Float64Array {
+  const column = toColumn(y, 'y');
+  const isText = column.kind === 'categorical' && column.labels.length > 0;
+  if (!isText) return toFiniteNumbers(column, 'y');
+  return Float64Array.from(toBinary(column, 'y'), (value) => (value < 0 ? NaN : value));
 }
 
 /**

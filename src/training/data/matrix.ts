@@ -46,6 +46,11 @@ function matrixOf(source: MatrixSource, name: string): Matrix {
   return matrixOfTable(Table.from(source));
 }
 
+/** Whether features were given as named columns. */
+export function isTableSource(source: MatrixSource): source is TableSource {
+  return !isTensorLike(source) && !isMatrix(source) && !isRows(source);
+}
+
 function isMatrix(source: unknown): source is Matrix {
   return (
     typeof source === 'object' &&

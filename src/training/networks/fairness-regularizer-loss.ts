@@ -3,7 +3,9 @@ import type { Tensor, Tensor1D, Tensor2D } from '@tensorflow/tfjs';
 import { ValueError } from '../../exceptions/index.ts';
 import { oneOf } from '../../internal/one-of.ts';
 import { bceFromLogits, currentTensorflow } from '../../tensor/index.ts';
-import { FAIRNESS_PENALTIES, type FairnessPenaltyName, PENALTIES } from './fairness-penalty.ts';
+import { PLAIN_PENALTIES, type PlainPenaltyName } from './penalties.ts';
+
+const PENALTY_NAMES = Object.keys(PLAIN_PENALTIES) as PlainPenaltyName[];
 
 /** Options of {@link FairnessRegularizerLoss}. */
 export interface FairnessRegularizerLossOptions {
@@ -13,7 +15,7 @@ export interface FairnessRegularizerLossOptions {
    */
   readonly eta?: number | undefined;
   /** @defaultValue 'covariance' */
-  readonly penalty?: FairnessPenaltyName | undefined;
+  readonly penalty?: PlainPenaltyName | undefined;
   /**
    * Factor on the loss of rows with a positive label.
    * @defaultValue 1
@@ -28,7 +30,10 @@ export interface FairnessRegularizerLossOptions {
  * - `covariance`: sum over groups of |mean(p z_g) - mean(p) mean(z_g)|, z_g the
  *   group's indicator;
  * - `mean_gap`: the largest squared difference of two groups' mean scores;
- * - `equalized_odds`: `mean_gap` within each true label, summed.
+ * - `equalized_odds`: `mean_gap` within each true label, summed;
+ * - `mmd`: MinDiff, the squared maximum mean discrepancy of each group's scores
+ *   and all others', averaged (Prost et al. 2019);
+ * - `correlation`: the mean of |corr(p, z_g)|.
  *
  * The penalty constrains mean scores, not decisions; what it costs is accuracy,
  * and how much is what a sweep over eta shows. A group without rows in a batch
@@ -48,13 +53,13 @@ export interface FairnessRegularizerLossOptions {
  */
 export class FairnessRegularizerLoss {
   readonly eta: number;
-  readonly penalty: FairnessPenaltyName;
+  readonly penalty: PlainPenaltyName;
   readonly posWeight: number;
 
   /** @throws {ValueError} for an unknown penalty, a negative eta or a posWeight that is not positive */
   constructor(options: FairnessRegularizerLossOptions = {}) {
     this.eta = options.eta ?? 0.5;
-    this.penalty = oneOf('penalty', options.penalty ?? 'covariance', FAIRNESS_PENALTIES);
+    this.penalty = oneOf('penalty', options.penalty ?? 'covariance', PENALTY_NAMES);
     this.posWeight = options.posWeight ?? 1;
     if (!(this.eta >= 0)) throw outOfRange('eta', '0 or more', this.eta);
     if (!(this.posWeight > 0)) throw outOfRange('posWeight', 'above 0', this.posWeight);
@@ -77,15 +82,15 @@ export class FairnessRegularizerLoss {
       assertShapes(n, labels, groups, sampleWeight);
       // As float32: a quotient of whole numbers would be a whole number.
       const weights: Tensor = sampleWeight?.cast('float32') ?? tf.ones([n]);
-      const shares = weights.div(weights.sum()).reshape<Tensor2D>([1, n]);
+      const shares = weights.div(weights.sum()).reshape<Tensor2D>([n, 1]);
       const batch = {
-        scores: tf.sigmoid(logits).reshape<Tensor2D>([n, 1]),
-        labels: labels.cast('float32').reshape<Tensor2D>([n, 1]),
-        membership: groups.cast('float32').transpose<Tensor2D>().mul<Tensor2D>(shares),
+        scores: tf.sigmoid(logits).reshape<Tensor2D>([1, n]),
+        labels: labels.cast('float32').reshape<Tensor2D>([1, n]),
+        membership: groups.cast('float32').mul<Tensor2D>(shares),
         shares,
       };
-      const error = bceFromLogits(tf, logits.reshape([n, 1]), batch.labels, shares, this.posWeight);
-      return error.add(PENALTIES[this.penalty](tf, batch).mul(this.eta)).reshape([]);
+      const error = bceFromLogits(tf, logits.reshape([1, n]), batch.labels, shares, this.posWeight);
+      return error.add(PLAIN_PENALTIES[this.penalty](tf, batch).mul(this.eta)).reshape([]);
     });
   }
 }

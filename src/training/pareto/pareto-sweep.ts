@@ -1,5 +1,5 @@
 import type { TensorBackend } from '../../tensor/index.ts';
-import type { FairnessPenaltyName } from '../networks/fairness-penalty.ts';
+import type { FairnessPenaltyName } from '../networks/penalties.ts';
 import type { ParetoPoint } from './pareto-points.ts';
 
 /** What produced the points of a sweep. */

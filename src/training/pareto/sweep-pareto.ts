@@ -1,8 +1,7 @@
 import { DataValidationError } from '../../exceptions/index.ts';
 import { chartFormat } from '../../charts/render-chart.ts';
-import type { OnProgress } from '../../internal/progress.ts';
 import { assertFileWritable, assertReplaceable, assertWritable } from '../../io/atomic-write.ts';
-import { loadTensorflow, type Tf } from '../../tensor/index.ts';
+import { loadTensorflow, type TensorBackend } from '../../tensor/index.ts';
 import { evaluateDecisions } from '../evaluate-decisions.ts';
 import { encodeFeatures, encodedWidth, type FeatureSpec, fitFeatures } from '../data/feature-encoder.ts';
 import { hypervolume, markDominated } from './pareto-points.ts';
@@ -21,7 +20,9 @@ import {
   strata,
   unseenGroups,
 } from './sweep-splits.ts';
-import { type NetworkRows, trainStack, type TrainStackOptions } from '../networks/train-stack.ts';
+import type { NetworkRows } from '../networks/network-rows.ts';
+import type { SweepShard } from '../networks/sweep-shard.ts';
+import { trainShards } from '../networks/train-shards.ts';
 import {
   readTrainingData,
   takeTrainingRows,
@@ -71,26 +72,15 @@ export async function sweepPareto(data: TrainingSource, options: SweepOptions = 
   assertComparable(heldOut, filled.minGroupSize);
   const { tf, backend } = await loadTensorflow({ backend: filled.backend });
 
-  const warnings = new Set<string>();
-  const logits: Float32Array[] = [];
-  let networks: FittedNetworks | undefined;
-  for (const [index, split] of splits.entries()) {
-    const fitted = await fitSplit(tf, training, split, {
-      ...filled,
-      onProgress: foldProgress(filled.onProgress, index, splits.length, filled.epochs),
-    });
-    fitted.warnings.forEach((warning) => warnings.add(warning));
-    logits.push(fitted.logits);
-    networks ??= fitted;
-  }
-  if (networks === undefined) throw new DataValidationError('There are no rows to train on.');
+  const fits = await fitSplits(training, splits, backend, filled);
+  const warnings = new Set(fits.flatMap((fit) => fit.warnings));
 
   const together = joinRows(heldOut);
   const points = Object.freeze(
     markDominated(
       filled.etas.map((eta, model) => ({
         eta,
-        ...evaluateDecisions(pickModel(logits, model, filled.etas.length), together.y, together.groups, filled),
+        ...evaluateDecisions(joinOutputs(fits, model), together.y, together.groups, filled),
       })),
     ).map((point) => Object.freeze(point)),
   );
@@ -110,8 +100,10 @@ export async function sweepPareto(data: TrainingSource, options: SweepOptions = 
   };
   const sweep: ParetoSweep = Object.freeze(Object.assign([...points], info));
   if (filled.modelPath !== undefined) {
-    const saved = filled.folds === undefined ? networks : await fitAllRows(tf, training, filled);
-    await saveNetworks(tf, filled.modelPath, { ...saved, points, info });
+    // With cross-fitting no fold's networks are the ones to keep: they are trained once more on all rows.
+    const whole = { train: training.rows, test: training.rows };
+    const [kept] = filled.folds === undefined ? fits : await fitSplits(training, [whole], backend, filled);
+    await saveNetworks(tf, filled.modelPath, { specs: kept?.specs ?? [], weights: kept?.weights ?? [], points, info });
   }
   if (filled.savePath !== undefined) await plotPareto(sweep, { savePath: filled.savePath, withPoints: true });
   return sweep;
@@ -128,26 +120,75 @@ async function assertPlaces({ savePath, modelPath }: FilledSweepOptions): Promis
   await assertWritable(modelPath);
 }
 
-/** Networks with what is needed to apply them. */
+/** Networks of one split with what is needed to apply them. */
 interface FittedNetworks {
   readonly specs: readonly FeatureSpec[];
   readonly weights: readonly (readonly LayerWeights[])[];
-  readonly logits: Float32Array;
+  /** What each network gives the held-out rows. */
+  readonly outputs: readonly Float32Array[];
   readonly warnings: readonly string[];
 }
 
-async function fitSplit(
-  tf: Tf,
+/** Networks that one thread trains together on a CPU; a part of the result's definition, so no option. */
+const SHARD_SIZE = 8;
+
+/** Trains the networks of all splits, shard by shard. */
+async function fitSplits(
   training: TrainingData,
-  { train, test }: Split,
-  options: TrainStackOptions,
-): Promise<FittedNetworks> {
+  splits: readonly Split[],
+  backend: TensorBackend,
+  options: FilledSweepOptions,
+): Promise<FittedNetworks[]> {
+  const prepared = splits.map((split) => prepareSplit(training, split, options.seed));
+  // A GPU trains one wide stack as fast as a narrow one.
+  const size = backend === 'wasm' || backend === 'cpu' ? SHARD_SIZE : options.etas.length;
+  const parts = Array.from({ length: Math.ceil(options.etas.length / size) }, (_, part) =>
+    options.etas.slice(part * size, (part + 1) * size),
+  );
+  const shards = prepared.flatMap(({ train, validation, heldOut }) =>
+    parts.map((etas): SweepShard => {
+      const spec = {
+        etas,
+        penalty: options.penalty,
+        task: 'binary',
+        groupCount: train.groupCount,
+        seed: options.seed,
+      } as const;
+      return { train, validation, heldOut, spec, backend, options: pickTraining(options) };
+    }),
+  );
+  const trained = await trainShards(shards, options);
+  return prepared.map(({ specs, warnings, heldOut }, split) => {
+    const own = trained.slice(split * parts.length, (split + 1) * parts.length);
+    const n = heldOut.y.length;
+    const outputs = own.flatMap((shard) =>
+      shard.weights.map((_, model) => shard.heldOut.subarray(model * n, (model + 1) * n)),
+    );
+    return { specs, warnings, outputs, weights: own.flatMap((shard) => shard.weights) };
+  });
+}
+
+/** What a thread needs of the options. */
+function pickTraining(options: FilledSweepOptions): SweepShard['options'] {
+  const { epochs, lr, batchSize, hidden, patience, weightDecay, schedule, seed } = options;
+  return { epochs, lr, batchSize, hidden, patience, weightDecay, schedule, seed };
+}
+
+/** Rows of one split, encoded. */
+interface PreparedSplit {
+  readonly train: NetworkRows;
+  readonly validation: NetworkRows;
+  readonly heldOut: NetworkRows;
+  readonly specs: readonly FeatureSpec[];
+  readonly warnings: readonly string[];
+}
+
+function prepareSplit(training: TrainingData, { train, test }: Split, seed: number): PreparedSplit {
   const { specs, warnings } = fitFeatures(train.table, training.features);
-  const [fitting, validation] = stratifiedSplit(
-    strata(train),
-    [1 - VALIDATION_SHARE, VALIDATION_SHARE],
-    options.seed,
-  ) as [Int32Array, Int32Array];
+  const [fitting, validation] = stratifiedSplit(strata(train), [1 - VALIDATION_SHARE, VALIDATION_SHARE], seed) as [
+    Int32Array,
+    Int32Array,
+  ];
   if (fitting.length === 0 || validation.length === 0 || test.y.length === 0) {
     throw new DataValidationError(`There are too few rows to train on: ${String(train.y.length)}.`, {
       context: { rows: train.y.length },
@@ -161,43 +202,18 @@ async function fitSplit(
     inputs: encodedWidth(specs),
     groupCount: training.rows.groups.labels.length,
   });
-  const trained = await trainStack(
-    tf,
-    encode(takeTrainingRows(train, fitting)),
-    encode(takeTrainingRows(train, validation)),
-    encode(test),
-    options,
-  );
-  return { ...trained, specs, warnings };
-}
-
-/** With cross-fitting no fold's networks are the ones to keep: they are trained once more on all rows. */
-function fitAllRows(tf: Tf, training: TrainingData, options: FilledSweepOptions): Promise<FittedNetworks> {
-  return fitSplit(tf, training, { train: training.rows, test: training.rows }, options);
-}
-
-function foldProgress(
-  onProgress: OnProgress | undefined,
-  fold: number,
-  folds: number,
-  epochs: number,
-): OnProgress | undefined {
-  if (onProgress === undefined || folds === 1) return onProgress;
-  return ({ done }) => {
-    onProgress({
-      stage: `fold ${String(fold + 1)} of ${String(folds)}`,
-      done: fold * epochs + done,
-      total: folds * epochs,
-    });
+  return {
+    train: encode(takeTrainingRows(train, fitting)),
+    validation: encode(takeTrainingRows(train, validation)),
+    heldOut: encode(test),
+    specs,
+    warnings,
   };
 }
 
-/** One model's logits of all parts: column `model` of [n, models]. */
-function pickModel(parts: readonly Float32Array[], model: number, models: number): Float32Array {
-  const picked = parts.map((logits) =>
-    Float32Array.from({ length: logits.length / models }, (_, row) => logits[row * models + model] as number),
-  );
-  return Float32Array.from(picked.flatMap((part) => [...part]));
+/** What one network, by its place, gives the held-out rows of all splits. */
+function joinOutputs(fits: readonly FittedNetworks[], model: number): Float32Array {
+  return Float32Array.from(fits.flatMap(({ outputs }) => [...(outputs[model] ?? [])]));
 }
 
 function majorityShare(y: Uint8Array): number {

@@ -1,7 +1,8 @@
 import { DataValidationError, ValueError } from '../../exceptions/index.ts';
 import type { CategoricalColumn } from '../../table/index.ts';
 import { stratifiedSplit } from '../data/stratified-split.ts';
-import { assertOption, type FilledSweepOptions } from './sweep-options.ts';
+import { assertOption } from '../networks/network-options.ts';
+import type { FilledSweepOptions } from './sweep-options.ts';
 import { takeTrainingRows, type TrainingData, type TrainingRows } from '../data/training-data.ts';
 
 /** One way to part the rows. */
@@ -43,7 +44,7 @@ function assertSplittable({ rows, test }: TrainingData, folds: number | undefine
       suggestion: 'Give one of the two.',
     });
   }
-  assertOption('folds', folds, `at most the number of rows, ${String(rows.y.length)}`, folds <= rows.y.length);
+  assertOption('folds', folds, `be at most the number of rows, ${String(rows.y.length)}`, folds <= rows.y.length);
 }
 
 /** Rows of several held-out parts, one after another. */

@@ -1,0 +1,117 @@
+import type { Tensor1D, Tensor2D } from '@tensorflow/tfjs';
+
+import type { Tf } from '../runtime.ts';
+
+/** Rows that one kernel sums in float32: few enough to lose no more than the last digits, and enough to keep kernels few. */
+const ROWS_PER_BLOCK = 2 ** 12;
+
+/** Some rows of a matrix where the tensors are, both ways round. */
+export interface RowBlock {
+  /** The first row's number. */
+  readonly start: number;
+  /** m. */
+  readonly rows: number;
+  /** [m, d] */
+  readonly x: Tensor2D;
+  /** [d, m]: on wasm a product with a transpose flag costs ten times as much as one without. */
+  readonly transposed: Tensor2D;
+}
+
+/** A matrix where the tensors are, in blocks of rows. */
+export interface RowBlocks {
+  /** d. */
+  readonly columns: number;
+  readonly blocks: readonly RowBlock[];
+  dispose(): void;
+}
+
+/** What the rows of a block add to the sums. Each is [1, m], float32. */
+export interface BlockTerms {
+  readonly weights: Tensor2D;
+  readonly residuals: Tensor2D;
+  readonly losses: Tensor2D;
+}
+
+/** The sums over all rows. */
+export interface NormalEquations {
+  /** The sum of weight x x', [d, d], row-major; undefined where it was not asked for. */
+  readonly products: Float64Array | undefined;
+  /** The sum of residual x, [d]. */
+  readonly gradient: Float64Array;
+  /** The sum of the losses. */
+  readonly loss: number;
+}
+
+/**
+ * Puts a matrix where the tensors are, to be used by {@link normalEquations} any number of times.
+ * @param values [rows, columns], row-major
+ */
+export function uploadRowBlocks(tf: Tf, values: Float32Array, columns: number): RowBlocks {
+  const rows = values.length / columns;
+  const blocks: RowBlock[] = [];
+  for (let start = 0; start < rows; start += ROWS_PER_BLOCK) {
+    const size = Math.min(ROWS_PER_BLOCK, rows - start);
+    const x = tf.tensor2d(values.subarray(start * columns, (start + size) * columns), [size, columns]);
+    blocks.push({ start, rows: size, x, transposed: x.transpose<Tensor2D>() });
+  }
+  return {
+    columns,
+    blocks,
+    dispose: () => {
+      tf.dispose(blocks.flatMap(({ x, transposed }) => [x, transposed]));
+    },
+  };
+}
+
+/**
+ * X'WX and X'r, the two sides of the equations that a step of (reweighted) least
+ * squares solves, and the sum of the losses at that point. Each block of rows is
+ * summed in float32 and the blocks in float64, so errors do not grow with the
+ * rows. All is read from the device at once.
+ *
+ * The weights go on the transposed rows, [d, m], where they lie along the last
+ * axis: on wasm that halves the time of the product.
+ * @param x the rows, by {@link uploadRowBlocks}
+ * @param termsOf the weights, residuals and losses of a block's rows, in the order of `x.blocks`
+ * @param withProducts whether X'WX is wanted; it is most of the work
+ */
+export async function normalEquations(
+  tf: Tf,
+  x: RowBlocks,
+  termsOf: (block: RowBlock, index: number) => BlockTerms,
+  withProducts = true,
+): Promise<NormalEquations> {
+  const d = x.columns;
+  const sums = tf.tidy(() =>
+    tf.stack(x.blocks.map((block, index) => tf.tidy(() => blockSums(tf, block, termsOf(block, index), withProducts)))),
+  );
+  try {
+    const totals = addBlocks(await sums.data(), x.blocks.length);
+    const size = withProducts ? d * d : 0;
+    return {
+      products: withProducts ? totals.subarray(0, size) : undefined,
+      gradient: totals.subarray(size, size + d),
+      loss: totals[size + d] as number,
+    };
+  } finally {
+    sums.dispose();
+  }
+}
+
+/** A block's products, gradient and loss, one after another. */
+function blockSums(tf: Tf, { x, transposed }: RowBlock, terms: BlockTerms, withProducts: boolean): Tensor1D {
+  const gradient = tf.matMul(terms.residuals, x).reshape<Tensor1D>([-1]);
+  const loss = terms.losses.sum().reshape<Tensor1D>([1]);
+  if (!withProducts) return tf.concat([gradient, loss]);
+  const products = tf.matMul(transposed.mul<Tensor2D>(terms.weights), x).reshape<Tensor1D>([-1]);
+  return tf.concat([products, gradient, loss]);
+}
+
+function addBlocks(values: ArrayLike<number>, blocks: number): Float64Array {
+  const size = values.length / blocks;
+  const totals = new Float64Array(size);
+  for (let place = 0; place < values.length; place++) {
+    totals[place % size] = (totals[place % size] as number) + (values[place] as number);
+  }
+  return totals;
+}

@@ -1,0 +1,79 @@
+import type { Tensor2D } from '@tensorflow/tfjs';
+
+import { sum } from '../../metrics/statistics/group-stats.ts';
+import type { Tf } from '../../tensor/index.ts';
+import type { NetworkBatch, NetworkRows } from './network-rows.ts';
+
+/** The names of what a lagrangian constrains. */
+export const FAIRNESS_CONSTRAINTS = ['demographic_parity', 'equal_opportunity', 'equalized_odds'] as const;
+
+/** One of {@link FAIRNESS_CONSTRAINTS}. */
+export type FairnessConstraint = (typeof FAIRNESS_CONSTRAINTS)[number];
+
+/** The rows among which groups' rates are compared: all of them, or those of one true label. */
+export type FairnessEvent = 'all' | 'positives' | 'negatives';
+
+/** The events that a constraint compares rates in. */
+export const EVENTS: Readonly<Record<FairnessConstraint, readonly FairnessEvent[]>> = {
+  demographic_parity: ['all'],
+  equal_opportunity: ['positives'],
+  equalized_odds: ['positives', 'negatives'],
+};
+
+/** A batch's membership of the rows of an event alone. */
+export function membershipIn(tf: Tf, event: FairnessEvent, { membership, labels }: NetworkBatch): Tensor2D {
+  if (event === 'all') return membership;
+  const positive = labels.transpose();
+  return membership.mul(event === 'positives' ? positive : tf.sub(1, positive));
+}
+
+/** Whether a row counts in an event. */
+export function isIn(event: FairnessEvent, y: number): boolean {
+  return event === 'all' || (event === 'positives') === (y === 1);
+}
+
+/** The weight of each group in an event, [g]. */
+export function weightsIn(event: FairnessEvent, rows: NetworkRows): Float64Array {
+  return groupSums(event, rows, () => 1);
+}
+
+/** The largest difference of two groups' weighted mean values in an event, over the groups that count; 0 with fewer than two. */
+export function gapIn(
+  event: FairnessEvent,
+  rows: NetworkRows,
+  valueOf: (row: number) => number,
+  counts: ArrayLike<number>,
+): number {
+  const weights = weightsIn(event, rows);
+  const sums = groupSums(event, rows, valueOf);
+  const rates = [...sums].flatMap((total, group) => {
+    const weight = weights[group] as number;
+    return (counts[group] as number) > 0 && weight > 0 ? [total / weight] : [];
+  });
+  return rates.length < 2 ? 0 : Math.max(...rates) - Math.min(...rates);
+}
+
+/** The rows of each group in an event, [g]; weights do not count. */
+export function rowsIn(event: FairnessEvent, rows: NetworkRows): Float64Array {
+  return groupSums(event, { ...rows, weights: undefined }, () => 1);
+}
+
+/** The weighted mean of a value over all rows. */
+export function meanOver({ y, weights }: NetworkRows, valueOf: (row: number) => number): number {
+  const weighed = Float64Array.from(y, (_, row) => valueOf(row) * (weights?.[row] ?? 1));
+  return sum(weighed) / (weights === undefined ? y.length : sum(weights));
+}
+
+function groupSums(
+  event: FairnessEvent,
+  { y, groups, weights, groupCount }: NetworkRows,
+  valueOf: (row: number) => number,
+): Float64Array {
+  const sums = new Float64Array(groupCount);
+  for (let row = 0; row < y.length; row++) {
+    const group = groups[row] as number;
+    if (group < 0 || !isIn(event, y[row] as number)) continue;
+    sums[group] = (sums[group] as number) + valueOf(row) * (weights?.[row] ?? 1);
+  }
+  return sums;
+}

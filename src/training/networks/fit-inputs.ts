@@ -1,0 +1,120 @@
+import { DataValidationError } from '../../exceptions/index.ts';
+import type { OnProgress } from '../../internal/progress.ts';
+import { type CategoricalColumn, type ColumnSource, type SensitiveSource, Table } from '../../table/index.ts';
+import { encodeFeatures, encodedWidth, type FeatureSpec, fitFeatures } from '../data/feature-encoder.ts';
+import { assertBinary, readGroups, readTargets } from '../data/fit-rows.ts';
+import { isTableSource, type Matrix, type MatrixSource, readMatrix } from '../data/matrix.ts';
+import { stratifiedSplit } from '../data/stratified-split.ts';
+import type { NetworkRows } from './network-rows.ts';
+import type { NetworkTask } from './network-task.ts';
+
+/** Rows of a network's fit, besides features and targets. */
+export interface NetworkFitOptions {
+  /** The group of each row; never a feature. Several columns are crossed. */
+  readonly sensitive: SensitiveSource;
+  /** One weight per row, 0 or more. */
+  readonly sampleWeight?: ColumnSource | undefined;
+  readonly onProgress?: OnProgress | undefined;
+  /** Stops the work; the promise then rejects with the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Rows of a fit, ready for a network. */
+export interface NetworkFitRows {
+  readonly train: NetworkRows;
+  /** A tenth of the rows, which decides when to stop. */
+  readonly validation: NetworkRows;
+  readonly specs: readonly FeatureSpec[];
+  readonly groups: CategoricalColumn;
+  readonly target: { readonly mean: number; readonly scale: number };
+  readonly warnings: readonly string[];
+}
+
+/** Share of the rows that decides when to stop. */
+const VALIDATION_SHARE = 0.1;
+
+/** A table of whatever features were given; a matrix's columns are called x0, x1 and so on. */
+export async function featureTable(x: MatrixSource): Promise<Table> {
+  if (isTableSource(x)) return Table.from(x);
+  return tableOfMatrix(await readMatrix(x));
+}
+
+/**
+ * Reads the rows of a fit, sets a tenth aside to decide when to stop, and learns
+ * the encoding of the features from the others.
+ * @throws {DataValidationError} for lengths that differ, missing targets, weights or groups, one group, one class, or too few rows
+ */
+export async function readNetworkFit(
+  x: MatrixSource,
+  y: ColumnSource,
+  options: NetworkFitOptions,
+  task: NetworkTask,
+  seed: number,
+): Promise<NetworkFitRows> {
+  const table = await featureTable(x);
+  const { targets, weights } = await readTargets(table.rowCount, y, options.sampleWeight);
+  const groups = await readGroups(options.sensitive, table.rowCount);
+  assertGroups(groups);
+  if (task === 'binary') assertTwoClasses(targets);
+  const strata = groups.codes.map((code, row) => (task === 'binary' ? 2 * code + (targets[row] as number) : code));
+  const [fitting, held] = stratifiedSplit(strata, [1 - VALIDATION_SHARE, VALIDATION_SHARE], seed) as [
+    Int32Array,
+    Int32Array,
+  ];
+  if (held.length === 0) {
+    throw new DataValidationError(`There are too few rows to train on: ${String(table.rowCount)}.`, {
+      context: { rows: table.rowCount },
+      suggestion: 'Training and stopping each need rows; give at least a few dozen.',
+    });
+  }
+  const { specs, warnings } = fitFeatures(table.take(fitting), table.columnNames);
+  const target = task === 'binary' ? { mean: 0, scale: 1 } : momentsOf(targets, fitting);
+  const encode = (rows: Int32Array): NetworkRows => ({
+    x: encodeFeatures(table.take(rows), specs),
+    y: Float32Array.from(rows, (row) => ((targets[row] as number) - target.mean) / target.scale),
+    groups: Int32Array.from(rows, (row) => groups.codes[row] as number),
+    weights: Float32Array.from(rows, (row) => weights[row] as number),
+    inputs: encodedWidth(specs),
+    groupCount: groups.labels.length,
+  });
+  return { train: encode(fitting), validation: encode(held), specs, groups, target, warnings };
+}
+
+function tableOfMatrix({ rows, columns, values }: Matrix): Table {
+  return Table.ofColumns(
+    Array.from({ length: columns }, (_, column) => [
+      `x${String(column)}`,
+      {
+        kind: 'numeric',
+        values: Float64Array.from({ length: rows }, (__, row) => values[row * columns + column] as number),
+      },
+    ]),
+  );
+}
+
+function assertGroups({ labels }: CategoricalColumn): void {
+  if (labels.length >= 2) return;
+  throw new DataValidationError(
+    `sensitive has one group only ('${labels[0] ?? ''}'); a fairness constraint needs two.`,
+    {
+      context: { argument: 'sensitive', groups: labels },
+      suggestion: 'Give another attribute.',
+    },
+  );
+}
+
+function assertTwoClasses(y: Float64Array): void {
+  assertBinary(y);
+  if (y.includes(0) && y.includes(1)) return;
+  throw new DataValidationError(`y is ${String(y[0])} in every row; there is nothing to learn.`, {
+    context: { argument: 'y' },
+    suggestion: 'Give rows of both classes.',
+  });
+}
+
+/** Mean and standard deviation of the targets of some rows; a scale of 1 where they are all the same. */
+function momentsOf(targets: Float64Array, rows: Int32Array): { mean: number; scale: number } {
+  const mean = rows.reduce((sum, row) => sum + (targets[row] as number), 0) / rows.length;
+  const variance = rows.reduce((sum, row) => sum + ((targets[row] as number) - mean) ** 2, 0) / rows.length;
+  return { mean, scale: variance > 0 ? Math.sqrt(variance) : 1 };
+}

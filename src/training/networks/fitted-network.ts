@@ -1,0 +1,65 @@
+import type { Tensor2D } from '@tensorflow/tfjs';
+
+import { loadTensorflow, type TensorBackend, type Tf } from '../../tensor/index.ts';
+import { Table } from '../../table/index.ts';
+import { encodeFeatures, encodedWidth, type FeatureSpec } from '../data/feature-encoder.ts';
+import { sigmoid } from './host-losses.ts';
+import type { NetworkTask } from './network-task.ts';
+import type { LayerWeights } from './stacked-network.ts';
+
+/** A trained network with all that is needed to apply it. Plain data. */
+export interface FittedNetwork {
+  readonly task: NetworkTask;
+  /** How columns become the network's inputs. */
+  readonly specs: readonly FeatureSpec[];
+  readonly layers: readonly LayerWeights[];
+  /** A regression's targets were (y - mean) / scale; 0 and 1 for decisions. */
+  readonly target: { readonly mean: number; readonly scale: number };
+  readonly backend: TensorBackend;
+}
+
+/** Rows sent through at once. */
+const ROWS_AT_ONCE = 8192;
+
+/** What a network gives each row of a table: a probability, or a value in the target's units. */
+export async function applyNetwork(network: FittedNetwork, table: Table): Promise<Float64Array> {
+  const { tf } = await loadTensorflow({ backend: network.backend });
+  const x = encodeFeatures(table, network.specs);
+  const outputs = await runNetwork(tf, network.layers, x, encodedWidth(network.specs));
+  const { mean, scale } = network.target;
+  return Float64Array.from(outputs, (output) => (network.task === 'binary' ? sigmoid(output) : mean + scale * output));
+}
+
+/** The outputs of one network, [n], before any link function. */
+async function runNetwork(
+  tf: Tf,
+  layers: readonly LayerWeights[],
+  x: Float32Array,
+  inputs: number,
+): Promise<Float32Array> {
+  const rows = inputs === 0 ? 0 : x.length / inputs;
+  const outputs = new Float32Array(rows);
+  const weights = layers.map(({ kernel, bias, inputs: p, outputs: q }) => ({
+    kernel: tf.tensor2d(kernel, [p, q]),
+    bias: tf.tensor1d(bias),
+  }));
+  try {
+    for (let start = 0; start < rows; start += ROWS_AT_ONCE) {
+      const size = Math.min(ROWS_AT_ONCE, rows - start);
+      const part = tf.tidy(() =>
+        weights.reduce<Tensor2D>(
+          (z, { kernel, bias }, index) => {
+            const out = tf.matMul(z, kernel).add<Tensor2D>(bias);
+            return index === weights.length - 1 ? out : tf.relu(out);
+          },
+          tf.tensor2d(x.subarray(start * inputs, (start + size) * inputs), [size, inputs]),
+        ),
+      );
+      outputs.set(await part.data<'float32'>(), start);
+      part.dispose();
+    }
+  } finally {
+    tf.dispose(weights.map(({ kernel, bias }) => [kernel, bias]));
+  }
+  return outputs;
+}

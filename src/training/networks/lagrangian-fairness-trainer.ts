@@ -1,0 +1,200 @@
+import { z } from 'zod';
+
+import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import { oneOf } from '../../internal/one-of.ts';
+import type { ColumnSource } from '../../table/index.ts';
+import type { MatrixSource } from '../data/matrix.ts';
+import { EVENTS, FAIRNESS_CONSTRAINTS, type FairnessConstraint } from './fairness-events.ts';
+import type { NetworkFitOptions } from './fit-inputs.ts';
+import { createLagrangianObjective, type LagrangianEpoch } from './lagrangian-objective.ts';
+import { assertOption, fillNetworkOptions, isCount, type NetworkOptions } from './network-options.ts';
+import { NETWORK_TASKS, type NetworkTask } from './network-task.ts';
+import { type FilledTrainerOptions, NetworkTrainer } from './network-trainer.ts';
+import { readTrainerJson } from './trainer-json.ts';
+
+/** Options of {@link LagrangianFairnessTrainer}. */
+export interface LagrangianFairnessTrainerOptions extends Omit<NetworkOptions, 'lr'> {
+  /**
+   * What is constrained: gaps of selection rates, of true positive rates, or of
+   * true and of false positive rates.
+   * @defaultValue 'demographic_parity'
+   */
+  readonly fairness?: FairnessConstraint | undefined;
+  /**
+   * The largest gap of selection rates allowed, for `demographic_parity`.
+   * @defaultValue 0.02
+   */
+  readonly dpTol?: number | undefined;
+  /**
+   * The largest gap of true positive rates (and false ones) allowed, for the others.
+   * @defaultValue 0.02
+   */
+  readonly eoTol?: number | undefined;
+  /**
+   * Adam's learning rate for the network.
+   * @defaultValue 1e-3
+   */
+  readonly modelLr?: number | undefined;
+  /**
+   * By how much a multiplier moves for each unit of violation, each step.
+   * @defaultValue 1e-2
+   */
+  readonly lambdaLr?: number | undefined;
+  /**
+   * Passes over the rows.
+   * @defaultValue 50
+   */
+  readonly epochs?: number | undefined;
+  /**
+   * Training ends after so many epochs within the tolerance without a better validation loss.
+   * @defaultValue 10
+   */
+  readonly patience?: number | undefined;
+  /** @defaultValue 'binary' */
+  readonly task?: NetworkTask | undefined;
+  /**
+   * Factor on the loss of rows with a positive label.
+   * @defaultValue 1
+   */
+  readonly posWeight?: number | undefined;
+  /**
+   * Logits are divided by it before rates are taken: the lower, the nearer soft
+   * rates are to decisions, and the fewer rows give them a slope.
+   * @defaultValue 0.1
+   */
+  readonly temperature?: number | undefined;
+  /**
+   * What a batch leaves of the running rates before it, from 0 to below 1.
+   * @defaultValue 0.9
+   */
+  readonly smoothing?: number | undefined;
+  /**
+   * Groups with fewer rows (of the label that counts) are not constrained.
+   * @defaultValue 30
+   */
+  readonly minGroupSize?: number | undefined;
+}
+
+/** {@link LagrangianFairnessTrainerOptions} with every default filled in. */
+export interface FilledLagrangianOptions extends FilledTrainerOptions {
+  readonly fairness: FairnessConstraint;
+  readonly dpTol: number;
+  readonly eoTol: number;
+  readonly lambdaLr: number;
+  readonly temperature: number;
+  readonly smoothing: number;
+  readonly minGroupSize: number;
+}
+
+const KIND = 'lagrangian_fairness_trainer';
+
+/**
+ * A network that keeps the gap between groups within a tolerance while it
+ * learns, by a multiplier for each gap:
+ *
+ *     loss = error + sum over gaps of lambda (gap - tolerance),
+ *
+ * with the largest gap of two groups' mean soft decisions,
+ * sigmoid(logit / temperature), over running means of batches. The network
+ * descends (Adam); after each step every multiplier moves by
+ * lambdaLr (gap - tolerance) and not below 0, so that it rises while the gap is
+ * too large and falls where the constraint holds.
+ *
+ * The weights of the best epoch are kept: of those whose decisions on the
+ * training rows are within the tolerance the one of least validation loss, else
+ * the one nearest to it. A tenth of the rows is set aside for that. It
+ * constrains decisions on the training rows; on other rows the gap may be
+ * larger, and the price is accuracy: `history` shows both.
+ *
+ * With `task: 'regression'` the error is squared, and the gap that of mean
+ * predictions in standard deviations of the target. Any number of groups; those
+ * with few rows are left out and named in `warnings`. Rows x epochs decide the
+ * time. Sources: Cotter et al. 2019; Agarwal et al. 2018 for the game.
+ * @example
+ * ```ts
+ * import { LagrangianFairnessTrainer } from 'evenhand/training';
+ * import { sampleData } from 'evenhand';
+ *
+ * const table = sampleData('cps-wages');
+ * const trainer = new LagrangianFairnessTrainer({ dpTol: 0.05, epochs: 40, modelLr: 0.01, backend: 'wasm' });
+ * await trainer.fit(table.select(['education', 'experience', 'union']), table.column('wage_above_median'), {
+ *   sensitive: table.column('gender'),
+ * });
+ * const best = trainer.history[trainer.bestEpoch - 1];
+ * console.log(best !== undefined && best.violationHard <= 0.05);
+ * // true
+ * ```
+ */
+export class LagrangianFairnessTrainer extends NetworkTrainer<FilledLagrangianOptions, LagrangianEpoch> {
+  protected readonly kind = KIND;
+
+  /** @throws {ValueError} for a value out of range or an unknown name */
+  constructor(options: LagrangianFairnessTrainerOptions = {}) {
+    super(fillOptions(options));
+  }
+
+  /**
+   * Learns from rows. A failed or stopped fit leaves an earlier one as it was.
+   * @param x rows of numbers, or a table, whose text columns become one column per value; without the sensitive columns
+   * @param y [rows], 0 or 1; numbers for a regression
+   * @throws {DataValidationError} for data that cannot be learned from: one group, one class, missing values, too few rows
+   * @throws {TrainingError} where the loss diverges
+   */
+  async fit(x: MatrixSource, y: ColumnSource, options: NetworkFitOptions): Promise<this> {
+    const { fairness, dpTol, eoTol } = this.options;
+    const tolerances = EVENTS[fairness].map((event) => (event === 'all' ? dpTol : eoTol));
+    await this.fitNetwork(
+      x,
+      y,
+      options,
+      (tf, rows) => createLagrangianObjective(tf, { ...this.options, tolerances }, rows),
+      ({ history }) => history,
+    );
+    return this;
+  }
+
+  /** Reads what `toJSON` gave. */
+  static fromJSON(json: unknown): LagrangianFairnessTrainer {
+    const { params, state } = readTrainerJson(json, KIND, EPOCH);
+    const { lr, ...options } = params;
+    const trainer = new LagrangianFairnessTrainer({ ...options, modelLr: lr as number });
+    trainer.restore(state);
+    return trainer;
+  }
+}
+
+const EPOCH = z.object({
+  epoch: z.int(),
+  loss: z.number(),
+  violationSoft: z.number(),
+  violationHard: z.number(),
+  lambdas: z.array(z.number()),
+}) satisfies z.ZodType<LagrangianEpoch>;
+
+function fillOptions(options: LagrangianFairnessTrainerOptions): FilledLagrangianOptions {
+  const shared = { ...options, lr: options.modelLr, epochs: options.epochs ?? 50, patience: options.patience ?? 10 };
+  const filled = {
+    ...fillNetworkOptions(shared, 'modelLr'),
+    fairness: oneOf('fairness', options.fairness ?? 'demographic_parity', FAIRNESS_CONSTRAINTS),
+    dpTol: options.dpTol ?? 0.02,
+    eoTol: options.eoTol ?? 0.02,
+    lambdaLr: options.lambdaLr ?? 1e-2,
+    task: oneOf('task', options.task ?? 'binary', NETWORK_TASKS),
+    posWeight: options.posWeight ?? 1,
+    temperature: options.temperature ?? 0.1,
+    smoothing: options.smoothing ?? 0.9,
+    minGroupSize: options.minGroupSize ?? 30,
+  };
+  for (const name of ['dpTol', 'eoTol'] as const) {
+    assertOption(name, filled[name], 'be 0 or more', filled[name] >= 0);
+  }
+  for (const name of ['lambdaLr', 'posWeight', 'temperature'] as const) {
+    assertOption(name, filled[name], 'be above 0', filled[name] > 0);
+  }
+  assertOption('smoothing', filled.smoothing, 'be from 0 to below 1', filled.smoothing >= 0 && filled.smoothing < 1);
+  assertOption('minGroupSize', filled.minGroupSize, 'be a whole number of at least 1', isCount(filled.minGroupSize));
+  if (filled.task === 'regression' && filled.fairness !== 'demographic_parity') {
+    throw invalidParameter('fairness', "be demographic_parity where task is 'regression'", filled.fairness);
+  }
+  return filled;
+}

@@ -1,0 +1,66 @@
+import type { Tensor1D, Tensor2D, Tensor3D } from '@tensorflow/tfjs';
+
+import type { Tf } from '../../tensor/index.ts';
+import type { FairnessPenalty } from './fairness-penalty.ts';
+
+/** The kernels of {@link mmd}: how near two predictions count as alike. */
+export const MMD_KERNELS = ['gaussian', 'laplacian'] as const;
+
+/** One of {@link MMD_KERNELS}. */
+export type MmdKernel = (typeof MMD_KERNELS)[number];
+
+/** Distance over which a kernel falls to 1/e. */
+export const KERNEL_LENGTH = 0.1;
+
+/** The most rows compared with each other at once. */
+export const ROWS_OF_KERNEL = 512;
+
+/** Stands in for 0 where a division must stay finite. */
+const TINY = 1e-12;
+
+/**
+ * Squared maximum mean discrepancy of two weighted samples, diagonal included:
+ * mean k(a, a) - 2 mean k(a, b) + mean k(b, b), for several predictors and
+ * several pairs of samples at once.
+ * @param points [k, n, f], the predictions of k models
+ * @param contrasts [n, c], for each pair the weights of its first sample (summing to 1) minus those of its second
+ * @returns [k, c]
+ */
+export function mmd(
+  tf: Tf,
+  points: Tensor3D,
+  contrasts: Tensor2D,
+  kernel: MmdKernel = 'gaussian',
+  length = KERNEL_LENGTH,
+): Tensor2D {
+  const [k, n] = points.shape;
+  // Features one by one, so that the widest tensor is [k, n, n].
+  const distances = tf
+    .split(points, points.shape[2], 2)
+    .map((feature) => {
+      const difference = feature.sub(feature.transpose([0, 2, 1]));
+      return kernel === 'gaussian' ? difference.square() : difference.abs();
+    })
+    .reduce((sum, distance) => sum.add(distance));
+  const alike = distances.div(kernel === 'gaussian' ? -(length ** 2) : -length).exp();
+  const weighted = tf.matMul(alike.reshape<Tensor2D>([k * n, n]), contrasts).reshape([k, n, -1]);
+  return weighted.mul(contrasts.expandDims(0)).sum(1);
+}
+
+/**
+ * MinDiff: how far the scores of each group lie from those of all other rows,
+ * as squared maximum mean discrepancy (Gaussian kernel of length 0.1), averaged
+ * over the groups present; for two groups exactly the discrepancy between them.
+ * Costs grow with the square of the rows. Source: Prost et al. 2019.
+ */
+export const mmdOfGroups: FairnessPenalty = (tf, { scores, membership, shares }) => {
+  const inside = membership.sum<Tensor2D>(0, true);
+  const outside = shares.sum().sub<Tensor2D>(inside);
+  const present = inside.greater(0).logicalAnd(outside.greater(TINY)).cast<Tensor2D>('float32');
+  const contrasts = membership
+    .div(inside.maximum(TINY))
+    .sub<Tensor2D>(shares.sub(membership).div(outside.maximum(TINY)))
+    .mul<Tensor2D>(present);
+  const discrepancies = mmd(tf, scores.expandDims<Tensor3D>(2), contrasts);
+  return discrepancies.sum<Tensor1D>(1).div(present.sum().maximum(1));
+};

@@ -1,0 +1,87 @@
+import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import { oneOf } from '../../internal/one-of.ts';
+import type { BackendChoice } from '../../tensor/index.ts';
+import { type Schedule, SCHEDULES } from './learning-rate.ts';
+import type { TrainNetworksOptions } from './train-networks.ts';
+
+/** Options that all training of networks shares. */
+export interface NetworkOptions {
+  /** @defaultValue 20 */
+  readonly epochs?: number | undefined;
+  /**
+   * Adam's learning rate.
+   * @defaultValue 1e-3
+   */
+  readonly lr?: number | undefined;
+  /** @defaultValue 128 */
+  readonly batchSize?: number | undefined;
+  /**
+   * Units of each hidden layer; none makes the model a linear one.
+   * @defaultValue [32]
+   */
+  readonly hidden?: readonly number[] | undefined;
+  /**
+   * A network rests after so many epochs without a better validation loss.
+   * @defaultValue 5
+   */
+  readonly patience?: number | undefined;
+  /**
+   * Decoupled weight decay: what a step of learning rate 1 takes away of a weight.
+   * @defaultValue 0
+   */
+  readonly weightDecay?: number | undefined;
+  /**
+   * How the learning rate changes: `constant`, or to 0 over the epochs, `linear` or `cosine`.
+   * @defaultValue 'constant'
+   */
+  readonly schedule?: Schedule | undefined;
+  /** @defaultValue 'auto' */
+  readonly backend?: BackendChoice | undefined;
+  /** @defaultValue 42 */
+  readonly seed?: number | undefined;
+}
+
+/** {@link NetworkOptions} with every default filled in. */
+export type FilledNetworkOptions = Omit<TrainNetworksOptions, 'onProgress' | 'signal'> &
+  Pick<NetworkOptions, 'backend'>;
+
+/**
+ * Fills in the defaults and checks what was given.
+ * @param lrName what the learning rate is called in errors
+ * @throws {ValueError} for a value out of range
+ */
+export function fillNetworkOptions(options: NetworkOptions, lrName = 'lr'): FilledNetworkOptions {
+  const filled = {
+    epochs: options.epochs ?? 20,
+    lr: options.lr ?? 1e-3,
+    batchSize: options.batchSize ?? 128,
+    hidden: options.hidden ?? [32],
+    patience: options.patience ?? 5,
+    weightDecay: options.weightDecay ?? 0,
+    schedule: oneOf('schedule', options.schedule ?? 'constant', SCHEDULES),
+    seed: options.seed ?? 42,
+    backend: options.backend,
+  };
+  for (const name of ['epochs', 'batchSize', 'patience'] as const) {
+    assertOption(name, filled[name], 'be a whole number of at least 1', isCount(filled[name]));
+  }
+  assertOption('hidden', filled.hidden, 'hold whole numbers of at least 1', filled.hidden.every(isCount));
+  assertOption(lrName, filled.lr, 'be above 0', filled.lr > 0 && Number.isFinite(filled.lr));
+  assertOption(
+    'weightDecay',
+    filled.weightDecay,
+    'be 0 or more',
+    filled.weightDecay >= 0 && filled.weightDecay < 1 / filled.lr,
+  );
+  return filled;
+}
+
+/** Whether a number is whole and at least 1. */
+export function isCount(value: number): boolean {
+  return Number.isInteger(value) && value >= 1;
+}
+
+/** @throws {ValueError} where a parameter is not as required: "The lr parameter must be above 0. Got -1 instead." */
+export function assertOption(parameter: string, given: unknown, required: string, holds: boolean): void {
+  if (!holds) throw invalidParameter(parameter, required, Array.isArray(given) ? `[${given.join(', ')}]` : given);
+}

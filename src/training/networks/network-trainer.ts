@@ -1,0 +1,132 @@
+import { TrainingError } from '../../exceptions/index.ts';
+import { loadTensorflow, type Tf } from '../../tensor/index.ts';
+import type { ColumnSource } from '../../table/index.ts';
+import type { MatrixSource } from '../data/matrix.ts';
+import type { EstimatorJson, PredictOptions } from '../estimators/estimator.ts';
+import { featureTable, type NetworkFitOptions, type NetworkFitRows, readNetworkFit } from './fit-inputs.ts';
+import { applyNetwork, type FittedNetwork } from './fitted-network.ts';
+import { networkToJson } from './network-json.ts';
+import type { FilledNetworkOptions } from './network-options.ts';
+import type { NetworkTask } from './network-task.ts';
+import type { Objective } from './objective.ts';
+import { trainNetworks } from './train-networks.ts';
+
+/** Options that every trainer of one network has, filled in. */
+export type FilledTrainerOptions = FilledNetworkOptions & { readonly task: NetworkTask; readonly posWeight: number };
+
+/** What fitting leaves, whatever was minimised. */
+export interface TrainerState<Epoch> {
+  readonly network: FittedNetwork;
+  /** One entry per epoch. */
+  readonly history: readonly Epoch[];
+  /** The epoch, from 1, whose weights were kept. */
+  readonly bestEpoch: number;
+  /** The groups compared. */
+  readonly groups: readonly string[];
+  /** What a reader should know of the features and groups. */
+  readonly warnings: readonly string[];
+}
+
+/** One network trained under a fairness objective: what the trainers share. */
+export abstract class NetworkTrainer<Options extends FilledTrainerOptions, Epoch> {
+  /** The options, with every default filled in. */
+  readonly options: Options;
+  #state: TrainerState<Epoch> | undefined;
+
+  protected constructor(options: Options) {
+    this.options = Object.freeze(options);
+  }
+
+  /** The name in files: "lagrangian_fairness_trainer". */
+  protected abstract readonly kind: string;
+
+  /** The network and what describes it; undefined before `fit`. */
+  get state(): TrainerState<Epoch> | undefined {
+    return this.#state;
+  }
+
+  /** What each epoch looked like, in order; empty before `fit`. */
+  get history(): readonly Epoch[] {
+    return this.#state?.history ?? [];
+  }
+
+  /** The epoch, from 1, whose weights were kept; 0 before `fit`. */
+  get bestEpoch(): number {
+    return this.#state?.bestEpoch ?? 0;
+  }
+
+  /** What a reader should know of the features and groups. */
+  get warnings(): readonly string[] {
+    return this.#state?.warnings ?? [];
+  }
+
+  /**
+   * The probability of 1 for each row; a regression's values.
+   * @param x a matrix with as many columns as in `fit`, or a table with columns of the same names
+   * @returns [rows]
+   * @throws {TrainingError} before `fit`
+   * @throws {DataValidationError} for a missing column
+   */
+  async predictProba(x: MatrixSource): Promise<Float64Array> {
+    if (this.#state === undefined) {
+      throw new TrainingError(`The ${this.constructor.name} has not been fitted.`, { suggestion: 'Call fit first.' });
+    }
+    return applyNetwork(this.#state.network, await featureTable(x));
+  }
+
+  /** Decisions, 1 where the probability is at least `threshold` (0.5); a regression's values where none is given. */
+  async predict(x: MatrixSource, options: PredictOptions = {}): Promise<Uint8Array | Float64Array> {
+    const scores = await this.predictProba(x);
+    const threshold = options.threshold ?? (this.options.task === 'binary' ? 0.5 : undefined);
+    return threshold === undefined ? scores : Uint8Array.from(scores, (score) => Number(score >= threshold));
+  }
+
+  /** The options and, once fitted, the network, as plain data. */
+  toJSON(): EstimatorJson {
+    const state = this.#state;
+    return {
+      kind: this.kind,
+      params: { ...this.options },
+      state: state === undefined ? null : { ...state, network: networkToJson(state.network) },
+    };
+  }
+
+  /** Takes on what was learned elsewhere. */
+  protected restore(state: TrainerState<Epoch> | undefined): void {
+    this.#state = state === undefined ? undefined : Object.freeze(state);
+  }
+
+  /** Fits the network on rows, under an objective made for them. */
+  protected async fitNetwork<Kind extends Objective>(
+    x: MatrixSource,
+    y: ColumnSource,
+    options: NetworkFitOptions,
+    objectiveOf: (tf: Tf, rows: NetworkFitRows) => Kind,
+    historyOf: (objective: Kind, losses: readonly number[]) => readonly Epoch[],
+  ): Promise<void> {
+    options.signal?.throwIfAborted();
+    const { task } = this.options;
+    const rows = await readNetworkFit(x, y, options, task, this.options.seed);
+    const { tf, backend } = await loadTensorflow({ backend: this.options.backend });
+    const objective = objectiveOf(tf, rows);
+    try {
+      const problem = { train: rows.train, validation: rows.validation, names: ['the network'], objective };
+      const trained = await trainNetworks(tf, problem, { ...this.options, ...options });
+      const [layers = []] = trained.weights;
+      this.#state = Object.freeze({
+        network: Object.freeze({ task, specs: rows.specs, layers, target: rows.target, backend }),
+        history: Object.freeze([
+          ...historyOf(
+            objective,
+            trained.losses.map(([loss = NaN]) => loss),
+          ),
+        ]),
+        bestEpoch: trained.bestEpochs[0] ?? 0,
+        groups: Object.freeze([...rows.groups.labels]),
+        warnings: Object.freeze([...rows.warnings, ...(objective.warnings ?? [])]),
+      });
+    } finally {
+      objective.dispose();
+    }
+  }
+}

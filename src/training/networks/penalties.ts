@@ -1,0 +1,47 @@
+import type { Tensor1D } from '@tensorflow/tfjs';
+
+import type { Tf } from '../../tensor/index.ts';
+import { absoluteCorrelation } from './absolute-correlation.ts';
+import { createAdversary } from './adversary.ts';
+import {
+  covariance,
+  equalizedOdds,
+  type FairnessPenalty,
+  meanGap,
+  type PenaltyBatch,
+  type PenaltyContext,
+  type PenaltyInUse,
+} from './fairness-penalty.ts';
+import { mmdOfGroups, ROWS_OF_KERNEL } from './mmd.ts';
+
+/** The names of the penalties. */
+export const FAIRNESS_PENALTIES = [
+  'covariance',
+  'mean_gap',
+  'equalized_odds',
+  'mmd',
+  'correlation',
+  'adversarial',
+] as const;
+
+/** What a network is penalised for, besides its error. */
+export type FairnessPenaltyName = (typeof FAIRNESS_PENALTIES)[number];
+
+/** The penalties that are functions of a batch alone; an adversary has to learn. */
+export type PlainPenaltyName = Exclude<FairnessPenaltyName, 'adversarial'>;
+
+/** Every plain penalty by its name. */
+export const PLAIN_PENALTIES: Readonly<Record<PlainPenaltyName, FairnessPenalty>> = {
+  covariance,
+  mean_gap: meanGap,
+  equalized_odds: equalizedOdds,
+  mmd: mmdOfGroups,
+  correlation: absoluteCorrelation,
+};
+
+/** Makes a penalty ready for use. */
+export function createPenalty(tf: Tf, name: FairnessPenaltyName, context: PenaltyContext): PenaltyInUse {
+  if (name === 'adversarial') return createAdversary(tf, context);
+  const value = (batch: PenaltyBatch): Tensor1D => PLAIN_PENALTIES[name](tf, batch);
+  return name === 'mmd' ? { value, mostRows: ROWS_OF_KERNEL } : { value };
+}

@@ -1,0 +1,125 @@
+import { z } from 'zod';
+
+import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import { oneOf } from '../../internal/one-of.ts';
+import type { ColumnSource } from '../../table/index.ts';
+import type { MatrixSource } from '../data/matrix.ts';
+import type { NetworkFitOptions } from './fit-inputs.ts';
+import { assertOption, fillNetworkOptions, type NetworkOptions } from './network-options.ts';
+import { NETWORK_TASKS, type NetworkTask } from './network-task.ts';
+import { type FilledTrainerOptions, NetworkTrainer } from './network-trainer.ts';
+import { FAIRNESS_PENALTIES, type FairnessPenaltyName } from './penalties.ts';
+import { createRegularizedObjective } from './regularized-objective.ts';
+import { readTrainerJson } from './trainer-json.ts';
+
+/** Options of {@link RegularizedFairnessTrainer}. */
+export interface RegularizedFairnessTrainerOptions extends NetworkOptions {
+  /**
+   * The weight of the penalty against the error, 0 or more.
+   * @defaultValue 0.5
+   */
+  readonly eta?: number | undefined;
+  /** @defaultValue 'covariance' */
+  readonly penalty?: FairnessPenaltyName | undefined;
+  /** @defaultValue 'binary' */
+  readonly task?: NetworkTask | undefined;
+  /**
+   * Factor on the loss of rows with a positive label.
+   * @defaultValue 1
+   */
+  readonly posWeight?: number | undefined;
+}
+
+/** {@link RegularizedFairnessTrainerOptions} with every default filled in. */
+export interface FilledRegularizedOptions extends FilledTrainerOptions {
+  readonly eta: number;
+  readonly penalty: FairnessPenaltyName;
+}
+
+/** One epoch of a regularized network's training. */
+export interface RegularizedEpoch {
+  /** From 1. */
+  readonly epoch: number;
+  /** Error + eta x penalty on the rows that decide when to stop. */
+  readonly loss: number;
+}
+
+const KIND = 'regularized_fairness_trainer';
+
+/**
+ * One network that minimises error + eta x penalty: a single point of what
+ * `sweepPareto` shows. The penalties are those of `FairnessRegularizerLoss`, and
+ * `adversarial`: what a small network, trained alongside, can tell of a row's
+ * group from its score, in nats (Zhang, Lemoine and Mitchell 2018).
+ *
+ * A penalty constrains mean scores on the training rows, not decisions on other
+ * rows; which eta gives which gap, and at what accuracy, a sweep shows. With
+ * `task: 'regression'` the error is squared, and scores are predictions in
+ * standard deviations of the target. Any number of groups.
+ * @example
+ * ```ts
+ * import { RegularizedFairnessTrainer } from 'evenhand/training';
+ * import { sampleData } from 'evenhand';
+ *
+ * const table = sampleData('cps-wages');
+ * const trainer = new RegularizedFairnessTrainer({ eta: 1, penalty: 'mmd', epochs: 5, backend: 'wasm' });
+ * await trainer.fit(table.select(['education', 'experience']), table.column('wage_above_median'), {
+ *   sensitive: table.column('gender'),
+ * });
+ * console.log(trainer.history.length, (await trainer.predict(table)).length);
+ * // 5 534
+ * ```
+ */
+export class RegularizedFairnessTrainer extends NetworkTrainer<FilledRegularizedOptions, RegularizedEpoch> {
+  protected readonly kind = KIND;
+
+  /** @throws {ValueError} for a value out of range or an unknown name */
+  constructor(options: RegularizedFairnessTrainerOptions = {}) {
+    super(fillOptions(options));
+  }
+
+  /**
+   * Learns from rows. A failed or stopped fit leaves an earlier one as it was.
+   * @param x rows of numbers, or a table, whose text columns become one column per value; without the sensitive columns
+   * @param y [rows], 0 or 1; numbers for a regression
+   * @throws {DataValidationError} for data that cannot be learned from: one group, one class, missing values, too few rows
+   * @throws {TrainingError} where the loss diverges
+   */
+  async fit(x: MatrixSource, y: ColumnSource, options: NetworkFitOptions): Promise<this> {
+    const { eta, ...shared } = this.options;
+    await this.fitNetwork(
+      x,
+      y,
+      options,
+      (tf, { train }) => createRegularizedObjective(tf, { ...shared, etas: [eta], groupCount: train.groupCount }),
+      (_, losses) => losses.map((loss, index) => Object.freeze({ epoch: index + 1, loss })),
+    );
+    return this;
+  }
+
+  /** Reads what `toJSON` gave. */
+  static fromJSON(json: unknown): RegularizedFairnessTrainer {
+    const { params, state } = readTrainerJson(json, KIND, EPOCH);
+    const trainer = new RegularizedFairnessTrainer(params);
+    trainer.restore(state);
+    return trainer;
+  }
+}
+
+const EPOCH = z.object({ epoch: z.int(), loss: z.number() }) satisfies z.ZodType<RegularizedEpoch>;
+
+function fillOptions(options: RegularizedFairnessTrainerOptions): FilledRegularizedOptions {
+  const filled = {
+    ...fillNetworkOptions(options),
+    eta: options.eta ?? 0.5,
+    penalty: oneOf('penalty', options.penalty ?? 'covariance', FAIRNESS_PENALTIES),
+    task: oneOf('task', options.task ?? 'binary', NETWORK_TASKS),
+    posWeight: options.posWeight ?? 1,
+  };
+  assertOption('eta', filled.eta, 'be 0 or more', filled.eta >= 0 && Number.isFinite(filled.eta));
+  assertOption('posWeight', filled.posWeight, 'be above 0', filled.posWeight > 0);
+  if (filled.task === 'regression' && filled.penalty === 'equalized_odds') {
+    throw invalidParameter('penalty', "be another where task is 'regression'", filled.penalty);
+  }
+  return filled;
+}

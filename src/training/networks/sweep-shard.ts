@@ -1,0 +1,29 @@
+import { loadTensorflow, type TensorBackend } from '../../tensor/index.ts';
+import type { NetworkRows } from './network-rows.ts';
+import { createRegularizedObjective, type RegularizedSpec } from './regularized-objective.ts';
+import { trainNetworks, type TrainedNetworks, type TrainNetworksOptions } from './train-networks.ts';
+
+/** Networks that are trained together under one penalty; plain data, so that it may go to another thread. */
+export interface SweepShard {
+  readonly train: NetworkRows;
+  readonly validation: NetworkRows;
+  readonly heldOut: NetworkRows;
+  readonly spec: RegularizedSpec;
+  readonly backend: TensorBackend;
+  readonly options: Omit<TrainNetworksOptions, 'onProgress' | 'signal'>;
+}
+
+/** Trains one shard of a sweep, in whatever thread it is called in. */
+export async function trainShard(
+  { spec, backend, options, ...rows }: SweepShard,
+  inThread: Pick<TrainNetworksOptions, 'onProgress' | 'signal'> = {},
+): Promise<TrainedNetworks> {
+  const { tf } = await loadTensorflow({ backend });
+  const objective = createRegularizedObjective(tf, spec);
+  try {
+    const names = spec.etas.map((eta) => `eta ${String(eta)}`);
+    return await trainNetworks(tf, { ...rows, names, objective }, { ...options, ...inThread });
+  } finally {
+    objective.dispose();
+  }
+}

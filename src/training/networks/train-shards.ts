@@ -1,0 +1,91 @@
+import { availableParallelism } from 'node:os';
+import { MessageChannel } from 'node:worker_threads';
+
+import type { OnProgress, ProgressEvent } from '../../internal/progress.ts';
+import { type SweepShard, trainShard } from './sweep-shard.ts';
+import type { TrainedNetworks } from './train-networks.ts';
+
+/** How shards are run; what comes out is the same. */
+export interface TrainShardsOptions {
+  readonly onProgress?: OnProgress | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** Threads to use at most; the machine's cores when left out. */
+  readonly threads?: number | undefined;
+}
+
+/** Below so many multiplications a thread's start costs more than it saves. */
+const WORTH_A_THREAD = 2e10;
+
+/** Backends whose work stays in the thread that asks for it. */
+const ONE_THREADED = ['wasm', 'cpu'];
+
+/**
+ * Trains shards of a sweep, in worker threads where there are cores and enough
+ * work, else one after another. A shard's networks do not depend on where or
+ * beside what they are trained.
+ */
+export async function trainShards(
+  shards: readonly SweepShard[],
+  options: TrainShardsOptions,
+): Promise<TrainedNetworks[]> {
+  const report = joinProgress(options.onProgress, shards);
+  const threads = Math.min(shards.length, options.threads ?? availableParallelism());
+  const isWorthIt = shards.reduce((sum, shard) => sum + multiplications(shard), 0) > WORTH_A_THREAD;
+  if (threads > 1 && isWorthIt && shards.every(({ backend }) => ONE_THREADED.includes(backend))) {
+    return trainInThreads(shards, threads, report, options.signal);
+  }
+  const trained: TrainedNetworks[] = [];
+  for (const [index, shard] of shards.entries()) {
+    const onProgress = (event: ProgressEvent): void => {
+      report(index, event);
+    };
+    trained.push(await trainShard(shard, { onProgress, signal: options.signal }));
+  }
+  return trained;
+}
+
+async function trainInThreads(
+  shards: readonly SweepShard[],
+  threads: number,
+  report: (shard: number, event: ProgressEvent) => void,
+  signal: AbortSignal | undefined,
+): Promise<TrainedNetworks[]> {
+  const { Piscina } = await import('piscina');
+  const extension = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
+  const pool = new Piscina<unknown, TrainedNetworks>({
+    filename: new URL(`./sweep-worker${extension}`, import.meta.url).href,
+    maxThreads: threads,
+  });
+  try {
+    return await Promise.all(
+      shards.map((shard, index) => {
+        const { port1, port2 } = new MessageChannel();
+        port1.on('message', (event: ProgressEvent) => {
+          report(index, event);
+        });
+        port1.unref();
+        return pool.run({ shard, port: port2 }, { transferList: [port2], ...(signal === undefined ? {} : { signal }) });
+      }),
+    );
+  } finally {
+    await pool.destroy();
+  }
+}
+
+/** Several reports as one: the epochs of all shards together. */
+function joinProgress(
+  onProgress: OnProgress | undefined,
+  shards: readonly SweepShard[],
+): (shard: number, event: ProgressEvent) => void {
+  const done = shards.map(() => 0);
+  const total = shards.reduce((sum, { options }) => sum + options.epochs, 0);
+  return (shard, event) => {
+    done[shard] = event.done;
+    onProgress?.({ stage: event.stage, done: done.reduce((sum, epochs) => sum + epochs, 0), total });
+  };
+}
+
+/** About how many multiplications a shard takes: forward and the gradient of the first layer. */
+function multiplications({ train, spec, options }: SweepShard): number {
+  return 2 * train.y.length * train.inputs * (options.hidden[0] ?? 1) * spec.etas.length * options.epochs;
+}
