@@ -4,6 +4,7 @@ export {
   type LagrangianFairnessTrainerOptions,
 } from './networks/lagrangian-fairness-trainer.ts';
 export { FairnessRegularizerLoss, type FairnessRegularizerLossOptions } from './networks/fairness-regularizer-loss.ts';
+export { MinDiffLoss, type MinDiffLossOptions } from './networks/min-diff-loss.ts';
 export type { NetworkFitOptions } from './networks/fit-inputs.ts';
 export type { LagrangianEpoch } from './networks/lagrangian-objective.ts';
 export {

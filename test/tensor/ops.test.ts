@@ -4,14 +4,15 @@ import { expect } from 'chai';
 import { createRandom } from '../../src/internal/random.ts';
 import {
   bceFromLogits,
-  blockDense,
-  blockOutputs,
   cellCounts,
-  dense,
   groupSums,
   largestGap,
   loadTensorflow,
+  sharedDense,
+  sharedDenseGradients,
   softRates,
+  stackedDense,
+  stackedDenseGradients,
   type TensorBackend,
 } from '../../src/tensor/index.ts';
 
@@ -38,6 +39,11 @@ function matmul(a: readonly number[], b: readonly number[], n: number, d: number
     for (let k = 0; k < d; k++) sum += (a[i * d + k] ?? NaN) * (b[k * m + j] ?? NaN);
     return sum;
   });
+}
+
+/** A row-major matrix [rows, columns] as [columns, rows]. */
+function transpose(values: readonly number[], rows: number, columns: number): number[] {
+  return Array.from(values, (_, cell) => values[(cell % rows) * columns + Math.floor(cell / rows)] ?? NaN);
 }
 
 for (const backend of BACKENDS) {
@@ -95,9 +101,9 @@ for (const backend of BACKENDS) {
       const losses = tf.tidy(() =>
         bceFromLogits(
           tf,
-          tf.tensor2d(logits, [6, 1]),
-          tf.tensor2d(labels, [6, 1]),
-          tf.tensor2d([1, 1, 1, 1, 1, 1], [1, 6]),
+          tf.tensor2d(logits, [1, 6]),
+          tf.tensor2d(labels, [1, 6]),
+          tf.tensor2d([1, 1, 1, 1, 1, 1], [6, 1]),
         ),
       );
       // log 2, log(1 + e^-2), log(1 + e^-3), 0, 0, 1e4.
@@ -109,87 +115,96 @@ for (const backend of BACKENDS) {
 
     it('bceFromLogits weighs positives by posWeight', async () => {
       const losses = tf.tidy(() =>
-        bceFromLogits(tf, tf.tensor2d([1, 1], [2, 1]), tf.tensor2d([1, 0], [2, 1]), tf.tensor2d([0.5, 0.5], [1, 2]), 3),
+        bceFromLogits(tf, tf.tensor2d([1, 1], [1, 2]), tf.tensor2d([1, 0], [1, 2]), tf.tensor2d([0.5, 0.5], [2, 1]), 3),
       );
       const expected = 0.5 * (3 * Math.log1p(Math.exp(-1))) + 0.5 * (1 + Math.log1p(Math.exp(-1)));
       close(await losses.data(), [expected]);
       losses.dispose();
     });
 
-    it('the gradient of bceFromLogits is (sigmoid - label) / n', async () => {
-      const x = [-2, -0.5, 0.5, 3];
-      const y = [1, 0, 1, 0];
-      const gradient = tf.tidy(() =>
-        tf.grad((logits: tf.Tensor) =>
-          bceFromLogits(tf, logits as tf.Tensor2D, tf.tensor2d(y, [4, 1]), tf.fill([1, 4], 0.25)).sum(),
-        )(tf.tensor2d(x, [4, 1])),
-      );
-      close(
-        await gradient.data(),
-        x.map((value, row) => (1 / (1 + Math.exp(-value)) - (y[row] ?? 0)) / 4),
-      );
-      gradient.dispose();
-    });
+    for (const posWeight of [1, 3]) {
+      it(`the gradient of bceFromLogits is that of its closed form, by finite differences, for posWeight ${String(posWeight)}`, async () => {
+        const [x, y, shares] = [
+          [-2, -0.5, 0.5, 3, 60, -60],
+          [1, 0, 1, 0, 1, 0],
+          [0.1, 0.2, 0.3, 0.2, 0.1, 0.1],
+        ];
+        const gradient = tf.tidy(() =>
+          tf.grad((logits: tf.Tensor) =>
+            bceFromLogits(
+              tf,
+              logits as tf.Tensor2D,
+              tf.tensor2d(y, [1, 6]),
+              tf.tensor2d(shares, [6, 1]),
+              posWeight,
+            ).sum(),
+          )(tf.tensor2d(x, [1, 6])),
+        );
+        // Per row: -w y log sigmoid(x) - (1 - y) log(1 - sigmoid(x)), in float64.
+        const loss = (value: number, row: number): number =>
+          (shares[row] ?? 0) *
+          (y[row] === 1
+            ? posWeight * (Math.log1p(Math.exp(-Math.abs(value))) + Math.max(-value, 0))
+            : Math.log1p(Math.exp(-Math.abs(value))) + Math.max(value, 0));
+        close(
+          await gradient.data(),
+          x.map((value, row) => (loss(value + 1e-5, row) - loss(value - 1e-5, row)) / 2e-5),
+        );
+        gradient.dispose();
+      });
+    }
 
-    it('dense and its gradient are those of float64', async () => {
+    it('sharedDense and its gradients are those of float64', async () => {
       const [n, d, m] = [7, 5, 4];
-      const [x, w, b, up] = [numbers(n * d), numbers(d * m), numbers(m), numbers(n * m)];
+      const [x, w, b, up] = [numbers(d * n), numbers(m * d), numbers(m), numbers(m * n)];
       const out = tf.tidy(() => {
-        const xt = tf.tensor2d(x, [n, d]);
-        const layer = (kernel: tf.Tensor, bias: tf.Tensor) => dense(tf, xt, kernel as tf.Tensor2D, bias as tf.Tensor1D);
-        const value = layer(tf.tensor2d(w, [d, m]), tf.tensor1d(b));
-        const gradients = tf.grads(layer)([tf.tensor2d(w, [d, m]), tf.tensor1d(b)], tf.tensor2d(up, [n, m]));
-        return [value, ...gradients];
+        const rows = tf.tensor2d(x, [d, n]);
+        const value = sharedDense(tf, rows, tf.tensor2d(w, [m, d]), tf.tensor2d(b, [m, 1]));
+        return [value, ...sharedDenseGradients(tf, rows.transpose(), tf.tensor2d(up, [m, n]))];
       });
       const [value, kernelGradient, biasGradient] = await Promise.all(out.map((tensor) => tensor.data()));
       tf.dispose(out);
       close(
         value ?? [],
-        matmul(x, w, n, d, m).map((product, cell) => product + (b[cell % m] ?? NaN)),
+        matmul(w, x, m, d, n).map((product, cell) => product + (b[Math.floor(cell / n)] ?? NaN)),
       );
-      const transposed = Array.from({ length: d * n }, (_, cell) => x[(cell % n) * d + Math.floor(cell / n)] ?? NaN);
-      close(kernelGradient ?? [], matmul(transposed, up, d, n, m));
-      close(biasGradient ?? [], matmul(Array<number>(n).fill(1), up, 1, n, m));
+      close(kernelGradient ?? [], matmul(up, transpose(x, d, n), m, n, d));
+      close(biasGradient ?? [], matmul(up, Array<number>(n).fill(1), m, n, 1));
     });
 
-    it('blockDense and blockOutputs are separate layers side by side', async () => {
-      const [n, k, p, q] = [6, 3, 4, 2];
-      const [z, w, b, v, c] = [numbers(n * k * p), numbers(k * p * q), numbers(k * q), numbers(k * q), numbers(k)];
-      const out = tf.tidy(() => {
-        const middle = blockDense(tf, tf.tensor2d(z, [n, k * p]), tf.tensor3d(w, [k, p, q]), tf.tensor1d(b));
-        const blocks = tf.tensor2d(
-          Array.from({ length: k * q * k }, (_, cell) => Number(Math.floor(cell / k / q) === cell % k)),
-          [k * q, k],
-        );
-        return blockOutputs(tf, middle, tf.tensor2d(v, [k * q, 1]), tf.tensor1d(c), blocks);
-      });
-      const expected = Array.from({ length: n * k }, (_, cell) => {
-        const [row, model] = [Math.floor(cell / k), cell % k];
-        let sum = c[model] ?? NaN;
-        for (let unit = 0; unit < q; unit++) {
-          let hidden = b[model * q + unit] ?? NaN;
-          for (let input = 0; input < p; input++) {
-            hidden += (z[row * k * p + model * p + input] ?? NaN) * (w[(model * p + input) * q + unit] ?? NaN);
-          }
-          sum += hidden * (v[model * q + unit] ?? NaN);
+    for (const q of [1, 3]) {
+      it(`stackedDense is separate layers side by side, with their gradients, for ${String(q)} units`, async () => {
+        const [k, p, n] = [3, 4, 6];
+        const [z, w, b, up] = [numbers(k * p * n), numbers(k * q * p), numbers(k * q), numbers(k * q * n)];
+        const out = tf.tidy(() => {
+          const [input, kernel] = [tf.tensor3d(z, [k, p, n]), tf.tensor3d(w, [k, q, p])];
+          const value = stackedDense(tf, input, kernel, tf.tensor3d(b, [k, q, 1]));
+          return [value, ...stackedDenseGradients(tf, input, kernel, tf.tensor3d(up, [k, q, n]))];
+        });
+        const [value, ofKernel, ofBias, ofInput] = await Promise.all(out.map((tensor) => tensor.data()));
+        tf.dispose(out);
+        const part = (values: readonly number[], model: number): number[] =>
+          values.slice((model * values.length) / k, ((model + 1) * values.length) / k);
+        for (let model = 0; model < k; model++) {
+          const [zi, wi, bi, ui] = [part(z, model), part(w, model), part(b, model), part(up, model)];
+          const expected = matmul(wi, zi, q, p, n).map((product, cell) => product + (bi[Math.floor(cell / n)] ?? NaN));
+          close(part([...(value ?? [])], model), expected);
+          close(part([...(ofKernel ?? [])], model), matmul(ui, transpose(zi, p, n), q, n, p));
+          close(part([...(ofBias ?? [])], model), matmul(ui, Array<number>(n).fill(1), q, n, 1));
+          close(part([...(ofInput ?? [])], model), matmul(transpose(wi, q, p), ui, p, q, n));
         }
-        return sum;
       });
-      close(await out.data(), expected);
-      out.dispose();
-    });
+    }
 
     it('softRates are group means; a group without rows is absent and moves no gap', async () => {
       const out = tf.tidy(() => {
-        const membership = tf.tensor2d(
-          [
-            [1, 1, 0, 0],
-            [0, 0, 1, 1],
-            [0, 0, 0, 0],
-          ],
-          [3, 4],
-        );
-        const found = softRates(tf, tf.tensor2d([0.2, 0.4, 0.9, 0.5], [4, 1]), membership);
+        const membership = tf.tensor2d([
+          [1, 0, 0],
+          [1, 0, 0],
+          [0, 1, 0],
+          [0, 1, 0],
+        ]);
+        const found = softRates(tf, tf.tensor2d([0.2, 0.4, 0.9, 0.5], [1, 4]), membership);
         return [found.rates, found.present, largestGap(tf, found)];
       });
       const [rates, present, gap] = await Promise.all(out.map((tensor) => tensor.data()));
@@ -202,15 +217,15 @@ for (const backend of BACKENDS) {
     it('with fewer than two groups there is no gap', async () => {
       for (const rows of [
         [
-          [1, 1],
-          [0, 0],
+          [1, 0],
+          [1, 0],
         ],
         [
           [0, 0],
           [0, 0],
         ],
       ]) {
-        const gap = tf.tidy(() => largestGap(tf, softRates(tf, tf.tensor2d([0.2, 0.8], [2, 1]), tf.tensor2d(rows))));
+        const gap = tf.tidy(() => largestGap(tf, softRates(tf, tf.tensor2d([0.2, 0.8], [1, 2]), tf.tensor2d(rows))));
         close(await gap.data(), [0]);
         gap.dispose();
       }

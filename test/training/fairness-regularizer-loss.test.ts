@@ -4,7 +4,10 @@ import { expect } from 'chai';
 import { ValueError } from '../../src/exceptions/index.ts';
 import { createRandom } from '../../src/internal/random.ts';
 import { loadTensorflow } from '../../src/tensor/index.ts';
-import { FAIRNESS_PENALTIES, type FairnessPenaltyName, FairnessRegularizerLoss } from '../../src/training/index.ts';
+import { FairnessRegularizerLoss } from '../../src/training/index.ts';
+import { PLAIN_PENALTIES, type PlainPenaltyName } from '../../src/training/networks/penalties.ts';
+
+const PENALTIES = Object.keys(PLAIN_PENALTIES) as PlainPenaltyName[];
 
 const sigmoid = (x: number): number => 1 / (1 + Math.exp(-x));
 const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
@@ -18,7 +21,7 @@ const groups = Array.from({ length: N }, (_, row) => row % 3);
 
 /** The definitions of ALGORITHMS in float64, row by row; independent of the code under test. */
 const DEFINITIONS: Record<
-  FairnessPenaltyName,
+  PlainPenaltyName,
   (x: readonly number[], y: readonly number[], g: readonly number[]) => number
 > = {
   covariance(x, _, g) {
@@ -40,6 +43,29 @@ const DEFINITIONS: Record<
       return DEFINITIONS.mean_gap(pick(x), pick(y), pick(g));
     };
     return within(0) + within(1);
+  },
+  mmd(x, _, g) {
+    const p = x.map(sigmoid);
+    const k = (a: readonly number[], b: readonly number[]): number =>
+      mean(a.flatMap((one) => b.map((other) => Math.exp(-(((one - other) / 0.1) ** 2)))));
+    return mean(
+      [...new Set(g)].map((group) => {
+        const [inside, outside] = [p.filter((__, row) => g[row] === group), p.filter((__, row) => g[row] !== group)];
+        return k(inside, inside) - 2 * k(inside, outside) + k(outside, outside);
+      }),
+    );
+  },
+  correlation(x, _, g) {
+    const p = x.map(sigmoid);
+    const variance = (values: readonly number[]): number =>
+      mean(values.map((value) => value ** 2)) - mean(values) ** 2 + 1e-7;
+    return mean(
+      [...new Set(g)].map((group) => {
+        const z = g.map((one) => Number(one === group));
+        const together = mean(p.map((score, row) => score * (z[row] ?? 0))) - mean(p) * mean(z);
+        return Math.abs(together) / Math.sqrt(variance(p) * variance(z));
+      }),
+    );
   },
 };
 
@@ -65,7 +91,7 @@ describe('FairnessRegularizerLoss', () => {
     await loadTensorflow({ backend: 'cpu' });
   });
 
-  for (const penalty of FAIRNESS_PENALTIES) {
+  for (const penalty of PENALTIES) {
     it(`is the cross-entropy plus eta times ${penalty}, by its definition`, () => {
       const expected = bce(logits, labels) + 2 * DEFINITIONS[penalty](logits, labels, groups);
       expect(compute(new FairnessRegularizerLoss({ eta: 2, penalty }), logits)).to.be.closeTo(expected, 1e-6);
@@ -119,7 +145,7 @@ describe('FairnessRegularizerLoss', () => {
   });
 
   it('with one group every penalty is 0', () => {
-    for (const penalty of FAIRNESS_PENALTIES) {
+    for (const penalty of PENALTIES) {
       const value = tf.tidy(
         () =>
           new FairnessRegularizerLoss({ eta: 5, penalty })
@@ -131,7 +157,7 @@ describe('FairnessRegularizerLoss', () => {
   });
 
   it('a group without rows contributes nothing', () => {
-    for (const penalty of FAIRNESS_PENALTIES) {
+    for (const penalty of PENALTIES) {
       const loss = new FairnessRegularizerLoss({ eta: 5, penalty });
       const withDepth = (depth: number): number | undefined =>
         tf.tidy(

@@ -16,18 +16,21 @@ import type { Tf } from '../runtime.ts';
  * @returns [k]
  */
 export function bceFromLogits(tf: Tf, logits: Tensor2D, labels: Tensor2D, shares: Tensor2D, posWeight = 1): Tensor1D {
-  const factor = (): Tensor2D => labels.mul<Tensor2D>(posWeight - 1).add(1);
-  const loss = tf.customGrad((given: Tensor | ((saved: Tensor[]) => void)) => {
-    const x = given as Tensor2D;
+  const loss = tf.customGrad((...given: (Tensor | ((saved: Tensor[]) => void))[]) => {
+    const [x, save] = given as [Tensor2D, (kept: Tensor[]) => void];
+    const factor = (y: Tensor): Tensor => y.mul(posWeight - 1).add(1);
+    // Kept, since a tidy between here and the gradient may dispose of them.
+    save([x, labels, shares]);
     return {
       value: tf.tidy(() => {
         const softplus = tf.log1p(tf.exp(tf.neg(tf.abs(x)))).add(tf.relu(tf.neg(x)));
-        const weighted = posWeight === 1 ? softplus : softplus.mul(factor());
+        const weighted = posWeight === 1 ? softplus : softplus.mul(factor(labels));
         return tf.matMul(x.sub(x.mul(labels)).add<Tensor2D>(weighted), shares).reshape([-1]);
       }),
-      gradFunc: (upstream: Tensor) => {
-        const scores = posWeight === 1 ? tf.sigmoid(x) : tf.sigmoid(x).mul(factor());
-        const slope = scores.sub(labels.mul(posWeight)).mul<Tensor2D>(shares.reshape([1, -1]));
+      gradFunc: (upstream: Tensor, saved: Tensor[]) => {
+        const [logit, y, share] = saved as [Tensor, Tensor, Tensor];
+        const score = posWeight === 1 ? tf.sigmoid(logit) : tf.sigmoid(logit).mul(factor(y));
+        const slope = score.sub(posWeight === 1 ? y : y.mul(posWeight)).mul(share.reshape([1, -1]));
         return slope.mul(upstream.reshape([-1, 1]));
       },
     };

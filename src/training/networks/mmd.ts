@@ -33,15 +33,13 @@ export function mmd(
   kernel: MmdKernel = 'gaussian',
   length = KERNEL_LENGTH,
 ): Tensor2D {
-  const [k, n] = points.shape;
+  const [k, n, features] = points.shape;
   // Features one by one, so that the widest tensor is [k, n, n].
-  const distances = tf
-    .split(points, points.shape[2], 2)
-    .map((feature) => {
-      const difference = feature.sub(feature.transpose([0, 2, 1]));
-      return kernel === 'gaussian' ? difference.square() : difference.abs();
-    })
-    .reduce((sum, distance) => sum.add(distance));
+  const distances = Array.from({ length: features }, (_, feature) => {
+    const one = features === 1 ? points : points.slice([0, 0, feature], [k, n, 1]);
+    const difference = one.sub<Tensor3D>(one.transpose([0, 2, 1]));
+    return kernel === 'gaussian' ? difference.square<Tensor3D>() : difference.abs<Tensor3D>();
+  }).reduce((sum, distance) => sum.add<Tensor3D>(distance));
   const alike = distances.div(kernel === 'gaussian' ? -(length ** 2) : -length).exp();
   const weighted = tf.matMul(alike.reshape<Tensor2D>([k * n, n]), contrasts).reshape([k, n, -1]);
   return weighted.mul(contrasts.expandDims(0)).sum(1);

@@ -1,0 +1,122 @@
+import type { Tensor, Tensor1D, Tensor2D, Tensor3D } from '@tensorflow/tfjs';
+
+import { ValueError } from '../../exceptions/index.ts';
+import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import { oneOf } from '../../internal/one-of.ts';
+import { currentTensorflow } from '../../tensor/index.ts';
+import { correlations } from './absolute-correlation.ts';
+import { KERNEL_LENGTH, mmd, MMD_KERNELS, type MmdKernel } from './mmd.ts';
+
+/** Options of {@link MinDiffLoss}. */
+export interface MinDiffLossOptions {
+  /**
+   * `mmd`: squared maximum mean discrepancy; `correlation`: absolute correlation with membership.
+   * @defaultValue 'mmd'
+   */
+  readonly loss?: 'mmd' | 'correlation' | undefined;
+  /**
+   * The kernel of `mmd`: exp(-|x - y|^2 / length^2), or exp(-|x - y| / length).
+   * @defaultValue 'gaussian'
+   */
+  readonly kernel?: MmdKernel | undefined;
+  /**
+   * Distance over which the kernel falls to 1/e.
+   * @defaultValue 0.1
+   */
+  readonly kernelLength?: number | undefined;
+  /**
+   * What is done to predictions first: `sigmoid` for logits, `none` for scores.
+   * @defaultValue 'sigmoid' for mmd, 'none' for correlation
+   */
+  readonly transform?: 'sigmoid' | 'none' | undefined;
+}
+
+/**
+ * The MinDiff losses between two groups, to be added to the loss of any
+ * TensorFlow.js model: how far the distributions of its predictions lie apart.
+ *
+ * - `mmd`: mean k(a, a) - 2 mean k(a, b) + mean k(b, b), weighted by the rows'
+ *   weights, diagonal included; 0 to 2;
+ * - `correlation`: |cov| / (sqrt(var + 1e-7) sqrt(var + 1e-7)); 0 to 1.
+ *
+ * It draws the distributions together on the rows it sees; what that costs in
+ * accuracy depends on its weight in the loss. Without weight both are 0. Costs
+ * of `mmd` grow with the square of the rows: use batches. For more than two
+ * groups, and for networks trained here, use the penalties `mmd` and
+ * `correlation`. Source: Prost et al. 2019, as in TensorFlow Model Remediation.
+ * @example
+ * ```ts
+ * import * as tf from '@tensorflow/tfjs';
+ * import { MinDiffLoss } from 'evenhand/training';
+ *
+ * const loss = new MinDiffLoss({ transform: 'none' });
+ * const value = loss.compute(tf.tensor1d([1, 1, 0, 0]), tf.tensor1d([0.9, 0.9, 0.1, 0.1]));
+ * console.log(value.arraySync());
+ * // 2
+ * ```
+ */
+export class MinDiffLoss {
+  readonly loss: 'mmd' | 'correlation';
+  readonly kernel: MmdKernel;
+  readonly kernelLength: number;
+  readonly transform: 'sigmoid' | 'none';
+
+  /** @throws {ValueError} for an unknown name or a length that is not positive */
+  constructor(options: MinDiffLossOptions = {}) {
+    this.loss = oneOf('loss', options.loss ?? 'mmd', ['mmd', 'correlation']);
+    this.kernel = oneOf('kernel', options.kernel ?? 'gaussian', MMD_KERNELS);
+    this.kernelLength = options.kernelLength ?? KERNEL_LENGTH;
+    this.transform = oneOf('transform', options.transform ?? (this.loss === 'mmd' ? 'sigmoid' : 'none'), [
+      'sigmoid',
+      'none',
+    ]);
+    if (!(this.kernelLength > 0)) throw invalidParameter('kernelLength', 'be above 0', this.kernelLength);
+    Object.freeze(this);
+  }
+
+  /**
+   * The loss of one batch; differentiable in the predictions.
+   * @param membership [n], 1 for rows of one group, 0 for those of the other
+   * @param predictions [n] or, for mmd, [n, outputs]
+   * @param sampleWeight [n], 0 or more; equal weights when left out
+   * @returns a scalar
+   * @throws {ValueError} where sizes differ
+   */
+  compute(membership: Tensor, predictions: Tensor, sampleWeight?: Tensor): Tensor1D {
+    const tf = currentTensorflow();
+    return tf.tidy(() => {
+      const n = membership.size;
+      const outputs = n === 0 ? 0 : predictions.size / n;
+      assertSizes(n, predictions, sampleWeight, this.loss === 'correlation' ? 1 : undefined);
+      const given = this.transform === 'sigmoid' ? tf.sigmoid(predictions) : predictions.cast('float32');
+      const weights = normalised(sampleWeight?.cast('float32') ?? tf.ones([n]));
+      const members = membership.cast('float32').reshape<Tensor2D>([n, 1]);
+      if (this.loss === 'correlation') {
+        return correlations(tf, given.reshape([1, n]), members, weights).reshape([]);
+      }
+      const contrasts = normalised(weights.mul(members)).sub<Tensor2D>(normalised(weights.mul(tf.sub(1, members))));
+      return mmd(tf, given.reshape<Tensor3D>([1, n, outputs]), contrasts, this.kernel, this.kernelLength).reshape([]);
+    });
+  }
+}
+
+/** Weights that sum to 1, or are all 0; [n, 1]. */
+function normalised(weights: Tensor): Tensor2D {
+  const sum = weights.sum();
+  return weights.div(sum.add(sum.equal(0).cast('float32'))).reshape([-1, 1]);
+}
+
+function assertSizes(
+  n: number,
+  predictions: Tensor,
+  sampleWeight: Tensor | undefined,
+  outputs: number | undefined,
+): void {
+  const areRows = n > 0 && predictions.shape[0] === n && (outputs === undefined || predictions.size === n * outputs);
+  if (areRows && (sampleWeight === undefined || sampleWeight.size === n)) return;
+  throw new ValueError(
+    `Membership, predictions and weights must have one value per row. Got ${String(n)} memberships, predictions of ` +
+      `shape [${predictions.shape.join(', ')}] and ${sampleWeight === undefined ? 'no' : String(sampleWeight.size)} weights instead.`,
+    { context: { rows: n, shape: predictions.shape }, suggestion: 'Give 1-D tensors of the same size.' },
+  );
+}

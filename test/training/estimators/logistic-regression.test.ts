@@ -1,0 +1,311 @@
+import * as tf from '@tensorflow/tfjs';
+import { expect } from 'chai';
+
+import { TrainingError, ValueError } from '../../../src/exceptions/index.ts';
+import { createRandom } from '../../../src/internal/random.ts';
+import { loadTensorflow } from '../../../src/tensor/index.ts';
+import { ConstantClassifier } from '../../../src/training/estimators/constant-classifier.ts';
+import { FixedMatrix } from '../../../src/training/estimators/fixed-matrix.ts';
+import {
+  LogisticRegression,
+  type LogisticRegressionOptions,
+} from '../../../src/training/estimators/logistic-regression.ts';
+import { largestDistance, objectiveOf, type PlainRows, scaledSlopesOf } from './definitions.ts';
+
+const PRECISIONS: LogisticRegressionOptions[] = [{ precision: 'float64' }, { precision: 'float32', backend: 'wasm' }];
+
+/** Columns of every kind: dense, far from 0, tiny, with two values other than 0 and 1, one-hot, mostly 0. */
+function makeRows(count: number, seed = 1): PlainRows {
+  const random = createRandom(seed);
+  const x = Array.from({ length: count }, () => {
+    const level = random.integer(3);
+    return [
+      random.normal(),
+      2000 + random.integer(20),
+      1e-4 * random.normal(),
+      random.next() < 0.3 ? 7 : 3,
+      Number(level === 0),
+      Number(level === 1),
+      random.next() < 0.9 ? 0 : random.next(),
+    ];
+  });
+  const y = x.map(([a = 0, b = 0, c = 0, d = 0, e = 0]) =>
+    Number(a + (b - 2010) / 5 + c * 1e4 + (d - 4) / 4 - e + 2 * random.normal() > 0),
+  );
+  return { x, y, weights: x.map(() => 2 * random.next()) };
+}
+
+describe('LogisticRegression', () => {
+  for (const how of PRECISIONS) {
+    describe(`in ${how.precision}`, () => {
+      const precise = how.precision === 'float64';
+
+      it('of one binary feature has the log odds ratio for a coefficient', async () => {
+        // 30 of 40 against 20 of 80: log odds log 3 and -log 3.
+        const x = [...Array<number[]>(40).fill([1]), ...Array<number[]>(80).fill([0])];
+        const y = x.map((_, row) => Number(row < 30 || (row >= 40 && row < 60)));
+        const model = await new LogisticRegression({ l2: 0, ...how }).fit(x, y);
+        const tolerance = precise ? 1e-12 : 1e-6;
+        expect(model.coefficients[0]).to.be.closeTo(2 * Math.log(3), tolerance);
+        expect(model.intercept).to.be.closeTo(-Math.log(3), tolerance);
+        const cells = 30 * Math.log(0.75) + 10 * Math.log(0.25) + 20 * Math.log(0.25) + 60 * Math.log(0.75);
+        expect(model.deviance).to.be.closeTo(-2 * cells, precise ? 1e-10 : 1e-4);
+        expect([model.converged, model.warnings]).to.deep.equal([true, []]);
+      });
+
+      it('without features to speak of gives the log odds of the labels', async () => {
+        const model = await new LogisticRegression(how).fit([[5], [5], [5], [5]], [1, 1, 1, 0]);
+        expect(model.intercept).to.be.closeTo(Math.log(3), 1e-6);
+        expect([...model.coefficients]).to.deep.equal([0]);
+      });
+
+      for (const l2 of [0, 0.1, 1, 50]) {
+        it(`has no slope left at its answer, l2 = ${l2}`, async () => {
+          const rows = makeRows(1000);
+          const model = await new LogisticRegression({ l2, ...how }).fit(rows.x, rows.y, {
+            sampleWeight: rows.weights,
+          });
+          // Per unit of weight and of each feature's root mean square.
+          expect(Math.max(...scaledSlopesOf(rows, model, l2))).to.be.below(precise ? 1e-12 : 1e-5);
+          expect(model.converged).to.equal(true);
+        });
+      }
+
+      it('tells of classes that a plane separates, and stops', async () => {
+        const model = await new LogisticRegression({ l2: 0, ...how }).fit([[1], [2], [4], [5]], [0, 0, 1, 1]);
+        expect(model.converged).to.equal(true);
+        expect(model.warnings).to.have.length(1);
+        expect(model.warnings[0]).to.match(/separate the classes/);
+        expect(model.coefficients[0]).to.be.within(5, 1000);
+        expect(model.deviance).to.be.below(1e-6);
+      });
+
+      it('tells of classes that are separated among some rows only', async () => {
+        // All rows with the feature are of class 1; the others have odds of 1.
+        const x = [[1], [1], [0], [0], [0], [0]];
+        const model = await new LogisticRegression({ l2: 0, ...how }).fit(x, [1, 1, 0, 1, 0, 1]);
+        expect(model.warnings.join()).to.match(/separate the classes/);
+        expect((await model.predictProba([[1], [0]])).map((value) => Math.round(value * 1e6) / 1e6)).to.deep.equal(
+          Float64Array.of(1, 0.5),
+        );
+      });
+
+      it('says nothing of separated classes that a penalty bounds', async () => {
+        const model = await new LogisticRegression(how).fit([[1], [2], [4], [5]], [0, 0, 1, 1]);
+        expect([model.converged, model.warnings]).to.deep.equal([true, []]);
+      });
+
+      it('gives a constant column 0 and names it', async () => {
+        const { x, y } = makeRows(100);
+        const plain = await new LogisticRegression({ l2: 0, ...how }).fit(x, y);
+        const model = await new LogisticRegression({ l2: 0, ...how }).fit(
+          x.map((row) => [0.1, ...row]),
+          y,
+        );
+        expect(model.coefficients[0]).to.equal(0);
+        expect(model.warnings).to.deep.equal(['column 0: one value only, so the coefficient is 0']);
+        expect([...model.coefficients.slice(1)]).to.deep.equal([...plain.coefficients]);
+      });
+
+      it('shares a coefficient between columns that repeat each other, and tells', async () => {
+        const { x, y } = makeRows(300);
+        const single = await new LogisticRegression({ l2: 0, ...how }).fit(
+          x.map(([a = 0]) => [a]),
+          y,
+        );
+        const twice = await new LogisticRegression({ l2: 0, ...how }).fit(
+          x.map(([a = 0]) => [a, a]),
+          y,
+        );
+        const half = (single.coefficients[0] ?? NaN) / 2;
+        const tolerance = precise ? 1e-6 : 1e-4;
+        for (const value of twice.coefficients) expect(value).to.be.closeTo(half, tolerance);
+        expect(twice.warnings.join()).to.match(/repeat each other/);
+        expect(twice.converged).to.equal(true);
+      });
+
+      it('a penalised pair of equal columns is a single one with half the penalty', async () => {
+        // With b in both, the penalty l2 / 2 (b^2 + b^2) is that of 2b under l2 / 2.
+        const { x, y } = makeRows(300);
+        const single = await new LogisticRegression({ l2: 2, ...how }).fit(
+          x.map(([a = 0]) => [a]),
+          y,
+        );
+        const twice = await new LogisticRegression({ l2: 4, ...how }).fit(
+          x.map(([a = 0]) => [a, a]),
+          y,
+        );
+        const tolerance = precise ? 1e-9 : 1e-5;
+        expect(twice.coefficients[0]).to.be.closeTo((single.coefficients[0] ?? NaN) / 2, tolerance);
+        expect(twice.warnings).to.deep.equal([]);
+      });
+
+      it('stops at maxIterations and says so', async () => {
+        const { x, y } = makeRows(300);
+        const model = await new LogisticRegression({ maxIterations: 1, ...how }).fit(x, y);
+        expect([model.iterations, model.converged]).to.deep.equal([1, false]);
+        expect(model.warnings).to.deep.equal(['not converged after 1 iterations']);
+      });
+
+      it('needs fewer steps from a near start, and no more from a far one', async () => {
+        const { x, y } = makeRows(500);
+        const cold = await new LogisticRegression(how).fit(x, y);
+        const near = await cold.clone().fit(x, y, { startFrom: cold });
+        const opposite = await new LogisticRegression({ l2: 0, ...how }).fit(
+          x,
+          y.map((label) => 1 - label),
+        );
+        const far = await cold.clone().fit(x, y, { startFrom: opposite });
+        expect(near.iterations).to.equal(1);
+        expect(far.iterations).to.equal(cold.iterations);
+        expect(largestDistance(near.coefficients, cold.coefficients)).to.be.below(precise ? 1e-9 : 1e-2);
+      });
+
+      it('passes over a start that does not fit', async () => {
+        const { x, y } = makeRows(100);
+        const cold = await new LogisticRegression(how).fit(x, y);
+        const narrow = await new LogisticRegression(how).fit(
+          x.map(([a = 0]) => [a]),
+          y,
+        );
+        for (const startFrom of [narrow, new LogisticRegression(how), new ConstantClassifier(1)]) {
+          const model = await cold.clone().fit(x, y, { startFrom });
+          expect([...model.coefficients]).to.deep.equal([...cold.coefficients]);
+        }
+      });
+
+      it('does not let one class only spoil a start', async () => {
+        const { x, y } = makeRows(200);
+        const startFrom = await new LogisticRegression(how).fit(
+          x,
+          y.map(() => 1),
+        );
+        expect([startFrom.intercept, startFrom.iterations, startFrom.converged]).to.deep.equal([37, 0, true]);
+        expect(startFrom.warnings).to.deep.equal(['y holds 1 only, so the model always gives that']);
+        const cold = await new LogisticRegression(how).fit(x, y);
+        expect((await cold.clone().fit(x, y, { startFrom })).toJSON()).to.deep.equal(cold.toJSON());
+      });
+
+      it('is the same on a matrix whose values are fixed', async () => {
+        const { x, y } = makeRows(200);
+        const matrix = new FixedMatrix({ rows: x.length, columns: 7, values: Float64Array.from(x.flat()) });
+        const plain = await new LogisticRegression(how).fit(x, y);
+        for (let time = 0; time < 2; time++) {
+          expect((await plain.clone().fit(matrix, y)).toJSON()).to.deep.equal(plain.toJSON());
+        }
+      });
+    });
+  }
+
+  it('in float32 is where it is in float64, to 1e-4 of the largest coefficient', async () => {
+    const { x, y, weights } = makeRows(20_000);
+    const [exact, quick] = await Promise.all(
+      PRECISIONS.map((how) => new LogisticRegression(how).fit(x, y, { sampleWeight: weights })),
+    );
+    expect(largestDistance(exact?.coefficients ?? [], quick?.coefficients ?? [])).to.be.below(
+      1e-4 * Math.max(...(exact?.coefficients ?? []).map(Math.abs)),
+    );
+    const probabilities = [await exact?.predictProba(x), await quick?.predictProba(x)];
+    expect(largestDistance(probabilities[0] ?? [], probabilities[1] ?? [])).to.be.below(1e-5);
+  });
+
+  it('takes weights of classes for weights of rows', async () => {
+    const { x, y, weights = [] } = makeRows(300);
+    const fit = (options: LogisticRegressionOptions, sampleWeight: readonly number[]) =>
+      new LogisticRegression({ precision: 'float64', ...options }).fit(x, y, { sampleWeight });
+    const mapped = await fit({ classWeight: { 0: 3, 1: 0.5 } }, weights);
+    const byHand = await fit(
+      {},
+      weights.map((weight, row) => weight * (y[row] === 1 ? 0.5 : 3)),
+    );
+    expect(largestDistance(mapped.coefficients, byHand.coefficients)).to.be.below(1e-12);
+    const oneOnly = await fit({ classWeight: { 1: 4 } }, weights);
+    const oneByHand = await fit(
+      {},
+      weights.map((weight, row) => weight * (y[row] === 1 ? 4 : 1)),
+    );
+    expect(largestDistance(oneOnly.coefficients, oneByHand.coefficients)).to.be.below(1e-12);
+  });
+
+  it('balanced gives both classes half of the weight', async () => {
+    const { x, y, weights = [] } = makeRows(300);
+    const totalOf = (label: number) => weights.reduce((sum, weight, row) => sum + (y[row] === label ? weight : 0), 0);
+    const half = (totalOf(0) + totalOf(1)) / 2;
+    const balanced = await new LogisticRegression({ classWeight: 'balanced', precision: 'float64' }).fit(x, y, {
+      sampleWeight: weights,
+    });
+    const byHand = await new LogisticRegression({ precision: 'float64' }).fit(x, y, {
+      sampleWeight: weights.map((weight, row) => (weight * half) / totalOf(y[row] ?? NaN)),
+    });
+    expect(largestDistance(balanced.coefficients, byHand.coefficients)).to.be.below(1e-12);
+    const without = await new LogisticRegression({ classWeight: 'balanced', precision: 'float64' }).fit(
+      [[1], [1], [1], [1]],
+      [0, 0, 0, 1],
+    );
+    expect(without.intercept).to.be.closeTo(0, 1e-12);
+  });
+
+  it('a smaller tolerance ends nearer to the least objective', async () => {
+    const rows = makeRows(500);
+    const objectiveAt = async (tolerance: number) => {
+      const model = new LogisticRegression({ precision: 'float64', tolerance });
+      return objectiveOf(rows, await model.fit(rows.x, rows.y, { sampleWeight: rows.weights }), 1);
+    };
+    const least = await objectiveAt(1e-14);
+    const total = (rows.weights ?? []).reduce((sum, weight) => sum + weight, 0);
+    for (const tolerance of [1e-2, 1e-4, 1e-8]) {
+      expect((await objectiveAt(tolerance)) - least).to.be.within(-1e-9, tolerance * total);
+    }
+  });
+
+  it('leaves no tensor behind, also where it is stopped', async () => {
+    const { tf: loaded } = await loadTensorflow({ backend: 'wasm' });
+    const { x, y } = makeRows(300);
+    const before = loaded.memory().numTensors;
+    const model = new LogisticRegression({ backend: 'wasm', tolerance: 1e-30 });
+    await model.fit(x, y);
+    const stop = new AbortController();
+    const reason = new Error('enough');
+    setImmediate(() => {
+      stop.abort(reason);
+    });
+    expect(await model.fit(x, y, { signal: stop.signal }).catch((error: unknown) => error)).to.equal(reason);
+    await model.predict(x).catch((error: unknown) => {
+      expect(error).to.be.instanceOf(TrainingError);
+    });
+    expect(tf.memory().numTensors).to.equal(before);
+  });
+
+  it('refuses values too large to be added up', async () => {
+    const failure = await new LogisticRegression({ precision: 'float64' })
+      .fit([[1.7e308], [1.6e308], [3]], [0, 1, 1])
+      .catch((error: unknown) => error);
+    expect(failure).to.be.instanceOf(TrainingError);
+    expect((failure as TrainingError).suggestion).to.match(/too large/);
+  });
+
+  const refusals: [LogisticRegressionOptions, RegExp][] = [
+    [{ l2: -1 }, /l2 parameter must be 0 or more\. Got -1 instead/],
+    [{ l2: NaN }, /l2/],
+    [{ l2: Infinity }, /l2/],
+    [{ maxIterations: 0 }, /maxIterations parameter must be a whole number above 0/],
+    [{ maxIterations: 1.5 }, /maxIterations/],
+    [{ tolerance: 0 }, /tolerance parameter must be above 0/],
+    [{ tolerance: Infinity }, /tolerance/],
+    [{ precision: 'float16' as 'float32' }, /precision parameter must be one of float32, float64\. Got 'float16'/],
+    [{ classWeight: 'even' as 'balanced' }, /classWeight parameter must be 'balanced', null, .* Got 'even' instead/],
+    [{ classWeight: { 0: 1, 1: -1 } }, /classWeight/],
+    [{ classWeight: { 2: 1 } as object }, /Got \{"2":1\} instead/],
+  ];
+  for (const [options, message] of refusals) {
+    it(`refuses ${JSON.stringify(options)}`, () => {
+      expect(() => new LogisticRegression(options)).to.throw(ValueError, message);
+    });
+  }
+
+  it('refuses a threshold that is no number', async () => {
+    const model = await new LogisticRegression({ precision: 'float64' }).fit([[0], [1]], [0, 1]);
+    const failure = await model.predict([[1]], { threshold: NaN }).catch((error: unknown) => error);
+    expect(failure).to.be.instanceOf(ValueError);
+  });
+});

@@ -1,0 +1,142 @@
+import { expect } from 'chai';
+
+import { DataValidationError, ValueError } from '../../../../src/exceptions/index.ts';
+import { calibrateHeldOut } from '../../../../src/training/postprocessing/calibrator/calibrate-held-out.ts';
+import { GroupFairnessCalibrator } from '../../../../src/training/postprocessing/calibrator/group-fairness-calibrator.ts';
+import { measureCalibration } from '../../../../src/training/postprocessing/calibrator/measure-calibration.ts';
+import { drawScores, logit, oneGroup, sigmoid } from './draw-scores.ts';
+
+describe('calibration of held-out rows', () => {
+  const { scores, y } = drawScores(300, (score) => sigmoid(2 * logit(score) + 1));
+  const groups = Array.from(scores, (_, row) => (row % 3 === 0 ? 'a' : 'b'));
+
+  it('in folds calibrates each row once, by a calibrator of the rows of other folds', async () => {
+    const held = await calibrateHeldOut(scores, y, { groups, folds: 4 });
+    expect([...held.rows]).to.deep.equal([...scores.keys()]);
+    expect(held.folds).to.equal(4);
+    const foldOf = held.foldOf ?? [];
+    const at = <Value>(values: ArrayLike<Value>, rows: readonly number[]): Value[] =>
+      rows.map((row) => values[row] as Value);
+    for (const fold of [0, 1, 2, 3]) {
+      const [own, others] = [true, false].map((isOwn) => [...scores.keys()].filter((row) => (foldOf[row] === fold) === isOwn)) as [number[], number[]]; // prettier-ignore
+      expect(own.length).to.equal(75);
+      const calibrator = await new GroupFairnessCalibrator().fit(at(scores, others), at(y, others), {
+        groups: at(groups, others),
+      });
+      const expected = await calibrator.transform(at(scores, own), { groups: at(groups, own) });
+      expect(at(held.calibrated, own)).to.deep.equal([...expected]);
+    }
+  });
+
+  it('in folds shares out the labels of every group, and gives the calibrator of all rows', async () => {
+    const { foldOf, calibrator } = await calibrateHeldOut(scores, y, { groups, folds: 3 });
+    for (const label of ['a', 'b']) {
+      const counts = [0, 1, 2].map(
+        (fold) =>
+          [...scores.keys()].filter((row) => foldOf?.[row] === fold && groups[row] === label && y[row] === 1).length,
+      );
+      expect(Math.max(...counts) - Math.min(...counts)).to.be.at.most(1);
+    }
+    const all = await new GroupFairnessCalibrator().fit(scores, y, { groups });
+    expect(calibrator.toJSON()).to.deep.equal(all.toJSON());
+  });
+
+  it('with trainSize calibrates the other rows by the calibrator that it gives', async () => {
+    const held = await calibrateHeldOut(scores, y, { groups, trainSize: 0.6 });
+    expect([held.rows.length, held.trainSize, held.folds]).to.deep.equal([120, 0.6, null]);
+    const again = await held.calibrator.transform(
+      Array.from(held.rows, (row) => scores[row] ?? NaN),
+      { groups: Array.from(held.rows, (row) => groups[row] ?? '') },
+    );
+    expect(held.calibrated).to.deep.equal(again);
+    expect(held.calibrator.describe().numeric('n').values.at(-1)).to.equal(180);
+  });
+
+  it('with one fold calibrates the rows that were fitted, and warns', async () => {
+    const held = await calibrateHeldOut(scores, y, { groups, folds: 1 });
+    expect(held.calibrated).to.deep.equal(await new GroupFairnessCalibrator().fitTransform(scores, y, { groups }));
+    expect(held.warnings.join()).to.match(/measured on the rows that it was fitted on/);
+  });
+
+  it('the same seed gives the same values, another seed others', async () => {
+    const run = async (seed: number): Promise<Float64Array> =>
+      (await calibrateHeldOut(scores, y, { groups, seed })).calibrated;
+    expect(await run(1)).to.deep.equal(await run(1));
+    expect(await run(1)).to.not.deep.equal(await run(2));
+  });
+
+  it('reports progress to its end', async () => {
+    const seen: number[] = [];
+    await calibrateHeldOut(scores, y, { groups, folds: 3, onProgress: ({ done, total }) => seen.push(done / total) });
+    expect([seen.length > 2, seen.at(-1)]).to.deep.equal([true, 1]);
+  });
+
+  it('lowers the calibration error of scores that are too unsure and too low, in every group', async () => {
+    const many = drawScores(4000, (score) => sigmoid(2 * logit(score) + 1));
+    const own = Array.from(many.scores, (_, row) => (row % 3 === 0 ? 'a' : 'b'));
+    for (const method of ['platt', 'isotonic', 'temperature'] as const) {
+      const { calibrated } = await calibrateHeldOut(many.scores, many.y, { groups: own, method });
+      const before = await measureCalibration(many.scores, many.y, own);
+      const after = await measureCalibration(calibrated, many.y, own);
+      after.groups.forEach(({ ece, brierScore, logLoss }, place) => {
+        const old = before.groups[place];
+        expect(ece).to.be.below((old?.ece ?? NaN) * (method === 'temperature' ? 0.9 : 0.3));
+        expect(brierScore).to.be.below(old?.brierScore ?? NaN);
+        expect(logLoss).to.be.below(old?.logLoss ?? NaN);
+      });
+    }
+  });
+
+  it('names groups that have a calibrator of their own only with all rows', async () => {
+    const small = groups.map((label, row) => (row < 22 ? 'small' : label));
+    const held = await calibrateHeldOut(scores, y, { groups: small });
+    expect(held.calibrator.fallbacks).to.deep.equal({});
+    expect(held.warnings.join()).to.match(/group 'small' .* in 5 of 5 folds/);
+  });
+
+  it('a row of weight 0 is calibrated, and teaches nothing', async () => {
+    const weights = Array.from(scores, (_, row) => Number(row !== 0));
+    const held = await calibrateHeldOut(scores, y, { groups, sampleWeight: weights });
+    expect([held.rows.length, Number.isFinite(held.calibrated[0])]).to.deep.equal([300, true]);
+    expect(held.calibrator.describe().numeric('n').values.at(-1)).to.equal(299);
+  });
+
+  for (const [title, run, kind, message] of [
+    [
+      'no whole folds',
+      () => calibrateHeldOut(scores, y, { groups, folds: 1.5 }),
+      ValueError,
+      /folds parameter must be a whole number of at least 1/,
+    ],
+    [
+      'a train size of 1',
+      () => calibrateHeldOut(scores, y, { groups, trainSize: 1 }),
+      ValueError,
+      /trainSize parameter must be a number between 0 and 1/,
+    ],
+    [
+      'folds and a train size',
+      () => calibrateHeldOut(scores, y, { groups, folds: 5, trainSize: 0.5 }),
+      ValueError,
+      /folds parameter must be left out where trainSize is given/,
+    ],
+    [
+      'more folds than rows',
+      () => calibrateHeldOut([0.1, 0.2, 0.3], [0, 1, 1], { groups: oneGroup(3), folds: 4 }),
+      DataValidationError,
+      /4 folds need as many rows.*3/,
+    ],
+    [
+      'a single positive row',
+      () => calibrateHeldOut([0.1, 0.2, 0.3, 0.4], [0, 0, 0, 1], { groups: oneGroup(4), folds: 2 }),
+      DataValidationError,
+      /one label only/,
+    ],
+  ] as const) {
+    it(`refuses ${title}`, async () => {
+      const error = await run().then(() => undefined, (thrown: unknown) => thrown); // prettier-ignore
+      expect(error).to.be.instanceOf(kind);
+      expect((error as Error).message).to.match(message);
+    });
+  }
+});

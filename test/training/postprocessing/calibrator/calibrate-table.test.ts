@@ -1,0 +1,140 @@
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+
+import { expect } from 'chai';
+
+import { DataValidationError } from '../../../../src/exceptions/index.ts';
+import type { TableSource } from '../../../../src/table/index.ts';
+import { calibrateHeldOut } from '../../../../src/training/postprocessing/calibrator/calibrate-held-out.ts';
+import { calibrateTable } from '../../../../src/training/postprocessing/calibrator/calibrate-table.ts';
+import { plotReliability } from '../../../../src/training/postprocessing/calibrator/plot-reliability.ts';
+import { reliabilityCurve } from '../../../../src/training/postprocessing/calibrator/reliability-curve.ts';
+import { tableCalibrationToJson } from '../../../../src/training/postprocessing/calibrator/table-calibration-json.ts';
+import { useTemporaryFolder } from '../../../helpers/run-cli.ts';
+import { drawScores } from './draw-scores.ts';
+
+const { scores, y } = drawScores(200, (score) => score ** 2);
+const groups = Array.from(scores, (_, row) => 'ab'[row % 2] ?? '');
+
+describe('calibration of a table', () => {
+  it('gives the held-out calibration of its rows, as columns', async () => {
+    const calibration = await calibrateTable({ table: { score: scores, y, g: groups } });
+    const { calibrated } = await calibrateHeldOut(scores, y, { groups });
+    expect(calibration.table.columnNames).to.deep.equal(['score_raw', 'score_cal', 'y', 'g']);
+    expect(calibration.table.toColumns()).to.deep.equal({
+      score_raw: [...scores],
+      score_cal: [...calibrated],
+      y: [...y],
+      g: groups,
+    });
+    expect([calibration.n, calibration.nDropped]).to.deep.equal([200, 0]);
+  });
+
+  it('leaves rows without a score, a label or a group out and counts them', async () => {
+    const table: TableSource = {
+      s: [...scores, null, 0.5, 0.5],
+      t: [...Array.from(y, (label) => (label === 1 ? 'yes' : 'no')), 'yes', null, 'no'],
+      r: [...groups, 'a', 'a', null],
+    };
+    const source = { table, score: 's', target: 't', group: ['r'], positiveLabel: 'yes' };
+    const calibration = await calibrateTable(source);
+    expect([calibration.n, calibration.nDropped, calibration.positiveLabel]).to.deep.equal([200, 3, 'yes']);
+    expect(calibration.table.toColumns()['y']).to.deep.equal([...y]);
+  });
+
+  it('crosses several group columns, and drops what lacks one of them', async () => {
+    const other = Array.from(scores, (_, row) => (row === 0 ? null : Math.floor(row / 2) % 2));
+    const calibration = await calibrateTable({ table: { score: scores, y, g: groups, h: other }, group: ['g', 'h'] });
+    expect(calibration.nDropped).to.equal(1);
+    expect(calibration.after.groups.map(({ group }) => group)).to.deep.equal(['a||0', 'a||1', 'b||0', 'b||1']);
+  });
+
+  it('writes JSON in snake_case with before and after per group', async () => {
+    const calibration = await calibrateTable({ table: { score: scores, y, g: groups } }, { folds: 4, seed: 3 });
+    const body = tableCalibrationToJson(calibration);
+    expect(body).to.include({ method: 'platt', input: 'logit', min_samples: 20, folds: 4, train_size: null, seed: 3 });
+    expect(body).to.deep.include({ measured_on: 'cross_fitted_rows', n: 200, n_measured: 200, n_dropped: 0 });
+    const [first] = body.groups;
+    expect(first).to.include({ group: 'a', n: 100, calibrator: 'own' });
+    expect(Object.keys(first?.before ?? {})).to.deep.equal(['mean_score', 'ece', 'brier_score', 'log_loss']);
+    expect(JSON.parse(JSON.stringify(body))).to.deep.equal(body);
+  });
+
+  const refusals: [string, Parameters<typeof calibrateTable>[0], RegExp][] = [
+    ['an unknown column', { table: { scores, y, g: groups } }, /no column 'score'/],
+    [
+      'a score above 1',
+      { table: { score: [0.1, 2], y: [0, 1], g: ['a', 'a'] } },
+      /Column 'score' must lie in \[0, 1\], but holds 2 in row 2/,
+    ],
+    [
+      'an infinite score',
+      { table: { score: [0.1, Infinity], y: [0, 1], g: ['a', 'a'] } },
+      /Column 'score' must lie in \[0, 1\], but holds Infinity in row 2/,
+    ],
+    [
+      'text for scores',
+      { table: { score: ['low', '0.2'], y: [0, 1], g: ['a', 'a'] } },
+      /Column 'score' should hold numbers, but row 1 holds 'low'/,
+    ],
+    [
+      'labels that are no 0 and 1',
+      { table: { score: [0.1, 0.2], y: ['no', 'yes'], g: ['a', 'a'] } },
+      /Column 'y' must be 0 or 1, but holds 'no'/,
+    ],
+    [
+      'a positive label that never occurs',
+      { table: { score: [0.1, 0.2], y: ['no', 'yes'], g: ['a', 'a'] }, positiveLabel: 'ja' },
+      /Column 'y' never has the value 'ja'/,
+    ],
+    ['one label', { table: { score: [0.1, 0.2], y: [1, 1], g: ['a', 'a'] } }, /y is 1 in every row/],
+    [
+      'nothing but missing values',
+      { table: { score: [0.1, null], y: [null, 1], g: ['a', 'a'] } },
+      /All 2 rows lack a score, a label or a group/,
+    ],
+    [
+      'one column for two parts',
+      { table: { score: [0.1, 0.2], y: [0, 1] }, group: ['y'] },
+      /Column 'y' cannot be the target and the group/,
+    ],
+    ['no group column', { table: { score: [0.1, 0.2], y: [0, 1] }, group: [] }, /group names no column/],
+  ];
+  for (const [title, source, message] of refusals) {
+    it(`refuses ${title}`, async () => {
+      const error = await calibrateTable(source).then(
+        () => undefined,
+        (thrown: unknown) => thrown,
+      );
+      expect(error).to.be.instanceOf(DataValidationError);
+      expect((error as Error).message).to.match(message);
+    });
+  }
+});
+
+describe('a reliability plot', () => {
+  const folder = useTemporaryFolder();
+
+  it('is written in the form of its name, whole or not at all', async () => {
+    const before = await reliabilityCurve(scores, y, groups);
+    for (const [name, start] of [
+      ['a.svg', '<svg'],
+      ['b.html', '<!doctype'],
+      ['c.png', '\u{FFFD}PNG'],
+    ] as const) {
+      const place = path.join(folder(), 'plots', name);
+      expect(await plotReliability({ before, after: before }, { savePath: place, title: 'A title' })).to.equal(place);
+      expect(readFileSync(place, 'utf8').startsWith(start)).to.equal(true);
+    }
+    const bad = path.join(folder(), 'plot.jpg');
+    const error = await plotReliability(before, { savePath: bad }).catch((thrown: unknown) => thrown);
+    expect(error).to.be.instanceOf(DataValidationError);
+    expect(existsSync(bad)).to.equal(false);
+  });
+
+  it('without a group is refused', async () => {
+    const curves = { groups: [], bins: 10, minBinSize: 1, level: 0.95, nDropped: 0 };
+    const error = await plotReliability(curves, { savePath: 'x.svg' }).catch((thrown: unknown) => thrown);
+    expect((error as Error).message).to.match(/no group to draw/);
+  });
+});

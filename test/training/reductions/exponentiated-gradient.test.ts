@@ -1,0 +1,173 @@
+import { expect } from 'chai';
+
+import { ReductionsWrapper } from '../../../src/training/reductions/reductions-wrapper.ts';
+import type { ReductionConstraint } from '../../../src/training/reductions/constraint-names.ts';
+import { describeWithReference } from '../../helpers/reference.ts';
+import { LeastSquares } from './least-squares.ts';
+import { costsOf, ourName, readSmoke } from './smoke-inputs.ts';
+
+const EXACT = 1e-12;
+
+/** What fairlearn prints of a run: gap, iterations, violation, error, calls, constants, predictors. */
+type Published = readonly [
+  constraint: ReductionConstraint,
+  eps: number,
+  disp: number,
+  error: number,
+  calls: number,
+  dummies: number,
+  predictors: number,
+];
+
+/** fairlearn's own smoke test, its cases with ratio_bound 0.8 and ratio_bound_slack eps; tolerance 1e-6 there. */
+const RATIO_CASES: readonly Published[] = [
+  ['demographic_parity', 0.1, -0.02, 0.25, 17, 12, 2],
+  ['demographic_parity', 0.05, -0.02, 0.25, 17, 12, 2],
+  ['demographic_parity', 0.02, -0.02, 0.25, 17, 12, 2],
+  ['demographic_parity', 0.01, -0.02, 0.25, 17, 12, 2],
+  ['demographic_parity', 0.005, -0.02, 0.25, 17, 12, 2],
+  ['equalized_odds', 0.1, 0.1, 0.25, 22, 12, 4],
+  ['equalized_odds', 0.05, 0.05, 0.277016, 22, 12, 4],
+  ['equalized_odds', 0.02, 0.02, 0.296612, 22, 12, 4],
+  ['equalized_odds', 0.01, 0.01, 0.303145, 22, 12, 4],
+  ['equalized_odds', 0.005, 0.005, 0.306411, 22, 12, 4],
+  ['error_rate_parity', 0.1, 0.092857, 0.25, 17, 0, 3],
+  ['error_rate_parity', 0.05, 0.05, 0.253472, 26, 0, 6],
+  ['error_rate_parity', 0.02, 0.02, 0.268055, 26, 0, 5],
+  ['error_rate_parity', 0.01, 0.01, 0.272916, 26, 0, 5],
+  ['error_rate_parity', 0.005, 0.005, 0.275347, 26, 0, 5],
+  // Not in that test; computed with fairlearn 0.12.0 on the same rows.
+  ['true_positive_rate_parity', 0.1, -0.2, 0.25, 16, 0, 1],
+  ['true_positive_rate_parity', 0.005, -0.01818181818, 0.25, 17, 0, 2],
+  ['false_positive_rate_parity', 0.05, 0.05, 0.27701612903, 22, 12, 4],
+];
+
+/** Computed with fairlearn 0.12.0: the smoke test's rows, every third row under control 'hi', the others 'lo'. */
+const CONTROL_CASES: readonly Published[] = [
+  ['demographic_parity', 0.1, 0.1, 0.2944520547945205, 19, 0, 5],
+  ['demographic_parity', 0.02, 0.02, 0.418890410958904, 19, 0, 5],
+  ['equalized_odds', 0.1, 0.1, 0.39392857142857146, 19, 0, 7],
+  ['equalized_odds', 0.02, 0.02, 0.43878571428571433, 19, 0, 7],
+];
+
+/**
+ * The same, where on fairlearn's way a learner's score is its threshold to the
+ * last bit: rounding decides which way is taken, so that only the answers are
+ * compared: bound, violation, error.
+ */
+const TIED_CONTROL_CASES: readonly (readonly [number, number, number])[] = [
+  [0.1, 0.1, 0.26545454545454544],
+  [0.02, 0.02, 0.41477358490566035],
+];
+
+describeWithReference('exponentiated gradient, the cases of fairlearn', () => {
+  const { rows, classification, regression, tolerance } = readSmoke();
+  const { x, sensitive } = rows;
+
+  it('has all the cases', () => {
+    expect([classification.length, regression.length]).to.deep.equal([22, 4]);
+  });
+
+  for (const published of classification) {
+    const { constraint, eps, flipped_labels: isFlipped, objective_costs: costs, computed } = published;
+    const title = `${constraint} ${eps}${isFlipped ? ', flipped labels' : ''}${costs === undefined ? '' : ', costs'}`;
+    it(title, async () => {
+      const labels = rows.labels.map((label) => (isFlipped ? 1 - label : label));
+      const model = new ReductionsWrapper({
+        estimator: new LeastSquares(),
+        constraint: ourName(constraint),
+        eps,
+        costs: costsOf(published),
+      });
+      await model.fit(x, labels, { sensitive });
+      const { result } = model;
+      const best = result.history[result.bestIteration];
+      expect([result.lastIteration, result.bestIteration]).to.deep.equal([published.last_iter, published.best_iter]);
+      expect(result.oracleCalls).to.equal(published.n_oracle_calls);
+      expect(result.constantAnswers).to.equal(published.n_oracle_calls_dummy_returned);
+      expect(result.predictors).to.have.lengthOf(published.n_predictors);
+      expect(result.bestGap).to.be.closeTo(published.best_gap, tolerance);
+      expect(best?.error).to.be.closeTo(published.error, tolerance);
+      expect(best?.violation).to.be.closeTo(published.disp, tolerance);
+      expect(result.nu).to.be.closeTo(computed.nu, EXACT);
+      expect(result.bestGap).to.be.closeTo(computed.best_gap, EXACT);
+      for (const [index, weight] of computed.weights.entries()) {
+        expect(result.weights[index]).to.be.closeTo(weight, EXACT);
+      }
+      for (const [index, coefficients] of computed.predictor_coefs.entries()) {
+        const own = (result.predictors[index] as LeastSquares).coefficients;
+        for (const [column, value] of coefficients.entries()) expect(own[column]).to.be.closeTo(value, EXACT);
+      }
+      const probabilities = await model.predictProba(x);
+      for (const [row, value] of computed.predict_prob.entries()) expect(probabilities[row]).to.be.closeTo(value, EXACT);
+    });
+  }
+
+  for (const published of regression) {
+    const { upper_bound: upperBound, loss, eps, weights, error, disp } = published;
+    it(`bounded group loss ${upperBound}, ${loss.type}`, async () => {
+      const names = { SquareLoss: 'square', AbsoluteLoss: 'absolute', ZeroOneLoss: 'zero_one' } as const;
+      const model = new ReductionsWrapper({
+        estimator: new LeastSquares({ isClassifier: false }),
+        constraint: 'bounded_group_loss',
+        loss: names[loss.type as keyof typeof names],
+        upperBound,
+        eps,
+        T: published.max_iter,
+        nu: published.nu,
+      });
+      await model.fit(x, rows.regressionTargets, { sensitive });
+      const { result } = model;
+      expect([result.lastIteration, result.bestIteration]).to.deep.equal([published.last_iter, published.best_iter]);
+      expect(result.oracleCalls).to.equal(published.n_oracle_calls);
+      expect(result.constantAnswers).to.equal(published.n_oracle_calls_dummy_returned);
+      expect(result.predictors).to.have.lengthOf(published.n_predictors);
+      expect(result.bestGap).to.be.closeTo(published.best_gap, tolerance);
+      for (const [index, weight] of result.weights.entries()) {
+        expect(weight).to.be.closeTo(weights[index] ?? NaN, tolerance);
+        // fairlearn asks only the predictors that have weight; of the others it prints the losses of a constant 0.
+        if (weight === 0) continue;
+        expect(result.errors[index]).to.be.closeTo(error[index] ?? NaN, tolerance);
+        expect((result.excesses[index] ?? NaN) + upperBound).to.be.closeTo(disp[index] ?? NaN, tolerance);
+      }
+    });
+  }
+
+  const expectPublished = ({ result }: ReductionsWrapper, [, , disp, error, calls, dummies, count]: Published): void => {
+    const best = result.history[result.bestIteration];
+    expect([result.lastIteration, result.bestIteration]).to.deep.equal([5, 5]);
+    expect([result.oracleCalls, result.constantAnswers]).to.deep.equal([calls, dummies]);
+    expect(result.predictors).to.have.lengthOf(count);
+    expect(result.bestGap).to.be.closeTo(0, 1e-6);
+    expect(best?.violation).to.be.closeTo(disp, 1e-6);
+    expect(best?.error).to.be.closeTo(error, 1e-6);
+  };
+
+  for (const published of RATIO_CASES) {
+    const [constraint, eps] = published;
+    it(`${constraint} with a ratio of 0.8 and a slack of ${eps}`, async () => {
+      const estimator = new LeastSquares();
+      const model = new ReductionsWrapper({ estimator, constraint, eps, ratioBound: 0.8, ratioBoundSlack: eps });
+      expectPublished(await model.fit(x, rows.labels, { sensitive }), published);
+    });
+  }
+
+  const control = x.map((_, row) => (row % 3 === 0 ? 'hi' : 'lo'));
+  for (const published of CONTROL_CASES) {
+    const [constraint, eps] = published;
+    it(`${constraint} ${eps} within the levels of a control feature`, async () => {
+      const model = new ReductionsWrapper({ estimator: new LeastSquares(), constraint, eps });
+      expectPublished(await model.fit(x, rows.labels, { sensitive, control }), published);
+    });
+  }
+
+  for (const [eps, violation, error] of TIED_CONTROL_CASES) {
+    it(`error_rate_parity ${eps} within the levels of a control feature, the answer`, async () => {
+      const model = new ReductionsWrapper({ estimator: new LeastSquares(), constraint: 'error_rate_parity', eps });
+      const { result } = await model.fit(x, rows.labels, { sensitive, control });
+      expect(result.bestGap).to.be.closeTo(0, EXACT);
+      expect(result.history[result.bestIteration]?.error).to.be.closeTo(error, EXACT);
+      expect(result.history[result.bestIteration]?.violation).to.be.closeTo(violation, EXACT);
+    });
+  }
+});
