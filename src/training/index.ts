@@ -1,22 +1,118 @@
-export { FAIRNESS_PENALTIES, type FairnessPenaltyName } from './networks/penalties.ts';
+// Estimators
+export { adaptEstimator, type EstimatorSource, toEstimator } from './estimators/adapt-estimator.ts';
+export type { ClassWeight } from './estimators/class-weight.ts';
+export { ConstantClassifier } from './estimators/constant-classifier.ts';
+export type { Estimator, EstimatorJson, FitOptions, PredictOptions } from './estimators/estimator.ts';
+export { estimatorFromJson } from './estimators/estimator-from-json.ts';
+export type { Precision } from './estimators/fitting/fit-linear-model.ts';
+export { FixedMatrix } from './estimators/fixed-matrix.ts';
+export { isEstimator } from './estimators/is-estimator.ts';
+export { LinearRegression, type LinearRegressionOptions } from './estimators/linear-regression.ts';
+export { LogisticRegression, type LogisticRegressionOptions } from './estimators/logistic-regression.ts';
+export { MlLogisticRegression, type MlLogisticRegressionOptions } from './estimators/ml-logistic-regression.ts';
+export type { PlainModel, PlainModelOptions } from './estimators/plain-model.ts';
+export type { Matrix, MatrixSource } from './data/matrix.ts';
+
+// Networks
+export type { NetworkFitOptions } from './networks/fit-inputs.ts';
+export { FairnessRegularizerLoss, type FairnessRegularizerLossOptions } from './networks/fairness-regularizer-loss.ts';
 export {
   LagrangianFairnessTrainer,
   type LagrangianFairnessTrainerOptions,
 } from './networks/lagrangian-fairness-trainer.ts';
-export { FairnessRegularizerLoss, type FairnessRegularizerLossOptions } from './networks/fairness-regularizer-loss.ts';
-export { MinDiffLoss, type MinDiffLossOptions } from './networks/min-diff-loss.ts';
-export type { NetworkFitOptions } from './networks/fit-inputs.ts';
 export type { LagrangianEpoch } from './networks/lagrangian-objective.ts';
+export { MinDiffLoss, type MinDiffLossOptions } from './networks/min-diff-loss.ts';
+export { FAIRNESS_PENALTIES, type FairnessPenaltyName } from './networks/penalties.ts';
 export {
   type RegularizedEpoch,
   RegularizedFairnessTrainer,
   type RegularizedFairnessTrainerOptions,
 } from './networks/regularized-fairness-trainer.ts';
-export { hypervolume, type ParetoPoint } from './pareto/pareto-points.ts';
+
+// The trade-off of accuracy and gap
 export { paretoToJson } from './pareto/pareto-json.ts';
-export { holdsOnlyNetworks } from './models/save-networks.ts';
-export { plotPareto, type PlotParetoOptions } from './pareto/plot-pareto.ts';
+export { hypervolume, type ParetoPoint } from './pareto/pareto-points.ts';
 export type { ParetoSweep, SweepInfo } from './pareto/pareto-sweep.ts';
+export { plotPareto, type PlotParetoOptions } from './pareto/plot-pareto.ts';
 export type { SweepOptions } from './pareto/sweep-options.ts';
 export { sweepPareto } from './pareto/sweep-pareto.ts';
 export type { TrainingSource } from './data/training-data.ts';
+export { holdsOnlyNetworks } from './models/save-networks.ts';
+
+// Thresholds by group
+export {
+  THRESHOLD_CONSTRAINTS,
+  THRESHOLD_OBJECTIVES,
+  type ThresholdConstraintName,
+  type ThresholdObjectiveName,
+} from './postprocessing/threshold-optimizer/constraints.ts';
+export type { DrawName } from './postprocessing/threshold-optimizer/draw-uniforms.ts';
+export type { ThresholdOptimizerJson } from './postprocessing/threshold-optimizer/optimizer-json.ts';
+export type {
+  ThresholdOptimizerOptions,
+  UnseenGroupsName,
+} from './postprocessing/threshold-optimizer/optimizer-options.ts';
+export type {
+  ThresholdDecisions,
+  ThresholdDrawOptions,
+  ThresholdRowOptions,
+} from './postprocessing/threshold-optimizer/threshold-decisions.ts';
+export {
+  type ScoreSource,
+  type ThresholdFitOptions,
+  type ThresholdFromJsonOptions,
+  ThresholdOptimizer,
+} from './postprocessing/threshold-optimizer/threshold-optimizer.ts';
+export type {
+  ThresholdInterpolation,
+  ThresholdOperation,
+} from './postprocessing/threshold-optimizer/threshold-rule.ts';
+export type {
+  GroupThresholds,
+  PooledThreshold,
+  ThresholdRules,
+} from './postprocessing/threshold-optimizer/threshold-rules.ts';
+
+// Calibration by group
+export {
+  calibrateHeldOut,
+  type CalibrateHeldOutOptions,
+  type HeldOutCalibration,
+} from './postprocessing/calibrator/calibrate-held-out.ts';
+export { calibrateTable, type CalibrateTableOptions } from './postprocessing/calibrator/calibrate-table.ts';
+export {
+  CALIBRATION_METHODS,
+  type CalibrationMethod,
+  type PlattInput,
+} from './postprocessing/calibrator/calibration-map.ts';
+export type { CalibrationRowOptions } from './postprocessing/calibrator/calibration-rows.ts';
+export type { CalibratorJson } from './postprocessing/calibrator/calibrator-json.ts';
+export {
+  type CalibrationFallbacks,
+  GroupFairnessCalibrator,
+  type GroupFairnessCalibratorOptions,
+} from './postprocessing/calibrator/group-fairness-calibrator.ts';
+export {
+  type CalibrationQuality,
+  type CalibrationReport,
+  type GroupCalibrationQuality,
+  measureCalibration,
+} from './postprocessing/calibrator/measure-calibration.ts';
+export {
+  plotReliability,
+  type PlotReliabilityOptions,
+  type ReliabilityComparison,
+} from './postprocessing/calibrator/plot-reliability.ts';
+export type { ScoreTableSource } from './postprocessing/calibrator/read-score-table.ts';
+export {
+  type GroupReliability,
+  type ReliabilityBin,
+  reliabilityCurve,
+  type ReliabilityCurveOptions,
+  type ReliabilityCurves,
+} from './postprocessing/calibrator/reliability-curve.ts';
+export type { TableCalibration } from './postprocessing/calibrator/table-calibration.ts';
+export {
+  tableCalibrationToJson,
+  type TableCalibrationJson,
+} from './postprocessing/calibrator/table-calibration-json.ts';

@@ -28,7 +28,18 @@ export function cpsWages(): Table {
     'wage',
   ];
   return Table.from({
-    ...Object.fromEntries(names.map((name) => [name, records.map((record) => record[name])])),
+    ...Object.fromEntries(names.map((name) => [name, records.map((record) => valueOf(record, name))])),
     wage_above_median: wages.map((wage) => Number(wage > median)),
   });
+}
+
+/**
+ * Columns that the package carries upside down: of the 534 people 96 are union
+ * members and 350 are married (as in the data set CPS1985 of the R package AER,
+ * from the same book), but there it is 438 and 184.
+ */
+const UPSIDE_DOWN = ['union', 'married'];
+
+function valueOf(record: Readonly<Record<string, string | number>>, name: string): string | number | undefined {
+  return UPSIDE_DOWN.includes(name) ? 1 - Number(record[name]) : record[name];
 }

@@ -92,13 +92,14 @@ const KIND = 'lagrangian_fairness_trainer';
  * A network that keeps the gap between groups within a tolerance while it
  * learns, by a multiplier for each gap:
  *
- *     loss = error + sum over gaps of lambda (gap - tolerance),
+ *     loss = error + sum over gaps of lambda (gap - tolerance).
  *
- * with the largest gap of two groups' mean soft decisions,
- * sigmoid(logit / temperature), over running means of batches. The network
+ * Rates are means of soft decisions, sigmoid(logit / temperature). The network
  * descends (Adam); after each step every multiplier moves by
- * lambdaLr (gap - tolerance) and not below 0, so that it rises while the gap is
- * too large and falls where the constraint holds.
+ * lambdaLr (gap - tolerance), the gap taken from running means over batches, and
+ * not below 0: it rises while the gap is too large and falls where the constraint
+ * holds. With more than two groups each has its own share in it, for its distance
+ * from the middle of the highest and the lowest rate.
  *
  * The weights of the best epoch are kept: of those whose decisions on the
  * training rows are within the tolerance the one of least validation loss, else

@@ -1,8 +1,8 @@
-import type { Tensor, Tensor1D, Tensor2D, Variable } from '@tensorflow/tfjs';
+import type { Tensor1D, Tensor2D, Variable } from '@tensorflow/tfjs';
 
 import { DataValidationError } from '../../exceptions/index.ts';
 import { sum } from '../../metrics/statistics/group-stats.ts';
-import { largestGap, softRates, type Tf } from '../../tensor/index.ts';
+import { softRates, type Tf } from '../../tensor/index.ts';
 import {
   EVENTS,
   type FairnessConstraint,
@@ -44,7 +44,7 @@ export interface LagrangianEpoch {
   readonly violationSoft: number;
   /** The largest gap of groups' rates of decisions, over the constraint's events. */
   readonly violationHard: number;
-  /** The multiplier of each event: one, or those of the true and the false positive rate. */
+  /** The multiplier of each gap: one, or those of the true and the false positive rates. */
   readonly lambdas: readonly number[];
 }
 
@@ -60,53 +60,62 @@ export interface ConstrainedRows {
   readonly groups: { readonly labels: readonly string[] };
 }
 
+/** Takes a group without rows out of the highest and the lowest. */
+const BEYOND = 1e30;
+
+/** Stands in for 0 where a division must stay finite. */
+const TINY = 1e-12;
+
 /** Above every loss, so that any model within the tolerance is better than any beyond it. */
 const INFEASIBLE = 1e6;
 
 /**
- * Error + sum over events of lambda (gap - tolerance), for one network.
+ * The lagrangian of one network's error under a bound on the gap of each event.
  *
- * The gap of an event is that of the groups' mean soft decisions,
- * sigmoid(logit / temperature), as running means over batches tell which groups
- * are highest and lowest; the slope is that of the batch. After each step every
- * multiplier moves by lambdaLr (gap - tolerance), and not below 0: it falls
- * where the constraint holds.
+ * A gap of at most tol means that every group's rate r_g lies within tol / 2 of
+ * the middle c of the highest and the lowest, so each group has a multiplier for
+ * either side:
+ *
+ *     error + sum over events and groups of
+ *       up_g (r_g - c - tol / 2) + down_g (c - r_g - tol / 2).
+ *
+ * The network's slope is that of its batch's soft rates, means of
+ * sigmoid(logit / temperature). After each step every multiplier moves by
+ * lambdaLr times twice its own bracket in running means over batches, and not
+ * below 0: it falls where the constraint holds. The bracket has a sign, so that
+ * the noise of small batches cancels out; that of the gap itself would not, since
+ * a gap is never below 0. For two groups it is the multiplier of the gap.
  */
 export function createLagrangianObjective(
   tf: Tf,
   spec: LagrangianSpec,
   { train, validation, groups }: ConstrainedRows,
 ): LagrangianObjective {
-  const { lambdaLr, task } = spec;
+  const { task } = spec;
   const events = EVENTS[spec.fairness];
   const history: LagrangianEpoch[] = [];
   const constrained = events.map((event) => rowsIn(event, train).map((rows) => Number(rows >= spec.minGroupSize)));
   assertTwoGroups(spec, constrained);
-  const states = events.map((event, index) => createRunningRates(tf, spec, event, constrained[index] as Float64Array));
-  const lambdas = events.map(() => tf.tidy(() => tf.variable(tf.zeros([1]), false)));
-
+  const bounds = events.map((event, index) =>
+    createGapBound(
+      tf,
+      spec,
+      { event, tolerance: spec.tolerances[index] as number },
+      constrained[index] as Float64Array,
+    ),
+  );
   return {
     history,
     warnings: leftOut(spec, constrained, groups.labels),
     losses(outputs, batch) {
       const error = batchError(tf, task, outputs, batch, spec.posWeight);
-      const terms = states.map((state, index) =>
-        state
-          .gap(outputs, batch)
-          .sub(spec.tolerances[index] as number)
-          .mul<Tensor1D>(lambdas[index] as Variable),
-      );
-      return terms.reduce((total, term) => total.add<Tensor1D>(term), error);
+      return bounds.reduce((total, bound) => total.add<Tensor1D>(bound.pressure(outputs, batch)), error);
     },
     afterStep(outputs, batch) {
-      for (const [index, state] of states.entries()) {
-        const lambda = lambdas[index] as Variable;
-        const excess = state.update(outputs, batch).sub(spec.tolerances[index] as number);
-        lambda.assign(tf.relu(lambda.add(excess.mul(lambdaLr))));
-      }
+      for (const bound of bounds) bound.update(outputs, batch);
     },
     async judge(epoch, outputs) {
-      const values = await Promise.all(lambdas.map((lambda) => lambda.data()));
+      const lambdas = await Promise.all(bounds.map((bound) => bound.readLambda()));
       const seen = lookAt(spec, train, validation, constrained, outputs);
       history.push(
         Object.freeze({
@@ -114,92 +123,68 @@ export function createLagrangianObjective(
           loss: seen.loss,
           violationSoft: Math.max(...seen.soft),
           violationHard: Math.max(...seen.hard),
-          lambdas: Object.freeze(values.map(([value = NaN]) => value)),
+          lambdas: Object.freeze(lambdas),
         }),
       );
       return judgeGaps(spec, seen);
     },
     dispose() {
-      for (const state of states) state.dispose();
-      tf.dispose(lambdas);
+      for (const bound of bounds) bound.dispose();
     },
   };
 }
 
-/** The soft rates of groups in one event. */
-interface RunningRates {
-  /** The gap of the running means with a batch, [1]; its slope is that of the batch alone. */
-  gap(outputs: Tensor2D, batch: NetworkBatch): Tensor1D;
-  /** Takes a batch into the running means, and gives their gap, [1]. */
-  update(outputs: Tensor2D, batch: NetworkBatch): Tensor1D;
+/** The bound on the gap of one event: its multipliers, and the rates they follow. */
+interface GapBound {
+  /** What the multipliers add to the loss, but for terms without a slope, [1]. */
+  pressure(outputs: Tensor2D, batch: NetworkBatch): Tensor1D;
+  /** Takes a batch into the running rates, and moves the multipliers. */
+  update(outputs: Tensor2D, batch: NetworkBatch): void;
+  /** The multiplier of the gap: half the sum of all. */
+  readLambda(): Promise<number>;
   dispose(): void;
 }
 
-function createRunningRates(
+function createGapBound(
   tf: Tf,
-  { smoothing, temperature, task }: LagrangianSpec,
-  event: FairnessEvent,
+  { smoothing, temperature, task, lambdaLr }: LagrangianSpec,
+  { event, tolerance }: { readonly event: FairnessEvent; readonly tolerance: number },
   constrained: Float64Array,
-): RunningRates {
+): GapBound {
   const g = constrained.length;
   const chosen = tf.tensor2d([...constrained], [1, g]);
+  const zeros = (): Variable => tf.tidy(() => tf.variable(tf.zeros([1, g]), false));
+  const [up, down] = [zeros(), zeros()];
   // Sums and weights apart, so that a group that a batch lacks keeps its rate.
-  const sums = tf.tidy(() => tf.variable(tf.zeros([1, g]), false));
-  const weights = tf.tidy(() => tf.variable(tf.zeros([1, g]), false));
+  const [sums, weights] = [zeros(), zeros()];
   const soften = (outputs: Tensor2D): Tensor2D =>
     task === 'binary' ? tf.sigmoid(outputs.div<Tensor2D>(temperature)) : outputs;
   const membership = (batch: NetworkBatch): Tensor2D => membershipIn(tf, event, batch).mul(chosen);
-  const withBatch = (scores: Tensor2D, members: Tensor2D): { sums: Tensor2D; weights: Tensor2D } => ({
-    sums: sums.mul(smoothing).add<Tensor2D>(tf.matMul(scores, members)),
-    weights: weights.mul(smoothing).add<Tensor2D>(members.sum(0, true)),
-  });
-  const ratesOf = (running: { sums: Tensor2D; weights: Tensor2D }): { rates: Tensor2D; present: Tensor2D } => ({
-    rates: running.sums.div(running.weights.maximum(1e-12)),
-    present: running.weights.greater(0).cast('float32'),
-  });
   return {
-    gap(outputs, batch) {
-      const members = membership(batch);
-      const gap = tf.customGrad((...given: (Tensor | ((saved: Tensor[]) => void))[]) => {
-        const [logits, save] = given as [Tensor2D, (kept: Tensor[]) => void];
-        const scores = soften(logits);
-        const running = ratesOf(withBatch(scores, members));
-        const slopes = slopesOfGap(tf, running, softRates(tf, scores, members), members);
-        const ofScores = task === 'binary' ? scores.mul(tf.sub(1, scores)).div(temperature) : tf.onesLike(scores);
-        save([ofScores.mul(slopes)]);
-        return {
-          value: largestGap(tf, running),
-          gradFunc: (upstream: Tensor, [slope]: Tensor[]) => (slope as Tensor).mul(upstream.reshape([-1, 1])),
-        };
-      });
-      return gap(outputs) as Tensor1D;
+    pressure(outputs, batch) {
+      const { rates } = softRates(tf, soften(outputs), membership(batch));
+      return rates.mul(up.sub(down)).sum<Tensor1D>(1);
     },
     update(outputs, batch) {
-      const running = withBatch(soften(outputs), membership(batch));
-      sums.assign(running.sums);
-      weights.assign(running.weights);
-      return largestGap(tf, ratesOf(running));
+      const members = membership(batch);
+      sums.assign(sums.mul(smoothing).add(tf.matMul(soften(outputs), members)));
+      weights.assign(weights.mul(smoothing).add(members.sum(0, true)));
+      const present = weights.greater(0).cast<Tensor2D>('float32');
+      const rates = sums.div<Tensor2D>(weights.maximum(TINY));
+      const beyond = tf.sub(1, present).mul(BEYOND);
+      const middle = rates.sub(beyond).max().add(rates.add(beyond).min()).div(2);
+      const offset = rates.sub(middle).mul(2).mul(present);
+      up.assign(tf.relu(up.add(offset.sub(tolerance).mul(lambdaLr))));
+      down.assign(tf.relu(down.add(offset.neg().sub(tolerance).mul(lambdaLr))));
+    },
+    async readLambda() {
+      const [ups, downs] = await Promise.all([up.data(), down.data()]);
+      return (sum(ups) + sum(downs)) / 2;
     },
     dispose() {
-      tf.dispose([chosen, sums, weights]);
+      tf.dispose([chosen, up, down, sums, weights]);
     },
   };
-}
-
-/** d gap / d score of each row, [1, n]: its share of the highest group's rate, or minus that of the lowest's. */
-function slopesOfGap(
-  tf: Tf,
-  running: { rates: Tensor2D; present: Tensor2D },
-  inBatch: { present: Tensor2D },
-  members: Tensor2D,
-): Tensor2D {
-  const g = running.rates.shape[1];
-  const away = tf.sub(1, running.present).mul(1e30);
-  const highest = tf.oneHot(running.rates.sub(away).argMax(1), g);
-  const lowest = tf.oneHot(running.rates.add(away).argMin(1), g);
-  const signs = highest.sub(lowest).cast('float32').mul(inBatch.present);
-  const shares = members.div<Tensor2D>(members.sum(0, true).maximum(1e-12));
-  return tf.matMul(signs as Tensor2D, shares.transpose());
 }
 
 /** What an epoch's outputs come to, on the host. */

@@ -1,8 +1,10 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+
 import * as tf from '@tensorflow/tfjs';
 import { expect } from 'chai';
 
 import { TrainingError, ValueError } from '../../../src/exceptions/index.ts';
-import { createRandom } from '../../../src/internal/random.ts';
 import { loadTensorflow } from '../../../src/tensor/index.ts';
 import { ConstantClassifier } from '../../../src/training/estimators/constant-classifier.ts';
 import { FixedMatrix } from '../../../src/training/estimators/fixed-matrix.ts';
@@ -10,30 +12,11 @@ import {
   LogisticRegression,
   type LogisticRegressionOptions,
 } from '../../../src/training/estimators/logistic-regression.ts';
-import { largestDistance, objectiveOf, type PlainRows, scaledSlopesOf } from './definitions.ts';
+import { projectRoot } from '../../helpers/project-files.ts';
+import { largestDistance, objectiveOf, scaledSlopesOf } from './definitions.ts';
+import { makeRows } from './mixed-rows.ts';
 
 const PRECISIONS: LogisticRegressionOptions[] = [{ precision: 'float64' }, { precision: 'float32', backend: 'wasm' }];
-
-/** Columns of every kind: dense, far from 0, tiny, with two values other than 0 and 1, one-hot, mostly 0. */
-function makeRows(count: number, seed = 1): PlainRows {
-  const random = createRandom(seed);
-  const x = Array.from({ length: count }, () => {
-    const level = random.integer(3);
-    return [
-      random.normal(),
-      2000 + random.integer(20),
-      1e-4 * random.normal(),
-      random.next() < 0.3 ? 7 : 3,
-      Number(level === 0),
-      Number(level === 1),
-      random.next() < 0.9 ? 0 : random.next(),
-    ];
-  });
-  const y = x.map(([a = 0, b = 0, c = 0, d = 0, e = 0]) =>
-    Number(a + (b - 2010) / 5 + c * 1e4 + (d - 4) / 4 - e + 2 * random.normal() > 0),
-  );
-  return { x, y, weights: x.map(() => 2 * random.next()) };
-}
 
 describe('LogisticRegression', () => {
   for (const how of PRECISIONS) {
@@ -70,75 +53,6 @@ describe('LogisticRegression', () => {
           expect(model.converged).to.equal(true);
         });
       }
-
-      it('tells of classes that a plane separates, and stops', async () => {
-        const model = await new LogisticRegression({ l2: 0, ...how }).fit([[1], [2], [4], [5]], [0, 0, 1, 1]);
-        expect(model.converged).to.equal(true);
-        expect(model.warnings).to.have.length(1);
-        expect(model.warnings[0]).to.match(/separate the classes/);
-        expect(model.coefficients[0]).to.be.within(5, 1000);
-        expect(model.deviance).to.be.below(1e-6);
-      });
-
-      it('tells of classes that are separated among some rows only', async () => {
-        // All rows with the feature are of class 1; the others have odds of 1.
-        const x = [[1], [1], [0], [0], [0], [0]];
-        const model = await new LogisticRegression({ l2: 0, ...how }).fit(x, [1, 1, 0, 1, 0, 1]);
-        expect(model.warnings.join()).to.match(/separate the classes/);
-        expect((await model.predictProba([[1], [0]])).map((value) => Math.round(value * 1e6) / 1e6)).to.deep.equal(
-          Float64Array.of(1, 0.5),
-        );
-      });
-
-      it('says nothing of separated classes that a penalty bounds', async () => {
-        const model = await new LogisticRegression(how).fit([[1], [2], [4], [5]], [0, 0, 1, 1]);
-        expect([model.converged, model.warnings]).to.deep.equal([true, []]);
-      });
-
-      it('gives a constant column 0 and names it', async () => {
-        const { x, y } = makeRows(100);
-        const plain = await new LogisticRegression({ l2: 0, ...how }).fit(x, y);
-        const model = await new LogisticRegression({ l2: 0, ...how }).fit(
-          x.map((row) => [0.1, ...row]),
-          y,
-        );
-        expect(model.coefficients[0]).to.equal(0);
-        expect(model.warnings).to.deep.equal(['column 0: one value only, so the coefficient is 0']);
-        expect([...model.coefficients.slice(1)]).to.deep.equal([...plain.coefficients]);
-      });
-
-      it('shares a coefficient between columns that repeat each other, and tells', async () => {
-        const { x, y } = makeRows(300);
-        const single = await new LogisticRegression({ l2: 0, ...how }).fit(
-          x.map(([a = 0]) => [a]),
-          y,
-        );
-        const twice = await new LogisticRegression({ l2: 0, ...how }).fit(
-          x.map(([a = 0]) => [a, a]),
-          y,
-        );
-        const half = (single.coefficients[0] ?? NaN) / 2;
-        const tolerance = precise ? 1e-6 : 1e-4;
-        for (const value of twice.coefficients) expect(value).to.be.closeTo(half, tolerance);
-        expect(twice.warnings.join()).to.match(/repeat each other/);
-        expect(twice.converged).to.equal(true);
-      });
-
-      it('a penalised pair of equal columns is a single one with half the penalty', async () => {
-        // With b in both, the penalty l2 / 2 (b^2 + b^2) is that of 2b under l2 / 2.
-        const { x, y } = makeRows(300);
-        const single = await new LogisticRegression({ l2: 2, ...how }).fit(
-          x.map(([a = 0]) => [a]),
-          y,
-        );
-        const twice = await new LogisticRegression({ l2: 4, ...how }).fit(
-          x.map(([a = 0]) => [a, a]),
-          y,
-        );
-        const tolerance = precise ? 1e-9 : 1e-5;
-        expect(twice.coefficients[0]).to.be.closeTo((single.coefficients[0] ?? NaN) / 2, tolerance);
-        expect(twice.warnings).to.deep.equal([]);
-      });
 
       it('stops at maxIterations and says so', async () => {
         const { x, y } = makeRows(300);
@@ -274,6 +188,25 @@ describe('LogisticRegression', () => {
       expect(error).to.be.instanceOf(TrainingError);
     });
     expect(tf.memory().numTensors).to.equal(before);
+  });
+
+  it('in float64 loads no TensorFlow.js', async () => {
+    const source = `
+      import { createRequire } from 'node:module';
+      import { LogisticRegression } from './src/training/estimators/logistic-regression.ts';
+      const isLoaded = () =>
+        Object.keys(createRequire(process.cwd() + '/any.js').cache).some((file) => file.includes('@tensorflow'));
+      const rows = [[[0], [1], [1]], [0, 1, 0]];
+      await new LogisticRegression({ precision: 'float64' }).fit(...rows);
+      const before = isLoaded();
+      await new LogisticRegression({ backend: 'cpu' }).fit(...rows);
+      console.log(before, isLoaded());`;
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      ['--import', 'tsx', '--input-type', 'module', '--eval', source],
+      { cwd: projectRoot },
+    );
+    expect(stdout.trim()).to.equal('false true');
   });
 
   it('refuses values too large to be added up', async () => {

@@ -222,10 +222,13 @@ for (const [name, read] of Object.entries(READERS)) {
       expect(objectiveOf(rows, theirs, 1) - objectiveOf(rows, exact, 1)).to.be.within(0, allowed);
     });
 
-    it('decides as well on the rows learned from, to 1 in 1000', async () => {
+    it('decides as well on the rows learned from, to one row or one in 1000', async () => {
       const decisions = await exact.predict(rows.x);
       const right = decisions.filter((decision, row) => decision === rows.y[row]).length;
-      expect(right / rows.y.length).to.be.closeTo(anchor?.runs.unconstrained_lr.train.accuracy ?? NaN, 1e-3);
+      expect(right / rows.y.length).to.be.closeTo(
+        anchor?.runs.unconstrained_lr.train.accuracy ?? NaN,
+        Math.max(1e-3, 1.01 / rows.y.length),
+      );
     });
 
     if (name === 'compas') {

@@ -370,6 +370,11 @@ describe('a calibrator refuses', () => {
     ['a missing group', fit([0.5, 0.6], [0, 1], ['a', null]), /groups is missing at index 1/],
     ['a negative weight', fit([0.5, 0.6], [0, 1], ['a', 'a'], [1, -1]), /sampleWeight must be 0 or more.*index 1/],
     ['weights that are all 0', fit([0.5, 0.6], [0, 1], ['a', 'a'], [0, 0]), /sampleWeight is 0 in every row/],
+    [
+      'weights whose sum is infinite',
+      fit([0.5, 0.6], [0, 1], ['a', 'a'], [1e308, 1e308]),
+      /sampleWeight add up to more/,
+    ],
     ['lengths that differ', fit([0.5, 0.6], [0, 1, 1], ['a', 'a']), /scores and y differ in length: 2 and 3/],
     ['no rows', fit([], [], []), /no rows to learn from/],
     ['labels that are all 1', fit([0.5, 0.6], [1, 1], ['a', 'a']), /y is 1 in every row/],

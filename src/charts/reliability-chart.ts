@@ -1,0 +1,150 @@
+import { type Chart, COLOURS, FONT_FAMILY } from './chart.ts';
+import { shortenLabel } from './chart-labels.ts';
+import { placePanels } from './panel-grid.ts';
+import {
+  diagonal,
+  panelAxes,
+  panelCount,
+  type ReliabilityDot,
+  reliabilityLine,
+  SCALE_STEPS,
+  upwardName,
+} from './reliability-parts.ts';
+
+export type { ReliabilityDot } from './reliability-parts.ts';
+
+/** What is drawn of a group. */
+export interface ReliabilityPanel {
+  readonly label: string;
+  readonly n: number;
+  /** Bins by rising score. */
+  readonly before: readonly ReliabilityDot[];
+  /** The same rows after calibration. */
+  readonly after?: readonly ReliabilityDot[] | undefined;
+}
+
+/** Words around the chart. */
+export interface ReliabilityChartText {
+  readonly title?: string | undefined;
+  readonly subtitle?: string | undefined;
+  /**
+   * Confidence level of the intervals.
+   * @defaultValue 0.95
+   */
+  readonly level?: number | undefined;
+}
+
+/** Of more groups only the largest are drawn. */
+const MOST_PANELS = 16;
+
+const LINE_HEIGHT = 18;
+
+/** About how wide a letter of a group's label is. */
+const LABEL_LETTER = 7.4;
+
+/** The diagonal as the legend shows it; a line without dots would get one there. */
+const DASHES = 'path://M0 0h5v1.6h-5z M9 0h5v1.6h-5z M18 0h5v1.6h-5z';
+
+/**
+ * The share of positives over the mean score of bins, a panel for each group:
+ * on the diagonal the two agree. All panels have one scale, from 0 to the
+ * least of 0.05, 0.1, 0.2, 0.5 and 1 that holds every dot; intervals are cut
+ * off there. Of more than sixteen groups the largest are drawn, and the chart
+ * says so.
+ */
+export function reliabilityChart(panels: readonly ReliabilityPanel[], text: ReliabilityChartText = {}): Chart {
+  const drawn = largest(panels);
+  const hasAfter = drawn.some(({ after }) => after !== undefined);
+  const dots = drawn.flatMap(({ before, after }) => [...before, ...(after ?? [])]);
+  const top = Math.max(0, ...dots.flatMap(({ meanScore, positiveRate }) => [meanScore, positiveRate]));
+  const most = [...SCALE_STEPS.keys()].find((end) => end >= top) ?? 1;
+  const percent = Number((100 * (text.level ?? 0.95)).toFixed(4));
+  const lines = [
+    text.subtitle,
+    `Dots are bins of equal mass, bars their ${String(percent)}% intervals.`,
+    panels.length > drawn.length
+      ? `Drawn are the ${String(drawn.length)} largest of ${String(panels.length)} groups.`
+      : undefined,
+  ].filter((line) => line !== undefined);
+  const { width, height, grids, side } = placePanels(drawn.length, 62 + lines.length * LINE_HEIGHT);
+  return {
+    width,
+    height,
+    description: describe(panels, drawn),
+    option: {
+      animation: false,
+      backgroundColor: '#ffffff',
+      textStyle: { fontFamily: FONT_FAMILY, color: COLOURS.ink },
+      title: title(text.title ?? 'Reliability of scores by group', lines, width),
+      legend: {
+        left: 16,
+        bottom: 10,
+        itemGap: 24,
+        selectedMode: false,
+        textStyle: { fontFamily: FONT_FAMILY, fontSize: 12, color: COLOURS.ink },
+        data: drawn.length === 0 ? [] : legendOf(hasAfter),
+      },
+      tooltip: { trigger: 'item', formatter: '{b}' },
+      grid: grids.map(({ left, top: from, width: across }) => ({
+        left: `${((100 * left) / width).toFixed(4)}%`,
+        top: from,
+        width: `${((100 * across) / width).toFixed(4)}%`,
+        height: side,
+        outerBoundsMode: 'none',
+      })),
+      xAxis: grids.map((place, index) => panelAxes(index, place, most, '').x),
+      yAxis: [
+        ...grids.map(
+          (place, index) =>
+            panelAxes(index, place, most, shortenLabel(drawn[index]?.label ?? '', Math.floor(side / LABEL_LETTER))).y,
+        ),
+        ...grids.flatMap(({ isFirst }, index) => (isFirst ? [upwardName(index, most)] : [])),
+      ],
+      series: drawn.flatMap(({ n, before, after }, index) => [
+        diagonal(index, most),
+        panelCount(index, n, most),
+        reliabilityLine(hasAfter ? 'before' : 'scores', index, before, most),
+        ...(after === undefined ? [] : [reliabilityLine('after', index, after, most)]),
+      ]),
+    },
+  };
+}
+
+function legendOf(hasAfter: boolean): unknown[] {
+  return [...(hasAfter ? ['before', 'after'] : ['scores']), { name: 'calibrated', icon: DASHES }];
+}
+
+/** The largest groups, in the order that all were given in. */
+function largest(panels: readonly ReliabilityPanel[]): readonly ReliabilityPanel[] {
+  if (panels.length <= MOST_PANELS) return panels;
+  const kept = new Set([...panels].sort((a, b) => b.n - a.n).slice(0, MOST_PANELS));
+  return panels.filter((panel) => kept.has(panel));
+}
+
+function title(name: string, lines: readonly string[], width: number): unknown {
+  return {
+    text: shortenLabel(name, Math.floor((width - 32) / 9.5)),
+    subtext: lines.map((line) => shortenLabel(line, Math.floor((width - 32) / 6.6))).join('\n'),
+    left: 16,
+    top: 12,
+    itemGap: 6,
+    textStyle: { fontFamily: FONT_FAMILY, fontSize: 16, fontWeight: 700, color: COLOURS.ink },
+    subtextStyle: { fontFamily: FONT_FAMILY, fontSize: 12, lineHeight: LINE_HEIGHT, color: COLOURS.quiet },
+  };
+}
+
+function describe(panels: readonly ReliabilityPanel[], drawn: readonly ReliabilityPanel[]): string {
+  const parts = drawn.map(({ label, before, after }) => {
+    const own = `${shortenLabel(label)}: ${meanDistance(before)}`;
+    return after === undefined ? own : `${own} before, ${meanDistance(after)} after`;
+  });
+  const groups = `${String(panels.length)} ${panels.length === 1 ? 'group' : 'groups'}`;
+  return `Reliability of ${groups}: mean distance of shares from scores. ${parts.join('; ')}.`;
+}
+
+function meanDistance(dots: readonly ReliabilityDot[]): string {
+  const n = dots.reduce((sum, dot) => sum + dot.n, 0);
+  if (n === 0) return 'no rows';
+  const sum = dots.reduce((total, dot) => total + dot.n * Math.abs(dot.positiveRate - dot.meanScore), 0);
+  return (sum / n).toFixed(3);
+}

@@ -1,0 +1,164 @@
+import { COLOURS, FONT_FAMILY } from './chart.ts';
+import { compactNumber, countLabel } from './chart-labels.ts';
+import type { PanelPlace } from './panel-grid.ts';
+
+/** Rows whose scores are near each other. */
+export interface ReliabilityDot {
+  readonly n: number;
+  readonly meanScore: number;
+  readonly positiveRate: number;
+  readonly low: number;
+  readonly high: number;
+}
+
+/** The steps of the axes by where these end. */
+export const SCALE_STEPS: ReadonlyMap<number, number> = new Map([
+  [0.05, 0.01],
+  [0.1, 0.02],
+  [0.2, 0.05],
+  [0.5, 0.1],
+  [1, 0.2],
+]);
+
+/** How each line is drawn. */
+const LINES = {
+  before: { line: COLOURS.other, fill: '#ffffff', edge: COLOURS.other, bar: COLOURS.other, z: 3 },
+  after: { line: COLOURS.main, fill: COLOURS.main, edge: COLOURS.main, bar: COLOURS.main, z: 4 },
+  scores: { line: COLOURS.main, fill: COLOURS.main, edge: COLOURS.main, bar: COLOURS.main, z: 4 },
+} as const;
+
+/** Both axes of a panel; words stand only at the edge of the picture, and the group's label above the panel. */
+export function panelAxes(
+  index: number,
+  { isFirst, isLowest }: PanelPlace,
+  most: number,
+  label: string,
+): { readonly x: unknown; readonly y: unknown } {
+  const axis = (hasLabels: boolean): Record<string, unknown> => ({
+    type: 'value',
+    gridIndex: index,
+    min: 0,
+    max: most,
+    interval: SCALE_STEPS.get(most),
+    axisLabel: { show: hasLabels, fontFamily: FONT_FAMILY, fontSize: 11, color: COLOURS.quiet },
+    axisLine: { show: true, onZero: false, lineStyle: { color: COLOURS.other } },
+    axisTick: { show: false },
+    splitLine: { lineStyle: { color: COLOURS.grid } },
+  });
+  return {
+    x: {
+      ...axis(isLowest),
+      name: isLowest ? 'Mean score' : '',
+      nameLocation: 'middle',
+      nameGap: 28,
+      nameTextStyle: { fontFamily: FONT_FAMILY, fontSize: 12, color: COLOURS.ink },
+    },
+    y: {
+      ...axis(isFirst),
+      name: label,
+      nameLocation: 'end',
+      nameGap: 25,
+      nameTextStyle: { align: 'left', fontFamily: FONT_FAMILY, fontSize: 13, fontWeight: 700, color: COLOURS.ink },
+    },
+  };
+}
+
+/** What the upward axis shows: the name of an axis of its own, since the panel's bears the group's label. */
+export function upwardName(index: number, most: number): unknown {
+  return {
+    type: 'value',
+    gridIndex: index,
+    position: 'left',
+    min: 0,
+    max: most,
+    name: 'Share of positives',
+    nameLocation: 'middle',
+    nameGap: 38,
+    nameTextStyle: { fontFamily: FONT_FAMILY, fontSize: 12, color: COLOURS.ink },
+    axisLabel: { show: false },
+    axisLine: { show: false },
+    axisTick: { show: false },
+    splitLine: { show: false },
+  };
+}
+
+/** Where scores mean what they say. */
+export function diagonal(index: number, most: number): unknown {
+  return {
+    name: 'calibrated',
+    type: 'line',
+    xAxisIndex: index,
+    yAxisIndex: index,
+    silent: true,
+    symbol: 'none',
+    data: [{ value: [0, 0] }, { value: [most, most] }],
+    lineStyle: { color: COLOURS.quiet, width: 1, type: [4, 4] },
+    itemStyle: { color: COLOURS.quiet },
+    z: 2,
+  };
+}
+
+/** A group's rows, under its label. */
+export function panelCount(index: number, n: number, most: number): unknown {
+  return {
+    name: 'rows',
+    type: 'scatter',
+    xAxisIndex: index,
+    yAxisIndex: index,
+    silent: true,
+    clip: false,
+    symbolSize: 0,
+    data: [{ value: [0, most], name: countLabel(n) }],
+    label: {
+      show: true,
+      position: 'top',
+      distance: 9,
+      align: 'left',
+      formatter: '{b}',
+      fontFamily: FONT_FAMILY,
+      fontSize: 12,
+      color: COLOURS.quiet,
+    },
+  };
+}
+
+/** Dots joined by a line, with bars for their intervals. */
+export function reliabilityLine(
+  name: keyof typeof LINES,
+  index: number,
+  dots: readonly ReliabilityDot[],
+  most: number,
+): unknown {
+  const { line, fill, edge, bar, z } = LINES[name];
+  const cut = (share: number): number => Math.min(most, share);
+  return {
+    name,
+    type: 'line',
+    xAxisIndex: index,
+    yAxisIndex: index,
+    data: dots.map((dot) => ({ value: [dot.meanScore, dot.positiveRate], name: words(dot) })),
+    symbol: 'circle',
+    symbolSize: 6,
+    showAllSymbol: true,
+    lineStyle: { color: line, width: 1.6 },
+    itemStyle: { color: fill, borderColor: edge, borderWidth: 1.4, opacity: 1 },
+    emphasis: { disabled: true },
+    z,
+    markLine: {
+      silent: true,
+      animation: false,
+      symbol: 'none',
+      label: { show: false },
+      lineStyle: { color: bar, width: 1.2, type: 'solid', opacity: 0.55 },
+      data: dots.map(({ meanScore, low, high }) => [
+        { coord: [meanScore, cut(low)] },
+        { coord: [meanScore, cut(high)] },
+      ]),
+    },
+  };
+}
+
+function words({ n, meanScore, positiveRate, low, high }: ReliabilityDot): string {
+  const [score, share, from, to] = [meanScore, positiveRate, low, high].map(compactNumber);
+  return `mean score ${score ?? ''}, share of positives ${share ?? ''} (${from ?? ''} to ${to ?? ''}), ${countLabel(n)}`;
+}

@@ -1,0 +1,63 @@
+import { z } from 'zod';
+
+/** What `calibrate` may be asked beside its data; the library fills in what is left out. */
+export const calibrateSchema = z.object({
+  method: z.enum(['platt', 'isotonic', 'temperature']).optional(),
+  input: z.enum(['logit', 'score']).optional(),
+  minSamples: z.number().int().min(1).optional(),
+  folds: z.number().int().min(1).optional(),
+  trainSize: z.number().gt(0).lt(1).optional(),
+  seed: z.number().int().optional(),
+});
+
+const isRising = (values: readonly number[]): boolean =>
+  values.every((value, place) => value >= (values[place - 1] ?? value));
+
+const mapSchema = z.discriminatedUnion('kind', [
+  z.object({
+    kind: z.literal('platt'),
+    input: z.enum(['logit', 'score']),
+    slope: z.number(),
+    intercept: z.number(),
+  }),
+  z
+    .object({
+      kind: z.literal('isotonic'),
+      scores: z.array(z.number().min(0).max(1)).min(1),
+      rates: z.array(z.number().min(0).max(1)).min(1),
+    })
+    .refine(({ scores, rates }) => scores.length === rates.length, 'scores and rates differ in number')
+    .refine(
+      ({ scores, rates }) => isRising(scores) && new Set(scores).size === scores.length && isRising(rates),
+      'scores and rates must rise',
+    ),
+  z.object({ kind: z.literal('temperature'), temperature: z.number().gt(0) }),
+]);
+
+/** A saved group fairness calibrator. */
+export const calibratorSchema = z.object({
+  kind: z.literal('group_fairness_calibrator'),
+  params: z.object({
+    method: z.enum(['platt', 'isotonic', 'temperature']),
+    min_samples: z.number().int().min(1),
+    input: z.enum(['logit', 'score']).optional(),
+  }),
+  state: z
+    .object({
+      margin: z.number().gt(0).lte(0.25),
+      pooled: mapSchema,
+      n: z.number().int().min(1),
+      positive_rate: z.number().min(0).max(1),
+      groups: z.array(
+        z.object({
+          label: z.string(),
+          n: z.number().int().min(1),
+          positive_rate: z.number().min(0).max(1),
+          map: mapSchema.nullable(),
+          reason: z.string().nullable(),
+        }),
+      ),
+      warnings: z.array(z.string()),
+    })
+    .nullable(),
+});

@@ -1,0 +1,197 @@
+import { TrainingError, ValueError } from '../../exceptions/index.ts';
+import { oneOf } from '../../internal/one-of.ts';
+import type { ColumnSource } from '../../table/index.ts';
+import { assertBinary, readFitRows } from '../data/fit-rows.ts';
+import type { Matrix, MatrixSource } from '../data/matrix.ts';
+import type { Estimator, EstimatorJson, FitOptions, PredictOptions } from './estimator.ts';
+import { decide, fittedOr, readPredictRows } from './estimator-rows.ts';
+import { isEstimator } from './is-estimator.ts';
+import {
+  isPlainModel,
+  type PlainFeatures,
+  type PlainModel,
+  type PlainModelOptions,
+  toRows,
+  type TypedModel,
+} from './plain-model.ts';
+import { readLabels, readNumbers, readProbabilities } from './plain-output.ts';
+
+/** An estimator, a model with `fit` and `predict`, or a function that makes one. */
+export type EstimatorSource = Estimator | PlainModel | (() => Estimator | PlainModel);
+
+const FEATURES = ['rows', 'matrix'] as const;
+const TASKS = ['binary', 'regression'] as const;
+
+/** How models are called when messages name them. */
+const CLASS_NAME = 'adapted model';
+
+/**
+ * Makes an {@link Estimator} of any object with `fit(X, y, { sampleWeight })` and
+ * `predict(X)`, synchronous or not; `predictProba(X)` is used where it is there.
+ * X comes as rows of numbers or as a matrix, y and weights as arrays of numbers,
+ * and no weights as no `sampleWeight`. A model that ignores its weights is fitted
+ * without them, which nothing here can tell.
+ *
+ * `clone` calls the function that makes models, else the model's own `clone`, else
+ * copies the object as it was when it was adapted. Without `predictProba`
+ * decisions stand for probabilities; with `task: 'regression'` values cut to [0, 1].
+ * @param model the model, or (safest) a function that makes an unfitted one
+ * @throws {ValueError} where it lacks `fit` or `predict`
+ * @example
+ * ```ts
+ * import { adaptEstimator } from 'evenhand/training';
+ *
+ * class Majority {
+ *   label = 0;
+ *   fit(x: number[][], y: number[]) {
+ *     this.label = y.filter((value) => value === 1).length * 2 > y.length ? 1 : 0;
+ *   }
+ *   predict(x: number[][]) {
+ *     return x.map(() => this.label);
+ *   }
+ * }
+ * const estimator = await adaptEstimator(() => new Majority()).fit([[1], [2], [3]], [1, 1, 0]);
+ * console.log([...(await estimator.predict([[4], [5]]))]);
+ * // [ 1, 1 ]
+ * ```
+ */
+export function adaptEstimator(model: PlainModel | (() => PlainModel), options: PlainModelOptions = {}): Estimator {
+  const how: Required<PlainModelOptions> = {
+    features: oneOf('features', options.features ?? 'rows', FEATURES),
+    task: oneOf('task', options.task ?? 'binary', TASKS),
+  };
+  const make = typeof model === 'function' ? () => typedModel(callFactory(model)) : copiesOf(typedModel(model));
+  return new AdaptedEstimator(typeof model === 'function' ? make() : model, make, how);
+}
+
+/**
+ * Whatever stands for an estimator, as one.
+ * @throws {ValueError} for anything that lacks `fit` or `predict`
+ */
+export function toEstimator(source: EstimatorSource, options: PlainModelOptions = {}): Estimator {
+  if (isEstimator(source)) return source;
+  if (typeof source !== 'function') return adaptEstimator(source, options);
+  const made = callFactory(source);
+  return isEstimator(made) ? made : adaptEstimator(source, options);
+}
+
+class AdaptedEstimator implements Estimator {
+  readonly #model: TypedModel;
+  readonly #make: () => TypedModel;
+  readonly #how: Required<PlainModelOptions>;
+  /** Features that it was fitted on. */
+  #features: number | undefined;
+
+  constructor(model: TypedModel, make: () => TypedModel, how: Required<PlainModelOptions>) {
+    this.#model = model;
+    this.#make = make;
+    this.#how = how;
+  }
+
+  async fit(x: MatrixSource, y: ColumnSource, { sampleWeight, signal }: FitOptions = {}): Promise<this> {
+    this.#features = undefined;
+    const rows = await readFitRows(x, y, sampleWeight);
+    if (this.#how.task === 'binary') assertBinary(rows.y);
+    signal?.throwIfAborted();
+    const weights = sampleWeight === undefined ? {} : { sampleWeight: [...rows.weights] };
+    await this.#model.fit(this.#toFeatures(rows.x), [...rows.y], weights);
+    signal?.throwIfAborted();
+    this.#features = rows.x.columns;
+    return this;
+  }
+
+  async predictProba(x: MatrixSource): Promise<Float64Array> {
+    const matrix = await this.#read(x);
+    if (this.#model.predictProba !== undefined) return this.#probabilities(matrix);
+    if (this.#how.task === 'binary') return Float64Array.from(await this.#labels(matrix));
+    return (await this.#values(matrix)).map((value) => Math.min(1, Math.max(0, value)));
+  }
+
+  async predict(x: MatrixSource, { threshold }: PredictOptions = {}): Promise<Uint8Array | Float64Array> {
+    if (this.#how.task === 'regression') {
+      const values = await this.#values(await this.#read(x));
+      return threshold === undefined ? values : decide(values, threshold);
+    }
+    return threshold === undefined ? this.#labels(await this.#read(x)) : decide(await this.predictProba(x), threshold);
+  }
+
+  clone(): Estimator {
+    return new AdaptedEstimator(this.#make(), this.#make, this.#how);
+  }
+
+  /** @throws {TrainingError} where the model was fitted and cannot be written */
+  toJSON(): EstimatorJson {
+    const { features, task } = this.#how;
+    const params = { features, task };
+    if (this.#features === undefined) return { kind: 'adapted', params, state: null };
+    if (this.#model.toJSON !== undefined) {
+      return { kind: 'adapted', params, state: { features: this.#features, model: this.#model.toJSON() } };
+    }
+    throw new TrainingError('This adapted model has no toJSON method, so what it learned cannot be written.', {
+      suggestion: 'Give the model a toJSON method, or save it by its own means.',
+    });
+  }
+
+  async #read(x: MatrixSource): Promise<Matrix> {
+    return readPredictRows(x, fittedOr(this.#features, CLASS_NAME));
+  }
+
+  async #labels(matrix: Matrix): Promise<Uint8Array> {
+    const value = await this.#model.predict(this.#toFeatures(matrix));
+    return readLabels({ name: 'predict(X)', value, rows: matrix.rows });
+  }
+
+  async #values(matrix: Matrix): Promise<Float64Array> {
+    const value = await this.#model.predict(this.#toFeatures(matrix));
+    return readNumbers({ name: 'predict(X)', value, rows: matrix.rows });
+  }
+
+  async #probabilities(matrix: Matrix): Promise<Float64Array> {
+    const value = await this.#model.predictProba?.(this.#toFeatures(matrix));
+    return readProbabilities({ name: 'predictProba(X)', value, rows: matrix.rows });
+  }
+
+  #toFeatures(matrix: Matrix): PlainFeatures {
+    return this.#how.features === 'rows' ? toRows(matrix) : matrix;
+  }
+}
+
+/** Makes unfitted copies of a model: by its own method, else of what it owned when it was given. */
+function copiesOf(model: TypedModel): () => TypedModel {
+  if (model.clone !== undefined) return () => typedModel(model.clone?.());
+  let owned: unknown;
+  try {
+    owned = structuredClone({ ...model });
+  } catch (cause) {
+    return () => {
+      throw new ValueError('The model cannot be copied: it has no clone method, and owns what cannot be cloned.', {
+        context: { parameter: 'model' },
+        suggestion: 'Give a function that makes one, as in () => new Model().',
+        cause,
+      });
+    };
+  }
+  const prototype: unknown = Object.getPrototypeOf(model);
+  return () => Object.assign(Object.create(prototype as object) as TypedModel, structuredClone(owned));
+}
+
+function callFactory<Made>(make: () => Made): Made {
+  try {
+    return make();
+  } catch (cause) {
+    throw new ValueError('The function given as estimator failed, and should have made a model.', {
+      context: { parameter: 'estimator' },
+      suggestion: 'Give a function that makes an unfitted model, as in () => new Model(), not the class itself.',
+      cause,
+    });
+  }
+}
+
+/** @throws {ValueError} for what is no model */
+function typedModel(model: unknown): TypedModel {
+  if (isPlainModel(model)) return model;
+  throw new ValueError(
+    `The estimator parameter must be an estimator, an object with fit and predict, or a function that makes one. Got ${String(model)} instead.`,
+    { context: { parameter: 'estimator' }, suggestion: 'Give new LogisticRegression(), or a model with both methods.' },
+  );
+}

@@ -1,0 +1,40 @@
+import { DataValidationError } from '../../exceptions/index.ts';
+import { suggestNames } from '../../internal/nearest.ts';
+import { ConstantClassifier } from './constant-classifier.ts';
+import type { Estimator } from './estimator.ts';
+import { LinearRegression } from './linear-regression.ts';
+import { LogisticRegression } from './logistic-regression.ts';
+import { MlLogisticRegression } from './ml-logistic-regression.ts';
+
+/** Who reads which kind. */
+const READERS: Readonly<Record<string, (json: unknown) => Estimator>> = {
+  constant_classifier: (json) => ConstantClassifier.fromJSON(json),
+  linear_regression: (json) => LinearRegression.fromJSON(json),
+  logistic_regression: (json) => LogisticRegression.fromJSON(json),
+  ml_logistic_regression: (json) => MlLogisticRegression.fromJSON(json),
+};
+
+/**
+ * The estimator that some estimator's `toJSON` wrote, by its kind. Models that
+ * `adaptEstimator` wraps are read by their own library, and adapted again.
+ * @param json plain data, as `JSON.parse` gives it
+ * @throws {DataValidationError} for an unknown kind, or fields that are missing or of another type
+ * @example
+ * ```ts
+ * import { estimatorFromJson, LinearRegression } from 'evenhand/training';
+ *
+ * const model = await new LinearRegression().fit([[0], [1]], [0, 2]);
+ * const copy = estimatorFromJson(JSON.parse(JSON.stringify(model)));
+ * console.log([...(await copy.predict([[2]]))]);
+ * // [ 4 ]
+ * ```
+ */
+export function estimatorFromJson(json: unknown): Estimator {
+  const kind = typeof json === 'object' && json !== null && 'kind' in json ? String(json.kind) : '';
+  const read = Object.hasOwn(READERS, kind) ? READERS[kind] : undefined;
+  if (read !== undefined) return read(json);
+  throw new DataValidationError(
+    `The kind of an estimator must be one of ${Object.keys(READERS).join(', ')}. Got '${kind}' instead.`,
+    { context: { kind }, suggestion: suggestNames(kind, Object.keys(READERS), 'kinds') },
+  );
+}

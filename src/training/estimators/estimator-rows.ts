@@ -1,0 +1,51 @@
+import { DataValidationError, TrainingError } from '../../exceptions/index.ts';
+import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import { type FitRows } from '../data/fit-rows.ts';
+import { type Matrix, type MatrixSource, readMatrix, takeMatrixRows } from '../data/matrix.ts';
+
+/** The rows that have a weight: one of weight 0 is as good as left out. */
+export function weightedRows(rows: FitRows): FitRows {
+  if (!rows.weights.includes(0)) return rows;
+  const kept = Int32Array.from([...rows.weights.keys()].filter((row) => rows.weights[row] !== 0));
+  const take = (values: Float64Array): Float64Array => Float64Array.from(kept, (row) => values[row] as number);
+  return { x: takeMatrixRows(rows.x, kept), y: take(rows.y), weights: take(rows.weights) };
+}
+
+/**
+ * Reads rows to predict for.
+ * @param features how many features the estimator was fitted on
+ * @throws {DataValidationError} where the rows have another number of features
+ */
+export async function readPredictRows(source: MatrixSource, features: number): Promise<Matrix> {
+  const matrix = await readMatrix(source);
+  // No rows have no features either, and need none.
+  if (matrix.columns === features || matrix.rows === 0) return matrix;
+  throw new DataValidationError(
+    `X has ${String(matrix.columns)} features, but the estimator was fitted on ${String(features)}.`,
+    {
+      context: { argument: 'X', features: matrix.columns, expected: features },
+      suggestion: 'Give the columns that it was fitted on, in that order.',
+    },
+  );
+}
+
+/**
+ * What was learned.
+ * @throws {TrainingError} where nothing was
+ */
+export function fittedOr<Fit>(fit: Fit | undefined, className: string): Fit {
+  if (fit !== undefined) return fit;
+  throw new TrainingError(`This ${className} has not been fitted yet.`, {
+    context: { estimator: className },
+    suggestion: 'Await fit(X, y) first.',
+  });
+}
+
+/**
+ * 1 where a score is at least the threshold, else 0.
+ * @throws {ValueError} for a threshold that is NaN
+ */
+export function decide(scores: Float64Array, threshold: number): Uint8Array {
+  if (Number.isNaN(threshold)) throw invalidParameter('threshold', 'be a number', threshold);
+  return Uint8Array.from(scores, (score) => Number(score >= threshold));
+}

@@ -1,0 +1,41 @@
+import { z } from 'zod';
+
+import { DataValidationError } from '../../exceptions/index.ts';
+import type { EstimatorJson } from './estimator.ts';
+
+/** The state of an estimator with linear scores, as JSON has it. */
+export const LINEAR_STATE = z.object({
+  coefficients: z.array(z.number()),
+  intercept: z.number(),
+  iterations: z.int(),
+  converged: z.boolean(),
+  warnings: z.array(z.string()),
+});
+
+/**
+ * Reads what an estimator wrote.
+ * @param json the estimator as plain data
+ * @param kind what it must be
+ * @param schemas of its params and its state
+ * @throws {DataValidationError} for another kind, or fields that are missing or of another type
+ */
+export function readEstimatorJson<Params extends z.ZodType, State extends z.ZodType>(
+  json: unknown,
+  kind: string,
+  schemas: { readonly params: Params; readonly state: State },
+): { readonly params: z.output<Params>; readonly state: z.output<State> | null } {
+  const schema = z.object({ kind: z.literal(kind), params: schemas.params, state: z.nullable(schemas.state) });
+  const parsed = schema.safeParse(json);
+  if (parsed.success)
+    return parsed.data as { readonly params: z.output<Params>; readonly state: z.output<State> | null };
+  const [issue] = parsed.error.issues;
+  const field = issue?.path.join('.') ?? '';
+  throw new DataValidationError(
+    `This is no estimator of kind '${kind}': ${field === '' ? '' : `${field}: `}${issue?.message ?? 'unreadable'}.`,
+    {
+      context: { kind, field, given: (json as Partial<EstimatorJson> | null | undefined)?.kind },
+      suggestion: 'Give what the toJSON method of such an estimator gave, or use estimatorFromJson for any kind.',
+      cause: parsed.error,
+    },
+  );
+}

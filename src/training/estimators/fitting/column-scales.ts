@@ -1,0 +1,66 @@
+import type { Matrix } from '../../data/matrix.ts';
+
+/**
+ * How the columns of a matrix are shifted and scaled before fitting: a value x
+ * becomes (x - shift) / scale, within [-1, 1]. Years and timestamps, whose mean is
+ * far above their spread, would else cost most digits.
+ */
+export interface ColumnScales {
+  /** [columns]; the mean, or the smaller value of a column that holds only two. */
+  readonly shift: Float64Array;
+  /** [columns], above 0; the largest distance from the shift. */
+  readonly scale: Float64Array;
+  /** The columns with more than two values; the others become 0 and 1, or 0 where they are constant. */
+  readonly dense: readonly number[];
+  /** The columns with exactly two values, which become 0 and 1. */
+  readonly indicators: readonly number[];
+  /** The columns with one value. */
+  readonly constants: readonly number[];
+}
+
+/** Looks at each column's values. The order of rows and how often rows occur change at most the rounding of a mean. */
+export function columnScales(matrix: Matrix): ColumnScales {
+  const { low, high, hasMore } = columnRanges(matrix);
+  const columns = [...low.keys()];
+  const dense = columns.filter((column) => hasMore[column] === 1);
+  const shift = low.slice();
+  for (const [place, mean] of columnMeans(matrix, dense).entries()) shift[dense[place] as number] = mean;
+  const scale = shift.map((value, column) =>
+    Math.max((high[column] as number) - value, value - (low[column] as number)),
+  );
+  const constants = columns.filter((column) => scale[column] === 0);
+  for (const column of constants) scale[column] = 1;
+  const indicators = columns.filter((column) => hasMore[column] === 0 && low[column] !== high[column]);
+  return { shift, scale, dense, indicators, constants };
+}
+
+/** Each column's smallest and largest value, and whether it has others. */
+function columnRanges({ rows, columns, values }: Matrix): {
+  low: Float64Array;
+  high: Float64Array;
+  hasMore: Uint8Array;
+} {
+  const low = Float64Array.from(values.subarray(0, columns));
+  const high = low.slice();
+  const hasMore = new Uint8Array(columns);
+  for (let row = 1, place = columns; row < rows; row++) {
+    for (let column = 0; column < columns; column++, place++) {
+      const value = values[place] as number;
+      if (value === low[column] || value === high[column]) continue;
+      if (low[column] !== high[column]) hasMore[column] = 1;
+      if (value < (low[column] as number)) low[column] = value;
+      else if (value > (high[column] as number)) high[column] = value;
+    }
+  }
+  return { low, high, hasMore };
+}
+
+function columnMeans({ rows, columns, values }: Matrix, chosen: readonly number[]): Float64Array {
+  const sums = new Float64Array(chosen.length);
+  for (let row = 0; row < rows; row++) {
+    for (let place = 0; place < chosen.length; place++) {
+      sums[place] = (sums[place] as number) + (values[row * columns + (chosen[place] as number)] as number);
+    }
+  }
+  return sums.map((sum) => sum / rows);
+}

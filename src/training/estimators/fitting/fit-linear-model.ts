@@ -1,0 +1,115 @@
+import { type BackendChoice, loadTensorflow } from '../../../tensor/index.ts';
+import type { Matrix } from '../../data/matrix.ts';
+import { deriveFrom } from '../fixed-matrix.ts';
+import { type ColumnScales, columnScales } from './column-scales.ts';
+import { createHostProblem, createTensorProblem, type LossProblem, type LossRows } from './loss-problem.ts';
+import { minimise } from './newton.ts';
+import type { RowLoss } from './row-loss.ts';
+
+/** The precisions that fits are computed in. */
+export const PRECISIONS = ['float32', 'float64'] as const;
+
+/** float32: products on tensors, on any backend; float64: all on the host. */
+export type Precision = (typeof PRECISIONS)[number];
+
+/** A linear score, X b + b0. */
+export interface LinearScore {
+  /** b, one per column. */
+  readonly coefficients: Float64Array;
+  /** b0 */
+  readonly intercept: number;
+}
+
+/** Rows, a loss, and how to go about it. */
+export interface LinearTask {
+  readonly x: Matrix;
+  readonly targets: Float64Array;
+  /** Above 0. */
+  readonly weights: Float64Array;
+  readonly loss: RowLoss;
+  /** The penalty is l2 / 2 times the sum of squared coefficients. */
+  readonly l2: number;
+  /** The best intercept without features, and the loss there. */
+  readonly origin: { readonly intercept: number; readonly loss: number };
+  readonly startFrom: LinearScore | undefined;
+  readonly maxIterations: number;
+  /** A step that lowers the objective by less is the last. */
+  readonly leastGain: number;
+  readonly precision: Precision;
+  readonly backend: BackendChoice | undefined;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** What a fit found, and how. */
+export interface LinearFit extends LinearScore {
+  /** The sum of losses without the penalty. */
+  readonly loss: number;
+  readonly iterations: number;
+  readonly converged: boolean;
+  /** Whether columns repeat each other, so that the rows do not tell their coefficients apart. */
+  readonly isSingular: boolean;
+  /** Whether the loss has no least value. */
+  readonly isDrifting: boolean;
+  /** The columns that hold one value, whose coefficients are 0. */
+  readonly constants: readonly number[];
+}
+
+/** A penalty beyond any need stands for one that float64 cannot hold. */
+const LARGEST_RIDGE = 1e300;
+
+/** Minimises a penalised loss of a linear score. */
+export async function fitLinearModel(task: LinearTask): Promise<LinearFit> {
+  task.signal?.throwIfAborted();
+  const scales = deriveFrom(task.x, 'column-scales', () => columnScales(task.x));
+  const problem = await createProblem(task, { x: task.x, scales, targets: task.targets, weights: task.weights });
+  try {
+    const origin = new Float64Array(problem.parameters);
+    origin[problem.parameters - 1] = task.origin.intercept;
+    const { parameters, ...found } = await minimise({
+      problem,
+      ridge: ridgeOf(scales, task.l2),
+      origin,
+      originObjective: task.origin.loss,
+      start: task.startFrom === undefined ? undefined : toScaled(task.startFrom, scales),
+      maxIterations: task.maxIterations,
+      leastGain: task.leastGain,
+      signal: task.signal,
+    });
+    return Object.freeze({ ...fromScaled(parameters, scales), ...found, constants: scales.constants });
+  } finally {
+    problem.dispose();
+  }
+}
+
+async function createProblem({ precision, backend, loss }: LinearTask, rows: LossRows): Promise<LossProblem> {
+  if (precision === 'float64') return createHostProblem(rows, loss);
+  const { tf } = await loadTensorflow({ backend });
+  return createTensorProblem(tf, rows, loss);
+}
+
+/** The penalty on a scaled column's parameter c = b scale; none on the intercept. */
+function ridgeOf({ scale }: ColumnScales, l2: number): Float64Array {
+  const ridge = new Float64Array(scale.length + 1);
+  for (const [column, by] of scale.entries()) ridge[column] = Math.min(LARGEST_RIDGE, l2 / by / by);
+  return ridge;
+}
+
+/** b to c: with x = shift + scale u, b x + b0 = (b scale) u + (b0 + b shift). */
+function toScaled({ coefficients, intercept }: LinearScore, { shift, scale }: ColumnScales): Float64Array {
+  const c = new Float64Array(coefficients.length + 1);
+  c.set(coefficients.map((value, column) => value * (scale[column] as number)));
+  c[coefficients.length] = coefficients.reduce(
+    (sum, value, column) => sum + value * (shift[column] as number),
+    intercept,
+  );
+  return c;
+}
+
+function fromScaled(c: Float64Array, { shift, scale }: ColumnScales): LinearScore {
+  const coefficients = scale.map((by, column) => (c[column] as number) / by);
+  const intercept = coefficients.reduce(
+    (sum, value, column) => sum - value * (shift[column] as number),
+    c[scale.length] as number,
+  );
+  return { coefficients, intercept };
+}

@@ -1,0 +1,209 @@
+import { z } from 'zod';
+
+import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import { oneOf } from '../../internal/one-of.ts';
+import type { ColumnSource } from '../../table/index.ts';
+import type { BackendChoice } from '../../tensor/index.ts';
+import { readFitRows } from '../data/fit-rows.ts';
+import type { MatrixSource } from '../data/matrix.ts';
+import type { Estimator, EstimatorJson, FitOptions, PredictOptions } from './estimator.ts';
+import { decide, fittedOr, readPredictRows, weightedRows } from './estimator-rows.ts';
+import { LINEAR_STATE, readEstimatorJson } from './estimator-state.ts';
+import { fitLinearModel, type LinearScore, type Precision, PRECISIONS } from './fitting/fit-linear-model.ts';
+import { fitWarnings } from './fitting/fit-warnings.ts';
+import { SQUARED_LOSS } from './fitting/row-loss.ts';
+import { linearScores } from './linear-score.ts';
+
+/** Options of {@link LinearRegression}. */
+export interface LinearRegressionOptions {
+  /**
+   * The weight of the penalty |b|^2, 0 or more; scikit-learn's alpha in Ridge. The intercept is free.
+   * @defaultValue 0
+   */
+  readonly l2?: number | undefined;
+  /**
+   * 'float64' works on the host and loads no TensorFlow.js; 'float32' forms the
+   * products on tensors, for wide and long matrices.
+   * @defaultValue 'float64'
+   */
+  readonly precision?: Precision | undefined;
+  /**
+   * Where tensors are computed; matters for 'float32' only.
+   * @defaultValue EVENHAND_TF_BACKEND, else 'auto'
+   */
+  readonly backend?: BackendChoice | undefined;
+}
+
+/** What was learned. */
+interface LinearRegressionFit extends LinearScore {
+  readonly iterations: number;
+  readonly converged: boolean;
+  readonly warnings: readonly string[];
+}
+
+const KIND = 'linear_regression';
+
+/** One step solves the equations; those after it take back what rounding spoilt. */
+const MOST_STEPS = 10;
+
+/** The last step lowers the sum of squares by less than this share of the sum of squares around the mean. */
+const LEAST_GAIN = 1e-20;
+
+const PARAMS = z.object({ l2: z.number(), precision: z.enum(PRECISIONS), backend: z.nullable(z.string()) });
+
+/**
+ * Weighted least squares: b and b0 that minimise
+ *
+ *     sum_i w_i (y_i - x_i b - b0)^2 + l2 |b|^2
+ *
+ * by the normal equations of centred and scaled columns, O(rows features^2), with
+ * steps of refinement. Where columns repeat each other the answer is one of many
+ * that predict the same, near the one of least norm; a constant column gets 0.
+ * `warnings` tells of both.
+ * @example
+ * ```ts
+ * import { LinearRegression } from 'evenhand/training';
+ *
+ * const model = await new LinearRegression().fit([[0], [1], [2]], [1, 3, 5]);
+ * console.log(model.coefficients[0].toFixed(6), model.intercept.toFixed(6));
+ * // 2.000000 1.000000
+ * ```
+ */
+export class LinearRegression implements Estimator {
+  readonly l2: number;
+  readonly precision: Precision;
+  readonly backend: BackendChoice | undefined;
+  #fit: LinearRegressionFit | undefined;
+
+  /** @throws {ValueError} for options outside their ranges */
+  constructor(options: LinearRegressionOptions = {}) {
+    this.l2 = options.l2 ?? 0;
+    this.precision = oneOf('precision', options.precision ?? 'float64', PRECISIONS);
+    this.backend = options.backend;
+    if (!(this.l2 >= 0 && this.l2 < Infinity)) throw invalidParameter('l2', 'be 0 or more', this.l2);
+    Object.freeze(this);
+  }
+
+  /** b, one per feature. */
+  get coefficients(): Float64Array {
+    return this.#fitted.coefficients.slice();
+  }
+
+  /** b0 */
+  get intercept(): number {
+    return this.#fitted.intercept;
+  }
+
+  /** Times the equations were solved: once, and once for each refinement. */
+  get iterations(): number {
+    return this.#fitted.iterations;
+  }
+
+  /** Whether the last refinement changed nothing to speak of. */
+  get converged(): boolean {
+    return this.#fitted.converged;
+  }
+
+  /** What to know of the fit, in sentences. */
+  get warnings(): readonly string[] {
+    return this.#fitted.warnings;
+  }
+
+  /**
+   * Learns from rows, and forgets what was learned before.
+   * @param x [rows, features], finite
+   * @param y [rows], finite
+   * @param options weights; `startFrom` has nothing to save here
+   * @throws {DataValidationError} for data that cannot be learned from
+   * @throws {TrainingError} where values are so large that the sum of squares is not finite
+   */
+  async fit(x: MatrixSource, y: ColumnSource, options: FitOptions = {}): Promise<this> {
+    this.#fit = undefined;
+    const { x: matrix, y: values, weights } = weightedRows(await readFitRows(x, y, options.sampleWeight));
+    const { mean, spread } = rangeOf(values, weights);
+    const targets = values.map((value) => (value - mean) / spread);
+    const total = targets.reduce((sum, target, row) => sum + (weights[row] as number) * target * target, 0) / 2;
+    const found = await fitLinearModel({
+      x: matrix,
+      targets,
+      weights,
+      loss: SQUARED_LOSS,
+      l2: this.l2,
+      origin: { intercept: 0, loss: total },
+      startFrom: undefined,
+      maxIterations: MOST_STEPS,
+      leastGain: LEAST_GAIN * total,
+      precision: this.precision,
+      backend: this.backend,
+      signal: options.signal,
+    });
+    this.#fit = Object.freeze({
+      coefficients: found.coefficients.map((value) => value * spread),
+      intercept: found.intercept * spread + mean,
+      iterations: found.iterations,
+      converged: found.converged,
+      warnings: fitWarnings(found),
+    });
+    return this;
+  }
+
+  /**
+   * The values of {@link LinearRegression.predict} cut to [0, 1]; for y of 0 and 1 an estimate of P(y = 1), [rows].
+   * @throws {TrainingError} before `fit`
+   * @throws {DataValidationError} for another number of features than was fitted
+   */
+  async predictProba(x: MatrixSource): Promise<Float64Array> {
+    return (await this.#values(x)).map((value) => Math.min(1, Math.max(0, value)));
+  }
+
+  /**
+   * The values x b + b0, [rows]; with a threshold 1 where they are at least that, else 0.
+   * @throws {TrainingError} before `fit`
+   * @throws {DataValidationError} for another number of features than was fitted
+   */
+  async predict(x: MatrixSource, options: PredictOptions = {}): Promise<Uint8Array | Float64Array> {
+    const values = await this.#values(x);
+    return options.threshold === undefined ? values : decide(values, options.threshold);
+  }
+
+  clone(): LinearRegression {
+    return new LinearRegression(this);
+  }
+
+  toJSON(): EstimatorJson {
+    return {
+      kind: KIND,
+      params: { l2: this.l2, precision: this.precision, backend: this.backend ?? null },
+      state: this.#fit === undefined ? null : { ...this.#fit, coefficients: [...this.#fit.coefficients] },
+    };
+  }
+
+  /**
+   * The estimator that {@link LinearRegression.toJSON} wrote.
+   * @throws {DataValidationError} for anything else
+   */
+  static fromJSON(json: unknown): LinearRegression {
+    const { params, state } = readEstimatorJson(json, KIND, { params: PARAMS, state: LINEAR_STATE });
+    const backend = (params.backend ?? undefined) as BackendChoice | undefined;
+    const model = new LinearRegression({ ...params, backend });
+    if (state !== null) model.#fit = Object.freeze({ ...state, coefficients: Float64Array.from(state.coefficients) });
+    return model;
+  }
+
+  async #values(x: MatrixSource): Promise<Float64Array> {
+    const fit = this.#fitted;
+    return linearScores(await readPredictRows(x, fit.coefficients.length), fit);
+  }
+
+  get #fitted(): LinearRegressionFit {
+    return fittedOr(this.#fit, 'LinearRegression');
+  }
+}
+
+/** The weighted mean of values and the largest distance from it (1 where there is none), which float32 needs taken out. */
+function rangeOf(values: Float64Array, weights: Float64Array): { mean: number; spread: number } {
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  const mean = values.reduce((sum, value, row) => sum + value * ((weights[row] as number) / total), 0);
+  const spread = values.reduce((largest, value) => Math.max(largest, Math.abs(value - mean)), 0);
+  return { mean, spread: spread > 0 ? spread : 1 };
+}

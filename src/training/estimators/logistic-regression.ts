@@ -1,0 +1,275 @@
+import { z } from 'zod';
+
+import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import { oneOf } from '../../internal/one-of.ts';
+import type { ColumnSource } from '../../table/index.ts';
+import type { BackendChoice } from '../../tensor/index.ts';
+import { assertBinary, type FitRows, readFitRows } from '../data/fit-rows.ts';
+import type { MatrixSource } from '../data/matrix.ts';
+import { applyClassWeight, type ClassWeight, classTotals, parseClassWeight } from './class-weight.ts';
+import type { Estimator, EstimatorJson, FitOptions, PredictOptions } from './estimator.ts';
+import { decide, fittedOr, readPredictRows, weightedRows } from './estimator-rows.ts';
+import { LINEAR_STATE, readEstimatorJson } from './estimator-state.ts';
+import { fitLinearModel, type LinearScore, type Precision, PRECISIONS } from './fitting/fit-linear-model.ts';
+import { fitWarnings } from './fitting/fit-warnings.ts';
+import { LOGISTIC_LOSS } from './fitting/row-loss.ts';
+import { linearScores, sigmoids } from './linear-score.ts';
+import { CERTAIN_LOG_ODDS, type LinearClassifierFit, oneClassFit } from './one-class.ts';
+
+/** Options of {@link LogisticRegression}. */
+export interface LogisticRegressionOptions {
+  /**
+   * The weight of the penalty |b|^2 / 2, 0 or more; scikit-learn's 1 / C. The intercept is free.
+   * @defaultValue 1
+   */
+  readonly l2?: number | undefined;
+  /**
+   * Factors on the weights of rows by their class: 'balanced' gives W / (2 W_c), so that both classes weigh the same.
+   * @defaultValue null
+   */
+  readonly classWeight?: ClassWeight | undefined;
+  /** @defaultValue 100 */
+  readonly maxIterations?: number | undefined;
+  /**
+   * The first step that lowers the objective by less than this per unit of weight is the last, in nats.
+   * @defaultValue 1e-12
+   */
+  readonly tolerance?: number | undefined;
+  /**
+   * 'float32' forms the products on tensors; 'float64' works on the host and loads no TensorFlow.js.
+   * @defaultValue 'float32'
+   */
+  readonly precision?: Precision | undefined;
+  /**
+   * Where tensors are computed; matters for 'float32' only.
+   * @defaultValue EVENHAND_TF_BACKEND, else 'auto'
+   */
+  readonly backend?: BackendChoice | undefined;
+}
+
+/** What was learned. */
+interface LogisticFit extends LinearClassifierFit {
+  readonly deviance: number;
+}
+
+const KIND = 'logistic_regression';
+
+const PARAMS = z.object({
+  l2: z.number(),
+  class_weight: z.union([z.null(), z.literal('balanced'), z.partialRecord(z.enum(['0', '1']), z.number())]),
+  max_iterations: z.number(),
+  tolerance: z.number(),
+  precision: z.enum(PRECISIONS),
+  backend: z.nullable(z.string()),
+});
+const STATE = LINEAR_STATE.extend({ deviance: z.number() });
+
+/**
+ * Logistic regression: P(y = 1 | x) = 1 / (1 + exp(-(x b + b0))), with b and b0
+ * that minimise
+ *
+ *     sum_i w_i log(1 + exp(-s_i (x_i b + b0))) + l2 / 2 |b|^2,  s_i = -1 or 1
+ *
+ * as scikit-learn does with C = 1 / l2. Weights are not normalised: twice the
+ * rows count twice against the penalty. Features need not be standardised, but
+ * the penalty takes them as they are.
+ *
+ * Newton's method (iteratively reweighted least squares) with steps halved until
+ * they help, O(rows features^2) a step. The columns are centred and scaled inside,
+ * which changes nothing but the digits lost.
+ *
+ * Degenerate cases, each told in `warnings`:
+ * - one class only (among rows with a weight): a constant, coefficients 0 and
+ *   intercept 37 or -37, so that the probability of that class is 1 to float64;
+ * - a constant column: its coefficient is 0;
+ * - columns that repeat each other with l2 = 0: one of many equally good answers,
+ *   near the one of least norm, or near `startFrom`;
+ * - classes that a plane separates with l2 = 0: no least value exists, and the
+ *   answer is where another step would gain less than `tolerance`.
+ * @example
+ * ```ts
+ * import { LogisticRegression } from 'evenhand/training';
+ *
+ * const model = new LogisticRegression({ l2: 0, precision: 'float64' });
+ * await model.fit([[0], [0], [0], [0], [1], [1], [1], [1]], [1, 0, 0, 0, 1, 1, 1, 0]);
+ * const oddsRatio = 3 / 1 / (1 / 3);
+ * console.log(model.coefficients[0].toFixed(6), Math.log(oddsRatio).toFixed(6));
+ * // 2.197225 2.197225
+ * ```
+ */
+export class LogisticRegression implements Estimator {
+  readonly l2: number;
+  readonly classWeight: ClassWeight;
+  readonly maxIterations: number;
+  readonly tolerance: number;
+  readonly precision: Precision;
+  readonly backend: BackendChoice | undefined;
+  #fit: LogisticFit | undefined;
+
+  /** @throws {ValueError} for options outside their ranges */
+  constructor(options: LogisticRegressionOptions = {}) {
+    this.l2 = options.l2 ?? 1;
+    this.classWeight = parseClassWeight(options.classWeight ?? null);
+    this.maxIterations = options.maxIterations ?? 100;
+    this.precision = oneOf('precision', options.precision ?? 'float32', PRECISIONS);
+    this.tolerance = options.tolerance ?? 1e-12;
+    this.backend = options.backend;
+    if (!(this.l2 >= 0 && this.l2 < Infinity)) throw invalidParameter('l2', 'be 0 or more', this.l2);
+    if (!(Number.isInteger(this.maxIterations) && this.maxIterations > 0)) {
+      throw invalidParameter('maxIterations', 'be a whole number above 0', this.maxIterations);
+    }
+    if (!(this.tolerance > 0 && this.tolerance < Infinity))
+      throw invalidParameter('tolerance', 'be above 0', this.tolerance);
+    Object.freeze(this);
+  }
+
+  /** b, one per feature. */
+  get coefficients(): Float64Array {
+    return this.#fitted.coefficients.slice();
+  }
+
+  /** b0 */
+  get intercept(): number {
+    return this.#fitted.intercept;
+  }
+
+  /** Steps taken. */
+  get iterations(): number {
+    return this.#fitted.iterations;
+  }
+
+  /** Whether the last step promised less than the tolerance. */
+  get converged(): boolean {
+    return this.#fitted.converged;
+  }
+
+  /** Twice the weighted log loss of the rows learned from, class weights included, without the penalty. */
+  get deviance(): number {
+    return this.#fitted.deviance;
+  }
+
+  /** What to know of the fit, in sentences. */
+  get warnings(): readonly string[] {
+    return this.#fitted.warnings;
+  }
+
+  /**
+   * Learns from rows, and forgets what was learned before.
+   * @param x [rows, features], finite
+   * @param y [rows], 0 or 1
+   * @param options weights; `startFrom`, used where it is a fitted LogisticRegression of as many features
+   * @throws {DataValidationError} for data that cannot be learned from
+   * @throws {TrainingError} where values are so large that the objective is not finite
+   */
+  async fit(x: MatrixSource, y: ColumnSource, options: FitOptions = {}): Promise<this> {
+    this.#fit = undefined;
+    const rows = weightedRows(await readFitRows(x, y, options.sampleWeight));
+    assertBinary(rows.y);
+    const constant = oneClassFit(rows);
+    this.#fit =
+      constant === undefined
+        ? await this.#descend(rows, options)
+        : Object.freeze({ ...constant, deviance: certainDeviance(rows.weights) });
+    return this;
+  }
+
+  /**
+   * P(y = 1) of each row, [rows], computed in float64 on the host.
+   * @throws {TrainingError} before `fit`
+   * @throws {DataValidationError} for another number of features than was fitted
+   */
+  async predictProba(x: MatrixSource): Promise<Float64Array> {
+    const fit = this.#fitted;
+    return sigmoids(linearScores(await readPredictRows(x, fit.coefficients.length), fit));
+  }
+
+  /**
+   * 1 where P(y = 1) is at least the threshold, [rows].
+   * @throws {TrainingError} before `fit`
+   * @throws {DataValidationError} for another number of features than was fitted
+   */
+  async predict(x: MatrixSource, options: PredictOptions = {}): Promise<Uint8Array> {
+    return decide(await this.predictProba(x), options.threshold ?? 0.5);
+  }
+
+  clone(): LogisticRegression {
+    return new LogisticRegression(this);
+  }
+
+  toJSON(): EstimatorJson {
+    const { l2, classWeight, maxIterations, tolerance, precision, backend } = this;
+    return {
+      kind: KIND,
+      params: {
+        l2,
+        class_weight: classWeight,
+        max_iterations: maxIterations,
+        tolerance,
+        precision,
+        backend: backend ?? null,
+      },
+      state: this.#fit === undefined ? null : { ...this.#fit, coefficients: [...this.#fit.coefficients] },
+    };
+  }
+
+  /**
+   * The estimator that {@link LogisticRegression.toJSON} wrote.
+   * @throws {DataValidationError} for anything else
+   */
+  static fromJSON(json: unknown): LogisticRegression {
+    const { params, state } = readEstimatorJson(json, KIND, { params: PARAMS, state: STATE });
+    const model = new LogisticRegression({
+      l2: params.l2,
+      classWeight: params.class_weight,
+      maxIterations: params.max_iterations,
+      tolerance: params.tolerance,
+      precision: params.precision,
+      backend: (params.backend ?? undefined) as BackendChoice | undefined,
+    });
+    if (state !== null) model.#fit = Object.freeze({ ...state, coefficients: Float64Array.from(state.coefficients) });
+    return model;
+  }
+
+  async #descend(rows: FitRows, { startFrom, signal }: FitOptions): Promise<LogisticFit> {
+    const weights = applyClassWeight(this.classWeight, rows.y, rows.weights);
+    const found = await fitLinearModel({
+      x: rows.x,
+      targets: rows.y.map((label) => 2 * label - 1),
+      weights,
+      loss: LOGISTIC_LOSS,
+      l2: this.l2,
+      origin: withoutFeatures(rows.y, weights),
+      startFrom: startOf(startFrom, rows.x.columns),
+      maxIterations: this.maxIterations,
+      leastGain: this.tolerance * weights.reduce((sum, weight) => sum + weight, 0),
+      precision: this.precision,
+      backend: this.backend,
+      signal,
+    });
+    const { coefficients, intercept, loss, iterations, converged } = found;
+    const warnings = fitWarnings(found);
+    return Object.freeze({ coefficients, intercept, deviance: 2 * loss, iterations, converged, warnings });
+  }
+
+  get #fitted(): LogisticFit {
+    return fittedOr(this.#fit, 'LogisticRegression');
+  }
+}
+
+/** The best intercept alone, the log odds, and the loss there. */
+function withoutFeatures(y: Float64Array, weights: Float64Array): { intercept: number; loss: number } {
+  const [zero, one] = classTotals(y, weights);
+  const total = zero + one;
+  return { intercept: Math.log(one / zero), loss: -one * Math.log(one / total) - zero * Math.log(zero / total) };
+}
+
+/** A start is a hint: one that does not fit is as good as none. */
+function startOf(given: Estimator | undefined, features: number): LinearScore | undefined {
+  if (!(given instanceof LogisticRegression) || given.toJSON().state === null) return undefined;
+  const { coefficients, intercept } = given;
+  return coefficients.length === features ? { coefficients, intercept } : undefined;
+}
+
+function certainDeviance(weights: Float64Array): number {
+  return 2 * weights.reduce((sum, weight) => sum + weight, 0) * Math.log1p(Math.exp(-CERTAIN_LOG_ODDS));
+}

@@ -1,0 +1,188 @@
+import { z } from 'zod';
+
+import { TrainingError } from '../../exceptions/index.ts';
+import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import type { ColumnSource } from '../../table/index.ts';
+import { assertBinary, type FitRows, readFitRows } from '../data/fit-rows.ts';
+import type { MatrixSource } from '../data/matrix.ts';
+import type { Estimator, EstimatorJson, FitOptions, PredictOptions } from './estimator.ts';
+import { decide, fittedOr, readPredictRows, weightedRows } from './estimator-rows.ts';
+import { LINEAR_STATE, readEstimatorJson } from './estimator-state.ts';
+import { linearScores, sigmoids } from './linear-score.ts';
+import { descend } from './ml-descent.ts';
+import { type LinearClassifierFit, oneClassFit } from './one-class.ts';
+
+/** Options of {@link MlLogisticRegression}. */
+export interface MlLogisticRegressionOptions {
+  /**
+   * Steps of gradient descent; all of them are always taken.
+   * @defaultValue 1000
+   */
+  readonly numSteps?: number | undefined;
+  /**
+   * The length of a step, as a factor on the summed (not averaged) gradient: more rows need a smaller one.
+   * @defaultValue 4 / (sum of weights times squared features, the intercept's 1 among them), at which descent cannot diverge
+   */
+  readonly learningRate?: number | undefined;
+}
+
+const KIND = 'ml_logistic_regression';
+
+/** A mean gradient above this, in units of its feature's root mean square, is not the end. */
+const FLAT = 1e-4;
+
+const PARAMS = z.object({ num_steps: z.number(), learning_rate: z.nullable(z.number()) });
+
+/**
+ * Logistic regression by the npm package ml-logistic-regression: plain gradient
+ * descent from 0, on the host in float64, that minimises
+ *
+ *     sum_i w_i log(1 + exp(-s_i (x_i b + b0))),  s_i = -1 or 1
+ *
+ * without a penalty. It is here for those who use the package already:
+ * `LogisticRegression` with l2 = 0 finds the optimum in some six steps, while this
+ * one ends where `numSteps` end and tells in `warnings` whether that is short of
+ * it. It wants standardised features. Where a plane separates the classes no
+ * optimum exists, and the answer is wherever it stops.
+ *
+ * The package has neither an intercept nor weights. A column of ones gives it the
+ * one. For the other its gradient is taken through a weighted transpose, which is
+ * exact for any weights. Rows of one class only teach it nothing of use, so a
+ * constant stands in: coefficients 0, intercept 37 or -37. Deterministic.
+ * @example
+ * ```ts
+ * import { MlLogisticRegression } from 'evenhand/training';
+ *
+ * const model = await new MlLogisticRegression().fit([[-1], [0], [0], [1], [1]], [0, 0, 1, 1, 0]);
+ * console.log(model.converged, [...(await model.predict([[-2], [2]]))]);
+ * // true [ 0, 1 ]
+ * ```
+ */
+export class MlLogisticRegression implements Estimator {
+  readonly numSteps: number;
+  readonly learningRate: number | undefined;
+  #fit: LinearClassifierFit | undefined;
+
+  /** @throws {ValueError} for options outside their ranges */
+  constructor(options: MlLogisticRegressionOptions = {}) {
+    this.numSteps = options.numSteps ?? 1000;
+    this.learningRate = options.learningRate;
+    if (!(Number.isInteger(this.numSteps) && this.numSteps > 0)) {
+      throw invalidParameter('numSteps', 'be a whole number above 0', this.numSteps);
+    }
+    if (this.learningRate !== undefined && !(this.learningRate > 0 && this.learningRate < Infinity)) {
+      throw invalidParameter('learningRate', 'be above 0', this.learningRate);
+    }
+    Object.freeze(this);
+  }
+
+  /** b, one per feature. */
+  get coefficients(): Float64Array {
+    return this.#fitted.coefficients.slice();
+  }
+
+  /** b0 */
+  get intercept(): number {
+    return this.#fitted.intercept;
+  }
+
+  /** Steps taken. */
+  get iterations(): number {
+    return this.#fitted.iterations;
+  }
+
+  /** Whether the gradient was nearly 0 at the end. */
+  get converged(): boolean {
+    return this.#fitted.converged;
+  }
+
+  /** What to know of the fit, in sentences. */
+  get warnings(): readonly string[] {
+    return this.#fitted.warnings;
+  }
+
+  /**
+   * Learns from rows, and forgets what was learned before. A signal is heeded
+   * before the package starts; nothing stops it in between.
+   * @param x [rows, features], finite
+   * @param y [rows], 0 or 1
+   * @param options weights; `startFrom` is of no use to the package
+   * @throws {DataValidationError} for data that cannot be learned from
+   * @throws {TrainingError} where descent diverges
+   */
+  async fit(x: MatrixSource, y: ColumnSource, options: FitOptions = {}): Promise<this> {
+    this.#fit = undefined;
+    const rows = weightedRows(await readFitRows(x, y, options.sampleWeight));
+    assertBinary(rows.y);
+    options.signal?.throwIfAborted();
+    this.#fit = oneClassFit(rows) ?? this.#descend(rows);
+    return this;
+  }
+
+  /**
+   * P(y = 1) of each row, [rows].
+   * @throws {TrainingError} before `fit`
+   * @throws {DataValidationError} for another number of features than was fitted
+   */
+  async predictProba(x: MatrixSource): Promise<Float64Array> {
+    const fit = this.#fitted;
+    return sigmoids(linearScores(await readPredictRows(x, fit.coefficients.length), fit));
+  }
+
+  /**
+   * 1 where P(y = 1) is at least the threshold, [rows].
+   * @throws {TrainingError} before `fit`
+   * @throws {DataValidationError} for another number of features than was fitted
+   */
+  async predict(x: MatrixSource, options: PredictOptions = {}): Promise<Uint8Array> {
+    return decide(await this.predictProba(x), options.threshold ?? 0.5);
+  }
+
+  clone(): MlLogisticRegression {
+    return new MlLogisticRegression(this);
+  }
+
+  toJSON(): EstimatorJson {
+    return {
+      kind: KIND,
+      params: { num_steps: this.numSteps, learning_rate: this.learningRate ?? null },
+      state: this.#fit === undefined ? null : { ...this.#fit, coefficients: [...this.#fit.coefficients] },
+    };
+  }
+
+  /**
+   * The estimator that {@link MlLogisticRegression.toJSON} wrote.
+   * @throws {DataValidationError} for anything else
+   */
+  static fromJSON(json: unknown): MlLogisticRegression {
+    const { params, state } = readEstimatorJson(json, KIND, { params: PARAMS, state: LINEAR_STATE });
+    const learningRate = params.learning_rate ?? undefined;
+    const model = new MlLogisticRegression({ numSteps: params.num_steps, learningRate });
+    if (state !== null) model.#fit = Object.freeze({ ...state, coefficients: Float64Array.from(state.coefficients) });
+    return model;
+  }
+
+  #descend(rows: FitRows): LinearClassifierFit {
+    const { numSteps } = this;
+    const { parameters, learningRate, slope } = descend(rows, this);
+    if (!parameters.every(Number.isFinite)) {
+      throw new TrainingError('Gradient descent diverged: the coefficients are not finite.', {
+        context: { learningRate, numSteps },
+        suggestion: 'Leave learningRate out, standardise the features, or use LogisticRegression.',
+      });
+    }
+    const converged = slope <= FLAT;
+    const rest = `a mean gradient of ${slope.toPrecision(2)} is left after ${String(numSteps)} steps: take more`;
+    return Object.freeze({
+      coefficients: parameters.slice(0, -1),
+      intercept: parameters.at(-1) as number,
+      iterations: numSteps,
+      converged,
+      warnings: Object.freeze(converged ? [] : [rest]),
+    });
+  }
+
+  get #fitted(): LinearClassifierFit {
+    return fittedOr(this.#fit, 'MlLogisticRegression');
+  }
+}

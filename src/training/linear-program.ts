@@ -1,0 +1,177 @@
+import type { Highs, ModelData, RunResult } from 'highs';
+
+import { TrainingError } from '../exceptions/index.ts';
+import { invalidParameter } from '../internal/invalid-parameter.ts';
+
+/** Rows of a linear program: one coefficient per variable each. */
+type Rows = readonly ArrayLike<number>[];
+
+/** Minimise objective . x subject to rows and bounds. */
+export interface LinearProgram {
+  /** One finite cost per variable; at least one variable. */
+  readonly objective: ArrayLike<number>;
+  /** rows x <= bounds, one bound per row; Infinity for a row that bounds nothing. */
+  readonly atMost: { readonly rows: Rows; readonly bounds: ArrayLike<number> };
+  /**
+   * rows x = values.
+   * @defaultValue none
+   */
+  readonly equal?: { readonly rows: Rows; readonly values: ArrayLike<number> } | undefined;
+  /**
+   * Lower bounds of the variables: one each, or one for all; -Infinity for none.
+   * @defaultValue 0
+   */
+  readonly lower?: ArrayLike<number> | number | undefined;
+  /**
+   * Upper bounds of the variables: one each, or one for all; Infinity for none.
+   * @defaultValue Infinity
+   */
+  readonly upper?: ArrayLike<number> | number | undefined;
+}
+
+/** The answer of {@link solveLinearProgram}. */
+export interface LinearProgramSolution {
+  readonly x: Float64Array;
+  /** objective . x */
+  readonly value: number;
+  /** For each row of `atMost`, how much the value would fall per unit of a larger bound; 0 or more. */
+  readonly duals: Float64Array;
+  /** For each row of `equal`, how much the value would rise per unit of a larger right side. */
+  readonly equalDuals: Float64Array;
+}
+
+/** HiGHS drops smaller coefficients as zeros; this is the least it takes. */
+const SMALLEST_COEFFICIENT = 1e-12;
+
+/** The solver's tolerance on bounds and reduced costs; 1e-7 would show in results compared to 8 digits. */
+const FEASIBILITY_TOLERANCE = 1e-9;
+
+let solver: Promise<Highs> | undefined;
+
+/**
+ * Solves a linear program with HiGHS, the solver behind scipy's `linprog`, as
+ * WebAssembly: in this thread, without network, from the package's own file.
+ * It answers with a vertex, the same one each time.
+ *
+ * With duals y of `atMost` and z of `equal`, and variables bounded by 0 alone,
+ * value = z . values - y . bounds (strong duality).
+ * @throws {ValueError} for lengths that differ, or coefficients that are not finite
+ * @throws {TrainingError} where the program is infeasible or unbounded
+ */
+export async function solveLinearProgram(program: LinearProgram): Promise<LinearProgramSolution> {
+  const model = modelOf(program);
+  const highs = await loadSolver();
+  return highs.withModel(model, (instance) => {
+    instance.options.set({
+      output_flag: false,
+      small_matrix_value: SMALLEST_COEFFICIENT,
+      primal_feasibility_tolerance: FEASIBILITY_TOLERANCE,
+      dual_feasibility_tolerance: FEASIBILITY_TOLERANCE,
+    });
+    assertOptimal(highs, instance.run(), model);
+    const { colValue, rowDual } = instance.getSolution();
+    const inequalities = program.atMost.rows.length;
+    return {
+      x: colValue,
+      value: colValue.reduce((sum, x, place) => sum + x * (program.objective[place] as number), 0),
+      // HiGHS gives the change of the value per unit of bound: never positive for an upper bound.
+      duals: rowDual.slice(0, inequalities).map((dual) => Math.max(0, -dual)),
+      equalDuals: rowDual.slice(inequalities),
+    };
+  });
+}
+
+/** Loads the solver once; a failed load is tried again. */
+async function loadSolver(): Promise<Highs> {
+  // Its types describe the CommonJS file, whose loader is one `default` deeper than that of the file loaded here.
+  solver ??= import('highs').then(async ({ default: loader }) => (loader as unknown as typeof loader.default)());
+  try {
+    return await solver;
+  } catch (cause) {
+    solver = undefined;
+    throw new TrainingError('The linear program solver did not start.', {
+      cause,
+      suggestion: 'Install the packages again, so that the WebAssembly file of `highs` is there.',
+    });
+  }
+}
+
+function modelOf({ objective, atMost, equal, lower, upper }: LinearProgram): ModelData {
+  const count = objective.length;
+  if (count === 0) throw invalidParameter('objective', 'have at least one variable', '[]');
+  const rows = [...finiteRows('atMost', atMost.rows, count), ...finiteRows('equal', equal?.rows ?? [], count)];
+  const bounds = numbers('atMost.bounds', atMost.bounds, atMost.rows.length);
+  const values = finite('equal.values', equal?.values ?? [], equal?.rows.length ?? 0);
+  const [colLower, colUpper] = [
+    perVariable('lower', lower ?? 0, count),
+    perVariable('upper', upper ?? Infinity, count),
+  ];
+  const crossed = colLower.findIndex((bound, place) => bound > (colUpper[place] as number));
+  if (crossed >= 0) throw invalidParameter('lower', `be at most upper, variable ${String(crossed)}`, colLower[crossed]);
+  return {
+    numCols: count,
+    numRows: rows.length,
+    colCost: finite('objective', objective, count),
+    colLower,
+    colUpper,
+    rowLower: [...bounds.map(() => -Infinity), ...values],
+    rowUpper: [...bounds, ...values],
+    matrix: sparse(rows, count),
+  };
+}
+
+/** Compressed sparse rows, without the zeros. */
+function sparse(rows: Rows, numCols: number): ModelData['matrix'] {
+  const [starts, indices, values]: [number[], number[], number[]] = [[0], [], []];
+  for (const row of rows) {
+    for (let column = 0; column < numCols; column++) {
+      const value = row[column] as number;
+      if (value === 0) continue;
+      indices.push(column);
+      values.push(value);
+    }
+    starts.push(indices.length);
+  }
+  return { format: 'csr', numRows: rows.length, numCols, starts, indices, values };
+}
+
+function finiteRows(parameter: string, rows: Rows, count: number): Rows {
+  return rows.map((row, place) => finite(`${parameter}.rows[${String(place)}]`, row, count));
+}
+
+function finite(parameter: string, given: ArrayLike<number>, count: number): Float64Array {
+  const values = numbers(parameter, given, count);
+  const place = values.findIndex((value) => !Number.isFinite(value));
+  if (place >= 0) throw invalidParameter(parameter, `be finite at index ${String(place)}`, values[place]);
+  return values;
+}
+
+function numbers(parameter: string, given: ArrayLike<number>, count: number): Float64Array {
+  const values = Float64Array.from(given);
+  if (values.length !== count) throw invalidParameter(parameter, `have ${String(count)} values`, values.length);
+  const place = values.findIndex((value) => Number.isNaN(value));
+  if (place >= 0) throw invalidParameter(parameter, `hold no NaN at index ${String(place)}`, NaN);
+  return values;
+}
+
+function perVariable(parameter: string, given: ArrayLike<number> | number, count: number): Float64Array {
+  if (typeof given === 'number') return numbers(parameter, new Float64Array(count).fill(given), count);
+  return numbers(parameter, given, count);
+}
+
+function assertOptimal(highs: Highs, { modelStatus }: RunResult, { numCols, numRows }: ModelData): void {
+  const names = highs.constants.modelStatus;
+  // Without rows and costs there is nothing to optimise, and any point within the bounds is best.
+  if (modelStatus === names.optimal || modelStatus === names.empty) return;
+  const status = Object.entries(names).find(([, code]) => code === modelStatus)?.[0] ?? String(modelStatus);
+  const isUnbounded = modelStatus === names.unbounded;
+  throw new TrainingError(
+    `A linear program of ${String(numCols)} variables and ${String(numRows)} rows has no best point: it is ${status}.`,
+    {
+      context: { status, variables: numCols, rows: numRows },
+      suggestion: isUnbounded
+        ? 'Bound the variables whose cost is negative.'
+        : 'Loosen the bounds: no point meets all of them.',
+    },
+  );
+}

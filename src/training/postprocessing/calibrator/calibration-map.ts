@@ -1,0 +1,78 @@
+import { sigmoid, toLogit } from './logit-scores.ts';
+
+/** The methods of calibration. */
+export const CALIBRATION_METHODS = ['platt', 'isotonic', 'temperature'] as const;
+
+/** One of {@link CALIBRATION_METHODS}. */
+export type CalibrationMethod = (typeof CALIBRATION_METHODS)[number];
+
+/** What Platt's line is drawn through: log-odds of scores, or scores as they are. */
+export const PLATT_INPUTS = ['logit', 'score'] as const;
+
+/** One of {@link PLATT_INPUTS}. */
+export type PlattInput = (typeof PLATT_INPUTS)[number];
+
+/** p = sigmoid(slope x + intercept), x the logit of the score or the score. */
+interface PlattMap {
+  readonly kind: 'platt';
+  readonly input: PlattInput;
+  readonly slope: number;
+  readonly intercept: number;
+}
+
+/** Straight lines between (score, rate) points, both ascending; beyond the ends the rates there. */
+interface IsotonicMap {
+  readonly kind: 'isotonic';
+  readonly scores: readonly number[];
+  readonly rates: readonly number[];
+}
+
+/** p = sigmoid(logit(score) / temperature). */
+interface TemperatureMap {
+  readonly kind: 'temperature';
+  readonly temperature: number;
+}
+
+/** What turns a score into a calibrated probability, as plain data. */
+export type CalibrationMap = PlattMap | IsotonicMap | TemperatureMap;
+
+/**
+ * A map as a function of one score.
+ * @param margin as near to 0 or 1 a score may come before its logit is taken
+ */
+export function calibrationFunction(map: CalibrationMap, margin: number): (score: number) => number {
+  switch (map.kind) {
+    case 'platt': {
+      const { slope, intercept } = map;
+      return map.input === 'logit'
+        ? (score) => sigmoid(slope * toLogit(score, margin) + intercept)
+        : (score) => sigmoid(slope * score + intercept);
+    }
+    case 'isotonic':
+      return (score) => interpolate(map, score);
+    case 'temperature':
+      return (score) => sigmoid(toLogit(score, margin) / map.temperature);
+  }
+}
+
+function interpolate({ scores, rates }: IsotonicMap, score: number): number {
+  const above = firstAbove(scores, score);
+  const last = scores.length - 1;
+  if (above === 0) return rates[0] as number;
+  if (above > last) return rates[last] as number;
+  const [fromScore, toScore] = [scores[above - 1] as number, scores[above] as number];
+  const [fromRate, toRate] = [rates[above - 1] as number, rates[above] as number];
+  // Rounding must not lift a value above the next step.
+  return Math.min(toRate, fromRate + ((toRate - fromRate) / (toScore - fromScore)) * (score - fromScore));
+}
+
+/** The place of the first of ascending values above a score; their number where there is none. */
+export function firstAbove(values: ArrayLike<number>, score: number): number {
+  let [low, high] = [0, values.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((values[middle] as number) > score) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}

@@ -1,0 +1,70 @@
+import type { z } from 'zod';
+
+import { DataValidationError } from '../../../exceptions/index.ts';
+import { calibratorSchema } from '../../../schemas/calibrate.ts';
+import type { CalibratorSettings, CalibratorState } from './fit-calibrator.ts';
+
+/** A calibrator as plain data, to be stored and read back. */
+export type CalibratorJson = z.output<typeof calibratorSchema>;
+
+/** A calibrator's settings and what it has learned. */
+interface SavedCalibrator {
+  readonly settings: CalibratorSettings;
+  readonly state: CalibratorState | undefined;
+}
+
+/** A calibrator as JSON has it: snake_case, null before it was fitted. */
+export function calibratorToJson({ settings, state }: SavedCalibrator): CalibratorJson {
+  const { method, minSamples, input } = settings;
+  const params = { method, min_samples: minSamples, ...(method === 'platt' ? { input } : {}) };
+  if (state === undefined) return { kind: 'group_fairness_calibrator', params, state: null };
+  const { margin, pooled, n, warnings } = state;
+  const groups = state.groups.map(({ label, n: rows, positiveRate, map, reason }) => ({
+    label,
+    n: rows,
+    positive_rate: positiveRate,
+    map: map === null ? null : structuredClone(map),
+    reason,
+  }));
+  return {
+    kind: 'group_fairness_calibrator',
+    params,
+    state: {
+      margin,
+      pooled: structuredClone(pooled),
+      n,
+      positive_rate: state.positiveRate,
+      groups,
+      warnings: [...warnings],
+    },
+  } as CalibratorJson;
+}
+
+/**
+ * Reads what {@link calibratorToJson} wrote.
+ * @throws {DataValidationError} naming the first part that is not as it should be
+ */
+export function calibratorFromJson(value: unknown): SavedCalibrator {
+  const parsed = calibratorSchema.safeParse(value);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    const at = issue === undefined || issue.path.length === 0 ? '' : ` at ${issue.path.map(String).join('.')}`;
+    throw new DataValidationError(`This is not a saved calibrator${at}: ${issue?.message ?? 'it cannot be read'}.`, {
+      context: { issues: parsed.error.issues },
+      suggestion: 'Give the object that toJSON of a GroupFairnessCalibrator made.',
+      cause: parsed.error,
+    });
+  }
+  const { params, state } = parsed.data;
+  return {
+    settings: { method: params.method, minSamples: params.min_samples, input: params.input ?? 'logit' },
+    state:
+      state === null
+        ? undefined
+        : {
+            ...state,
+            positiveRate: state.positive_rate,
+            groups: state.groups.map((group) => ({ ...group, positiveRate: group.positive_rate })),
+          },
+  };
+}

@@ -1,0 +1,139 @@
+import { DataValidationError } from '../../../exceptions/index.ts';
+import {
+  calibrationFunction,
+  type CalibrationMap,
+  type CalibrationMethod,
+  type PlattInput,
+} from './calibration-map.ts';
+import { type CalibrationRows, type ScoredRows, takeCalibrationRows, withoutWeightless } from './calibration-rows.ts';
+import { fitIsotonic } from './fit-isotonic.ts';
+import { fitPlatt } from './fit-platt.ts';
+import { fitTemperature } from './fit-temperature.ts';
+import type { FittedMap, LabelledScores } from './labelled-scores.ts';
+import { endMargin } from './logit-scores.ts';
+
+/** How to calibrate; all is filled in. */
+export interface CalibratorSettings {
+  readonly method: CalibrationMethod;
+  readonly minSamples: number;
+  readonly input: PlattInput;
+}
+
+/** What was learned of one group. */
+export interface GroupCalibration {
+  readonly label: string;
+  readonly n: number;
+  /** Weighted share of positives. */
+  readonly positiveRate: number;
+  /** Null where the pooled map serves the group. */
+  readonly map: CalibrationMap | null;
+  /** Why the pooled map does. */
+  readonly reason: string | null;
+}
+
+/** What a calibrator has learned. */
+export interface CalibratorState {
+  /** As near to 0 or 1 as a score may come before its logit is taken. */
+  readonly margin: number;
+  /** Fitted on the rows of all groups. */
+  readonly pooled: CalibrationMap;
+  readonly n: number;
+  readonly positiveRate: number;
+  readonly groups: readonly GroupCalibration[];
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Fits the pooled map, and a map for each group that has rows enough and both
+ * labels. Rows of weight 0 are no rows.
+ * @throws {DataValidationError} where all rows have one label, or no weight
+ */
+export function fitCalibrator(given: CalibrationRows, settings: CalibratorSettings): CalibratorState {
+  const rows = withoutWeightless(given);
+  assertBothLabels(rows.y);
+  const margin = endMargin(rows.scores);
+  const pooled = fitMap(rows, settings, margin);
+  const warnings = pooled.warning === null ? [] : [`all rows: ${pooled.warning}`];
+  const groups = rowsOfGroups(rows).map(({ label, members }): GroupCalibration => {
+    const own = takeCalibrationRows(rows, members);
+    const base = { label, n: members.length, positiveRate: positiveRate(own) };
+    const reason = whyPooled(own.y, settings.minSamples);
+    if (reason !== null) return Object.freeze({ ...base, map: null, reason });
+    const { map, warning } = fitMap(own, settings, margin);
+    if (warning !== null) warnings.push(`group '${label}': ${warning}`);
+    return Object.freeze({ ...base, map, reason });
+  });
+  return Object.freeze({
+    margin,
+    pooled: pooled.map,
+    n: rows.y.length,
+    positiveRate: positiveRate(rows),
+    groups: Object.freeze(groups),
+    warnings: Object.freeze(warnings),
+  });
+}
+
+/** @throws {DataValidationError} where all rows have one label */
+export function assertBothLabels(y: Uint8Array): void {
+  const onlyLabel = soleLabel(y);
+  if (onlyLabel === undefined) return;
+  throw new DataValidationError(`y is ${String(onlyLabel)} in every row, so there is nothing to calibrate by.`, {
+    context: { argument: 'y', value: onlyLabel },
+    suggestion: 'Give rows of both labels, or name another positive label.',
+  });
+}
+
+/** Each score by the map of its group, or by the pooled one; [rows]. */
+export function applyCalibrator({ pooled, margin, groups: known }: CalibratorState, rows: ScoredRows): Float64Array {
+  const mapOf = new Map(known.map(({ label, map }) => [label, map]));
+  const { codes, labels } = rows.groups;
+  const functions = labels.map((label) => calibrationFunction(mapOf.get(label) ?? pooled, margin));
+  return rows.scores.map((score, row) => (functions[codes[row] as number] as (score: number) => number)(score));
+}
+
+function fitMap(rows: LabelledScores, { method, input }: CalibratorSettings, margin: number): FittedMap {
+  switch (method) {
+    case 'platt':
+      return fitPlatt(rows, margin, input);
+    case 'isotonic':
+      return fitIsotonic(rows);
+    case 'temperature':
+      return fitTemperature(rows, margin);
+  }
+}
+
+function whyPooled(y: Uint8Array, minSamples: number): string | null {
+  if (y.length < minSamples) return `fewer than minSamples = ${String(minSamples)} rows`;
+  const onlyLabel = soleLabel(y);
+  return onlyLabel === undefined ? null : `y is ${String(onlyLabel)} in every row`;
+}
+
+/** The label that all rows have, where there is one. */
+function soleLabel(y: Uint8Array): number | undefined {
+  return y.includes(0) && y.includes(1) ? undefined : y[0];
+}
+
+function positiveRate({ y, weights }: LabelledScores): number {
+  let [yes, total] = [0, 0];
+  for (let row = 0; row < y.length; row++) {
+    const weight = weights[row] as number;
+    total += weight;
+    yes += weight * (y[row] as number);
+  }
+  return yes / total;
+}
+
+/** The rows of each group that has some, in the order of the labels. */
+function rowsOfGroups({ groups: { codes, labels } }: CalibrationRows): { label: string; members: Int32Array }[] {
+  const sizes = new Int32Array(labels.length);
+  for (const code of codes) sizes[code] = (sizes[code] as number) + 1;
+  const members = Array.from(sizes, (size) => new Int32Array(size));
+  const filled = new Int32Array(labels.length);
+  for (let row = 0; row < codes.length; row++) {
+    const code = codes[row] as number;
+    const place = filled[code] as number;
+    (members[code] as Int32Array)[place] = row;
+    filled[code] = place + 1;
+  }
+  return labels.flatMap((label, code) => (sizes[code] === 0 ? [] : [{ label, members: members[code] as Int32Array }]));
+}

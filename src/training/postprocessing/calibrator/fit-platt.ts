@@ -1,0 +1,135 @@
+import { TrainingError } from '../../../exceptions/index.ts';
+import type { PlattInput } from './calibration-map.ts';
+import type { FittedMap, LabelledScores } from './labelled-scores.ts';
+import { sigmoid, toLogit } from './logit-scores.ts';
+
+const MAX_STEPS = 100;
+
+/**
+ * So near the least loss that rounding hides what a step gains. Newton's steps
+ * square the distance, about 1e-6 here, so that two whole ones end it.
+ */
+const HIDDEN_BY_ROUNDING = 1e-12;
+
+/** The loss must fall by at least this share of what the gradient promises (Armijo). */
+const SUFFICIENT = 1e-4;
+const SHORTEST = 1e-10;
+
+/** Rows with the targets that Platt's method fits, x standardised. */
+interface PlattRows {
+  readonly z: Float64Array;
+  readonly targets: Float64Array;
+  readonly weights: Float64Array;
+  readonly total: number;
+}
+
+/** Slope and intercept on standardised values. */
+type Line = readonly [slope: number, intercept: number];
+
+/**
+ * Platt's sigmoid (1999): slope and intercept of least cross-entropy to the
+ * targets (N+ + 1) / (N+ + 2) for positives and 1 / (N- + 2) for negatives, N
+ * the total weight of each, by the guarded Newton steps of Lin, Lin and Weng
+ * (2007). The targets lie inside (0, 1), so that separable scores too have one
+ * finite line. Equal scores have a slope of 0.
+ * @throws {TrainingError} where the steps do not converge
+ */
+export function fitPlatt({ scores, y, weights }: LabelledScores, margin: number, input: PlattInput): FittedMap {
+  const x = input === 'logit' ? scores.map((score) => toLogit(score, margin)) : scores;
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  const mean = weightedMean(x, weights, total);
+  const spread = Math.sqrt(
+    weightedMean(
+      x.map((value) => (value - mean) ** 2),
+      weights,
+      total,
+    ),
+  );
+  const isFlat = !(spread > Number.EPSILON * Math.max(1, Math.abs(mean)));
+  const z = x.map((value) => (isFlat ? 0 : (value - mean) / spread));
+  const yes = weights.reduce((sum, weight, row) => sum + weight * (y[row] as number), 0);
+  const [target0, target1] = [1 / (total - yes + 2), (yes + 1) / (yes + 2)];
+  const targets = Float64Array.from(y, (label) => (label === 1 ? target1 : target0));
+  const [slope, intercept] = descend({ z, targets, weights, total }, [0, Math.log((yes + 1) / (total - yes + 1))]);
+  const own = isFlat ? 0 : slope / spread;
+  return {
+    map: { kind: 'platt', input, slope: own, intercept: intercept - own * mean },
+    warning: own < 0 ? 'scores rank rows the wrong way round (the slope is negative)' : null,
+  };
+}
+
+/** Newton's steps down to the least loss, halved until the loss falls enough. */
+function descend(rows: PlattRows, start: Line): Line {
+  let line = start;
+  let loss = meanLoss(rows, line);
+  for (let step = 0; step < MAX_STEPS; step++) {
+    const { gradient, direction } = newtonStep(rows, line);
+    const slope = gradient[0] * direction[0] + gradient[1] * direction[1];
+    if (-slope <= HIDDEN_BY_ROUNDING) {
+      const nearer = along(line, direction, 1);
+      return along(nearer, newtonStep(rows, nearer).direction, 1);
+    }
+    let length = 1;
+    let nextLoss = meanLoss(rows, along(line, direction, length));
+    while (!(nextLoss <= loss + SUFFICIENT * length * slope) && length >= SHORTEST) {
+      length /= 2;
+      nextLoss = meanLoss(rows, along(line, direction, length));
+    }
+    if (length < SHORTEST) break;
+    line = along(line, direction, length);
+    loss = nextLoss;
+  }
+  throw new TrainingError('The sigmoid did not converge.', {
+    context: { slope: line[0], intercept: line[1], steps: MAX_STEPS },
+    suggestion: "Try the method 'isotonic', or look for weights that differ by many orders of magnitude.",
+  });
+}
+
+function newtonStep(
+  { z, targets, weights, total }: PlattRows,
+  [slope, intercept]: Line,
+): {
+  readonly gradient: Line;
+  readonly direction: Line;
+} {
+  let [g0, g1, h00, h01, h11] = [0, 0, 0, 0, 0];
+  for (let row = 0; row < z.length; row++) {
+    const value = z[row] as number;
+    const p = sigmoid(slope * value + intercept);
+    const share = (weights[row] as number) / total;
+    const error = share * (p - (targets[row] as number));
+    const curvature = share * p * (1 - p);
+    g0 += error * value;
+    g1 += error;
+    h00 += curvature * value * value;
+    h01 += curvature * value;
+    h11 += curvature;
+  }
+  // Lin, Lin and Weng's ridge keeps the system solvable where z is 0 throughout.
+  h00 += 1e-12;
+  h11 += 1e-12;
+  const determinant = h00 * h11 - h01 * h01;
+  return {
+    gradient: [g0, g1],
+    direction: [-(h11 * g0 - h01 * g1) / determinant, -(h00 * g1 - h01 * g0) / determinant],
+  };
+}
+
+/** Mean cross-entropy from logits f: log(1 + exp(-|f|)) + max(f, 0) - t f. */
+function meanLoss({ z, targets, weights, total }: PlattRows, [slope, intercept]: Line): number {
+  let sum = 0;
+  for (let row = 0; row < z.length; row++) {
+    const f = slope * (z[row] as number) + intercept;
+    const loss = Math.log1p(Math.exp(-Math.abs(f))) + Math.max(f, 0) - (targets[row] as number) * f;
+    sum += (weights[row] as number) * loss;
+  }
+  return sum / total;
+}
+
+function along([slope, intercept]: Line, [slopeStep, interceptStep]: Line, length: number): Line {
+  return [slope + length * slopeStep, intercept + length * interceptStep];
+}
+
+function weightedMean(values: Float64Array, weights: Float64Array, total: number): number {
+  return values.reduce((sum, value, row) => sum + value * (weights[row] as number), 0) / total;
+}

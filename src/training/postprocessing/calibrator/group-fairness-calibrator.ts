@@ -1,0 +1,209 @@
+import { TrainingError } from '../../../exceptions/index.ts';
+import { invalidParameter } from '../../../internal/invalid-parameter.ts';
+import { getLogger } from '../../../internal/logger.ts';
+import { oneOf } from '../../../internal/one-of.ts';
+import { requireWhole } from '../../../stats/parameters.ts';
+import type { ColumnSource, SensitiveSource, Table } from '../../../table/index.ts';
+import { CALIBRATION_METHODS, type CalibrationMethod, PLATT_INPUTS, type PlattInput } from './calibration-map.ts';
+import {
+  type CalibrationRowOptions,
+  readCalibrationRows,
+  readScoredRows,
+  type ScoredRows,
+} from './calibration-rows.ts';
+import { calibratorFromJson, type CalibratorJson, calibratorToJson } from './calibrator-json.ts';
+import { describeCalibrator } from './describe-calibrator.ts';
+import { applyCalibrator, type CalibratorSettings, type CalibratorState, fitCalibrator } from './fit-calibrator.ts';
+
+/** Options of {@link GroupFairnessCalibrator}. */
+export interface GroupFairnessCalibratorOptions {
+  /** @defaultValue 'platt' */
+  readonly method?: CalibrationMethod | undefined;
+  /**
+   * A group with fewer rows is served by the calibrator of all rows.
+   * @defaultValue 20
+   */
+  readonly minSamples?: number | undefined;
+  /**
+   * For `platt` only: whether the line is drawn through the log-odds of scores or through the scores.
+   * @defaultValue 'logit'
+   */
+  readonly input?: PlattInput | undefined;
+}
+
+/** Groups that the pooled calibrator serves, with their rows and why. */
+export type CalibrationFallbacks = Readonly<Record<string, { readonly n: number; readonly reason: string }>>;
+
+const UNSEEN = 'not among the groups fitted';
+
+/** Names that a log line has room for. */
+const MOST_NAMES = 8;
+
+/**
+ * Turns scores into probabilities that mean the same in every group: of the
+ * rows of a group with a calibrated score near p, about a share p is positive.
+ * Each group gets a map of its own:
+ *
+ * - `platt`: p = sigmoid(a x + b), x = logit(score) (or the score itself), with
+ *   the targets (N+ + 1) / (N+ + 2) and 1 / (N- + 2), N+ and N- the total
+ *   weights of both labels, so that the smoothing counts weights as rows
+ *   (Platt 1999; Lin, Lin and Weng 2007). Two numbers a group: for few rows.
+ * - `isotonic`: the rising rates of least squared error (pool adjacent
+ *   violators), straight lines between the scores learned from and the end
+ *   values beyond them. Any rising shape, from about a thousand rows a group;
+ *   it may give exactly 0 or 1, and makes ties of scores.
+ * - `temperature`: p = sigmoid(logit(score) / T) (Guo et al. 2017), T from 0.01
+ *   to 100. One number a group: it mends scores that are too sure or too
+ *   unsure, and cannot move a group's scores up or down.
+ *
+ * A group with fewer than `minSamples` rows, with one label only, or unknown
+ * from `fit` is served by the same kind of map fitted on all rows, and listed in
+ * `fallbacks`. Scores of exactly 0 or 1 in the rows fitted count, where a logit
+ * is taken, as half as far from that end as the nearest other score.
+ *
+ * What it costs: groups with different base rates that are each calibrated have
+ * different error rates under any one threshold, unless prediction is perfect
+ * (Kleinberg, Mullainathan and Raghavan 2016; Chouldechova 2017). Decisions use
+ * the group of each person. Scores of different groups change places.
+ * @example
+ * ```ts
+ * import { GroupFairnessCalibrator } from 'evenhand/training';
+ *
+ * const scores = [0.2, 0.4, 0.6, 0.8, 0.2, 0.4, 0.6, 0.8];
+ * const repaid = [0, 0, 1, 1, 0, 1, 1, 1];
+ * const groups = ['a', 'a', 'a', 'a', 'b', 'b', 'b', 'b'];
+ * const calibrator = new GroupFairnessCalibrator({ method: 'isotonic', minSamples: 4 });
+ * await calibrator.fit(scores, repaid, { groups });
+ * const calibrated = await calibrator.transform([0.4, 0.4, 0.4], { groups: ['a', 'b', 'c'] });
+ * console.log([...calibrated], calibrator.fallbacks);
+ * // [ 0, 1, 0.5 ] { c: { n: 1, reason: 'not among the groups fitted' } }
+ * ```
+ */
+export class GroupFairnessCalibrator {
+  readonly method: CalibrationMethod;
+  readonly minSamples: number;
+  /** What Platt's line is drawn through; other methods have no use for it. */
+  readonly input: PlattInput;
+  #state: CalibratorState | undefined;
+  #unseen: ReadonlyMap<string, number> = new Map();
+
+  /** @throws {ValueError} for an unknown method or input, an input for another method than platt, or minSamples that are no whole number of at least 1 */
+  constructor(options: GroupFairnessCalibratorOptions = {}) {
+    this.method = oneOf('method', options.method ?? 'platt', CALIBRATION_METHODS);
+    this.minSamples = requireWhole('minSamples', options.minSamples ?? 20, 1);
+    this.input = oneOf('input', options.input ?? 'logit', PLATT_INPUTS);
+    if (options.input !== undefined && this.method !== 'platt') {
+      throw invalidParameter('input', `be left out where the method is ${this.method}`, options.input);
+    }
+  }
+
+  /**
+   * Learns a map for each group, and forgets what was learned before. Two fits
+   * on the same rows give the same maps.
+   * @param scores [rows], from 0 to 1
+   * @param y [rows], 0 or 1
+   * @throws {DataValidationError} for scores outside [0, 1], labels that are not 0 or 1, missing values, lengths that differ, no rows, or one label only
+   * @throws {TrainingError} where the steps of `platt` do not converge
+   */
+  async fit(scores: ColumnSource, y: ColumnSource, options: CalibrationRowOptions): Promise<this> {
+    this.#state = fitCalibrator(await readCalibrationRows(scores, y, options), this);
+    this.#unseen = new Map();
+    return this;
+  }
+
+  /**
+   * Calibrates scores, each by the map of its group.
+   * @param scores [rows], from 0 to 1
+   * @returns probabilities, [rows]
+   * @throws {TrainingError} before `fit`
+   * @throws {DataValidationError} for scores outside [0, 1], missing values, or lengths that differ
+   */
+  async transform(scores: ColumnSource, options: { readonly groups: SensitiveSource }): Promise<Float64Array> {
+    const state = this.#fitted();
+    const rows = await readScoredRows(scores, options.groups);
+    this.#noteUnseen(rows, state);
+    return applyCalibrator(state, rows);
+  }
+
+  /**
+   * `fit`, then `transform` of the same rows. The result fits these rows better
+   * than any others: measure on rows that were not fitted, or with `calibrateHeldOut`.
+   */
+  async fitTransform(scores: ColumnSource, y: ColumnSource, options: CalibrationRowOptions): Promise<Float64Array> {
+    await this.fit(scores, y, options);
+    return this.transform(scores, options);
+  }
+
+  /**
+   * The groups that the pooled calibrator serves: too small or of one label in
+   * `fit`, or unseen there and met by the latest `transform`. Empty before `fit`.
+   */
+  get fallbacks(): CalibrationFallbacks {
+    const pooled = (this.#state?.groups ?? []).flatMap(({ label, n, reason }) =>
+      reason === null ? [] : [[label, Object.freeze({ n, reason })] as const],
+    );
+    const unseen = Array.from(this.#unseen, ([label, n]) => [label, Object.freeze({ n, reason: UNSEEN })] as const);
+    return Object.freeze(Object.fromEntries([...pooled, ...unseen]));
+  }
+
+  /** What a reader should know of how the fit came out: scores that rank rows the wrong way round, say. */
+  get warnings(): readonly string[] {
+    return this.#state?.warnings ?? [];
+  }
+
+  /**
+   * One row a group, and one for all rows: group, n, positive_rate, calibrator
+   * (own or pooled), reason, and the numbers of the map: slope and intercept,
+   * temperature, or the number of points of the isotonic curve.
+   * @throws {TrainingError} before `fit`
+   */
+  describe(): Table {
+    return describeCalibrator(this.#fitted(), this.method);
+  }
+
+  toJSON(): CalibratorJson {
+    return calibratorToJson({ settings: this, state: this.#state });
+  }
+
+  /**
+   * Reads a calibrator that `toJSON` wrote.
+   * @throws {DataValidationError} naming the first part that is not as it should be
+   */
+  static fromJSON(json: unknown): GroupFairnessCalibrator {
+    const { settings, state } = calibratorFromJson(json);
+    return GroupFairnessCalibrator.ofState(settings, state);
+  }
+
+  /** A calibrator with the settings of another that has learned something else. */
+  static ofState(settings: CalibratorSettings, state: CalibratorState | undefined): GroupFairnessCalibrator {
+    const { method, minSamples, input } = settings;
+    const calibrator = new GroupFairnessCalibrator({
+      method,
+      minSamples,
+      input: method === 'platt' ? input : undefined,
+    });
+    calibrator.#state = state;
+    return calibrator;
+  }
+
+  #fitted(): CalibratorState {
+    if (this.#state !== undefined) return this.#state;
+    throw new TrainingError('The calibrator has not been fitted.', {
+      suggestion: 'Call fit(scores, y, { groups }) first.',
+    });
+  }
+
+  #noteUnseen({ groups: { codes, labels } }: ScoredRows, state: CalibratorState): void {
+    const known = new Set(state.groups.map(({ label }) => label));
+    const counts = new Map<string, number>();
+    for (const code of codes) {
+      const label = labels[code] as string;
+      if (!known.has(label)) counts.set(label, (counts.get(label) ?? 0) + 1);
+    }
+    this.#unseen = counts;
+    if (counts.size === 0) return;
+    const shown = [...counts.keys()].slice(0, MOST_NAMES).join(', ');
+    const more = counts.size > MOST_NAMES ? ` and ${String(counts.size - MOST_NAMES)} more` : '';
+    getLogger().warn(`groups unknown to the calibrator are served by the pooled one: ${shown}${more}`);
+  }
+}

@@ -1,0 +1,66 @@
+import { DataValidationError } from '../../../exceptions/index.ts';
+import { invalidParameter } from '../../../internal/invalid-parameter.ts';
+import { requireLevel, requireWhole } from '../../../stats/parameters.ts';
+import { stratifiedSplit } from '../../data/stratified-split.ts';
+import type { CalibrationRows } from './calibration-rows.ts';
+
+/** How rows are dealt into parts to fit on and parts to calibrate. */
+export interface PartOptions {
+  /**
+   * The parts that rows are dealt into, each calibrated by the others. 1 calibrates the rows that are fitted.
+   * @defaultValue 5, where trainSize is not given
+   */
+  readonly folds?: number | undefined;
+  /** Instead of folds: the share of rows to fit on; only the others are calibrated. */
+  readonly trainSize?: number | undefined;
+}
+
+/** The rows that one calibrator is fitted on, and those that it calibrates. */
+export interface HeldOutPart {
+  readonly train: Int32Array;
+  readonly test: Int32Array;
+}
+
+/**
+ * Fills in how rows are dealt out.
+ * @throws {ValueError} for folds or a trainSize out of range, or both at once
+ */
+export function resolveParts(options: PartOptions): { folds: number | null; trainSize: number | null } {
+  const { folds, trainSize } = options;
+  if (trainSize === undefined) return { folds: requireWhole('folds', folds ?? 5, 1), trainSize: null };
+  if (folds !== undefined) throw invalidParameter('folds', 'be left out where trainSize is given', folds);
+  return { folds: null, trainSize: requireLevel('trainSize', trainSize) };
+}
+
+/**
+ * Deals rows out, each group and label shared out evenly.
+ * @throws {DataValidationError} where a part would be empty
+ */
+export function dealOut(
+  rows: CalibrationRows,
+  folds: number | null,
+  trainSize: number | null,
+  seed: number,
+): HeldOutPart[] {
+  const all = Int32Array.from(rows.y.keys());
+  if (folds === 1) return [{ train: all, test: all }];
+  const strata = rows.y.map((label, row) => label + 2 * (rows.groups.codes[row] as number));
+  if (trainSize !== null) {
+    const [train, test] = stratifiedSplit(strata, [trainSize, 1 - trainSize], seed) as [Int32Array, Int32Array];
+    if (train.length > 0 && test.length > 0) return [{ train, test }];
+  } else if (folds !== null && folds <= all.length) {
+    const tests = stratifiedSplit(strata, Array<number>(folds).fill(1 / folds), seed);
+    return tests.map((test) => ({ train: complement(all, test), test }));
+  }
+  const what = folds === null ? `A trainSize of ${String(trainSize)} needs` : `${String(folds)} folds need`;
+  throw new DataValidationError(`${what} as many rows and more; there are ${String(all.length)}.`, {
+    context: { rows: all.length, folds, trainSize },
+    suggestion: 'Give more rows, or fit and measure on the same rows with one fold.',
+  });
+}
+
+function complement(all: Int32Array, rows: Int32Array): Int32Array {
+  const taken = new Uint8Array(all.length);
+  for (const row of rows) taken[row] = 1;
+  return all.filter((row) => taken[row] === 0);
+}

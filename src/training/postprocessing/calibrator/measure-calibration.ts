@@ -1,0 +1,108 @@
+import { SCORE_MEASURES } from '../../../metrics/measures/score-measures.ts';
+import { countDropped } from '../../../metrics/reduce/row-arguments.ts';
+import type { PreparedScores } from '../../../metrics/reduce/reduce-scores.ts';
+import type { ColumnSource, SensitiveSource } from '../../../table/index.ts';
+import { type MeasureCalibrationOptions, readMeasuredRows, scoreStatsOf } from './measured-rows.ts';
+
+/** How well the scores of some rows are calibrated. */
+export interface CalibrationQuality {
+  readonly n: number;
+  /** Weighted share of positives. */
+  readonly positiveRate: number;
+  /** Weighted mean of scores. */
+  readonly meanScore: number;
+  /** Expected calibration error over ten bins of equal mass. */
+  readonly ece: number;
+  /** Mean of (score - y)^2. */
+  readonly brierScore: number;
+  /** Mean of -log(score) of positives and -log(1 - score) of negatives, scores kept 2.2e-16 away from 0 and 1. */
+  readonly logLoss: number;
+}
+
+/** {@link CalibrationQuality} of one group. */
+export interface GroupCalibrationQuality extends CalibrationQuality {
+  readonly group: string;
+}
+
+/** {@link CalibrationQuality} over all rows and per group. */
+export interface CalibrationReport {
+  readonly overall: CalibrationQuality;
+  /** Groups with rows, in the order of their labels. */
+  readonly groups: readonly GroupCalibrationQuality[];
+  /** Rows without a score, a label, a group or a weight. */
+  readonly nDropped: number;
+}
+
+/**
+ * How well scores are calibrated, overall and per group: the expected
+ * calibration error, sum over ten bins of equal mass of share x |rate of
+ * positives - mean score|, the Brier score and the log loss.
+ *
+ * The calibration error of few rows is inflated by chance, so that a small
+ * group looks worse than a large one; the Brier score and the log loss are not,
+ * but depend on how hard a group is to predict. Compare before with after, not
+ * group with group.
+ * @param scores [rows], from 0 to 1
+ * @param y [rows], 0 or 1
+ * @throws {DataValidationError} for scores outside [0, 1], labels that are not 0 or 1, lengths that differ, or where no row has all values
+ * @example
+ * ```ts
+ * import { measureCalibration } from 'evenhand/training';
+ *
+ * const { overall } = await measureCalibration([0.25, 0.25, 0.5, 1], [0, 1, 1, 1], ['a', 'a', 'b', 'b']);
+ * console.log(overall.positiveRate, overall.meanScore, overall.ece, overall.brierScore);
+ * // 0.75 0.5 0.25 0.21875
+ * ```
+ */
+export async function measureCalibration(
+  scores: ColumnSource,
+  y: ColumnSource,
+  groups: SensitiveSource,
+  options: MeasureCalibrationOptions = {},
+): Promise<CalibrationReport> {
+  const rows = await readMeasuredRows(scores, y, groups, options);
+  const together = { ...rows, codes: rows.codes.map((code) => Math.min(code, 0)), labels: [''] };
+  const [overall] = measureGroups(together);
+  const nDropped = countDropped([overall?.n ?? 0], rows.codes.length);
+  const perGroup = measureGroups(rows).flatMap((quality, code) =>
+    quality.n === 0 ? [] : [Object.freeze({ group: rows.labels[code] as string, ...quality })],
+  );
+  return Object.freeze({
+    overall: Object.freeze(overall as CalibrationQuality),
+    groups: Object.freeze(perGroup),
+    nDropped,
+  });
+}
+
+/** Each group by its code; rows of weight 0 are no rows. Losses are summed by row: on the grid of many distinct scores, 0 would stand for small ones. */
+function measureGroups(rows: PreparedScores): CalibrationQuality[] {
+  const { labels, codes, yScore, yTrue, weights } = rows;
+  const sums = labels.map(() => ({ n: 0, weight: 0, yes: 0, score: 0, squares: 0, logs: 0 }));
+  for (let row = 0; row < codes.length; row++) {
+    const own = sums[codes[row] as number];
+    if (own === undefined) continue;
+    const [score, label] = [yScore[row] as number, yTrue[row] as number];
+    const weight = weights?.[row] ?? 1;
+    if (weight === 0) continue;
+    own.n += 1;
+    own.weight += weight;
+    own.yes += weight * label;
+    own.score += weight * score;
+    own.squares += weight * (score - label) ** 2;
+    own.logs += weight * logLoss(score, label);
+  }
+  const errors = SCORE_MEASURES.expected_calibration_error.measure(scoreStatsOf(rows)).values;
+  return sums.map(({ n, weight, yes, score, squares, logs }, code) => ({
+    n,
+    positiveRate: yes / weight,
+    meanScore: score / weight,
+    ece: errors[code] as number,
+    brierScore: squares / weight,
+    logLoss: logs / weight,
+  }));
+}
+
+function logLoss(score: number, label: number): number {
+  const kept = Math.min(1 - Number.EPSILON, Math.max(Number.EPSILON, score));
+  return -Math.log(label === 1 ? kept : 1 - kept);
+}

@@ -1,0 +1,61 @@
+import { reliabilityChart, type ReliabilityPanel } from '../../../charts/reliability-chart.ts';
+import { chartFormat, renderChart } from '../../../charts/render-chart.ts';
+import { DataValidationError } from '../../../exceptions/index.ts';
+import { writeFileAtomic } from '../../../io/atomic-write.ts';
+import type { ReliabilityCurves } from './reliability-curve.ts';
+
+/** Curves of the same rows before and after calibration. */
+export interface ReliabilityComparison {
+  readonly before: ReliabilityCurves;
+  readonly after: ReliabilityCurves;
+}
+
+/** Options of {@link plotReliability}. */
+export interface PlotReliabilityOptions {
+  /** Where to save the plot; its extension (.svg, .png or .html) decides the form. */
+  readonly savePath: string;
+  /** Above the plot. */
+  readonly title?: string | undefined;
+  /** A line under the title. */
+  readonly subtitle?: string | undefined;
+}
+
+/**
+ * Draws reliability curves, a panel for each group: the share of positives over
+ * the mean score of each bin, with the diagonal where the two agree and
+ * intervals; before and after calibration where both are given. Of more than
+ * sixteen groups the largest are drawn, and the plot says so.
+ * @returns the path written
+ * @throws {DataValidationError} where there is no group to draw, or the path cannot be written
+ * @throws {DependencyError} where the packages that draw are not installed
+ * @example
+ * ```ts
+ * import { plotReliability, reliabilityCurve } from 'evenhand/training';
+ *
+ * const curves = await reliabilityCurve([0.1, 0.3, 0.6, 0.9], [0, 1, 0, 1], ['a', 'b', 'a', 'b']);
+ * console.log(await plotReliability(curves, { savePath: 'reliability.svg' }));
+ * // reliability.svg
+ * ```
+ */
+export async function plotReliability(
+  curves: ReliabilityCurves | ReliabilityComparison,
+  options: PlotReliabilityOptions,
+): Promise<string> {
+  const format = chartFormat(options.savePath);
+  const { before, after } = 'before' in curves ? curves : { before: curves, after: undefined };
+  if (before.groups.length === 0) {
+    throw new DataValidationError('There is no group to draw.', {
+      suggestion: 'Give curves of rows that have a group, a score and a label.',
+    });
+  }
+  const panels = before.groups.map(({ group, n, bins }): ReliabilityPanel => ({
+    label: group,
+    n,
+    before: bins,
+    after: after?.groups.find((other) => other.group === group)?.bins,
+  }));
+  const { title, subtitle } = options;
+  const chart = reliabilityChart(panels, { title, subtitle, level: before.level });
+  await writeFileAtomic(options.savePath, await renderChart(chart, format));
+  return options.savePath;
+}

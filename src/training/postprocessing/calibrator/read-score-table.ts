@@ -1,0 +1,104 @@
+import { DataValidationError } from '../../../exceptions/index.ts';
+import { suggestNames } from '../../../internal/nearest.ts';
+import { type CategoricalColumn, encodeGroups, Table, type TableSource, toBinary } from '../../../table/index.ts';
+import { outsideRange } from './calibration-rows.ts';
+
+/** A table of scores, and the parts its columns play. */
+export interface ScoreTableSource {
+  /** One row per decision. */
+  readonly table: TableSource;
+  /**
+   * The column of scores, from 0 to 1.
+   * @defaultValue 'score'
+   */
+  readonly score?: string | undefined;
+  /**
+   * The column of what came true, 0 or 1.
+   * @defaultValue 'y'
+   */
+  readonly target?: string | undefined;
+  /**
+   * The sensitive column, or several to cross.
+   * @defaultValue 'g'
+   */
+  readonly group?: string | readonly string[] | undefined;
+  /** The target's label that counts as 1; needed where it is not 0 and 1. */
+  readonly positiveLabel?: string | undefined;
+}
+
+/** The rows of a table that have a score, a label and a group. */
+export interface ScoreTable {
+  readonly scores: Float64Array;
+  readonly y: Uint8Array;
+  readonly groups: CategoricalColumn;
+  readonly nDropped: number;
+  readonly columns: { readonly score: string; readonly target: string; readonly group: readonly string[] };
+}
+
+/**
+ * Reads the rows of a table that lack nothing.
+ * @throws {DataValidationError} for unknown columns, text or numbers outside [0, 1] for scores, labels that are not 0 or 1, or no row left
+ */
+export function readScoreTable(source: ScoreTableSource): ScoreTable {
+  const columns = {
+    score: source.score ?? 'score',
+    target: source.target ?? 'y',
+    group: [source.group ?? 'g'].flat(),
+  };
+  assertApart(columns);
+  const table = Table.from(source.table);
+  const scores = table.numeric(columns.score).values;
+  const y = readTarget(table, columns.target, source.positiveLabel);
+  const groups = encodeGroups(table.select(columns.group));
+  const outside = scores.findIndex((score) => score < 0 || score > 1);
+  if (outside >= 0) {
+    const where = `in row ${String(outside + 1)}`;
+    throw outsideRange(`Column '${columns.score}'`, scores[outside] as number, where, outside);
+  }
+  const kept = Int32Array.from(scores.keys()).filter(
+    (row) => !Number.isNaN(scores[row]) && (y[row] as number) >= 0 && (groups.codes[row] as number) >= 0,
+  );
+  if (kept.length === 0) {
+    throw new DataValidationError(`All ${String(scores.length)} rows lack a score, a label or a group.`, {
+      context: { rows: scores.length, columns },
+      suggestion: 'Check that the columns named are the ones that are filled.',
+    });
+  }
+  return {
+    scores: Float64Array.from(kept, (row) => scores[row] as number),
+    y: Uint8Array.from(kept, (row) => y[row] as number),
+    groups: { ...groups, codes: Int32Array.from(kept, (row) => groups.codes[row] as number) },
+    nDropped: scores.length - kept.length,
+    columns,
+  };
+}
+
+function readTarget(table: Table, target: string, positiveLabel: string | undefined): ArrayLike<number> {
+  const column = table.column(target);
+  if (positiveLabel !== undefined && !table.categorical(target).labels.includes(positiveLabel)) {
+    throw new DataValidationError(`Column '${target}' never has the value '${positiveLabel}'.`, {
+      context: { column: target, positiveLabel },
+      suggestion: suggestNames(positiveLabel, table.categorical(target).labels, `labels of '${target}'`),
+    });
+  }
+  return toBinary(column, `Column '${target}'`, positiveLabel);
+}
+
+/** One column cannot say two things of a row. */
+function assertApart({ score, target, group }: ScoreTable['columns']): void {
+  if (group.length === 0) {
+    throw new DataValidationError('group names no column.', {
+      context: { argument: 'group' },
+      suggestion: 'Name the sensitive column.',
+    });
+  }
+  const parts = [['scores', score], ['target', target], ...group.map((name) => ['group', name] as const)] as const;
+  for (const [index, [part, name]] of parts.entries()) {
+    const earlier = parts.slice(0, index).find(([, other]) => other === name);
+    if (earlier === undefined) continue;
+    throw new DataValidationError(`Column '${name}' cannot be the ${earlier[0]} and the ${part} at once.`, {
+      context: { column: name },
+      suggestion: 'Name a column of its own for each.',
+    });
+  }
+}

@@ -1,0 +1,138 @@
+import { effectiveCount } from '../../../metrics/measures/group-measure.ts';
+import { type ScoreEntry, scoreEntries } from '../../../metrics/statistics/score-grid.ts';
+import { requireLevel, requireWhole } from '../../../stats/parameters.ts';
+import { wilsonInterval } from '../../../stats/proportion-interval.ts';
+import type { ColumnSource, SensitiveSource } from '../../../table/index.ts';
+import { type MeasureCalibrationOptions, readMeasuredRows, scoreStatsOf } from './measured-rows.ts';
+
+/** Options of {@link reliabilityCurve}. */
+export interface ReliabilityCurveOptions extends MeasureCalibrationOptions {
+  /**
+   * Bins of equal mass in each group.
+   * @defaultValue 10
+   */
+  readonly bins?: number | undefined;
+  /**
+   * A group of fewer rows than bins x minBinSize gets fewer bins, at least one: of a few rows chance decides the share.
+   * @defaultValue 1
+   */
+  readonly minBinSize?: number | undefined;
+  /**
+   * Confidence level of the intervals, in (0, 1).
+   * @defaultValue 0.95
+   */
+  readonly level?: number | undefined;
+}
+
+/** Rows of one group whose scores are near each other. */
+export interface ReliabilityBin {
+  readonly n: number;
+  /** Weighted mean of scores. */
+  readonly meanScore: number;
+  /** Weighted share of positives. */
+  readonly positiveRate: number;
+  /** Wilson's interval of the share, from the effective number of rows. */
+  readonly low: number;
+  readonly high: number;
+}
+
+/** The bins of one group, by rising score; none is empty. */
+export interface GroupReliability {
+  readonly group: string;
+  readonly n: number;
+  readonly bins: readonly ReliabilityBin[];
+}
+
+/** Reliability curves of groups. */
+export interface ReliabilityCurves {
+  /** Groups with rows, in the order of their labels. */
+  readonly groups: readonly GroupReliability[];
+  readonly bins: number;
+  readonly minBinSize: number;
+  readonly level: number;
+  /** Rows without a score, a label, a group or a weight. */
+  readonly nDropped: number;
+}
+
+/** So near below an edge a score is on it, so that the order in which weights were added up cannot move it. */
+const ON_THE_EDGE = 1e-9;
+
+/**
+ * The share of positives over the mean score, in bins of equal mass of each
+ * group: where the two agree, scores are calibrated.
+ *
+ * Rows of one score stay together, in the bin that the middle of their mass
+ * lies in, so that a group with few distinct scores has fewer bins. With ten
+ * bins the shares of rows times the distances |positiveRate - meanScore| sum up
+ * to the expected calibration error. Above 65,536 distinct scores they are
+ * rounded to multiples of 2^-14 at most.
+ * @param scores [rows], from 0 to 1
+ * @param y [rows], 0 or 1
+ * @throws {ValueError} for bins or a minBinSize that are no whole number of at least 1, or a level outside (0, 1)
+ * @throws {DataValidationError} for scores outside [0, 1], labels that are not 0 or 1, lengths that differ, or where no row has all values
+ * @example
+ * ```ts
+ * import { reliabilityCurve } from 'evenhand/training';
+ *
+ * const { groups } = await reliabilityCurve([0.1, 0.1, 0.9, 0.9], [0, 1, 1, 1], ['a', 'a', 'a', 'a'], { bins: 2 });
+ * console.log(groups[0].bins.map(({ meanScore, positiveRate, n }) => [meanScore, positiveRate, n]));
+ * // [ [ 0.1, 0.5, 2 ], [ 0.9, 1, 2 ] ]
+ * ```
+ */
+export async function reliabilityCurve(
+  scores: ColumnSource,
+  y: ColumnSource,
+  groups: SensitiveSource,
+  options: ReliabilityCurveOptions = {},
+): Promise<ReliabilityCurves> {
+  const bins = requireWhole('bins', options.bins ?? 10, 1);
+  const minBinSize = requireWhole('minBinSize', options.minBinSize ?? 1, 1);
+  const level = requireLevel('level', options.level ?? 0.95);
+  const stats = scoreStatsOf(await readMeasuredRows(scores, y, groups, options));
+  const entriesOf = stats.labels.map((): ScoreEntry[] => []);
+  for (const entry of scoreEntries(stats)) entriesOf[entry.group]?.push(entry);
+  const curves = entriesOf.flatMap((entries, group) => {
+    const n = entries.reduce((sum, { counts }) => sum + counts[0] + counts[1], 0);
+    const count = Math.max(1, Math.min(bins, Math.floor(n / minBinSize)));
+    const found = binsOf(entries, count, level);
+    return found.length === 0
+      ? []
+      : [Object.freeze({ group: stats.labels[group] as string, n, bins: Object.freeze(found) })];
+  });
+  return Object.freeze({ groups: Object.freeze(curves), bins, minBinSize, level, nDropped: stats.nDropped });
+}
+
+/** Sums over the rows of a bin. */
+interface BinSums {
+  n: number;
+  weight: number;
+  squaredWeight: number;
+  yes: number;
+  score: number;
+}
+
+/** Distinct scores, ascending, dealt into bins by the middle of their mass. */
+function binsOf(entries: readonly ScoreEntry[], count: number, level: number): ReliabilityBin[] {
+  const total = entries.reduce((sum, { weights }) => sum + weights[0] + weights[1], 0);
+  const bins = Array.from({ length: count }, (): BinSums => ({ n: 0, weight: 0, squaredWeight: 0, yes: 0, score: 0 }));
+  let before = 0;
+  for (const { score, counts, weights, squaredWeights } of entries) {
+    const weight = weights[0] + weights[1];
+    if (weight === 0) continue;
+    const place = Math.floor(((before + weight / 2) / total) * count + ON_THE_EDGE);
+    const bin = bins[Math.min(count - 1, place)] as BinSums;
+    bin.n += counts[0] + counts[1];
+    bin.weight += weight;
+    bin.squaredWeight += squaredWeights[0] + squaredWeights[1];
+    bin.yes += weights[1];
+    bin.score += weight * score;
+    before += weight;
+  }
+  return bins.filter(({ weight }) => weight > 0).map((bin) => finishBin(bin, level));
+}
+
+function finishBin({ n, weight, squaredWeight, yes, score }: BinSums, level: number): ReliabilityBin {
+  const size = effectiveCount(weight, squaredWeight);
+  const [low, high] = wilsonInterval((yes / weight) * size, size, level);
+  return Object.freeze({ n, meanScore: score / weight, positiveRate: yes / weight, low, high });
+}

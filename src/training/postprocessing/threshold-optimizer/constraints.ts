@@ -1,0 +1,72 @@
+import { ValueError } from '../../../exceptions/index.ts';
+import { suggestNames } from '../../../internal/nearest.ts';
+import { LABELS_NEEDED, type RateName } from './rates.ts';
+
+/** The rate that each simple constraint makes equal. */
+const CONSTRAINED_RATES = {
+  demographic_parity: 'selection_rate',
+  selection_rate_parity: 'selection_rate',
+  true_positive_rate_parity: 'true_positive_rate',
+  false_positive_rate_parity: 'false_positive_rate',
+  true_negative_rate_parity: 'true_negative_rate',
+  false_negative_rate_parity: 'false_negative_rate',
+} as const satisfies Record<string, RateName>;
+
+const SIMPLE_CONSTRAINTS = Object.keys(CONSTRAINED_RATES) as (keyof typeof CONSTRAINED_RATES)[];
+
+/** What a threshold optimizer can hold equal between groups. */
+export const THRESHOLD_CONSTRAINTS = [...SIMPLE_CONSTRAINTS, 'equalized_odds'] as const;
+
+/** The name of a constraint of a threshold optimizer. */
+export type ThresholdConstraintName = (typeof THRESHOLD_CONSTRAINTS)[number];
+
+/** What a threshold optimizer can make as large as the constraint allows. */
+export const THRESHOLD_OBJECTIVES = [
+  'accuracy_score',
+  'balanced_accuracy_score',
+  'selection_rate',
+  'true_positive_rate',
+  'true_negative_rate',
+] as const satisfies readonly RateName[];
+
+/** The name of an objective of a threshold optimizer. */
+export type ThresholdObjectiveName = (typeof THRESHOLD_OBJECTIVES)[number];
+
+/** Equalized odds takes the best true positive rate that all groups reach: the objective must rise with it. */
+const OBJECTIVES_OF_ODDS = ['accuracy_score', 'balanced_accuracy_score'] as const;
+
+/** The rates that a constraint makes equal between groups. */
+export function constrainedRates(constraint: ThresholdConstraintName): readonly RateName[] {
+  return constraint === 'equalized_odds'
+    ? ['false_positive_rate', 'true_positive_rate']
+    : [CONSTRAINED_RATES[constraint]];
+}
+
+/** The labels that every group must have for the rates of a constraint and its objective. */
+export function labelsNeeded(
+  constraint: ThresholdConstraintName,
+  objective: ThresholdObjectiveName,
+): readonly (0 | 1)[] {
+  const needed = [...constrainedRates(constraint), objective].flatMap((rate) => LABELS_NEEDED[rate]);
+  return [...new Set(needed)];
+}
+
+/** @throws {ValueError} for an unknown constraint, with the known ones */
+export function readConstraint(given: string): ThresholdConstraintName {
+  return readName('constraint', given, THRESHOLD_CONSTRAINTS, 'Currently only the following constraints are supported');
+}
+
+/** @throws {ValueError} for an objective that the constraint does not go with, with those that it does */
+export function readObjective(given: string, constraint: ThresholdConstraintName): ThresholdObjectiveName {
+  const allowed = constraint === 'equalized_odds' ? OBJECTIVES_OF_ODDS : THRESHOLD_OBJECTIVES;
+  return readName('objective', given, allowed, `For ${constraint} only the following objectives are supported`);
+}
+
+function readName<Name extends string>(parameter: string, given: string, known: readonly Name[], rule: string): Name {
+  const found = known.find((name) => name === given);
+  if (found !== undefined) return found;
+  throw new ValueError(
+    `The ${parameter} parameter must be a supported one. ${rule}: ${known.join(', ')}. Got '${given}' instead.`,
+    { context: { parameter, value: given }, suggestion: suggestNames(given, known, 'choices') },
+  );
+}

@@ -1,0 +1,103 @@
+import { z } from 'zod';
+
+import { DataValidationError, ValueError } from '../../../exceptions/index.ts';
+import type { Estimator, EstimatorJson } from '../../estimators/estimator.ts';
+import { THRESHOLD_CONSTRAINTS, THRESHOLD_OBJECTIVES } from './constraints.ts';
+import { type OptimizerSettings, type ThresholdOptimizerOptions, UNSEEN_GROUPS } from './optimizer-options.ts';
+import { rulesFromJson } from './rules-json.ts';
+import type { ThresholdRules } from './threshold-rules.ts';
+
+/** A threshold optimizer as plain data, to be stored and read back. */
+export interface ThresholdOptimizerJson {
+  readonly kind: 'threshold_optimizer';
+  /** The constructor's options, in snake_case. */
+  readonly params: Readonly<Record<string, unknown>>;
+  /** The estimator's own JSON; null without one. */
+  readonly estimator: EstimatorJson | null;
+  /** The rules; null before `fit`. */
+  readonly state: Readonly<Record<string, unknown>> | null;
+}
+
+/** Ranges are checked by the constructor. */
+const optimizerSchema = z.object({
+  kind: z.literal('threshold_optimizer'),
+  params: z.object({
+    constraint: z.enum(THRESHOLD_CONSTRAINTS),
+    objective: z.enum(THRESHOLD_OBJECTIVES),
+    grid_size: z.number(),
+    flip: z.boolean(),
+    tolerance: z.number(),
+    unseen_groups: z.enum(UNSEEN_GROUPS),
+    prefit: z.boolean(),
+    seed: z.number(),
+  }),
+  estimator: z.object({ kind: z.string() }).nullable(),
+  state: z.unknown(),
+});
+
+/** The constructor's options as JSON has them. */
+export function optimizerParams(settings: OptimizerSettings): Record<string, unknown> {
+  return {
+    constraint: settings.constraint,
+    objective: settings.objective,
+    grid_size: settings.gridSize,
+    flip: settings.flip,
+    tolerance: settings.tolerance,
+    unseen_groups: settings.unseenGroups,
+    prefit: settings.prefit,
+    seed: settings.seed,
+  };
+}
+
+/**
+ * Reads an optimizer's options and rules.
+ * @throws {DataValidationError} naming the first field at fault
+ * @throws {ValueError} where it had an estimator and none or another kind is given, or had none and one is
+ */
+export function readOptimizerJson(
+  json: unknown,
+  estimator: Estimator | undefined,
+): { params: ThresholdOptimizerOptions; rules: ThresholdRules | undefined } {
+  const parsed = optimizerSchema.safeParse(json);
+  if (!parsed.success) throw unreadable(parsed.error);
+  const { params, state, estimator: stored } = parsed.data;
+  assertSameKind(stored?.kind, estimator?.toJSON().kind);
+  return {
+    params: {
+      constraint: params.constraint,
+      objective: params.objective,
+      gridSize: params.grid_size,
+      flip: params.flip,
+      tolerance: params.tolerance,
+      unseenGroups: params.unseen_groups,
+      prefit: params.prefit,
+      seed: params.seed,
+    },
+    rules: state === null ? undefined : rulesFromJson(state),
+  };
+}
+
+function unreadable(error: z.ZodError): DataValidationError {
+  const [issue] = error.issues;
+  const field = issue?.path.join('.') ?? '';
+  return new DataValidationError(`This is no threshold optimizer: '${field}': ${issue?.message ?? 'unreadable'}.`, {
+    context: { field },
+    suggestion: 'Give what toJSON wrote.',
+    cause: error,
+  });
+}
+
+function assertSameKind(stored: string | undefined, given: string | undefined): void {
+  if (stored === given) return;
+  const required =
+    stored === undefined
+      ? 'be left out, as this optimizer had none'
+      : `be the fitted ${stored} that this optimizer had`;
+  throw new ValueError(`The estimator parameter must ${required}. Got ${given ?? 'none'} instead.`, {
+    context: { parameter: 'estimator', kind: stored, value: given },
+    suggestion:
+      stored === undefined
+        ? 'Leave it out: the optimizer takes scores.'
+        : "Read it back from the JSON's estimator field and pass it: fromJSON(json, { estimator }).",
+  });
+}

@@ -1,0 +1,101 @@
+import { ValueError } from '../../../exceptions/index.ts';
+import { type LinearProgram, solveLinearProgram } from '../../linear-program.ts';
+import { hullAt, type TradeoffHull } from './tradeoff-hull.ts';
+
+/** A group's false positive rate (x) and true positive rate (y). */
+export interface OddsPoint {
+  readonly x: number;
+  readonly y: number;
+}
+
+/** What a unit of each rate of a group adds to the objective. */
+export interface OddsGain {
+  readonly truePositiveRate: number;
+  /** What a unit of the false positive rate takes away. */
+  readonly falsePositiveRate: number;
+}
+
+/** The solver's matrix is dense on the way in: this many numbers take 160 MB. */
+const MOST_CELLS = 2e7;
+
+/**
+ * The rates of each group that make the objective largest while no two groups'
+ * false positive rates, and no two groups' true positive rates, are more than
+ * `tolerance` apart: relaxed equalized odds as a linear program.
+ *
+ * Variables: x_g and y_g of each group, and the corner (a, b) of the square of
+ * side `tolerance` that holds all points. Rows: y_g on or below each edge of the
+ * group's hull and on or above the diagonal, which constants reach; points below
+ * it would only lose.
+ * @throws {ValueError} for more groups than the solver takes
+ * @throws {TrainingError} where the solver fails
+ */
+export async function relaxedOdds(
+  hulls: readonly TradeoffHull[],
+  gains: readonly OddsGain[],
+  tolerance: number,
+): Promise<OddsPoint[]> {
+  assertSolvable(hulls);
+  const { x: solution } = await solveLinearProgram(oddsProgram(hulls, gains, tolerance));
+  return hulls.map((hull, group) => insideHull(hull, solution[2 * group] as number, solution[2 * group + 1] as number));
+}
+
+/** Group g's x is variable 2 g and its y 2 g + 1; the square's corner comes last. */
+function oddsProgram(hulls: readonly TradeoffHull[], gains: readonly OddsGain[], tolerance: number): LinearProgram {
+  const [a, b] = [2 * hulls.length, 2 * hulls.length + 1];
+  const rows: Float64Array[] = [];
+  const bounds: number[] = [];
+  for (const [group, hull] of hulls.entries()) {
+    const [x, y] = [2 * group, 2 * group + 1];
+    for (const { dx, dy, height } of edgesOf(hull)) atMost(height, [y, dx], [x, -dy]);
+    atMost(0, [x, 1], [y, -1]);
+    atMost(0, [a, 1], [x, -1]);
+    atMost(tolerance, [x, 1], [a, -1]);
+    atMost(0, [b, 1], [y, -1]);
+    atMost(tolerance, [y, 1], [b, -1]);
+  }
+  const costs = gains.flatMap(({ truePositiveRate, falsePositiveRate }) => [falsePositiveRate, -truePositiveRate]);
+  return { objective: [...costs, 0, 0], atMost: { rows, bounds }, upper: 1 };
+
+  function atMost(bound: number, ...terms: readonly (readonly [variable: number, factor: number])[]): void {
+    const row = new Float64Array(2 * hulls.length + 2);
+    for (const [variable, factor] of terms) row[variable] = factor;
+    rows.push(row);
+    bounds.push(bound);
+  }
+}
+
+/**
+ * Edges of a hull, each y dx - x dy <= height; upright ones bound nothing. The larger of dx and dy is 1, so that the
+ * solver's tolerance on a row is one on a rate.
+ */
+function edgesOf({ x, y }: TradeoffHull): { dx: number; dy: number; height: number }[] {
+  const edges = Array.from({ length: x.length - 1 }, (_, left) => {
+    const [x0, y0] = [x[left] as number, y[left] as number];
+    const [width, rise] = [(x[left + 1] as number) - x0, (y[left + 1] as number) - y0];
+    const longer = Math.max(width, Math.abs(rise));
+    const [dx, dy] = [width / longer, rise / longer];
+    return { dx, dy, height: y0 * dx - x0 * dy };
+  });
+  return edges.filter(({ dx }) => dx > 0);
+}
+
+/** The solver keeps rows to 1e-9: a point that far above its hull comes down to it. */
+function insideHull(hull: TradeoffHull, x: number, y: number): OddsPoint {
+  const inside = Math.min(1, Math.max(0, x));
+  return { x: inside, y: Math.max(inside, Math.min(hullAt(hull, inside), y)) };
+}
+
+function assertSolvable(hulls: readonly TradeoffHull[]): void {
+  const size = 2 * hulls.length + 2;
+  const rows = hulls.reduce((sum, { x }) => sum + x.length + 4, 0);
+  if (rows * size <= MOST_CELLS) return;
+  throw new ValueError(
+    `A tolerance for equalized_odds is solved as a linear program, and these ${String(hulls.length)} groups need ` +
+      `${String(rows)} rows of ${String(size)} numbers; it takes ${String(MOST_CELLS)} numbers.`,
+    {
+      context: { parameter: 'tolerance', groups: hulls.length, rows },
+      suggestion: 'Use tolerance 0, a simple constraint, or fewer groups.',
+    },
+  );
+}

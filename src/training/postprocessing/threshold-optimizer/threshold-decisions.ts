@@ -1,0 +1,126 @@
+import { DataValidationError } from '../../../exceptions/index.ts';
+import { assertSameLength } from '../../../metrics/reduce/row-arguments.ts';
+import { type ColumnSource, onHost, type SensitiveSource, toColumn } from '../../../table/index.ts';
+import { type DrawName, drawInSequence, drawStably } from './draw-uniforms.ts';
+import type { UnseenGroupsName } from './optimizer-options.ts';
+import type { GroupedScores } from './scored-rows.ts';
+import { probabilityOfPositive } from './threshold-rule.ts';
+import type { ThresholdRules } from './threshold-rules.ts';
+
+/** Options of {@link ThresholdOptimizer.predictProba}. */
+export interface ThresholdRowOptions {
+  /** The group of each row, of the attributes given to `fit`. */
+  readonly sensitive: SensitiveSource;
+}
+
+/** Options of {@link ThresholdOptimizer.predict}. */
+export interface ThresholdDrawOptions extends ThresholdRowOptions {
+  /** @defaultValue the optimizer's own seed */
+  readonly seed?: number | undefined;
+  /**
+   * `sequence` draws one number per row in turn: rows alike may be decided
+   * differently, and calls of one row each with one seed all get the same number:
+   * ask for all rows at once. `stable` takes it from the row's score, group and id, so that a
+   * row gets one answer wherever it stands and however often it is asked.
+   * @defaultValue 'sequence'
+   */
+  readonly draw?: DrawName | undefined;
+  /**
+   * Tells rows of one score and group apart under `stable`, which else decides
+   * all of them alike.
+   * @defaultValue none
+   */
+  readonly rowIds?: ColumnSource | undefined;
+}
+
+/** Decisions of {@link ThresholdOptimizer.decide} with what produced them. */
+export interface ThresholdDecisions {
+  /** [rows], 0 or 1. */
+  readonly decisions: Uint8Array;
+  /** [rows]; how often the rules decide 1 for such a row. */
+  readonly probabilities: Float64Array;
+  /**
+   * Rows, by index, of groups that were not there in `fit`, under `reject`. Their decision and their probability are 0,
+   * which is no finding about them: hand them to a person.
+   */
+  readonly rejected: readonly number[];
+  /** Groups that were not there in `fit`. */
+  readonly unseenGroups: readonly string[];
+  readonly seed: number;
+  readonly draw: DrawName;
+}
+
+/** {@link ThresholdDecisions} before a draw. */
+export type DecisionChances = Pick<ThresholdDecisions, 'probabilities' | 'rejected' | 'unseenGroups'>;
+
+/**
+ * The probability of a decision 1 for each row.
+ * @throws {DataValidationError} under `raise`, for a group that has no rule
+ */
+export function decisionChances(
+  { scores, groups }: GroupedScores,
+  rules: ThresholdRules,
+  policy: UnseenGroupsName,
+): DecisionChances {
+  const ruleOfGroup = new Map(rules.groups.map(({ group, interpolation }) => [group, interpolation]));
+  const ruleOfCode = groups.labels.map((label) => ruleOfGroup.get(label));
+  const present = new Set(groups.codes);
+  const unseenGroups = groups.labels.filter((_, code) => ruleOfCode[code] === undefined && present.has(code));
+  if (policy === 'raise' && unseenGroups.length > 0) throw unseen(unseenGroups, { scores, groups });
+  const rejected: number[] = [];
+  const probabilities = Float64Array.from(scores, (score, row) => {
+    const rule = ruleOfCode[groups.codes[row] as number];
+    if (rule === undefined && policy === 'reject') rejected.push(row);
+    return rule === undefined && policy === 'reject'
+      ? 0
+      : probabilityOfPositive(rule ?? rules.pooled.interpolation, score);
+  });
+  return { probabilities, rejected: Object.freeze(rejected), unseenGroups: Object.freeze(unseenGroups) };
+}
+
+/** Draws a decision for each row: 1 where a number in [0, 1) is below its probability. */
+export async function drawDecisions(
+  chances: DecisionChances,
+  { scores, groups }: GroupedScores,
+  { seed, draw, rowIds }: { seed: number; draw: DrawName; rowIds: ColumnSource | undefined },
+): Promise<ThresholdDecisions> {
+  const idAt = await readRowIds(rowIds, scores.length);
+  const drawn =
+    draw === 'sequence'
+      ? drawInSequence(scores.length, seed)
+      : drawStably(scores.length, seed, (row) => [
+          scores[row] as number,
+          groups.labels[groups.codes[row] as number] as string,
+          idAt(row),
+        ]);
+  const decisions = Uint8Array.from(drawn, (number, row) => Number(number < (chances.probabilities[row] as number)));
+  return Object.freeze({ decisions, ...chances, seed, draw });
+}
+
+async function readRowIds(
+  source: ColumnSource | undefined,
+  rows: number,
+): Promise<(row: number) => string | number | null> {
+  if (source === undefined) return () => null;
+  const ids = toColumn((await onHost({ source })).source, 'rowIds');
+  if (ids.kind === 'numeric') {
+    assertSameLength({ scores: rows, rowIds: ids.values.length });
+    return (row) => ids.values[row] as number;
+  }
+  assertSameLength({ scores: rows, rowIds: ids.codes.length });
+  return (row) => ids.labels[ids.codes[row] as number] ?? null;
+}
+
+function unseen(labels: readonly string[], { groups }: GroupedScores): DataValidationError {
+  const [first = ''] = labels;
+  const index = groups.codes.indexOf(groups.labels.indexOf(first));
+  const more = labels.length === 1 ? '' : ` (and ${String(labels.length - 1)} more groups)`;
+  return new DataValidationError(
+    `sensitive holds the group '${first}' at index ${String(index)}${more}, which was not there in fit and has no rule.`,
+    {
+      context: { argument: 'sensitive', index, value: first, groups: labels },
+      suggestion:
+        "Fit on rows of that group too, or set unseenGroups to 'pooled' (one threshold, no constraint) or 'reject' (no decision).",
+    },
+  );
+}

@@ -1,0 +1,107 @@
+import { type RateName, RATES } from './rates.ts';
+import { countsAt, operationAt, type ScoreCurve } from './score-curve.ts';
+import type { ThresholdInterpolation, ThresholdOperation } from './threshold-rule.ts';
+import { upperHull } from './upper-hull.ts';
+
+/** The best trade-offs between two rates that mixtures of thresholds on one group's scores can reach. */
+export interface TradeoffHull {
+  /** The constrained rate at the hull's points, rising from 0 to 1. */
+  readonly x: Float64Array;
+  /** The most of the other rate there; concave in x. */
+  readonly y: Float64Array;
+  readonly operations: readonly ThresholdOperation[];
+}
+
+/** A place between two points of a hull. */
+interface HullPlace {
+  /** The point to the left; the one to the right is the next. */
+  readonly left: number;
+  /** The share of the point to the left, in [0, 1]. */
+  readonly p0: number;
+}
+
+/**
+ * The upper hull over all thresholds of one group, in both directions with `flip`.
+ * @param curve a group that has the labels which both rates need
+ */
+export function tradeoffHull(curve: ScoreCurve, xRate: RateName, yRate: RateName, flip: boolean): TradeoffHull {
+  const directions: readonly ('>' | '<')[] = flip ? ['>', '<'] : ['>'];
+  const size = curve.truePositives.length * directions.length;
+  const x = new Float64Array(size);
+  const y = new Float64Array(size);
+  for (let point = 0; point < size; point++) {
+    const counts = countsAt(curve, thresholdOf(point), directionOf(point));
+    x[point] = RATES[xRate](counts);
+    y[point] = RATES[yRate](counts);
+  }
+  const order = Int32Array.from(x.keys()).sort(
+    (a, b) => (x[a] as number) - (x[b] as number) || (y[a] as number) - (y[b] as number),
+  );
+  const sorted = {
+    x: Float64Array.from(order, (point) => x[point] as number),
+    y: Float64Array.from(order, (point) => y[point] as number),
+  };
+  const places = upperHull(sorted.x, sorted.y);
+  const points = places.map((place) => order[place] as number);
+  return {
+    x: Float64Array.from(places, (place) => sorted.x[place] as number),
+    y: Float64Array.from(places, (place) => sorted.y[place] as number),
+    operations: points.map((point) => operationAt(curve, thresholdOf(point), directionOf(point))),
+  };
+
+  function thresholdOf(point: number): number {
+    return Math.floor(point / directions.length);
+  }
+  function directionOf(point: number): '>' | '<' {
+    return directions[point % directions.length] as '>' | '<';
+  }
+}
+
+/** The hull's y at each x of a rising grid from 0 to 1. */
+export function hullOnGrid(hull: TradeoffHull, grid: Float64Array): Float64Array {
+  let from = 0;
+  return grid.map((x) => {
+    const { left, p0 } = placeAt(hull.x, x, from);
+    from = left;
+    return heightAt(hull, { left, p0 });
+  });
+}
+
+/** The hull's y at one x in [0, 1]. */
+export function hullAt(hull: TradeoffHull, x: number): number {
+  return heightAt(hull, placeAt(hull.x, x));
+}
+
+/** The mixture of two thresholds that reaches the hull at x in [0, 1]. */
+export function ruleAt(hull: TradeoffHull, x: number): ThresholdInterpolation {
+  const { left, p0 } = placeAt(hull.x, x);
+  return {
+    p0,
+    operation0: hull.operations[left] as ThresholdOperation,
+    p1: 1 - p0,
+    operation1: hull.operations[left + 1] as ThresholdOperation,
+    pIgnore: 0,
+    predictionConstant: 0,
+  };
+}
+
+function heightAt({ y }: TradeoffHull, { left, p0 }: HullPlace): number {
+  return p0 * (y[left] as number) + (1 - p0) * (y[left + 1] as number);
+}
+
+/**
+ * Where x lies: strictly right of one point and not right of the next. x = 0 lies at the highest point above 0,
+ * which is the last one there.
+ * @param from a point that is known not to be right of x
+ */
+function placeAt(points: Float64Array, x: number, from = 0): HullPlace {
+  const last = points.length - 2;
+  let left = from;
+  if (x > (points[0] as number)) {
+    while (left < last && (points[left + 1] as number) < x) left++;
+  } else {
+    while (left < last && (points[left + 1] as number) <= x) left++;
+  }
+  const [x0, x1] = [points[left] as number, points[left + 1] as number];
+  return { left, p0: Math.min(1, Math.max(0, (x1 - x) / (x1 - x0))) };
+}

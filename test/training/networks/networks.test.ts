@@ -1,0 +1,183 @@
+import * as tf from '@tensorflow/tfjs';
+import { expect } from 'chai';
+
+import { createRandom } from '../../../src/internal/random.ts';
+import { loadTensorflow, type TensorBackend } from '../../../src/tensor/index.ts';
+import { createAdam } from '../../../src/training/networks/adam.ts';
+import { createAdversary } from '../../../src/training/networks/adversary.ts';
+import { scheduleFactor } from '../../../src/training/networks/learning-rate.ts';
+import { createPatience } from '../../../src/training/networks/patience.ts';
+import { createStackedNetwork, type LayerWeights } from '../../../src/training/networks/stacked-network.ts';
+
+const BACKENDS: TensorBackend[] = ['cpu', 'wasm'];
+
+/** One network's output on one row in float64: dense layers with rectifiers between them. */
+function outputOf(layers: readonly LayerWeights[], row: readonly number[]): number {
+  let z = [...row];
+  layers.forEach(({ kernel, bias, inputs, outputs }, index) => {
+    const out = Array.from({ length: outputs }, (_, unit) => {
+      let sum = bias[unit] ?? NaN;
+      for (let input = 0; input < inputs; input++) {
+        sum += (z[input] ?? NaN) * (kernel[input * outputs + unit] ?? NaN);
+      }
+      return sum;
+    });
+    z = index === layers.length - 1 ? out : out.map((value) => Math.max(0, value));
+  });
+  return z[0] ?? NaN;
+}
+
+for (const backend of BACKENDS) {
+  describe(`stacked networks on ${backend}`, () => {
+    before(async () => {
+      await loadTensorflow({ backend });
+    });
+
+    for (const hidden of [[], [4], [5, 3]]) {
+      const shape = hidden.length === 0 ? 'no hidden layer' : `hidden layers of ${hidden.join(' and ')}`;
+
+      it(`give what each network gives alone, with ${shape}`, async () => {
+        const [k, n, d] = [3, 6, 2];
+        const random = createRandom(4);
+        const network = createStackedNetwork(tf, { models: k, inputs: d, hidden }, random);
+        // Apart from each other, so that a mix-up of blocks shows.
+        network.variables.forEach((variable) => {
+          variable.assign(tf.randomUniform(variable.shape, -1, 1, 'float32', variable.size));
+        });
+        const x = Array.from({ length: n }, () => [random.normal(), random.normal()]);
+        const outputs = tf.tidy(() => network.forward(tf.tensor2d(x)).outputs);
+        const [values, weights] = await Promise.all([outputs.data(), network.read()]);
+        tf.dispose(outputs);
+        network.dispose();
+        weights.forEach((layers, model) => {
+          x.forEach((row, index) => {
+            expect(values[model * n + index]).to.be.closeTo(outputOf(layers, row), 1e-5);
+          });
+        });
+      });
+
+      it(`have the gradients that finite differences have, with ${shape}`, async () => {
+        const [k, n, d] = [2, 5, 3];
+        const random = createRandom(8);
+        const network = createStackedNetwork(tf, { models: k, inputs: d, hidden }, random);
+        network.variables.forEach((variable) => {
+          variable.assign(tf.randomUniform(variable.shape, -1, 1, 'float32', variable.size + 1));
+        });
+        const x = Array.from({ length: n }, () => Array.from({ length: d }, () => random.normal()));
+        const upstream = Array.from({ length: k }, () => Array.from({ length: n }, () => random.normal()));
+        const gradients = tf.tidy(() => network.forward(tf.tensor2d(x)).gradients(tf.tensor2d(upstream)));
+        const found = await Promise.all(gradients.map((gradient) => gradient.data()));
+        const weights = await network.read();
+        tf.dispose(gradients);
+        network.dispose();
+        weights.forEach((layers, model) => {
+          const total = (): number =>
+            x.reduce((sum, row, index) => sum + (upstream[model]?.[index] ?? NaN) * outputOf(layers, row), 0);
+          layers.forEach(({ kernel, bias, inputs, outputs }, layer) => {
+            const difference = (values: Float32Array, place: number): number => {
+              // In float64 steps around a float32 weight.
+              const kept = values[place] ?? NaN;
+              const step = 2 ** -8;
+              values[place] = kept + step;
+              const above = total();
+              values[place] = kept - step;
+              const below = total();
+              values[place] = kept;
+              return (above - below) / (2 * step);
+            };
+            kernel.forEach((_, place) => {
+              const [input, unit] = [Math.floor(place / outputs), place % outputs];
+              const given = found[2 * layer]?.[model * inputs * outputs + unit * inputs + input];
+              expect(given).to.be.closeTo(difference(kernel, place), 2e-2);
+            });
+            bias.forEach((_, unit) => {
+              expect(found[2 * layer + 1]?.[model * outputs + unit]).to.be.closeTo(difference(bias, unit), 2e-2);
+            });
+          });
+        });
+      });
+    }
+
+    it('the adversary knows nothing of a score that is the same for all, and much of one that tells the group', async () => {
+      const before_ = tf.memory().numTensors;
+      const adversary = createAdversary(tf, { models: 1, groupCount: 2, seed: 1 });
+      const known = async (scores: number[]): Promise<number> => {
+        const batch = (): Parameters<typeof adversary.value>[0] => ({
+          scores: tf.tensor2d(scores, [1, 4]),
+          labels: tf.zeros([1, 4]),
+          membership: tf.tensor2d([0.25, 0, 0.25, 0, 0, 0.25, 0, 0.25], [4, 2]),
+          shares: tf.fill([4, 1], 0.25),
+        });
+        for (let step = 0; step < 300; step++) tf.tidy(() => adversary.learn?.(batch()));
+        const value = tf.tidy(() => adversary.value(batch()));
+        const [nats = NaN] = await value.data();
+        value.dispose();
+        return nats;
+      };
+      // At most the entropy of two equal groups, log 2.
+      expect(await known([0.9, 0.9, 0.1, 0.1])).to.be.within(0.6, Math.log(2) + 1e-6);
+      expect(await known([0.5, 0.5, 0.5, 0.5])).to.be.within(-0.05, 0.001);
+      adversary.dispose?.();
+      expect(tf.memory().numTensors).to.equal(before_);
+    });
+  });
+}
+
+describe('Adam', () => {
+  before(async () => {
+    await loadTensorflow({ backend: 'cpu' });
+  });
+
+  it('takes the steps of the paper, in float64, with decay apart from the gradient', async () => {
+    const [rate, decay, gradients] = [0.1, 0.05, [0.5, -2, 0.1, 3]];
+    const weight = tf.variable(tf.tensor1d([1]));
+    const adam = createAdam(tf, [weight], { weightDecay: decay });
+    let [w, m, v] = [1, 0, 0];
+    gradients.forEach((gradient, index) => {
+      const step = index + 1;
+      tf.tidy(() => {
+        adam.step([tf.tensor1d([gradient])], rate);
+      });
+      m = 0.9 * m + 0.1 * gradient;
+      v = 0.999 * v + 0.001 * gradient ** 2;
+      w -= rate * (m / (1 - 0.9 ** step) / (Math.sqrt(v / (1 - 0.999 ** step)) + 1e-8) + decay * w);
+    });
+    expect((await weight.data())[0]).to.be.closeTo(w, 1e-6);
+    adam.dispose();
+    weight.dispose();
+  });
+});
+
+describe('patience', () => {
+  it('lets each model rest apart, and keeps the epoch of its best', () => {
+    const patience = createPatience(2, 2);
+    expect([...patience.update({ scores: [3, 3] })]).to.deep.equal([1, 1]);
+    expect([...patience.update({ scores: [4, 2] })]).to.deep.equal([0, 1]);
+    expect([...patience.update({ scores: [4, 1] })]).to.deep.equal([0, 1]);
+    expect([patience.isResting(0), patience.isResting(1), patience.isOver()]).to.deep.equal([true, false, false]);
+    // At rest, a model is not taken up again.
+    expect([...patience.update({ scores: [0, 5] })]).to.deep.equal([0, 0]);
+    expect([...patience.bestEpochs]).to.deep.equal([1, 3]);
+  });
+
+  it('does not run out while a model may not rest', () => {
+    const patience = createPatience(1, 1);
+    patience.update({ scores: [1], mayRest: [false] });
+    patience.update({ scores: [2], mayRest: [false] });
+    expect(patience.isOver()).to.equal(false);
+    patience.update({ scores: [2], mayRest: [true] });
+    expect(patience.isOver()).to.equal(true);
+  });
+});
+
+describe('learning rate schedules', () => {
+  it('start at the whole rate; linear and cosine end at none, halfway at half', () => {
+    expect(['constant', 'linear', 'cosine'].map((name) => scheduleFactor(name as 'linear', 0))).to.deep.equal([
+      1, 1, 1,
+    ]);
+    expect([scheduleFactor('linear', 0.5), scheduleFactor('linear', 1)]).to.deep.equal([0.5, 0]);
+    expect(scheduleFactor('cosine', 0.5)).to.be.closeTo(0.5, 1e-12);
+    expect(scheduleFactor('cosine', 1)).to.be.closeTo(0, 1e-12);
+    expect(scheduleFactor('constant', 1)).to.equal(1);
+  });
+});

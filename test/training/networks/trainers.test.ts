@@ -1,0 +1,303 @@
+import * as tf from '@tensorflow/tfjs';
+import { expect } from 'chai';
+
+import { DataValidationError, TrainingError, ValueError } from '../../../src/exceptions/index.ts';
+import { createRandom } from '../../../src/internal/random.ts';
+import { Table } from '../../../src/table/index.ts';
+import {
+  FAIRNESS_PENALTIES,
+  LagrangianFairnessTrainer,
+  type LagrangianFairnessTrainerOptions,
+  RegularizedFairnessTrainer,
+} from '../../../src/training/index.ts';
+
+/** Rows where a group's members have a feature, and with it the outcome, more often. */
+function rows(n: number, seed = 1): { x: Table; y: number[]; s: string[] } {
+  const random = createRandom(seed);
+  const s = Array.from({ length: n }, () => (random.next() < 0.5 ? 'a' : 'b'));
+  const skill = s.map((group) => random.normal() + (group === 'a' ? 0.8 : 0));
+  const y = skill.map((value) => Number(random.next() < 1 / (1 + Math.exp(-2 * value))));
+  const town = s.map((group) => (random.next() < (group === 'a' ? 0.8 : 0.3) ? 'north' : 'south'));
+  return { x: Table.from({ skill, town }), y, s };
+}
+
+/** Selection rates' gap of decisions; by definition, apart from the code under test. */
+function gapOf(
+  decisions: ArrayLike<number>,
+  s: readonly string[],
+  counts: (row: number) => boolean = () => true,
+): number {
+  const rates = [...new Set(s)].map((group) => {
+    const members = s.flatMap((one, row) => (one === group && counts(row) ? [decisions[row] ?? NaN] : []));
+    return members.reduce((sum, value) => sum + value, 0) / members.length;
+  });
+  return Math.max(...rates) - Math.min(...rates);
+}
+
+const DATA = rows(2000);
+const QUICK = { backend: 'wasm', epochs: 15, modelLr: 0.01 } as const;
+
+const lagrangian = (options: LagrangianFairnessTrainerOptions = {}): Promise<LagrangianFairnessTrainer> =>
+  new LagrangianFairnessTrainer({ ...QUICK, ...options }).fit(DATA.x, DATA.y, { sensitive: DATA.s });
+
+describe('LagrangianFairnessTrainer', () => {
+  for (const [fairness, counts] of [
+    ['demographic_parity', () => true],
+    ['equal_opportunity', (row: number) => DATA.y[row] === 1],
+    ['equalized_odds', (row: number) => DATA.y[row] === 0],
+  ] as const) {
+    it(`brings the gap of ${fairness} within the tolerance on the rows it learns from`, async () => {
+      const free = await lagrangian({ fairness, dpTol: 1, eoTol: 1 });
+      const bound = await lagrangian({ fairness, epochs: 60, lambdaLr: 0.05 });
+      const gap = async (trainer: LagrangianFairnessTrainer): Promise<number> =>
+        gapOf(await trainer.predict(DATA.x), DATA.s, counts);
+      expect(await gap(free)).to.be.above(0.1);
+      // A tenth of the rows was set aside.
+      expect(await gap(bound)).to.be.below(0.02 + 0.02);
+      expect(bound.history[bound.bestEpoch - 1]?.violationHard).to.be.at.most(0.02);
+    });
+  }
+
+  it('has multipliers that rise, fall and stay at 0 or above', async () => {
+    const { history } = await lagrangian({ epochs: 40, patience: 40 });
+    const lambdas = history.map(({ lambdas: [lambda = NaN] }) => lambda);
+    const moves = lambdas.slice(1).map((lambda, index) => lambda - (lambdas[index] ?? NaN));
+    expect(Math.max(...moves)).to.be.above(0);
+    expect(Math.min(...moves)).to.be.below(0);
+    expect(Math.min(...lambdas)).to.be.at.least(0);
+  });
+
+  it('with a tolerance that nothing exceeds has multipliers of 0, and learns as without a constraint', async () => {
+    const trainer = await lagrangian({ dpTol: 1 });
+    expect(trainer.history.every(({ lambdas }) => lambdas.every((lambda) => lambda === 0))).to.equal(true);
+    const plain = await new RegularizedFairnessTrainer({ ...QUICK, lr: QUICK.modelLr, eta: 0, patience: 10 }).fit(
+      DATA.x,
+      DATA.y,
+      { sensitive: DATA.s },
+    );
+    const [a, b] = await Promise.all([trainer.predictProba(DATA.x), plain.predictProba(DATA.x)]);
+    expect(Math.max(...a.map((value, row) => Math.abs(value - (b[row] ?? NaN))))).to.be.below(1e-5);
+  });
+
+  it('tells the violation of decisions as the definition has it', async () => {
+    const trainer = await lagrangian({ epochs: 3, patience: 3 });
+    const last = trainer.history[trainer.bestEpoch - 1];
+    // The history is of the nine tenths learned from; both gaps are of nearly the same rows.
+    expect(last?.violationHard).to.be.closeTo(gapOf(await trainer.predict(DATA.x), DATA.s), 0.03);
+  });
+
+  it('has one multiplier per gap: two for equalized odds', async () => {
+    const { history } = await lagrangian({ fairness: 'equalized_odds', epochs: 2 });
+    expect(history.map(({ lambdas }) => lambdas.length)).to.deep.equal([2, 2]);
+  });
+
+  it('constrains the means of a regression', async () => {
+    const y = DATA.s.map((group, row) => 100 * ((DATA.x.numeric('skill').values[row] ?? 0) + Number(group === 'a')));
+    const fit = (dpTol: number): Promise<LagrangianFairnessTrainer> =>
+      new LagrangianFairnessTrainer({ ...QUICK, task: 'regression', dpTol, epochs: 30, patience: 30 }).fit(DATA.x, y, {
+        sensitive: DATA.s,
+      });
+    const gap = async (trainer: LagrangianFairnessTrainer): Promise<number> =>
+      gapOf(await trainer.predict(DATA.x), DATA.s);
+    expect(await gap(await fit(10))).to.be.above(100);
+    // In standard deviations of the target, some 150.
+    expect(await gap(await fit(0.1))).to.be.below(30);
+  });
+
+  it('leaves small groups out, by name', async () => {
+    const s = DATA.s.map((group, row) => (row < 10 ? 'few' : group));
+    const trainer = await new LagrangianFairnessTrainer({ ...QUICK, epochs: 1 }).fit(DATA.x, DATA.y, { sensitive: s });
+    expect(trainer.warnings.filter((warning) => warning.includes("'few'"))).to.have.length(1);
+  });
+
+  for (const [parameter, options] of [
+    ['dpTol', { dpTol: -0.1 }],
+    ['lambdaLr', { lambdaLr: 0 }],
+    ['modelLr', { modelLr: NaN }],
+    ['temperature', { temperature: 0 }],
+    ['smoothing', { smoothing: 1 }],
+    ['epochs', { epochs: 0 }],
+    ['fairness', { fairness: 'equal_odds' as 'equalized_odds' }],
+    ['fairness', { task: 'regression', fairness: 'equalized_odds' }],
+    ['schedule', { schedule: 'step' as 'linear' }],
+  ] as const) {
+    it(`refuses a ${parameter} that cannot be: ${JSON.stringify(options)}`, () => {
+      expect(() => new LagrangianFairnessTrainer(options)).to.throw(ValueError, parameter);
+    });
+  }
+});
+
+describe('RegularizedFairnessTrainer', () => {
+  for (const penalty of FAIRNESS_PENALTIES) {
+    it(`with ${penalty} gives a smaller gap than without`, async () => {
+      const fit = async (eta: number): Promise<number> => {
+        const options = { backend: 'wasm', epochs: 12, lr: 0.01, penalty, eta, patience: 12 } as const;
+        const trainer = await new RegularizedFairnessTrainer(options).fit(DATA.x, DATA.y, { sensitive: DATA.s });
+        const scores = await trainer.predictProba(DATA.x);
+        // Equalized odds is about gaps within each label.
+        if (penalty !== 'equalized_odds') return gapOf(scores, DATA.s);
+        return [0, 1].reduce((sum, label) => sum + gapOf(scores, DATA.s, (row) => DATA.y[row] === label), 0);
+      };
+      expect(await fit(3)).to.be.below(0.7 * (await fit(0)));
+    });
+  }
+
+  it('refuses a negative eta, an unknown penalty, and equalized odds of a regression', () => {
+    expect(() => new RegularizedFairnessTrainer({ eta: -1 })).to.throw(ValueError, 'eta');
+    expect(() => new RegularizedFairnessTrainer({ penalty: 'gap' as 'mmd' })).to.throw(ValueError, 'mean_gap');
+    expect(() => new RegularizedFairnessTrainer({ penalty: 'equalized_odds', task: 'regression' })).to.throw(
+      ValueError,
+    );
+  });
+});
+
+/** Both trainers, to be held to the same laws. */
+const TRAINERS = [
+  {
+    name: 'LagrangianFairnessTrainer',
+    create: (options: object = {}) => new LagrangianFairnessTrainer({ backend: 'wasm', epochs: 3, ...options }),
+    restore: (json: unknown) => LagrangianFairnessTrainer.fromJSON(json),
+    rate: 'modelLr',
+  },
+  {
+    name: 'RegularizedFairnessTrainer',
+    create: (options: object = {}) =>
+      new RegularizedFairnessTrainer({ backend: 'wasm', epochs: 3, penalty: 'mean_gap', ...options }),
+    restore: (json: unknown) => RegularizedFairnessTrainer.fromJSON(json),
+    rate: 'lr',
+  },
+] as const;
+
+for (const { name, create, restore, rate } of TRAINERS) {
+  describe(`${name}, as every trainer`, () => {
+    const { x, y, s } = rows(400, 5);
+    const difference = (a: Float64Array, b: Float64Array): number =>
+      Math.max(...a.map((value, row) => Math.abs(value - (b[row] ?? NaN))));
+
+    it('gives the same for the same seed, and something else for another', async () => {
+      const fit = async (seed: number): Promise<Float64Array> =>
+        (await create({ seed }).fit(x, y, { sensitive: s })).predictProba(x);
+      const [first, again, other] = [await fit(1), await fit(1), await fit(2)];
+      expect(first).to.deep.equal(again);
+      expect(difference(first, other)).to.be.above(1e-3);
+    });
+
+    it('learns the same from weights of one as from none', async () => {
+      const fit = async (sampleWeight?: number[]): Promise<Float64Array> =>
+        (await create().fit(x, y, { sensitive: s, sampleWeight })).predictProba(x);
+      expect(difference(await fit(), await fit(s.map(() => 1)))).to.be.below(1e-5);
+    });
+
+    it('hears of weights: rows of weight 0 teach nothing', async () => {
+      const flipped = y.map((value, row) => (row % 2 === 0 ? 1 - value : value));
+      const weights = y.map((_, row) => Number(row % 2));
+      const options = { [rate]: 0.02, epochs: 30, patience: 30 };
+      const trainer = await create(options).fit(x, flipped, { sensitive: s, sampleWeight: weights });
+      const decisions = await trainer.predict(x);
+      const right = y.reduce((sum, value, row) => sum + Number(value === decisions[row]), 0);
+      expect(right / y.length).to.be.above(0.6);
+    });
+
+    it('takes rows of numbers, tensors and tables alike', async () => {
+      const numbers = Array.from(x.numeric('skill').values, (value, row) => [value, row % 3]);
+      const names = Table.from({ x0: numbers.map(([a]) => a ?? NaN), x1: numbers.map(([, b]) => b ?? NaN) });
+      const tensor = tf.tensor2d(numbers);
+      const scores = await Promise.all(
+        [numbers, names, tensor].map(async (given) =>
+          (await create().fit(given, y, { sensitive: s })).predictProba(given),
+        ),
+      );
+      tensor.dispose();
+      expect(scores[1]).to.deep.equal(scores[0]);
+      expect(difference(scores[2] as Float64Array, scores[0] as Float64Array)).to.be.below(1e-4);
+    });
+
+    it('crosses several sensitive columns, and takes any number of groups', async () => {
+      const sensitive = { s, half: s.map((_, row) => (row % 2 === 0 ? 'even' : 'odd')) };
+      const trainer = await create({ minGroupSize: 1 }).fit(x, y, { sensitive });
+      expect(trainer.state?.groups).to.deep.equal(['a||even', 'a||odd', 'b||even', 'b||odd']);
+    });
+
+    it('survives JSON', async () => {
+      const trainer = await create().fit(x, y, { sensitive: s });
+      const back = restore(JSON.parse(JSON.stringify(trainer)));
+      expect(await back.predictProba(x)).to.deep.equal(await trainer.predictProba(x));
+      expect(back.options).to.deep.equal(trainer.options);
+      expect(back.history).to.deep.equal(trainer.history);
+    });
+
+    it('refuses JSON of something else', () => {
+      expect(() => restore({ kind: 'logistic_regression' })).to.throw(DataValidationError);
+    });
+
+    it('leaves no tensor behind, also where it fails', async () => {
+      await create().fit(x, y, { sensitive: s });
+      const before = tf.memory().numTensors;
+      await create().fit(x, y, { sensitive: s });
+      await create({ [rate]: 1e30, epochs: 5 })
+        .fit(x, y, { sensitive: s })
+        .catch(() => undefined);
+      expect(tf.memory().numTensors).to.equal(before);
+    });
+
+    it('says at which epoch the loss was lost, and the likely cause', async () => {
+      const error = await create({ [rate]: 1e30, epochs: 5 })
+        .fit(x, y, { sensitive: s })
+        .then(
+          () => undefined,
+          (caught: unknown) => caught,
+        );
+      expect(error).to.be.instanceOf(TrainingError);
+      expect((error as Error).message).to.match(/epoch \d: a learning rate of 1e\+30 is likely too high/);
+    });
+
+    it('stops when told to, keeps what it had learned before, and gives the reason', async () => {
+      const trainer = await create().fit(x, y, { sensitive: s });
+      const scores = await trainer.predictProba(x);
+      const controller = new AbortController();
+      const reason = new Error('enough');
+      const error = await trainer
+        .fit(x, y, {
+          sensitive: s,
+          signal: controller.signal,
+          onProgress: () => {
+            controller.abort(reason);
+          },
+        })
+        .catch((caught: unknown) => caught);
+      expect(error).to.equal(reason);
+      expect(await trainer.predictProba(x)).to.deep.equal(scores);
+    });
+
+    it('cannot predict before it has learned', async () => {
+      const error = await create()
+        .predictProba(x)
+        .catch((caught: unknown) => caught);
+      expect(error).to.be.instanceOf(TrainingError);
+    });
+
+    for (const [what, given, message] of [
+      ['one group', { s: s.map(() => 'a') }, 'one group'],
+      ['one class', { y: y.map(() => 1) }, 'nothing to learn'],
+      ['labels beside 0 and 1', { y: y.map((_, row) => row % 3) }, '0 and 1'],
+      ['a missing group', { s: s.map((group, row) => (row === 7 ? null : group)) }, 'index 7'],
+      ['a missing label', { y: y.map((value, row) => (row === 3 ? null : value)) }, 'index 3'],
+      ['fewer labels than rows', { y: y.slice(1) }, 'differ in length'],
+      ['a negative weight', { sampleWeight: y.map((_, row) => (row === 2 ? -1 : 1)) }, 'index 2'],
+      ['no rows', { x: Table.from({ a: [] }), y: [], s: [] }, ''],
+      ['features that never vary', { x: Table.from({ a: y.map(() => 1) }) }, 'no feature'],
+    ] as const) {
+      it(`refuses ${what}`, async () => {
+        const rowsGiven = { x, y, s, ...given } as { x: Table; y: number[]; s: string[]; sampleWeight?: number[] };
+        const error = await create()
+          .fit(rowsGiven.x, rowsGiven.y, { sensitive: rowsGiven.s, sampleWeight: rowsGiven.sampleWeight })
+          .then(
+            () => undefined,
+            (caught: unknown) => caught,
+          );
+        expect(error).to.be.instanceOf(DataValidationError);
+        expect((error as Error).message).to.contain(message);
+      });
+    }
+  });
+}
