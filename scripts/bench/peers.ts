@@ -11,23 +11,54 @@ export interface PeerLine {
   readonly n: number;
   readonly seconds: number;
   readonly peak_mib: number;
-  readonly result: number | string;
+  readonly result: unknown;
 }
 
 /** Which of our cases a peer's case stands beside. */
 const BESIDE: Readonly<Record<string, (one: Case) => boolean>> = {
   eod_arrays: ({ work }) => work === 'EOD on 10 million rows, from strings',
   eod_csv: ({ work }) => work.startsWith('validate on a .csv'),
+  eg_demographic_parity: ({ id }) => id === 'B4',
+  sweep16_cpu: ({ id }) => id === 'B5',
   bootstrap_100: ({ work }) => work.startsWith('demographic_parity_difference with its interval'),
 };
 
 /** Rows of fairlearn's bootstrap, which it cannot do in reasonable time for more. */
 const BOOTSTRAP_ROWS = 100_000;
 
-/** Runs the peer's scripts, one case after another. */
-export async function runPeers(folder: string, python: string): Promise<PeerLine[]> {
-  const run = async (rows: number): Promise<PeerLine[]> => {
-    const { stdout } = await promisify(execFile)(python, [path.join(folder, 'metrics.py'), String(rows)], {
+/** The peers' scripts, what each is run with, and the benchmarks that it stands beside. */
+const SCRIPTS = [
+  { ids: ['B1', 'B2'], args: ['metrics.py', String(ROWS)], keep: () => true },
+  {
+    ids: ['B3'],
+    args: ['metrics.py', String(BOOTSTRAP_ROWS)],
+    keep: (line: PeerLine) => line.case.startsWith('bootstrap'),
+  },
+  { ids: ['B4'], args: ['reductions.py'], keep: () => true },
+  { ids: ['B5'], args: ['sweep.py', '16', 'cpu'], keep: () => true },
+];
+
+/** Runs the peers' scripts, one after another; one whose packages are missing is left out with a word. */
+export async function runPeers(
+  folder: string,
+  python: string,
+  only: readonly string[] | undefined,
+): Promise<PeerLine[]> {
+  const lines: PeerLine[] = [];
+  for (const { ids, args, keep } of SCRIPTS) {
+    if (only !== undefined && !ids.some((id) => only.includes(id))) continue;
+    lines.push(...(await runScript(folder, python, args)).filter(keep));
+  }
+  return lines;
+}
+
+async function runScript(
+  folder: string,
+  python: string,
+  [script = '', ...args]: readonly string[],
+): Promise<PeerLine[]> {
+  try {
+    const { stdout } = await promisify(execFile)(python, [path.join(folder, script), ...args], {
       timeout: 900_000,
       maxBuffer: 1 << 20,
     });
@@ -35,15 +66,15 @@ export async function runPeers(folder: string, python: string): Promise<PeerLine
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line) as PeerLine);
-  };
-  const large = await run(ROWS);
-  const small = await run(BOOTSTRAP_ROWS);
-  return [...large, ...small.filter((line) => line.case.startsWith('bootstrap'))];
+  } catch (error) {
+    console.log(`peer  ${script} did not run: ${(error as Error).message.trim().split('\n').at(-1) ?? ''}`);
+    return [];
+  }
 }
 
 /** One line of a peer's case, with how many times ours it took. */
 export function describePeer(line: PeerLine, cases: readonly Case[]): string {
   const ours = cases.find(BESIDE[line.case] ?? (() => false));
-  const ratio = ours === undefined ? '' : `  ${(line.seconds / ours.seconds).toFixed(0)} times ours (${ours.work})`;
+  const ratio = ours === undefined ? '' : `  ${(line.seconds / ours.seconds).toPrecision(3)} times ours (${ours.work})`;
   return `peer  ${line.case} on ${String(line.n)} rows  ${line.seconds.toFixed(1)} s, ${String(line.peak_mib)} MiB${ratio}`;
 }

@@ -2,10 +2,12 @@
  * Measures this package against its bars; asserts every result before it times it.
  *
  *     npm run bench
- *     npm run bench -- --peers DIR [--python PYTHON]
+ *     npm run bench -- --peers DIR [--python PYTHON] [--data DIR] [--only B4,B5]
  *
- * With --peers, runs DIR/metrics.py (fairlearn on the same work) beside it, in
- * the same run on the same machine. Writes bench-results.json.
+ * With --peers, runs DIR/metrics.py and reductions.py (fairlearn) and sweep.py
+ * (PyTorch) on the same work beside it, in the same run on the same machine.
+ * --data names a folder with the Adult data, for training; DIR/../data when left
+ * out. Writes bench-results.json.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
@@ -17,9 +19,15 @@ import { benchArrays, benchIntervals, benchManyGroups } from './arrays.ts';
 import { describePeer, runPeers } from './peers.ts';
 import { benchFiles, benchHugeFile, benchStart } from './processes.ts';
 import { type Case, describeCase } from './report.ts';
+import { benchTraining } from './training.ts';
 
 const { values } = parseArgs({
-  options: { peers: { type: 'string' }, python: { type: 'string', default: 'python3' } },
+  options: {
+    peers: { type: 'string' },
+    python: { type: 'string', default: 'python3' },
+    data: { type: 'string' },
+    only: { type: 'string' },
+  },
 });
 const folder = mkdtempSync(path.join(tmpdir(), 'evenhand-bench-'));
 const cases: Case[] = [];
@@ -28,14 +36,23 @@ const note = (one: Case): void => {
   console.log(describeCase(one));
 };
 
+const data = values.data ?? (values.peers === undefined ? undefined : path.join(values.peers, '..', 'data'));
+const suites = [
+  { ids: ['B1'], run: () => benchArrays(note) },
+  { ids: ['B3'], run: () => benchIntervals(note) },
+  { ids: ['B3'], run: () => benchManyGroups(note) },
+  { ids: ['B2'], run: () => benchFiles(folder, note) },
+  { ids: ['B8'], run: () => benchStart(folder, note) },
+  { ids: ['B10'], run: () => benchHugeFile(folder, note) },
+  { ids: ['B4', 'B5'], run: () => benchTraining(data, note) },
+];
+const only = values.only?.split(',');
+
 try {
-  await benchArrays(note);
-  await benchIntervals(note);
-  await benchManyGroups(note);
-  await benchFiles(folder, note);
-  await benchStart(folder, note);
-  await benchHugeFile(folder, note);
-  const peers = values.peers === undefined ? [] : await runPeers(path.resolve(values.peers), values.python);
+  for (const { ids, run } of suites) {
+    if (only === undefined || ids.some((id) => only.includes(id))) await run();
+  }
+  const peers = values.peers === undefined ? [] : await runPeers(path.resolve(values.peers), values.python, only);
   for (const line of peers) console.log(describePeer(line, cases));
   const machine = { node: process.versions.node, cpu: cpus()[0]?.model, cores: cpus().length };
   await writeFileAtomic('bench-results.json', `${JSON.stringify({ machine, cases, peers }, undefined, 2)}\n`);

@@ -105,7 +105,11 @@ async function loadNamed(backend: TensorBackend): Promise<Tensorflow> {
   }
 }
 
+/** What `auto` found, so that it looks and tells once. */
+let found: Omit<Tensorflow, 'tf'> | undefined;
+
 async function loadFirst(): Promise<Tensorflow> {
+  if (found !== undefined) return { ...found, tf: await start(found.backend) };
   const passedOver: BackendReport[] = [];
   for (const backend of TENSOR_BACKENDS) {
     const tf = await start(backend, { allowSoftware: false }).catch((cause: unknown) => {
@@ -113,7 +117,8 @@ async function loadFirst(): Promise<Tensorflow> {
     });
     if (tf === undefined) continue;
     report(backend, passedOver);
-    return { tf, backend, passedOver };
+    found = { backend, passedOver };
+    return { ...found, tf };
   }
   throw new DependencyError('No tensor backend can start.', {
     context: { backends: passedOver },

@@ -29,6 +29,24 @@ export {
   type RegularizedFairnessTrainerOptions,
 } from './networks/regularized-fairness-trainer.ts';
 
+// Reductions
+export type { MisclassificationCosts } from './reductions/classification-problem.ts';
+export { REDUCTION_CONSTRAINTS, type ReductionConstraint } from './reductions/constraint-names.ts';
+export type { BoundKind, ConstraintOptions } from './reductions/constraint-options.ts';
+export type { GridSearchFit } from './reductions/grid-search-fit.ts';
+export type { GridSearchOptions } from './reductions/grid-search-options.ts';
+export { GridSearchReduction } from './reductions/grid-search-reduction.ts';
+export type { GroupLossName, LossRange } from './reductions/group-loss.ts';
+export type { Randomization } from './reductions/mixture.ts';
+export type { Multipliers, ReductionFit, ReductionIteration } from './reductions/reduction-fit.ts';
+export type { ReductionFitOptions } from './reductions/reduction-rows.ts';
+export type { ReductionsOptions } from './reductions/reductions-options.ts';
+export {
+  type DeterministicChoice,
+  type RandomizedPredictOptions,
+  ReductionsWrapper,
+} from './reductions/reductions-wrapper.ts';
+
 // The trade-off of accuracy and gap
 export { paretoToJson } from './pareto/pareto-json.ts';
 export { hypervolume, type ParetoPoint } from './pareto/pareto-points.ts';

@@ -50,6 +50,54 @@ describe('sweepPareto', () => {
     expect((await run(2))['points']).to.not.deep.equal(first['points']);
   });
 
+  it('gives the same numbers in one thread and in two', async () => {
+    const etas = Array.from({ length: 10 }, (_, index) => index / 2);
+    const run = async (threads: number) =>
+      paretoToJson(await sweepPareto(makeSource(), { ...quick, epochs: 3, backend: 'wasm', etas, threads, folds: 2 }));
+    expect(await run(2)).to.deep.equal(await run(1));
+  });
+
+  for (const threads of [1, 2]) {
+    it(`stops when told to, with the reason, and writes nothing, in ${String(threads)} threads`, async () => {
+      const controller = new AbortController();
+      const reason = new Error('enough');
+      const [savePath, modelPath] = [
+        path.join(folder(), `stopped${String(threads)}.svg`),
+        path.join(folder(), 'stopped'),
+      ];
+      const error = await errorOf(
+        sweepPareto(makeSource(), {
+          ...quick,
+          epochs: 500,
+          patience: 500,
+          backend: 'wasm',
+          etas: Array.from({ length: 10 }, (_, index) => index),
+          threads,
+          savePath,
+          modelPath,
+          signal: controller.signal,
+          onProgress: () => {
+            controller.abort(reason);
+          },
+        }),
+      );
+      expect(error).to.equal(reason);
+      expect([savePath, modelPath].some((place) => existsSync(place))).to.equal(false);
+    });
+  }
+
+  it('an error in a thread is the error it would be without', async () => {
+    const run = async (threads: number): Promise<unknown> =>
+      errorOf(
+        sweepPareto(makeSource(), { ...quick, lr: 1e30, backend: 'wasm', etas: [0, 1, 2, 3, 4, 5, 6, 7, 8], threads }),
+      );
+    for (const error of [await run(1), await run(2)]) {
+      expect(error).to.be.instanceOf(TrainingError);
+      expect((error as TrainingError).message).to.match(/eta \d is no number after epoch 1: a learning rate of 1e\+30/);
+      expect((error as TrainingError).suggestion).to.contain('--lr');
+    }
+  });
+
   it('trains each model as if it were alone: a stack equals single runs', async () => {
     const together = await sweepPareto(makeSource(), { ...quick, etas: [0, 2, 5], epochs: 6 });
     for (const [index, eta] of [0, 2, 5].entries()) {

@@ -66,7 +66,10 @@ function totalWeight({ weights }: NetworkRows, picked: Int32Array): number {
   return total > 0 ? total : 1;
 }
 
-/** The numbers 0 to n - 1 in parts of equal size; the last may be smaller. */
+/**
+ * The numbers 0 to n - 1 in parts of equal size; the last may be smaller.
+ * @yields each part
+ */
 export function* rowParts(rows: number, size: number): Generator<Int32Array> {
   for (let start = 0; start < rows; start += size) {
     yield Int32Array.from({ length: Math.min(size, rows - start) }, (_, index) => start + index);

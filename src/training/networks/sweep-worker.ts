@@ -1,5 +1,6 @@
 import type { MessagePort } from 'node:worker_threads';
 
+import { TrainingError } from '../../exceptions/index.ts';
 import type { ProgressEvent } from '../../internal/progress.ts';
 import { type SweepShard, trainShard } from './sweep-shard.ts';
 import type { TrainedNetworks } from './train-networks.ts';
@@ -10,12 +11,23 @@ export interface SweepWork {
   readonly port: MessagePort;
 }
 
+/** What comes back: networks, or the parts of a training error, since a class does not survive the way. */
+export type SweepAnswer =
+  | { readonly trained: TrainedNetworks }
+  | { readonly failed: Pick<TrainingError, 'message' | 'context' | 'suggestion'> };
+
 /** The entry of a worker thread: trains one shard. */
-export default function run({ shard, port }: SweepWork): Promise<TrainedNetworks> {
+export default async function run({ shard, port }: SweepWork): Promise<SweepAnswer> {
   const onProgress = (event: ProgressEvent): void => {
     port.postMessage(event);
   };
-  return trainShard(shard, { onProgress }).finally(() => {
+  try {
+    return { trained: await trainShard(shard, { onProgress }) };
+  } catch (error) {
+    if (!(error instanceof TrainingError)) throw error;
+    const { message, context, suggestion } = error;
+    return { failed: { message, context, suggestion } };
+  } finally {
     port.close();
-  });
+  }
 }

@@ -128,10 +128,10 @@ function learn(
   batch: NetworkBatch,
   move: (gradients: readonly Tensor[]) => void,
 ): Tensor2D {
-  const { outputs, gradients } = network.forward(batch.x);
+  const pass = network.forward(batch.x);
   const slope = tf.grad((given: Tensor) => objective.losses(given as Tensor2D, batch).sum<Scalar>());
-  move(gradients(slope(outputs) as Tensor2D));
-  return outputs;
+  move(pass.gradients(slope(pass.outputs) as Tensor2D));
+  return pass.outputs;
 }
 
 async function judge(tf: Tf, network: StackedNetwork, problem: NetworkProblem, epoch: number): Promise<Judgement> {

@@ -1,15 +1,17 @@
 import { availableParallelism } from 'node:os';
 import { MessageChannel } from 'node:worker_threads';
 
+import { TrainingError } from '../../exceptions/index.ts';
 import type { OnProgress, ProgressEvent } from '../../internal/progress.ts';
 import { type SweepShard, trainShard } from './sweep-shard.ts';
+import type { SweepAnswer, SweepWork } from './sweep-worker.ts';
 import type { TrainedNetworks } from './train-networks.ts';
 
 /** How shards are run; what comes out is the same. */
 export interface TrainShardsOptions {
   readonly onProgress?: OnProgress | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Threads to use at most; the machine's cores when left out. */
+  /** Threads to use at most; when left out the machine's cores, and one for little work. */
   readonly threads?: number | undefined;
 }
 
@@ -29,9 +31,10 @@ export async function trainShards(
   options: TrainShardsOptions,
 ): Promise<TrainedNetworks[]> {
   const report = joinProgress(options.onProgress, shards);
-  const threads = Math.min(shards.length, options.threads ?? availableParallelism());
-  const isWorthIt = shards.reduce((sum, shard) => sum + multiplications(shard), 0) > WORTH_A_THREAD;
-  if (threads > 1 && isWorthIt && shards.every(({ backend }) => ONE_THREADED.includes(backend))) {
+  const work = shards.reduce((sum, shard) => sum + multiplications(shard), 0);
+  const wanted = options.threads ?? (work > WORTH_A_THREAD ? availableParallelism() : 1);
+  const threads = Math.min(shards.length, wanted);
+  if (threads > 1 && shards.every(({ backend }) => ONE_THREADED.includes(backend))) {
     return trainInThreads(shards, threads, report, options.signal);
   }
   const trained: TrainedNetworks[] = [];
@@ -52,21 +55,30 @@ async function trainInThreads(
 ): Promise<TrainedNetworks[]> {
   const { Piscina } = await import('piscina');
   const extension = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
-  const pool = new Piscina<unknown, TrainedNetworks>({
+  const pool = new Piscina<SweepWork, SweepAnswer>({
     filename: new URL(`./sweep-worker${extension}`, import.meta.url).href,
     maxThreads: threads,
   });
   try {
+    signal?.throwIfAborted();
     return await Promise.all(
-      shards.map((shard, index) => {
+      shards.map(async (shard, index) => {
         const { port1, port2 } = new MessageChannel();
         port1.on('message', (event: ProgressEvent) => {
           report(index, event);
         });
         port1.unref();
-        return pool.run({ shard, port: port2 }, { transferList: [port2], ...(signal === undefined ? {} : { signal }) });
+        const task = { shard, port: port2 };
+        const answer = await pool.run(task, { transferList: [port2], ...(signal === undefined ? {} : { signal }) });
+        if ('trained' in answer) return answer.trained;
+        const { message, context, suggestion } = answer.failed;
+        throw new TrainingError(message, { context, ...(suggestion === undefined ? {} : { suggestion }) });
       }),
     );
+  } catch (error) {
+    // The pool tells of an abort in an error of its own.
+    signal?.throwIfAborted();
+    throw error;
   } finally {
     await pool.destroy();
   }

@@ -190,7 +190,7 @@ for (const { name, create, restore, rate } of TRAINERS) {
 
     it('hears of weights: rows of weight 0 teach nothing', async () => {
       const flipped = y.map((value, row) => (row % 2 === 0 ? 1 - value : value));
-      const weights = y.map((_, row) => Number(row % 2));
+      const weights = y.map((_, row) => row % 2);
       const options = { [rate]: 0.02, epochs: 30, patience: 30 };
       const trainer = await create(options).fit(x, flipped, { sensitive: s, sampleWeight: weights });
       const decisions = await trainer.predict(x);

@@ -1,7 +1,11 @@
 import { expect } from 'chai';
 
 import { encodeGroups } from '../../../src/table/index.ts';
-import { type BoundOptions, type ConstraintOptions, parseConstraint } from '../../../src/training/reductions/constraint-options.ts';
+import {
+  type BoundOptions,
+  type ConstraintOptions,
+  parseConstraint,
+} from '../../../src/training/reductions/constraint-options.ts';
 import { rescale } from '../../../src/training/reductions/oracle.ts';
 import { reductionProblem } from '../../../src/training/reductions/reduction-rows.ts';
 import type { ReductionProblem } from '../../../src/training/reductions/reduction-problem.ts';
@@ -45,7 +49,10 @@ interface ProblemRows {
   readonly weights?: readonly number[];
 }
 
-function problemOf(options: ConstraintOptions & BoundOptions, { y, sensitive, control, weights }: ProblemRows): ReductionProblem {
+function problemOf(
+  options: ConstraintOptions & BoundOptions,
+  { y, sensitive, control, weights }: ProblemRows,
+): ReductionProblem {
   return reductionProblem(parseConstraint(options, 0.01), {
     x: { rows: y.length, columns: 0, values: new Float64Array() },
     y: Float64Array.from(y),
@@ -65,7 +72,11 @@ function boundsOf(given: MomentCase): ConstraintOptions & BoundOptions {
 }
 
 /** Values in fairlearn's order, put into ours. */
-function inOurOrder({ multiplierNames }: ReductionProblem, index: readonly string[], values: readonly number[]): Float64Array {
+function inOurOrder(
+  { multiplierNames }: ReductionProblem,
+  index: readonly string[],
+  values: readonly number[],
+): Float64Array {
   const names = index.map(ourMultiplier);
   expect([...names].sort()).to.deep.equal([...multiplierNames].sort());
   return Float64Array.from(multiplierNames, (name) => values[names.indexOf(name)] ?? NaN);
@@ -116,11 +127,10 @@ describeWithReference('constraints of the reductions, the moments of fairlearn',
 
   for (const { lambda_, expected } of moments.project_lambda_tests.cases) {
     it(`projects multipliers ${lambda_.join(', ')}`, () => {
-      const index = moments.project_lambda_tests.index_order.map((name) => name.replace('F|', 'label=0|').replace('T|', 'label=1|'));
-      const problem = problemOf(
-        { constraint: 'equalized_odds' },
-        { y: [0, 1, 0, 1], sensitive: ['a', 'a', 'b', 'b'] },
+      const index = moments.project_lambda_tests.index_order.map((name) =>
+        name.replace('F|', 'label=0|').replace('T|', 'label=1|'),
       );
+      const problem = problemOf({ constraint: 'equalized_odds' }, { y: [0, 1, 0, 1], sensitive: ['a', 'a', 'b', 'b'] });
       expectClose(problem.project(inOurOrder(problem, index, lambda_)), inOurOrder(problem, index, expected), 0);
     });
   }
@@ -171,7 +181,10 @@ describe('constraints of the reductions', () => {
     const [first, second] = [problem.evaluate(decisions), problem.evaluate([0, 1, 1, 1, 0, 0])];
     const mixed = problem.evaluate([0.25, 1, 0.75, 0.75, 0.25, 0.25]);
     expect(mixed.error).to.be.closeTo(0.25 * first.error + 0.75 * second.error, EXACT);
-    expectClose(mixed.gamma, first.gamma.map((value, place) => 0.25 * value + 0.75 * (second.gamma[place] ?? NaN)));
+    expectClose(
+      mixed.gamma,
+      first.gamma.map((value, place) => 0.25 * value + 0.75 * (second.gamma[place] ?? NaN)),
+    );
   });
 
   it('ask for the labels that lower error + multipliers . gamma: the derivative is the saving', () => {
@@ -227,10 +240,7 @@ describe('constraints of the reductions', () => {
     const rows = problemOf({}, { y: [1, ...y], sensitive: ['a', ...sensitive] });
     expectClose(twice.evaluate([...decisions, 1]).gamma, rows.evaluate([1, ...decisions]).gamma);
     const multipliers = Float64Array.of(0.5, 0, 0, 1.5);
-    expectClose(
-      twice.respond(multipliers).weights.subarray(1, 6),
-      rows.respond(multipliers).weights.subarray(2, 7),
-    );
+    expectClose(twice.respond(multipliers).weights.subarray(1, 6), rows.respond(multipliers).weights.subarray(2, 7));
   });
 
   it('name a group once, whatever rows of weight 0 say', () => {

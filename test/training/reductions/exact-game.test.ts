@@ -77,7 +77,10 @@ async function bestRule(constraint: ReductionConstraint, rows: Rows, bound: numb
     for (const group of new Set(groups)) {
       const own = mean(inEvent.filter((row) => groups[row] === group));
       for (const sign of [1, -1]) {
-        program.push([...own.coefficients.map((value, place) => sign * (value - (overall.coefficients[place] ?? 0))), -1]);
+        program.push([
+          ...own.coefficients.map((value, place) => sign * (value - (overall.coefficients[place] ?? 0))),
+          -1,
+        ]);
         limits.push(bound - sign * (own.offset - overall.offset));
       }
     }

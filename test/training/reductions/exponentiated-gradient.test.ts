@@ -1,6 +1,14 @@
 import { expect } from 'chai';
 
 import { ReductionsWrapper } from '../../../src/training/reductions/reductions-wrapper.ts';
+import { encodeGroups } from '../../../src/table/index.ts';
+import { readMatrix } from '../../../src/training/data/matrix.ts';
+import { ConstantClassifier } from '../../../src/training/estimators/constant-classifier.ts';
+import { parseConstraint } from '../../../src/training/reductions/constraint-options.ts';
+import { exponentiatedGradient } from '../../../src/training/reductions/exponentiated-gradient.ts';
+import { createOracle } from '../../../src/training/reductions/oracle.ts';
+import type { ReductionProblem } from '../../../src/training/reductions/reduction-problem.ts';
+import { reductionProblem } from '../../../src/training/reductions/reduction-rows.ts';
 import type { ReductionConstraint } from '../../../src/training/reductions/constraint-names.ts';
 import { describeWithReference } from '../../helpers/reference.ts';
 import { LeastSquares } from './least-squares.ts';
@@ -60,6 +68,17 @@ const TIED_CONTROL_CASES: readonly (readonly [number, number, number])[] = [
   [0.02, 0.02, 0.41477358490566035],
 ];
 
+/**
+ * The first three multipliers of the 30th iteration, as fairlearn 0.12.0 has them with nu=0 and max_iter=30, then its
+ * oracle calls and predictors. They depend on every learning rate before.
+ */
+const LONG_RUNS: readonly (readonly [ReductionConstraint, number, readonly number[], number, number])[] = [
+  ['demographic_parity', 0.1, [0.9664378723150185, 1.655573460765096, 1.333953982183286], 68, 3],
+  ['demographic_parity', 0.02, [6.722321781023012, 7.48642021119873, 7.169893069114046], 70, 5],
+  ['equalized_odds', 0.02, [3.601355864012107, 4.156376814769499, 3.8532247821132284], 75, 8],
+  ['error_rate_parity', 0.02, [6.829303172524315, 7.23091439853518, 7.3279722046673665], 69, 4],
+];
+
 describeWithReference('exponentiated gradient, the cases of fairlearn', () => {
   const { rows, classification, regression, tolerance } = readSmoke();
   const { x, sensitive } = rows;
@@ -99,7 +118,8 @@ describeWithReference('exponentiated gradient, the cases of fairlearn', () => {
         for (const [column, value] of coefficients.entries()) expect(own[column]).to.be.closeTo(value, EXACT);
       }
       const probabilities = await model.predictProba(x);
-      for (const [row, value] of computed.predict_prob.entries()) expect(probabilities[row]).to.be.closeTo(value, EXACT);
+      for (const [row, value] of computed.predict_prob.entries())
+        expect(probabilities[row]).to.be.closeTo(value, EXACT);
     });
   }
 
@@ -133,7 +153,10 @@ describeWithReference('exponentiated gradient, the cases of fairlearn', () => {
     });
   }
 
-  const expectPublished = ({ result }: ReductionsWrapper, [, , disp, error, calls, dummies, count]: Published): void => {
+  const expectPublished = (
+    { result }: ReductionsWrapper,
+    [, , disp, error, calls, dummies, count]: Published,
+  ): void => {
     const best = result.history[result.bestIteration];
     expect([result.lastIteration, result.bestIteration]).to.deep.equal([5, 5]);
     expect([result.oracleCalls, result.constantAnswers]).to.deep.equal([calls, dummies]);
@@ -168,6 +191,44 @@ describeWithReference('exponentiated gradient, the cases of fairlearn', () => {
       expect(result.bestGap).to.be.closeTo(0, EXACT);
       expect(result.history[result.bestIteration]?.error).to.be.closeTo(error, EXACT);
       expect(result.history[result.bestIteration]?.violation).to.be.closeTo(violation, EXACT);
+    });
+  }
+
+  for (const [constraint, eps, multipliers, calls, count] of LONG_RUNS) {
+    it(`${constraint} ${eps} to the 30th iteration, by the same multipliers`, async () => {
+      const problem = reductionProblem(parseConstraint({ constraint }, eps), {
+        x: await readMatrix(x),
+        y: Float64Array.from(rows.labels),
+        weights: new Float64Array(x.length).fill(1),
+        groups: encodeGroups([...sensitive]),
+        control: undefined,
+      });
+      const asked: Float64Array[] = [];
+      const recorded: ReductionProblem = {
+        ...problem,
+        respond(given) {
+          asked.push(given);
+          return problem.respond(given);
+        },
+      };
+      const oracle = createOracle({
+        estimator: new LeastSquares(),
+        x: await readMatrix(x),
+        signal: undefined,
+        constant: (label) => new ConstantClassifier(label),
+      });
+      const found = await exponentiatedGradient(recorded, oracle, {
+        eps,
+        iterations: 30,
+        nu: 0,
+        eta0: 2,
+        onProgress: undefined,
+      });
+      expect([found.oracleCalls, found.members.length]).to.deep.equal([calls, count]);
+      const distances = asked.map((given) =>
+        Math.max(...multipliers.map((value, place) => Math.abs(value - (given[place] ?? NaN)))),
+      );
+      expect(Math.min(...distances)).to.be.below(1e-9);
     });
   }
 });

@@ -67,7 +67,9 @@ describeWithReference('grid search, the grids and runs of fairlearn', () => {
       });
       const { result } = await search.fit(rows.x, rows.labels, { sensitive: rows.sensitive });
       const names = ['+', '-'].flatMap((sign) =>
-        (indexes[run.moment] ?? []).flatMap((event) => ['A', 'B', 'C'].map((group) => ourMultiplier(`${sign}|${event}|${group}`))),
+        (indexes[run.moment] ?? []).flatMap((event) =>
+          ['A', 'B', 'C'].map((group) => ourMultiplier(`${sign}|${event}|${group}`)),
+        ),
       );
       expect(result.bestIndex).to.equal(run.best_idx);
       for (const [point, vector] of run.lambda_vecs.entries()) {
@@ -134,7 +136,9 @@ describe('grid search', () => {
   });
 
   it('warns where a grid has many dimensions', async () => {
-    const { warnings } = await new GridSearchReduction({ estimator }).fit(x, y, { sensitive: ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'] });
+    const { warnings } = await new GridSearchReduction({ estimator }).fit(x, y, {
+      sensitive: ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'],
+    });
     expect(warnings.join(' ')).to.contain('7 dimensions');
   });
 

@@ -90,7 +90,9 @@ export async function loadAnchorData(name: DataName, { columns }: AnchorData): P
       .filter(recipe.keep)
       .map((row, place) => ({ row, isTrain: recipe.isTrain(place, file) })),
   );
-  const [train, test] = [true, false].map((wanted) => rows.filter(({ isTrain }) => isTrain === wanted).map(({ row }) => row));
+  const [train, test] = [true, false].map((wanted) =>
+    rows.filter(({ isTrain }) => isTrain === wanted).map(({ row }) => row),
+  );
   const known = new Set(tables[0]?.columnNames ?? []);
   const encoders = columns.map((column) => encoderOf(column, known, recipe, train ?? []));
   return { train: encode(train ?? [], encoders, recipe), test: encode(test ?? [], encoders, recipe) };
@@ -104,10 +106,18 @@ function rowsOf(table: Table): Row[] {
       return [name, (row: number) => (Number.isNaN(column.values[row]) ? '' : String(column.values[row]))];
     }),
   );
-  return Array.from({ length: table.rowCount }, (_, place) => (name: string) => (columns.get(name)?.(place) ?? '').trim());
+  return Array.from(
+    { length: table.rowCount },
+    (_, place) => (name: string) => (columns.get(name)?.(place) ?? '').trim(),
+  );
 }
 
-function encoderOf(column: string, known: ReadonlySet<string>, { derived }: Recipe, train: readonly Row[]): (row: Row) => number {
+function encoderOf(
+  column: string,
+  known: ReadonlySet<string>,
+  { derived }: Recipe,
+  train: readonly Row[],
+): (row: Row) => number {
   const own = derived[column];
   if (own !== undefined) return (row) => Number(own(row));
   if (known.has(column)) {

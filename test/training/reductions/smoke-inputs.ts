@@ -48,7 +48,7 @@ export interface ClassificationCase extends SmokeCase {
   };
 }
 
-export interface RegressionCase extends SmokeCase {
+interface RegressionCase extends SmokeCase {
   readonly upper_bound: number;
   readonly max_iter?: number;
   readonly nu?: number;

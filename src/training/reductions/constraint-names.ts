@@ -1,0 +1,32 @@
+/** The parts of rows that a parity constraint compares, and what it compares in them. */
+export interface ParityKind {
+  /** The event of rows with label 0 and with label 1; null where the constraint says nothing of them. */
+  readonly events: readonly [string | null, string | null];
+  /** For label 0 and for label 1, the utility of the decisions 0 and 1. */
+  readonly utilities: readonly [readonly [number, number], readonly [number, number]];
+}
+
+/** The utility of a decision is the decision: means of it are selection rates. */
+const DECISION = [0, 1] as const;
+
+/** The constraints on decisions 0 and 1. */
+export const PARITY_KINDS = {
+  demographic_parity: { events: ['all', 'all'], utilities: [DECISION, DECISION] },
+  equalized_odds: { events: ['label=0', 'label=1'], utilities: [DECISION, DECISION] },
+  true_positive_rate_parity: { events: [null, 'label=1'], utilities: [DECISION, DECISION] },
+  false_positive_rate_parity: { events: ['label=0', null], utilities: [DECISION, DECISION] },
+  // The utility is the error: 1 for a decision other than the label.
+  error_rate_parity: { events: ['all', 'all'], utilities: [DECISION, [1, 0]] },
+} as const satisfies Record<string, ParityKind>;
+
+/** The name of a constraint on decisions. */
+export type ParityName = keyof typeof PARITY_KINDS;
+
+/** The name of a constraint of the reductions. */
+export type ReductionConstraint = ParityName | 'bounded_group_loss';
+
+/** Every constraint of the reductions. */
+export const REDUCTION_CONSTRAINTS: readonly ReductionConstraint[] = [
+  ...(Object.keys(PARITY_KINDS) as ParityName[]),
+  'bounded_group_loss',
+];

@@ -1,0 +1,164 @@
+import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import { oneOf } from '../../internal/one-of.ts';
+import { type ClassWeight, parseClassWeight } from '../estimators/class-weight.ts';
+import { parseCosts } from './class-costs.ts';
+import type { MisclassificationCosts } from './classification-problem.ts';
+import { type ParityName, REDUCTION_CONSTRAINTS, type ReductionConstraint } from './constraint-names.ts';
+import { GROUP_LOSSES, type GroupLossName, type LossRange } from './group-loss.ts';
+import type { ParityBound } from './parity-constraint.ts';
+
+/** What is constrained, and what errors cost. */
+export interface ConstraintOptions {
+  /**
+   * What groups are compared by: selection rates (`demographic_parity`), true
+   * and false positive rates (`equalized_odds`, or one of
+   * `true_positive_rate_parity` and `false_positive_rate_parity`), error rates
+   * (`error_rate_parity`), or mean losses, each against one bound
+   * (`bounded_group_loss`).
+   * @defaultValue 'demographic_parity'
+   */
+  readonly constraint?: ReductionConstraint | undefined;
+  /**
+   * Bounds ratios in place of differences: a group's rate and the overall rate
+   * are at least this share of each other, in (0, 1].
+   * @defaultValue none: differences are bounded
+   */
+  readonly ratioBound?: number | undefined;
+  /**
+   * What a ratio bound may be missed by, as a difference of rates.
+   * @defaultValue 0
+   */
+  readonly ratioBoundSlack?: number | undefined;
+  /**
+   * The loss of `bounded_group_loss`.
+   * @defaultValue 'square'
+   */
+  readonly loss?: GroupLossName | undefined;
+  /**
+   * Targets and predictions are cut to this range before a loss is taken; [0, 1] always for `zero_one`.
+   * @defaultValue [0, 1]
+   */
+  readonly range?: LossRange | undefined;
+  /**
+   * What a wrong decision costs in the objective.
+   * @defaultValue 1 for both
+   */
+  readonly costs?: MisclassificationCosts | undefined;
+  /**
+   * Multiplies the costs of errors by the weight of the row's true class. It
+   * enters the objective and never the constraint. An estimator's own class
+   * weight is moved here, since its labels are not the true ones.
+   * @defaultValue null, or the estimator's own
+   */
+  readonly classWeight?: ClassWeight | undefined;
+}
+
+/** How a bound is meant. */
+const BOUND_KINDS = ['overall', 'pairwise'] as const;
+
+/** Whether a bound holds between a group and the overall, or between any two groups. */
+export type BoundKind = (typeof BOUND_KINDS)[number];
+
+/** The bounds beside a ratio; only the exponentiated gradient takes them. */
+export interface BoundOptions {
+  readonly differenceBound?: number | undefined;
+  readonly upperBound?: number | undefined;
+  readonly bound?: BoundKind | undefined;
+}
+
+/** A constraint on decisions, with every default filled in. */
+interface ParitySettings extends ParityBound {
+  readonly constraint: ParityName;
+  readonly costs: MisclassificationCosts;
+  readonly classWeight: ClassWeight;
+}
+
+/** A bound on group losses, with every default filled in. */
+interface GroupLossSettings {
+  readonly constraint: 'bounded_group_loss';
+  readonly loss: GroupLossName;
+  readonly range: LossRange;
+  readonly upperBound: number;
+}
+
+/** {@link ConstraintOptions} and {@link BoundOptions} with every default filled in. */
+export type ConstraintSettings = ParitySettings | GroupLossSettings;
+
+/**
+ * Checks what is constrained.
+ * @param fallback the bound where none is given
+ * @throws {ValueError} for unknown names, values out of range, and options of another constraint
+ */
+export function parseConstraint(options: ConstraintOptions & BoundOptions, fallback: number): ConstraintSettings {
+  const constraint = oneOf('constraint', options.constraint ?? 'demographic_parity', REDUCTION_CONSTRAINTS);
+  if (constraint === 'bounded_group_loss') {
+    refuse(options, constraint, ['ratioBound', 'ratioBoundSlack', 'costs', 'classWeight', 'differenceBound', 'bound']);
+    return { constraint, ...parseLoss(options), upperBound: atLeastZero('upperBound', options.upperBound ?? fallback) };
+  }
+  refuse(options, constraint, ['loss', 'range', 'upperBound']);
+  return {
+    constraint,
+    ...parseBound(options, fallback),
+    costs: parseCosts(options.costs),
+    classWeight: parseClassWeight(options.classWeight ?? null),
+  };
+}
+
+function parseLoss({ loss: given, range }: ConstraintOptions): Pick<GroupLossSettings, 'loss' | 'range'> {
+  const loss = oneOf('loss', given ?? 'square', GROUP_LOSSES);
+  if (loss === 'zero_one' && range !== undefined) {
+    throw invalidParameter(
+      'range',
+      "be left out for the loss 'zero_one', whose range is [0, 1]",
+      JSON.stringify(range),
+    );
+  }
+  const [low, high] = range ?? [0, 1];
+  if (Number.isFinite(low) && Number.isFinite(high) && low < high) return { loss, range: [low, high] };
+  throw invalidParameter('range', 'be [low, high] with low below high, both finite', JSON.stringify(range));
+}
+
+/**
+ * A group within rho and slack of the overall on either side is within rho^2
+ * of another group: for any two groups, rho becomes sqrt(rho) and the slack is
+ * shared out, slack / (1 + sqrt(rho)). For differences that is half the bound.
+ */
+function parseBound(options: ConstraintOptions & BoundOptions, fallback: number): ParityBound {
+  const given = boundOf(options, fallback);
+  if (oneOf('bound', options.bound ?? 'overall', BOUND_KINDS) === 'overall') return given;
+  const ratio = Math.sqrt(given.ratio);
+  return { ratio, slack: given.slack / (1 + ratio) };
+}
+
+function boundOf(
+  { ratioBound, ratioBoundSlack, differenceBound }: ConstraintOptions & BoundOptions,
+  fallback: number,
+): ParityBound {
+  if (ratioBound === undefined) {
+    if (ratioBoundSlack !== undefined)
+      throw invalidParameter('ratioBoundSlack', 'come with a ratioBound', ratioBoundSlack);
+    return { ratio: 1, slack: atLeastZero('differenceBound', differenceBound ?? fallback) };
+  }
+  if (differenceBound !== undefined) {
+    throw invalidParameter('differenceBound', 'be left out where ratioBound is given', differenceBound);
+  }
+  if (!(ratioBound > 0 && ratioBound <= 1))
+    throw invalidParameter('ratioBound', 'be above 0 and at most 1', ratioBound);
+  return { ratio: ratioBound, slack: atLeastZero('ratioBoundSlack', ratioBoundSlack ?? 0) };
+}
+
+function atLeastZero(parameter: string, value: number): number {
+  if (Number.isFinite(value) && value >= 0) return value;
+  throw invalidParameter(parameter, 'be a number of 0 or more', value);
+}
+
+/** An option that would do nothing is a mistake. */
+function refuse(
+  options: ConstraintOptions & BoundOptions,
+  constraint: ReductionConstraint,
+  names: readonly (keyof (ConstraintOptions & BoundOptions))[],
+): void {
+  const given = names.find((name) => options[name] !== undefined && options[name] !== null);
+  if (given === undefined) return;
+  throw invalidParameter(given, `be left out for the constraint '${constraint}'`, JSON.stringify(options[given]));
+}

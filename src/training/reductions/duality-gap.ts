@@ -1,0 +1,82 @@
+import { dot, type Hypothesis, type HypothesisPool } from './hypothesis-pool.ts';
+import { PRECISION } from './precision.ts';
+import type { ReductionProblem } from './reduction-problem.ts';
+
+/** The predictors' game against the multipliers, as far as it has been played. */
+export interface Game {
+  readonly problem: ReductionProblem;
+  readonly pool: HypothesisPool;
+  /** B, the largest sum of multipliers. */
+  readonly limit: number;
+  /** nu, the gap below which the game ends. */
+  readonly enough: number;
+}
+
+/** A mixture of pool members, and how far it is from the best. */
+export interface GapResult {
+  readonly gap: number;
+  readonly error: number;
+  /** The largest of gamma. */
+  readonly violation: number;
+}
+
+/** The multipliers' factors that the predictors' best response is tried at. */
+const FACTORS = [1, 2, 5, 10];
+
+/**
+ * How much either player could still gain. With
+ * L(Q, m) = error(Q) + m . (gamma(Q) - bounds), projected m:
+ *
+ *   gap = max(L - min over responses h of L(h, m), max over multipliers of L(Q, .) - L).
+ *
+ * The responses are the oracle's to m, 2 m, 5 m and 10 m, until the gap is
+ * found to be more than enough; each may join the pool.
+ * @param weights [members], or fewer where the pool has grown since; sum 1
+ */
+export async function dualityGap(
+  { problem, pool, limit, enough }: Game,
+  weights: ArrayLike<number>,
+  multipliers: Float64Array,
+): Promise<GapResult> {
+  const projected = problem.project(multipliers);
+  const mixture = mix(pool.members, weights);
+  const value = lagrangian(mixture);
+  const highest = mixture.error + limit * Math.max(0, largestExcess(mixture.gamma, problem.bounds));
+  let lowest = value;
+  for (const factor of FACTORS) {
+    const response = await pool.bestResponse(multipliers.map((multiplier) => factor * multiplier));
+    lowest = Math.min(lowest, lagrangian(pool.members[response] as Hypothesis));
+    if (gapOf() > enough + PRECISION) break;
+  }
+  return { gap: gapOf(), error: mixture.error, violation: mixture.gamma.reduce((a, b) => Math.max(a, b), -Infinity) };
+
+  function lagrangian({ error, gamma }: Mixed): number {
+    return error + dot(projected, gamma) - dot(projected, problem.bounds);
+  }
+
+  function gapOf(): number {
+    return Math.max(value - lowest, highest - value);
+  }
+}
+
+/** The largest gamma - bound; positive where a constraint does not hold. */
+export function largestExcess(gamma: Float64Array, bounds: Float64Array): number {
+  return gamma.reduce((largest, value, place) => Math.max(largest, value - (bounds[place] as number)), -Infinity);
+}
+
+type Mixed = Pick<Hypothesis, 'error' | 'gamma'>;
+
+/** Errors and gammas are linear in the mixture. */
+function mix(members: readonly Hypothesis[], weights: ArrayLike<number>): Mixed {
+  const gamma = new Float64Array(members[0]?.gamma.length ?? 0);
+  let error = 0;
+  for (let index = 0; index < weights.length; index++) {
+    const weight = weights[index] as number;
+    if (weight === 0) continue;
+    const member = members[index] as Hypothesis;
+    error += weight * member.error;
+    for (let place = 0; place < gamma.length; place++)
+      (gamma[place] as number) += weight * (member.gamma[place] as number);
+  }
+  return { error, gamma };
+}

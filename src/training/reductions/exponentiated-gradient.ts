@@ -1,0 +1,167 @@
+import type { OnProgress } from '../../internal/progress.ts';
+import { automaticGap } from './automatic-gap.ts';
+import { dualityGap, type Game, type GapResult } from './duality-gap.ts';
+import { type Hypothesis, HypothesisPool } from './hypothesis-pool.ts';
+import type { Oracle } from './oracle.ts';
+import { PRECISION } from './precision.ts';
+import type { ReductionProblem } from './reduction-problem.ts';
+import { type SaddlePoint, solveSaddlePoint } from './saddle-point.ts';
+
+/** Options of {@link exponentiatedGradient}; all are given. */
+export interface GradientOptions {
+  /** The multipliers sum to at most 1 / eps. */
+  readonly eps: number;
+  /** The most iterations. */
+  readonly iterations: number;
+  /** The gap to stop at; undefined for {@link automaticGap}. */
+  readonly nu: number | undefined;
+  /** The first learning rate, times 1 / eps. */
+  readonly eta0: number;
+  readonly onProgress: OnProgress | undefined;
+}
+
+/** What one iteration found. */
+interface GradientStep extends GapResult {
+  readonly weights: Float64Array;
+  readonly multipliers: Float64Array;
+  /** Which of the two candidates had the smaller gap. */
+  readonly method: 'gradient' | 'linear_program';
+}
+
+/** What the search found. */
+export interface GradientResult {
+  readonly members: readonly Hypothesis[];
+  readonly steps: readonly GradientStep[];
+  readonly bestIteration: number;
+  readonly nu: number;
+  readonly oracleCalls: number;
+  readonly constantAnswers: number;
+  readonly fits: number;
+}
+
+/** The search may end from this iteration on. */
+const FEWEST_ITERATIONS = 5;
+
+/** Progress is looked at first at this iteration, then at each 1.6 times the last. */
+const FIRST_CHECK = 5;
+const CHECK_FACTOR = 1.6;
+
+/** The learning rate shrinks by this where the gap did not shrink by it since the last look. */
+const SHRINK = 0.8;
+
+/**
+ * Finds the mixture of predictors of least error under constraints, as the
+ * saddle point of a game (Agarwal et al. 2018, algorithm 1, with the reference
+ * implementation's linear program over the pool after each step).
+ */
+export async function exponentiatedGradient(
+  problem: ReductionProblem,
+  oracle: Oracle,
+  options: GradientOptions,
+): Promise<GradientResult> {
+  const limit = 1 / options.eps;
+  const pool = new HypothesisPool(problem, oracle);
+  const theta = new Float64Array(problem.bounds.length);
+  const average = runningAverage(theta.length);
+  const solveProgram = programSolver();
+  const rate = learningRate(options.eta0 / limit);
+  const steps: GradientStep[] = [];
+  let enough = options.nu;
+  for (let t = 0; t < options.iterations; t++) {
+    const multipliers = softmax(theta, limit);
+    const picked = await pool.bestResponse(multipliers);
+    const { gamma } = pool.members[picked] as Hypothesis;
+    enough ??= automaticGap(problem.targets, problem.weights, pool.firstPredictions);
+    const game = { problem, pool, limit, enough };
+    const gradient = await evaluateStep(game, 'gradient', average.add(multipliers, picked, pool.members.length));
+    // With one member there is nothing to mix.
+    const program = t === 0 ? undefined : await solveProgram(game);
+    const step = program === undefined || gradient.gap < program.gap ? gradient : program;
+    steps.push(step);
+    const isDone = step.gap < enough && t >= FEWEST_ITERATIONS;
+    report(options, isDone ? options.iterations : t + 1);
+    if (isDone) break;
+    const eta = rate(t, gradient.gap);
+    for (let place = 0; place < theta.length; place++) {
+      (theta[place] as number) += eta * ((gamma[place] as number) - (problem.bounds[place] as number));
+    }
+  }
+  const { members, oracleCalls, constantAnswers, fits } = pool;
+  const bestIteration = lastOfSmallest(steps);
+  return { members, steps, bestIteration, nu: enough ?? NaN, oracleCalls, constantAnswers, fits };
+}
+
+function report({ onProgress, iterations }: GradientOptions, done: number): void {
+  onProgress?.({ stage: 'exponentiated gradient', done, total: iterations });
+}
+
+/** How often each member was picked, and the mean of all multipliers. */
+function runningAverage(length: number): {
+  add: (multipliers: Float64Array, picked: number, members: number) => SaddlePoint;
+} {
+  const sum = new Float64Array(length);
+  const picks: number[] = [];
+  let count = 0;
+  return {
+    add: (multipliers, picked, members) => {
+      count++;
+      picks[picked] = (picks[picked] ?? 0) + 1;
+      for (let place = 0; place < length; place++) (sum[place] as number) += multipliers[place] as number;
+      return {
+        weights: Float64Array.from({ length: members }, (_, index) => (picks[index] ?? 0) / count),
+        multipliers: sum.map((value) => value / count),
+      };
+    },
+  };
+}
+
+/** The linear program over the pool, solved again only when the pool has grown since. */
+function programSolver(): (game: Game) => Promise<GradientStep> {
+  let size = 0;
+  let last: GradientStep | undefined;
+  return async (game) => {
+    if (last !== undefined && size === game.pool.members.length) return last;
+    size = game.pool.members.length;
+    last = await evaluateStep(game, 'linear_program', await solveSaddlePoint(game));
+    return last;
+  };
+}
+
+async function evaluateStep(
+  game: Game,
+  method: GradientStep['method'],
+  { weights, multipliers }: SaddlePoint,
+): Promise<GradientStep> {
+  return { method, weights, multipliers, ...(await dualityGap(game, weights, multipliers)) };
+}
+
+/** The rate for iteration t, shrunk where the averages' gaps have stopped to fall. */
+function learningRate(first: number): (t: number, gap: number) => number {
+  let eta = first;
+  let checkedAt = FIRST_CHECK;
+  let gapThen = Infinity;
+  let smallest = Infinity;
+  return (t, gap) => {
+    smallest = Math.min(smallest, gap);
+    if (t >= checkedAt * CHECK_FACTOR) {
+      if (smallest > gapThen * SHRINK) eta *= SHRINK;
+      checkedAt = t;
+      gapThen = smallest;
+    }
+    return eta;
+  };
+}
+
+/** B e^theta / (1 + sum e^theta), shifted so that nothing overflows. */
+function softmax(theta: Float64Array, limit: number): Float64Array {
+  const shift = theta.reduce((a, b) => Math.max(a, b), 0);
+  const powers = theta.map((value) => Math.exp(value - shift));
+  const sum = powers.reduce((a, b) => a + b, Math.exp(-shift));
+  return powers.map((power) => (limit * power) / sum);
+}
+
+/** The last iteration whose gap is the smallest, to rounding. */
+function lastOfSmallest(steps: readonly GradientStep[]): number {
+  const smallest = steps.reduce((least, { gap }) => Math.min(least, gap), Infinity);
+  return steps.findLastIndex(({ gap }) => gap <= smallest + PRECISION);
+}

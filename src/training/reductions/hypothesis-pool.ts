@@ -1,0 +1,100 @@
+import type { Estimator } from '../estimators/estimator.ts';
+import { type Oracle, rescale } from './oracle.ts';
+import { PRECISION } from './precision.ts';
+import type { ReductionProblem } from './reduction-problem.ts';
+
+/** A predictor, and how it does on the training rows. */
+export interface Hypothesis {
+  readonly predictor: Estimator;
+  readonly error: number;
+  /** [multipliers] */
+  readonly gamma: Float64Array;
+}
+
+/** An answer of the oracle, with its question. */
+interface Asked {
+  readonly multipliers: Float64Array;
+  /** The multipliers, projected. */
+  readonly projected: Float64Array;
+  readonly hypothesis: Hypothesis;
+  readonly isConstant: boolean;
+}
+
+/** The predictors found so far. It grows only by those that beat all before them. */
+export class HypothesisPool {
+  readonly members: Hypothesis[] = [];
+  /** Questions asked; those asked before are answered from memory, and counted. */
+  oracleCalls = 0;
+  /** Questions whose rows had one label only. */
+  constantAnswers = 0;
+  /** Learners fitted. */
+  fits = 0;
+  /** [rows] what the first predictor says of the training rows; those of the others are not kept. */
+  firstPredictions: ArrayLike<number> = [];
+  readonly #problem: ReductionProblem;
+  readonly #oracle: Oracle;
+  readonly #asked: Asked[] = [];
+
+  constructor(problem: ReductionProblem, oracle: Oracle) {
+    this.#problem = problem;
+    this.#oracle = oracle;
+  }
+
+  /**
+   * The member of least error + multipliers . gamma, after asking the oracle.
+   * @returns its index in `members`
+   */
+  async bestResponse(multipliers: Float64Array): Promise<number> {
+    const { hypothesis, isConstant } = this.#remembered(multipliers) ?? (await this.#ask(multipliers));
+    this.oracleCalls++;
+    if (isConstant) this.constantAnswers++;
+    let best = -1;
+    let least = Infinity;
+    for (const [index, member] of this.members.entries()) {
+      const value = penalised(member, multipliers);
+      if (value < least) [best, least] = [index, value];
+    }
+    if (!(penalised(hypothesis, multipliers) < least - PRECISION)) return best;
+    return this.members.push(hypothesis) - 1;
+  }
+
+  /** A fit depends on the multipliers alone, and early rounds ask the same more than once. */
+  #remembered(multipliers: Float64Array): Asked | undefined {
+    return this.#asked.find((asked) => asked.multipliers.every((value, place) => value === multipliers[place]));
+  }
+
+  async #ask(multipliers: Float64Array): Promise<Asked> {
+    const projected = this.#problem.project(multipliers);
+    const rows = rescale(this.#problem.respond(multipliers), this.#problem.totalWeight);
+    const { predictor, predictions, isConstant } = await this.#oracle(rows, this.#nearest(projected));
+    if (!isConstant) this.fits++;
+    if (this.#asked.length === 0) this.firstPredictions = predictions;
+    const hypothesis = { predictor, ...this.#problem.evaluate(predictions) };
+    const asked = { multipliers: multipliers.slice(), projected, hypothesis, isConstant };
+    this.#asked.push(asked);
+    return asked;
+  }
+
+  /** The predictor learned at the nearest multipliers, since its rows were the likest. */
+  #nearest(projected: Float64Array): Estimator | undefined {
+    let found: Estimator | undefined;
+    let least = Infinity;
+    for (const { hypothesis, isConstant, projected: other } of this.#asked) {
+      const distance = projected.reduce((sum, value, place) => sum + Math.abs(value - (other[place] as number)), 0);
+      if (isConstant || distance >= least) continue;
+      [found, least] = [hypothesis.predictor, distance];
+    }
+    return found;
+  }
+}
+
+function penalised({ error, gamma }: Hypothesis, multipliers: Float64Array): number {
+  return error + dot(gamma, multipliers);
+}
+
+/** a . b, of one length. */
+export function dot(a: Float64Array, b: Float64Array): number {
+  let sum = 0;
+  for (let place = 0; place < a.length; place++) sum += (a[place] as number) * (b[place] as number);
+  return sum;
+}

@@ -1,0 +1,53 @@
+import type { Matrix } from '../data/matrix.ts';
+import type { Estimator } from '../estimators/estimator.ts';
+import { FixedMatrix } from '../estimators/fixed-matrix.ts';
+import type { OracleRows } from './reduction-problem.ts';
+
+/** A predictor and what it says of the training rows. */
+interface Answer {
+  readonly predictor: Estimator;
+  /** [rows] */
+  readonly predictions: ArrayLike<number>;
+  /** Whether the rows had one label only, so that nothing was learned. */
+  readonly isConstant: boolean;
+}
+
+/**
+ * Learns from relabelled, reweighted rows: the reductions' black box.
+ * `startFrom` is a predictor that it learned from like rows.
+ */
+export type Oracle = (rows: OracleRows, startFrom: Estimator | undefined) => Promise<Answer>;
+
+/** What an oracle is made of. */
+export interface OracleParts {
+  /** Cloned for every call. */
+  readonly estimator: Estimator;
+  /** Not to be changed while the oracle is in use. */
+  readonly x: Matrix;
+  /** Stops between calls, and calls that listen. */
+  readonly signal: AbortSignal | undefined;
+  /** A predictor that always gives this label. */
+  readonly constant: (label: 0 | 1) => Estimator;
+}
+
+/** An oracle that fits copies of an estimator. */
+export function createOracle({ estimator, x: given, signal, constant }: OracleParts): Oracle {
+  const x = new FixedMatrix(given);
+  return async ({ targets, weights, onlyLabel }, startFrom) => {
+    signal?.throwIfAborted();
+    const isConstant = onlyLabel !== null;
+    const predictor = isConstant
+      ? constant(onlyLabel)
+      : await estimator.clone().fit(x, targets, { sampleWeight: weights, startFrom, signal });
+    return { predictor, predictions: await predictor.predict(x), isConstant };
+  };
+}
+
+/** Rows whose weights sum to a total: ordinary learners weigh their penalties against that sum. */
+export function rescale(rows: OracleRows, total: number): OracleRows {
+  const sum = rows.weights.reduce((running, weight) => running + weight, 0);
+  // Rows that cost nothing either way have one label, and no learner sees them.
+  if (sum === 0) return rows;
+  const factor = total / sum;
+  return { ...rows, weights: rows.weights.map((weight) => weight * factor) };
+}

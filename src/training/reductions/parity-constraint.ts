@@ -1,0 +1,109 @@
+import type { ParityKind } from './constraint-names.ts';
+import { type GridAxis, nameMultipliers } from './reduction-problem.ts';
+import type { RowCells } from './row-cells.ts';
+
+/** How far groups may be from the overall. */
+export interface ParityBound {
+  /** rho in (0, 1]: 1 bounds differences, less bounds ratios. */
+  readonly ratio: number;
+  /** What either side may exceed the other by. */
+  readonly slack: number;
+}
+
+/**
+ * A parity constraint on cells. With the mean utilities m(e, g) of a group and
+ * m(e) of an event,
+ *
+ *   gamma+ = rho m(e, g) - m(e) and gamma- = rho m(e) - m(e, g), both <= slack.
+ *
+ * Multipliers come as all of gamma+, then all of gamma-, by slot.
+ */
+export interface ParityConstraint {
+  readonly multiplierNames: readonly string[];
+  readonly bounds: Float64Array;
+  readonly gridAxes: readonly GridAxis[];
+  /** @param selected [cells] shares of the total weight that were decided 1 */
+  gamma(selected: Float64Array): Float64Array;
+  /** [cells] what deciding 1 rather than 0 saves a row of the cell, for multipliers. */
+  signedWeights(multipliers: Float64Array): Float64Array;
+  project(multipliers: Float64Array): Float64Array;
+}
+
+/** Sets up a parity constraint (Agarwal et al. 2018, section 2, and example 4 for the ratio form). */
+export function createParityConstraint(
+  { slots, events, shares }: RowCells,
+  { utilities }: ParityKind,
+  { ratio, slack }: ParityBound,
+): ParityConstraint {
+  const slotShares = Float64Array.from(slots, (_, slot) => pair(shares, slot));
+  const eventShares = new Float64Array(events.length);
+  for (const [slot, { event }] of slots.entries()) (eventShares[event] as number) += slotShares[slot] as number;
+  const gains = utilities.map(([ofZero, ofOne]) => ofOne - ofZero);
+  const count = slots.length;
+  return {
+    multiplierNames: nameMultipliers(slots, events, ['+', '-']),
+    bounds: new Float64Array(2 * count).fill(slack),
+    gridAxes: gridAxesOf({ slots, events }),
+    gamma(selected) {
+      const utility = cellUtilities(selected);
+      const ofEvent = new Float64Array(events.length);
+      for (const [slot, { event }] of slots.entries()) (ofEvent[event] as number) += pair(utility, slot);
+      const gamma = new Float64Array(2 * count);
+      for (const [slot, { event }] of slots.entries()) {
+        const ofGroup = pair(utility, slot) / (slotShares[slot] as number);
+        const overall = (ofEvent[event] as number) / (eventShares[event] as number);
+        gamma[slot] = ratio * ofGroup - overall;
+        gamma[count + slot] = ratio * overall - ofGroup;
+      }
+      return gamma;
+    },
+    signedWeights(multipliers) {
+      const ofEvent = new Float64Array(events.length);
+      for (const [slot, { event }] of slots.entries()) {
+        const [above, below] = sides(multipliers, slot);
+        (ofEvent[event] as number) += above - ratio * below;
+      }
+      const weights = new Float64Array(shares.length);
+      for (const [slot, { event }] of slots.entries()) {
+        const [above, below] = sides(multipliers, slot);
+        const weight =
+          (ofEvent[event] as number) / (eventShares[event] as number) -
+          (ratio * above - below) / (slotShares[slot] as number);
+        weights[2 * slot] = (gains[0] as number) * weight;
+        weights[2 * slot + 1] = (gains[1] as number) * weight;
+      }
+      return weights;
+    },
+    project(multipliers) {
+      // For differences gamma- is -gamma+, so that both multipliers may fall by the smaller one.
+      if (ratio < 1) return multipliers;
+      return multipliers.map((own, place) => Math.max(0, own - (multipliers[(place + count) % (2 * count)] as number)));
+    },
+  };
+
+  /** [cells] the mean utility times the cell's share. */
+  function cellUtilities(selected: Float64Array): Float64Array {
+    return selected.map((share, cell) => {
+      const label = cell % 2;
+      return (
+        (utilities[label] as readonly [number, number])[0] * (shares[cell] as number) + (gains[label] as number) * share
+      );
+    });
+  }
+
+  function sides(multipliers: Float64Array, slot: number): readonly [number, number] {
+    return [multipliers[slot] as number, multipliers[count + slot] as number];
+  }
+}
+
+/** The sum of a slot's two cells. */
+function pair(cells: Float64Array, slot: number): number {
+  return (cells[2 * slot] as number) + (cells[2 * slot + 1] as number);
+}
+
+/** All groups of an event but its last: the constraint on that one follows from the others. */
+function gridAxesOf({ slots }: Pick<RowCells, 'slots' | 'events'>): GridAxis[] {
+  return slots.flatMap(({ event }, slot) =>
+    slots[slot + 1]?.event === event ? [{ positive: slot, negative: slots.length + slot }] : [],
+  );
+}

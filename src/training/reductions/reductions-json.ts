@@ -1,0 +1,169 @@
+import { z } from 'zod';
+
+import { toEstimator } from '../estimators/adapt-estimator.ts';
+import type { EstimatorJson } from '../estimators/estimator.ts';
+import { estimatorFromJson } from '../estimators/estimator-from-json.ts';
+import { readEstimatorJson } from '../estimators/estimator-state.ts';
+import type { GridSearchFit } from './grid-search-fit.ts';
+import type { GridSearchOptions } from './grid-search-options.ts';
+import type { ReductionFit } from './reduction-fit.ts';
+import type { ReductionsOptions } from './reductions-options.ts';
+
+/** The kinds that saved reductions have. */
+export const REDUCTIONS_KIND = 'reductions_wrapper';
+export const GRID_SEARCH_KIND = 'grid_search_reduction';
+
+const PARAMS = z.record(z.string(), z.unknown());
+const ESTIMATORS = z.array(z.custom<EstimatorJson>((value) => typeof value === 'object' && value !== null));
+const NUMBERS = z.array(z.number());
+const MULTIPLIERS = z.record(z.string(), z.number());
+
+const STEP = z.object({
+  error: z.number(),
+  violation: z.number(),
+  gap: z.number(),
+  method: z.enum(['gradient', 'linear_program']),
+  multipliers: MULTIPLIERS,
+});
+
+const FIT = z.object({
+  predictors: ESTIMATORS,
+  weights: NUMBERS,
+  errors: NUMBERS,
+  excesses: NUMBERS,
+  lambda: MULTIPLIERS,
+  nu: z.number(),
+  best_gap: z.number(),
+  best_iteration: z.int(),
+  last_iteration: z.int(),
+  oracle_calls: z.int(),
+  constant_answers: z.int(),
+  fits: z.int(),
+  history: z.array(STEP),
+  warnings: z.array(z.string()),
+});
+
+const GRID_FIT = z.object({
+  predictors: ESTIMATORS,
+  lambdas: z.array(MULTIPLIERS),
+  errors: NUMBERS,
+  violations: NUMBERS,
+  best_index: z.int(),
+  warnings: z.array(z.string()),
+});
+
+/** The options that were given, in snake_case. */
+export function optionsToJson(options: ReductionsOptions | GridSearchOptions): Record<string, unknown> {
+  const { estimator, costs, ...others } = options;
+  const given = Object.entries(others).filter(([, value]) => value !== undefined);
+  return {
+    ...Object.fromEntries(given.map(([name, value]) => [toSnakeCase(name), value])),
+    ...(costs === undefined
+      ? {}
+      : { costs: { false_positive: costs.falsePositive, false_negative: costs.falseNegative } }),
+    ...(estimator === undefined ? {} : { estimator: toEstimator(estimator).toJSON() }),
+  };
+}
+
+/** What was learned as plain data. */
+export function fitToJson(fit: ReductionFit): z.input<typeof FIT> {
+  return {
+    predictors: fit.predictors.map((predictor) => predictor.toJSON()),
+    weights: [...fit.weights],
+    errors: [...fit.errors],
+    excesses: [...fit.excesses],
+    lambda: fit.lambda,
+    nu: fit.nu,
+    best_gap: fit.bestGap,
+    best_iteration: fit.bestIteration,
+    last_iteration: fit.lastIteration,
+    oracle_calls: fit.oracleCalls,
+    constant_answers: fit.constantAnswers,
+    fits: fit.fits,
+    history: [...fit.history],
+    warnings: [...fit.warnings],
+  };
+}
+
+/**
+ * The options and what was learned of a saved `ReductionsWrapper`.
+ * @throws {DataValidationError} for anything else
+ */
+export function readReductions(json: unknown): { options: ReductionsOptions; fit: ReductionFit | undefined } {
+  const { params, state } = readEstimatorJson(json, REDUCTIONS_KIND, { params: PARAMS, state: FIT });
+  if (state === null) return { options: readOptions(params), fit: undefined };
+  return {
+    options: readOptions(params),
+    fit: Object.freeze({
+      predictors: Object.freeze(state.predictors.map((predictor) => estimatorFromJson(predictor))),
+      weights: Object.freeze(state.weights),
+      errors: Object.freeze(state.errors),
+      excesses: Object.freeze(state.excesses),
+      lambda: Object.freeze(state.lambda),
+      nu: state.nu,
+      bestGap: state.best_gap,
+      bestIteration: state.best_iteration,
+      lastIteration: state.last_iteration,
+      oracleCalls: state.oracle_calls,
+      constantAnswers: state.constant_answers,
+      fits: state.fits,
+      history: Object.freeze(state.history.map((step) => Object.freeze(step))),
+      warnings: Object.freeze(state.warnings),
+    }),
+  };
+}
+
+/** What a grid search learned as plain data. */
+export function gridToJson(fit: GridSearchFit): z.input<typeof GRID_FIT> {
+  return {
+    predictors: fit.predictors.map((predictor) => predictor.toJSON()),
+    lambdas: [...fit.lambdas],
+    errors: [...fit.errors],
+    violations: [...fit.violations],
+    best_index: fit.bestIndex,
+    warnings: [...fit.warnings],
+  };
+}
+
+/**
+ * The options and what was learned of a saved `GridSearchReduction`.
+ * @throws {DataValidationError} for anything else
+ */
+export function readGridSearch(json: unknown): { options: GridSearchOptions; fit: GridSearchFit | undefined } {
+  const { params, state } = readEstimatorJson(json, GRID_SEARCH_KIND, { params: PARAMS, state: GRID_FIT });
+  if (state === null) return { options: readOptions(params), fit: undefined };
+  return {
+    options: readOptions(params),
+    fit: Object.freeze({
+      predictors: Object.freeze(state.predictors.map((predictor) => estimatorFromJson(predictor))),
+      lambdas: Object.freeze(state.lambdas),
+      errors: Object.freeze(state.errors),
+      violations: Object.freeze(state.violations),
+      bestIndex: state.best_index,
+      warnings: Object.freeze(state.warnings),
+    }),
+  };
+}
+
+/** What {@link optionsToJson} wrote; the constructor checks the values. */
+function readOptions({ estimator, costs, ...params }: Record<string, unknown>): ReductionsOptions & GridSearchOptions {
+  const { false_positive: falsePositive, false_negative: falseNegative } = (costs ?? {}) as Record<string, number>;
+  return {
+    ...(Object.fromEntries(
+      Object.entries(params).map(([name, value]) => [toCamelCase(name), value]),
+    ) as ReductionsOptions & GridSearchOptions),
+    ...(costs === undefined
+      ? {}
+      : { costs: { falsePositive: Number(falsePositive), falseNegative: Number(falseNegative) } }),
+    ...(estimator === undefined ? {} : { estimator: estimatorFromJson(estimator) }),
+  };
+}
+
+/** T stands for itself. */
+function toSnakeCase(name: string): string {
+  return name.replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+function toCamelCase(name: string): string {
+  return name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}

@@ -1,0 +1,118 @@
+import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import { oneOf } from '../../internal/one-of.ts';
+import type { EstimatorSource } from '../estimators/adapt-estimator.ts';
+import type { Estimator } from '../estimators/estimator.ts';
+import {
+  type BoundKind,
+  type ConstraintOptions,
+  type ConstraintSettings,
+  parseConstraint,
+} from './constraint-options.ts';
+import { parseLearner } from './learner.ts';
+import { type Randomization, RANDOMIZATIONS } from './mixture.ts';
+
+/** Options of {@link ReductionsWrapper}. */
+export interface ReductionsOptions extends ConstraintOptions {
+  /**
+   * What learns: an estimator, or anything with `fit(X, y, { sampleWeight })` and `predict(X)`.
+   * @defaultValue LogisticRegression, or LinearRegression for a square or absolute loss, with precision 'float64'
+   */
+  readonly estimator?: EstimatorSource | undefined;
+  /**
+   * Sets the largest sum of multipliers, 1 / eps, and the bound where none is given.
+   * @defaultValue 0.01
+   */
+  readonly eps?: number | undefined;
+  /**
+   * The largest difference between a group's rate and the overall rate.
+   * @defaultValue eps
+   */
+  readonly differenceBound?: number | undefined;
+  /**
+   * The largest mean loss of a group, for `bounded_group_loss`.
+   * @defaultValue eps
+   */
+  readonly upperBound?: number | undefined;
+  /**
+   * `overall` holds every group to the overall rate, so that two groups may
+   * differ by twice the bound; `pairwise` halves it, so that no two groups
+   * differ by more than it.
+   * @defaultValue 'overall'
+   */
+  readonly bound?: BoundKind | undefined;
+  /**
+   * The most iterations.
+   * @defaultValue 50
+   */
+  readonly T?: number | undefined;
+  /**
+   * Stops at a duality gap below this.
+   * @defaultValue half the standard error of the first predictor's error
+   */
+  readonly nu?: number | undefined;
+  /**
+   * The first learning rate of the multipliers, in units of eps.
+   * @defaultValue 2
+   */
+  readonly eta0?: number | undefined;
+  /**
+   * Seeds `predict`.
+   * @defaultValue 42
+   */
+  readonly seed?: number | undefined;
+  /**
+   * How `predict` shares out chance: `draw` anew for each row of a call, by the
+   * row's place; `row` by a hash of the row's features, so that equal rows get
+   * equal answers, always and beside whichever rows.
+   * @defaultValue 'draw'
+   */
+  readonly randomization?: Randomization | undefined;
+}
+
+/** {@link ReductionsOptions} with every default filled in. */
+export interface ReductionsSettings {
+  readonly estimator: Estimator;
+  readonly constraint: ConstraintSettings;
+  readonly eps: number;
+  readonly iterations: number;
+  readonly nu: number | undefined;
+  readonly eta0: number;
+  readonly seed: number;
+  readonly randomization: Randomization;
+}
+
+/**
+ * Checks options and fills in their defaults.
+ * @throws {ValueError} for unknown names, values out of range, and options of another constraint
+ */
+export function parseReductions(options: ReductionsOptions): ReductionsSettings {
+  const eps = positive('eps', options.eps ?? 0.01);
+  const parsed = parseConstraint(options, eps);
+  const iterations = options.T ?? 50;
+  if (!Number.isInteger(iterations) || iterations < 1) {
+    throw invalidParameter('T', 'be a whole number of 1 or more', iterations);
+  }
+  if (options.nu !== undefined && !(options.nu >= 0)) throw invalidParameter('nu', 'be 0 or more', options.nu);
+  const { estimator, constraint } = parseLearner(options.estimator, parsed);
+  return Object.freeze({
+    estimator,
+    constraint,
+    eps,
+    iterations,
+    nu: options.nu,
+    eta0: positive('eta0', options.eta0 ?? 2),
+    seed: parseSeed(options.seed ?? 42),
+    randomization: oneOf('randomization', options.randomization ?? 'draw', RANDOMIZATIONS),
+  });
+}
+
+/** @throws {ValueError} where a seed is not finite */
+export function parseSeed(seed: number): number {
+  if (Number.isFinite(seed)) return seed;
+  throw invalidParameter('seed', 'be a finite number', seed);
+}
+
+function positive(parameter: string, value: number): number {
+  if (Number.isFinite(value) && value > 0) return value;
+  throw invalidParameter(parameter, 'be above 0', value);
+}

@@ -1,0 +1,148 @@
+import { DataValidationError } from '../../exceptions/index.ts';
+import type { CategoricalColumn } from '../../table/index.ts';
+import { rankGroups } from './rank-groups.ts';
+
+/** One event and one group that occur together: what a constraint holds to a bound. */
+interface Slot {
+  /** An index into {@link RowCells.events}. */
+  readonly event: number;
+  readonly group: string;
+}
+
+/**
+ * Rows as cells (event, group, label). All that a constraint needs of rows are
+ * sums over cells, so that its cost follows the rows and never rows x groups.
+ */
+export interface RowCells {
+  /** [rows] the cell of each row: 2 slot + label; the last two cells are rows without an event. */
+  readonly codes: Int32Array;
+  /** In the order of events, and of groups within them. */
+  readonly slots: readonly Slot[];
+  readonly events: readonly string[];
+  /** [rows], 0 or more. */
+  readonly weights: Float64Array;
+  readonly totalWeight: number;
+  /** [cells] the share of the total weight. */
+  readonly shares: Float64Array;
+  /** What was left out of the constraint, for people. */
+  readonly warnings: readonly string[];
+}
+
+/** Rows to be told apart. */
+export interface CellSource {
+  /** [rows] 0 or 1; all 0 where labels do not count. */
+  readonly labels: ArrayLike<number>;
+  /** [rows] the true labels or values, which rank groups of one weight. */
+  readonly truths: Float64Array;
+  /** [rows], 0 or more, some above 0. */
+  readonly weights: Float64Array;
+  readonly groups: CategoricalColumn;
+  /** Splits each event; none when left out. */
+  readonly control: CategoricalColumn | undefined;
+  /** The event of rows with label 0 and with label 1. */
+  readonly events: readonly [string | null, string | null];
+}
+
+/**
+ * Sorts rows into cells. A group without weight in an event has no cell there:
+ * no rate of it exists, and a warning says so.
+ * @throws {DataValidationError} where no row is in any event
+ */
+export function tabulateRows(source: CellSource): RowCells {
+  const { labels, truths, weights, groups } = source;
+  const groupOrder = rankGroups(groups, truths, weights);
+  const events = listEvents(source);
+  const eventOf = eventIndexes(source, events);
+  const width = groups.labels.length;
+  const slotOf = occupiedSlots(source, eventOf, events.length);
+  const slots: Slot[] = [];
+  for (const event of events.keys()) {
+    for (const group of groupOrder) {
+      const place = event * width + group;
+      if (slotOf[place] !== 0) continue;
+      slotOf[place] = slots.length;
+      slots.push({ event, group: groups.labels[group] as string });
+    }
+  }
+  if (slots.length === 0) throw noEvent(source);
+  const codes = new Int32Array(labels.length);
+  for (let row = 0; row < codes.length; row++) {
+    const event = eventOf(row);
+    const slot = event < 0 ? -1 : (slotOf[event * width + (groups.codes[row] as number)] as number);
+    codes[row] = 2 * (slot < 0 ? slots.length : slot) + (labels[row] as number);
+  }
+  const totalWeight = weights.reduce((sum, weight) => sum + weight, 0);
+  const shares = new Float64Array(2 * slots.length + 2);
+  for (let row = 0; row < codes.length; row++) (shares[codes[row] as number] as number) += weights[row] as number;
+  return {
+    codes,
+    slots,
+    events,
+    weights,
+    totalWeight,
+    shares: shares.map((weight) => weight / totalWeight),
+    warnings: describeGaps(slots, events, groupOrder.length),
+  };
+}
+
+/** For each cell, the sum of weight x value over its rows, over the total weight. */
+export function cellMeans({ codes, weights, totalWeight, shares }: RowCells, values: ArrayLike<number>): Float64Array {
+  const sums = new Float64Array(shares.length);
+  for (let row = 0; row < codes.length; row++) {
+    (sums[codes[row] as number] as number) += (weights[row] as number) * (values[row] as number);
+  }
+  return sums.map((sum) => sum / totalWeight);
+}
+
+/** "control=low,label=1": every level of the control feature with every event of the constraint. */
+function listEvents({ events, control }: CellSource): string[] {
+  const names = [...new Set(events)].filter((name) => name !== null);
+  if (control === undefined) return names;
+  return control.labels.flatMap((level) => names.map((name) => `control=${level},${name}`));
+}
+
+/** The event of each row as an index, -1 for none. */
+function eventIndexes({ labels, events, control }: CellSource, names: readonly string[]): (row: number) => number {
+  const own = [...new Set(events)].filter((name) => name !== null);
+  const ofLabel = events.map((name) => (name === null ? -1 : own.indexOf(name)));
+  const levels = control?.codes;
+  if (levels === undefined || names.length === 0) return (row) => ofLabel[labels[row] as number] as number;
+  return (row) => {
+    const event = ofLabel[labels[row] as number] as number;
+    return event < 0 ? -1 : (levels[row] as number) * own.length + event;
+  };
+}
+
+/** [events x groups] 0 where the pair has weight, -1 elsewhere. */
+function occupiedSlots({ weights, groups }: CellSource, eventOf: (row: number) => number, events: number): Int32Array {
+  const occupied = new Int32Array(events * groups.labels.length).fill(-1);
+  for (let row = 0; row < weights.length; row++) {
+    const event = eventOf(row);
+    if (event >= 0 && (weights[row] as number) > 0) {
+      occupied[event * groups.labels.length + (groups.codes[row] as number)] = 0;
+    }
+  }
+  return occupied;
+}
+
+function describeGaps(slots: readonly Slot[], events: readonly string[], groups: number): string[] {
+  const counts = new Int32Array(events.length);
+  for (const { event } of slots) (counts[event] as number)++;
+  return [...counts.entries()]
+    .filter(([, count]) => count < groups)
+    .map(
+      ([event, count]) =>
+        `${String(groups - count)} of ${String(groups)} groups have no rows in the event ${events[event] as string} and are not constrained there`,
+    );
+}
+
+function noEvent({ events }: CellSource): DataValidationError {
+  return new DataValidationError(
+    `No row is in an event of the constraint (${events.filter((name) => name !== null).join(', ')}), so there is nothing to constrain.`,
+    {
+      context: { argument: 'y', events },
+      suggestion:
+        'Check the labels: a true positive rate needs rows with y = 1, a false positive rate rows with y = 0.',
+    },
+  );
+}

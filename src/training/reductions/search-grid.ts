@@ -1,0 +1,87 @@
+import { DataValidationError, ValueError } from '../../exceptions/index.ts';
+import { suggestNames } from '../../internal/nearest.ts';
+import type { OnProgress } from '../../internal/progress.ts';
+import type { Estimator } from '../estimators/estimator.ts';
+import type { GridSearchSettings } from './grid-search-options.ts';
+import { multiplierGrid } from './multiplier-grid.ts';
+import type { Oracle } from './oracle.ts';
+import { type GridSearchFit, gridSearchFit, type GridPoint } from './grid-search-fit.ts';
+import type { Multipliers } from './reduction-fit.ts';
+import type { ReductionProblem } from './reduction-problem.ts';
+
+/** Beyond this a lattice of any size that can be fitted is blind in nearly all directions. */
+const MOST_AXES = 500;
+
+/** Beyond this a lattice is coarse, and a warning says so. */
+const FINE_AXES = 4;
+
+/**
+ * Asks the oracle at every point of a grid, and picks the point of least
+ * (1 - w) error + w largest violation; the first of equals.
+ */
+export async function searchGrid(
+  problem: ReductionProblem,
+  oracle: Oracle,
+  settings: GridSearchSettings,
+  onProgress: OnProgress | undefined,
+): Promise<GridSearchFit> {
+  const grid = settings.grid?.map((point) => readPoint(problem, point)) ?? lattice(problem, settings);
+  const points: GridPoint[] = [];
+  let last: Estimator | undefined;
+  for (const [done, multipliers] of grid.entries()) {
+    const rows = problem.respond(multipliers, !problem.spansObjective);
+    const { predictor, predictions, isConstant } = await oracle(rows, last);
+    if (!isConstant) last = predictor;
+    const { error, gamma } = problem.evaluate(predictions);
+    points.push({ predictor, multipliers, error, violation: gamma.reduce((a, b) => Math.max(a, b), -Infinity) });
+    onProgress?.({ stage: 'grid search', done: done + 1, total: grid.length });
+  }
+  return gridSearchFit(problem, points, settings.constraintWeight, warningsFor(problem, settings));
+}
+
+function lattice(problem: ReductionProblem, { gridSize, gridLimit }: GridSearchSettings): Float64Array[] {
+  const { gridAxes, bounds, spansObjective } = problem;
+  if (gridAxes.length > 0 && gridAxes.length <= MOST_AXES) {
+    return multiplierGrid(gridAxes, bounds.length, { size: gridSize, limit: gridLimit, onSimplex: spansObjective });
+  }
+  throw new DataValidationError(
+    gridAxes.length === 0
+      ? 'No event of the constraint has two groups, so there is nothing to search.'
+      : `A grid over ${String(gridAxes.length)} groups and events cannot be searched.`,
+    {
+      context: { argument: 'sensitive', axes: gridAxes.length },
+      suggestion:
+        gridAxes.length === 0
+          ? 'Check the labels and the column of groups.'
+          : 'Use ReductionsWrapper, or give points as grid.',
+    },
+  );
+}
+
+function readPoint({ multiplierNames }: ReductionProblem, point: Multipliers): Float64Array {
+  const known = new Set(multiplierNames);
+  for (const [name, value] of Object.entries(point)) {
+    if (!known.has(name)) {
+      throw new ValueError(`The grid parameter names '${name}', which is no multiplier of this constraint.`, {
+        context: { parameter: 'grid', name, known: multiplierNames.slice(0, 20) },
+        suggestion: suggestNames(name, multiplierNames, 'multipliers'),
+      });
+    }
+    if (Number.isFinite(value) && value >= 0) continue;
+    throw new ValueError(
+      `The grid parameter must hold numbers of 0 or more. Got ${String(value)} for '${name}' instead.`,
+      {
+        context: { parameter: 'grid', name, value },
+      },
+    );
+  }
+  return Float64Array.from(multiplierNames, (name) => point[name] ?? 0);
+}
+
+function warningsFor({ gridAxes, warnings }: ReductionProblem, { grid }: GridSearchSettings): readonly string[] {
+  if (grid !== undefined || gridAxes.length <= FINE_AXES) return warnings;
+  return [
+    ...warnings,
+    `the grid has ${String(gridAxes.length)} dimensions, which a few points cover thinly; ReductionsWrapper searches them all`,
+  ];
+}

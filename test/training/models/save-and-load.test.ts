@@ -1,0 +1,353 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+
+import { expect } from 'chai';
+
+import { DataValidationError, TrainingError, ValueError } from '../../../src/exceptions/index.ts';
+import { VERSION } from '../../../src/internal/version.ts';
+import { adaptEstimator } from '../../../src/training/estimators/adapt-estimator.ts';
+import { ConstantClassifier } from '../../../src/training/estimators/constant-classifier.ts';
+import { LinearRegression } from '../../../src/training/estimators/linear-regression.ts';
+import { LogisticRegression } from '../../../src/training/estimators/logistic-regression.ts';
+import { MlLogisticRegression } from '../../../src/training/estimators/ml-logistic-regression.ts';
+import type { SavableModel } from '../../../src/training/models/describe-model.ts';
+import { loadModel } from '../../../src/training/models/load-model.ts';
+import { type ModelDescription, saveModel } from '../../../src/training/models/save-model.ts';
+import { LagrangianFairnessTrainer } from '../../../src/training/networks/lagrangian-fairness-trainer.ts';
+import { RegularizedFairnessTrainer } from '../../../src/training/networks/regularized-fairness-trainer.ts';
+import { GridSearchReduction } from '../../../src/training/reductions/grid-search-reduction.ts';
+import { ReductionsWrapper } from '../../../src/training/reductions/reductions-wrapper.ts';
+import { useTemporaryFolder } from '../../helpers/run-cli.ts';
+import { makeRows, matrixOf } from './made-rows.ts';
+import { encodeByHand, predictWithPlainTfjs, readCard } from './plain-tfjs.ts';
+
+const folder = useTemporaryFolder();
+const rows = makeRows();
+const [columns, matrix] = [rows.columns, matrixOf(rows)];
+const named = { priors: matrix.map(([, priors]) => priors), age: matrix.map(([age]) => age) };
+const sensitive = rows.sensitive;
+const network = { epochs: 3, batchSize: 64, hidden: [6], modelLr: 0.01, lr: 0.01, backend: 'cpu' } as const;
+const exact = { precision: 'float64' } as const;
+
+async function errorOf(promise: Promise<unknown>): Promise<unknown> {
+  return promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+}
+
+/** A model, the rows to give it, and what it says of them, told by the model itself before it is saved. */
+interface Case {
+  readonly fit: () => Promise<SavableModel>;
+  readonly scores: (model: never) => Promise<ArrayLike<number>>;
+  readonly input: 'table' | 'matrix';
+  readonly card: Readonly<Record<string, unknown>>;
+  /** What float32 may do to the model's own float64 digits. */
+  readonly close?: number;
+}
+
+const probabilities = (model: LogisticRegression): Promise<Float64Array> => model.predictProba(matrix);
+const tableScores = (model: LagrangianFairnessTrainer): Promise<Float64Array> => model.predictProba(columns);
+
+const cases: Readonly<Record<string, Case>> = {
+  'a lagrangian network': {
+    fit: () => new LagrangianFairnessTrainer(network).fit(columns, rows.y, { sensitive }),
+    scores: tableScores,
+    input: 'table',
+    card: {
+      method: 'lagrangian',
+      task: 'binary',
+      constraint: { fairness: 'demographic_parity', dp_tol: 0.02, eo_tol: 0.02 },
+      output: 'probability of the positive label',
+      backend: 'cpu',
+    },
+  },
+  'a regularized network without hidden layers': {
+    fit: () => new RegularizedFairnessTrainer({ ...network, hidden: [] }).fit(columns, rows.y, { sensitive }),
+    scores: tableScores,
+    input: 'table',
+    card: { method: 'regularized', constraint: { penalty: 'covariance', eta: 0.5 } },
+  },
+  'a regression by a network, in the units of the target': {
+    fit: () => new RegularizedFairnessTrainer({ ...network, task: 'regression' }).fit(columns, rows.values, { sensitive }), // prettier-ignore
+    scores: tableScores,
+    input: 'table',
+    card: { task: 'regression', output: 'value' },
+    // Values are about 1000.
+    close: 1e-3,
+  },
+  'a logistic regression': {
+    fit: () => new LogisticRegression(exact).fit(matrix, rows.y),
+    scores: probabilities,
+    input: 'matrix',
+    card: { method: 'logistic_regression', constraint: null, seed: null },
+  },
+  'an ml logistic regression': {
+    fit: () => new MlLogisticRegression({ numSteps: 50 }).fit(matrix, rows.y),
+    scores: probabilities,
+    input: 'matrix',
+    card: { method: 'ml_logistic_regression' },
+  },
+  'a linear regression': {
+    fit: () => new LinearRegression().fit(matrix, rows.values),
+    scores: (model: LinearRegression) => model.predict(matrix),
+    input: 'matrix',
+    card: { method: 'linear_regression', task: 'regression', output: 'value' },
+    close: 1e-3,
+  },
+  'reductions, a randomised mixture of logistic regressions': {
+    fit: () => new ReductionsWrapper({ estimator: new LogisticRegression(exact), eps: 0.03, seed: 5 }).fit(matrix, rows.y, { sensitive }), // prettier-ignore
+    scores: probabilities,
+    input: 'matrix',
+    card: {
+      method: 'reductions',
+      seed: 5,
+      constraint: { constraint: 'demographic_parity', eps: 0.03 },
+      output: 'probability of a positive randomised decision',
+    },
+  },
+  'reductions of values, a mixture of linear regressions cut to a range': {
+    fit: () =>
+      new ReductionsWrapper({
+        constraint: 'bounded_group_loss',
+        estimator: new LinearRegression(),
+        loss: 'square',
+        range: [900, 1300],
+        upperBound: 9000,
+        eps: 0.05,
+        T: 8,
+      }).fit(matrix, rows.values, { sensitive }),
+    scores: (model: ReductionsWrapper) => model.predictMean(matrix),
+    input: 'matrix',
+    card: { method: 'reductions', task: 'regression', output: 'value' },
+    close: 1e-3,
+  },
+  'a grid search': {
+    fit: () =>
+      new GridSearchReduction({ gridSize: 5, estimator: new LogisticRegression(exact) }).fit(matrix, rows.y, {
+        sensitive,
+      }),
+    scores: probabilities,
+    input: 'matrix',
+    card: { method: 'grid_search', output: 'score, positive from 0.5' },
+  },
+};
+
+describe('saved models', () => {
+  for (const [title, { fit, scores, input, card, close = 1e-6 }] of Object.entries(cases)) {
+    describe(title, () => {
+      const place = (): string => path.join(folder(), title.slice(0, 12).replaceAll(' ', '-'), String(title.length));
+      let model: SavableModel;
+      before(async () => {
+        model = await fit();
+        await saveModel(model, place());
+      });
+
+      it('loads in plain TensorFlow.js, which gives the same scores from inputs encoded by the card', async () => {
+        const read = readCard(place());
+        const inputs = input === 'table' ? rows.records.map((row) => encodeByHand(read, row)) : matrix;
+        const found = await predictWithPlainTfjs(place(), inputs);
+        const expected = await scores(model as never);
+        found.forEach((score, row) => {
+          expect(score, `row ${row}`).to.be.closeTo(expected[row] as number, close);
+        });
+        expect(new Set(found.map((score) => score.toFixed(4))).size).to.be.greaterThan(1);
+      });
+
+      it('gives the same scores as before it was saved', async () => {
+        const loaded = await loadModel(place(), { backend: 'cpu' });
+        const found = await loaded.scores(input === 'table' ? columns : matrix);
+        const expected = Float64Array.from(await scores(model as never));
+        // A regression network's units are folded into float32 weights; all else is kept to the last digit.
+        if (input === 'table' && close > 1e-6)
+          found.forEach((score, row) => expect(score).to.be.closeTo(expected[row] as number, close)); // prettier-ignore
+        else expect(found).to.deep.equal(expected);
+      });
+
+      it('has a card that says what it is', () => {
+        const read = readCard(place());
+        expect(read).to.deep.include({ kind: 'evenhand model', data: null, groups: null, metrics: [], notes: [], ...card }); // prettier-ignore
+        expect(read['versions']).to.deep.include({ evenhand: VERSION, tfjs: '4.22.0' });
+        expect(readdirSync(place()).sort()).to.deep.equal([...(read['files'] as string[]), 'card.json'].sort());
+      });
+    });
+  }
+
+  it('a constant gives its probability, with as many inputs as features are named', async () => {
+    const place = path.join(folder(), 'constant');
+    await saveModel(new ConstantClassifier(0.3), place, { features: ['a', 'b'] });
+    expect((await predictWithPlainTfjs(place, [[1, 2]]))[0]).to.be.closeTo(0.3, 1e-7);
+    expect([...(await (await loadModel(place)).predictProba({ a: [1, 5], b: [2, 2] }))]).to.deep.equal([0.3, 0.3]);
+    expect(await errorOf(saveModel(new ConstantClassifier(0.3), place))).to.be.instanceOf(ValueError);
+  });
+
+  it('a mixture decides ties for 1, and has constants and predictors without a share in it', async () => {
+    const step = async (slope: number): Promise<LogisticRegression> =>
+      LogisticRegression.fromJSON({
+        ...(await new LogisticRegression(exact).fit([[0], [1]], [0, 1])).toJSON(),
+        state: { coefficients: [slope], intercept: 0, iterations: 1, converged: true, warnings: [], deviance: 0 },
+      });
+    const wrapper = await new ReductionsWrapper({ estimator: new LogisticRegression(exact), eps: 0.1 }).fit(
+      matrix.slice(0, 60).map(([, priors]) => [priors as number]),
+      rows.y.slice(0, 60),
+      { sensitive: sensitive.slice(0, 60) },
+    );
+    const json = wrapper.toJSON();
+    const pool = [await step(1), await step(-2), new ConstantClassifier(1), new ConstantClassifier(0), await step(7)];
+    const shares = { weights: [0.5, 0.25, 0.125, 0.125, 0], errors: [0, 0, 0, 0, 0], excesses: [0, 0, 0, 0, 0] };
+    const mixed = ReductionsWrapper.fromJSON({
+      ...json,
+      state: { ...json.state, ...shares, predictors: pool.map((predictor) => predictor.toJSON()) },
+    });
+    const place = path.join(folder(), 'ties');
+    await saveModel(mixed, place);
+    const x = [[0], [1e-6], [-1e-6], [1e20], [-1e20]];
+    // At 0 both predictors decide 1; the constant 1 always adds 0.125.
+    expect(await predictWithPlainTfjs(place, x)).to.deep.equal([0.875, 0.625, 0.375, 0.625, 0.375]);
+    expect([...(await (await loadModel(place)).predictProba(x))]).to.deep.equal([0.875, 0.625, 0.375, 0.625, 0.375]);
+  });
+
+  it('a randomised model keeps its draw, and takes another seed or randomisation', async () => {
+    const wrapper = await (cases['reductions, a randomised mixture of logistic regressions'] as Case).fit();
+    const place = path.join(folder(), 'draws');
+    await saveModel(wrapper, place, { features: ['age', 'priors'] });
+    const model = await loadModel(place);
+    expect(model.isRandomized).to.equal(true);
+    expect(await model.predict(named)).to.deep.equal(await wrapper.predict(matrix));
+    for (const options of [{ seed: 9 }, { randomization: 'row' as const }]) {
+      expect(await model.predict(named, options)).to.deep.equal(await (wrapper as ReductionsWrapper).predict(matrix, options)); // prettier-ignore
+    }
+    const p = await model.predictProba(named);
+    expect([...(await model.predict(named, { threshold: 0.4 }))]).to.deep.equal(
+      [...p].map((one) => Number(one >= 0.4)),
+    );
+    for (const options of [
+      { threshold: 0.5, seed: 1 },
+      { threshold: 0.5, randomization: 'row' as const },
+    ]) {
+      expect(await errorOf(model.predict(named, options))).to.be.instanceOf(ValueError);
+    }
+  });
+
+  it('columns are found by name, in any order and beside others', async () => {
+    const model = await new LogisticRegression(exact).fit(matrix, rows.y);
+    const place = path.join(folder(), 'named');
+    await saveModel(model, place, { features: ['age', 'priors'] });
+    const loaded = await loadModel(place);
+    expect(loaded.columns).to.deep.equal(['age', 'priors']);
+    expect(await loaded.predictProba({ other: named.age, ...named })).to.deep.equal(await model.predictProba(matrix));
+  });
+
+  it('names every column that is missing, each with the nearest', async () => {
+    const place = path.join(folder(), 'missing');
+    await saveModel(await new LogisticRegression(exact).fit(matrix, rows.y), place, { features: ['age', 'priors'] });
+    const error = (await errorOf((await loadModel(place)).scores({ Age: [1], prior: [2] }))) as DataValidationError;
+    expect(error).to.be.instanceOf(DataValidationError);
+    expect(error.message).to.match(
+      /lack 2 columns .*'age' \(did you mean 'Age'\?\), 'priors' \(did you mean 'prior'\?\)/,
+    );
+  });
+
+  it('data, groups and metrics that were told stand in the card; names like __proto__ are names', async () => {
+    const place = path.join(folder(), 'told');
+    const groups = JSON.parse('{"__proto__": 3, "constructor": 4}') as Record<string, number>;
+    const described: ModelDescription = {
+      features: ['__proto__', 'constructor'],
+      data: { target: 'y', positiveLabel: 'yes', sensitive: ['__proto__'], nTrain: 7, nTest: 2, nDropped: 1 },
+      groups,
+      metrics: [{ rows: 'test', accuracy: 0.5, dp_diff: NaN }],
+    };
+    await saveModel(await new LogisticRegression(exact).fit(matrix, rows.y), place, described);
+    const { card, scores } = await loadModel(place).then((model) => ({
+      card: model.card,
+      scores: (x: [string, number[]][]) => model.scores(Object.fromEntries(x)),
+    }));
+    expect(card.data).to.deep.equal({ target: 'y', positive_label: 'yes', sensitive: ['__proto__'], n_train: 7, n_test: 2, n_dropped: 1 }); // prettier-ignore
+    expect(Object.entries(card.groups ?? {})).to.deep.equal([['__proto__', 3], ['constructor', 4]]); // prettier-ignore
+    expect(card.metrics).to.deep.equal([{ rows: 'test', accuracy: 0.5, dp_diff: null }]);
+    expect([...(await scores([['__proto__', [0]], ['constructor', [0]]]))].length).to.equal(1); // prettier-ignore
+    expect(({} as Record<string, unknown>)['0']).to.equal(undefined);
+    const missing = (await errorOf(scores([['a', [0]]]))) as Error;
+    expect(missing.message).to.match(/'__proto__', 'constructor'/);
+  });
+
+  it('predictors that are not linear are kept as JSON alone, and the card says so', async () => {
+    class Odd {
+      fit(): void {}
+      predict(x: number[][]): number[] {
+        return x.map(([first = 0]) => Number(Math.sin(first) > 0));
+      }
+      toJSON(): unknown {
+        return { odd: true };
+      }
+    }
+    const wrapper = await new ReductionsWrapper({ estimator: adaptEstimator(() => new Odd()), T: 2 }).fit(matrix, rows.y, { sensitive }); // prettier-ignore
+    const place = path.join(folder(), 'odd');
+    await saveModel(wrapper, place, { features: ['a', 'b'] });
+    expect(readdirSync(place).sort()).to.deep.equal(['card.json', 'reductions.json']);
+    expect((readCard(place)['notes'] as string[])[0]).to.match(/no model\.json: the predictors are not linear/);
+    const error = (await errorOf(loadModel(place))) as DataValidationError;
+    expect(error.message).to.match(/reductions\.json: The kind of an estimator must be one of .* Got 'adapted'/);
+  });
+
+  const refusals: [string, () => Promise<unknown>, new (...given: never[]) => Error, RegExp][] = [
+    [
+      'an unfitted trainer',
+      () => saveModel(new LagrangianFairnessTrainer(), place()),
+      TrainingError,
+      /not been fitted/,
+    ],
+    ['an unfitted reduction', () => saveModel(new ReductionsWrapper(), place()), TrainingError, /not been fitted/],
+    ['an unfitted estimator', () => saveModel(new LogisticRegression(), place()), TrainingError, /not been fitted/],
+    ['no model', () => saveModel({} as never, place()), ValueError, /must be a trainer, a reduction or an estimator/],
+    [
+      'too few features',
+      async () => saveModel(await new LogisticRegression(exact).fit(matrix, rows.y), place(), { features: ['a'] }),
+      ValueError,
+      /must make 2 inputs. Got 1/,
+    ],
+  ];
+  const place = (): string => path.join(folder(), 'refused');
+  for (const [title, run, kind, message] of refusals) {
+    it(`refuses ${title}, and writes nothing`, async () => {
+      const error = await errorOf(run());
+      expect(error).to.be.instanceOf(kind);
+      expect((error as Error).message).to.match(message);
+      expect(readdirSync(folder())).to.not.include('refused');
+    });
+  }
+
+  it('a model of values has no probabilities', async () => {
+    const values = path.join(folder(), 'values');
+    await saveModel(await new LinearRegression().fit(matrix, rows.values), values);
+    const model = await loadModel(values);
+    expect(await errorOf(model.predictProba(matrix))).to.be.instanceOf(ValueError);
+    expect(await model.predict(matrix)).to.deep.equal(await model.scores(matrix));
+    expect(await errorOf(model.predict(matrix, { seed: 1 }))).to.be.instanceOf(ValueError);
+  });
+
+  it('replaces a folder of a model, and never one that holds anything else', async () => {
+    const model = await new LogisticRegression(exact).fit(matrix, rows.y);
+    const target = path.join(folder(), 'again');
+    await saveModel(model, target);
+    await saveModel(model, target);
+    writeFileSync(path.join(target, 'notes.txt'), 'mine');
+    expect(await errorOf(saveModel(model, target))).to.be.instanceOf(DataValidationError);
+    expect(readFileSync(path.join(target, 'notes.txt'), 'utf8')).to.equal('mine');
+    const foreign = path.join(folder(), 'foreign');
+    mkdirSync(foreign);
+    writeFileSync(path.join(foreign, 'card.json'), '{"kind": "evenhand sweep", "networks": []}');
+    expect(await errorOf(saveModel(model, foreign))).to.be.instanceOf(DataValidationError);
+    expect(readdirSync(folder()).filter((name) => name.endsWith('.tmp'))).to.deep.equal([]);
+  });
+
+  it('the same model gives the same bytes twice', async () => {
+    const model = await (cases['a lagrangian network'] as Case).fit();
+    const [first, second] = ['one', 'two'].map((name) => path.join(folder(), name)) as [string, string];
+    await saveModel(model, first);
+    await saveModel(model, second);
+    for (const name of readdirSync(first)) {
+      expect(readFileSync(path.join(first, name)).equals(readFileSync(path.join(second, name))), name).to.equal(true);
+    }
+  });
+});
