@@ -5,13 +5,14 @@ export { ConstantClassifier } from './estimators/constant-classifier.ts';
 export type { Estimator, EstimatorJson, FitOptions, PredictOptions } from './estimators/estimator.ts';
 export { estimatorFromJson } from './estimators/estimator-from-json.ts';
 export type { Precision } from './estimators/fitting/fit-linear-model.ts';
-export { FixedMatrix } from './estimators/fixed-matrix.ts';
+export { FixedMatrix } from './data/matrix.ts';
 export { isEstimator } from './estimators/is-estimator.ts';
 export { LinearRegression, type LinearRegressionOptions } from './estimators/linear-regression.ts';
 export { LogisticRegression, type LogisticRegressionOptions } from './estimators/logistic-regression.ts';
 export { MlLogisticRegression, type MlLogisticRegressionOptions } from './estimators/ml-logistic-regression.ts';
 export type { PlainModel, PlainModelOptions } from './estimators/plain-model.ts';
-export type { Matrix, MatrixSource } from './data/matrix.ts';
+export type { Matrix } from './data/matrix.ts';
+export type { MatrixSource } from './data/read-matrix.ts';
 
 // Networks
 export type { NetworkFitOptions } from './networks/fit-inputs.ts';

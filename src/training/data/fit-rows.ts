@@ -9,7 +9,8 @@ import {
   toBinary,
   toColumn,
 } from '../../table/index.ts';
-import { type Matrix, type MatrixSource, readMatrix } from './matrix.ts';
+import type { Matrix } from './matrix.ts';
+import { type MatrixSource, readMatrix } from './read-matrix.ts';
 
 /** Rows to learn from, on the host. None is missing. */
 export interface FitRows {

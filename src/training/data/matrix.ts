@@ -1,6 +1,3 @@
-import { DataValidationError } from '../../exceptions/index.ts';
-import { isTensorLike, onHost, Table, type TableSource, type TensorLike } from '../../table/index.ts';
-
 /** A dense matrix of numbers, row-major. */
 export interface Matrix {
   readonly rows: number;
@@ -9,115 +6,32 @@ export interface Matrix {
   readonly values: Float64Array | Float32Array;
 }
 
-/** Whatever may stand for a matrix of features: rows of numbers, a matrix, a 2-D tensor, or a table of numbers. */
-export type MatrixSource = Matrix | TensorLike | readonly ArrayLike<number>[] | TableSource;
-
 /**
- * Reads a matrix of features.
- *
- * Rows of numbers and tables are copied; a matrix is taken as it is. A column of
- * text, a missing or an infinite value is an error: encode it first.
- * @param source the matrix
- * @param name what to call it in errors
- * @throws {DataValidationError} for text, missing or infinite values, ragged rows, or a tensor that is not 2-D
+ * A matrix whose values are promised not to change. Estimators keep with it what
+ * they derive from it, so that many fits on the same features look at them once.
+ * What is kept is freed with the matrix.
  */
-export async function readMatrix(source: MatrixSource, name = 'X'): Promise<Matrix> {
-  const { x } = await onHost({ x: source });
-  const matrix = matrixOf(x, name);
-  assertFinite(matrix, name);
-  return matrix;
-}
+export class FixedMatrix implements Matrix {
+  readonly rows: number;
+  readonly columns: number;
+  readonly values: Float64Array | Float32Array;
+  readonly #derived = new Map<string, unknown>();
 
-/** Some rows of a matrix, in that order. */
-export function takeMatrixRows({ columns, values }: Matrix, rows: ArrayLike<number>): Matrix {
-  const size = rows.length * columns;
-  const picked = values instanceof Float32Array ? new Float32Array(size) : new Float64Array(size);
-  for (let i = 0; i < rows.length; i++) {
-    const start = (rows[i] as number) * columns;
-    picked.set(values.subarray(start, start + columns), i * columns);
+  constructor({ rows, columns, values }: Matrix) {
+    this.rows = rows;
+    this.columns = columns;
+    this.values = values;
+    Object.freeze(this);
   }
-  return { rows: rows.length, columns, values: picked };
-}
 
-function matrixOf(source: MatrixSource, name: string): Matrix {
-  if (isTensorLike(source)) return matrixOfTensor(source, name);
-  if (isMatrix(source)) return source;
-  if (isRows(source)) return matrixOfRows(source, name);
-  return matrixOfTable(Table.from(source));
-}
-
-/** Whether features were given as named columns. */
-export function isTableSource(source: MatrixSource): source is TableSource {
-  return !isTensorLike(source) && !isMatrix(source) && !isRows(source);
-}
-
-function isMatrix(source: unknown): source is Matrix {
-  return (
-    typeof source === 'object' &&
-    source !== null &&
-    'rows' in source &&
-    'columns' in source &&
-    'values' in source &&
-    typeof source.rows === 'number' &&
-    ArrayBuffer.isView(source.values)
-  );
-}
-
-function isRows(source: unknown): source is readonly ArrayLike<number>[] {
-  if (!Array.isArray(source)) return false;
-  const first: unknown = source[0];
-  return source.length === 0 || Array.isArray(first) || ArrayBuffer.isView(first);
-}
-
-function matrixOfRows(source: readonly ArrayLike<number>[], name: string): Matrix {
-  const columns = source[0]?.length ?? 0;
-  const values = new Float64Array(source.length * columns);
-  for (const [row, cells] of source.entries()) {
-    if (cells.length !== columns) {
-      throw new DataValidationError(
-        `The rows of ${name} differ in length: row 1 has ${String(columns)} values and row ${String(row + 1)} ${String(cells.length)}.`,
-        { context: { argument: name, row }, suggestion: 'Give every row one value per feature.' },
-      );
-    }
-    values.set(cells, row * columns);
+  /** What was derived under a name, computed at the first call. */
+  derive<Derived>(name: string, compute: () => Derived): Derived {
+    if (!this.#derived.has(name)) this.#derived.set(name, compute());
+    return this.#derived.get(name) as Derived;
   }
-  return { rows: source.length, columns, values };
 }
 
-function matrixOfTable(table: Table): Matrix {
-  const columns = table.columnNames.map((name) => table.numeric(name).values);
-  const values = new Float64Array(table.rowCount * columns.length);
-  for (const [place, column] of columns.entries()) {
-    for (let row = 0; row < column.length; row++) values[row * columns.length + place] = column[row] as number;
-  }
-  return { rows: table.rowCount, columns: columns.length, values };
-}
-
-function matrixOfTensor(tensor: TensorLike, name: string): Matrix {
-  const [rows, columns] = tensor.shape;
-  if (tensor.shape.length !== 2 || rows === undefined || columns === undefined) {
-    throw new DataValidationError(
-      `${name} must be a 2-D tensor, [rows, features]; got one of shape [${tensor.shape.join(', ')}].`,
-      {
-        context: { argument: name, shape: tensor.shape },
-        suggestion: 'Reshape it with tensor.reshape([rows, features]).',
-      },
-    );
-  }
-  return { rows, columns, values: Float32Array.from(tensor.dataSync() as ArrayLike<number>) };
-}
-
-function assertFinite({ values, columns }: Matrix, name: string): void {
-  for (let place = 0; place < values.length; place++) {
-    const value = values[place] as number;
-    if (Number.isFinite(value)) continue;
-    const [row, column] = [Math.floor(place / columns), place % columns];
-    throw new DataValidationError(
-      `${name} must hold finite numbers, but row ${String(row + 1)}, column ${String(column + 1)} holds ${String(value)}.`,
-      {
-        context: { argument: name, row, column, value },
-        suggestion: 'Fill in or drop missing and infinite values first.',
-      },
-    );
-  }
+/** Derives something from a matrix, and keeps it where the matrix is fixed. */
+export function deriveFrom<Derived>(matrix: Matrix, name: string, compute: () => Derived): Derived {
+  return matrix instanceof FixedMatrix ? matrix.derive(name, compute) : compute();
 }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { invalidParameter } from '../../internal/invalid-parameter.ts';
 import type { ColumnSource } from '../../table/index.ts';
 import { assertBinary, readFitRows } from '../data/fit-rows.ts';
-import { type MatrixSource, readMatrix } from '../data/matrix.ts';
+import { type MatrixSource, readMatrix } from '../data/read-matrix.ts';
 import type { Estimator, EstimatorJson, FitOptions, PredictOptions } from './estimator.ts';
 import { decide } from './estimator-rows.ts';
 import { readEstimatorJson } from './estimator-state.ts';

@@ -1,7 +1,8 @@
 import { DataValidationError, TrainingError } from '../../exceptions/index.ts';
 import { invalidParameter } from '../../internal/invalid-parameter.ts';
 import { type FitRows } from '../data/fit-rows.ts';
-import { type Matrix, type MatrixSource, readMatrix, takeMatrixRows } from '../data/matrix.ts';
+import type { Matrix } from '../data/matrix.ts';
+import { type MatrixSource, readMatrix, takeMatrixRows } from '../data/read-matrix.ts';
 
 /** The rows that have a weight: one of weight 0 is as good as left out. */
 export function weightedRows(rows: FitRows): FitRows {

@@ -1,5 +1,5 @@
 import type { ColumnSource } from '../../table/index.ts';
-import type { MatrixSource } from '../data/matrix.ts';
+import type { MatrixSource } from '../data/read-matrix.ts';
 
 /** Options of {@link Estimator.fit}. */
 export interface FitOptions {

@@ -5,7 +5,7 @@ import { oneOf } from '../../internal/one-of.ts';
 import type { ColumnSource } from '../../table/index.ts';
 import type { BackendChoice } from '../../tensor/index.ts';
 import { assertBinary, type FitRows, readFitRows } from '../data/fit-rows.ts';
-import type { MatrixSource } from '../data/matrix.ts';
+import type { MatrixSource } from '../data/read-matrix.ts';
 import { applyClassWeight, type ClassWeight, classTotals, parseClassWeight } from './class-weight.ts';
 import type { Estimator, EstimatorJson, FitOptions, PredictOptions } from './estimator.ts';
 import { decide, fittedOr, readPredictRows, weightedRows } from './estimator-rows.ts';

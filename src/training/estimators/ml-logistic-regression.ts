@@ -4,7 +4,7 @@ import { TrainingError } from '../../exceptions/index.ts';
 import { invalidParameter } from '../../internal/invalid-parameter.ts';
 import type { ColumnSource } from '../../table/index.ts';
 import { assertBinary, type FitRows, readFitRows } from '../data/fit-rows.ts';
-import type { MatrixSource } from '../data/matrix.ts';
+import type { MatrixSource } from '../data/read-matrix.ts';
 import type { Estimator, EstimatorJson, FitOptions, PredictOptions } from './estimator.ts';
 import { decide, fittedOr, readPredictRows, weightedRows } from './estimator-rows.ts';
 import { LINEAR_STATE, readEstimatorJson } from './estimator-state.ts';

@@ -1,7 +1,7 @@
 import { TrainingError } from '../../exceptions/index.ts';
 import { loadTensorflow, type Tf } from '../../tensor/index.ts';
 import type { ColumnSource } from '../../table/index.ts';
-import type { MatrixSource } from '../data/matrix.ts';
+import type { MatrixSource } from '../data/read-matrix.ts';
 import type { EstimatorJson, PredictOptions } from '../estimators/estimator.ts';
 import { featureTable, type NetworkFitOptions, type NetworkFitRows, readNetworkFit } from './fit-inputs.ts';
 import { applyNetwork, type FittedNetwork } from './fitted-network.ts';

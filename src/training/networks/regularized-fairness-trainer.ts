@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { invalidParameter } from '../../internal/invalid-parameter.ts';
 import { oneOf } from '../../internal/one-of.ts';
 import type { ColumnSource } from '../../table/index.ts';
-import type { MatrixSource } from '../data/matrix.ts';
+import type { MatrixSource } from '../data/read-matrix.ts';
 import type { NetworkFitOptions } from './fit-inputs.ts';
 import { assertOption, fillNetworkOptions, type NetworkOptions } from './network-options.ts';
 import { NETWORK_TASKS, type NetworkTask } from './network-task.ts';

@@ -1,5 +1,5 @@
 import type { ColumnSource } from '../../table/index.ts';
-import type { MatrixSource } from '../data/matrix.ts';
+import type { MatrixSource } from '../data/read-matrix.ts';
 import type { Estimator, EstimatorJson, PredictOptions } from '../estimators/estimator.ts';
 import { fittedOr } from '../estimators/estimator-rows.ts';
 import type { GridSearchFit } from './grid-search-fit.ts';

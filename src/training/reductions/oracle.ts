@@ -1,6 +1,6 @@
 import type { Matrix } from '../data/matrix.ts';
 import type { Estimator } from '../estimators/estimator.ts';
-import { FixedMatrix } from '../estimators/fixed-matrix.ts';
+import { FixedMatrix } from '../data/matrix.ts';
 import type { OracleRows } from './reduction-problem.ts';
 
 /** A predictor and what it says of the training rows. */

@@ -2,7 +2,7 @@ import { DataValidationError } from '../../exceptions/index.ts';
 import type { OnProgress } from '../../internal/progress.ts';
 import type { CategoricalColumn, ColumnSource, SensitiveSource } from '../../table/index.ts';
 import { assertBinary, type FitRows, readFitRows, readGroups } from '../data/fit-rows.ts';
-import type { MatrixSource } from '../data/matrix.ts';
+import type { MatrixSource } from '../data/read-matrix.ts';
 import { weighCosts } from './class-costs.ts';
 import { classificationProblem } from './classification-problem.ts';
 import { PARITY_KINDS } from './constraint-names.ts';

@@ -2,7 +2,7 @@ import { TrainingError } from '../../exceptions/index.ts';
 import { invalidParameter } from '../../internal/invalid-parameter.ts';
 import { oneOf } from '../../internal/one-of.ts';
 import type { ColumnSource } from '../../table/index.ts';
-import { type MatrixSource, readMatrix } from '../data/matrix.ts';
+import { type MatrixSource, readMatrix } from '../data/read-matrix.ts';
 import type { Estimator, EstimatorJson } from '../estimators/estimator.ts';
 import { fittedOr } from '../estimators/estimator-rows.ts';
 import { exponentiatedGradient } from './exponentiated-gradient.ts';

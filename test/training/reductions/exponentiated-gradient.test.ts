@@ -2,7 +2,7 @@ import { expect } from 'chai';
 
 import { ReductionsWrapper } from '../../../src/training/reductions/reductions-wrapper.ts';
 import { encodeGroups } from '../../../src/table/index.ts';
-import { readMatrix } from '../../../src/training/data/matrix.ts';
+import { readMatrix } from '../../../src/training/data/read-matrix.ts';
 import { ConstantClassifier } from '../../../src/training/estimators/constant-classifier.ts';
 import { parseConstraint } from '../../../src/training/reductions/constraint-options.ts';
 import { exponentiatedGradient } from '../../../src/training/reductions/exponentiated-gradient.ts';

@@ -1,5 +1,5 @@
 import { type ColumnSource, toColumn } from '../../../src/table/index.ts';
-import { type MatrixSource, readMatrix } from '../../../src/training/data/matrix.ts';
+import { type MatrixSource, readMatrix } from '../../../src/training/data/read-matrix.ts';
 import type { Estimator, EstimatorJson, FitOptions } from '../../../src/training/estimators/estimator.ts';
 
 /** Decides each value of one feature by the weightier label: of all decision rules the one of least weighted error. */

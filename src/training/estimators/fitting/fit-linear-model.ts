@@ -1,6 +1,6 @@
 import { type BackendChoice, loadTensorflow } from '../../../tensor/index.ts';
 import type { Matrix } from '../../data/matrix.ts';
-import { deriveFrom } from '../fixed-matrix.ts';
+import { deriveFrom } from '../../data/matrix.ts';
 import { type ColumnScales, columnScales } from './column-scales.ts';
 import { createHostProblem, createTensorProblem, type LossProblem, type LossRows } from './loss-problem.ts';
 import { minimise } from './newton.ts';

@@ -2,7 +2,7 @@ import type { Tensor2D } from '@tensorflow/tfjs';
 
 import type { Matrix } from '../../data/matrix.ts';
 import { normalEquations, type NormalEquations, type Tf, uploadRowBlocks } from '../../../tensor/index.ts';
-import { deriveFrom } from '../fixed-matrix.ts';
+import { deriveFrom } from '../../data/matrix.ts';
 import type { PivotRule } from './cholesky.ts';
 import type { ColumnScales } from './column-scales.ts';
 import { createHostDesign } from './host-design.ts';

@@ -1,7 +1,7 @@
 import { ValueError } from '../../../exceptions/index.ts';
 import { oneOf } from '../../../internal/one-of.ts';
 import type { ColumnSource, SensitiveSource } from '../../../table/index.ts';
-import type { MatrixSource } from '../../data/matrix.ts';
+import type { MatrixSource } from '../../data/read-matrix.ts';
 import type { Estimator } from '../../estimators/estimator.ts';
 import type { ThresholdConstraintName, ThresholdObjectiveName } from './constraints.ts';
 import { DRAWS } from './draw-uniforms.ts';
