@@ -48,5 +48,7 @@ export function fittedOr<Fit>(fit: Fit | undefined, className: string): Fit {
  */
 export function decide(scores: Float64Array, threshold: number): Uint8Array {
   if (Number.isNaN(threshold)) throw invalidParameter('threshold', 'be a number', threshold);
-  return Uint8Array.from(scores, (score) => Number(score >= threshold));
+  const decisions = new Uint8Array(scores.length);
+  for (let row = 0; row < scores.length; row++) decisions[row] = (scores[row] as number) >= threshold ? 1 : 0;
+  return decisions;
 }
