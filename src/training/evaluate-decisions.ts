@@ -3,6 +3,7 @@ import { cellIndex, type ClassificationStats, sum, sumCells } from '../metrics/s
 import { reduceClassification } from '../metrics/reduce/reduce-classification.ts';
 import { type Interval, wilsonInterval } from '../stats/proportion-interval.ts';
 import type { CategoricalColumn } from '../table/index.ts';
+import { crossEntropy } from './logistic.ts';
 
 /** What a model's decisions on held-out rows come to. */
 export interface DecisionQuality {
@@ -48,12 +49,8 @@ function countRight(stats: ClassificationStats): { right: number; rows: number }
   return { right: sum(sumCells(stats.counts, [cellIndex(0, 0), cellIndex(1, 1)])), rows: sum(stats.counts) };
 }
 
-/** Mean of log(1 + exp(-x)) for positives and log(1 + exp(x)) for negatives. */
 function meanCrossEntropy(logits: Float32Array, y: Uint8Array): number {
   let total = 0;
-  for (let row = 0; row < y.length; row++) {
-    const x = (logits[row] as number) * (y[row] === 1 ? 1 : -1);
-    total += Math.log1p(Math.exp(-Math.abs(x))) + Math.max(-x, 0);
-  }
+  for (let row = 0; row < y.length; row++) total += crossEntropy(logits[row] as number, y[row] as number);
   return total / y.length;
 }

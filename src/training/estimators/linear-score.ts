@@ -1,4 +1,5 @@
 import type { Matrix } from '../data/matrix.ts';
+import { sigmoid } from '../logistic.ts';
 import type { LinearScore } from './fitting/fit-linear-model.ts';
 
 /** X b + b0 for each row, in float64. */
@@ -19,5 +20,5 @@ export function linearScores(
 
 /** 1 / (1 + exp(-z)) of each score. */
 export function sigmoids(scores: Float64Array): Float64Array {
-  return scores.map((score) => 1 / (1 + Math.exp(-score)));
+  return scores.map(sigmoid);
 }

@@ -3,7 +3,7 @@ import type { Tensor2D } from '@tensorflow/tfjs';
 import { loadTensorflow, type TensorBackend, type Tf } from '../../tensor/index.ts';
 import { Table } from '../../table/index.ts';
 import { encodeFeatures, encodedWidth, type FeatureSpec } from '../data/feature-encoder.ts';
-import { sigmoid } from './host-losses.ts';
+import { sigmoid } from '../logistic.ts';
 import type { NetworkTask } from './network-task.ts';
 import type { LayerWeights } from './stacked-network.ts';
 

@@ -15,7 +15,7 @@ import {
 import type { NetworkBatch, NetworkRows } from './network-rows.ts';
 import { batchError, type NetworkTask } from './network-task.ts';
 import type { EpochOutputs, Judgement, Objective } from './objective.ts';
-import { crossEntropy, sigmoid } from './host-losses.ts';
+import { crossEntropy, sigmoid } from '../logistic.ts';
 
 /** What a lagrangian objective is made of. */
 export interface LagrangianSpec {

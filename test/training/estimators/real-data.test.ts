@@ -4,6 +4,7 @@ import { loadData } from '../../../src/io/index.ts';
 import { loadTensorflow } from '../../../src/tensor/index.ts';
 import type { Table } from '../../../src/table/index.ts';
 import { LogisticRegression } from '../../../src/training/estimators/logistic-regression.ts';
+import { anchorRun, type DataName, loadAnchorData, readAnchors } from '../../helpers/anchor-data.ts';
 import { describeWithReference, readVectors, referencePath } from '../../helpers/reference.ts';
 import { largestDistance, type Linear, objectiveOf, type PlainRows, scaledSlopesOf, slopesOf } from './definitions.ts';
 
@@ -24,22 +25,6 @@ function numbers(table: Table, name: string): number[] {
   return [...table.numeric(name).values];
 }
 
-/** (value - mean) / population standard deviation, both of the training rows. */
-function standardised(values: readonly number[], isTraining: (row: number) => boolean): number[] {
-  const training = values.filter((_, row) => isTraining(row));
-  const mean = training.reduce((sum, value) => sum + value, 0) / training.length;
-  const variance = training.reduce((sum, value) => sum + (value - mean) ** 2, 0) / training.length;
-  return values.map((value) => (value - mean) / Math.sqrt(variance));
-}
-
-/** One column of 0 and 1 per text, in sorted order. */
-function oneHot(name: string, values: readonly string[], all: readonly string[] = values): Columns {
-  const levels = [...new Set(all)].sort();
-  return Object.fromEntries(
-    levels.map((level) => [`${name}_${level}`, values.map((value) => Number(value === level))]),
-  );
-}
-
 /** ProPublica's choice of rows, as row numbers. */
 function propublicaRows(table: Table): number[] {
   const days = numbers(table, 'days_b_screening_arrest');
@@ -48,49 +33,6 @@ function propublicaRows(table: Table): number[] {
   return [...days.keys()].filter(
     (row) => Math.abs(days[row] ?? NaN) <= 30 && recidivism[row] !== -1 && degree[row] !== 'O' && score[row] !== 'N/A',
   );
-}
-
-const isTraining = (row: number) => row % 10 < 7;
-
-async function readCompas(): Promise<{ columns: Columns; y: number[] }> {
-  const table = await loadData(referencePath('data', 'compas.csv'));
-  const kept = propublicaRows(table);
-  const pick = <T>(values: readonly T[]) => kept.map((row) => values[row] as T);
-  const counts = ['age', 'juv_fel_count', 'juv_misd_count', 'juv_other_count', 'priors_count'];
-  return {
-    columns: {
-      ...Object.fromEntries(counts.map((name) => [name, standardised(pick(numbers(table, name)), isTraining)])),
-      male: pick(texts(table, 'sex')).map((sex) => Number(sex === 'Male')),
-      felony: pick(texts(table, 'c_charge_degree')).map((degree) => Number(degree === 'F')),
-    },
-    y: pick(numbers(table, 'two_year_recid')),
-  };
-}
-
-async function readGerman(): Promise<{ columns: Columns; y: number[] }> {
-  const table = await loadData(referencePath('data', 'german.csv'));
-  const features = table.columnNames.filter((name) => name !== 'credit' && name !== 'personal_status');
-  const isNumeric = (name: string) => table.column(name).kind === 'numeric';
-  const numeric = features.filter(isNumeric).map((name) => [name, standardised(numbers(table, name), isTraining)]);
-  const categorical = features.filter((name) => !isNumeric(name)).map((name) => oneHot(name, texts(table, name)));
-  return {
-    columns: Object.assign({}, Object.fromEntries(numeric) as Columns, ...categorical) as Columns,
-    y: numbers(table, 'credit').map((credit) => Number(credit === 1)),
-  };
-}
-
-async function readAdult(): Promise<{ columns: Columns; y: number[] }> {
-  const table = await loadData(referencePath('data', 'adult.train.csv'));
-  const numeric = ['age', 'education-num', 'capital-gain', 'capital-loss', 'hours-per-week'];
-  const categorical = ['workclass', 'marital-status', 'occupation', 'relationship'];
-  return {
-    columns: Object.assign(
-      {},
-      Object.fromEntries(numeric.map((name) => [name, standardised(numbers(table, name), () => true)])),
-      ...categorical.map((name) => oneHot(name, texts(table, name))),
-    ) as Columns,
-    y: texts(table, 'income-per-year').map((income) => Number(income.startsWith('>50K'))),
-  };
 }
 
 /** What the reference files hold, by the parts used here. */
@@ -104,22 +46,6 @@ interface GlmReference {
       readonly recomputed_deviance: number;
     };
   };
-}
-interface AnchorReference {
-  readonly datasets: Record<
-    string,
-    {
-      readonly n_train: number;
-      readonly columns: string[];
-      readonly runs: {
-        readonly unconstrained_lr: {
-          readonly coef: number[];
-          readonly intercept: number;
-          readonly train: { readonly accuracy: number };
-        };
-      };
-    }
-  >;
 }
 
 describeWithReference("LogisticRegression is R's glm on ProPublica's COMPAS rows", () => {
@@ -182,8 +108,6 @@ describeWithReference("LogisticRegression is R's glm on ProPublica's COMPAS rows
   });
 });
 
-const READERS = { compas: readCompas, german: readGerman, adult: readAdult };
-
 /**
  * Its lbfgs stops where no slope of the mean objective exceeds this. On the rare
  * levels of one-hot columns that is far from flat: coefficients of Adult are then
@@ -191,20 +115,22 @@ const READERS = { compas: readCompas, german: readGerman, adult: readAdult };
  */
 const STOPPING_SLOPE = 1e-4;
 
-for (const [name, read] of Object.entries(READERS)) {
+for (const name of ['compas', 'german', 'adult'] satisfies DataName[]) {
   describeWithReference(`LogisticRegression is scikit-learn's on ${name}`, () => {
-    const anchor = (readVectors('anchor_runs_real_data.json') as AnchorReference).datasets[name];
-    const { coef = [], intercept = NaN } = anchor?.runs.unconstrained_lr ?? {};
+    const anchors = readAnchors()[name];
+    const { coef = [], intercept = NaN, train } = anchorRun(anchors, 'unconstrained_lr');
     const theirs: Linear = { coefficients: coef, intercept };
     let rows: PlainRows;
     let exact: LogisticRegression;
 
     before(async () => {
-      const { columns, y } = await read();
-      expect(Object.keys(columns)).to.deep.equal(anchor?.columns);
-      const isKept = name === 'adult' ? () => true : isTraining;
-      rows = { x: rowsOf(columns).filter((_, row) => isKept(row)), y: y.filter((_, row) => isKept(row)) };
-      expect(rows.y).to.have.length(anchor?.n_train ?? NaN);
+      const part = (await loadAnchorData(name, anchors)).train;
+      const { rows: n, columns, values } = part.x;
+      rows = {
+        x: Array.from({ length: n }, (_, row) => [...values.subarray(row * columns, (row + 1) * columns)]),
+        y: [...part.y],
+      };
+      expect(n).to.equal(anchors.n_train);
       exact = await new LogisticRegression({ precision: 'float64' }).fit(rows.x, rows.y);
     });
 
@@ -225,10 +151,7 @@ for (const [name, read] of Object.entries(READERS)) {
     it('decides as well on the rows learned from, to one row or one in 1000', async () => {
       const decisions = await exact.predict(rows.x);
       const right = decisions.filter((decision, row) => decision === rows.y[row]).length;
-      expect(right / rows.y.length).to.be.closeTo(
-        anchor?.runs.unconstrained_lr.train.accuracy ?? NaN,
-        Math.max(1e-3, 1.01 / rows.y.length),
-      );
+      expect(right / rows.y.length).to.be.closeTo(train.accuracy, Math.max(1e-3, 1.01 / rows.y.length));
     });
 
     if (name === 'compas') {

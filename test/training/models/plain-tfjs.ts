@@ -3,6 +3,9 @@ import path from 'node:path';
 
 import * as tf from '@tensorflow/tfjs';
 
+// Without its advice to install another package.
+tf.enableProdMode();
+
 /** A card, as far as a user of plain TensorFlow.js needs it. */
 export interface PlainCard {
   readonly features: readonly (

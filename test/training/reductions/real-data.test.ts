@@ -4,7 +4,14 @@ import { LogisticRegression } from '../../../src/training/estimators/logistic-re
 import { GridSearchReduction } from '../../../src/training/reductions/grid-search-reduction.ts';
 import { ReductionsWrapper } from '../../../src/training/reductions/reductions-wrapper.ts';
 import { describeWithReference } from '../../helpers/reference.ts';
-import { type DataName, loadAnchorData, measure, type Part, readAnchors, type RunFigures } from './real-data.ts';
+import {
+  type DataName,
+  loadAnchorData,
+  measure,
+  type Part,
+  readAnchors,
+  type RunFigures,
+} from '../../helpers/anchor-data.ts';
 
 /** What fairlearn's figures may be missed by: accuracy below them, disparity above them. */
 const [ACCURACY, DISPARITY] = [0.005, 0.01];

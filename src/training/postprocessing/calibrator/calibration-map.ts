@@ -1,4 +1,5 @@
-import { sigmoid, toLogit } from './logit-scores.ts';
+import { sigmoid } from '../../logistic.ts';
+import { toLogit } from './logit-scores.ts';
 
 /** The methods of calibration. */
 export const CALIBRATION_METHODS = ['platt', 'isotonic', 'temperature'] as const;

@@ -1,7 +1,8 @@
 import { TrainingError } from '../../../exceptions/index.ts';
 import type { PlattInput } from './calibration-map.ts';
 import type { FittedMap, LabelledScores } from './labelled-scores.ts';
-import { sigmoid, toLogit } from './logit-scores.ts';
+import { sigmoid } from '../../logistic.ts';
+import { toLogit } from './logit-scores.ts';
 
 const MAX_STEPS = 100;
 

@@ -1,5 +1,6 @@
 import type { FittedMap, LabelledScores } from './labelled-scores.ts';
-import { sigmoid, toLogit } from './logit-scores.ts';
+import { sigmoid } from '../../logistic.ts';
+import { toLogit } from './logit-scores.ts';
 
 /** The sharpest and the flattest that a temperature makes scores. */
 const LEAST = 0.01;

@@ -1,10 +1,3 @@
-/** 1 / (1 + exp(-x)), without overflow. */
-export function sigmoid(x: number): number {
-  if (x >= 0) return 1 / (1 + Math.exp(-x));
-  const odds = Math.exp(x);
-  return odds / (1 + odds);
-}
-
 /** log(s / (1 - s)) of a score that is kept `margin` away from 0 and 1. */
 export function toLogit(score: number, margin: number): number {
   const kept = Math.min(1 - margin, Math.max(margin, score));

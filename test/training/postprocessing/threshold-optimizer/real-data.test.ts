@@ -2,14 +2,8 @@ import { expect } from 'chai';
 
 import { ThresholdOptimizer } from '../../../../src/training/postprocessing/threshold-optimizer/threshold-optimizer.ts';
 import { describeWithReference } from '../../../helpers/reference.ts';
-import {
-  anchorRuns,
-  type DatasetName,
-  figuresOf,
-  type RunFigures,
-  type ScoredPart,
-  scoredParts,
-} from './real-data-scores.ts';
+import { anchorRun, type DataName, measure, readAnchors, type RunFigures } from '../../../helpers/anchor-data.ts';
+import { type ScoredPart, scoredParts } from './real-data-scores.ts';
 
 /** The same arithmetic on the same scores: what the last digits of a dot product may do. */
 const EXACT = 1e-12;
@@ -26,24 +20,26 @@ function expectFigures(own: RunFigures, expected: RunFigures): void {
   }
 }
 
-for (const name of ['compas', 'german', 'adult'] satisfies DatasetName[]) {
+for (const name of ['compas', 'german', 'adult'] satisfies DataName[]) {
   describeWithReference(`ThresholdOptimizer on ${name}, as fairlearn's run on the same scores`, () => {
-    const { runs, n_train: nTrain, n_test: nTest } = anchorRuns(name);
+    const anchors = readAnchors()[name];
+    const { n_train: nTrain, n_test: nTest } = anchors;
+    const plain = anchorRun(anchors, 'unconstrained_lr');
     let train: ScoredPart;
     let test: ScoredPart;
 
     before(async () => {
-      ({ train, test } = await scoredParts(name));
+      ({ train, test } = await scoredParts(name, anchors));
     });
 
     it('the scores are those of the run: its rows, and its own decisions at 0.5', () => {
       expect([train.y.length, test.y.length]).to.deep.equal([nTrain, nTest]);
       for (const [part, expected] of [
-        [train, runs.unconstrained_lr.train],
-        [test, runs.unconstrained_lr.test],
+        [train, plain.train],
+        [test, plain.test],
       ] as const) {
         const decisions = part.scores.map((score) => Number(score > 0.5));
-        expectFigures(figuresOf(part, decisions), expected);
+        expectFigures(measure(decisions, part), expected);
       }
     });
 
@@ -51,13 +47,13 @@ for (const name of ['compas', 'german', 'adult'] satisfies DatasetName[]) {
       it(`${constraint}: expected figures of training rows and test rows`, async () => {
         const optimizer = new ThresholdOptimizer({ constraint });
         await optimizer.fit(train.scores, train.y, { sensitive: train.sensitive });
-        const run = runs[`threshold_${constraint}`];
+        const run = anchorRun(anchors, `threshold_${constraint}`);
         for (const [part, expected] of [
           [train, run.train],
           [test, run.test],
         ] as const) {
           const probabilities = await optimizer.predictProba(part.scores, { sensitive: part.sensitive });
-          expectFigures(figuresOf(part, probabilities), expected);
+          expectFigures(measure(probabilities, part), expected);
         }
       });
     }

@@ -1,12 +1,25 @@
-import { loadData } from '../../../src/io/index.ts';
-import type { Table } from '../../../src/table/index.ts';
-import { readVectors, referencePath } from '../../helpers/reference.ts';
+import { loadData } from '../../src/io/index.ts';
+import type { Table } from '../../src/table/index.ts';
+import { readVectors, referencePath } from './reference.ts';
 
 /** Figures of one run on one part of the data. */
 export interface RunFigures {
   readonly accuracy: number;
   readonly dpd: number;
   readonly eod: number;
+  /** By group. */
+  readonly selection: Readonly<Record<string, number>>;
+  readonly tpr: Readonly<Record<string, number>>;
+  readonly fpr: Readonly<Record<string, number>>;
+}
+
+/** One anchor run; a linear model's has its coefficients. */
+export interface AnchorRun {
+  readonly oracle_calls?: number;
+  readonly coef?: readonly number[];
+  readonly intercept?: number;
+  readonly train: RunFigures;
+  readonly test: RunFigures;
 }
 
 /** A data set of the anchor runs: how it is split and encoded, and what came out. */
@@ -16,12 +29,17 @@ export interface AnchorData {
   readonly columns: readonly string[];
   readonly groups: Readonly<Record<string, number>>;
   readonly base_rate_train: number;
-  readonly runs: Readonly<
-    Record<string, { readonly oracle_calls?: number; readonly train: RunFigures; readonly test: RunFigures }>
-  >;
+  readonly runs: Readonly<Record<string, AnchorRun>>;
 }
 
 export type DataName = 'compas' | 'german' | 'adult';
+
+/** One run of a data set. */
+export function anchorRun({ runs }: AnchorData, name: string): AnchorRun {
+  const run = runs[name];
+  if (run === undefined) throw new Error(`no anchor run ${name}`);
+  return run;
+}
 
 export function readAnchors(): Readonly<Record<DataName, AnchorData>> {
   return (readVectors('anchor_runs_real_data.json') as { datasets: Record<DataName, AnchorData> }).datasets;
@@ -144,22 +162,37 @@ function encode(rows: readonly Row[], encoders: readonly ((row: Row) => number)[
   };
 }
 
-/** Accuracy and gaps of decisions given as probabilities, in expectation. */
-export function measure(probabilities: Float64Array, { y, sensitive }: Part): RunFigures {
-  const gap = (keep: (row: number) => boolean): number => {
-    const means = [...new Set(sensitive)].map((name) => {
-      const own = probabilities.filter((_, row) => sensitive[row] === name && keep(row));
-      return own.reduce((a, b) => a + b, 0) / own.length;
-    });
-    return Math.max(...means) - Math.min(...means);
+/** What randomised decisions come to in expectation, counted here: by no code under test. */
+export function measure(
+  probabilities: ArrayLike<number>,
+  { y, sensitive }: { readonly y: ArrayLike<number>; readonly sensitive: readonly string[] },
+): RunFigures {
+  const groups = [...new Set(sensitive)].sort();
+  const rate = (isMeant: (row: number) => boolean): number => {
+    let [sum, count] = [0, 0];
+    for (let row = 0; row < y.length; row++) {
+      if (!isMeant(row)) continue;
+      sum += probabilities[row] ?? NaN;
+      count++;
+    }
+    return sum / count;
   };
-  const hits = probabilities.map((value, row) => (y[row] === 1 ? value : 1 - value));
+  const byGroup = (isMeant: (row: number) => boolean): Record<string, number> =>
+    Object.fromEntries(groups.map((group) => [group, rate((row) => sensitive[row] === group && isMeant(row))]));
+  const gap = (rates: Record<string, number>): number =>
+    Math.max(...Object.values(rates)) - Math.min(...Object.values(rates));
+  const [selection, tpr, fpr] = [byGroup(() => true), byGroup((row) => y[row] === 1), byGroup((row) => y[row] === 0)];
+  let right = 0;
+  for (let row = 0; row < y.length; row++) {
+    const chosen = probabilities[row] ?? NaN;
+    right += y[row] === 1 ? chosen : 1 - chosen;
+  }
   return {
-    accuracy: hits.reduce((a, b) => a + b, 0) / y.length,
-    dpd: gap(() => true),
-    eod: Math.max(
-      gap((row) => y[row] === 1),
-      gap((row) => y[row] === 0),
-    ),
+    accuracy: right / y.length,
+    dpd: gap(selection),
+    eod: Math.max(gap(tpr), gap(fpr)),
+    selection,
+    tpr,
+    fpr,
   };
 }

@@ -1,0 +1,125 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+
+import { expect } from 'chai';
+
+import { DataValidationError } from '../../../src/exceptions/index.ts';
+import { openDuckDb } from '../../../src/io/index.ts';
+import { LinearRegression } from '../../../src/training/estimators/linear-regression.ts';
+import { predictFile } from '../../../src/training/jobs/predict-file.ts';
+import { predictTable } from '../../../src/training/jobs/predict-table.ts';
+import { trainReductions } from '../../../src/training/jobs/train-reductions.ts';
+import { loadModel } from '../../../src/training/models/load-model.ts';
+import { saveModel } from '../../../src/training/models/save-model.ts';
+import type { SavedModel } from '../../../src/training/models/saved-model.ts';
+import { useTemporaryFolder } from '../../helpers/run-cli.ts';
+import { encodeByHand, predictWithPlainTfjs, readCard } from '../models/plain-tfjs.ts';
+import { errorOf, makeSource } from './made-source.ts';
+
+const folder = useTemporaryFolder();
+const place = (): string => path.join(folder(), 'model');
+let model: SavedModel;
+
+function write(name: string, lines: readonly string[]): string {
+  const file = path.join(folder(), name);
+  writeFileSync(file, `${lines.join('\n')}\n`);
+  return file;
+}
+
+describe('predictions for tables and files', () => {
+  before(async () => {
+    await trainReductions(makeSource(600), { backend: 'cpu', eps: 0.05, modelPath: place() });
+    model = await loadModel(place());
+  });
+
+  it('come as two columns beside those of the rows', async () => {
+    const { table, warnings } = await predictTable(model, makeSource(90, 4).table);
+    expect(table.columnNames).to.deep.equal(['x', 'noise', 'job', 's', 'y', 'score', 'prediction']);
+    expect(new Set(table.numeric('prediction').values)).to.deep.equal(new Set([0, 1]));
+    expect(warnings).to.deep.equal([]);
+  });
+
+  it('keep columns of the same name, whatever their case, and say how the new ones are called', async () => {
+    const rows = { ...makeSource(90, 4).table, Score: [...Array(90).keys()], prediction: Array<string>(90).fill('p') };
+    const found = await predictTable(model, rows);
+    expect([found.scoreColumn, found.predictionColumn]).to.deep.equal(['score_2', 'prediction_2']);
+    expect([...found.table.numeric('Score').values].slice(0, 3)).to.deep.equal([0, 1, 2]);
+    expect(found.warnings).to.include("the rows have a column 'score' already, so that the new one is 'score_2'");
+  });
+
+  it('treat missing values as in training, and say what training has not seen', async () => {
+    const rows = { x: [0.5, null, 0.5], noise: [null, 0, 0], job: ['nurse', 'clerk', 'pilot'] };
+    const { table, warnings } = await predictTable(model, rows, { threshold: 0.5 });
+    const card = readCard(place());
+    const inputs = [0, 1, 2].map((row) => encodeByHand(card, { x: rows.x[row] ?? null, noise: rows.noise[row] ?? null, job: rows.job[row] ?? null })); // prettier-ignore
+    const plain = await predictWithPlainTfjs(place(), inputs);
+    table.numeric('score').values.forEach((score, row) => expect(score).to.be.closeTo(plain[row] as number, 1e-6));
+    expect(warnings).to.deep.equal([
+      "feature 'x': 1 row has no value, though all training rows had one; the mean stands in",
+      "feature 'job': 1 row has a text that training kept no column for",
+      'the constraint was met by randomised decisions; with a threshold it need not hold',
+    ]);
+  });
+
+  it('give files back as they came: long identifiers, leading zeros and commas', async () => {
+    const file = write('ids.csv', ['id,zip,x,noise,job,note', '12345678901234567890,00501,1.50,0.1,nurse,"a, ""b"""', '2,7,-1,,clerk,']); // prettier-ignore
+    const { table } = await predictFile(model, file);
+    expect(table.toRecords().map(({ score: _, prediction: __, ...row }) => row)).to.deep.equal([
+      { id: '12345678901234567890', zip: '00501', x: '1.50', noise: '0.1', job: 'nurse', note: 'a, "b"' },
+      { id: '2', zip: '7', x: '-1', noise: null, job: 'clerk', note: null },
+    ]);
+    const inMemory = await predictTable(model, { x: [1.5, -1], noise: [0.1, null], job: ['nurse', 'clerk'] });
+    for (const name of ['score', 'prediction']) {
+      expect(table.numeric(name)).to.deep.equal(inMemory.table.numeric(name));
+    }
+  });
+
+  it('read Parquet, where types are known, and give its values as text', async () => {
+    const file = path.join(folder(), 'rows.parquet');
+    const engine = openDuckDb();
+    await engine.run((session) =>
+      session.rows(`COPY (SELECT * FROM (VALUES (9223372036854775807, 1.5, NULL, 'nurse', true), (2, -1, 0.25, 'clerk', NULL))
+        AS t(id, x, noise, job, seen)) TO '${file}' (FORMAT parquet)`),
+    );
+    await engine.close();
+    const { table } = await predictFile(model, file);
+    expect(table.toRecords().map(({ score: _, prediction: __, ...row }) => row)).to.deep.equal([
+      { id: '9223372036854775807', x: '1.5', noise: null, job: 'nurse', seen: 'true' },
+      { id: '2', x: '-1.0', noise: '0.25', job: 'clerk', seen: null },
+    ]);
+    const inMemory = await predictTable(model, { x: [1.5, -1], noise: [null, 0.25], job: ['nurse', 'clerk'] });
+    expect(table.numeric('score')).to.deep.equal(inMemory.table.numeric('score'));
+  });
+
+  it('read categories that look like numbers as the texts they are', async () => {
+    const source = makeSource(600);
+    const code = (source.table['job'] as string[]).map((job) => (job === 'nurse' ? '01' : 'x'));
+    const modelPath = path.join(folder(), 'codes');
+    await trainReductions({ table: { ...source.table, job: code } }, { backend: 'cpu', modelPath });
+    const found = await predictFile(await loadModel(modelPath), write('codes.csv', ['x,noise,job', '1,0,01', '1,0,1']));
+    expect(found.warnings).to.deep.equal(["feature 'job': 1 row has a text that training kept no column for"]);
+  });
+
+  it('give a regression its values, twice', async () => {
+    const values = path.join(folder(), 'values');
+    await saveModel(await new LinearRegression().fit([[0], [1]], [10, 12]), values, { features: ['x'] });
+    const { table } = await predictTable(await loadModel(values), { x: [3] });
+    expect([table.numeric('score').values[0], table.numeric('prediction').values[0]]).to.deep.equal([16, 16]);
+  });
+
+  const refusals: [string, () => string, RegExp][] = [
+    ['missing columns, naming each with the nearest', () => write('few.csv', ['X,nois', '1,2']), /lack 3 columns .*'x' \(did you mean 'X'\?\), 'noise' \(did you mean 'nois'\?\), 'job'/], // prettier-ignore
+    ['text where a number belongs', () => write('text.csv', ['x,noise,job', '1,0,nurse', 'many,0,nurse']), /Column 'x' should hold numbers, but row 2 holds 'many'/], // prettier-ignore
+    ['an infinite number', () => write('inf.csv', ['x,noise,job', '1,0,nurse', 'inf,0,nurse']), /Column 'x' must be finite, but row 2/], // prettier-ignore
+    ['no rows', () => write('header.csv', ['x,noise,job']), /has a header and no rows/],
+    ['a column twice', () => write('twice.csv', ['x,X,noise,job', '1,2,0,nurse']), /more than one column/],
+    ['no file', () => path.join(folder(), 'nowhere.csv'), /there is no such file/],
+  ];
+  for (const [title, file, message] of refusals) {
+    it(`refuse ${title}`, async () => {
+      const error = await errorOf(predictFile(model, file()));
+      expect(error).to.be.instanceOf(DataValidationError);
+      expect((error as Error).message).to.match(message);
+    });
+  }
+});
