@@ -2,8 +2,12 @@
 import { Command, CommanderError } from 'commander';
 
 import { VERSION } from '../internal/version.ts';
+import { calibrateCommand } from './commands/calibrate.ts';
 import { doctorCommand } from './commands/doctor.ts';
+import { predictCommand } from './commands/predict.ts';
 import { sampleDataCommand } from './commands/sample-data.ts';
+import { trainLagrangianCommand } from './commands/train-lagrangian.ts';
+import { trainReductionsCommand } from './commands/train-reductions.ts';
 import { trainRegularizedCommand } from './commands/train-regularized.ts';
 import { validateCommand } from './commands/validate.ts';
 import { versionCommand } from './commands/version.ts';
@@ -33,6 +37,10 @@ Environment: EVENHAND_LOG_LEVEL, EVENHAND_LOG_FILE, EVENHAND_JSON_LOGS, EVENHAND
   const commands = [
     validateCommand(),
     trainRegularizedCommand(),
+    trainReductionsCommand(),
+    trainLagrangianCommand(),
+    predictCommand(),
+    calibrateCommand(),
     sampleDataCommand(),
     doctorCommand(),
     versionCommand(),

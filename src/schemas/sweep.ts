@@ -3,12 +3,15 @@ import { z } from 'zod';
 /** What `train-regularized` may be asked beside its data; `sweepPareto` fills in what is left out. */
 export const sweepSchema = z.object({
   etas: z.array(z.number().min(0)).min(1).optional(),
-  penalty: z.enum(['covariance', 'mean_gap', 'equalized_odds']).optional(),
+  penalty: z.enum(['covariance', 'mean_gap', 'equalized_odds', 'mmd', 'correlation', 'adversarial']).optional(),
   epochs: z.number().int().min(1).optional(),
   lr: z.number().gt(0).optional(),
   batchSize: z.number().int().min(1).optional(),
   hidden: z.array(z.number().int().min(1)).optional(),
   patience: z.number().int().min(1).optional(),
+  weightDecay: z.number().min(0).optional(),
+  schedule: z.enum(['constant', 'linear', 'cosine']).optional(),
+  threads: z.number().int().min(1).optional(),
   trainSize: z.number().gt(0).lt(1).optional(),
   folds: z.number().int().min(2).optional(),
   minGroupSize: z.number().int().min(1).optional(),

@@ -56,7 +56,6 @@ export { plotPareto, type PlotParetoOptions } from './pareto/plot-pareto.ts';
 export type { SweepOptions } from './pareto/sweep-options.ts';
 export { sweepPareto } from './pareto/sweep-pareto.ts';
 export type { TrainingSource } from './data/training-data.ts';
-export { holdsOnlyNetworks } from './models/save-networks.ts';
 
 // Thresholds by group
 export {
@@ -135,3 +134,23 @@ export {
   tableCalibrationToJson,
   type TableCalibrationJson,
 } from './postprocessing/calibrator/table-calibration-json.ts';
+
+// Jobs on tables
+export type { DecisionQuality, GroupDecisions } from './decision-quality.ts';
+export type { TrainingJobOptions } from './jobs/job-options.ts';
+export type { TrainingJobResult } from './jobs/job-result.ts';
+export { lagrangianJobToJson } from './jobs/lagrangian-job-json.ts';
+export { predictFile } from './jobs/predict-file.ts';
+export { type PredictedTable, predictTable } from './jobs/predict-table.ts';
+export { reductionsJobToJson } from './jobs/reductions-job-json.ts';
+export { type LagrangianJobResult, trainLagrangian, type TrainLagrangianOptions } from './jobs/train-lagrangian.ts';
+export { type ReductionsJobResult, trainReductions, type TrainReductionsOptions } from './jobs/train-reductions.ts';
+
+// Saved models
+export type { FeatureSpec } from './data/feature-encoder.ts';
+export type { SavableModel } from './models/describe-model.ts';
+export { holdsOnlyNetworks } from './models/holds-only.ts';
+export { loadModel, type LoadModelOptions } from './models/load-model.ts';
+export type { ModelCard, ModelMethod, ModelOutput } from './models/model-card.ts';
+export { type ModelData, type ModelDescription, saveModel } from './models/save-model.ts';
+export { SavedModel, type SavedModelPredictOptions } from './models/saved-model.ts';

@@ -206,7 +206,7 @@ describe('evenhand calibrate', () => {
     [
       'two outputs in one place',
       () => ['--csv', scored(), '--out-csv', 'same', '--out-json', 'same'],
-      /Two outputs are to be written to 'same'/,
+      /are in each other's place/,
     ],
     ['the group named twice', () => ['--csv', scored(), '--group', 'g', '--group', 'y'], /Give it once/],
     [

@@ -9,7 +9,17 @@ import { runCli, useTemporaryFolder } from '../helpers/run-cli.ts';
 const folder = useTemporaryFolder();
 
 describe('evenhand', () => {
-  const commands = ['validate', 'train-regularized', 'sample-data', 'doctor', 'version'];
+  const commands = [
+    'validate',
+    'train-regularized',
+    'train-lagrangian',
+    'train-reductions',
+    'calibrate',
+    'predict',
+    'sample-data',
+    'doctor',
+    'version',
+  ];
 
   it('--help names every command and how to start', async () => {
     const { code, stdout } = await runCli(['--help']);

@@ -1,11 +1,9 @@
-import { resolve } from 'node:path';
-
 import { Command, InvalidArgumentError } from 'commander';
 
-import { ConfigValidationError } from '../../exceptions/index.ts';
 import type { TableCalibration } from '../../training/postprocessing/calibrator/table-calibration.ts';
 import { flagName, parseNames, parseNumber, requireOptions } from '../option-parsers.ts';
 import { type OutputOptions, prepareLogs, print, remark, textTable, withOutputOptions } from '../output.ts';
+import { assertApart } from '../output-places.ts';
 import { progressBar } from '../progress-bar.ts';
 
 interface CalibrateOptions extends OutputOptions {
@@ -121,14 +119,7 @@ async function assertOutputs(options: CalibrateOptions): Promise<void> {
   ]);
   if (options.outPlot !== undefined) chartFormat(options.outPlot);
   const paths = outputsOf(options);
-  const places = paths.map((path) => resolve(path));
-  const twice = paths.find((_, index) => places.indexOf(places[index] as string) !== index);
-  if (twice !== undefined) {
-    throw new ConfigValidationError(`Two outputs are to be written to '${twice}'.`, {
-      context: { paths },
-      suggestion: 'Name a place of its own for each.',
-    });
-  }
+  assertApart(paths);
   for (const path of paths) await assertFileWritable(path);
 }
 

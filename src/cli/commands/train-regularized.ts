@@ -1,52 +1,41 @@
-import { resolve, sep } from 'node:path';
+import { Command } from 'commander';
 
-import { Command, InvalidArgumentError } from 'commander';
-
-import { ConfigValidationError } from '../../exceptions/index.ts';
 import type { ParetoSweep } from '../../training/index.ts';
-import { flagName, parseNames, parseNumber, parseNumbers, requireOptions } from '../option-parsers.ts';
-import { type OutputOptions, prepareLogs, print, remark, textTable, withOutputOptions } from '../output.ts';
+import { flagName, parseNumber, parseNumbers, requireOptions } from '../option-parsers.ts';
+import { prepareLogs, print, remark, textTable, withOutputOptions } from '../output.ts';
+import { assertApart } from '../output-places.ts';
 import { progressBar } from '../progress-bar.ts';
+import { loadSource, type TrainingJobCommandOptions, withSourceOptions } from '../training-job.ts';
 
-interface TrainRegularizedOptions extends OutputOptions {
-  readonly csv: string;
-  readonly testCsv?: string;
-  readonly target: string;
-  readonly positiveLabel?: string;
-  readonly sensitive?: readonly string[];
-  readonly features?: readonly string[];
-  readonly outJson?: string;
+interface TrainRegularizedOptions extends TrainingJobCommandOptions {
   readonly outPlot?: string;
-  readonly saveModel?: string;
 }
 
 /** `evenhand train-regularized` */
 export function trainRegularizedCommand(): Command {
   return withOutputOptions(
-    new Command('train-regularized')
-      .description(
+    withSourceOptions(
+      new Command('train-regularized').description(
         'Train one network per eta under a fairness penalty, all at once, and show what accuracy each gives up for how small a gap.',
-      )
-      .option('--csv <path>', 'the rows: CSV, TSV (also .gz) or Parquet')
-      .option('--test-csv <path>', 'rows to evaluate on, instead of a part of --csv')
-      .option('--target <column>', 'the column to predict, 0/1 or text with two values', 'y')
-      .option('--positive-label <label>', 'the text that counts as 1 (default: the rarer)')
-      .option(
-        '--sensitive <columns>',
-        'the sensitive column, or a comma list to cross; never features (default: s)',
-        (text: string, earlier: readonly string[] | undefined) => {
-          if (earlier === undefined) return parseNames(text);
-          throw new InvalidArgumentError('Give it once; a comma list crosses several columns.');
-        },
-      )
-      .option('--features <columns>', 'a comma list of columns to learn from (default: all others)', parseNames)
+      ),
+    )
       .option('--etas <numbers>', 'weights of the penalty, a comma list (default: 0,0.2,0.5,1)', parseNumbers)
-      .option('--penalty <name>', 'covariance, mean_gap or equalized_odds (default: covariance)')
+      .option(
+        '--penalty <name>',
+        'covariance, mean_gap, equalized_odds, mmd, correlation or adversarial (default: covariance)',
+      )
       .option('--epochs <n>', 'passes over the rows (default: 20)', parseNumber)
       .option('--lr <rate>', "Adam's learning rate (default: 0.001)", parseNumber)
       .option('--batch-size <n>', 'rows per step (default: 128)', parseNumber)
       .option('--hidden <units>', 'units of each hidden layer, a comma list (default: 32)', parseNumbers)
       .option('--patience <n>', 'stop after so many epochs without improvement (default: 5)', parseNumber)
+      .option('--weight-decay <rate>', 'decoupled weight decay (default: 0)', parseNumber)
+      .option('--schedule <name>', 'how the learning rate changes: constant, linear or cosine (default: constant)')
+      .option(
+        '--threads <n>',
+        'threads to train in at most; the result is the same (default: by work and cores)',
+        parseNumber,
+      )
       .option('--train-size <share>', 'share of rows to train on (default: 0.8)', parseNumber)
       .option('--folds <n>', 'cross-fit instead: every row is held out once; for small data', parseNumber)
       .option('--min-group-size <n>', 'groups with fewer held-out rows take no part in gaps (default: 30)', parseNumber)
@@ -87,22 +76,18 @@ the networks have not seen: accuracy, the demographic parity (DP) and equalized 
 }
 
 async function run(options: TrainRegularizedOptions): Promise<ParetoSweep> {
-  const [{ sweepPareto }, { loadData }, { parseBy }, { sweepSchema }] = await Promise.all([
+  const [{ sweepPareto }, { parseBy }, { sweepSchema }] = await Promise.all([
     import('../../training/index.ts'),
-    import('../../io/index.ts'),
     import('../../schemas/parse.ts'),
     import('../../schemas/sweep.ts'),
   ]);
   const sweepOptions = parseBy(sweepSchema, options, 'train-regularized', flagName);
   await assertOutputs(options);
-  const { target, sensitive, features, positiveLabel, testCsv } = options;
-  const table = await loadData(options.csv);
-  // Only the columns of the training rows, so that one that is missing is named with its file.
-  const testTable = testCsv === undefined ? undefined : await loadData(testCsv, { columns: table.columnNames });
-  return sweepPareto(
-    { table, target, sensitive, features, positiveLabel, testTable },
-    { ...sweepOptions, modelPath: options.saveModel, onProgress: progressBar(options) },
-  );
+  return sweepPareto(await loadSource(options), {
+    ...sweepOptions,
+    modelPath: options.saveModel,
+    onProgress: progressBar(options),
+  });
 }
 
 /** Checked before the training, so that its result is not lost to a bad path. */
@@ -119,22 +104,6 @@ async function assertOutputs({ outJson, outPlot, saveModel }: TrainRegularizedOp
   if (saveModel === undefined) return;
   assertReplaceable(saveModel, holdsOnlyNetworks);
   await assertWritable(saveModel);
-}
-
-/** Two results at one place, or one inside another, would undo each other. */
-function assertApart(paths: readonly string[]): void {
-  const places = paths.map((path) => resolve(path));
-  for (const [index, place] of places.entries()) {
-    const clash = places.findIndex((other, at) => at !== index && (other === place || other.startsWith(place + sep)));
-    if (clash < 0) continue;
-    throw new ConfigValidationError(
-      `The outputs '${paths[index] ?? ''}' and '${paths[clash] ?? ''}' are in each other's place.`,
-      {
-        context: { paths },
-        suggestion: 'Name a place of its own for each.',
-      },
-    );
-  }
 }
 
 async function writeOutputs(

@@ -70,7 +70,7 @@ export function joinRows(parts: readonly TrainingRows[]): { y: Uint8Array; group
 }
 
 /** The rows of each group. */
-export function groupSizes({ codes, labels }: CategoricalColumn): Float64Array {
+function groupSizes({ codes, labels }: CategoricalColumn): Float64Array {
   const sizes = new Float64Array(labels.length);
   for (const code of codes) sizes[code] = (sizes[code] as number) + 1;
   return sizes;

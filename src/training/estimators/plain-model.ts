@@ -4,7 +4,7 @@ import type { Matrix } from '../data/matrix.ts';
 export type PlainFeatures = number[][] | Matrix;
 
 /** Weights of rows, where there are any. */
-export interface PlainFitOptions {
+interface PlainFitOptions {
   readonly sampleWeight?: number[];
 }
 

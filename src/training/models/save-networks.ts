@@ -1,4 +1,3 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
@@ -6,10 +5,18 @@ import { VERSION } from '../../internal/version.ts';
 import { writeFolderAtomic } from '../../io/atomic-write.ts';
 import type { Tf } from '../../tensor/index.ts';
 import type { FeatureSpec } from '../data/feature-encoder.ts';
+import type { LayerWeights } from '../networks/stacked-network.ts';
 import { pointToJson } from '../pareto/pareto-json.ts';
 import type { ParetoPoint } from '../pareto/pareto-points.ts';
-import type { LayerWeights } from '../networks/stacked-network.ts';
 import type { SweepInfo } from '../pareto/pareto-sweep.ts';
+import { networkLayers } from './describe-model.ts';
+import { featureToJson } from './feature-json.ts';
+import { holdsOnlyNetworks } from './holds-only.ts';
+import { CARD_FILE, MODEL_KIND, SWEEP_KIND } from './model-card.ts';
+import { networkFolder } from './network-folder.ts';
+import { TOPOLOGY_FILE, toJsonText, WEIGHTS_FILE, writeLayers } from './write-layers.ts';
+
+export { holdsOnlyNetworks };
 
 /** Networks of a sweep with what describes them. */
 export interface SavedSweep {
@@ -17,20 +24,14 @@ export interface SavedSweep {
   readonly weights: readonly (readonly LayerWeights[])[];
   readonly points: readonly ParetoPoint[];
   readonly info: SweepInfo;
+  /** Rows trained on, by group. */
+  readonly groups: Readonly<Record<string, number>>;
 }
 
-/** The file that tells an evenhand model folder from any other. */
-const CARD = 'card.json';
-
-/** What the card of a sweep's folder says it is; the folders in it have cards of single networks. */
-const SWEEP_KIND = 'evenhand sweep';
-const NETWORK_KIND = 'evenhand model';
-
 /**
- * Saves every network of a sweep in a folder of its own, `eta-<eta>`, as a
- * TensorFlow.js layers model (model.json, weights.bin) that plain
- * `@tensorflow/tfjs` loads, with a card: data, features, metrics, seed, versions.
- * The model maps encoded features to a probability.
+ * Saves every network of a sweep in a folder of its own, `eta-<eta>`, as
+ * `saveModel` would: a TensorFlow.js layers model that plain `@tensorflow/tfjs`
+ * loads, with a card. The model maps encoded features to a probability.
  * @throws {DataValidationError} where the folder cannot be written or holds something else
  */
 export async function saveNetworks(tf: Tf, folder: string, sweep: SavedSweep): Promise<void> {
@@ -38,74 +39,45 @@ export async function saveNetworks(tf: Tf, folder: string, sweep: SavedSweep): P
     folder,
     async (target) => {
       for (const [index, point] of sweep.points.entries()) {
-        const place = path.join(target, networkFolder(point));
+        const place = path.join(target, networkFolder(point.eta));
         await mkdir(place, { recursive: true });
-        await saveNetwork(tf, place, sweep.weights[index] ?? []);
-        await writeFile(path.join(place, CARD), toJson({ kind: NETWORK_KIND, ...cardOf(tf, sweep, [point]) }));
+        await writeLayers(tf, place, networkLayers(sweep.weights[index] ?? [], 'binary'));
+        await writeFile(path.join(place, CARD_FILE), toJsonText(networkCard(tf, sweep, point)));
       }
-      const networks = sweep.points.map(networkFolder);
-      await writeFile(
-        path.join(target, CARD),
-        toJson({ kind: SWEEP_KIND, networks, ...cardOf(tf, sweep, sweep.points) }),
-      );
+      const networks = sweep.points.map(({ eta }) => networkFolder(eta));
+      await writeFile(path.join(target, CARD_FILE), toJsonText(sweepCard(tf, sweep, networks)));
     },
     holdsOnlyNetworks,
   );
 }
 
-/**
- * Whether a folder is empty, or was written by {@link saveNetworks} and holds
- * nothing else: only then may it be replaced.
- */
-export function holdsOnlyNetworks(folder: string): boolean {
-  try {
-    const names = readdirSync(folder);
-    if (names.length === 0) return true;
-    const card = JSON.parse(readFileSync(path.join(folder, CARD), 'utf8')) as { kind?: unknown; networks?: unknown };
-    const expected: unknown[] = [CARD].concat(Array.isArray(card.networks) ? card.networks : []);
-    return card.kind === SWEEP_KIND && names.every((name) => expected.includes(name));
-  } catch {
-    return false;
-  }
+function networkCard(tf: Tf, sweep: SavedSweep, point: ParetoPoint): Record<string, unknown> {
+  return {
+    kind: MODEL_KIND,
+    method: 'regularized',
+    output: 'probability of the positive label',
+    files: [TOPOLOGY_FILE, WEIGHTS_FILE],
+    ...sharedCard(tf, sweep, [point]),
+    constraint: { penalty: sweep.info.penalty, eta: point.eta },
+    notes: [],
+  };
 }
 
-async function saveNetwork(tf: Tf, folder: string, layers: readonly LayerWeights[]): Promise<void> {
-  const model = tf.sequential({
-    layers: layers.map(({ inputs, outputs }, index) =>
-      tf.layers.dense({
-        units: outputs,
-        activation: index === layers.length - 1 ? 'sigmoid' : 'relu',
-        ...(index === 0 ? { inputShape: [inputs] } : {}),
-      }),
-    ),
-  });
-  tf.tidy(() => {
-    model.setWeights(
-      layers.flatMap(({ kernel, bias, inputs, outputs }) => [
-        tf.tensor2d(kernel, [inputs, outputs]),
-        tf.tensor1d(bias),
-      ]),
-    );
-  });
-  await model.save(
-    tf.io.withSaveHandler(async ({ modelTopology, weightSpecs, weightData, format, generatedBy }) => {
-      const manifest = [{ paths: ['weights.bin'], weights: weightSpecs }];
-      await writeFile(
-        path.join(folder, 'model.json'),
-        toJson({ format, generatedBy, modelTopology, weightsManifest: manifest }),
-      );
-      await writeFile(path.join(folder, 'weights.bin'), Buffer.from(tf.io.CompositeArrayBuffer.join(weightData)));
-      return { modelArtifactsInfo: { dateSaved: new Date(0), modelTopologyType: 'JSON' as const } };
-    }),
-  );
-  model.dispose();
+function sweepCard(tf: Tf, sweep: SavedSweep, networks: readonly string[]): Record<string, unknown> {
+  const { points, info } = sweep;
+  return {
+    kind: SWEEP_KIND,
+    networks,
+    ...sharedCard(tf, sweep, points),
+    constraint: { penalty: info.penalty, etas: points.map(({ eta }) => eta) },
+  };
 }
 
-function networkFolder({ eta }: ParetoPoint): string {
-  return `eta-${String(eta)}`;
-}
-
-function cardOf(tf: Tf, { specs, info }: SavedSweep, points: readonly ParetoPoint[]): Record<string, unknown> {
+function sharedCard(
+  tf: Tf,
+  { specs, info, groups }: SavedSweep,
+  points: readonly ParetoPoint[],
+): Record<string, unknown> {
   return {
     task: 'binary',
     versions: { evenhand: VERSION, tfjs: tf.version.tfjs },
@@ -117,18 +89,10 @@ function cardOf(tf: Tf, { specs, info }: SavedSweep, points: readonly ParetoPoin
       n_test: info.nTest,
       n_dropped: info.nDropped,
     },
-    constraint: { penalty: info.penalty, etas: points.map(({ eta }) => eta) },
-    metrics: points.map(pointToJson),
-    features: specs.map((spec) =>
-      spec.kind === 'numeric'
-        ? { kind: spec.kind, name: spec.name, mean: spec.mean, scale: spec.scale, marks_missing: spec.marksMissing }
-        : spec,
-    ),
+    groups,
+    metrics: points.map((point) => ({ rows: 'test', ...pointToJson(point) })),
+    features: specs.map(featureToJson),
     seed: info.seed,
     backend: info.backend,
   };
-}
-
-function toJson(value: unknown): string {
-  return `${JSON.stringify(value, undefined, 2)}\n`;
 }

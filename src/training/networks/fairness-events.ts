@@ -28,13 +28,8 @@ export function membershipIn(tf: Tf, event: FairnessEvent, { membership, labels 
 }
 
 /** Whether a row counts in an event. */
-export function isIn(event: FairnessEvent, y: number): boolean {
+function isIn(event: FairnessEvent, y: number): boolean {
   return event === 'all' || (event === 'positives') === (y === 1);
-}
-
-/** The weight of each group in an event, [g]. */
-export function weightsIn(event: FairnessEvent, rows: NetworkRows): Float64Array {
-  return groupSums(event, rows, () => 1);
 }
 
 /** The largest difference of two groups' weighted mean values in an event, over the groups that count; 0 with fewer than two. */
@@ -44,7 +39,7 @@ export function gapIn(
   valueOf: (row: number) => number,
   counts: ArrayLike<number>,
 ): number {
-  const weights = weightsIn(event, rows);
+  const weights = groupSums(event, rows, () => 1);
   const sums = groupSums(event, rows, valueOf);
   const rates = [...sums].flatMap((total, group) => {
     const weight = weights[group] as number;

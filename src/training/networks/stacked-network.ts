@@ -22,7 +22,7 @@ export interface LayerWeights {
 }
 
 /** Outputs of all models, with what their gradient needs. */
-export interface ForwardPass {
+interface ForwardPass {
   /** [k, n]; logits, or a regression's values. */
   readonly outputs: Tensor2D;
   /** The gradient of each variable, in their order, from that of the outputs, [k, n]. */

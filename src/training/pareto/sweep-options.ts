@@ -30,7 +30,7 @@ export interface SweepOptions extends NetworkOptions {
    * @defaultValue 30
    */
   readonly minGroupSize?: number | undefined;
-  /** Threads to train in at most; the machine's cores when left out. The result is the same. */
+  /** Threads to train in at most; when left out the machine's cores, and one for little work. The result is the same. */
   readonly threads?: number | undefined;
   /** Where to save the plot (.svg, .png or .html); the points go beside it as JSON. */
   readonly savePath?: string | undefined;

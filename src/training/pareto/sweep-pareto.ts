@@ -1,10 +1,12 @@
 import { DataValidationError } from '../../exceptions/index.ts';
 import { chartFormat } from '../../charts/render-chart.ts';
+import type { CategoricalColumn } from '../../table/index.ts';
 import { assertFileWritable, assertReplaceable, assertWritable } from '../../io/atomic-write.ts';
 import { loadTensorflow, type TensorBackend } from '../../tensor/index.ts';
-import { evaluateDecisions } from '../evaluate-decisions.ts';
+import { judgeDecisions } from '../decision-quality.ts';
+import { crossEntropy } from '../logistic.ts';
 import { encodeFeatures, encodedWidth, type FeatureSpec, fitFeatures } from '../data/feature-encoder.ts';
-import { hypervolume, markDominated } from './pareto-points.ts';
+import { hypervolume, markDominated, type ParetoPoint } from './pareto-points.ts';
 import type { ParetoSweep, SweepInfo } from './pareto-sweep.ts';
 import { plotPareto } from './plot-pareto.ts';
 import { holdsOnlyNetworks, saveNetworks } from '../models/save-networks.ts';
@@ -13,13 +15,14 @@ import { stratifiedSplit } from '../data/stratified-split.ts';
 import { type FilledSweepOptions, fillSweepOptions, type SweepOptions } from './sweep-options.ts';
 import {
   assertComparable,
+  countGroups,
   joinRows,
   smallGroups,
   type Split,
   splitRows,
   strata,
   unseenGroups,
-} from './sweep-splits.ts';
+} from '../data/row-splits.ts';
 import type { NetworkRows } from '../networks/network-rows.ts';
 import type { SweepShard } from '../networks/sweep-shard.ts';
 import { trainShards } from '../networks/train-shards.ts';
@@ -80,7 +83,7 @@ export async function sweepPareto(data: TrainingSource, options: SweepOptions = 
     markDominated(
       filled.etas.map((eta, model) => ({
         eta,
-        ...evaluateDecisions(joinOutputs(fits, model), together.y, together.groups, filled),
+        ...judgeLogits(joinOutputs(fits, model), together.y, together.groups, filled),
       })),
     ).map((point) => Object.freeze(point)),
   );
@@ -103,7 +106,14 @@ export async function sweepPareto(data: TrainingSource, options: SweepOptions = 
     // With cross-fitting no fold's networks are the ones to keep: they are trained once more on all rows.
     const whole = { train: training.rows, test: training.rows };
     const [kept] = filled.folds === undefined ? fits : await fitSplits(training, [whole], backend, filled);
-    await saveNetworks(tf, filled.modelPath, { specs: kept?.specs ?? [], weights: kept?.weights ?? [], points, info });
+    const groups = countGroups((filled.folds === undefined ? splits[0] : whole)?.train ?? training.rows);
+    await saveNetworks(tf, filled.modelPath, {
+      specs: kept?.specs ?? [],
+      weights: kept?.weights ?? [],
+      points,
+      info,
+      groups,
+    });
   }
   if (filled.savePath !== undefined) await plotPareto(sweep, { savePath: filled.savePath, withPoints: true });
   return sweep;
@@ -214,6 +224,19 @@ function prepareSplit(training: TrainingData, { train, test }: Split, seed: numb
 /** What one network, by its place, gives the held-out rows of all splits. */
 function joinOutputs(fits: readonly FittedNetworks[], model: number): Float32Array {
   return Float32Array.from(fits.flatMap(({ outputs }) => [...(outputs[model] ?? [])]));
+}
+
+/** Judges one network's logits: it decides 1 for 0 or more, a probability of at least 0.5. */
+function judgeLogits(
+  logits: Float32Array,
+  y: Uint8Array,
+  groups: CategoricalColumn,
+  options: FilledSweepOptions,
+): Omit<ParetoPoint, 'eta' | 'dominated'> {
+  const decisions = Uint8Array.from(logits, (logit) => Number(logit >= 0));
+  const { accuracy, accuracyCi, dpDiff, dpDiffCi, eoDiff } = judgeDecisions(decisions, y, groups, options);
+  const loss = logits.reduce((sum, logit, row) => sum + crossEntropy(logit, y[row] as number), 0) / y.length;
+  return { accuracy, accuracyCi, dpDiff, dpDiffCi, eoDiff, loss };
 }
 
 function majorityShare(y: Uint8Array): number {

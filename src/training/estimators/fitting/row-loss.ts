@@ -3,7 +3,7 @@ import type { Tensor2D } from '@tensorflow/tfjs';
 import type { BlockTerms, Tf } from '../../../tensor/index.ts';
 
 /** What rows add to a sum of losses and to its derivatives, written over at every step. */
-export interface RowTerms {
+interface RowTerms {
   /** Minus the derivative by the score, times the row's weight. */
   readonly residuals: Float64Array;
   /** The second derivative by the score, times the row's weight. */

@@ -20,7 +20,7 @@ export interface CalibratorSettings {
 }
 
 /** What was learned of one group. */
-export interface GroupCalibration {
+interface GroupCalibration {
   readonly label: string;
   readonly n: number;
   /** Weighted share of positives. */

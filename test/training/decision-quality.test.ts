@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 
-import { demographicParityDifference, equalizedOddsDifference } from '../../../src/metrics/index.ts';
-import type { CategoricalColumn } from '../../../src/table/index.ts';
-import { judgeDecisions } from '../../../src/training/jobs/decision-quality.ts';
+import { demographicParityDifference, equalizedOddsDifference } from '../../src/metrics/index.ts';
+import type { CategoricalColumn } from '../../src/table/index.ts';
+import { judgeDecisions } from '../../src/training/decision-quality.ts';
 
 const options = { minGroupSize: 1, seed: 42 };
 

@@ -1,0 +1,177 @@
+import { type Command, InvalidArgumentError } from 'commander';
+
+import type { TrainingSource } from '../training/data/training-data.ts';
+import type { DecisionQuality } from '../training/decision-quality.ts';
+import type { TrainingJobResult } from '../training/jobs/job-result.ts';
+import { parseNames, parseNumber, requireOptions } from './option-parsers.ts';
+import { type OutputOptions, prepareLogs, print, remark, textTable } from './output.ts';
+import { assertApart } from './output-places.ts';
+
+/** Options that every command which trains on a table has. */
+export interface TrainingJobCommandOptions extends OutputOptions {
+  readonly csv: string;
+  readonly testCsv?: string;
+  readonly target: string;
+  readonly positiveLabel?: string;
+  readonly sensitive?: readonly string[];
+  readonly features?: readonly string[];
+  readonly outJson?: string;
+  readonly saveModel?: string;
+}
+
+/** Gives a command the options that say which rows to learn from. */
+export function withSourceOptions(command: Command): Command {
+  return command
+    .option('--csv <path>', 'the rows: CSV, TSV (also .gz) or Parquet')
+    .option('--test-csv <path>', 'rows to evaluate on, instead of a part of --csv')
+    .option('--target <column>', 'the column to predict, 0/1 or text with two values', 'y')
+    .option('--positive-label <label>', 'the text that counts as 1 (default: the rarer)')
+    .option(
+      '--sensitive <columns>',
+      'the sensitive column, or a comma list to cross; never features (default: s)',
+      (text: string, earlier: readonly string[] | undefined) => {
+        if (earlier === undefined) return parseNames(text);
+        throw new InvalidArgumentError('Give it once; a comma list crosses several columns.');
+      },
+    )
+    .option('--features <columns>', 'a comma list of columns to learn from (default: all others)', parseNames);
+}
+
+/** Gives a command the options that say how rows are parted, and what is written. */
+export function withJobOptions(command: Command): Command {
+  return command
+    .option('--train-size <share>', 'share of rows to train on (default: 0.8)', parseNumber)
+    .option('--min-group-size <n>', 'groups with fewer held-out rows take no part in gaps (default: 30)', parseNumber)
+    .option('--backend <name>', 'auto, node-gpu, webgpu, node, wasm or cpu (default: auto)')
+    .option('--seed <n>', 'seed of the split and of what else is random (default: 42)', parseNumber)
+    .option('--out-json <path>', 'write the result as JSON')
+    .option('--save-model <folder>', 'save the constrained model for TensorFlow.js and evenhand predict, with a card');
+}
+
+/** How a command runs its job and tells what came of it. */
+export interface TrainingJobCommand<Options, Result extends TrainingJobResult> {
+  /** Checks the options, before anything is read. */
+  parse(options: TrainingJobCommandOptions): Promise<Options>;
+  run(source: TrainingSource, options: Options): Promise<Result>;
+  toJson(result: Result): Promise<Record<string, unknown>>;
+  /** What was constrained, what it took, in sentences. */
+  describe(result: Result, seconds: number): readonly string[];
+}
+
+/** Runs a training job from the files that options name to the outputs that they name. */
+export async function runTrainingJob<Options, Result extends TrainingJobResult>(
+  options: TrainingJobCommandOptions,
+  job: TrainingJobCommand<Options, Result>,
+): Promise<void> {
+  requireOptions(options, ['csv']);
+  await prepareLogs(options);
+  const start = performance.now();
+  const parsed = await job.parse(options);
+  await assertOutputs(options);
+  const result = await job.run(await loadSource(options), parsed);
+  const seconds = (performance.now() - start) / 1000;
+  const body = `${JSON.stringify({ ...(await job.toJson(result)), seconds }, undefined, 2)}\n`;
+  if (options.outJson !== undefined) {
+    const { writeFileAtomic } = await import('../io/atomic-write.ts');
+    await writeFileAtomic(options.outJson, body);
+  }
+  if (options.json === true) process.stdout.write(body);
+  else print(describeJob(result, job.describe(result, seconds)));
+  for (const path of [options.outJson, options.saveModel]) {
+    if (path !== undefined) remark(`Wrote ${path}`, options);
+  }
+}
+
+/** Reads the rows that options name. */
+export async function loadSource(options: TrainingJobCommandOptions): Promise<TrainingSource> {
+  const { loadData } = await import('../io/load-data.ts');
+  const { target, sensitive, features, positiveLabel, testCsv } = options;
+  const table = await loadData(options.csv);
+  // Only the columns of the training rows, so that one that is missing is named with its file.
+  const testTable = testCsv === undefined ? undefined : await loadData(testCsv, { columns: table.columnNames });
+  return { table, target, sensitive, features, positiveLabel, testTable };
+}
+
+/** Checked before the training, so that its result is not lost to a bad path. */
+async function assertOutputs({ outJson, saveModel }: TrainingJobCommandOptions): Promise<void> {
+  const { assertFileWritable } = await import('../io/atomic-write.ts');
+  assertApart([outJson, saveModel].filter((path) => path !== undefined));
+  if (outJson !== undefined) await assertFileWritable(outJson);
+}
+
+/** Groups shown one by one; with more the table would hide the rest. */
+const MOST_GROUPS = 16;
+
+function describeJob(result: TrainingJobResult, sentences: readonly string[]): string {
+  const { target, positiveLabel, sensitive, nTrain, nTest, nDropped, warnings } = result;
+  const outcome = positiveLabel === null ? `'${target}'` : `'${target}' = '${positiveLabel}' as positive`;
+  const by = sensitive.map((name) => `'${name}'`).join(' x ');
+  return [
+    `Predicting ${outcome}, by ${by}: ${count(nTrain)} rows trained on, ${count(nTest)} held out.`,
+    ...(nDropped > 0 ? [`${count(nDropped)} rows without a target or group left out.`] : []),
+    '',
+    textTable(
+      ['', 'unconstrained', '95%', 'constrained', '95%', 'change'],
+      [
+        ...measures(result.baseline, result.final, ''),
+        ...measures(result.train.baseline, result.train.final, ', training rows'),
+      ],
+    ),
+    '',
+    ...groupTable(result),
+    ...sentences,
+    ...warnings.map((warning) => `Note: ${warning}.`),
+  ].join('\n');
+}
+
+function measures(before: DecisionQuality, after: DecisionQuality, where: string): string[][] {
+  const row = (name: string, key: 'accuracy' | 'dpDiff' | 'eoDiff'): string[] => [
+    `${name}${where}`,
+    number(before[key]),
+    range(before[`${key}Ci`]),
+    number(after[key]),
+    range(after[`${key}Ci`]),
+    change(after[key] - before[key]),
+  ];
+  return [row('accuracy', 'accuracy'), row('DP diff', 'dpDiff'), row('EO diff', 'eoDiff')];
+}
+
+/** Rates of each group's held-out rows, without the constraint and with it. */
+function groupTable({ baseline, final }: TrainingJobResult): string[] {
+  if (final.groups.length > MOST_GROUPS) return [];
+  const rows = final.groups.map((after, place) => {
+    const before = baseline.groups[place] ?? after;
+    const pair = (key: 'selectionRate' | 'truePositiveRate' | 'falsePositiveRate'): string[] => [
+      number(before[key], 3),
+      number(after[key], 3),
+    ];
+    return [
+      after.group,
+      count(after.n),
+      ...pair('selectionRate'),
+      ...pair('truePositiveRate'),
+      ...pair('falsePositiveRate'),
+    ];
+  });
+  return [
+    textTable(['group', 'held out', 'selected', '→', 'true positives', '→', 'false positives', '→'], rows),
+    '',
+    'Each arrow is the rate before it under the constraint.',
+  ];
+}
+
+function count(value: number): string {
+  return value.toLocaleString('en-US');
+}
+
+function number(value: number, digits = 4): string {
+  return Number.isNaN(value) ? 'undefined' : value.toFixed(digits);
+}
+
+function range(interval: readonly [number, number] | null): string {
+  return interval === null ? '' : `[${interval[0].toFixed(3)}, ${interval[1].toFixed(3)}]`;
+}
+
+function change(value: number): string {
+  return Number.isNaN(value) ? '' : `${value > 0 ? '+' : ''}${value.toFixed(4)}`;
+}

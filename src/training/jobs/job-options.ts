@@ -1,0 +1,49 @@
+import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import type { OnProgress } from '../../internal/progress.ts';
+import { isCount } from '../networks/network-options.ts';
+
+/** Options that every training job on a table has. */
+export interface TrainingJobOptions {
+  /**
+   * Share of the rows that is trained on; the rest is held out. It means nothing where the source has test rows.
+   * @defaultValue 0.8
+   */
+  readonly trainSize?: number | undefined;
+  /**
+   * Groups with fewer held-out rows take no part in the gaps that are measured.
+   * @defaultValue 30
+   */
+  readonly minGroupSize?: number | undefined;
+  /**
+   * Seeds the split, and what else is random.
+   * @defaultValue 42
+   */
+  readonly seed?: number | undefined;
+  /** A folder to save the constrained model in; see `saveModel`. */
+  readonly modelPath?: string | undefined;
+  readonly onProgress?: OnProgress | undefined;
+  /** Stops the work; the promise then rejects with the signal's reason, and nothing is written. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** {@link TrainingJobOptions} with every default filled in. */
+export type FilledJobOptions = Pick<TrainingJobOptions, 'modelPath' | 'onProgress' | 'signal'> & {
+  readonly trainSize: number;
+  readonly minGroupSize: number;
+  readonly seed: number;
+};
+
+/**
+ * Fills in the defaults and checks what was given.
+ * @throws {ValueError} for a value out of range
+ */
+export function fillJobOptions(options: TrainingJobOptions): FilledJobOptions {
+  const { modelPath, onProgress, signal } = options;
+  const [trainSize, minGroupSize, seed] = [options.trainSize ?? 0.8, options.minGroupSize ?? 30, options.seed ?? 42];
+  if (!(trainSize > 0 && trainSize < 1)) throw invalidParameter('trainSize', 'be between 0 and 1', trainSize);
+  if (!isCount(minGroupSize)) {
+    throw invalidParameter('minGroupSize', 'be a whole number of at least 1', minGroupSize);
+  }
+  if (!Number.isFinite(seed)) throw invalidParameter('seed', 'be a finite number', seed);
+  return { trainSize, minGroupSize, seed, modelPath, onProgress, signal };
+}

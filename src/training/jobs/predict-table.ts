@@ -1,0 +1,86 @@
+import { type Column, Table, type TableSource } from '../../table/index.ts';
+import type { SavedModel, SavedModelPredictOptions } from '../models/saved-model.ts';
+
+/** Rows with what a model says of them. */
+export interface PredictedTable {
+  /** The rows as they were given, with two more columns. */
+  readonly table: Table;
+  /** The new columns' names: `score` and `prediction`, or with a number where the rows have such columns already. */
+  readonly scoreColumn: string;
+  readonly predictionColumn: string;
+  /** What in the rows training did not see, and what else a reader should know. */
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Adds a model's scores and predictions to rows: the score is what the layers
+ * model gives (`card.output`), the prediction the decision 0 or 1, drawn for a
+ * randomised model, or a regression's value. A column of the rows that is
+ * called `score` stays, and the new one becomes `score_2`.
+ * @throws {DataValidationError} naming the columns that the rows lack
+ * @throws {ValueError} for options that do nothing with this model
+ * @example
+ * ```ts
+ * import { loadModel, LogisticRegression, predictTable, saveModel } from 'evenhand/training';
+ *
+ * const model = await new LogisticRegression().fit([[1], [2], [3], [4]], [0, 0, 1, 1]);
+ * await saveModel(model, 'priors', { features: ['priors'] });
+ * const { table } = await predictTable(await loadModel('priors'), { id: ['a', 'b'], priors: [0, 9] });
+ * console.log(table.columnNames, table.numeric('prediction').values);
+ * // [ 'id', 'priors', 'score', 'prediction' ] Float64Array(2) [ 0, 1 ]
+ * ```
+ */
+export async function predictTable(
+  model: SavedModel,
+  rows: TableSource,
+  options: SavedModelPredictOptions = {},
+): Promise<PredictedTable> {
+  const table = Table.from(rows);
+  return addPredictions(model, table, table, options);
+}
+
+/** {@link predictTable}, with the rows to write apart from those that the model reads. */
+export async function addPredictions(
+  model: SavedModel,
+  rows: Table,
+  written: Table,
+  options: SavedModelPredictOptions,
+): Promise<PredictedTable> {
+  const predictions = await model.predict(rows, options);
+  const scores = await model.scores(rows);
+  const scoreColumn = freeName('score', written.columnNames);
+  const predictionColumn = freeName('prediction', written.columnNames);
+  const numbers = (values: ArrayLike<number>): Column => ({ kind: 'numeric', values: Float64Array.from(values) });
+  return Object.freeze({
+    table: Table.ofColumns([
+      ...written.columnNames.map((name) => [name, written.column(name)] as const),
+      [scoreColumn, numbers(scores)],
+      [predictionColumn, numbers(predictions)],
+    ]),
+    scoreColumn,
+    predictionColumn,
+    warnings: Object.freeze([
+      ...model.warnings,
+      ...(await model.describeGaps(rows)),
+      ...ruleWarnings(model, options),
+      ...[scoreColumn, predictionColumn]
+        .filter((name) => /_\d+$/.test(name))
+        .map(
+          (name) => `the rows have a column '${name.replace(/_\d+$/, '')}' already, so that the new one is '${name}'`,
+        ),
+    ]),
+  });
+}
+
+function ruleWarnings({ isRandomized }: SavedModel, { threshold }: SavedModelPredictOptions): string[] {
+  if (!isRandomized || threshold === undefined) return [];
+  return ['the constraint was met by randomised decisions; with a threshold it need not hold'];
+}
+
+/** A name that no column has; files know names without regard to case. */
+function freeName(name: string, taken: readonly string[]): string {
+  const known = new Set(taken.map((other) => other.toLowerCase()));
+  let free = name;
+  for (let number = 2; known.has(free); number++) free = `${name}_${String(number)}`;
+  return free;
+}

@@ -1,0 +1,135 @@
+import type { OnProgress } from '../../internal/progress.ts';
+import type { FeatureSpec } from '../data/feature-encoder.ts';
+import type { TrainingRows, TrainingSource } from '../data/training-data.ts';
+import { describeModel } from '../models/describe-model.ts';
+import { saveModel } from '../models/save-model.ts';
+import {
+  LagrangianFairnessTrainer,
+  type LagrangianFairnessTrainerOptions,
+} from '../networks/lagrangian-fairness-trainer.ts';
+import type { LagrangianEpoch } from '../networks/lagrangian-objective.ts';
+import { RegularizedFairnessTrainer } from '../networks/regularized-fairness-trainer.ts';
+import { type FilledJobOptions, fillJobOptions, type TrainingJobOptions } from './job-options.ts';
+import { cardMetrics, describeRows, type JobDecisions, judgeJob, type TrainingJobResult } from './job-result.ts';
+import { type JobRows, prepareJob } from './job-rows.ts';
+
+/** Options of {@link trainLagrangian}: those of a job, and those of `LagrangianFairnessTrainer`. */
+export interface TrainLagrangianOptions
+  extends
+    Omit<TrainingJobOptions, 'minGroupSize' | 'seed'>,
+    Omit<LagrangianFairnessTrainerOptions, 'task' | 'minGroupSize' | 'seed'> {
+  /**
+   * Groups with fewer training rows are not constrained, and those with fewer held-out rows take no part in the gaps.
+   * @defaultValue 30
+   */
+  readonly minGroupSize?: number | undefined;
+  /**
+   * Seeds the splits, the weights and the order of rows.
+   * @defaultValue 42
+   */
+  readonly seed?: number | undefined;
+}
+
+/** What {@link trainLagrangian} found. */
+export interface LagrangianJobResult extends TrainingJobResult {
+  /** The fitted trainer; it takes the table's columns. */
+  readonly model: LagrangianFairnessTrainer;
+  /** How columns become its inputs. */
+  readonly features: readonly FeatureSpec[];
+  /** One entry per epoch of the constrained network. */
+  readonly history: readonly LagrangianEpoch[];
+  /** The epoch, from 1, whose weights were kept. */
+  readonly bestEpoch: number;
+}
+
+/**
+ * Trains a network on a table with the gap between groups held within a
+ * tolerance by multipliers, and shows what that changed: accuracy and gaps of
+ * the constrained network and of the same network without the constraint (same
+ * size, weights to start from, order of rows, learning rate and epochs), on rows
+ * that neither has seen and on those trained on.
+ *
+ * The rows are split by target and group (80/20 unless told otherwise); a tenth
+ * of the training rows decides which epoch is kept. Features are encoded from
+ * training rows alone; sensitive columns are never features.
+ *
+ * The constraint is imposed on decisions on the training rows and paid for in
+ * accuracy; on other rows the gap may be larger.
+ * @throws {DataValidationError} for unknown columns, a target without two values, one group, or too few rows
+ * @throws {ValueError} for a value out of range or an unknown name
+ * @throws {TrainingError} where the loss diverges
+ * @throws {DependencyError} where the backend asked for cannot start
+ * @example
+ * ```ts
+ * import { sampleData } from 'evenhand';
+ * import { trainLagrangian } from 'evenhand/training';
+ *
+ * const { final, history } = await trainLagrangian(
+ *   { table: sampleData('cps-wages'), target: 'wage_above_median', sensitive: 'gender', features: ['education', 'experience'] },
+ *   { dpTol: 0.05, epochs: 3, backend: 'wasm' },
+ * );
+ * console.log(final.n, history.length);
+ * // 107 3
+ * ```
+ */
+export async function trainLagrangian(
+  source: TrainingSource,
+  options: TrainLagrangianOptions = {},
+): Promise<LagrangianJobResult> {
+  const filled = fillJobOptions(options);
+  const trainer = new LagrangianFairnessTrainer({ ...options, seed: filled.seed, minGroupSize: filled.minGroupSize });
+  const free = withoutConstraint(trainer);
+  const rows = await prepareJob(source, filled);
+  const { signal, onProgress } = filled;
+  const { features: names } = rows.training;
+  const [x, sensitive] = [rows.train.table.select(names), rows.train.groups];
+
+  await free.fit(x, rows.train.y, { sensitive, signal, onProgress: halfOf(onProgress, 0) });
+  await trainer.fit(x, rows.train.y, { sensitive, signal, onProgress: halfOf(onProgress, 1) });
+  const decide = async ({ table }: TrainingRows): Promise<JobDecisions> => ({
+    baseline: await free.predict(table),
+    final: await trainer.predict(table),
+  });
+  const decisions = { train: await decide(rows.train), test: await decide(rows.test) };
+  const judged = judgeJob(rows, decisions, filled);
+
+  const { state } = trainer;
+  if (state === undefined) throw new TypeError('a fitted trainer has a state');
+  const found: LagrangianJobResult = Object.freeze({
+    ...judged,
+    ...describeRows(rows),
+    constraint: Object.freeze({ ...describeModel(trainer).constraint }),
+    seed: filled.seed,
+    backend: state.network.backend,
+    warnings: Object.freeze([...state.warnings, ...rows.warnings]),
+    model: trainer,
+    features: state.network.specs,
+    history: state.history,
+    bestEpoch: state.bestEpoch,
+  });
+  await save(found, rows, filled);
+  return found;
+}
+
+/** The same network under a penalty of weight 0. */
+function withoutConstraint({ options }: LagrangianFairnessTrainer): RegularizedFairnessTrainer {
+  const { epochs, lr, batchSize, hidden, patience, weightDecay, schedule, backend, seed, posWeight } = options;
+  const shared = { epochs, lr, batchSize, hidden, patience, weightDecay, schedule, backend, seed, posWeight };
+  return new RegularizedFairnessTrainer({ ...shared, eta: 0 });
+}
+
+/** Progress of one of two equal halves of the work. */
+function halfOf(onProgress: OnProgress | undefined, half: 0 | 1): OnProgress | undefined {
+  if (onProgress === undefined) return undefined;
+  const stage = half === 0 ? 'training without the constraint' : 'training with the constraint';
+  return ({ done, total }) => {
+    onProgress({ stage, done: half * total + done, total: 2 * total });
+  };
+}
+
+async function save(found: LagrangianJobResult, rows: JobRows, { modelPath, signal }: FilledJobOptions): Promise<void> {
+  signal?.throwIfAborted();
+  if (modelPath === undefined) return;
+  const { groups, ...data } = describeRows(rows);
+  await saveModel(found.model, modelPath, { data, groups, metrics: cardMetrics(found) });
+}

@@ -1,0 +1,159 @@
+import { oneOf } from '../../internal/one-of.ts';
+import { type BackendChoice, loadTensorflow } from '../../tensor/index.ts';
+import { encodedWidth, encodeFeatures, type FeatureSpec, fitFeatures } from '../data/feature-encoder.ts';
+import type { Matrix } from '../data/matrix.ts';
+import type { TrainingRows, TrainingSource } from '../data/training-data.ts';
+import { type EstimatorSource, toEstimator } from '../estimators/adapt-estimator.ts';
+import type { Estimator } from '../estimators/estimator.ts';
+import { LogisticRegression } from '../estimators/logistic-regression.ts';
+import { describeModel } from '../models/describe-model.ts';
+import { saveModel } from '../models/save-model.ts';
+import { REDUCTION_CONSTRAINTS } from '../reductions/constraint-names.ts';
+import type { ReductionsOptions } from '../reductions/reductions-options.ts';
+import { ReductionsWrapper } from '../reductions/reductions-wrapper.ts';
+import { type FilledJobOptions, fillJobOptions, type TrainingJobOptions } from './job-options.ts';
+import { cardMetrics, describeRows, type JobDecisions, judgeJob, type TrainingJobResult } from './job-result.ts';
+import { type JobRows, prepareJob } from './job-rows.ts';
+
+/** Options of the reduction itself that a job passes on. */
+type PassedOptions = Pick<
+  ReductionsOptions,
+  'constraint' | 'eps' | 'differenceBound' | 'ratioBound' | 'ratioBoundSlack' | 'upperBound' | 'bound' | 'T' | 'nu'
+>;
+
+/** Options of {@link trainReductions}: those of a job, and those of `ReductionsWrapper`. */
+export interface TrainReductionsOptions extends TrainingJobOptions, PassedOptions {
+  /**
+   * What learns, with the constraint and without.
+   * @defaultValue new LogisticRegression()
+   */
+  readonly estimator?: EstimatorSource | undefined;
+  /**
+   * Where tensors are computed.
+   * @defaultValue EVENHAND_TF_BACKEND, else 'auto'
+   */
+  readonly backend?: BackendChoice | undefined;
+}
+
+/** What {@link trainReductions} found. */
+export interface ReductionsJobResult extends TrainingJobResult {
+  /** The fitted reduction; it takes encoded features. */
+  readonly model: ReductionsWrapper;
+  /** How columns become its inputs. */
+  readonly features: readonly FeatureSpec[];
+  /** How often the estimator was asked. */
+  readonly oracleCalls: number;
+  /** The duality gap of the answer. */
+  readonly bestGap: number;
+  readonly iterations: number;
+  /** Predictors with a probability above 0. */
+  readonly predictors: number;
+  /** The largest left side of a constraint on the training rows, in expectation. */
+  readonly violation: number;
+}
+
+/**
+ * Trains on a table under a fairness constraint, by the exponentiated gradient
+ * reduction, and shows what that changed: accuracy and gaps of the constrained
+ * model and of the same estimator without the constraint, on rows that neither
+ * has seen and on those trained on.
+ *
+ * The rows are split by target and group (80/20 unless told otherwise). Features
+ * are encoded from training rows alone: numbers standardised, text one-hot,
+ * missing values marked. Sensitive columns are never features. `final` is the
+ * exact expectation over the model's chance. `bounded_group_loss` bounds each
+ * group's error rate by `upperBound`.
+ *
+ * The constraint holds on the training rows and in expectation, and is paid for
+ * in accuracy; on other rows the gap may be larger.
+ * @throws {DataValidationError} for unknown columns, a target without two values, one group, or too few rows
+ * @throws {ValueError} for a value out of range or an unknown name
+ * @throws {TrainingError} where the estimator fails
+ * @example
+ * ```ts
+ * import { sampleData } from 'evenhand';
+ * import { trainReductions } from 'evenhand/training';
+ *
+ * const { final, train } = await trainReductions(
+ *   { table: sampleData('cps-wages'), target: 'wage_above_median', sensitive: 'gender', features: ['education', 'experience'] },
+ *   { constraint: 'demographic_parity', eps: 0.01, backend: 'wasm' },
+ * );
+ * console.log(final.n, train.final.dpDiff < train.baseline.dpDiff);
+ * // 107 true
+ * ```
+ */
+export async function trainReductions(
+  source: TrainingSource,
+  options: TrainReductionsOptions = {},
+): Promise<ReductionsJobResult> {
+  const filled = fillJobOptions(options);
+  const estimator = toEstimator(options.estimator ?? new LogisticRegression({ backend: options.backend }));
+  const wrapper = createWrapper(options, estimator, filled.seed);
+  const rows = await prepareJob(source, filled);
+  const { backend } = await loadTensorflow({ backend: options.backend });
+  const { specs, warnings } = fitFeatures(rows.train.table, rows.training.features);
+  const [x, heldOut] = [encode(rows.train, specs), encode(rows.test, specs)];
+
+  const { signal, onProgress } = filled;
+  const baseline = await estimator.clone().fit(x, rows.train.y, { signal });
+  await wrapper.fit(x, rows.train.y, { sensitive: rows.train.groups, signal, onProgress });
+  // The search may end before its last iteration.
+  onProgress?.({ stage: 'exponentiated gradient', done: 1, total: 1 });
+  const decide = async (matrix: Matrix): Promise<JobDecisions> => ({
+    baseline: await baseline.predict(matrix, { threshold: 0.5 }),
+    final: await wrapper.predictProba(matrix),
+  });
+  const judged = judgeJob(rows, { train: await decide(x), test: await decide(heldOut) }, filled);
+
+  const { result } = wrapper;
+  const best = result.history[result.bestIteration];
+  const found: ReductionsJobResult = Object.freeze({
+    ...judged,
+    ...describeRows(rows),
+    constraint: Object.freeze({ ...describeModel(wrapper).constraint }),
+    seed: filled.seed,
+    backend,
+    warnings: Object.freeze([...warnings, ...fitWarnings(baseline), ...result.warnings, ...rows.warnings]),
+    model: wrapper,
+    features: specs,
+    oracleCalls: result.oracleCalls,
+    bestGap: result.bestGap,
+    iterations: result.lastIteration + 1,
+    predictors: result.weights.filter((weight) => weight > 0).length,
+    violation: best?.violation ?? NaN,
+  });
+  await save(found, rows, filled);
+  return found;
+}
+
+function createWrapper(
+  { constraint: given, eps, differenceBound, ratioBound, ratioBoundSlack, upperBound, bound, T, nu }: PassedOptions,
+  estimator: Estimator,
+  seed: number,
+): ReductionsWrapper {
+  const constraint = oneOf('constraint', given ?? 'demographic_parity', REDUCTION_CONSTRAINTS);
+  return new ReductionsWrapper({
+    estimator,
+    constraint,
+    // A job judges decisions, so that the loss is that of decisions.
+    ...(constraint === 'bounded_group_loss' ? { loss: 'zero_one' } : {}),
+    ...{ eps, differenceBound, ratioBound, ratioBoundSlack, upperBound, bound, T, nu, seed },
+  });
+}
+
+function encode({ table, y }: TrainingRows, specs: readonly FeatureSpec[]): Matrix {
+  return { rows: y.length, columns: encodedWidth(specs), values: encodeFeatures(table, specs) };
+}
+
+function fitWarnings(baseline: Estimator): string[] {
+  if (!(baseline instanceof LogisticRegression)) return [];
+  return baseline.warnings.map((warning) => `the model without the constraint: ${warning}`);
+}
+
+async function save(found: ReductionsJobResult, rows: JobRows, { modelPath, signal }: FilledJobOptions): Promise<void> {
+  signal?.throwIfAborted();
+  if (modelPath === undefined) return;
+  const { groups, ...data } = describeRows(rows);
+  const { features, backend } = found;
+  await saveModel(found.model, modelPath, { features, data, groups, metrics: cardMetrics(found), backend });
+}

@@ -1,0 +1,86 @@
+import { z } from 'zod';
+
+import { NETWORK_TASKS } from '../networks/network-task.ts';
+import { featureSchema } from './feature-json.ts';
+
+/** The file that tells an evenhand model folder from any other. */
+export const CARD_FILE = 'card.json';
+
+/** What the card of a single model says it is. */
+export const MODEL_KIND = 'evenhand model';
+
+/** What the card of a sweep's folder says it is; the folders in it have cards of single models. */
+export const SWEEP_KIND = 'evenhand sweep';
+
+/** What made a model. */
+export const MODEL_METHODS = [
+  'regularized',
+  'lagrangian',
+  'reductions',
+  'grid_search',
+  'logistic_regression',
+  'ml_logistic_regression',
+  'linear_regression',
+  'constant_classifier',
+  'estimator',
+] as const;
+
+/** One of {@link MODEL_METHODS}. */
+export type ModelMethod = (typeof MODEL_METHODS)[number];
+
+/** What a model gives a row. */
+const MODEL_OUTPUTS = [
+  'probability of the positive label',
+  'probability of a positive randomised decision',
+  'score, positive from 0.5',
+  'value',
+] as const;
+
+/** One of {@link MODEL_OUTPUTS}. */
+export type ModelOutput = (typeof MODEL_OUTPUTS)[number];
+
+/** Group labels may be any text, `__proto__` too, which a schema of records would drop. */
+const counts = z.custom<Readonly<Record<string, number>>>(
+  (value) =>
+    typeof value === 'object' &&
+    value !== null &&
+    !Array.isArray(value) &&
+    Object.values(value).every((count) => Number.isInteger(count) && count >= 0),
+  'counts of rows by group are expected',
+);
+
+const record = z.record(z.string(), z.unknown());
+
+/** The card of a single model. */
+export const cardSchema = z.object({
+  kind: z.literal(MODEL_KIND),
+  method: z.enum(MODEL_METHODS),
+  task: z.enum(NETWORK_TASKS),
+  output: z.enum(MODEL_OUTPUTS),
+  files: z.array(z.string()).min(1),
+  versions: z.object({ evenhand: z.string(), tfjs: z.string() }),
+  data: z
+    .object({
+      target: z.string(),
+      positive_label: z.string().nullable(),
+      sensitive: z.array(z.string()),
+      n_train: z.int().min(0),
+      n_test: z.int().min(0),
+      n_dropped: z.int().min(0),
+    })
+    .nullable(),
+  groups: counts.nullable(),
+  constraint: record.nullable(),
+  metrics: z.array(record),
+  features: z.array(featureSchema).min(1),
+  seed: z.number().nullable(),
+  backend: z.string().nullable(),
+  notes: z.array(z.string()),
+});
+
+/**
+ * What is known of a saved model, as its `card.json` has it: plain data in
+ * snake_case. `groups` are the rows trained on, by group; `metrics` one entry
+ * per set of rows, the held-out ones first; what is unknown is null.
+ */
+export type ModelCard = z.infer<typeof cardSchema>;

@@ -1,0 +1,78 @@
+import { readFile, stat } from 'node:fs/promises';
+import path from 'node:path';
+
+import type { z } from 'zod';
+
+import { DataValidationError } from '../../exceptions/index.ts';
+
+/** No file of a model is larger; what is would only fill the memory. */
+const LARGEST_BYTES = 1024 * 1024 * 1024;
+
+/**
+ * The bytes of one file of a model folder.
+ * @throws {DataValidationError} where it cannot be read
+ */
+export async function readModelFile(folder: string, name: string): Promise<Buffer> {
+  const place = path.join(folder, name);
+  try {
+    const found = await stat(place);
+    // A pipe would be waited for without end; a folder is named by its own error.
+    if (!found.isFile() && !found.isDirectory()) throw new RangeError('it is not a regular file');
+    if (found.size > LARGEST_BYTES) throw new RangeError(`it has ${String(found.size)} bytes`);
+    return await readFile(place);
+  } catch (cause) {
+    throw badModelFile(folder, name, reasonOf(cause), cause);
+  }
+}
+
+/**
+ * A JSON file of a model folder.
+ * @throws {DataValidationError} where it cannot be read or is no JSON
+ */
+export async function readModelJson(folder: string, name: string): Promise<unknown> {
+  const bytes = await readModelFile(folder, name);
+  try {
+    return JSON.parse(bytes.toString('utf8'));
+  } catch (cause) {
+    throw badModelFile(folder, name, 'it is no whole JSON', cause);
+  }
+}
+
+/**
+ * Plain data by a schema.
+ * @throws {DataValidationError} naming the first field that is not as it should be
+ */
+export function parseModelFile<Schema extends z.ZodType>(
+  folder: string,
+  name: string,
+  schema: Schema,
+  value: unknown,
+): z.output<Schema> {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const field = issue?.path.join('.') ?? '';
+  throw badModelFile(
+    folder,
+    name,
+    `${field === '' ? '' : `${field}: `}${issue?.message ?? 'it is unreadable'}`,
+    parsed.error,
+  );
+}
+
+/** The error of a file that is no part of a model, or not whole. */
+export function badModelFile(folder: string, name: string, reason: string, cause?: unknown): DataValidationError {
+  return new DataValidationError(`Cannot load the model '${folder}': ${name}: ${reason.replace(/\.$/, '')}.`, {
+    context: { path: folder, file: name },
+    suggestion: 'Name a folder that saveModel or --save-model wrote, or save the model again.',
+    cause,
+  });
+}
+
+function reasonOf(cause: unknown): string {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+  if (code === 'ENOENT') return 'there is no such file';
+  if (code === 'ENOTDIR') return 'the model is a folder, and this is a file';
+  if (code === 'EISDIR') return 'it is a folder';
+  return cause instanceof RangeError ? cause.message : `the system says ${code === '' ? String(cause) : code}`;
+}

@@ -1,0 +1,181 @@
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+
+import { ValueError } from '../../exceptions/index.ts';
+import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import { VERSION } from '../../internal/version.ts';
+import { writeFolderAtomic } from '../../io/atomic-write.ts';
+import { currentTensorflow, type Tf } from '../../tensor/index.ts';
+import { encodedWidth, type FeatureSpec } from '../data/feature-encoder.ts';
+import { describeModel, type ModelParts, type SavableModel } from './describe-model.ts';
+import { featureToJson, plainFeatures } from './feature-json.ts';
+import { holdsOnlyModel } from './holds-only.ts';
+import { CARD_FILE, MODEL_KIND, type ModelCard } from './model-card.ts';
+import { TOPOLOGY_FILE, toJsonText, WEIGHTS_FILE, writeLayers } from './write-layers.ts';
+
+/** What to say of a model beside what it knows itself; all of it goes into the card. */
+export interface ModelDescription {
+  /**
+   * How columns become the model's inputs, or the names of columns that it takes as they are.
+   * @defaultValue the encoding that a trainer learned; else x0, x1 and so on, taken as they are
+   */
+  readonly features?: readonly FeatureSpec[] | readonly string[] | undefined;
+  /**
+   * The data learned from and judged on.
+   * @defaultValue null
+   */
+  readonly data?: ModelData | undefined;
+  /**
+   * Rows trained on, by group.
+   * @defaultValue null
+   */
+  readonly groups?: Readonly<Record<string, number>> | undefined;
+  /**
+   * What the model comes to, one entry per set of rows: `{ rows: 'test', accuracy: 0.8, accuracy_ci: [0.7, 0.9] }`.
+   * @defaultValue no entries
+   */
+  readonly metrics?: readonly Readonly<Record<string, unknown>>[] | undefined;
+  /**
+   * Where it was trained.
+   * @defaultValue what the model knows of it
+   */
+  readonly backend?: string | undefined;
+}
+
+/** The data of a {@link ModelDescription}. */
+export interface ModelData {
+  readonly target: string;
+  /** The label counted as 1; null where the target is 0/1 or a number. */
+  readonly positiveLabel: string | null;
+  readonly sensitive: readonly string[];
+  readonly nTrain: number;
+  readonly nTest: number;
+  readonly nDropped: number;
+}
+
+/** The file with what a model's own `toJSON` gives. */
+export const REDUCTIONS_FILE = 'reductions.json';
+export const ESTIMATOR_FILE = 'estimator.json';
+
+/** Said where no layers can be written. */
+const NO_LAYERS =
+  'There is no model.json: the predictors are not linear in the features, and TensorFlow.js has no layers for them. Load this folder with evenhand.';
+
+/**
+ * Saves a fitted model as a folder: a TensorFlow.js layers model (`model.json`,
+ * `weights.bin`) that plain `@tensorflow/tfjs` loads, and `card.json` with
+ * method, data, groups, constraint, metrics, the encoding of every feature, seed
+ * and versions. The layers map encoded features to the card's `output`:
+ *
+ * - networks: their layers, the last one a sigmoid, or a regression's values in the target's units;
+ * - linear estimators: one layer;
+ * - `ReductionsWrapper` over them: the probability that the randomised model
+ *   decides 1, sum_k w_k 1[x b_k + c_k >= 0], which is no probability of the label;
+ * - `GridSearchReduction`: its best predictor.
+ *
+ * Estimators and reductions also keep their own JSON (`estimator.json`,
+ * `reductions.json`), from which `loadModel` restores them to the last digit,
+ * randomisation included. Where predictors are not linear there is that file alone,
+ * and `notes` say so. Nothing is half-written; a folder that holds anything
+ * but such a model is never replaced.
+ * @param folder written whole or not at all
+ * @returns the card
+ * @throws {TrainingError} where the model has not been fitted
+ * @throws {ValueError} for anything that is no model, or features that do not fit it
+ * @throws {DataValidationError} where the folder cannot be written or holds something else
+ * @example
+ * ```ts
+ * import { loadModel, LogisticRegression, saveModel } from 'evenhand/training';
+ *
+ * const model = await new LogisticRegression().fit([[1], [2], [3], [4]], [0, 0, 1, 1]);
+ * const card = await saveModel(model, 'model', { features: ['priors'] });
+ * const loaded = await loadModel('model');
+ * console.log(card.method, await loaded.predict({ priors: [1, 4] }));
+ * // logistic_regression Uint8Array(2) [ 0, 1 ]
+ * ```
+ */
+export async function saveModel(
+  model: SavableModel,
+  folder: string,
+  description: ModelDescription = {},
+): Promise<ModelCard> {
+  const parts = describeModel(model);
+  const specs = featuresOf(parts, description.features);
+  const layers = parts.layersFor(encodedWidth(specs));
+  const files = [...(layers === undefined ? [] : [TOPOLOGY_FILE, WEIGHTS_FILE]), ...jsonFile(parts)];
+  const tf = currentTensorflow();
+  const card = cardOf(tf, parts, specs, description, files);
+  await writeFolderAtomic(
+    folder,
+    async (target) => {
+      if (layers !== undefined) await writeLayers(tf, target, layers);
+      for (const name of jsonFile(parts)) await writeFile(path.join(target, name), toJsonText(parts.json));
+      await writeFile(path.join(target, CARD_FILE), toJsonText(card));
+    },
+    holdsOnlyModel,
+  );
+  return card;
+}
+
+/** The name of the file that holds the model's own JSON, if it has any. */
+function jsonFile({ json, method }: ModelParts): string[] {
+  if (json === null) return [];
+  return [method === 'reductions' || method === 'grid_search' ? REDUCTIONS_FILE : ESTIMATOR_FILE];
+}
+
+function featuresOf({ specs, inputs }: ModelParts, given: ModelDescription['features']): readonly FeatureSpec[] {
+  if (specs !== undefined) {
+    if (given === undefined) return specs;
+    throw invalidParameter('features', 'be left out for a trainer, which has its own', JSON.stringify(given));
+  }
+  const names = Array.from({ length: inputs ?? 0 }, (_, index) => `x${String(index)}`);
+  const features = (given ?? names).map((feature) => (typeof feature === 'string' ? plainFeature(feature) : feature));
+  const width = encodedWidth(features);
+  if (width > 0 && width === (inputs ?? width)) return features;
+  throw new ValueError(
+    inputs === undefined
+      ? 'The features parameter must name the columns that the model takes, since the model does not know their number.'
+      : `The features parameter must make ${String(inputs)} inputs. Got ${String(width)} instead.`,
+    { context: { parameter: 'features', inputs, width }, suggestion: 'Name the columns that it was fitted on.' },
+  );
+}
+
+function plainFeature(name: string): FeatureSpec {
+  return plainFeatures([name])[0] as FeatureSpec;
+}
+
+function cardOf(
+  tf: Tf,
+  { method, task, output, constraint, seed, backend }: ModelParts,
+  specs: readonly FeatureSpec[],
+  { data, groups, metrics = [], ...more }: ModelDescription,
+  files: readonly string[],
+): ModelCard {
+  const card: ModelCard = {
+    kind: MODEL_KIND,
+    method,
+    task,
+    output,
+    files: [...files],
+    versions: { evenhand: VERSION, tfjs: tf.version.tfjs },
+    data:
+      data === undefined
+        ? null
+        : {
+            target: data.target,
+            positive_label: data.positiveLabel,
+            sensitive: [...data.sensitive],
+            n_train: data.nTrain,
+            n_test: data.nTest,
+            n_dropped: data.nDropped,
+          },
+    groups: groups ?? null,
+    constraint: constraint === null ? null : { ...constraint },
+    metrics: metrics.map((entry) => ({ ...entry })),
+    features: specs.map(featureToJson),
+    seed,
+    backend: more.backend ?? backend,
+    notes: files.includes(TOPOLOGY_FILE) ? [] : [NO_LAYERS],
+  };
+  return Object.freeze(card);
+}

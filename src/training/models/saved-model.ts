@@ -1,0 +1,164 @@
+import { DataValidationError, ValueError } from '../../exceptions/index.ts';
+import { nearestNames } from '../../internal/nearest.ts';
+import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import { VERSION } from '../../internal/version.ts';
+import type { Table } from '../../table/index.ts';
+import type { FeatureSpec } from '../data/feature-encoder.ts';
+import type { MatrixSource } from '../data/read-matrix.ts';
+import type { Estimator } from '../estimators/estimator.ts';
+import { decide } from '../estimators/estimator-rows.ts';
+import { featureTable } from '../networks/fit-inputs.ts';
+import type { GridSearchReduction } from '../reductions/grid-search-reduction.ts';
+import type { Randomization } from '../reductions/mixture.ts';
+import type { ReductionsWrapper } from '../reductions/reductions-wrapper.ts';
+import { describeGaps } from './feature-gaps.ts';
+import type { ModelCard } from './model-card.ts';
+
+/** Options of {@link SavedModel.predict}. */
+export interface SavedModelPredictOptions {
+  /**
+   * Scores of at least this much become 1. A randomised model then decides without chance, and its constraint was not
+   * made for such decisions.
+   * @defaultValue 0.5 where scores are probabilities; values and randomised models have none
+   */
+  readonly threshold?: number | undefined;
+  /**
+   * For a randomised model, its draw.
+   * @defaultValue the seed that the model was made with
+   */
+  readonly seed?: number | undefined;
+  /**
+   * For a randomised model: chance anew by the row's place, or by a hash of its features.
+   * @defaultValue what the model was made with
+   */
+  readonly randomization?: Randomization | undefined;
+}
+
+/** How a kind of model answers, on a table that has its columns. */
+export interface Predictor {
+  readonly specs: readonly FeatureSpec[];
+  /** The model itself, where its own JSON was saved. */
+  readonly restored: ReductionsWrapper | GridSearchReduction | Estimator | undefined;
+  /** What the layers model gives, [rows]. */
+  scores(table: Table): Promise<Float64Array>;
+  /** Decisions or values drawn at random; undefined for a model that decides without chance. */
+  readonly draw?: ((table: Table, options: SavedModelPredictOptions) => Promise<Uint8Array | Float64Array>) | undefined;
+}
+
+/**
+ * A model read from a folder by `loadModel`. Tables are encoded as in training:
+ * numbers standardised, texts as one column each, missing values marked where
+ * training saw any and else set to the mean. A matrix stands for columns
+ * called x0, x1 and so on.
+ */
+export class SavedModel {
+  /** What is known of the model: the content of its `card.json`. */
+  readonly card: ModelCard;
+  /** What a user should know before relying on it: another version's work, say. */
+  readonly warnings: readonly string[];
+  readonly #predictor: Predictor;
+
+  /** Made by `loadModel`. */
+  constructor(card: ModelCard, predictor: Predictor) {
+    this.card = card;
+    this.#predictor = predictor;
+    const { evenhand } = card.versions;
+    this.warnings = Object.freeze(
+      evenhand === VERSION ? [] : [`the model was saved by evenhand ${evenhand}, and this is ${VERSION}`],
+    );
+  }
+
+  /** The columns that a table must have. */
+  get columns(): readonly string[] {
+    return this.#predictor.specs.map(({ name }) => name);
+  }
+
+  /** Whether two equal rows may be decided differently. */
+  get isRandomized(): boolean {
+    return this.#predictor.draw !== undefined;
+  }
+
+  /** The reduction or estimator itself; undefined for a network. It takes encoded features. */
+  get restored(): ReductionsWrapper | GridSearchReduction | Estimator | undefined {
+    return this.#predictor.restored;
+  }
+
+  /**
+   * What the layers model gives each row, `card.output`: a probability of 1, the
+   * probability that a randomised model decides 1, or a value: [rows].
+   * @throws {DataValidationError} naming the columns that are missing, or the first value that cannot be used
+   */
+  async scores(x: MatrixSource): Promise<Float64Array> {
+    return this.#predictor.scores(await this.#read(x));
+  }
+
+  /**
+   * {@link SavedModel.scores} of a model that decides: [rows], in [0, 1].
+   * @throws {ValueError} for a model of values
+   * @throws {DataValidationError} as `scores`
+   */
+  async predictProba(x: MatrixSource): Promise<Float64Array> {
+    if (this.card.task === 'binary') return this.scores(x);
+    throw new ValueError('This model gives values and no probabilities.', {
+      context: { task: this.card.task },
+      suggestion: 'Use predict or scores.',
+    });
+  }
+
+  /**
+   * Decisions, 1 where the score is at least `threshold`; those of a randomised
+   * model are drawn, the same for the same seed and rows; a regression's values: [rows].
+   * @throws {ValueError} for options that do nothing here, or exclude each other
+   * @throws {DataValidationError} as `scores`
+   */
+  async predict(x: MatrixSource, options: SavedModelPredictOptions = {}): Promise<Uint8Array | Float64Array> {
+    this.#assertOptions(options);
+    const table = await this.#read(x);
+    const { draw } = this.#predictor;
+    if (draw !== undefined && options.threshold === undefined) return draw(table, options);
+    const scores = await this.#predictor.scores(table);
+    const threshold = options.threshold ?? (this.card.task === 'binary' ? 0.5 : undefined);
+    return threshold === undefined ? scores : decide(scores, threshold);
+  }
+
+  /** What in these rows training did not see, in words: texts without a column, values missing. */
+  async describeGaps(x: MatrixSource): Promise<string[]> {
+    return describeGaps(await this.#read(x), this.#predictor.specs);
+  }
+
+  #assertOptions({ threshold, seed, randomization }: SavedModelPredictOptions): void {
+    for (const [name, value] of Object.entries({ seed, randomization })) {
+      if (value === undefined) continue;
+      if (!this.isRandomized) throw invalidParameter(name, 'be left out: this model decides without chance', value);
+      if (threshold === undefined) continue;
+      throw invalidParameter(name, 'be left out where a threshold decides', value);
+    }
+  }
+
+  async #read(x: MatrixSource): Promise<Table> {
+    const table = await featureTable(x);
+    assertColumns(table, this.columns);
+    return table;
+  }
+}
+
+/**
+ * Checks that a table has columns.
+ * @throws {DataValidationError} naming all that are missing, each with the nearest name
+ */
+export function assertColumns(table: Table, names: readonly string[]): void {
+  const missing = names.filter((name) => !table.has(name));
+  if (missing.length === 0) return;
+  const shown = missing.slice(0, 8).map((name) => {
+    const [near] = nearestNames(name, table.columnNames);
+    return near === undefined ? `'${name}'` : `'${name}' (did you mean '${near}'?)`;
+  });
+  const more = missing.length > shown.length ? ` and ${String(missing.length - shown.length)} more` : '';
+  throw new DataValidationError(
+    `The rows lack ${missing.length === 1 ? 'a column' : `${String(missing.length)} columns`} that the model needs: ${shown.join(', ')}${more}.`,
+    {
+      context: { missing, columns: table.columnNames },
+      suggestion: `Give the columns that it was trained on. The rows have ${String(table.columnNames.length)}: ${table.columnNames.slice(0, 8).join(', ')}${table.columnNames.length > 8 ? ', …' : ''}.`,
+    },
+  );
+}

@@ -1,0 +1,53 @@
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+
+import type { Tf } from '../../tensor/index.ts';
+import type { DenseLayer } from './dense-layer.ts';
+
+/** The files of a TensorFlow.js layers model. */
+export const TOPOLOGY_FILE = 'model.json';
+export const WEIGHTS_FILE = 'weights.bin';
+
+/** Writes layers as a model that `tf.loadLayersModel` of plain `@tensorflow/tfjs` reads. */
+export async function writeLayers(tf: Tf, folder: string, layers: readonly DenseLayer[]): Promise<void> {
+  const model = tf.sequential({
+    // Names of our own: those made by TensorFlow.js count up with every model of the process.
+    name: 'evenhand',
+    layers: layers.map(({ inputs, outputs, activation }, index) =>
+      tf.layers.dense({
+        name: `dense_${String(index + 1)}`,
+        units: outputs,
+        activation,
+        ...(index === 0 ? { inputShape: [inputs] } : {}),
+      }),
+    ),
+  });
+  try {
+    tf.tidy(() => {
+      model.setWeights(
+        layers.flatMap(({ kernel, bias, inputs, outputs }) => [
+          tf.tensor2d(kernel, [inputs, outputs]),
+          tf.tensor1d(bias),
+        ]),
+      );
+    });
+    await model.save(
+      tf.io.withSaveHandler(async ({ modelTopology, weightSpecs, weightData, format, generatedBy }) => {
+        const weightsManifest = [{ paths: [WEIGHTS_FILE], weights: weightSpecs }];
+        await writeFile(
+          path.join(folder, TOPOLOGY_FILE),
+          toJsonText({ format, generatedBy, modelTopology, weightsManifest }),
+        );
+        await writeFile(path.join(folder, WEIGHTS_FILE), Buffer.from(tf.io.CompositeArrayBuffer.join(weightData)));
+        return { modelArtifactsInfo: { dateSaved: new Date(0), modelTopologyType: 'JSON' as const } };
+      }),
+    );
+  } finally {
+    model.dispose();
+  }
+}
+
+/** Plain data as the text of a file. */
+export function toJsonText(value: unknown): string {
+  return `${JSON.stringify(value, undefined, 2)}\n`;
+}

@@ -1,0 +1,126 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+
+import { expect } from 'chai';
+
+import { loadData } from '../../src/io/index.ts';
+import { runCli, useTemporaryFolder } from '../helpers/run-cli.ts';
+import { encodeByHand, type PlainValue, predictWithPlainTfjs, readCard } from '../training/models/plain-tfjs.ts';
+
+const folder = useTemporaryFolder();
+const at = (name: string): string => path.join(folder(), name);
+const wages = ['--target', 'wage_above_median', '--sensitive', 'gender', '--features', 'education,experience,union'];
+
+async function run(...args: string[]): Promise<string> {
+  const { code, stdout, stderr } = await runCli(args);
+  expect(code, stderr).to.equal(0);
+  return stdout;
+}
+
+describe('evenhand predict', () => {
+  before(async function () {
+    this.timeout(120_000);
+    await run('sample-data', 'cps-wages', '--out', at('wages.csv'));
+    const shared = ['--csv', at('wages.csv'), ...wages];
+    await run('train-reductions', ...shared, '--eps', '0.01', '--save-model', at('reductions'));
+    await run('train-lagrangian', ...shared, '--epochs', '3', '--save-model', at('lagrangian'));
+    const sweep = ['--etas', '0,0.5', '--epochs', '2', '--save-model', at('sweep')];
+    await run('train-regularized', ...shared, ...sweep, '--min-group-size', '10');
+  });
+
+  const models: [string, string[], folder: string][] = [
+    ['reductions', ['--model', 'reductions'], 'reductions'],
+    ['a lagrangian network', ['--model', 'lagrangian'], 'lagrangian'],
+    ['one network of a sweep, by its folder', ['--model', 'sweep/eta-0.5'], 'sweep/eta-0.5'],
+    ["one network of a sweep, by the sweep's folder and eta", ['--model', 'sweep', '--eta', '0.5'], 'sweep/eta-0.5'],
+  ];
+  for (const [title, args, place] of models) {
+    it(`adds to every row what ${title} says, as plain TensorFlow.js says it`, async () => {
+      const out = at('decisions.csv');
+      const { code, stdout, stderr } = await runCli(['predict', ...args, '--csv', 'wages.csv', '--out-csv', out], { cwd: folder() }); // prettier-ignore
+      expect([code, stderr]).to.deep.equal([0, `Wrote ${out}\n`]);
+      expect(stdout).to.match(/^534 rows scored for 'wage_above_median' by a model of /);
+      const [given, found] = [await loadData(at('wages.csv')), await loadData(out)];
+      expect(found.columnNames).to.deep.equal([...given.columnNames, 'score', 'prediction']);
+      const card = readCard(at(place));
+      const rows = given.toRecords() as Record<string, PlainValue>[];
+      const plain = await predictWithPlainTfjs(at(place), rows.map((row) => encodeByHand(card, row))); // prettier-ignore
+      const predictions = found.numeric('prediction').values;
+      found.numeric('score').values.forEach((score, row) => {
+        expect(score).to.be.closeTo(plain[row] as number, 1e-6);
+        if (place !== 'reductions') expect(predictions[row]).to.equal(Number(score >= 0.5));
+        else expect(predictions[row]).to.be.oneOf([0, 1]);
+      });
+    });
+  }
+
+  it('leaves the rows as they were, to the byte', async () => {
+    await run('predict', '--model', at('lagrangian'), '--csv', at('wages.csv'), '--out-csv', at('same.csv'));
+    const withoutLast = (line: string): string => line.split(',').slice(0, -2).join(',');
+    const lines = (name: string): string[] => readFileSync(at(name), 'utf8').trimEnd().split('\n');
+    expect(lines('same.csv').map(withoutLast)).to.deep.equal(lines('wages.csv'));
+  });
+
+  it("decides by --threshold; a randomised model's draw follows --seed and --randomization", async () => {
+    const predict = async (model: string, ...args: string[]): Promise<Float64Array> => {
+      await run('predict', '--model', at(model), '--csv', at('wages.csv'), '--out-csv', at('drawn.csv'), ...args);
+      return (await loadData(at('drawn.csv'))).numeric('prediction').values;
+    };
+    const scores = async (): Promise<Float64Array> => (await loadData(at('drawn.csv'))).numeric('score').values;
+    const low = await predict('lagrangian', '--threshold', '0.3');
+    expect([...low]).to.deep.equal([...(await scores())].map((score) => Number(score >= 0.3)));
+    const [first, again, other] = [await predict('reductions', '--seed', '1'), await predict('reductions', '--seed', '1'), await predict('reductions', '--seed', '2')]; // prettier-ignore
+    expect(again).to.deep.equal(first);
+    expect(other).to.not.deep.equal(first);
+    const byRow = await predict('reductions', '--randomization', 'row');
+    const inputs = (await loadData(at('wages.csv'))).toRecords().map(({ education, experience, union }) => [education, experience, union].join()); // prettier-ignore
+    byRow.forEach((decision, row) => expect(decision).to.equal(byRow[inputs.indexOf(inputs[row] ?? '')]));
+  });
+
+  it('--json tells what was written', async () => {
+    const args = ['--csv', at('wages.csv'), '--out-csv', at('json.csv'), '--json', '--quiet'];
+    const body = JSON.parse(await run('predict', '--model', at('reductions'), ...args)) as Record<string, unknown>;
+    expect(body).to.include({ n: 534, method: 'reductions', score_column: 'score', prediction_column: 'prediction' });
+    const found = await loadData(at('json.csv'));
+    expect(body['n_positive']).to.equal(found.numeric('prediction').values.reduce((sum, one) => sum + one, 0));
+  });
+
+  it('--help shows the options and examples', async () => {
+    const stdout = await run('predict', '--help');
+    for (const option of ['--model', '--csv', '--out-csv', '--threshold', '--seed', '--json', '--quiet', '--verbose']) expect(stdout).to.include(option); // prettier-ignore
+    expect(stdout).to.include('Examples:');
+  });
+
+  const write = (name: string, lines: readonly string[]): string => {
+    writeFileSync(at(name), `${lines.join('\n')}\n`);
+    return at(name);
+  };
+  const refusals: [string, () => string[], RegExp][] = [
+    ['nothing named', () => [], /Missing: --model and --csv\./],
+    ['a sweep without an eta', () => ['--model', at('sweep'), '--csv', at('wages.csv')], /holds a sweep of 2 networks: eta-0, eta-0\.5\. Name one of them: .*--eta 0/], // prettier-ignore
+    ['an eta that the sweep has not', () => ['--model', at('sweep'), '--eta', '7', '--csv', at('wages.csv')], /none of them for eta 7: eta-0, eta-0\.5/], // prettier-ignore
+    ['no model', () => ['--model', at('nowhere'), '--csv', at('wages.csv')], /Cannot load the model '.*nowhere': card\.json: there is no such file/], // prettier-ignore
+    ['missing columns', () => ['--model', at('reductions'), '--csv', write('less.csv', ['educatoin,union', '1,member'])], /lack 2 columns that the model needs: 'education' \(did you mean 'educatoin'\?\), 'experience'/], // prettier-ignore
+    ['text for numbers', () => ['--model', at('reductions'), '--csv', write('text.csv', ['education,experience,union', 'much,1,x'])], /Column 'education' should hold numbers, but row 1 holds 'much'/], // prettier-ignore
+    ['a seed for a model without chance', () => ['--model', at('lagrangian'), '--csv', at('wages.csv'), '--seed', '1'], /seed parameter must be left out: this model decides without chance/], // prettier-ignore
+    ['a seed beside a threshold', () => ['--model', at('reductions'), '--csv', at('wages.csv'), '--seed', '1', '--threshold', '0.5'], /seed parameter must be left out where a threshold decides/], // prettier-ignore
+    ['an unknown randomisation', () => ['--model', at('reductions'), '--csv', at('wages.csv'), '--randomization', 'coin'], /--randomization must be one of draw, row; got "coin"/], // prettier-ignore
+  ];
+  for (const [title, args, pattern] of refusals) {
+    it(`${title}: one line, exit code 2, nothing written`, async () => {
+      const { code, stdout, stderr } = await runCli(['predict', ...args(), '--out-csv', at('new.csv')]);
+      expect(stderr).to.match(pattern);
+      expect(stderr.trimEnd().split('\n'), stderr).to.have.length(1);
+      expect([code, stdout]).to.deep.equal([2, '']);
+      expect(existsSync(at('new.csv'))).to.equal(false);
+      expect(readdirSync(folder()).filter((name) => name.endsWith('.tmp'))).to.deep.equal([]);
+    });
+  }
+
+  it('an output under a file is known before the work', async () => {
+    const args = ['--model', at('nowhere'), '--csv', at('wages.csv'), '--out-csv', path.join(at('wages.csv'), 'x.csv')];
+    const { code, stderr } = await runCli(['predict', ...args]);
+    expect(code).to.equal(2);
+    expect(stderr).to.match(/a part of the path is a file/);
+  });
+});

@@ -1,0 +1,174 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+
+import { expect } from 'chai';
+
+import { describeWithReference, readVectors, referencePath } from '../helpers/reference.ts';
+import { runCli, useTemporaryFolder } from '../helpers/run-cli.ts';
+
+interface Quality {
+  readonly accuracy: number;
+  readonly accuracy_ci: readonly [number, number];
+  readonly dp_diff: number;
+  readonly dp_diff_ci: readonly [number, number];
+  readonly eo_diff: number;
+}
+interface ReductionsJson {
+  readonly baseline: Quality;
+  readonly final: Quality;
+  readonly train: { readonly final: Quality };
+  readonly oracle_calls: number;
+  readonly best_gap: number;
+  readonly iterations: number;
+  readonly seconds: number;
+  readonly n_train: number;
+  readonly n_test: number;
+  readonly positive_label: string | null;
+}
+
+const folder = useTemporaryFolder();
+
+async function makeWages(): Promise<string> {
+  const file = path.join(folder(), 'wages.csv');
+  if (!existsSync(file)) await runCli(['sample-data', 'cps-wages', '--out', file]);
+  return file;
+}
+
+const wages = ['--target', 'wage_above_median', '--sensitive', 'gender', '--features', 'education,experience,union'];
+
+describe('evenhand train-reductions', () => {
+  it('prints what the constraint changed and cost, and writes JSON and a model', async () => {
+    const out = (name: string): string => path.join(folder(), 'run', name);
+    const { code, stdout, stderr } = await runCli([
+      ...['train-reductions', '--csv', await makeWages(), ...wages, '--eps', '0.05'],
+      ...['--out-json', out('result.json'), '--save-model', out('model')],
+    ]);
+    expect([code, stderr]).to.deep.equal([0, `Wrote ${out('result.json')}\nWrote ${out('model')}\n`]);
+    expect(stdout).to.match(/^Predicting 'wage_above_median', by 'gender': 427 rows trained on, 107 held out\./);
+    expect(stdout).to.match(/^ +unconstrained +95% +constrained +95% +change$/m);
+    expect(stdout).to.match(/^DP diff, training rows +0\.\d{4} +\[/m);
+    expect(stdout).to.match(/^female +\d+ +0\.\d{3} /m);
+    expect(stdout).to.match(/^Constrained on the training rows, in expectation.*: each group's rate of positive decisions/m); // prettier-ignore
+    expect(stdout).to.match(
+      /^Bound 0\.05, largest difference from the overall rate 0\.\d{4}\. .* oracle calls, duality gap /m,
+    );
+    const body = JSON.parse(readFileSync(out('result.json'), 'utf8')) as ReductionsJson;
+    expect(body).to.include.all.keys('baseline', 'final', 'oracle_calls', 'best_gap', 'iterations', 'seconds');
+    for (const part of [body.baseline, body.final]) expect(part).to.include.all.keys('accuracy', 'dp_diff', 'eo_diff');
+    expect(body.final.dp_diff).to.be.within(...body.final.dp_diff_ci);
+    expect(body.train.final.dp_diff).to.be.at.most(0.1 + 0.01);
+    expect(readdirSync(out('model')).sort()).to.deep.equal(['card.json', 'model.json', 'reductions.json', 'weights.bin']); // prettier-ignore
+  });
+
+  it('gives the same numbers twice for the same seed, all JSON on stdout', async () => {
+    const run = async (): Promise<unknown> => {
+      const args = ['train-reductions', '--csv', await makeWages(), ...wages, '--T', '10', '--seed', '7', '--json'];
+      const { stdout, stderr } = await runCli([...args, '--quiet']);
+      expect(stderr).to.equal('');
+      const { seconds, ...rest } = JSON.parse(stdout) as ReductionsJson;
+      expect(seconds).to.be.greaterThan(0);
+      return rest;
+    };
+    expect(await run()).to.deep.equal(await run());
+  });
+
+  it('takes every constraint, and a bound between any two groups', async () => {
+    const csv = await makeWages();
+    for (const args of [
+      ['--constraint', 'equalized_odds', '--bound', 'pairwise'],
+      ['--constraint', 'true_positive_rate_parity', '--difference-bound', '0.1'],
+      ['--constraint', 'false_positive_rate_parity', '--ratio-bound', '0.8'],
+      ['--constraint', 'error_rate_parity'],
+      ['--constraint', 'bounded_group_loss', '--upper-bound', '0.4'],
+    ]) {
+      const { code, stdout } = await runCli(['train-reductions', '--csv', csv, ...wages, '--T', '6', ...args]);
+      expect(code, args.join(' ')).to.equal(0);
+      expect(stdout).to.match(/^Bound/m);
+    }
+  });
+
+  it('says where a bound cannot be met', async () => {
+    const args = ['--constraint', 'bounded_group_loss', '--upper-bound', '0.01'];
+    const { code, stdout } = await runCli(['train-reductions', '--csv', await makeWages(), ...wages, ...args]);
+    expect(code).to.equal(0);
+    expect(stdout).to.match(/^Bound 0\.01, largest error rate 0\.\d{4}\. The bound cannot be met/m);
+  });
+
+  it('--help shows the options and examples', async () => {
+    const { code, stdout } = await runCli(['train-reductions', '--help']);
+    for (const option of ['--csv', '--test-csv', '--target', '--sensitive', '--features', '--constraint', '--eps', '--T', '--train-size', '--seed', '--out-json', '--save-model', '--json', '--quiet', '--verbose']) expect(stdout).to.include(option); // prettier-ignore
+    expect(stdout).to.include('Examples:');
+    expect(code).to.equal(0);
+  });
+
+  const write = (name: string, lines: readonly string[]): string => {
+    const file = path.join(folder(), name);
+    writeFileSync(file, `${lines.join('\n')}\n`);
+    return file;
+  };
+  const rows = (): string =>
+    write('rows.csv', ['s,x,y', ...Array.from({ length: 400 }, (_, row) => `${'ab'[row % 2] ?? ''},${row % 7},${Number(row % 7 > 3)}`)]); // prettier-ignore
+  const refusals: [string, () => string[], RegExp][] = [
+    ['no file named', () => [], /Missing: --csv/],
+    ['an unknown constraint', () => ['--csv', rows(), '--constraint', 'parity'], /--constraint must be one of demographic_parity, .*; got "parity"/], // prettier-ignore
+    ['an eps of 0', () => ['--csv', rows(), '--eps', '0'], /--eps must be above 0; got 0/],
+    ['half an iteration', () => ['--csv', rows(), '--T', '0.5'], /--T must be a whole number; got 0\.5/],
+    [
+      'an upper bound of a parity',
+      () => ['--csv', rows(), '--upper-bound', '1'],
+      /upperBound parameter must be left out/,
+    ],
+    ['one group', () => ['--csv', write('one.csv', ['s,x,y', 'a,1,0', 'a,2,1'])], /one group only \('a'\)/],
+    ['an unknown column', () => ['--csv', rows(), '--target', 'Y'], /no column 'Y'\. Did you mean 'y', /],
+    ['groups too small to compare', () => ['--csv', write('few.csv', ['s,x,y', 'a,1,0', 'b,2,1', 'a,1,1', 'b,0,0'])], /fewer than two groups of at least 30 rows.*--min-group-size/], // prettier-ignore
+    ['an unknown backend', () => ['--csv', rows(), '--backend', 'gpu'], /--backend must be one of auto, /],
+    ['a model under a file', () => ['--csv', rows(), '--save-model', path.join(rows(), 'model')], /a part of the path is a file/], // prettier-ignore
+    ['a model where something else is', () => ['--csv', rows(), '--save-model', folder()], /holds something else/],
+    ['outputs inside one another', () => ['--csv', rows(), '--save-model', 'm', '--out-json', 'm/r.json'], /are in each other's place/], // prettier-ignore
+  ];
+  for (const [title, args, pattern] of refusals) {
+    it(`${title}: one line, exit code 2, nothing written`, async () => {
+      const given = args();
+      const before = readdirSync(folder()).sort();
+      const outputs = given.includes('--save-model') ? [] : ['--save-model', 'new-model', '--out-json', 'new.json'];
+      const { code, stdout, stderr } = await runCli(['train-reductions', ...given, ...outputs], { cwd: folder() });
+      expect(stderr).to.match(pattern);
+      expect(stderr.trimEnd().split('\n'), stderr).to.have.length(1);
+      expect([code, stdout]).to.deep.equal([2, '']);
+      expect(readdirSync(folder()).sort()).to.deep.equal(before);
+    });
+  }
+});
+
+describeWithReference('evenhand train-reductions on Adult', () => {
+  interface Figures {
+    readonly accuracy: number;
+    readonly dpd: number;
+    readonly eod: number;
+  }
+  const runs = (): Record<string, { test: Figures }> =>
+    (readVectors('anchor_runs_real_data.json') as { datasets: { adult: { runs: Record<string, { test: Figures }> } } })
+      .datasets.adult.runs;
+
+  it('demographic parity within 0.01 has the figures of fairlearn on the test rows: accuracy to 0.005, gaps to 0.01', async function () {
+    this.timeout(120_000);
+    const features = ['age', 'education-num', 'capital-gain', 'capital-loss', 'hours-per-week', 'workclass', 'marital-status', 'occupation', 'relationship']; // prettier-ignore
+    const { code, stdout } = await runCli([
+      ...['train-reductions', '--csv', referencePath('data/adult.train.csv')],
+      ...['--test-csv', referencePath('data/adult.test.csv'), '--features', features.join(',')],
+      ...['--target', 'income-per-year', '--sensitive', 'sex', '--eps', '0.01', '--json'],
+    ]);
+    expect(code).to.equal(0);
+    const body = JSON.parse(stdout) as ReductionsJson;
+    expect([body.n_train, body.n_test, body.positive_label]).to.deep.equal([32561, 16281, '>50K']);
+    for (const [ours, run] of [
+      [body.baseline, 'unconstrained_lr'],
+      [body.final, 'expgrad_DP_eps0.01'],
+    ] as const) {
+      const theirs = runs()[run]?.test;
+      expect(ours.accuracy).to.be.closeTo(theirs?.accuracy ?? NaN, 0.005);
+      expect(ours.dp_diff).to.be.closeTo(theirs?.dpd ?? NaN, 0.01);
+      expect(ours.eo_diff).to.be.closeTo(theirs?.eod ?? NaN, 0.01);
+    }
+  });
+});
