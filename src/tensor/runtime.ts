@@ -105,11 +105,21 @@ async function loadNamed(backend: TensorBackend): Promise<Tensorflow> {
   }
 }
 
-/** What `auto` found, so that it looks and tells once. */
-let found: Omit<Tensorflow, 'tf'> | undefined;
+/** What `auto` found, so that it looks and tells once, also when asked twice at once. */
+let found: Promise<Tensorflow> | undefined;
 
 async function loadFirst(): Promise<Tensorflow> {
-  if (found !== undefined) return { ...found, tf: await start(found.backend) };
+  found ??= findFirst().catch((error: unknown) => {
+    found = undefined;
+    throw error;
+  });
+  const loaded = await found;
+  // Another backend may have been set since.
+  await start(loaded.backend);
+  return loaded;
+}
+
+async function findFirst(): Promise<Tensorflow> {
   const passedOver: BackendReport[] = [];
   for (const backend of TENSOR_BACKENDS) {
     const tf = await start(backend, { allowSoftware: false }).catch((cause: unknown) => {
@@ -117,8 +127,7 @@ async function loadFirst(): Promise<Tensorflow> {
     });
     if (tf === undefined) continue;
     report(backend, passedOver);
-    found = { backend, passedOver };
-    return { ...found, tf };
+    return { tf, backend, passedOver };
   }
   throw new DependencyError('No tensor backend can start.', {
     context: { backends: passedOver },
@@ -157,15 +166,27 @@ async function start(backend: TensorBackend, options: StartOptions = { allowSoft
   started.set(backend, starting);
   try {
     const tf = await starting;
-    const name = NAMES_IN_TFJS[backend];
-    const isSet = await withoutNewListeners(() => tf.setBackend(name));
-    if (!isSet) throw new Error(`TensorFlow.js refused backend ${name}`);
-    await tf.ready();
+    await inTurn(() => activate(tf, NAMES_IN_TFJS[backend]));
     return tf;
   } catch (cause) {
     started.delete(backend);
     throw cause;
   }
+}
+
+async function activate(tf: Tf, name: string): Promise<void> {
+  const isSet = await withoutNewListeners(() => tf.setBackend(name));
+  if (!isSet) throw new Error(`TensorFlow.js refused backend ${name}`);
+  await tf.ready();
+}
+
+let lastTurn: Promise<unknown> = Promise.resolve();
+
+/** Runs work after the work before it: of two backends set at once TensorFlow.js refuses the first. */
+function inTurn<T>(work: () => Promise<T>): Promise<T> {
+  const turn = lastTurn.then(work, work);
+  lastTurn = turn;
+  return turn;
 }
 
 /**

@@ -1,3 +1,6 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+
 import { expect } from 'chai';
 
 import { ConfigValidationError, DependencyError } from '../../src/exceptions/index.ts';
@@ -20,6 +23,26 @@ describe('tensor backends', () => {
     expect(names).to.not.include(backend);
     for (const { reason } of passedOver) expect(reason).to.be.a('string').and.not.equal('');
     expect(tf.getBackend()).to.be.a('string');
+  });
+
+  it('several first loads at once all get what one alone would get, and tell of it once', async () => {
+    const runtime = new URL('../../src/tensor/index.ts', import.meta.url).href;
+    const program = `
+      const { loadTensorflow } = await import(${JSON.stringify(runtime)});
+      const load = (backend) => loadTensorflow({ backend });
+      const first = await Promise.all([load('auto'), load('auto'), load('auto')]);
+      const named = await Promise.all([load('wasm'), load('cpu'), load('wasm')]);
+      console.log(JSON.stringify([...first, await load('auto'), ...named].map(({ backend }) => backend)));`;
+    const { stdout, stderr } = await promisify(execFile)(
+      process.execPath,
+      ['--import', 'tsx', '--input-type=module', '--eval', program],
+      { env: { ...process.env, EVENHAND_LOG_LEVEL: 'info' }, timeout: 60_000 },
+    );
+    const backends = JSON.parse(stdout) as string[];
+    const [chosen = ''] = backends;
+    expect(chosen).to.not.equal('cpu');
+    expect(backends).to.deep.equal([chosen, chosen, chosen, chosen, 'wasm', 'cpu', 'wasm']);
+    expect(stderr.match(/tensor backend /g)).to.have.length(1);
   });
 
   it('a named backend is the one that runs', async () => {

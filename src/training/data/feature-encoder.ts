@@ -1,5 +1,6 @@
 import { DataValidationError } from '../../exceptions/index.ts';
 import { MISSING_LABEL, type Table } from '../../table/index.ts';
+import { standardScore } from './standard-score.ts';
 
 /** A numeric feature: (value - mean) / scale, 0 where missing, and a column that marks missing values if any were seen. */
 interface NumericFeature {
@@ -80,9 +81,7 @@ function specWidth(spec: FeatureSpec): number {
 function fitNumeric(name: string, values: Float64Array, warnings: string[]): FeatureSpec[] {
   const known = values.filter((value) => !Number.isNaN(value));
   assertFinite(name, values);
-  const mean = known.reduce((sum, value) => sum + value, 0) / known.length;
-  const variance = known.reduce((sum, value) => sum + (value - mean) ** 2, 0) / known.length;
-  const scale = Math.sqrt(variance);
+  const { mean, scale } = standardScore(known);
   const marksMissing = known.length < values.length && known.length > 0;
   if (!(scale > 0) && !marksMissing) {
     warnings.push(`feature '${name}' is left out: it has ${known.length === 0 ? 'no value' : 'one value only'}`);
@@ -113,7 +112,13 @@ function fitCategorical(name: string, codes: Int32Array, labels: readonly string
     warnings.push(`feature '${name}' keeps its ${String(MOST_LEVELS)} most frequent of ${String(seen.length)} texts`);
   }
   const levels = kept.map(({ label }) => label).sort();
-  return [{ kind: 'categorical', name, levels: missing > 0 ? [...levels, MISSING_LABEL] : levels }];
+  return [
+    {
+      kind: 'categorical',
+      name,
+      levels: missing > 0 && !levels.includes(MISSING_LABEL) ? [...levels, MISSING_LABEL] : levels,
+    },
+  ];
 }
 
 function assertFinite(name: string, values: Float64Array): void {
@@ -139,9 +144,21 @@ function encodeNumeric(
   for (let row = 0; row < values.length; row++) {
     const value = values[row] as number;
     const isMissing = Number.isNaN(value);
-    matrix[row * width + offset] = isMissing ? 0 : (value - mean) / scale;
+    const score = isMissing ? 0 : (value - mean) / scale;
+    if (Math.abs(score) > MOST_DEVIATIONS) throw tooFar(name, row, value);
+    matrix[row * width + offset] = score;
     if (marksMissing && isMissing) matrix[row * width + offset + 1] = 1;
   }
+}
+
+/** Farther from the mean than this many standard deviations nothing computed in float32 is of use. */
+const MOST_DEVIATIONS = 1e15;
+
+function tooFar(name: string, row: number, value: number): DataValidationError {
+  return new DataValidationError(
+    `Column '${name}' holds ${String(value)} in row ${String(row + 1)}, beyond anything in the rows trained on.`,
+    { context: { column: name, row, value }, suggestion: 'Mend or empty that value.' },
+  );
 }
 
 function encodeCategorical(

@@ -36,7 +36,7 @@ export function takeMatrixRows({ columns, values }: Matrix, rows: ArrayLike<numb
 
 function matrixOf(source: MatrixSource, name: string): Matrix {
   if (isTensorLike(source)) return matrixOfTensor(source, name);
-  if (isMatrix(source)) return source;
+  if (isMatrix(source)) return checkedMatrix(source, name);
   if (isRows(source)) return matrixOfRows(source, name);
   return matrixOfTable(Table.from(source));
 }
@@ -68,15 +68,49 @@ function matrixOfRows(source: readonly ArrayLike<number>[], name: string): Matri
   const columns = source[0]?.length ?? 0;
   const values = new Float64Array(source.length * columns);
   for (const [row, cells] of source.entries()) {
-    if (cells.length !== columns) {
+    // From JavaScript a row may be missing.
+    if ((cells as ArrayLike<number> | null | undefined)?.length !== columns) {
       throw new DataValidationError(
-        `The rows of ${name} differ in length: row 1 has ${String(columns)} values and row ${String(row + 1)} ${String(cells.length)}.`,
+        `The rows of ${name} differ in length: row 1 has ${String(columns)} values and row ${String(row + 1)} ${describeRow(cells)}.`,
         { context: { argument: name, row }, suggestion: 'Give every row one value per feature.' },
       );
     }
-    values.set(cells, row * columns);
+    for (let column = 0; column < columns; column++) {
+      const cell: unknown = cells[column];
+      if (typeof cell !== 'number') throw notNumber(name, row, column, cell);
+      values[row * columns + column] = cell;
+    }
   }
   return { rows: source.length, columns, values };
+}
+
+/** Of rows as they come from outside. */
+function describeRow(cells: unknown): string {
+  if (Array.isArray(cells) || ArrayBuffer.isView(cells)) return String((cells as { length?: number }).length);
+  return `is ${String(cells)}`;
+}
+
+function checkedMatrix(matrix: Matrix, name: string): Matrix {
+  const { rows, columns, values } = matrix;
+  const isSized = [rows, columns].every((size) => Number.isInteger(size) && size >= 0);
+  const areNumbers = values instanceof Float32Array || values instanceof Float64Array;
+  if (isSized && areNumbers && values.length === rows * columns) return matrix;
+  throw new DataValidationError(
+    `${name} must hold rows x columns values in a Float32Array or Float64Array; got ${String(rows)} rows, ` +
+      `${String(columns)} columns and ${String((values as ArrayLike<number>).length)} values.`,
+    { context: { argument: name, rows, columns }, suggestion: 'Give { rows, columns, values } that fit together.' },
+  );
+}
+
+function notNumber(name: string, row: number, column: number, cell: unknown): DataValidationError {
+  const shown = typeof cell === 'string' ? `'${cell}'` : String(cell);
+  return new DataValidationError(
+    `${name} must hold finite numbers, but row ${String(row + 1)}, column ${String(column + 1)} holds ${shown}.`,
+    {
+      context: { argument: name, row, column, value: cell },
+      suggestion: 'Fill in or drop missing values, and encode texts first.',
+    },
+  );
 }
 
 function matrixOfTable(table: Table): Matrix {

@@ -1,9 +1,13 @@
-import type { Tensor, Tensor1D, Tensor2D } from '@tensorflow/tfjs';
+import type { Scalar, Tensor, Tensor2D } from '@tensorflow/tfjs';
 
 import { ValueError } from '../../exceptions/index.ts';
 import { oneOf } from '../../internal/one-of.ts';
 import { bceFromLogits, currentTensorflow } from '../../tensor/index.ts';
+import { assertOption } from './network-options.ts';
 import { PLAIN_PENALTIES, type PlainPenaltyName } from './penalties.ts';
+
+/** Stands in for a sum of 0. */
+const TINY = 1e-30;
 
 const PENALTY_NAMES = Object.keys(PLAIN_PENALTIES) as PlainPenaltyName[];
 
@@ -37,7 +41,7 @@ export interface FairnessRegularizerLossOptions {
  *
  * The penalty constrains mean scores, not decisions; what it costs is accuracy,
  * and how much is what a sweep over eta shows. A group without rows in a batch
- * contributes nothing; with one group every penalty is 0.
+ * contributes nothing; with rows of one group only every penalty is 0.
  * @example
  * ```ts
  * import * as tf from '@tensorflow/tfjs';
@@ -61,8 +65,13 @@ export class FairnessRegularizerLoss {
     this.eta = options.eta ?? 0.5;
     this.penalty = oneOf('penalty', options.penalty ?? 'covariance', PENALTY_NAMES);
     this.posWeight = options.posWeight ?? 1;
-    if (!(this.eta >= 0)) throw outOfRange('eta', '0 or more', this.eta);
-    if (!(this.posWeight > 0)) throw outOfRange('posWeight', 'above 0', this.posWeight);
+    assertOption('eta', this.eta, 'be finite, 0 or more', this.eta >= 0 && Number.isFinite(this.eta));
+    assertOption(
+      'posWeight',
+      this.posWeight,
+      'be finite, above 0',
+      this.posWeight > 0 && Number.isFinite(this.posWeight),
+    );
     Object.freeze(this);
   }
 
@@ -72,17 +81,18 @@ export class FairnessRegularizerLoss {
    * @param labels [n] or [n, 1], 0 or 1
    * @param groups [n, g], one-hot group codes
    * @param sampleWeight [n], 0 or more; equal weights when left out
-   * @returns a scalar
-   * @throws {ValueError} where groups are not one-hot, [n, g], or sizes differ
+   * @returns a scalar; 0 where all weights are
+   * @throws {ValueError} where groups are not one-hot, [n, g >= 2], or sizes differ
    */
-  compute(logits: Tensor, labels: Tensor, groups: Tensor, sampleWeight?: Tensor): Tensor1D {
+  compute(logits: Tensor, labels: Tensor, groups: Tensor, sampleWeight?: Tensor): Scalar {
     const tf = currentTensorflow();
     return tf.tidy(() => {
       const n = logits.size;
       assertShapes(n, labels, groups, sampleWeight);
       // As float32: a quotient of whole numbers would be a whole number.
       const weights: Tensor = sampleWeight?.cast('float32') ?? tf.ones([n]);
-      const shares = weights.div(weights.sum()).reshape<Tensor2D>([n, 1]);
+      // Weights that are all 0 leave shares of 0, and so no loss.
+      const shares = weights.div(weights.sum().maximum(TINY)).reshape<Tensor2D>([n, 1]);
       const batch = {
         scores: tf.sigmoid(logits).reshape<Tensor2D>([1, n]),
         labels: labels.cast('float32').reshape<Tensor2D>([1, n]),
@@ -95,19 +105,14 @@ export class FairnessRegularizerLoss {
   }
 }
 
-/** Codes in place of one-hot groups would be taken for numbers. */
+/** Codes in place of one-hot groups would be taken for numbers; one column alone can only be codes. */
 function assertShapes(n: number, labels: Tensor, groups: Tensor, sampleWeight: Tensor | undefined): void {
-  const isOneHot = groups.rank === 2 && groups.shape[0] === n;
+  const isOneHot = groups.rank === 2 && groups.shape[0] === n && (groups.shape[1] ?? 0) > 1;
   if (isOneHot && labels.size === n && (sampleWeight === undefined || sampleWeight.size === n)) return;
+  const weights = sampleWeight === undefined ? '' : ` and ${String(sampleWeight.size)} weights`;
   throw new ValueError(
     `The groups must be one-hot, of shape [${String(n)}, groups], and labels and weights of size ${String(n)}. ` +
-      `Got groups of shape [${groups.shape.join(', ')}] and ${String(labels.size)} labels instead.`,
+      `Got groups of shape [${groups.shape.join(', ')}], ${String(labels.size)} labels${weights} instead.`,
     { context: { parameter: 'groups', shape: groups.shape }, suggestion: 'Use tf.oneHot(codes, groupCount).' },
   );
-}
-
-function outOfRange(parameter: string, required: string, given: number): ValueError {
-  return new ValueError(`The ${parameter} parameter must be ${required}. Got ${String(given)} instead.`, {
-    context: { parameter, value: given },
-  });
 }

@@ -5,6 +5,7 @@ import { encodeFeatures, encodedWidth, type FeatureSpec, fitFeatures } from '../
 import { assertBinary, readGroups, readTargets } from '../data/fit-rows.ts';
 import type { Matrix } from '../data/matrix.ts';
 import { isTableSource, type MatrixSource, readMatrix } from '../data/read-matrix.ts';
+import { standardScore, type StandardScore } from '../data/standard-score.ts';
 import { stratifiedSplit } from '../data/stratified-split.ts';
 import type { NetworkRows } from './network-rows.ts';
 import type { NetworkTask } from './network-task.ts';
@@ -27,7 +28,7 @@ export interface NetworkFitRows {
   readonly validation: NetworkRows;
   readonly specs: readonly FeatureSpec[];
   readonly groups: CategoricalColumn;
-  readonly target: { readonly mean: number; readonly scale: number };
+  readonly target: StandardScore;
   readonly warnings: readonly string[];
 }
 
@@ -52,9 +53,16 @@ export async function readNetworkFit(
   task: NetworkTask,
   seed: number,
 ): Promise<NetworkFitRows> {
-  const table = await featureTable(x);
-  const { targets, weights } = await readTargets(table.rowCount, y, options.sampleWeight);
-  const groups = await readGroups(options.sensitive, table.rowCount);
+  const whole = await featureTable(x);
+  const given = await readTargets(whole.rowCount, y, options.sampleWeight);
+  const allGroups = await readGroups(options.sensitive, whole.rowCount);
+  // A row of weight 0 is as good as left out; among the rows that decide when to stop it would be no help.
+  const kept = Int32Array.from(given.weights.keys()).filter((row) => (given.weights[row] as number) > 0);
+  const table = kept.length === whole.rowCount ? whole : whole.take(kept);
+  const take = (values: Float64Array): Float64Array => Float64Array.from(kept, (row) => values[row] as number);
+  const targets = take(given.targets);
+  const weights = relative(take(given.weights));
+  const groups = { ...allGroups, codes: Int32Array.from(kept, (row) => allGroups.codes[row] as number) };
   assertGroups(groups);
   if (task === 'binary') assertTwoClasses(targets);
   const strata = groups.codes.map((code, row) => (task === 'binary' ? 2 * code + (targets[row] as number) : code));
@@ -69,7 +77,7 @@ export async function readNetworkFit(
     });
   }
   const { specs, warnings } = fitFeatures(table.take(fitting), table.columnNames);
-  const target = task === 'binary' ? { mean: 0, scale: 1 } : momentsOf(targets, fitting);
+  const target = task === 'binary' ? { mean: 0, scale: 1 } : targetScore(targets, fitting);
   const encode = (rows: Int32Array): NetworkRows => ({
     x: encodeFeatures(table.take(rows), specs),
     y: Float32Array.from(rows, (row) => ((targets[row] as number) - target.mean) / target.scale),
@@ -93,14 +101,12 @@ function tableOfMatrix({ rows, columns, values }: Matrix): Table {
   );
 }
 
-function assertGroups({ labels }: CategoricalColumn): void {
-  if (labels.length >= 2) return;
+function assertGroups({ codes, labels }: CategoricalColumn): void {
+  const [first] = codes;
+  if (codes.some((code) => code !== first)) return;
   throw new DataValidationError(
-    `sensitive has one group only ('${labels[0] ?? ''}'); a fairness constraint needs two.`,
-    {
-      context: { argument: 'sensitive', groups: labels },
-      suggestion: 'Give another attribute.',
-    },
+    `sensitive has one group only ('${labels[first ?? 0] ?? ''}'); a fairness constraint needs two.`,
+    { context: { argument: 'sensitive', groups: labels }, suggestion: 'Give another attribute.' },
   );
 }
 
@@ -113,9 +119,14 @@ function assertTwoClasses(y: Float64Array): void {
   });
 }
 
-/** Mean and standard deviation of the targets of some rows; a scale of 1 where they are all the same. */
-function momentsOf(targets: Float64Array, rows: Int32Array): { mean: number; scale: number } {
-  const mean = rows.reduce((sum, row) => sum + (targets[row] as number), 0) / rows.length;
-  const variance = rows.reduce((sum, row) => sum + ((targets[row] as number) - mean) ** 2, 0) / rows.length;
-  return { mean, scale: variance > 0 ? Math.sqrt(variance) : 1 };
+/** How a regression's targets are standardised; those that are all the same are only shifted. */
+function targetScore(targets: Float64Array, rows: Int32Array): StandardScore {
+  const { mean, scale } = standardScore(Float64Array.from(rows, (row) => targets[row] as number));
+  return { mean, scale: scale > 0 ? scale : 1 };
+}
+
+/** Weights in shares of the largest, so that float32 can hold them. */
+function relative(weights: Float64Array): Float64Array {
+  const largest = weights.reduce((most, weight) => Math.max(most, weight), 0);
+  return weights.map((weight) => weight / largest);
 }

@@ -1,5 +1,6 @@
 import type { Tensor2D } from '@tensorflow/tfjs';
 
+import { DependencyError } from '../../exceptions/index.ts';
 import { loadTensorflow, type TensorBackend, type Tf } from '../../tensor/index.ts';
 import { Table } from '../../table/index.ts';
 import { encodeFeatures, encodedWidth, type FeatureSpec } from '../data/feature-encoder.ts';
@@ -23,11 +24,21 @@ const ROWS_AT_ONCE = 8192;
 
 /** What a network gives each row of a table: a probability, or a value in the target's units. */
 export async function applyNetwork(network: FittedNetwork, table: Table): Promise<Float64Array> {
-  const { tf } = await loadTensorflow({ backend: network.backend });
+  const tf = await loadWhereFitted(network.backend);
   const x = encodeFeatures(table, network.specs);
   const outputs = await runNetwork(tf, network.layers, x, encodedWidth(network.specs));
   const { mean, scale } = network.target;
   return Float64Array.from(outputs, (output) => (network.task === 'binary' ? sigmoid(output) : mean + scale * output));
+}
+
+/** The backend of the fit, for the same digits; where it cannot start, as on another machine, the first that can. */
+async function loadWhereFitted(backend: TensorBackend): Promise<Tf> {
+  try {
+    return (await loadTensorflow({ backend })).tf;
+  } catch (error) {
+    if (!(error instanceof DependencyError)) throw error;
+    return (await loadTensorflow({ backend: 'auto' })).tf;
+  }
 }
 
 /** The outputs of one network, [n], before any link function. */

@@ -10,7 +10,7 @@ import { createLagrangianObjective, type LagrangianEpoch } from './lagrangian-ob
 import { assertOption, fillNetworkOptions, isCount, type NetworkOptions } from './network-options.ts';
 import { NETWORK_TASKS, type NetworkTask } from './network-task.ts';
 import { type FilledTrainerOptions, NetworkTrainer } from './network-trainer.ts';
-import { readTrainerJson } from './trainer-json.ts';
+import { readTrainerJson, trainerParamsSchema } from './trainer-json.ts';
 
 /** Options of {@link LagrangianFairnessTrainer}. */
 export interface LagrangianFairnessTrainerOptions extends Omit<NetworkOptions, 'lr'> {
@@ -154,15 +154,28 @@ export class LagrangianFairnessTrainer extends NetworkTrainer<FilledLagrangianOp
     return this;
   }
 
-  /** Reads what `toJSON` gave. */
+  /**
+   * Reads what `toJSON` gave.
+   * @throws {DataValidationError} for anything else
+   */
   static fromJSON(json: unknown): LagrangianFairnessTrainer {
-    const { params, state } = readTrainerJson(json, KIND, EPOCH);
+    const { params, state } = readTrainerJson(json, KIND, { params: PARAMS, epoch: EPOCH });
     const { lr, ...options } = params;
-    const trainer = new LagrangianFairnessTrainer({ ...options, modelLr: lr as number });
+    const trainer = new LagrangianFairnessTrainer({ ...options, modelLr: lr });
     trainer.restore(state);
     return trainer;
   }
 }
+
+const PARAMS = trainerParamsSchema.extend({
+  fairness: z.enum(FAIRNESS_CONSTRAINTS),
+  dpTol: z.number(),
+  eoTol: z.number(),
+  lambdaLr: z.number(),
+  temperature: z.number(),
+  smoothing: z.number(),
+  minGroupSize: z.number(),
+});
 
 const EPOCH = z.object({
   epoch: z.int(),
@@ -187,10 +200,10 @@ function fillOptions(options: LagrangianFairnessTrainerOptions): FilledLagrangia
     minGroupSize: options.minGroupSize ?? 30,
   };
   for (const name of ['dpTol', 'eoTol'] as const) {
-    assertOption(name, filled[name], 'be 0 or more', filled[name] >= 0);
+    assertOption(name, filled[name], 'be finite, 0 or more', filled[name] >= 0 && Number.isFinite(filled[name]));
   }
   for (const name of ['lambdaLr', 'posWeight', 'temperature'] as const) {
-    assertOption(name, filled[name], 'be above 0', filled[name] > 0);
+    assertOption(name, filled[name], 'be finite, above 0', filled[name] > 0 && Number.isFinite(filled[name]));
   }
   assertOption('smoothing', filled.smoothing, 'be from 0 to below 1', filled.smoothing >= 0 && filled.smoothing < 1);
   assertOption('minGroupSize', filled.minGroupSize, 'be a whole number of at least 1', isCount(filled.minGroupSize));

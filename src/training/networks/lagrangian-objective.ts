@@ -67,7 +67,7 @@ const BEYOND = 1e30;
 const TINY = 1e-12;
 
 /** Above every loss, so that any model within the tolerance is better than any beyond it. */
-const INFEASIBLE = 1e6;
+const INFEASIBLE = 1e200;
 
 /**
  * The lagrangian of one network's error under a bound on the gap of each event.
@@ -196,7 +196,7 @@ interface Seen {
 }
 
 function lookAt(
-  { fairness, task, temperature }: LagrangianSpec,
+  { fairness, task, temperature, posWeight = 1 }: LagrangianSpec,
   train: NetworkRows,
   validation: NetworkRows,
   constrained: readonly Float64Array[],
@@ -207,16 +207,23 @@ function lookAt(
     EVENTS[fairness].map((event, index) => gapIn(event, train, valueOf, constrained[index] as Float64Array));
   const isBinary = task === 'binary';
   return {
-    loss: meanOver(train, errorOf(task, train.y, outputs.train)),
-    validationLoss: meanOver(validation, errorOf(task, validation.y, outputs.validation)),
+    loss: meanOver(train, errorOf(task, train.y, outputs.train, posWeight)),
+    validationLoss: meanOver(validation, errorOf(task, validation.y, outputs.validation, posWeight)),
     soft: gaps(isBinary ? (row) => sigmoid(value(row) / temperature) : value),
     hard: gaps(isBinary ? (row) => Number(value(row) >= 0) : value),
   };
 }
 
-function errorOf(task: NetworkTask, y: Float32Array, outputs: Float32Array): (row: number) => number {
-  if (task === 'binary') return (row) => crossEntropy(outputs[row] as number, y[row] as number);
-  return (row) => ((outputs[row] as number) - (y[row] as number)) ** 2;
+function errorOf(
+  task: NetworkTask,
+  y: Float32Array,
+  outputs: Float32Array,
+  posWeight: number,
+): (row: number) => number {
+  const output = (row: number): number => outputs[row] as number;
+  const target = (row: number): number => y[row] as number;
+  if (task === 'regression') return (row) => (output(row) - target(row)) ** 2;
+  return (row) => (target(row) === 1 ? posWeight : 1) * crossEntropy(output(row), target(row));
 }
 
 /** Within the tolerance the error on validation rows decides; beyond it the distance does, and no model may rest. */

@@ -12,7 +12,7 @@ export type MmdKernel = (typeof MMD_KERNELS)[number];
 /** Distance over which a kernel falls to 1/e. */
 export const KERNEL_LENGTH = 0.1;
 
-/** The most rows compared with each other at once. */
+/** The most rows compared with each other at once where they are not a batch. */
 export const ROWS_OF_KERNEL = 512;
 
 /** Stands in for 0 where a division must stay finite. */

@@ -55,7 +55,7 @@ export function fillNetworkOptions(options: NetworkOptions, lrName = 'lr'): Fill
     epochs: options.epochs ?? 20,
     lr: options.lr ?? 1e-3,
     batchSize: options.batchSize ?? 128,
-    hidden: options.hidden ?? [32],
+    hidden: Object.freeze([...(options.hidden ?? [32])]),
     patience: options.patience ?? 5,
     weightDecay: options.weightDecay ?? 0,
     schedule: oneOf('schedule', options.schedule ?? 'constant', SCHEDULES),
@@ -66,13 +66,10 @@ export function fillNetworkOptions(options: NetworkOptions, lrName = 'lr'): Fill
     assertOption(name, filled[name], 'be a whole number of at least 1', isCount(filled[name]));
   }
   assertOption('hidden', filled.hidden, 'hold whole numbers of at least 1', filled.hidden.every(isCount));
+  assertOption('seed', filled.seed, 'be a whole number', Number.isSafeInteger(filled.seed));
   assertOption(lrName, filled.lr, 'be above 0', filled.lr > 0 && Number.isFinite(filled.lr));
-  assertOption(
-    'weightDecay',
-    filled.weightDecay,
-    'be 0 or more',
-    filled.weightDecay >= 0 && filled.weightDecay < 1 / filled.lr,
-  );
+  const isDecay = filled.weightDecay >= 0 && filled.weightDecay < 1 / filled.lr;
+  assertOption('weightDecay', filled.weightDecay, `be from 0 to below 1 / ${lrName}`, isDecay);
   return filled;
 }
 

@@ -41,7 +41,7 @@ export function takeBatch(tf: Tf, rows: NetworkRows, picked: Int32Array): Networ
   const labels = new Float32Array(n);
   const membership = new Float32Array(n * g);
   const shares = new Float32Array(n);
-  const total = totalWeight(rows, picked);
+  const total = weightOf(rows, picked);
   for (let i = 0; i < n; i++) {
     const row = picked[i] as number;
     const share = (rows.weights === undefined ? 1 : (rows.weights[row] as number)) / total;
@@ -59,19 +59,26 @@ export function takeBatch(tf: Tf, rows: NetworkRows, picked: Int32Array): Networ
   };
 }
 
-/** The rows' weight in all; 1 where they have none, so that their shares are 0. */
-function totalWeight({ weights }: NetworkRows, picked: Int32Array): number {
-  if (weights === undefined) return picked.length;
-  const total = picked.reduce((sum, row) => sum + (weights[row] as number), 0);
+/** The weight of rows in all, or of some of them; 1 where they have none, so that their shares are 0. */
+export function weightOf({ weights, y }: NetworkRows, picked?: Int32Array): number {
+  if (weights === undefined) return (picked ?? y).length;
+  let total = 0;
+  if (picked === undefined) for (const weight of weights) total += weight;
+  else for (const row of picked) total += weights[row] as number;
   return total > 0 ? total : 1;
 }
 
+/** The prime behind multiplicative hashing, 2^32 over the golden ratio. */
+const SPREAD = 2654435761;
+
 /**
- * The numbers 0 to n - 1 in parts of equal size; the last may be smaller.
- * @yields each part
+ * The numbers 0 to n - 1 in parts of nearly equal size, at most `most`. Several
+ * parts are dealt out evenly over the rows, so that their order decides nothing.
  */
-export function* rowParts(rows: number, size: number): Generator<Int32Array> {
-  for (let start = 0; start < rows; start += size) {
-    yield Int32Array.from({ length: Math.min(size, rows - start) }, (_, index) => start + index);
-  }
+export function rowParts(rows: number, most = rows): Int32Array[] {
+  const count = Math.max(1, Math.ceil(rows / most));
+  const all = Int32Array.from({ length: rows }, (_, row) => row);
+  if (count > 1) all.sort((a, b) => Math.imul(a, SPREAD) - Math.imul(b, SPREAD));
+  const bounds = Array.from({ length: count + 1 }, (_, part) => Math.round((part * rows) / count));
+  return bounds.slice(1).map((end, part) => all.subarray(bounds[part], end));
 }

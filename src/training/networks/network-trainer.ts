@@ -1,4 +1,5 @@
 import { TrainingError } from '../../exceptions/index.ts';
+import { invalidParameter } from '../../internal/invalid-parameter.ts';
 import { loadTensorflow, type Tf } from '../../tensor/index.ts';
 import type { ColumnSource } from '../../table/index.ts';
 import type { MatrixSource } from '../data/read-matrix.ts';
@@ -78,6 +79,7 @@ export abstract class NetworkTrainer<Options extends FilledTrainerOptions, Epoch
   async predict(x: MatrixSource, options: PredictOptions = {}): Promise<Uint8Array | Float64Array> {
     const scores = await this.predictProba(x);
     const threshold = options.threshold ?? (this.options.task === 'binary' ? 0.5 : undefined);
+    if (Number.isNaN(threshold)) throw invalidParameter('threshold', 'be a number', threshold);
     return threshold === undefined ? scores : Uint8Array.from(scores, (score) => Number(score >= threshold));
   }
 

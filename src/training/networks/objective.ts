@@ -24,7 +24,7 @@ export interface Objective {
   afterStep?(outputs: Tensor2D, batch: NetworkBatch): void;
   /** Judges the models at the end of an epoch; without it their mean loss on the validation rows does. */
   judge?(epoch: number, outputs: EpochOutputs): Promise<Judgement>;
-  /** The most rows whose loss is taken at once, where its cost grows with their square. */
+  /** The most rows at once when validation rows are judged, where cost grows with their square; batches are as large as asked for. */
   readonly mostRows?: number;
   /** What a reader should know of the rows it was made for. */
   readonly warnings?: readonly string[];

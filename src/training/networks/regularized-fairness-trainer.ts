@@ -10,7 +10,7 @@ import { NETWORK_TASKS, type NetworkTask } from './network-task.ts';
 import { type FilledTrainerOptions, NetworkTrainer } from './network-trainer.ts';
 import { FAIRNESS_PENALTIES, type FairnessPenaltyName } from './penalties.ts';
 import { createRegularizedObjective } from './regularized-objective.ts';
-import { readTrainerJson } from './trainer-json.ts';
+import { readTrainerJson, trainerParamsSchema } from './trainer-json.ts';
 
 /** Options of {@link RegularizedFairnessTrainer}. */
 export interface RegularizedFairnessTrainerOptions extends NetworkOptions {
@@ -97,14 +97,19 @@ export class RegularizedFairnessTrainer extends NetworkTrainer<FilledRegularized
     return this;
   }
 
-  /** Reads what `toJSON` gave. */
+  /**
+   * Reads what `toJSON` gave.
+   * @throws {DataValidationError} for anything else
+   */
   static fromJSON(json: unknown): RegularizedFairnessTrainer {
-    const { params, state } = readTrainerJson(json, KIND, EPOCH);
+    const { params, state } = readTrainerJson(json, KIND, { params: PARAMS, epoch: EPOCH });
     const trainer = new RegularizedFairnessTrainer(params);
     trainer.restore(state);
     return trainer;
   }
 }
+
+const PARAMS = trainerParamsSchema.extend({ eta: z.number(), penalty: z.enum(FAIRNESS_PENALTIES) });
 
 const EPOCH = z.object({ epoch: z.int(), loss: z.number() }) satisfies z.ZodType<RegularizedEpoch>;
 
@@ -117,7 +122,12 @@ function fillOptions(options: RegularizedFairnessTrainerOptions): FilledRegulari
     posWeight: options.posWeight ?? 1,
   };
   assertOption('eta', filled.eta, 'be 0 or more', filled.eta >= 0 && Number.isFinite(filled.eta));
-  assertOption('posWeight', filled.posWeight, 'be above 0', filled.posWeight > 0);
+  assertOption(
+    'posWeight',
+    filled.posWeight,
+    'be finite, above 0',
+    filled.posWeight > 0 && Number.isFinite(filled.posWeight),
+  );
   if (filled.task === 'regression' && filled.penalty === 'equalized_odds') {
     throw invalidParameter('penalty', "be another where task is 'regression'", filled.penalty);
   }

@@ -6,7 +6,7 @@ import { createRandom, shuffle } from '../../internal/random.ts';
 import type { Tf } from '../../tensor/index.ts';
 import { createAdam } from './adam.ts';
 import { type Schedule, scheduleFactor } from './learning-rate.ts';
-import { type NetworkBatch, type NetworkRows, rowParts, takeBatch } from './network-rows.ts';
+import { type NetworkBatch, type NetworkRows, rowParts, takeBatch, weightOf } from './network-rows.ts';
 import type { Judgement, Objective } from './objective.ts';
 import { createPatience } from './patience.ts';
 import { createStackedNetwork, type LayerWeights, type StackedNetwork } from './stacked-network.ts';
@@ -146,16 +146,17 @@ async function judge(tf: Tf, network: StackedNetwork, problem: NetworkProblem, e
 /** The mean loss of each model on the validation rows. */
 async function meanLosses(tf: Tf, network: StackedNetwork, problem: NetworkProblem): Promise<Float64Array> {
   const { validation, objective, names } = problem;
-  const n = validation.y.length;
   const means = new Float64Array(names.length);
-  for (const picked of rowParts(n, objective.mostRows ?? n)) {
+  const whole = weightOf(validation);
+  for (const picked of rowParts(validation.y.length, objective.mostRows)) {
     const losses = tf.tidy(() => {
       const batch = takeBatch(tf, validation, picked);
       return objective.losses(network.forward(batch.x).outputs, batch);
     });
     const values = await losses.data();
     losses.dispose();
-    values.forEach((value, model) => (means[model] = (means[model] as number) + (value * picked.length) / n));
+    const share = weightOf(validation, picked) / whole;
+    values.forEach((value, model) => (means[model] = (means[model] as number) + value * share));
   }
   return means;
 }

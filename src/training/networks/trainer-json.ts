@@ -1,27 +1,55 @@
 import { z } from 'zod';
 
+import { DataValidationError } from '../../exceptions/index.ts';
+import { TENSOR_BACKENDS } from '../../tensor/index.ts';
 import { readEstimatorJson } from '../estimators/estimator-state.ts';
 import { fittedNetworkSchema, networkFromJson } from './network-json.ts';
+import { SCHEDULES } from './learning-rate.ts';
+import { NETWORK_TASKS, type NetworkTask } from './network-task.ts';
 import type { TrainerState } from './network-trainer.ts';
+
+/** The options that every trainer writes; what they may be its constructor checks. */
+export const trainerParamsSchema = z.object({
+  epochs: z.number(),
+  lr: z.number(),
+  batchSize: z.number(),
+  hidden: z.array(z.number()),
+  patience: z.number(),
+  weightDecay: z.number(),
+  schedule: z.enum(SCHEDULES),
+  seed: z.number(),
+  backend: z.enum(['auto', ...TENSOR_BACKENDS]).optional(),
+  task: z.enum(NETWORK_TASKS),
+  posWeight: z.number(),
+});
 
 /**
  * Reads what a trainer wrote.
  * @throws {DataValidationError} for another kind, or fields that are missing or of another type
  */
-export function readTrainerJson<Epoch extends z.ZodType>(
+export function readTrainerJson<Params extends z.ZodType<{ readonly task: NetworkTask }>, Epoch extends z.ZodType>(
   json: unknown,
   kind: string,
-  epoch: Epoch,
-): { readonly params: Record<string, unknown>; readonly state: TrainerState<z.output<Epoch>> | undefined } {
+  schemas: { readonly params: Params; readonly epoch: Epoch },
+): { readonly params: z.output<Params>; readonly state: TrainerState<z.output<Epoch>> | undefined } {
   const { params, state } = readEstimatorJson(json, kind, {
-    params: z.record(z.string(), z.unknown()),
+    params: schemas.params,
     state: z.object({
       network: fittedNetworkSchema,
-      history: z.array(epoch),
+      history: z.array(schemas.epoch),
       bestEpoch: z.int(),
       groups: z.array(z.string()),
       warnings: z.array(z.string()),
     }),
   });
+  if (state !== null && state.network.task !== params.task) {
+    throw new DataValidationError(
+      `The network of this ${kind} is of task '${state.network.task}', not '${params.task}'.`,
+      {
+        context: { kind, params: params.task, network: state.network.task },
+        suggestion: 'Give what the toJSON method of such a trainer gave.',
+      },
+    );
+  }
   return { params, state: state === null ? undefined : { ...state, network: networkFromJson(state.network) } };
 }

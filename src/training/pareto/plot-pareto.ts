@@ -43,12 +43,17 @@ export async function plotPareto(
   const written = [options.savePath];
   await writeFileAtomic(options.savePath, await renderChart(chart, format));
   if (options.withPoints === true) {
-    const { dir, name } = path.parse(options.savePath);
-    const beside = path.join(dir, `${name}.json`);
+    const beside = pointsPath(options.savePath);
     await writeFileAtomic(beside, `${JSON.stringify(paretoToJson(points), undefined, 2)}\n`);
     written.push(beside);
   }
   return written;
+}
+
+/** Where the points of a plot go: beside it, as JSON. */
+export function pointsPath(savePath: string): string {
+  const { dir, name } = path.parse(savePath);
+  return path.join(dir, `${name}.json`);
 }
 
 function subtitleOf(points: readonly ParetoPoint[] | ParetoSweep): string {

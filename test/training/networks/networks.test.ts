@@ -6,6 +6,7 @@ import { loadTensorflow, type TensorBackend } from '../../../src/tensor/index.ts
 import { createAdam } from '../../../src/training/networks/adam.ts';
 import { createAdversary } from '../../../src/training/networks/adversary.ts';
 import { scheduleFactor } from '../../../src/training/networks/learning-rate.ts';
+import { rowParts } from '../../../src/training/networks/network-rows.ts';
 import { createPatience } from '../../../src/training/networks/patience.ts';
 import { createStackedNetwork, type LayerWeights } from '../../../src/training/networks/stacked-network.ts';
 
@@ -145,6 +146,27 @@ describe('Adam', () => {
     expect((await weight.data())[0]).to.be.closeTo(w, 1e-6);
     adam.dispose();
     weight.dispose();
+  });
+});
+
+describe('rows in parts', () => {
+  it('are all there once, in parts of nearly equal size, dealt out over the rows', () => {
+    for (const [n, most] of [
+      [1030, 512],
+      [10, 3],
+      [5, 5],
+      [1, 9],
+    ] as const) {
+      const parts = rowParts(n, most);
+      expect(parts.flatMap((part) => [...part]).sort((a, b) => a - b)).to.deep.equal([...Array(n).keys()]);
+      const sizes = parts.map((part) => part.length);
+      expect(Math.max(...sizes)).to.be.at.most(most);
+      expect(Math.max(...sizes) - Math.min(...sizes)).to.be.at.most(1);
+    }
+    // Rows sorted by group are spread over all parts: about a third of each lies in the first third.
+    const shares = rowParts(3000, 500).map((part) => part.filter((row) => row < 1000).length / part.length);
+    expect(Math.min(...shares)).to.be.above(0.25);
+    expect(Math.max(...shares)).to.be.below(0.42);
   });
 });
 

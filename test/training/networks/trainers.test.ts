@@ -79,6 +79,30 @@ describe('LagrangianFairnessTrainer', () => {
     expect(Math.max(...a.map((value, row) => Math.abs(value - (b[row] ?? NaN))))).to.be.below(1e-5);
   });
 
+  it('judges by the weight of positives that it trains with', async () => {
+    const shared = { backend: 'wasm', epochs: 15, patience: 15, posWeight: 20 } as const;
+    const bound = new LagrangianFairnessTrainer({ ...shared, modelLr: 0.02, dpTol: 1 });
+    const plain = new RegularizedFairnessTrainer({ ...shared, lr: 0.02, eta: 0 });
+    await bound.fit(DATA.x, DATA.y, { sensitive: DATA.s });
+    await plain.fit(DATA.x, DATA.y, { sensitive: DATA.s });
+    expect(bound.bestEpoch).to.equal(plain.bestEpoch);
+  });
+
+  it('moves its multiplier by the rate times what the gap exceeds the tolerance by', async () => {
+    // One batch, one epoch, a network whose first outputs do not depend on the rows: soft rates are those of its
+    // start, and differ between groups only as the features do.
+    const options = { backend: 'cpu', epochs: 1, batchSize: 10_000, hidden: [], smoothing: 0, temperature: 1 } as const;
+    const fit = (tol: number, lambdaLr: number) =>
+      new LagrangianFairnessTrainer({ ...options, dpTol: tol, lambdaLr }).fit(DATA.x, DATA.y, { sensitive: DATA.s });
+    const lambda = async (tol: number, rate: number): Promise<number> =>
+      (await fit(tol, rate)).history[0]?.lambdas[0] ?? NaN;
+    const [at0, at2] = [await lambda(0, 1), await lambda(0.02, 1)];
+    // lambda = rate (gap - tolerance) after one step from 0.
+    expect(at0 - at2).to.be.closeTo(0.02, 1e-6);
+    expect(await lambda(0, 3)).to.be.closeTo(3 * at0, 1e-6);
+    expect(await lambda(1, 1)).to.equal(0);
+  });
+
   it('tells the violation of decisions as the definition has it', async () => {
     const trainer = await lagrangian({ epochs: 3, patience: 3 });
     const last = trainer.history[trainer.bestEpoch - 1];
@@ -120,6 +144,9 @@ describe('LagrangianFairnessTrainer', () => {
     ['fairness', { fairness: 'equal_odds' as 'equalized_odds' }],
     ['fairness', { task: 'regression', fairness: 'equalized_odds' }],
     ['schedule', { schedule: 'step' as 'linear' }],
+    ['weightDecay', { weightDecay: 2000 }],
+    ['seed', { seed: NaN }],
+    ['dpTol', { dpTol: Infinity }],
   ] as const) {
     it(`refuses a ${parameter} that cannot be: ${JSON.stringify(options)}`, () => {
       expect(() => new LagrangianFairnessTrainer(options)).to.throw(ValueError, parameter);
@@ -150,6 +177,19 @@ describe('RegularizedFairnessTrainer', () => {
     );
   });
 });
+
+/** What a trainer's JSON holds, by the parts that tests change. */
+interface TrainerJson {
+  readonly params: Record<string, unknown>;
+  readonly state: {
+    readonly network: {
+      layers: { readonly kernel: number[] }[];
+      specs: unknown[];
+      readonly target: { scale: number };
+      backend: string;
+    };
+  };
+}
 
 /** Both trainers, to be held to the same laws. */
 const TRAINERS = [
@@ -224,6 +264,58 @@ for (const { name, create, restore, rate } of TRAINERS) {
       expect(await back.predictProba(x)).to.deep.equal(await trainer.predictProba(x));
       expect(back.options).to.deep.equal(trainer.options);
       expect(back.history).to.deep.equal(trainer.history);
+    });
+
+    for (const [what, change] of [
+      ['no layers', (json: TrainerJson) => (json.state.network.layers = [])],
+      ['no features', (json: TrainerJson) => (json.state.network.specs = [])],
+      ['a scale of 0', (json: TrainerJson) => (json.state.network.target.scale = 0)],
+      ['a kernel cut short', (json: TrainerJson) => json.state.network.layers[0]?.kernel.pop()],
+      ['a feature too many', (json: TrainerJson) => json.state.network.specs.push(json.state.network.specs[0])],
+      ['hidden layers of text', (json: TrainerJson) => (json.params['hidden'] = 'abc')],
+      ['another task than its network', (json: TrainerJson) => (json.params['task'] = 'regression')],
+    ] as const) {
+      it(`refuses JSON with ${what}`, async () => {
+        const json = JSON.parse(JSON.stringify(await create({ epochs: 1 }).fit(x, y, { sensitive: s }))) as TrainerJson;
+        change(json);
+        expect(() => restore(json)).to.throw(DataValidationError);
+      });
+    }
+
+    it('predicts where the backend of its fit cannot start', async () => {
+      const trainer = await create({ epochs: 1 }).fit(x, y, { sensitive: s });
+      const json = JSON.parse(JSON.stringify(trainer)) as TrainerJson;
+      json.state.network.backend = 'node';
+      expect(difference(await restore(json).predictProba(x), await trainer.predictProba(x))).to.be.below(1e-6);
+    });
+
+    it('learns the same from weights of any size, and from rows of weight 0 as from none', async () => {
+      const fit = async (weights: number[], given = { x, y, s }): Promise<Float64Array> =>
+        (await create().fit(given.x, given.y, { sensitive: given.s, sampleWeight: weights })).predictProba(x);
+      const weights = y.map((_, row) => 1 + (row % 3));
+      const plain = await fit(weights);
+      for (const factor of [2 ** 900, 2 ** -900]) {
+        expect(await fit(weights.map((weight) => weight * factor))).to.deep.equal(plain);
+      }
+      const kept = [...y.keys()].filter((row) => row % 4 !== 0);
+      const pick = <T>(values: readonly T[]): T[] => kept.map((row) => values[row] as T);
+      const without = await fit(pick(weights), { x: x.take(kept), y: pick(y), s: pick(s) });
+      expect(await fit(weights.map((weight, row) => (row % 4 === 0 ? 0 : weight)))).to.deep.equal(without);
+    });
+
+    it('names a value beyond anything that it learned from', async () => {
+      const trainer = await create().fit(x, y, { sensitive: s });
+      const error = await trainer
+        .predictProba(Table.from({ skill: [0, 1e300], town: ['north', 'south'] }))
+        .catch(String);
+      expect(error).to.match(/'skill' holds 1e\+300 in row 2/);
+    });
+
+    it('refuses a threshold that is no number', async () => {
+      const trainer = await create({ epochs: 1 }).fit(x, y, { sensitive: s });
+      expect(await trainer.predict(x, { threshold: NaN }).catch(String)).to.match(
+        /threshold parameter must be a number/,
+      );
     });
 
     it('refuses JSON of something else', () => {

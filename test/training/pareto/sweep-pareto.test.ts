@@ -4,13 +4,13 @@ import path from 'node:path';
 import * as tf from '@tensorflow/tfjs';
 import { expect } from 'chai';
 
-import { DataValidationError, TrainingError, ValueError } from '../../src/exceptions/index.ts';
-import { createRandom } from '../../src/internal/random.ts';
-import { sampleData } from '../../src/io/index.ts';
-import { Table } from '../../src/table/index.ts';
-import { encodeFeatures } from '../../src/training/data/feature-encoder.ts';
-import { paretoToJson, sweepPareto, type TrainingSource } from '../../src/training/index.ts';
-import { useTemporaryFolder } from '../helpers/run-cli.ts';
+import { DataValidationError, TrainingError, ValueError } from '../../../src/exceptions/index.ts';
+import { createRandom } from '../../../src/internal/random.ts';
+import { sampleData } from '../../../src/io/index.ts';
+import { Table } from '../../../src/table/index.ts';
+import { encodeFeatures } from '../../../src/training/data/feature-encoder.ts';
+import { paretoToJson, sweepPareto, type TrainingSource } from '../../../src/training/index.ts';
+import { useTemporaryFolder } from '../../helpers/run-cli.ts';
 
 /** Two groups that differ in a feature which decides the target: a gap that a penalty can trade for accuracy. */
 function makeSource(rows = 1200): TrainingSource {
@@ -85,6 +85,39 @@ describe('sweepPareto', () => {
       expect([savePath, modelPath].some((place) => existsSync(place))).to.equal(false);
     });
   }
+
+  it('stops when told to at the last moment, before anything is written', async () => {
+    const controller = new AbortController();
+    const savePath = path.join(folder(), 'late.svg');
+    const error = await errorOf(
+      sweepPareto(makeSource(), {
+        ...quick,
+        epochs: 2,
+        etas: [0],
+        savePath,
+        signal: controller.signal,
+        onProgress: ({ done, total }) => {
+          if (done === total) controller.abort();
+        },
+      }),
+    );
+    expect(error).to.have.property('name', 'AbortError');
+    expect(existsSync(savePath)).to.equal(false);
+  });
+
+  it('tells its progress once from 0 to the end, also where networks of all rows are saved after folds', async () => {
+    const shares: number[] = [];
+    await sweepPareto(makeSource(), {
+      ...quick,
+      epochs: 3,
+      etas: [0],
+      folds: 2,
+      modelPath: path.join(folder(), 'whole'),
+      onProgress: ({ done, total }) => shares.push(done / total),
+    });
+    expect(shares).to.deep.equal([...shares].sort((a, b) => a - b));
+    expect(shares.filter((share) => share === 1).length).to.be.at.most(2);
+  });
 
   it('an error in a thread is the error it would be without', async () => {
     const run = async (threads: number): Promise<unknown> =>

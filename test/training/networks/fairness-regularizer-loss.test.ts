@@ -1,11 +1,11 @@
 import * as tf from '@tensorflow/tfjs';
 import { expect } from 'chai';
 
-import { ValueError } from '../../src/exceptions/index.ts';
-import { createRandom } from '../../src/internal/random.ts';
-import { loadTensorflow } from '../../src/tensor/index.ts';
-import { FairnessRegularizerLoss } from '../../src/training/index.ts';
-import { PLAIN_PENALTIES, type PlainPenaltyName } from '../../src/training/networks/penalties.ts';
+import { ValueError } from '../../../src/exceptions/index.ts';
+import { createRandom } from '../../../src/internal/random.ts';
+import { loadTensorflow } from '../../../src/tensor/index.ts';
+import { FairnessRegularizerLoss } from '../../../src/training/index.ts';
+import { PLAIN_PENALTIES, type PlainPenaltyName } from '../../../src/training/networks/penalties.ts';
 
 const PENALTIES = Object.keys(PLAIN_PENALTIES) as PlainPenaltyName[];
 
@@ -144,15 +144,21 @@ describe('FairnessRegularizerLoss', () => {
     expect(value).to.be.closeTo(bce([1, 1, -1, -1], [1, 0, 1, 0]) + gap * gap, 1e-6);
   });
 
-  it('with one group every penalty is 0', () => {
+  it('with rows of one group only every penalty is 0', () => {
     for (const penalty of PENALTIES) {
       const value = tf.tidy(
         () =>
           new FairnessRegularizerLoss({ eta: 5, penalty })
-            .compute(tf.tensor1d([1, -2]), tf.tensor1d([1, 0]), tf.ones([2, 1]))
+            .compute(tf.tensor1d([1, -2]), tf.tensor1d([1, 0]), tf.oneHot(tf.tensor1d([1, 1], 'int32'), 2))
             .dataSync()[0],
       );
       expect(value).to.be.closeTo(bce([1, -2], [1, 0]), 1e-6);
+    }
+  });
+
+  it('weights that are all 0 leave no loss, and no NaN', () => {
+    for (const penalty of PENALTIES) {
+      expect(compute(new FairnessRegularizerLoss({ penalty }), logits, Array<number>(N).fill(0))).to.equal(0);
     }
   });
 
@@ -180,17 +186,24 @@ describe('FairnessRegularizerLoss', () => {
     const whole = tf.ones([N], 'int32');
     const value = loss.compute(tf.tensor1d(logits), tf.tensor1d(labels), one, whole).dataSync()[0];
     expect(value).to.be.closeTo(compute(loss, logits), 1e-6);
-    expect(() => loss.compute(tf.tensor1d(logits), tf.tensor1d(labels), tf.tensor1d(groups))).to.throw(
-      ValueError,
-      'one-hot',
-    );
+    for (const codes of [tf.tensor1d(groups), tf.tensor2d(groups, [N, 1])]) {
+      expect(() => loss.compute(tf.tensor1d(logits), tf.tensor1d(labels), codes)).to.throw(ValueError, 'one-hot');
+    }
+    const few = tf.tensor1d([1, 1]);
+    expect(() => loss.compute(tf.tensor1d(logits), tf.tensor1d(labels), one, few)).to.throw(ValueError, '2 weights');
   });
 
   it('refuses an unknown penalty, a negative eta, a posWeight of 0', () => {
     expect(() => new FairnessRegularizerLoss({ penalty: 'meangap' as never }))
       .to.throw(ValueError, "Got 'meangap'")
       .with.property('suggestion', "Did you mean 'mean_gap'?");
-    expect(() => new FairnessRegularizerLoss({ eta: -1 })).to.throw(ValueError, 'eta parameter must be 0 or more');
+    expect(() => new FairnessRegularizerLoss({ eta: -1 })).to.throw(
+      ValueError,
+      'eta parameter must be finite, 0 or more',
+    );
     expect(() => new FairnessRegularizerLoss({ posWeight: 0 })).to.throw(ValueError, 'posWeight');
+    for (const options of [{ eta: Infinity }, { posWeight: Infinity }]) {
+      expect(() => new FairnessRegularizerLoss(options)).to.throw(ValueError, 'finite');
+    }
   });
 });

@@ -1,0 +1,110 @@
+import { DataValidationError } from '../../exceptions/index.ts';
+import type { TensorBackend } from '../../tensor/index.ts';
+import { encodeFeatures, encodedWidth, type FeatureSpec, fitFeatures } from '../data/feature-encoder.ts';
+import { type Split, strata } from '../data/row-splits.ts';
+import { stratifiedSplit } from '../data/stratified-split.ts';
+import { takeTrainingRows, type TrainingData, type TrainingRows } from '../data/training-data.ts';
+import type { NetworkRows } from '../networks/network-rows.ts';
+import type { LayerWeights } from '../networks/stacked-network.ts';
+import type { SweepShard } from '../networks/sweep-shard.ts';
+import { trainShards } from '../networks/train-shards.ts';
+import type { FilledSweepOptions } from './sweep-options.ts';
+
+/** Share of the training rows that decides when to stop. */
+const VALIDATION_SHARE = 0.1;
+
+/** Networks of one split with what is needed to apply them. */
+export interface FittedNetworks {
+  readonly specs: readonly FeatureSpec[];
+  readonly weights: readonly (readonly LayerWeights[])[];
+  /** What each network gives the held-out rows. */
+  readonly outputs: readonly Float32Array[];
+  readonly warnings: readonly string[];
+}
+
+/** Networks that one thread trains together on a CPU; a part of the result's definition, so no option. */
+const SHARD_SIZE = 8;
+
+/** Trains the networks of all splits, shard by shard. */
+export async function fitSplits(
+  training: TrainingData,
+  splits: readonly Split[],
+  backend: TensorBackend,
+  options: FilledSweepOptions,
+): Promise<FittedNetworks[]> {
+  const prepared = splits.map((split) => prepareSplit(training, split, options.seed));
+  // A GPU trains one wide stack as fast as a narrow one.
+  const size = backend === 'wasm' || backend === 'cpu' ? SHARD_SIZE : options.etas.length;
+  const parts = Array.from({ length: Math.ceil(options.etas.length / size) }, (_, part) =>
+    options.etas.slice(part * size, (part + 1) * size),
+  );
+  const shards = prepared.flatMap(({ train, validation, heldOut }) =>
+    parts.map((etas): SweepShard => {
+      const spec = {
+        etas,
+        penalty: options.penalty,
+        task: 'binary',
+        groupCount: train.groupCount,
+        seed: options.seed,
+      } as const;
+      return { train, validation, heldOut, spec, backend, options: pickTraining(options) };
+    }),
+  );
+  const trained = await trainShards(shards, options);
+  return prepared.map(({ specs, warnings, heldOut }, split) => {
+    const own = trained.slice(split * parts.length, (split + 1) * parts.length);
+    const n = heldOut.y.length;
+    const outputs = own.flatMap((shard) =>
+      shard.weights.map((_, model) => shard.heldOut.subarray(model * n, (model + 1) * n)),
+    );
+    return { specs, warnings, outputs, weights: own.flatMap((shard) => shard.weights) };
+  });
+}
+
+/** What a thread needs of the options. */
+function pickTraining(options: FilledSweepOptions): SweepShard['options'] {
+  const { epochs, lr, batchSize, hidden, patience, weightDecay, schedule, seed } = options;
+  return { epochs, lr, batchSize, hidden, patience, weightDecay, schedule, seed };
+}
+
+/** Rows of one split, encoded. */
+interface PreparedSplit {
+  readonly train: NetworkRows;
+  readonly validation: NetworkRows;
+  readonly heldOut: NetworkRows;
+  readonly specs: readonly FeatureSpec[];
+  readonly warnings: readonly string[];
+}
+
+function prepareSplit(training: TrainingData, { train, test }: Split, seed: number): PreparedSplit {
+  const { specs, warnings } = fitFeatures(train.table, training.features);
+  const [fitting, validation] = stratifiedSplit(strata(train), [1 - VALIDATION_SHARE, VALIDATION_SHARE], seed) as [
+    Int32Array,
+    Int32Array,
+  ];
+  if (fitting.length === 0 || validation.length === 0 || test.y.length === 0) {
+    throw new DataValidationError(`There are too few rows to train on: ${String(train.y.length)}.`, {
+      context: { rows: train.y.length },
+      suggestion: 'Training, stopping and testing each need rows; give at least a few dozen.',
+    });
+  }
+  const encode = (rows: TrainingRows): NetworkRows => ({
+    x: encodeFeatures(rows.table, specs),
+    y: Float32Array.from(rows.y),
+    groups: rows.groups.codes,
+    inputs: encodedWidth(specs),
+    groupCount: training.rows.groups.labels.length,
+  });
+  return {
+    train: encode(takeTrainingRows(train, fitting)),
+    validation: encode(takeTrainingRows(train, validation)),
+    heldOut: encode(test),
+    specs,
+    warnings,
+  };
+}
+
+/** What one network, by its place, gives the held-out rows of all splits. */
+export function joinOutputs(fits: readonly FittedNetworks[], model: number): Float32Array {
+  return Float32Array.from(fits.flatMap(({ outputs }) => [...(outputs[model] ?? [])]));
+}

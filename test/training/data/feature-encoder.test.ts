@@ -1,0 +1,90 @@
+import { expect } from 'chai';
+
+import { DataValidationError } from '../../../src/exceptions/index.ts';
+import { Table } from '../../../src/table/index.ts';
+import { encodedWidth, encodeFeatures, fitFeatures } from '../../../src/training/data/feature-encoder.ts';
+import { standardScore } from '../../../src/training/data/standard-score.ts';
+
+describe('feature encoding', () => {
+  const train = Table.from({ x: [1, 3, null, 5], c: ['a', 'b', null, 'a'], k: [7, 7, 7, 7] });
+
+  it('standardises numbers, marks missing ones, makes one column per text', () => {
+    const { specs, warnings } = fitFeatures(train, ['x', 'c', 'k']);
+    expect(specs).to.deep.equal([
+      // Mean 3, population standard deviation sqrt(8/3).
+      { kind: 'numeric', name: 'x', mean: 3, scale: Math.sqrt(8 / 3), marksMissing: true },
+      { kind: 'categorical', name: 'c', levels: ['a', 'b', '(missing)'] },
+    ]);
+    expect(warnings).to.deep.equal(["feature 'k' is left out: it has one value only"]);
+    const z = 2 / Math.sqrt(8 / 3);
+    const expected = [
+      [-z, 0, 1, 0, 0],
+      [0, 0, 0, 1, 0],
+      [0, 1, 0, 0, 1],
+      [z, 0, 1, 0, 0],
+    ];
+    expect([...encodeFeatures(train, specs)].map((value) => Number(value.toFixed(6)))).to.deep.equal(
+      expected.flat().map((value) => Number(value.toFixed(6))),
+    );
+    expect(encodedWidth(specs)).to.equal(5);
+  });
+
+  it('gives a text unknown from training no column', () => {
+    const { specs } = fitFeatures(train, ['c']);
+    expect([...encodeFeatures(Table.from({ c: ['z', 'b'] }), specs)]).to.deep.equal([0, 0, 0, 0, 1, 0]);
+  });
+
+  it('leaves identifiers out and says so', () => {
+    const ids = Table.from({
+      id: Array.from({ length: 40 }, (_, row) => `person ${String(row)}`),
+      x: [...Array(40).keys()],
+    });
+    const { specs, warnings } = fitFeatures(ids, ['id', 'x']);
+    expect(specs.map(({ name }) => name)).to.deep.equal(['x']);
+    expect(warnings[0]).to.match(/'id' is left out: its 40 distinct texts look like identifiers/);
+  });
+
+  it('keeps the 64 most frequent of many texts', () => {
+    const values = Array.from({ length: 1000 }, (_, row) => `t${String(row % 100)}`);
+    const { specs, warnings } = fitFeatures(Table.from({ c: values }), ['c']);
+    expect(encodedWidth(specs)).to.equal(64);
+    expect(warnings[0]).to.match(/64 most frequent of 100/);
+  });
+
+  it('refuses when nothing is left', () => {
+    expect(() => fitFeatures(train, ['k'])).to.throw(DataValidationError, 'no feature to train on');
+  });
+
+  it('leaves a constant out whatever its rounding, and takes a later value of it for nothing new', () => {
+    for (const value of [0.1, 19.99, 1 / 3, 1e-5, 123456.789]) {
+      for (const rows of [10, 100, 1000]) {
+        const table = Table.from({ a: Array<number>(rows).fill(value), b: [...Array(rows).keys()] });
+        const { specs, warnings } = fitFeatures(table, ['a', 'b']);
+        expect([specs.length, warnings.length]).to.deep.equal([1, 1]);
+      }
+    }
+  });
+
+  it('standardises numbers of any size: scaling by a power of two changes nothing', () => {
+    const values = Float64Array.of(1, 2, 3, 7);
+    const { mean, scale } = standardScore(values);
+    expect([mean, scale]).to.deep.equal([3.25, Math.sqrt(5.1875)]);
+    for (const unit of [2 ** 900, 2 ** -900]) {
+      const scaled = standardScore(values.map((value) => value * unit));
+      expect([scaled.mean / unit, scaled.scale / unit]).to.deep.equal([mean, scale]);
+    }
+  });
+
+  it('refuses a value beyond anything that was learned from, with its row', () => {
+    const { specs } = fitFeatures(Table.from({ a: [1, 2, 3] }), ['a']);
+    expect(() => encodeFeatures(Table.from({ a: [2, 1e300] }), specs)).to.throw(
+      DataValidationError,
+      /'a' holds 1e\+300 in row 2/,
+    );
+  });
+
+  it('a text that is called as missing values are counts as one level', () => {
+    const { specs } = fitFeatures(Table.from({ c: ['(missing)', 'x', null, 'y'] }), ['c']);
+    expect(specs).to.deep.equal([{ kind: 'categorical', name: 'c', levels: ['(missing)', 'x', 'y'] }]);
+  });
+});
