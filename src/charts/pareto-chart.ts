@@ -29,7 +29,13 @@ export function paretoChart(points: readonly ParetoChartPoint[], text: ParetoCha
   const dominated = points.filter((point) => point.dominated);
   const gaps = points.flatMap((point) => [point.dpDiff, ...(point.dpDiffCi ?? [])]);
   const accuracies = points.flatMap((point) => [point.accuracy, ...point.accuracyCi]);
-  const at = (point: ParetoChartPoint): [number, number, number] => [point.dpDiff, point.accuracy, point.eta];
+  const order = [...points].sort((a, b) => a.dpDiff - b.dpDiff);
+  const dot = (point: ParetoChartPoint): unknown => ({
+    value: [point.dpDiff, point.accuracy, point.eta],
+    name: `eta ${String(point.eta)}`,
+    // Neighbours by turns, since labels of points side by side would overlap.
+    label: { position: LABEL_PLACES[order.indexOf(point) % 2] },
+  });
   return {
     width: 820,
     height: 520,
@@ -64,23 +70,21 @@ export function paretoChart(points: readonly ParetoChartPoint[], text: ParetoCha
         {
           name: 'not dominated',
           type: 'line',
-          data: front.map((point) => ({ value: at(point), name: `eta ${String(point.eta)}` })),
+          data: front.map(dot),
           symbol: 'circle',
           symbolSize: 11,
           lineStyle: { color: COLOURS.main, width: 2 },
           itemStyle: { color: COLOURS.main },
           label: etaLabel(COLOURS.ink),
-          labelLayout: { moveOverlap: 'shiftY' },
           z: 3,
         },
         {
           name: 'dominated',
           type: 'scatter',
-          data: dominated.map((point) => ({ value: at(point), name: `eta ${String(point.eta)}` })),
+          data: dominated.map(dot),
           symbolSize: 10,
           itemStyle: { color: '#ffffff', borderColor: COLOURS.other, borderWidth: 2 },
           label: etaLabel(COLOURS.quiet),
-          labelLayout: { moveOverlap: 'shiftY' },
           z: 3,
         },
       ],
@@ -155,11 +159,15 @@ function intervals(points: readonly ParetoChartPoint[]): unknown {
   };
 }
 
+/** Right of a point and clear of the crosses of its intervals, above or below. */
+const LABEL_PLACES = [
+  [14, -10],
+  [14, 10],
+];
+
 function etaLabel(color: string): unknown {
   return {
     show: true,
-    // Above and right of the point, clear of the crosses of its intervals.
-    position: [14, -10],
     fontFamily: FONT_FAMILY,
     fontSize: 12,
     color,
