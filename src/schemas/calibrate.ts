@@ -34,30 +34,55 @@ const mapSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('temperature'), temperature: z.number().gt(0) }),
 ]);
 
-/** A saved group fairness calibrator. */
-export const calibratorSchema = z.object({
-  kind: z.literal('group_fairness_calibrator'),
-  params: z.object({
-    method: z.enum(['platt', 'isotonic', 'temperature']),
-    min_samples: z.number().int().min(1),
-    input: z.enum(['logit', 'score']).optional(),
-  }),
-  state: z
-    .object({
-      margin: z.number().gt(0).lte(0.25),
-      pooled: mapSchema,
-      n: z.number().int().min(1),
-      positive_rate: z.number().min(0).max(1),
-      groups: z.array(
-        z.object({
-          label: z.string(),
-          n: z.number().int().min(1),
-          positive_rate: z.number().min(0).max(1),
-          map: mapSchema.nullable(),
-          reason: z.string().nullable(),
-        }),
-      ),
-      warnings: z.array(z.string()),
-    })
-    .nullable(),
+const paramsSchema = z.object({
+  method: z.enum(['platt', 'isotonic', 'temperature']),
+  min_samples: z.number().int().min(1),
+  input: z.enum(['logit', 'score']).optional(),
 });
+
+const groupSchema = z
+  .object({
+    label: z.string(),
+    n: z.number().int().min(1),
+    positive_rate: z.number().min(0).max(1),
+    map: mapSchema.nullable(),
+    reason: z.string().nullable(),
+  })
+  .refine(({ map, reason }) => (map === null) !== (reason === null), 'a group has a map, or a reason for having none');
+
+const stateSchema = z.object({
+  margin: z.number().gt(0).lte(0.25),
+  pooled: mapSchema,
+  n: z.number().int().min(1),
+  positive_rate: z.number().min(0).max(1),
+  groups: z
+    .array(groupSchema)
+    .refine((groups) => new Set(groups.map(({ label }) => label)).size === groups.length, 'a label stands there twice'),
+  warnings: z.array(z.string()),
+});
+
+/** A saved group fairness calibrator. */
+export const calibratorSchema = z
+  .object({
+    kind: z.literal('group_fairness_calibrator'),
+    params: paramsSchema,
+    state: stateSchema.nullable(),
+  })
+  .superRefine(({ params, state }, context) => {
+    if (state === null) return;
+    const maps = [
+      { path: ['state', 'pooled'], map: state.pooled },
+      ...state.groups.map(({ map }, place) => ({ path: ['state', 'groups', place, 'map'], map })),
+    ];
+    const wrong = maps.find(({ map }) => map !== null && !isOfParams(map, params));
+    if (wrong === undefined) return;
+    context.addIssue({ code: 'custom', path: wrong.path, message: `the map must be one of ${describeParams(params)}` });
+  });
+
+function isOfParams(map: z.output<typeof mapSchema>, { method, input }: z.output<typeof paramsSchema>): boolean {
+  return map.kind === method && (map.kind !== 'platt' || map.input === (input ?? 'logit'));
+}
+
+function describeParams({ method, input }: z.output<typeof paramsSchema>): string {
+  return method === 'platt' ? `platt through the ${input ?? 'logit'}` : method;
+}

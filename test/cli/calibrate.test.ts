@@ -60,7 +60,7 @@ describe('evenhand calibrate', () => {
     expect(stdout).to.match(/^\(all rows\) +605 /m);
     expect(stdout).to.include('each calibrated by a calibrator that has not seen it');
     expect(stdout).to.include(
-      "Note: group 'few' (5 rows) has no calibrator of its own: fewer than minSamples = 20 rows.",
+      "Note: group 'few' (5 rows) has no calibrator of its own: fewer than --min-samples = 20 rows.",
     );
   });
 
@@ -194,12 +194,12 @@ describe('evenhand calibrate', () => {
     [
       'an input where the method has none',
       () => ['--csv', scored(), '--method', 'isotonic', '--input', 'score'],
-      /input parameter must be left out/,
+      /--input must be left out where --method is isotonic/,
     ],
     [
       'folds and a train size',
       () => ['--csv', scored(), '--folds', '5', '--train-size', '0.5'],
-      /folds parameter must be left out/,
+      /--folds must be left out where --train-size is given/,
     ],
     ['no rows for a group', () => ['--csv', scored(), '--min-samples', '0'], /--min-samples must be at least 1; got 0/],
     ['a plot of an unknown form', () => ['--csv', scored(), '--out-plot', 'plot.jpg'], /extension is '\.?jpg'/],
@@ -207,6 +207,16 @@ describe('evenhand calibrate', () => {
       'two outputs in one place',
       () => ['--csv', scored(), '--out-csv', 'same', '--out-json', 'same'],
       /are in each other's place/,
+    ],
+    [
+      'a column twice in the group',
+      () => ['--csv', scored(), '--group', 'g,g'],
+      /Column 'g' is named twice among the groups/,
+    ],
+    [
+      'a train size that leaves no row',
+      () => ['--csv', write('three.csv', ['score,y,g', '0.5,1,a', '0.4,0,a', '0.3,0,a']), '--train-size', '0.99'],
+      /A train size of 0\.99 leaves none of 3 rows to calibrate; 51 rows are enough/,
     ],
     ['the group named twice', () => ['--csv', scored(), '--group', 'g', '--group', 'y'], /Give it once/],
     [

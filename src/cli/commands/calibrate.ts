@@ -1,5 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander';
 
+import { ConfigValidationError } from '../../exceptions/index.ts';
+import type { CalibrateTableOptions } from '../../training/postprocessing/calibrator/calibrate-table.ts';
 import type { TableCalibration } from '../../training/postprocessing/calibrator/table-calibration.ts';
 import { flagName, parseNames, parseNumber, requireOptions } from '../option-parsers.ts';
 import { type OutputOptions, prepareLogs, print, remark, textTable, withOutputOptions } from '../output.ts';
@@ -97,6 +99,7 @@ async function run(options: CalibrateOptions): Promise<TableCalibration> {
     import('../../schemas/calibrate.ts'),
   ]);
   const calibrateOptions = parseBy(calibrateSchema, options, 'calibrate', flagName);
+  assertTogether(calibrateOptions);
   await assertOutputs(options);
   const { score, target, group, positiveLabel } = options;
   const columns = [score ?? 'score', target ?? 'y', ...(group ?? ['g'])];
@@ -105,6 +108,23 @@ async function run(options: CalibrateOptions): Promise<TableCalibration> {
     { table, score, target, group, positiveLabel },
     { ...calibrateOptions, onProgress: progressBar(options) },
   );
+}
+
+/** Checked here too, since the library would call options by its own names for them. */
+function assertTogether({ folds, trainSize, method, input }: CalibrateTableOptions): void {
+  if (folds !== undefined && trainSize !== undefined) {
+    throw leftOut('folds', '--train-size is given', folds);
+  }
+  if (input !== undefined && method !== undefined && method !== 'platt') {
+    throw leftOut('input', `--method is ${method}`, input);
+  }
+}
+
+function leftOut(field: string, where: string, given: unknown): ConfigValidationError {
+  return new ConfigValidationError(`${flagName(field)} must be left out where ${where}.`, {
+    context: { option: flagName(field), value: given },
+    suggestion: 'See the examples under --help.',
+  });
 }
 
 function outputsOf({ outCsv, outPlot, outJson, saveModel }: CalibrateOptions): string[] {
@@ -171,7 +191,8 @@ function describe(calibration: TableCalibration): string {
     `Each arrow is the number before it after calibration, ${SEEN[calibration.measuredOn]}.`,
     'ECE: expected calibration error, ten bins of equal mass; in few rows chance alone makes it large.',
     ...own.map(
-      ([label, { n, reason }]) => `Note: group '${label}' (${String(n)} rows) has no calibrator of its own: ${reason}.`,
+      ([label, { n, reason }]) =>
+        `Note: group '${label}' (${String(n)} rows) has no calibrator of its own: ${reason.replace('minSamples', flagName('minSamples'))}.`,
     ),
     ...warnings.map((warning) => `Note: ${warning}.`),
   ].join('\n');

@@ -10,6 +10,7 @@ import {
   toColumn,
 } from '../../table/index.ts';
 import type { Matrix } from './matrix.ts';
+import { assertNoneMissing } from './none-missing.ts';
 import { type MatrixSource, readMatrix } from './read-matrix.ts';
 
 /** Rows to learn from, on the host. None is missing. */
@@ -97,19 +98,11 @@ export async function readGroups(
 ): Promise<CategoricalColumn> {
   const groups = encodeGroups((await onHost({ source })).source);
   assertSameLength({ X: rows, [name]: groups.codes.length });
-  const row = groups.codes.findIndex((code) => code < 0);
-  if (row < 0) return groups;
-  throw new DataValidationError(`${name} is missing at index ${String(row)}.`, {
-    context: { argument: name, index: row },
-    suggestion: 'Leave such rows out, or give them a group of their own.',
-  });
+  assertNoneMissing(name, groups.codes, (code) => code < 0, 'Leave such rows out, or give them a group of their own.');
+  return groups;
 }
 
 function withoutMissing(values: Float64Array, name: string): Float64Array {
-  const row = values.findIndex((value) => Number.isNaN(value));
-  if (row < 0) return values;
-  throw new DataValidationError(`${name} is missing at index ${String(row)}.`, {
-    context: { argument: name, index: row },
-    suggestion: 'Leave such rows out first.',
-  });
+  assertNoneMissing(name, values, Number.isNaN);
+  return values;
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { DataValidationError } from '../../exceptions/index.ts';
+import { readJson } from '../data/read-json.ts';
 import type { EstimatorJson } from './estimator.ts';
 
 /** The state of an estimator with linear scores, as JSON has it. */
@@ -25,17 +25,9 @@ export function readEstimatorJson<Params extends z.ZodType, State extends z.ZodT
   schemas: { readonly params: Params; readonly state: State },
 ): { readonly params: z.output<Params>; readonly state: z.output<State> | null } {
   const schema = z.object({ kind: z.literal(kind), params: schemas.params, state: z.nullable(schemas.state) });
-  const parsed = schema.safeParse(json);
-  if (parsed.success)
-    return parsed.data as { readonly params: z.output<Params>; readonly state: z.output<State> | null };
-  const [issue] = parsed.error.issues;
-  const field = issue?.path.join('.') ?? '';
-  throw new DataValidationError(
-    `This is no estimator of kind '${kind}': ${field === '' ? '' : `${field}: `}${issue?.message ?? 'unreadable'}.`,
-    {
-      context: { kind, field, given: (json as Partial<EstimatorJson> | null | undefined)?.kind },
-      suggestion: 'Give what the toJSON method of such an estimator gave, or use estimatorFromJson for any kind.',
-      cause: parsed.error,
-    },
-  );
+  const given = (json as Partial<EstimatorJson> | null | undefined)?.kind;
+  return readJson(schema, json, `estimator of kind '${kind}'`, {
+    context: { kind, given },
+    suggestion: 'Give what the toJSON method of such an estimator gave, or use estimatorFromJson for any kind.',
+  }) as { readonly params: z.output<Params>; readonly state: z.output<State> | null };
 }

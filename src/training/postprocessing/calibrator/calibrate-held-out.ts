@@ -1,6 +1,7 @@
 import { DataValidationError } from '../../../exceptions/index.ts';
 import type { OnProgress } from '../../../internal/progress.ts';
 import type { ColumnSource } from '../../../table/index.ts';
+import { readSeed } from '../read-seed.ts';
 import {
   type CalibrationRowOptions,
   type CalibrationRows,
@@ -49,7 +50,7 @@ export interface HeldOutCalibration {
  * group the result need not rise with the score everywhere.
  * @param scores [rows], from 0 to 1
  * @param y [rows], 0 or 1
- * @throws {ValueError} for folds or a trainSize out of range, or both at once
+ * @throws {ValueError} for folds or a trainSize out of range, or both at once, or a seed that is no whole number
  * @throws {DataValidationError} as `GroupFairnessCalibrator.fit`; for more folds than rows; where a part has one label only
  * @example
  * ```ts
@@ -73,7 +74,7 @@ export async function calibrateHeldOut(
 ): Promise<HeldOutCalibration> {
   const settings = new GroupFairnessCalibrator(options);
   const { folds, trainSize } = resolveParts(options);
-  const seed = options.seed ?? 42;
+  const seed = readSeed(options.seed ?? 42);
   const rows = await readCalibrationRows(scores, y, options);
   assertBothLabels(rows.y);
   const parts = dealOut(rows, folds, trainSize, seed);
@@ -127,11 +128,12 @@ function fitPart(
 /** What a reader of the calibrated rows should know beside what holds of the calibrator. */
 function remarks(final: CalibratorState, states: readonly CalibratorState[], folds: number | null): string[] {
   if (folds === 1) return ['calibration is measured on the rows that it was fitted on, which flatters it'];
+  const ownIn = states.map(({ groups }) => new Set(groups.flatMap(({ label, map }) => (map === null ? [] : [label]))));
   return final.groups.flatMap(({ label, map }) => {
-    const pooled = states.filter(({ groups }) => (groups.find((group) => group.label === label)?.map ?? null) === null);
-    if (map === null || pooled.length === 0) return [];
+    const pooled = map === null ? 0 : ownIn.filter((own) => !own.has(label)).length;
+    if (pooled === 0) return [];
     return [
-      `group '${label}' is large enough for a calibrator of its own with all rows, but was served by the pooled one in ${String(pooled.length)} of ${String(states.length)} folds`,
+      `group '${label}' is large enough for a calibrator of its own with all rows, but was served by the pooled one in ${String(pooled)} of ${String(states.length)} folds`,
     ];
   });
 }

@@ -1,4 +1,5 @@
 import { sigmoid } from '../../logistic.ts';
+import { countAtMost } from '../count-at-most.ts';
 import { toLogit } from './logit-scores.ts';
 
 /** The methods of calibration. */
@@ -57,23 +58,14 @@ export function calibrationFunction(map: CalibrationMap, margin: number): (score
 }
 
 function interpolate({ scores, rates }: IsotonicMap, score: number): number {
-  const above = firstAbove(scores, score);
+  const above = countAtMost(scores, score);
   const last = scores.length - 1;
   if (above === 0) return rates[0] as number;
   if (above > last) return rates[last] as number;
   const [fromScore, toScore] = [scores[above - 1] as number, scores[above] as number];
   const [fromRate, toRate] = [rates[above - 1] as number, rates[above] as number];
+  // A share of the way, since a slope between scores that nearly touch overflows.
+  const share = (score - fromScore) / (toScore - fromScore);
   // Rounding must not lift a value above the next step.
-  return Math.min(toRate, fromRate + ((toRate - fromRate) / (toScore - fromScore)) * (score - fromScore));
-}
-
-/** The place of the first of ascending values above a score; their number where there is none. */
-export function firstAbove(values: ArrayLike<number>, score: number): number {
-  let [low, high] = [0, values.length];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((values[middle] as number) > score) high = middle;
-    else low = middle + 1;
-  }
-  return low;
+  return Math.min(toRate, fromRate + (toRate - fromRate) * share);
 }

@@ -8,6 +8,10 @@ import {
   type SensitiveSource,
   toBinary,
 } from '../../../table/index.ts';
+import { assertNoneMissing } from '../../data/none-missing.ts';
+import type { GroupedScores } from '../grouped-scores.ts';
+import { assertFiniteTotal } from '../total-weight.ts';
+import { assertGroupsGiven } from './assert-groups-given.ts';
 
 /** What may come with the scores and labels of rows. */
 export interface CalibrationRowOptions {
@@ -30,12 +34,6 @@ export interface CalibrationRows {
   readonly groups: CategoricalColumn;
 }
 
-/** Rows to be calibrated. */
-export interface ScoredRows {
-  readonly scores: Float64Array;
-  readonly groups: CategoricalColumn;
-}
-
 /**
  * Reads rows to learn from.
  * @throws {DataValidationError} for scores outside [0, 1], labels that are not 0 or 1, missing values, lengths that differ, or no rows
@@ -46,12 +44,12 @@ export async function readCalibrationRows(
   { groups, sampleWeight, positiveLabel }: CalibrationRowOptions,
 ): Promise<CalibrationRows> {
   const rows = await onHost({ y, sampleWeight });
-  const scored = await readScoredRows(scores, groups);
-  const labels = withoutMissing(toBinary(rows.y, 'y', positiveLabel), 'y', (label) => label < 0);
+  const scored = await readUnitScores(scores, groups);
+  const labels = toBinary(rows.y, 'y', positiveLabel);
+  assertNoneMissing('y', labels, (label) => label < 0);
   const weights =
-    rows.sampleWeight === undefined
-      ? new Float64Array(scored.scores.length).fill(1)
-      : withoutMissing(toWeights(rows.sampleWeight), 'sampleWeight', Number.isNaN);
+    rows.sampleWeight === undefined ? new Float64Array(scored.scores.length).fill(1) : toWeights(rows.sampleWeight);
+  assertNoneMissing('sampleWeight', weights, Number.isNaN);
   assertSameLength({ scores: scored.scores.length, y: labels.length, sampleWeight: weights.length });
   if (labels.length === 0) {
     throw new DataValidationError('There are no rows to learn from.', {
@@ -62,12 +60,14 @@ export async function readCalibrationRows(
 }
 
 /**
- * Reads scores and groups.
+ * Reads scores from 0 to 1 and groups.
  * @throws {DataValidationError} for scores outside [0, 1], missing values, or lengths that differ
  */
-export async function readScoredRows(source: ColumnSource, sensitive: SensitiveSource): Promise<ScoredRows> {
+export async function readUnitScores(source: ColumnSource, sensitive: SensitiveSource): Promise<GroupedScores> {
+  assertGroupsGiven(sensitive);
   const rows = await onHost({ source, sensitive });
-  const scores = withoutMissing(toFiniteNumbers(rows.source, 'scores'), 'scores', Number.isNaN);
+  const scores = toFiniteNumbers(rows.source, 'scores');
+  assertNoneMissing('scores', scores, Number.isNaN);
   const outside = scores.findIndex((score) => score < 0 || score > 1);
   if (outside >= 0) throw outsideRange('scores', scores[outside] as number, `at index ${String(outside)}`, outside);
   // No row has no attribute to be told by its first value.
@@ -76,7 +76,7 @@ export async function readScoredRows(source: ColumnSource, sensitive: SensitiveS
       ? { kind: 'categorical', codes: new Int32Array(rows.sensitive.length), labels: [] }
       : encodeGroups(rows.sensitive);
   assertSameLength({ scores: scores.length, groups: groups.codes.length });
-  withoutMissing(groups.codes, 'groups', (code) => code < 0);
+  assertNoneMissing('groups', groups.codes, (code) => code < 0);
   return { scores, groups };
 }
 
@@ -109,13 +109,7 @@ function pick<Values extends Float64Array | Uint8Array | Int32Array>(
  * @throws {DataValidationError} where there is none, or their sum is infinite
  */
 export function withoutWeightless(rows: CalibrationRows): CalibrationRows {
-  const total = rows.weights.reduce((sum, weight) => sum + weight, 0);
-  if (total === Infinity) {
-    throw new DataValidationError('The weights of sampleWeight add up to more than a number can hold.', {
-      context: { argument: 'sampleWeight' },
-      suggestion: 'Divide all weights by their largest.',
-    });
-  }
+  assertFiniteTotal(rows.weights);
   if (!rows.weights.includes(0)) return rows;
   const kept = Int32Array.from(rows.weights.keys()).filter((row) => (rows.weights[row] as number) > 0);
   if (kept.length > 0) return takeCalibrationRows(rows, kept);
@@ -130,19 +124,5 @@ export function outsideRange(argument: string, value: number, where: string, ind
   return new DataValidationError(`${argument} must lie in [0, 1], but holds ${String(value)} ${where}.`, {
     context: { argument, index, value },
     suggestion: 'Divide by the largest possible score, or put decision values through a logistic function.',
-  });
-}
-
-function withoutMissing<Values extends Float64Array | Int8Array | Uint8Array | Int32Array>(
-  values: Values,
-  argument: string,
-  isMissing: (value: number) => boolean,
-): Values {
-  let index = 0;
-  while (index < values.length && !isMissing(values[index] as number)) index++;
-  if (index === values.length) return values;
-  throw new DataValidationError(`${argument} is missing at index ${String(index)}.`, {
-    context: { argument, index },
-    suggestion: 'Leave such rows out first.',
   });
 }

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 
-import { DataValidationError } from '../../../exceptions/index.ts';
 import { calibratorSchema } from '../../../schemas/calibrate.ts';
+import { readJson } from '../../data/read-json.ts';
 import type { CalibratorSettings, CalibratorState } from './fit-calibrator.ts';
 
 /** A calibrator as plain data, to be stored and read back. */
@@ -45,17 +45,9 @@ export function calibratorToJson({ settings, state }: SavedCalibrator): Calibrat
  * @throws {DataValidationError} naming the first part that is not as it should be
  */
 export function calibratorFromJson(value: unknown): SavedCalibrator {
-  const parsed = calibratorSchema.safeParse(value);
-  if (!parsed.success) {
-    const [issue] = parsed.error.issues;
-    const at = issue === undefined || issue.path.length === 0 ? '' : ` at ${issue.path.map(String).join('.')}`;
-    throw new DataValidationError(`This is not a saved calibrator${at}: ${issue?.message ?? 'it cannot be read'}.`, {
-      context: { issues: parsed.error.issues },
-      suggestion: 'Give the object that toJSON of a GroupFairnessCalibrator made.',
-      cause: parsed.error,
-    });
-  }
-  const { params, state } = parsed.data;
+  const { params, state } = readJson(calibratorSchema, value, 'saved calibrator', {
+    suggestion: 'Give the object that toJSON of a GroupFairnessCalibrator made.',
+  });
   return {
     settings: { method: params.method, minSamples: params.min_samples, input: params.input ?? 'logit' },
     state:
@@ -64,6 +56,7 @@ export function calibratorFromJson(value: unknown): SavedCalibrator {
         : {
             ...state,
             positiveRate: state.positive_rate,
+            warnings: Object.freeze(state.warnings),
             groups: state.groups.map((group) => ({ ...group, positiveRate: group.positive_rate })),
           },
   };

@@ -1,11 +1,13 @@
 import { DataValidationError } from '../../../exceptions/index.ts';
+import type { GroupedScores } from '../grouped-scores.ts';
+import { rowsOfGroups } from '../rows-of-groups.ts';
 import {
   calibrationFunction,
   type CalibrationMap,
   type CalibrationMethod,
   type PlattInput,
 } from './calibration-map.ts';
-import { type CalibrationRows, type ScoredRows, takeCalibrationRows, withoutWeightless } from './calibration-rows.ts';
+import { type CalibrationRows, takeCalibrationRows, withoutWeightless } from './calibration-rows.ts';
 import { fitIsotonic } from './fit-isotonic.ts';
 import { fitPlatt } from './fit-platt.ts';
 import { fitTemperature } from './fit-temperature.ts';
@@ -54,7 +56,7 @@ export function fitCalibrator(given: CalibrationRows, settings: CalibratorSettin
   const margin = endMargin(rows.scores);
   const pooled = fitMap(rows, settings, margin);
   const warnings = pooled.warning === null ? [] : [`all rows: ${pooled.warning}`];
-  const groups = rowsOfGroups(rows).map(({ label, members }): GroupCalibration => {
+  const groups = presentGroups(rows).map(({ label, members }): GroupCalibration => {
     const own = takeCalibrationRows(rows, members);
     const base = { label, n: members.length, positiveRate: positiveRate(own) };
     const reason = whyPooled(own.y, settings.minSamples);
@@ -84,7 +86,7 @@ export function assertBothLabels(y: Uint8Array): void {
 }
 
 /** Each score by the map of its group, or by the pooled one; [rows]. */
-export function applyCalibrator({ pooled, margin, groups: known }: CalibratorState, rows: ScoredRows): Float64Array {
+export function applyCalibrator({ pooled, margin, groups: known }: CalibratorState, rows: GroupedScores): Float64Array {
   const mapOf = new Map(known.map(({ label, map }) => [label, map]));
   const { codes, labels } = rows.groups;
   const functions = labels.map((label) => calibrationFunction(mapOf.get(label) ?? pooled, margin));
@@ -124,16 +126,10 @@ function positiveRate({ y, weights }: LabelledScores): number {
 }
 
 /** The rows of each group that has some, in the order of the labels. */
-function rowsOfGroups({ groups: { codes, labels } }: CalibrationRows): { label: string; members: Int32Array }[] {
-  const sizes = new Int32Array(labels.length);
-  for (const code of codes) sizes[code] = (sizes[code] as number) + 1;
-  const members = Array.from(sizes, (size) => new Int32Array(size));
-  const filled = new Int32Array(labels.length);
-  for (let row = 0; row < codes.length; row++) {
-    const code = codes[row] as number;
-    const place = filled[code] as number;
-    (members[code] as Int32Array)[place] = row;
-    filled[code] = place + 1;
-  }
-  return labels.flatMap((label, code) => (sizes[code] === 0 ? [] : [{ label, members: members[code] as Int32Array }]));
+function presentGroups({ groups }: CalibrationRows): { label: string; members: Int32Array }[] {
+  const present = rowsOfGroups(groups, groups.codes.keys()).map((members, code) => ({
+    label: groups.labels[code] as string,
+    members,
+  }));
+  return present.filter(({ members }) => members.length > 0);
 }

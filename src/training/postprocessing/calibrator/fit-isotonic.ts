@@ -1,4 +1,4 @@
-import { firstAbove } from './calibration-map.ts';
+import { countAtMost } from '../count-at-most.ts';
 import type { FittedMap, LabelledScores } from './labelled-scores.ts';
 
 /**
@@ -10,7 +10,7 @@ export function fitIsotonic({ scores, y, weights }: LabelledScores): FittedMap {
   const distinct = distinctSorted(scores);
   const [weightOf, yesOf] = [new Float64Array(distinct.length), new Float64Array(distinct.length)];
   for (let row = 0; row < scores.length; row++) {
-    const place = firstAbove(distinct, scores[row] as number) - 1;
+    const place = countAtMost(distinct, scores[row] as number) - 1;
     const weight = weights[row] as number;
     weightOf[place] = (weightOf[place] as number) + weight;
     yesOf[place] = (yesOf[place] as number) + weight * (y[row] as number);

@@ -26,14 +26,16 @@ export function fitTemperature({ scores, y, weights }: LabelledScores, margin: n
   if (x.every((value) => value === 0)) {
     return fitted(1, 'every score is 0.5, which no temperature changes, so that it is 1');
   }
+  // Shares, so that the unit of weights neither overflows nor loses digits.
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
   const derivatives = (b: number): [first: number, second: number] => {
     let [first, second] = [0, 0];
     for (let row = 0; row < x.length; row++) {
       const value = x[row] as number;
       const p = sigmoid(b * value);
-      const weight = weights[row] as number;
-      first += weight * (p - (y[row] as number)) * value;
-      second += weight * p * (1 - p) * value * value;
+      const share = (weights[row] as number) / total;
+      first += share * (p - (y[row] as number)) * value;
+      second += share * p * (1 - p) * value * value;
     }
     return [first, second];
   };

@@ -4,13 +4,9 @@ import { getLogger } from '../../../internal/logger.ts';
 import { oneOf } from '../../../internal/one-of.ts';
 import { requireWhole } from '../../../stats/parameters.ts';
 import type { ColumnSource, SensitiveSource, Table } from '../../../table/index.ts';
+import type { GroupedScores } from '../grouped-scores.ts';
 import { CALIBRATION_METHODS, type CalibrationMethod, PLATT_INPUTS, type PlattInput } from './calibration-map.ts';
-import {
-  type CalibrationRowOptions,
-  readCalibrationRows,
-  readScoredRows,
-  type ScoredRows,
-} from './calibration-rows.ts';
+import { type CalibrationRowOptions, readCalibrationRows, readUnitScores } from './calibration-rows.ts';
 import { calibratorFromJson, type CalibratorJson, calibratorToJson } from './calibrator-json.ts';
 import { describeCalibrator } from './describe-calibrator.ts';
 import { applyCalibrator, type CalibratorSettings, type CalibratorState, fitCalibrator } from './fit-calibrator.ts';
@@ -95,6 +91,7 @@ export class GroupFairnessCalibrator {
     if (options.input !== undefined && this.method !== 'platt') {
       throw invalidParameter('input', `be left out where the method is ${this.method}`, options.input);
     }
+    Object.freeze(this);
   }
 
   /**
@@ -120,7 +117,7 @@ export class GroupFairnessCalibrator {
    */
   async transform(scores: ColumnSource, options: { readonly groups: SensitiveSource }): Promise<Float64Array> {
     const state = this.#fitted();
-    const rows = await readScoredRows(scores, options.groups);
+    const rows = await readUnitScores(scores, options.groups);
     this.#noteUnseen(rows, state);
     return applyCalibrator(state, rows);
   }
@@ -193,7 +190,7 @@ export class GroupFairnessCalibrator {
     });
   }
 
-  #noteUnseen({ groups: { codes, labels } }: ScoredRows, state: CalibratorState): void {
+  #noteUnseen({ groups: { codes, labels } }: GroupedScores, state: CalibratorState): void {
     const known = new Set(state.groups.map(({ label }) => label));
     const counts = new Map<string, number>();
     for (const code of codes) {

@@ -44,19 +44,33 @@ export function dealOut(
 ): HeldOutPart[] {
   const all = Int32Array.from(rows.y.keys());
   if (folds === 1) return [{ train: all, test: all }];
-  const strata = rows.y.map((label, row) => label + 2 * (rows.groups.codes[row] as number));
+  const strata = Int32Array.from(rows.y, (label, row) => label + 2 * (rows.groups.codes[row] as number));
   if (trainSize !== null) {
     const [train, test] = stratifiedSplit(strata, [trainSize, 1 - trainSize], seed) as [Int32Array, Int32Array];
     if (train.length > 0 && test.length > 0) return [{ train, test }];
-  } else if (folds !== null && folds <= all.length) {
+    throw emptyPart(all.length, trainSize, train.length === 0 ? 'fit on' : 'calibrate');
+  }
+  if (folds !== null && folds <= all.length) {
     const tests = stratifiedSplit(strata, Array<number>(folds).fill(1 / folds), seed);
     return tests.map((test) => ({ train: complement(all, test), test }));
   }
-  const what = folds === null ? `A trainSize of ${String(trainSize)} needs` : `${String(folds)} folds need`;
-  throw new DataValidationError(`${what} as many rows and more; there are ${String(all.length)}.`, {
-    context: { rows: all.length, folds, trainSize },
+  throw new DataValidationError(`${String(folds)} folds need as many rows and more; there are ${String(all.length)}.`, {
+    context: { rows: all.length, folds },
     suggestion: 'Give more rows, or fit and measure on the same rows with one fold.',
   });
+}
+
+/** A part gets its share of rows, rounded: one where that is above one half, which rounding of the share may blur. */
+function emptyPart(rows: number, trainSize: number, purpose: string): DataValidationError {
+  const smaller = Math.min(trainSize, 1 - trainSize);
+  const enough = Math.floor(0.5 / smaller + 1e-9) + 1;
+  return new DataValidationError(
+    `A train size of ${String(trainSize)} leaves none of ${String(rows)} rows to ${purpose}; ${String(enough)} rows are enough.`,
+    {
+      context: { rows, trainSize, rowsNeeded: enough },
+      suggestion: 'Give more rows, or a train size nearer to one half.',
+    },
+  );
 }
 
 function complement(all: Int32Array, rows: Int32Array): Int32Array {

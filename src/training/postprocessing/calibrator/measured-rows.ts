@@ -1,6 +1,7 @@
 import { type PreparedScores, prepareScores, reduceScores } from '../../../metrics/reduce/reduce-scores.ts';
 import type { ScoreStats } from '../../../metrics/statistics/group-stats.ts';
 import { type ColumnSource, onHost, type SensitiveSource } from '../../../table/index.ts';
+import { assertGroupsGiven } from './assert-groups-given.ts';
 import { outsideRange } from './calibration-rows.ts';
 
 /** Options of what measures calibration. */
@@ -21,6 +22,7 @@ export async function readMeasuredRows(
   groups: SensitiveSource,
   { sampleWeight, positiveLabel }: MeasureCalibrationOptions,
 ): Promise<PreparedScores> {
+  assertGroupsGiven(groups);
   const host = await onHost({ scores, y, groups, sampleWeight });
   const rows = prepareScores({
     yScore: host.scores,

@@ -96,9 +96,17 @@ function assertApart({ score, target, group }: ScoreTable['columns']): void {
   for (const [index, [part, name]] of parts.entries()) {
     const earlier = parts.slice(0, index).find(([, other]) => other === name);
     if (earlier === undefined) continue;
+    if (earlier[0] === part) throw namedTwice(name);
     throw new DataValidationError(`Column '${name}' cannot be the ${earlier[0]} and the ${part} at once.`, {
       context: { column: name },
       suggestion: 'Name a column of its own for each.',
     });
   }
+}
+
+function namedTwice(name: string): DataValidationError {
+  return new DataValidationError(`Column '${name}' is named twice among the groups.`, {
+    context: { argument: 'group', column: name },
+    suggestion: 'Name it once.',
+  });
 }

@@ -1,10 +1,11 @@
 import { z } from 'zod';
 
 import { DataValidationError, ValueError } from '../../../exceptions/index.ts';
+import { readJson } from '../../data/read-json.ts';
 import type { Estimator, EstimatorJson } from '../../estimators/estimator.ts';
 import { THRESHOLD_CONSTRAINTS, THRESHOLD_OBJECTIVES } from './constraints.ts';
 import { type OptimizerSettings, type ThresholdOptimizerOptions, UNSEEN_GROUPS } from './optimizer-options.ts';
-import { rulesFromJson } from './rules-json.ts';
+import { rulesFromJson, rulesToJson } from './rules-json.ts';
 import type { ThresholdRules } from './threshold-rules.ts';
 
 /** A threshold optimizer as plain data, to be stored and read back. */
@@ -35,6 +36,11 @@ const optimizerSchema = z.object({
   state: z.unknown(),
 });
 
+/** What params and rules both hold, since rules carry what produced them. */
+const SETTINGS = ['constraint', 'objective', 'grid_size', 'flip', 'tolerance'] as const;
+
+const SUGGESTION = 'Give what toJSON wrote.';
+
 /** The constructor's options as JSON has them. */
 export function optimizerParams(settings: OptimizerSettings): Record<string, unknown> {
   return {
@@ -58,9 +64,13 @@ export function readOptimizerJson(
   json: unknown,
   estimator: Estimator | undefined,
 ): { params: ThresholdOptimizerOptions; rules: ThresholdRules | undefined } {
-  const parsed = optimizerSchema.safeParse(json);
-  if (!parsed.success) throw unreadable(parsed.error);
-  const { params, state, estimator: stored } = parsed.data;
+  const {
+    params,
+    state,
+    estimator: stored,
+  } = readJson(optimizerSchema, json, 'threshold optimizer', {
+    suggestion: SUGGESTION,
+  });
   assertSameKind(stored?.kind, estimator?.toJSON().kind);
   return {
     params: {
@@ -73,18 +83,23 @@ export function readOptimizerJson(
       prefit: params.prefit,
       seed: params.seed,
     },
-    rules: state === null ? undefined : rulesFromJson(state),
+    rules: state === null ? undefined : readRules(state, params),
   };
 }
 
-function unreadable(error: z.ZodError): DataValidationError {
-  const [issue] = error.issues;
-  const field = issue?.path.join('.') ?? '';
-  return new DataValidationError(`This is no threshold optimizer: '${field}': ${issue?.message ?? 'unreadable'}.`, {
-    context: { field },
-    suggestion: 'Give what toJSON wrote.',
-    cause: error,
-  });
+/**
+ * The rules, chosen under the optimizer's own settings.
+ * @throws {DataValidationError} naming the first field at fault
+ */
+function readRules(state: unknown, params: z.output<typeof optimizerSchema>['params']): ThresholdRules {
+  const rules = rulesFromJson(state);
+  const chosen = rulesToJson(rules);
+  const field = SETTINGS.find((name) => chosen[name] !== params[name]);
+  if (field === undefined) return rules;
+  throw new DataValidationError(
+    `This is no threshold optimizer: 'state.${field}': must be that of params, ${String(params[field])}; got ${String(chosen[field])}.`,
+    { context: { field: `state.${field}` }, suggestion: SUGGESTION },
+  );
 }
 
 function assertSameKind(stored: string | undefined, given: string | undefined): void {

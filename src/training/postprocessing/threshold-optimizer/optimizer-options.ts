@@ -1,6 +1,7 @@
 import { invalidParameter } from '../../../internal/invalid-parameter.ts';
 import { oneOf } from '../../../internal/one-of.ts';
 import type { Estimator } from '../../estimators/estimator.ts';
+import { readSeed } from '../read-seed.ts';
 import {
   readConstraint,
   readObjective,
@@ -11,6 +12,9 @@ import type { ThresholdSettings } from './threshold-rules.ts';
 
 /** What becomes of rows whose group was not there in `fit`. */
 export const UNSEEN_GROUPS = ['raise', 'pooled', 'reject'] as const;
+
+/** A grid of so many steps takes 8 MB, with a tolerance for each group. */
+const MOST_STEPS = 1e6;
 
 /** The name of a way with unseen groups. */
 export type UnseenGroupsName = (typeof UNSEEN_GROUPS)[number];
@@ -30,7 +34,7 @@ export interface ThresholdOptimizerOptions {
    */
   readonly objective?: ThresholdObjectiveName | undefined;
   /**
-   * Steps of the grid of rates that is searched, 1 or more. With a grid of 1000
+   * Steps of the grid of rates that is searched, from 1 to 1,000,000. With a grid of 1000
    * the common rate is a whole number of thousandths.
    * @defaultValue 1000
    */
@@ -87,8 +91,8 @@ export interface OptimizerSettings extends ThresholdSettings {
 export function readOptimizerOptions(options: ThresholdOptimizerOptions): OptimizerSettings {
   const constraint = readConstraint(options.constraint ?? 'demographic_parity');
   const { gridSize = 1000, tolerance = 0, estimator, prefit = false } = options;
-  if (!Number.isSafeInteger(gridSize) || gridSize < 1) {
-    throw invalidParameter('gridSize', 'be a whole number of 1 or more', gridSize);
+  if (!Number.isSafeInteger(gridSize) || gridSize < 1 || gridSize > MOST_STEPS) {
+    throw invalidParameter('gridSize', `be a whole number from 1 to ${String(MOST_STEPS)}`, gridSize);
   }
   if (!(tolerance >= 0 && tolerance <= 1)) throw invalidParameter('tolerance', 'be in [0, 1]', tolerance);
   if (prefit && estimator === undefined) throw invalidParameter('prefit', 'be false without an estimator', prefit);
@@ -103,10 +107,4 @@ export function readOptimizerOptions(options: ThresholdOptimizerOptions): Optimi
     prefit,
     seed: readSeed(options.seed ?? 42),
   };
-}
-
-/** @throws {ValueError} for a seed that is not a whole number */
-export function readSeed(seed: number): number {
-  if (!Number.isSafeInteger(seed)) throw invalidParameter('seed', 'be a whole number', seed);
-  return seed;
 }

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 
-import { DataValidationError } from '../../../exceptions/index.ts';
+import { readJson } from '../../data/read-json.ts';
 import { THRESHOLD_CONSTRAINTS, THRESHOLD_OBJECTIVES } from './constraints.ts';
+import { ROUNDING } from './grid.ts';
 import { freezeRule, type ThresholdInterpolation } from './threshold-rule.ts';
 import type { ThresholdRules } from './threshold-rules.ts';
 
@@ -21,6 +22,7 @@ const interpolation = z
     p_ignore: rate,
     prediction_constant: rate,
   })
+  .refine(({ p0, p1 }) => Math.abs(p0 + p1 - 1) <= ROUNDING, 'p0 and p1 must add up to 1')
   .transform(({ p_ignore: pIgnore, prediction_constant: predictionConstant, ...parts }) =>
     freezeRule({ ...parts, pIgnore, predictionConstant }),
   );
@@ -120,14 +122,8 @@ export function rulesToJson(rules: ThresholdRules): Record<string, unknown> {
  * @throws {DataValidationError} naming the first field at fault
  */
 export function rulesFromJson(json: unknown): ThresholdRules {
-  const parsed = rulesSchema.safeParse(json);
-  if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  const field = issue?.path.join('.') ?? '';
-  throw new DataValidationError(`These are no threshold rules: '${field}': ${issue?.message ?? 'unreadable'}.`, {
-    context: { field },
+  return readJson(rulesSchema, json, 'set of threshold rules', {
     suggestion: "Give what the optimizer's toJSON wrote.",
-    cause: parsed.error,
   });
 }
 

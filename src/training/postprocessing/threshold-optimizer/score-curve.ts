@@ -1,3 +1,5 @@
+import { countAtMost } from '../count-at-most.ts';
+import { rowsOfGroups } from '../rows-of-groups.ts';
 import type { DecisionCounts } from './rates.ts';
 import type { ScoredRows } from './scored-rows.ts';
 import type { ThresholdOperation } from './threshold-rule.ts';
@@ -31,7 +33,7 @@ export interface ScoreCurves {
 export function scoreCurves(rows: ScoredRows): ScoreCurves {
   const order = byScoreFalling(rows.scores);
   return {
-    groups: splitByGroup(order, rows).map((own) => curveOf(rows, own)),
+    groups: rowsOfGroups(rows.groups, order).map((own) => curveOf(rows, own)),
     pooled: curveOf(rows, order),
   };
 }
@@ -64,21 +66,6 @@ export function countsAt(curve: ScoreCurve, place: number, operator: '>' | '<'):
     : { truePositives: positives - truePositives, falsePositives: negatives - falsePositives, positives, negatives };
 }
 
-/** The rows of each group, in the order given (a counting sort). */
-function splitByGroup(order: Int32Array, { groups: { codes, labels } }: ScoredRows): Int32Array[] {
-  const sizes = new Int32Array(labels.length);
-  for (const code of codes) sizes[code] = (sizes[code] as number) + 1;
-  const parts = Array.from(sizes, (size) => new Int32Array(size));
-  sizes.fill(0);
-  for (const row of order) {
-    const code = codes[row] as number;
-    const place = sizes[code] as number;
-    (parts[code] as Int32Array)[place] = row;
-    sizes[code] = place + 1;
-  }
-  return parts;
-}
-
 /**
  * Rows by score, highest first; equal ones in their own order. A native sort of the numbers and a search for each
  * row's place in them: several times as fast as a sort of rows by a comparison.
@@ -94,16 +81,6 @@ function byScoreFalling(scores: Float64Array): Int32Array {
     taken[place] = before + 1;
   }
   return order;
-}
-
-function countAtMost(rising: Float64Array, value: number): number {
-  let [low, high] = [0, rising.length];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((rising[middle] as number) <= value) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
 
 /** @param order rows of the group, highest score first */

@@ -13,6 +13,12 @@ import {
   type SensitiveSource,
   toBinary,
 } from '../../../table/index.ts';
+import { assertNoneMissing } from '../../data/none-missing.ts';
+import type { GroupedScores } from '../grouped-scores.ts';
+import { assertFiniteTotal } from '../total-weight.ts';
+
+/** The least normal number times 2^53: a share of it down to the last digit is a normal number. */
+const LEAST_WEIGHT = 2 ** -969;
 
 /** Rows whose thresholds are to be chosen, on the host. None is missing; every weight is above 0; every group has rows. */
 export interface ScoredRows {
@@ -26,12 +32,6 @@ export interface ScoredRows {
   readonly nZeroWeight: number;
 }
 
-/** Scores with the group of each. */
-export interface GroupedScores {
-  readonly scores: Float64Array;
-  readonly groups: CategoricalColumn;
-}
-
 /**
  * Reads scores and their groups.
  * @throws {DataValidationError} for lengths that differ, missing values, text or infinite scores
@@ -43,14 +43,19 @@ export async function readGroupedScores(source: ColumnSource, sensitive: Sensiti
   assertCodesHaveLabels(groups);
   assertSameLength({ scores: scores.length, sensitive: groups.codes.length });
   assertNoneMissing('scores', scores, Number.isNaN);
-  assertNoneMissing('sensitive', groups.codes, (code) => code < 0);
+  assertNoneMissing(
+    'sensitive',
+    groups.codes,
+    (code) => code < 0,
+    'Leave such rows out, or give them a group of their own.',
+  );
   return { scores, groups };
 }
 
 /**
  * Reads the rows to choose thresholds from.
- * @throws {DataValidationError} as {@link readGroupedScores} does, for labels other than 0 and 1, negative weights,
- * and where no row is left
+ * @throws {DataValidationError} as {@link readGroupedScores} does, for labels other than 0 and 1, weights that are
+ * negative, too small or of an infinite sum, and where no row is left
  */
 export async function readScoredRows(
   source: ColumnSource,
@@ -60,30 +65,45 @@ export async function readScoredRows(
 ): Promise<ScoredRows> {
   const { scores, groups } = await readGroupedScores(source, sensitive);
   const given = await onHost({ y, sampleWeight });
-  const labels = Int8Array.from(toBinary(given.y, 'y'));
+  const labels = readLabels(given.y);
   const weights =
     given.sampleWeight === undefined ? new Float64Array(scores.length).fill(1) : toWeights(given.sampleWeight);
   assertSameLength({ scores: scores.length, y: labels.length, sampleWeight: weights.length });
   assertNoneMissing('y', labels, (label) => label < 0);
   assertNoneMissing('sampleWeight', weights, Number.isNaN);
+  assertCountable(weights);
   return withRowsThatCount({ scores, y: labels, weights, groups, nZeroWeight: 0 });
 }
 
-function assertNoneMissing(
-  argument: string,
-  values: Float64Array | Int8Array | Int32Array,
-  isMissing: (value: number) => boolean,
-): void {
-  for (let index = 0; index < values.length; index++) {
-    if (!isMissing(values[index] as number)) continue;
-    throw new DataValidationError(`${argument} is missing at index ${String(index)}.`, {
-      context: { argument, index },
-      suggestion:
-        argument === 'sensitive'
-          ? 'Leave such rows out, or give them a group of their own.'
-          : 'Leave such rows out first.',
+/**
+ * The labels, 0 or 1.
+ * @throws {DataValidationError} for others, with a way out that there is here: `fit` takes no positive label
+ */
+function readLabels(y: ColumnSource): Int8Array {
+  try {
+    return Int8Array.from(toBinary(y, 'y'));
+  } catch (error) {
+    if (!DataValidationError.isInstance(error) || !('value' in error.context)) throw error;
+    throw new DataValidationError(error.message, {
+      context: error.context,
+      suggestion: 'Map the label that counts as positive to 1 and the others to 0.',
+      cause: error,
     });
   }
+}
+
+/** @throws {DataValidationError} for a sum that is infinite, or a weight whose products with rates lose digits */
+function assertCountable(weights: Float64Array): void {
+  assertFiniteTotal(weights);
+  const index = weights.findIndex((weight) => weight > 0 && weight < LEAST_WEIGHT);
+  if (index < 0) return;
+  throw new DataValidationError(
+    `sampleWeight must be 0 or at least ${String(LEAST_WEIGHT)}, but holds ${String(weights[index])} at index ${String(index)}.`,
+    {
+      context: { argument: 'sampleWeight', index, value: weights[index] },
+      suggestion: 'Divide all weights by their largest, and set to 0 those that are still as small.',
+    },
+  );
 }
 
 /** Without rows of weight 0 and groups that have no others: a weight of 0 is the same as no row. */

@@ -1,9 +1,9 @@
 import { DataValidationError } from '../../../exceptions/index.ts';
 import { assertSameLength } from '../../../metrics/reduce/row-arguments.ts';
 import { type ColumnSource, onHost, type SensitiveSource, toColumn } from '../../../table/index.ts';
+import type { GroupedScores } from '../grouped-scores.ts';
 import { type DrawName, drawInSequence, drawStably } from './draw-uniforms.ts';
 import type { UnseenGroupsName } from './optimizer-options.ts';
-import type { GroupedScores } from './scored-rows.ts';
 import { probabilityOfPositive } from './threshold-rule.ts';
 import type { ThresholdRules } from './threshold-rules.ts';
 

@@ -3,6 +3,8 @@ import { oneOf } from '../../../internal/one-of.ts';
 import type { ColumnSource, SensitiveSource } from '../../../table/index.ts';
 import type { MatrixSource } from '../../data/read-matrix.ts';
 import type { Estimator } from '../../estimators/estimator.ts';
+import type { GroupedScores } from '../grouped-scores.ts';
+import { readSeed } from '../read-seed.ts';
 import type { ThresholdConstraintName, ThresholdObjectiveName } from './constraints.ts';
 import { DRAWS } from './draw-uniforms.ts';
 import { fitRules } from './fit-rules.ts';
@@ -10,13 +12,12 @@ import { optimizerParams, readOptimizerJson, type ThresholdOptimizerJson } from 
 import {
   type OptimizerSettings,
   readOptimizerOptions,
-  readSeed,
   type ThresholdOptimizerOptions,
   type UnseenGroupsName,
 } from './optimizer-options.ts';
 import { rulesToJson } from './rules-json.ts';
 import { rulesToMarkdown } from './rules-markdown.ts';
-import { type GroupedScores, readGroupedScores, readScoredRows } from './scored-rows.ts';
+import { readGroupedScores, readScoredRows } from './scored-rows.ts';
 import {
   type DecisionChances,
   decisionChances,
@@ -33,8 +34,8 @@ export interface ThresholdFitOptions {
   /** The group of each row: one attribute, or several whose crossing is meant. */
   readonly sensitive: SensitiveSource;
   /**
-   * One weight per row, 0 or more; it enters every rate and the objective. A row
-   * of weight 0 is as if it were not there.
+   * One weight per row, 0 or at least 2^-969, of a finite sum; it enters every rate
+   * and the objective. A row of weight 0 is as if it were not there.
    * @defaultValue 1 each
    */
   readonly sampleWeight?: ColumnSource | undefined;
@@ -138,8 +139,8 @@ export class ThresholdOptimizer {
    * were not trained on give rules that hold better on other rows.
    * @param scores [rows], finite; with an estimator its features, [rows, features]
    * @param y [rows], 0 or 1
-   * @throws {DataValidationError} for lengths that differ, missing or infinite values, other labels, no rows, or a group
-   * that lacks a label which the constraint or the objective needs
+   * @throws {DataValidationError} for lengths that differ, missing or infinite values, other labels, weights out of range,
+   * no rows, or a group that lacks a label which the constraint or the objective needs
    * @throws {ValueError} for a tolerance for equalized odds with more groups than the linear program takes
    * @throws {TrainingError} where the estimator or the linear program fails
    */

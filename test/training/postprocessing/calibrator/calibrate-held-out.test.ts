@@ -41,6 +41,37 @@ describe('calibration of held-out rows', () => {
     expect(calibrator.toJSON()).to.deep.equal(all.toJSON());
   });
 
+  it('shares out the labels of each of many groups alike', async () => {
+    const many = Array.from({ length: 1500 }, (_, row) => `g${String(row % 150)}`);
+    const labels = Uint8Array.from(many, (_, row) => Math.floor(row / 150) % 2);
+    const probabilities = Float64Array.from(many, (_, row) => ((row * 617) % 997) / 1000);
+    const { foldOf } = await calibrateHeldOut(probabilities, labels, { groups: many, folds: 5 });
+    const cells = many.map((group, row) => `${group} ${String(labels[row])} ${String(foldOf?.[row])}`);
+    // Five rows of each label in each group: one of each for every fold.
+    expect(new Set(cells).size).to.equal(1500);
+  });
+
+  it('of ten thousand groups takes seconds', async function () {
+    this.timeout(20_000);
+    const many = Int32Array.from({ length: 40_000 }, (_, row) => row % 10_000);
+    const labels = Uint8Array.from(many, (_, row) => Math.floor(row / 10_000) % 2);
+    const probabilities = Float64Array.from(many, (_, row) => ((row * 617) % 997) / 1000);
+    const held = await calibrateHeldOut(probabilities, labels, { groups: many, method: 'temperature' });
+    expect(Object.keys(held.calibrator.fallbacks)).to.have.length(10_000);
+  });
+
+  it('counts the folds in which a group was too small', async () => {
+    // 24 rows dealt to 5 folds leave 19 or 20 others; 20 are enough.
+    const middling = groups.map((label, row) => (row < 24 ? 'middling' : label));
+    const held = await calibrateHeldOut(scores, y, { groups: middling });
+    const sizes = [0, 1, 2, 3, 4].map(
+      (fold) => middling.filter((label, row) => label === 'middling' && held.foldOf?.[row] === fold).length,
+    );
+    const short = sizes.filter((size) => 24 - size < 20).length;
+    expect(short).to.be.within(1, 5);
+    expect(held.warnings.join()).to.include(`in ${String(short)} of 5 folds`);
+  });
+
   it('with trainSize calibrates the other rows by the calibrator that it gives', async () => {
     const held = await calibrateHeldOut(scores, y, { groups, trainSize: 0.6 });
     expect([held.rows.length, held.trainSize, held.folds]).to.deep.equal([120, 0.6, null]);
@@ -101,6 +132,24 @@ describe('calibration of held-out rows', () => {
     expect(held.calibrator.describe().numeric('n').values.at(-1)).to.equal(299);
   });
 
+  for (const [trainSize, enough] of [
+    [0.99, 51],
+    [0.9, 6],
+    [0.1, 6],
+    [0.03, 17],
+  ] as const) {
+    it(`a train size of ${String(trainSize)} deals out as few rows as it says are enough`, async () => {
+      const some = [...scores.subarray(0, enough)];
+      const labels = some.map((_, row) => Number(row < enough / 2));
+      const held = await calibrateHeldOut(some, labels, { groups: oneGroup(enough), trainSize }).catch(
+        (thrown: unknown) => (thrown as Error).message,
+      );
+      // One row to fit on has one label only, which is another matter than no row.
+      if (typeof held === 'string') expect(held).to.match(/in every row/);
+      else expect(held.rows.length).to.equal(1);
+    });
+  }
+
   for (const [title, run, kind, message] of [
     [
       'no whole folds',
@@ -125,6 +174,25 @@ describe('calibration of held-out rows', () => {
       () => calibrateHeldOut([0.1, 0.2, 0.3], [0, 1, 1], { groups: oneGroup(3), folds: 4 }),
       DataValidationError,
       /4 folds need as many rows.*3/,
+    ],
+    [
+      'a train size that leaves no row to calibrate',
+      () =>
+        calibrateHeldOut([0.1, 0.2, 0.3, 0.4, 0.5, 0.6], [0, 1, 1, 0, 1, 0], { groups: oneGroup(6), trainSize: 0.99 }),
+      DataValidationError,
+      /A train size of 0\.99 leaves none of 6 rows to calibrate; 51 rows are enough/,
+    ],
+    [
+      'a train size that leaves no row to fit on',
+      () => calibrateHeldOut([0.1, 0.2, 0.3], [0, 1, 1], { groups: oneGroup(3), trainSize: 0.1 }),
+      DataValidationError,
+      /A train size of 0\.1 leaves none of 3 rows to fit on; 6 rows are enough/,
+    ],
+    [
+      'a seed of NaN',
+      () => calibrateHeldOut(scores, y, { groups, seed: NaN }),
+      ValueError,
+      /seed parameter must be a whole number\. Got NaN/,
     ],
     [
       'a single positive row',

@@ -3,7 +3,7 @@ import path from 'node:path';
 
 import { expect } from 'chai';
 
-import { DataValidationError } from '../../../../src/exceptions/index.ts';
+import { DataValidationError, ValueError } from '../../../../src/exceptions/index.ts';
 import type { TableSource } from '../../../../src/table/index.ts';
 import { calibrateHeldOut } from '../../../../src/training/postprocessing/calibrator/calibrate-held-out.ts';
 import { calibrateTable } from '../../../../src/training/postprocessing/calibrator/calibrate-table.ts';
@@ -98,6 +98,11 @@ describe('calibration of a table', () => {
       { table: { score: [0.1, 0.2], y: [0, 1] }, group: ['y'] },
       /Column 'y' cannot be the target and the group/,
     ],
+    [
+      'a group named twice',
+      { table: { score: [0.1, 0.2], y: [0, 1], g: ['a', 'a'] }, group: ['g', 'g'] },
+      /Column 'g' is named twice among the groups/,
+    ],
     ['no group column', { table: { score: [0.1, 0.2], y: [0, 1] }, group: [] }, /group names no column/],
   ];
   for (const [title, source, message] of refusals) {
@@ -110,6 +115,15 @@ describe('calibration of a table', () => {
       expect((error as Error).message).to.match(message);
     });
   }
+});
+
+describe('the seed of a table’s calibration', () => {
+  it('must be a whole number', async () => {
+    const error = await calibrateTable({ table: { score: scores, y, g: groups } }, { seed: NaN }).catch(
+      (thrown: unknown) => thrown,
+    );
+    expect(error).to.be.instanceOf(ValueError);
+  });
 });
 
 describe('a reliability plot', () => {

@@ -72,6 +72,13 @@ describe('isotonic calibration', () => {
     closeTo(await calibrate('isotonic', rows, [0, 0.2, 0.3, 0.4, 0.6, 0.8, 1]), [0, 0, 0.25, 0.5, 0.75, 1, 1], 1e-15);
   });
 
+  for (const tiny of [1e-310, Number.MIN_VALUE]) {
+    it(`has numbers between scores ${String(tiny)} apart`, async () => {
+      const rows = { scores: [0, tiny, 0.5], labels: [0, 1, 1] };
+      expect([...(await calibrate('isotonic', rows, [0, tiny, 0.5, 1]))]).to.deep.equal([0, 1, 1, 1]);
+    });
+  }
+
   it('of scores that rank rows the wrong way round is the rate of all, with a warning', async () => {
     const calibrator = new GroupFairnessCalibrator({ method: 'isotonic', minSamples: 1 });
     const groups = oneGroup(4);
@@ -180,6 +187,17 @@ describe('temperature calibration', () => {
       await calibrator.fit(scores, labels, { groups: oneGroup(4) });
       expect(calibrator.describe().numeric('temperature').values[0]).to.equal(temperature);
       expect(calibrator.warnings.join()).to.match(warning);
+    });
+  }
+
+  for (const weight of [Number.MIN_VALUE, 1e-300, 2e307]) {
+    it(`does not change with the unit of weights: ${String(weight)} each`, async () => {
+      const labels = [0, 1, 0, 1, 1, 0, 1];
+      const scores = [0.1, 0.3, 0.4, 0.6, 0.8, 1e-12, 0.2];
+      const weights = labels.map(() => weight);
+      const queries = [0.2, 0.9];
+      const plain = await calibrate('temperature', { scores, labels }, queries);
+      closeTo(await calibrate('temperature', { scores, labels, weights }, queries), plain, 1e-9);
     });
   }
 
@@ -329,6 +347,18 @@ describe('a calibrator per group', () => {
   it('without rows to transform gives none', async () => {
     const calibrator = await new GroupFairnessCalibrator().fit(scores, y, { groups });
     expect(await calibrator.transform([], { groups: [] })).to.deep.equal(new Float64Array(0));
+    const typed = await calibrator.transform(new Float32Array(0), { groups: new Int32Array(0) });
+    expect(typed).to.deep.equal(new Float64Array(0));
+  });
+
+  it('cannot be changed from outside, fitted or read back', async () => {
+    const calibrator = await new GroupFairnessCalibrator().fit(scores, y, { groups });
+    const read = GroupFairnessCalibrator.fromJSON(JSON.parse(JSON.stringify(calibrator)));
+    for (const one of [calibrator, read]) {
+      expect([one, one.warnings, one.fallbacks].map((part) => Object.isFrozen(part))).to.deep.equal([true, true, true]);
+      expect(Reflect.set(one, 'method', 'bogus')).to.equal(false);
+      expect(one.method).to.equal('platt');
+    }
   });
 
   it('fitted again forgets what it was fitted on before', async () => {
@@ -368,6 +398,10 @@ describe('a calibrator refuses', () => {
     ['text for labels', fit([0.5, 0.6], ['no', 'yes'], ['a', 'a']), /y must be 0 or 1, but holds 'no' at index 0/],
     ['a missing label', fit([0.5, 0.6, 0.7], [0, null, 1], ['a', 'a', 'a']), /y is missing at index 1/],
     ['a missing group', fit([0.5, 0.6], [0, 1], ['a', null]), /groups is missing at index 1/],
+    ['no groups', fit([0.5, 0.6], [0, 1], undefined), /groups must hold one value per row; got undefined/],
+    ['a number for groups', fit([0.5, 0.6], [0, 1], 5), /groups must hold one value per row; got 5/],
+    ['null for groups', fit([0.5, 0.6], [0, 1], null), /groups must hold one value per row; got null/],
+    ['groups of no column', fit([0.5, 0.6], [0, 1], {}), /groups names no attribute/],
     ['a negative weight', fit([0.5, 0.6], [0, 1], ['a', 'a'], [1, -1]), /sampleWeight must be 0 or more.*index 1/],
     ['weights that are all 0', fit([0.5, 0.6], [0, 1], ['a', 'a'], [0, 0]), /sampleWeight is 0 in every row/],
     [
@@ -419,6 +453,12 @@ describe('a calibrator refuses', () => {
     ['an unknown method', (json) => ({ ...json, params: { ...json['params'], method: 'beta' } }), /params\.method/],
     ['a slope that is text', (json) => ({ ...json, state: { ...json['state'], pooled: { kind: 'platt', input: 'logit', slope: 'x', intercept: 0 } } }), /state\.pooled/], // prettier-ignore
     ['steps that fall', (json) => ({ ...json, state: { ...json['state'], pooled: { kind: 'isotonic', scores: [0, 1], rates: [1, 0] } } }), /state\.pooled/], // prettier-ignore
+    ['a pooled map of another kind than the method', (json) => ({ ...json, state: { ...json['state'], pooled: { kind: 'temperature', temperature: 2 } } }), /state\.pooled.*platt/], // prettier-ignore
+    ['a pooled line through another input', (json) => ({ ...json, state: { ...json['state'], pooled: { kind: 'platt', input: 'score', slope: 1, intercept: 0 } } }), /state\.pooled.*logit/], // prettier-ignore
+    ['a group\'s map of another kind than the method', (json) => ({ ...json, state: { ...json['state'], groups: [{ label: 'g', n: 60, positive_rate: 0.5, map: { kind: 'isotonic', scores: [0], rates: [0.5] }, reason: null }] } }), /state\.groups\.0\.map.*platt/], // prettier-ignore
+    ['a label twice', (json) => ({ ...json, state: { ...json['state'], groups: [json['state']?.['groups'], json['state']?.['groups']].flat() } }), /state\.groups.*twice/], // prettier-ignore
+    ['a group without a map or a reason', (json) => ({ ...json, state: { ...json['state'], groups: [{ label: 'g', n: 60, positive_rate: 0.5, map: null, reason: null }] } }), /state\.groups\.0.*reason/], // prettier-ignore
+    ['a group with a map and a reason', (json) => ({ ...json, state: { ...json['state'], groups: [{ label: 'g', n: 60, positive_rate: 0.5, map: { kind: 'platt', input: 'logit', slope: 1, intercept: 0 }, reason: 'small' }] } }), /state\.groups\.0.*reason/], // prettier-ignore
     ['a temperature of 0', (json) => ({ ...json, state: { ...json['state'], pooled: { kind: 'temperature', temperature: 0 } } }), /state\.pooled/], // prettier-ignore
   ];
   for (const [title, damage, message] of damaged) {

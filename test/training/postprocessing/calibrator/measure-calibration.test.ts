@@ -142,3 +142,15 @@ describe('reliability curves', () => {
     }
   });
 });
+
+describe('measuring calibration without groups', () => {
+  for (const groups of [undefined, 5] as unknown as string[][]) {
+    it(`names them: ${String(groups)}`, async () => {
+      for (const measure of [measureCalibration, reliabilityCurve]) {
+        const error = await measure([0.1, 0.9], [0, 1], groups).catch((thrown: unknown) => thrown);
+        expect(error).to.be.instanceOf(DataValidationError);
+        expect((error as Error).message).to.equal(`groups must hold one value per row; got ${String(groups)}.`);
+      }
+    });
+  }
+});

@@ -146,6 +146,28 @@ describe('a threshold optimizer as JSON', () => {
       },
       /'groups\.0\.interpolation\.operation0\.threshold'/,
     ],
+    ...[
+      [1, 1],
+      [0, 0],
+    ].map(([p0, p1]): (typeof faults)[0] => [
+      `probabilities ${String(p0)} and ${String(p1)}`,
+      (json) => {
+        Object.assign((json.state.groups[0] as StoredRules['state']['groups'][0]).interpolation, { p0, p1 });
+        return json;
+      },
+      /'groups\.0\.interpolation': p0 and p1 must add up to 1/,
+    ]),
+    ...Object.entries({
+      constraint: 'true_positive_rate_parity',
+      objective: 'balanced_accuracy_score',
+      grid_size: 7,
+      flip: true,
+      tolerance: 0.5,
+    }).map(([field, value]): (typeof faults)[0] => [
+      `rules of another ${field} than the options`,
+      (json) => ({ ...json, state: { ...json.state, [field]: value } }),
+      new RegExp(`'state\\.${field}': must be that of params`),
+    ]),
     [
       'a group twice',
       (json) => ({ ...json, state: { ...json.state, groups: [...json.state.groups, ...json.state.groups] } }),

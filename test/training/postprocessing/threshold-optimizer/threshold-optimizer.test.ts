@@ -23,8 +23,13 @@ async function fitted(options: ThresholdOptimizerOptions = {}): Promise<Threshol
 
 describe('ThresholdOptimizer, options', () => {
   const refusals: [string, object, RegExp][] = [
-    ['a grid of no step', { gridSize: 0 }, /gridSize parameter must be a whole number of 1 or more. Got 0 instead/],
+    [
+      'a grid of no step',
+      { gridSize: 0 },
+      /gridSize parameter must be a whole number from 1 to 1000000. Got 0 instead/,
+    ],
     ['half a step', { gridSize: 2.5 }, /gridSize.*2\.5/],
+    ['a grid that no memory holds', { gridSize: 1e12 }, /gridSize parameter must be a whole number from 1 to 1000000/],
     ['a negative tolerance', { tolerance: -0.1 }, /tolerance parameter must be in \[0, 1\]. Got -0\.1 instead/],
     ['a tolerance of NaN', { tolerance: NaN }, /tolerance.*NaN/],
     ['an unknown way with unseen groups', { unseenGroups: 'guess' }, /must be one of raise, pooled, reject/],
@@ -88,6 +93,16 @@ describe('ThresholdOptimizer, data', () => {
     ['a negative weight', { sampleWeight: [1, 1, 1, -1, 1, 1, 1, 1] }, /sampleWeight must be 0 or more.*index 3/],
     ['a missing weight', { sampleWeight: [1, 1, 1, NaN, 1, 1, 1, 1] }, /sampleWeight is missing at index 3/],
     ['weights of 0 alone', { sampleWeight: [0, 0, 0, 0, 0, 0, 0, 0] }, /sampleWeight is 0 in every row/],
+    [
+      'weights whose sum is infinite',
+      { sampleWeight: Array<number>(8).fill(1e308) },
+      /weights of sampleWeight add up to more than a number can hold/,
+    ],
+    [
+      'a weight too near 0 for its products',
+      { sampleWeight: [1, 1, 1, 5e-324, 1, 1, 1, 1] },
+      /sampleWeight must be 0 or at least 2\.0\d*e-292, but holds 5e-324 at index 3/,
+    ],
     ['no rows', { scores: [], y: [], sensitive: [] }, /no rows to choose thresholds from/],
   ];
   for (const [title, change, message] of refusals) {
@@ -97,6 +112,34 @@ describe('ThresholdOptimizer, data', () => {
       expect(error.message).to.match(message);
     });
   }
+
+  for (const unit of [2 ** -960, 2 ** 1000]) {
+    it(`the unit of weights changes nothing but the weights: ${String(unit)}`, async () => {
+      const weights = [1, 2, 3, 1, 2, 1, 1, 2];
+      const run = async (sampleWeight: number[]) => {
+        const { scores, y, sensitive } = ROWS;
+        const options = { constraint: 'equalized_odds', objective: 'balanced_accuracy_score' } as const;
+        const optimizer = await new ThresholdOptimizer(options).fit(scores, y, { sensitive, sampleWeight });
+        return ThresholdOptimizer.fromJSON(JSON.parse(JSON.stringify(optimizer))).describe();
+      };
+      const plain = await run(weights);
+      const scaled = await run(weights.map((weight) => weight * unit));
+      expect(scaled.groups.map(({ weight, ...rest }) => ({ ...rest, weight: weight / unit }))).to.deep.equal(
+        plain.groups,
+      );
+      expect([scaled.objectiveValue, scaled.gap]).to.deep.equal([plain.objectiveValue, plain.gap]);
+    });
+  }
+
+  it('text for labels is told to be mapped, not to options that there are not', async () => {
+    for (const y of [ROWS.y.map((label) => (label === 1 ? 'yes' : 'no')), ROWS.y.map((label) => label + 1)]) {
+      const error = await errorOf(fit({ y }));
+      expect(error).to.be.instanceOf(DataValidationError);
+      expect(error.message).to.match(/y must be 0 or 1, but holds ('yes'|2) at index 0/);
+      expect(error.context['argument']).to.equal('y');
+      expect(error.suggestion).to.equal('Map the label that counts as positive to 1 and the others to 0.');
+    }
+  });
 
   it('a group without the label that a rate needs is named with that label', async () => {
     const y = [1, 1, 0, 0, 1, 1, 1, 1];
