@@ -55,7 +55,6 @@ for (const data of ['compas', 'adult', 'german'] satisfies DataName[]) {
   describeWithReference(
     `on ${data}, ${where} rows, every method is as accurate and as even as fairlearn's run`,
     function () {
-      this.timeout(60_000);
       for (const { name, run, method } of ROWS) {
         it(name, async () => {
           const anchors = readAnchors()[data];
