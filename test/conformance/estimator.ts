@@ -185,6 +185,13 @@ export function describeEstimator(of: EstimatorCase): void {
       expect(failure).to.equal(reason);
     });
 
+    it('heeds a signal on rows of one class too', async () => {
+      const reason = new Error('enough');
+      const rows = { x: SAMPLE.x, y: SAMPLE.y.map(() => 1) };
+      const failure = await fitted(rows, { signal: AbortSignal.abort(reason) }).catch((error: unknown) => error);
+      expect(failure).to.equal(reason);
+    });
+
     if (learns) {
       it('says so when it is asked before it has learned', async () => {
         for (const ask of [create().predict(FRESH), create().predictProba(FRESH)]) {

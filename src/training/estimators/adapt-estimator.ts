@@ -5,7 +5,7 @@ import { assertBinary, readFitRows } from '../data/fit-rows.ts';
 import type { Matrix } from '../data/matrix.ts';
 import type { MatrixSource } from '../data/read-matrix.ts';
 import type { Estimator, EstimatorJson, FitOptions, PredictOptions } from './estimator.ts';
-import { decide, fittedOr, readPredictRows } from './estimator-rows.ts';
+import { cutToUnit, decide, fittedOr, readPredictRows } from './estimator-rows.ts';
 import { isEstimator } from './is-estimator.ts';
 import {
   isPlainModel,
@@ -105,7 +105,7 @@ class AdaptedEstimator implements Estimator {
     const matrix = await this.#read(x);
     if (this.#model.predictProba !== undefined) return this.#probabilities(matrix);
     if (this.#how.task === 'binary') return Float64Array.from(await this.#labels(matrix));
-    return (await this.#values(matrix)).map((value) => Math.min(1, Math.max(0, value)));
+    return (await this.#values(matrix)).map(cutToUnit);
   }
 
   async predict(x: MatrixSource, { threshold }: PredictOptions = {}): Promise<Uint8Array | Float64Array> {
@@ -192,7 +192,12 @@ function callFactory<Made>(make: () => Made): Made {
 function typedModel(model: unknown): TypedModel {
   if (isPlainModel(model)) return model;
   throw new ValueError(
-    `The estimator parameter must be an estimator, an object with fit and predict, or a function that makes one. Got ${String(model)} instead.`,
+    `The estimator parameter must be an estimator, an object with fit and predict, or a function that makes one. Got ${describe(model)} instead.`,
     { context: { parameter: 'estimator' }, suggestion: 'Give new LogisticRegression(), or a model with both methods.' },
   );
+}
+
+/** Objects may have no text of their own, nor a way to one. */
+function describe(model: unknown): string {
+  return typeof model === 'object' && model !== null ? 'an object without both' : String(model);
 }

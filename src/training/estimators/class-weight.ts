@@ -28,12 +28,23 @@ export function parseClassWeight(given: ClassWeight): ClassWeight {
  */
 export function applyClassWeight(classWeight: ClassWeight, y: Float64Array, weights: Float64Array): Float64Array {
   if (classWeight === null) return weights;
-  const [zero, one] = classWeight === 'balanced' ? balanced(y, weights) : [classWeight[0] ?? 1, classWeight[1] ?? 1];
+  const [zero, one] = classFactors(classWeight, y, weights);
   return weights.map((weight, row) => weight * (y[row] === 1 ? one : zero));
 }
 
-function balanced(y: Float64Array, weights: Float64Array): readonly [number, number] {
+/**
+ * The factors of class 0 and class 1. A class without rows has nothing to weigh,
+ * and leaves nothing to balance.
+ */
+export function classFactors(
+  classWeight: ClassWeight,
+  y: Float64Array,
+  weights: Float64Array,
+): readonly [number, number] {
+  if (classWeight === null) return [1, 1];
+  if (classWeight !== 'balanced') return [classWeight[0] ?? 1, classWeight[1] ?? 1];
   const [zero, one] = classTotals(y, weights);
+  if (zero === 0 || one === 0) return [1, 1];
   const half = (zero + one) / 2;
   return [half / zero, half / one];
 }

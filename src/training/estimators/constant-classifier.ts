@@ -7,6 +7,7 @@ import { type MatrixSource, readMatrix } from '../data/read-matrix.ts';
 import type { Estimator, EstimatorJson, FitOptions, PredictOptions } from './estimator.ts';
 import { decide } from './estimator-rows.ts';
 import { readEstimatorJson } from './estimator-state.ts';
+import { fromStoredParams } from './read-params.ts';
 
 const KIND = 'constant_classifier';
 const PARAMS = z.object({ probability: z.number() });
@@ -73,6 +74,6 @@ export class ConstantClassifier implements Estimator {
    */
   static fromJSON(json: unknown): ConstantClassifier {
     const { params } = readEstimatorJson(json, KIND, { params: PARAMS, state: z.null() });
-    return new ConstantClassifier(params.probability);
+    return fromStoredParams(KIND, () => new ConstantClassifier(params.probability));
   }
 }

@@ -30,7 +30,8 @@ const READERS: Readonly<Record<string, (json: unknown) => Estimator>> = {
  * ```
  */
 export function estimatorFromJson(json: unknown): Estimator {
-  const kind = typeof json === 'object' && json !== null && 'kind' in json ? String(json.kind) : '';
+  const kind =
+    typeof json === 'object' && json !== null && 'kind' in json && typeof json.kind === 'string' ? json.kind : '';
   const read = Object.hasOwn(READERS, kind) ? READERS[kind] : undefined;
   if (read !== undefined) return read(json);
   throw new DataValidationError(

@@ -3,9 +3,14 @@ import { invalidParameter } from '../../internal/invalid-parameter.ts';
 import { type FitRows } from '../data/fit-rows.ts';
 import type { Matrix } from '../data/matrix.ts';
 import { type MatrixSource, readMatrix, takeMatrixRows } from '../data/read-matrix.ts';
+import { totalOf } from './weight-unit.ts';
 
-/** The rows that have a weight: one of weight 0 is as good as left out. */
+/**
+ * The rows that have a weight: one of weight 0 is as good as left out.
+ * @throws {DataValidationError} for weights that sum to too much
+ */
 export function weightedRows(rows: FitRows): FitRows {
+  totalOf(rows.weights);
   if (!rows.weights.includes(0)) return rows;
   const kept = Int32Array.from([...rows.weights.keys()].filter((row) => rows.weights[row] !== 0));
   const take = (values: Float64Array): Float64Array => Float64Array.from(kept, (row) => values[row] as number);
@@ -40,6 +45,11 @@ export function fittedOr<Fit>(fit: Fit | undefined, className: string): Fit {
     context: { estimator: className },
     suggestion: 'Await fit(X, y) first.',
   });
+}
+
+/** A value cut to [0, 1]. */
+export function cutToUnit(value: number): number {
+  return Math.min(1, Math.max(0, value));
 }
 
 /**

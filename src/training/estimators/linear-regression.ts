@@ -7,12 +7,15 @@ import type { BackendChoice } from '../../tensor/index.ts';
 import { readFitRows } from '../data/fit-rows.ts';
 import type { MatrixSource } from '../data/read-matrix.ts';
 import type { Estimator, EstimatorJson, FitOptions, PredictOptions } from './estimator.ts';
-import { decide, fittedOr, readPredictRows, weightedRows } from './estimator-rows.ts';
+import { cutToUnit, decide, fittedOr, readPredictRows, weightedRows } from './estimator-rows.ts';
 import { LINEAR_STATE, readEstimatorJson } from './estimator-state.ts';
+import { assertFiniteScore, notFinite } from './fitting/assert-finite-score.ts';
 import { fitLinearModel, type LinearScore, type Precision, PRECISIONS } from './fitting/fit-linear-model.ts';
 import { fitWarnings } from './fitting/fit-warnings.ts';
 import { SQUARED_LOSS } from './fitting/row-loss.ts';
 import { linearScores } from './linear-score.ts';
+import { fromStoredParams } from './read-params.ts';
+import { inUnitsOfMean } from './weight-unit.ts';
 
 /** Options of {@link LinearRegression}. */
 export interface LinearRegressionOptions {
@@ -57,9 +60,9 @@ const PARAMS = z.object({ l2: z.number(), precision: z.enum(PRECISIONS), backend
  *     sum_i w_i (y_i - x_i b - b0)^2 + l2 |b|^2
  *
  * by the normal equations of centred and scaled columns, O(rows features^2), with
- * steps of refinement. Where columns repeat each other the answer is one of many
- * that predict the same, near the one of least norm; a constant column gets 0.
- * `warnings` tells of both.
+ * steps of refinement. Where columns repeat each other to rounding the answer is one
+ * of many, of least norm in scaled columns; a constant column gets 0. `warnings`
+ * tells of both. Degenerate: one row, or y of one value, gives that value.
  * @example
  * ```ts
  * import { LinearRegression } from 'evenhand/training';
@@ -115,11 +118,12 @@ export class LinearRegression implements Estimator {
    * @param y [rows], finite
    * @param options weights; `startFrom` has nothing to save here
    * @throws {DataValidationError} for data that cannot be learned from
-   * @throws {TrainingError} where values are so large that the sum of squares is not finite
+   * @throws {TrainingError} where values are so large or small that squares, or the answer, are not finite
    */
   async fit(x: MatrixSource, y: ColumnSource, options: FitOptions = {}): Promise<this> {
     this.#fit = undefined;
-    const { x: matrix, y: values, weights } = weightedRows(await readFitRows(x, y, options.sampleWeight));
+    const { x: matrix, y: values, weights: given } = weightedRows(await readFitRows(x, y, options.sampleWeight));
+    const { weights, mean: unit } = inUnitsOfMean(given);
     const { mean, spread } = rangeOf(values, weights);
     const targets = values.map((value) => (value - mean) / spread);
     const total = targets.reduce((sum, target, row) => sum + (weights[row] as number) * target * target, 0) / 2;
@@ -128,7 +132,7 @@ export class LinearRegression implements Estimator {
       targets,
       weights,
       loss: SQUARED_LOSS,
-      l2: this.l2,
+      l2: this.l2 / unit,
       origin: { intercept: 0, loss: total },
       startFrom: undefined,
       maxIterations: MOST_STEPS,
@@ -137,13 +141,12 @@ export class LinearRegression implements Estimator {
       backend: this.backend,
       signal: options.signal,
     });
-    this.#fit = Object.freeze({
+    const { iterations, converged } = found;
+    const score = assertFiniteScore({
       coefficients: found.coefficients.map((value) => value * spread),
       intercept: found.intercept * spread + mean,
-      iterations: found.iterations,
-      converged: found.converged,
-      warnings: fitWarnings(found),
     });
+    this.#fit = Object.freeze({ ...score, iterations, converged, warnings: fitWarnings(found) });
     return this;
   }
 
@@ -153,7 +156,7 @@ export class LinearRegression implements Estimator {
    * @throws {DataValidationError} for another number of features than was fitted
    */
   async predictProba(x: MatrixSource): Promise<Float64Array> {
-    return (await this.#values(x)).map((value) => Math.min(1, Math.max(0, value)));
+    return (await this.#values(x)).map(cutToUnit);
   }
 
   /**
@@ -185,7 +188,7 @@ export class LinearRegression implements Estimator {
   static fromJSON(json: unknown): LinearRegression {
     const { params, state } = readEstimatorJson(json, KIND, { params: PARAMS, state: LINEAR_STATE });
     const backend = (params.backend ?? undefined) as BackendChoice | undefined;
-    const model = new LinearRegression({ ...params, backend });
+    const model = fromStoredParams(KIND, () => new LinearRegression({ ...params, backend }));
     if (state !== null) model.#fit = Object.freeze({ ...state, coefficients: Float64Array.from(state.coefficients) });
     return model;
   }
@@ -205,5 +208,6 @@ function rangeOf(values: Float64Array, weights: Float64Array): { mean: number; s
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   const mean = values.reduce((sum, value, row) => sum + value * ((weights[row] as number) / total), 0);
   const spread = values.reduce((largest, value) => Math.max(largest, Math.abs(value - mean)), 0);
+  if (!Number.isFinite(mean) || !Number.isFinite(spread)) throw notFinite('The mean of y', { mean, spread });
   return { mean, spread: spread > 0 ? spread : 1 };
 }

@@ -15,6 +15,8 @@ import { fitWarnings } from './fitting/fit-warnings.ts';
 import { LOGISTIC_LOSS } from './fitting/row-loss.ts';
 import { linearScores, sigmoids } from './linear-score.ts';
 import { CERTAIN_LOG_ODDS, type LinearClassifierFit, oneClassFit } from './one-class.ts';
+import { fromStoredParams } from './read-params.ts';
+import { inUnitsOfMean } from './weight-unit.ts';
 
 /** Options of {@link LogisticRegression}. */
 export interface LogisticRegressionOptions {
@@ -82,8 +84,8 @@ const STATE = LINEAR_STATE.extend({ deviance: z.number() });
  * - one class only (among rows with a weight): a constant, coefficients 0 and
  *   intercept 37 or -37, so that the probability of that class is 1 to float64;
  * - a constant column: its coefficient is 0;
- * - columns that repeat each other with l2 = 0: one of many equally good answers,
- *   near the one of least norm, or near `startFrom`;
+ * - columns that repeat each other to rounding with l2 = 0: one of many equally good
+ *   answers, of least norm in scaled columns, or near `startFrom`;
  * - classes that a plane separates with l2 = 0: no least value exists, and the
  *   answer is where another step would gain less than `tolerance`.
  * @example
@@ -159,12 +161,13 @@ export class LogisticRegression implements Estimator {
    * @param y [rows], 0 or 1
    * @param options weights; `startFrom`, used where it is a fitted LogisticRegression of as many features
    * @throws {DataValidationError} for data that cannot be learned from
-   * @throws {TrainingError} where values are so large that the objective is not finite
+   * @throws {TrainingError} where values are so large or small that the objective, or the answer, is not finite
    */
   async fit(x: MatrixSource, y: ColumnSource, options: FitOptions = {}): Promise<this> {
     this.#fit = undefined;
     const rows = weightedRows(await readFitRows(x, y, options.sampleWeight));
     assertBinary(rows.y);
+    options.signal?.throwIfAborted();
     const constant = oneClassFit(rows);
     this.#fit =
       constant === undefined
@@ -218,26 +221,27 @@ export class LogisticRegression implements Estimator {
    */
   static fromJSON(json: unknown): LogisticRegression {
     const { params, state } = readEstimatorJson(json, KIND, { params: PARAMS, state: STATE });
-    const model = new LogisticRegression({
+    const options = {
       l2: params.l2,
       classWeight: params.class_weight,
       maxIterations: params.max_iterations,
       tolerance: params.tolerance,
       precision: params.precision,
       backend: (params.backend ?? undefined) as BackendChoice | undefined,
-    });
+    };
+    const model = fromStoredParams(KIND, () => new LogisticRegression(options));
     if (state !== null) model.#fit = Object.freeze({ ...state, coefficients: Float64Array.from(state.coefficients) });
     return model;
   }
 
   async #descend(rows: FitRows, { startFrom, signal }: FitOptions): Promise<LogisticFit> {
-    const weights = applyClassWeight(this.classWeight, rows.y, rows.weights);
+    const { weights, mean } = inUnitsOfMean(applyClassWeight(this.classWeight, rows.y, rows.weights));
     const found = await fitLinearModel({
       x: rows.x,
       targets: rows.y.map((label) => 2 * label - 1),
       weights,
       loss: LOGISTIC_LOSS,
-      l2: this.l2,
+      l2: this.l2 / mean,
       origin: withoutFeatures(rows.y, weights),
       startFrom: startOf(startFrom, rows.x.columns),
       maxIterations: this.maxIterations,
@@ -248,7 +252,7 @@ export class LogisticRegression implements Estimator {
     });
     const { coefficients, intercept, loss, iterations, converged } = found;
     const warnings = fitWarnings(found);
-    return Object.freeze({ coefficients, intercept, deviance: 2 * loss, iterations, converged, warnings });
+    return Object.freeze({ coefficients, intercept, deviance: 2 * loss * mean, iterations, converged, warnings });
   }
 
   get #fitted(): LogisticFit {

@@ -11,6 +11,7 @@ import { LINEAR_STATE, readEstimatorJson } from './estimator-state.ts';
 import { linearScores, sigmoids } from './linear-score.ts';
 import { descend } from './ml-descent.ts';
 import { type LinearClassifierFit, oneClassFit } from './one-class.ts';
+import { fromStoredParams } from './read-params.ts';
 
 /** Options of {@link MlLogisticRegression}. */
 export interface MlLogisticRegressionOptions {
@@ -157,7 +158,7 @@ export class MlLogisticRegression implements Estimator {
   static fromJSON(json: unknown): MlLogisticRegression {
     const { params, state } = readEstimatorJson(json, KIND, { params: PARAMS, state: LINEAR_STATE });
     const learningRate = params.learning_rate ?? undefined;
-    const model = new MlLogisticRegression({ numSteps: params.num_steps, learningRate });
+    const model = fromStoredParams(KIND, () => new MlLogisticRegression({ numSteps: params.num_steps, learningRate }));
     if (state !== null) model.#fit = Object.freeze({ ...state, coefficients: Float64Array.from(state.coefficients) });
     return model;
   }

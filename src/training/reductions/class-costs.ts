@@ -1,10 +1,13 @@
 import { invalidParameter } from '../../internal/invalid-parameter.ts';
-import { type ClassWeight, classTotals } from '../estimators/class-weight.ts';
+import { type ClassWeight, classFactors } from '../estimators/class-weight.ts';
 import type { MisclassificationCosts } from './classification-problem.ts';
+
+/** Beyond this, sums of costs times weights and multipliers may be no numbers. */
+const LARGEST_COST = 1e100;
 
 /**
  * Checks costs of errors.
- * @throws {ValueError} where one is negative or not finite, or both are 0
+ * @throws {ValueError} where one is negative or above 1e100, or both are 0
  */
 export function parseCosts(given: MisclassificationCosts | undefined): MisclassificationCosts {
   const { falsePositive, falseNegative } = given ?? { falsePositive: 1, falseNegative: 1 };
@@ -13,7 +16,7 @@ export function parseCosts(given: MisclassificationCosts | undefined): Misclassi
   }
   throw invalidParameter(
     'costs',
-    'be { falsePositive, falseNegative }, both 0 or more, one above 0',
+    'be { falsePositive, falseNegative }, both 0 or more and at most 1e100, one above 0',
     JSON.stringify(given),
   );
 }
@@ -22,6 +25,7 @@ export function parseCosts(given: MisclassificationCosts | undefined): Misclassi
  * Costs times class weights, by the true labels: a wrong decision on a row of
  * class c costs weight(c) times as much. `balanced` weighs class c by
  * total / (2 total of c), so that both classes count alike.
+ * @throws {ValueError} where a product is above 1e100
  */
 export function weighCosts(
   { falsePositive, falseNegative }: MisclassificationCosts,
@@ -29,19 +33,12 @@ export function weighCosts(
   targets: Float64Array,
   weights: Float64Array,
 ): MisclassificationCosts {
-  if (classWeight === null) return { falsePositive, falseNegative };
-  const [zero, one] =
-    classWeight === 'balanced' ? balance(targets, weights) : [classWeight[0] ?? 1, classWeight[1] ?? 1];
-  return { falsePositive: falsePositive * zero, falseNegative: falseNegative * one };
-}
-
-function balance(targets: Float64Array, weights: Float64Array): readonly [number, number] {
-  const [zero, one] = classTotals(targets, weights);
-  // A class without rows has no errors to weigh.
-  if (zero === 0 || one === 0) return [1, 1];
-  return [(zero + one) / (2 * zero), (zero + one) / (2 * one)];
+  const [zero, one] = classFactors(classWeight, targets, weights);
+  const costs = { falsePositive: falsePositive * zero, falseNegative: falseNegative * one };
+  if (isCost(costs.falsePositive) && isCost(costs.falseNegative)) return costs;
+  throw invalidParameter('classWeight', 'make costs of at most 1e100', JSON.stringify(costs));
 }
 
 function isCost(value: unknown): value is number {
-  return typeof value === 'number' && Number.isFinite(value) && value >= 0;
+  return typeof value === 'number' && value >= 0 && value <= LARGEST_COST;
 }

@@ -25,11 +25,6 @@ export interface ConstraintOptions {
    */
   readonly ratioBound?: number | undefined;
   /**
-   * What a ratio bound may be missed by, as a difference of rates.
-   * @defaultValue 0
-   */
-  readonly ratioBoundSlack?: number | undefined;
-  /**
    * The loss of `bounded_group_loss`.
    * @defaultValue 'square'
    */
@@ -61,6 +56,7 @@ export type BoundKind = (typeof BOUND_KINDS)[number];
 
 /** The bounds beside a ratio; only the exponentiated gradient takes them. */
 export interface BoundOptions {
+  readonly ratioBoundSlack?: number | undefined;
   readonly differenceBound?: number | undefined;
   readonly upperBound?: number | undefined;
   readonly bound?: BoundKind | undefined;
@@ -92,10 +88,17 @@ export type ConstraintSettings = ParitySettings | GroupLossSettings;
 export function parseConstraint(options: ConstraintOptions & BoundOptions, fallback: number): ConstraintSettings {
   const constraint = oneOf('constraint', options.constraint ?? 'demographic_parity', REDUCTION_CONSTRAINTS);
   if (constraint === 'bounded_group_loss') {
-    refuse(options, constraint, ['ratioBound', 'ratioBoundSlack', 'costs', 'classWeight', 'differenceBound', 'bound']);
+    refuseOptions(options, place(constraint), [
+      'ratioBound',
+      'ratioBoundSlack',
+      'costs',
+      'classWeight',
+      'differenceBound',
+      'bound',
+    ]);
     return { constraint, ...parseLoss(options), upperBound: atLeastZero('upperBound', options.upperBound ?? fallback) };
   }
-  refuse(options, constraint, ['loss', 'range', 'upperBound']);
+  refuseOptions(options, place(constraint), ['loss', 'range', 'upperBound']);
   return {
     constraint,
     ...parseBound(options, fallback),
@@ -113,7 +116,8 @@ function parseLoss({ loss: given, range }: ConstraintOptions): Pick<GroupLossSet
       JSON.stringify(range),
     );
   }
-  const [low, high] = range ?? [0, 1];
+  const bounds = range ?? [0, 1];
+  const [low, high]: LossRange = Array.isArray(bounds) ? bounds : [NaN, NaN];
   if (Number.isFinite(low) && Number.isFinite(high) && low < high) return { loss, range: [low, high] };
   throw invalidParameter('range', 'be [low, high] with low below high, both finite', JSON.stringify(range));
 }
@@ -142,7 +146,7 @@ function boundOf(
   if (differenceBound !== undefined) {
     throw invalidParameter('differenceBound', 'be left out where ratioBound is given', differenceBound);
   }
-  if (!(ratioBound > 0 && ratioBound <= 1))
+  if (!(Number.isFinite(ratioBound) && ratioBound > 0 && ratioBound <= 1))
     throw invalidParameter('ratioBound', 'be above 0 and at most 1', ratioBound);
   return { ratio: ratioBound, slack: atLeastZero('ratioBoundSlack', ratioBoundSlack ?? 0) };
 }
@@ -152,13 +156,29 @@ function atLeastZero(parameter: string, value: number): number {
   throw invalidParameter(parameter, 'be a number of 0 or more', value);
 }
 
-/** An option that would do nothing is a mistake. */
-function refuse(
-  options: ConstraintOptions & BoundOptions,
-  constraint: ReductionConstraint,
-  names: readonly (keyof (ConstraintOptions & BoundOptions))[],
-): void {
-  const given = names.find((name) => options[name] !== undefined && options[name] !== null);
+function place(constraint: ReductionConstraint): string {
+  return `for the constraint '${constraint}'`;
+}
+
+/**
+ * An option that would do nothing is a mistake.
+ * @param where it would do nothing, as the message says it
+ * @throws {ValueError} for the first of them that is given
+ */
+export function refuseOptions(options: object, where: string, names: readonly string[]): void {
+  const values = options as Readonly<Partial<Record<string, unknown>>>;
+  const given = names.find((name) => values[name] !== undefined && values[name] !== null);
   if (given === undefined) return;
-  throw invalidParameter(given, `be left out for the constraint '${constraint}'`, JSON.stringify(options[given]));
+  throw invalidParameter(given, `be left out ${where}`, JSON.stringify(values[given]));
+}
+
+/** A copy of checked options that later changes to what was given do not reach. */
+export function copyOptions<Options extends ConstraintOptions>(options: Options): Options {
+  const { costs, classWeight, range } = options;
+  return Object.freeze({
+    ...options,
+    ...(costs ? { costs: { ...costs } } : {}),
+    ...(typeof classWeight === 'object' && classWeight !== null ? { classWeight: { ...classWeight } } : {}),
+    ...(range ? { range: [...range] } : {}),
+  });
 }

@@ -1,4 +1,5 @@
-import { dot, type Hypothesis, type HypothesisPool } from './hypothesis-pool.ts';
+import { dot } from '../estimators/dot.ts';
+import type { Hypothesis, HypothesisPool } from './hypothesis-pool.ts';
 import { PRECISION } from './precision.ts';
 import type { ReductionProblem } from './reduction-problem.ts';
 

@@ -1,7 +1,12 @@
 import { invalidParameter } from '../../internal/invalid-parameter.ts';
 import type { EstimatorSource } from '../estimators/adapt-estimator.ts';
 import type { Estimator } from '../estimators/estimator.ts';
-import { type ConstraintOptions, type ConstraintSettings, parseConstraint } from './constraint-options.ts';
+import {
+  type ConstraintOptions,
+  type ConstraintSettings,
+  parseConstraint,
+  refuseOptions,
+} from './constraint-options.ts';
 import { parseLearner } from './learner.ts';
 import type { Multipliers } from './reduction-fit.ts';
 
@@ -18,7 +23,7 @@ export interface GridSearchOptions extends ConstraintOptions {
    */
   readonly gridSize?: number | undefined;
   /**
-   * The largest sum of a point's multipliers.
+   * The largest sum of a point's multipliers, at most 1e100.
    * @defaultValue 2
    */
   readonly gridLimit?: number | undefined;
@@ -35,6 +40,12 @@ export interface GridSearchOptions extends ConstraintOptions {
   readonly constraintWeight?: number | undefined;
 }
 
+/** What only a search for a mixture within a bound takes. */
+const OF_THE_WRAPPER = 'ratioBoundSlack differenceBound upperBound bound eps T nu eta0 seed randomization'.split(' ');
+
+/** Beyond this, sums of multipliers times weights may be no numbers. */
+const LARGEST_LIMIT = 1e100;
+
 /** {@link GridSearchOptions} with every default filled in. */
 export interface GridSearchSettings {
   readonly estimator: Estimator;
@@ -50,18 +61,29 @@ export interface GridSearchSettings {
  * @throws {ValueError} for unknown names, values out of range, and options of another constraint
  */
 export function parseGridSearch(options: GridSearchOptions): GridSearchSettings {
-  // A grid has no bound to keep to.
+  refuseOptions(options, 'of a grid search, which keeps to no bound', OF_THE_WRAPPER);
   const { estimator, constraint } = parseLearner(options.estimator, parseConstraint(options, 0));
   const gridSize = options.gridSize ?? 10;
   if (!Number.isInteger(gridSize) || gridSize < 1) {
     throw invalidParameter('gridSize', 'be a whole number of 1 or more', gridSize);
   }
   const gridLimit = options.gridLimit ?? 2;
-  if (!(Number.isFinite(gridLimit) && gridLimit > 0)) throw invalidParameter('gridLimit', 'be above 0', gridLimit);
+  if (!(Number.isFinite(gridLimit) && gridLimit > 0 && gridLimit <= LARGEST_LIMIT)) {
+    throw invalidParameter('gridLimit', `be above 0 and at most ${String(LARGEST_LIMIT)}`, gridLimit);
+  }
   const constraintWeight = options.constraintWeight ?? 0.5;
-  if (!(constraintWeight >= 0 && constraintWeight <= 1)) {
+  if (!(Number.isFinite(constraintWeight) && constraintWeight >= 0 && constraintWeight <= 1)) {
     throw invalidParameter('constraintWeight', 'lie in [0, 1]', constraintWeight);
   }
-  if (options.grid?.length === 0) throw invalidParameter('grid', 'have at least one point', '[]');
-  return Object.freeze({ estimator, constraint, gridSize, gridLimit, grid: options.grid, constraintWeight });
+  const grid = options.grid === undefined ? undefined : parseGrid(options.grid);
+  return Object.freeze({ estimator, constraint, gridSize, gridLimit, grid, constraintWeight });
+}
+
+/** A copy of the points; their names are checked against the data. */
+function parseGrid(grid: readonly Multipliers[]): readonly Multipliers[] {
+  const isList = Array.isArray(grid) && grid.length > 0;
+  if (isList && grid.every((point: unknown) => typeof point === 'object' && point !== null)) {
+    return Object.freeze(grid.map((point) => Object.freeze({ ...point })));
+  }
+  throw invalidParameter('grid', 'have at least one point, each with multipliers by name', JSON.stringify(grid));
 }

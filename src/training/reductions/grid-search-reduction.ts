@@ -1,12 +1,15 @@
 import type { ColumnSource } from '../../table/index.ts';
-import type { MatrixSource } from '../data/read-matrix.ts';
+import { type MatrixSource, readMatrix } from '../data/read-matrix.ts';
 import type { Estimator, EstimatorJson, PredictOptions } from '../estimators/estimator.ts';
 import { fittedOr } from '../estimators/estimator-rows.ts';
+import { fromStoredParams } from '../estimators/read-params.ts';
+import { askPredictions, predictionKind } from './ask-predictions.ts';
+import { copyOptions } from './constraint-options.ts';
 import type { GridSearchFit } from './grid-search-fit.ts';
 import { type GridSearchOptions, type GridSearchSettings, parseGridSearch } from './grid-search-options.ts';
-import { constantPredictor } from './learner.ts';
 import { createOracle } from './oracle.ts';
-import { type ReductionFitOptions, readReductionRows, reductionProblem } from './reduction-rows.ts';
+import { poseProblem } from './pose-problem.ts';
+import { type ReductionFitOptions, readReductionRows } from './reduction-rows.ts';
 import { GRID_SEARCH_KIND, gridToJson, optionsToJson, readGridSearch } from './reductions-json.ts';
 import { searchGrid } from './search-grid.ts';
 
@@ -18,12 +21,14 @@ import { searchGrid } from './search-grid.ts';
  *
  * The answer is one predictor that decides without chance. It keeps to no
  * bound: it is as near to the constraint as the grid has a point for, at what
- * that costs in error. With one constrained group and event a grid is thorough;
- * beyond four of them prefer `ReductionsWrapper`.
+ * that costs in error. A grid has a dimension per group and event, less one
+ * group of each event: with one dimension it is thorough; beyond four, which
+ * `warnings` tell, prefer `ReductionsWrapper`.
  *
  * The lattice runs over all groups but the lightest of each event, whose
- * constraint follows from the others'. Points are multipliers
- * "event/group/sign" with a sum of at most `gridLimit`; for
+ * constraint follows from the others'; of groups alike in weight and labels the
+ * last by name counts as the lightest. Points are multipliers
+ * "event/group/sign" (a slash in a name is written \/) with a sum of at most `gridLimit`; for
  * `bounded_group_loss` the sum is `gridLimit`.
  *
  * Source: Agarwal et al. (2018), section 3.4.
@@ -48,7 +53,7 @@ export class GridSearchReduction {
   /** @throws {ValueError} for unknown names, values out of range, and options of another constraint */
   constructor(options: GridSearchOptions = {}) {
     this.#settings = parseGridSearch(options);
-    this.#options = Object.freeze({ ...options });
+    this.#options = copyOptions({ ...options, grid: this.#settings.grid });
   }
 
   /**
@@ -64,18 +69,22 @@ export class GridSearchReduction {
     this.#result = undefined;
     const { estimator, constraint } = this.#settings;
     const rows = await readReductionRows(X, y, options);
-    const problem = reductionProblem(constraint, rows);
-    const oracle = createOracle({ estimator, x: rows.x, signal: options.signal, constant: constantPredictor });
+    const problem = poseProblem(constraint, rows);
+    const predicts = predictionKind(constraint);
+    const oracle = createOracle({ estimator, x: rows.x, predicts, signal: options.signal });
     this.#result = await searchGrid(problem, oracle, this.#settings, options.onProgress);
     return this;
   }
 
   /**
-   * The best predictor's decisions or values: [rows].
+   * The best predictor's decisions, or its values for a square or absolute
+   * loss: [rows]. A regression decides at 0.5 unless told otherwise.
    * @throws {TrainingError} before `fit`
    */
-  async predict(X: MatrixSource, options?: PredictOptions): Promise<Uint8Array | Float64Array> {
-    return this.best.predict(X, options);
+  async predict(X: MatrixSource, options: PredictOptions = {}): Promise<Uint8Array | Float64Array> {
+    const { best } = this;
+    if (options.threshold !== undefined) return best.predict(X, options);
+    return askPredictions(best, await readMatrix(X), predictionKind(this.#settings.constraint));
   }
 
   /**
@@ -133,7 +142,7 @@ export class GridSearchReduction {
    */
   static fromJSON(json: unknown): GridSearchReduction {
     const { options, fit } = readGridSearch(json);
-    const search = new GridSearchReduction(options);
+    const search = fromStoredParams(GRID_SEARCH_KIND, () => new GridSearchReduction(options));
     search.#result = fit;
     return search;
   }

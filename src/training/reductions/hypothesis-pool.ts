@@ -1,3 +1,4 @@
+import { dot } from '../estimators/dot.ts';
 import type { Estimator } from '../estimators/estimator.ts';
 import { type Oracle, rescale } from './oracle.ts';
 import { PRECISION } from './precision.ts';
@@ -90,11 +91,4 @@ export class HypothesisPool {
 
 function penalised({ error, gamma }: Hypothesis, multipliers: Float64Array): number {
   return error + dot(gamma, multipliers);
-}
-
-/** a . b, of one length. */
-export function dot(a: Float64Array, b: Float64Array): number {
-  let sum = 0;
-  for (let place = 0; place < a.length; place++) sum += (a[place] as number) * (b[place] as number);
-  return sum;
 }

@@ -1,6 +1,7 @@
 import { createRandom } from '../../internal/random.ts';
 import type { Matrix } from '../data/matrix.ts';
 import type { Estimator } from '../estimators/estimator.ts';
+import { askPredictions, type PredictionKind } from './ask-predictions.ts';
 import { cut, type LossRange } from './group-loss.ts';
 import { rowUniforms } from './row-uniform.ts';
 
@@ -15,6 +16,7 @@ export interface Mixture {
   readonly predictors: readonly Estimator[];
   /** Sum 1. */
   readonly weights: readonly number[];
+  readonly predicts: PredictionKind;
 }
 
 /** [rows] sum over predictors of weight x prediction, each cut to the range. */
@@ -55,11 +57,11 @@ interface Part {
   readonly predictions: ArrayLike<number>;
 }
 
-async function predictAll({ predictors, weights }: Mixture, x: Matrix): Promise<Part[]> {
+async function predictAll({ predictors, weights, predicts }: Mixture, x: Matrix): Promise<Part[]> {
   const parts: Part[] = [];
   for (const [index, predictor] of predictors.entries()) {
     const weight = weights[index] as number;
-    if (weight > 0) parts.push({ weight, predictions: await predictor.predict(x) });
+    if (weight > 0) parts.push({ weight, predictions: await askPredictions(predictor, x, predicts) });
   }
   return parts;
 }

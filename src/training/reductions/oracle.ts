@@ -1,6 +1,9 @@
-import type { Matrix } from '../data/matrix.ts';
+import { TrainingError } from '../../exceptions/index.ts';
+import { FixedMatrix, type Matrix } from '../data/matrix.ts';
+import { ConstantClassifier } from '../estimators/constant-classifier.ts';
 import type { Estimator } from '../estimators/estimator.ts';
-import { FixedMatrix } from '../data/matrix.ts';
+import { pause } from '../estimators/pause.ts';
+import { askPredictions, type PredictionKind } from './ask-predictions.ts';
 import type { OracleRows } from './reduction-problem.ts';
 
 /** A predictor and what it says of the training rows. */
@@ -24,22 +27,23 @@ export interface OracleParts {
   readonly estimator: Estimator;
   /** Not to be changed while the oracle is in use. */
   readonly x: Matrix;
+  readonly predicts: PredictionKind;
   /** Stops between calls, and calls that listen. */
   readonly signal: AbortSignal | undefined;
-  /** A predictor that always gives this label. */
-  readonly constant: (label: 0 | 1) => Estimator;
 }
 
 /** An oracle that fits copies of an estimator. */
-export function createOracle({ estimator, x: given, signal, constant }: OracleParts): Oracle {
+export function createOracle({ estimator, x: given, predicts, signal }: OracleParts): Oracle {
   const x = new FixedMatrix(given);
   return async ({ targets, weights, onlyLabel }, startFrom) => {
-    signal?.throwIfAborted();
+    // Learners that never wait would keep a signal from coming.
+    await pause(signal);
+    assertFinite(weights);
     const isConstant = onlyLabel !== null;
     const predictor = isConstant
-      ? constant(onlyLabel)
+      ? new ConstantClassifier(onlyLabel)
       : await estimator.clone().fit(x, targets, { sampleWeight: weights, startFrom, signal });
-    return { predictor, predictions: await predictor.predict(x), isConstant };
+    return { predictor, predictions: await askPredictions(predictor, x, predicts), isConstant };
   };
 }
 
@@ -50,4 +54,13 @@ export function rescale(rows: OracleRows, total: number): OracleRows {
   if (sum === 0) return rows;
   const factor = total / sum;
   return { ...rows, weights: rows.weights.map((weight) => weight * factor) };
+}
+
+function assertFinite(weights: Float64Array): void {
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  if (Number.isFinite(total)) return;
+  throw new TrainingError('The sum of costs and multipliers times sample weights is not finite.', {
+    context: { total },
+    suggestion: 'Lower the multipliers (gridLimit, grid, or 1 / eps), costs, classWeight or sampleWeight.',
+  });
 }

@@ -43,7 +43,7 @@ export function createParityConstraint(
   return {
     multiplierNames: nameMultipliers(slots, events, ['+', '-']),
     bounds: new Float64Array(2 * count).fill(slack),
-    gridAxes: gridAxesOf({ slots, events }),
+    gridAxes: gridAxesOf(slots),
     gamma(selected) {
       const utility = cellUtilities(selected);
       const ofEvent = new Float64Array(events.length);
@@ -102,7 +102,7 @@ function pair(cells: Float64Array, slot: number): number {
 }
 
 /** All groups of an event but its last: the constraint on that one follows from the others. */
-function gridAxesOf({ slots }: Pick<RowCells, 'slots' | 'events'>): GridAxis[] {
+function gridAxesOf(slots: RowCells['slots']): GridAxis[] {
   return slots.flatMap(({ event }, slot) =>
     slots[slot + 1]?.event === event ? [{ positive: slot, negative: slots.length + slot }] : [],
   );

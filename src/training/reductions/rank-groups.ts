@@ -2,8 +2,9 @@ import type { CategoricalColumn } from '../../table/index.ts';
 
 /**
  * The codes of the groups that have weight, the heaviest first, then those of the smaller sum
- * of truths, then by label. Solvers break ties by position: ordered by what groups hold, their
- * names and the order of rows decide nothing.
+ * of truths, then by label. Solvers break ties by position, and a lattice leaves the last group
+ * out: ordered by what groups hold, the order of rows decides nothing, and names only between
+ * groups that are alike in both.
  */
 export function rankGroups(groups: CategoricalColumn, truths: Float64Array, weights: Float64Array): number[] {
   const totals = new Float64Array(groups.labels.length);

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 
+import { DataValidationError } from '../../exceptions/index.ts';
 import { toEstimator } from '../estimators/adapt-estimator.ts';
-import type { EstimatorJson } from '../estimators/estimator.ts';
+import type { Estimator, EstimatorJson } from '../estimators/estimator.ts';
 import { estimatorFromJson } from '../estimators/estimator-from-json.ts';
 import { readEstimatorJson } from '../estimators/estimator-state.ts';
 import type { GridSearchFit } from './grid-search-fit.ts';
@@ -14,9 +15,13 @@ export const REDUCTIONS_KIND = 'reductions_wrapper';
 export const GRID_SEARCH_KIND = 'grid_search_reduction';
 
 const PARAMS = z.record(z.string(), z.unknown());
-const ESTIMATORS = z.array(z.custom<EstimatorJson>((value) => typeof value === 'object' && value !== null));
+const ESTIMATORS = z.array(z.custom<EstimatorJson>((value) => typeof value === 'object' && value !== null)).min(1);
+const COUNT = z.int().min(0);
 const NUMBERS = z.array(z.number());
 const MULTIPLIERS = z.record(z.string(), z.number());
+
+/** How far a sum of weights may be from 1 by rounding and writing. */
+const ROUNDING = 1e-6;
 
 const STEP = z.object({
   error: z.number(),
@@ -26,31 +31,57 @@ const STEP = z.object({
   multipliers: MULTIPLIERS,
 });
 
-const FIT = z.object({
-  predictors: ESTIMATORS,
-  weights: NUMBERS,
-  errors: NUMBERS,
-  excesses: NUMBERS,
-  lambda: MULTIPLIERS,
-  nu: z.number(),
-  best_gap: z.number(),
-  best_iteration: z.int(),
-  last_iteration: z.int(),
-  oracle_calls: z.int(),
-  constant_answers: z.int(),
-  fits: z.int(),
-  history: z.array(STEP),
-  warnings: z.array(z.string()),
-});
+const FIT = z
+  .object({
+    predictors: ESTIMATORS,
+    weights: z.array(z.number().min(0)),
+    errors: NUMBERS,
+    excesses: NUMBERS,
+    lambda: MULTIPLIERS,
+    nu: z.number(),
+    best_gap: z.number(),
+    best_iteration: COUNT,
+    last_iteration: COUNT,
+    oracle_calls: COUNT,
+    constant_answers: COUNT,
+    fits: COUNT,
+    history: z.array(STEP).min(1),
+    warnings: z.array(z.string()),
+  })
+  .superRefine(({ predictors, weights, errors, excesses, history, ...at }, refinement) => {
+    const expect = expectation(refinement);
+    const total = weights.reduce((sum, weight) => sum + weight, 0);
+    const areShares = weights.length === predictors.length && Math.abs(total - 1) <= ROUNDING;
+    expect('weights', areShares, 'one per predictor and a sum of 1: they are no probabilities of its predictors');
+    expect('errors', errors.length === predictors.length, 'one per predictor');
+    expect('excesses', excesses.length === predictors.length, 'one per predictor');
+    expect('last_iteration', at.last_iteration === history.length - 1, 'the place of the last of history');
+    expect('best_iteration', at.best_iteration < history.length, 'a place in history');
+  });
 
-const GRID_FIT = z.object({
-  predictors: ESTIMATORS,
-  lambdas: z.array(MULTIPLIERS),
-  errors: NUMBERS,
-  violations: NUMBERS,
-  best_index: z.int(),
-  warnings: z.array(z.string()),
-});
+const GRID_FIT = z
+  .object({
+    predictors: ESTIMATORS,
+    lambdas: z.array(MULTIPLIERS),
+    errors: NUMBERS,
+    violations: NUMBERS,
+    best_index: COUNT,
+    warnings: z.array(z.string()),
+  })
+  .superRefine(({ predictors, lambdas, errors, violations, best_index: best }, refinement) => {
+    const expect = expectation(refinement);
+    expect('lambdas', lambdas.length === predictors.length, 'one per predictor');
+    expect('errors', errors.length === predictors.length, 'one per predictor');
+    expect('violations', violations.length === predictors.length, 'one per predictor');
+    expect('best_index', best < predictors.length, 'a place among the predictors');
+  });
+
+/** What fields say of each other: an issue at the field that does not agree. */
+function expectation(refinement: z.RefinementCtx) {
+  return (field: string, holds: boolean, expected: string): void => {
+    if (!holds) refinement.addIssue({ code: 'custom', path: [field], message: `expected ${expected}` });
+  };
+}
 
 /** The options that were given, in snake_case. */
 export function optionsToJson(options: ReductionsOptions | GridSearchOptions): Record<string, unknown> {
@@ -58,9 +89,7 @@ export function optionsToJson(options: ReductionsOptions | GridSearchOptions): R
   const given = Object.entries(others).filter(([, value]) => value !== undefined);
   return {
     ...Object.fromEntries(given.map(([name, value]) => [toSnakeCase(name), value])),
-    ...(costs === undefined
-      ? {}
-      : { costs: { false_positive: costs.falsePositive, false_negative: costs.falseNegative } }),
+    ...(costs ? { costs: { false_positive: costs.falsePositive, false_negative: costs.falseNegative } } : {}),
     ...(estimator === undefined ? {} : { estimator: toEstimator(estimator).toJSON() }),
   };
 }
@@ -95,7 +124,7 @@ export function readReductions(json: unknown): { options: ReductionsOptions; fit
   return {
     options: readOptions(params),
     fit: Object.freeze({
-      predictors: Object.freeze(state.predictors.map((predictor) => estimatorFromJson(predictor))),
+      predictors: readPredictors(REDUCTIONS_KIND, state.predictors),
       weights: Object.freeze(state.weights),
       errors: Object.freeze(state.errors),
       excesses: Object.freeze(state.excesses),
@@ -135,7 +164,7 @@ export function readGridSearch(json: unknown): { options: GridSearchOptions; fit
   return {
     options: readOptions(params),
     fit: Object.freeze({
-      predictors: Object.freeze(state.predictors.map((predictor) => estimatorFromJson(predictor))),
+      predictors: readPredictors(GRID_SEARCH_KIND, state.predictors),
       lambdas: Object.freeze(state.lambdas),
       errors: Object.freeze(state.errors),
       violations: Object.freeze(state.violations),
@@ -143,6 +172,23 @@ export function readGridSearch(json: unknown): { options: GridSearchOptions; fit
       warnings: Object.freeze(state.warnings),
     }),
   };
+}
+
+/** @throws {DataValidationError} with the first that cannot be read */
+function readPredictors(kind: string, predictors: readonly EstimatorJson[]): readonly Estimator[] {
+  const read = (json: EstimatorJson, index: number): Estimator => {
+    try {
+      return estimatorFromJson(json);
+    } catch (cause) {
+      if (!(cause instanceof DataValidationError)) throw cause;
+      throw new DataValidationError(`Predictor ${String(index)} of this '${kind}' cannot be read: ${cause.message}`, {
+        context: { kind, index },
+        suggestion: 'Estimators of other libraries are saved and read by their own means.',
+        cause,
+      });
+    }
+  };
+  return Object.freeze(predictors.map(read));
 }
 
 /** What {@link optionsToJson} wrote; the constructor checks the values. */

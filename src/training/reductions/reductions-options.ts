@@ -19,7 +19,7 @@ export interface ReductionsOptions extends ConstraintOptions {
    */
   readonly estimator?: EstimatorSource | undefined;
   /**
-   * Sets the largest sum of multipliers, 1 / eps, and the bound where none is given.
+   * Sets the largest sum of multipliers, 1 / eps, and the bound where none is given; 1e-12 or more.
    * @defaultValue 0.01
    */
   readonly eps?: number | undefined;
@@ -29,14 +29,19 @@ export interface ReductionsOptions extends ConstraintOptions {
    */
   readonly differenceBound?: number | undefined;
   /**
+   * What a ratio bound may be missed by, as a difference of rates.
+   * @defaultValue 0
+   */
+  readonly ratioBoundSlack?: number | undefined;
+  /**
    * The largest mean loss of a group, for `bounded_group_loss`.
    * @defaultValue eps
    */
   readonly upperBound?: number | undefined;
   /**
    * `overall` holds every group to the overall rate, so that two groups may
-   * differ by twice the bound; `pairwise` halves it, so that no two groups
-   * differ by more than it.
+   * differ by twice the bound; `pairwise` halves it (of a ratio it takes the
+   * root), so that no two groups differ by more than it.
    * @defaultValue 'overall'
    */
   readonly bound?: BoundKind | undefined;
@@ -69,6 +74,9 @@ export interface ReductionsOptions extends ConstraintOptions {
   readonly randomization?: Randomization | undefined;
 }
 
+/** With larger multipliers than 1 over this, rounding decides the linear programs. */
+const LEAST_EPS = 1e-12;
+
 /** {@link ReductionsOptions} with every default filled in. */
 export interface ReductionsSettings {
   readonly estimator: Estimator;
@@ -86,13 +94,14 @@ export interface ReductionsSettings {
  * @throws {ValueError} for unknown names, values out of range, and options of another constraint
  */
 export function parseReductions(options: ReductionsOptions): ReductionsSettings {
-  const eps = positive('eps', options.eps ?? 0.01);
+  const eps = parseEps(options.eps ?? 0.01);
   const parsed = parseConstraint(options, eps);
   const iterations = options.T ?? 50;
   if (!Number.isInteger(iterations) || iterations < 1) {
     throw invalidParameter('T', 'be a whole number of 1 or more', iterations);
   }
-  if (options.nu !== undefined && !(options.nu >= 0)) throw invalidParameter('nu', 'be 0 or more', options.nu);
+  if (options.nu !== undefined && !(Number.isFinite(options.nu) && options.nu >= 0))
+    throw invalidParameter('nu', 'be 0 or more', options.nu);
   const { estimator, constraint } = parseLearner(options.estimator, parsed);
   return Object.freeze({
     estimator,
@@ -110,6 +119,11 @@ export function parseReductions(options: ReductionsOptions): ReductionsSettings 
 export function parseSeed(seed: number): number {
   if (Number.isFinite(seed)) return seed;
   throw invalidParameter('seed', 'be a finite number', seed);
+}
+
+function parseEps(eps: number): number {
+  if (Number.isFinite(eps) && eps >= LEAST_EPS) return eps;
+  throw invalidParameter('eps', `be above 0, ${String(LEAST_EPS)} or more`, eps);
 }
 
 function positive(parameter: string, value: number): number {

@@ -5,12 +5,22 @@ import type { ColumnSource } from '../../table/index.ts';
 import { type MatrixSource, readMatrix } from '../data/read-matrix.ts';
 import type { Estimator, EstimatorJson } from '../estimators/estimator.ts';
 import { fittedOr } from '../estimators/estimator-rows.ts';
+import { fromStoredParams } from '../estimators/read-params.ts';
+import { type PredictionKind, predictionKind } from './ask-predictions.ts';
+import { copyOptions } from './constraint-options.ts';
 import { exponentiatedGradient } from './exponentiated-gradient.ts';
-import { constantPredictor } from './learner.ts';
-import { mixtureDraws, mixtureMeans, type Randomization, RANDOMIZATIONS, uniformsFor } from './mixture.ts';
+import {
+  type Mixture,
+  mixtureDraws,
+  mixtureMeans,
+  type Randomization,
+  RANDOMIZATIONS,
+  uniformsFor,
+} from './mixture.ts';
 import { createOracle } from './oracle.ts';
+import { poseProblem } from './pose-problem.ts';
 import { reductionFit, type Multipliers, type ReductionFit, type ReductionIteration } from './reduction-fit.ts';
-import { type ReductionFitOptions, readReductionRows, reductionProblem } from './reduction-rows.ts';
+import { type ReductionFitOptions, readReductionRows } from './reduction-rows.ts';
 import { fitToJson, optionsToJson, readReductions, REDUCTIONS_KIND } from './reductions-json.ts';
 import { parseReductions, parseSeed, type ReductionsOptions, type ReductionsSettings } from './reductions-options.ts';
 
@@ -50,7 +60,8 @@ const ROUNDING = 1e-12;
  * bound at most eps (1 + 2 gaps), as far as the estimator finds best answers.
  *
  * Predictions are randomised: two equal rows may be decided differently (see
- * `randomization`, `bestDeterministic`). The constraint is met by giving up
+ * `randomization`, `bestDeterministic`). A regression as the estimator of
+ * decisions decides at 0.5. The constraint is met by giving up
  * accuracy, and holds on new rows only up to sampling error; nothing is
  * constrained that the constraint does not name.
  *
@@ -84,7 +95,7 @@ export class ReductionsWrapper {
   /** @throws {ValueError} for unknown names, values out of range, and options of another constraint */
   constructor(options: ReductionsOptions = {}) {
     this.#settings = parseReductions(options);
-    this.#options = Object.freeze({ ...options });
+    this.#options = copyOptions(options);
   }
 
   /**
@@ -99,8 +110,8 @@ export class ReductionsWrapper {
     this.#result = undefined;
     const { estimator, constraint, ...search } = this.#settings;
     const rows = await readReductionRows(X, y, options);
-    const problem = reductionProblem(constraint, rows);
-    const oracle = createOracle({ estimator, x: rows.x, signal: options.signal, constant: constantPredictor });
+    const problem = poseProblem(constraint, rows);
+    const oracle = createOracle({ estimator, x: rows.x, predicts: this.#predicts, signal: options.signal });
     const found = await exponentiatedGradient(problem, oracle, { ...search, onProgress: options.onProgress });
     this.#result = reductionFit(problem, found);
     return this;
@@ -113,14 +124,11 @@ export class ReductionsWrapper {
    * @throws {ValueError} for a square or absolute loss, whose predictions are values
    */
   async predictProba(X: MatrixSource): Promise<Float64Array> {
-    if (!this.#decides()) {
-      throw invalidParameter(
-        'loss',
-        "be 'zero_one' for probabilities; use predict or predictMean",
-        this.#settings.constraint,
-      );
+    const { constraint } = this.#settings;
+    if (constraint.constraint === 'bounded_group_loss' && constraint.loss !== 'zero_one') {
+      throw invalidParameter('loss', "be 'zero_one' for probabilities; use predict or predictMean", constraint.loss);
     }
-    return mixtureMeans(this.result, await readMatrix(X), [0, 1]);
+    return mixtureMeans(this.#mixture, await readMatrix(X), [0, 1]);
   }
 
   /**
@@ -139,7 +147,7 @@ export class ReductionsWrapper {
         constraint.constraint,
       );
     }
-    return mixtureMeans(this.result, await readMatrix(X), constraint.range);
+    return mixtureMeans(this.#mixture, await readMatrix(X), constraint.range);
   }
 
   /**
@@ -153,15 +161,15 @@ export class ReductionsWrapper {
     const seed = parseSeed(options.seed ?? this.#settings.seed);
     const randomization = oneOf('randomization', options.randomization ?? this.#settings.randomization, RANDOMIZATIONS);
     const uniform = uniformsFor(x, randomization, seed);
-    if (!this.#decides()) return mixtureDraws(this.result, x, uniform);
-    const probabilities = await mixtureMeans(this.result, x, [0, 1]);
+    if (this.#predicts === 'values') return mixtureDraws(this.#mixture, x, uniform);
+    const probabilities = await mixtureMeans(this.#mixture, x, [0, 1]);
     return Uint8Array.from(probabilities, (probability, row) => Number(uniform(row) < probability));
   }
 
   /**
    * The predictor of least error among those that keep to the bound by
    * themselves on the training rows. It decides without chance; its error is at
-   * least the mixture's.
+   * least the mixture's. Ask a regression among them with { threshold: 0.5 }.
    * @throws {TrainingError} before `fit`, or where no predictor keeps to the bound
    */
   bestDeterministic(): DeterministicChoice {
@@ -258,13 +266,17 @@ export class ReductionsWrapper {
    */
   static fromJSON(json: unknown): ReductionsWrapper {
     const { options, fit } = readReductions(json);
-    const wrapper = new ReductionsWrapper(options);
+    const wrapper = fromStoredParams(REDUCTIONS_KIND, () => new ReductionsWrapper(options));
     wrapper.#result = fit;
     return wrapper;
   }
 
-  #decides(): boolean {
-    const { constraint } = this.#settings;
-    return constraint.constraint !== 'bounded_group_loss' || constraint.loss === 'zero_one';
+  get #predicts(): PredictionKind {
+    return predictionKind(this.#settings.constraint);
+  }
+
+  get #mixture(): Mixture {
+    const { predictors, weights } = this.result;
+    return { predictors, weights, predicts: this.#predicts };
   }
 }

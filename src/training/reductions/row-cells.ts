@@ -1,11 +1,13 @@
 import { DataValidationError } from '../../exceptions/index.ts';
 import type { CategoricalColumn } from '../../table/index.ts';
+import { totalOf } from '../estimators/weight-unit.ts';
 import { rankGroups } from './rank-groups.ts';
 
 /** One event and one group that occur together: what a constraint holds to a bound. */
 interface Slot {
   /** An index into {@link RowCells.events}. */
   readonly event: number;
+  /** Its slashes escaped, as names of multipliers have it. */
   readonly group: string;
 }
 
@@ -46,7 +48,7 @@ export interface CellSource {
 /**
  * Sorts rows into cells. A group without weight in an event has no cell there:
  * no rate of it exists, and a warning says so.
- * @throws {DataValidationError} where no row is in any event
+ * @throws {DataValidationError} where no row is in any event, or weights sum to too much
  */
 export function tabulateRows(source: CellSource): RowCells {
   const { labels, truths, weights, groups } = source;
@@ -61,7 +63,7 @@ export function tabulateRows(source: CellSource): RowCells {
       const place = event * width + group;
       if (slotOf[place] !== 0) continue;
       slotOf[place] = slots.length;
-      slots.push({ event, group: groups.labels[group] as string });
+      slots.push({ event, group: escapeSlash(groups.labels[group] as string) });
     }
   }
   if (slots.length === 0) throw noEvent(source);
@@ -71,7 +73,7 @@ export function tabulateRows(source: CellSource): RowCells {
     const slot = event < 0 ? -1 : (slotOf[event * width + (groups.codes[row] as number)] as number);
     codes[row] = 2 * (slot < 0 ? slots.length : slot) + (labels[row] as number);
   }
-  const totalWeight = weights.reduce((sum, weight) => sum + weight, 0);
+  const totalWeight = totalOf(weights);
   const shares = new Float64Array(2 * slots.length + 2);
   for (let row = 0; row < codes.length; row++) (shares[codes[row] as number] as number) += weights[row] as number;
   return {
@@ -98,7 +100,12 @@ export function cellMeans({ codes, weights, totalWeight, shares }: RowCells, val
 function listEvents({ events, control }: CellSource): string[] {
   const names = [...new Set(events)].filter((name) => name !== null);
   if (control === undefined) return names;
-  return control.labels.flatMap((level) => names.map((name) => `control=${level},${name}`));
+  return control.labels.flatMap((level) => names.map((name) => `control=${escapeSlash(level)},${name}`));
+}
+
+/** Slashes part the names of multipliers, so that one inside a name is written with a backslash. */
+function escapeSlash(name: string): string {
+  return name.replaceAll(/[\\/]/g, (sign) => `\\${sign}`);
 }
 
 /** The event of each row as an index, -1 for none. */

@@ -7,7 +7,7 @@ import {
   parseConstraint,
 } from '../../../src/training/reductions/constraint-options.ts';
 import { rescale } from '../../../src/training/reductions/oracle.ts';
-import { reductionProblem } from '../../../src/training/reductions/reduction-rows.ts';
+import { poseProblem } from '../../../src/training/reductions/pose-problem.ts';
 import type { ReductionProblem } from '../../../src/training/reductions/reduction-problem.ts';
 import { describeWithReference, readVectors } from '../../helpers/reference.ts';
 import { ourMultiplier, ourName, readSmoke } from './smoke-inputs.ts';
@@ -53,7 +53,7 @@ function problemOf(
   options: ConstraintOptions & BoundOptions,
   { y, sensitive, control, weights }: ProblemRows,
 ): ReductionProblem {
-  return reductionProblem(parseConstraint(options, 0.01), {
+  return poseProblem(parseConstraint(options, 0.01), {
     x: { rows: y.length, columns: 0, values: new Float64Array() },
     y: Float64Array.from(y),
     weights: weights === undefined ? new Float64Array(y.length).fill(1) : Float64Array.from(weights),
@@ -259,14 +259,26 @@ describe('constraints of the reductions', () => {
     expectClose(signedWeights(balanced, multipliers), signedWeights(plain, multipliers), 0);
   });
 
-  it('stay linear in rows with thousands of groups', () => {
-    const size = 200_000;
-    const groups = Array.from({ length: size }, (_, row) => `g${String(row % 5000)}`);
-    const labels = groups.map((_, row) => Number(row % 3 === 0));
-    const problem = problemOf({ constraint: 'equalized_odds' }, { y: labels, sensitive: groups });
-    expect(problem.bounds).to.have.lengthOf(2 * 2 * 5000);
-    // Every group is decided as the others, so nothing is violated.
-    expect(Math.max(...problem.evaluate(labels).gamma)).to.be.closeTo(0, EXACT);
-    expect(problem.respond(problem.bounds).weights).to.have.lengthOf(size);
+  it('tell five thousand groups apart: one that is decided otherwise is the only one far from the overall', () => {
+    const [size, groups] = [200_000, 5000];
+    const labels = Array.from({ length: size }, (_, row) => Number(Math.floor(row / groups) % 2 === 0));
+    const sensitive = labels.map((_, row) => `g${String(row % groups)}`);
+    const problem = problemOf({ constraint: 'equalized_odds' }, { y: labels, sensitive });
+    // 40 rows a group, 20 of each label; the group g7 is decided 1, the others 0.
+    const { gamma, error } = problem.evaluate(sensitive.map((group) => Number(group === 'g7')));
+    const overall = 1 / groups;
+    for (const [place, name] of problem.multiplierNames.entries()) {
+      const distance = name.includes('/g7/') ? 1 - overall : -overall;
+      expect(gamma[place]).to.be.closeTo(name.endsWith('+') ? distance : -distance, EXACT);
+    }
+    expect(problem.multiplierNames).to.have.lengthOf(2 * 2 * groups);
+    expect(error).to.be.closeTo(0.5, EXACT);
+    // A multiplier of 1 on g7's true positives alone: 1 / share of the event, less 1 / share of the group in it.
+    const alone = Float64Array.from(problem.multiplierNames, (name) => Number(name === 'label=1/g7/+'));
+    const { targets, weights } = problem.respond(alone);
+    const saving = (row: number): number => (targets[row] === 1 ? 1 : -1) * (weights[row] ?? NaN);
+    for (const row of [7, 7 + 2 * groups]) expect(saving(row)).to.be.closeTo(1 + 2 - 2 * groups, 1e-8);
+    for (const row of [8, 4999]) expect(saving(row)).to.be.closeTo(1 + 2, EXACT);
+    for (const row of [7 + groups, 8 + groups]) expect(saving(row)).to.be.closeTo(-1, EXACT);
   });
 });

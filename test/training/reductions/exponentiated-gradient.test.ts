@@ -3,12 +3,11 @@ import { expect } from 'chai';
 import { ReductionsWrapper } from '../../../src/training/reductions/reductions-wrapper.ts';
 import { encodeGroups } from '../../../src/table/index.ts';
 import { readMatrix } from '../../../src/training/data/read-matrix.ts';
-import { ConstantClassifier } from '../../../src/training/estimators/constant-classifier.ts';
 import { parseConstraint } from '../../../src/training/reductions/constraint-options.ts';
 import { exponentiatedGradient } from '../../../src/training/reductions/exponentiated-gradient.ts';
 import { createOracle } from '../../../src/training/reductions/oracle.ts';
 import type { ReductionProblem } from '../../../src/training/reductions/reduction-problem.ts';
-import { reductionProblem } from '../../../src/training/reductions/reduction-rows.ts';
+import { poseProblem } from '../../../src/training/reductions/pose-problem.ts';
 import type { ReductionConstraint } from '../../../src/training/reductions/constraint-names.ts';
 import { describeWithReference } from '../../helpers/reference.ts';
 import { LeastSquares } from './least-squares.ts';
@@ -196,7 +195,7 @@ describeWithReference('exponentiated gradient, the cases of fairlearn', () => {
 
   for (const [constraint, eps, multipliers, calls, count] of LONG_RUNS) {
     it(`${constraint} ${eps} to the 30th iteration, by the same multipliers`, async () => {
-      const problem = reductionProblem(parseConstraint({ constraint }, eps), {
+      const problem = poseProblem(parseConstraint({ constraint }, eps), {
         x: await readMatrix(x),
         y: Float64Array.from(rows.labels),
         weights: new Float64Array(x.length).fill(1),
@@ -215,7 +214,7 @@ describeWithReference('exponentiated gradient, the cases of fairlearn', () => {
         estimator: new LeastSquares(),
         x: await readMatrix(x),
         signal: undefined,
-        constant: (label) => new ConstantClassifier(label),
+        predicts: 'decisions',
       });
       const found = await exponentiatedGradient(recorded, oracle, {
         eps,

@@ -80,3 +80,88 @@ describe('saving of reductions', () => {
     expect(copy.toJSON()).to.deep.equal(wrap({ eps: 0.2 }).toJSON());
   });
 });
+
+describe('reductions that were saved and changed since', () => {
+  type Json = { kind: string; params: Record<string, unknown>; state: Record<string, unknown> };
+  const estimator = new LogisticRegression({ precision: 'float64' });
+  const fitted = async (): Promise<Json> =>
+    JSON.parse(JSON.stringify(await new ReductionsWrapper({ estimator }).fit(x, y, { sensitive }))) as Json;
+  const searched = async (): Promise<Json> =>
+    JSON.parse(
+      JSON.stringify(await new GridSearchReduction({ estimator, gridSize: 3 }).fit(x, y, { sensitive })),
+    ) as Json;
+
+  const STATES: readonly [string, (state: Record<string, unknown[]>) => Record<string, unknown>][] = [
+    ['no weights', () => ({ weights: [] })],
+    ['no predictors', () => ({ predictors: [], weights: [], errors: [], excesses: [] })],
+    ['a sum of weights of 5', ({ weights = [] }) => ({ weights: weights.map((_, index) => (index === 0 ? 5 : 0)) })],
+    ['a negative weight', ({ weights = [] }) => ({ weights: weights.map((_, index) => [2, -1][index] ?? 0) })],
+    ['a best iteration beyond the last', () => ({ best_iteration: 99 })],
+    ['a best iteration below 0', () => ({ best_iteration: -1 })],
+    ['a last iteration without history', () => ({ last_iteration: 99 })],
+    ['too few excesses', ({ excesses = [] }) => ({ excesses: excesses.slice(1) })],
+    ['too few errors', ({ errors = [] }) => ({ errors: errors.slice(1) })],
+    ['too little history', ({ history = [] }) => ({ history: history.slice(1) })],
+    ['a predictor of no kind', ({ predictors = [] }) => ({ predictors: predictors.map(() => ({ kind: {} })) })],
+  ];
+  for (const [title, change] of STATES) {
+    it(`are refused with ${title}`, async () => {
+      const json = await fitted();
+      Object.assign(json.state, change(json.state as Record<string, unknown[]>));
+      expect(() => ReductionsWrapper.fromJSON(json)).to.throw(DataValidationError, 'reductions_wrapper');
+    });
+  }
+
+  const GRIDS: readonly [string, (state: Record<string, unknown[]>) => Record<string, unknown>][] = [
+    ['a best index beyond the last', () => ({ best_index: 9 })],
+    ['a best index below 0', () => ({ best_index: -1 })],
+    ['no predictors', () => ({ predictors: [], lambdas: [], errors: [], violations: [] })],
+    ['too few lambdas', ({ lambdas = [] }) => ({ lambdas: lambdas.slice(1) })],
+    ['too few violations', ({ violations = [] }) => ({ violations: violations.slice(1) })],
+  ];
+  for (const [title, change] of GRIDS) {
+    it(`are refused with ${title}, as a grid search`, async () => {
+      const json = await searched();
+      Object.assign(json.state, change(json.state as Record<string, unknown[]>));
+      expect(() => GridSearchReduction.fromJSON(json)).to.throw(DataValidationError, 'grid_search_reduction');
+    });
+  }
+
+  const PARAMS: readonly Record<string, unknown>[] = [
+    { constraint: 5 },
+    { constraint: {} },
+    { constraint: 'bounded_group_loss', range: 5 },
+    { costs: 5 },
+    { costs: null },
+    { class_weight: 5 },
+    { estimator: 5 },
+    { ratio_bound: 7 },
+  ];
+  for (const params of PARAMS) {
+    it(`are refused with the options ${JSON.stringify(params)}`, () => {
+      for (const [Reduction, kind] of [
+        [ReductionsWrapper, 'reductions_wrapper'],
+        [GridSearchReduction, 'grid_search_reduction'],
+      ] as const) {
+        expect(() => Reduction.fromJSON({ kind, params, state: null })).to.throw(DataValidationError);
+      }
+    });
+  }
+
+  it('are refused with options out of range, and say which', () => {
+    for (const [params, name] of [
+      [{ eps: -1 }, 'eps'],
+      [{ eta0: 0 }, 'eta0'],
+      [{ nu: '0.1' }, 'nu'],
+      [{ T: 0.5 }, 'T'],
+      [{ bound: 3 }, 'bound'],
+    ] as const) {
+      const read = (): unknown => ReductionsWrapper.fromJSON({ kind: 'reductions_wrapper', params, state: null });
+      expect(read).to.throw(DataValidationError, `The ${name} parameter must`);
+    }
+    for (const params of [{ grid: 5 }, { grid_size: 0 }, { difference_bound: 0.1 }]) {
+      const json = { kind: 'grid_search_reduction', params, state: null };
+      expect(() => GridSearchReduction.fromJSON(json)).to.throw(DataValidationError, 'parameter must');
+    }
+  });
+});

@@ -2,6 +2,7 @@ import { type BackendChoice, loadTensorflow } from '../../../tensor/index.ts';
 import type { Matrix } from '../../data/matrix.ts';
 import { deriveFrom } from '../../data/matrix.ts';
 import { type ColumnScales, columnScales } from './column-scales.ts';
+import { assertFiniteScore } from './assert-finite-score.ts';
 import { createHostProblem, createTensorProblem, type LossProblem, type LossRows } from './loss-problem.ts';
 import { minimise } from './newton.ts';
 import type { RowLoss } from './row-loss.ts';
@@ -57,7 +58,10 @@ export interface LinearFit extends LinearScore {
 /** A penalty beyond any need stands for one that float64 cannot hold. */
 const LARGEST_RIDGE = 1e300;
 
-/** Minimises a penalised loss of a linear score. */
+/**
+ * Minimises a penalised loss of a linear score.
+ * @throws {TrainingError} where the loss, or what it leads to, is not finite
+ */
 export async function fitLinearModel(task: LinearTask): Promise<LinearFit> {
   task.signal?.throwIfAborted();
   const scales = deriveFrom(task.x, 'column-scales', () => columnScales(task.x));
@@ -75,7 +79,11 @@ export async function fitLinearModel(task: LinearTask): Promise<LinearFit> {
       leastGain: task.leastGain,
       signal: task.signal,
     });
-    return Object.freeze({ ...fromScaled(parameters, scales), ...found, constants: scales.constants });
+    return Object.freeze({
+      ...assertFiniteScore(fromScaled(parameters, scales)),
+      ...found,
+      constants: scales.constants,
+    });
   } finally {
     problem.dispose();
   }

@@ -14,8 +14,9 @@ export function fitWarnings({
   const warnings: string[] = [];
   if (constants.length > 0) warnings.push(`${columnsNamed(constants)}: one value only, so the coefficient is 0`);
   if (isSingular) {
+    const answers = converged ? 'answers that predict the same' : 'answers';
     warnings.push(
-      'columns repeat each other: the coefficients are one of many answers that predict the same; l2 > 0 makes them one',
+      `columns repeat each other to rounding: the coefficients are one of many ${answers}; l2 > 0 makes them one`,
     );
   }
   if (isDrifting) {

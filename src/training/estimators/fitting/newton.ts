@@ -1,6 +1,6 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
-
-import { TrainingError } from '../../../exceptions/index.ts';
+import { dot } from '../dot.ts';
+import { pause } from '../pause.ts';
+import { notFinite } from './assert-finite-score.ts';
 import { type CholeskyFactor, factorise, solve } from './cholesky.ts';
 import type { LossProblem } from './loss-problem.ts';
 
@@ -106,10 +106,7 @@ async function startingPoint(task: NewtonTask): Promise<Point> {
   if (given !== undefined && given.objective < task.originObjective) return given;
   const origin = await pointAt(task, task.origin, true);
   if (Number.isFinite(origin.objective)) return origin;
-  throw new TrainingError('The loss of these rows cannot be computed: it is not finite.', {
-    context: { loss: origin.loss },
-    suggestion: 'Look in X, y and sampleWeight for values too large to be squared, and standardise the features.',
-  });
+  throw notFinite('The loss', { loss: origin.loss });
 }
 
 /** The point a step leads to, with the step halved until it lowers the objective; nothing if none does. */
@@ -141,18 +138,6 @@ function factorPoint({ problem, ridge }: NewtonTask, products: Float64Array): Ch
   const matrix = products.slice();
   for (let i = 0; i < size; i++) matrix[i * size + i] = (matrix[i * size + i] as number) + (ridge[i] as number);
   return factorise(matrix, size, problem.pivots);
-}
-
-/** Lets timers and input run, so that a signal can come at all, and heeds it. */
-async function pause(signal: AbortSignal | undefined): Promise<void> {
-  if (signal === undefined) return;
-  signal.throwIfAborted();
-  await nextTurn();
-  signal.throwIfAborted();
-}
-
-function dot(a: Float64Array, b: Float64Array): number {
-  return a.reduce((sum, value, place) => sum + value * (b[place] as number), 0);
 }
 
 function largestMove(from: Float64Array, to: Float64Array): number {

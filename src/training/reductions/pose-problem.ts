@@ -1,0 +1,52 @@
+import { DataValidationError } from '../../exceptions/index.ts';
+import { assertBinary } from '../data/fit-rows.ts';
+import { weighCosts } from './class-costs.ts';
+import { classificationProblem } from './classification-problem.ts';
+import { PARITY_KINDS } from './constraint-names.ts';
+import type { ConstraintSettings } from './constraint-options.ts';
+import { groupLossProblem } from './group-loss-problem.ts';
+import { createParityConstraint } from './parity-constraint.ts';
+import { rankGroups } from './rank-groups.ts';
+import type { ReductionProblem } from './reduction-problem.ts';
+import type { ReductionRows } from './reduction-rows.ts';
+import { tabulateRows } from './row-cells.ts';
+
+/**
+ * The problem that a constraint makes of rows.
+ * @throws {DataValidationError} where the labels do not fit the constraint, or a parity has fewer than two groups
+ */
+export function poseProblem(settings: ConstraintSettings, rows: ReductionRows): ReductionProblem {
+  const { y, weights, groups, control } = rows;
+  if (settings.constraint === 'bounded_group_loss') {
+    if (settings.loss === 'zero_one') assertProbabilities(y);
+    const labels = new Uint8Array(y.length);
+    const cells = tabulateRows({ labels, truths: y, weights, groups, control, events: ['all', 'all'] });
+    return groupLossProblem(y, cells, settings);
+  }
+  assertBinary(y);
+  const ranked = rankGroups(groups, y, weights);
+  if (ranked.length < 2) throw oneGroup(ranked.map((code) => groups.labels[code] as string));
+  const kind = PARITY_KINDS[settings.constraint];
+  const cells = tabulateRows({ labels: y, truths: y, weights, groups, control, events: kind.events });
+  const costs = weighCosts(settings.costs, settings.classWeight, y, weights);
+  return classificationProblem(y, cells, createParityConstraint(cells, kind, settings), costs);
+}
+
+function assertProbabilities(y: Float64Array): void {
+  const row = y.findIndex((value) => value < 0 || value > 1);
+  if (row < 0) return;
+  throw new DataValidationError(
+    `y must lie in [0, 1] for the loss 'zero_one', but holds ${String(y[row])} at index ${String(row)}.`,
+    { context: { argument: 'y', index: row, value: y[row] }, suggestion: "Use the loss 'square' or 'absolute'." },
+  );
+}
+
+function oneGroup(groups: readonly string[]): DataValidationError {
+  return new DataValidationError(
+    `A parity compares groups, and only one has rows with weight (${groups.join(', ')}).`,
+    {
+      context: { argument: 'sensitive', groups },
+      suggestion: 'Fit the estimator itself, or check the column of groups.',
+    },
+  );
+}
