@@ -107,7 +107,7 @@ function describeReductions(model: ReductionsWrapper): ModelParts {
     output: areValues ? 'value' : 'probability of a positive randomised decision',
     specs: undefined,
     inputs: inputsOf(predictors),
-    layersFor: (inputs) => mixtureLayers({ predictors, weights, range }, inputs),
+    layersFor: (inputs) => mixtureLayers({ predictors, weights, areValues, range }, inputs),
     json,
     ...constraintOf(json, { eps: 0.01 }),
     backend: null,

@@ -7,6 +7,8 @@ import { type LinearPart, linearPart } from './linear-part.ts';
 export interface WeightedPool {
   readonly predictors: readonly Estimator[];
   readonly weights: readonly number[];
+  /** Whether values are predicted; else each predictor decides, a regression from 0.5. */
+  readonly areValues: boolean;
   /** What predictions are cut to. */
   readonly range: LossRange;
 }
@@ -30,14 +32,17 @@ const TIE = 3;
  * fixed sum of them. Predictors of probability 0 are left out.
  * @returns undefined where a predictor is not linear
  */
-export function mixtureLayers({ predictors, weights, range }: WeightedPool, inputs: number): DenseLayer[] | undefined {
+export function mixtureLayers(
+  { predictors, weights, areValues, range }: WeightedPool,
+  inputs: number,
+): DenseLayer[] | undefined {
   const units: Unit[] = [];
   for (const [index, predictor] of predictors.entries()) {
     const weight = weights[index] as number;
     if (!(weight > 0)) continue;
     const part = linearPart(predictor);
     if (part === undefined) return undefined;
-    units.push({ ...unitOf(part, range), weight });
+    units.push({ ...unitOf(areValues ? part : deciding(part), range), weight });
   }
   const k = units.length;
   const kernel = new Float64Array(inputs * k);
@@ -57,6 +62,11 @@ interface Unit {
   readonly intercept: number;
   readonly height: number;
   readonly floor: number;
+}
+
+/** A regression decides 1 from a value of 0.5. */
+function deciding(part: LinearPart): LinearPart {
+  return part.predicts === 'decisions' ? part : { ...part, intercept: part.intercept - 0.5, predicts: 'decisions' };
 }
 
 function unitOf({ coefficients, intercept, predicts }: LinearPart, range: LossRange): Omit<Unit, 'weight'> {

@@ -106,6 +106,17 @@ const cases: Readonly<Record<string, Case>> = {
       output: 'probability of a positive randomised decision',
     },
   },
+  'reductions, a randomised mixture of linear regressions that decide from 0.5': {
+    fit: () => new ReductionsWrapper({ estimator: new LinearRegression(exact), eps: 0.03, seed: 5 }).fit(matrix, rows.y, { sensitive }), // prettier-ignore
+    scores: probabilities,
+    input: 'matrix',
+    card: {
+      method: 'reductions',
+      seed: 5,
+      constraint: { constraint: 'demographic_parity', eps: 0.03 },
+      output: 'probability of a positive randomised decision',
+    },
+  },
   'reductions of values, a mixture of linear regressions cut to a range': {
     fit: () =>
       new ReductionsWrapper({
