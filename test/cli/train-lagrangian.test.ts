@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { expect } from 'chai';
 
 import { describeWithReference, referencePath } from '../helpers/reference.ts';
 import { runCli, useTemporaryFolder } from '../helpers/run-cli.ts';
+import { makeWages, WAGES } from '../helpers/wages.ts';
 
 interface Quality {
   readonly accuracy: number;
@@ -30,20 +31,13 @@ interface LagrangianJson {
 
 const folder = useTemporaryFolder();
 
-async function makeWages(): Promise<string> {
-  const file = path.join(folder(), 'wages.csv');
-  if (!existsSync(file)) await runCli(['sample-data', 'cps-wages', '--out', file]);
-  return file;
-}
-
-const wages = ['--target', 'wage_above_median', '--sensitive', 'gender', '--features', 'education,experience,union'];
 const quick = ['--epochs', '8', '--model-lr', '0.01', '--hidden', '8', '--dp-tol', '0.05'];
 
 describe('evenhand train-lagrangian', () => {
   it('prints what the constraint changed and cost, and writes JSON and a model', async () => {
     const out = (name: string): string => path.join(folder(), 'run', name);
     const { code, stdout, stderr } = await runCli([
-      ...['train-lagrangian', '--csv', await makeWages(), ...wages, ...quick],
+      ...['train-lagrangian', '--csv', await makeWages(folder()), ...WAGES, ...quick],
       ...['--out-json', out('result.json'), '--save-model', out('model')],
     ]);
     expect([code, stderr]).to.deep.equal([0, `Wrote ${out('result.json')}\nWrote ${out('model')}\n`]);
@@ -60,7 +54,16 @@ describe('evenhand train-lagrangian', () => {
 
   it('gives the same numbers twice for the same seed, all JSON on stdout', async () => {
     const run = async (): Promise<unknown> => {
-      const args = ['train-lagrangian', '--csv', await makeWages(), ...wages, ...quick, '--seed', '7', '--json'];
+      const args = [
+        'train-lagrangian',
+        '--csv',
+        await makeWages(folder()),
+        ...WAGES,
+        ...quick,
+        '--seed',
+        '7',
+        '--json',
+      ];
       const { stdout, stderr } = await runCli([...args, '--quiet']);
       expect(stderr).to.equal('');
       const { seconds, ...rest } = JSON.parse(stdout) as LagrangianJson;
@@ -72,7 +75,7 @@ describe('evenhand train-lagrangian', () => {
 
   it('says where the tolerance was never met', async () => {
     const args = ['--epochs', '1', '--eo-tol', '0', '--fairness', 'equalized_odds'];
-    const { stdout } = await runCli(['train-lagrangian', '--csv', await makeWages(), ...wages, ...args]);
+    const { stdout } = await runCli(['train-lagrangian', '--csv', await makeWages(folder()), ...WAGES, ...args]);
     expect(stdout).to.match(/the gap between groups of true and of false positive rates, to 0\./);
     expect(stdout).to.match(/^The gap was never within the tolerance: try more epochs/m);
   });
@@ -100,10 +103,10 @@ describe('evenhand train-lagrangian', () => {
 
   const refusals: [string, () => Promise<string[]>, number, RegExp][] = [
     ['no file named', () => Promise.resolve([]), 2, /Missing: --csv/],
-    ['an unknown constraint', async () => ['--csv', await makeWages(), ...wages, '--fairness', 'parity'], 2, /--fairness must be one of demographic_parity, equal_opportunity, equalized_odds; got "parity"/], // prettier-ignore
-    ['a tolerance below 0', async () => ['--csv', await makeWages(), ...wages, '--dp-tol', '-1'], 2, /--dp-tol must be at least 0; got -1/], // prettier-ignore
-    ['no epochs', async () => ['--csv', await makeWages(), ...wages, '--epochs', '0'], 2, /--epochs must be at least 1; got 0/], // prettier-ignore
-    ['a loss that diverges', async () => ['--csv', await makeWages(), ...wages, '--model-lr', '1e38'], 3, /The loss of the network is no number/], // prettier-ignore
+    ['an unknown constraint', async () => ['--csv', await makeWages(folder()), ...WAGES, '--fairness', 'parity'], 2, /--fairness must be one of demographic_parity, equal_opportunity, equalized_odds; got "parity"/], // prettier-ignore
+    ['a tolerance below 0', async () => ['--csv', await makeWages(folder()), ...WAGES, '--dp-tol', '-1'], 2, /--dp-tol must be at least 0; got -1/], // prettier-ignore
+    ['no epochs', async () => ['--csv', await makeWages(folder()), ...WAGES, '--epochs', '0'], 2, /--epochs must be at least 1; got 0/], // prettier-ignore
+    ['a loss that diverges', async () => ['--csv', await makeWages(folder()), ...WAGES, '--model-lr', '1e38'], 3, /The loss of the network is no number/], // prettier-ignore
   ];
   for (const [title, args, exit, pattern] of refusals) {
     it(`${title}: one line, exit code ${exit}, nothing written`, async () => {

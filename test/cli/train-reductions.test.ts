@@ -1,10 +1,11 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { expect } from 'chai';
 
 import { describeWithReference, readVectors, referencePath } from '../helpers/reference.ts';
 import { runCli, useTemporaryFolder } from '../helpers/run-cli.ts';
+import { makeWages, WAGES } from '../helpers/wages.ts';
 
 interface Quality {
   readonly accuracy: number;
@@ -28,19 +29,11 @@ interface ReductionsJson {
 
 const folder = useTemporaryFolder();
 
-async function makeWages(): Promise<string> {
-  const file = path.join(folder(), 'wages.csv');
-  if (!existsSync(file)) await runCli(['sample-data', 'cps-wages', '--out', file]);
-  return file;
-}
-
-const wages = ['--target', 'wage_above_median', '--sensitive', 'gender', '--features', 'education,experience,union'];
-
 describe('evenhand train-reductions', () => {
   it('prints what the constraint changed and cost, and writes JSON and a model', async () => {
     const out = (name: string): string => path.join(folder(), 'run', name);
     const { code, stdout, stderr } = await runCli([
-      ...['train-reductions', '--csv', await makeWages(), ...wages, '--eps', '0.05'],
+      ...['train-reductions', '--csv', await makeWages(folder()), ...WAGES, '--eps', '0.05'],
       ...['--out-json', out('result.json'), '--save-model', out('model')],
     ]);
     expect([code, stderr]).to.deep.equal([0, `Wrote ${out('result.json')}\nWrote ${out('model')}\n`]);
@@ -62,7 +55,17 @@ describe('evenhand train-reductions', () => {
 
   it('gives the same numbers twice for the same seed, all JSON on stdout', async () => {
     const run = async (): Promise<unknown> => {
-      const args = ['train-reductions', '--csv', await makeWages(), ...wages, '--T', '10', '--seed', '7', '--json'];
+      const args = [
+        'train-reductions',
+        '--csv',
+        await makeWages(folder()),
+        ...WAGES,
+        '--T',
+        '10',
+        '--seed',
+        '7',
+        '--json',
+      ];
       const { stdout, stderr } = await runCli([...args, '--quiet']);
       expect(stderr).to.equal('');
       const { seconds, ...rest } = JSON.parse(stdout) as ReductionsJson;
@@ -73,7 +76,7 @@ describe('evenhand train-reductions', () => {
   });
 
   it('takes every constraint, and a bound between any two groups', async () => {
-    const csv = await makeWages();
+    const csv = await makeWages(folder());
     for (const args of [
       ['--constraint', 'equalized_odds', '--bound', 'pairwise'],
       ['--constraint', 'true_positive_rate_parity', '--difference-bound', '0.1'],
@@ -81,7 +84,7 @@ describe('evenhand train-reductions', () => {
       ['--constraint', 'error_rate_parity'],
       ['--constraint', 'bounded_group_loss', '--upper-bound', '0.4'],
     ]) {
-      const { code, stdout } = await runCli(['train-reductions', '--csv', csv, ...wages, '--T', '6', ...args]);
+      const { code, stdout } = await runCli(['train-reductions', '--csv', csv, ...WAGES, '--T', '6', ...args]);
       expect(code, args.join(' ')).to.equal(0);
       expect(stdout).to.match(/^Bound/m);
     }
@@ -89,7 +92,7 @@ describe('evenhand train-reductions', () => {
 
   it('says where a bound cannot be met', async () => {
     const args = ['--constraint', 'bounded_group_loss', '--upper-bound', '0.01'];
-    const { code, stdout } = await runCli(['train-reductions', '--csv', await makeWages(), ...wages, ...args]);
+    const { code, stdout } = await runCli(['train-reductions', '--csv', await makeWages(folder()), ...WAGES, ...args]);
     expect(code).to.equal(0);
     expect(stdout).to.match(/^Bound 0\.01, largest error rate 0\.\d{4}\. The bound cannot be met/m);
   });

@@ -1,10 +1,11 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { expect } from 'chai';
 
 import { describeWithReference, referencePath } from '../helpers/reference.ts';
 import { runCli, useTemporaryFolder } from '../helpers/run-cli.ts';
+import { makeWages, WAGES } from '../helpers/wages.ts';
 
 interface SweepJson {
   readonly points: {
@@ -26,19 +27,22 @@ interface SweepJson {
 
 const folder = useTemporaryFolder();
 
-async function makeWages(): Promise<string> {
-  const file = path.join(folder(), 'wages.csv');
-  if (!existsSync(file)) await runCli(['sample-data', 'cps-wages', '--out', file]);
-  return file;
-}
-
-const wages = ['--target', 'wage_above_median', '--sensitive', 'gender', '--features', 'education,experience,union'];
-
 describe('evenhand train-regularized', () => {
   it('writes points, plot and models, and prints the table', async () => {
     const out = (name: string): string => path.join(folder(), 'run', name);
     const { code, stdout } = await runCli([
-      ...['train-regularized', '--csv', await makeWages(), ...wages, '--folds', '3', '--etas', '0,2', '--epochs', '5'],
+      ...[
+        'train-regularized',
+        '--csv',
+        await makeWages(folder()),
+        ...WAGES,
+        '--folds',
+        '3',
+        '--etas',
+        '0,2',
+        '--epochs',
+        '5',
+      ],
       ...['--out-json', out('points.json'), '--out-plot', out('plot.png'), '--save-model', out('model')],
     ]);
     expect(code).to.equal(0);
@@ -56,8 +60,8 @@ describe('evenhand train-regularized', () => {
       const { stdout } = await runCli([
         'train-regularized',
         '--csv',
-        await makeWages(),
-        ...wages,
+        await makeWages(folder()),
+        ...WAGES,
         '--folds',
         '2',
         '--epochs',

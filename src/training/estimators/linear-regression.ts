@@ -7,13 +7,13 @@ import type { BackendChoice } from '../../tensor/index.ts';
 import { readFitRows } from '../data/fit-rows.ts';
 import type { MatrixSource } from '../data/read-matrix.ts';
 import type { Estimator, EstimatorJson, FitOptions, PredictOptions } from './estimator.ts';
-import { cutToUnit, decide, fittedOr, readPredictRows, weightedRows } from './estimator-rows.ts';
+import { type LinearFit, LinearModel } from './linear-model.ts';
+import { cutToUnit, decide, weightedRows } from './estimator-rows.ts';
 import { LINEAR_STATE, readEstimatorJson } from './estimator-state.ts';
 import { assertFiniteScore, notFinite } from './fitting/assert-finite-score.ts';
-import { fitLinearModel, type LinearScore, type Precision, PRECISIONS } from './fitting/fit-linear-model.ts';
+import { fitLinearModel, type Precision, PRECISIONS } from './fitting/fit-linear-model.ts';
 import { fitWarnings } from './fitting/fit-warnings.ts';
 import { SQUARED_LOSS } from './fitting/row-loss.ts';
-import { linearScores } from './linear-score.ts';
 import { fromStoredParams } from './read-params.ts';
 import { inUnitsOfMean } from './weight-unit.ts';
 
@@ -35,13 +35,6 @@ export interface LinearRegressionOptions {
    * @defaultValue EVENHAND_TF_BACKEND, else 'auto'
    */
   readonly backend?: BackendChoice | undefined;
-}
-
-/** What was learned. */
-interface LinearRegressionFit extends LinearScore {
-  readonly iterations: number;
-  readonly converged: boolean;
-  readonly warnings: readonly string[];
 }
 
 const KIND = 'linear_regression';
@@ -72,44 +65,19 @@ const PARAMS = z.object({ l2: z.number(), precision: z.enum(PRECISIONS), backend
  * // 2.000000 1.000000
  * ```
  */
-export class LinearRegression implements Estimator {
+export class LinearRegression extends LinearModel<LinearFit> implements Estimator {
   readonly l2: number;
   readonly precision: Precision;
   readonly backend: BackendChoice | undefined;
-  #fit: LinearRegressionFit | undefined;
 
   /** @throws {ValueError} for options outside their ranges */
   constructor(options: LinearRegressionOptions = {}) {
+    super();
     this.l2 = options.l2 ?? 0;
     this.precision = oneOf('precision', options.precision ?? 'float64', PRECISIONS);
     this.backend = options.backend;
     if (!(this.l2 >= 0 && this.l2 < Infinity)) throw invalidParameter('l2', 'be 0 or more', this.l2);
     Object.freeze(this);
-  }
-
-  /** b, one per feature. */
-  get coefficients(): Float64Array {
-    return this.#fitted.coefficients.slice();
-  }
-
-  /** b0 */
-  get intercept(): number {
-    return this.#fitted.intercept;
-  }
-
-  /** Times the equations were solved: once, and once for each refinement. */
-  get iterations(): number {
-    return this.#fitted.iterations;
-  }
-
-  /** Whether the last refinement changed nothing to speak of. */
-  get converged(): boolean {
-    return this.#fitted.converged;
-  }
-
-  /** What to know of the fit, in sentences. */
-  get warnings(): readonly string[] {
-    return this.#fitted.warnings;
   }
 
   /**
@@ -121,7 +89,7 @@ export class LinearRegression implements Estimator {
    * @throws {TrainingError} where values are so large or small that squares, or the answer, are not finite
    */
   async fit(x: MatrixSource, y: ColumnSource, options: FitOptions = {}): Promise<this> {
-    this.#fit = undefined;
+    this.keep(undefined);
     const { x: matrix, y: values, weights: given } = weightedRows(await readFitRows(x, y, options.sampleWeight));
     const { weights, mean: unit } = inUnitsOfMean(given);
     const { mean, spread } = rangeOf(values, weights);
@@ -146,7 +114,7 @@ export class LinearRegression implements Estimator {
       coefficients: found.coefficients.map((value) => value * spread),
       intercept: found.intercept * spread + mean,
     });
-    this.#fit = Object.freeze({ ...score, iterations, converged, warnings: fitWarnings(found) });
+    this.keep(Object.freeze({ ...score, iterations, converged, warnings: fitWarnings(found) }));
     return this;
   }
 
@@ -156,7 +124,7 @@ export class LinearRegression implements Estimator {
    * @throws {DataValidationError} for another number of features than was fitted
    */
   async predictProba(x: MatrixSource): Promise<Float64Array> {
-    return (await this.#values(x)).map(cutToUnit);
+    return (await this.scores(x)).map(cutToUnit);
   }
 
   /**
@@ -165,7 +133,7 @@ export class LinearRegression implements Estimator {
    * @throws {DataValidationError} for another number of features than was fitted
    */
   async predict(x: MatrixSource, options: PredictOptions = {}): Promise<Uint8Array | Float64Array> {
-    const values = await this.#values(x);
+    const values = await this.scores(x);
     return options.threshold === undefined ? values : decide(values, options.threshold);
   }
 
@@ -177,7 +145,7 @@ export class LinearRegression implements Estimator {
     return {
       kind: KIND,
       params: { l2: this.l2, precision: this.precision, backend: this.backend ?? null },
-      state: this.#fit === undefined ? null : { ...this.#fit, coefficients: [...this.#fit.coefficients] },
+      state: this.stored,
     };
   }
 
@@ -189,17 +157,8 @@ export class LinearRegression implements Estimator {
     const { params, state } = readEstimatorJson(json, KIND, { params: PARAMS, state: LINEAR_STATE });
     const backend = (params.backend ?? undefined) as BackendChoice | undefined;
     const model = fromStoredParams(KIND, () => new LinearRegression({ ...params, backend }));
-    if (state !== null) model.#fit = Object.freeze({ ...state, coefficients: Float64Array.from(state.coefficients) });
+    model.restore(state);
     return model;
-  }
-
-  async #values(x: MatrixSource): Promise<Float64Array> {
-    const fit = this.#fitted;
-    return linearScores(await readPredictRows(x, fit.coefficients.length), fit);
-  }
-
-  get #fitted(): LinearRegressionFit {
-    return fittedOr(this.#fit, 'LinearRegression');
   }
 }
 

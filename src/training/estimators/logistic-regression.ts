@@ -7,14 +7,14 @@ import type { BackendChoice } from '../../tensor/index.ts';
 import { assertBinary, type FitRows, readFitRows } from '../data/fit-rows.ts';
 import type { MatrixSource } from '../data/read-matrix.ts';
 import { applyClassWeight, type ClassWeight, classTotals, parseClassWeight } from './class-weight.ts';
-import type { Estimator, EstimatorJson, FitOptions, PredictOptions } from './estimator.ts';
-import { decide, fittedOr, readPredictRows, weightedRows } from './estimator-rows.ts';
+import type { Estimator, EstimatorJson, FitOptions } from './estimator.ts';
+import { LinearClassifier, type LinearFit } from './linear-model.ts';
+import { weightedRows } from './estimator-rows.ts';
 import { LINEAR_STATE, readEstimatorJson } from './estimator-state.ts';
 import { fitLinearModel, type LinearScore, type Precision, PRECISIONS } from './fitting/fit-linear-model.ts';
 import { fitWarnings } from './fitting/fit-warnings.ts';
 import { LOGISTIC_LOSS } from './fitting/row-loss.ts';
-import { linearScores, sigmoids } from './linear-score.ts';
-import { CERTAIN_LOG_ODDS, type LinearClassifierFit, oneClassFit } from './one-class.ts';
+import { CERTAIN_LOG_ODDS, oneClassFit } from './one-class.ts';
 import { fromStoredParams } from './read-params.ts';
 import { inUnitsOfMean } from './weight-unit.ts';
 
@@ -50,7 +50,7 @@ export interface LogisticRegressionOptions {
 }
 
 /** What was learned. */
-interface LogisticFit extends LinearClassifierFit {
+interface LogisticFit extends LinearFit {
   readonly deviance: number;
 }
 
@@ -99,17 +99,17 @@ const STATE = LINEAR_STATE.extend({ deviance: z.number() });
  * // 2.197225 2.197225
  * ```
  */
-export class LogisticRegression implements Estimator {
+export class LogisticRegression extends LinearClassifier<LogisticFit> implements Estimator {
   readonly l2: number;
   readonly classWeight: ClassWeight;
   readonly maxIterations: number;
   readonly tolerance: number;
   readonly precision: Precision;
   readonly backend: BackendChoice | undefined;
-  #fit: LogisticFit | undefined;
 
   /** @throws {ValueError} for options outside their ranges */
   constructor(options: LogisticRegressionOptions = {}) {
+    super();
     this.l2 = options.l2 ?? 1;
     this.classWeight = parseClassWeight(options.classWeight ?? null);
     this.maxIterations = options.maxIterations ?? 100;
@@ -125,34 +125,9 @@ export class LogisticRegression implements Estimator {
     Object.freeze(this);
   }
 
-  /** b, one per feature. */
-  get coefficients(): Float64Array {
-    return this.#fitted.coefficients.slice();
-  }
-
-  /** b0 */
-  get intercept(): number {
-    return this.#fitted.intercept;
-  }
-
-  /** Steps taken. */
-  get iterations(): number {
-    return this.#fitted.iterations;
-  }
-
-  /** Whether the last step promised less than the tolerance. */
-  get converged(): boolean {
-    return this.#fitted.converged;
-  }
-
   /** Twice the weighted log loss of the rows learned from, class weights included, without the penalty. */
   get deviance(): number {
-    return this.#fitted.deviance;
-  }
-
-  /** What to know of the fit, in sentences. */
-  get warnings(): readonly string[] {
-    return this.#fitted.warnings;
+    return this.fitted.deviance;
   }
 
   /**
@@ -164,35 +139,17 @@ export class LogisticRegression implements Estimator {
    * @throws {TrainingError} where values are so large or small that the objective, or the answer, is not finite
    */
   async fit(x: MatrixSource, y: ColumnSource, options: FitOptions = {}): Promise<this> {
-    this.#fit = undefined;
+    this.keep(undefined);
     const rows = weightedRows(await readFitRows(x, y, options.sampleWeight));
     assertBinary(rows.y);
     options.signal?.throwIfAborted();
     const constant = oneClassFit(rows);
-    this.#fit =
+    this.keep(
       constant === undefined
         ? await this.#descend(rows, options)
-        : Object.freeze({ ...constant, deviance: certainDeviance(rows.weights) });
+        : Object.freeze({ ...constant, deviance: certainDeviance(rows.weights) }),
+    );
     return this;
-  }
-
-  /**
-   * P(y = 1) of each row, [rows], computed in float64 on the host.
-   * @throws {TrainingError} before `fit`
-   * @throws {DataValidationError} for another number of features than was fitted
-   */
-  async predictProba(x: MatrixSource): Promise<Float64Array> {
-    const fit = this.#fitted;
-    return sigmoids(linearScores(await readPredictRows(x, fit.coefficients.length), fit));
-  }
-
-  /**
-   * 1 where P(y = 1) is at least the threshold, [rows].
-   * @throws {TrainingError} before `fit`
-   * @throws {DataValidationError} for another number of features than was fitted
-   */
-  async predict(x: MatrixSource, options: PredictOptions = {}): Promise<Uint8Array> {
-    return decide(await this.predictProba(x), options.threshold ?? 0.5);
   }
 
   clone(): LogisticRegression {
@@ -211,7 +168,7 @@ export class LogisticRegression implements Estimator {
         precision,
         backend: backend ?? null,
       },
-      state: this.#fit === undefined ? null : { ...this.#fit, coefficients: [...this.#fit.coefficients] },
+      state: this.stored,
     };
   }
 
@@ -230,7 +187,7 @@ export class LogisticRegression implements Estimator {
       backend: (params.backend ?? undefined) as BackendChoice | undefined,
     };
     const model = fromStoredParams(KIND, () => new LogisticRegression(options));
-    if (state !== null) model.#fit = Object.freeze({ ...state, coefficients: Float64Array.from(state.coefficients) });
+    model.restore(state);
     return model;
   }
 
@@ -253,10 +210,6 @@ export class LogisticRegression implements Estimator {
     const { coefficients, intercept, loss, iterations, converged } = found;
     const warnings = fitWarnings(found);
     return Object.freeze({ coefficients, intercept, deviance: 2 * loss * mean, iterations, converged, warnings });
-  }
-
-  get #fitted(): LogisticFit {
-    return fittedOr(this.#fit, 'LogisticRegression');
   }
 }
 

@@ -5,12 +5,12 @@ import { invalidParameter } from '../../internal/invalid-parameter.ts';
 import type { ColumnSource } from '../../table/index.ts';
 import { assertBinary, type FitRows, readFitRows } from '../data/fit-rows.ts';
 import type { MatrixSource } from '../data/read-matrix.ts';
-import type { Estimator, EstimatorJson, FitOptions, PredictOptions } from './estimator.ts';
-import { decide, fittedOr, readPredictRows, weightedRows } from './estimator-rows.ts';
+import type { Estimator, EstimatorJson, FitOptions } from './estimator.ts';
+import { LinearClassifier, type LinearFit } from './linear-model.ts';
+import { weightedRows } from './estimator-rows.ts';
 import { LINEAR_STATE, readEstimatorJson } from './estimator-state.ts';
-import { linearScores, sigmoids } from './linear-score.ts';
 import { descend } from './ml-descent.ts';
-import { type LinearClassifierFit, oneClassFit } from './one-class.ts';
+import { oneClassFit } from './one-class.ts';
 import { fromStoredParams } from './read-params.ts';
 
 /** Options of {@link MlLogisticRegression}. */
@@ -59,13 +59,13 @@ const PARAMS = z.object({ num_steps: z.number(), learning_rate: z.nullable(z.num
  * // true [ 0, 1 ]
  * ```
  */
-export class MlLogisticRegression implements Estimator {
+export class MlLogisticRegression extends LinearClassifier<LinearFit> implements Estimator {
   readonly numSteps: number;
   readonly learningRate: number | undefined;
-  #fit: LinearClassifierFit | undefined;
 
   /** @throws {ValueError} for options outside their ranges */
   constructor(options: MlLogisticRegressionOptions = {}) {
+    super();
     this.numSteps = options.numSteps ?? 1000;
     this.learningRate = options.learningRate;
     if (!(Number.isInteger(this.numSteps) && this.numSteps > 0)) {
@@ -75,31 +75,6 @@ export class MlLogisticRegression implements Estimator {
       throw invalidParameter('learningRate', 'be above 0', this.learningRate);
     }
     Object.freeze(this);
-  }
-
-  /** b, one per feature. */
-  get coefficients(): Float64Array {
-    return this.#fitted.coefficients.slice();
-  }
-
-  /** b0 */
-  get intercept(): number {
-    return this.#fitted.intercept;
-  }
-
-  /** Steps taken. */
-  get iterations(): number {
-    return this.#fitted.iterations;
-  }
-
-  /** Whether the gradient was nearly 0 at the end. */
-  get converged(): boolean {
-    return this.#fitted.converged;
-  }
-
-  /** What to know of the fit, in sentences. */
-  get warnings(): readonly string[] {
-    return this.#fitted.warnings;
   }
 
   /**
@@ -112,31 +87,12 @@ export class MlLogisticRegression implements Estimator {
    * @throws {TrainingError} where descent diverges
    */
   async fit(x: MatrixSource, y: ColumnSource, options: FitOptions = {}): Promise<this> {
-    this.#fit = undefined;
+    this.keep(undefined);
     const rows = weightedRows(await readFitRows(x, y, options.sampleWeight));
     assertBinary(rows.y);
     options.signal?.throwIfAborted();
-    this.#fit = oneClassFit(rows) ?? this.#descend(rows);
+    this.keep(oneClassFit(rows) ?? this.#descend(rows));
     return this;
-  }
-
-  /**
-   * P(y = 1) of each row, [rows].
-   * @throws {TrainingError} before `fit`
-   * @throws {DataValidationError} for another number of features than was fitted
-   */
-  async predictProba(x: MatrixSource): Promise<Float64Array> {
-    const fit = this.#fitted;
-    return sigmoids(linearScores(await readPredictRows(x, fit.coefficients.length), fit));
-  }
-
-  /**
-   * 1 where P(y = 1) is at least the threshold, [rows].
-   * @throws {TrainingError} before `fit`
-   * @throws {DataValidationError} for another number of features than was fitted
-   */
-  async predict(x: MatrixSource, options: PredictOptions = {}): Promise<Uint8Array> {
-    return decide(await this.predictProba(x), options.threshold ?? 0.5);
   }
 
   clone(): MlLogisticRegression {
@@ -147,7 +103,7 @@ export class MlLogisticRegression implements Estimator {
     return {
       kind: KIND,
       params: { num_steps: this.numSteps, learning_rate: this.learningRate ?? null },
-      state: this.#fit === undefined ? null : { ...this.#fit, coefficients: [...this.#fit.coefficients] },
+      state: this.stored,
     };
   }
 
@@ -159,11 +115,11 @@ export class MlLogisticRegression implements Estimator {
     const { params, state } = readEstimatorJson(json, KIND, { params: PARAMS, state: LINEAR_STATE });
     const learningRate = params.learning_rate ?? undefined;
     const model = fromStoredParams(KIND, () => new MlLogisticRegression({ numSteps: params.num_steps, learningRate }));
-    if (state !== null) model.#fit = Object.freeze({ ...state, coefficients: Float64Array.from(state.coefficients) });
+    model.restore(state);
     return model;
   }
 
-  #descend(rows: FitRows): LinearClassifierFit {
+  #descend(rows: FitRows): LinearFit {
     const { numSteps } = this;
     const { parameters, learningRate, slope } = descend(rows, this);
     if (!parameters.every(Number.isFinite)) {
@@ -181,9 +137,5 @@ export class MlLogisticRegression implements Estimator {
       converged,
       warnings: Object.freeze(converged ? [] : [rest]),
     });
-  }
-
-  get #fitted(): LinearClassifierFit {
-    return fittedOr(this.#fit, 'MlLogisticRegression');
   }
 }

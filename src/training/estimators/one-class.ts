@@ -1,13 +1,6 @@
 import type { FitRows } from '../data/fit-rows.ts';
 import { classTotals } from './class-weight.ts';
-import type { LinearScore } from './fitting/fit-linear-model.ts';
-
-/** What a classifier with linear scores learned. */
-export interface LinearClassifierFit extends LinearScore {
-  readonly iterations: number;
-  readonly converged: boolean;
-  readonly warnings: readonly string[];
-}
+import type { LinearFit } from './linear-model.ts';
 
 /** The log odds of a class that is the only one: float64 cannot tell its probability from 1. */
 export const CERTAIN_LOG_ODDS = 37;
@@ -16,7 +9,7 @@ export const CERTAIN_LOG_ODDS = 37;
  * The constant that rows of one class only teach; nothing where there are both.
  * @param rows y 0 or 1; each with a weight
  */
-export function oneClassFit({ x, y, weights }: FitRows): LinearClassifierFit | undefined {
+export function oneClassFit({ x, y, weights }: FitRows): LinearFit | undefined {
   const [zero, one] = classTotals(y, weights);
   if (zero > 0 && one > 0) return undefined;
   return Object.freeze({

@@ -6,7 +6,7 @@ import { assertBinary, readGroups, readTargets } from '../data/fit-rows.ts';
 import type { Matrix } from '../data/matrix.ts';
 import { isTableSource, type MatrixSource, readMatrix } from '../data/read-matrix.ts';
 import { standardScore, type StandardScore } from '../data/standard-score.ts';
-import { stratifiedSplit } from '../data/stratified-split.ts';
+import { setAside } from '../data/set-aside.ts';
 import type { NetworkRows } from './network-rows.ts';
 import type { NetworkTask } from './network-task.ts';
 
@@ -31,9 +31,6 @@ export interface NetworkFitRows {
   readonly target: StandardScore;
   readonly warnings: readonly string[];
 }
-
-/** Share of the rows that decides when to stop. */
-const VALIDATION_SHARE = 0.1;
 
 /** A table of whatever features were given; a matrix's columns are called x0, x1 and so on. */
 export async function featureTable(x: MatrixSource): Promise<Table> {
@@ -66,16 +63,7 @@ export async function readNetworkFit(
   assertGroups(groups);
   if (task === 'binary') assertTwoClasses(targets);
   const strata = groups.codes.map((code, row) => (task === 'binary' ? 2 * code + (targets[row] as number) : code));
-  const [fitting, held] = stratifiedSplit(strata, [1 - VALIDATION_SHARE, VALIDATION_SHARE], seed) as [
-    Int32Array,
-    Int32Array,
-  ];
-  if (held.length === 0) {
-    throw new DataValidationError(`There are too few rows to train on: ${String(table.rowCount)}.`, {
-      context: { rows: table.rowCount },
-      suggestion: 'Training and stopping each need rows; give at least a few dozen.',
-    });
-  }
+  const [fitting, held] = setAside(strata, seed);
   const { specs, warnings } = fitFeatures(table.take(fitting), table.columnNames);
   const target = task === 'binary' ? { mean: 0, scale: 1 } : targetScore(targets, fitting);
   const encode = (rows: Int32Array): NetworkRows => ({

@@ -1,17 +1,13 @@
-import { DataValidationError } from '../../exceptions/index.ts';
 import type { TensorBackend } from '../../tensor/index.ts';
 import { encodeFeatures, encodedWidth, type FeatureSpec, fitFeatures } from '../data/feature-encoder.ts';
 import { type Split, strata } from '../data/row-splits.ts';
-import { stratifiedSplit } from '../data/stratified-split.ts';
+import { setAside } from '../data/set-aside.ts';
 import { takeTrainingRows, type TrainingData, type TrainingRows } from '../data/training-data.ts';
 import type { NetworkRows } from '../networks/network-rows.ts';
 import type { LayerWeights } from '../networks/stacked-network.ts';
 import type { SweepShard } from '../networks/sweep-shard.ts';
 import { trainShards } from '../networks/train-shards.ts';
 import type { FilledSweepOptions } from './sweep-options.ts';
-
-/** Share of the training rows that decides when to stop. */
-const VALIDATION_SHARE = 0.1;
 
 /** Networks of one split with what is needed to apply them. */
 export interface FittedNetworks {
@@ -78,16 +74,7 @@ interface PreparedSplit {
 
 function prepareSplit(training: TrainingData, { train, test }: Split, seed: number): PreparedSplit {
   const { specs, warnings } = fitFeatures(train.table, training.features);
-  const [fitting, validation] = stratifiedSplit(strata(train), [1 - VALIDATION_SHARE, VALIDATION_SHARE], seed) as [
-    Int32Array,
-    Int32Array,
-  ];
-  if (fitting.length === 0 || validation.length === 0 || test.y.length === 0) {
-    throw new DataValidationError(`There are too few rows to train on: ${String(train.y.length)}.`, {
-      context: { rows: train.y.length },
-      suggestion: 'Training, stopping and testing each need rows; give at least a few dozen.',
-    });
-  }
+  const [fitting, validation] = setAside(strata(train), seed);
   const encode = (rows: TrainingRows): NetworkRows => ({
     x: encodeFeatures(rows.table, specs),
     y: Float32Array.from(rows.y),
