@@ -54,6 +54,7 @@ async function renderSvg({ width, height, option, description }: Chart): Promise
     ]),
   );
   echarts.use([
+    charts.HeatmapChart,
     charts.LineChart,
     charts.ScatterChart,
     components.TitleComponent,
@@ -62,6 +63,7 @@ async function renderSvg({ width, height, option, description }: Chart): Promise
     components.MarkAreaComponent,
     components.MarkLineComponent,
     components.TooltipComponent,
+    components.VisualMapPiecewiseComponent,
     renderers.SVGRenderer,
   ]);
   const instance = echarts.init(null, null, { renderer: 'svg', ssr: true, width, height });

@@ -1,0 +1,191 @@
+import { type Chart, COLOURS, FONT_FAMILY } from './chart.ts';
+import { labelWidth, shortenLabel } from './chart-labels.ts';
+
+/** Values from 0 to 1 in rows and columns. */
+export interface HeatMap {
+  readonly rows: readonly string[];
+  readonly columns: readonly string[];
+  /** `values[row][column]`; NaN leaves a cell empty. */
+  readonly values: readonly (readonly number[])[];
+  /** Values of at least this stand out. */
+  readonly threshold: number;
+}
+
+/** Words around the chart. */
+export interface HeatMapText {
+  readonly title?: string | undefined;
+  /** A line under the title. */
+  readonly subtitle?: string | undefined;
+}
+
+/** Of more rows only so many are drawn, those with the largest values. */
+const MOST_ROWS = 60;
+
+const ROW_HEIGHT = 24;
+const LINE_HEIGHT = 18;
+const LETTER = 7;
+const LEAST_CELL = 72;
+const LEAST_WIDTH = 740;
+
+/** Lower-case letters that fit: the title, a line under it, what stands before a row and over a column. */
+const TITLE_WIDTH = 62;
+const LINE_WIDTH = 92;
+const ROW_WIDTH = 40;
+const COLUMN_WIDTH = 22;
+
+/** Below the threshold and from it on, each from weak to strong; blue and orange differ without colour vision too. */
+const WEAK = ['#f4f7fa', '#dcebf5', '#b9d7ea'];
+const STRONG = ['#fde0b6', '#fbbd70', '#ec9338'];
+
+/**
+ * A table of values from 0 to 1 with the number in every cell: in blue below
+ * the threshold, in orange and bold from it on. The rows with the largest
+ * values come first; of more than sixty rows these are drawn, and the chart
+ * says so.
+ */
+export function heatMapChart(map: HeatMap, text: HeatMapText = {}): Chart {
+  const order = strongestFirst(map);
+  const drawn = order.slice(0, MOST_ROWS);
+  const rows = drawn.map((row) => shortenLabel(map.rows[row] as string, ROW_WIDTH));
+  const columns = map.columns.map((name) => shortenLabel(name, COLUMN_WIDTH));
+  const cell = Math.max(LEAST_CELL, Math.ceil(LETTER * Math.max(0, ...columns.map(labelWidth))) + 20);
+  const left = Math.ceil(LETTER * Math.max(8, ...rows.map(labelWidth))) + 36;
+  const lines = [text.subtitle, omission(order.length), emptyNote(map)].filter((line) => line !== undefined);
+  const top = 76 + lines.length * LINE_HEIGHT;
+  const plot = { left, top, width: columns.length * cell, height: rows.length * ROW_HEIGHT };
+  return {
+    width: Math.max(LEAST_WIDTH, left + plot.width + 32),
+    height: top + plot.height + 64,
+    description: describe(map, order),
+    option: {
+      animation: false,
+      backgroundColor: '#ffffff',
+      textStyle: { fontFamily: FONT_FAMILY, color: COLOURS.ink },
+      title: title(text.title ?? 'Associations', lines),
+      tooltip: { trigger: 'item' },
+      grid: { ...plot, outerBoundsMode: 'none' },
+      xAxis: names(columns, { position: 'top', inverse: false, fontWeight: 700 }),
+      yAxis: names(rows, { position: 'left', inverse: true, fontWeight: 400 }),
+      visualMap: legend(map.threshold),
+      series: [{ name: 'values', type: 'heatmap', data: cellsOf(map, drawn), emphasis: { disabled: true } }],
+    },
+  };
+}
+
+/** Places of the rows by their largest value; ties and rows without one by name. */
+function strongestFirst({ rows, values }: HeatMap): number[] {
+  const largest = values.map((row) => row.reduce((most, value) => (value > most ? value : most), -1));
+  const byName = (a: number, b: number): number => ((rows[a] as string) < (rows[b] as string) ? -1 : 1);
+  return Array.from(rows.keys()).sort((a, b) => (largest[b] as number) - (largest[a] as number) || byName(a, b));
+}
+
+function cellsOf({ values, threshold }: HeatMap, drawn: readonly number[]): unknown[] {
+  return drawn.flatMap((row, y) =>
+    (values[row] as readonly number[]).flatMap((value, x) =>
+      Number.isNaN(value)
+        ? []
+        : [
+            {
+              value: [x, y, value],
+              label: {
+                show: true,
+                formatter: value.toFixed(2),
+                fontFamily: FONT_FAMILY,
+                fontSize: 12,
+                fontWeight: value >= threshold ? 700 : 400,
+                color: COLOURS.ink,
+              },
+              itemStyle: { borderColor: '#ffffff', borderWidth: 2 },
+            },
+          ],
+    ),
+  );
+}
+
+/** The colours with their ranges, below the plot. */
+function legend(threshold: number): unknown {
+  return {
+    type: 'piecewise',
+    orient: 'horizontal',
+    left: 16,
+    bottom: 14,
+    itemWidth: 16,
+    itemHeight: 12,
+    itemGap: 14,
+    selectedMode: false,
+    dimension: 2,
+    textStyle: { fontFamily: FONT_FAMILY, fontSize: 12, color: COLOURS.quiet },
+    pieces: [...pieces(0, threshold, WEAK, false), ...pieces(threshold, 1, STRONG, true)],
+    outOfRange: { color: '#ffffff' },
+  };
+}
+
+/** A range in equal parts, one for each colour; the last part has its upper end only where asked. */
+function pieces(low: number, high: number, colours: readonly string[], isClosed: boolean): unknown[] {
+  if (high === low) return isClosed ? [{ gte: low, lte: high, color: colours.at(-1), label: low.toFixed(2) }] : [];
+  const ends = [...colours, ''].map((_, place) => low + ((high - low) * place) / colours.length);
+  return colours.map((color, place) => {
+    const [from, to] = [ends[place] as number, place === colours.length - 1 ? high : (ends[place + 1] as number)];
+    const isLast = isClosed && place === colours.length - 1;
+    return { gte: from, [isLast ? 'lte' : 'lt']: to, color, label: `${from.toFixed(2)} to ${to.toFixed(2)}` };
+  });
+}
+
+function names(
+  data: readonly string[],
+  look: { readonly position: 'top' | 'left'; readonly inverse: boolean; readonly fontWeight: number },
+): unknown {
+  return {
+    type: 'category',
+    data,
+    position: look.position,
+    inverse: look.inverse,
+    axisLabel: {
+      interval: 0,
+      margin: 10,
+      fontFamily: FONT_FAMILY,
+      fontSize: 12,
+      fontWeight: look.fontWeight,
+      color: COLOURS.ink,
+    },
+    axisLine: { show: false },
+    axisTick: { show: false },
+    splitLine: { show: false },
+  };
+}
+
+function title(name: string, lines: readonly string[]): unknown {
+  return {
+    text: shortenLabel(name, TITLE_WIDTH),
+    subtext: lines.map((line) => shortenLabel(line, LINE_WIDTH)).join('\n'),
+    left: 16,
+    top: 12,
+    itemGap: 6,
+    textStyle: { fontFamily: FONT_FAMILY, fontSize: 16, fontWeight: 700, color: COLOURS.ink },
+    subtextStyle: { fontFamily: FONT_FAMILY, fontSize: 12, lineHeight: LINE_HEIGHT, color: COLOURS.quiet },
+  };
+}
+
+function omission(rows: number): string | undefined {
+  return rows <= MOST_ROWS
+    ? undefined
+    : `Drawn are the ${String(MOST_ROWS)} rows with the largest values of ${String(rows)}.`;
+}
+
+function emptyNote({ values }: HeatMap): string | undefined {
+  return values.some((row) => row.some(Number.isNaN)) ? 'Empty cells were not tested, or are undefined.' : undefined;
+}
+
+function describe({ rows, columns, values, threshold }: HeatMap, order: readonly number[]): string {
+  const strong = order.flatMap((row) =>
+    (values[row] as readonly number[]).flatMap((value, column) =>
+      value >= threshold
+        ? [`${shortenLabel(rows[row] as string)} with ${shortenLabel(columns[column] as string)} ${value.toFixed(2)}`]
+        : [],
+    ),
+  );
+  const shown = strong.slice(0, 10).join('; ');
+  const more = strong.length > 10 ? `; and ${String(strong.length - 10)} more` : '';
+  const found = strong.length === 0 ? 'none' : `${shown}${more}`;
+  return `Associations of ${String(rows.length)} columns with ${String(columns.length)} attributes. At least ${String(threshold)}: ${found}.`;
+}

@@ -1,0 +1,88 @@
+import type { CrossCounts } from '../../stats/association/cross-counts.ts';
+import type { CategoricalColumn } from '../../table/index.ts';
+
+/** A group of fewer rows is not held up as an extreme. */
+const LEAST_ROWS = 30;
+
+/** One end of a contrast. */
+export interface ContrastEnd {
+  readonly group: string;
+  /** A share of the group's rows, or a mean. */
+  readonly value: number;
+  readonly n: number;
+}
+
+/** The groups of at least 30 rows that lie farthest apart. */
+export interface Contrast {
+  /** The value whose share of rows is compared; null where means are. */
+  readonly level: string | null;
+  readonly lowest: ContrastEnd;
+  readonly highest: ContrastEnd;
+}
+
+/** The level of which the shares in two groups differ most. Levels are compared in the cells that occur. */
+export function shareContrast(
+  table: CrossCounts,
+  groups: readonly string[],
+  levels: readonly string[],
+  only?: number,
+): Contrast | null {
+  const large = Array.from(table.rowTotals.keys()).filter((group) => (table.rowTotals[group] as number) >= LEAST_ROWS);
+  if (large.length < 2) return null;
+  const level = only ?? widestLevel(table, large.length);
+  const inLevel = new Float64Array(groups.length);
+  table.cells.forEach((cell, place) => {
+    if (cell % levels.length === level) inLevel[Math.floor(cell / levels.length)] = table.counts[place] as number;
+  });
+  const ends = large.map((group) => ({
+    group: groups[group] as string,
+    value: (inLevel[group] as number) / (table.rowTotals[group] as number),
+    n: table.rowTotals[group] as number,
+  }));
+  return { level: levels[level] as string, ...extremes(ends) };
+}
+
+function widestLevel({ cells, counts, rowTotals, columnTotals }: CrossCounts, large: number): number {
+  const lowest = new Float64Array(columnTotals.length).fill(Infinity);
+  const highest = new Float64Array(columnTotals.length);
+  const met = new Float64Array(columnTotals.length);
+  cells.forEach((cell, place) => {
+    const total = rowTotals[Math.floor(cell / columnTotals.length)] as number;
+    if (total < LEAST_ROWS) return;
+    const level = cell % columnTotals.length;
+    const share = (counts[place] as number) / total;
+    lowest[level] = Math.min(lowest[level] as number, share);
+    highest[level] = Math.max(highest[level] as number, share);
+    (met[level] as number) += 1;
+  });
+  // In a group whose cell does not occur the share is 0.
+  const gaps = highest.map((high, level) => high - ((met[level] as number) < large ? 0 : (lowest[level] as number)));
+  return gaps.reduce((widest, gap, level) => (gap > (gaps[widest] as number) ? level : widest), 0);
+}
+
+/** The groups with the smallest and the largest mean. */
+export function meanContrast(values: Float64Array, { codes, labels }: CategoricalColumn): Contrast | null {
+  const n = new Float64Array(labels.length);
+  const means = new Float64Array(labels.length);
+  for (let row = 0; row < values.length; row++) {
+    const value = values[row] as number;
+    const group = codes[row] as number;
+    if (group < 0 || Number.isNaN(value)) continue;
+    (n[group] as number) += 1;
+    // A running mean, since a sum may pass the largest double.
+    (means[group] as number) += value / (n[group] as number) - (means[group] as number) / (n[group] as number);
+  }
+  const ends = labels
+    .map((group, code) => ({ group, value: means[code] as number, n: n[code] as number }))
+    .filter((end) => end.n >= LEAST_ROWS);
+  return ends.length < 2 ? null : { level: null, ...extremes(ends) };
+}
+
+/** Of groups with the same value the larger is held up, and of equal ones the first by label, never by row. */
+function extremes(ends: readonly ContrastEnd[]): { readonly lowest: ContrastEnd; readonly highest: ContrastEnd } {
+  const bySize = [...ends].sort((a, b) => b.n - a.n || (a.group < b.group ? -1 : 1));
+  return {
+    lowest: bySize.reduce((least, end) => (end.value < least.value ? end : least)),
+    highest: bySize.reduce((most, end) => (end.value > most.value ? end : most)),
+  };
+}

@@ -1,0 +1,97 @@
+import { DataValidationError } from '../../exceptions/index.ts';
+import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import type { PipelineConfig, TrainingConfig } from '../../schemas/pipeline/pipeline-config.ts';
+import { requireLevel, requireRate } from '../../stats/parameters.ts';
+import type { Table } from '../../table/index.ts';
+import type { DetectorSettings } from './detector.ts';
+
+/** Proportions of groups, by attribute. */
+type Benchmarks = PipelineConfig['benchmarks'];
+
+/** What of a pipeline's configuration the detectors use. */
+export interface DetectorConfig {
+  /** The sensitive attributes, at least one; each is analysed apart. */
+  readonly sensitive: PipelineConfig['sensitive'];
+  /**
+   * Crossings of attributes that are analysed too.
+   * @defaultValue none
+   */
+  readonly intersections?: PipelineConfig['intersections'] | undefined;
+  /**
+   * Expected proportions of groups, by attribute; of an intersection by its columns joined by `||`.
+   * Groups of an attribute without any are counted and not tested.
+   * @defaultValue none
+   */
+  readonly benchmarks?: Benchmarks | undefined;
+  /**
+   * A p-value of at most this counts as a difference, in (0, 1).
+   * @defaultValue 0.05
+   */
+  readonly alpha?: number | undefined;
+  /**
+   * An association of at least this makes a column a proxy, in [0, 1].
+   * @defaultValue 0.3
+   */
+  readonly proxyThreshold?: number | undefined;
+  /** Its target is not tested. */
+  readonly training?: Pick<TrainingConfig, 'targetColumn'> | undefined;
+}
+
+/** The configuration with every default filled in. */
+export interface ParsedDetectorConfig extends DetectorSettings {
+  /** The columns of each attribute and intersection. */
+  readonly attributes: readonly (readonly string[])[];
+  readonly benchmarks: ReadonlyMap<string, ReadonlyMap<string, number>>;
+  readonly target: string | undefined;
+}
+
+/**
+ * Reads the configuration, and checks it against the data.
+ * @throws {ValueError} for a value out of its range, and without an attribute
+ * @throws {DataValidationError} without rows, and for a column that is not there
+ */
+export function parseDetectorConfig(config: DetectorConfig, table: Table): ParsedDetectorConfig {
+  const attributes = [...config.sensitive.map((name) => [name]), ...(config.intersections ?? []).map(withoutRepeats)];
+  if (attributes.length === 0 || attributes.some(({ length }) => length === 0)) {
+    throw invalidParameter('sensitive', 'name at least one column', JSON.stringify(config.sensitive));
+  }
+  const target = config.training?.targetColumn;
+  for (const name of [...attributes.flat(), ...(target === undefined ? [] : [target])]) table.column(name);
+  if (table.rowCount === 0) throw noRows();
+  return {
+    attributes: firstOfEach(attributes),
+    benchmarks: parseBenchmarks(config.benchmarks ?? {}),
+    alpha: requireLevel('alpha', config.alpha ?? 0.05),
+    proxyThreshold: requireRate('proxyThreshold', config.proxyThreshold ?? 0.3),
+    target,
+  };
+}
+
+function withoutRepeats(columns: readonly string[]): string[] {
+  return [...new Set(columns)];
+}
+
+/** Each attribute once, however often it is named. */
+function firstOfEach(attributes: readonly (readonly string[])[]): (readonly string[])[] {
+  const byKey = new Map(attributes.map((columns) => [JSON.stringify(columns), columns]));
+  return [...byKey.values()];
+}
+
+function parseBenchmarks(benchmarks: Benchmarks): Map<string, Map<string, number>> {
+  return new Map(Object.entries(benchmarks).map(([attribute, shares]) => [attribute, parseShares(attribute, shares)]));
+}
+
+function parseShares(attribute: string, shares: Benchmarks[string]): Map<string, number> {
+  const entries = Object.entries(shares);
+  const parameter = `benchmarks.${attribute}`;
+  for (const [group, share] of entries) requireRate(`${parameter}.${group}`, share);
+  if (entries.some(([, share]) => share > 0)) return new Map(entries);
+  throw invalidParameter(parameter, 'have a share above 0', JSON.stringify(shares));
+}
+
+function noRows(): DataValidationError {
+  return new DataValidationError('The data have no rows, so there is nothing to look at.', {
+    context: { argument: 'data' },
+    suggestion: 'Give at least one row.',
+  });
+}

@@ -1,0 +1,21 @@
+import { disparityDetector } from './disparity-detector.ts';
+import { missingnessDetector } from './missingness-detector.ts';
+import { proxyDetector } from './proxy-detector.ts';
+import { representationDetector } from './representation-detector.ts';
+
+/** The detectors, by their part of the report's body, in its order. */
+export const DETECTORS = {
+  representation: representationDetector,
+  disparities: disparityDetector,
+  missingness: missingnessDetector,
+  proxies: proxyDetector,
+} as const;
+
+/** The name of a detector. */
+export type DetectorName = keyof typeof DETECTORS;
+
+/** The names of all detectors. */
+export const DETECTOR_NAMES = Object.keys(DETECTORS) as readonly DetectorName[];
+
+/** What a detector finds. */
+export type FindingOf<Name extends DetectorName> = ReturnType<(typeof DETECTORS)[Name]['detect']>[number];

@@ -1,0 +1,135 @@
+import { benjaminiHochberg } from '../../stats/multipletests/benjamini-hochberg.ts';
+import type { AssociationMeasure } from '../association.ts';
+import type { Contrast } from './contrast.ts';
+import type { Detector, DetectorFinding } from './detector.ts';
+import { contrastPhrase } from './contrast-phrase.ts';
+import {
+  formatCount,
+  formatPValue,
+  formatSize,
+  formatStatistic,
+  MEASURE_NAMES,
+  pValuePhrase,
+} from './report-numbers.ts';
+import { reportTable } from './report-section.ts';
+
+/** How a column differs between groups. */
+export interface DisparityFinding extends DetectorFinding {
+  readonly column: string;
+  /** Rows with a value and a group. */
+  readonly n: number;
+  /** Pearson's chi-square of independence (text), or one-way analysis of variance (numbers). */
+  readonly test: 'chi_square' | 'anova';
+  /** NaN where the test is undefined; Infinity without spread inside the groups. */
+  readonly statistic: number;
+  readonly degrees: readonly number[];
+  readonly pValue: number;
+  /** By Benjamini and Hochberg, over the columns tested against this attribute. */
+  readonly adjustedPValue: number;
+  readonly effectSizeName: AssociationMeasure;
+  /** From 0 to 1. */
+  readonly effectSize: number;
+  /** Whether the adjusted p-value is at most alpha. */
+  readonly flagged: boolean;
+  /** The groups of at least 30 rows that lie farthest apart. */
+  readonly contrast: Contrast | null;
+  /** Why the test is undefined; null where it is not. */
+  readonly reason: string | null;
+  readonly notes: readonly string[];
+}
+
+/**
+ * Tests for every column whether it differs between groups: text by Pearson's
+ * chi-square, numbers by one-way analysis of variance. P-values are adjusted
+ * over the columns of one attribute, so that of the columns flagged for it at
+ * most a share alpha is expected to be chance.
+ */
+export const disparityDetector: Detector<DisparityFinding> = {
+  name: 'disparities',
+
+  detect({ name, relations }, { alpha }) {
+    const adjusted = adjustInPlace(relations.map(({ result }) => result.pValue));
+    const findings = relations.map(
+      ({ column, n, test, result, measure, association, contrast, reason, ...own }, place): DisparityFinding => ({
+        attribute: name,
+        column,
+        n,
+        test,
+        statistic: result.statistic,
+        degrees: result.degrees,
+        pValue: result.pValue,
+        adjustedPValue: adjusted[place] as number,
+        effectSizeName: measure,
+        effectSize: association,
+        flagged: (adjusted[place] as number) <= alpha,
+        contrast,
+        reason,
+        notes: [...own.notes, ...own.associationNotes],
+      }),
+    );
+    return findings.sort(byPValue);
+  },
+
+  summarise(findings, { alpha }) {
+    const [first] = findings;
+    const flagged = findings.filter((finding) => finding.flagged);
+    const [largest] = [...flagged].sort((a, b) => b.effectSize - a.effectSize);
+    if (first === undefined || largest === undefined) return [];
+    const tested = findings.filter(({ reason }) => reason === null).length;
+    const detail = largest.contrast === null ? '' : `: ${contrastPhrase(largest.contrast)}`;
+    const text = `${String(flagged.length)} of ${String(tested)} columns tested ${flagged.length === 1 ? 'differs' : 'differ'} between groups of ${first.attribute} at ${String(alpha)}; the largest difference is in '${largest.column}' (${MEASURE_NAMES[largest.effectSizeName]} ${formatSize(largest.effectSize)}, ${pValuePhrase(largest.adjustedPValue)})${detail}.`;
+    return [{ severity: largest.effectSize, text }];
+  },
+
+  section(findings) {
+    const rows = findings.map((finding) => [
+      finding.attribute,
+      finding.column,
+      formatCount(finding.n),
+      finding.test === 'anova' ? 'F' : 'chi-square',
+      formatStatistic(finding.statistic),
+      finding.degrees.map(formatCount).join('; '),
+      formatPValue(finding.adjustedPValue),
+      `${MEASURE_NAMES[finding.effectSizeName]} ${formatSize(finding.effectSize)}`,
+      finding.flagged ? 'yes' : 'no',
+      [
+        ...(finding.reason === null ? [] : [`undefined: ${finding.reason}`]),
+        ...(finding.contrast === null ? [] : [contrastPhrase(finding.contrast)]),
+        ...finding.notes,
+      ].join('; '),
+    ]);
+    const header = [
+      'attribute',
+      'column',
+      'rows',
+      'test',
+      'statistic',
+      'df',
+      'adjusted p',
+      'effect',
+      'differs',
+      'where',
+    ];
+    return {
+      title: 'Disparities',
+      intro:
+        "Whether columns differ between groups: Pearson's chi-square for text, one-way analysis of variance for numbers; p-values adjusted over the columns of each attribute by Benjamini and Hochberg.",
+      tables: rows.length === 0 ? [] : [reportTable('Columns by attribute', header, rows)],
+    };
+  },
+};
+
+/** Adjusted p-values in the order that the p-values came in. */
+export function adjustInPlace(pValues: readonly number[]): Float64Array {
+  const [adjusted, order] = benjaminiHochberg(pValues);
+  const inPlace = new Float64Array(pValues.length);
+  order.forEach((place, rank) => (inPlace[place] = adjusted[rank] as number));
+  return inPlace;
+}
+
+/** The smallest p-values first, of equal ones (0, in large data) the largest effects; undefined ones last. */
+function byPValue(a: DisparityFinding, b: DisparityFinding): number {
+  if (Number.isNaN(a.pValue) || Number.isNaN(b.pValue))
+    return Number(Number.isNaN(a.pValue)) - Number(Number.isNaN(b.pValue));
+  return a.pValue - b.pValue || (b.effectSize || 0) - (a.effectSize || 0);
+}

@@ -1,0 +1,80 @@
+import { contrastPhrase } from './contrast-phrase.ts';
+import type { Contrast } from './contrast.ts';
+import type { Detector, DetectorFinding } from './detector.ts';
+import { adjustInPlace } from './disparity-detector.ts';
+import { expectedNotes } from './relation.ts';
+import { formatCount, formatPValue, formatSize, formatStatistic, pValuePhrase } from './report-numbers.ts';
+import { reportTable } from './report-section.ts';
+
+/** How often a column's value is missing in the groups. */
+export interface MissingnessFinding extends DetectorFinding {
+  readonly column: string;
+  /** Rows with a group and no value. */
+  readonly nMissing: number;
+  /** Pearson's chi-square of independence of group and missingness. */
+  readonly statistic: number;
+  readonly degrees: readonly number[];
+  readonly pValue: number;
+  /** By Benjamini and Hochberg, over the columns with missing values. */
+  readonly adjustedPValue: number;
+  /** Bias-corrected Cramér's V of group and missingness. */
+  readonly effectSize: number;
+  readonly flagged: boolean;
+  readonly contrast: Contrast | null;
+  readonly notes: readonly string[];
+}
+
+/** Tests whether values are missing more often in some groups, by Pearson's chi-square. */
+export const missingnessDetector: Detector<MissingnessFinding> = {
+  name: 'missingness',
+
+  detect({ name, relations }, { alpha }) {
+    const missing = relations.flatMap(({ column, missing: own }) =>
+      own === null || Number.isNaN(own.result.pValue) ? [] : [{ column, ...own }],
+    );
+    const adjusted = adjustInPlace(missing.map(({ result }) => result.pValue));
+    return missing
+      .map(({ column, n, result, association, contrast }, place): MissingnessFinding => ({
+        attribute: name,
+        column,
+        nMissing: n,
+        statistic: result.statistic,
+        degrees: result.degrees,
+        pValue: result.pValue,
+        adjustedPValue: adjusted[place] as number,
+        effectSize: association,
+        flagged: (adjusted[place] as number) <= alpha,
+        contrast,
+        notes: expectedNotes(result),
+      }))
+      .sort((a, b) => a.pValue - b.pValue || b.effectSize - a.effectSize);
+  },
+
+  summarise(findings) {
+    return findings
+      .filter(({ flagged }) => flagged)
+      .map(({ attribute, column, adjustedPValue, effectSize, contrast }) => ({
+        severity: effectSize,
+        text: `Values of '${column}' are missing more often in some groups of ${attribute} than in others (${pValuePhrase(adjustedPValue)})${contrast === null ? '' : `: ${contrastPhrase(contrast)}`}.`,
+      }));
+  },
+
+  section(findings) {
+    const rows = findings.map((finding) => [
+      finding.attribute,
+      finding.column,
+      formatCount(finding.nMissing),
+      formatStatistic(finding.statistic),
+      formatPValue(finding.adjustedPValue),
+      formatSize(finding.effectSize),
+      finding.flagged ? 'yes' : 'no',
+      [...(finding.contrast === null ? [] : [contrastPhrase(finding.contrast)]), ...finding.notes].join('; '),
+    ]);
+    const header = ['attribute', 'column', 'missing', 'chi-square', 'adjusted p', "Cramér's V", 'differs', 'where'];
+    return {
+      title: 'Missing values',
+      intro: "Whether values are missing more often in some groups, by Pearson's chi-square.",
+      tables: rows.length === 0 ? [] : [reportTable('Columns with missing values', header, rows)],
+    };
+  },
+};

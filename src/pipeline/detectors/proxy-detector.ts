@@ -1,0 +1,63 @@
+import type { AssociationMeasure } from '../association.ts';
+import type { Detector, DetectorFinding } from './detector.ts';
+import { formatCount, formatSize, MEASURE_NAMES } from './report-numbers.ts';
+import { reportTable } from './report-section.ts';
+
+/** A column that goes with an attribute closely enough to stand in for it. */
+export interface ProxyFinding extends DetectorFinding {
+  readonly column: string;
+  readonly measure: AssociationMeasure;
+  /** From the threshold to 1. */
+  readonly value: number;
+  /** Rows with a value and a group. */
+  readonly n: number;
+  readonly notes: readonly string[];
+}
+
+/**
+ * Finds proxies: columns whose association with the attribute is at least the
+ * threshold. Text by bias-corrected Cramér's V, numbers by eta squared.
+ */
+export const proxyDetector: Detector<ProxyFinding> = {
+  name: 'proxies',
+
+  detect({ name, relations }, { proxyThreshold }) {
+    return relations
+      .filter(({ association }) => association >= proxyThreshold)
+      .map(({ column, measure, association, n, associationNotes }) => ({
+        attribute: name,
+        column,
+        measure,
+        value: association,
+        n,
+        notes: associationNotes,
+      }))
+      .sort((a, b) => b.value - a.value);
+  },
+
+  summarise(findings, { proxyThreshold }) {
+    return findings.map(({ attribute, column, measure, value, notes }) => ({
+      severity: value,
+      text: `'${column}' goes with ${attribute} closely enough to stand in for it: ${[`${MEASURE_NAMES[measure]} ${formatSize(value)}, threshold ${String(proxyThreshold)}`, ...notes].join('; ')}.`,
+    }));
+  },
+
+  section(findings, { proxyThreshold }) {
+    const rows = findings.map(({ attribute, column, measure, value, n, notes }) => [
+      attribute,
+      column,
+      MEASURE_NAMES[measure],
+      formatSize(value),
+      formatCount(n),
+      notes.join('; '),
+    ]);
+    return {
+      title: 'Proxies',
+      intro: `Columns whose association with an attribute is at least ${String(proxyThreshold)}: bias-corrected Cramér's V for text, eta squared for numbers.`,
+      tables:
+        rows.length === 0
+          ? []
+          : [reportTable('Proxies by attribute', ['attribute', 'column', 'measure', 'value', 'rows', 'note'], rows)],
+    };
+  },
+};

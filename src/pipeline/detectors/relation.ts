@@ -1,0 +1,141 @@
+import { cramersVOf } from '../../stats/association/cramers-v.ts';
+import { type CrossCounts, crossCounts, crossCountsOf } from '../../stats/association/cross-counts.ts';
+import { etaSquaredOf } from '../../stats/association/eta-squared.ts';
+import { type VarianceParts, varianceParts } from '../../stats/association/variance-parts.ts';
+import { type ChiSquareTest, chiSquareIndependence, LEAST_EXPECTED_COUNT } from '../../stats/tests/chi-square-test.ts';
+import { oneWayAnova } from '../../stats/tests/one-way-anova.ts';
+import type { TestResult } from '../../stats/tests/test-result.ts';
+import type { CategoricalColumn, Column, NumericColumn } from '../../table/index.ts';
+import type { AssociationMeasure } from '../association.ts';
+import type { AttributeGroups } from './attribute-groups.ts';
+import { type Contrast, meanContrast, shareContrast } from './contrast.ts';
+
+/** How a column goes with the groups of an attribute. */
+export interface Relation {
+  readonly column: string;
+  /** Rows with a value and a group. */
+  readonly n: number;
+  readonly test: 'chi_square' | 'anova';
+  readonly result: TestResult;
+  readonly measure: AssociationMeasure;
+  /** From 0 to 1; NaN where undefined. */
+  readonly association: number;
+  /** Where the groups lie farthest apart; null with fewer than two groups of some size. */
+  readonly contrast: Contrast | null;
+  /** Why the test is undefined; null where it is not. */
+  readonly reason: string | null;
+  /** What to know of the test. */
+  readonly notes: readonly string[];
+  /** What to know of the association. */
+  readonly associationNotes: readonly string[];
+  /** How often the value is missing, by group; null where it never or always is. */
+  readonly missing: MissingValues | null;
+}
+
+/** How missing values go with the groups. */
+export interface MissingValues {
+  /** Rows with a group and no value. */
+  readonly n: number;
+  readonly result: ChiSquareTest;
+  readonly association: number;
+  readonly contrast: Contrast | null;
+}
+
+/** Of noise alone eta squared is about this much before a note is due. */
+const CHANCE_WORTH_A_NOTE = 0.05;
+
+/** Counts and tests one column against one attribute. */
+export function relate(name: string, column: Column, attribute: AttributeGroups): Relation {
+  const own = column.kind === 'numeric' ? relateNumbers(column, attribute) : relateText(column, attribute);
+  return { column: name, ...own, missing: relateMissing(column, attribute) };
+}
+
+type OwnRelation = Omit<Relation, 'column' | 'missing'>;
+
+function relateText(column: CategoricalColumn, { groups, counts }: AttributeGroups): OwnRelation {
+  const table = crossCounts(groups.codes, column.codes, counts.length, column.labels.length);
+  const result = chiSquareIndependence(table);
+  return {
+    n: table.n,
+    test: 'chi_square',
+    result,
+    measure: 'cramers_v',
+    association: cramersVOf(table),
+    contrast: shareContrast(table, groups.labels, column.labels),
+    reason: tableReason(table),
+    notes: expectedNotes(result),
+    associationNotes: [],
+  };
+}
+
+function relateNumbers({ values }: NumericColumn, { groups, counts }: AttributeGroups): OwnRelation {
+  const parts = varianceParts(values, groups.codes, counts.length);
+  const result = oneWayAnova(parts);
+  return {
+    n: parts.n,
+    test: 'anova',
+    result,
+    measure: 'eta_squared',
+    association: etaSquaredOf(parts),
+    contrast: meanContrast(values, groups),
+    reason: numbersReason(parts),
+    notes: result.statistic === Infinity ? ['no group has any spread, so F has no bound'] : [],
+    associationNotes: chanceNotes(parts),
+  };
+}
+
+/** Eta squared is not corrected for chance, which counts where groups are many. */
+function chanceNotes({ groups, n }: VarianceParts): string[] {
+  const chance = (groups - 1) / (n - 1);
+  if (groups < 2 || chance < CHANCE_WORTH_A_NOTE) return [];
+  const sizes = `${String(groups)} groups in ${String(n)} rows`;
+  return [`of noise alone eta squared would be about ${chance.toFixed(2)}: ${sizes}`];
+}
+
+function relateMissing(column: Column, { groups, counts }: AttributeGroups): MissingValues | null {
+  const table = crossCountsOf(countMissing(column, groups.codes, counts), counts.length, 2);
+  const [present = 0, missing = 0] = table.columnTotals;
+  if (present === 0 || missing === 0) return null;
+  const contrast = shareContrast(table, groups.labels, ['present', 'missing'], 1);
+  return { n: missing, result: chiSquareIndependence(table), association: cramersVOf(table), contrast };
+}
+
+/** Values that are there and that are missing, by group: [groups x 2]. */
+function countMissing(column: Column, codes: Int32Array, counts: Float64Array): Float64Array {
+  const table = new Float64Array(2 * counts.length);
+  const isNumeric = column.kind === 'numeric';
+  const given: ArrayLike<number> = isNumeric ? column.values : column.codes;
+  for (let row = 0; row < given.length; row++) {
+    const group = codes[row] as number;
+    const value = given[row] as number;
+    const isMissing = isNumeric ? Number.isNaN(value) : value < 0;
+    if (group >= 0 && isMissing) (table[2 * group + 1] as number) += 1;
+  }
+  counts.forEach((n, group) => (table[2 * group] = n - (table[2 * group + 1] as number)));
+  return table;
+}
+
+function tableReason({ n, rowTotals, columnTotals }: CrossCounts): string | null {
+  if (n === 0) return 'no row has both a value and a group';
+  if (occupied(rowTotals) < 2) return 'its values lie in one group only';
+  return occupied(columnTotals) < 2 ? 'rows that have a group have one value only' : null;
+}
+
+function numbersReason({ n, groups, between, within }: VarianceParts): string | null {
+  if (n === 0) return 'no row has both a value and a group';
+  if (groups < 2) return 'its values lie in one group only';
+  if (between + within === 0) return 'rows that have a group have one value only';
+  return n > groups ? null : 'no group has more than one value';
+}
+
+/** What to say where the chi-square law is a rough one. */
+export function expectedNotes({ leastExpected }: Pick<ChiSquareTest, 'leastExpected'>): string[] {
+  if (!(leastExpected < LEAST_EXPECTED_COUNT)) return [];
+  return [
+    `the p-value is rough: an expected count is ${leastExpected.toPrecision(2)}, below ${String(LEAST_EXPECTED_COUNT)}`,
+  ];
+}
+
+function occupied(totals: Float64Array): number {
+  return totals.reduce((count, total) => count + Number(total > 0), 0);
+}

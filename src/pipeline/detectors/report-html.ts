@@ -1,0 +1,94 @@
+import type { Chart } from '../../charts/chart.ts';
+import { renderChart } from '../../charts/render-chart.ts';
+import { DependencyError } from '../../exceptions/index.ts';
+import { type Html, markup, trusted } from '../../internal/html.ts';
+import type { DetectorReportFields } from './detector-report-fields.ts';
+import { proxyMap } from './proxy-map.ts';
+import { factsOf, NO_FINDINGS, sectionsOf } from './report-parts.ts';
+import type { ReportSection, ReportTable } from './report-section.ts';
+
+const STYLE = `
+body { margin: 2rem auto; max-width: 72rem; padding: 0 1.5rem; color: #1f2933; background: #fff;
+  font: 1rem/1.5 Inter, system-ui, "Segoe UI", Roboto, Helvetica, Arial, sans-serif; }
+h2 { margin-top: 2.5rem; border-bottom: 2px solid #1f2933; }
+p, ul { max-width: 48rem; overflow-wrap: anywhere; }
+.scroll { overflow-x: auto; margin: 1rem 0; }
+table { border-collapse: collapse; font-size: .9375rem; font-variant-numeric: tabular-nums; }
+caption { text-align: left; font-weight: 600; padding-bottom: .4rem; }
+th, td { text-align: left; vertical-align: top; padding: .35rem .75rem .35rem 0; border-bottom: 1px solid #cbd2d9; }
+td { max-width: 30rem; overflow-wrap: anywhere; }
+.picture svg { max-width: 100%; height: auto; }
+`;
+
+/**
+ * A report as a page that works alone: the findings in words, the heat map, a table for every detector.
+ * @param draw makes SVG of a chart
+ */
+export async function reportToHtml(
+  report: DetectorReportFields,
+  draw: (chart: Chart) => Promise<string> = drawSvg,
+): Promise<string> {
+  const { findings } = report.body.summary;
+  const page = markup`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Groups in the data</title>
+<style>${trusted(STYLE)}</style>
+</head>
+<body>
+<h1>Groups in the data</h1>
+<ul>${factsOf(report.meta).map((fact) => markup`<li>${fact}</li>`)}</ul>
+${report.meta.warnings.map((warning) => markup`<p><strong>Note:</strong> ${warning}</p>\n`)}
+<h2>Findings</h2>
+${
+  findings.length === 0
+    ? markup`<p>${NO_FINDINGS}</p>`
+    : markup`<ul>${findings.map((finding) => markup`<li>${finding}</li>`)}</ul>`
+}
+${await picture(report, draw)}
+${sectionsOf(report).map(section)}
+</body>
+</html>
+`;
+  return page.text;
+}
+
+/** The heat map; where the package that draws is missing, a line that says so. */
+async function picture(
+  report: DetectorReportFields,
+  draw: (chart: Chart) => Promise<string>,
+): Promise<Html | undefined> {
+  const chart = proxyMap(report);
+  if (chart === undefined) return undefined;
+  try {
+    return markup`<div class="picture scroll">${trusted(await draw(chart))}</div>`;
+  } catch (error) {
+    if (!(error instanceof DependencyError)) throw error;
+    return markup`<p>This report has tables and no picture: ${error.message} ${error.suggestion}</p>`;
+  }
+}
+
+async function drawSvg(chart: Chart): Promise<string> {
+  return String(await renderChart(chart, 'svg'));
+}
+
+function section({ title, intro, tables }: ReportSection): Html {
+  return markup`<h2>${title}</h2>
+<p>${intro}</p>
+${tables.length === 0 ? markup`<p>None.</p>` : tables.map(tableHtml)}
+`;
+}
+
+function tableHtml({ caption, header, rows, notes }: ReportTable): Html {
+  return markup`<div class="scroll" role="group" aria-label="${caption}" tabindex="0">
+<table>
+<caption>${caption}</caption>
+<thead><tr>${header.map((name) => markup`<th scope="col">${name}</th>`)}</tr></thead>
+<tbody>
+${rows.map((cells) => markup`<tr>${cells.map((text) => markup`<td><bdi>${text}</bdi></td>`)}</tr>\n`)}</tbody>
+</table>
+</div>
+${notes.map((note) => markup`<p>${note}</p>\n`)}`;
+}

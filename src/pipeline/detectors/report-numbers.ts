@@ -1,0 +1,42 @@
+import type { AssociationMeasure } from '../association.ts';
+
+/** Association measures in words. */
+export const MEASURE_NAMES: Readonly<Record<AssociationMeasure, string>> = {
+  cramers_v: "Cramér's V",
+  eta_squared: 'eta squared',
+};
+
+/** A p-value: three decimals, or a bound below them. */
+export function formatPValue(p: number): string {
+  if (Number.isNaN(p)) return 'undefined';
+  return p < 0.001 ? '< 0.001' : p.toFixed(3);
+}
+
+/** A p-value in a sentence: "p = 0.012", "p < 0.001". */
+export function pValuePhrase(p: number): string {
+  return p < 0.001 ? 'p < 0.001' : `p = ${p.toFixed(3)}`;
+}
+
+/** A share in per cent, with one decimal. */
+export function formatShare(share: number): string {
+  return Number.isNaN(share) ? 'undefined' : `${(100 * share).toFixed(1)}%`;
+}
+
+/** A number of rows, or an expected one. */
+export function formatCount(count: number): string {
+  return count.toLocaleString('en-US', { maximumFractionDigits: 1 });
+}
+
+/** The size of an association or an effect, 0 to 1. */
+export function formatSize(value: number): string {
+  return Number.isNaN(value) ? 'undefined' : value.toFixed(3);
+}
+
+/** A statistic or a mean in four digits. */
+export function formatStatistic(value: number): string {
+  if (Number.isNaN(value)) return 'undefined';
+  if (!Number.isFinite(value)) return 'no bound';
+  const size = Math.abs(value);
+  if (size >= 1e9 || (size > 0 && size < 1e-4)) return value.toExponential(2);
+  return size >= 1000 ? Math.round(value).toLocaleString('en-US') : String(Number(value.toPrecision(4)));
+}

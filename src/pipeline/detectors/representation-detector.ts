@@ -1,0 +1,171 @@
+import { chiSquareGoodnessOfFit } from '../../stats/tests/chi-square-test.ts';
+import { nameGroups } from '../transformers/name-some.ts';
+import type { AnalysedAttribute } from './analysed-attribute.ts';
+import type { Detector, DetectorFinding } from './detector.ts';
+import { expectedNotes } from './relation.ts';
+import { formatCount, formatShare, formatStatistic, pValuePhrase } from './report-numbers.ts';
+import { type ReportTable, reportTable } from './report-section.ts';
+
+/** How far the shares of a benchmark may be from a sum of 1 before it is said. */
+const ROUNDED_SUM = 0.01;
+
+/** Shares that differ by less are the same. */
+const TIE = 1e-12;
+
+/** How often a group occurs, and how often it should. */
+export interface GroupRepresentation {
+  readonly group: string;
+  readonly n: number;
+  /** Its share of the rows that have a group. */
+  readonly share: number;
+  /** Its share in the benchmark, of sum 1; null without a benchmark, and where it has none. */
+  readonly benchmarkShare: number | null;
+}
+
+/** How the groups of an attribute are represented. */
+export interface RepresentationFinding extends DetectorFinding {
+  /** Rows that have a group. */
+  readonly n: number;
+  /** Rows without one; they are left out. */
+  readonly nMissing: number;
+  readonly groups: readonly GroupRepresentation[];
+  /** Pearson's chi-square of fit; NaN where it is undefined or not asked for. */
+  readonly statistic: number;
+  readonly degrees: readonly number[];
+  readonly pValue: number;
+  /** Whether the p-value is at most alpha. */
+  readonly flagged: boolean;
+  /** Why there is no test; null where there is one. */
+  readonly reason: string | null;
+  readonly notes: readonly string[];
+}
+
+/** Compares the shares of groups with a benchmark, by Pearson's chi-square test of fit. */
+export const representationDetector: Detector<RepresentationFinding> = {
+  name: 'representation',
+
+  detect(attribute, { alpha }) {
+    const groups = representationOf(attribute);
+    const reason = untestable(attribute, groups);
+    const base = { attribute: attribute.name, n: attribute.n, nMissing: attribute.nMissing, groups };
+    const missing = missingNotes(attribute);
+    if (reason !== null) {
+      return [{ ...base, statistic: NaN, degrees: [], pValue: NaN, flagged: false, reason, notes: missing }];
+    }
+    const test = chiSquareGoodnessOfFit(
+      groups.map(({ n }) => n),
+      groups.map(({ benchmarkShare }) => benchmarkShare ?? NaN),
+    );
+    const { statistic, degrees, pValue } = test;
+    const notes = [...expectedNotes(test), ...benchmarkNotes(attribute, groups), ...missing];
+    return [{ ...base, statistic, degrees, pValue, flagged: pValue <= alpha, reason, notes }];
+  },
+
+  summarise(findings) {
+    return findings.flatMap((finding) => {
+      if (finding.reason !== null && finding.groups.some(({ benchmarkShare }) => benchmarkShare !== null)) {
+        return [{ severity: 1, text: `${finding.attribute} was not compared with its benchmark: ${finding.reason}.` }];
+      }
+      if (!finding.flagged) return [];
+      const { group, share, benchmarkShare } = farthest(finding.groups);
+      const expected = benchmarkShare ?? NaN;
+      const text = `The groups of ${finding.attribute} do not occur as in the benchmark (${pValuePhrase(finding.pValue)}); the farthest is '${group}', with ${formatShare(share)} of rows against ${formatShare(expected)}.`;
+      return [{ severity: Math.abs(share - expected), text }];
+    });
+  },
+
+  section(findings) {
+    return {
+      title: 'Representation',
+      intro: "How often each group occurs; against a benchmark by Pearson's chi-square test of fit.",
+      tables: findings.map(tableOf),
+    };
+  },
+};
+
+/** The groups that occur and those of the benchmark that do not. */
+function representationOf({ groups, counts, n, benchmark }: AnalysedAttribute): GroupRepresentation[] {
+  const total = sumOf(benchmark);
+  const shareOf = (group: string): number | null => {
+    const share = benchmark?.get(group);
+    return share === undefined ? null : share / total;
+  };
+  const occurring = groups.labels.flatMap((group, code) => {
+    const rows = counts[code] as number;
+    return rows > 0 ? [{ group, n: rows, share: rows / n, benchmarkShare: shareOf(group) }] : [];
+  });
+  const seen = new Set(occurring.map(({ group }) => group));
+  const absent = [...(benchmark?.keys() ?? [])].filter((group) => !seen.has(group));
+  return [
+    ...occurring,
+    ...absent.map((group) => ({ group, n: 0, share: n === 0 ? NaN : 0, benchmarkShare: shareOf(group) })),
+  ];
+}
+
+/** The sum of a benchmark: exactly 1 where it is off by rounding alone, so that shares stay as they were given. */
+function sumOf(benchmark: ReadonlyMap<string, number> | undefined): number {
+  const sum = [...(benchmark?.values() ?? [])].reduce((total, share) => total + share, 0);
+  return Math.abs(sum - 1) < TIE ? 1 : sum;
+}
+
+function untestable({ n, benchmark }: AnalysedAttribute, groups: readonly GroupRepresentation[]): string | null {
+  if (n === 0) return 'no row has a group';
+  if (benchmark === undefined) return 'there is no benchmark';
+  const unnamed = groups.filter(({ benchmarkShare }) => benchmarkShare === null).map(({ group }) => group);
+  if (unnamed.length > 0) return `the benchmark has no share for ${nameGroups(unnamed)}`;
+  const possible = groups.filter((group) => group.n > 0 || (group.benchmarkShare ?? 0) > 0);
+  return possible.length < 2 ? 'there is one group only' : null;
+}
+
+function missingNotes({ n, nMissing }: AnalysedAttribute): string[] {
+  return nMissing === 0
+    ? []
+    : [`${formatCount(nMissing)} of ${formatCount(n + nMissing)} rows have no group and are left out`];
+}
+
+function benchmarkNotes({ benchmark }: AnalysedAttribute, groups: readonly GroupRepresentation[]): string[] {
+  const total = sumOf(benchmark);
+  const absent = groups.filter(({ n, benchmarkShare }) => n === 0 && benchmarkShare !== 0).map(({ group }) => group);
+  const impossible = groups.filter(({ n, benchmarkShare }) => n > 0 && benchmarkShare === 0).map(({ group }) => group);
+  return [
+    ...(absent.length > 0 ? [`${nameGroups(absent)} of the benchmark never occurs`] : []),
+    ...(impossible.length > 0 ? [`${nameGroups(impossible)} occurs with a benchmark of 0`] : []),
+    ...(Math.abs(total - 1) > ROUNDED_SUM
+      ? [`the benchmark sums to ${formatStatistic(total)} and is taken in proportion`]
+      : []),
+  ];
+}
+
+function farthest(groups: readonly GroupRepresentation[]): GroupRepresentation {
+  const distance = ({ share, benchmarkShare }: GroupRepresentation): number =>
+    Math.abs(share - (benchmarkShare ?? NaN));
+  const most = Math.max(...groups.map(distance));
+  // Of two groups both are as far; the one with too few rows is named.
+  const worst = groups.filter((group) => distance(group) > most - TIE);
+  return worst.reduce((least, group) => (group.share < least.share ? group : least));
+}
+
+function tableOf({ attribute, groups, statistic, pValue, degrees, reason, notes }: RepresentationFinding): ReportTable {
+  const hasBenchmark = groups.some(({ benchmarkShare }) => benchmarkShare !== null);
+  const rows = groups.map(({ group, n, share, benchmarkShare }) => [
+    group,
+    formatCount(n),
+    formatShare(share),
+    ...(hasBenchmark ? [benchmarkShare === null ? 'none' : formatShare(benchmarkShare)] : []),
+  ]);
+  const verdict =
+    reason === null
+      ? `chi-square ${formatStatistic(statistic)} on ${degrees.join(', ')} ${degrees[0] === 1 ? 'degree' : 'degrees'} of freedom, ${pValuePhrase(pValue)}`
+      : `no test: ${reason}`;
+  const header = ['group', 'rows', 'share', ...(hasBenchmark ? ['benchmark'] : [])];
+  return reportTable(
+    attribute,
+    header,
+    rows,
+    [verdict, ...notes].map((note) => `${capital(note)}.`),
+  );
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

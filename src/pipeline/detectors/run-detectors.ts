@@ -1,0 +1,187 @@
+import { setImmediate } from 'node:timers/promises';
+
+import type { OnProgress } from '../../internal/progress.ts';
+import { VERSION } from '../../internal/version.ts';
+import { Table, type TableSource } from '../../table/index.ts';
+import type { AnalysedAttribute } from './analysed-attribute.ts';
+import { type AttributeGroups, readAttribute } from './attribute-groups.ts';
+import type { Detector, Sentence } from './detector.ts';
+import { type DetectorConfig, type ParsedDetectorConfig, parseDetectorConfig } from './detector-config.ts';
+import { DetectorReport } from './detector-report.ts';
+import type { AssociationCell, DetectorFindings, DetectorReportMeta, SkippedColumn } from './detector-report-fields.ts';
+import { DETECTOR_NAMES, type DetectorName, DETECTORS } from './detectors.ts';
+import { relate, type Relation } from './relation.ts';
+import { skipReason } from './skip-reason.ts';
+
+/** Options of {@link runDetectors}. */
+export interface RunDetectorsOptions {
+  readonly onProgress?: OnProgress | undefined;
+  /** Stops the work; the promise then rejects with the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Looks at data by groups before anything is trained. For every attribute, and
+ * every intersection:
+ *
+ * - representation: the share of each group, and whether the shares fit a
+ *   benchmark (Pearson's chi-square test of fit);
+ * - disparities: whether columns differ between groups (text by Pearson's
+ *   chi-square without a continuity correction, numbers by one-way analysis of
+ *   variance), with effect sizes and p-values adjusted over the attribute's
+ *   columns by Benjamini and Hochberg;
+ * - missingness: whether values are missing more often in some groups;
+ * - proxies: columns whose association with the attribute (bias-corrected
+ *   Cramér's V, or eta squared) is at least `proxyThreshold`.
+ *
+ * The target, the attribute itself, identifiers, constants and columns without
+ * values are not tested; `meta.skipped` has the reasons. Rows without a group,
+ * or without a value, are left out of that test.
+ *
+ * A test that flags nothing does not show that groups are alike, and one that
+ * flags a difference does not say where it comes from.
+ * @param data a row for each case; nothing is changed in it
+ * @param config a pipeline's configuration, or the part of it that is used; its `reportOut` is left to the caller
+ * @throws {DataValidationError} for a column that is not there, and without rows
+ * @throws {ValueError} for a limit or a benchmark out of its range
+ * @see W. Bergsma, A bias-correction for Cramér's V and Tschuprow's T (2013)
+ * @see Y. Benjamini, Y. Hochberg, Controlling the False Discovery Rate (1995)
+ * @example
+ * ```ts
+ * import { runDetectors } from 'evenhand/pipeline';
+ *
+ * const women = Array.from({ length: 440 }, (_, row) => ({ sex: 'f', club: row % 9 === 0 ? 'chess' : 'choir' }));
+ * const men = Array.from({ length: 560 }, (_, row) => ({ sex: 'm', club: row % 9 === 0 ? 'choir' : 'chess' }));
+ * const report = await runDetectors([...women, ...men], {
+ *   sensitive: ['sex'],
+ *   benchmarks: { sex: { f: 0.5, m: 0.5 } },
+ * });
+ * const [fit] = report.body.representation;
+ * console.log(fit?.statistic.toFixed(1), fit?.pValue.toFixed(6));
+ * console.log(report.body.proxies.map(({ column, value }) => `${column} ${value.toFixed(2)}`));
+ * // 14.4 0.000148
+ * // [ 'club 0.77' ]
+ * ```
+ */
+export async function runDetectors(
+  data: TableSource,
+  config: DetectorConfig,
+  options: RunDetectorsOptions = {},
+): Promise<DetectorReport> {
+  const table = Table.from(data);
+  const parsed = parseDetectorConfig(config, table);
+  const reasons = readSkipReasons(table, parsed);
+  const attributes = await analyse(table, parsed, reasons, options);
+  const findings = detect(attributes, parsed);
+  return new DetectorReport(metaOf(table, parsed, reasons, attributes), {
+    summary: {
+      representationFlagged: findings.representation.filter(({ flagged }) => flagged).length,
+      disparitiesFlagged: findings.disparities.filter(({ flagged }) => flagged).length,
+      missingnessFlagged: findings.missingness.filter(({ flagged }) => flagged).length,
+      proxiesFound: findings.proxies.length,
+      findings: sentencesOf(findings, parsed).map(({ text }) => text),
+    },
+    ...findings,
+    associations: attributes.flatMap(associationsOf),
+  });
+}
+
+/** Why columns are not tested whatever the attribute; the target is told by `meta.target`. */
+function readSkipReasons(table: Table, { target }: ParsedDetectorConfig): Map<string, string | undefined> {
+  const columns = table.columnNames.filter((name) => name !== target);
+  return new Map(columns.map((name) => [name, skipReason(name, table.column(name))]));
+}
+
+/** Relates every column to every attribute, with a breath after each so that the work can be stopped. */
+async function analyse(
+  table: Table,
+  config: ParsedDetectorConfig,
+  reasons: ReadonlyMap<string, string | undefined>,
+  { onProgress, signal }: RunDetectorsOptions,
+): Promise<AnalysedAttribute[]> {
+  const columns = [...reasons].flatMap(([name, reason]) => (reason === undefined ? [name] : []));
+  const analysed: AnalysedAttribute[] = [];
+  const total = config.attributes.length * columns.length;
+  for (const names of config.attributes) {
+    const attribute = readAttribute(table, names, config.benchmarks);
+    const relations: Relation[] = [];
+    for (const [place, name] of columns.entries()) {
+      signal?.throwIfAborted();
+      if (canBeTested(attribute) && !names.includes(name)) relations.push(relate(name, table.column(name), attribute));
+      onProgress?.({ stage: 'detecting', done: analysed.length * columns.length + place + 1, total });
+      await setImmediate();
+    }
+    analysed.push({ ...attribute, relations });
+  }
+  return analysed;
+}
+
+function canBeTested({ counts }: AttributeGroups): boolean {
+  return counts.filter((n) => n > 0).length > 1;
+}
+
+function detect(attributes: readonly AnalysedAttribute[], settings: ParsedDetectorConfig): DetectorFindings {
+  const findings = DETECTOR_NAMES.map((name: DetectorName) => [
+    name,
+    attributes.flatMap((attribute) => (DETECTORS[name] as Detector).detect(attribute, settings)),
+  ]);
+  return Object.fromEntries(findings) as DetectorFindings;
+}
+
+/** The findings in words; of equal ones the detectors' own order stays. */
+function sentencesOf(findings: DetectorFindings, settings: ParsedDetectorConfig): Sentence[] {
+  const attributes = new Set(findings.representation.map(({ attribute }) => attribute));
+  return DETECTOR_NAMES.flatMap((name) =>
+    [...attributes].flatMap((attribute) =>
+      (DETECTORS[name] as Detector).summarise(
+        findings[name].filter((finding) => finding.attribute === attribute),
+        settings,
+      ),
+    ),
+  ).sort((a, b) => b.severity - a.severity);
+}
+
+function associationsOf({ name, relations }: AnalysedAttribute): AssociationCell[] {
+  return relations.map(({ column, measure, association, n, reason }) => ({
+    attribute: name,
+    column,
+    measure,
+    value: association,
+    n,
+    reason,
+  }));
+}
+
+function metaOf(
+  table: Table,
+  config: ParsedDetectorConfig,
+  reasons: ReadonlyMap<string, string | undefined>,
+  attributes: readonly AnalysedAttribute[],
+): DetectorReportMeta {
+  const names = attributes.map(({ name }) => name);
+  const tested = new Set(attributes.flatMap(({ relations }) => relations.map(({ column }) => column)));
+  const unused = [...config.benchmarks.keys()].filter((name) => !names.includes(name));
+  const whole = [...reasons].flatMap(([column, reason]): SkippedColumn[] =>
+    reason === undefined || config.attributes.some((own) => own.includes(column))
+      ? []
+      : [{ column, attribute: null, reason }],
+  );
+  const single = attributes
+    .filter((attribute) => !canBeTested(attribute))
+    .map(({ name, n }): SkippedColumn => ({
+      column: null,
+      attribute: name,
+      reason: n === 0 ? 'no row has a group' : 'all rows are in one group',
+    }));
+  return {
+    version: VERSION,
+    rows: table.rowCount,
+    attributes: names,
+    target: config.target ?? null,
+    alpha: config.alpha,
+    proxyThreshold: config.proxyThreshold,
+    columnsTested: table.columnNames.filter((name) => tested.has(name)),
+    skipped: [...whole, ...single],
+    warnings: unused.map((name) => `There is a benchmark for '${name}', which is no attribute of this analysis.`),
+  };
+}

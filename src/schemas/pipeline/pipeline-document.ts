@@ -1,0 +1,101 @@
+import { z } from 'zod';
+
+import { TRAINING_METHODS, TRAINING_PARAMS } from './training-params.ts';
+import { TRANSFORMER_KINDS, TRANSFORMER_PARAMS } from './transformer-params.ts';
+import { benchmarks, columnName, columnNames, columns, labelText } from './values.ts';
+
+/** One step as a file has it, each transformer with its own parameters. */
+const stepBranches = TRANSFORMER_KINDS.map((kind) =>
+  z.strictObject({
+    name: columnName
+      .optional()
+      .meta({ description: "What the step is called. Default: the transformer's name, with _2 and so on." }),
+    transformer: z.literal(kind).meta({ description: 'What the step does.' }),
+    params: TRANSFORMER_PARAMS[kind].optional().meta({ description: 'Options of the transformer.' }),
+  }),
+);
+
+/** The training section, each method with its own parameters. */
+const trainingBranches = TRAINING_METHODS.map((method) =>
+  z.strictObject({
+    method: z.literal(method).meta({ description: 'How the model is trained.' }),
+    target_column: columnName.meta({ description: 'The column to be predicted.' }),
+    positive_label: labelText
+      .optional()
+      .meta({ description: 'The label that counts as 1. Default: 1 of 0 and 1; of two texts the rarer.' }),
+    params: TRAINING_PARAMS[method].optional().meta({ description: 'Options of the method.' }),
+  }),
+);
+
+type OneOrMore<Item> = readonly [Item, ...Item[]];
+
+/** A step, told apart by its transformer. */
+export const stepSchema = z.discriminatedUnion(
+  'transformer',
+  stepBranches as unknown as OneOrMore<(typeof stepBranches)[number]>,
+);
+
+/** A training section, told apart by its method. */
+export const trainingSchema = z.discriminatedUnion(
+  'method',
+  trainingBranches as unknown as OneOrMore<(typeof trainingBranches)[number]>,
+);
+
+/** Each key of a configuration, profiles apart, as a file has it: snake_case, no alias. */
+export const PIPELINE_FIELDS = {
+  sensitive: columns.meta({ description: 'The sensitive attributes; each is analysed apart. A list, or one name.' }),
+  intersections: z
+    .array(z.array(columnName).min(2))
+    .optional()
+    .meta({ description: 'Crossings of sensitive attributes that are analysed too.', examples: [[['sex', 'race']]] }),
+  benchmarks: benchmarks
+    .optional()
+    .meta({ description: 'Expected proportions of groups, by attribute; those of an attribute sum to 1.' }),
+  alpha: z
+    .number()
+    .gt(0)
+    .lt(1)
+    .default(0.05)
+    .meta({ description: 'The level of the detectors: findings have an adjusted p-value of at most this.' }),
+  proxy_threshold: z
+    .number()
+    .min(0)
+    .max(1)
+    .default(0.3)
+    .meta({ description: 'Columns with at least this association with a sensitive attribute are called proxies.' }),
+  report_out: z
+    .string()
+    .regex(/\.(md|json)$/)
+    .optional()
+    .meta({ description: "Where the detectors' report goes: a .md or .json file.", examples: ['data-report.md'] }),
+  pipeline: z.array(stepSchema).optional().meta({ description: 'What is done to the data before training, in order.' }),
+  features: columnNames
+    .optional()
+    .meta({ description: 'What the model sees. Default: the numeric columns without target and sensitive ones.' }),
+  training: trainingSchema.optional().meta({ description: 'The model; without it only data are prepared.' }),
+  fairness_metric: z
+    .string()
+    .regex(/_(difference|ratio)$/)
+    .optional()
+    .meta({ description: 'The metric that the gate judges.', examples: ['demographic_parity_difference'] }),
+  validation_threshold: z
+    .number()
+    .min(0)
+    .optional()
+    .meta({ description: 'The gate: the largest difference, or the least ratio, that passes. Default: no verdict.' }),
+} as const;
+
+/** The keys of a step. */
+export const STEP_KEYS = ['name', 'transformer', 'params'] as const;
+
+/** The keys of the training section. */
+export const TRAINING_KEYS = ['method', 'target_column', 'positive_label', 'params'] as const;
+
+/** Other names of keys, and what they stand for. */
+export const KEY_ALIASES: ReadonlyMap<string, string> = new Map([
+  ['steps', 'pipeline'],
+  ['kind', 'transformer'],
+]);
+
+/** A configuration as a file has it: snake_case, no alias, no profiles. */
+export type PipelineDocument = z.output<z.ZodObject<typeof PIPELINE_FIELDS>>;

@@ -1,0 +1,58 @@
+import { z } from 'zod';
+
+import { PIPELINE_FIELDS, stepSchema, trainingSchema } from './pipeline-document.ts';
+
+/** A step as a file may have it: `kind` is another name of `transformer`. */
+function fileStep(step: (typeof stepSchema.options)[number]): z.ZodType {
+  const { name, transformer, params } = step.shape;
+  return z
+    .strictObject({
+      name,
+      transformer: transformer.optional(),
+      kind: transformer.optional().meta({ description: 'Another name of transformer.' }),
+      params,
+    })
+    .meta({
+      title: transformer.value,
+      oneOf: [{ required: ['transformer'] }, { required: ['kind'] }],
+    });
+}
+
+const steps = z.array(z.union(stepSchema.options.map(fileStep) as [z.ZodType, ...z.ZodType[]])).meta({ id: 'steps' });
+const training = trainingSchema.meta({ id: 'training' });
+
+/** What the top level and each profile may have. */
+const fileFields = {
+  ...PIPELINE_FIELDS,
+  sensitive: PIPELINE_FIELDS.sensitive.optional(),
+  pipeline: steps.optional().meta({ description: PIPELINE_FIELDS.pipeline.description ?? '' }),
+  steps: steps.optional().meta({ description: 'Another name of pipeline.' }),
+  training: training.optional().meta({ description: PIPELINE_FIELDS.training.description ?? '' }),
+};
+
+const ONE_NAME = { not: { required: ['pipeline', 'steps'] } };
+
+const fileSchema = z
+  .strictObject({
+    ...fileFields,
+    profiles: z
+      .record(z.string(), z.strictObject(fileFields).meta(ONE_NAME))
+      .optional()
+      .meta({ description: 'Named sets of keys of the top level. Each key of the chosen one replaces that above.' }),
+  })
+  .meta({
+    title: 'A fairness pipeline of evenhand',
+    description: 'Which groups are compared, how data are prepared, how a model is trained, and what passes.',
+    anyOf: [{ required: ['sensitive'] }, { required: ['profiles'] }],
+    ...ONE_NAME,
+  });
+
+/**
+ * The JSON Schema (draft 2020-12) of configuration files, for editors: keys in
+ * snake_case with descriptions and defaults, other names of keys, profiles. What
+ * keys require of each other (sums, names among `sensitive`) is only checked when
+ * a file is read.
+ */
+export function pipelineJsonSchema(): Record<string, unknown> {
+  return z.toJSONSchema(fileSchema, { io: 'input', unrepresentable: 'any' });
+}

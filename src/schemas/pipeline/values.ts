@@ -1,0 +1,53 @@
+import { z } from 'zod';
+
+/** The name of a column. */
+export const columnName = z.string().min(1);
+
+/** Names of columns, at least one. */
+export const columnNames = z.array(columnName).min(1);
+
+/** One column, or several: crossed where groups are meant. */
+export const columns = z.union([columnName, columnNames]);
+
+/** A label of the target; one that is written as a number or a truth value is its text. */
+export const labelText = z.union([z.string(), z.number(), z.boolean()]).transform(String);
+
+const PROPORTION = z.number().min(0).max(1);
+
+/** Proportions of groups, by label. */
+export const proportions = recordOf(PROPORTION, { type: 'number', minimum: 0, maximum: 1 });
+
+/** Proportions of groups, by attribute. */
+export const benchmarks = recordOf(proportions, {
+  type: 'object',
+  additionalProperties: { type: 'number', minimum: 0, maximum: 1 },
+});
+
+/**
+ * A mapping whose keys are data. Unlike a zod record it keeps a key `__proto__`,
+ * which may be a group's label.
+ * @param values the JSON Schema of the values, which zod cannot derive here
+ */
+function recordOf<Value>(
+  value: z.ZodType<Value>,
+  values: z.core.JSONSchema.BaseSchema,
+): z.ZodType<Readonly<Record<string, Value>>> {
+  const mapping = z
+    .custom<Readonly<Record<string, unknown>>>(isMapping)
+    .meta({ type: 'object', additionalProperties: values });
+  return mapping.transform((record, context) => {
+    const entries = Object.entries(record).map(([key, given]) => {
+      const parsed = value.safeParse(given);
+      if (parsed.success) return [key, parsed.data] as const;
+      for (const issue of parsed.error.issues) {
+        context.addIssue({ ...issue, path: [key, ...issue.path] });
+      }
+      return [key, given as Value] as const;
+    });
+    return Object.fromEntries(entries);
+  });
+}
+
+function isMapping(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,102 @@
+/** A table of counts of which only the cells that occur are kept. */
+export interface CrossCounts {
+  /** Rows of data counted. */
+  readonly n: number;
+  /** Totals of the table's rows: [rows]. */
+  readonly rowTotals: Float64Array;
+  /** Totals of the table's columns: [columns]. */
+  readonly columnTotals: Float64Array;
+  /** The cells with a count, by row and then by column: `row * columns + column`. */
+  readonly cells: Float64Array;
+  /** The count of each of these cells. */
+  readonly counts: Float64Array;
+}
+
+/** Up to so many cells, and so many a row of data, a whole table is counted in place; above, pairs are sorted. */
+const MOST_DENSE_CELLS = 1 << 22;
+const DENSE_CELLS_PER_VALUE = 16;
+
+/**
+ * Counts how often two codes meet. Costs O(n) for tables of up to some
+ * million cells and O(n log n) beyond, and never the memory of a huge, mostly empty table.
+ * @param first [n], the table's row of each value; a negative code leaves the value out
+ * @param second [n], its column
+ * @param rows the number of rows of the table
+ * @param columns the number of its columns
+ */
+export function crossCounts(
+  first: ArrayLike<number>,
+  second: ArrayLike<number>,
+  rows: number,
+  columns: number,
+): CrossCounts {
+  const [cells, counts] =
+    rows * columns <= Math.min(MOST_DENSE_CELLS, DENSE_CELLS_PER_VALUE * first.length)
+      ? occupied(tally(first, second, rows, columns))
+      : runsOf(sortedPairs(first, second, columns));
+  return withTotals(cells, counts, rows, columns);
+}
+
+/** A whole table, row by row, as {@link CrossCounts}. */
+export function crossCountsOf(counts: ArrayLike<number>, rows: number, columns: number): CrossCounts {
+  return withTotals(...occupied(counts), rows, columns);
+}
+
+function tally(first: ArrayLike<number>, second: ArrayLike<number>, rows: number, columns: number): ArrayLike<number> {
+  const table = new Float64Array(rows * columns);
+  for (let i = 0; i < first.length; i++) {
+    const row = first[i] as number;
+    const column = second[i] as number;
+    if (row >= 0 && column >= 0) (table[row * columns + column] as number) += 1;
+  }
+  return table;
+}
+
+function occupied(table: ArrayLike<number>): [cells: Float64Array, counts: Float64Array] {
+  let kept = 0;
+  for (let cell = 0; cell < table.length; cell++) kept += Number((table[cell] as number) > 0);
+  const cells = new Float64Array(kept);
+  const counts = new Float64Array(kept);
+  for (let cell = table.length - 1; cell >= 0; cell--) {
+    if (!((table[cell] as number) > 0)) continue;
+    cells[--kept] = cell;
+    counts[kept] = table[cell] as number;
+  }
+  return [cells, counts];
+}
+
+function sortedPairs(first: ArrayLike<number>, second: ArrayLike<number>, columns: number): Float64Array {
+  const pairs = new Float64Array(first.length);
+  let kept = 0;
+  for (let i = 0; i < first.length; i++) {
+    const row = first[i] as number;
+    const column = second[i] as number;
+    if (row >= 0 && column >= 0) pairs[kept++] = row * columns + column;
+  }
+  return pairs.subarray(0, kept).sort();
+}
+
+function runsOf(sorted: Float64Array): [cells: Float64Array, counts: Float64Array] {
+  const cells = new Float64Array(sorted.length);
+  const counts = new Float64Array(sorted.length);
+  let last = -1;
+  for (let i = 0; i < sorted.length; i++) {
+    if (i === 0 || sorted[i] !== sorted[i - 1]) cells[++last] = sorted[i] as number;
+    (counts[last] as number) += 1;
+  }
+  return [cells.slice(0, last + 1), counts.slice(0, last + 1)];
+}
+
+function withTotals(cells: Float64Array, counts: Float64Array, rows: number, columns: number): CrossCounts {
+  const rowTotals = new Float64Array(rows);
+  const columnTotals = new Float64Array(columns);
+  let n = 0;
+  for (let place = 0; place < cells.length; place++) {
+    const cell = cells[place] as number;
+    const count = counts[place] as number;
+    (rowTotals[Math.floor(cell / columns)] as number) += count;
+    (columnTotals[cell % columns] as number) += count;
+    n += count;
+  }
+  return { n, rowTotals, columnTotals, cells, counts };
+}

@@ -1,0 +1,41 @@
+import type { CrossCounts } from './cross-counts.ts';
+
+/** Pearson's chi-square of a table and what belongs to it. */
+export interface PearsonStatistic {
+  /** Sum over cells of (observed - expected)^2 / expected. */
+  readonly statistic: number;
+  /** Rows of the table with a count. */
+  readonly rows: number;
+  /** Columns with a count. */
+  readonly columns: number;
+  /** The smallest expected count of a cell; NaN for an empty table. */
+  readonly leastExpected: number;
+}
+
+/** Pearson's chi-square of independence; empty rows and columns are left out first. */
+export function pearsonStatistic(table: CrossCounts): PearsonStatistic {
+  const { n, rowTotals, columnTotals, cells, counts } = table;
+  const [rows, columns] = [occupied(rowTotals), occupied(columnTotals)];
+  let statistic = 0;
+  let expectedThere = 0;
+  for (let place = 0; place < cells.length; place++) {
+    const cell = cells[place] as number;
+    const row = rowTotals[Math.floor(cell / columnTotals.length)] as number;
+    const expected = (row / n) * (columnTotals[cell % columnTotals.length] as number);
+    const difference = (counts[place] as number) - expected;
+    statistic += (difference * difference) / expected;
+    expectedThere += expected;
+  }
+  // An empty cell adds its expected count, and all expected counts add up to n.
+  const empty = cells.length < rows * columns ? Math.max(0, n - expectedThere) : 0;
+  const leastExpected = (least(rowTotals) / n) * least(columnTotals);
+  return { statistic: statistic + empty, rows, columns, leastExpected };
+}
+
+function occupied(totals: Float64Array): number {
+  return totals.reduce((count, total) => count + Number(total > 0), 0);
+}
+
+function least(totals: Float64Array): number {
+  return totals.reduce((smallest, total) => (total > 0 ? Math.min(smallest, total) : smallest), Infinity);
+}

@@ -1,0 +1,92 @@
+/** The spread of values, split by groups. */
+export interface VarianceParts {
+  /** Values that count. */
+  readonly n: number;
+  /** Groups that have a value. */
+  readonly groups: number;
+  /** Sum over groups of n_g (mean_g - mean)^2, in units of the squared range. */
+  readonly between: number;
+  /** Sum over values of (x - mean_g)^2, in units of the squared range. */
+  readonly within: number;
+}
+
+/** Where nothing can be split. */
+const NOTHING = { between: NaN, within: NaN } as const;
+
+/**
+ * Splits the spread of values into that between groups and that within them.
+ *
+ * Everything is taken from values that lie near: the first of all for means,
+ * the first of a group within it. So an offset of any size costs no digits, and
+ * values that are equal have exactly no spread. Both parts are in units of the
+ * squared range, so that nothing overflows; ratios of them have no unit.
+ * @param values [n]; NaN is left out
+ * @param codes [n], the group of each value; a negative code leaves the value out
+ * @param groups the number of groups
+ * @returns `between` and `within` are NaN without values and where a value is infinite
+ */
+export function varianceParts(values: ArrayLike<number>, codes: ArrayLike<number>, groups: number): VarianceParts {
+  const sizes = new Float64Array(groups);
+  const origins = new Float64Array(groups);
+  let [n, low, high] = [0, Infinity, -Infinity];
+  for (let row = 0; row < values.length; row++) {
+    const value = values[row] as number;
+    const group = codes[row] as number;
+    if (group < 0 || Number.isNaN(value)) continue;
+    if (sizes[group] === 0) origins[group] = value;
+    (sizes[group] as number) += 1;
+    n += 1;
+    low = Math.min(low, value);
+    high = Math.max(high, value);
+  }
+  const occupied = sizes.reduce((count, size) => count + Number(size > 0), 0);
+  if (n === 0 || !Number.isFinite(low) || !Number.isFinite(high)) return { n, groups: occupied, ...NOTHING };
+  if (low === high) return { n, groups: occupied, between: 0, within: 0 };
+  const shifts = meanShifts(values, codes, { sizes, origins, low, high });
+  return { n, groups: occupied, ...partsOf(values, codes, { sizes, origins, low, high }, shifts) };
+}
+
+interface Frame {
+  readonly sizes: Float64Array;
+  readonly origins: Float64Array;
+  readonly low: number;
+  readonly high: number;
+}
+
+/** How far a value lies from another, in ranges; halves, since the range itself may pass the largest double. */
+function distance(value: number, from: number, { low, high }: Frame): number {
+  return (value / 2 - from / 2) / (high / 2 - low / 2);
+}
+
+/** The mean of each group, less its origin. */
+function meanShifts(values: ArrayLike<number>, codes: ArrayLike<number>, frame: Frame): Float64Array {
+  const shifts = new Float64Array(frame.sizes.length);
+  for (let row = 0; row < values.length; row++) {
+    const value = values[row] as number;
+    const group = codes[row] as number;
+    if (group < 0 || Number.isNaN(value)) continue;
+    (shifts[group] as number) += distance(value, frame.origins[group] as number, frame);
+  }
+  return shifts.map((sum, group) => (frame.sizes[group] === 0 ? 0 : sum / (frame.sizes[group] as number)));
+}
+
+function partsOf(
+  values: ArrayLike<number>,
+  codes: ArrayLike<number>,
+  frame: Frame,
+  shifts: Float64Array,
+): { between: number; within: number } {
+  let within = 0;
+  for (let row = 0; row < values.length; row++) {
+    const value = values[row] as number;
+    const group = codes[row] as number;
+    if (group < 0 || Number.isNaN(value)) continue;
+    within += (distance(value, frame.origins[group] as number, frame) - (shifts[group] as number)) ** 2;
+  }
+  const means = shifts.map((shift, group) => distance(frame.origins[group] as number, frame.low, frame) + shift);
+  const { sizes } = frame;
+  const n = sizes.reduce((sum, size) => sum + size, 0);
+  const mean = means.reduce((sum, own, group) => sum + (sizes[group] as number) * own, 0) / n;
+  const between = means.reduce((sum, own, group) => sum + (sizes[group] as number) * (own - mean) ** 2, 0);
+  return { between, within };
+}

@@ -1,0 +1,390 @@
+import { expect } from 'chai';
+
+import { DataValidationError, ValueError } from '../../../src/exceptions/index.ts';
+import { createRandom } from '../../../src/internal/random.ts';
+import { type DetectorConfig, runDetectors } from '../../../src/pipeline/detectors/index.ts';
+import { Table } from '../../../src/table/index.ts';
+import { golden } from '../../stats/association/detectors-golden.ts';
+
+const SEX: DetectorConfig = { sensitive: ['sex'] };
+
+/** So many values in turn. */
+const cycle = <Value>(rows: number, values: readonly Value[]): Value[] =>
+  Array.from({ length: rows }, (_, row) => values[row % values.length] as Value);
+
+const repeat = <Value>(times: number, value: Value): Value[] => Array<Value>(times).fill(value);
+
+async function failure(work: Promise<unknown>): Promise<unknown> {
+  return work.then(
+    () => expect.fail('it did not fail'),
+    (error: unknown) => error,
+  );
+}
+
+describe('the detectors: disparities and proxies', () => {
+  it("are SciPy's tests, with p-values adjusted as statsmodels does", async () => {
+    const { groups, columns, tests } = golden.table;
+    const { body } = await runDetectors({ ...columns, group: groups }, { sensitive: ['group'] });
+    expect(body.disparities.map(({ column }) => column)).to.have.members(tests.map(({ name }) => name));
+    for (const expected of tests) {
+      const found = body.disparities.find(({ column }) => column === expected.name);
+      const size = expected.cramers_v ?? expected.eta_squared ?? NaN;
+      const near = (actual: number | undefined, value: number) => {
+        expect(actual).to.be.closeTo(value, 1e-9 * Math.abs(value));
+      };
+      near(found?.statistic, expected.statistic);
+      near(found?.pValue, expected.p_value);
+      near(found?.adjustedPValue, expected.adjusted_p_value);
+      expect(found?.effectSize).to.be.closeTo(size, 1e-12);
+      expect(found?.degrees).to.deep.equal([expected.degrees].flat());
+      expect(found?.flagged).to.equal(expected.adjusted_p_value <= 0.05);
+      expect(found?.test).to.equal(expected.cramers_v === undefined ? 'anova' : 'chi_square');
+    }
+    const strong = tests.filter((test) => (test.cramers_v ?? test.eta_squared ?? NaN) >= 0.3);
+    expect(body.proxies.map(({ column }) => column)).to.have.members(strong.map(({ name }) => name));
+  });
+
+  it('one column alone: its p-value is not changed by the adjustment', async () => {
+    const { groups, columns } = golden.table;
+    const { noise_text: text = [] } = columns;
+    const { body } = await runDetectors({ text, group: groups }, { sensitive: ['group'] });
+    expect(body.disparities[0]?.adjustedPValue).to.equal(body.disparities[0]?.pValue);
+  });
+
+  it('p-values are adjusted over the columns of each attribute by itself', async () => {
+    const { groups, columns } = golden.table;
+    const other = cycle(groups.length, ['x', 'y', 'y']);
+    const one = await runDetectors({ ...columns, group: groups }, { sensitive: ['group'] });
+    const two = await runDetectors({ ...columns, group: groups, other }, { sensitive: ['group', 'other'] });
+    // The column `other` joins the family of `group`, and nothing else does.
+    expect(two.body.disparities.filter(({ attribute }) => attribute === 'group')).to.have.length(
+      one.body.disparities.length + 1,
+    );
+    expect(two.body.disparities.filter(({ attribute }) => attribute === 'other')).to.have.length(
+      one.body.disparities.length + 1,
+    );
+  });
+
+  it('the target and the attribute itself are not tested; the parts of an intersection are not tested against it', async () => {
+    const data = {
+      sex: cycle(120, ['f', 'm']),
+      race: cycle(120, ['a', 'b', 'c']),
+      hours: cycle(120, [1, 2, 3, 4, 5]),
+      hired: cycle(120, [0, 1, 1]),
+    };
+    const { meta, body } = await runDetectors(data, {
+      sensitive: ['sex', 'race'],
+      intersections: [['sex', 'race']],
+      training: { targetColumn: 'hired' },
+    });
+    const testedFor = (name: string) =>
+      body.disparities.filter(({ attribute }) => attribute === name).map(({ column }) => column);
+    expect(testedFor('sex')).to.have.members(['race', 'hours']);
+    expect(testedFor('race')).to.have.members(['sex', 'hours']);
+    expect(testedFor('sex||race')).to.have.members(['hours']);
+    expect(meta).to.include({ target: 'hired', rows: 120 });
+    expect(meta.attributes).to.deep.equal(['sex', 'race', 'sex||race']);
+    expect(meta.columnsTested).to.deep.equal(['sex', 'race', 'hours']);
+  });
+
+  it('proxies are sorted by strength, and one at the threshold itself is a proxy', async () => {
+    // Of 4 values, means 0 and 1 around 0.5: eta squared = 1 / (1 + 4 d^2), d the distance of values from their mean.
+    const data = { sex: ['f', 'f', 'm', 'm'], weak: [-1, 1, 0, 2], exact: [0, 0, 1, 1], half: [-0.5, 0.5, 0.5, 1.5] };
+    const { body } = await runDetectors(data, { ...SEX, proxyThreshold: 0.5 });
+    expect(body.proxies.map(({ column, value }) => [column, value])).to.deep.equal([
+      ['exact', 1],
+      ['half', 0.5],
+    ]);
+    expect(body.associations.map(({ column }) => column)).to.deep.equal(['weak', 'exact', 'half']);
+    expect(body.associations[0]?.value).to.be.closeTo(0.2, 1e-15);
+  });
+
+  it('says where groups lie farthest apart: means of numbers, the share of one text', async () => {
+    const data = {
+      sex: [...repeat(40, 'f'), ...repeat(40, 'm'), 'x'],
+      wage: [...cycle(40, [10, 20]), ...cycle(40, [20, 40]), 900],
+      job: [...cycle(40, ['nurse', 'nurse', 'nurse', 'smith']), ...cycle(40, ['nurse', 'clerk', 'cook', 'smith']), 'smith'], // prettier-ignore
+    };
+    const { body } = await runDetectors(data, SEX);
+    const contrastOf = (name: string) => body.disparities.find(({ column }) => column === name)?.contrast;
+    // The group x has one row, and is no extreme.
+    expect(contrastOf('wage')).to.deep.equal({
+      level: null,
+      lowest: { group: 'f', value: 15, n: 40 },
+      highest: { group: 'm', value: 30, n: 40 },
+    });
+    expect(contrastOf('job')).to.deep.equal({
+      level: 'nurse',
+      lowest: { group: 'm', value: 0.25, n: 40 },
+      highest: { group: 'f', value: 0.75, n: 40 },
+    });
+  });
+
+  it('says where a p-value is rough, and where eta squared is large by chance', async () => {
+    const random = createRandom(3);
+    const rare = await runDetectors({ sex: cycle(40, ['f', 'm']), job: [...repeat(37, 'clerk'), ...repeat(3, 'smith')] }, SEX); // prettier-ignore
+    expect(rare.body.disparities[0]?.notes).to.deep.equal(['the p-value is rough: an expected count is 1.5, below 5']);
+    const groups = Array.from({ length: 200 }, (_, row) => `g${row % 100}`);
+    const many = await runDetectors({ groups, x: groups.map(() => random.normal()) }, { sensitive: ['groups'] });
+    expect(many.body.proxies[0]?.notes).to.deep.equal([
+      'of noise alone eta squared would be about 0.50: 100 groups in 200 rows',
+    ]);
+  });
+
+  it('does not change with the order of rows', async () => {
+    const { groups, columns } = golden.table;
+    const table = Table.from({ ...columns, group: groups });
+    const reversed = table.take(Array.from({ length: table.rowCount }, (_, row) => table.rowCount - 1 - row));
+    const [one, other] = [await runDetectors(table, { sensitive: ['group'] }), await runDetectors(reversed, { sensitive: ['group'] })]; // prettier-ignore
+    expect(other.body.disparities.map(({ column }) => column)).to.deep.equal(one.body.disparities.map(({ column }) => column)); // prettier-ignore
+    one.body.disparities.forEach(({ pValue }, place) => {
+      expect(other.body.disparities[place]?.pValue).to.be.closeTo(pValue, 1e-9 * pValue);
+    });
+  });
+});
+
+describe('the detectors: representation', () => {
+  const halves = { sex: { f: 0.5, m: 0.5 } };
+  const crowd = { sex: [...repeat(560, 'm'), ...repeat(440, 'f')] };
+
+  it('560 and 440 against halves: chi2 = 14.4, p = 0.000148', async () => {
+    const { body } = await runDetectors(crowd, { ...SEX, benchmarks: halves });
+    const [fit] = body.representation;
+    expect(fit?.statistic).to.be.closeTo(14.4, 1e-12);
+    expect(fit?.pValue).to.be.closeTo(0.000_147_8, 5e-8);
+    expect(fit?.flagged).to.equal(true);
+    expect(fit?.groups).to.deep.equal([
+      { group: 'f', n: 440, share: 0.44, benchmarkShare: 0.5 },
+      { group: 'm', n: 560, share: 0.56, benchmarkShare: 0.5 },
+    ]);
+    expect(body.summary.findings).to.deep.equal([
+      "The groups of sex do not occur as in the benchmark (p < 0.001); the farthest is 'f', with 44.0% of rows against 50.0%.",
+    ]);
+  });
+
+  it('without a benchmark: shares, no test, and the reason', async () => {
+    const { body } = await runDetectors(crowd, SEX);
+    const [fit] = body.representation;
+    expect([fit?.statistic, fit?.pValue, fit?.flagged, fit?.reason]).to.deep.equal([
+      NaN,
+      NaN,
+      false,
+      'there is no benchmark',
+    ]);
+    expect(fit?.groups.map(({ share }) => share)).to.deep.equal([0.44, 0.56]);
+    expect(body.summary.findings).to.deep.equal([]);
+  });
+
+  it('a group of the benchmark that never occurs counts as 0 observed', async () => {
+    // 100 rows against 60, 30 and 10: 10^2 / 60 + 0 + 10^2 / 10.
+    const data = { sex: [...repeat(70, 'f'), ...repeat(30, 'm')] };
+    const { body } = await runDetectors(data, { ...SEX, benchmarks: { sex: { f: 0.6, m: 0.3, x: 0.1 } } });
+    const [fit] = body.representation;
+    expect(fit?.statistic).to.be.closeTo(100 / 60 + 10, 1e-12);
+    expect(fit?.groups[2]).to.deep.equal({ group: 'x', n: 0, share: 0, benchmarkShare: 0.1 });
+    expect(fit?.notes).to.deep.equal(["the group 'x' of the benchmark never occurs"]);
+  });
+
+  it('a group without a benchmark is named, and nothing is tested', async () => {
+    const data = { sex: [...repeat(70, 'f'), ...repeat(30, 'm'), 'x'] };
+    const { body } = await runDetectors(data, { ...SEX, benchmarks: halves });
+    expect(body.representation[0]?.reason).to.equal("the benchmark has no share for the group 'x'");
+    expect(body.summary.findings).to.deep.equal([
+      "sex was not compared with its benchmark: the benchmark has no share for the group 'x'.",
+    ]);
+  });
+
+  it('a group that should not occur and does: no bound, p 0, and a note', async () => {
+    const { body } = await runDetectors({ sex: cycle(90, ['f', 'm', 'x']) }, { ...SEX, benchmarks: { sex: { f: 0.5, m: 0.5, x: 0 } } }); // prettier-ignore
+    const [fit] = body.representation;
+    expect([fit?.statistic, fit?.pValue, fit?.flagged]).to.deep.equal([Infinity, 0, true]);
+    expect(fit?.notes).to.include("the group 'x' occurs with a benchmark of 0");
+  });
+
+  it('a benchmark that does not sum to 1 is taken in proportion, and that is said', async () => {
+    const { body } = await runDetectors(crowd, { ...SEX, benchmarks: { sex: { f: 0.3, m: 0.3 } } });
+    expect(body.representation[0]?.statistic).to.be.closeTo(14.4, 1e-12);
+    expect(body.representation[0]?.notes).to.deep.equal(['the benchmark sums to 0.6 and is taken in proportion']);
+  });
+
+  it('few rows: the p-value is called rough', async () => {
+    const { body } = await runDetectors({ sex: ['f', 'f', 'f', 'm'] }, { ...SEX, benchmarks: halves });
+    expect(body.representation[0]?.notes).to.deep.equal(['the p-value is rough: an expected count is 2.0, below 5']);
+  });
+
+  it('rows without a group are left out and counted', async () => {
+    const { body } = await runDetectors({ sex: [...crowd.sex, null, null] }, { ...SEX, benchmarks: halves });
+    const [fit] = body.representation;
+    expect([fit?.n, fit?.nMissing]).to.deep.equal([1000, 2]);
+    expect(fit?.statistic).to.be.closeTo(14.4, 1e-12);
+    expect(fit?.notes).to.deep.equal(['2 of 1,002 rows have no group and are left out']);
+  });
+
+  it('an intersection has a benchmark by the names joined', async () => {
+    const data = { sex: cycle(100, ['f', 'm']), race: repeat(100, 'a') };
+    const { body } = await runDetectors(data, {
+      ...SEX,
+      intersections: [['sex', 'race']],
+      benchmarks: { 'sex||race': { 'f||a': 0.5, 'm||a': 0.5 } },
+    });
+    expect(body.representation[1]).to.include({ attribute: 'sex||race', statistic: 0, pValue: 1 });
+  });
+
+  it('a benchmark of something that is no attribute is a warning', async () => {
+    const { meta } = await runDetectors(crowd, { ...SEX, benchmarks: { gender: { f: 1 } } });
+    expect(meta.warnings).to.deep.equal(["There is a benchmark for 'gender', which is no attribute of this analysis."]);
+  });
+});
+
+describe('the detectors: missing values', () => {
+  it('are tested by group, in a family of their own', async () => {
+    const sex = [...repeat(100, 'f'), ...repeat(100, 'm')];
+    const hours = cycle(200, [1, 2, 3, 4]).map((value, row) => (row % 100 < (row < 100 ? 10 : 30) ? null : value));
+    const full = cycle(200, [1, 5]);
+    const { body } = await runDetectors({ sex, hours, full }, SEX);
+    expect(body.missingness.map(({ column }) => column)).to.deep.equal(['hours']);
+    const [missing] = body.missingness;
+    // chi2 of [[10, 90], [30, 70]] = 200 (10 70 - 90 30)^2 / (100 100 40 160) = 12.5.
+    expect(missing?.statistic).to.be.closeTo(12.5, 1e-12);
+    expect(missing?.adjustedPValue).to.equal(missing?.pValue);
+    expect(missing?.contrast).to.deep.equal({
+      level: 'missing',
+      lowest: { group: 'f', value: 0.1, n: 100 },
+      highest: { group: 'm', value: 0.3, n: 100 },
+    });
+    expect(body.disparities.find(({ column }) => column === 'hours')?.n).to.equal(160);
+  });
+});
+
+describe('the detectors: what is not tested', () => {
+  const rows = 60;
+  const data = {
+    sex: cycle(rows, ['f', 'm']),
+    key: Array.from({ length: rows }, (_, row) => `k${row}`),
+    nearly: Array.from({ length: rows }, (_, row) => `n${Math.max(1, row)}`),
+    row: Array.from({ length: rows }, (_, row) => row + 1000),
+    customer_id: Array.from({ length: rows }, (_, row) => (row * 7919) % 100_003),
+    wage: Array.from({ length: rows }, (_, row) => (row * 7919) % 100_003),
+    score: Array.from({ length: rows }, (_, row) => row + 0.5),
+    same: repeat(rows, 'x'),
+    zero: repeat(rows, 0),
+    nothing: repeat(rows, null),
+    endless: [1, 2, Infinity, ...cycle(rows - 3, [3, 4])],
+  };
+
+  it('is listed with a reason each; whole numbers that may be amounts are tested', async () => {
+    const { meta } = await runDetectors(data, SEX);
+    expect(meta.columnsTested).to.deep.equal(['wage', 'score']);
+    expect(Object.fromEntries(meta.skipped.map(({ column, reason }) => [column, reason]))).to.deep.equal({
+      key: 'it identifies rows: 60 different values in 60 rows',
+      nearly: 'it identifies rows: 59 different values in 60 rows',
+      row: 'it identifies rows: 60 different whole numbers',
+      customer_id: 'it identifies rows: 60 different whole numbers',
+      same: 'all its values are the same',
+      zero: 'all its values are the same',
+      nothing: 'it has no values',
+      endless: 'it holds an infinite value in row 3',
+    });
+  });
+
+  it('a whole number is an identifier by its name only where every value is another', async () => {
+    const unique = Array.from({ length: rows }, (_, row) => (row * 7919) % 100_003);
+    const names = ['id', 'ID', 'user_id', 'Customer ID', 'userId', 'uuid', 'index', 'row_number'];
+    const others = ['paid', 'bid', 'grid', 'price_index_change', 'wage'];
+    const table = Object.fromEntries([...names, ...others].map((name) => [name, unique]));
+    const { meta } = await runDetectors({ sex: data.sex, ...table, twice_id: cycle(rows, unique.slice(1)) }, SEX);
+    expect(meta.columnsTested).to.deep.equal([...others, 'twice_id']);
+  });
+
+  it('an attribute that is an identifier to others is still an attribute', async () => {
+    const { body } = await runDetectors({ sex: ['f', 'm'], x: [1, 2] }, SEX);
+    expect(body.representation[0]?.groups.map(({ n }) => n)).to.deep.equal([1, 1]);
+  });
+
+  for (const [title, sex, reason] of [
+    ['one group', repeat(rows, 'f'), 'all rows are in one group'],
+    ['no group at all', repeat(rows, null), 'no row has a group'],
+  ] as const) {
+    it(`an attribute with ${title} is counted, not tested, and listed`, async () => {
+      const { meta, body } = await runDetectors({ ...data, sex }, { ...SEX, benchmarks: { sex: { f: 0.5, m: 0.5 } } });
+      expect(meta.skipped).to.deep.include({ column: null, attribute: 'sex', reason });
+      expect([body.disparities, body.proxies, body.missingness]).to.deep.equal([[], [], []]);
+      expect(body.representation).to.have.length(1);
+    });
+  }
+
+  it('a column that has one value, or one group, among rows with a group is undefined with its reason', async () => {
+    const { body } = await runDetectors(
+      {
+        sex: ['f', 'f', 'm', 'm', null, null],
+        one: ['a', 'a', 'a', 'a', 'b', 'b'],
+        side: ['a', 'b', null, null, 'a', 'b'],
+        number: [1, 1, 1, 1, 2, 2],
+        away: [null, null, null, null, 1, 1.5],
+        scarce: [0.5, null, 1.5, null, 1, 2],
+      },
+      SEX,
+    );
+    const reasons = Object.fromEntries(body.disparities.map(({ column, reason }) => [column, reason]));
+    expect(reasons).to.deep.equal({
+      one: 'rows that have a group have one value only',
+      side: 'its values lie in one group only',
+      number: 'rows that have a group have one value only',
+      away: 'no row has both a value and a group',
+      scarce: 'no group has more than one value',
+    });
+    expect(body.disparities.every(({ pValue, flagged }) => Number.isNaN(pValue) && !flagged)).to.equal(true);
+  });
+
+  it('one row of data is counted and nothing tested', async () => {
+    const { body } = await runDetectors({ sex: ['f'], x: [1] }, { ...SEX, benchmarks: { sex: { f: 0.5, m: 0.5 } } });
+    expect(body.representation[0]?.groups.map(({ n }) => n)).to.deep.equal([1, 0]);
+    expect(body.disparities).to.deep.equal([]);
+  });
+});
+
+describe('the detectors: arguments', () => {
+  for (const [title, data, config, error, message] of [
+    ['no rows', { sex: [] }, SEX, DataValidationError, 'The data have no rows, so there is nothing to look at.'],
+    ['an unknown attribute', { gender: ['f'] }, SEX, DataValidationError, "The table has no column 'sex'."],
+    ['an unknown target', { sex: ['f'] }, { ...SEX, training: { targetColumn: 'y' } }, DataValidationError, "The table has no column 'y'."], // prettier-ignore
+    ['no attribute', { sex: ['f'] }, { sensitive: [] }, ValueError, 'The sensitive parameter must name at least one column. Got [] instead.'], // prettier-ignore
+    ['an empty intersection', { sex: ['f'] }, { ...SEX, intersections: [[]] }, ValueError, 'The sensitive parameter must name at least one column. Got ["sex"] instead.'], // prettier-ignore
+    ['alpha 0', { sex: ['f'] }, { ...SEX, alpha: 0 }, ValueError, 'The alpha parameter must be a number between 0 and 1, both excluded. Got 0 instead.'], // prettier-ignore
+    ['a threshold above 1', { sex: ['f'] }, { ...SEX, proxyThreshold: 1.5 }, ValueError, 'The proxyThreshold parameter must be a number from 0 to 1. Got 1.5 instead.'], // prettier-ignore
+    ['a negative share', { sex: ['f'] }, { ...SEX, benchmarks: { sex: { f: -1 } } }, ValueError, 'The benchmarks.sex.f parameter must be a number from 0 to 1. Got -1 instead.'], // prettier-ignore
+    ['shares of 0 alone', { sex: ['f'] }, { ...SEX, benchmarks: { sex: { f: 0 } } }, ValueError, 'The benchmarks.sex parameter must have a share above 0. Got {"f":0} instead.'], // prettier-ignore
+  ] as const) {
+    it(`${title} is refused`, async () => {
+      const thrown = await failure(runDetectors(data, config));
+      expect(thrown).to.be.instanceOf(error).with.property('message', message);
+    });
+  }
+
+  it('an attribute that is named twice is analysed once', async () => {
+    const { meta } = await runDetectors({ sex: ['f', 'm'] }, { sensitive: ['sex', 'sex'], intersections: [['sex']] });
+    expect(meta.attributes).to.deep.equal(['sex']);
+  });
+
+  it('reports progress up to its end, and stops at a signal', async () => {
+    const data = { sex: cycle(50, ['f', 'm']), a: cycle(50, [1, 2, 3]), b: cycle(50, [1, 2, 3, 4]) };
+    const seen: string[] = [];
+    await runDetectors(data, SEX, { onProgress: ({ done, total }) => seen.push(`${done}/${total}`) });
+    expect(seen).to.deep.equal(['1/3', '2/3', '3/3']);
+    const stop = new AbortController();
+    const reason = new Error('enough');
+    const stopped = runDetectors(data, SEX, { signal: stop.signal, onProgress: () => { stop.abort(reason); } }); // prettier-ignore
+    expect(await failure(stopped)).to.equal(reason);
+  });
+
+  it('five thousand groups and a hundred thousand texts need no table of their product', async () => {
+    const random = createRandom(11);
+    const rows = 200_000;
+    const group = Int32Array.from({ length: rows }, () => random.integer(5000));
+    const text = Array.from({ length: rows }, () => `t${random.integer(100_000)}`);
+    const same = Array.from(group, (code) => `s${code}`);
+    const { body } = await runDetectors({ group, text, same }, { sensitive: ['group'] });
+    expect(body.associations.find(({ column }) => column === 'text')?.value).to.be.below(0.05);
+    expect(body.associations.find(({ column }) => column === 'same')?.value).to.be.closeTo(1, 1e-9);
+  });
+});
