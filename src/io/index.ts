@@ -5,3 +5,5 @@ export { SAMPLE_DATA_NAMES, sampleData, type SampleDataName } from './sample-dat
 export type { RowsOptions, SqlEngine, SqlSession } from './sql-engine.ts';
 export type { QuerySource, SqlSource } from './sql-source.ts';
 export { writeCsv } from './write-csv.ts';
+export { writeParquet } from './write-parquet.ts';
+export { tableFormat, writeTable } from './write-table.ts';

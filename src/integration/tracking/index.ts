@@ -1,0 +1,3 @@
+export { logFairnessMetrics, type TrackedMetrics } from './log-fairness-metrics.ts';
+export { logWorkflowResults, trackWorkflow } from './log-workflow-results.ts';
+export type { ArtifactTrackingOptions, TrackingOptions } from './tracking-options.ts';

@@ -1,0 +1,135 @@
+import type { CallServer } from './call-server.ts';
+import type { EntryBatch } from './entry-batches.ts';
+import { requiredTextAt, textAt } from './read-answer.ts';
+import { TrackingFault } from './tracking-fault.ts';
+
+/** A run on the server. */
+export interface Run {
+  readonly runId: string;
+  readonly experimentId: string;
+  /** Where its files are kept, in the server's terms. */
+  readonly artifactUri: string;
+}
+
+/** How a run is ended. */
+export type RunStatus = 'FINISHED' | 'FAILED' | 'KILLED';
+
+/** What a new run is to be. */
+export interface NewRun {
+  readonly experimentId: string;
+  readonly runName: string | undefined;
+  readonly startTimeMillis: number;
+}
+
+/** When and at which step metrics were taken. */
+export interface MetricMoment {
+  readonly timestampMillis: number;
+  readonly step: number;
+}
+
+const API = '/api/2.0/mlflow';
+
+/**
+ * The identifier of an experiment, which is made where it is missing.
+ * @throws {TrackingFault} where it is deleted: whoever deleted it decides whether it comes back
+ */
+export async function findOrMakeExperiment(call: CallServer, name: string): Promise<string> {
+  const found = await findExperiment(call, name);
+  if (found !== undefined) return found;
+  try {
+    const made = await call({ method: 'POST', path: `${API}/experiments/create`, body: { name } });
+    return requiredTextAt(made, 'experiment_id');
+  } catch (cause) {
+    // Another process, or a first try whose answer was lost, has made it meanwhile.
+    const meanwhile = hasCode(cause, 'RESOURCE_ALREADY_EXISTS') ? await findExperiment(call, name) : undefined;
+    if (meanwhile !== undefined) return meanwhile;
+    throw cause;
+  }
+}
+
+async function findExperiment(call: CallServer, name: string): Promise<string | undefined> {
+  const path = `${API}/experiments/get-by-name?experiment_name=${encodeURIComponent(name)}`;
+  const found = await call({ method: 'GET', path }).catch((cause: unknown) => {
+    if (hasCode(cause, 'RESOURCE_DOES_NOT_EXIST')) return undefined;
+    throw cause;
+  });
+  if (found === undefined) return undefined;
+  if (textAt(found, 'experiment', 'lifecycle_stage') === 'deleted') {
+    throw new TrackingFault(`the experiment '${name}' is deleted: restore it on the server, or name another`);
+  }
+  return requiredTextAt(found, 'experiment', 'experiment_id');
+}
+
+/** Begins a run. */
+export async function createRun(call: CallServer, { experimentId, runName, startTimeMillis }: NewRun): Promise<Run> {
+  const body = {
+    experiment_id: experimentId,
+    start_time: startTimeMillis,
+    ...(runName === undefined ? {} : { run_name: runName }),
+  };
+  // A second try could make a second run.
+  return runOf(await call({ method: 'POST', path: `${API}/runs/create`, body, isRepeatable: false }));
+}
+
+/**
+ * A run that is already there.
+ * @throws {TrackingFault} where there is none, or it is deleted
+ */
+export async function findRun(call: CallServer, runId: string): Promise<Run> {
+  const answer = await call({ method: 'GET', path: `${API}/runs/get?run_id=${encodeURIComponent(runId)}` });
+  if (textAt(answer, 'run', 'info', 'lifecycle_stage') === 'deleted') {
+    throw new TrackingFault(`the run '${runId}' is deleted: restore it on the server, or name another`);
+  }
+  return runOf(answer);
+}
+
+function runOf(answer: unknown): Run {
+  return {
+    runId: requiredTextAt(answer, 'run', 'info', 'run_id'),
+    experimentId: requiredTextAt(answer, 'run', 'info', 'experiment_id'),
+    artifactUri: textAt(answer, 'run', 'info', 'artifact_uri') ?? '',
+  };
+}
+
+/** Adds entries to a run. Doing it twice changes nothing. */
+export async function logBatch(
+  call: CallServer,
+  runId: string,
+  { metrics, params, tags }: EntryBatch,
+  { timestampMillis, step }: MetricMoment,
+): Promise<void> {
+  const stamped = metrics.map((metric) => ({ ...metric, timestamp: timestampMillis, step }));
+  const body = { run_id: runId, metrics: stamped, params, tags };
+  await call({ method: 'POST', path: `${API}/runs/log-batch`, body });
+}
+
+/** Ends a run. */
+export async function endRun(call: CallServer, runId: string, status: RunStatus, endTimeMillis: number): Promise<void> {
+  await call({
+    method: 'POST',
+    path: `${API}/runs/update`,
+    body: { run_id: runId, status, end_time: endTimeMillis },
+  });
+}
+
+/**
+ * Where the server takes a run's files, as a path of its API; undefined where
+ * they go to a store that is not reached through the server.
+ */
+export function artifactFolder(artifactUri: string): string | undefined {
+  const [, folder] = /^mlflow-artifacts:\/([^/].*?)\/*$/.exec(artifactUri) ?? [];
+  return folder === undefined ? undefined : `/api/2.0/mlflow-artifacts/artifacts/${encodePath(folder)}`;
+}
+
+/** Keeps a file with a run. */
+export async function putArtifact(call: CallServer, folder: string, name: string, bytes: Uint8Array): Promise<void> {
+  await call({ method: 'PUT', path: `${folder}/${encodePath(name)}`, body: bytes });
+}
+
+function encodePath(path: string): string {
+  return path.split('/').map(encodeURIComponent).join('/');
+}
+
+function hasCode(cause: unknown, code: string): boolean {
+  return cause instanceof TrackingFault && cause.errorCode === code;
+}

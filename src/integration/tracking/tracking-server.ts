@@ -1,0 +1,76 @@
+import { TrackingFault } from './tracking-fault.ts';
+
+/** A tracking server and how to speak to it. */
+export interface TrackingServer {
+  /** Its address without credentials and without a slash at the end. */
+  readonly address: string;
+  /** The header that says who calls, where one is needed. */
+  readonly authorization: string | undefined;
+  /** Texts that no message may show. */
+  readonly secrets: readonly string[];
+}
+
+/** The variables that are read: those of MLflow's own client. */
+export type TrackingEnvironment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Finds the server and the credentials: those in the address, else
+ * `MLFLOW_TRACKING_USERNAME` with `MLFLOW_TRACKING_PASSWORD`, else `MLFLOW_TRACKING_TOKEN`.
+ * @throws {TrackingFault} where no server over http or https is named
+ */
+export function findTrackingServer(uri: string | undefined, environment: TrackingEnvironment): TrackingServer {
+  const url = parseAddress(nonEmpty(uri) ?? nonEmpty(environment['MLFLOW_TRACKING_URI']));
+  const credentials = credentialsOf(url, environment);
+  return { address: `${url.origin}${url.pathname.replace(/\/+$/, '')}`, ...credentials };
+}
+
+/** The address that results would go to, for messages: without credentials. */
+function parseAddress(uri: string | undefined): URL {
+  if (uri === undefined) {
+    throw new TrackingFault('no server is named: set MLFLOW_TRACKING_URI to the address of an MLflow tracking server');
+  }
+  const [, scheme] = /^([a-z][a-z0-9+.-]*):/i.exec(uri) ?? [];
+  if (scheme === undefined || !/^https?$/i.test(scheme)) {
+    // What comes after the scheme may hold a password.
+    throw new TrackingFault(
+      `only a server with an http or https address can be tracked on, not ${scheme === undefined ? 'a name or a path' : `'${scheme}:'`}; runs in files or in a database are served by 'mlflow server'`,
+    );
+  }
+  if (!URL.canParse(uri)) throw new TrackingFault('the tracking address is not a valid URL');
+  return new URL(uri);
+}
+
+function credentialsOf(url: URL, environment: TrackingEnvironment): Omit<TrackingServer, 'address'> {
+  const user = nonEmpty(environment['MLFLOW_TRACKING_USERNAME']);
+  const password = nonEmpty(environment['MLFLOW_TRACKING_PASSWORD']);
+  const token = nonEmpty(environment['MLFLOW_TRACKING_TOKEN']);
+  if (url.username !== '' || url.password !== '') return basic(decode(url.username), decode(url.password));
+  if (user !== undefined && password !== undefined) return basic(user, password);
+  if (token === undefined) return { authorization: undefined, secrets: [] };
+  if (!/^[\x21-\x7E]+$/.test(token)) {
+    throw new TrackingFault('MLFLOW_TRACKING_TOKEN has characters that an HTTP header cannot hold');
+  }
+  return { authorization: `Bearer ${token}`, secrets: [token] };
+}
+
+function basic(user: string, password: string): Omit<TrackingServer, 'address'> {
+  const encoded = Buffer.from(`${user}:${password}`).toString('base64');
+  return {
+    authorization: `Basic ${encoded}`,
+    secrets: [encoded, password, encodeURIComponent(password)].filter((text) => text !== ''),
+  };
+}
+
+/** A part of an address as it was meant; as it stands where it is not well encoded. */
+function decode(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+function nonEmpty(text: string | undefined): string | undefined {
+  const trimmed = text?.trim();
+  return trimmed === '' ? undefined : trimmed;
+}

@@ -1,0 +1,43 @@
+import { readFile, stat } from 'node:fs/promises';
+
+/** A text file's text, or why there is none. */
+export type TextFile =
+  | { readonly text: string }
+  | { readonly text: null; readonly problem: string; readonly suggestion: string; readonly cause: unknown };
+
+/**
+ * Reads a text file as UTF-8, whole. What keeps it from being read is told, not thrown.
+ * @param largest bytes that it may have
+ */
+export async function readTextFile(path: string, largest: number): Promise<TextFile> {
+  try {
+    const found = await stat(path);
+    if (found.isDirectory()) return failed('it is a folder', 'Name a file in it.');
+    if (found.size > largest) {
+      const size = `it has ${found.size.toLocaleString('en-US')} bytes`;
+      return failed(
+        `${size}, and at most ${largest.toLocaleString('en-US')} are read`,
+        'Check that it is the right file.',
+      );
+    }
+    const bytes = await readFile(path);
+    return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
+  } catch (cause) {
+    return cannotRead(cause);
+  }
+}
+
+function failed(problem: string, suggestion: string, cause?: unknown): TextFile {
+  return { text: null, problem, suggestion, cause };
+}
+
+function cannotRead(cause: unknown): TextFile {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+  if (code === 'ENOENT' || code === 'ENOTDIR') return failed('there is no such file', 'Check the path.', cause);
+  if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA') {
+    return failed('it is no text in UTF-8', 'Save it as UTF-8.', cause);
+  }
+  const reason =
+    code === 'EACCES' || code === 'EPERM' ? 'permission denied' : `the system says ${code || String(cause)}`;
+  return failed(`it cannot be read: ${reason}`, 'Check the path and its permissions.', cause);
+}

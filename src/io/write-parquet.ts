@@ -1,0 +1,135 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+
+import { DataValidationError, FairnessToolkitError } from '../exceptions/index.ts';
+import type { Column, Table } from '../table/index.ts';
+import { assertFileWritable, writeFileAtomic } from './atomic-write.ts';
+import { withDuckDb } from './duckdb.ts';
+import { type DuckDbSession, oneLine } from './duckdb-session.ts';
+import { repeatedNames } from './relation.ts';
+import { quoteIdentifier, quoteLiteral } from './sql.ts';
+
+/** A plane of Unicode that is all for private use. */
+const FIRST_SEPARATOR = 0xf0000;
+const MOST_SEPARATORS = 0xfffe;
+
+/**
+ * Writes a table as a Parquet file that is whole or not there.
+ *
+ * Numbers become DOUBLE, categories VARCHAR, a missing value NULL. The same
+ * table gives the same bytes every time. A table of no rows gives a file with
+ * its columns and no rows, which {@link loadData} refuses.
+ * @throws {DataValidationError} for a table without columns, for names that Parquet readers cannot tell apart (upper
+ * and lower case count as one) or that are empty, and where the place cannot be written
+ * @throws {DependencyError} where DuckDB's binary is not installed
+ * @example
+ * ```ts
+ * import { Table } from 'evenhand';
+ * import { loadData, writeParquet } from 'evenhand/io';
+ *
+ * await writeParquet('wages.parquet', Table.from({ wage: [7.5, null], sex: ['female', 'male'] }));
+ * console.log((await loadData('wages.parquet')).toColumns());
+ * // { wage: [ 7.5, null ], sex: [ 'female', 'male' ] }
+ * ```
+ */
+export async function writeParquet(target: string, table: Table): Promise<void> {
+  assertNames(target, table.columnNames);
+  await assertFileWritable(target);
+  await writeFileAtomic(target, await toParquet(target, table));
+}
+
+/** SQL must be able to name every column. */
+function assertNames(target: string, names: readonly string[]): void {
+  const [twice] = repeatedNames(names);
+  if (twice !== undefined) {
+    const same = names.filter((name) => name.toLowerCase() === twice.toLowerCase());
+    throw cannotWrite(
+      target,
+      `its columns '${same.join("', '")}' have one name but for upper and lower case`,
+      'Rename one of them, or write CSV.',
+    );
+  }
+  const nameless = names.findIndex((name) => name === '' || name.includes('\0'));
+  if (nameless >= 0) throw cannotWrite(target, `column ${String(nameless + 1)} has no usable name`, 'Name the column.');
+  if (names.length === 0) throw cannotWrite(target, 'the table has no columns', 'Keep at least one column.');
+}
+
+/** DuckDB writes to files only: this one lies among the system's temporary files for as long as it takes. */
+async function toParquet(target: string, table: Table): Promise<Uint8Array> {
+  let scratch: string | undefined;
+  const clear = (): void => {
+    if (scratch !== undefined) rmSync(scratch, { recursive: true, force: true, maxRetries: 3 });
+  };
+  // An interrupt ends the process before `finally` is reached.
+  process.once('exit', clear);
+  try {
+    // At once, so that there is no moment at which the folder is there and unknown.
+    scratch = mkdtempSync(path.join(tmpdir(), 'evenhand-parquet-'));
+    const file = path.join(scratch, 'table.parquet');
+    await withDuckDb((session) => copyTable(session, table, file));
+    return await readFile(file);
+  } catch (cause) {
+    if (FairnessToolkitError.isInstance(cause)) throw cause;
+    const suggestion = 'Free some memory and some space for temporary files (TMPDIR names their folder).';
+    throw cannotWrite(target, oneLine(cause).replace(/\.$/, ''), suggestion, cause);
+  } finally {
+    process.off('exit', clear);
+    clear();
+  }
+}
+
+async function copyTable(session: DuckDbSession, table: Table, file: string): Promise<void> {
+  const columns = table.columnNames.map((name, place) => {
+    const column = table.column(name);
+    return { name, stored: `c${String(place)}`, column };
+  });
+  await session.createTable(
+    'stored',
+    Object.fromEntries(
+      columns.map(({ stored, column }) => [stored, column.kind === 'numeric' ? column.values : column.codes]),
+    ),
+  );
+  // So that the bytes do not follow from how many threads a machine has.
+  await session.rows('SET threads = 1');
+  const selected: string[] = [];
+  for (const { name, stored, column } of columns) {
+    if (column.kind === 'categorical') await setLabels(session, stored, column.labels);
+    selected.push(`${valueOf(stored, column)} AS ${quoteIdentifier(name)}`);
+  }
+  await session.rows(`COPY (SELECT ${selected.join(', ')} FROM stored) TO ${quoteLiteral(file)} (FORMAT parquet)`);
+}
+
+/** A list begins at 1 in SQL, so that the code -1 finds nothing at 0: NULL. */
+function valueOf(stored: string, { kind }: Column): string {
+  return kind === 'categorical'
+    ? `getvariable('${stored}')[${stored} + 1]`
+    : `CASE WHEN isnan(${stored}) THEN NULL ELSE ${stored} END`;
+}
+
+/** All labels go over as one text, which is much faster than a list of texts. */
+async function setLabels(session: DuckDbSession, name: string, labels: readonly string[]): Promise<void> {
+  const [separator, zero] = unusedCharacters(labels) as [string, string];
+  // SQL text ends at a zero character, so that another stands in for it.
+  const text = quoteLiteral(labels.join(separator).replaceAll('\0', zero));
+  const restored = `replace(${text}, ${quoteLiteral(zero)}, chr(0))`;
+  await session.rows(
+    `SET VARIABLE ${name} = string_split(${text.includes(zero) ? restored : text}, ${quoteLiteral(separator)})`,
+  );
+}
+
+/** Two characters that no label has, from those that Unicode leaves to private use. */
+function unusedCharacters(labels: readonly string[]): string[] {
+  const used = new Set(labels.flatMap((label) => label.match(/\p{Co}/gu) ?? []));
+  const all = Array.from({ length: MOST_SEPARATORS }, (_, place) => String.fromCodePoint(FIRST_SEPARATOR + place));
+  return all.filter((character) => !used.has(character)).slice(0, 2);
+}
+
+function cannotWrite(target: string, reason: string, suggestion: string, cause?: unknown): DataValidationError {
+  return new DataValidationError(`Cannot write '${target}': ${reason}.`, {
+    context: { path: target },
+    suggestion,
+    cause,
+  });
+}
