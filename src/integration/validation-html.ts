@@ -1,13 +1,13 @@
 import type { Chart } from '../charts/chart.ts';
-import { type Html, markup, trusted } from '../internal/html.ts';
+import { type Html, markup } from '../internal/html.ts';
 import { controlSection } from './html/control-section.ts';
 import { metricSection } from './html/metric-section.ts';
 import { HOW_TO_READ, reproducibility, type ReportSettings } from './html/report-ending.ts';
 import { entriesOf, type ReportedValidation, type ReportEntry } from './html/report-entries.ts';
 import { own } from './html/report-numbers.ts';
+import { reportPage } from './html/report-page.ts';
 import { overview, verdictBox } from './html/report-opening.ts';
 import { drawAll, drawSvg, type Drawn } from './html/report-pictures.ts';
-import { REPORT_STYLE } from './html/report-style.ts';
 
 export type { ReportSettings } from './html/report-ending.ts';
 export type { ReportedValidation } from './html/report-entries.ts';
@@ -26,9 +26,6 @@ export interface ValidationHtmlOptions {
   readonly draw?: ((chart: Chart) => Promise<string>) | undefined;
 }
 
-/** Nothing is loaded, run or sent. */
-const POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
-
 /**
  * A validation as an HTML page that stands alone: nothing is loaded from
  * elsewhere, and the same validation gives the same bytes. The verdict comes
@@ -44,39 +41,21 @@ export async function validationToHtml(
 ): Promise<string> {
   const entries = entriesOf(validation);
   const drawn = await drawAll(entries, options.draw ?? drawSvg);
-  const page = markup`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${POLICY}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="referrer" content="no-referrer">
-<title>Fairness validation: ${source}</title>
-<style>${trusted(REPORT_STYLE)}</style>
-</head>
-<body>
-<header>
-<h1>Fairness validation</h1>
-<p class="source">Source: <bdi>${source}</bdi></p>
-</header>
-<main>
-${verdictBox(validation)}
+  return reportPage({
+    title: `Fairness validation: ${source}`,
+    header: markup`<h1>Fairness validation</h1>
+<p class="source">Source: <bdi>${source}</bdi></p>`,
+    main: markup`${verdictBox(validation)}
 ${drawn.problem !== undefined && markup`<p class="note">${drawn.problem}</p>`}
 ${overview(entries)}
 ${Object.keys(validation.attributes).map((attribute, index) => attributeSection(attribute, index, entries, drawn, validation))}
-${HOW_TO_READ}
-</main>
-<footer>
-${reproducibility(
-  entries.map(({ result }) => result),
-  source,
-  options.settings ?? {},
-)}
-</footer>
-</body>
-</html>
-`;
-  return page.text;
+${HOW_TO_READ}`,
+    footer: reproducibility(
+      entries.map(({ result }) => result),
+      source,
+      options.settings ?? {},
+    ),
+  });
 }
 
 function attributeSection(

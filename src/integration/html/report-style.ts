@@ -44,6 +44,9 @@ th, td { text-align: left; vertical-align: top; padding: .4rem .75rem; border-bo
 td:not(.number) { min-width: 12rem; }
 th:first-child, td:first-child { padding-left: .25rem; min-width: 8rem; }
 thead th { vertical-align: bottom; border-bottom: 2px solid var(--quiet); font-weight: 600; }
+.close { font-size: .875rem; }
+.close th, .close td { padding-left: .45rem; padding-right: .45rem; }
+.close td:not(.number) { min-width: 8rem; }
 tbody th { font-weight: 500; max-width: 24rem; overflow-wrap: anywhere; }
 tbody th bdi { display: block; max-height: 9rem; overflow-y: auto; }
 .number { text-align: right; white-space: nowrap; overflow-wrap: normal; font-variant-numeric: tabular-nums; }
@@ -69,7 +72,7 @@ thead .number { white-space: normal; }
   h2 { margin-top: 2rem; }
   h2, h3, caption { break-after: avoid; }
   a { color: inherit; text-decoration: none; }
-  table { font-size: 9pt; }
+  table, .close { font-size: 9pt; }
   th, td { padding-top: .2rem; padding-bottom: .2rem; }
   td:not(.number) { min-width: 0; }
   caption span { max-width: none; }

@@ -13,10 +13,13 @@ export function cell(content: string | Html, kind: CellKind = 'text'): Html {
   return markup`<td${kind === 'number' && markup` class="number"`}>${content}</td>`;
 }
 
+/** A table of so many columns is set closer, so that it fits the page. */
+const MANY_COLUMNS = 7;
+
 /** A table that scrolls by itself where the page is narrow, also by keyboard. */
 export function scrollingTable(caption: string, header: readonly Html[], rows: readonly (readonly Html[])[]): Html {
   return markup`<div class="scroll" role="group" aria-label="${caption}" tabindex="0">
-<table>
+<table${header.length >= MANY_COLUMNS && markup` class="close"`}>
 <caption><span>${caption}</span></caption>
 <thead><tr>${header}</tr></thead>
 <tbody>

@@ -1,0 +1,166 @@
+import { type Chart, COLOURS, FONT_FAMILY } from './chart.ts';
+import { axisLabel, compactNumber, countLabel, labelWidth, shortenLabel } from './chart-labels.ts';
+import { type ComparedRow, sideDots, sideIntervals } from './before-after-parts.ts';
+import type { ComparedGroup, ComparedMeasure } from './compared-groups.ts';
+import { column, valueAxis } from './group-values-parts.ts';
+
+/** Words around the chart. */
+export interface BeforeAfterText {
+  readonly title?: string | undefined;
+  /** A line under the title; the gaps before and after stand in the line below it. */
+  readonly subtitle?: string | undefined;
+}
+
+/** With more groups than twice this many, only so many are drawn at each end. */
+const DRAWN_AT_EACH_END = 20;
+
+const WIDTH = 760;
+const ROW_HEIGHT = 34;
+const LINE_HEIGHT = 18;
+
+/** Widths beside the plot: of a lower-case letter, the counts, the space around labels, and the values. */
+const LETTER = 7;
+const COUNTS = 92;
+const SPACE = 36;
+const RIGHT = 132;
+
+/** Lower-case letters of the title and of a line under it that fit. */
+const TITLE_WIDTH = 78;
+const LINE_WIDTH = 108;
+
+/**
+ * Two dots with intervals for each group, hollow for before and full for after;
+ * the group with the largest value after stands on top. The gap of either is
+ * said in words above.
+ *
+ * A group that has a value only before or only after has one dot; one with
+ * neither is not drawn. Of more than forty groups the twenty smallest and the
+ * twenty largest are drawn, and the chart says so.
+ */
+export function beforeAfterChart(measure: ComparedMeasure, text: BeforeAfterText = {}): Chart {
+  const sorted = measure.groups.filter(hasValue).sort(byValue);
+  const rows = rowsOf(sorted);
+  const fromZero = startsAtZero(sorted);
+  const lines = [
+    text.subtitle,
+    gapSentence(measure),
+    fromZero ? undefined : 'The axis does not start at 0.',
+    omission(sorted.length),
+  ].filter((line) => line !== undefined);
+  const labels = rows.map(({ label }) => shortenLabel(label));
+  const left = Math.ceil(LETTER * Math.max(0, ...labels.map(labelWidth))) + COUNTS + SPACE;
+  const top = 54 + lines.length * LINE_HEIGHT;
+  return {
+    width: WIDTH,
+    height: top + rows.length * ROW_HEIGHT + 76,
+    description: describe(measure, sorted.length),
+    option: {
+      animation: false,
+      backgroundColor: '#ffffff',
+      textStyle: { fontFamily: FONT_FAMILY, color: COLOURS.ink },
+      title: title(text.title ?? measure.title, lines),
+      legend: {
+        left: 16,
+        bottom: 10,
+        itemGap: 24,
+        selectedMode: false,
+        textStyle: { fontFamily: FONT_FAMILY, fontSize: 12, color: COLOURS.ink },
+        data: rows.length === 0 ? [] : ['before', 'after'],
+      },
+      tooltip: { trigger: 'item' },
+      grid: { left, right: RIGHT, top, height: rows.length * ROW_HEIGHT, outerBoundsMode: 'none' },
+      xAxis: valueAxis(measure.unit, fromZero),
+      yAxis: [
+        // Two dots stand in a row, one above its middle and one below, which categories cannot say.
+        { type: 'value', show: false, min: -0.5, max: rows.length - 0.5 },
+        column(labels, { position: 'left', offset: COUNTS, color: COLOURS.ink }),
+        column(
+          rows.map(({ group }) => (group === undefined ? '' : countLabel(group.n))),
+          { position: 'left', offset: 0, color: COLOURS.quiet },
+        ),
+        column(
+          rows.map(({ group }) => (group === undefined ? '' : changeLabel(group, measure.unit))),
+          { position: 'right', offset: 0, color: COLOURS.ink },
+        ),
+      ],
+      series: (['before', 'after'] as const).flatMap((side) => [
+        sideIntervals(side, measure.unit, rows),
+        sideDots(side, measure.unit, rows),
+      ]),
+    },
+  };
+}
+
+function hasValue({ before, after }: ComparedGroup): boolean {
+  return [before, after].some((side) => side !== null && Number.isFinite(side.value));
+}
+
+/** Ties stand in the order of their labels, so that the order of the rows of data is not seen. */
+function byValue(a: ComparedGroup, b: ComparedGroup): number {
+  return placeOf(a) - placeOf(b) || (a.label < b.label ? -1 : 1);
+}
+
+function placeOf({ before, after }: ComparedGroup): number {
+  return after?.value ?? before?.value ?? 0;
+}
+
+/** Rows from the bottom up. */
+function rowsOf(sorted: readonly ComparedGroup[]): ComparedRow[] {
+  const rows = sorted.map((group): ComparedRow => ({ label: group.label, group }));
+  const between = rows.length - 2 * DRAWN_AT_EACH_END;
+  if (between <= 0) return rows;
+  const gap: ComparedRow = { label: `\u22EE ${String(between)} between`, group: undefined };
+  return [...rows.slice(0, DRAWN_AT_EACH_END), gap, ...rows.slice(-DRAWN_AT_EACH_END)];
+}
+
+function omission(groups: number): string | undefined {
+  if (groups <= 2 * DRAWN_AT_EACH_END) return undefined;
+  const each = String(DRAWN_AT_EACH_END);
+  return `Drawn are the ${each} groups with the lowest and the ${each} with the highest values after, of ${String(groups)}.`;
+}
+
+function changeLabel({ before, after }: ComparedGroup, unit: ComparedMeasure['unit']): string {
+  const shown = (side: ComparedGroup['before']): string => (side === null ? 'none' : axisLabel(side.value, unit));
+  return `${shown(before)} \u2192 ${shown(after)}`;
+}
+
+/** The largest minus the smallest value of one side; undefined with fewer than two. */
+function gapOf(groups: readonly ComparedGroup[], side: 'before' | 'after'): number | undefined {
+  const values = groups.flatMap((group) => group[side]?.value ?? []).filter(Number.isFinite);
+  return values.length < 2 ? undefined : Math.max(...values) - Math.min(...values);
+}
+
+function gapSentence({ groups, unit }: ComparedMeasure): string | undefined {
+  const [before, after] = [gapOf(groups, 'before'), gapOf(groups, 'after')];
+  if (before === undefined || after === undefined) return undefined;
+  const size = (gap: number): string => (unit === 'share' ? compactNumber(100 * gap) : compactNumber(gap));
+  return `Largest gap between groups: ${size(before)} before, ${size(after)} after${unit === 'share' ? ' (percentage points)' : ''}`;
+}
+
+function describe(measure: ComparedMeasure, groups: number): string {
+  const sentence = gapSentence(measure);
+  const counted = `${measure.title} of ${String(groups)} ${groups === 1 ? 'group' : 'groups'} before and after`;
+  return sentence === undefined ? `${counted}.` : `${counted}. ${sentence}.`;
+}
+
+function title(name: string, lines: readonly string[]): unknown {
+  return {
+    text: shortenLabel(name, TITLE_WIDTH),
+    subtext: lines.map((line) => shortenLabel(line, LINE_WIDTH)).join('\n'),
+    left: 16,
+    top: 12,
+    itemGap: 6,
+    textStyle: { fontFamily: FONT_FAMILY, fontSize: 16, fontWeight: 700, color: COLOURS.ink },
+    subtextStyle: { fontFamily: FONT_FAMILY, fontSize: 12, lineHeight: LINE_HEIGHT, color: COLOURS.quiet },
+  };
+}
+
+/** The axis starts at 0 unless the values lie so close together that their differences would vanish. */
+function startsAtZero(groups: readonly ComparedGroup[]): boolean {
+  const ends = groups
+    .flatMap(({ before, after }) => [before, after])
+    .flatMap((side) => (side === null ? [] : [side.value, ...(side.ci ?? [])]))
+    .filter(Number.isFinite);
+  const [low, high] = [Math.min(...ends), Math.max(...ends)];
+  return ends.length === 0 || low <= 0 || high === low || high - low > 0.15 * high;
+}

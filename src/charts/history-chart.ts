@@ -1,0 +1,173 @@
+import { type Chart, COLOURS, FONT_FAMILY } from './chart.ts';
+
+/** One epoch of training under a constraint. */
+export interface ChartedEpoch {
+  readonly epoch: number;
+  /** The gap of decisions. */
+  readonly violationHard: number;
+  /** The multiplier of each gap. */
+  readonly lambdas: readonly number[];
+}
+
+/** What is marked in the chart. */
+export interface HistoryChartMarks {
+  readonly bestEpoch: number;
+  /** Drawn as a line; null where there is none. */
+  readonly tolerance: number | null;
+}
+
+const HALO = { textBorderColor: '#ffffff', textBorderWidth: 3 };
+
+const WIDTH = 760;
+const PANEL = 150;
+const TOPS = [70, 288] as const;
+
+/** Of more multipliers than dashes there are, dashes repeat. */
+const DASHES = ['solid', [6, 4], [2, 3]] as const;
+
+/**
+ * The gap of decisions over the epochs, with the tolerance as a dashed line,
+ * and below it the multipliers that press on it. The epoch whose weights were
+ * kept is marked in both.
+ */
+export function historyChart(history: readonly ChartedEpoch[], { bestEpoch, tolerance }: HistoryChartMarks): Chart {
+  const count = history[0]?.lambdas.length ?? 0;
+  const name = (place: number): string => (count === 1 ? 'multiplier' : `multiplier ${String(place + 1)}`);
+  const multipliers = Array.from({ length: count }, (_, place) => name(place));
+  return {
+    width: WIDTH,
+    height: 530,
+    description: describe(history, bestEpoch, tolerance),
+    option: {
+      animation: false,
+      backgroundColor: '#ffffff',
+      textStyle: { fontFamily: FONT_FAMILY, color: COLOURS.ink },
+      title: {
+        text: 'The gap and its multipliers over training',
+        left: 16,
+        top: 12,
+        textStyle: { fontFamily: FONT_FAMILY, fontSize: 16, fontWeight: 700, color: COLOURS.ink },
+      },
+      legend: {
+        left: 16,
+        bottom: 10,
+        itemGap: 24,
+        selectedMode: false,
+        textStyle: { fontFamily: FONT_FAMILY, fontSize: 12, color: COLOURS.ink },
+        data: ['gap of decisions', ...multipliers],
+      },
+      tooltip: { trigger: 'item' },
+      grid: TOPS.map((top) => ({ left: 76, right: 40, top, height: PANEL })),
+      xAxis: TOPS.map((_, panel) => epochAxis(panel, history)),
+      yAxis: ['Gap of decisions', 'Multiplier'].map((label, panel) => valueAxis(panel, label)),
+      series: [
+        {
+          ...line(
+            'gap of decisions',
+            0,
+            history.map(({ epoch, violationHard }) => [epoch, violationHard]),
+            0,
+          ),
+          markLine: marks(bestEpoch, tolerance),
+        },
+        ...multipliers.map((label, place) => ({
+          ...line(
+            label,
+            1,
+            history.map(({ epoch, lambdas }) => [epoch, lambdas[place]]),
+            place,
+          ),
+          ...(place === 0 ? { markLine: marks(bestEpoch, null) } : {}),
+        })),
+      ],
+    },
+  };
+}
+
+function line(
+  name: string,
+  panel: number,
+  data: readonly (readonly unknown[])[],
+  place: number,
+): Record<string, unknown> {
+  const color = panel === 0 ? COLOURS.main : COLOURS.ink;
+  return {
+    name,
+    type: 'line',
+    xAxisIndex: panel,
+    yAxisIndex: panel,
+    data,
+    symbol: 'none',
+    lineStyle: { color, width: 1.8, type: DASHES[place % DASHES.length] },
+    itemStyle: { color },
+  };
+}
+
+function marks(bestEpoch: number, tolerance: number | null): unknown {
+  const label = { show: true, fontFamily: FONT_FAMILY, fontSize: 12, color: COLOURS.ink, ...HALO };
+  return {
+    silent: true,
+    animation: false,
+    symbol: 'none',
+    lineStyle: { color: COLOURS.quiet, width: 1.2, type: [5, 4] },
+    data: [
+      { xAxis: bestEpoch, label: { ...label, position: 'end', formatter: `kept: ${String(bestEpoch)}` } },
+      ...(tolerance === null
+        ? []
+        : [
+            {
+              yAxis: tolerance,
+              label: { ...label, position: 'insideStartTop', formatter: `tolerance ${String(tolerance)}` },
+            },
+          ]),
+    ],
+  };
+}
+
+function epochAxis(panel: number, history: readonly ChartedEpoch[]): unknown {
+  return {
+    type: 'value',
+    gridIndex: panel,
+    min: Math.min(1, ...history.map(({ epoch }) => epoch)),
+    max: Math.max(2, ...history.map(({ epoch }) => epoch)),
+    minInterval: 1,
+    name: panel === 1 ? 'Epoch' : '',
+    nameLocation: 'middle',
+    nameGap: 28,
+    nameTextStyle: { fontFamily: FONT_FAMILY, fontSize: 12, color: COLOURS.ink },
+    axisLabel: { fontFamily: FONT_FAMILY, fontSize: 12, color: COLOURS.quiet, hideOverlap: true },
+    axisLine: { show: true, onZero: false, lineStyle: { color: COLOURS.other } },
+    axisTick: { show: false },
+    splitLine: { lineStyle: { color: COLOURS.grid } },
+  };
+}
+
+function valueAxis(panel: number, name: string): unknown {
+  return {
+    type: 'value',
+    gridIndex: panel,
+    min: 0,
+    splitNumber: 3,
+    name,
+    nameLocation: 'middle',
+    nameGap: 48,
+    nameTextStyle: { fontFamily: FONT_FAMILY, fontSize: 12, color: COLOURS.ink },
+    axisLabel: { fontFamily: FONT_FAMILY, fontSize: 12, color: COLOURS.quiet },
+    axisLine: { show: true, lineStyle: { color: COLOURS.other } },
+    axisTick: { show: false },
+    splitLine: { lineStyle: { color: COLOURS.grid } },
+  };
+}
+
+function describe(history: readonly ChartedEpoch[], bestEpoch: number, tolerance: number | null): string {
+  const [first, last] = [history[0], history.at(-1)];
+  const kept = history.find(({ epoch }) => epoch === bestEpoch);
+  if (first === undefined || last === undefined) return 'Training had no epoch.';
+  const parts = [
+    `first ${first.violationHard.toFixed(3)}`,
+    ...(kept === undefined ? [] : [`at the kept epoch ${String(bestEpoch)} ${kept.violationHard.toFixed(3)}`]),
+    `last ${last.violationHard.toFixed(3)}`,
+  ];
+  const held = tolerance === null ? '' : ` The tolerance is ${String(tolerance)}.`;
+  return `The gap of decisions over ${String(history.length)} epochs: ${parts.join(', ')}.${held}`;
+}

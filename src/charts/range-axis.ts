@@ -1,0 +1,40 @@
+import { COLOURS, FONT_FAMILY } from './chart.ts';
+
+/** One end of an axis beyond the data, as a share of their range. */
+const MARGIN = 0.06;
+
+/** An axis that reaches a little beyond its values, with round steps, and never beyond what is possible. */
+export function rangeAxis(
+  name: string,
+  nameGap: number,
+  values: readonly number[],
+  [least, most]: readonly [number, number],
+): Record<string, unknown> {
+  const low = Math.min(...values);
+  const high = Math.max(...values);
+  const margin = MARGIN * (high - low || 0.1);
+  const step = niceStep((high - low + 2 * margin) / 6);
+  // Rounded, since 41 x 0.02 is 0.8200000000000001 and would stand so at the axis.
+  const stepsOf = (count: number): number => Number((count * step).toFixed(9));
+  return {
+    type: 'value',
+    name,
+    nameLocation: 'middle',
+    nameGap,
+    nameTextStyle: { fontFamily: FONT_FAMILY, fontSize: 13, color: COLOURS.ink },
+    min: Math.max(least, stepsOf(Math.floor((low - margin) / step))),
+    max: Math.min(most, stepsOf(Math.ceil((high + margin) / step))),
+    interval: step,
+    axisLabel: { fontFamily: FONT_FAMILY, fontSize: 12, color: COLOURS.quiet },
+    axisLine: { show: true, onZero: false, lineStyle: { color: COLOURS.quiet } },
+    axisTick: { show: false },
+    splitLine: { lineStyle: { color: COLOURS.grid } },
+  };
+}
+
+/** The step of 1, 2 or 5 times a power of ten next above a rough one. */
+function niceStep(rough: number): number {
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const factor = [1, 2, 5].find((candidate) => candidate * power >= rough) ?? 10;
+  return factor * power;
+}

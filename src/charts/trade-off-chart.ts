@@ -1,0 +1,180 @@
+import { type Chart, COLOURS, FONT_FAMILY } from './chart.ts';
+import { shortenLabel } from './chart-labels.ts';
+import { rangeAxis } from './range-axis.ts';
+
+/** A model by its accuracy and its unfairness. */
+export interface TradeOffChartPoint {
+  readonly label: string;
+  readonly accuracy: number;
+  /** From 0 to 1. */
+  readonly unfairness: number;
+  readonly kind: 'baseline' | 'final' | 'candidate';
+}
+
+/** What the chart is of. */
+export interface TradeOffChartText {
+  /** The metric's name, as the axis has it. */
+  readonly metric: string;
+  /** Drawn as a line; null where there is none. */
+  readonly threshold: number | null;
+  /** @defaultValue 'threshold' and its number */
+  readonly thresholdLabel?: string | undefined;
+  /** @defaultValue 'Accuracy against' and the metric */
+  readonly title?: string | undefined;
+}
+
+/** How points of each kind are drawn, from the back to the front. */
+const KINDS = [
+  { kind: 'candidate', name: 'drawn from by the mixture', size: 7, fill: COLOURS.mainSoft, edge: COLOURS.mainSoft },
+  { kind: 'baseline', name: 'baseline', size: 12, fill: '#ffffff', edge: COLOURS.quiet },
+  { kind: 'final', name: 'final', size: 13, fill: COLOURS.main, edge: COLOURS.main },
+] as const;
+
+/**
+ * Accuracy over unfairness: the baseline hollow, the final model full, and
+ * small points for predictors that a mixture draws from. A thin
+ * line joins the two; the threshold is a dashed one. Points without
+ * finite values are not drawn.
+ */
+export function tradeOffChart(points: readonly TradeOffChartPoint[], text: TradeOffChartText): Chart {
+  const drawn = points.filter(({ accuracy, unfairness }) => [accuracy, unfairness].every(Number.isFinite));
+  const { threshold, metric } = text;
+  const acrossValues = [...drawn.map(({ unfairness }) => unfairness), ...(threshold === null ? [] : [threshold])];
+  const shown = KINDS.filter(({ kind }) => drawn.some((point) => point.kind === kind));
+  return {
+    width: 760,
+    height: 440,
+    description: describe(drawn, text),
+    option: {
+      animation: false,
+      backgroundColor: '#ffffff',
+      textStyle: { fontFamily: FONT_FAMILY, color: COLOURS.ink },
+      title: {
+        text: shortenLabel(text.title ?? `Accuracy against ${metric.toLowerCase()}`, 78),
+        left: 16,
+        top: 12,
+        textStyle: { fontFamily: FONT_FAMILY, fontSize: 16, fontWeight: 700, color: COLOURS.ink },
+      },
+      legend: {
+        left: 16,
+        bottom: 10,
+        itemGap: 24,
+        selectedMode: false,
+        textStyle: { fontFamily: FONT_FAMILY, fontSize: 12, color: COLOURS.ink },
+        data: shown.map(({ name }) => name),
+      },
+      tooltip: { trigger: 'item', formatter: '{b}' },
+      grid: { left: 76, right: 40, top: 72, bottom: 92 },
+      xAxis: rangeAxis(acrossName(metric), 36, acrossValues.length === 0 ? [0, 1] : acrossValues, [0, 1]),
+      yAxis: rangeAxis(
+        'Accuracy on held-out rows',
+        52,
+        drawn.length === 0 ? [0, 1] : drawn.map(({ accuracy }) => accuracy),
+        [0, 1],
+      ),
+      series: [
+        ...shown.map((kind) => pointsOf(kind, drawn)),
+        joint(drawn),
+        thresholdLine(threshold, text.thresholdLabel),
+      ],
+    },
+  };
+}
+
+function acrossName(metric: string): string {
+  return `${shortenLabel(metric, 60)} (smaller is more even)`;
+}
+
+function pointsOf(
+  { kind, name, size, fill, edge }: (typeof KINDS)[number],
+  drawn: readonly TradeOffChartPoint[],
+): unknown {
+  return {
+    name,
+    type: 'scatter',
+    clip: false,
+    data: drawn
+      .filter((point) => point.kind === kind)
+      .map(({ label, accuracy, unfairness }) => ({ name: shortenLabel(label), value: [unfairness, accuracy] })),
+    symbolSize: size,
+    itemStyle: { color: fill, borderColor: edge, borderWidth: 2, opacity: 1 },
+    emphasis: { disabled: true },
+    z: kind === 'candidate' ? 3 : 5,
+    label: {
+      show: kind !== 'candidate',
+      // Of points in one place both names can be read.
+      position: kind === 'final' ? 'right' : 'top',
+      distance: 8,
+      formatter: name,
+      fontFamily: FONT_FAMILY,
+      fontSize: 12,
+      fontWeight: 700,
+      color: COLOURS.ink,
+      textBorderColor: '#ffffff',
+      textBorderWidth: 3,
+    },
+  };
+}
+
+/** From the baseline to the final model. */
+function joint(drawn: readonly TradeOffChartPoint[]): unknown {
+  const ends = (['baseline', 'final'] as const).map((kind) => drawn.find((point) => point.kind === kind));
+  const coords = ends.map((point) => ({ coord: [point?.unfairness, point?.accuracy] }));
+  return {
+    name: 'change',
+    type: 'line',
+    data: [],
+    silent: true,
+    markLine: {
+      silent: true,
+      animation: false,
+      z: 4,
+      symbol: 'none',
+      label: { show: false },
+      lineStyle: { color: COLOURS.quiet, width: 1.2, type: 'solid' },
+      data: ends.every((point) => point !== undefined) ? [coords] : [],
+    },
+  };
+}
+
+function thresholdLine(threshold: number | null, label: string | undefined): unknown {
+  return {
+    name: 'threshold',
+    type: 'line',
+    data: [],
+    silent: true,
+    markLine: {
+      silent: true,
+      animation: false,
+      z: 2,
+      symbol: 'none',
+      lineStyle: { color: COLOURS.ink, width: 1.2, type: [5, 4] },
+      label: {
+        show: true,
+        position: 'end',
+        formatter: label ?? `threshold ${String(threshold)}`,
+        fontFamily: FONT_FAMILY,
+        fontSize: 12,
+        color: COLOURS.ink,
+      },
+      data: threshold === null ? [] : [{ xAxis: threshold }],
+    },
+  };
+}
+
+function describe(drawn: readonly TradeOffChartPoint[], { metric, threshold }: TradeOffChartText): string {
+  const ends = drawn.filter(({ kind }) => kind !== 'candidate');
+  const parts = ends.map(
+    ({ kind, accuracy, unfairness }) =>
+      `${kind}: accuracy ${accuracy.toFixed(3)}, ${metric.toLowerCase()} ${unfairness.toFixed(3)}`,
+  );
+  const candidates = drawn.length - ends.length;
+  return [
+    `Accuracy over ${metric.toLowerCase()}.`,
+    parts.length === 0 ? 'No model has both.' : `${parts.join('; ')}.`,
+    candidates === 0 ? '' : `${String(candidates)} predictors that a mixture draws from.`,
+    threshold === null ? '' : `The threshold is ${String(threshold)}.`,
+  ]
+    .filter((part) => part !== '')
+    .join(' ');
+}

@@ -1,0 +1,123 @@
+import type { Chart } from '../../charts/chart.ts';
+import { DependencyError } from '../../exceptions/index.ts';
+import { type Html, markup, trusted } from '../../internal/html.ts';
+import { reportPage } from '../html/report-page.ts';
+import { drawSvg } from '../html/report-pictures.ts';
+import { cell, headerCell, scrollingTable } from '../html/report-table.ts';
+import type { ReportBlock, ReportDocument, ReportFact, ReportTable, ReportVerdict } from './report-document.ts';
+import { plainText } from './report-text.ts';
+
+/** Draws a chart as SVG. */
+export type DrawChart = (chart: Chart) => Promise<string>;
+
+/** Pictures by the block that they belong to, or why there are none. */
+interface Drawn {
+  readonly pictures: ReadonlyMap<ReportBlock, Html>;
+  readonly problem: string | undefined;
+}
+
+const SIGNS: Readonly<Record<ReportVerdict['kind'], string>> = { pass: '\u2713', fail: '\u2717', none: '\u2013' };
+
+/**
+ * A report as an HTML page that stands alone, with its pictures inside. Where
+ * the package that draws is missing it has tables only, and says so.
+ * @param draw ECharts on the host, unless told otherwise
+ */
+export async function documentToHtml(report: ReportDocument, draw: DrawChart = drawSvg): Promise<string> {
+  const sections = report.sections.filter(({ blocks }) => blocks.length > 0);
+  const drawn = await drawPictures(
+    sections.flatMap(({ blocks }) => blocks),
+    draw,
+  );
+  return reportPage({
+    title: plainText(`${report.title}: ${report.subject}`),
+    header: markup`<h1>${plainText(report.title)}</h1>
+<p class="source"><bdi>${plainText(report.subject)}</bdi></p>`,
+    main: markup`${report.verdict !== undefined && verdictBox(report.verdict)}
+${drawn.problem !== undefined && markup`<p class="note">${drawn.problem}</p>`}
+${sections.map(
+  ({ title, blocks }, index) =>
+    markup`<section aria-labelledby="part-${index + 1}">
+<h2 id="part-${index + 1}"><bdi>${plainText(title)}</bdi></h2>
+${blocks.map((block) => markup`${blockToHtml(block, drawn)}\n`)}</section>
+`,
+)}`,
+    footer: markup`<h2 id="made">How this was made</h2>
+<dl class="made">
+${report.made.map(([name, value]) => markup`<dt>${plainText(name)}</dt><dd><bdi>${plainText(value)}</bdi></dd>\n`)}</dl>
+<p>The same data, version and options give this page again, byte for byte.</p>`,
+  });
+}
+
+async function drawPictures(blocks: readonly ReportBlock[], draw: DrawChart): Promise<Drawn> {
+  const pictures = new Map<ReportBlock, Html>();
+  try {
+    for (const block of blocks) {
+      if (block.kind !== 'picture') continue;
+      const svg = await draw(await block.chart());
+      pictures.set(block, trusted(withOwnIds(svg, pictures.size + 1)));
+    }
+  } catch (error) {
+    if (!(error instanceof DependencyError)) throw error;
+    const next = error.suggestion === undefined ? '' : ` ${error.suggestion}`;
+    return { pictures: new Map(), problem: `This report has tables and no pictures: ${error.message}${next}` };
+  }
+  return { pictures, problem: undefined };
+}
+
+/** Every picture counts its ids from 0, and a page must have each id once: quotes in text are escaped, so only attributes match. */
+function withOwnIds(svg: string, picture: number): string {
+  return svg.replaceAll(/="(url\(#)?zr-/g, (_, url: string | undefined) => `="${url ?? ''}zr${String(picture)}-`);
+}
+
+function verdictBox({ kind, title, sentences }: ReportVerdict): Html {
+  return markup`<section class="verdict ${kind}" aria-labelledby="verdict">
+<h2 id="verdict"><span aria-hidden="true">${SIGNS[kind]}</span> ${plainText(title)}</h2>
+${list(sentences)}
+</section>`;
+}
+
+function blockToHtml(block: ReportBlock, { pictures }: Drawn): Html | undefined {
+  switch (block.kind) {
+    case 'heading':
+      return markup`<h3><bdi>${plainText(block.text)}</bdi></h3>`;
+    case 'paragraph':
+      return markup`<p>${plainText(block.text)}</p>`;
+    case 'list':
+      return list(block.items);
+    case 'note':
+      return markup`<div class="note"><p><strong>${plainText(block.title)}</strong></p>
+${list(block.items)}</div>`;
+    case 'facts':
+      return markup`<dl class="facts">
+${block.facts.map(factToHtml)}</dl>`;
+    case 'table':
+      return tableToHtml(block);
+    case 'picture': {
+      const picture = pictures.get(block);
+      return picture === undefined ? undefined : markup`<div class="picture">${picture}</div>`;
+    }
+  }
+}
+
+function factToHtml({ name, value, remark }: ReportFact): Html {
+  const small = remark !== undefined && markup` <small>${plainText(remark)}</small>`;
+  return markup`<div><dt>${plainText(name)}</dt><dd>${plainText(value)}${small}</dd></div>\n`;
+}
+
+function list(items: readonly string[]): Html {
+  return markup`<ul>${items.map((item) => markup`<li>${plainText(item)}</li>\n`)}</ul>`;
+}
+
+function tableToHtml({ caption, columns, rows }: ReportTable): Html {
+  const kinds = columns.map(({ isNumber }) => (isNumber === true ? 'number' : 'text'));
+  return scrollingTable(
+    plainText(caption),
+    columns.map(({ name }, place) => headerCell(plainText(name), 'col', kinds[place])),
+    rows.map((row) =>
+      row.map((text, place) =>
+        place === 0 ? headerCell(plainText(text), 'row') : cell(plainText(text), kinds[place]),
+      ),
+    ),
+  );
+}

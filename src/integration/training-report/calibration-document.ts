@@ -1,0 +1,145 @@
+import { reliabilityChart } from '../../charts/reliability-chart.ts';
+import { VERSION } from '../../internal/version.ts';
+import type { CalibrationQuality } from '../../training/postprocessing/calibrator/measure-calibration.ts';
+import type { MeasuredRows, TableCalibration } from '../../training/postprocessing/calibrator/table-calibration.ts';
+import { numberColumn, type ReportBlock, type ReportDocument } from '../document/report-document.ts';
+import { cutItems, labelText, listed } from '../document/report-text.ts';
+import { capital } from '../html/metric-charts.ts';
+import { own, tableCount, tableNumber, tableValue } from '../html/report-numbers.ts';
+
+/** Of more groups only the largest stand in the table. */
+const MOST_LISTED = 40;
+
+const MEASURES = [
+  ['ece', 'Calibration error'],
+  ['brierScore', 'Brier score'],
+  ['logLoss', 'Log loss'],
+] as const;
+
+const MEASURED_ON: Readonly<Record<MeasuredRows, string>> = {
+  cross_fitted_rows: 'rows that the calibrators had not seen, in folds',
+  held_out_rows: 'held-out rows that the calibrators had not seen',
+  fitted_rows: 'the rows that the calibrators were fitted on, which flatters them',
+};
+
+/** A calibration by group: errors before and after, reliability curves, and who was calibrated together with others. */
+export function calibrationDocument(calibration: TableCalibration): ReportDocument {
+  const { columns, n } = calibration;
+  return {
+    title: 'Calibration by group',
+    subject: `${labelText(columns.score)} for ${labelText(columns.target)} by ${listed(columns.group)}; ${tableCount(n)} rows`,
+    sections: [
+      { title: 'What changed', blocks: [qualityTable(calibration), ...notes(calibration)] },
+      { title: 'Reliability', blocks: [pictureOf(calibration), ...fallbackBlocks(calibration)] },
+      { title: 'What is constrained, and what it costs', blocks: [{ kind: 'list', items: priceOf(calibration) }] },
+      { title: 'How to read this', blocks: [{ kind: 'list', items: READING }] },
+    ],
+    made: madeOf(calibration),
+  };
+}
+
+function qualityTable({ before, after, measuredOn }: TableCalibration): ReportBlock {
+  const groups = [...after.groups].sort((a, b) => b.n - a.n).slice(0, MOST_LISTED);
+  const kept = new Set(groups.map(({ group }) => group));
+  const rest =
+    after.groups.length > groups.length
+      ? `; the ${String(MOST_LISTED)} largest of ${tableCount(after.groups.length)} groups`
+      : '';
+  return {
+    kind: 'table',
+    caption: `Measured on ${MEASURED_ON[measuredOn]}${rest}`,
+    columns: [
+      { name: 'Group' },
+      numberColumn('n'),
+      numberColumn('Positive'),
+      ...MEASURES.flatMap(([, name]) => [numberColumn(`${name} before`), numberColumn('After')]),
+    ],
+    rows: [
+      rowOf('All rows', before.overall, after.overall),
+      ...after.groups
+        .filter(({ group }) => kept.has(group))
+        .map((quality) =>
+          rowOf(
+            labelText(quality.group),
+            before.groups.find(({ group }) => group === quality.group),
+            quality,
+          ),
+        ),
+    ],
+  };
+}
+
+function rowOf(label: string, before: CalibrationQuality | undefined, after: CalibrationQuality): string[] {
+  const pairs = MEASURES.flatMap(([key]) => [tableNumber(before?.[key]), tableNumber(after[key])]);
+  return [label, tableCount(after.n), tableValue(after.positiveRate, 'share'), ...pairs];
+}
+
+function pictureOf({ curves: { before, after } }: TableCalibration): ReportBlock {
+  const panels = before.groups.map(({ group, n, bins }) => ({
+    label: group,
+    n,
+    before: bins,
+    after: after.groups.find((other) => other.group === group)?.bins,
+  }));
+  return { kind: 'picture', chart: () => reliabilityChart(panels, { level: before.level }) };
+}
+
+function fallbackBlocks({ fallbacks }: TableCalibration): ReportBlock[] {
+  const labels = Object.keys(fallbacks);
+  if (labels.length === 0) return [{ kind: 'paragraph', text: 'Every group has a calibrator of its own.' }];
+  const shown = labels.slice(0, MOST_LISTED);
+  const rest = shown.length < labels.length ? `: the first ${String(MOST_LISTED)} of ${tableCount(labels.length)}` : '';
+  return [
+    {
+      kind: 'table',
+      caption: `Groups under the calibrator of all rows${rest}`,
+      columns: [{ name: 'Group' }, numberColumn('n'), { name: 'Reason' }],
+      rows: shown.map((label) => [
+        labelText(label),
+        tableCount(own(fallbacks, label)?.n),
+        own(fallbacks, label)?.reason ?? '',
+      ]),
+    },
+  ];
+}
+
+function notes({ warnings }: TableCalibration): ReportBlock[] {
+  return warnings.length === 0 ? [] : [{ kind: 'note', title: 'Warnings', items: cutItems(warnings.map(capital)) }];
+}
+
+/** What calibration is, and which scores of all rows became worse by it. */
+function priceOf({ before, after }: TableCalibration): string[] {
+  const worse = MEASURES.filter(([key]) => after.overall[key] > before.overall[key]);
+  return [
+    ...PRICE,
+    ...worse.map(
+      ([key, name]) =>
+        `The ${name.toLowerCase()} of all rows rose from ${tableNumber(before.overall[key])} to ${tableNumber(after.overall[key])}.`,
+    ),
+  ];
+}
+
+const PRICE: readonly string[] = [
+  'Calibration makes a score near 0.7 mean 70% in every group. It constrains no gap of decisions: where the shares of positives differ, equal calibration and equal rates exclude each other, but for scores without error.',
+  'It needs the group of a row at the time of the decision, and it changes which rows lie above a threshold.',
+];
+
+const READING: readonly string[] = [
+  'The calibration error is the mean distance between scores and shares of positives over ten bins. Chance inflates it in small groups: compare before with after, not group with group.',
+  'The Brier score and the log loss also count how well scores tell rows apart; smaller is better for all three.',
+  'In the pictures, dots on the diagonal are calibrated; bars are the intervals of single bins.',
+];
+
+function madeOf(calibration: TableCalibration): [name: string, value: string][] {
+  const { calibrator, folds, trainSize, seed, n, nDropped } = calibration;
+  return [
+    ['evenhand', VERSION],
+    ['Method', calibrator.method],
+    ['Least rows of a group', tableCount(calibrator.minSamples)],
+    ['Folds', folds === null ? 'none' : String(folds)],
+    ['Share trained on', trainSize === null ? 'all' : tableValue(trainSize, 'share')],
+    ['Seed', String(seed)],
+    ['Rows', tableCount(n)],
+    ['Rows left out', `${tableCount(nDropped)} (score, label or group missing)`],
+  ];
+}

@@ -1,0 +1,82 @@
+import { reliabilityChart } from '../../charts/reliability-chart.ts';
+import type { Chart } from '../../charts/chart.ts';
+import { computeMetric } from '../../metrics/compute-metric.ts';
+import type { MetricResult } from '../../metrics/metric-result.ts';
+import type { CategoricalColumn } from '../../table/index.ts';
+import type { ReportBlock } from '../document/report-document.ts';
+import { labelText } from '../document/report-text.ts';
+import type { WorkflowFindings } from '../workflow/workflow-result.ts';
+import { compareGroups } from './group-comparison.ts';
+import { groupTable } from './group-table.ts';
+
+/** Bins of fewer rows would show chance. */
+const CURVES = { minBinSize: 20 };
+
+/** What may be shown of the scores of both models. */
+interface Scores {
+  readonly before: Float64Array;
+  readonly after: Float64Array;
+  readonly y: Uint8Array | Float64Array;
+  readonly minGroupSize: number;
+}
+
+/** Whether scores mean what they say, by group, before and after; where that cannot be shown, why. */
+export function calibrationBlocks(findings: WorkflowFindings): ReportBlock[] {
+  const { predictions, yTest, groupsTest, minGroupSize, config } = findings;
+  const { baselineScores: before, finalScores: after } = predictions;
+  if (before === null || after === null) return [];
+  if (config.training?.method === 'reductions') return [{ kind: 'paragraph', text: MIXTURE }];
+  const scores: Scores = { before, after, y: yTest, minGroupSize };
+  return [
+    { kind: 'paragraph', text: MEANING },
+    // Crossings have their rates above; their panels would be many and of few rows.
+    ...config.sensitive.flatMap((attribute) => {
+      const groups = Object.hasOwn(groupsTest, attribute) ? groupsTest[attribute] : undefined;
+      return groups === undefined ? [] : attributeBlocks(attribute, groups, scores);
+    }),
+  ];
+}
+
+const MIXTURE =
+  'Not shown: the final model is a mixture, and its score is the probability of a positive randomised decision, not of a positive outcome. Such a score has no calibration.';
+
+const MEANING =
+  'A score is calibrated where, of the rows with scores near 0.7, about 70% are positive. The calibration error is the mean distance of the two over ten bins; it is inflated by chance in small groups, so compare before with after, not group with group. An equal error in all groups is not equal rates of decisions.';
+
+function attributeBlocks(attribute: string, groups: CategoricalColumn, scores: Scores): ReportBlock[] {
+  const { y, minGroupSize } = scores;
+  const measure = (yScore: Float64Array): Readonly<Record<string, MetricResult>> => ({
+    calibration_difference: computeMetric(
+      'calibration_difference',
+      { yTrue: y, yScore, sensitive: groups },
+      { minGroupSize, withCi: false },
+    ),
+  });
+  const comparisons = compareGroups(measure(scores.before), measure(scores.after));
+  const kept = comparisons[0]?.groups.map(({ label }) => label) ?? [];
+  if (kept.length === 0) return [{ kind: 'paragraph', text: `No group by ${labelText(attribute)} is large enough.` }];
+  return [
+    { kind: 'picture', chart: () => chartOf(attribute, groups, scores, new Set(kept)) },
+    ...comparisons.map((comparison) => groupTable(comparison, attribute)),
+  ];
+}
+
+async function chartOf(
+  attribute: string,
+  groups: CategoricalColumn,
+  { before, after, y }: Scores,
+  kept: ReadonlySet<string>,
+): Promise<Chart> {
+  const { reliabilityCurve } = await import('../../training/postprocessing/calibrator/reliability-curve.ts');
+  const from = await reliabilityCurve(before, y, groups, CURVES);
+  const to = await reliabilityCurve(after, y, groups, CURVES);
+  const panels = from.groups
+    .filter(({ group }) => kept.has(group))
+    .map(({ group, n, bins }) => ({
+      label: group,
+      n,
+      before: bins,
+      after: to.groups.find((other) => other.group === group)?.bins,
+    }));
+  return reliabilityChart(panels, { title: `Reliability of scores by ${attribute}`, level: from.level });
+}

@@ -1,0 +1,124 @@
+import { ValueError } from '../../exceptions/index.ts';
+import { markdownTable, escapeMarkdown } from '../../metrics/markdown-table.ts';
+import { inWords, metricToMarkdown } from '../../metrics/metric-markdown.ts';
+import type { MetricResultFields } from '../../metrics/metric-result-fields.ts';
+import { documentToMarkdown } from '../document/document-to-markdown.ts';
+import { labelText } from '../document/report-text.ts';
+import { tableNumber } from '../html/report-numbers.ts';
+import type { FileValidation } from '../validate-file.ts';
+import { validationToMarkdown } from '../validation-report.ts';
+import type { WorkflowFindings } from '../workflow/workflow-result.ts';
+import { rangeText } from './change-words.ts';
+import { workflowDocument } from './workflow-document.ts';
+
+/** What {@link toMarkdownReport} makes a report of. */
+export type ReportedFindings =
+  MetricResultFields | Readonly<Record<string, MetricResultFields>> | FileValidation | WorkflowFindings;
+
+/** Options of {@link toMarkdownReport}. */
+export interface MarkdownReportOptions {
+  /**
+   * Above the report.
+   * @defaultValue what kind of findings they are
+   */
+  readonly title?: string | undefined;
+  /**
+   * What was measured, for the line under the title.
+   * @defaultValue not said
+   */
+  readonly source?: string | undefined;
+}
+
+/**
+ * What was found as a Markdown report: of one metric or several their values,
+ * intervals, groups and exclusions; of a validated file the verdict before
+ * them; of a workflow baseline, final and change. Labels and names from data
+ * are escaped, and an undefined metric stands there in words, with its reason.
+ * @param findings a metric, metrics by name, what `validateFile` gave, or what `executeWorkflow` gave
+ * @throws {ValueError} for anything else
+ * @example
+ * ```ts
+ * import { demographicParityDifference } from 'evenhand/metrics';
+ * import { toMarkdownReport } from 'evenhand/integration';
+ *
+ * const result = demographicParityDifference([1, 0, 1, 1], ['a', 'a', 'b', 'b'], { minGroupSize: 2, withCi: false });
+ * const [title, , source, , metric, , value] = toMarkdownReport(result, { source: 'four decisions' }).split('\n');
+ * console.log([title, source, metric, value].join('\n'));
+ * // # Fairness report
+ * // Source: four decisions
+ * // ### Demographic parity difference
+ * // **0.5000**, risk ratio 2.00
+ * ```
+ */
+export function toMarkdownReport(findings: ReportedFindings, options: MarkdownReportOptions = {}): string {
+  if (isWorkflow(findings)) return workflowReport(findings, options);
+  if (isValidation(findings)) return validationReport(findings, options);
+  const results = isMetric(findings) ? [findings] : metricsOf(findings);
+  return [
+    ...opening(options.title ?? 'Fairness report', options.source),
+    ...(results.length < 2 ? [] : [overview(results)]),
+    ...results.map(metricToMarkdown),
+    'A difference of 0, or a ratio of 1, means equal rates over the groups compared. It says nothing of groups that were excluded, or of why rates differ.',
+  ]
+    .join('\n\n')
+    .concat('\n');
+}
+
+function workflowReport(findings: WorkflowFindings, { title, source }: MarkdownReportOptions): string {
+  const found = workflowDocument(findings);
+  const subject = source === undefined ? found.subject : `${source}: ${found.subject}`;
+  return documentToMarkdown({ ...found, title: title ?? found.title, subject });
+}
+
+/** The validation's own report, with the words that were given in place of its own. */
+function validationReport(validation: FileValidation, { title, source }: MarkdownReportOptions): string {
+  const [, , , , ...rest] = validationToMarkdown(validation, '').split('\n');
+  return [...opening(title ?? 'Fairness validation', source), rest.join('\n')].join('\n\n');
+}
+
+function opening(title: string, source: string | undefined): string[] {
+  return [`# ${escapeMarkdown(title)}`, ...(source === undefined ? [] : [`Source: ${escapeMarkdown(source)}`])];
+}
+
+/** All values at a glance. */
+function overview(results: readonly MetricResultFields[]): string {
+  return markdownTable(
+    ['Metric', 'Value', 'Interval', 'Groups excluded'],
+    results.map(({ metric, value, ci, excluded, undefinedReason }) => [
+      escapeMarkdown(inWords(metric)),
+      undefinedReason === null ? tableNumber(value) : 'undefined',
+      ci === null ? 'none' : rangeText(ci),
+      String(Object.keys(excluded).length),
+    ]),
+  );
+}
+
+function metricsOf(findings: unknown): MetricResultFields[] {
+  const entries = isObject(findings) ? Object.entries(findings) : [];
+  const odd = entries.find(([, value]) => !isMetric(value));
+  if (entries.length > 0 && odd === undefined) return entries.map(([, value]) => value as MetricResultFields);
+  const got = odd === undefined ? 'nothing' : `something else under '${labelText(odd[0])}'`;
+  throw new ValueError(
+    `The findings parameter must be a metric, metrics by name, a validation or a workflow. Got ${got} instead.`,
+    {
+      context: { parameter: 'findings' },
+      suggestion: 'Give a MetricResult, an object of them, or what validateFile or executeWorkflow returned.',
+    },
+  );
+}
+
+function isMetric(value: unknown): value is MetricResultFields {
+  return isObject(value) && typeof value['metric'] === 'string' && isObject(value['perGroup']);
+}
+
+function isValidation(value: unknown): value is FileValidation {
+  return isObject(value) && isObject(value['attributes']) && isObject(value['verdicts']);
+}
+
+function isWorkflow(value: unknown): value is WorkflowFindings {
+  return isObject(value) && isObject(value['validation']) && isObject(value['baselineMetrics']);
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
+}

@@ -1,0 +1,86 @@
+import { inWords } from '../../metrics/metric-markdown.ts';
+import type { ReportVerdict } from '../document/report-document.ts';
+import { labelText } from '../document/report-text.ts';
+import { tableNumber } from '../html/report-numbers.ts';
+import type { ValidationResult, WorkflowFindings, WorkflowMetrics } from '../workflow/workflow-result.ts';
+import { signedValue, unevenness } from './change-words.ts';
+
+/** The verdict of the gate, what changed, and what was paid for it: three sentences to read first. */
+export function workflowVerdict(findings: WorkflowFindings): ReportVerdict {
+  const { validation, baselineMetrics, finalMetrics } = findings;
+  const { passed, threshold } = validation;
+  const kind = passed === null ? 'none' : passed ? 'pass' : 'fail';
+  const title =
+    passed === null
+      ? 'No threshold, no verdict'
+      : `${passed ? 'PASS' : 'FAIL'} at threshold ${threshold === null ? 'none' : String(threshold)}`;
+  return {
+    kind,
+    title,
+    sentences: [
+      ...(passed === null ? ['This report measures and does not judge.'] : [judged(findings)]),
+      improvement(validation, Object.keys(finalMetrics.attributes).length),
+      cost(baselineMetrics, finalMetrics),
+    ].filter((sentence) => sentence !== ''),
+  };
+}
+
+function judged({ validation, finalMetrics }: WorkflowFindings): string {
+  const { message, verdict, attribute } = validation;
+  const caution =
+    verdict.straddles && !message.includes('straddles')
+      ? ' The interval straddles the threshold: another sample could turn this verdict.'
+      : '';
+  const attributes = Object.keys(finalMetrics.attributes).length;
+  const place =
+    attributes < 2 || message.includes('Judged by')
+      ? ''
+      : ` Judged by ${labelText(attribute)}, the worst of ${String(attributes)} attributes.`;
+  return `${message}${caution}${place}`;
+}
+
+/** How the judged metric changed; the sign of a percentage is easily read the wrong way round, so it is put in words. */
+function improvement(validation: ValidationResult, attributes: number): string {
+  const { metric, baselineMetricValue: from, finalMetricValue: to, improvementPercent: percent } = validation;
+  const which = attributes < 2 ? '' : ` (the worst of ${String(attributes)} attributes)`;
+  const values = `${inWords(metric)}${which} went from ${tableNumber(from)} to ${tableNumber(to)}`;
+  if (percent === null || !Number.isFinite(percent)) {
+    const isEven = Number.isFinite(to) && unevenness(metric.endsWith('_ratio'), from) === 0;
+    const reason = isEven ? 'the value before is even' : 'one of the two is undefined';
+    return `${values}. Improvement in per cent: none, because ${reason}.`;
+  }
+  const isRatio = metric.endsWith('_ratio');
+  const [before, after] = [unevenness(isRatio, from), unevenness(isRatio, to)];
+  const found = after === before ? 'unchanged' : after < before ? 'reduced' : 'increased';
+  const measured = isRatio ? ', of the distance from 1' : '';
+  return `Unfairness ${found}: ${values}. Improvement: ${percentText(percent)} (negative is a reduction in unfairness${measured}).`;
+}
+
+function percentText(percent: number): string {
+  const size = Math.abs(percent).toFixed(1);
+  return `${Number(size) === 0 ? '' : percent < 0 ? '\u2212' : '+'}${size}%`;
+}
+
+/** What accuracy, or the error, became: constraints are paid for there. */
+export function cost(baseline: WorkflowMetrics, final: WorkflowMetrics): string {
+  if (baseline.accuracy !== null && final.accuracy !== null) {
+    return `Accuracy went from ${share(baseline.accuracy)} to ${share(final.accuracy)}: ${signedValue(
+      final.accuracy - baseline.accuracy,
+      'share',
+    )} on the same ${rows(final.n)}.`;
+  }
+  if (baseline.meanAbsoluteError === null || final.meanAbsoluteError === null) return '';
+  const [from, to] = [baseline.meanAbsoluteError, final.meanAbsoluteError];
+  return `The mean absolute error went from ${tableNumber(from)} to ${tableNumber(to)}: ${signedValue(
+    to - from,
+    'number',
+  )} on the same ${rows(final.n)}.`;
+}
+
+function share(value: number): string {
+  return `${(100 * value).toFixed(2)}%`;
+}
+
+function rows(n: number): string {
+  return `${n.toLocaleString('en-US')} held-out ${n === 1 ? 'row' : 'rows'}`;
+}

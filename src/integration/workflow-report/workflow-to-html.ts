@@ -1,0 +1,43 @@
+import { type DrawChart, documentToHtml } from '../document/document-to-html.ts';
+import type { WorkflowFindings } from '../workflow/workflow-result.ts';
+import { workflowDocument } from './workflow-document.ts';
+
+/** Options of {@link workflowToHtml}. */
+export interface WorkflowHtmlOptions {
+  /**
+   * Draws a chart as SVG.
+   * @defaultValue ECharts, on the host
+   */
+  readonly draw?: DrawChart | undefined;
+}
+
+/**
+ * What a workflow found as an HTML page that stands alone: what
+ * `workflowToMarkdown` says, and pictures: each group's rates before and after
+ * with intervals, accuracy against unfairness, and the reliability of scores.
+ * Nothing is loaded from elsewhere, and the same findings give the same bytes.
+ *
+ * Without echarts the page has tables only, and says so.
+ * @example
+ * ```ts
+ * import { executeWorkflow, sampleData } from 'evenhand';
+ * import { workflowToHtml } from 'evenhand/integration';
+ *
+ * const result = await executeWorkflow(
+ *   {
+ *     sensitive: ['gender'],
+ *     features: ['education', 'experience', 'union'],
+ *     pipeline: [{ name: 'reweigh', transformer: 'ReweighingTransformer' }],
+ *     training: { method: 'reductions', targetColumn: 'wage_above_median' },
+ *     validationThreshold: 0.3,
+ *   },
+ *   sampleData('cps-wages'),
+ * );
+ * const html = await workflowToHtml(result);
+ * console.log(html.startsWith('<!doctype html>'), html.includes('<svg role="img"'));
+ * // true true
+ * ```
+ */
+export async function workflowToHtml(findings: WorkflowFindings, options: WorkflowHtmlOptions = {}): Promise<string> {
+  return documentToHtml(workflowDocument(findings), options.draw);
+}

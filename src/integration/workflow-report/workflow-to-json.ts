@@ -1,0 +1,161 @@
+import type { MetricResult, MetricResultJson } from '../../metrics/index.ts';
+import { pipelineConfigToJson } from '../../pipeline/config/pipeline-config-json.ts';
+import type { ValidationResult, WorkflowFindings, WorkflowMetrics } from '../workflow/workflow-result.ts';
+
+/** The metrics of one step of a workflow on the wire. */
+export interface WorkflowMetricsJson {
+  readonly n: number;
+  readonly accuracy: number | null;
+  readonly mean_absolute_error: number | null;
+  /** Each metric by its name; of several attributes the worst one's. */
+  readonly metrics: Readonly<Record<string, MetricResultJson>>;
+  readonly attributes: Readonly<Record<string, Readonly<Record<string, MetricResultJson>>>>;
+}
+
+/** The verdict on the wire; a value that is undefined is null, with its reason. */
+export interface WorkflowValidationJson {
+  readonly passed: boolean | null;
+  readonly status: 'pass' | 'fail' | 'undefined' | null;
+  readonly metric: string;
+  readonly attribute: string;
+  readonly baseline_metric_value: number | null;
+  readonly baseline_undefined_reason: string | null;
+  readonly final_metric_value: number | null;
+  readonly final_undefined_reason: string | null;
+  readonly threshold: number | null;
+  readonly comparator: string | null;
+  /** 100 (final - baseline) / |baseline|, negative when unfairness falls. */
+  readonly improvement_percent: number | null;
+  readonly message: string;
+  readonly straddles: boolean;
+}
+
+/** What a workflow writes to `workflow_results.json`. */
+export interface WorkflowJson {
+  readonly validation: WorkflowValidationJson;
+  readonly baseline_metrics: WorkflowMetricsJson;
+  readonly final_metrics: WorkflowMetricsJson;
+  readonly config: Readonly<Record<string, unknown>>;
+  readonly seed: number;
+  readonly transformers_applied: readonly string[];
+  readonly task: 'binary' | 'regression';
+  readonly method: string | null;
+  readonly target: string | null;
+  readonly positive_label: string | null;
+  readonly constraint: Readonly<Record<string, unknown>> | null;
+  readonly class_weight: WorkflowFindings['classWeight'];
+  readonly decision_threshold: number | null;
+  readonly min_group_size: number;
+  readonly split: {
+    readonly n_train: number;
+    readonly n_test: number;
+    readonly n_dropped: number;
+    readonly train_size: number;
+    readonly seed: number;
+  };
+  readonly features: { readonly baseline: readonly string[]; readonly final: readonly string[] };
+  readonly trade_off: readonly Readonly<Record<string, unknown>>[];
+  readonly warnings: readonly string[];
+}
+
+/**
+ * What a workflow found as JSON has it: snake_case, an undefined value as null.
+ * No time stands in it, so that two runs of one seed are equal byte for byte.
+ * What is undefined is null; `undefined_reason` of a metric, and
+ * `baseline_undefined_reason` and `final_undefined_reason` of the verdict, say why.
+ * @example
+ * ```ts
+ * import { executeWorkflow, sampleData } from 'evenhand';
+ * import { workflowToJson } from 'evenhand/integration';
+ *
+ * const result = await executeWorkflow(
+ *   {
+ *     sensitive: ['gender'],
+ *     features: ['education', 'experience', 'union'],
+ *     pipeline: [{ name: 'reweigh', transformer: 'ReweighingTransformer' }],
+ *     training: { method: 'reductions', targetColumn: 'wage_above_median' },
+ *     validationThreshold: 0.3,
+ *   },
+ *   sampleData('cps-wages'),
+ * );
+ * const { validation, split } = workflowToJson(result);
+ * console.log(validation.passed, validation.metric, split.n_test);
+ * // true demographic_parity_difference 107
+ * ```
+ */
+export function workflowToJson(findings: WorkflowFindings): WorkflowJson {
+  const { config, split, features } = findings;
+  return {
+    validation: validationToJson(findings),
+    baseline_metrics: metricsToJson(findings.baselineMetrics),
+    final_metrics: metricsToJson(findings.finalMetrics),
+    config: pipelineConfigToJson(config),
+    seed: findings.seed,
+    transformers_applied: findings.transformersApplied,
+    task: findings.task,
+    method: config.training?.method ?? null,
+    target: config.training?.targetColumn ?? null,
+    positive_label: config.training?.positiveLabel ?? null,
+    constraint: findings.constraint,
+    class_weight: findings.classWeight,
+    decision_threshold: findings.decisionThreshold,
+    min_group_size: findings.minGroupSize,
+    split: {
+      n_train: split.train.length,
+      n_test: split.test.length,
+      n_dropped: split.nDropped,
+      train_size: split.trainSize,
+      seed: split.seed,
+    },
+    features,
+    trade_off: findings.tradeOff.map(({ label, accuracy, unfairness, kind }) => ({
+      label,
+      kind,
+      accuracy: finiteOrNull(accuracy),
+      unfairness: finiteOrNull(unfairness),
+    })),
+    warnings: findings.warnings,
+  };
+}
+
+function validationToJson({ validation, baselineMetrics, finalMetrics }: WorkflowFindings): WorkflowValidationJson {
+  const { metric, verdict } = validation;
+  return {
+    passed: validation.passed,
+    status: verdict.status,
+    metric,
+    attribute: validation.attribute,
+    baseline_metric_value: finiteOrNull(validation.baselineMetricValue),
+    baseline_undefined_reason: reasonOf(baselineMetrics, validation),
+    final_metric_value: finiteOrNull(validation.finalMetricValue),
+    final_undefined_reason: reasonOf(finalMetrics, validation),
+    threshold: validation.threshold,
+    comparator: verdict.comparator,
+    improvement_percent: validation.improvementPercent === null ? null : finiteOrNull(validation.improvementPercent),
+    message: validation.message,
+    straddles: verdict.straddles,
+  };
+}
+
+/** Why the judged metric is undefined in one step. */
+function reasonOf({ metrics }: WorkflowMetrics, { metric }: ValidationResult): string | null {
+  return Object.hasOwn(metrics, metric) ? (metrics[metric]?.undefinedReason ?? null) : null;
+}
+
+function metricsToJson({ n, accuracy, meanAbsoluteError, metrics, attributes }: WorkflowMetrics): WorkflowMetricsJson {
+  return {
+    n,
+    accuracy,
+    mean_absolute_error: meanAbsoluteError,
+    metrics: resultsToJson(metrics),
+    attributes: Object.fromEntries(Object.entries(attributes).map(([name, own]) => [name, resultsToJson(own)])),
+  };
+}
+
+function resultsToJson(results: Readonly<Record<string, MetricResult>>): Record<string, MetricResultJson> {
+  return Object.fromEntries(Object.entries(results).map(([name, result]) => [name, result.toJSON()]));
+}
+
+function finiteOrNull(value: number): number | null {
+  return Number.isFinite(value) ? value : null;
+}

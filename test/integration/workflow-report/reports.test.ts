@@ -1,0 +1,369 @@
+import { expect } from 'chai';
+
+import { DependencyError } from '../../../src/exceptions/index.ts';
+import { workflowToHtml, workflowToMarkdown } from '../../../src/integration/workflow-report/index.ts';
+import type { WorkflowFindings } from '../../../src/integration/workflow/workflow-result.ts';
+import { type Cell, findingsOf, HOSTILE_LABELS, hostileFindings } from './findings.ts';
+import { columnCounts, headingsOf, tableUnder, unbalancedTags } from './report-checks.ts';
+
+const two = (before: Cell['before'], after: Cell['after']): readonly Cell[] => [
+  { groups: { sex: 'female' }, n: 100, positives: 50, before: [20, 10], after: [20, 10] },
+  { groups: { sex: 'male' }, n: 100, positives: 50, before, after },
+];
+const bySex = { attributes: [['sex']], metrics: ['demographic_parity_difference'] } as const;
+
+/** A regression's findings: errors in place of accuracy, no scores, no trade-off. */
+function regressionFindings(): WorkflowFindings {
+  const plain = findingsOf();
+  return {
+    ...plain,
+    task: 'regression',
+    classWeight: null,
+    baselineMetrics: { ...plain.baselineMetrics, accuracy: null, meanAbsoluteError: 2.5 },
+    finalMetrics: { ...plain.finalMetrics, accuracy: null, meanAbsoluteError: 2.75 },
+    predictions: { ...plain.predictions, baselineScores: null, finalScores: null },
+    tradeOff: [],
+  };
+}
+
+function mixtureFindings(): WorkflowFindings {
+  const plain = findingsOf();
+  return {
+    ...plain,
+    config: { ...plain.config, training: { method: 'reductions', targetColumn: 'y', params: {} } },
+    tradeOff: [
+      ...plain.tradeOff,
+      ...Array.from({ length: 60 }, (_, place) => ({
+        label: `predictor ${String(place + 1)}`,
+        accuracy: 0.7 + place / 1000,
+        unfairness: place === 7 ? NaN : place / 200,
+        kind: 'candidate' as const,
+      })),
+    ],
+  };
+}
+
+/** Five thousand groups, of which the place decides the rate. */
+function manyGroups(): WorkflowFindings {
+  return findingsOf({
+    cells: Array.from({ length: 5000 }, (_, place) => ({
+      groups: { county: `c${String(place).padStart(4, '0')}` },
+      n: 2,
+      positives: 1,
+      before: [1, 0],
+      after: [place % 2, 0],
+    })),
+    attributes: [['county']],
+    metrics: ['demographic_parity_difference'],
+    minGroupSize: 2,
+  });
+}
+
+const cases: Readonly<Record<string, WorkflowFindings>> = {
+  'a workflow that passes': findingsOf(),
+  'one that fails': findingsOf({ threshold: 0.01 }),
+  'one without a threshold': findingsOf({ threshold: undefined }),
+  'an undefined metric': findingsOf({ minGroupSize: 500 }),
+  'a regression': regressionFindings(),
+  'a mixture': mixtureFindings(),
+  'hostile names and labels': hostileFindings(),
+  'no training section, no step, no feature': findingsOf({
+    changes: {
+      config: { ...findingsOf().config, training: undefined, pipeline: [] },
+      transformersApplied: [],
+      features: { baseline: [], final: [] },
+      constraint: null,
+      warnings: [],
+      tradeOff: [],
+    },
+  }),
+};
+
+for (const [title, findings] of Object.entries(cases)) {
+  describe(`the reports of ${title}`, () => {
+    const markdown = workflowToMarkdown(findings);
+    let html = '';
+    before(async () => {
+      html = await workflowToHtml(findings);
+    });
+
+    it('have the verdict first, then each step under its name', () => {
+      const steps = ['What changed', 'Baseline (Step 1)', 'Pipeline and training (Step 2)', 'Final (Step 3)'];
+      expect(headingsOf(markdown).slice(0, 5)).to.deep.equal(['Fairness workflow', ...steps]);
+      expect(markdown.indexOf('\n**')).to.be.lessThan(markdown.indexOf('\n## '));
+      expect(html.indexOf('class="verdict')).to.be.lessThan(html.indexOf('What changed'));
+    });
+
+    it('show no number that is none', () => {
+      for (const text of [markdown, html]) {
+        expect(text.match(/.{0,80}(?:NaN|Infinity|\[object|\bnull\b|\bundefined%).{0,40}/g) ?? []).to.deep.equal([]);
+      }
+    });
+
+    it('are the same twice, with no time in them', async () => {
+      expect(workflowToMarkdown(findings)).to.equal(markdown);
+      expect(await workflowToHtml(findings)).to.equal(html);
+    });
+
+    it('have tables whose rows are all as wide as their headers, and text that is no markup', () => {
+      for (const counts of columnCounts(markdown)) expect(new Set(counts).size).to.equal(1);
+      expect(markdown).to.not.match(/(?<!\\)</);
+      expect(unbalancedTags(html)).to.deep.equal([]);
+      expect(html).to.not.match(/<script|<link|<iframe|<img|@import|url\((?!#)|https?:/i);
+      expect(html.replaceAll(/="[^"]*"/g, '=""')).to.not.match(/<[^>]* (?:src|srcset|on[a-z]+|(?:xlink:)?href)=/i);
+    });
+
+    it('never say that a method removes bias', () => {
+      expect(markdown).to.not.match(/remov\w* (?:the )?(?:bias|unfairness|discrimination)|\bis fair\b|\bdebias/i);
+    });
+
+    it('as a page give every id once, every picture a name and every header a scope', () => {
+      const ids = Array.from(html.matchAll(/ id="([^"]*)"/g), ([, id]) => id);
+      expect(new Set(ids).size).to.equal(ids.length);
+      for (const [, target] of html.matchAll(/aria-labelledby="([^"]*)"/g)) expect(ids).to.include(target);
+      for (const [svg] of html.matchAll(/<svg[^>]*>/g)) expect(svg).to.match(/^<svg role="img" aria-label="[^"]+"/);
+      for (const [header] of html.matchAll(/<th[ >][^>]*>/g)) expect(header).to.match(/ scope="(?:row|col)"/);
+    });
+  });
+}
+
+describe('workflowToMarkdown', () => {
+  it('tells a reduction from an increase and from none, by hand from 30 of 100 and 50, 35 or 30 of 100', () => {
+    // |30% - 50%| = 0.2 before; 0.05 after is a change of -75%, 0.3 one of +50%.
+    const said = (before: Cell['before'], after: Cell['after']): string =>
+      workflowToMarkdown(findingsOf({ ...bySex, cells: two(before, after) }));
+    expect(said([40, 10], [25, 10])).to.include(
+      'Unfairness reduced: Demographic parity difference went from 0.2000 to 0.0500. Improvement: \u221275.0% (negative is a reduction in unfairness).',
+    );
+    expect(said([40, 10], [45, 15]))
+      .to.include('Unfairness increased')
+      .and.include('Improvement: +50.0%');
+    expect(said([40, 10], [40, 10]))
+      .to.include('Unfairness unchanged')
+      .and.include('Improvement: 0.0%');
+    expect(said([20, 10], [40, 10])).to.include('Improvement in per cent: none, because the value before is even.');
+  });
+
+  it('of a ratio tells the change of its distance from 1: 20 of 100 to 40 of 100, then to 25, is 0.5 to 0.2', () => {
+    const cells: readonly Cell[] = [
+      { groups: { sex: 'female' }, n: 100, positives: 50, before: [15, 5], after: [15, 5] },
+      { groups: { sex: 'male' }, n: 100, positives: 50, before: [30, 10], after: [20, 5] },
+    ];
+    const findings = findingsOf({
+      attributes: [['sex']],
+      metrics: ['demographic_parity_ratio'],
+      cells,
+      threshold: 0.7,
+    });
+    const validation = { ...findings.validation, improvementPercent: (100 * (0.2 - 0.5)) / 0.5 };
+    const markdown = workflowToMarkdown({
+      ...findings,
+      validation,
+      tradeOff: [
+        { label: 'final', kind: 'final', accuracy: 0.6, unfairness: 0.2 },
+        { label: 'baseline', kind: 'baseline', accuracy: 0.7, unfairness: 0.5 },
+      ],
+    });
+    expect(markdown).to.include('PASS at threshold 0.7').and.include('+0.3000, nearer to 1');
+    expect(markdown).to.include(
+      'Unfairness reduced: Demographic parity ratio went from 0.5000 to 0.8000. Improvement: \u221260.0% (negative is a reduction in unfairness, of the distance from 1).',
+    );
+    expect(tableUnder(markdown, 'Accuracy against unfairness')).to.deep.equal([
+      ['baseline', 'baseline', '70.00%', '0.5000'],
+      ['final', 'final', '60.00%', '0.2000'],
+    ]);
+  });
+
+  it('says what accuracy became in points: (40 + 40 + 40 + 40) / 200 to 12.5 points less', () => {
+    const findings = findingsOf({
+      ...bySex,
+      cells: [
+        { groups: { sex: 'female' }, n: 100, positives: 50, before: [40, 10], after: [40, 10] },
+        { groups: { sex: 'male' }, n: 100, positives: 50, before: [40, 10], after: [20, 15] },
+      ],
+    });
+    expect(workflowToMarkdown(findings)).to.include(
+      'Accuracy went from 80.00% to 67.50%: \u221212.50 points on the same 200 held-out rows.',
+    );
+  });
+
+  it('puts every metric of every attribute in one table, the judged one marked', () => {
+    const rows = tableUnder(workflowToMarkdown(findingsOf()), 'Baseline, final and change');
+    expect(rows.map(([attribute, metric]) => `${attribute}: ${metric}`)).to.deep.equal([
+      'All rows: Accuracy',
+      'sex: Demographic parity difference',
+      'sex: Equalized odds difference',
+      'race: Demographic parity difference',
+      'race: Equalized odds difference',
+      'sex||race: Demographic parity difference (judged)',
+      'sex||race: Equalized odds difference',
+    ]);
+    // Women 20 of 100, men 64 of 132; after 30 of 100 and 46 of 132.
+    const [, demographic] = rows;
+    expect([demographic?.[2], demographic?.[4], demographic?.[6]]).to.deep.equal([
+      '0.2848',
+      '0.0485',
+      '\u22120.2364, smaller gap',
+    ]);
+    // 0.125 - 0.0909 is larger than 0.1212 - 0.1224 in size: the regression is named.
+    expect(rows.some((row) => row[6]?.endsWith('larger gap'))).to.equal(true);
+  });
+
+  it('gives the accuracy the interval of Wilson: 8 of 10 is 49.02% to 94.33% (Wilson 1927, z = 1.96)', () => {
+    const findings = findingsOf({
+      ...bySex,
+      cells: [
+        { groups: { sex: 'a' }, n: 5, positives: 5, before: [4, 0], after: [4, 0] },
+        { groups: { sex: 'b' }, n: 5, positives: 5, before: [4, 0], after: [4, 0] },
+      ],
+      minGroupSize: 2,
+    });
+    expect(tableUnder(workflowToMarkdown(findings), 'Baseline, final and change')[0]?.slice(2, 4)).to.deep.equal([
+      '80.00%',
+      '49.02% to 94.33%',
+    ]);
+  });
+
+  it("gives each group's rates before and after with the rows they come from", () => {
+    const rows = tableUnder(workflowToMarkdown(findingsOf()), 'Selection rate by sex');
+    expect(rows.map((row) => [row[0], row[1], row[2], row[4], row[6]])).to.deep.equal([
+      ['female', '100', '20.00%', '30.00%', '+10.00 points'],
+      ['male', '132', '48.48%', '34.85%', '\u221213.64 points'],
+    ]);
+  });
+
+  it('lists who took no part, with rows, metrics and reason', () => {
+    const [row] = tableUnder(
+      workflowToMarkdown(findingsOf()),
+      'Excluded by race: groups, or single rates of groups, that took no part',
+    );
+    expect(row?.slice(0, 4)).to.deep.equal([
+      'other',
+      '12',
+      'Demographic parity difference, Equalized odds difference',
+      'before and after',
+    ]);
+    expect(row?.[4]).to.include('30');
+  });
+
+  it('says why a metric is undefined, and that this is no pass', () => {
+    const markdown = workflowToMarkdown(findingsOf({ minGroupSize: 500 }));
+    expect(markdown).to.match(/\*\*FAIL at threshold 0\.1\*\*/);
+    expect(markdown).to.match(/Final: Demographic parity difference by sex is undefined: [^.]+/);
+    expect(tableUnder(markdown, 'Baseline, final and change')[1]?.slice(2)).to.deep.equal([
+      'undefined',
+      'none',
+      'undefined',
+      'none',
+      'undefined',
+    ]);
+  });
+
+  it('has the caution where the interval straddles the threshold, once, and not where it does not', () => {
+    const straddling = findingsOf();
+    const caution = /another sample could turn this verdict/g;
+    expect(workflowToMarkdown(straddling).match(caution)).to.have.length(1);
+    const bare = { ...straddling, validation: { ...straddling.validation, message: 'PASS: 0.0571 is small.' } };
+    expect(workflowToMarkdown(bare).match(caution)).to.have.length(1);
+    expect(workflowToMarkdown(findingsOf({ threshold: 0.9 })).match(caution)).to.equal(null);
+    expect(workflowToMarkdown(bare)).to.include('Judged by sex\\|\\|race, the worst of 3 attributes.');
+    const told = { ...bare, validation: { ...bare.validation, message: "PASS. Judged by 'sex||race'." } };
+    expect(workflowToMarkdown(told).match(/Judged by/g)).to.have.length(1);
+  });
+
+  it('shows no calibration of a mixture, and says why', () => {
+    const markdown = workflowToMarkdown(mixtureFindings());
+    expect(markdown)
+      .to.include('probability of a positive randomised decision')
+      .and.not.include('calibration error by');
+  });
+
+  it('lists the first forty points of a trade-off, and counts all', () => {
+    const rows = tableUnder(
+      workflowToMarkdown(mixtureFindings()),
+      'Accuracy against unfairness, the first 40 of 62 points',
+    );
+    expect(rows).to.have.length(40);
+    expect(rows[9]).to.deep.equal(['predictor 8', 'drawn from by the mixture', '70.70%', 'undefined']);
+  });
+
+  it('leaves trade-off and calibration out of a regression, and gives its error', () => {
+    const markdown = workflowToMarkdown(regressionFindings());
+    expect(headingsOf(markdown)).to.not.include.members(['Calibration', 'Accuracy against unfairness']);
+    expect(tableUnder(markdown, 'Baseline, final and change')[0]).to.deep.equal([
+      'All rows',
+      'Mean absolute error',
+      '2.5000',
+      'none',
+      '2.7500',
+      'none',
+      '+0.2500',
+    ]);
+  });
+
+  it('keeps every hostile label as text', () => {
+    const markdown = workflowToMarkdown(hostileFindings());
+    const labels = columnCounts(markdown).length;
+    expect(labels).to.be.greaterThan(5);
+    expect(markdown).to.include('\\<script\\>alert(1)\\</script\\>').and.include('(300 characters)');
+    expect(markdown).to.include('a\\|b # c').and.include('\\[link\\](javascript:x)');
+    expect(markdown).to.not.match(/^# c|^\s*# c/m);
+  });
+
+  it('cuts five thousand groups to those at both ends, with a count', () => {
+    const markdown = workflowToMarkdown(manyGroups());
+    const rows = tableUnder(markdown, 'Selection rate by county: the 20 lowest and the 20 highest of 5,000 groups');
+    expect(rows).to.have.length(41);
+    expect(rows[20]?.[0]).to.equal('\u22EE 4,960 between');
+    expect(markdown.length).to.be.lessThan(30_000);
+  });
+});
+
+describe('workflowToHtml', () => {
+  it('has a picture of each rate of each attribute, the trade-off and the reliability of scores', async () => {
+    const html = await workflowToHtml(findingsOf());
+    const names = Array.from(html.matchAll(/<svg role="img" aria-label="([^"]*)"/g), ([, name]) => name ?? '');
+    expect(names.map((name) => name.split(/ of | over |\. /)[0])).to.deep.equal([
+      ...['Selection rate by sex', 'True positive rate by sex', 'False positive rate by sex'],
+      ...['Selection rate by race', 'True positive rate by race', 'False positive rate by race'],
+      ...['Selection rate by sex||race', 'True positive rate by sex||race', 'False positive rate by sex||race'],
+      'Accuracy',
+      'Reliability',
+      'Reliability',
+    ]);
+    expect(html.length).to.be.lessThan(300_000);
+  });
+
+  it('stays small with five thousand groups', async () => {
+    const html = await workflowToHtml(manyGroups());
+    expect(html).to.include('4,960 between');
+    expect(html.length).to.be.lessThan(300_000);
+  });
+
+  it('keeps hostile labels as text and leaves the prototype of all objects alone', async () => {
+    const own = Object.getOwnPropertyNames(Object.prototype);
+    const html = await workflowToHtml(hostileFindings());
+    expect(html).to.include('&lt;script&gt;alert(1)&lt;/script&gt;');
+    for (const label of HOSTILE_LABELS.filter((text) => /^[a-z_]+$/.test(text) && text.length < 20)) {
+      expect(html).to.include(`<bdi>${label}</bdi>`);
+    }
+    expect(Object.getOwnPropertyNames(Object.prototype)).to.deep.equal(own);
+  });
+
+  it('without echarts has tables and one warning', async () => {
+    const draw = (): Promise<string> =>
+      Promise.reject(
+        new DependencyError('echarts is not installed.', { suggestion: 'npm install echarts', context: {} }),
+      );
+    const html = await workflowToHtml(findingsOf(), { draw });
+    expect(html).to.not.include('<svg');
+    expect(html.split('This report has tables and no pictures')).to.have.length(2);
+    expect(html).to.include('npm install echarts').and.include('Selection rate by sex');
+  });
+
+  it('lets any other fault of a picture out', async () => {
+    const draw = (): Promise<string> => Promise.reject(new RangeError('torn'));
+    const failed = await workflowToHtml(findingsOf(), { draw }).catch((error: unknown) => error);
+    expect(failed).to.be.instanceOf(RangeError);
+  });
+});
