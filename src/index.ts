@@ -11,10 +11,34 @@ export {
   TrainingError,
   ValueError,
 } from './exceptions/index.ts';
-export { assertFairness, type AssertFairnessOptions, validateFile } from './integration/index.ts';
+export {
+  assertFairness,
+  type AssertFairnessOptions,
+  executeWorkflow,
+  generateTrainingFairnessReport,
+  logFairnessMetrics,
+  logWorkflowResults,
+  runBaselineMeasurement,
+  toMarkdownReport,
+  type TrackingOptions,
+  validateFile,
+  type ValidationResult,
+  type WorkflowOptions,
+  type WorkflowResult,
+  type WorkflowSplit,
+} from './integration/index.ts';
 export type { OnProgress, ProgressEvent } from './internal/progress.ts';
 export { VERSION } from './internal/version.ts';
-export { loadData, type LoadDataOptions, openDuckDb, sampleData, type SqlEngine, writeCsv } from './io/index.ts';
+export {
+  loadData,
+  type LoadDataOptions,
+  openDuckDb,
+  sampleData,
+  type SqlEngine,
+  writeCsv,
+  writeParquet,
+  writeTable,
+} from './io/index.ts';
 export {
   accuracyParityDifference,
   BoundAnalyzer,
@@ -38,6 +62,27 @@ export {
   rmseParityDifference,
   rocAucDifference,
 } from './metrics/index.ts';
+export {
+  applyPipeline,
+  buildPipeline,
+  CorrelationRemover,
+  DisparateImpactRemover,
+  FairnessPipeline,
+  findConfigFile,
+  InstanceReweighting,
+  LearnedFairRepresentations,
+  loadConfig,
+  loadPipeline,
+  parsePipelineConfig,
+  type PipelineConfig,
+  type PipelineConfigInput,
+  PipelineResult,
+  ProxyDropper,
+  ReweighingTransformer,
+  runDetectors,
+  runPipeline,
+  savePipeline,
+} from './pipeline/index.ts';
 export { Table, type TableSource } from './table/index.ts';
 export { type BackendChoice, loadTensorflow, type TensorBackend, type Tensorflow } from './tensor/index.ts';
 export {

@@ -17,6 +17,7 @@ import { parseArgs } from 'node:util';
 import { writeFileAtomic } from '../../src/io/atomic-write.ts';
 import { benchArrays, benchIntervals, benchManyGroups } from './arrays.ts';
 import { describePeer, runPeers } from './peers.ts';
+import { benchRepair } from './preparing.ts';
 import { benchFiles, benchHugeFile, benchStart } from './processes.ts';
 import { type Case, describeCase } from './report.ts';
 import { benchTraining } from './training.ts';
@@ -43,6 +44,7 @@ const suites = [
   { ids: ['B3'], run: () => benchManyGroups(note) },
   { ids: ['B2'], run: () => benchFiles(folder, note) },
   { ids: ['B8'], run: () => benchStart(folder, note) },
+  { ids: ['B9'], run: () => benchRepair(note) },
   { ids: ['B10'], run: () => benchHugeFile(folder, note) },
   { ids: ['B4', 'B5'], run: () => benchTraining(data, note) },
 ];

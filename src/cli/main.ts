@@ -3,8 +3,11 @@ import { Command, CommanderError } from 'commander';
 
 import { VERSION } from '../internal/version.ts';
 import { calibrateCommand } from './commands/calibrate.ts';
+import { configCommand } from './commands/config.ts';
 import { doctorCommand } from './commands/doctor.ts';
+import { pipelineCommand } from './commands/pipeline.ts';
 import { predictCommand } from './commands/predict.ts';
+import { runPipelineCommand } from './commands/run-pipeline.ts';
 import { sampleDataCommand } from './commands/sample-data.ts';
 import { trainLagrangianCommand } from './commands/train-lagrangian.ts';
 import { trainReductionsCommand } from './commands/train-reductions.ts';
@@ -30,34 +33,41 @@ Start here:
   $ evenhand train-regularized --csv wages.csv --target wage_above_median --sensitive gender \\
       --features education,experience,union --etas 0,1,4 --folds 5 --out-plot pareto.svg
   $ evenhand validate --csv decisions.csv --y-pred decision --sensitive sex
+  $ evenhand run-pipeline --config config/cps-wages.yml --csv wages.csv --output-dir out
 
 Exit codes: 0 pass, 1 a check failed, 2 usage or data, 3 training or internal fault, 130 interrupted.
 Environment: EVENHAND_LOG_LEVEL, EVENHAND_LOG_FILE, EVENHAND_JSON_LOGS, EVENHAND_TF_BACKEND.`,
     );
   const commands = [
     validateCommand(),
+    runPipelineCommand(),
+    pipelineCommand(),
     trainRegularizedCommand(),
     trainReductionsCommand(),
     trainLagrangianCommand(),
     predictCommand(),
     calibrateCommand(),
     sampleDataCommand(),
+    configCommand(),
     doctorCommand(),
     versionCommand(),
   ];
   for (const command of commands) program.addCommand(command);
-  for (const command of [program, ...commands]) {
+  for (const command of [program, ...commands, ...commands.flatMap(({ commands: inner }) => inner)]) {
     command.configureHelp({ helpWidth: Math.min(100, process.stdout.columns || 100) });
     command.exitOverride().configureOutput({
       // Commander tells an error and its suggestion on two lines; here every error is one.
       outputError: (text, write) => {
-        write(
-          `${asSentence(text)} Run 'evenhand ${command === program ? '' : `${command.name()} `}--help' for the options.\n`,
-        );
+        write(`${asSentence(text)} Run '${callOf(command)} --help' for the options.\n`);
       },
     });
   }
   return program;
+}
+
+/** What is typed for a command: "evenhand config check". */
+function callOf(command: Command): string {
+  return command.parent === null ? command.name() : `${callOf(command.parent)} ${command.name()}`;
 }
 
 /** Commander's message on one line, with a full stop. */

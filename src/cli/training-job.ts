@@ -3,6 +3,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import type { TrainingSource } from '../training/data/training-data.ts';
 import type { DecisionQuality } from '../training/decision-quality.ts';
 import type { TrainingJobResult } from '../training/jobs/job-result.ts';
+import { change, count, number, range } from './number-text.ts';
 import { parseNames, parseNumber, requireOptions } from './option-parsers.ts';
 import { type OutputOptions, prepareLogs, print, remark, textTable } from './output.ts';
 import { assertApart } from './output-places.ts';
@@ -158,20 +159,4 @@ function groupTable({ baseline, final }: TrainingJobResult): string[] {
     '',
     'Each arrow is the rate before it under the constraint.',
   ];
-}
-
-function count(value: number): string {
-  return value.toLocaleString('en-US');
-}
-
-function number(value: number, digits = 4): string {
-  return Number.isNaN(value) ? 'undefined' : value.toFixed(digits);
-}
-
-function range(interval: readonly [number, number] | null): string {
-  return interval === null ? '' : `[${interval[0].toFixed(3)}, ${interval[1].toFixed(3)}]`;
-}
-
-function change(value: number): string {
-  return Number.isNaN(value) ? '' : `${value > 0 ? '+' : ''}${value.toFixed(4)}`;
 }

@@ -9,3 +9,42 @@ export {
 } from './assertions.ts';
 export { type AttributeMetrics, type FileValidation, validateFile } from './validate-file.ts';
 export { validationToJson, validationToMarkdown } from './validation-report.ts';
+export { type BaselineMeasurement, runBaselineMeasurement } from './workflow/run-baseline-measurement.ts';
+export { executeWorkflow, type WorkflowResult } from './workflow/execute-workflow.ts';
+export type { BaselineOptions, WorkflowOptions } from './workflow/workflow-options.ts';
+export type {
+  HeldOutPredictions,
+  TrackingOutcome,
+  TradeOffPoint,
+  ValidationResult,
+  WorkflowArtifacts,
+  WorkflowFindings,
+  WorkflowMetrics,
+  WorkflowSplit,
+} from './workflow/workflow-result.ts';
+export {
+  type ArtifactTrackingOptions,
+  logFairnessMetrics,
+  logWorkflowResults,
+  type TrackedMetrics,
+  type TrackingOptions,
+} from './tracking/index.ts';
+export {
+  generateTrainingFairnessReport,
+  type ReportedTraining,
+  TRAINING_REPORT_FORMATS,
+  type TrainingReportFormat,
+  type TrainingReportOptions,
+} from './training-report/index.ts';
+export {
+  type MarkdownReportOptions,
+  type ReportedFindings,
+  toMarkdownReport,
+  workflowToHtml,
+  type WorkflowHtmlOptions,
+  type WorkflowJson,
+  workflowToJson,
+  workflowToMarkdown,
+  type WorkflowMetricsJson,
+  type WorkflowValidationJson,
+} from './workflow-report/index.ts';

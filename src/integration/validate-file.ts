@@ -1,14 +1,9 @@
-import { MetricComputationError, ValueError } from '../exceptions/index.ts';
+import { ValueError } from '../exceptions/index.ts';
 import { metricOf } from '../metrics/compute-metric.ts';
 import { levelsOf, MetricFrame, type StatsByKind } from '../metrics/frame/index.ts';
 import type { GroupStats } from '../metrics/statistics/group-stats.ts';
 import type { MeasureName } from '../metrics/measures/index.ts';
-import {
-  type MetricDefinition,
-  metricDefinition,
-  metricKind,
-  metricNeedsTruth,
-} from '../metrics/metric-definitions.ts';
+import { metricDefinition, metricKind, metricNeedsTruth } from '../metrics/metric-definitions.ts';
 import type { MetricResult } from '../metrics/metric-result.ts';
 import type { MetricOptions } from '../metrics/options.ts';
 import { parseBy } from '../schemas/parse.ts';
@@ -16,6 +11,7 @@ import { type ValidateInput, type ValidateRequest, validateSchema } from '../sch
 import { INTERSECTION_SEPARATOR } from '../table/index.ts';
 import { judge, type Verdict } from './assertions.ts';
 import { type AttributeStatistics, fileStatistics } from './file-statistics.ts';
+import { knownMetric } from './known-metric.ts';
 
 /** The metrics of one attribute, by name. */
 export type AttributeMetrics = Readonly<Record<string, MetricResult>>;
@@ -135,23 +131,6 @@ function optionsOf(request: ValidateRequest): MetricOptions {
     agg,
     compat,
   };
-}
-
-/**
- * The metric by its name.
- * @throws {ValueError} where there is none, since it was asked for by mistake
- */
-function knownMetric(name: string): MetricDefinition {
-  try {
-    return metricDefinition(name);
-  } catch (cause) {
-    if (!MetricComputationError.isInstance(cause)) throw cause;
-    throw new ValueError(cause.message, {
-      context: { metric: name },
-      ...(cause.suggestion === undefined ? {} : { suggestion: cause.suggestion }),
-      cause,
-    });
-  }
 }
 
 /** Said before the file is read, since reading it may take long. */

@@ -20,6 +20,8 @@ export function columnLength(column: Column): number {
 }
 
 /** The rows of a column at some indexes, in that order. */
+export function takeRows(column: CategoricalColumn, rows: ArrayLike<number>): CategoricalColumn;
+export function takeRows(column: Column, rows: ArrayLike<number>): Column;
 export function takeRows(column: Column, rows: ArrayLike<number>): Column {
   const pick = <T extends Float64Array | Int32Array>(from: T, into: T): T => {
     for (let i = 0; i < rows.length; i++) into[i] = from[rows[i] as number] as number;

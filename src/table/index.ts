@@ -1,4 +1,4 @@
-export { type CategoricalColumn, type Column, columnLength, type NumericColumn } from './column.ts';
+export { type CategoricalColumn, type Column, columnLength, type NumericColumn, takeRows } from './column.ts';
 export {
   assertNotDisposed,
   type ColumnSource,

@@ -11,6 +11,9 @@ const folder = useTemporaryFolder();
 describe('evenhand', () => {
   const commands = [
     'validate',
+    'run-pipeline',
+    'pipeline',
+    'config',
     'train-regularized',
     'train-lagrangian',
     'train-reductions',

@@ -36,6 +36,12 @@ describe('readYaml', () => {
     });
   }
 
+  it('stays YAML 1.2 whatever the text says of its version', async () => {
+    const { value, faults } = await readYaml('%YAML 1.1\n---\n[no, yes, 0o17, 2024-01-31]\n');
+    expect(faults).to.deep.equal([]);
+    expect(value).to.deep.equal(['no', 'yes', 15, '2024-01-31']);
+  });
+
   it('keys are their text, as they are written', async () => {
     const { value, faults } = await readYaml('{ 1: a, 1.0: b, true: c, no: e, 0x10: f, "q": g }');
     expect(faults).to.deep.equal([]);

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 
+import type { FilePredictions } from '../../integration/predict-file.ts';
 import type { PredictedTable } from '../../training/jobs/predict-table.ts';
 import type { SavedModel } from '../../training/models/saved-model.ts';
 import { flagName, parseNumber, requireOptions } from '../option-parsers.ts';
@@ -16,7 +17,7 @@ export function predictCommand(): Command {
   return withOutputOptions(
     new Command('predict')
       .description("Add a saved model's score and prediction to every row of a file.")
-      .option('--model <folder>', 'a folder that --save-model wrote')
+      .option('--model <folder>', 'a folder that --save-model wrote, or the model folder of run-pipeline')
       .option('--csv <path>', 'the rows: CSV, TSV (also .gz) or Parquet, with the columns of the training')
       .option('--out-csv <path>', 'write the rows with two more columns, score and prediction')
       .option('--eta <number>', 'which network, where the folder holds a sweep', parseNumber)
@@ -53,18 +54,16 @@ score or prediction stays, and the new one becomes score_2 or prediction_2.`,
   });
 }
 
-async function run(options: PredictCommandOptions): Promise<{ model: SavedModel; predicted: PredictedTable }> {
-  const [{ parseBy }, { predictSchema }, { assertFileWritable }, { loadModel }, { predictFile }] = await Promise.all([
+async function run(options: PredictCommandOptions): Promise<FilePredictions> {
+  const [{ parseBy }, { predictSchema }, { assertFileWritable }, { predictWithSavedModel }] = await Promise.all([
     import('../../schemas/parse.ts'),
     import('../../schemas/training-job.ts'),
     import('../../io/atomic-write.ts'),
-    import('../../training/models/load-model.ts'),
-    import('../../training/jobs/predict-file.ts'),
+    import('../../integration/predict-file.ts'),
   ]);
-  const { eta, backend, ...how } = parseBy(predictSchema, options, 'predict', flagName);
+  const how = parseBy(predictSchema, options, 'predict', flagName);
   await assertFileWritable(options.outCsv);
-  const model = await loadModel(options.model, { eta, backend });
-  return { model, predicted: await predictFile(model, options.csv, how) };
+  return predictWithSavedModel(options.model, options.csv, how);
 }
 
 /** The body of --json. */

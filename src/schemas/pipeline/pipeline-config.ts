@@ -32,7 +32,7 @@ export interface PipelineConfig {
   readonly benchmarks: Readonly<Record<string, Readonly<Record<string, number>>>>;
   readonly alpha: number;
   readonly proxyThreshold: number;
-  /** Where the detectors' report goes: a .md or .json file. */
+  /** Where the detectors' report goes: a .md, .json or .html file. */
   readonly reportOut?: string | undefined;
   readonly pipeline: readonly PipelineStepConfig[];
   readonly features?: readonly string[] | undefined;

@@ -65,9 +65,12 @@ export const PIPELINE_FIELDS = {
     .meta({ description: 'Columns with at least this association with a sensitive attribute are called proxies.' }),
   report_out: z
     .string()
-    .regex(/\.(md|json)$/)
+    .regex(/\.(md|json|html)$/)
     .optional()
-    .meta({ description: "Where the detectors' report goes: a .md or .json file.", examples: ['data-report.md'] }),
+    .meta({
+      description: "Where the detectors' report goes: a .md, .json or .html file.",
+      examples: ['data-report.md'],
+    }),
   pipeline: z.array(stepSchema).optional().meta({ description: 'What is done to the data before training, in order.' }),
   features: columnNames
     .optional()
@@ -77,7 +80,10 @@ export const PIPELINE_FIELDS = {
     .string()
     .regex(/_(difference|ratio)$/)
     .optional()
-    .meta({ description: 'The metric that the gate judges.', examples: ['demographic_parity_difference'] }),
+    .meta({
+      description: 'The metric that the gate judges. Default: demographic_parity_difference.',
+      examples: ['demographic_parity_difference'],
+    }),
   validation_threshold: z
     .number()
     .min(0)

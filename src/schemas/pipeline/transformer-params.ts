@@ -4,9 +4,11 @@ import { benchmarks, columnName, columnNames, columns, labelText, proportions } 
 
 const sensitive = columns
   .optional()
-  .meta({ description: 'The sensitive column, or several to be crossed. Default: those of the file.' });
+  .meta({ description: 'The sensitive column, or several. Default: those of the file.' });
 
-const features = columnNames.optional().meta({ description: 'The columns to be changed. Default: those of the file.' });
+const features = columnNames
+  .optional()
+  .meta({ description: 'The numeric columns to be changed. Default: the numeric ones among features.' });
 
 const label = columnName
   .optional()
@@ -16,10 +18,7 @@ const positiveLabel = labelText
   .optional()
   .meta({ description: 'The label that counts as 1. Default: training.positive_label.' });
 
-const maxWeight = z.number().gt(0).optional().meta({ description: 'The largest weight of a row. Default: 10.' });
-
-/** Proportions of groups, by label. */
-export const proportionsSchema = proportions;
+const maxWeight = z.number().min(1).optional().meta({ description: 'No row weighs more; the mean is 1. Default: 10.' });
 
 /**
  * The parameters of each transformer as a configuration has them. What is left
@@ -29,9 +28,9 @@ export const proportionsSchema = proportions;
 export const TRANSFORMER_PARAMS = {
   InstanceReweighting: z.strictObject({
     sensitive,
-    benchmarks: benchmarks
-      .optional()
-      .meta({ description: 'Proportions that the weighted groups shall have, by column. Default: those of the file.' }),
+    benchmarks: benchmarks.optional().meta({
+      description: 'The shares that groups shall have, by column. Default: those of the file, else equal ones.',
+    }),
     max_weight: maxWeight,
     min_count: z.int().min(1).optional().meta({ description: 'Groups with fewer rows keep weight 1. Default: 1.' }),
   }),
@@ -39,9 +38,9 @@ export const TRANSFORMER_PARAMS = {
     sensitive,
     label,
     positive_label: positiveLabel,
-    targets: proportionsSchema
+    targets: proportions
       .optional()
-      .meta({ description: 'Where there is no label: the proportions that the groups shall have.' }),
+      .meta({ description: 'Where there is no label: the shares that groups shall have. Default: equal ones.' }),
     max_weight: maxWeight,
   }),
   DisparateImpactRemover: z.strictObject({
@@ -52,13 +51,17 @@ export const TRANSFORMER_PARAMS = {
       .min(0)
       .max(1)
       .optional()
-      .meta({ description: 'From 0 (nothing changes) to 1 (groups get one distribution). Default: 1.' }),
-    min_group_size: z.int().min(1).optional().meta({ description: 'Smaller groups are not changed. Default: 20.' }),
-    compat: z.enum(['aif360']).optional().meta({ description: 'Follows another library where it differs.' }),
+      .meta({ description: 'How far values go to the repaired ones: from 0 (nothing changes) to 1. Default: 1.' }),
+    min_group_size: z
+      .int()
+      .min(1)
+      .optional()
+      .meta({ description: 'Groups with fewer values of a column pass unchanged in it. Default: 20; 1 with compat.' }),
+    compat: z.enum(['aif360']).optional().meta({ description: 'Repairs as this library does, value for value.' }),
   }),
   ProxyDropper: z.strictObject({
     sensitive,
-    features,
+    features: columnNames.optional().meta({ description: 'The columns that may be dropped. Default: features.' }),
     threshold: z
       .number()
       .min(0)
@@ -75,19 +78,23 @@ export const TRANSFORMER_PARAMS = {
       .min(0)
       .max(1)
       .optional()
-      .meta({ description: 'The share of the correlation that is removed. Default: 1.' }),
+      .meta({ description: 'How much is taken out, from 0 (nothing changes) to 1. Default: 1.' }),
   }),
   LearnedFairRepresentations: z.strictObject({
     sensitive,
     features,
     label,
     positive_label: positiveLabel,
-    prototypes: z.int().min(2).optional().meta({ description: 'How many prototypes are learned.' }),
-    reconstruction: z.number().min(0).optional().meta({ description: 'The weight of the loss of reconstruction.' }),
-    prediction: z.number().min(0).optional().meta({ description: 'The weight of the loss of prediction.' }),
-    parity: z.number().min(0).optional().meta({ description: 'The weight of the gap between groups.' }),
-    max_iterations: z.int().min(1).optional().meta({ description: 'The most iterations.' }),
-    seed: z.int().optional().meta({ description: 'Seeds the start.' }),
+    prototypes: z.int().min(2).optional().meta({ description: 'How many prototypes are learned. Default: 5.' }),
+    reconstruction: z
+      .number()
+      .min(0)
+      .optional()
+      .meta({ description: 'The weight of the reconstruction error. Default: 0.01.' }),
+    prediction: z.number().min(0).optional().meta({ description: 'The weight of the prediction error. Default: 1.' }),
+    parity: z.number().min(0).optional().meta({ description: 'The weight of the gap between groups. Default: 50.' }),
+    max_iterations: z.int().min(1).optional().meta({ description: 'The most iterations. Default: 5000.' }),
+    seed: z.int().optional().meta({ description: 'Seeds the start. Default: 42.' }),
   }),
 } as const;
 

@@ -7,6 +7,7 @@ import {
   type TableSource,
   toBinary,
 } from '../../table/index.ts';
+import { assertTwoClasses, findPositiveLabel, quoteList } from './positive-label.ts';
 
 /** A table and the parts its columns play in training. */
 export interface TrainingSource {
@@ -128,45 +129,6 @@ function readTestRows(
   return { ...rows, groups: { kind: 'categorical', codes, labels } };
 }
 
-/**
- * The label that counts as 1 where the target is not 0/1 already: the named
- * one, else the rarer of two.
- */
-function findPositiveLabel(table: Table, target: string, named: string | undefined): string | null {
-  const { codes, labels } = table.categorical(target);
-  const shown = quoteList(labels);
-  if (named !== undefined) {
-    if (labels.includes(named)) return named;
-    throw new DataValidationError(`The target '${target}' never has the value '${named}'.`, {
-      context: { target, positiveLabel: named },
-      suggestion: `Its values are ${shown}.`,
-    });
-  }
-  if (labels.every((label) => ['0', '1', '0.0', '1.0', 'true', 'false'].includes(label.toLowerCase()))) return null;
-  if (labels.length === 2) {
-    const [first, second] = labels as [string, string];
-    const ofSecond = codes.reduce((sum, code) => sum + Number(code === 1), 0);
-    const ofFirst = codes.reduce((sum, code) => sum + Number(code === 0), 0);
-    return ofSecond <= ofFirst ? second : first;
-  }
-  throw new DataValidationError(
-    `The target '${target}' has ${String(labels.length)} values${labels.length === 0 ? '' : ` (${shown})`}; training needs two.`,
-    {
-      context: { target, values: labels.length },
-      suggestion:
-        'Name the one that counts as positive (positiveLabel, --positive-label); the others count as negative.',
-    },
-  );
-}
-
-/** The first few of some values, for messages. */
-function quoteList(values: readonly string[]): string {
-  return `${values
-    .slice(0, 8)
-    .map((value) => `'${value}'`)
-    .join(', ')}${values.length > 8 ? ', …' : ''}`;
-}
-
 function assertFeatures(table: Table, features: readonly string[], target: string, sensitive: readonly string[]): void {
   const repeated = features.find((name, index) => features.indexOf(name) !== index);
   if (repeated !== undefined) {
@@ -193,20 +155,13 @@ function assertFeatures(table: Table, features: readonly string[], target: strin
   }
 }
 
-function assertTwoGroups({ labels }: CategoricalColumn, sensitive: readonly string[]): void {
+/** @throws {DataValidationError} where there is no gap to constrain */
+export function assertTwoGroups({ labels }: CategoricalColumn, sensitive: readonly string[]): void {
   if (labels.length >= 2) return;
   const name = sensitive.join(INTERSECTION_SEPARATOR);
   const found = labels.length === 0 ? 'no group' : `one group only ('${labels[0] ?? ''}')`;
   throw new DataValidationError(`The sensitive column '${name}' has ${found}; a fairness constraint needs two.`, {
     context: { sensitive },
     suggestion: 'Name another sensitive column.',
-  });
-}
-
-function assertTwoClasses(y: Uint8Array, target: string): void {
-  if (y.includes(0) && y.includes(1)) return;
-  throw new DataValidationError(`The target '${target}' has one value only; there is nothing to learn.`, {
-    context: { target },
-    suggestion: 'Name another target, or another positive label.',
   });
 }

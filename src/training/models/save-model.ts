@@ -40,6 +40,16 @@ export interface ModelDescription {
    * @defaultValue what the model knows of it
    */
   readonly backend?: string | undefined;
+  /**
+   * Further files of text to keep with the model, by name: what must be done to rows before it takes them, say.
+   * @defaultValue none
+   */
+  readonly attachments?: Readonly<Record<string, string>> | undefined;
+  /**
+   * What a user of the folder must know.
+   * @defaultValue none
+   */
+  readonly notes?: readonly string[] | undefined;
 }
 
 /** The data of a {@link ModelDescription}. */
@@ -102,7 +112,12 @@ export async function saveModel(
   const parts = describeModel(model);
   const specs = featuresOf(parts, description.features);
   const layers = parts.layersFor(encodedWidth(specs));
-  const files = [...(layers === undefined ? [] : [TOPOLOGY_FILE, WEIGHTS_FILE]), ...jsonFile(parts)];
+  const attachments = Object.entries(description.attachments ?? {});
+  const files = [
+    ...(layers === undefined ? [] : [TOPOLOGY_FILE, WEIGHTS_FILE]),
+    ...jsonFile(parts),
+    ...attachments.map(([name]) => name),
+  ];
   const tf = currentTensorflow();
   const card = cardOf(tf, parts, specs, description, files);
   await writeFolderAtomic(
@@ -110,6 +125,7 @@ export async function saveModel(
     async (target) => {
       if (layers !== undefined) await writeLayers(tf, target, layers);
       for (const name of jsonFile(parts)) await writeFile(path.join(target, name), toJsonText(parts.json));
+      for (const [name, text] of attachments) await writeFile(path.join(target, name), text);
       await writeFile(path.join(target, CARD_FILE), toJsonText(card));
     },
     holdsOnlyModel,
@@ -175,7 +191,7 @@ function cardOf(
     features: specs.map(featureToJson),
     seed,
     backend: more.backend ?? backend,
-    notes: files.includes(TOPOLOGY_FILE) ? [] : [NO_LAYERS],
+    notes: [...(files.includes(TOPOLOGY_FILE) ? [] : [NO_LAYERS]), ...(more.notes ?? [])],
   };
   return Object.freeze(card);
 }

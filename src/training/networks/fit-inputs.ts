@@ -14,6 +14,11 @@ import type { NetworkTask } from './network-task.ts';
 export interface NetworkFitOptions {
   /** The group of each row; never a feature. Several columns are crossed. */
   readonly sensitive: SensitiveSource;
+  /**
+   * How the columns of a table become inputs, learned before.
+   * @defaultValue learned from the rows fitted
+   */
+  readonly features?: readonly FeatureSpec[] | undefined;
   /** One weight per row, 0 or more. */
   readonly sampleWeight?: ColumnSource | undefined;
   readonly onProgress?: OnProgress | undefined;
@@ -64,7 +69,9 @@ export async function readNetworkFit(
   if (task === 'binary') assertTwoClasses(targets);
   const strata = groups.codes.map((code, row) => (task === 'binary' ? 2 * code + (targets[row] as number) : code));
   const [fitting, held] = setAside(strata, seed);
-  const { specs, warnings } = fitFeatures(table.take(fitting), table.columnNames);
+  const { specs, warnings } = options.features
+    ? { specs: options.features, warnings: [] }
+    : fitFeatures(table.take(fitting), table.columnNames);
   const target = task === 'binary' ? { mean: 0, scale: 1 } : targetScore(targets, fitting);
   const encode = (rows: Int32Array): NetworkRows => ({
     x: encodeFeatures(table.take(rows), specs),

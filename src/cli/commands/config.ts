@@ -1,0 +1,113 @@
+import { Command } from 'commander';
+
+import { type OutputOptions, prepareLogs, print, remark, withOutputOptions } from '../output.ts';
+
+interface CheckOptions extends OutputOptions {
+  readonly config?: string;
+  readonly profile?: string;
+}
+
+interface SchemaOptions extends OutputOptions {
+  readonly out?: string;
+}
+
+/** The exit code of a configuration with faults. */
+const FAULTY = 2;
+
+/** `evenhand config check` and `evenhand config schema` */
+export function configCommand(): Command {
+  return new Command('config')
+    .description('Check a configuration of a pipeline, or print the schema that editors check it by.')
+    .addCommand(checkCommand())
+    .addCommand(schemaCommand())
+    .addHelpText(
+      'after',
+      `
+Both take --json, --quiet and --verbose as every command does; see config check --help.
+
+Examples:
+  $ evenhand config check --config config/adult.yml
+  $ evenhand config schema --out pipeline.schema.json`,
+    );
+}
+
+function checkCommand(): Command {
+  return withOutputOptions(
+    new Command('check')
+      .description('Say what a configuration means, or what is wrong with it and where. No data are needed.')
+      .option('--config <path>', 'the file (default: EVENHAND_CONFIG_PATH, else .evenhand/config.yml here or above)')
+      .option(
+        '--profile <name>',
+        'a profile of the file (default: EVENHAND_PROFILE, else the only one; else all are checked)',
+      )
+      .addHelpText(
+        'after',
+        `
+Examples:
+  $ evenhand config check --config config/adult.yml
+  $ evenhand config check --config config/compas.yml --json
+  $ evenhand config check --profile release
+
+Faults are printed on stdout as file:line:column: what is wrong. Exit code 0 where there are none, else 2.`,
+      ),
+  ).action(async (options: CheckOptions) => {
+    await prepareLogs(options);
+    const { checkConfigFile } = await import('../../pipeline/config/check-config-file.ts');
+    const check = await checkConfigFile(options.config, { profile: options.profile });
+    if (check.faults.length > 0) process.exitCode = FAULTY;
+    print(options.json === true ? await toJson(check) : await describe(check));
+  });
+}
+
+type Check = Awaited<ReturnType<typeof import('../../pipeline/config/check-config-file.ts').checkConfigFile>>;
+
+async function toJson({ file, faults, profile, profiles, config }: Check): Promise<string> {
+  const { pipelineConfigToJson } = await import('../../pipeline/config/pipeline-config-json.ts');
+  const valid = faults.length === 0;
+  const meaning = config === null ? null : pipelineConfigToJson(config);
+  return JSON.stringify({ file, valid, profile, profiles, faults, config: meaning });
+}
+
+async function describe({ file, faults, profile, profiles, config }: Check): Promise<string> {
+  if (faults.length > 0) {
+    const { describeFault } = await import('../../pipeline/config/config-fault.ts');
+    return [...faults.map(describeFault), faults.length === 1 ? '1 fault.' : `${String(faults.length)} faults.`].join(
+      '\n',
+    );
+  }
+  const { describeConfig } = await import('../../pipeline/config/describe-config.ts');
+  const how = profile === null ? '' : ` with the profile ${profile}`;
+  return [
+    `${String(file)} is a valid configuration${how}.`,
+    ...(profile === null && profiles.length > 0 ? [`Profiles, each checked: ${profiles.join(', ')}.`] : []),
+    ...(config === null ? ['The top level alone is not enough: choose a profile.'] : describeConfig(config)),
+  ].join('\n');
+}
+
+function schemaCommand(): Command {
+  return withOutputOptions(
+    new Command('schema')
+      .description('Print the JSON Schema (draft 2020-12) of configuration files.')
+      .option('--out <path>', 'write it to a file instead')
+      .addHelpText(
+        'after',
+        `
+Examples:
+  $ evenhand config schema --out pipeline.schema.json
+
+Editors with a YAML language server complete and check a file that starts with the line
+  # yaml-language-server: $schema=./pipeline.schema.json`,
+      ),
+  ).action(async (options: SchemaOptions) => {
+    await prepareLogs(options);
+    const { pipelineJsonSchema } = await import('../../schemas/pipeline/pipeline-json-schema.ts');
+    const text = JSON.stringify(pipelineJsonSchema(), null, 2);
+    if (options.out === undefined) {
+      print(text);
+      return;
+    }
+    const { writeFileAtomic } = await import('../../io/atomic-write.ts');
+    await writeFileAtomic(options.out, `${text}\n`);
+    remark(`Wrote ${options.out}`, options);
+  });
+}

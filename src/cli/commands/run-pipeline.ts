@@ -1,0 +1,171 @@
+import { Command } from 'commander';
+
+import type { WorkflowOptions, WorkflowResult } from '../../integration/index.ts';
+import type { MetricResult } from '../../metrics/index.ts';
+import type { PipelineConfig } from '../../schemas/pipeline/pipeline-config.ts';
+import { CHECK_FAILED } from '../exit-codes.ts';
+import { change, count, number, range } from '../number-text.ts';
+import { flagName, parseNumber, requireOptions } from '../option-parsers.ts';
+import { type OutputOptions, prepareLogs, print, remark, textTable, withOutputOptions } from '../output.ts';
+import { progressBar } from '../progress-bar.ts';
+
+interface RunPipelineOptions extends OutputOptions {
+  readonly config?: string;
+  readonly profile?: string;
+  readonly csv: string;
+  readonly outputDir?: string;
+  readonly threshold?: number;
+  readonly mlflowExperiment?: string;
+  readonly mlflowRunName?: string;
+}
+
+/** `evenhand run-pipeline` */
+export function runPipelineCommand(): Command {
+  return withOutputOptions(
+    new Command('run-pipeline')
+      .description('Measure, mitigate, train and validate, as a configuration says: from rows to a verdict.')
+      .option('--config <path>', 'the configuration (default: EVENHAND_CONFIG_PATH, else .evenhand/config.yml above)')
+      .option('--profile <name>', "one of the configuration's profiles (default: EVENHAND_PROFILE)")
+      .option('--csv <path>', 'the rows: CSV, TSV (also .gz) or Parquet')
+      .option('--output-dir <folder>', 'write results, transformed data, model and reports; replaces an earlier output')
+      .option(
+        '--min-group-size <n>',
+        'groups with fewer held-out rows take no part in metrics (default: 30)',
+        parseNumber,
+      )
+      .option('--train-size <share>', 'share of rows to train on (default: 0.8)', parseNumber)
+      .option('--random-state <n>', 'seed of the split and of what else is random (default: 42)', parseNumber)
+      .option('--threshold <number>', "the largest value that passes (default: the configuration's)", parseNumber)
+      .option('--class-weight <name>', 'balanced, or none: how the classes weigh in training (default: balanced)')
+      .option('--backend <name>', 'auto, node-gpu, webgpu, node, wasm or cpu (default: auto)')
+      .option('--mlflow-experiment <name>', 'log the run to this experiment of the server at MLFLOW_TRACKING_URI')
+      .option('--mlflow-run-name <name>', 'what the logged run is called')
+      .addHelpText(
+        'after',
+        `
+Examples:
+  $ evenhand sample-data cps-wages --out wages.csv
+  $ evenhand run-pipeline --config config/cps-wages.yml --csv wages.csv --output-dir out
+
+  $ evenhand run-pipeline --config config/adult.yml --csv adult.csv --output-dir out --threshold 0.05
+  $ evenhand predict --model out/model --csv applicants.csv --out-csv decisions.csv
+
+Three steps on one split: an unconstrained model is measured on held-out rows (baseline), a model is
+trained on what the pipeline makes of the training rows, and the same held-out rows are measured again
+(final). The worst value over the sensitive attributes decides. Exit code 0 where it is within the
+threshold or there is none, 1 where it is not.`,
+      ),
+  ).action(async (options: RunPipelineOptions) => {
+    requireOptions(options, ['csv']);
+    await prepareLogs(options);
+    const result = await run(options);
+    if (options.json === true) {
+      const { workflowToJson } = await import('../../integration/workflow-report/index.ts');
+      process.stdout.write(`${JSON.stringify(workflowToJson(result), undefined, 2)}\n`);
+    } else {
+      print(describe(result));
+    }
+    tell(result, options);
+    if (result.validation.passed === false) process.exitCode = CHECK_FAILED;
+  });
+}
+
+async function run(options: RunPipelineOptions): Promise<WorkflowResult> {
+  const [{ loadConfig }, { parseBy }, { runPipelineSchema }, { executeWorkflow }, { loadData }] = await Promise.all([
+    import('../../pipeline/config/load-config.ts'),
+    import('../../schemas/parse.ts'),
+    import('../../schemas/run-pipeline.ts'),
+    import('../../integration/workflow/execute-workflow.ts'),
+    import('../../io/load-data.ts'),
+  ]);
+  const { threshold, classWeight, ...how } = parseBy(runPipelineSchema, options, 'run-pipeline', flagName);
+  const config: PipelineConfig = await loadConfig(options.config, { profile: options.profile });
+  const judged = threshold === undefined ? config : { ...config, validationThreshold: threshold };
+  const workflowOptions: WorkflowOptions = {
+    ...how,
+    classWeight: classWeight === 'none' ? null : classWeight,
+    outputDir: options.outputDir,
+    tracking: trackingOf(options),
+    onProgress: progressBar(options),
+  };
+  return executeWorkflow(judged, await loadData(options.csv), workflowOptions);
+}
+
+function trackingOf({ mlflowExperiment, mlflowRunName }: RunPipelineOptions): WorkflowOptions['tracking'] {
+  if (mlflowExperiment === undefined && mlflowRunName === undefined) return false;
+  return { experiment: mlflowExperiment, runName: mlflowRunName };
+}
+
+/** Files written, and how tracking went: beside the result. */
+function tell({ artifacts: { outputDir, files, tracking } }: WorkflowResult, options: RunPipelineOptions): void {
+  if (outputDir !== null) remark(`Wrote ${outputDir}: ${files.join(', ')}`, options);
+  if (tracking === null) return;
+  if (tracking.logged)
+    remark(
+      `Logged to MLflow as run ${tracking.runId ?? ''}${tracking.url === null ? '' : `, ${tracking.url}`}`,
+      options,
+    );
+  else process.stderr.write(`Tracking failed, the run is not logged: ${tracking.reason ?? 'no reason known'}\n`);
+}
+
+function describe(result: WorkflowResult): string {
+  const { config, split, validation, transformersApplied, warnings, task } = result;
+  const steps = transformersApplied.length === 0 ? 'no step' : transformersApplied.join(', ');
+  return [
+    `Predicting '${config.training?.targetColumn ?? ''}', by ${config.sensitive.map((name) => `'${name}'`).join(' and ')}: ${count(split.train.length)} rows trained on, ${count(split.test.length)} held out.`,
+    `Pipeline: ${steps}. Training: ${config.training?.method ?? ''}, seed ${String(result.seed)}.`,
+    '',
+    `Baseline (Step 1): ${summary(result, 'baseline')}`,
+    `Final (Step 3):    ${summary(result, 'final')}`,
+    '',
+    changeTable(result),
+    '',
+    validation.message,
+    improvement(validation.improvementPercent),
+    ...(task === 'binary' ? [] : ['Errors are in the units of the target.']),
+    ...warnings.map((warning) => `Note: ${warning}.`),
+  ].join('\n');
+}
+
+function summary(
+  { baselineMetrics, finalMetrics, validation, config }: WorkflowResult,
+  step: 'baseline' | 'final',
+): string {
+  const { accuracy, meanAbsoluteError, metrics } = step === 'baseline' ? baselineMetrics : finalMetrics;
+  const model = step === 'baseline' ? 'without constraint' : `${config.training?.method ?? ''} after the pipeline`;
+  const quality =
+    accuracy === null ? `mean absolute error ${number(meanAbsoluteError ?? NaN)}` : `accuracy ${number(accuracy)}`;
+  return `${model}, ${quality}, ${validation.metric} ${number(metrics[validation.metric]?.value ?? NaN)}`;
+}
+
+function improvement(percent: number | null): string {
+  if (percent === null) return 'Change of unfairness: undefined, since the baseline is even or undefined.';
+  return `Change of unfairness: ${percent > 0 ? '+' : ''}${percent.toFixed(1)}% (negative: less unfairness).`;
+}
+
+function changeTable({ baselineMetrics, finalMetrics }: WorkflowResult): string {
+  const quality = (key: 'accuracy' | 'meanAbsoluteError', name: string): string[][] => {
+    const [before, after] = [baselineMetrics[key], finalMetrics[key]];
+    if (before === null || after === null) return [];
+    return [[name, '', number(before), '', number(after), '', change(after - before)]];
+  };
+  const rows = Object.entries(finalMetrics.attributes).flatMap(([attribute, metrics]) =>
+    Object.entries(metrics).map(([name, after]) => {
+      const before = baselineMetrics.attributes[attribute]?.[name] as MetricResult;
+      const gap = after.value - before.value;
+      return [
+        name,
+        attribute,
+        number(before.value),
+        range(before.ci),
+        number(after.value),
+        range(after.ci),
+        change(gap),
+      ];
+    }),
+  );
+  return textTable(
+    ['', 'by', 'baseline', '95%', 'final', '95%', 'change'],
+    [...quality('accuracy', 'accuracy'), ...quality('meanAbsoluteError', 'mean absolute error'), ...rows],
+  );
+}

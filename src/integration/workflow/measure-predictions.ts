@@ -1,0 +1,102 @@
+import { computeMetric } from '../../metrics/compute-metric.ts';
+import type { MetricResult } from '../../metrics/index.ts';
+import { metricDefinition, metricKind } from '../../metrics/metric-definitions.ts';
+import type { MetricOptions } from '../../metrics/options.ts';
+import type { MetricRows } from '../../metrics/row-options.ts';
+import type { CategoricalColumn } from '../../table/index.ts';
+import type { WorkflowMetrics } from './workflow-result.ts';
+
+/** What is measured besides the metric that is judged. */
+const USUAL = {
+  binary: ['demographic_parity_difference', 'equalized_odds_difference'],
+  regression: ['mae_parity_difference', 'mean_prediction_difference'],
+} as const;
+
+/** Held-out rows: what is true of them, and whose they are. */
+export interface JudgedRows {
+  readonly task: 'binary' | 'regression';
+  readonly y: Uint8Array | Float64Array;
+  readonly attributes: Readonly<Record<string, CategoricalColumn>>;
+}
+
+/** What a model says of the rows. */
+export interface ModelOutputs {
+  /** Decisions 0 or 1, or values: [rows]. */
+  readonly decisions: Uint8Array | Float64Array;
+  /** Probabilities of 1; null for a regression. */
+  readonly scores: Float64Array | null;
+}
+
+/**
+ * How far from even a value is: |difference|, or 1 - min(ratio, 1 / ratio). The
+ * same order as the gate's; NaN where undefined.
+ */
+export function unfairness(metric: string, value: number): number {
+  return metric.endsWith('_ratio') ? 1 - Math.min(value, 1 / value) : Math.abs(value);
+}
+
+/** Measures predictions by the usual metrics of the task and the one that is judged, for every attribute. */
+export function measurePredictions(
+  judged: string,
+  rows: JudgedRows,
+  outputs: ModelOutputs,
+  options: MetricOptions,
+): WorkflowMetrics {
+  const names = [...new Set([judged, ...USUAL[rows.task]])];
+  const attributes = Object.fromEntries(
+    Object.entries(rows.attributes).map(([attribute, groups]) => [
+      attribute,
+      Object.freeze(
+        Object.fromEntries(names.map((name) => [name, measureOne(name, rows.y, groups, outputs, options)])),
+      ),
+    ]),
+  );
+  const metrics = Object.fromEntries(names.map((name) => [name, worst(name, attributes)[1]]));
+  return Object.freeze({
+    n: rows.y.length,
+    ...quality(rows, outputs),
+    metrics: Object.freeze(metrics),
+    attributes: Object.freeze(attributes),
+  });
+}
+
+/** One metric of one attribute. */
+export function measureOne(
+  name: string,
+  y: ArrayLike<number>,
+  groups: CategoricalColumn,
+  { decisions, scores }: ModelOutputs,
+  options: MetricOptions,
+): MetricResult {
+  const isOfScores = metricKind(metricDefinition(name)) === 'scores';
+  const rows: MetricRows = isOfScores
+    ? { yTrue: y, yScore: scores ?? decisions, sensitive: groups }
+    : { yTrue: y, yPred: decisions, sensitive: groups };
+  return computeMetric(name, rows, options);
+}
+
+/** The attribute that is farthest from even; one whose metric is undefined comes before all. */
+export function worst(
+  name: string,
+  attributes: WorkflowMetrics['attributes'],
+): readonly [attribute: string, result: MetricResult] {
+  const all = Object.entries(attributes).map(
+    ([attribute, metrics]) => [attribute, metrics[name] as MetricResult] as const,
+  );
+  const size = ([, result]: (typeof all)[number]): number =>
+    Number.isNaN(result.value) ? Infinity : unfairness(name, result.value);
+  return all.reduce((most, next) => (size(next) > size(most) ? next : most));
+}
+
+function quality(
+  { y, task }: JudgedRows,
+  { decisions }: ModelOutputs,
+): Pick<WorkflowMetrics, 'accuracy' | 'meanAbsoluteError'> {
+  let sum = 0;
+  for (let row = 0; row < y.length; row++) {
+    const error = Math.abs((y[row] as number) - (decisions[row] as number));
+    sum += task === 'binary' ? Number(error === 0) : error;
+  }
+  const mean = sum / y.length;
+  return task === 'binary' ? { accuracy: mean, meanAbsoluteError: null } : { accuracy: null, meanAbsoluteError: mean };
+}

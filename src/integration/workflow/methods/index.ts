@@ -1,0 +1,12 @@
+import type { TrainingMethod } from '../../../schemas/pipeline/pipeline-config.ts';
+import { LAGRANGIAN } from './lagrangian.ts';
+import { REDUCTIONS } from './reductions.ts';
+import { REGULARIZED } from './regularized.ts';
+import type { TrainingMethodDefinition } from './training-method.ts';
+
+/** Every way to train that a configuration may name. */
+export const TRAINING_METHODS: Readonly<Record<TrainingMethod, TrainingMethodDefinition>> = {
+  reductions: REDUCTIONS,
+  regularized: REGULARIZED,
+  lagrangian: LAGRANGIAN,
+};

@@ -1,0 +1,51 @@
+import { judgedRows, metricOptions } from './baseline.ts';
+import { measureOne, unfairness } from './measure-predictions.ts';
+import type { TrainedWorkflow } from './transform-and-train.ts';
+import type { RowSplit } from './split-workflow.ts';
+import type { FilledWorkflowOptions } from './workflow-options.ts';
+import type { TradeOffPoint, WorkflowMetrics } from './workflow-result.ts';
+import type { WorkflowRows } from './workflow-rows.ts';
+
+/**
+ * Accuracy against unfairness: the baseline, the final model, and each predictor
+ * that a mixture draws from. Points without a defined metric are left out; a
+ * regression has none.
+ */
+export async function tradeOffOf(
+  rows: WorkflowRows,
+  { test }: RowSplit,
+  baseline: WorkflowMetrics,
+  final: TrainedWorkflow,
+  options: FilledWorkflowOptions,
+): Promise<readonly TradeOffPoint[]> {
+  const { metric } = rows;
+  const judged = judgedRows(rows, test);
+  const pointOf = (label: string, kind: TradeOffPoint['kind'], metrics: WorkflowMetrics): TradeOffPoint => ({
+    label,
+    kind,
+    accuracy: metrics.accuracy ?? NaN,
+    unfairness: unfairness(metric, metrics.metrics[metric]?.value ?? NaN),
+  });
+  const candidates = (await final.trained.candidates(final.test)).map((decisions, index): TradeOffPoint => {
+    const gaps = Object.values(judged.attributes).map((groups) => {
+      const { value } = measureOne(
+        metric,
+        judged.y,
+        groups,
+        { decisions, scores: null },
+        { ...metricOptions(options), withCi: false },
+      );
+      return unfairness(metric, value);
+    });
+    let right = 0;
+    decisions.forEach((decision, row) => (right += Number(decision === judged.y[row])));
+    return {
+      label: `predictor ${String(index + 1)}`,
+      kind: 'candidate',
+      accuracy: right / decisions.length,
+      unfairness: Math.max(...gaps),
+    };
+  });
+  const points = [pointOf('baseline', 'baseline', baseline), ...candidates, pointOf('final', 'final', final.metrics)];
+  return Object.freeze(points.filter((point) => Number.isFinite(point.accuracy) && Number.isFinite(point.unfairness)));
+}

@@ -1,0 +1,127 @@
+import { existsSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+
+import { writeFileAtomic, writeFolderAtomic } from '../../io/atomic-write.ts';
+import { writeParquet } from '../../io/write-parquet.ts';
+import { type FairnessPipeline, type PipelineMetadata, savePipeline, withWeights } from '../../pipeline/index.ts';
+import type { Table } from '../../table/index.ts';
+import type { FeatureSpec } from '../../training/data/feature-encoder.ts';
+import type { SavableModel } from '../../training/models/describe-model.ts';
+import { holdsOnlyModel } from '../../training/models/holds-only.ts';
+import { type ModelDescription, saveModel } from '../../training/models/save-model.ts';
+import { MODEL_PIPELINE_FILE } from '../predict-file.ts';
+import { workflowToHtml, workflowToJson, workflowToMarkdown } from '../workflow-report/index.ts';
+import type { WorkflowFindings, WorkflowMetrics } from './workflow-result.ts';
+import type { WorkflowRows } from './workflow-rows.ts';
+
+/** The files and folders of a workflow's output. */
+const RESULTS = 'workflow_results.json';
+const DATA = 'transformed_data.parquet';
+const MODEL = 'model';
+const PIPELINE = 'pipeline.json';
+const REPORTS = ['report.md', 'report.html'] as const;
+
+/** A workflow that has something to write. */
+interface WrittenWorkflow extends WorkflowFindings {
+  readonly model: SavableModel;
+  readonly pipeline: FairnessPipeline;
+  readonly pipelineMetadata: PipelineMetadata;
+  readonly transformedData: Table;
+  readonly sampleWeight: Float64Array | null;
+}
+
+/**
+ * Writes the whole output of a workflow, or nothing.
+ * @returns the names of files and folders in it
+ */
+export async function writeWorkflow(
+  outputDir: string,
+  workflow: WrittenWorkflow,
+  rows: WorkflowRows,
+  features: readonly FeatureSpec[] | undefined,
+): Promise<string[]> {
+  const html = await workflowToHtml(workflow);
+  await writeFolderAtomic(
+    outputDir,
+    async (folder) => {
+      const file = (name: string): string => path.join(folder, name);
+      await writeFileAtomic(file(RESULTS), `${JSON.stringify(workflowToJson(workflow), undefined, 2)}\n`);
+      await writeParquet(file(DATA), withWeights(workflow.transformedData, workflow.sampleWeight));
+      await savePipeline(workflow.pipeline, file(PIPELINE));
+      await saveModel(workflow.model, file(MODEL), {
+        features,
+        ...stepsBeforeModel(workflow),
+        ...describe(workflow, rows),
+      });
+      await writeFileAtomic(file('report.md'), workflowToMarkdown(workflow));
+      await writeFileAtomic(file('report.html'), html);
+    },
+    holdsOnlyWorkflow,
+  );
+  return [RESULTS, DATA, MODEL, PIPELINE, ...REPORTS];
+}
+
+/**
+ * The steps that rows must go through before the model takes them: those that
+ * change values. Weights and columns that are not asked for play no part then.
+ */
+function stepsBeforeModel({
+  pipeline,
+  pipelineMetadata,
+}: WrittenWorkflow): Pick<ModelDescription, 'attachments' | 'notes'> {
+  const changing = pipelineMetadata.steps.filter(({ columnsChanged }) => columnsChanged.length > 0);
+  if (changing.length === 0) return {};
+  const json = pipeline.toJSON();
+  const steps = json.steps.filter(({ name }) => changing.some((step) => step.name === name));
+  return {
+    attachments: { [MODEL_PIPELINE_FILE]: `${JSON.stringify({ ...json, steps }, undefined, 2)}\n` },
+    notes: [`Rows go through ${MODEL_PIPELINE_FILE} before the model takes them; evenhand predict does that.`],
+  };
+}
+
+/** Whether a folder is empty, or holds the output of a workflow and nothing else: only then may it be replaced. */
+export function holdsOnlyWorkflow(folder: string): boolean {
+  try {
+    const names = readdirSync(folder);
+    if (names.length === 0) return true;
+    const known: readonly string[] = [RESULTS, DATA, MODEL, PIPELINE, ...REPORTS];
+    const model = path.join(folder, MODEL);
+    return (
+      names.includes(RESULTS) &&
+      names.every((name) => known.includes(name)) &&
+      (!existsSync(model) || holdsOnlyModel(model))
+    );
+  } catch {
+    return false;
+  }
+}
+
+function describe(
+  { split, finalMetrics, config }: WrittenWorkflow,
+  { positiveLabel, training }: WorkflowRows,
+): ModelDescription {
+  return {
+    data: {
+      target: training.targetColumn,
+      positiveLabel,
+      sensitive: config.sensitive,
+      nTrain: split.train.length,
+      nTest: split.test.length,
+      nDropped: split.nDropped,
+    },
+    metrics: [cardMetrics(finalMetrics)],
+  };
+}
+
+/** The card's entry of the held-out rows. */
+function cardMetrics({ n, accuracy, meanAbsoluteError, metrics }: WorkflowMetrics): Record<string, unknown> {
+  const values = Object.values(metrics).map(
+    ({ metric, value }) => [metric, Number.isNaN(value) ? null : value] as const,
+  );
+  return {
+    rows: 'test',
+    n,
+    ...(accuracy === null ? { mean_absolute_error: meanAbsoluteError } : { accuracy }),
+    ...Object.fromEntries(values),
+  };
+}

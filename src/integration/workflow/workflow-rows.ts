@@ -1,0 +1,167 @@
+import { ConfigValidationError, DataValidationError } from '../../exceptions/index.ts';
+import { getLogger } from '../../internal/logger.ts';
+import { metricKind } from '../../metrics/metric-definitions.ts';
+import type { PipelineConfig, TrainingConfig } from '../../schemas/pipeline/pipeline-config.ts';
+import {
+  type CategoricalColumn,
+  encodeGroups,
+  INTERSECTION_SEPARATOR,
+  Table,
+  type TableSource,
+  toBinary,
+} from '../../table/index.ts';
+import { assertTwoClasses, findPositiveLabel } from '../../training/data/positive-label.ts';
+import { assertTwoGroups } from '../../training/data/training-data.ts';
+import { assertConfigColumns } from '../../pipeline/index.ts';
+import { knownMetric } from '../known-metric.ts';
+
+/** What is judged where a configuration names no metric. */
+const DEFAULT_METRIC = 'demographic_parity_difference';
+
+/** The rows of a workflow, read once for all three steps. None lacks its target or a sensitive attribute. */
+export interface WorkflowRows {
+  readonly task: 'binary' | 'regression';
+  /** The metric that is judged. */
+  readonly metric: string;
+  readonly training: TrainingConfig;
+  /** All columns. */
+  readonly table: Table;
+  /** Where the rows stand in the data as given. */
+  readonly places: Int32Array;
+  /** 0 or 1, or numbers: [rows]. */
+  readonly y: Uint8Array | Float64Array;
+  /** The label of the target that counts as 1; null where the target is 0/1 or a number. */
+  readonly positiveLabel: string | null;
+  /** All sensitive attributes crossed: what training constrains, and what is split evenly. */
+  readonly groups: CategoricalColumn;
+  /** The groups of each attribute and intersection, by its name. */
+  readonly attributes: Readonly<Record<string, CategoricalColumn>>;
+  readonly features: readonly string[];
+  readonly nDropped: number;
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Reads the rows of a workflow: finds the features, reads the target, codes the groups.
+ * @throws {ConfigValidationError} for a configuration without a training section
+ * @throws {DataValidationError} for unknown columns, targets that cannot be learned, or one group alone
+ * @throws {ValueError} for an unknown metric
+ */
+export function readWorkflowRows(config: PipelineConfig, data: TableSource): WorkflowRows {
+  const training = trainingOf(config);
+  const { metric } = knownMetric(config.fairnessMetric ?? DEFAULT_METRIC);
+  const task = metricKind(knownMetric(metric)) === 'regression' ? 'regression' : 'binary';
+  const whole = Table.from(data);
+  assertConfigColumns(config, whole);
+  const sensitive = config.sensitive.map((name) => [name, encodeGroups(whole.column(name))] as const);
+  const { y, positiveLabel } = readTarget(whole, training, task);
+  const places = Int32Array.from(y.keys()).filter(
+    (row) => !Number.isNaN(y[row]) && sensitive.every(([, { codes }]) => (codes[row] as number) >= 0),
+  );
+  const table = places.length === whole.rowCount ? whole : whole.take(places);
+  const nDropped = whole.rowCount - places.length;
+  const attributes = attributesOf(table, config);
+  const groups = crossed(table, config.sensitive);
+  const kept = Float64Array.from(places, (row) => y[row] as number);
+  const targets = task === 'binary' ? Uint8Array.from(kept) : kept;
+  for (const [name, column] of Object.entries(attributes)) assertTwoGroups(column, [name]);
+  assertLearnable(targets, training.targetColumn);
+  const { features, warnings } = chooseFeatures(table, config, training.targetColumn);
+  return {
+    task,
+    metric,
+    training,
+    table,
+    places,
+    y: targets,
+    positiveLabel,
+    groups,
+    attributes,
+    features,
+    nDropped,
+    warnings: [...warnings, ...droppedWarning(nDropped)],
+  };
+}
+
+function trainingOf({ training }: PipelineConfig): TrainingConfig {
+  if (training !== undefined) return training;
+  throw new ConfigValidationError('The configuration has no training section, so that there is nothing to train.', {
+    context: { key: 'training' },
+    suggestion:
+      "Add training: with method and target_column, or use applyPipeline ('evenhand pipeline'), which needs none.",
+  });
+}
+
+/** The target as numbers, NaN where it is missing. */
+function readTarget(
+  table: Table,
+  { targetColumn, positiveLabel: named }: TrainingConfig,
+  task: WorkflowRows['task'],
+): { y: Float64Array; positiveLabel: string | null } {
+  if (task === 'regression') return { y: readNumbers(table, targetColumn), positiveLabel: null };
+  const positiveLabel = findPositiveLabel(table, targetColumn, named);
+  const y = toBinary(table.column(targetColumn), `Column '${targetColumn}'`, positiveLabel ?? undefined);
+  return { y: Float64Array.from(y, (value) => (value < 0 ? NaN : value)), positiveLabel };
+}
+
+function readNumbers(table: Table, target: string): Float64Array {
+  const { values } = table.numeric(target);
+  const row = values.findIndex((value) => value === Infinity || value === -Infinity);
+  if (row < 0) return values;
+  throw new DataValidationError(
+    `Column '${target}' must be finite, but row ${String(row + 1)} holds ${String(values[row])}.`,
+    {
+      context: { column: target, row, value: values[row] },
+      suggestion: 'Mend or empty that value.',
+    },
+  );
+}
+
+function assertLearnable(y: Uint8Array | Float64Array, target: string): void {
+  if (y.length === 0) {
+    throw new DataValidationError(`No row has both its target ('${target}') and its sensitive attributes.`, {
+      context: { target },
+      suggestion: 'Check the columns that the configuration names.',
+    });
+  }
+  if (y instanceof Uint8Array) {
+    assertTwoClasses(y, target);
+    return;
+  }
+  const [first] = y;
+  if (y.some((value) => value !== first)) return;
+  throw new DataValidationError(`The target '${target}' has one value only; there is nothing to learn.`, {
+    context: { target },
+    suggestion: 'Name another target.',
+  });
+}
+
+function attributesOf(table: Table, { sensitive, intersections }: PipelineConfig): Record<string, CategoricalColumn> {
+  const all = [...sensitive.map((name) => [name]), ...intersections];
+  return Object.fromEntries(all.map((names) => [names.join(INTERSECTION_SEPARATOR), crossed(table, names)]));
+}
+
+function crossed(table: Table, names: readonly string[]): CategoricalColumn {
+  const [only] = names;
+  if (names.length === 1 && only !== undefined) return encodeGroups(table.column(only));
+  return encodeGroups(Object.fromEntries(names.map((name) => [name, table.column(name)])));
+}
+
+function chooseFeatures(
+  table: Table,
+  { features, sensitive }: PipelineConfig,
+  target: string,
+): Pick<WorkflowRows, 'features' | 'warnings'> {
+  if (features !== undefined) return { features, warnings: [] };
+  const numeric = table.columnNames.filter(
+    (name) => table.column(name).kind === 'numeric' && name !== target && !sensitive.includes(name),
+  );
+  const warning = `no features were named, so that the ${String(numeric.length)} numeric columns are used: ${numeric.join(', ')}`;
+  getLogger().warn(warning);
+  return { features: numeric, warnings: [warning] };
+}
+
+function droppedWarning(nDropped: number): string[] {
+  if (nDropped === 0) return [];
+  return [`${nDropped.toLocaleString('en-US')} rows without a target or a sensitive attribute are left out`];
+}

@@ -1,0 +1,60 @@
+import type { PipelineConfig, PipelineStepConfig, TrainingConfig } from '../../schemas/pipeline/pipeline-config.ts';
+import type { PipelineDocument } from '../../schemas/pipeline/pipeline-document.ts';
+import { TRAINING_PARAMS } from '../../schemas/pipeline/training-params.ts';
+import { TRANSFORMER_PARAMS } from '../../schemas/pipeline/transformer-params.ts';
+import { paramsToCamelCase } from './params-case.ts';
+
+/** A configuration out of fields that were checked: names and empty lists filled in, camelCase, frozen. */
+export function buildConfig(fields: Partial<PipelineDocument>): PipelineConfig {
+  // Every field that may not be left out was read, or there would have been a fault.
+  const document = fields as PipelineDocument;
+  const { sensitive, report_out: reportOut, features, training } = document;
+  const { fairness_metric: fairnessMetric, validation_threshold: validationThreshold } = document;
+  return freezeDeep({
+    sensitive: typeof sensitive === 'string' ? [sensitive] : sensitive,
+    intersections: document.intersections ?? [],
+    benchmarks: document.benchmarks ?? {},
+    alpha: document.alpha,
+    proxyThreshold: document.proxy_threshold,
+    ...(reportOut === undefined ? {} : { reportOut }),
+    pipeline: buildSteps(document.pipeline ?? []),
+    ...(features === undefined ? {} : { features }),
+    ...(training === undefined ? {} : { training: buildTraining(training) }),
+    ...(fairnessMetric === undefined ? {} : { fairnessMetric }),
+    ...(validationThreshold === undefined ? {} : { validationThreshold }),
+  });
+}
+
+/** A step without a name gets its transformer's, with a number where that is taken. */
+function buildSteps(steps: NonNullable<PipelineDocument['pipeline']>): PipelineStepConfig[] {
+  const taken = new Set(steps.map(({ name }) => name));
+  return steps.map(({ name, transformer, params }) => {
+    const own = name ?? freeName(transformer, taken);
+    taken.add(own);
+    return { name: own, transformer, params: paramsToCamelCase(params ?? {}, TRANSFORMER_PARAMS[transformer]) };
+  });
+}
+
+function freeName(kind: string, taken: ReadonlySet<string | undefined>): string {
+  let name = kind;
+  for (let number = 2; taken.has(name); number++) name = `${kind}_${String(number)}`;
+  return name;
+}
+
+function buildTraining(training: NonNullable<PipelineDocument['training']>): TrainingConfig {
+  const { method, target_column: targetColumn, positive_label: positiveLabel, params } = training;
+  return {
+    method,
+    targetColumn,
+    ...(positiveLabel === undefined ? {} : { positiveLabel }),
+    params: paramsToCamelCase(params ?? {}, TRAINING_PARAMS[method]),
+  };
+}
+
+function freezeDeep<Value>(value: Value): Value {
+  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value);
+    Object.values(value).forEach(freezeDeep);
+  }
+  return value;
+}

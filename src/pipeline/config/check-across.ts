@@ -1,0 +1,130 @@
+import { nearestNames, suggestNames } from '../../internal/nearest.ts';
+import type { PipelineDocument } from '../../schemas/pipeline/pipeline-document.ts';
+import { formatPath, type KeyPath, type PathFault } from './path-fault.ts';
+
+/** What is right in each field by itself; a field with faults is missing, and what depends on it is not checked. */
+type Fields = Partial<PipelineDocument>;
+
+/** Sums of proportions may be off by what a file's decimals leave. */
+const SUM_TOLERANCE = 1e-6;
+
+/** What fields require of each other. */
+export function checkAcross(fields: Fields): PathFault[] {
+  return [
+    ...checkRepeated(namesOf(fields.sensitive), ['sensitive']),
+    ...checkIntersections(fields),
+    ...checkBenchmarks(fields.benchmarks, fields.sensitive, ['benchmarks']),
+    ...checkSteps(fields),
+    ...checkRepeated(fields.features, ['features']),
+    ...checkFeatures(fields),
+    ...checkTarget(fields),
+  ];
+}
+
+function namesOf(given: string | readonly string[] | undefined): readonly string[] | undefined {
+  return typeof given === 'string' ? [given] : given;
+}
+
+function checkRepeated(names: readonly string[] | undefined, path: KeyPath): PathFault[] {
+  return repeats(names ?? []).map((index) =>
+    fault([...path, index], `names '${names?.[index] ?? ''}' twice`, 'Name it once.'),
+  );
+}
+
+/** The places of names that stood before. */
+function repeats(names: readonly (string | undefined)[]): number[] {
+  const seen = new Set<string>();
+  return names.flatMap((name, index) => {
+    const isRepeated = name !== undefined && seen.has(name);
+    if (name !== undefined) seen.add(name);
+    return isRepeated ? [index] : [];
+  });
+}
+
+function checkIntersections({ intersections = [], sensitive }: Fields): PathFault[] {
+  const known = namesOf(sensitive);
+  const again = repeats(intersections.map((names) => JSON.stringify([...names].sort())));
+  return [
+    ...intersections.flatMap((names, index) => checkCrossing(names, known, ['intersections', index])),
+    ...again.map((index) => {
+      const crossed = intersections[index]?.join(' and ') ?? '';
+      return fault(['intersections', index], `crosses ${crossed} a second time`, 'Name it once.');
+    }),
+  ];
+}
+
+function checkCrossing(names: readonly string[], known: readonly string[] | undefined, path: KeyPath): PathFault[] {
+  const unknown = names.flatMap((name, at) =>
+    known === undefined || known.includes(name) ? [] : [notSensitive([...path, at], 'value', name, known)],
+  );
+  return [...checkRepeated(names, path), ...unknown];
+}
+
+function checkBenchmarks(
+  benchmarks: PipelineDocument['benchmarks'],
+  sensitive: PipelineDocument['sensitive'] | undefined,
+  path: KeyPath,
+): PathFault[] {
+  const known = namesOf(sensitive);
+  return Object.entries(benchmarks ?? {}).flatMap(([attribute, proportions]) => {
+    const here = [...path, attribute];
+    if (known !== undefined && !known.includes(attribute)) return [notSensitive(here, 'key', attribute, known)];
+    const sum = Object.values(proportions).reduce((total, proportion) => total + proportion, 0);
+    if (Math.abs(sum - 1) <= SUM_TOLERANCE) return [];
+    const required = `its proportions must sum to 1; they sum to ${String(Number(sum.toPrecision(6)))}`;
+    return [fault(here, required, 'Name every group, with its share of all people.', 'key')];
+  });
+}
+
+function checkSteps({ pipeline = [], sensitive }: Fields): PathFault[] {
+  const names = pipeline.map(({ name }) => name);
+  return pipeline.flatMap(({ name, params }, index) => {
+    const first = names.indexOf(name);
+    const message = `the name '${String(name)}' is that of pipeline[${String(first)}] too`;
+    const again =
+      name === undefined || first === index
+        ? []
+        : [fault(['pipeline', index, 'name'], message, 'Give it another name.')];
+    const own = params as { benchmarks?: PipelineDocument['benchmarks']; sensitive?: string | string[] } | undefined;
+    const path = ['pipeline', index, 'params', 'benchmarks'];
+    return [...again, ...checkBenchmarks(own?.benchmarks, own?.sensitive ?? sensitive, path)];
+  });
+}
+
+function checkFeatures({ features = [], sensitive }: Fields): PathFault[] {
+  const known = namesOf(sensitive) ?? [];
+  return features.flatMap((name, index) =>
+    known.includes(name)
+      ? [
+          fault(
+            ['features', index],
+            `'${name}' is among sensitive, and no model sees those`,
+            'Name it in one of the two.',
+          ),
+        ]
+      : [],
+  );
+}
+
+function checkTarget({ training, sensitive, features = [] }: Fields): PathFault[] {
+  if (training === undefined) return [];
+  const path = ['training', 'target_column'];
+  const lists = { sensitive: namesOf(sensitive) ?? [], features };
+  return Object.entries(lists).flatMap(([list, names]) =>
+    names.includes(training.target_column)
+      ? [fault(path, `'${training.target_column}' is among ${list} too`, 'Name another column, or take it out there.')]
+      : [],
+  );
+}
+
+function notSensitive(path: KeyPath, at: 'key' | 'value', name: string, known: readonly string[]): PathFault {
+  const suggestion =
+    nearestNames(name, known).length > 0
+      ? suggestNames(name, known, 'attributes')
+      : `Add it to sensitive, or take one of those: ${known.join(', ')}.`;
+  return fault(path, `'${name}' is not among sensitive`, suggestion, at);
+}
+
+function fault(path: KeyPath, message: string, suggestion: string, at: 'key' | 'value' = 'value'): PathFault {
+  return { path, at, message: `${formatPath(path)}: ${message}`, suggestion };
+}

@@ -1,0 +1,86 @@
+import { suggestNames } from '../../internal/nearest.ts';
+import { PIPELINE_FIELDS } from '../../schemas/pipeline/pipeline-document.ts';
+import type { YamlPlaces } from '../../io/yaml-document.ts';
+import { isMapping, type Mapping } from './canonical-keys.ts';
+import { unknownKey, type Wording } from './describe-issue.ts';
+import type { PathFault } from './path-fault.ts';
+
+/** Which profile is asked for. */
+export interface ProfileRequest {
+  readonly name: string | undefined;
+  /** Who asks: 'The argument' or a variable. */
+  readonly by: string;
+}
+
+/** A configuration with a profile over it. */
+export interface ChosenProfile {
+  readonly document: Mapping;
+  /** The profile that was taken; null for none. */
+  readonly profile: string | null;
+  /** Every profile there is. */
+  readonly names: readonly string[];
+  /** Faults of `profiles`; the keys of the profile taken are checked with the rest. */
+  readonly faults: readonly PathFault[];
+  /** Whether nothing else can be checked. */
+  readonly isLost: boolean;
+}
+
+/**
+ * Lays a profile over the top level: each key that it has replaces the key
+ * above as a whole. Without a request the only profile is taken, and of several
+ * none.
+ */
+export function chooseProfile(
+  document: Mapping,
+  request: ProfileRequest,
+  places: YamlPlaces,
+  wording: Wording,
+): ChosenProfile {
+  const { profiles, ...top } = document;
+  const names = isMapping(profiles) ? Object.keys(profiles) : [];
+  const name = request.name ?? (names.length === 1 ? names[0] : undefined);
+  const profile = isMapping(profiles) && name !== undefined && names.includes(name) ? profiles[name] : undefined;
+  const isLost =
+    (request.name !== undefined && profile === undefined) || (profile !== undefined && !isMapping(profile));
+  const faults = [
+    ...(profiles === undefined ? [] : profileFaults(profiles, name, wording)),
+    ...(request.name !== undefined && profile === undefined ? [absent(request, names)] : []),
+  ];
+  const merged = { ...top, ...(isMapping(profile) ? profile : {}) };
+  placeMerged(merged, document, profile, places);
+  return { document: merged, profile: profile === undefined ? null : (name ?? null), names, faults, isLost };
+}
+
+function absent({ name, by }: ProfileRequest, names: readonly string[]): PathFault {
+  const suggestion =
+    names.length === 0 ? 'There are no profiles here: ask for none.' : suggestNames(String(name), names, 'profiles');
+  const message = `${by} asks for the profile '${String(name)}', which is not here`;
+  return { path: ['profiles'], at: 'key', message, suggestion };
+}
+
+/** Every profile is a mapping of known keys, also those that are not taken. */
+function profileFaults(profiles: unknown, chosen: string | undefined, wording: Wording): PathFault[] {
+  if (!isMapping(profiles)) return [notMapping(['profiles'], 'profiles by name', wording)];
+  const known = Object.keys(PIPELINE_FIELDS);
+  return Object.entries(profiles).flatMap(([name, profile]) => {
+    const path = ['profiles', name];
+    if (!isMapping(profile)) return [notMapping(path, 'keys of the top level', wording)];
+    if (name === chosen) return [];
+    const unknown = Object.keys(profile).filter((key) => !known.includes(key));
+    return unknown.map((key) => unknownKey([...path, key], known, wording));
+  });
+}
+
+function notMapping(path: readonly string[], of: string, wording: Wording): PathFault {
+  const { key, given } = wording(path);
+  const suggestion = 'Write the keys below it, indented, or leave it out.';
+  return { path, at: 'value', message: `${key}: must be a mapping of ${of}; got ${given}`, suggestion };
+}
+
+/** The merged keys stand where they came from. */
+function placeMerged(merged: Mapping, document: Mapping, profile: unknown, places: YamlPlaces): void {
+  const below = places.get(document);
+  if (below === undefined) return;
+  const above = isMapping(profile) ? places.get(profile)?.entries : undefined;
+  places.set(merged, { at: below.at, entries: new Map([...below.entries, ...(above ?? [])]) });
+}

@@ -1,0 +1,59 @@
+import type { PipelineConfig } from '../../schemas/pipeline/pipeline-config.ts';
+import { TRAINING_PARAMS } from '../../schemas/pipeline/training-params.ts';
+import { TRANSFORMER_PARAMS } from '../../schemas/pipeline/transformer-params.ts';
+import type { Mapping } from './canonical-keys.ts';
+import { paramsToSnakeCase } from './params-case.ts';
+
+/** What a configuration means, a line for each part of the work. */
+export function describeConfig(config: PipelineConfig): string[] {
+  return [
+    `Sensitive: ${describeSensitive(config)}.`,
+    `Detectors: alpha ${String(config.alpha)}, proxies from an association of ${String(config.proxyThreshold)}${config.reportOut === undefined ? '' : `, report in ${config.reportOut}`}.`,
+    ...describeSteps(config),
+    `Training: ${describeTraining(config)}.`,
+    `Gate: ${describeGate(config)}.`,
+  ];
+}
+
+function describeSensitive({ sensitive, intersections, benchmarks }: PipelineConfig): string {
+  const crossed = intersections.map((names) => names.join(' and '));
+  const known = Object.keys(benchmarks);
+  return [
+    sensitive.join(', '),
+    ...(crossed.length > 0 ? [`crossed: ${crossed.join('; ')}`] : []),
+    ...(known.length > 0 ? [`benchmarks for ${known.join(', ')}`] : []),
+  ].join('; ');
+}
+
+function describeSteps({ pipeline }: PipelineConfig): string[] {
+  if (pipeline.length === 0) return ['Steps: none.'];
+  return pipeline.map(({ name, transformer, params }, index) => {
+    const own = name === transformer ? name : `${name}: ${transformer}`;
+    return `Step ${String(index + 1)}: ${own}${describeParams(paramsToSnakeCase(params, TRANSFORMER_PARAMS[transformer]))}.`;
+  });
+}
+
+function describeTraining({ training, features }: PipelineConfig): string {
+  if (training === undefined) return 'none, data are prepared only';
+  const { method, targetColumn, positiveLabel, params } = training;
+  const label = positiveLabel === undefined ? '' : ` (1 where it is '${positiveLabel}')`;
+  const seen =
+    features === undefined
+      ? 'the numeric columns'
+      : `${String(features.length)} ${features.length === 1 ? 'feature' : 'features'}`;
+  return `${method}${describeParams(paramsToSnakeCase(params, TRAINING_PARAMS[method]))}, predicts ${targetColumn}${label} from ${seen}`;
+}
+
+function describeGate({ fairnessMetric, validationThreshold }: PipelineConfig): string {
+  const metric = fairnessMetric ?? 'demographic_parity_difference';
+  if (validationThreshold === undefined) return `${metric} is shown, without a verdict`;
+  const side = metric.endsWith('_ratio') ? 'at least' : 'at most';
+  return `${metric} ${side} ${String(validationThreshold)}`;
+}
+
+function describeParams(params: Mapping): string {
+  const shown = Object.entries(params).map(
+    ([name, value]) => `${name} ${typeof value === 'string' ? value : JSON.stringify(value)}`,
+  );
+  return shown.length === 0 ? '' : ` (${shown.join(', ')})`;
+}

@@ -1,0 +1,6 @@
+export type { ConfigFault } from './config-fault.ts';
+export { findConfigFile } from './find-config-file.ts';
+export { loadConfig, type LoadConfigOptions, parseConfigText } from './load-config.ts';
+export { parsePipelineConfig } from './parse-pipeline-config.ts';
+export type { PipelineConfigInput, PipelineStepInput, TrainingInput } from './pipeline-config-input.ts';
+export { pipelineConfigToJson } from './pipeline-config-json.ts';

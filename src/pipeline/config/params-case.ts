@@ -1,0 +1,36 @@
+import { z } from 'zod';
+
+import { toCamelCase, toSnakeCase } from '../../internal/letter-case.ts';
+import type { Mapping } from './canonical-keys.ts';
+
+/** Parameters with the keys that their schema declares in camelCase; keys that are data stay as they are. */
+export function paramsToCamelCase(params: Mapping, schema: z.ZodObject): Mapping {
+  return renameDeclared(params, schema, toCamelCase, (name) => name);
+}
+
+/** Undoes {@link paramsToCamelCase}. */
+export function paramsToSnakeCase(params: Mapping, schema: z.ZodObject): Mapping {
+  return renameDeclared(params, schema, toSnakeCase, toSnakeCase);
+}
+
+function renameDeclared(
+  params: Mapping,
+  schema: z.ZodObject,
+  rename: (name: string) => string,
+  declaredName: (name: string) => string,
+): Mapping {
+  const entries = Object.entries(params).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(
+    entries.map(([name, value]) => {
+      const inner = objectIn(schema.shape[declaredName(name)]);
+      const isDeclared = inner !== undefined && typeof value === 'object' && value !== null;
+      return [rename(name), isDeclared ? renameDeclared(value as Mapping, inner, rename, declaredName) : value];
+    }),
+  );
+}
+
+/** The schema of a value that is itself a mapping of declared keys. */
+function objectIn(schema: unknown): z.ZodObject | undefined {
+  const inner = schema instanceof z.ZodOptional ? schema.unwrap() : schema;
+  return inner instanceof z.ZodObject ? inner : undefined;
+}

@@ -1,0 +1,48 @@
+import type { PipelineConfig } from '../../schemas/pipeline/pipeline-config.ts';
+import { TRAINING_PARAMS } from '../../schemas/pipeline/training-params.ts';
+import { TRANSFORMER_PARAMS } from '../../schemas/pipeline/transformer-params.ts';
+import { paramsToSnakeCase } from './params-case.ts';
+
+/**
+ * A configuration as plain data with the keys of a configuration file, always
+ * in the same order; `parsePipelineConfig` reads it back.
+ * @example
+ * ```ts
+ * import { parsePipelineConfig, pipelineConfigToJson } from 'evenhand/pipeline';
+ *
+ * const config = parsePipelineConfig({ sensitive: 'sex', validation_threshold: 0.1 });
+ * console.log(JSON.stringify(pipelineConfigToJson(config)));
+ * // {"sensitive":["sex"],"intersections":[],"benchmarks":{},"alpha":0.05,"proxy_threshold":0.3,"pipeline":[],"validation_threshold":0.1}
+ * ```
+ */
+export function pipelineConfigToJson(config: PipelineConfig): Record<string, unknown> {
+  const { training } = config;
+  return withoutUndefined({
+    sensitive: config.sensitive,
+    intersections: config.intersections,
+    benchmarks: config.benchmarks,
+    alpha: config.alpha,
+    proxy_threshold: config.proxyThreshold,
+    report_out: config.reportOut,
+    pipeline: config.pipeline.map(({ name, transformer, params }) => ({
+      name,
+      transformer,
+      params: paramsToSnakeCase(params, TRANSFORMER_PARAMS[transformer]),
+    })),
+    features: config.features,
+    training:
+      training &&
+      withoutUndefined({
+        method: training.method,
+        target_column: training.targetColumn,
+        positive_label: training.positiveLabel,
+        params: paramsToSnakeCase(training.params, TRAINING_PARAMS[training.method]),
+      }),
+    fairness_metric: config.fairnessMetric,
+    validation_threshold: config.validationThreshold,
+  });
+}
+
+function withoutUndefined(record: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined));
+}

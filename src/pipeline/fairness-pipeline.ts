@@ -1,0 +1,267 @@
+import { DataValidationError, FairnessToolkitError, PipelineExecutionError, ValueError } from '../exceptions/index.ts';
+import type { OnProgress } from '../internal/progress.ts';
+import { type Column, type DanfoDataFrame, Table, type TableSource } from '../table/index.ts';
+import { type PipelineJson, readPipelineJson } from './pipeline-json.ts';
+import { type PipelineMetadata, PipelineResult, type StepRecord } from './pipeline-result.ts';
+import { transformerFromJson } from './transformers/registry.ts';
+import type { Transformer, TransformedRows, TransformerFitOptions } from './transformers/transformer.ts';
+
+/** One step of a pipeline: a transformer, and what it is called in errors and reports. */
+export interface PipelineStep {
+  readonly name: string;
+  readonly transformer: Transformer;
+}
+
+/** What a pipeline gives back: of the kind that it was given. */
+export type DataLike<Source extends TableSource> = Source extends DanfoDataFrame ? DanfoDataFrame : Table;
+
+/** Data on their way through the steps. */
+interface Passage {
+  readonly table: Table;
+  readonly weights: Float64Array | null;
+  readonly records: readonly StepRecord[];
+}
+
+/**
+ * Steps that change data before training, one after another. `fit` learns from
+ * training rows alone; `transform` applies what was learned to any rows with the
+ * same columns. Weights of several steps are multiplied, and each step learns
+ * from rows weighed by those before it; the product has mean 1 over the rows
+ * fitted. Without steps data pass as they are.
+ *
+ * What the steps constrain is association in the data, at the price of
+ * information; whether a model's decisions are then more even is for a metric
+ * to say.
+ * @example
+ * ```ts
+ * import { sampleData } from 'evenhand';
+ * import { FairnessPipeline, ReweighingTransformer } from 'evenhand/pipeline';
+ *
+ * const reweigh = new ReweighingTransformer({ sensitive: 'gender', label: 'wage_above_median' });
+ * const pipeline = new FairnessPipeline([{ name: 'reweigh', transformer: reweigh }]);
+ * const { data, sampleWeight } = await pipeline.fitTransform(sampleData('cps-wages'));
+ * console.log(data.rowCount, sampleWeight?.length);
+ * // 534 534
+ * ```
+ */
+export class FairnessPipeline {
+  readonly steps: readonly PipelineStep[];
+  /** What makes the mean of the product of weights 1; undefined before `fit`. */
+  #weightScale: number | undefined;
+
+  /** @throws {ValueError} where two steps have one name */
+  constructor(steps: readonly PipelineStep[]) {
+    const names = steps.map(({ name }) => name);
+    const twice = names.find((name, index) => names.indexOf(name) !== index);
+    if (twice !== undefined) {
+      throw new ValueError(`The steps parameter must have a name of its own for every step. Got '${twice}' twice.`, {
+        context: { parameter: 'steps', value: names },
+        suggestion: 'Rename one of the two.',
+      });
+    }
+    this.steps = Object.freeze(steps.map((step) => Object.freeze({ ...step })));
+  }
+
+  /** Whether `fit` has succeeded. */
+  get isFitted(): boolean {
+    return this.#weightScale !== undefined;
+  }
+
+  /** What a reader should know of the fit, each with its step. */
+  get warnings(): readonly string[] {
+    return this.steps.flatMap(({ name, transformer }) => transformer.warnings.map((text) => `${name}: ${text}`));
+  }
+
+  /**
+   * Learns from training rows. A failed fit leaves the pipeline without one.
+   * @throws {PipelineExecutionError} with the step's name, its index from 0 and the cause
+   */
+  async fit(data: TableSource, options: TransformerFitOptions = {}): Promise<this> {
+    await this.#fit(Table.from(data), options);
+    return this;
+  }
+
+  /**
+   * Applies what was learned; data come back as the kind that was given.
+   * @throws {PipelineExecutionError} before `fit`, or with the step that failed
+   */
+  async transform<Source extends TableSource>(data: Source): Promise<PipelineResult<DataLike<Source>>> {
+    const scale = this.#weightScale;
+    if (scale === undefined) {
+      throw new PipelineExecutionError('The pipeline has not been fitted.', {
+        suggestion: 'Call fit with the training rows first.',
+      });
+    }
+    const table = Table.from(data);
+    return this.#result(data, table, await this.#pass(table, applyStep), scale, false);
+  }
+
+  /** {@link FairnessPipeline.fit} and {@link FairnessPipeline.transform} of the same rows. */
+  async fitTransform<Source extends TableSource>(
+    data: Source,
+    options: TransformerFitOptions = {},
+  ): Promise<PipelineResult<DataLike<Source>>> {
+    const table = Table.from(data);
+    const { passage, scale } = await this.#fit(table, options);
+    return this.#result(data, table, passage, scale, true);
+  }
+
+  /** The steps with what they learned, as plain data. */
+  toJSON(): PipelineJson {
+    return {
+      kind: 'fairness_pipeline',
+      steps: this.steps.map(({ name, transformer }) => ({ name, transformer: transformer.toJSON() })),
+      weight_scale: this.#weightScale ?? null,
+    };
+  }
+
+  /**
+   * Reads what `toJSON` gave.
+   * @throws {DataValidationError} for anything else
+   */
+  static fromJSON(json: unknown): FairnessPipeline {
+    const { steps, weight_scale: scale } = readPipelineJson(json);
+    const pipeline = new FairnessPipeline(
+      steps.map(({ name, transformer }) => ({ name, transformer: transformerFromJson(transformer) })),
+    );
+    pipeline.#weightScale = scale ?? undefined;
+    return pipeline;
+  }
+
+  async #fit(table: Table, options: TransformerFitOptions): Promise<{ passage: Passage; scale: number }> {
+    this.#weightScale = undefined;
+    assertRows(table);
+    const passage = await this.#pass(
+      table,
+      async ({ transformer }, rows, weights) => {
+        options.signal?.throwIfAborted();
+        await transformer.fit(rows, { ...options, sampleWeight: product(options.sampleWeight, weights) ?? undefined });
+        return transformer.transform(rows);
+      },
+      options.onProgress,
+    );
+    const scale = passage.weights === null ? 1 : scaleOf(passage.weights, options.sampleWeight);
+    this.#weightScale = scale;
+    return { passage, scale };
+  }
+
+  async #pass(
+    table: Table,
+    apply: (step: PipelineStep, table: Table, weights: Float64Array | null) => Promise<TransformedRows>,
+    onProgress?: OnProgress,
+  ): Promise<Passage> {
+    let passage: Passage = { table, weights: null, records: [] };
+    for (const [index, step] of this.steps.entries()) {
+      passage = await this.#step(step, index, passage, apply);
+      onProgress?.({ stage: `pipeline: ${step.name}`, done: index + 1, total: this.steps.length });
+    }
+    return passage;
+  }
+
+  async #step(
+    step: PipelineStep,
+    index: number,
+    { table, weights, records }: Passage,
+    apply: (step: PipelineStep, table: Table, weights: Float64Array | null) => Promise<TransformedRows>,
+  ): Promise<Passage> {
+    try {
+      const after = await apply(step, table, weights);
+      return {
+        table: after.table,
+        weights: after.sampleWeight === null ? weights : product(weights, after.sampleWeight),
+        records: [...records, recordOf(step, table, after)],
+      };
+    } catch (cause) {
+      // A stopped run is no failed step.
+      if (!FairnessToolkitError.isInstance(cause) && cause instanceof Error && cause.name === 'AbortError') throw cause;
+      throw stepFailed(step, index, cause);
+    }
+  }
+
+  async #result<Source extends TableSource>(
+    source: Source,
+    before: Table,
+    { table, weights, records }: Passage,
+    scale: number,
+    fittedHere: boolean,
+  ): Promise<PipelineResult<DataLike<Source>>> {
+    const metadata: PipelineMetadata = Object.freeze({
+      rows: table.rowCount,
+      columnsIn: before.columnNames,
+      columnsOut: table.columnNames,
+      fittedHere,
+      steps: Object.freeze(records),
+    });
+    const data = isFrame(source) ? await table.toDanfo() : table;
+    return new PipelineResult(data as DataLike<Source>, metadata, weights?.map((weight) => weight * scale) ?? null);
+  }
+}
+
+async function applyStep({ transformer }: PipelineStep, table: Table): Promise<TransformedRows> {
+  return transformer.transform(table);
+}
+
+function assertRows({ rowCount }: Table): void {
+  if (rowCount > 0) return;
+  throw new DataValidationError('There are no rows to fit a pipeline on.', {
+    suggestion: 'Give at least a few dozen rows.',
+  });
+}
+
+/** Weights of two origins multiplied; null where there are none. */
+function product(a: ArrayLike<number> | null | undefined, b: ArrayLike<number> | null): Float64Array | null;
+function product(a: ArrayLike<number> | null | undefined, b: ArrayLike<number>): Float64Array;
+function product(a: ArrayLike<number> | null | undefined, b: ArrayLike<number> | null): Float64Array | null {
+  const [first, second] = [a ?? null, b];
+  if (first === null) return second === null ? null : Float64Array.from(second);
+  return Float64Array.from(first, (weight, row) => weight * (second === null ? 1 : (second[row] as number)));
+}
+
+/** What makes the mean of weights 1 over rows that may weigh themselves. */
+function scaleOf(weights: Float64Array, own: ArrayLike<number> | undefined): number {
+  let [sum, total] = [0, 0];
+  for (let row = 0; row < weights.length; row++) {
+    const weight = own?.[row] ?? 1;
+    sum += weight * (weights[row] as number);
+    total += weight;
+  }
+  return sum > 0 ? total / sum : 1;
+}
+
+function recordOf(
+  { name, transformer }: PipelineStep,
+  before: Table,
+  { table, sampleWeight }: TransformedRows,
+): StepRecord {
+  const kept = before.columnNames.filter((column) => table.has(column));
+  return Object.freeze({
+    name,
+    transformer: transformer.kind,
+    columnsDropped: Object.freeze(before.columnNames.filter((column) => !table.has(column))),
+    columnsChanged: Object.freeze(kept.filter((column) => !sameValues(before.column(column), table.column(column)))),
+    weighs: sampleWeight !== null,
+    warnings: Object.freeze([...transformer.warnings]),
+  });
+}
+
+function sameValues(a: Column, b: Column): boolean {
+  if (a === b) return true;
+  if (a.kind === 'numeric') {
+    return b.kind === 'numeric' && a.values.every((value, row) => Object.is(value, b.values[row]));
+  }
+  return b.kind === 'categorical' && a.codes.every((code, row) => a.labels[code] === b.labels[b.codes[row] as number]);
+}
+
+function isFrame(source: TableSource): source is DanfoDataFrame {
+  return !(source instanceof Table) && 'column' in source && typeof source.column === 'function';
+}
+
+function stepFailed({ name, transformer }: PipelineStep, index: number, cause: unknown): PipelineExecutionError {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  const suggestion = FairnessToolkitError.isInstance(cause) ? cause.suggestion : undefined;
+  return new PipelineExecutionError(`Step ${String(index + 1)}, '${name}' (${transformer.kind}), failed: ${reason}`, {
+    context: { step: name, index, transformer: transformer.kind },
+    ...(suggestion === undefined ? {} : { suggestion }),
+    cause,
+  });
+}

@@ -1,0 +1,59 @@
+import { deprecate } from '../internal/deprecation.ts';
+import type { TransformerKind } from '../schemas/pipeline/transformer-params.ts';
+
+/** What one step did to the data. */
+export interface StepRecord {
+  readonly name: string;
+  readonly transformer: TransformerKind;
+  /** Columns that were there before the step and are gone. */
+  readonly columnsDropped: readonly string[];
+  /** Columns whose values the step changed. */
+  readonly columnsChanged: readonly string[];
+  /** Whether the step gave rows weights. */
+  readonly weighs: boolean;
+  /** What a reader should know of the step's fit. */
+  readonly warnings: readonly string[];
+}
+
+/** What a pipeline did. */
+export interface PipelineMetadata {
+  readonly rows: number;
+  readonly columnsIn: readonly string[];
+  readonly columnsOut: readonly string[];
+  /** Whether the pipeline was fitted on these very rows. */
+  readonly fittedHere: boolean;
+  readonly steps: readonly StepRecord[];
+}
+
+/** What a pipeline made of rows. Frozen. */
+export class PipelineResult<Data = unknown> {
+  /** The transformed rows, in the order and of the kind that was given. */
+  readonly data: Data;
+  readonly metadata: PipelineMetadata;
+  /** One weight per row, mean 1 over the rows fitted; null where no step weighs. */
+  readonly sampleWeight: Float64Array | null;
+  /** The names of the steps, in order. */
+  readonly transformersApplied: readonly string[];
+
+  constructor(data: Data, metadata: PipelineMetadata, sampleWeight: Float64Array | null) {
+    this.data = data;
+    this.metadata = metadata;
+    this.sampleWeight = sampleWeight;
+    this.transformersApplied = Object.freeze(metadata.steps.map(({ name }) => name));
+    Object.freeze(this);
+  }
+
+  /**
+   * Data and metadata, as results once were.
+   * @yields the data, then the metadata
+   * @deprecated use `result.data`, `result.metadata` and `result.sampleWeight`
+   */
+  *[Symbol.iterator](): IterableIterator<Data | PipelineMetadata> {
+    deprecate(
+      'EVENHAND_PIPELINE_RESULT_ITERATION',
+      'Unpacking a PipelineResult is deprecated; use result.data, result.metadata and result.sampleWeight.',
+    );
+    yield this.data;
+    yield this.metadata;
+  }
+}

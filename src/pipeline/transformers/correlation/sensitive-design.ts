@@ -1,0 +1,93 @@
+import type { CategoricalColumn, Table } from '../../../table/index.ts';
+import { readFeature, readKnownGroups } from '../read-columns.ts';
+
+/** A sensitive column of numbers. */
+interface NumericAttribute {
+  readonly kind: 'numeric';
+  readonly name: string;
+  readonly values: Float64Array;
+}
+
+/** A sensitive column of text. */
+interface CategoricalAttribute {
+  readonly kind: 'categorical';
+  readonly name: string;
+  readonly groups: CategoricalColumn;
+}
+
+/** A sensitive column of either kind. */
+export type SensitiveAttribute = NumericAttribute | CategoricalAttribute;
+
+/**
+ * The sensitive columns of rows to learn from, numbers as numbers.
+ * @throws {DataValidationError} for a column that is not there, without values, or with an infinity
+ */
+export function readAttributes(table: Table, names: readonly string[]): SensitiveAttribute[] {
+  return names.map((name) => {
+    const column = table.column(name);
+    // Numbers are not made groups of, unless to say that there are none.
+    const hasValues = column.kind === 'numeric' && column.values.some((value) => !Number.isNaN(value));
+    return hasValues
+      ? { kind: 'numeric', name, values: readFeature(table, name) }
+      : { kind: 'categorical', name, groups: readKnownGroups(table, name) };
+  });
+}
+
+/** Whether a row has a value of an attribute. */
+export function isKnown(attribute: SensitiveAttribute, row: number): boolean {
+  return attribute.kind === 'numeric'
+    ? !Number.isNaN(attribute.values[row])
+    : (attribute.groups.codes[row] as number) >= 0;
+}
+
+/** Columns to regress on: the widest text as strata, everything else as numbers. */
+export interface Design {
+  /** The stratum of each row; all 0 where no attribute is text. */
+  readonly strata: Int32Array;
+  readonly strataCount: number;
+  /** The attribute that the strata are of. */
+  readonly stratified: CategoricalAttribute | undefined;
+  readonly columns: readonly DesignColumn[];
+}
+
+/** One column of a design: an attribute's numbers, or the indicator of one of its labels. */
+interface DesignColumn {
+  readonly attribute: SensitiveAttribute;
+  /** The label's code; undefined for numbers. */
+  readonly code: number | undefined;
+  readonly values: Float64Array;
+}
+
+/**
+ * The design of some rows. One text column needs no indicators, since
+ * regressing on all of them is the same as taking means of strata; so a single
+ * attribute costs O(rows), whatever the number of its groups.
+ * @param rows those with a value of every attribute
+ */
+export function designOf(attributes: readonly SensitiveAttribute[], rows: Int32Array): Design {
+  const texts = attributes.filter((attribute) => attribute.kind === 'categorical');
+  const [stratified] = texts.sort((a, b) => b.groups.labels.length - a.groups.labels.length);
+  return {
+    strata:
+      stratified === undefined
+        ? new Int32Array(rows.length)
+        : rows.map((row) => stratified.groups.codes[row] as number),
+    strataCount: stratified?.groups.labels.length ?? 1,
+    stratified,
+    columns: attributes
+      .filter((attribute) => attribute !== stratified)
+      .flatMap((attribute) => columnsOf(attribute, rows)),
+  };
+}
+
+function columnsOf(attribute: SensitiveAttribute, rows: Int32Array): DesignColumn[] {
+  if (attribute.kind === 'numeric') {
+    return [{ attribute, code: undefined, values: Float64Array.from(rows, (row) => attribute.values[row] as number) }];
+  }
+  const { codes, labels } = attribute.groups;
+  return labels.map((_, code) => ({
+    attribute,
+    code,
+    values: Float64Array.from(rows, (row) => Number(codes[row] === code)),
+  }));
+}

@@ -1,0 +1,67 @@
+import { DataValidationError } from '../../exceptions/index.ts';
+import { onHost, Table, type TableSource } from '../../table/index.ts';
+
+/** Rows to learn from. */
+export interface FitRows {
+  readonly table: Table;
+  /** One per row, above 0 and in a common unit of their own; undefined where all weigh the same. */
+  readonly weights: Float64Array | undefined;
+}
+
+/** Whatever stands for a table, as one whose values are on the host. */
+export async function readRows(data: TableSource): Promise<Table> {
+  return Table.from((await onHost({ data })).data);
+}
+
+/**
+ * Rows to learn from, without those of weight 0.
+ * @throws {DataValidationError} where there are no rows, or the weights are not one finite number of at least 0 per row, some above 0
+ */
+export async function readFitRows(data: TableSource, sampleWeight: ArrayLike<number> | undefined): Promise<FitRows> {
+  const table = await readRows(data);
+  if (table.rowCount === 0) {
+    throw new DataValidationError('data has no rows to learn from.', {
+      context: { argument: 'data' },
+      suggestion: 'Give at least one row.',
+    });
+  }
+  return sampleWeight === undefined ? { table, weights: undefined } : weighRows(table, sampleWeight);
+}
+
+function weighRows(table: Table, sampleWeight: ArrayLike<number>): FitRows {
+  if (sampleWeight.length !== table.rowCount) {
+    throw new DataValidationError(
+      `sampleWeight has ${String(sampleWeight.length)} values, and data ${String(table.rowCount)} rows.`,
+      { context: { argument: 'sampleWeight' }, suggestion: 'Give one weight per row.' },
+    );
+  }
+  const weights = Float64Array.from(sampleWeight);
+  const bad = weights.findIndex((weight) => !(weight >= 0 && weight < Infinity));
+  if (bad >= 0) throw badWeight(bad, weights[bad] as number);
+  scaleDown(weights);
+  const rows = Int32Array.from(weights.keys()).filter((row) => (weights[row] as number) > 0);
+  if (rows.length === weights.length) return { table, weights };
+  if (rows.length > 0) return { table: table.take(rows), weights: weights.filter((weight) => weight > 0) };
+  throw new DataValidationError('sampleWeight is 0 for every row.', {
+    context: { argument: 'sampleWeight' },
+    suggestion: 'Give at least one row a weight above 0.',
+  });
+}
+
+/** Divides weights by a power of two near the largest: sums stay finite, and no digit changes. */
+function scaleDown(weights: Float64Array): void {
+  const largest = weights.reduce((most, weight) => Math.max(most, weight), 0);
+  if (largest === 0) return;
+  const unit = 2 ** Math.max(-1021, Math.min(1022, Math.floor(Math.log2(largest))));
+  weights.forEach((weight, row) => (weights[row] = weight / unit));
+}
+
+function badWeight(index: number, value: number): DataValidationError {
+  return new DataValidationError(
+    `sampleWeight must hold finite numbers of at least 0; at index ${String(index)} it holds ${String(value)}.`,
+    {
+      context: { argument: 'sampleWeight', index, value },
+      suggestion: 'Mend that weight, or leave sampleWeight out.',
+    },
+  );
+}

@@ -1,0 +1,94 @@
+import { DataValidationError, ValueError } from '../../exceptions/index.ts';
+import { toCamelCase } from '../../internal/letter-case.ts';
+import { oneOf } from '../../internal/one-of.ts';
+import {
+  TRANSFORMER_KINDS,
+  TRANSFORMER_PARAMS,
+  type TransformerKind,
+} from '../../schemas/pipeline/transformer-params.ts';
+import { toSnakeCaseKeys } from './key-case.ts';
+import { sensitiveNames } from './read-columns.ts';
+import { CorrelationRemover } from './correlation/correlation-remover.ts';
+import { ProxyDropper } from './proxies/proxy-dropper.ts';
+import { DisparateImpactRemover } from './repair/disparate-impact-remover.ts';
+import { LearnedFairRepresentations } from './representations/learned-fair-representations.ts';
+import type { StepDefaults, Transformer } from './transformer.ts';
+import { InstanceReweighting } from './weighting/instance-reweighting.ts';
+import { ReweighingTransformer } from './weighting/reweighing-transformer.ts';
+
+/** What the registry asks of a class of transformers. */
+interface TransformerClass {
+  new (options: never): Transformer;
+  fromJSON(json: unknown): Transformer;
+}
+
+const REGISTRY: Readonly<Record<TransformerKind, TransformerClass>> = {
+  InstanceReweighting,
+  ReweighingTransformer,
+  DisparateImpactRemover,
+  ProxyDropper,
+  CorrelationRemover,
+  LearnedFairRepresentations,
+};
+
+/**
+ * Makes a transformer by its name, as a configuration's step describes it.
+ * @param params its options, in camelCase
+ * @param defaults what the configuration around the step says, for options that the step leaves out
+ * @throws {ValueError} for an unknown name or option, with the nearest ones, or an option out of range
+ */
+export function createTransformer(
+  kind: string,
+  params: Readonly<Record<string, unknown>>,
+  defaults: StepDefaults,
+): Transformer {
+  const known = oneOf('transformer', kind, TRANSFORMER_KINDS);
+  const given = checkParams(known, params);
+  const sensitive = (given['sensitive'] ?? defaults.sensitive) as string | readonly string[];
+  const names = new Set(sensitiveNames(sensitive));
+  const benchmarks = Object.entries(defaults.benchmarks).filter(([name]) => names.has(name));
+  const around = {
+    sensitive,
+    ...(benchmarks.length > 0 ? { benchmarks: Object.fromEntries(benchmarks) } : {}),
+    label: defaults.label,
+    // The label of another column has other values.
+    positiveLabel: (given['label'] ?? defaults.label) === defaults.label ? defaults.positiveLabel : undefined,
+    // Not `features`: those around a step may be text, or dropped by an earlier step.
+    candidates: defaults.features,
+  };
+  return new (classOf(known))({ ...around, ...given } as never);
+}
+
+/**
+ * Reads a transformer of any kind that its `toJSON` wrote.
+ * @throws {ValueError} for an unknown kind, with the nearest ones
+ * @throws {DataValidationError} for anything else that is not as it should be
+ */
+export function transformerFromJson(json: unknown): Transformer {
+  if (typeof json !== 'object' || json === null || !('kind' in json)) {
+    throw new DataValidationError('This is no stored transformer: it has no kind.', {
+      suggestion: 'Give what toJSON of a transformer gave, unchanged.',
+    });
+  }
+  return classOf(oneOf('kind', json.kind as string, TRANSFORMER_KINDS)).fromJSON(json);
+}
+
+function classOf(kind: TransformerKind): TransformerClass {
+  return REGISTRY[kind];
+}
+
+/** The options that are not undefined, if the transformer takes them and they are of the right kind. */
+function checkParams(kind: TransformerKind, params: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const schema = TRANSFORMER_PARAMS[kind];
+  const given = Object.fromEntries(Object.entries(params).filter(([, value]) => value !== undefined));
+  const names = Object.keys(schema.shape).map(toCamelCase);
+  for (const name of Object.keys(given)) oneOf(`params of ${kind}`, name, names);
+  const parsed = schema.safeParse(toSnakeCaseKeys(given));
+  if (parsed.success) return given;
+  const [issue] = parsed.error.issues;
+  const field = toCamelCase(String(issue?.path[0] ?? 'params'));
+  throw new ValueError(`The ${field} parameter of ${kind} cannot be used: ${issue?.message ?? 'it is invalid'}.`, {
+    context: { parameter: field, value: given[field] },
+    cause: parsed.error,
+  });
+}

@@ -1,0 +1,169 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
+import { TrainingError } from '../../../exceptions/index.ts';
+
+/** A function of several numbers. */
+export interface Objective {
+  /**
+   * Its value at a point.
+   * @param gradient [parameters], to be filled
+   */
+  (point: Float64Array, gradient: Float64Array): number;
+}
+
+/** When to stop, and whom to tell. */
+export interface MinimiseOptions {
+  readonly maxIterations: number;
+  /** Called after each step with the number of steps. */
+  readonly onStep?: ((steps: number) => void) | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Where the search ended. */
+export interface Minimum {
+  readonly point: Float64Array;
+  readonly value: number;
+  readonly iterations: number;
+  /** False where the steps ran out. */
+  readonly hasConverged: boolean;
+}
+
+/** Pairs of steps and gradients that are remembered. */
+const MEMORY = 10;
+
+/** A step that lowers the value by a smaller share of it is the last. */
+const SMALL_GAIN = 1e-9;
+
+/** A largest slope this small is none. */
+const FLAT = 1e-7;
+
+/** Bisections of one step at most. */
+const MOST_TRIALS = 50;
+
+interface Place {
+  readonly point: Float64Array;
+  readonly gradient: Float64Array;
+  readonly value: number;
+}
+
+interface Pair {
+  readonly step: Float64Array;
+  readonly change: Float64Array;
+  /** 1 / (step . change). */
+  readonly inverse: number;
+}
+
+/**
+ * Finds a local minimum by L-BFGS (Nocedal 1980) with the bisecting line search
+ * of Lewis and Overton (2013), which meets the weak Wolfe conditions and so
+ * keeps every update positive, near kinks too.
+ * @throws {TrainingError} where the start has no finite value
+ */
+export async function minimise(
+  objective: Objective,
+  start: Float64Array,
+  { maxIterations, onStep, signal }: MinimiseOptions,
+): Promise<Minimum> {
+  const evaluate = (point: Float64Array): Place => {
+    const gradient = new Float64Array(point.length);
+    return { point, gradient, value: objective(point, gradient) };
+  };
+  const pairs: Pair[] = [];
+  let place = evaluate(Float64Array.from(start));
+  if (!Number.isFinite(place.value)) throw notFinite();
+  let iterations = 0;
+  let hasConverged = isFlat(place);
+  while (!hasConverged && iterations < maxIterations) {
+    if (signal !== undefined) await nextTurn();
+    signal?.throwIfAborted();
+    const next = search(evaluate, place, direction(place.gradient, pairs));
+    // Without progress the memory may be at fault; without memory there is none to be made.
+    if (next === undefined && pairs.length === 0) {
+      hasConverged = true;
+      break;
+    }
+    if (next === undefined) {
+      pairs.length = 0;
+      continue;
+    }
+    remember(pairs, place, next);
+    hasConverged = isFlat(next) || place.value - next.value <= SMALL_GAIN * Math.max(1e-12, Math.abs(next.value));
+    place = next;
+    iterations++;
+    onStep?.(iterations);
+  }
+  return { point: place.point, value: place.value, iterations, hasConverged };
+}
+
+function isFlat({ gradient }: Place): boolean {
+  return gradient.every((slope) => Math.abs(slope) <= FLAT);
+}
+
+/** Minus the gradient, through the inverse Hessian that the pairs stand for: two loops. */
+function direction(gradient: Float64Array, pairs: readonly Pair[]): Float64Array {
+  const sought = gradient.map((slope) => -slope);
+  const shares = new Float64Array(pairs.length);
+  for (let index = pairs.length - 1; index >= 0; index--) {
+    const { step, change, inverse } = pairs[index] as Pair;
+    shares[index] = inverse * dot(step, sought);
+    add(sought, change, -(shares[index] as number));
+  }
+  const last = pairs.at(-1);
+  const scale =
+    last === undefined ? 1 / Math.max(1, norm(gradient)) : 1 / (last.inverse * dot(last.change, last.change));
+  for (let index = 0; index < sought.length; index++) sought[index] = (sought[index] as number) * scale;
+  pairs.forEach(({ step, change, inverse }, index) => {
+    add(sought, step, (shares[index] as number) - inverse * dot(change, sought));
+  });
+  return sought;
+}
+
+/** A point along a direction that is lower by enough and less steep by enough; undefined where none is found. */
+function search(evaluate: (point: Float64Array) => Place, from: Place, along: Float64Array): Place | undefined {
+  const slope = dot(from.gradient, along);
+  if (!(slope < 0)) return undefined;
+  let [low, high, length] = [0, Infinity, 1];
+  let lower: Place | undefined;
+  for (let trial = 0; trial < MOST_TRIALS; trial++) {
+    const point = Float64Array.from(from.point);
+    add(point, along, length);
+    const place = evaluate(point);
+    if (!(place.value <= from.value + 1e-4 * length * slope)) {
+      high = length;
+    } else if (dot(place.gradient, along) < 0.9 * slope) {
+      lower = place;
+      low = length;
+    } else {
+      return place;
+    }
+    length = high === Infinity ? 2 * low : (low + high) / 2;
+  }
+  return lower;
+}
+
+function remember(pairs: Pair[], from: Place, to: Place): void {
+  const step = to.point.map((value, index) => value - (from.point[index] as number));
+  const change = to.gradient.map((slope, index) => slope - (from.gradient[index] as number));
+  const curvature = dot(step, change);
+  if (!(curvature > 0)) return;
+  pairs.push({ step, change, inverse: 1 / curvature });
+  if (pairs.length > MEMORY) pairs.shift();
+}
+
+function dot(a: Float64Array, b: Float64Array): number {
+  return a.reduce((sum, value, index) => sum + value * (b[index] as number), 0);
+}
+
+function norm(values: Float64Array): number {
+  return Math.sqrt(dot(values, values));
+}
+
+function add(to: Float64Array, values: Float64Array, times: number): void {
+  for (let index = 0; index < to.length; index++) to[index] = (to[index] as number) + times * (values[index] as number);
+}
+
+function notFinite(): TrainingError {
+  return new TrainingError('The objective is not finite where the search starts.', {
+    suggestion: 'Look for extreme values in the features.',
+  });
+}

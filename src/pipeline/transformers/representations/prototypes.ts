@@ -1,0 +1,47 @@
+/** Prototypes as they stand in one array of parameters: log-odds of labels, then positions. */
+export interface Prototypes {
+  /** [prototypes]. */
+  readonly labels: Float64Array;
+  /** [prototypes, columns]. */
+  readonly positions: Float64Array;
+}
+
+/** Reads parameters: `count` log-odds, then `count` rows of positions. */
+export function readPrototypes(point: Float64Array, count: number): Prototypes {
+  return { labels: point.subarray(0, count).map(sigmoid), positions: point.subarray(count) };
+}
+
+/** The memberships of one row in the prototypes: softmax of minus the Euclidean distances, in place of `into`. */
+export function memberships(
+  x: Float64Array,
+  start: number,
+  columns: number,
+  positions: Float64Array,
+  into: Float64Array,
+): void {
+  let least = Infinity;
+  for (let k = 0; k < into.length; k++) {
+    let square = 0;
+    for (let p = 0; p < columns; p++)
+      square += ((x[start + p] as number) - (positions[k * columns + p] as number)) ** 2;
+    into[k] = Math.sqrt(square);
+    least = Math.min(least, into[k] as number);
+  }
+  let sum = 0;
+  for (let k = 0; k < into.length; k++) sum += into[k] = Math.exp(least - (into[k] as number));
+  for (let k = 0; k < into.length; k++) into[k] = (into[k] as number) / sum;
+}
+
+/** A row's reconstruction from its memberships, in place of `into`. */
+export function reconstruct(shares: Float64Array, positions: Float64Array, into: Float64Array): void {
+  into.fill(0);
+  for (let k = 0; k < shares.length; k++) {
+    for (let p = 0; p < into.length; p++) {
+      into[p] = (into[p] as number) + (shares[k] as number) * (positions[k * into.length + p] as number);
+    }
+  }
+}
+
+function sigmoid(logit: number): number {
+  return 1 / (1 + Math.exp(-logit));
+}

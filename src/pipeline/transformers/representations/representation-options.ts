@@ -1,0 +1,94 @@
+import { invalidParameter } from '../../../internal/invalid-parameter.ts';
+import { requireCount, requireWhole } from '../../../stats/parameters.ts';
+import { type FeatureSettings, frozenNames, type SensitiveColumns, sensitiveNames } from '../read-columns.ts';
+
+/** Options of learned fair representations. */
+export interface LearnedFairRepresentationsOptions extends FeatureSettings {
+  /** The sensitive column, or several: their crossings are the groups. Needed in `fit` only. */
+  readonly sensitive: SensitiveColumns;
+  /** The column of true labels, of two values; needed in `fit` only. */
+  readonly label: string;
+  /**
+   * The label that counts as positive, all others being negative.
+   * @defaultValue none: the column must then have two labels at most
+   */
+  readonly positiveLabel?: string | undefined;
+  /**
+   * The columns of numbers to represent.
+   * @defaultValue the numeric ones of `candidates`
+   */
+  readonly features?: readonly string[] | undefined;
+  /**
+   * Where no features are named: columns to choose from; those that are absent, text, sensitive or the label are passed over.
+   * @defaultValue all columns
+   */
+  readonly candidates?: readonly string[] | undefined;
+  /**
+   * The number of prototypes, at least 2.
+   * @defaultValue 5
+   */
+  readonly prototypes?: number | undefined;
+  /**
+   * The weight of the reconstruction error (Ax of the source).
+   * @defaultValue 0.01
+   */
+  readonly reconstruction?: number | undefined;
+  /**
+   * The weight of the prediction error (Ay).
+   * @defaultValue 1
+   */
+  readonly prediction?: number | undefined;
+  /**
+   * The weight of the gap between groups (Az).
+   * @defaultValue 50
+   */
+  readonly parity?: number | undefined;
+  /** @defaultValue 5000 */
+  readonly maxIterations?: number | undefined;
+  /**
+   * Where the prototypes start.
+   * @defaultValue 42
+   */
+  readonly seed?: number | undefined;
+}
+
+/** The options with every default filled in. */
+export interface RepresentationSettings extends LearnedFairRepresentationsOptions {
+  readonly prototypes: number;
+  readonly reconstruction: number;
+  readonly prediction: number;
+  readonly parity: number;
+  readonly maxIterations: number;
+  readonly seed: number;
+}
+
+/**
+ * Fills in defaults.
+ * @throws {ValueError} for options outside their ranges
+ */
+export function representationSettings(options: LearnedFairRepresentationsOptions): RepresentationSettings {
+  sensitiveNames(options.sensitive);
+  return {
+    sensitive: frozenNames(options.sensitive),
+    label: requireLabel(options.label),
+    positiveLabel: options.positiveLabel,
+    features: frozenNames(options.features),
+    candidates: frozenNames(options.candidates),
+    prototypes: requireWhole('prototypes', options.prototypes ?? 5, 2),
+    reconstruction: requireCount('reconstruction', options.reconstruction ?? 0.01),
+    prediction: requireCount('prediction', options.prediction ?? 1),
+    parity: requireCount('parity', options.parity ?? 50),
+    maxIterations: requireWhole('maxIterations', options.maxIterations ?? 5000, 1),
+    seed: requireSeed(options.seed ?? 42),
+  };
+}
+
+function requireLabel(label: unknown): string {
+  if (typeof label === 'string' && label !== '') return label;
+  throw invalidParameter('label', 'be the name of the column of true labels', label);
+}
+
+function requireSeed(seed: number): number {
+  if (Number.isSafeInteger(seed)) return seed;
+  throw invalidParameter('seed', 'be a whole number', seed);
+}

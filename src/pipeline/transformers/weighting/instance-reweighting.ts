@@ -1,0 +1,228 @@
+import { z } from 'zod';
+
+import { DataValidationError } from '../../../exceptions/index.ts';
+import { invalidParameter } from '../../../internal/invalid-parameter.ts';
+import { TRANSFORMER_PARAMS } from '../../../schemas/pipeline/transformer-params.ts';
+import { requireWhole } from '../../../stats/parameters.ts';
+import type { CategoricalColumn, Table } from '../../../table/index.ts';
+import type { FitRows } from '../fit-rows.ts';
+import { type AppliedRows, FittedTransformer } from '../fitted-transformer.ts';
+import { nameGroups } from '../name-some.ts';
+import { frozenNames, readGroups, readKnownGroups, type SensitiveColumns, sensitiveNames } from '../read-columns.ts';
+import { fromStored, readTransformerJson } from '../transformer-json.ts';
+import { type Cells, crossToCells } from './cells.ts';
+import { requireMaxWeight } from './max-weight.ts';
+import { type MeanOne, scaleToMeanOne } from './mean-one.ts';
+import { rake } from './rake.ts';
+import { type Proportions, readProportions, targetShares } from './target-shares.ts';
+
+/** Options of {@link InstanceReweighting}. */
+export interface InstanceReweightingOptions {
+  /** The sensitive column, or several: each then gets its proportions. */
+  readonly sensitive: SensitiveColumns;
+  /**
+   * The population's shares, by attribute and group; taken in proportion.
+   * @defaultValue equal shares of the groups of each attribute
+   */
+  readonly benchmarks?: Readonly<Record<string, Proportions>> | undefined;
+  /**
+   * No weight is larger, at least 1; what is cut off goes to the other rows.
+   * @defaultValue 10
+   */
+  readonly maxWeight?: number | undefined;
+  /**
+   * Groups with fewer rows keep the weight 1.
+   * @defaultValue 1
+   */
+  readonly minCount?: number | undefined;
+}
+
+interface Settings extends InstanceReweightingOptions {
+  readonly maxWeight: number;
+  readonly minCount: number;
+}
+
+const KIND = 'InstanceReweighting';
+
+const PARAMS = TRANSFORMER_PARAMS[KIND];
+
+const STATE = z.object({
+  attributes: z.array(
+    z.object({ attribute: z.string(), labels: z.array(z.string()), factors: z.array(z.number().min(0).nullable()) }),
+  ),
+  scale: z.number().gt(0),
+  limit: z.number().gt(0),
+  warnings: z.array(z.string()),
+});
+
+type State = z.output<typeof STATE>;
+
+/**
+ * Weighs rows so that groups have the shares of a population: with n_g / n the
+ * share of group g observed and t_g its benchmark,
+ *
+ *     w_g = t_g / (n_g / n)
+ *
+ * With several attributes, each group of each attribute gets its share at once,
+ * by raking (iterative proportional fitting) over the attributes' margins: a
+ * row's weight is the product of its groups' factors. Weights have mean 1 over
+ * the rows fitted (weighed by `sampleWeight`, where given).
+ *
+ * It constrains who is counted how much, and says nothing about labels: groups
+ * may differ in outcome as before. It costs effective rows: weights that
+ * differ by much make every estimate less certain.
+ *
+ * Degenerate cases, each named in `warnings`: groups of fewer than `minCount`
+ * rows, without a benchmark, or unseen in `fit` have the weight 1, as rows
+ * without a value have; groups of the benchmark without rows get nothing, and
+ * the rest share their part; weights are cut at `maxWeight`; margins that no
+ * weights can meet are met as nearly as raking gets. Of rows without the
+ * sensitive columns no weight is known: `sampleWeight` is then null.
+ *
+ * Source: W. E. Deming and F. F. Stephan, "On a Least Squares Adjustment of a
+ * Sampled Frequency Table When the Expected Marginal Totals are Known", Annals
+ * of Mathematical Statistics 11, 1940.
+ * @example
+ * ```ts
+ * import { InstanceReweighting } from 'evenhand/pipeline';
+ *
+ * const rows = { sex: ['female', 'male', 'male', 'male'] };
+ * const weigher = new InstanceReweighting({ sensitive: 'sex', benchmarks: { sex: { female: 0.5, male: 0.5 } } });
+ * const { sampleWeight } = await (await weigher.fit(rows)).transform(rows);
+ * console.log(Array.from(sampleWeight ?? [], (weight) => weight.toFixed(3)));
+ * // [ '2.000', '0.667', '0.667', '0.667' ]
+ * ```
+ */
+export class InstanceReweighting extends FittedTransformer<Settings, State> {
+  /** @throws {ValueError} for options outside their ranges, or benchmarks of no sensitive column */
+  constructor(options: InstanceReweightingOptions) {
+    sensitiveNames(options.sensitive);
+    super(KIND, {
+      sensitive: frozenNames(options.sensitive),
+      benchmarks: readBenchmarks(options),
+      maxWeight: requireMaxWeight(options.maxWeight ?? 10),
+      minCount: requireWhole('minCount', options.minCount ?? 1, 1),
+    });
+  }
+
+  /**
+   * Reads what `toJSON` gave.
+   * @throws {DataValidationError} naming the first part that is not as it should be
+   */
+  static fromJSON(json: unknown): InstanceReweighting {
+    const { options, state } = readTransformerJson(KIND, json, { params: PARAMS, state: STATE });
+    const made = fromStored(KIND, () => new InstanceReweighting(options as unknown as InstanceReweightingOptions));
+    made.keep(state);
+    return made;
+  }
+
+  protected override learn({ table, weights }: FitRows): State {
+    const { benchmarks, maxWeight, minCount } = this.settings;
+    const names = sensitiveNames(this.settings.sensitive);
+    const groups = names.map((name) => readKnownGroups(table, name));
+    const targets = names.map((what, place) =>
+      targetShares(groups[place] as CategoricalColumn, benchmarkOf(benchmarks, what), { what, minCount }),
+    );
+    const cells = crossToCells(groups, weights);
+    const shares = targets.map((target) => target.shares);
+    const { factors, gap } = rake(margins(cells, shares), cells.masses);
+    const scaled = scaleCells(cells, shares, factors, maxWeight);
+    return {
+      attributes: names.map((attribute, place) => ({
+        attribute,
+        labels: [...(groups[place] as CategoricalColumn).labels],
+        factors: Array.from(factors[place] ?? [], (factor, code) =>
+          Number.isNaN(shares[place]?.[code]) ? null : factor,
+        ),
+      })),
+      scale: scaled.scale,
+      limit: scaled.limit,
+      warnings: [...targets.flatMap(({ warnings }) => warnings), ...fitWarnings(gap, scaled, maxWeight)],
+    };
+  }
+
+  protected override apply(table: Table, state: State): AppliedRows {
+    if (state.attributes.some(({ attribute }) => !table.has(attribute))) {
+      return { table, sampleWeight: null, notes: [] };
+    }
+    const ratios = new Float64Array(table.rowCount).fill(NaN);
+    const unseen = state.attributes.flatMap((attribute) => multiplyFactors(ratios, table, attribute));
+    const { scale, limit } = state;
+    const sampleWeight = ratios.map((ratio) => (Number.isNaN(ratio) ? 1 : Math.min(limit, scale * ratio)));
+    return { table, sampleWeight, notes: unseen };
+  }
+}
+
+function readBenchmarks({ benchmarks, sensitive }: InstanceReweightingOptions): Settings['benchmarks'] {
+  if (benchmarks === undefined) return undefined;
+  const names = sensitiveNames(sensitive);
+  const other = Object.keys(benchmarks).find((name) => !names.includes(name));
+  if (other !== undefined) throw invalidParameter('benchmarks', `be of ${names.join(', ')}`, other);
+  const read = Object.entries(benchmarks).map(([name, given]) => [name, readProportions(`benchmarks.${name}`, given)]);
+  return Object.freeze(Object.fromEntries(read) as Record<string, Proportions>);
+}
+
+function benchmarkOf(benchmarks: Settings['benchmarks'], name: string): Proportions | undefined {
+  return benchmarks !== undefined && Object.hasOwn(benchmarks, name) ? benchmarks[name] : undefined;
+}
+
+function margins({ codes }: Cells, shares: readonly Float64Array[]): { codes: Int32Array; shares: Float64Array }[] {
+  return shares.map((each, place) => ({ codes: codes[place] as Int32Array, shares: each }));
+}
+
+/** The scale over the cells that have a share in some attribute; the others keep the weight 1. */
+function scaleCells(
+  { codes, masses }: Cells,
+  shares: readonly Float64Array[],
+  factors: readonly Float64Array[],
+  maxWeight: number,
+): MeanOne {
+  const hasShare = (place: number, cell: number): boolean =>
+    !Number.isNaN(shares[place]?.[codes[place]?.[cell] ?? -1] ?? NaN);
+  const taking = [...masses.keys()].filter((cell) => codes.some((_, place) => hasShare(place, cell)));
+  const ratios = taking.map((cell) =>
+    codes.reduce((ratio, code, place) => ratio * (factors[place]?.[code[cell] ?? -1] ?? 1), 1),
+  );
+  if (taking.length === 0) return { scale: 1, limit: maxWeight, cut: [] };
+  if (ratios.every((ratio) => ratio === 0)) throw nothingLeft();
+  return scaleToMeanOne(
+    ratios,
+    taking.map((cell) => masses[cell] as number),
+    maxWeight,
+  );
+}
+
+function nothingLeft(): DataValidationError {
+  return new DataValidationError('The benchmarks leave no row a weight above 0.', {
+    context: { argument: 'benchmarks' },
+    suggestion: 'Give shares above 0 to groups that occur together.',
+  });
+}
+
+function fitWarnings(gap: number, { cut, limit }: MeanOne, maxWeight: number): string[] {
+  return [
+    ...(gap > 1e-6 ? [`No weights give every attribute its shares: one is off by ${gap.toPrecision(3)}.`] : []),
+    ...(cut.length > 0
+      ? [`Weights are cut at ${String(limit > maxWeight ? limit : maxWeight)}: shares are not met.`]
+      : []),
+  ];
+}
+
+/** Multiplies rows' ratios by the factors of one attribute; NaN stays where a row has none. Returns notes on unseen groups. */
+function multiplyFactors(
+  ratios: Float64Array,
+  table: Table,
+  { attribute, labels, factors }: State['attributes'][number],
+): string[] {
+  const groups = readGroups(table, attribute);
+  const factorOf = new Map(labels.map((label, code) => [label, factors[code]]));
+  const byCode = groups.labels.map((label) => factorOf.get(label));
+  groups.codes.forEach((code, row) => {
+    const factor = byCode[code] ?? NaN;
+    const ratio = ratios[row] as number;
+    if (!Number.isNaN(factor)) ratios[row] = Number.isNaN(ratio) ? factor : ratio * factor;
+  });
+  const met = new Set(groups.codes);
+  const unseen = groups.labels.filter((label, code) => met.has(code) && !factorOf.has(label));
+  return unseen.length > 0 ? [`${attribute}: ${nameGroups(unseen)} not among those fitted: weight 1.`] : [];
+}

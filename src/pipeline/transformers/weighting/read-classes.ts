@@ -1,0 +1,42 @@
+import { DataValidationError } from '../../../exceptions/index.ts';
+import { suggestNames } from '../../../internal/nearest.ts';
+import type { CategoricalColumn, Table } from '../../../table/index.ts';
+import { readGroups } from '../read-columns.ts';
+
+/**
+ * The class of each row, of its label; where a positive label is named, the
+ * classes are '0' and '1'.
+ * @param isFit whether the positive label has to occur
+ * @throws {DataValidationError} for a column that is not there, or a positive label that no row has
+ */
+export function readClasses(
+  table: Table,
+  label: string,
+  positiveLabel: string | undefined,
+  isFit = true,
+): CategoricalColumn {
+  const { codes, labels } = readGroups(table, label);
+  if (isFit && labels.length === 0) throw withoutLabels(label);
+  if (positiveLabel === undefined) return { kind: 'categorical', codes, labels };
+  const positive = labels.indexOf(positiveLabel);
+  if (isFit && positive < 0) throw noPositive(label, positiveLabel, labels);
+  return {
+    kind: 'categorical',
+    codes: codes.map((code) => (code < 0 ? -1 : Number(code === positive))),
+    labels: ['0', '1'],
+  };
+}
+
+function withoutLabels(column: string): DataValidationError {
+  return new DataValidationError(`No row has a value of the label column '${column}'.`, {
+    context: { argument: 'label', column },
+    suggestion: 'Give rows whose labels are known, or leave the label out.',
+  });
+}
+
+function noPositive(column: string, positiveLabel: string, labels: readonly string[]): DataValidationError {
+  return new DataValidationError(`No row of column '${column}' has the positive label '${positiveLabel}'.`, {
+    context: { argument: 'positiveLabel', column, value: positiveLabel },
+    suggestion: suggestNames(positiveLabel, labels, 'labels'),
+  });
+}

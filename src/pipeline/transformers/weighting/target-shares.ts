@@ -1,0 +1,101 @@
+import { DataValidationError } from '../../../exceptions/index.ts';
+import { invalidParameter } from '../../../internal/invalid-parameter.ts';
+import { suggestNames } from '../../../internal/nearest.ts';
+import type { CategoricalColumn } from '../../../table/index.ts';
+import { nameGroups } from '../name-some.ts';
+
+/** Proportions of groups, by label. */
+export type Proportions = Readonly<Record<string, number>>;
+
+/** The shares that groups should have. */
+export interface TargetShares {
+  /** One per label, of sum 1; NaN for groups whose rows keep the weight 1. */
+  readonly shares: Float64Array;
+  readonly warnings: readonly string[];
+}
+
+/** How groups are told and counted. */
+export interface TargetOptions {
+  /** What the groups are of, for the warnings: "sex". */
+  readonly what: string;
+  readonly minCount: number;
+}
+
+/** How far proportions may be from a sum of 1 before it is said. */
+const ROUNDED_SUM = 0.01;
+
+/**
+ * Proportions that a caller may not change later.
+ * @throws {ValueError} for a proportion that is negative or not finite, or for none above 0
+ */
+export function readProportions<Given extends Proportions | undefined>(parameter: string, given: Given): Given {
+  if (given === undefined) return given;
+  const values = Object.entries(given);
+  const bad = values.find(([, value]) => !(value >= 0 && value < Infinity));
+  if (bad !== undefined) throw invalidParameter(parameter, `have a finite ${bad[0]} of at least 0`, bad[1]);
+  if (values.some(([, value]) => value > 0)) return Object.freeze({ ...given });
+  throw invalidParameter(parameter, 'have a proportion above 0', JSON.stringify(given));
+}
+
+/**
+ * The shares that groups, each with rows, should have of them: those of a benchmark, equal
+ * ones without. Groups of fewer rows than `minCount`, and groups that the
+ * benchmark does not name, have none.
+ * @throws {DataValidationError} where no group of the benchmark has a share and rows
+ */
+export function targetShares(
+  groups: CategoricalColumn,
+  benchmark: Proportions | undefined,
+  { what, minCount }: TargetOptions,
+): TargetShares {
+  const counts = countRows(groups);
+  const isSmall = (code: number): boolean => (counts[code] as number) < minCount;
+  const small = groups.labels.filter((_, code) => isSmall(code));
+  const given = benchmark === undefined ? undefined : new Map(Object.entries(benchmark));
+  const shareOf = (label: string): number => (given === undefined ? 1 : (given.get(label) ?? NaN));
+  const raw = groups.labels.map((label, code) => (isSmall(code) ? NaN : shareOf(label)));
+  const total = raw.reduce((sum, share) => sum + (Number.isNaN(share) ? 0 : share), 0);
+  if (benchmark !== undefined && !(total > 0) && small.length === 0)
+    throw unmetBenchmark(what, benchmark, groups.labels);
+  const shares = Float64Array.from(raw, (share) => (total > 0 ? share / total : NaN));
+  return {
+    shares,
+    warnings: [...smallWarning(what, small, minCount), ...benchmarkWarnings(what, given, groups.labels)],
+  };
+}
+
+function countRows({ codes, labels }: CategoricalColumn): Int32Array {
+  const counts = new Int32Array(labels.length);
+  for (const code of codes) if (code >= 0) counts[code] = (counts[code] as number) + 1;
+  return counts;
+}
+
+function smallWarning(what: string, small: readonly string[], minCount: number): string[] {
+  if (small.length === 0) return [];
+  return [`${what}: ${nameGroups(small)} with fewer than ${String(minCount)} rows: weight 1.`];
+}
+
+function benchmarkWarnings(
+  what: string,
+  known: ReadonlyMap<string, number> | undefined,
+  occurring: readonly string[],
+): string[] {
+  if (known === undefined) return [];
+  const seen = new Set(occurring);
+  const absent = [...known].filter(([label, share]) => share > 0 && !seen.has(label)).map(([label]) => label);
+  const unnamed = occurring.filter((label) => !known.has(label));
+  const sum = [...known.values()].reduce((all, share) => all + share, 0);
+  return [
+    ...(absent.length > 0 ? [`${what}: ${nameGroups(absent)} of the benchmark without rows: no weight can help.`] : []),
+    ...(unnamed.length > 0 ? [`${what}: ${nameGroups(unnamed)} without a benchmark: weight 1.`] : []),
+    ...(Math.abs(sum - 1) > ROUNDED_SUM ? [`${what}: the benchmark sums to ${String(sum)}; taken in proportion.`] : []),
+  ];
+}
+
+function unmetBenchmark(what: string, benchmark: Proportions, occurring: readonly string[]): DataValidationError {
+  const [first = ''] = Object.keys(benchmark);
+  return new DataValidationError(`No group of ${what} that has rows has a share in the benchmark.`, {
+    context: { attribute: what, benchmark: Object.keys(benchmark), groups: occurring },
+    suggestion: suggestNames(first, occurring, 'groups'),
+  });
+}

@@ -1,0 +1,168 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+
+import { expect } from 'chai';
+
+import { parsePipelineConfig } from '../../src/pipeline/config/index.ts';
+import { projectRoot } from '../helpers/project-files.ts';
+import { runCli, useTemporaryFolder } from '../helpers/run-cli.ts';
+
+const folder = useTemporaryFolder();
+
+function write(name: string, text: string): string {
+  writeFileSync(path.join(folder(), name), text);
+  return name;
+}
+
+const check = (...args: string[]) => runCli(['config', 'check', ...args], { cwd: folder() });
+
+describe('evenhand config check', () => {
+  it('says what a configuration means', async () => {
+    const file = path.join(projectRoot, 'config/adult.yml');
+    const { code, stdout, stderr } = await check('--config', file);
+    expect(stdout.split('\n')).to.deep.equal([
+      `${file} is a valid configuration.`,
+      'Sensitive: sex; benchmarks for sex.',
+      'Detectors: alpha 0.05, proxies from an association of 0.3.',
+      'Step 1: census-shares: InstanceReweighting (max_weight 5).',
+      "Training: reductions (constraint demographic_parity, difference_bound 0.01), predicts income-per-year (1 where it is '>50K') from 12 features.",
+      'Gate: demographic_parity_difference at most 0.06.',
+      '',
+    ]);
+    expect([code, stderr]).to.deep.equal([0, '']);
+  });
+
+  it('says so where a configuration only prepares data, and where the gate is a ratio', async () => {
+    const text = 'sensitive: [a, b]\nintersections: [[a, b]]\nfairness_metric: x_ratio\nvalidation_threshold: 0.8\n';
+    const { stdout } = await check('--config', write('few.yml', text));
+    expect(stdout).to.include('Sensitive: a, b; crossed: a and b.\n');
+    expect(stdout).to.include('Steps: none.\nTraining: none, data are prepared only.\nGate: x_ratio at least 0.8.\n');
+  });
+
+  it('prints every fault with its place, and exits 2', async () => {
+    const { code, stdout, stderr } = await check('--config', write('bad.yml', 'sensitve: [sex]\nalpha: 2\n'));
+    expect(stdout).to.equal(
+      "bad.yml:1:1: unknown key 'sensitve'. Did you mean 'sensitive'?\n" +
+        'bad.yml:2:8: alpha: must be a number above 0 and below 1; got 2. Correct it, or leave the key out for 0.05.\n' +
+        '2 faults.\n',
+    );
+    expect([code, stderr]).to.deep.equal([2, '']);
+  });
+
+  it('counts one fault as one', async () => {
+    const { code, stdout } = await check('--config', 'none.yml');
+    expect([code, stdout]).to.deep.equal([2, 'none.yml: there is no such file. Check the path.\n1 fault.\n']);
+  });
+
+  it('--json has the configuration as a file would have it', async () => {
+    const { code, stdout } = await check('--config', write('ok.yml', 'sensitive: sex\nsteps: [{ kind: ProxyDropper }]\n'), '--json'); // prettier-ignore
+    const { config, ...rest } = JSON.parse(stdout) as { config: unknown };
+    expect(rest).to.deep.equal({ file: 'ok.yml', valid: true, profile: null, profiles: [], faults: [] });
+    expect(parsePipelineConfig(config).pipeline).to.have.lengthOf(1);
+    expect(config).to.have.property('proxy_threshold', 0.3);
+    expect(code).to.equal(0);
+  });
+
+  it('--json has the faults', async () => {
+    const { code, stdout } = await check('--config', write('bad2.yml', 'sensitive: [sex]\nalpha: 2\n'), '--json');
+    expect(JSON.parse(stdout)).to.deep.equal({
+      file: 'bad2.yml',
+      valid: false,
+      profile: null,
+      profiles: [],
+      faults: [
+        {
+          file: 'bad2.yml',
+          line: 2,
+          column: 8,
+          key: 'alpha',
+          message: 'alpha: must be a number above 0 and below 1; got 2',
+          suggestion: 'Correct it, or leave the key out for 0.05.',
+        },
+      ],
+      config: null,
+    });
+    expect(code).to.equal(2);
+  });
+
+  const PROFILES = 'sensitive: [sex]\nprofiles:\n  dev: { alpha: 0.2 }\n  prod: { alpha: 1 }\n';
+
+  it('checks every profile where none is chosen', async () => {
+    const { code, stdout } = await check('--config', write('profiles.yml', PROFILES));
+    expect(stdout).to.match(/^profiles\.yml:4:18: alpha: must be .*\n1 fault\.\n$/);
+    expect(code).to.equal(2);
+  });
+
+  it('checks the profile that is chosen', async () => {
+    const file = write('profiles.yml', PROFILES);
+    const { code, stdout } = await check('--config', file, '--profile', 'dev');
+    expect(stdout).to.match(/^profiles\.yml is a valid configuration with the profile dev\.\n/);
+    expect(stdout).to.include('alpha 0.2');
+    expect(code).to.equal(0);
+    expect((await check('--config', file, '--profile', 'prod')).code).to.equal(2);
+    expect((await check('--config', file, '--profile', 'test')).stdout).to.include(
+      "The profiles are 'dev' and 'prod'.",
+    );
+  });
+
+  it('says so where the top level needs a profile', async () => {
+    const text = 'alpha: 0.1\nprofiles: { a: { sensitive: [x] }, b: { sensitive: [y] } }\n';
+    const { code, stdout } = await check('--config', write('needs.yml', text));
+    expect(stdout).to.equal(
+      'needs.yml is a valid configuration.\nProfiles, each checked: a, b.\nThe top level alone is not enough: choose a profile.\n',
+    );
+    expect(code).to.equal(0);
+  });
+
+  it('finds the file by itself', async () => {
+    const env = { EVENHAND_CONFIG_PATH: write('env.yml', 'sensitive: [sex]\n') };
+    const { stdout } = await runCli(['config', 'check'], { cwd: folder(), env });
+    expect(stdout).to.match(/^env\.yml is a valid configuration\./);
+  });
+});
+
+describe('evenhand config schema', () => {
+  it('prints the schema that lies beside the sample configurations', async () => {
+    const { code, stdout } = await runCli(['config', 'schema']);
+    const file = readFileSync(path.join(projectRoot, 'config/pipeline.schema.json'), 'utf8');
+    expect(JSON.parse(stdout)).to.deep.equal(JSON.parse(file));
+    expect(code).to.equal(0);
+  });
+
+  it('--out writes it', async () => {
+    const { stdout, stderr } = await runCli(['config', 'schema', '--out', 'schema.json'], { cwd: folder() });
+    expect([stdout, stderr]).to.deep.equal(['', 'Wrote schema.json\n']);
+    expect(readFileSync(path.join(folder(), 'schema.json'), 'utf8')).to.match(/^\{\n {2}"\$schema": /);
+  });
+});
+
+describe('evenhand config', () => {
+  it('--help names its commands, and theirs the options that every command has', async () => {
+    expect((await runCli(['config', '--help'])).stdout).to.match(/^ {2}check [^]*^ {2}schema /m);
+    for (const name of ['check', 'schema']) {
+      const { code, stdout } = await runCli(['config', name, '--help']);
+      for (const option of ['--json', '--quiet', '--verbose', 'Examples:']) expect(stdout).to.include(option);
+      expect(code).to.equal(0);
+    }
+  });
+
+  for (const { title, args, says } of [
+    {
+      title: 'an unknown command',
+      args: ['config', 'chek'],
+      says: /unknown command 'chek'.*\bcheck\b.*Run 'evenhand config --help'/s,
+    },
+    {
+      title: 'an unknown option',
+      args: ['config', 'check', '--cnfig', 'x'],
+      says: /unknown option '--cnfig'.*Run 'evenhand config check --help' for the options\.\n$/s,
+    },
+  ]) {
+    it(`${title} is exit 2, in one line with what to do`, async () => {
+      const { code, stderr } = await runCli(args);
+      expect(stderr).to.match(says);
+      expect(stderr.trim().split('\n')).to.have.lengthOf(1);
+      expect(code).to.equal(2);
+    });
+  }
+});

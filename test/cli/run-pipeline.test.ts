@@ -1,0 +1,141 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+
+import { expect } from 'chai';
+
+import { describeWithReference, referencePath } from '../helpers/reference.ts';
+import { runCli, useTemporaryFolder } from '../helpers/run-cli.ts';
+import { makeWages } from '../helpers/wages.ts';
+
+const CONFIG = `
+sensitive: [gender]
+features: [education, experience, union]
+pipeline:
+  - { name: weigh, transformer: ReweighingTransformer }
+training:
+  method: reductions
+  target_column: wage_above_median
+  params: { eps: 0.02, T: 10 }
+fairness_metric: demographic_parity_difference
+validation_threshold: 0.3
+`;
+
+describe('evenhand run-pipeline', () => {
+  const folder = useTemporaryFolder();
+  const inFolder = (name: string): string => path.join(folder(), name);
+
+  before(async () => {
+    await makeWages(folder());
+    writeFileSync(inFolder('config.yml'), CONFIG);
+  });
+
+  const run = (...args: string[]): ReturnType<typeof runCli> =>
+    runCli(['run-pipeline', '--config', 'config.yml', '--csv', 'wages.csv', ...args], { cwd: folder() });
+
+  it('prints both summaries, the table of changes, the verdict and the improvement', async () => {
+    const { code, stdout } = await run();
+    expect(code).to.equal(0);
+    expect(stdout).to.match(/^Predicting 'wage_above_median', by 'gender': 427 rows trained on, 107 held out\.$/m);
+    expect(stdout).to.match(
+      /^Baseline \(Step 1\): without constraint, accuracy 0\.\d{4}, demographic_parity_difference 0\.\d{4}$/m,
+    );
+    expect(stdout).to.match(
+      /^Final \(Step 3\): {4}reductions after the pipeline, accuracy 0\.\d{4}, demographic_parity_difference 0\.\d{4}$/m,
+    );
+    expect(stdout).to.match(
+      /^demographic_parity_difference +gender +0\.\d{4} +\[.+\] +0\.\d{4} +\[.+\] +[-+]?0\.\d{4}$/m,
+    );
+    expect(stdout).to.match(/^PASS: demographic_parity_difference 0\.\d{4} <= 0\.3/m);
+    expect(stdout).to.match(/^Change of unfairness: [-+]\d+\.\d% \(negative: less unfairness\)\.$/m);
+  });
+
+  it('exits 1 where the final value is above the threshold that is given, whatever the file says', async () => {
+    const { code, stdout } = await run('--threshold', '0.0001');
+    expect(code).to.equal(1);
+    expect(stdout).to.match(/^FAIL: demographic_parity_difference 0\.\d{4} > 0\.0001/m);
+  });
+
+  it('prints with --json what the results file has', async () => {
+    const { code, stdout, stderr } = await run('--json', '--quiet', '--output-dir', 'out');
+    expect([code, stderr]).to.deep.equal([0, '']);
+    expect(JSON.parse(stdout)).to.deep.equal(JSON.parse(readFileSync(inFolder('out/workflow_results.json'), 'utf8')));
+  });
+
+  it('saves a model that predict applies to rows as they are', async () => {
+    await run('--quiet', '--output-dir', 'out');
+    const { code, stdout } = await runCli(
+      ['predict', '--model', 'out/model', '--csv', 'wages.csv', '--out-csv', 'decisions.csv'],
+      { cwd: folder() },
+    );
+    expect(code).to.equal(0);
+    expect(stdout).to.match(/534 rows scored/);
+  });
+
+  it('takes the options of the workflow, and refuses what is out of range', async () => {
+    const { stdout } = await run('--json', '--random-state', '7', '--train-size', '0.5', '--min-group-size', '5');
+    expect(JSON.parse(stdout)).to.include({ seed: 7 });
+    for (const args of [
+      ['--train-size', '1'],
+      ['--random-state', '0.5'],
+      ['--min-group-size', 'few'],
+      ['--class-weight', 'heavy'],
+      ['--backend', 'abacus'],
+      ['--thresold', '1'],
+    ]) {
+      const { code, stdout: printed, stderr } = await run(...args);
+      expect(code, args.join(' ')).to.equal(2);
+      expect(printed).to.equal('');
+      expect(stderr.trim().split('\n').length, stderr).to.equal(1);
+    }
+  });
+
+  it('says that tracking failed, and still ends with the verdict', async () => {
+    const { code, stdout, stderr } = await runCli(
+      ['run-pipeline', '--config', 'config.yml', '--csv', 'wages.csv', '--mlflow-experiment', 'wages'],
+      { cwd: folder(), env: { MLFLOW_TRACKING_URI: 'http://127.0.0.1:9' } },
+    );
+    expect(code).to.equal(0);
+    expect(stdout).to.match(/^PASS/m);
+    expect(stderr).to.match(/Tracking failed/);
+  });
+
+  it('without a training section is an error that names the command for that', async () => {
+    writeFileSync(inFolder('without.yml'), 'sensitive: [gender]\n');
+    const { code, stderr } = await runCli(['run-pipeline', '--config', 'without.yml', '--csv', 'wages.csv'], {
+      cwd: folder(),
+    });
+    expect(code).to.equal(2);
+    expect(stderr).to.match(/no training section.*evenhand pipeline/s);
+  });
+
+  it('whose step fails exits 3 with its name and place, and leaves no output', async () => {
+    const text = CONFIG.replace('ReweighingTransformer }', 'DisparateImpactRemover, params: { features: [agee] } }');
+    writeFileSync(inFolder('failing.yml'), text);
+    const { code, stderr } = await runCli(
+      ['run-pipeline', '--config', 'failing.yml', '--csv', 'wages.csv', '--output-dir', 'failed'],
+      { cwd: folder() },
+    );
+    expect(code).to.equal(3);
+    expect(stderr).to.match(/Step 1, 'weigh' \(DisparateImpactRemover\), failed: .*'agee'/);
+    expect(existsSync(inFolder('failed'))).to.equal(false);
+  });
+});
+
+describeWithReference('evenhand run-pipeline on the Adult training rows', () => {
+  const folder = useTemporaryFolder();
+  const run = (threshold: string, out: string): ReturnType<typeof runCli> =>
+    runCli([
+      ...['run-pipeline', '--config', 'config/adult.yml', '--csv', referencePath('data', 'adult.train.csv')],
+      ...['--threshold', threshold, '--output-dir', path.join(folder(), out)],
+    ]);
+  const results = (out: string): string => readFileSync(path.join(folder(), out, 'workflow_results.json'), 'utf8');
+
+  it('exits 0 with a threshold of 0.06 and 1 with 0.001; the same run gives the same results byte for byte', async () => {
+    const [first, again, strict] = [await run('0.06', 'a'), await run('0.06', 'b'), await run('0.001', 'c')];
+    expect([first.code, again.code, strict.code]).to.deep.equal([0, 0, 1]);
+    expect(results('a')).to.equal(results('b'));
+    const { validation } = JSON.parse(results('a')) as { validation: Record<string, number> };
+    expect(validation['baseline_metric_value']).to.be.within(0.25, 0.36);
+    expect(validation['final_metric_value']).to.be.at.most(0.05);
+  }).timeout(180_000);
+});

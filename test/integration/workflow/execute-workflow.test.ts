@@ -1,0 +1,310 @@
+import { expect } from 'chai';
+
+import {
+  ConfigValidationError,
+  DataValidationError,
+  PipelineExecutionError,
+  TrainingError,
+  ValueError,
+} from '../../../src/exceptions/index.ts';
+import { executeWorkflow, runBaselineMeasurement, type WorkflowOptions } from '../../../src/integration/index.ts';
+import { sampleData } from '../../../src/io/index.ts';
+import type { PipelineConfigInput } from '../../../src/pipeline/index.ts';
+import { Table } from '../../../src/table/index.ts';
+
+const WAGES = sampleData('cps-wages');
+
+/** A configuration of the sample of wages, small enough to run many times. */
+const CONFIG = {
+  sensitive: ['gender'],
+  features: ['education', 'experience', 'union'],
+  training: { method: 'reductions', targetColumn: 'wage_above_median', params: { eps: 0.02, T: 10 } },
+  fairnessMetric: 'demographic_parity_difference',
+} as const satisfies PipelineConfigInput;
+
+const OPTIONS: WorkflowOptions = { backend: 'wasm' };
+
+async function rejection(promise: Promise<unknown>): Promise<Error & { context?: Record<string, unknown> }> {
+  return promise.then(
+    () => {
+      throw new Error('it did not fail');
+    },
+    (error: unknown) => error as Error,
+  );
+}
+
+/** The sample with a column replaced, by place. */
+function withColumn(table: Table, name: string, value: (row: number, old: number | string | null) => unknown): Table {
+  const columns = table.toColumns();
+  return Table.from({ ...columns, [name]: (columns[name] ?? []).map((old, row) => value(row, old)) });
+}
+
+describe('a workflow', () => {
+  it('splits once, by target and group: every row is trained on or held out, and each stratum in proportion', async () => {
+    const { split, yTest, groupsTest } = await executeWorkflow(CONFIG, WAGES, OPTIONS);
+    const all = [...split.train, ...split.test].sort((a, b) => a - b);
+    expect(all).to.deep.equal(Array.from({ length: 534 }, (_, row) => row));
+    expect(yTest.length).to.equal(split.test.length);
+    const gender = groupsTest['gender'];
+    for (const label of ['female', 'male']) {
+      for (const y of [0, 1]) {
+        const isIn = (row: number): boolean =>
+          WAGES.toColumns()['gender']?.[row] === label && WAGES.numeric('wage_above_median').values[row] === y;
+        const total = all.filter(isIn).length;
+        const held = [...split.test].filter(isIn).length;
+        expect(Math.abs(held - 0.2 * total), `${label}, ${String(y)}`).to.be.at.most(1.5);
+      }
+    }
+    expect(gender?.codes.length).to.equal(split.test.length);
+  });
+
+  it('measures baseline and final on the same rows and groups, also of two attributes and their crossing', async () => {
+    const config = {
+      ...CONFIG,
+      sensitive: ['gender', 'married'],
+      intersections: [['gender', 'married']],
+    };
+    const { baselineMetrics, finalMetrics } = await executeWorkflow(config, WAGES, { ...OPTIONS, minGroupSize: 10 });
+    expect(Object.keys(finalMetrics.attributes)).to.deep.equal(['gender', 'married', 'gender||married']);
+    for (const [attribute, metrics] of Object.entries(finalMetrics.attributes)) {
+      for (const [name, result] of Object.entries(metrics)) {
+        expect(baselineMetrics.attributes[attribute]?.[name]?.nPerGroup, `${attribute}, ${name}`).to.deep.equal(
+          result.nPerGroup,
+        );
+      }
+    }
+  });
+
+  it('is the same for the same seed, and another for another', async () => {
+    const predictionsOf = async (randomState: number): Promise<string> => {
+      const { predictions, split } = await executeWorkflow(CONFIG, WAGES, { ...OPTIONS, randomState });
+      return JSON.stringify([[...predictions.final], [...split.test]]);
+    };
+    const [first, again, other] = [await predictionsOf(1), await predictionsOf(1), await predictionsOf(2)];
+    expect(first).to.equal(again);
+    expect(first).not.to.equal(other);
+  });
+
+  it('has in its baseline what runBaselineMeasurement gives by itself', async () => {
+    const { baselineMetrics } = await executeWorkflow(CONFIG, WAGES, OPTIONS);
+    const alone = await runBaselineMeasurement(CONFIG, WAGES, OPTIONS);
+    expect(JSON.stringify(alone.baselineMetrics)).to.equal(JSON.stringify(baselineMetrics));
+    const { training: _, ...without } = CONFIG;
+    expect(await runBaselineMeasurement(without, WAGES)).to.include({ baselineMetrics: null, split: null });
+  });
+
+  it('learns nothing from held-out rows: other values there change nothing that was fitted', async () => {
+    const config: PipelineConfigInput = {
+      ...CONFIG,
+      pipeline: [
+        { name: 'weigh', transformer: 'ReweighingTransformer' },
+        { name: 'repair', transformer: 'DisparateImpactRemover', params: { features: ['education', 'experience'] } },
+        { name: 'residuals', transformer: 'CorrelationRemover', params: { features: ['education', 'experience'] } },
+        { name: 'drop', transformer: 'ProxyDropper' },
+      ],
+    };
+    const first = await executeWorkflow(config, WAGES, OPTIONS);
+    const held = new Set(first.split.test);
+    const changed = ['education', 'experience'].reduce(
+      (table, name) => withColumn(table, name, (row, old) => (held.has(row) ? 3 * Number(old) + 7 : old)),
+      withColumn(WAGES, 'union', (row, old) => (held.has(row) ? row % 2 : old)),
+    );
+    const second = await executeWorkflow(config, changed, OPTIONS);
+    expect([...second.split.test]).to.deep.equal([...first.split.test]);
+    expect(JSON.stringify(second.pipeline)).to.equal(JSON.stringify(first.pipeline));
+    expect(JSON.stringify(second.model)).to.equal(JSON.stringify(first.model));
+    const trainingRows = (table: Table): unknown => table.take(first.split.train).toColumns();
+    expect(trainingRows(second.transformedData)).to.deep.equal(trainingRows(first.transformedData));
+  });
+
+  it('trains on the columns that a ProxyDropper leaves, in the encoding of the baseline', async () => {
+    const proxied = withColumn(WAGES, 'experience', (row) => (WAGES.toColumns()['gender']?.[row] === 'female' ? 1 : 0));
+    const config: PipelineConfigInput = {
+      ...CONFIG,
+      pipeline: [{ name: 'drop', transformer: 'ProxyDropper', params: { threshold: 0.9 } }],
+    };
+    const result = await executeWorkflow(config, proxied, OPTIONS);
+    expect(result.features).to.deep.equal({
+      baseline: ['education', 'experience', 'union'],
+      final: ['education', 'union'],
+    });
+    expect(result.transformedData.has('experience')).to.equal(false);
+    expect(result.transformedData.has('gender')).to.equal(true);
+    expect(result.predictions.final.length).to.equal(result.split.test.length);
+  });
+
+  it('gives the weights of the pipeline to every method, and they change the model', async () => {
+    const methods = {
+      reductions: { eps: 0.05, T: 5 },
+      regularized: { epochs: 3, eta: 0.1 },
+      lagrangian: { epochs: 3 },
+    };
+    for (const [method, params] of Object.entries(methods)) {
+      const training = { method, targetColumn: 'wage_above_median', params } as PipelineConfigInput['training'];
+      const plain = await executeWorkflow({ ...CONFIG, training }, WAGES, OPTIONS);
+      const step = {
+        name: 'weigh',
+        transformer: 'InstanceReweighting',
+        params: { benchmarks: { gender: { female: 0.9, male: 0.1 } } },
+      } as const;
+      const weighed = await executeWorkflow({ ...CONFIG, training, pipeline: [step] }, WAGES, OPTIONS);
+      expect(weighed.sampleWeight, method).not.to.equal(null);
+      expect([...(weighed.predictions.finalScores ?? [])], method).not.to.deep.equal([
+        ...(plain.predictions.finalScores ?? []),
+      ]);
+      expect([...(weighed.predictions.baselineScores ?? [])], method).to.deep.equal([
+        ...(plain.predictions.baselineScores ?? []),
+      ]);
+    }
+  });
+
+  it('warns where weights or class weights make the comparison another one, and not where they do not', async () => {
+    const warningsOf = async (config: PipelineConfigInput, options: WorkflowOptions = {}): Promise<string> =>
+      (await executeWorkflow(config, WAGES, { ...OPTIONS, ...options })).warnings.join();
+    const ofWeights = /the weights of the pipeline enter the constraint too/;
+    const steps = (transformer: 'InstanceReweighting' | 'ReweighingTransformer'): PipelineConfigInput => ({
+      ...CONFIG,
+      pipeline: [{ transformer }],
+    });
+    expect(await warningsOf(steps('ReweighingTransformer'))).to.match(ofWeights);
+    expect(await warningsOf(steps('InstanceReweighting'))).not.to.match(ofWeights);
+    const network: PipelineConfigInput = { ...CONFIG, training: { ...CONFIG.training, method: 'regularized', params: { epochs: 1 } } }; // prettier-ignore
+    expect(await warningsOf(network)).to.match(/class weights enter the baseline and not regularized training/);
+    expect(await warningsOf(network, { classWeight: null })).not.to.match(/class weights/);
+    expect(await warningsOf(CONFIG)).not.to.match(/class weights/);
+  });
+
+  it('takes a threshold on probabilities for baseline and final', async () => {
+    const { predictions } = await executeWorkflow(CONFIG, WAGES, { ...OPTIONS, decisionThreshold: 0.7 });
+    const decided = (scores: Float64Array | null): number[] =>
+      Array.from(scores ?? [], (score) => Number(score >= 0.7));
+    expect([...predictions.baseline]).to.deep.equal(decided(predictions.baselineScores));
+    expect([...predictions.final]).to.deep.equal(decided(predictions.finalScores));
+  });
+
+  it('weighs classes in the baseline as it is told: balanced ones select more of the rarer', async () => {
+    const rare = withColumn(WAGES, 'wage_above_median', (row, old) => (row % 3 === 0 ? old : 0));
+    const selected = async (classWeight: WorkflowOptions['classWeight']): Promise<number> => {
+      const { predictions } = await executeWorkflow(CONFIG, rare, { ...OPTIONS, classWeight });
+      return [...predictions.baseline].reduce((sum, value) => sum + value, 0);
+    };
+    expect(await selected('balanced')).to.be.above(await selected(null));
+  });
+
+  it('predicts numbers under a parity of errors', async () => {
+    for (const [method, params] of [
+      ['reductions', { upper_bound: 30, range: [0, 45], T: 5 }],
+      ['regularized', { epochs: 5 }],
+      ['lagrangian', { epochs: 5 }],
+    ] as const) {
+      const config = {
+        sensitive: ['gender'],
+        features: ['education', 'experience', 'union'],
+        training: { method, target_column: 'wage', params },
+        fairness_metric: 'mae_parity_difference',
+        validation_threshold: 5,
+      };
+      const result = await executeWorkflow(config as unknown as PipelineConfigInput, WAGES, OPTIONS);
+      expect(result.task, method).to.equal('regression');
+      expect(result.finalMetrics, method).to.include({ accuracy: null });
+      // Guessing the mean wage misses by 3.9 dollars on average.
+      expect(result.finalMetrics.meanAbsoluteError, method).to.be.within(2, 4.2);
+      expect(result.validation.finalMetricValue, method).to.be.within(0, 5);
+      expect(result.validation.passed, method).to.equal(true);
+    }
+  });
+
+  it('names numeric columns as features where none are named, and says so', async () => {
+    const { features: _, ...config } = CONFIG;
+    const { features, warnings } = await executeWorkflow(
+      config,
+      WAGES.select(['education', 'experience', 'age', 'gender', 'occupation', 'wage_above_median']),
+      OPTIONS,
+    );
+    expect(features.baseline).to.deep.equal(['education', 'experience', 'age']);
+    expect(warnings[0]).to.match(/no features were named.*education, experience, age/);
+  });
+
+  it('leaves out rows without target or group, counts them, and counts places in the data as given', async () => {
+    const holes = withColumn(
+      withColumn(WAGES, 'gender', (row, old) => (row < 10 ? null : old)),
+      'wage_above_median',
+      (row, old) => (row >= 524 ? null : old),
+    );
+    const { split, warnings, transformedData } = await executeWorkflow(CONFIG, holes, OPTIONS);
+    expect(split.nDropped).to.equal(20);
+    expect(transformedData.rowCount).to.equal(514);
+    expect(Math.min(...split.train, ...split.test)).to.equal(10);
+    expect(Math.max(...split.train, ...split.test)).to.equal(523);
+    expect(warnings.join()).to.match(/20 rows without a target or a sensitive attribute/);
+  });
+
+  it('shows what a mixture draws from between baseline and final', async () => {
+    const { tradeOff } = await executeWorkflow(CONFIG, WAGES, OPTIONS);
+    expect(tradeOff[0]?.kind).to.equal('baseline');
+    expect(tradeOff.at(-1)?.kind).to.equal('final');
+    for (const { accuracy, unfairness } of tradeOff) {
+      expect(accuracy).to.be.within(0, 1);
+      expect(unfairness).to.be.within(0, 1);
+    }
+  });
+
+  it('has frozen results', async () => {
+    const result = await executeWorkflow(CONFIG, WAGES, OPTIONS);
+    for (const part of [result, result.validation, result.baselineMetrics, result.finalMetrics, result.split]) {
+      expect(part).to.be.frozen;
+    }
+  });
+});
+
+describe('a workflow that cannot run', () => {
+  const cases: readonly [title: string, config: unknown, table: Table, error: unknown, message: RegExp][] = [
+    ['no training section', { sensitive: ['gender'] }, WAGES, ConfigValidationError, /no training section/],
+    ['an unknown target', { ...CONFIG, training: { ...CONFIG.training, targetColumn: 'wagee' } }, WAGES, DataValidationError, /no column 'wagee'/],
+    ['an unknown attribute', { ...CONFIG, sensitive: ['gendre'] }, WAGES, DataValidationError, /no column 'gendre'/],
+    ['an unknown feature', { ...CONFIG, features: ['educatoin'] }, WAGES, DataValidationError, /no column 'educatoin'/],
+    ['an unknown metric', { ...CONFIG, fairnessMetric: 'demographic_party_difference' }, WAGES, ValueError, /no metric named/],
+    ['a target of many numbers', { ...CONFIG, training: { ...CONFIG.training, targetColumn: 'wage' } }, WAGES, DataValidationError, /values/],
+    ['one group', CONFIG, withColumn(WAGES, 'gender', () => 'female'), DataValidationError, /one group only/],
+    ['one class', CONFIG, withColumn(WAGES, 'wage_above_median', () => 1), DataValidationError, /one value only/],
+    ['no rows', CONFIG, WAGES.take([]), DataValidationError, /./],
+    ['no row that is whole', CONFIG, withColumn(WAGES, 'gender', () => null), DataValidationError, /./],
+    ['two rows', CONFIG, WAGES.take([0, 533]), DataValidationError, /./],
+    ['text where a regression needs numbers', { ...CONFIG, fairnessMetric: 'mae_parity_difference', training: { method: 'reductions', targetColumn: 'occupation' } }, WAGES, DataValidationError, /should hold numbers/],
+    ['every feature dropped', { ...CONFIG, pipeline: [{ name: 'drop', transformer: 'ProxyDropper', params: { threshold: 0 } }] }, WAGES, TrainingError, /dropped every feature/],
+    ['a step on a column that is not there', { ...CONFIG, pipeline: [{ name: 'repair', transformer: 'DisparateImpactRemover', params: { features: ['agee'] } }] }, WAGES, PipelineExecutionError, /Step 1, 'repair' \(DisparateImpactRemover\), failed: .*'agee'/],
+  ]; // prettier-ignore
+  for (const [title, config, table, type, message] of cases) {
+    it(`is an error: ${title}`, async () => {
+      const error = await rejection(executeWorkflow(config as PipelineConfigInput, table, OPTIONS));
+      expect(error).to.be.instanceOf(type);
+      expect(error.message).to.match(message);
+    });
+  }
+
+  it('is an error: an option out of range', async () => {
+    for (const options of [{ trainSize: 1 }, { randomState: 0.5 }, { minGroupSize: 0 }, { decisionThreshold: 2 }]) {
+      expect(await rejection(executeWorkflow(CONFIG, WAGES, options))).to.be.instanceOf(ValueError);
+    }
+  });
+
+  it('fails the gate where its metric is undefined, with the reason', async () => {
+    const { validation } = await executeWorkflow({ ...CONFIG, validationThreshold: 0.9 }, WAGES, {
+      ...OPTIONS,
+      minGroupSize: 500,
+    });
+    expect(validation.passed).to.equal(false);
+    expect(validation.message).to.match(/undefined \(.+\)/);
+  });
+
+  it('stops when told to', async () => {
+    const controller = new AbortController();
+    const onProgress: WorkflowOptions['onProgress'] = ({ stage }) => {
+      if (stage !== 'baseline') controller.abort();
+    };
+    const error = await rejection(
+      executeWorkflow(CONFIG, WAGES, { ...OPTIONS, signal: controller.signal, onProgress }),
+    );
+    expect(error.name).to.equal('AbortError');
+  });
+});

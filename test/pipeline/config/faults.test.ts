@@ -1,0 +1,744 @@
+import { expect } from 'chai';
+
+import type { ConfigValidationError } from '../../../src/exceptions/index.ts';
+import { type ConfigFault, parseConfigText } from '../../../src/pipeline/config/index.ts';
+
+interface BadConfig {
+  readonly title: string;
+  readonly text: string;
+  /** line:column */
+  readonly at: string;
+  readonly key: string;
+  readonly message: string;
+  readonly suggestion: string;
+}
+
+const TRANSFORMERS =
+  'InstanceReweighting, ReweighingTransformer, DisparateImpactRemover, ProxyDropper, CorrelationRemover, LearnedFairRepresentations';
+const QUOTES = "Put the text in quotes: '…'.";
+const CORRECT = 'Correct it.';
+const LIST = 'Write a list: [a, b], or lines that start with a dash.';
+
+/** Each has one fault; everything is written down from what the text looks like. */
+const BAD: readonly BadConfig[] = [
+  // The text is no YAML
+  {
+    title: 'an empty file',
+    text: '',
+    at: '1:1',
+    key: '',
+    message: 'the file is empty',
+    suggestion: 'Start with the sensitive attributes, as in sensitive: [sex].',
+  },
+  {
+    title: 'a file of comments',
+    text: '# sensitive: [sex]\n',
+    at: '1:1',
+    key: '',
+    message: 'the file is empty',
+    suggestion: 'Start with the sensitive attributes, as in sensitive: [sex].',
+  },
+  {
+    title: 'a list at the top',
+    text: '# mine\n- sensitive\n- sex\n',
+    at: '2:1',
+    key: '',
+    message: 'a configuration must be a mapping of keys; got a list',
+    suggestion: 'Start with the sensitive attributes, as in sensitive: [sex].',
+  },
+  {
+    title: 'a text at the top',
+    text: 'sensitive\n',
+    at: '1:1',
+    key: '',
+    message: "a configuration must be a mapping of keys; got 'sensitive'",
+    suggestion: 'Start with the sensitive attributes, as in sensitive: [sex].',
+  },
+  {
+    title: 'a tab as indent',
+    text: 'sensitive:\n\t- sex\n',
+    at: '2:1',
+    key: '',
+    message: 'a tab is used to indent',
+    suggestion: 'Indent with spaces.',
+  },
+  {
+    title: 'an open bracket',
+    text: 'sensitive: [sex\n',
+    at: '2:1',
+    key: '',
+    message: 'this is no YAML: flow sequence in block collection must be sufficiently indented and end with a ]',
+    suggestion: `Check indentation, brackets and quotes. ${QUOTES}`,
+  },
+  {
+    title: 'an open quote',
+    text: "sensitive: ['sex]\n",
+    at: '2:1',
+    key: '',
+    message: 'a closing quote, bracket or colon is missing',
+    suggestion: 'Close what is open.',
+  },
+  {
+    title: 'a label that starts with >, without quotes',
+    text: 'sensitive: [sex]\ntraining:\n  method: reductions\n  target_column: income\n  positive_label: >50K\n',
+    at: '5:21',
+    key: '',
+    message: 'this is not expected here',
+    suggestion: QUOTES,
+  },
+  {
+    title: 'a text that starts with @, without quotes',
+    text: 'sensitive: [sex]\nreport_out: @home.md\n',
+    at: '2:13',
+    key: '',
+    message: 'a text cannot start with this character',
+    suggestion: QUOTES,
+  },
+  {
+    title: 'a colon in a text, without quotes',
+    text: 'sensitive: age: years\n',
+    at: '1:12',
+    key: '',
+    message: 'a second `key: value` stands where one value belongs',
+    suggestion: "Indent it below its key, or put a text with ': ' in quotes.",
+  },
+  {
+    title: 'a second document',
+    text: 'sensitive: [sex]\n---\nalpha: 0.1\n',
+    at: '2:1',
+    key: '',
+    message: 'a second document starts here',
+    suggestion: 'Keep one document: remove the line ---.',
+  },
+  {
+    title: 'an unknown tag',
+    text: 'sensitive: !columns [sex]\n',
+    at: '1:12',
+    key: '',
+    message: 'this tag is not known',
+    suggestion: `Leave it out; or, if it is a text: ${QUOTES}`,
+  },
+  {
+    title: 'a key given twice',
+    text: 'sensitive: [sex]\nalpha: 0.05\nsensitive: [race]\n',
+    at: '3:1',
+    key: '',
+    message: "the key 'sensitive' is there twice, first in line 1",
+    suggestion: 'Keep one of the two.',
+  },
+  {
+    title: 'a group given twice, once as a number and once as its text',
+    text: "sensitive: [g]\nbenchmarks:\n  g: { 1: 0.5, '1': 0.5 }\n",
+    at: '3:16',
+    key: '',
+    message: "the key '1' is there twice, first in line 3",
+    suggestion: 'Keep one of the two.',
+  },
+  {
+    title: 'a key that is a list',
+    text: '? [sensitive]\n: [sex]\n',
+    at: '1:3',
+    key: '',
+    message: 'a key must be a text',
+    suggestion: 'Write `key: value`.',
+  },
+  {
+    title: 'an alias without an anchor',
+    text: 'sensitive: *attributes\n',
+    at: '1:12',
+    key: '',
+    message: "the alias '*attributes' has no anchor above it",
+    suggestion: 'Write the values out.',
+  },
+  {
+    title: 'aliases that multiply',
+    text: [
+      'sensitive: [sex]',
+      'features: [&a [x, x], &b [*a, *a, *a, *a, *a, *a], &c [*b, *b, *b, *b, *b, *b], &d [*c, *c, *c, *c, *c, *c],',
+      '  &e [*d, *d, *d, *d, *d, *d], *e]',
+    ].join('\n'),
+    at: '2:27',
+    key: '',
+    message: 'there are more than 100 aliases',
+    suggestion: 'Write the values out.',
+  },
+  {
+    title: 'bytes',
+    text: 'sensitive: !!binary aGk=\n',
+    at: '1:21',
+    key: '',
+    message: 'this is no text, number or truth value',
+    suggestion: 'Leave out what starts with !!.',
+  },
+  // Keys
+  {
+    title: 'a mistyped key that is required',
+    text: 'sensitve: [sex]\n',
+    at: '1:1',
+    key: 'sensitve',
+    message: "unknown key 'sensitve'",
+    suggestion: "Did you mean 'sensitive'?",
+  },
+  {
+    title: 'a mistyped key',
+    text: 'sensitive: [sex]\n\nproxy_treshold: 0.2\n',
+    at: '3:1',
+    key: 'proxy_treshold',
+    message: "unknown key 'proxy_treshold'",
+    suggestion: "Did you mean 'proxy_threshold'?",
+  },
+  {
+    title: 'a key in camelCase',
+    text: 'sensitive: [sex]\nvalidationThreshold: 0.1\n',
+    at: '2:1',
+    key: 'validationThreshold',
+    message: "unknown key 'validationThreshold'",
+    suggestion: "Did you mean 'validation_threshold'?",
+  },
+  {
+    title: 'a key that nothing is near to',
+    text: '{ "sensitive": ["sex"], "colour_of_the_report": "red" }',
+    at: '1:25',
+    key: 'colour_of_the_report',
+    message: "unknown key 'colour_of_the_report'",
+    suggestion:
+      "The keys are 'sensitive', 'intersections', 'benchmarks', 'alpha', 'proxy_threshold', 'report_out', 'pipeline', 'features', 'training', 'fairness_metric', 'validation_threshold' and 'profiles'.",
+  },
+  {
+    title: 'the key __proto__',
+    text: 'sensitive: [sex]\n__proto__: { alpha: 0.5 }\n',
+    at: '2:1',
+    key: '__proto__',
+    message: "unknown key '__proto__'",
+    suggestion:
+      "The keys are 'sensitive', 'intersections', 'benchmarks', 'alpha', 'proxy_threshold', 'report_out', 'pipeline', 'features', 'training', 'fairness_metric', 'validation_threshold' and 'profiles'.",
+  },
+  {
+    title: 'no sensitive attributes',
+    text: '# only a level\nalpha: 0.1\n',
+    at: '2:1',
+    key: 'sensitive',
+    message: 'sensitive: is missing; it must be a name or a list of names, at least 1',
+    suggestion: "Add the key 'sensitive'.",
+  },
+  {
+    title: 'both pipeline and steps',
+    text: 'sensitive: [sex]\npipeline: []\nsteps: []\n',
+    at: '3:1',
+    key: 'pipeline',
+    message: "the keys 'pipeline' and 'steps' are the same",
+    suggestion: 'Keep one of the two.',
+  },
+  // Values
+  {
+    title: 'an empty list of attributes',
+    text: 'sensitive: []\n',
+    at: '1:12',
+    key: 'sensitive',
+    message: 'sensitive: must be a list of names, at least 1; got an empty list',
+    suggestion: CORRECT,
+  },
+  {
+    title: 'an empty value',
+    text: 'alpha: 0.1\nsensitive:\n',
+    at: '2:1',
+    key: 'sensitive',
+    message: 'sensitive: must be a name or a list of names, at least 1; got nothing',
+    suggestion: 'Give it a value, or leave the key out.',
+  },
+  {
+    title: 'a number for a name',
+    text: 'sensitive: [sex, 2015]\n',
+    at: '1:18',
+    key: 'sensitive[1]',
+    message: 'sensitive[1]: must be a name; got 2015',
+    suggestion: "Put it in quotes: '2015'.",
+  },
+  {
+    title: 'an attribute named twice',
+    text: 'sensitive:\n  - sex\n  - race\n  - sex\n',
+    at: '4:5',
+    key: 'sensitive[2]',
+    message: "sensitive[2]: names 'sex' twice",
+    suggestion: 'Name it once.',
+  },
+  {
+    title: 'a level out of range',
+    text: 'sensitive: sex\nalpha: 1\n',
+    at: '2:8',
+    key: 'alpha',
+    message: 'alpha: must be a number above 0 and below 1; got 1',
+    suggestion: 'Correct it, or leave the key out for 0.05.',
+  },
+  {
+    title: 'a level in quotes',
+    text: "sensitive: sex\nalpha: '0.01'\n",
+    at: '2:8',
+    key: 'alpha',
+    message: "alpha: must be a number above 0 and below 1; got '0.01'",
+    suggestion: 'Write the number without quotes.',
+  },
+  {
+    title: 'a threshold that is no number',
+    text: 'sensitive: sex\nvalidation_threshold: .nan\n',
+    at: '2:23',
+    key: 'validation_threshold',
+    message: 'validation_threshold: must be a number of 0 or more; got .nan',
+    suggestion: CORRECT,
+  },
+  {
+    title: 'a threshold without end',
+    text: 'sensitive: sex\nvalidation_threshold: .inf\n',
+    at: '2:23',
+    key: 'validation_threshold',
+    message: 'validation_threshold: must be a number of 0 or more; got .inf',
+    suggestion: CORRECT,
+  },
+  {
+    title: 'a proxy threshold above 1',
+    text: 'sensitive: sex\nproxy_threshold: 1.01\n',
+    at: '2:18',
+    key: 'proxy_threshold',
+    message: 'proxy_threshold: must be a number from 0 to 1; got 1.01',
+    suggestion: 'Correct it, or leave the key out for 0.3.',
+  },
+  {
+    title: 'a report of another kind',
+    text: 'sensitive: sex\nreport_out: report.pdf\n',
+    at: '2:13',
+    key: 'report_out',
+    message: "report_out: must be a text that ends with .md or .json or .html; got 'report.pdf'",
+    suggestion: 'For example: data-report.md.',
+  },
+  {
+    title: 'a constraint where a metric belongs',
+    text: 'sensitive: sex\nfairness_metric: demographic_parity\n',
+    at: '2:18',
+    key: 'fairness_metric',
+    message: "fairness_metric: must be a text that ends with _difference or _ratio; got 'demographic_parity'",
+    suggestion: 'For example: demographic_parity_difference.',
+  },
+  {
+    title: 'one feature that is no list',
+    text: 'sensitive: sex\nfeatures: age\n',
+    at: '2:11',
+    key: 'features',
+    message: "features: must be a list of names, at least 1; got 'age'",
+    suggestion: LIST,
+  },
+  {
+    title: 'a feature named twice',
+    text: 'sensitive: sex\nfeatures: [age, hours, age]\n',
+    at: '2:24',
+    key: 'features[2]',
+    message: "features[2]: names 'age' twice",
+    suggestion: 'Name it once.',
+  },
+  {
+    title: 'a sensitive feature',
+    text: 'sensitive: [sex, race]\nfeatures: [age, race]\n',
+    at: '2:17',
+    key: 'features[1]',
+    message: "features[1]: 'race' is among sensitive, and no model sees those",
+    suggestion: 'Name it in one of the two.',
+  },
+  // Crossings and benchmarks
+  {
+    title: 'a crossing of one',
+    text: 'sensitive: [sex, race]\nintersections: [[sex]]\n',
+    at: '2:17',
+    key: 'intersections[0]',
+    message: 'intersections[0]: must be a list of names, at least 2; got a list',
+    suggestion: CORRECT,
+  },
+  {
+    title: 'a crossing that is not in a list of its own',
+    text: 'sensitive: [sex, race]\nintersections: [sex]\n',
+    at: '2:17',
+    key: 'intersections[0]',
+    message: "intersections[0]: must be a list of names, at least 2; got 'sex'",
+    suggestion: LIST,
+  },
+  {
+    title: 'a crossing with another column',
+    text: 'sensitive: [sex, race]\nintersections:\n  - [sex, rase]\n',
+    at: '3:11',
+    key: 'intersections[0][1]',
+    message: "intersections[0][1]: 'rase' is not among sensitive",
+    suggestion: "Did you mean 'race'?",
+  },
+  {
+    title: 'a crossing of one with itself',
+    text: 'sensitive: [sex, race]\nintersections: [[sex, sex]]\n',
+    at: '2:23',
+    key: 'intersections[0][1]',
+    message: "intersections[0][1]: names 'sex' twice",
+    suggestion: 'Name it once.',
+  },
+  {
+    title: 'a crossing twice, in another order',
+    text: 'sensitive: [sex, race]\nintersections: [[sex, race], [race, sex]]\n',
+    at: '2:30',
+    key: 'intersections[1]',
+    message: 'intersections[1]: crosses race and sex a second time',
+    suggestion: 'Name it once.',
+  },
+  {
+    title: 'benchmarks of another column',
+    text: 'sensitive: [sex]\nbenchmarks:\n  country: { north: 0.5, south: 0.5 }\n',
+    at: '3:3',
+    key: 'benchmarks.country',
+    message: "benchmarks.country: 'country' is not among sensitive",
+    suggestion: 'Add it to sensitive, or take one of those: sex.',
+  },
+  {
+    title: 'proportions that do not sum to 1',
+    text: 'sensitive: [sex]\nbenchmarks:\n  sex: { female: 0.5, male: 0.4 }\n',
+    at: '3:3',
+    key: 'benchmarks.sex',
+    message: 'benchmarks.sex: its proportions must sum to 1; they sum to 0.9',
+    suggestion: 'Name every group, with its share of all people.',
+  },
+  {
+    title: 'a percentage for a proportion',
+    text: 'sensitive: [sex]\nbenchmarks:\n  sex: { female: 51, male: 0.49 }\n',
+    at: '3:18',
+    key: 'benchmarks.sex.female',
+    message: 'benchmarks.sex.female: must be a number from 0 to 1; got 51',
+    suggestion: CORRECT,
+  },
+  {
+    title: 'proportions of a label that is no name in code',
+    text: "sensitive: [sex]\nbenchmarks:\n  sex: { '<not said>': x, __proto__: 1 }\n",
+    at: '3:24',
+    key: "benchmarks.sex['<not said>']",
+    message: "benchmarks.sex['<not said>']: must be a number from 0 to 1; got 'x'",
+    suggestion: CORRECT,
+  },
+  {
+    title: 'a bad proportion of the label __proto__',
+    text: 'sensitive: [sex]\nbenchmarks:\n  sex: { female: 1, __proto__: -1 }\n',
+    at: '3:32',
+    key: 'benchmarks.sex.__proto__',
+    message: 'benchmarks.sex.__proto__: must be a number from 0 to 1; got -1',
+    suggestion: CORRECT,
+  },
+  // Steps
+  {
+    title: 'steps that are no list',
+    text: 'sensitive: [sex]\nsteps:\n  transformer: ProxyDropper\n',
+    at: '3:3',
+    key: 'steps',
+    message: 'steps: must be a list of mappings; got a mapping',
+    suggestion: LIST,
+  },
+  {
+    title: 'a step that is only a name',
+    text: 'sensitive: [sex]\npipeline:\n  - ProxyDropper\n',
+    at: '3:5',
+    key: 'pipeline[0]',
+    message: "pipeline[0]: must be a mapping with name, transformer, params; got 'ProxyDropper'",
+    suggestion: CORRECT,
+  },
+  {
+    title: 'a step without a transformer',
+    text: 'sensitive: [sex]\npipeline:\n  - name: first\n',
+    at: '3:5',
+    key: 'pipeline[0].transformer',
+    message: `pipeline[0].transformer: is missing; it must be one of ${TRANSFORMERS}`,
+    suggestion: "Add the key 'transformer'.",
+  },
+  {
+    title: 'a mistyped transformer under its other key',
+    text: 'sensitive: [sex]\nsteps:\n  - kind: InstanceReweighing\n',
+    at: '3:11',
+    key: 'steps[0].kind',
+    message: `steps[0].kind: must be one of ${TRANSFORMERS}; got 'InstanceReweighing'`,
+    suggestion: "Did you mean 'InstanceReweighting'?",
+  },
+  {
+    title: 'a transformer that nothing is near to',
+    text: 'sensitive: [sex]\npipeline:\n  - transformer: magic\n',
+    at: '3:18',
+    key: 'pipeline[0].transformer',
+    message: `pipeline[0].transformer: must be one of ${TRANSFORMERS}; got 'magic'`,
+    suggestion: 'Take one of these names.',
+  },
+  {
+    title: 'a mistyped key of a step',
+    text: 'sensitive: [sex]\npipeline:\n  - transformer: ProxyDropper\n    parms: { threshold: 0.2 }\n',
+    at: '4:5',
+    key: 'pipeline[0].parms',
+    message: "pipeline[0]: unknown key 'parms'",
+    suggestion: "Did you mean 'params'?",
+  },
+  {
+    title: 'a mistyped key for the transformer',
+    text: 'sensitive: [sex]\npipeline:\n  - tranformer: ProxyDropper\n',
+    at: '3:5',
+    key: 'pipeline[0].tranformer',
+    message: "pipeline[0]: unknown key 'tranformer'",
+    suggestion: "Did you mean 'transformer'?",
+  },
+  {
+    title: 'a mistyped parameter',
+    text: 'sensitive: [sex]\npipeline:\n  - transformer: InstanceReweighting\n    params:\n      max_wieght: 5\n',
+    at: '5:7',
+    key: 'pipeline[0].params.max_wieght',
+    message: "pipeline[0].params: unknown key 'max_wieght'",
+    suggestion: "Did you mean 'max_weight'?",
+  },
+  {
+    title: "another transformer's parameter",
+    text: 'sensitive: [sex]\npipeline:\n  - transformer: CorrelationRemover\n    params: { repair_level: 1 }\n',
+    at: '4:15',
+    key: 'pipeline[0].params.repair_level',
+    message: "pipeline[0].params: unknown key 'repair_level'",
+    suggestion: "The keys are 'sensitive', 'features' and 'alpha'.",
+  },
+  {
+    title: 'a parameter out of range, written through an alias',
+    text: 'sensitive: [sex]\nproxy_threshold: &half 0.5\npipeline:\n  - transformer: ProxyDropper\n    params: { threshold: 0.2, max_drop: *half }\n',
+    at: '5:41',
+    key: 'pipeline[0].params.max_drop',
+    message: 'pipeline[0].params.max_drop: must be a whole number of 0 or more; got 0.5',
+    suggestion: CORRECT,
+  },
+  {
+    title: 'a bad name inside a list that may be one name too',
+    text: 'sensitive: [sex]\npipeline:\n  - transformer: ProxyDropper\n    params: { sensitive: [sex, true] }\n',
+    at: '4:32',
+    key: 'pipeline[0].params.sensitive[1]',
+    message: 'pipeline[0].params.sensitive[1]: must be a name; got true',
+    suggestion: "Put it in quotes: 'true'.",
+  },
+  {
+    title: "a step's proportions that do not sum to 1",
+    text: 'sensitive: [sex]\npipeline:\n  - transformer: InstanceReweighting\n    params: { benchmarks: { sex: { f: 0.2, m: 0.2 } } }\n',
+    at: '4:29',
+    key: 'pipeline[0].params.benchmarks.sex',
+    message: 'pipeline[0].params.benchmarks.sex: its proportions must sum to 1; they sum to 0.4',
+    suggestion: 'Name every group, with its share of all people.',
+  },
+  {
+    title: 'two steps of one name',
+    text: 'sensitive: [sex]\npipeline:\n  - { name: a, transformer: ProxyDropper }\n  - { name: a, transformer: CorrelationRemover }\n',
+    at: '4:13',
+    key: 'pipeline[1].name',
+    message: "pipeline[1].name: the name 'a' is that of pipeline[0] too",
+    suggestion: 'Give it another name.',
+  },
+  // Training
+  {
+    title: 'training without a target',
+    text: 'sensitive: [sex]\ntraining:\n  method: reductions\n',
+    at: '3:3',
+    key: 'training.target_column',
+    message: 'training.target_column: is missing; it must be a name',
+    suggestion: "Add the key 'target_column'.",
+  },
+  {
+    title: 'an unknown method',
+    text: 'sensitive: [sex]\ntraining: { method: reduction, target_column: y }\n',
+    at: '2:21',
+    key: 'training.method',
+    message: "training.method: must be one of reductions, regularized, lagrangian; got 'reduction'",
+    suggestion: "Did you mean 'reductions'?",
+  },
+  {
+    title: 'a mistyped key for the method',
+    text: 'sensitive: [sex]\ntraining: { metod: reductions, target_column: y }\n',
+    at: '2:13',
+    key: 'training.metod',
+    message: "training: unknown key 'metod'",
+    suggestion: "Did you mean 'method'?",
+  },
+  {
+    title: 'a mistyped parameter of a method',
+    text: 'sensitive: [sex]\ntraining:\n  method: reductions\n  target_column: y\n  params:\n    difference_bond: 0.01\n',
+    at: '6:5',
+    key: 'training.params.difference_bond',
+    message: "training.params: unknown key 'difference_bond'",
+    suggestion: "Did you mean 'difference_bound'?",
+  },
+  {
+    title: "another method's constraint",
+    text: 'sensitive: [sex]\ntraining:\n  method: reductions\n  target_column: y\n  params: { constraint: equal_opportunity }\n',
+    at: '5:25',
+    key: 'training.params.constraint',
+    message:
+      "training.params.constraint: must be one of demographic_parity, equalized_odds, true_positive_rate_parity, false_positive_rate_parity, error_rate_parity, bounded_group_loss; got 'equal_opportunity'",
+    suggestion: 'Take one of these names.',
+  },
+  {
+    title: 'a cost of another name',
+    text: 'sensitive: [sex]\ntraining:\n  method: reductions\n  target_column: y\n  params:\n    costs: { false_positive: 1, false_negative: 2, falsenegative: 3 }\n',
+    at: '6:52',
+    key: 'training.params.costs.falsenegative',
+    message: "training.params.costs: unknown key 'falsenegative'",
+    suggestion: "Did you mean 'false_negative' or 'false_positive'?",
+  },
+  {
+    title: 'a range of one end',
+    text: 'sensitive: [sex]\ntraining:\n  method: reductions\n  target_column: y\n  params: { constraint: bounded_group_loss, range: [0] }\n',
+    at: '5:52',
+    key: 'training.params.range',
+    message: 'training.params.range: must be [a number, a number]; got a list',
+    suggestion: CORRECT,
+  },
+  {
+    title: 'a hidden layer without units',
+    text: 'sensitive: [sex]\ntraining: { method: lagrangian, target_column: y, params: { hidden: [16, 0] } }\n',
+    at: '2:74',
+    key: 'training.params.hidden[1]',
+    message: 'training.params.hidden[1]: must be a whole number of 1 or more; got 0',
+    suggestion: CORRECT,
+  },
+  {
+    title: 'a sensitive target',
+    text: 'sensitive: [sex]\ntraining: { method: reductions, target_column: sex }\n',
+    at: '2:48',
+    key: 'training.target_column',
+    message: "training.target_column: 'sex' is among sensitive too",
+    suggestion: 'Name another column, or take it out there.',
+  },
+  {
+    title: 'a target among the features',
+    text: 'sensitive: [sex]\nfeatures: [age, y]\ntraining: { method: reductions, target_column: y }\n',
+    at: '3:48',
+    key: 'training.target_column',
+    message: "training.target_column: 'y' is among features too",
+    suggestion: 'Name another column, or take it out there.',
+  },
+  {
+    title: 'a list as a label',
+    text: 'sensitive: [sex]\ntraining: { method: reductions, target_column: y, positive_label: [1] }\n',
+    at: '2:67',
+    key: 'training.positive_label',
+    message: 'training.positive_label: must be a text or a number or true or false; got a list',
+    suggestion: CORRECT,
+  },
+  // Profiles
+  {
+    title: 'profiles that are a list',
+    text: 'sensitive: [sex]\nprofiles: [dev, prod]\n',
+    at: '2:11',
+    key: 'profiles',
+    message: 'profiles: must be a mapping of profiles by name; got a list',
+    suggestion: 'Write the keys below it, indented, or leave it out.',
+  },
+  {
+    title: 'an empty profile',
+    text: 'sensitive: [sex]\nprofiles:\n  dev:\n',
+    at: '3:3',
+    key: 'profiles.dev',
+    message: 'profiles.dev: must be a mapping of keys of the top level; got nothing',
+    suggestion: 'Write the keys below it, indented, or leave it out.',
+  },
+  {
+    title: 'a fault in the profile that is taken',
+    text: 'sensitive: [sex]\nalpha: 0.05\nprofiles:\n  strict:\n    alpha: 5\n',
+    at: '5:12',
+    key: 'alpha',
+    message: 'alpha: must be a number above 0 and below 1; got 5',
+    suggestion: 'Correct it, or leave the key out for 0.05.',
+  },
+  {
+    title: 'an unknown key in a profile that is not taken',
+    text: 'sensitive: [sex]\nprofiles:\n  dev: { alpha: 0.1 }\n  prod: { alhpa: 0.1 }\n',
+    at: '4:11',
+    key: 'profiles.prod.alhpa',
+    message: "profiles.prod: unknown key 'alhpa'",
+    suggestion: "Did you mean 'alpha'?",
+  },
+  {
+    title: 'profiles inside a profile',
+    text: 'sensitive: [sex]\nprofiles:\n  dev:\n    profiles: {}\n',
+    at: '4:5',
+    key: 'profiles',
+    message: "unknown key 'profiles'",
+    suggestion:
+      "The keys are 'sensitive', 'intersections', 'benchmarks', 'alpha', 'proxy_threshold', 'report_out', 'pipeline', 'features', 'training', 'fairness_metric' and 'validation_threshold'.",
+  },
+];
+
+async function errorOf(text: string): Promise<ConfigValidationError> {
+  try {
+    await parseConfigText(text, 'c.yml');
+  } catch (error) {
+    return error as ConfigValidationError;
+  }
+  throw new Error('no error was thrown');
+}
+
+describe('a configuration with one fault has one error, at its place, with what to do', () => {
+  for (const { title, text, at, key, message, suggestion } of BAD) {
+    it(title, async () => {
+      const error = await errorOf(text);
+      expect(error.name, error.stack).to.equal('ConfigValidationError');
+      expect(error.message).to.equal(`c.yml:${at}: ${message}. ${suggestion}`);
+      const [line, column] = at.split(':').map(Number);
+      expect(error.context['faults']).to.deep.equal([{ file: 'c.yml', line, column, key, message, suggestion }]);
+    });
+  }
+
+  it('says where keys are listed, where one of them is at fault', async () => {
+    expect((await errorOf('sensitve: [sex]\n')).suggestion).to.equal(
+      "Every key is listed by 'evenhand config schema'.",
+    );
+    expect((await errorOf('')).suggestion).to.equal(undefined);
+  });
+
+  it('there are more than forty', () => {
+    expect(BAD.length).to.be.greaterThan(40);
+  });
+});
+
+describe('a configuration with several faults', () => {
+  const text = 'sensitve: [sex]\nsteps:\n  - kind: ProxyDroper\nalpha: 2\ntraining:\n  metod: reductions\n';
+
+  it('has one error with all of them, a line each, in the order of the text', async () => {
+    const { message, context } = await errorOf(text);
+    expect(message.split('\n').map((line) => line.split(' ')[0])).to.deep.equal([
+      'c.yml:1:1:',
+      'c.yml:3:11:',
+      'c.yml:4:8:',
+      'c.yml:6:3:',
+    ]);
+    expect((context['faults'] as ConfigFault[]).map(({ key }) => key)).to.deep.equal([
+      'sensitve',
+      'steps[0].kind',
+      'alpha',
+      'training.metod',
+    ]);
+  });
+
+  it('is told of faults between fields beside those of one field', async () => {
+    const { context } = await errorOf('sensitive: [sex]\nfeatures: [sex]\nalpha: 2\n');
+    expect((context['faults'] as ConfigFault[]).map(({ key }) => key)).to.deep.equal(['features[0]', 'alpha']);
+  });
+
+  it('keeps a line of its own for each, whatever a key holds', async () => {
+    const { message } = await errorOf('sensitive: [sex]\n"a\\nb": 1\n');
+    expect(message).to.match(/^c\.yml:2:1: unknown key 'a b'\. [^\n]*$/);
+  });
+});
+
+describe('what is read of a hostile text', () => {
+  it('is bounded: nesting without end is one fault', async () => {
+    const error = await errorOf(`sensitive: ${'['.repeat(200_000)}`);
+    expect(error.name, error.stack).to.equal('ConfigValidationError');
+    expect(error.message.length).to.be.lessThan(500);
+  });
+
+  it('is bounded: an anchor inside itself is one fault', async () => {
+    const error = await errorOf('sensitive: [sex]\nfeatures: &f [*f]\n');
+    expect(error.name, error.stack).to.equal('ConfigValidationError');
+    expect(error.message).to.match(/^c\.yml:2:\d+: there are more than 100 aliases\. /);
+  });
+
+  it('leaves no prototype changed', async () => {
+    await errorOf('__proto__: { polluted: true }\nbenchmarks: { constructor: { prototype: { polluted: 1 } } }\n');
+    expect(({} as Record<string, unknown>)['polluted']).to.equal(undefined);
+  });
+});
