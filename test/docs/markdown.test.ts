@@ -3,6 +3,7 @@ import path from 'node:path';
 
 import { expect } from 'chai';
 
+import { parseConfigText } from '../../src/pipeline/index.ts';
 import { codeBlocks, expectedOutput, runTypeScript } from '../helpers/code-blocks.ts';
 import { filesIn, projectRoot } from '../helpers/project-files.ts';
 import { runCli, useTemporaryFolder } from '../helpers/run-cli.ts';
@@ -51,6 +52,10 @@ for (const page of pages) {
             const { code: exit, stderr } = await runCli(args, { cwd: folder() });
             expect(exit, `${command}\n${stderr}`).to.equal(0);
           }
+        });
+      } else if (language === 'yaml') {
+        it(`${title} is a configuration without faults`, async () => {
+          expect((await parseConfigText(code)).sensitive).not.to.deep.equal([]);
         });
       } else {
         it(`${title} is of a kind that is only shown`, () => {

@@ -46,7 +46,7 @@ export interface BaselineMeasurement {
  *   { trainSize: 0.75 },
  * );
  * console.log(split?.test.length, Object.keys(baselineMetrics?.metrics ?? {}));
- * // 134 [ 'demographic_parity_difference', 'equalized_odds_difference' ]
+ * // 133 [ 'demographic_parity_difference', 'equalized_odds_difference' ]
  * ```
  */
 export async function runBaselineMeasurement(

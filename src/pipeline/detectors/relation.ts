@@ -33,7 +33,7 @@ export interface Relation {
 }
 
 /** How missing values go with the groups. */
-export interface MissingValues {
+interface MissingValues {
   /** Rows with a group and no value. */
   readonly n: number;
   readonly result: ChiSquareTest;

@@ -18,7 +18,7 @@ export interface Cell {
  * Four crossings and a small fifth. Selected before: 20 of 100 women and 60 of
  * 120 men; after: 30 and 42.
  */
-export const CELLS: readonly Cell[] = [
+const CELLS: readonly Cell[] = [
   { groups: { sex: 'female', race: 'black' }, n: 40, positives: 16, before: [6, 2], after: [9, 3] },
   { groups: { sex: 'female', race: 'white' }, n: 60, positives: 24, before: [10, 2], after: [14, 4] },
   { groups: { sex: 'male', race: 'black' }, n: 50, positives: 25, before: [20, 4], after: [14, 3] },
