@@ -40,10 +40,11 @@ export {
   type SkippedColumn,
   writeDetectorReport,
 } from './detectors/index.ts';
-export { type DataLike, FairnessPipeline, type PipelineStep } from './fairness-pipeline.ts';
+export { type DataLike, FairnessPipeline } from './fairness-pipeline.ts';
 export { loadPipeline, savePipeline } from './pipeline-file.ts';
 export type { PipelineJson } from './pipeline-json.ts';
 export { type PipelineMetadata, PipelineResult, type StepRecord } from './pipeline-result.ts';
+export type { PipelineStep } from './pipeline-step.ts';
 export { type PipelineRun, runPipeline, type RunPipelineOptions } from './run-pipeline.ts';
 export { CorrelationRemover, type CorrelationRemoverOptions } from './transformers/correlation/correlation-remover.ts';
 export { type DroppedColumn, ProxyDropper, type ProxyDropperOptions } from './transformers/proxies/proxy-dropper.ts';

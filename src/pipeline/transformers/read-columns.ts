@@ -9,7 +9,16 @@ export type SensitiveColumns = string | readonly string[];
 export interface FeatureSettings {
   readonly sensitive: SensitiveColumns;
   readonly features?: readonly string[] | undefined;
+  /**
+   * Where no features are named: columns to choose from. Those that are absent,
+   * sensitive, the label or of another kind than the transformer works on are passed over.
+   * @defaultValue all columns
+   */
   readonly candidates?: readonly string[] | undefined;
+  /**
+   * The column to be predicted: never changed or dropped.
+   * @defaultValue none
+   */
   readonly label?: string | undefined;
 }
 

@@ -1,8 +1,11 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 
 import { DataValidationError, ValueError } from '../../exceptions/index.ts';
 import type { TransformerKind } from '../../schemas/pipeline/transformer-params.ts';
 import { toCamelCaseKeys } from './key-case.ts';
+
+/** Parameters that come from around a step and not from its own: a configuration has no keys for them. */
+export const FROM_AROUND = { label: z.string().optional(), candidates: z.array(z.string()).optional() } as const;
 
 /** What a stored transformer was made of and has learned. */
 export interface StoredTransformer<Options, State> {

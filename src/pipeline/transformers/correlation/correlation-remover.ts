@@ -15,7 +15,7 @@ import {
   sensitiveNames,
 } from '../read-columns.ts';
 import { replaceColumns } from '../replace-columns.ts';
-import { fromStored, readTransformerJson } from '../transformer-json.ts';
+import { FROM_AROUND, fromStored, readTransformerJson } from '../transformer-json.ts';
 import { readAttributes } from './sensitive-design.ts';
 import { addTerm, TERM, termsOf } from './terms.ts';
 
@@ -29,16 +29,6 @@ export interface CorrelationRemoverOptions extends FeatureSettings {
    */
   readonly features?: readonly string[] | undefined;
   /**
-   * Where no features are named: columns to choose from; those that are absent, text, sensitive or the label are passed over.
-   * @defaultValue all columns
-   */
-  readonly candidates?: readonly string[] | undefined;
-  /**
-   * The column to be predicted: never changed.
-   * @defaultValue none
-   */
-  readonly label?: string | undefined;
-  /**
    * How much is taken out, from 0 (features stay exactly as they are) to 1.
    * @defaultValue 1
    */
@@ -51,10 +41,7 @@ interface Settings extends CorrelationRemoverOptions {
 
 const KIND = 'CorrelationRemover';
 
-const PARAMS = TRANSFORMER_PARAMS[KIND].extend({
-  label: z.string().optional(),
-  candidates: z.array(z.string()).optional(),
-});
+const PARAMS = TRANSFORMER_PARAMS[KIND].extend(FROM_AROUND);
 
 const STATE = z.object({
   features: z.array(z.object({ feature: z.string(), terms: z.array(TERM) })),

@@ -15,7 +15,7 @@ import {
   type SensitiveColumns,
   sensitiveNames,
 } from '../read-columns.ts';
-import { fromStored, readTransformerJson } from '../transformer-json.ts';
+import { FROM_AROUND, fromStored, readTransformerJson } from '../transformer-json.ts';
 
 /** Options of {@link ProxyDropper}. */
 export interface ProxyDropperOptions extends FeatureSettings {
@@ -26,16 +26,6 @@ export interface ProxyDropperOptions extends FeatureSettings {
    * @defaultValue those of `candidates`
    */
   readonly features?: readonly string[] | undefined;
-  /**
-   * Where no features are named: columns to choose from; those that are absent, sensitive or the label are passed over.
-   * @defaultValue all columns
-   */
-  readonly candidates?: readonly string[] | undefined;
-  /**
-   * The column to be predicted: never dropped.
-   * @defaultValue none
-   */
-  readonly label?: string | undefined;
   /**
    * Columns with a stronger association, from 0 to 1, are dropped.
    * @defaultValue 0.3
@@ -64,10 +54,7 @@ export interface DroppedColumn {
 
 const KIND = 'ProxyDropper';
 
-const PARAMS = TRANSFORMER_PARAMS[KIND].extend({
-  label: z.string().optional(),
-  candidates: z.array(z.string()).optional(),
-});
+const PARAMS = TRANSFORMER_PARAMS[KIND].extend(FROM_AROUND);
 
 const DROPPED = z.object({
   column: z.string(),

@@ -17,7 +17,7 @@ import {
   sensitiveNames,
 } from '../read-columns.ts';
 import { replaceColumns } from '../replace-columns.ts';
-import { fromStored, readTransformerJson } from '../transformer-json.ts';
+import { FROM_AROUND, fromStored, readTransformerJson } from '../transformer-json.ts';
 import { categoricRepair } from './categoric-repair.ts';
 import { sortByGroup } from './group-values.ts';
 import { quantileRepair } from './quantile-repair.ts';
@@ -33,16 +33,6 @@ export interface DisparateImpactRemoverOptions extends FeatureSettings {
    * @defaultValue the numeric ones of `candidates`
    */
   readonly features?: readonly string[] | undefined;
-  /**
-   * Where no features are named: columns to choose from; those that are absent, text, sensitive or the label are passed over.
-   * @defaultValue all columns
-   */
-  readonly candidates?: readonly string[] | undefined;
-  /**
-   * The column to be predicted: never repaired.
-   * @defaultValue none
-   */
-  readonly label?: string | undefined;
   /**
    * How far values go towards their repaired ones, from 0 (exactly as they are) to 1.
    * @defaultValue 1
@@ -67,10 +57,7 @@ interface Settings extends DisparateImpactRemoverOptions {
 
 const KIND = 'DisparateImpactRemover';
 
-const PARAMS = TRANSFORMER_PARAMS[KIND].extend({
-  label: z.string().optional(),
-  candidates: z.array(z.string()).optional(),
-});
+const PARAMS = TRANSFORMER_PARAMS[KIND].extend(FROM_AROUND);
 
 const numbers = z.array(z.number()).min(1).readonly();
 

@@ -10,7 +10,7 @@ import { nameSome } from '../name-some.ts';
 import { numericFeatureNames, readFeature, readKnownGroups } from '../read-columns.ts';
 import { replaceColumns } from '../replace-columns.ts';
 import type { TransformerFitOptions } from '../transformer.ts';
-import { fromStored, readTransformerJson } from '../transformer-json.ts';
+import { FROM_AROUND, fromStored, readTransformerJson } from '../transformer-json.ts';
 import { readClasses } from '../weighting/read-classes.ts';
 import { type Minimum, minimise } from './minimise.ts';
 import { type LossParts, PrototypeObjective, type PrototypeRows } from './prototype-objective.ts';
@@ -26,7 +26,7 @@ export type { LearnedFairRepresentationsOptions };
 
 const KIND = 'LearnedFairRepresentations';
 
-const PARAMS = TRANSFORMER_PARAMS[KIND].extend({ candidates: z.array(z.string()).optional() });
+const PARAMS = TRANSFORMER_PARAMS[KIND].extend({ candidates: FROM_AROUND.candidates });
 
 const PARTS = z.object({ reconstruction: z.number(), prediction: z.number(), parity: z.number() });
 

@@ -19,11 +19,6 @@ export interface LearnedFairRepresentationsOptions extends FeatureSettings {
    */
   readonly features?: readonly string[] | undefined;
   /**
-   * Where no features are named: columns to choose from; those that are absent, text, sensitive or the label are passed over.
-   * @defaultValue all columns
-   */
-  readonly candidates?: readonly string[] | undefined;
-  /**
    * The number of prototypes, at least 2.
    * @defaultValue 5
    */
