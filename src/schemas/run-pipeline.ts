@@ -1,5 +1,7 @@
 import { z } from 'zod';
 
+import { backendName } from './method-names.ts';
+
 /** What `run-pipeline` may be asked beside its configuration; `executeWorkflow` fills in what is left out. */
 export const runPipelineSchema = z.object({
   minGroupSize: z.number().int().min(1).optional(),
@@ -7,5 +9,5 @@ export const runPipelineSchema = z.object({
   randomState: z.number().int().optional(),
   threshold: z.number().optional(),
   classWeight: z.enum(['balanced', 'none']).optional(),
-  backend: z.enum(['auto', 'node-gpu', 'webgpu', 'node', 'wasm', 'cpu']).optional(),
+  backend: backendName.optional(),
 });

@@ -1,5 +1,7 @@
 import { z } from 'zod';
 
+import { backendName } from './method-names.ts';
+
 /** What `train-regularized` may be asked beside its data; `sweepPareto` fills in what is left out. */
 export const sweepSchema = z.object({
   etas: z.array(z.number().min(0)).min(1).optional(),
@@ -15,6 +17,6 @@ export const sweepSchema = z.object({
   trainSize: z.number().gt(0).lt(1).optional(),
   folds: z.number().int().min(2).optional(),
   minGroupSize: z.number().int().min(1).optional(),
-  backend: z.enum(['auto', 'node-gpu', 'webgpu', 'node', 'wasm', 'cpu']).optional(),
+  backend: backendName.optional(),
   seed: z.number().int().optional(),
 });

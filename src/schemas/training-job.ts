@@ -1,27 +1,18 @@
 import { z } from 'zod';
 
-const backend = z.enum(['auto', 'node-gpu', 'webgpu', 'node', 'wasm', 'cpu']);
+import { backendName, lagrangianFairness, reductionConstraint } from './method-names.ts';
 
 /** What every training job on a table may be asked beside its data. */
 const trainingJobSchema = z.object({
   trainSize: z.number().gt(0).lt(1).optional(),
   minGroupSize: z.number().int().min(1).optional(),
   seed: z.number().int().optional(),
-  backend: backend.optional(),
+  backend: backendName.optional(),
 });
 
 /** What `train-reductions` may be asked; `trainReductions` fills in what is left out. */
 export const trainReductionsSchema = trainingJobSchema.extend({
-  constraint: z
-    .enum([
-      'demographic_parity',
-      'equalized_odds',
-      'true_positive_rate_parity',
-      'false_positive_rate_parity',
-      'error_rate_parity',
-      'bounded_group_loss',
-    ])
-    .optional(),
+  constraint: reductionConstraint.optional(),
   eps: z.number().gt(0).optional(),
   differenceBound: z.number().min(0).optional(),
   ratioBound: z.number().gt(0).max(1).optional(),
@@ -33,7 +24,7 @@ export const trainReductionsSchema = trainingJobSchema.extend({
 
 /** What `train-lagrangian` may be asked; `trainLagrangian` fills in what is left out. */
 export const trainLagrangianSchema = trainingJobSchema.extend({
-  fairness: z.enum(['demographic_parity', 'equal_opportunity', 'equalized_odds']).optional(),
+  fairness: lagrangianFairness.optional(),
   dpTol: z.number().min(0).optional(),
   eoTol: z.number().min(0).optional(),
   modelLr: z.number().gt(0).optional(),
@@ -50,5 +41,5 @@ export const predictSchema = z.object({
   threshold: z.number().optional(),
   seed: z.number().int().optional(),
   randomization: z.enum(['draw', 'row']).optional(),
-  backend: backend.optional(),
+  backend: backendName.optional(),
 });

@@ -1,22 +1,13 @@
 import { z } from 'zod';
 
+import { backendName, lagrangianFairness, reductionConstraint } from '../method-names.ts';
+
 const count = z.int().min(1);
 const positive = z.number().gt(0);
 const atLeastZero = z.number().min(0);
 
-/** The constraints of the reductions. */
-const REDUCTION_CONSTRAINTS = [
-  'demographic_parity',
-  'equalized_odds',
-  'true_positive_rate_parity',
-  'false_positive_rate_parity',
-  'error_rate_parity',
-  'bounded_group_loss',
-] as const;
-
 const reductions = z.strictObject({
-  constraint: z
-    .enum(REDUCTION_CONSTRAINTS)
+  constraint: reductionConstraint
     .optional()
     .meta({ description: 'What groups are compared by. Default: demographic_parity.' }),
   eps: z
@@ -79,10 +70,7 @@ const networkParams = {
     .enum(['constant', 'linear', 'cosine'])
     .optional()
     .meta({ description: 'How the learning rate changes over the epochs. Default: constant.' }),
-  backend: z
-    .enum(['auto', 'node-gpu', 'webgpu', 'node', 'wasm', 'cpu'])
-    .optional()
-    .meta({ description: 'What tensors are computed on. Default: auto.' }),
+  backend: backendName.optional().meta({ description: 'What tensors are computed on. Default: auto.' }),
   pos_weight: positive
     .optional()
     .meta({ description: 'A factor on the loss of rows with a positive label. Default: 1.' }),
@@ -101,10 +89,7 @@ const regularized = z.strictObject({
 });
 
 const lagrangian = z.strictObject({
-  fairness: z
-    .enum(['demographic_parity', 'equal_opportunity', 'equalized_odds'])
-    .optional()
-    .meta({ description: 'What is constrained. Default: demographic_parity.' }),
+  fairness: lagrangianFairness.optional().meta({ description: 'What is constrained. Default: demographic_parity.' }),
   dp_tol: atLeastZero
     .optional()
     .meta({ description: 'For demographic_parity: the largest gap of selection rates. Default: 0.02.' }),

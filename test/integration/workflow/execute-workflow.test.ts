@@ -191,6 +191,31 @@ describe('a workflow', () => {
     expect(await selected('balanced')).to.be.above(await selected(null));
   });
 
+  it('lets a class weight among the parameters of reductions come before that of the run', async () => {
+    const withParams = (params: object): PipelineConfigInput => ({
+      ...CONFIG,
+      training: { ...CONFIG.training, params: { ...CONFIG.training.params, ...params } },
+    });
+    const scoresOf = async (
+      config: PipelineConfigInput,
+      classWeight: WorkflowOptions['classWeight'],
+    ): Promise<number[]> => [
+      ...((await executeWorkflow(config, WAGES, { ...OPTIONS, classWeight })).predictions.finalScores ?? []),
+    ];
+    const heavy = { 0: 1, 1: 3 };
+    expect(await scoresOf(withParams({ classWeight: heavy }), 'balanced')).to.deep.equal(await scoresOf(CONFIG, heavy));
+    expect(await scoresOf(withParams({ classWeight: null }), heavy)).to.deep.equal(await scoresOf(CONFIG, null));
+  });
+
+  it('bounds the error rates of groups', async () => {
+    const training = {
+      ...CONFIG.training,
+      params: { constraint: 'bounded_group_loss', upperBound: 0.4, T: 5 },
+    } as const;
+    const { finalMetrics } = await executeWorkflow({ ...CONFIG, training }, WAGES, OPTIONS);
+    expect(finalMetrics.accuracy).to.be.within(0.5, 1);
+  });
+
   it('predicts numbers under a parity of errors', async () => {
     for (const [method, params] of [
       ['reductions', { upper_bound: 30, range: [0, 45], T: 5 }],

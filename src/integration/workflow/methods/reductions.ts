@@ -35,9 +35,10 @@ function optionsOf({ params, task, classWeight, seed }: MethodSettings): Reducti
       estimator: new LinearRegression({ precision: 'float64' }),
     };
   }
-  // Its class weight becomes costs of errors, by the true labels.
+  // Its class weight becomes costs of errors, by the true labels; one among the method's parameters comes first.
   const isLossBound = given.constraint === 'bounded_group_loss';
-  const estimator = new LogisticRegression({ precision: 'float64', classWeight: isLossBound ? null : classWeight });
+  const isWeighed = !isLossBound && given.classWeight === undefined;
+  const estimator = new LogisticRegression({ precision: 'float64', classWeight: isWeighed ? classWeight : null });
   return { ...(isLossBound ? { loss: 'zero_one' as const } : {}), ...given, estimator };
 }
 
