@@ -35,7 +35,8 @@ Start here:
   $ evenhand validate --csv decisions.csv --y-pred decision --sensitive sex
   $ evenhand run-pipeline --config config/cps-wages.yml --csv wages.csv --output-dir out
 
-Exit codes: 0 pass, 1 a check failed, 2 usage or data, 3 training or internal fault, 130 interrupted.
+Exit codes: 0 pass, 1 a check failed, 2 usage or data, 3 a failed step or training, or an internal
+fault, 130 interrupted.
 Environment: EVENHAND_LOG_LEVEL, EVENHAND_LOG_FILE, EVENHAND_JSON_LOGS, EVENHAND_TF_BACKEND.`,
     );
   const commands = [

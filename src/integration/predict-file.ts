@@ -2,7 +2,8 @@ import path from 'node:path';
 
 import { loadData } from '../io/load-data.ts';
 import { loadTexts } from '../io/load-texts.ts';
-import { loadPipeline } from '../pipeline/index.ts';
+import { type FairnessPipeline, loadPipeline } from '../pipeline/index.ts';
+import type { Table } from '../table/index.ts';
 import { predictFile } from '../training/jobs/predict-file.ts';
 import { addPredictions, type PredictedTable } from '../training/jobs/predict-table.ts';
 import { loadModel, type LoadModelOptions } from '../training/models/load-model.ts';
@@ -20,7 +21,8 @@ export interface FilePredictions {
 /**
  * Loads a saved model and applies it to a file. A model that a workflow saved
  * keeps the steps that change values with it; the rows go through them first,
- * and must have the columns that they need, sensitive ones too.
+ * and must have the columns that they need, sensitive ones too. What the steps
+ * say of these rows (unseen groups, rows without one) is among the warnings.
  * @throws {DataValidationError} for a folder without a model, or rows without its columns
  * @throws {PipelineExecutionError} where a step fails on these rows
  * @throws {ValueError} for options that do nothing with this model
@@ -34,6 +36,23 @@ export async function predictWithSavedModel(
   const model = await loadModel(folder, { eta, backend });
   if (!model.card.files.includes(MODEL_PIPELINE_FILE)) return { model, predicted: await predictFile(model, file, how) };
   const pipeline = await loadPipeline(path.join(folder, MODEL_PIPELINE_FILE));
-  const { data } = await pipeline.transform(await loadData(file));
-  return { model, predicted: await addPredictions(model, data, await loadTexts(file), how) };
+  const { rows, notes } = await passThrough(pipeline, await loadData(file));
+  const predicted = await addPredictions(model, rows, await loadTexts(file), how);
+  return {
+    model,
+    predicted: Object.freeze({ ...predicted, warnings: Object.freeze([...notes, ...predicted.warnings]) }),
+  };
+}
+
+/** Rows after a pipeline's steps, and what these say of the rows: not what a training said of its own. */
+async function passThrough(
+  pipeline: FairnessPipeline,
+  given: Table,
+): Promise<{ readonly rows: Table; readonly notes: readonly string[] }> {
+  const saidBefore = pipeline.steps.map(({ transformer }) => transformer.warnings.length);
+  const { data } = await pipeline.transform(given);
+  const notes = pipeline.steps.flatMap(({ name, transformer }, place) =>
+    transformer.warnings.slice(saidBefore[place]).map((note) => `${name}: ${note}`),
+  );
+  return { rows: data, notes };
 }

@@ -1,5 +1,4 @@
 import { DataValidationError, FairnessToolkitError, PipelineExecutionError, ValueError } from '../exceptions/index.ts';
-import type { OnProgress } from '../internal/progress.ts';
 import { type DanfoDataFrame, Table, type TableSource } from '../table/index.ts';
 import { type PipelineJson, readPipelineJson } from './pipeline-json.ts';
 import { type PipelineMetadata, PipelineResult, type StepRecord } from './pipeline-result.ts';
@@ -11,6 +10,9 @@ import type { TransformedRows, TransformerFitOptions } from './transformers/tran
 
 /** What a pipeline gives back: of the kind that it was given. */
 export type DataLike<Source extends TableSource> = Source extends DanfoDataFrame ? DanfoDataFrame : Table;
+
+/** What is done with a step: it is applied, or fitted first. */
+type ApplyStep = (step: PipelineStep, table: Table, weights: Float64Array | null) => Promise<TransformedRows>;
 
 /** Data on their way through the steps. */
 interface Passage {
@@ -138,21 +140,17 @@ export class FairnessPipeline {
         });
         return transformer.transform(rows);
       },
-      options.onProgress,
+      options,
     );
     const scale = passage.weights === null ? 1 : scaleOf(passage.weights, options.sampleWeight);
     this.#weightScale = scale;
     return { passage, scale };
   }
 
-  async #pass(
-    table: Table,
-    apply: (step: PipelineStep, table: Table, weights: Float64Array | null) => Promise<TransformedRows>,
-    onProgress?: OnProgress,
-  ): Promise<Passage> {
+  async #pass(table: Table, apply: ApplyStep, { onProgress, signal }: TransformerFitOptions = {}): Promise<Passage> {
     let passage: Passage = { table, weights: null, records: [] };
     for (const [index, step] of this.steps.entries()) {
-      passage = await this.#step(step, index, passage, apply);
+      passage = await this.#step(step, index, passage, apply, signal);
       onProgress?.({ stage: `pipeline: ${step.name}`, done: index + 1, total: this.steps.length });
     }
     return passage;
@@ -162,7 +160,8 @@ export class FairnessPipeline {
     step: PipelineStep,
     index: number,
     { table, weights, records }: Passage,
-    apply: (step: PipelineStep, table: Table, weights: Float64Array | null) => Promise<TransformedRows>,
+    apply: ApplyStep,
+    signal: AbortSignal | undefined,
   ): Promise<Passage> {
     try {
       const after = await apply(step, table, weights);
@@ -173,7 +172,7 @@ export class FairnessPipeline {
       };
     } catch (cause) {
       // A stopped run is no failed step.
-      if (!FairnessToolkitError.isInstance(cause) && cause instanceof Error && cause.name === 'AbortError') throw cause;
+      if (signal?.aborted === true) throw cause;
       throw stepFailed(step, index, cause);
     }
   }

@@ -81,7 +81,7 @@ export function notBinary(name: string, where: string, value: unknown): DataVali
     context: { argument: name, where, value },
     suggestion:
       typeof value === 'string'
-        ? 'Name the label that counts as positive (positiveLabel, --positive-label).'
+        ? 'Name the label that counts as positive (positiveLabel, --positive-label, positive_label in a configuration).'
         : 'Give decisions, not scores; for scores set a threshold, for regression use mae_parity_difference.',
   });
 }

@@ -189,7 +189,7 @@ describe('evenhand calibrate', () => {
     [
       'an unknown method',
       () => ['--csv', scored(), '--method', 'beta'],
-      /--method must be one of platt, isotonic, temperature; got "beta"/,
+      /--method must be one of platt, isotonic, temperature; got 'beta'/,
     ],
     [
       'an input where the method has none',

@@ -33,10 +33,10 @@ describe('evenhand config check', () => {
   });
 
   it('says so where a configuration only prepares data, and where the gate is a ratio', async () => {
-    const text = 'sensitive: [a, b]\nintersections: [[a, b]]\nfairness_metric: x_ratio\nvalidation_threshold: 0.8\n';
+    const text = 'sensitive: [a, b]\nintersections: [[a, b]]\nfairness_metric: demographic_parity_ratio\nvalidation_threshold: 0.8\n';
     const { stdout } = await check('--config', write('few.yml', text));
     expect(stdout).to.include('Sensitive: a, b; crossed: a and b.\n');
-    expect(stdout).to.include('Steps: none.\nTraining: none, data are prepared only.\nGate: x_ratio at least 0.8.\n');
+    expect(stdout).to.include('Steps: none.\nTraining: none, data are prepared only.\nGate: demographic_parity_ratio at least 0.8.\n');
   });
 
   it('prints every fault with its place, and exits 2', async () => {
@@ -109,9 +109,34 @@ describe('evenhand config check', () => {
     const text = 'alpha: 0.1\nprofiles: { a: { sensitive: [x] }, b: { sensitive: [y] } }\n';
     const { code, stdout } = await check('--config', write('needs.yml', text));
     expect(stdout).to.equal(
-      'needs.yml is a valid configuration.\nProfiles, each checked: a, b.\nThe top level alone is not enough: choose a profile.\n',
+      [
+        'needs.yml is a valid configuration.',
+        'The top level alone is not enough: choose a profile.',
+        'Of 2 profiles, each checked, none is taken without --profile or EVENHAND_PROFILE:',
+        'Profile a: changes sensitive. Gate: demographic_parity_difference is shown, without a verdict.',
+        'Profile b: changes sensitive. Gate: demographic_parity_difference is shown, without a verdict.',
+        '',
+      ].join('\n'),
     );
     expect(code).to.equal(0);
+  });
+
+  it('tells what each profile changes, and its gate, where none is chosen', async () => {
+    const text =
+      'sensitive: [sex]\nvalidation_threshold: 0.1\nprofiles:\n  dev: { validation_threshold: 0.3 }\n' +
+      '  release: { steps: [], fairness_metric: demographic_parity_ratio, validation_threshold: 0.8 }\n  same: {}\n';
+    const { code, stdout } = await check('--config', write('each.yml', text));
+    expect(stdout.split('\n').slice(-6)).to.deep.equal([
+      'Gate: demographic_parity_difference at most 0.1.',
+      'Of 3 profiles, each checked, none is taken without --profile or EVENHAND_PROFILE:',
+      'Profile dev: changes validation_threshold. Gate: demographic_parity_difference at most 0.3.',
+      'Profile release: changes steps, fairness_metric, validation_threshold. Gate: demographic_parity_ratio at least 0.8.',
+      'Profile same: changes nothing. Gate: demographic_parity_difference at most 0.1.',
+      '',
+    ]);
+    expect(code).to.equal(0);
+    const chosen = await check('--config', 'each.yml', '--profile', 'dev');
+    expect(chosen.stdout).to.match(/ with the profile dev\.\n/).and.not.match(/^Profile /m);
   });
 
   it('finds the file by itself', async () => {

@@ -227,12 +227,12 @@ const cases: [title: string, args: () => string[], pattern: RegExp][] = [
   [
     'an unknown backend',
     () => ['train-regularized', '--csv', training(), '--sensitive', 'sex', '--backend', 'gpu'],
-    /--backend must be one of auto, node-gpu, .*; got "gpu"/,
+    /--backend must be one of auto, node-gpu, .*; got 'gpu'/,
   ],
   [
     'an unknown penalty',
     () => ['train-regularized', '--csv', training(), '--sensitive', 'sex', '--penalty', 'gap'],
-    /--penalty must be one of covariance, .*; got "gap"/,
+    /--penalty must be one of covariance, .*; got 'gap'/,
   ],
   [
     'a positive label that the true labels never hold',

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { expect } from 'chai';
@@ -91,7 +91,12 @@ describe('evenhand pipeline', () => {
       [['--config', 'bad.yml', '--csv', 'wages.csv', '--out-csv', 'x.csv'], 2, /educatoin/],
       [['--config', 'config.yml', '--csv', 'wages.csv', '--apply-pipeline', 'config.yml'], 2, /no pipeline/],
       [['--config', 'config.yml'], 2, /--csv/],
-    ];
+      [['--config', 'config.yml', '--csv', 'wages.csv', '--out-csv', 'x.json'], 2, /--out-csv must end in \.csv, \.tsv or \.parquet\. Got 'x\.json'/],
+      [['--config', 'config.yml', '--csv', 'wages.csv', '--report-md', 'x.html'], 2, /--report-md writes Markdown.* 'x\.html'/],
+      [['--config', 'config.yml', '--csv', 'wages.csv', '--report-md', 'x.JSON'], 2, /--report-md writes Markdown.* 'x\.JSON'/],
+      [['--config', 'config.yml', '--csv', 'wages.csv', '--detector-json', 'x.md'], 2, /--detector-json writes JSON.* 'x\.md'/],
+      [['--config', 'config.yml', '--csv', 'wages.csv', '--save-pipeline', 'x.csv'], 2, /--save-pipeline writes JSON.* 'x\.csv'/],
+    ]; // prettier-ignore
     for (const [args, code, message] of cases) {
       const result = await runCli(['pipeline', ...args], { cwd: folder() });
       expect(result.code, args.join(' ')).to.equal(code);
@@ -100,5 +105,98 @@ describe('evenhand pipeline', () => {
       expect(result.stderr.trim().split('\n').length, result.stderr).to.equal(1);
       expect(existsSync(inFolder('x.csv'))).to.equal(false);
     }
+  });
+
+  const overwrites: readonly (readonly [title: string, args: readonly string[], input: string])[] = [
+    ['the rows', ['--out-csv', 'wages.csv'], 'wages.csv'],
+    ['the rows by another name of the path', ['--out-csv', './missing/../wages.csv'], 'wages.csv'],
+    ['the rows through a link', ['--out-csv', 'link.csv'], 'wages.csv'],
+    ['the configuration', ['--report-md', 'config.yml'], 'config.yml'],
+    ['a pipeline that is applied', ['--apply-pipeline', 'kept.json', '--detector-json', 'kept.json'], 'kept.json'],
+    ['the configuration, by its own report_out', ['--config', 'itself.md'], 'itself.md'],
+  ];
+  for (const [title, args, input] of overwrites) {
+    it(`does not write over ${title}`, async () => {
+      await run('--save-pipeline', 'kept.json', '--no-detectors');
+      writeFileSync(inFolder('itself.md'), `${CONFIG}report_out: itself.md\n`);
+      if (!existsSync(inFolder('link.csv'))) symlinkSync('wages.csv', inFolder('link.csv'));
+      const before = readFileSync(inFolder(input), 'utf8');
+      const { code, stdout, stderr } = await run(...args);
+      expect(stderr).to.match(new RegExp(`^error: The output '.+' would replace the input '${input}'\\. `));
+      expect(stderr.trim().split('\n')).to.have.length(1);
+      expect([code, stdout]).to.deep.equal([2, '']);
+      expect(readFileSync(inFolder(input), 'utf8')).to.equal(before);
+    });
+  }
+
+  it('does not write over a configuration that it found by itself', async () => {
+    const { code, stderr } = await runCli(['pipeline', '--csv', 'wages.csv', '--report-md', 'config.yml'], {
+      cwd: folder(),
+      env: { EVENHAND_CONFIG_PATH: 'config.yml' },
+    });
+    expect([code, stderr]).to.deep.equal([2, "error: The output 'config.yml' would replace the input 'config.yml'. Name another place for the output.\n"]); // prettier-ignore
+  });
+
+  it('gives two outputs no place in common, also through a link', async () => {
+    symlinkSync('d.json', inFolder('linked.json'));
+    writeFileSync(inFolder('d.json'), '');
+    const { code, stderr } = await run('--detector-json', 'd.json', '--save-pipeline', 'linked.json');
+    expect(code).to.equal(2);
+    expect(stderr).to.match(/'d\.json' and 'linked\.json' are in each other's place/);
+  });
+
+  it('writes TSV by the extension, and CSV where a name has none', async () => {
+    for (const name of ['out.csv', 'out.tsv', 'out']) await run('--out-csv', name, '--no-detectors');
+    const rows = async (name: string): Promise<unknown> => (await loadData(inFolder(name))).toColumns();
+    expect(await rows('out.tsv')).to.deep.equal(await rows('out.csv'));
+    expect(readFileSync(inFolder('out.tsv'), 'utf8').split('\n')[0]).to.match(/\tsample_weight$/);
+    expect(readFileSync(inFolder('out'), 'utf8')).to.equal(readFileSync(inFolder('out.csv'), 'utf8'));
+  });
+
+  const ROW = 'sex,age\nf,1\n';
+  const ROWS = `sex,age\n${'f,1\nm,1\n'.repeat(40)}`;
+  const WITHOUT = 'sensitive: [sex]\nfeatures: [age]\n';
+  const STEP = 'pipeline: [{ transformer: ProxyDropper }]\n';
+  const sentences: readonly (readonly [csv: string, config: string, args: readonly string[], start: RegExp])[] = [
+    [ROW, WITHOUT, ['--no-detectors'], /^1 row, no step to transform it\.$/],
+    [ROWS, WITHOUT, ['--no-detectors'], /^80 rows, no step to transform them\.$/],
+    [ROWS, WITHOUT + STEP, ['--no-detectors'], /^80 rows transformed\.$/m],
+    [ROWS, WITHOUT, [], /^Detectors: no finding\.\n\n80 rows, no step to transform them\.$/],
+  ];
+  for (const [csv, config, args, start] of sentences) {
+    it(`says in words that fit: ${start.source}`, async () => {
+      writeFileSync(inFolder('few.csv'), csv);
+      writeFileSync(inFolder('few.yml'), config);
+      const { code, stdout, stderr } = await runCli(
+        ['pipeline', '--config', 'few.yml', '--csv', 'few.csv', '--quiet', ...args],
+        { cwd: folder() },
+      );
+      expect(code, stderr).to.equal(0);
+      expect(stdout.trimEnd()).to.match(start);
+    });
+  }
+
+  it('shows names that would break or turn a line on one line, and in place', async () => {
+    writeFileSync(inFolder('odd.yml'), 'sensitive: ["se\\nx"]\nfeatures: [age]\npipeline: [{ name: "a\\nb\\u202ec", transformer: DisparateImpactRemover }]\n'); // prettier-ignore
+    writeFileSync(inFolder('odd.csv'), `"se\nx",age\n${Array.from({ length: 80 }, (_, row) => `${row % 2 === 0 ? 'f' : 'm'},${String(row)}\n`).join('')}`); // prettier-ignore
+    const { code, stdout, stderr } = await runCli(['pipeline', '--config', 'odd.yml', '--csv', 'odd.csv'], {
+      cwd: folder(),
+    });
+    expect(code, stderr).to.equal(0);
+    expect(stdout).to.match(/^a⏎b\ufffdc +DisparateImpactRemover +age$/m);
+    expect(stdout).not.to.match(/^x/m);
+  });
+
+  it('prints what it wrote after the result', async () => {
+    const { stdout, stderr } = await runCli(
+      ['pipeline', '--config', 'config.yml', '--csv', 'wages.csv', '--out-csv', '/dev/stderr', '--no-detectors'],
+      { cwd: folder() },
+    );
+    expect(stdout).to.match(/534 rows/);
+    expect(stderr.trimEnd().split('\n').at(-1)).to.equal('Wrote /dev/stderr');
+  });
+
+  it('--help tells the exit codes', async () => {
+    expect((await runCli(['pipeline', '--help'])).stdout).to.match(/Exit code 0.*2.*3 where a step fails/s);
   });
 });

@@ -104,7 +104,7 @@ describe('evenhand predict', () => {
     ['text for numbers', () => ['--model', at('reductions'), '--csv', write('text.csv', ['education,experience,union', 'much,1,x'])], /Column 'education' should hold numbers, but row 1 holds 'much'/], // prettier-ignore
     ['a seed for a model without chance', () => ['--model', at('lagrangian'), '--csv', at('wages.csv'), '--seed', '1'], /seed parameter must be left out: this model decides without chance/], // prettier-ignore
     ['a seed beside a threshold', () => ['--model', at('reductions'), '--csv', at('wages.csv'), '--seed', '1', '--threshold', '0.5'], /seed parameter must be left out where a threshold decides/], // prettier-ignore
-    ['an unknown randomisation', () => ['--model', at('reductions'), '--csv', at('wages.csv'), '--randomization', 'coin'], /--randomization must be one of draw, row; got "coin"/], // prettier-ignore
+    ['an unknown randomisation', () => ['--model', at('reductions'), '--csv', at('wages.csv'), '--randomization', 'coin'], /--randomization must be one of draw, row; got 'coin'/], // prettier-ignore
   ];
   for (const [title, args, pattern] of refusals) {
     it(`${title}: one line, exit code 2, nothing written`, async () => {

@@ -113,7 +113,7 @@ describe('evenhand train-reductions', () => {
     write('rows.csv', ['s,x,y', ...Array.from({ length: 400 }, (_, row) => `${'ab'[row % 2] ?? ''},${row % 7},${Number(row % 7 > 3)}`)]); // prettier-ignore
   const refusals: [string, () => string[], RegExp][] = [
     ['no file named', () => [], /Missing: --csv/],
-    ['an unknown constraint', () => ['--csv', rows(), '--constraint', 'parity'], /--constraint must be one of demographic_parity, .*; got "parity"/], // prettier-ignore
+    ['an unknown constraint', () => ['--csv', rows(), '--constraint', 'parity'], /--constraint must be one of demographic_parity, .*; got 'parity'/], // prettier-ignore
     ['an eps of 0', () => ['--csv', rows(), '--eps', '0'], /--eps must be above 0; got 0/],
     ['half an iteration', () => ['--csv', rows(), '--T', '0.5'], /--T must be a whole number; got 0\.5/],
     [

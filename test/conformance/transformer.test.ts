@@ -221,6 +221,20 @@ for (const kind of TRANSFORMER_KINDS) {
       expect(transformer.warnings.some((text) => text.includes(`'other`))).to.equal(isAffected);
     });
 
+    it('says what a reader should know in clauses that a sentence can hold: no capital, no full stop', async () => {
+      const holes = (rows: Columns, every: number): (number | string | null)[] =>
+        rows['sex']?.map((group, row) => (row % every === 0 ? null : group)) ?? [];
+      const transformer = await create(kind).fit({ ...ROWS, sex: holes(ROWS, 9) });
+      const ofFit = transformer.warnings;
+      await transformer.transform({
+        ...FRESH,
+        sex: holes(FRESH, 3).map((group, row) => (row % 3 === 1 ? 'z' : group)),
+      });
+      expect(transformer.warnings.slice(0, ofFit.length)).to.deep.equal(ofFit);
+      expect(transformer.warnings).to.not.have.length(0);
+      for (const warning of transformer.warnings) expect(warning).to.match(/^[a-z\d].*[^.]$/);
+    });
+
     it('leaves missing features missing', async () => {
       const holes = { ...ROWS, age: ROWS['age']?.map((value, row) => (row % 9 === 0 ? null : value)) ?? [] };
       const { columns } = await apply(await create(kind).fit(holes), holes);

@@ -114,6 +114,15 @@ describe('loadData reads', () => {
 });
 
 describe('loadData refuses', () => {
+  const little = Buffer.from('id\tname\r\n1\t"Zo\u00eb"\r\n', 'utf16le');
+  const big = Buffer.from(little).swap16();
+  const utf16Files: readonly (readonly [string, Buffer])[] = [
+    ['UTF-16 with a mark, little end first', Buffer.concat([Buffer.from([0xff, 0xfe]), little])],
+    ['UTF-16 with a mark, big end first', Buffer.concat([Buffer.from([0xfe, 0xff]), big])],
+    ['UTF-16 without a mark, little end first', little],
+    ['UTF-16 without a mark, big end first', big],
+    ['compressed UTF-16', gzipSync(Buffer.concat([Buffer.from([0xff, 0xfe]), little]))],
+  ];
   const cases: [string, () => string, RegExp, RegExp][] = [
     ['a missing file', () => path.join(folder(), 'none.csv'), /none\.csv': there is no such file/, /Check the path/],
     ['a folder', () => folder(), /it is a folder/, /Name a CSV or Parquet file/],
@@ -139,6 +148,20 @@ describe('loadData refuses', () => {
       /line/,
     ],
     ['text that is not UTF-8', () => write('latin.csv', Buffer.from('a,b\n1,\xe9\n', 'latin1')), /not UTF-8/, /UTF-8/],
+    ...utf16Files.map(
+      ([title, content]): (typeof cases)[number] => [
+        title,
+        () => write(`${title.replaceAll(/\W/g, '-')}.csv`, content),
+        /: it is text in UTF-16\.$/,
+        /^Save it as UTF-8 \(CSV UTF-8 in Excel\)\.$/,
+      ],
+    ),
+    [
+      'NUL bytes in what is no UTF-16',
+      () => write('nul.csv', Buffer.from('a,b\0\0\n1,2\n')),
+      /: it holds NUL bytes, so it is no text\.$/,
+      /Export it again/,
+    ],
     [
       'a cut gzip file',
       () => write('cut.csv.gz', gzipSync(CSV).subarray(0, 25)),

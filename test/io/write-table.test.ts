@@ -10,12 +10,16 @@ import { Table } from '../../src/table/index.ts';
 import { useTemporaryFolder } from '../helpers/run-cli.ts';
 
 const folder = useTemporaryFolder();
+type TableColumns = Record<string, (number | string | null)[]>;
+
 const COLUMNS = { wage: [7.5, null, 9], sex: ['f', 'm', null] };
 
 describe('writeTable', () => {
   for (const [name, start] of [
     ['rows.csv', 'wage'],
     ['ROWS.CSV', 'wage'],
+    ['rows.tsv', 'wage'],
+    ['ROWS.x.TSV', 'wage'],
     ['rows.parquet', 'PAR1'],
     ['rows.x.Parquet', 'PAR1'],
   ] as const) {
@@ -27,15 +31,32 @@ describe('writeTable', () => {
     });
   }
 
-  for (const name of ['rows', 'rows.json', 'rows.tsv', '.csv', 'rows.', 'rows.constructor', '']) {
+  for (const name of ['rows', 'rows.json', 'rows.tsv.gz', '.csv', 'rows.', 'rows.constructor', '']) {
     it(`refuses the name '${name}' and lists the extensions it knows`, async () => {
       const place = path.join(folder(), 'empty');
       const caught = await writeTable(name === '' ? '' : path.join(place, name), Table.from(COLUMNS)).catch(
         (error: unknown) => error,
       );
       expect(caught).to.be.instanceOf(ValueError);
-      expect((caught as ValueError).message).to.match(/must end in \.csv or \.parquet/);
+      expect((caught as ValueError).message).to.match(/must end in \.csv, \.tsv or \.parquet\./);
       expect(readdirSync(folder())).not.to.include('empty');
+    });
+  }
+
+  const texts: readonly (readonly [name: string, columns: TableColumns, text: string])[] = [
+    ['rows.tsv', { a: ['x,y', 'x\ty', 'x"y', 'x\ny'], b: [1, null, 2.5, -0.1] }, 'a\tb\nx,y\t1\n"x\ty"\t\n"x""y"\t2.5\n"x\ny"\t-0.1\n'],
+    ['rows.csv', { a: ['x,y', 'x\ty', 'x"y', 'x\ny'], b: [1, null, 2.5, -0.1] }, 'a,b\n"x,y",1\nx\ty,\n"x""y",2.5\n"x\ny",-0.1\n'],
+    ['rows.tsv', { 'wage, hourly': [1], sex: ['f'] }, '"wage, hourly"\tsex\n1\tf\n'],
+    ['rows.csv', { 'a;b;c': [1], 'd|e\tf': ['f;g'] }, '"a;b;c","d|e\tf"\n1,f;g\n'],
+    ['rows.tsv', { city: ['Rome, Italy', 'Bern'] }, 'city\n"Rome, Italy"\nBern\n'],
+    ['rows.csv', { city: ['Rome; Italy', 'Bern'] }, 'city\n"Rome; Italy"\nBern\n'],
+  ]; // prettier-ignore
+  for (const [name, columns, text] of texts) {
+    it(`quotes in ${name} what would be misread: ${JSON.stringify(columns)}`, async () => {
+      const file = path.join(folder(), name);
+      await writeTable(file, Table.from(columns));
+      expect(readFileSync(file, 'utf8')).to.equal(text);
+      expect((await loadData(file)).toColumns()).to.deep.equal(columns);
     });
   }
 });

@@ -35,7 +35,11 @@ export function runPipelineCommand(): Command {
       )
       .option('--train-size <share>', 'share of rows to train on (default: 0.8)', parseNumber)
       .option('--random-state <n>', 'seed of the split and of what else is random (default: 42)', parseNumber)
-      .option('--threshold <number>', "the largest value that passes (default: the configuration's)", parseNumber)
+      .option(
+        '--threshold <number>',
+        "the largest difference, or smallest ratio, that passes (default: the configuration's)",
+        parseNumber,
+      )
       .option('--class-weight <name>', 'balanced, or none: how the classes weigh in training (default: balanced)')
       .option('--backend <name>', 'auto, node-gpu, webgpu, node, wasm or cpu (default: auto)')
       .option('--mlflow-experiment <name>', 'log the run to this experiment of the server at MLFLOW_TRACKING_URI')
@@ -110,9 +114,11 @@ function tell({ artifacts: { outputDir, files, tracking } }: WorkflowResult, opt
 
 function describe(result: WorkflowResult): string {
   const { config, split, validation, transformersApplied, warnings, task } = result;
+  const target = `'${config.training?.targetColumn ?? ''}'`;
+  const outcome = result.positiveLabel === null ? target : `${target} = '${result.positiveLabel}' as positive`;
   const steps = transformersApplied.length === 0 ? 'no step' : transformersApplied.join(', ');
   return [
-    `Predicting '${config.training?.targetColumn ?? ''}', by ${config.sensitive.map((name) => `'${name}'`).join(' and ')}: ${count(split.train.length)} rows trained on, ${count(split.test.length)} held out.`,
+    `Predicting ${outcome}, by ${config.sensitive.map((name) => `'${name}'`).join(' and ')}: ${count(split.train.length)} rows trained on, ${count(split.test.length)} held out.`,
     `Pipeline: ${steps}. Training: ${config.training?.method ?? ''}, seed ${String(result.seed)}.`,
     '',
     `Baseline (Step 1): ${summary(result, 'baseline')}`,

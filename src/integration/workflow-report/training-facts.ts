@@ -43,7 +43,7 @@ function termsOf(findings: WorkflowFindings): string[][] {
   return [
     ['Method', training?.method ?? 'none'],
     ...constraintTerms(constraint),
-    ['Target', targetWords(training)],
+    ['Target', targetWords(findings)],
     ['Task', task === 'binary' ? 'decisions (0 or 1)' : 'numbers'],
     ...(task === 'binary'
       ? [
@@ -59,12 +59,10 @@ function termsOf(findings: WorkflowFindings): string[][] {
   ];
 }
 
-function targetWords(training: WorkflowFindings['config']['training']): string {
+function targetWords({ config: { training }, positiveLabel }: WorkflowFindings): string {
   if (training === undefined) return 'none';
-  const { targetColumn, positiveLabel } = training;
-  return positiveLabel === undefined
-    ? labelText(targetColumn)
-    : `${labelText(targetColumn)}, where ${labelText(positiveLabel)} counts as 1`;
+  const target = labelText(training.targetColumn);
+  return positiveLabel === null ? target : `${target}, where ${labelText(positiveLabel)} counts as 1`;
 }
 
 function classWeightWords({ classWeight, config }: WorkflowFindings): string {

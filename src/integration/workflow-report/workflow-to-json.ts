@@ -95,7 +95,7 @@ export function workflowToJson(findings: WorkflowFindings): WorkflowJson {
     task: findings.task,
     method: config.training?.method ?? null,
     target: config.training?.targetColumn ?? null,
-    positive_label: config.training?.positiveLabel ?? null,
+    positive_label: findings.positiveLabel,
     constraint: findings.constraint,
     class_weight: findings.classWeight,
     decision_threshold: findings.decisionThreshold,

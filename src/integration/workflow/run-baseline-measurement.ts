@@ -56,8 +56,10 @@ export async function runBaselineMeasurement(
 ): Promise<BaselineMeasurement> {
   const parsed = parsePipelineConfig(config);
   const filled = fillWorkflowOptions(options);
+  const { signal, onProgress } = filled;
+  signal?.throwIfAborted();
   const table = Table.from(data);
-  const detectorReport = await runDetectors(table, parsed);
+  const detectorReport = await runDetectors(table, parsed, { signal, onProgress });
   if (parsed.training === undefined) {
     return Object.freeze({ detectorReport, baselineMetrics: null, split: null, warnings: Object.freeze([]) });
   }

@@ -26,10 +26,14 @@ export function splitWorkflow(
   const strata = groups.codes.map((code, row) => PARTS * code + (parts[row] as number));
   const [train, test] = stratifiedSplit(strata, [trainSize, 1 - trainSize], randomState) as [Int32Array, Int32Array];
   if (train.length > 0 && test.length > 0) return { train, test };
-  throw new DataValidationError(`There are too few rows to train on some and hold out others: ${String(y.length)}.`, {
-    context: { rows: y.length, trainSize },
-    suggestion: 'Give at least a few hundred rows, or another share (trainSize, --train-size).',
-  });
+  const none = train.length === 0 ? 'to train on' : 'held out';
+  throw new DataValidationError(
+    `With a share of ${String(trainSize)} of ${String(y.length)} rows none is left ${none}.`,
+    {
+      context: { rows: y.length, trainSize },
+      suggestion: 'Take a share nearer to 0.8 (trainSize, --train-size), or give more rows.',
+    },
+  );
 }
 
 /** The split by places in the data as given. */

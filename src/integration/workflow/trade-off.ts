@@ -1,3 +1,4 @@
+import { metricDefinition, metricKind } from '../../metrics/metric-definitions.ts';
 import { judgedRows, metricOptions } from './baseline.ts';
 import { measureOne, unfairness } from './measure-predictions.ts';
 import type { TrainedWorkflow } from './transform-and-train.ts';
@@ -26,7 +27,10 @@ export async function tradeOffOf(
     accuracy: metrics.accuracy ?? NaN,
     unfairness: unfairness(metric, metrics.metrics[metric]?.value ?? NaN),
   });
-  const candidates = (await final.trained.candidates(final.test)).map((decisions, index): TradeOffPoint => {
+  // Decisions are no scores: beside gaps of scores they would be on another axis.
+  const isOfScores = metricKind(metricDefinition(metric)) === 'scores';
+  const drawnFrom = isOfScores ? [] : await final.trained.candidates(final.test);
+  const candidates = drawnFrom.map((decisions, index): TradeOffPoint => {
     const gaps = Object.values(judged.attributes).map((groups) => {
       const { value } = measureOne(
         metric,

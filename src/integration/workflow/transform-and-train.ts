@@ -53,6 +53,7 @@ export async function transformAndTrain(
     params: rows.training.params,
     task: rows.task,
     classWeight,
+    decisionThreshold,
     seed: randomState,
     backend,
     onProgress,
@@ -86,6 +87,7 @@ export async function transformAndTrain(
       ...pipeline.warnings,
       ...weightWarning(fitted.sampleWeight, groups),
       ...classWarning(rows, options),
+      ...smallGroupWarning(rows, groups),
       ...trained.warnings,
     ],
   };
@@ -112,5 +114,22 @@ function classWarning({ training, task }: WorkflowRows, { classWeight }: FilledW
   if (training.method === 'reductions' || task === 'regression' || classWeight === null) return [];
   return [
     `class weights enter the baseline and not ${training.method} training, so that accuracy and rates differ for that too; compare with class weights off (classWeight null, --class-weight none)`,
+  ];
+}
+
+/** Rows of a group from which on its rates are more than chance. */
+const FEW_ROWS = 30;
+
+/** Reductions constrain every group, however few its rows; the networks' trainers say themselves which they leave out. */
+function smallGroupWarning({ training }: WorkflowRows, { codes, labels }: CategoricalColumn): string[] {
+  if (training.method !== 'reductions') return [];
+  const sizes = new Float64Array(labels.length);
+  for (const code of codes) sizes[code] = (sizes[code] as number) + 1;
+  const small = labels.filter((_, code) => (sizes[code] as number) > 0 && (sizes[code] as number) < FEW_ROWS);
+  if (small.length === 0) return [];
+  const names = small.slice(0, 8).map((label) => `'${label}'`);
+  const more = small.length > names.length ? ` and ${String(small.length - names.length)} more` : '';
+  return [
+    `the constraint also binds groups of fewer than ${String(FEW_ROWS)} training rows, whose rates are mostly chance, at the price of accuracy: ${names.join(', ')}${more}`,
   ];
 }

@@ -1,5 +1,5 @@
-import type { MetricResult } from '../../metrics/index.ts';
 import { judge } from '../assertions.ts';
+import { groupsLost } from './same-groups.ts';
 import { unfairness, worst } from './measure-predictions.ts';
 import type { ValidationResult, WorkflowMetrics } from './workflow-result.ts';
 
@@ -15,7 +15,12 @@ export function validateWorkflow(
   threshold: number | undefined,
 ): ValidationResult {
   const [attribute, result] = worst(metric, final.attributes);
-  const before = (baseline.metrics[metric] as MetricResult).value;
+  const [, beforeResult] = worst(metric, baseline.attributes);
+  const before = beforeResult.value;
+  const areSame = Object.entries(final.attributes).every(([name, metrics]) => {
+    const [first, second] = [baseline.attributes[name]?.[metric], metrics[metric]];
+    return first === undefined || second === undefined || groupsLost(second, first).length === 0;
+  });
   const verdict = judge(result, threshold);
   return Object.freeze({
     passed: verdict.passed,
@@ -24,7 +29,8 @@ export function validateWorkflow(
     baselineMetricValue: before,
     finalMetricValue: result.value,
     threshold: verdict.threshold,
-    improvementPercent: changeInPercent(unfairness(metric, before), unfairness(metric, result.value)),
+    // A gap that is now of more groups than before has not changed by so much: it is another one.
+    improvementPercent: areSame ? changeInPercent(unfairness(metric, before), unfairness(metric, result.value)) : null,
     message: `${verdict.message} Judged by '${attribute}'.`,
     verdict: Object.freeze(verdict),
   });

@@ -97,7 +97,7 @@ export function holdsOnlyWorkflow(folder: string): boolean {
 }
 
 function describe(
-  { split, finalMetrics, config }: WrittenWorkflow,
+  { split, finalMetrics, config, decisionThreshold }: WrittenWorkflow,
   { positiveLabel, training }: WorkflowRows,
 ): ModelDescription {
   return {
@@ -110,6 +110,7 @@ function describe(
       nDropped: split.nDropped,
     },
     metrics: [cardMetrics(finalMetrics)],
+    decisionThreshold,
   };
 }
 

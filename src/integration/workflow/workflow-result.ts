@@ -96,6 +96,8 @@ export interface WorkflowFindings {
   readonly config: PipelineConfig;
   readonly seed: number;
   readonly task: 'binary' | 'regression';
+  /** The label of the target that counts as 1; null where the target is 0/1 or a number. */
+  readonly positiveLabel: string | null;
   readonly minGroupSize: number;
   /** How classes were weighed in training. */
   readonly classWeight: 'balanced' | Readonly<Partial<Record<0 | 1, number>>> | null;

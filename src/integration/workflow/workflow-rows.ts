@@ -50,9 +50,11 @@ export interface WorkflowRows {
 export function readWorkflowRows(config: PipelineConfig, data: TableSource): WorkflowRows {
   const training = trainingOf(config);
   const { metric } = knownMetric(config.fairnessMetric ?? DEFAULT_METRIC);
+  assertScoresMeanWhatTheySay(metric, training);
   const task = metricKind(knownMetric(metric)) === 'regression' ? 'regression' : 'binary';
   const whole = Table.from(data);
   assertConfigColumns(config, whole);
+  assertUsableNumbers(whole, config);
   const sensitive = config.sensitive.map((name) => [name, encodeGroups(whole.column(name))] as const);
   const { y, positiveLabel } = readTarget(whole, training, task);
   const places = Int32Array.from(y.keys()).filter(
@@ -83,6 +85,18 @@ export function readWorkflowRows(config: PipelineConfig, data: TableSource): Wor
   };
 }
 
+/** @throws {ConfigValidationError} for a metric of probabilities of the label where there will be none */
+function assertScoresMeanWhatTheySay(metric: string, { method }: TrainingConfig): void {
+  const definition = knownMetric(metric);
+  // Ranks need no probabilities.
+  const isOfRanks = definition.measures.every((measure) => measure === 'roc_auc');
+  if (method !== 'reductions' || metricKind(definition) !== 'scores' || isOfRanks) return;
+  throw new ConfigValidationError(
+    `${metric} is of probabilities of the label, and a mixture by reductions gives the probability of a positive decision.`,
+    { context: { metric, method }, suggestion: 'Train by regularized or lagrangian, or judge roc_auc_difference.' },
+  );
+}
+
 function trainingOf({ training }: PipelineConfig): TrainingConfig {
   if (training !== undefined) return training;
   throw new ConfigValidationError('The configuration has no training section, so that there is nothing to train.', {
@@ -102,6 +116,23 @@ function readTarget(
   const positiveLabel = findPositiveLabel(table, targetColumn, named);
   const y = toBinary(table.column(targetColumn), `Column '${targetColumn}'`, positiveLabel ?? undefined);
   return { y: Float64Array.from(y, (value) => (value < 0 ? NaN : value)), positiveLabel };
+}
+
+/** Transformers that work on numbers alone. */
+const OF_NUMBERS: readonly string[] = ['DisparateImpactRemover', 'CorrelationRemover', 'LearnedFairRepresentations'];
+
+/**
+ * What cannot be used is told by its row in the data as given; the steps see a part of the rows.
+ * @throws {DataValidationError} for text where a step needs numbers, and infinite features
+ */
+function assertUsableNumbers(table: Table, { pipeline, features = [] }: PipelineConfig): void {
+  for (const { transformer, params } of pipeline) {
+    const named = OF_NUMBERS.includes(transformer) ? params['features'] : undefined;
+    for (const name of Array.isArray(named) ? (named as readonly string[]) : []) {
+      if (table.has(name)) readNumbers(table, name);
+    }
+  }
+  for (const name of features) if (table.column(name).kind === 'numeric') readNumbers(table, name);
 }
 
 function readNumbers(table: Table, target: string): Float64Array {

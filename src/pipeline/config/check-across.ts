@@ -1,5 +1,6 @@
 import { nearestNames, suggestNames } from '../../internal/nearest.ts';
 import type { PipelineDocument } from '../../schemas/pipeline/pipeline-document.ts';
+import { INTERSECTION_SEPARATOR } from '../../table/index.ts';
 import { formatPath, type KeyPath, type PathFault } from './path-fault.ts';
 
 /** What is right in each field by itself; a field with faults is missing, and what depends on it is not checked. */
@@ -43,8 +44,15 @@ function repeats(names: readonly (string | undefined)[]): number[] {
 
 function checkIntersections({ intersections = [], sensitive }: Fields): PathFault[] {
   const known = namesOf(sensitive);
+  const taken = intersections.flatMap((names, index) => {
+    const label = names.join(INTERSECTION_SEPARATOR);
+    return known?.includes(label) === true
+      ? [fault(['intersections', index], `would be called '${label}', as an attribute is`, 'Rename that column.')]
+      : [];
+  });
   const again = repeats(intersections.map((names) => JSON.stringify([...names].sort())));
   return [
+    ...taken,
     ...intersections.flatMap((names, index) => checkCrossing(names, known, ['intersections', index])),
     ...again.map((index) => {
       const crossed = intersections[index]?.join(' and ') ?? '';

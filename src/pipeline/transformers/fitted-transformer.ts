@@ -10,7 +10,7 @@ export interface TransformerState {
   readonly warnings: readonly string[];
 }
 
-/** Rows after a transformer, and what is to be said of these rows alone: groups that the fit has not seen. */
+/** Rows after a transformer, and what is to be said of these rows alone: groups that the fit has not seen, rows without one. */
 export interface AppliedRows extends TransformedRows {
   readonly notes: readonly string[];
 }

@@ -35,7 +35,11 @@ export interface TransformerJson {
 export interface Transformer {
   /** Its name in configurations. */
   readonly kind: TransformerKind;
-  /** What a reader should know of the fit: small groups, unseen ones, columns without effect. */
+  /**
+   * What a reader should know of the fit (small groups, columns without
+   * effect), and then of the rows of the latest `transform` (unseen groups, rows
+   * without one): clauses without a full stop.
+   */
   readonly warnings: readonly string[];
   /** Learns from rows, and forgets what was learned before. A failed fit leaves an earlier one as it was. */
   fit(data: TableSource, options?: TransformerFitOptions): Promise<this>;

@@ -27,7 +27,7 @@ export function findPositiveLabel(table: Table, target: string, named: string | 
     {
       context: { target, values: labels.length },
       suggestion:
-        'Name the one that counts as positive (positiveLabel, --positive-label); the others count as negative.',
+        'Name the one that counts as positive (positiveLabel, --positive-label, positive_label in a configuration); the others count as negative.',
     },
   );
 }

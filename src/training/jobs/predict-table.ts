@@ -72,8 +72,8 @@ export async function addPredictions(
   });
 }
 
-function ruleWarnings({ isRandomized }: SavedModel, { threshold }: SavedModelPredictOptions): string[] {
-  if (!isRandomized || threshold === undefined) return [];
+function ruleWarnings({ isRandomized, card }: SavedModel, { threshold }: SavedModelPredictOptions): string[] {
+  if (!isRandomized || (threshold ?? card.decision_threshold) === null) return [];
   return ['the constraint was met by randomised decisions; with a threshold it need not hold'];
 }
 

@@ -73,6 +73,8 @@ export const cardSchema = z.object({
   constraint: record.nullable(),
   metrics: z.array(record),
   features: z.array(featureSchema).min(1),
+  /** The score from which a decision is 1, where another than the model's own rule was judged. */
+  decision_threshold: z.number().nullable().default(null),
   seed: z.number().nullable(),
   backend: z.string().nullable(),
   notes: z.array(z.string()),

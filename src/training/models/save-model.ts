@@ -46,6 +46,11 @@ export interface ModelDescription {
    */
   readonly attachments?: Readonly<Record<string, string>> | undefined;
   /**
+   * The score from which a decision is 1: what `predict` of the saved model does, unless it is told otherwise.
+   * @defaultValue null: the model's own rule
+   */
+  readonly decisionThreshold?: number | null | undefined;
+  /**
    * What a user of the folder must know.
    * @defaultValue none
    */
@@ -189,6 +194,7 @@ function cardOf(
     constraint: constraint === null ? null : { ...constraint },
     metrics: metrics.map((entry) => ({ ...entry })),
     features: specs.map(featureToJson),
+    decision_threshold: more.decisionThreshold ?? null,
     seed,
     backend: more.backend ?? backend,
     notes: [...(files.includes(TOPOLOGY_FILE) ? [] : [NO_LAYERS]), ...(more.notes ?? [])],

@@ -59,6 +59,7 @@ function networkCard(tf: Tf, sweep: SavedSweep, point: ParetoPoint): Record<stri
     files: [TOPOLOGY_FILE, WEIGHTS_FILE],
     ...sharedCard(tf, sweep, [point]),
     constraint: { penalty: sweep.info.penalty, eta: point.eta },
+    decision_threshold: null,
     notes: [],
   };
 }

@@ -19,7 +19,7 @@ export interface SavedModelPredictOptions {
   /**
    * Scores of at least this much become 1. A randomised model then decides without chance, and its constraint was not
    * made for such decisions.
-   * @defaultValue 0.5 where scores are probabilities; values and randomised models have none
+   * @defaultValue what the model was judged with (`card.decision_threshold`); else 0.5 where scores are probabilities, and none for values and randomised models
    */
   readonly threshold?: number | undefined;
   /**
@@ -73,7 +73,7 @@ export class SavedModel {
     return this.#predictor.specs.map(({ name }) => name);
   }
 
-  /** Whether two equal rows may be decided differently. */
+  /** Whether two equal rows may be decided differently, where no threshold decides. */
   get isRandomized(): boolean {
     return this.#predictor.draw !== undefined;
   }
@@ -115,9 +115,10 @@ export class SavedModel {
     this.#assertOptions(options);
     const table = await this.#read(x);
     const { draw } = this.#predictor;
-    if (draw !== undefined && options.threshold === undefined) return draw(table, options);
+    const chosen = options.threshold ?? this.card.decision_threshold ?? undefined;
+    if (draw !== undefined && chosen === undefined) return draw(table, options);
     const scores = await this.#predictor.scores(table);
-    const threshold = options.threshold ?? (this.card.task === 'binary' ? 0.5 : undefined);
+    const threshold = chosen ?? (this.card.task === 'binary' ? 0.5 : undefined);
     return threshold === undefined ? scores : decide(scores, threshold);
   }
 
@@ -130,7 +131,7 @@ export class SavedModel {
     for (const [name, value] of Object.entries({ seed, randomization })) {
       if (value === undefined) continue;
       if (!this.isRandomized) throw invalidParameter(name, 'be left out: this model decides without chance', value);
-      if (threshold === undefined) continue;
+      if (threshold === undefined && this.card.decision_threshold === null) continue;
       throw invalidParameter(name, 'be left out where a threshold decides', value);
     }
   }

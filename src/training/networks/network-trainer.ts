@@ -1,4 +1,4 @@
-import { TrainingError } from '../../exceptions/index.ts';
+import { FairnessToolkitError, TrainingError } from '../../exceptions/index.ts';
 import { invalidParameter } from '../../internal/invalid-parameter.ts';
 import { loadTensorflow, type Tf } from '../../tensor/index.ts';
 import type { ColumnSource } from '../../table/index.ts';
@@ -127,8 +127,22 @@ export abstract class NetworkTrainer<Options extends FilledTrainerOptions, Epoch
         groups: Object.freeze([...rows.groups.labels]),
         warnings: Object.freeze([...rows.warnings, ...(objective.warnings ?? [])]),
       });
+    } catch (cause) {
+      const isTold = FairnessToolkitError.isInstance(cause) || options.signal?.aborted === true;
+      throw isTold ? cause : backendFailed(cause, backend);
     } finally {
       objective.dispose();
     }
   }
+}
+
+/** What a backend throws, out of memory for one, names neither the cause nor what to do. */
+function backendFailed(cause: unknown, backend: string): TrainingError {
+  const reason = cause instanceof Error ? cause.message.split('\n')[0] : String(cause);
+  return new TrainingError(`The backend ${backend} failed in training: ${reason ?? ''}.`, {
+    context: { backend },
+    suggestion:
+      'It may be out of memory: take fewer hidden units (hidden), smaller batches (batchSize) or another backend.',
+    cause,
+  });
 }

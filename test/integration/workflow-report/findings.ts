@@ -132,6 +132,7 @@ export function findingsOf(parts: FindingsParts = {}): WorkflowFindings {
     },
     seed: 42,
     task: 'binary',
+    positiveLabel: '>50K',
     minGroupSize,
     classWeight: 'balanced',
     decisionThreshold: null,
@@ -212,6 +213,7 @@ export function hostileFindings(): WorkflowFindings {
     transformersApplied: ['<u>step</u>'],
     constraint: { penalty: '<script>', eta: 0.5 },
     warnings: ['</div><script>alert(2)</script>', 'a | b\nc'],
+    positiveLabel: '"yes"',
     config: {
       ...plain.config,
       training: { method: 'regularized', targetColumn: '<target>|', positiveLabel: '"yes"', params: {} },

@@ -75,6 +75,44 @@ describe('a workflow', () => {
     }
   });
 
+  it('calls a gap undefined that is of fewer groups than in the baseline', async () => {
+    // Nobody of group c has a high x, so that a model which learns from x selects none of them; the baseline sees z too.
+    const rows = Array.from({ length: 900 }, (_, row) => {
+      const group = 'abc'[row % 3] as string;
+      const x = (row * 7) % 10;
+      const z = group === 'c' ? Number(row % 4 === 0) : 0;
+      return {
+        group,
+        x: group === 'c' ? 0 : x,
+        z,
+        y: Number(group === 'c' ? (row * 11) % 4 === 0 : x > 5 || row % 9 === 0),
+      };
+    });
+    const config: PipelineConfigInput = {
+      sensitive: ['group'],
+      features: ['x', 'z'],
+      pipeline: [{ transformer: 'ProxyDropper', params: { features: ['z'], threshold: 0 } }],
+      training: { method: 'regularized', targetColumn: 'y', params: { eta: 0, epochs: 15, lr: 0.01 } },
+      fairnessMetric: 'predictive_parity_difference',
+      validationThreshold: 1,
+    };
+    const { baselineMetrics, validation } = await executeWorkflow(config, Table.from(rows), {
+      ...OPTIONS,
+      classWeight: null,
+    });
+    expect(Object.keys(baselineMetrics.metrics['predictive_parity_difference']?.perGroup ?? {})).to.include('c');
+    expect(validation).to.include({ passed: false, improvementPercent: null });
+    expect(validation.message).to.match(/undefined \(the baseline compares 'c'/);
+  });
+
+  it('measures the baseline alone, and heeds a signal there too', async () => {
+    const { training: _, ...without } = CONFIG;
+    for (const config of [CONFIG, without]) {
+      const signal = AbortSignal.abort();
+      expect(await rejection(runBaselineMeasurement(config, WAGES, { signal }))).to.have.property('name', 'AbortError');
+    }
+  });
+
   it('is the same for the same seed, and another for another', async () => {
     const predictionsOf = async (randomState: number): Promise<string> => {
       const { predictions, split } = await executeWorkflow(CONFIG, WAGES, { ...OPTIONS, randomState });
@@ -239,6 +277,78 @@ describe('a workflow', () => {
     }
   });
 
+  it('cuts predicted numbers to the range of the training targets, and says where a narrower one is asked for', async () => {
+    const regression = (params: Record<string, unknown>): PipelineConfigInput => ({
+      sensitive: ['gender'],
+      features: ['education', 'experience', 'union'],
+      training: { method: 'reductions', targetColumn: 'wage', params },
+      fairnessMetric: 'mae_parity_difference',
+    });
+    const wide = await executeWorkflow(regression({ upperBound: 30, T: 5 }), WAGES, OPTIONS);
+    // Wages are 1 to 44.5 dollars an hour; all are guessed at 1 or less where predictions are cut to [0, 1].
+    expect(wide.finalMetrics.meanAbsoluteError).to.be.below(4.2);
+    expect(Math.max(...wide.predictions.final)).to.be.above(5);
+    const narrow = await executeWorkflow(regression({ upperBound: 30, T: 5, range: [0, 20] }), WAGES, OPTIONS);
+    expect(narrow.warnings.join()).to.match(/training rows have a target outside the range \[0, 20\]/);
+  });
+
+  it('says that a constraint is not met, and how the search ended', async () => {
+    const warningsOf = async (
+      params: object,
+      method = 'reductions',
+      metric = 'demographic_parity_difference',
+    ): Promise<string> => {
+      const training = { method, targetColumn: metric.startsWith('mae') ? 'wage' : 'wage_above_median', params };
+      const config = { ...CONFIG, training, fairnessMetric: metric } as PipelineConfigInput;
+      return (await executeWorkflow(config, WAGES, OPTIONS)).warnings.join();
+    };
+    // One predictor alone is the unconstrained one, whose rates are 0.15 apart.
+    expect(await warningsOf({ T: 1 })).to.match(/stopped after 1 iterations at a duality gap of/);
+    // No model here is right in 99 of 100 rows of every group.
+    expect(await warningsOf({ constraint: 'bounded_group_loss', upperBound: 0.01 })).to.match(
+      /not met on the training rows: 0\.\d+ where the bound is 0\.0100/,
+    );
+    expect(await warningsOf({ upperBound: 0.001 }, 'reductions', 'mae_parity_difference')).to.match(/not met/);
+    expect(await warningsOf({ dpTol: 0, epochs: 1 }, 'lagrangian')).to.match(/no epoch was within 0/);
+    expect(await warningsOf({ differenceBound: 0.3 })).not.to.match(/not met|stopped/);
+  });
+
+  it('names groups of few training rows that reductions constrain', async () => {
+    const three = withColumn(WAGES, 'gender', (row, old) => (row % 50 === 0 ? 'other' : old));
+    expect((await executeWorkflow(CONFIG, three, OPTIONS)).warnings.join()).to.match(
+      /fewer than 30 training rows.*'other'/,
+    );
+    expect((await executeWorkflow(CONFIG, WAGES, OPTIONS)).warnings.join()).not.to.match(/fewer than 30/);
+  });
+
+  it('tells which label of a text target counts as 1', async () => {
+    const text = withColumn(WAGES, 'wage_above_median', (_, old) => (old === 1 ? 'high' : 'low'));
+    const { positiveLabel } = await executeWorkflow(CONFIG, text, OPTIONS);
+    // 264 of 534 earn more than the median: the rarer label.
+    expect(positiveLabel).to.equal('high');
+    expect((await executeWorkflow(CONFIG, WAGES, OPTIONS)).positiveLabel).to.equal(null);
+  });
+
+  it('says where a model decides worse than one answer for all', async () => {
+    // About one in six is positive, and with a threshold of 0 all are decided so.
+    const rare = withColumn(WAGES, 'wage_above_median', (row, old) => (row % 3 === 0 ? old : 0));
+    const { warnings } = await executeWorkflow(CONFIG, rare, { ...OPTIONS, decisionThreshold: 0 });
+    expect(warnings.join()).to.match(
+      /right in 1\d\.\d% of rows, and the same answer for all would be right in 8\d\.\d%/,
+    );
+    expect((await executeWorkflow(CONFIG, WAGES, OPTIONS)).warnings.join()).not.to.match(/same answer for all/);
+  });
+
+  it('judges no probabilities of the label where a mixture gives none, but its ranks', async () => {
+    const judged = (fairnessMetric: string): PipelineConfigInput => ({ ...CONFIG, fairnessMetric });
+    const error = await rejection(executeWorkflow(judged('calibration_difference'), WAGES, OPTIONS));
+    expect(error).to.be.instanceOf(ConfigValidationError);
+    expect(error.message).to.match(/probability of a positive decision/);
+    const { tradeOff, validation } = await executeWorkflow(judged('roc_auc_difference'), WAGES, OPTIONS);
+    expect(validation.finalMetricValue).to.be.within(0, 1);
+    expect(tradeOff.map(({ kind }) => kind)).to.deep.equal(['baseline', 'final']);
+  });
+
   it('names numeric columns as features where none are named, and says so', async () => {
     const { features: _, ...config } = CONFIG;
     const { features, warnings } = await executeWorkflow(
@@ -306,6 +416,17 @@ describe('a workflow that cannot run', () => {
       expect(error.message).to.match(message);
     });
   }
+
+  it('counts rows of faulty values in the data as given', async () => {
+    const step = { transformer: 'DisparateImpactRemover', params: { features: ['education'] } } as const;
+    const text = withColumn(WAGES, 'education', (row, old) => (row === 499 ? 'abc' : old));
+    const first = await rejection(executeWorkflow({ ...CONFIG, pipeline: [step] }, text, OPTIONS));
+    expect(first).to.be.instanceOf(DataValidationError);
+    expect(first.message).to.equal("Column 'education' should hold numbers, but row 500 holds 'abc'.");
+    const infinite = withColumn(WAGES, 'experience', (row, old) => (row === 499 ? Infinity : old));
+    const second = await rejection(executeWorkflow(CONFIG, infinite, OPTIONS));
+    expect(second.message).to.equal("Column 'experience' must be finite, but row 500 holds Infinity.");
+  });
 
   it('is an error: an option out of range', async () => {
     for (const options of [{ trainSize: 1 }, { randomState: 0.5 }, { minGroupSize: 0 }, { decisionThreshold: 2 }]) {

@@ -100,6 +100,27 @@ describe('the output of a workflow', () => {
     expect([...predicted.table.numeric('prediction').values]).to.deep.equal([...predictions.final]);
   });
 
+  it('holds a model that decides by the threshold of the run', async () => {
+    for (const method of ['reductions', 'lagrangian'] as const) {
+      const training = { ...CONFIG.training, method, params: method === 'reductions' ? { T: 3 } : { epochs: 3 } };
+      const outputDir = path.join(temporary(), `threshold-${method}`);
+      const config: PipelineConfigInput = { ...CONFIG, training, pipeline: [] };
+      const options = { backend: 'wasm', outputDir, decisionThreshold: 0.3 } as const;
+      const { predictions, split, warnings } = await executeWorkflow(config, WAGES, options);
+      const file = path.join(temporary(), 'held-out.csv');
+      await writeCsv(file, WAGES.take(split.test));
+      const { predicted } = await predictWithSavedModel(path.join(outputDir, 'model'), file);
+      expect([...predicted.table.numeric('prediction').values], method).to.deep.equal([...predictions.final]);
+      const isChanced = method === 'reductions';
+      expect(warnings.some((warning) => /with a decision threshold it need not hold/.test(warning))).to.equal(
+        isChanced,
+      );
+      expect(predicted.warnings.some((warning) => /with a threshold it need not hold/.test(warning))).to.equal(
+        isChanced,
+      );
+    }
+  });
+
   it('replaces an earlier output, and nothing else', async () => {
     await run('again');
     await run('again');

@@ -43,7 +43,7 @@ const BAD: readonly BadConfig[] = [
     text: '# mine\n- sensitive\n- sex\n',
     at: '2:1',
     key: '',
-    message: 'a configuration must be a mapping of keys; got a list',
+    message: 'a configuration must be a mapping of keys; got a list of 2',
     suggestion: 'Start with the sensitive attributes, as in sensitive: [sex].',
   },
   {
@@ -348,7 +348,7 @@ const BAD: readonly BadConfig[] = [
     text: 'sensitive: [sex, race]\nintersections: [[sex]]\n',
     at: '2:17',
     key: 'intersections[0]',
-    message: 'intersections[0]: must be a list of names, at least 2; got a list',
+    message: 'intersections[0]: must be a list of names, at least 2; got a list of 1',
     suggestion: CORRECT,
   },
   {
@@ -583,7 +583,7 @@ const BAD: readonly BadConfig[] = [
     text: 'sensitive: [sex]\ntraining:\n  method: reductions\n  target_column: y\n  params: { constraint: bounded_group_loss, range: [0] }\n',
     at: '5:52',
     key: 'training.params.range',
-    message: 'training.params.range: must be [a number, a number]; got a list',
+    message: 'training.params.range: must be [a number, a number]; got a list of 1',
     suggestion: CORRECT,
   },
   {
@@ -591,7 +591,7 @@ const BAD: readonly BadConfig[] = [
     text: 'sensitive: [sex]\ntraining: { method: lagrangian, target_column: y, params: { hidden: [16, 0] } }\n',
     at: '2:74',
     key: 'training.params.hidden[1]',
-    message: 'training.params.hidden[1]: must be a whole number of 1 or more; got 0',
+    message: 'training.params.hidden[1]: must be a whole number from 1 to 4096; got 0',
     suggestion: CORRECT,
   },
   {
@@ -615,8 +615,189 @@ const BAD: readonly BadConfig[] = [
     text: 'sensitive: [sex]\ntraining: { method: reductions, target_column: y, positive_label: [1] }\n',
     at: '2:67',
     key: 'training.positive_label',
-    message: 'training.positive_label: must be a text or a number or true or false; got a list',
+    message: 'training.positive_label: must be a text or a number or true or false; got a list of 1',
     suggestion: CORRECT,
+  },
+  // The gate
+  {
+    title: 'a metric that there is not',
+    text: 'sensitive: sex\nfairness_metric: demografic_parity_difference\n',
+    at: '2:18',
+    key: 'fairness_metric',
+    message: "fairness_metric: there is no metric named 'demografic_parity_difference'",
+    suggestion: "Did you mean 'demographic_parity_difference', 'demographic_parity_ratio' or 'predictive_parity_difference'?",
+  },
+  ...(
+    [
+      ['', 5, 'demographic_parity_difference', '0.05'],
+      ['fairness_metric: equalized_odds_difference\n', 10, 'equalized_odds_difference', '0.1'],
+      ['fairness_metric: f1_difference\n', 12.5, 'f1_difference', '0.125'],
+      ['fairness_metric: roc_auc_difference\n', 7, 'roc_auc_difference', '0.07'],
+    ] as const
+  ).map(([line, threshold, metric, meant]) => ({
+    title: `a threshold of ${String(threshold)} for ${metric}, which lies between 0 and 1`,
+    text: `${line}validation_threshold: ${String(threshold)}\nsensitive: sex\n`,
+    at: line === '' ? '1:23' : '2:23',
+    key: 'validation_threshold',
+    message: `validation_threshold: ${metric} is at most 1, so that ${String(threshold)} always passes`,
+    suggestion: `For ${String(threshold)} percent write ${meant}.`,
+  })),
+  {
+    title: 'a threshold above 1 for a difference of rates that is no percentage',
+    text: 'sensitive: sex\nvalidation_threshold: 101\n',
+    at: '2:23',
+    key: 'validation_threshold',
+    message: 'validation_threshold: demographic_parity_difference is at most 1, so that 101 always passes',
+    suggestion: 'Take a number from 0 to 1, as 0.1.',
+  },
+  {
+    title: 'a ratio that nothing reaches',
+    text: 'sensitive: sex\nfairness_metric: demographic_parity_ratio\nvalidation_threshold: 80\n',
+    at: '3:23',
+    key: 'validation_threshold',
+    message: 'validation_threshold: demographic_parity_ratio is at most 1, so that 80 never passes',
+    suggestion: 'For 80 percent write 0.8.',
+  },
+  {
+    title: 'a ratio of numbers that nothing reaches',
+    text: 'sensitive: sex\nfairness_metric: mae_parity_ratio\nvalidation_threshold: 1.01\n',
+    at: '3:23',
+    key: 'validation_threshold',
+    message: 'validation_threshold: mae_parity_ratio is at most 1, so that 1.01 never passes',
+    suggestion: 'Take a number from 0 to 1, as 0.8.',
+  },
+  // Paths
+  ...['/etc/cron.d/report.md', 'C:\\\\report.md', '\\\\\\\\host\\\\report.md', '../report.md', 'a/../../report.json', 'a\\\\..\\\\b.html'].map(
+    (place) => ({
+      title: `a report at ${place}`,
+      text: `sensitive: sex\nreport_out: '${place}'\n`,
+      at: '2:13',
+      key: 'report_out',
+      message: `report_out: must be a path below the current folder, relative and without '..'; got '${place}'`,
+      suggestion: 'For example: data-report.md.',
+    }),
+  ),
+  // Sizes
+  ...(
+    [
+      ['method: regularized', 'hidden: [16, 4097]', 'hidden[1]', 'a whole number from 1 to 4096; got 4097'],
+      ['method: lagrangian', `hidden: [${'8, '.repeat(16)}8]`, 'hidden', 'a list of whole numbers, at most 16; got a list of 17'],
+      ['method: regularized', 'batch_size: 1000001', 'batch_size', 'a whole number from 1 to 1000000; got 1000001'],
+      ['method: lagrangian', 'batch_size: 1000001', 'batch_size', 'a whole number from 1 to 1000000; got 1000001'],
+      ['method: regularized', 'epochs: 1000001', 'epochs', 'a whole number from 1 to 1000000; got 1000001'],
+      ['method: lagrangian', 'epochs: 1000001', 'epochs', 'a whole number from 1 to 1000000; got 1000001'],
+      ['method: reductions', 'T: 1000001', 'T', 'a whole number from 1 to 1000000; got 1000001'],
+    ] as const
+  ).map(([method, param, key, message]) => ({
+    title: `${method} with ${param}`,
+    text: `sensitive: sex\ntraining:\n  target_column: y\n  ${method}\n  params:\n    ${param}\n`,
+    at: `6:${String(param.indexOf(key === 'hidden[1]' ? '4097' : param.slice(param.indexOf(':') + 2)) + 5)}`,
+    key: `training.params.${key}`,
+    message: `training.params.${key}: must be ${message}`,
+    suggestion: CORRECT,
+  })),
+  ...(
+    [
+      ['prototypes: 1001', 'prototypes', 'a whole number from 2 to 1000; got 1001'],
+      ['max_iterations: 1000001', 'max_iterations', 'a whole number from 1 to 1000000; got 1000001'],
+    ] as const
+  ).map(([param, key, message]) => ({
+    title: `LearnedFairRepresentations with ${param}`,
+    text: `sensitive: sex\nsteps:\n  - kind: LearnedFairRepresentations\n    params:\n      ${param}\n`,
+    at: `5:${String(key.length + 9)}`,
+    key: `steps[0].params.${key}`,
+    message: `steps[0].params.${key}: must be ${message}`,
+    suggestion: CORRECT,
+  })),
+  // Control characters
+  {
+    title: 'a NUL in the one attribute',
+    text: 'sensitive: "s\\0x"\n',
+    at: '1:12',
+    key: 'sensitive',
+    message: "sensitive: must be a name of one line, without control characters; got 's\\u0000x'",
+    suggestion: 'Take that character out.',
+  },
+  {
+    title: 'an escape in one attribute of several',
+    text: 'sensitive: [sex, "\\e[31mred"]\n',
+    at: '1:18',
+    key: 'sensitive[1]',
+    message: "sensitive[1]: must be a name of one line, without control characters; got '\\u001b[31mred'",
+    suggestion: 'Take that character out.',
+  },
+  {
+    title: 'a bell in the target',
+    text: 'sensitive: sex\ntraining: { method: reductions, target_column: "y\\a" }\n',
+    at: '2:48',
+    key: 'training.target_column',
+    message: "training.target_column: must be a name of one line, without control characters; got 'y\\u0007'",
+    suggestion: 'Take that character out.',
+  },
+  {
+    title: 'a line end in the name of a step',
+    text: 'sensitive: sex\nsteps:\n  - { kind: ProxyDropper, name: "a\\nb" }\n',
+    at: '3:33',
+    key: 'steps[0].name',
+    message: "steps[0].name: must be a name of one line, without control characters; got 'a\\nb'",
+    suggestion: 'Take that character out.',
+  },
+  {
+    title: 'a name of a step that is too long',
+    text: `sensitive: sex\nsteps:\n  - { kind: ProxyDropper, name: ${'n'.repeat(201)} }\n`,
+    at: '3:33',
+    key: 'steps[0].name',
+    message: `steps[0].name: must be a name of at most 200 characters; got '${'n'.repeat(60)}…'`,
+    suggestion: CORRECT,
+  },
+  {
+    title: 'a NUL in the path of the report',
+    text: 'sensitive: sex\nreport_out: "a\\0.md"\n',
+    at: '2:13',
+    key: 'report_out',
+    message: "report_out: must be a path of one line, without control characters; got 'a\\u0000.md'",
+    suggestion: 'Take that character out.',
+  },
+  {
+    title: 'a line end in the name of a profile',
+    text: 'sensitive: sex\nprofiles:\n  "a\\nb": {}\n',
+    at: '3:3',
+    key: "profiles['a\\nb']",
+    message: "profiles['a\\nb']: a profile's name must be of one line, without control characters",
+    suggestion: 'Take that character out.',
+  },
+  // What takes another form
+  {
+    title: 'a merge key in a step',
+    text: 'sensitive: [sex]\nfeatures: &x [a]\nsteps:\n  - <<: *x\n    name: first\n',
+    at: '4:5',
+    key: 'steps[0].<<',
+    message: 'steps[0]: merge keys (<<) are not supported',
+    suggestion: 'Write the keys out, or use profiles.',
+  },
+  {
+    title: 'a merge key at the top',
+    text: '<<: { sensitive: [sex] }\n',
+    at: '1:1',
+    key: '<<',
+    message: 'merge keys (<<) are not supported',
+    suggestion: 'Write the keys out, or use profiles.',
+  },
+  {
+    title: 'the beginning of a key that is required',
+    text: 'sensitive: [sex]\ntraining: { method: reductions, target: y }\n',
+    at: '2:33',
+    key: 'training.target',
+    message: "training: unknown key 'target'",
+    suggestion: "Did you mean 'target_column'?",
+  },
+  {
+    title: 'a crossing that is called as an attribute is',
+    text: "sensitive: [sex, race, 'sex||race']\nintersections: [[sex, race]]\n",
+    at: '2:17',
+    key: 'intersections[0]',
+    message: "intersections[0]: would be called 'sex||race', as an attribute is",
+    suggestion: 'Rename that column.',
   },
   // Profiles
   {
@@ -624,7 +805,7 @@ const BAD: readonly BadConfig[] = [
     text: 'sensitive: [sex]\nprofiles: [dev, prod]\n',
     at: '2:11',
     key: 'profiles',
-    message: 'profiles: must be a mapping of profiles by name; got a list',
+    message: 'profiles: must be a mapping of profiles by name; got a list of 2',
     suggestion: 'Write the keys below it, indented, or leave it out.',
   },
   {

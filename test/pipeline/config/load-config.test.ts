@@ -170,21 +170,21 @@ describe('profiles', () => {
       text: SEVERAL,
       profile: 'prd',
       at: '4:1',
-      says: "the caller asks for the profile 'prd', which is not here. Did you mean 'prod'?",
+      says: "--profile (in code: profile) asks for the profile 'prd', which is not here. Did you mean 'prod'?",
     },
     {
       title: 'the names are listed where none is near',
       text: SEVERAL,
       profile: 'experiment',
       at: '4:1',
-      says: "the caller asks for the profile 'experiment', which is not here. The profiles are 'dev' and 'prod'.",
+      says: "--profile (in code: profile) asks for the profile 'experiment', which is not here. The profiles are 'dev' and 'prod'.",
     },
     {
       title: 'none at all is an error too',
       text: 'sensitive: [sex]\n',
       profile: 'dev',
       at: '1:1',
-      says: "the caller asks for the profile 'dev', which is not here. There are no profiles here: ask for none.",
+      says: "--profile (in code: profile) asks for the profile 'dev', which is not here. There are no profiles here: ask for none.",
     },
   ]) {
     it(title, async () => {

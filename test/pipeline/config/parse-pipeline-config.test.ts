@@ -273,19 +273,33 @@ describe('numbers at the ends of their ranges', () => {
     ['proxy_threshold: 1', true],
     ['proxy_threshold: -1e-9', false],
     ['validation_threshold: 0', true],
-    ['validation_threshold: 7', true],
+    ['validation_threshold: 1', true],
+    ['validation_threshold: 1.001', false],
+    ['fairness_metric: demographic_parity_ratio\nvalidation_threshold: 1', true],
+    ['fairness_metric: demographic_parity_ratio\nvalidation_threshold: 1.001', false],
+    ...['mae_parity', 'rmse_parity', 'mean_prediction', 'mean_squared_error', 'log_loss', 'count'].map(
+      (name) => [`fairness_metric: ${name}_difference\nvalidation_threshold: 7`, true] as const,
+    ),
     ['validation_threshold: -0.1', false],
     ['validation_threshold: -.inf', false],
-    ['fairness_metric: x_difference', true],
-    ['fairness_metric: x_ratio', true],
-    ['fairness_metric: x_ratio_', false],
+    ['fairness_metric: demographic_parity_ratio', true],
+    ['fairness_metric: true_positive_rate_difference', true],
+    ['fairness_metric: foo_difference', false],
+    ['fairness_metric: demographic_parity_ratio_', false],
+    ['report_out: out/data.v2.html', true],
+    ['report_out: ./a..b/..c.md', true],
+    ['report_out: a/..', false],
+    [`steps: [{ kind: ProxyDropper, name: ${'n'.repeat(200)} }]`, true],
+    ['steps: [{ kind: LearnedFairRepresentations, params: { prototypes: 1000, max_iterations: 1000000 } }]', true],
+    [`training: { method: regularized, target_column: y, params: { hidden: [${'4096,'.repeat(16)}] } }`, true],
+    ['training: { method: reductions, target_column: y, params: { T: 1000000 } }', true],
     ['benchmarks: { s: { a: 0.3333333, b: 0.3333333, c: 0.3333333 } }', true],
     ['benchmarks: { s: { a: 0.33333, b: 0.33333, c: 0.33333 } }', false],
     ['benchmarks: { s: {} }', false],
     ['benchmarks: { s: { a: 1 } }', true],
   ];
   for (const [text, isValid] of texts) {
-    it(`${text} is ${isValid ? 'taken' : 'refused'}`, async () => {
+    it(`${text.replaceAll('\n', ', ')} is ${isValid ? 'taken' : 'refused'}`, async () => {
       const outcome = await parseConfigText(`sensitive: [s]\n${text}\n`).catch((error: unknown) => error);
       expect(outcome instanceof ConfigValidationError).to.equal(!isValid);
     });

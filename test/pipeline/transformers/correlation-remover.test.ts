@@ -179,7 +179,45 @@ describe('CorrelationRemover', () => {
       { g: ['a', null, 'z'], x: [1, 7, 8] },
     );
     expect(columns['x']).to.deep.equal([2, 7, 8]);
-    expect(remover.warnings.join()).to.match(/'z' not among those fitted/);
+    expect(remover.warnings.join()).to.match(/'z' not among those fitted: nothing is taken out/);
+  });
+
+  for (const { title, sensitive, notes } of [
+    {
+      title: 'one text column',
+      sensitive: ['g'],
+      notes: [`1 row without a value of 'g': it takes nothing out`],
+    },
+    {
+      title: 'one column of numbers',
+      sensitive: ['s'],
+      notes: [`2 rows without a value of 's': it takes nothing out`],
+    },
+    {
+      title: 'columns of both kinds',
+      sensitive: ['g', 's'],
+      notes: [
+        `1 row without a value of 'g': it takes nothing out`,
+        `2 rows without a value of 's': it takes nothing out`,
+      ],
+    },
+  ]) {
+    it(`counts the rows without a value of ${title}, for the latest transform`, async () => {
+      const known = { g: ['a', 'b', 'b', 'c'], s: [1, 2, 4, 3], x: [1, 3, 8, 2] };
+      const remover = await new CorrelationRemover({ sensitive, features: ['x'] }).fit(known);
+      expect(remover.warnings).to.deep.equal([]);
+      await remover.transform({ g: ['a', null, 'b', 'c'], s: [1, 2, null, null], x: [1, 2, 3, 4] });
+      expect(remover.warnings).to.deep.equal(notes);
+      await remover.transform(known);
+      expect(remover.warnings).to.deep.equal([]);
+    });
+  }
+
+  it('counts the rows that fit leaves out, and says nothing of rows at alpha 0', async () => {
+    const rows = { g: ['a', null, 'b', null], s: [1, 2, null, null], x: [1, 2, 3, 4] };
+    const remover = new CorrelationRemover({ sensitive: ['g', 's'], features: ['x'], alpha: 0 });
+    await (await remover.fit(rows)).transform(rows);
+    expect(remover.warnings).to.deep.equal([`3 rows without a value of 'g', 's' are left out of the fit`]);
   });
 
   for (const { title, rows } of [
@@ -196,7 +234,9 @@ describe('CorrelationRemover', () => {
   it('leaves a feature without complete rows unchanged, and names it', async () => {
     const { columns, remover } = await remove({ sensitive: 's' }, { s: [1, null], x: [null, 5], y: [1, 2] });
     expect(columns['x']).to.deep.equal([null, 5]);
-    expect(remover.warnings.join()).to.match(/'x', without a row/);
+    expect(remover.warnings.join()).to.match(
+      /^1 row without a value of 's' is left out of the fit,unchanged: 'x', without a row that has all sensitive values,/,
+    );
   });
 
   it('never changes sensitive columns, the label, or text', async () => {

@@ -193,23 +193,64 @@ describe('DisparateImpactRemover', () => {
     const found = (await fitted.transform({ g, x })).table.toColumns()['x'] ?? [];
     expect(found.slice(40)).to.deep.equal([40, 41]);
     expect(found[0]).to.equal(50.5);
-    expect(fitted.warnings).to.deep.equal([`Unchanged: the group 'c', with fewer than 20 values of 'x'.`]);
+    expect(fitted.warnings).to.deep.equal([`unchanged: the group 'c', with fewer than 20 values of 'x'`]);
   });
 
   it('passes groups that it has not seen, and names them', async () => {
     const fitted = await remover().fit({ g: ['a', 'a', 'b', 'b'], x: [0, 10, 100, 130] });
     const { table } = await fitted.transform({ g: ['z', 'a'], x: [7, 10] });
     expect(table.toColumns()['x']).to.deep.equal([7, 70]);
-    expect(fitted.warnings.join()).to.match(/'z', not among those fitted/);
+    expect(fitted.warnings.join()).to.match(/^unchanged: the group 'z', not among those fitted$/);
     await fitted.transform({ g: ['a'], x: [0] });
     expect(fitted.warnings).to.deep.equal([]);
+  });
+
+  for (const { title, sensitive, rows, note } of [
+    {
+      title: 'one row without a group',
+      sensitive: ['g'],
+      rows: { g: ['a', null], h: ['p', 'p'], x: [0, 7] },
+      note: `unchanged: 1 row without a value of 'g'`,
+    },
+    {
+      title: 'rows that miss one part of a crossing',
+      sensitive: ['g', 'h'],
+      rows: { g: ['a', null, 'b', null], h: [null, 'p', 'p', null], x: [7, 8, 9, 10] },
+      note: `unchanged: 3 rows without a value of 'g', 'h'`,
+    },
+    {
+      title: 'a whole table without groups',
+      sensitive: ['g'],
+      rows: { g: [null, null], h: ['p', 'p'], x: [7, 8] },
+      note: `unchanged: 2 rows without a value of 'g'`,
+    },
+  ]) {
+    it(`counts ${title}, for the latest transform`, async () => {
+      const known = { g: ['a', 'a', 'b', 'b'], h: ['p', 'p', 'p', 'p'], x: [0, 10, 100, 130] };
+      const fitted = await remover({ sensitive }).fit(known);
+      expect(fitted.warnings).to.deep.equal([]);
+      await fitted.transform(rows);
+      expect(fitted.warnings).to.deep.equal([note]);
+      await fitted.transform(known);
+      expect(fitted.warnings).to.deep.equal([]);
+    });
+  }
+
+  it('counts the rows that fit leaves out, and calls none unchanged where all are', async () => {
+    const rows = { g: ['a', 'a', null, 'b', 'b'], x: [0, 10, 5, 100, 130] };
+    const learned = `1 row without a value of 'g' is left out of the fit`;
+    for (const options of [{ repairLevel: 0 }, { minGroupSize: 3 }]) {
+      const fitted = await remover(options).fit(rows);
+      await fitted.transform({ g: [null, 'z'], x: [1, 2] });
+      expect(fitted.warnings.filter((text) => !text.includes('no two groups'))).to.deep.equal([learned]);
+    }
   });
 
   it('passes a column of which fewer than two groups have values, and names it', async () => {
     const rows = { g: ['a', 'a', 'b'], x: [1, 2, null] };
     const fitted = await remover().fit(rows);
     expect((await fitted.transform(rows)).table.toColumns()['x']).to.deep.equal([1, 2, null]);
-    expect(fitted.warnings.join()).to.match(/'x', where no two groups/);
+    expect(fitted.warnings.join()).to.match(/^unchanged: 'x', where no two groups have at least 1 values$/);
   });
 
   it('moves constants of groups to one constant', async () => {

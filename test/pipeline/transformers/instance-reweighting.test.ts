@@ -80,7 +80,7 @@ describe('InstanceReweighting', () => {
         { sensitive: ['a', 'b'], benchmarks: { a: { x: 0.5, y: 0.5 }, b: { p: 0.9, q: 0.1 } } },
         rows,
       );
-      expect(weigher.warnings.join()).to.match(/off by 0\.4/);
+      expect(weigher.warnings.join()).to.match(/^no weights give .* off by 0\.4\d*$/);
       expect(weights.reduce((sum, weight) => sum + weight, 0)).to.be.closeTo(3, 1e-9);
     });
 
@@ -100,7 +100,7 @@ describe('InstanceReweighting', () => {
       const g = [...repeat('rare', 1), ...repeat('common', 99)];
       const { weights, weigher } = await weigh({ sensitive: 'g' }, { g });
       expectClose(weights, [10, ...repeat(90 / 99, 99)]);
-      expect(weigher.warnings.join()).to.match(/cut at 10/);
+      expect(weigher.warnings.join()).to.match(/^weights are cut at 10: shares are not met$/);
     });
 
     it('at maxWeight', async () => {
@@ -112,7 +112,7 @@ describe('InstanceReweighting', () => {
       const g = [...repeat('rare', 1), ...repeat('common', 19)];
       const { weights, weigher } = await weigh({ sensitive: 'g', benchmarks: { g: { rare: 1, common: 0 } } }, { g });
       expectClose(weights, [20, ...repeat(0, 19)]);
-      expect(weigher.warnings.join()).to.match(/cut at 20/);
+      expect(weigher.warnings.join()).to.match(/^weights are cut at 20: shares are not met$/);
     });
   });
 
@@ -123,7 +123,7 @@ describe('InstanceReweighting', () => {
         { g: ['a', 'a', 'b', 'b', 'b', 'b', 'c'] },
       );
       expectClose(weights, [1.5, 1.5, 0.75, 0.75, 0.75, 0.75, 1]);
-      expect(weigher.warnings.join()).to.match(/'c' with fewer than 2 rows/);
+      expect(weigher.warnings.join()).to.match(/'c' with fewer than 2 rows: weight 1$/);
     });
 
     it('to groups that the benchmark does not name', async () => {
@@ -132,14 +132,14 @@ describe('InstanceReweighting', () => {
         { g: ['a', 'b', 'b', 'c'] },
       );
       expectClose(weights, [1.5, 0.75, 0.75, 1]);
-      expect(weigher.warnings.join()).to.match(/'c' without a benchmark/);
+      expect(weigher.warnings.join()).to.match(/'c' without a benchmark: weight 1$/);
     });
 
     it('to rows without a group, and to groups that the fit has not seen', async () => {
       const weigher = await new InstanceReweighting({ sensitive: 'g' }).fit({ g: ['a', 'b', 'b', null] });
       const { sampleWeight } = await weigher.transform({ g: ['a', null, 'z'] });
       expectClose([...(sampleWeight ?? [])], [1.5, 1, 1]);
-      expect(weigher.warnings).to.deep.equal([`g: the group 'z' not among those fitted: weight 1.`]);
+      expect(weigher.warnings).to.deep.equal([`g: the group 'z' not among those fitted: weight 1`]);
     });
 
     it('to all, where every group is too small', async () => {
@@ -154,13 +154,13 @@ describe('InstanceReweighting', () => {
       { g: ['a', 'b', 'b', 'b'] },
     );
     expectClose(weights, [2, 2 / 3, 2 / 3, 2 / 3]);
-    expect(weigher.warnings.join()).to.match(/'z' of the benchmark without rows/);
+    expect(weigher.warnings.join()).to.match(/'z' of the benchmark without rows: no weight can help$/);
   });
 
   it('takes benchmarks in proportion, and says so', async () => {
     const { weights, weigher } = await weigh({ sensitive: 'g', benchmarks: { g: { a: 3, b: 1 } } }, { g: ['a', 'b'] });
     expectClose(weights, [1.5, 0.5]);
-    expect(weigher.warnings.join()).to.match(/sums to 4/);
+    expect(weigher.warnings.join()).to.match(/sums to 4; taken in proportion$/);
   });
 
   it('knows no weight of rows without the sensitive column', async () => {

@@ -38,7 +38,7 @@ describe('ProxyDropper', () => {
     expect(names).to.deep.equal(['sex', 'race', 'y', 'none', 'id', 'tongue']);
     expect(dropper.dropped[0]).to.deep.equal({ column: 'same', attribute: 'sex', measure: 'eta_squared', value: 1 });
     expect(dropper.dropped[2]?.value).to.be.closeTo(0.5, 1e-12);
-    expect(dropper.warnings.at(-1)).to.equal(`Dropped 'half': eta_squared 0.500 with 'sex' is above 0.3.`);
+    expect(dropper.warnings.at(-1)).to.equal(`dropped 'half': eta_squared 0.500 with 'sex' is above 0.3`);
   });
 
   it('reports the very number that the detector compares with its threshold', async () => {
@@ -64,7 +64,7 @@ describe('ProxyDropper', () => {
   it('drops at most maxDrop, the strongest, and names what it keeps', async () => {
     const { dropped, dropper } = await drop({ maxDrop: 1 });
     expect(dropped).to.deep.equal(['same']);
-    expect(dropper.warnings.at(-1)).to.match(/Kept 'pronoun', 'half', though above 0.3/);
+    expect(dropper.warnings.at(-1)).to.match(/^kept 'pronoun', 'half', though above 0.3: maxDrop is reached$/);
     expect((await drop({ maxDrop: 0 })).dropped).to.deep.equal([]);
   });
 

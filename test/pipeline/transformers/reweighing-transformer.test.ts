@@ -107,7 +107,9 @@ describe('ReweighingTransformer', () => {
     const { weights, weigher } = await weigh({ sensitive: 's', label: 'y' }, { s, y });
     expect(Math.max(...weights)).to.equal(10);
     expect(weights.reduce((sum, weight) => sum + weight, 0)).to.be.closeTo(400, 1e-9);
-    expect(weigher.warnings.join()).to.match(/1 combinations? (is|are) cut at 10/);
+    expect(weigher.warnings.join()).to.match(
+      /^weights of 1 combinations? (is|are) cut at 10: independence is not reached$/,
+    );
   });
 
   it('gives groups equal shares without a label, and targets where given', async () => {
@@ -129,7 +131,7 @@ describe('ReweighingTransformer', () => {
     });
     const { sampleWeight } = await weigher.transform({ s: ['a', null, 'b', 'z'], y: [1, 0, null, 1] });
     expect([...(sampleWeight ?? [])]).to.deep.equal([1, 1, 1, 1]);
-    expect(weigher.warnings.join()).to.match(/'a with label 1', 'z with label 1' not among those fitted/);
+    expect(weigher.warnings.join()).to.match(/'a with label 1', 'z with label 1' not among those fitted: weight 1$/);
   });
 
   it('gives equal weights to one group, and to one label', async () => {
@@ -143,6 +145,39 @@ describe('ReweighingTransformer', () => {
       .catch((error: unknown) => error);
     expect(failure).to.be.instanceOf(DataValidationError);
     expect((failure as DataValidationError).suggestion).to.match(/'yes'/);
+  });
+
+  describe('of a label column of numbers', () => {
+    const rows = (count: number, text = false): Rows => {
+      const y = Array.from({ length: 63 }, (_, row) => row % count);
+      return { s: y.map((_, row) => (row % 2 === 0 ? 'a' : 'b')), y: text ? y.map((value) => `class ${value}`) : y };
+    };
+
+    it('refuses more than 20 values, since every one would be a class, and says what to do', async () => {
+      const failure = await weigh({ sensitive: 's', label: 'y' }, rows(21)).catch((error: unknown) => error);
+      expect(failure).to.be.instanceOf(DataValidationError);
+      const { message, context, suggestion } = failure as DataValidationError;
+      expect(message).to.match(/'y'.*21 different numbers/);
+      expect(context).to.include({ argument: 'label', column: 'y', values: 21 });
+      expect(suggestion).to.match(/InstanceReweighting.*positiveLabel/);
+    });
+
+    for (const { title, options, given } of [
+      { title: '20 values', options: {}, given: rows(20) },
+      { title: '21 values of text', options: {}, given: rows(21, true) },
+      { title: '21 values of which one is positive', options: { positiveLabel: '3' }, given: rows(21) },
+    ]) {
+      it(`takes ${title}`, async () => {
+        const { weights } = await weigh({ sensitive: 's', label: 'y', ...options }, given);
+        expect(weights.reduce((sum, weight) => sum + weight, 0)).to.be.closeTo(63, 1e-9);
+      });
+    }
+
+    it('counts the rows to learn from: rows of weight 0 are none, and others may have more', async () => {
+      const sampleWeight = Array.from({ length: 63 }, (_, row) => Number(row % 21 < 20));
+      const { weights } = await weigh({ sensitive: 's', label: 'y' }, rows(21), sampleWeight);
+      expect(weights[20]).to.equal(1);
+    });
   });
 
   it('refuses a label column without values', async () => {

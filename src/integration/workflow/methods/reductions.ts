@@ -1,15 +1,24 @@
 import { LinearRegression } from '../../../training/estimators/linear-regression.ts';
 import { LogisticRegression } from '../../../training/estimators/logistic-regression.ts';
+import type { LossRange } from '../../../training/reductions/group-loss.ts';
 import type { ReductionsOptions } from '../../../training/reductions/reductions-options.ts';
 import { ReductionsWrapper } from '../../../training/reductions/reductions-wrapper.ts';
+import { unmetWarnings } from '../../../training/reductions/unmet-warnings.ts';
 import type { ModelOutputs } from '../measure-predictions.ts';
-import type { EncodedRows, MethodSettings, TrainedModel, TrainingMethodDefinition } from './training-method.ts';
+import type {
+  EncodedRows,
+  MethodRows,
+  MethodSettings,
+  TrainedModel,
+  TrainingMethodDefinition,
+} from './training-method.ts';
 
 /** A mixture of linear models by the exponentiated gradient reduction. */
 export const REDUCTIONS: TrainingMethodDefinition = {
   async train({ x, y, specs, groups, sampleWeight }, settings) {
     const { signal, onProgress, task } = settings;
-    const wrapper = new ReductionsWrapper(optionsOf(settings));
+    const options = optionsOf(settings, y);
+    const wrapper = new ReductionsWrapper(options);
     await wrapper.fit(x, y, { sensitive: groups, sampleWeight, signal, onProgress });
     // The search may end before its last iteration.
     onProgress?.({ stage: 'exponentiated gradient', done: 1, total: 1 });
@@ -18,19 +27,26 @@ export const REDUCTIONS: TrainingMethodDefinition = {
       features: specs,
       predict: (rows, threshold) => predict(wrapper, rows, threshold, task),
       candidates: async (rows) => (task === 'binary' ? candidates(wrapper, rows) : []),
-      warnings: wrapper.warnings,
+      warnings: [
+        ...wrapper.warnings,
+        ...rangeWarning(options, y),
+        ...thresholdWarning(settings),
+        ...unmetWarnings(wrapper.result, options),
+      ],
     };
     return trained;
   },
 };
 
-function optionsOf({ params, task, classWeight, seed }: MethodSettings): ReductionsOptions {
+function optionsOf({ params, task, classWeight, seed }: MethodSettings, y: MethodRows['y']): ReductionsOptions {
   const given: ReductionsOptions = { ...params, seed };
   // On the host: one fit follows another on the same rows, and neither backend nor upload should matter.
   if (task === 'regression') {
     return {
       constraint: 'bounded_group_loss',
       loss: 'square',
+      // Predictions are cut to it.
+      range: extentOf(y),
       ...given,
       estimator: new LinearRegression({ precision: 'float64' }),
     };
@@ -40,6 +56,34 @@ function optionsOf({ params, task, classWeight, seed }: MethodSettings): Reducti
   const isWeighed = !isLossBound && given.classWeight === undefined;
   const estimator = new LogisticRegression({ precision: 'float64', classWeight: isWeighed ? classWeight : null });
   return { ...(isLossBound ? { loss: 'zero_one' as const } : {}), ...given, estimator };
+}
+
+function extentOf(y: ArrayLike<number>): LossRange {
+  let [low, high] = [Infinity, -Infinity];
+  for (let row = 0; row < y.length; row++) {
+    low = Math.min(low, y[row] as number);
+    high = Math.max(high, y[row] as number);
+  }
+  return [low, high];
+}
+
+/** The constraint is met by chance: a threshold on its probability is another rule. */
+function thresholdWarning({ decisionThreshold }: MethodSettings): string[] {
+  if (decisionThreshold === null) return [];
+  return ['the constraint was met by randomised decisions; with a decision threshold it need not hold'];
+}
+
+/** Targets outside the range can never be predicted. */
+function rangeWarning({ constraint, range }: ReductionsOptions, y: ArrayLike<number>): string[] {
+  if (constraint !== 'bounded_group_loss' || range === undefined) return [];
+  let outside = 0;
+  for (let row = 0; row < y.length; row++) {
+    outside += Number((y[row] as number) < range[0] || (y[row] as number) > range[1]);
+  }
+  if (outside === 0) return [];
+  return [
+    `${outside.toLocaleString('en-US')} training rows have a target outside the range [${range.join(', ')}], to which predictions are cut`,
+  ];
 }
 
 async function predict(

@@ -32,6 +32,8 @@ export interface MethodSettings {
   readonly params: Readonly<Record<string, unknown>>;
   readonly task: 'binary' | 'regression';
   readonly classWeight: ClassWeight;
+  /** The probability that decides; null where the model's own `predict` does. */
+  readonly decisionThreshold: number | null;
   readonly seed: number;
   readonly backend: BackendChoice | undefined;
   readonly onProgress: OnProgress | undefined;

@@ -5,6 +5,7 @@ import { requireRate } from '../../../stats/parameters.ts';
 import type { Table } from '../../../table/index.ts';
 import type { FitRows } from '../fit-rows.ts';
 import { type AppliedRows, FittedTransformer } from '../fitted-transformer.ts';
+import { leftOutWarning } from '../missing-groups.ts';
 import { nameSome } from '../name-some.ts';
 import {
   type FeatureSettings,
@@ -16,7 +17,7 @@ import {
 } from '../read-columns.ts';
 import { replaceColumns } from '../replace-columns.ts';
 import { FROM_AROUND, fromStored, readTransformerJson } from '../transformer-json.ts';
-import { readAttributes } from './sensitive-design.ts';
+import { countIncomplete, readAttributes } from './sensitive-design.ts';
 import { addTerm, TERM, termsOf } from './terms.ts';
 
 /** Options of {@link CorrelationRemover}. */
@@ -68,9 +69,10 @@ type State = z.output<typeof STATE>;
  * on. It changes people's values by their sensitive columns, and **needs those
  * columns of every row that is ever predicted**.
  *
- * Missing features stay missing; a missing sensitive value, or a category that
- * `fit` has not seen (named in `warnings`), takes nothing out. `fit` uses, for
- * each feature, the rows with a value of it and of all sensitive columns.
+ * Missing features stay missing; a missing sensitive value (the rows being
+ * counted in `warnings`), or a category that `fit` has not seen (named there),
+ * takes nothing out. `fit` uses, for each feature, the rows with a value of it
+ * and of all sensitive columns.
  * Sensitive columns that others make up, and constant ones, change nothing.
  * One text column costs O(rows), whatever its categories; of several, all but
  * the widest cost the square of theirs.
@@ -114,7 +116,8 @@ export class CorrelationRemover extends FittedTransformer<Settings, State> {
   }
 
   protected override learn({ table, weights }: FitRows): State {
-    const attributes = readAttributes(table, sensitiveNames(this.settings.sensitive));
+    const sensitive = sensitiveNames(this.settings.sensitive);
+    const attributes = readAttributes(table, sensitive);
     const names = numericFeatureNames(table, this.settings);
     const learned = names.map((feature) => ({
       feature,
@@ -123,7 +126,10 @@ export class CorrelationRemover extends FittedTransformer<Settings, State> {
     const idle = learned.filter(({ terms }) => terms.length === 0).map(({ feature }) => feature);
     return {
       features: learned,
-      warnings: idle.length > 0 ? [`Unchanged: ${nameSome(idle)}, without a row that has all sensitive values.`] : [],
+      warnings: [
+        ...leftOutWarning(countIncomplete(attributes, table.rowCount), sensitive),
+        ...(idle.length > 0 ? [`unchanged: ${nameSome(idle)}, without a row that has all sensitive values`] : []),
+      ],
     };
   }
 

@@ -40,6 +40,13 @@ export function isKnown(attribute: SensitiveAttribute, row: number): boolean {
     : (attribute.groups.codes[row] as number) >= 0;
 }
 
+/** How many rows lack a value of some attribute. */
+export function countIncomplete(attributes: readonly SensitiveAttribute[], rowCount: number): number {
+  let count = 0;
+  for (let row = 0; row < rowCount; row++) if (!attributes.every((attribute) => isKnown(attribute, row))) count++;
+  return count;
+}
+
 /** Columns to regress on: the widest text as strata, everything else as numbers. */
 export interface Design {
   /** The stratum of each row; all 0 where no attribute is text. */

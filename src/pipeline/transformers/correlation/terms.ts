@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
 import type { Table } from '../../../table/index.ts';
+import { countMissing, nameMissing } from '../missing-groups.ts';
 import { nameGroups } from '../name-some.ts';
 import { readFeature, readGroups } from '../read-columns.ts';
 import { regress } from './regress.ts';
@@ -70,23 +71,33 @@ function groupTerm(column: string, labels: readonly string[], effects: readonly 
   };
 }
 
-/** Adds what a term gives of a feature to each row, and tells of groups that the fit has not seen. */
+/** Adds what a term gives of a feature to each row, and tells of rows that get nothing: of groups that the fit has not seen, or without a value. */
 export function addTerm(explained: Float64Array, table: Table, term: Term): string[] {
   if ('coefficient' in term) {
     const values = readFeature(table, term.column);
+    let missing = 0;
     values.forEach((value, row) => {
-      if (!Number.isNaN(value)) explained[row] = (explained[row] as number) + term.coefficient * (value - term.mean);
+      if (Number.isNaN(value)) missing++;
+      else explained[row] = (explained[row] as number) + term.coefficient * (value - term.mean);
     });
-    return [];
+    return missingNote(missing, term.column);
   }
-  const { codes, labels } = readGroups(table, term.column);
+  const groups = readGroups(table, term.column);
+  const { codes, labels } = groups;
   const effectOf = new Map(term.groups.map(({ group, effect }) => [group, effect]));
   const effects = labels.map((label) => effectOf.get(label) ?? 0);
   codes.forEach((code, row) => {
     if (code >= 0) explained[row] = (explained[row] as number) + (effects[code] as number);
   });
   const unseen = labels.filter((label) => !effectOf.has(label));
-  return unseen.length > 0
-    ? [`${term.column}: ${nameGroups(unseen)} not among those fitted: nothing is taken out.`]
-    : [];
+  return [
+    ...(unseen.length > 0
+      ? [`${term.column}: ${nameGroups(unseen)} not among those fitted: nothing is taken out`]
+      : []),
+    ...missingNote(countMissing(groups), term.column),
+  ];
+}
+
+function missingNote(count: number, column: string): string[] {
+  return count === 0 ? [] : [`${nameMissing(count, [column])}: it takes nothing out`];
 }

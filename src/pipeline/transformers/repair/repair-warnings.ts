@@ -1,4 +1,5 @@
 import type { CategoricalColumn } from '../../../table/index.ts';
+import { countMissing, nameMissing } from '../missing-groups.ts';
 import { nameGroups, nameSome } from '../name-some.ts';
 import type { RepairMap } from './repair-map.ts';
 
@@ -22,10 +23,10 @@ export function smallWarnings(learned: readonly LearnedFeature[], minGroupSize: 
   for (const [label, columns] of columnsOf) collect(labelsOf, nameSome(columns), label);
   const least = String(minGroupSize);
   return [
-    ...(idle.length > 0 ? [`Unchanged: ${nameSome(idle)}, where no two groups have at least ${least} values.`] : []),
+    ...(idle.length > 0 ? [`unchanged: ${nameSome(idle)}, where no two groups have at least ${least} values`] : []),
     ...Array.from(
       labelsOf,
-      ([columns, labels]) => `Unchanged: ${nameGroups(labels)}, with fewer than ${least} values of ${columns}.`,
+      ([columns, labels]) => `unchanged: ${nameGroups(labels)}, with fewer than ${least} values of ${columns}`,
     ),
   ];
 }
@@ -36,9 +37,17 @@ function collect(into: Map<string, string[]>, key: string, value: string): void 
   else known.push(value);
 }
 
-/** Groups that the fit did not see. */
-export function unseenNotes({ labels }: CategoricalColumn, seen: readonly string[]): string[] {
+/** Rows that cannot be repaired: of groups that the fit did not see, and of none. */
+export function unrepairedNotes(
+  groups: CategoricalColumn,
+  seen: readonly string[],
+  sensitive: readonly string[],
+): string[] {
   const known = new Set(seen);
-  const unseen = labels.filter((label) => !known.has(label));
-  return unseen.length > 0 ? [`Unchanged: ${nameGroups(unseen)}, not among those fitted.`] : [];
+  const unseen = groups.labels.filter((label) => !known.has(label));
+  const missing = countMissing(groups);
+  return [
+    ...(unseen.length > 0 ? [`unchanged: ${nameGroups(unseen)}, not among those fitted`] : []),
+    ...(missing > 0 ? [`unchanged: ${nameMissing(missing, sensitive)}`] : []),
+  ];
 }

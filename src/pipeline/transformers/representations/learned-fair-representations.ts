@@ -210,10 +210,10 @@ function warningsOf(rows: PrototypeRows, all: number, features: readonly ScaledF
   const left = all - rows.y.length;
   const constant = features.filter(({ scale }) => scale === 0).map(({ feature }) => feature);
   return [
-    ...(left > 0 ? [`${String(left)} rows without a group or a label are left out of the fit.`] : []),
-    ...(constant.length > 0 ? [`Constant: ${nameSome(constant)}; other values become that constant.`] : []),
-    ...(rows.groupCount < 2 ? ['There is one group only: nothing is held equal.'] : []),
-    ...(found.hasConverged ? [] : [`The search ended after ${String(found.iterations)} iterations, before a minimum.`]),
+    ...(left > 0 ? [`${String(left)} rows without a group or a label are left out of the fit`] : []),
+    ...(constant.length > 0 ? [`constant: ${nameSome(constant)}; other values become that constant`] : []),
+    ...(rows.groupCount < 2 ? ['there is one group only: nothing is held equal'] : []),
+    ...(found.hasConverged ? [] : [`the search ended after ${String(found.iterations)} iterations, before a minimum`]),
   ];
 }
 

@@ -69,7 +69,8 @@ function assertTwoClasses({ labels }: CategoricalColumn): void {
   if (labels.length <= 2) return;
   throw new DataValidationError(`The label column has ${String(labels.length)} values; two are needed.`, {
     context: { argument: 'label', labels: labels.slice(0, 12) },
-    suggestion: 'Name the positiveLabel; every other one then counts as negative.',
+    suggestion:
+      'Name the positiveLabel, and every other one counts as negative; a target of numbers cannot be used, only a label of two classes.',
   });
 }
 

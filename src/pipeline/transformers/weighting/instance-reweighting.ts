@@ -201,9 +201,9 @@ function nothingLeft(): DataValidationError {
 
 function fitWarnings(gap: number, { cut, limit }: MeanOne, maxWeight: number): string[] {
   return [
-    ...(gap > 1e-6 ? [`No weights give every attribute its shares: one is off by ${gap.toPrecision(3)}.`] : []),
+    ...(gap > 1e-6 ? [`no weights give every attribute its shares: one is off by ${gap.toPrecision(3)}`] : []),
     ...(cut.length > 0
-      ? [`Weights are cut at ${String(limit > maxWeight ? limit : maxWeight)}: shares are not met.`]
+      ? [`weights are cut at ${String(limit > maxWeight ? limit : maxWeight)}: shares are not met`]
       : []),
   ];
 }
@@ -224,5 +224,5 @@ function multiplyFactors(
   });
   const met = new Set(groups.codes);
   const unseen = groups.labels.filter((label, code) => met.has(code) && !factorOf.has(label));
-  return unseen.length > 0 ? [`${attribute}: ${nameGroups(unseen)} not among those fitted: weight 1.`] : [];
+  return unseen.length > 0 ? [`${attribute}: ${nameGroups(unseen)} not among those fitted: weight 1`] : [];
 }

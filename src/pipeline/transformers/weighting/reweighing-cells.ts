@@ -83,11 +83,11 @@ function weigh({ scale: by, limit }: MeanOne, ratio: number): number {
 }
 
 function noneKnown(known: readonly number[]): string[] {
-  return known.length === 0 ? ['No row has both a group and a label: every weight is 1.'] : [];
+  return known.length === 0 ? ['no row has both a group and a label: every weight is 1'] : [];
 }
 
 function cutWarning({ cut, limit }: MeanOne): string[] {
   return cut.length === 0
     ? []
-    : [`Weights of ${String(cut.length)} combinations are cut at ${String(limit)}: independence is not reached.`];
+    : [`weights of ${String(cut.length)} combinations are cut at ${String(limit)}: independence is not reached`];
 }

@@ -7,6 +7,7 @@ import { type AppliedRows, FittedTransformer } from '../fitted-transformer.ts';
 import { nameGroups } from '../name-some.ts';
 import { frozenNames, readGroups, readKnownGroups, type SensitiveColumns, sensitiveNames } from '../read-columns.ts';
 import { fromStored, readTransformerJson } from '../transformer-json.ts';
+import { assertClasses } from './assert-classes.ts';
 import { crossToCells } from './cells.ts';
 import { requireMaxWeight } from './max-weight.ts';
 import { readClasses } from './read-classes.ts';
@@ -24,7 +25,7 @@ export interface ReweighingTransformerOptions {
   readonly label?: string | undefined;
   /**
    * The label that counts as positive, all others being negative.
-   * @defaultValue none: every label is a class of its own
+   * @defaultValue none: every label is a class of its own, of numbers at most 20
    */
   readonly positiveLabel?: string | undefined;
   /**
@@ -62,7 +63,8 @@ type State = z.output<typeof STATE>;
  *
  * expected over observed frequency, from counts or, where `sampleWeight` is
  * given, from sums of weights; the result is a factor on those weights. Any
- * number of groups and labels. Without a label column groups get their
+ * number of groups and of classes; a label column of more than 20 different
+ * numbers has none, and is refused. Without a label column groups get their
  * `targets` (equal shares where left out): target over observed share.
  *
  * It constrains the rows that a learner sees: in the weighted rows all groups
@@ -118,10 +120,12 @@ export class ReweighingTransformer extends FittedTransformer<Settings, State> {
     const { sensitive, label, positiveLabel, targets, maxWeight } = this.settings;
     const groups = readKnownGroups(table, sensitive);
     const what = sensitiveNames(sensitive).join(', ');
+    const classes = label === undefined ? undefined : readClasses(table, label, positiveLabel);
+    if (label !== undefined && classes !== undefined) assertClasses(table, label, classes);
     const { cells, warnings } =
-      label === undefined
+      classes === undefined
         ? shareCells(groups, weights, { what, targets, maxWeight })
-        : independenceCells(groups, readClasses(table, label, positiveLabel), weights, maxWeight);
+        : independenceCells(groups, classes, weights, maxWeight);
     return { cells: [...cells], warnings: [...warnings] };
   }
 
@@ -153,7 +157,7 @@ function weighRows(
     if (weight === undefined) unseen.push(label === null ? group : `${group} with label ${label}`);
     return weight ?? 1;
   });
-  const notes = unseen.length > 0 ? [`${nameGroups(unseen.sort())} not among those fitted: weight 1.`] : [];
+  const notes = unseen.length > 0 ? [`${nameGroups(unseen.sort())} not among those fitted: weight 1`] : [];
   return { sampleWeight: Float64Array.from(cellOfRow, (cell) => weights[cell] as number), notes };
 }
 

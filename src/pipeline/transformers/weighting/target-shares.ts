@@ -72,7 +72,7 @@ function countRows({ codes, labels }: CategoricalColumn): Int32Array {
 
 function smallWarning(what: string, small: readonly string[], minCount: number): string[] {
   if (small.length === 0) return [];
-  return [`${what}: ${nameGroups(small)} with fewer than ${String(minCount)} rows: weight 1.`];
+  return [`${what}: ${nameGroups(small)} with fewer than ${String(minCount)} rows: weight 1`];
 }
 
 function benchmarkWarnings(
@@ -86,9 +86,9 @@ function benchmarkWarnings(
   const unnamed = occurring.filter((label) => !known.has(label));
   const sum = [...known.values()].reduce((all, share) => all + share, 0);
   return [
-    ...(absent.length > 0 ? [`${what}: ${nameGroups(absent)} of the benchmark without rows: no weight can help.`] : []),
-    ...(unnamed.length > 0 ? [`${what}: ${nameGroups(unnamed)} without a benchmark: weight 1.`] : []),
-    ...(Math.abs(sum - 1) > ROUNDED_SUM ? [`${what}: the benchmark sums to ${String(sum)}; taken in proportion.`] : []),
+    ...(absent.length > 0 ? [`${what}: ${nameGroups(absent)} of the benchmark without rows: no weight can help`] : []),
+    ...(unnamed.length > 0 ? [`${what}: ${nameGroups(unnamed)} without a benchmark: weight 1`] : []),
+    ...(Math.abs(sum - 1) > ROUNDED_SUM ? [`${what}: the benchmark sums to ${String(sum)}; taken in proportion`] : []),
   ];
 }
 

@@ -1,0 +1,30 @@
+import { expect } from 'chai';
+
+import { asOneLine, textTable, withoutControls } from '../../src/cli/output.ts';
+
+describe('text of data on a terminal', () => {
+  const steering: readonly (readonly [title: string, text: string, shown: string])[] = [
+    ['escapes', 'a\u001b[2Jb', 'a\ufffd[2Jb'],
+    ['controls beyond ASCII', 'a\u009bb', 'a\ufffdb'],
+    ['a return to the start of the line', 'a\rb', 'a\ufffdb'],
+    ...['\u200e', '\u200f', '\u202a', '\u202b', '\u202c', '\u202d', '\u202e', '\u2066', '\u2067', '\u2068', '\u2069'].map(
+      (control) => [`U+${control.codePointAt(0)?.toString(16) ?? ''}`, `a${control}b`, 'a\ufffdb'] as const,
+    ),
+    ['what steers nothing', 'é ä 中\tא ש ع\n\u200d\u2010\u2065\u206a', 'é ä 中\tא ש ع\n\u200d\u2010\u2065\u206a'],
+  ]; // prettier-ignore
+  for (const [title, text, shown] of steering) {
+    it(`is without what would steer it: ${title}`, () => {
+      expect(withoutControls(text)).to.equal(shown);
+    });
+  }
+
+  for (const newline of ['\n', '\r\n', '\r', '\u2028', '\u2029', '\u0085', '\v', '\f']) {
+    it(`stays on one line: ${JSON.stringify(newline)}`, () => {
+      expect(asOneLine(`a${newline}b${newline}${newline}c`)).to.equal('a⏎b⏎⏎c');
+    });
+  }
+
+  it('keeps the rows and widths of a table, in its header and its cells', () => {
+    expect(textTable(['a\nb', 'n'], [['x\r\ny', '1'], ['w', '22']]).split('\n')).to.deep.equal(['a⏎b   n', '───  ──', 'x⏎y   1', 'w    22']); // prettier-ignore
+  });
+});

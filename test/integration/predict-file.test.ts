@@ -1,0 +1,105 @@
+import path from 'node:path';
+
+import { expect } from 'chai';
+
+import { executeWorkflow, type WorkflowOptions } from '../../src/integration/index.ts';
+import { predictWithSavedModel } from '../../src/integration/predict-file.ts';
+import { sampleData, writeCsv } from '../../src/io/index.ts';
+import type { PipelineConfigInput } from '../../src/pipeline/index.ts';
+import { Table } from '../../src/table/index.ts';
+import { useTemporaryFolder } from '../helpers/run-cli.ts';
+
+const WAGES = sampleData('cps-wages');
+
+const REPAIRED = ['education', 'experience'];
+
+/** Steps that change values, and one that fits of itself with a warning. */
+const STEPS = {
+  repair: { name: 'repair', transformer: 'DisparateImpactRemover', params: { features: REPAIRED } },
+  remove: { name: 'remove', transformer: 'CorrelationRemover', params: { sensitive: 'race', features: REPAIRED } },
+  few: {
+    name: 'few',
+    transformer: 'DisparateImpactRemover',
+    params: { sensitive: 'race', features: REPAIRED, min_group_size: 30 },
+  },
+} as const;
+
+/** The wages with other values of some columns in the first rows. */
+function withFirst(values: Readonly<Record<string, readonly (string | null)[]>>): Table {
+  const columns = WAGES.toColumns();
+  return Table.from(
+    Object.fromEntries(
+      Object.entries(columns).map(([name, all]) => {
+        const first = values[name] ?? [];
+        return [name, [...first, ...Array.from(all).slice(first.length)] as (string | number | null)[]];
+      }),
+    ),
+  );
+}
+
+describe('predictWithSavedModel', () => {
+  const temporary = useTemporaryFolder();
+  const at = (name: string): string => path.join(temporary(), name);
+
+  const configOf = (steps: readonly (keyof typeof STEPS)[]): PipelineConfigInput => ({
+    sensitive: ['gender'],
+    features: ['education', 'experience', 'union'],
+    pipeline: steps.map((step) => STEPS[step]),
+    training: { method: 'reductions', targetColumn: 'wage_above_median', params: { eps: 0.02, T: 5 } },
+    fairnessMetric: 'demographic_parity_difference',
+  });
+
+  /** What is said of rows by the model that a workflow of some steps saved. */
+  const warningsOf = async (saved: string, rows: Table): Promise<readonly string[]> => {
+    await writeCsv(at('rows.csv'), rows);
+    const { predicted } = await predictWithSavedModel(path.join(at(saved), 'model'), at('rows.csv'));
+    expect(Object.isFrozen(predicted)).to.equal(true);
+    expect(Object.isFrozen(predicted.warnings)).to.equal(true);
+    expect(predicted.table.rowCount).to.equal(rows.rowCount);
+    return predicted.warnings;
+  };
+
+  before(async () => {
+    const run = (name: string, steps: readonly (keyof typeof STEPS)[], options: WorkflowOptions = {}) =>
+      executeWorkflow(configOf(steps), WAGES, { backend: 'wasm', outputDir: at(name), ...options });
+    await run('one', ['repair']);
+    const { warnings } = await run('three', ['repair', 'few', 'remove']);
+    expect(warnings.join(), 'a warning of the fit').to.match(/few: unchanged: .*with fewer than 30 values/);
+  });
+
+  const UNKNOWN = `unchanged: the group 'unknown', not among those fitted`;
+  const ROWS = [
+    { title: 'the training rows', saved: 'one', rows: WAGES, expected: [] },
+    { title: 'the training rows, after a fit with warnings', saved: 'three', rows: WAGES, expected: [] },
+    {
+      title: 'an unknown group',
+      saved: 'one',
+      rows: withFirst({ gender: ['unknown', 'unknown'] }),
+      expected: [`repair: ${UNKNOWN}`],
+    },
+    {
+      title: 'rows without a group',
+      saved: 'one',
+      rows: withFirst({ gender: [null, null, null] }),
+      expected: [`repair: unchanged: 3 rows without a value of 'gender'`],
+    },
+    {
+      title: 'both, in several steps',
+      saved: 'three',
+      rows: withFirst({ gender: ['unknown', null], race: ['unknown', null, null] }),
+      expected: [
+        `repair: ${UNKNOWN}`,
+        `repair: unchanged: 1 row without a value of 'gender'`,
+        `few: ${UNKNOWN}`,
+        `few: unchanged: 2 rows without a value of 'race'`,
+        `remove: race: the group 'unknown' not among those fitted: nothing is taken out`,
+        `remove: 2 rows without a value of 'race': it takes nothing out`,
+      ],
+    },
+  ];
+  for (const { title, saved, rows, expected } of ROWS) {
+    it(`passes on what the steps of the model's pipeline say of these rows: ${title}`, async () => {
+      expect(await warningsOf(saved, rows)).to.deep.equal(expected);
+    });
+  }
+});
