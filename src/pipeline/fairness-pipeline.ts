@@ -66,7 +66,7 @@ export class FairnessPipeline {
     return this.#weightScale !== undefined;
   }
 
-  /** What a reader should know of the fit, each with its step. */
+  /** What a reader should know of the fit, and of the rows last transformed, each with its step. */
   get warnings(): readonly string[] {
     return this.steps.flatMap(({ name, transformer }) => transformer.warnings.map((text) => `${name}: ${text}`));
   }

@@ -11,7 +11,7 @@ export interface StepRecord {
   readonly columnsChanged: readonly string[];
   /** Whether the step gave rows weights. */
   readonly weighs: boolean;
-  /** What a reader should know of the step's fit. */
+  /** What a reader should know of the step: of its fit, and of the rows that it was just applied to. */
   readonly warnings: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { expect } from 'chai';
@@ -123,4 +123,44 @@ describe('evenhand predict', () => {
     expect(code).to.equal(2);
     expect(stderr).to.match(/a part of the path is a file/);
   });
+
+  it('writes in the form that the extension names, and CSV where there is none', async () => {
+    const rows = async (name: string): Promise<unknown> => {
+      await run('predict', '--model', at('reductions'), '--csv', at('wages.csv'), '--out-csv', at(name));
+      return (await loadData(at(name))).toColumns();
+    };
+    const csv = await rows('form.csv');
+    for (const name of ['form.parquet', 'form.tsv', 'form.TSV', 'form']) expect(await rows(name)).to.deep.equal(csv);
+    expect(readFileSync(at('form.parquet'), 'latin1').slice(0, 4)).to.equal('PAR1');
+    expect(readFileSync(at('form.tsv'), 'utf8').split('\n')[0]).to.match(/\tscore\tprediction$/);
+    expect(readFileSync(at('form'), 'utf8')).to.equal(readFileSync(at('form.csv'), 'utf8'));
+    const device = ['--csv', at('wages.csv'), '--out-csv', '/dev/stdout', '--quiet'];
+    expect(await run('predict', '--model', at('reductions'), ...device)).to.include(readFileSync(at('form.csv'), 'utf8'));
+  });
+
+  for (const name of ['out.json', 'out.csv.gz', 'out.xlsx', 'out.']) {
+    it(`refuses to write ${name}, before the work`, async () => {
+      const args = ['--model', at('nowhere'), '--csv', at('wages.csv'), '--out-csv', at(name)];
+      const { code, stderr } = await runCli(['predict', ...args]);
+      expect(stderr).to.match(/^error: --out-csv must end in \.csv, \.tsv or \.parquet\. Got '.*out\..*' instead\. .*\n$/);
+      expect([code, existsSync(at(name))]).to.deep.equal([2, false]);
+    });
+  }
+
+  for (const [title, csv, out] of [
+    ['the same name', 'wages.csv', 'wages.csv'],
+    ['another spelling of it', 'wages.csv', './wages.csv'],
+    ['a link to it', 'wages.csv', 'output-link.csv'],
+    ['what it is a link to', 'output-link.csv', 'wages.csv'],
+  ] as const) {
+    it(`does not write over the rows that it reads: ${title}`, async () => {
+      if (!existsSync(at('output-link.csv'))) symlinkSync('wages.csv', at('output-link.csv'));
+      const before = readFileSync(at('wages.csv'), 'utf8');
+      const args = ['--model', 'reductions', '--csv', csv, '--out-csv', out];
+      const { code, stdout, stderr } = await runCli(['predict', ...args], { cwd: folder() });
+      expect(stderr).to.equal(`error: The output '${out}' would replace the input '${csv}'. Name another place for the output.\n`); // prettier-ignore
+      expect([code, stdout]).to.deep.equal([2, '']);
+      expect(readFileSync(at('wages.csv'), 'utf8')).to.equal(before);
+    });
+  }
 });

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { expect } from 'chai';
@@ -89,14 +89,80 @@ describe('evenhand run-pipeline', () => {
     }
   });
 
-  it('says that tracking failed, and still ends with the verdict', async () => {
-    const { code, stdout, stderr } = await runCli(
-      ['run-pipeline', '--config', 'config.yml', '--csv', 'wages.csv', '--mlflow-experiment', 'wages'],
-      { cwd: folder(), env: { MLFLOW_TRACKING_URI: 'http://127.0.0.1:9' } },
-    );
-    expect(code).to.equal(0);
-    expect(stdout).to.match(/^PASS/m);
-    expect(stderr).to.match(/Tracking failed/);
+  it('says once that tracking failed, and still ends with the verdict', async () => {
+    const settings: readonly Record<string, string>[] = [
+      {},
+      { EVENHAND_LOG_LEVEL: 'error' },
+      { EVENHAND_LOG_FILE: inFolder('run.log') },
+    ];
+    for (const [place, setting] of settings.entries()) {
+      const { code, stdout, stderr } = await runCli(
+        ['run-pipeline', '--config', 'config.yml', '--csv', 'wages.csv', '--mlflow-experiment', 'wages'],
+        { cwd: folder(), env: { MLFLOW_TRACKING_URI: 'http://127.0.0.1:9', ...setting } },
+      );
+      expect(code).to.equal(0);
+      expect(stdout).to.match(/^PASS/m);
+      expect(stderr.match(/tracking/gi), stderr).to.have.length(1);
+      expect(stderr).to.match(
+        place === 0 ? /WARN tracking on MLflow did not work: / : /^Tracking failed, the run is not logged: /m,
+      );
+    }
+    expect(readFileSync(inFolder('run.log'), 'utf8')).to.match(/WARN tracking on MLflow did not work: /);
+  });
+
+  it('says that report_out is for another command, unless it is to be quiet', async () => {
+    writeFileSync(inFolder('reporting.yml'), `${CONFIG}report_out: found.md\n`);
+    const args = ['run-pipeline', '--config', 'reporting.yml', '--csv', 'wages.csv'];
+    for (const [more, told] of [[[], 'report_out is written by evenhand pipeline only\n'], [['--quiet'], '']] as const) {
+      const { code, stderr } = await runCli([...args, ...more], { cwd: folder() });
+      expect([code, stderr]).to.deep.equal([0, told]);
+    }
+    expect(existsSync(inFolder('found.md'))).to.equal(false);
+  });
+
+  const overwrites: readonly (readonly [title: string, outputDir: string, csv: string, config: string])[] = [
+    ['the folder that holds the rows', 'earlier', 'earlier/transformed_data.parquet', 'config.yml'],
+    ['the same by way of a link', 'linked', 'earlier/transformed_data.parquet', 'config.yml'],
+    ['the folder that holds the configuration', 'earlier/model/..', 'wages.csv', 'earlier/model/config.yml'],
+    ['the rows themselves', './wages.csv', 'wages.csv', 'config.yml'],
+    ['the configuration itself', 'config.yml', 'wages.csv', './config.yml'],
+    ['the working folder', '.', 'wages.csv', 'config.yml'],
+  ];
+  for (const [title, outputDir, csv, config] of overwrites) {
+    it(`does not replace what it reads: ${title}`, async () => {
+      if (!existsSync(inFolder('earlier'))) {
+        await run('--quiet', '--output-dir', 'earlier');
+        symlinkSync('earlier', inFolder('linked'));
+      }
+      if (config.startsWith('earlier')) writeFileSync(inFolder(config), CONFIG);
+      const { code, stdout, stderr } = await runCli(
+        ['run-pipeline', '--config', config, '--csv', csv, '--output-dir', outputDir],
+        { cwd: folder() },
+      );
+      const input = title.includes('configuration') ? config : csv;
+      expect(stderr).to.equal(`error: The output '${outputDir}' would replace the input '${input}'. Name another place for the output.\n`); // prettier-ignore
+      expect([code, stdout]).to.deep.equal([2, '']);
+      expect(existsSync(inFolder(input))).to.equal(true);
+    });
+  }
+
+  it('shows groups and columns whose names hold newlines on lines of their own', async () => {
+    const [header = '', ...lines] = readFileSync(inFolder('wages.csv'), 'utf8').trim().split('\n');
+    writeFileSync(inFolder('odd.csv'), `${header.replace('gender', '"gen\nd\u202eer"')}\n${lines.join('\n')}\n`);
+    writeFileSync(inFolder('odd.yml'), CONFIG.replace('[gender]', '["gen\\nd\\u202eer"]').replace('name: weigh', 'name: "we\\nigh"')); // prettier-ignore
+    const { code, stdout, stderr } = await runCli(['run-pipeline', '--config', 'odd.yml', '--csv', 'odd.csv'], {
+      cwd: folder(),
+    });
+    expect(code, stderr).to.equal(0);
+    expect(stdout).to.match(/^Predicting .*, by 'gen⏎d\ufffder': 427 rows/m);
+    expect(stdout).to.match(/^Pipeline: we⏎igh\./m);
+    expect(stdout).to.match(/^demographic_parity_difference +gen⏎d\ufffder +0\.\d{4}/m);
+    expect(stdout).to.match(/ Judged by 'gen⏎d\ufffder'\.$/m);
+    expect(stdout).not.to.match(/^(d|igh)/m);
+  });
+
+  it('--help tells the exit codes', async () => {
+    expect((await runCli(['run-pipeline', '--help'])).stdout).to.match(/Exit code\s+0.*1.*2.*3 where a\s+step\s.*fails/s);
   });
 
   it('without a training section is an error that names the command for that', async () => {
