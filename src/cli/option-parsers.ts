@@ -29,10 +29,16 @@ export function parseNames(text: string): string[] {
 export function requireOptions(options: object, fields: readonly string[]): void {
   const missing = fields.filter((field) => !(field in options)).map(flagName);
   if (missing.length === 0) return;
-  throw new ConfigValidationError(`Missing: ${missing.join(' and ')}.`, {
+  throw new ConfigValidationError(`Missing: ${joinNames(missing)}.`, {
     context: { missing },
     suggestion: 'See the examples under --help.',
   });
+}
+
+/** a, b and c */
+function joinNames(names: readonly string[]): string {
+  const others = names.slice(0, -1).join(', ');
+  return `${others === '' ? '' : `${others} and `}${names.at(-1) ?? ''}`;
 }
 
 /** An option in the form that the user typed it: minGroupSize is --min-group-size. */

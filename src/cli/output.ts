@@ -23,10 +23,24 @@ export async function prepareLogs({ quiet, verbose }: OutputOptions): Promise<vo
   else if (quiet === true || !process.stdout.isTTY) setLogLevel('warn');
 }
 
+/** Controls, and what turns the direction of the text after it. */
+// eslint-disable-next-line no-control-regex -- these are the characters meant
+const STEERING = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+
 /** Text from data or users without the characters that would steer the terminal. */
 export function withoutControls(text: string): string {
-  // eslint-disable-next-line no-control-regex -- these are the characters meant
-  return text.replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '\ufffd');
+  return text.replaceAll(STEERING, '\ufffd');
+}
+
+/** A result as lines of JSON in which those characters are written as escapes, so that the data stay what they are. */
+export function jsonText(value: unknown): string {
+  const escape = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return `${JSON.stringify(value, undefined, 2).replaceAll(STEERING, escape)}\n`;
+}
+
+/** A name or sentence from data on one line, so that it breaks no other. */
+export function asOneLine(text: string): string {
+  return text.replaceAll(/\r\n|[\n\v\f\r\u0085\u2028\u2029]/g, '⏎');
 }
 
 /** Prints a line of the result. */
@@ -36,14 +50,26 @@ export function print(text: string): void {
 
 /** Prints a remark beside the result, unless the user wants quiet. */
 export function remark(text: string, { quiet }: OutputOptions): void {
-  if (quiet !== true) process.stderr.write(`${text}\n`);
+  if (quiet !== true) warn(text);
+}
+
+/** Prints a line beside the result that must be seen. */
+export function warn(text: string): void {
+  process.stderr.write(`${withoutControls(asOneLine(text))}\n`);
+}
+
+/** Whether warnings of the log show on stderr, so that a command need not repeat them. */
+export async function showsLoggedWarnings(): Promise<boolean> {
+  const { getLogger } = await import('../internal/logger.ts');
+  return (process.env['EVENHAND_LOG_FILE'] ?? '') === '' && getLogger().isLevelEnabled('warn');
 }
 
 /** A table for the terminal: columns of numbers to the right, others to the left. */
 export function textTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
-  const all = [header, ...rows];
+  const all = [header, ...rows].map((row) => row.map(asOneLine));
   const widths = header.map((_, column) => Math.max(...all.map((row) => (row[column] ?? '').length)));
-  const isNumeric = header.map((_, column) => rows.every((row) => /^[-\d.,%[\] ]*$/.test(row[column] ?? '')));
+  const [names = [], ...cells] = all;
+  const isNumeric = header.map((_, column) => cells.every((row) => /^[-\d.,%[\] ]*$/.test(row[column] ?? '')));
   const line = (row: readonly string[]): string =>
     widths
       .map((width, column) => {
@@ -56,5 +82,5 @@ export function textTable(header: readonly string[], rows: readonly (readonly st
     .map((width) => '─'.repeat(width))
     .join('  ')
     .trimEnd();
-  return [line(header), rule, ...rows.map(line)].join('\n');
+  return [line(names), rule, ...cells.map(line)].join('\n');
 }

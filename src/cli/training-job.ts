@@ -6,7 +6,7 @@ import type { TrainingJobResult } from '../training/jobs/job-result.ts';
 import { change, count, number, range } from './number-text.ts';
 import { parseNames, parseNumber, requireOptions } from './option-parsers.ts';
 import { type OutputOptions, prepareLogs, print, remark, textTable } from './output.ts';
-import { assertApart } from './output-places.ts';
+import { assertApart, assertInputsKept } from './output-places.ts';
 
 /** Options that every command which trains on a table has. */
 export interface TrainingJobCommandOptions extends OutputOptions {
@@ -94,9 +94,11 @@ export async function loadSource(options: TrainingJobCommandOptions): Promise<Tr
 }
 
 /** Checked before the training, so that its result is not lost to a bad path. */
-async function assertOutputs({ outJson, saveModel }: TrainingJobCommandOptions): Promise<void> {
+async function assertOutputs({ csv, testCsv, outJson, saveModel }: TrainingJobCommandOptions): Promise<void> {
   const { assertFileWritable } = await import('../io/atomic-write.ts');
-  assertApart([outJson, saveModel].filter((path) => path !== undefined));
+  const outputs = [outJson, saveModel].filter((path) => path !== undefined);
+  assertApart(outputs);
+  assertInputsKept(outputs, [csv, testCsv]);
   if (outJson !== undefined) await assertFileWritable(outJson);
 }
 

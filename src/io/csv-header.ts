@@ -42,6 +42,18 @@ export async function assertWholeGzip(path: string): Promise<void> {
   await pipeline(createReadStream(path), createGunzip(), discard);
 }
 
+/** The first bytes of the text, at most as many as are asked for. */
+export async function readStart(path: string, gzipped: boolean, most: number): Promise<Uint8Array> {
+  const file = createReadStream(path, { highWaterMark: 16 * 1024 });
+  const stream: AsyncIterable<Buffer> = gzipped ? file.pipe(createGunzip()) : file;
+  try {
+    for await (const bytes of stream) return bytes.subarray(0, most);
+  } finally {
+    file.destroy();
+  }
+  return new Uint8Array();
+}
+
 async function readFirstLine(path: string, gzipped: boolean): Promise<string> {
   const file = createReadStream(path, { highWaterMark: 16 * 1024 });
   const stream: AsyncIterable<Buffer> = gzipped ? file.pipe(createGunzip()) : file;

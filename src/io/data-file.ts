@@ -2,8 +2,9 @@ import { open, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 
 import { FairnessToolkitError } from '../exceptions/index.ts';
+import { findEncodingFault, START_BYTES } from './csv-encoding.ts';
 import { cannotRead, explainCsv } from './csv-faults.ts';
-import { assertWholeGzip, readCsvHeader } from './csv-header.ts';
+import { assertWholeGzip, readCsvHeader, readStart } from './csv-header.ts';
 import { describe, type Relation, repeatedNames } from './relation.ts';
 import { quoteLiteral } from './sql.ts';
 import type { SqlSession } from './sql-engine.ts';
@@ -64,6 +65,8 @@ async function openCsv(session: SqlSession, path: string, gzipped: boolean): Pro
       throw cannotRead(path, 'its compressed content is damaged or cut off', 'Compress or export it again.', cause);
     });
   }
+  const fault = findEncodingFault(await readStart(path, gzipped, START_BYTES));
+  if (fault !== undefined) throw cannotRead(path, fault.reason, fault.suggestion);
   const header = await readCsvHeader(path, gzipped);
   if (header.names.every((name) => name.trim() === '')) {
     throw cannotRead(path, 'its first line is blank', 'Begin the file with a line of column names.');

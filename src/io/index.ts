@@ -6,4 +6,4 @@ export type { RowsOptions, SqlEngine, SqlSession } from './sql-engine.ts';
 export type { QuerySource, SqlSource } from './sql-source.ts';
 export { writeCsv } from './write-csv.ts';
 export { writeParquet } from './write-parquet.ts';
-export { tableFormat, writeTable } from './write-table.ts';
+export { type TableFormat, tableFormat, writeTable } from './write-table.ts';

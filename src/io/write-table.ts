@@ -2,35 +2,45 @@ import path from 'node:path';
 
 import { ValueError } from '../exceptions/index.ts';
 import type { Table } from '../table/index.ts';
-import type { DataFormat } from './data-file.ts';
-import { writeCsv } from './write-csv.ts';
+import { writeCsv, writeTsv } from './write-csv.ts';
 import { writeParquet } from './write-parquet.ts';
 
+/** The forms in which a table can be written. */
+export type TableFormat = 'csv' | 'tsv' | 'parquet';
+
 /** How a table is written in each form. */
-const WRITERS: Readonly<Record<DataFormat, (target: string, table: Table) => Promise<void>>> = {
+const WRITERS: Readonly<Record<TableFormat, (target: string, table: Table) => Promise<void>>> = {
   csv: writeCsv,
+  tsv: writeTsv,
   parquet: writeParquet,
 };
 
+/** The extensions of those forms, as a sentence names them. */
+export const TABLE_EXTENSIONS = '.csv, .tsv or .parquet';
+
 /**
- * The form that a path's extension names: `.csv` or `.parquet`, in upper or lower case.
+ * The form that a path's extension names: `.csv`, `.tsv` or `.parquet`, in upper or lower case.
  * @throws {ValueError} for another extension
  */
-export function tableFormat(target: string): DataFormat {
-  const extension = path.extname(target).toLowerCase();
-  const known = Object.keys(WRITERS) as DataFormat[];
-  const format = known.find((name) => extension === `.${name}`);
+export function tableFormat(target: string): TableFormat {
+  const format = findTableFormat(target);
   if (format !== undefined) return format;
-  const required = known.map((name) => `.${name}`).join(' or ');
-  throw new ValueError(`The path parameter must end in ${required}. Got '${target}' instead.`, {
+  throw new ValueError(`The path parameter must end in ${TABLE_EXTENSIONS}. Got '${target}' instead.`, {
     context: { parameter: 'path', value: target },
     suggestion: 'The extension names the form of the file.',
   });
 }
 
+/** The same, or undefined for another extension. */
+export function findTableFormat(target: string): TableFormat | undefined {
+  const extension = path.extname(target).toLowerCase();
+  return (Object.keys(WRITERS) as TableFormat[]).find((name) => extension === `.${name}`);
+}
+
 /**
- * Writes a table in the form that the path's extension names: `.csv` or
- * `.parquet`, in upper or lower case. The file is whole or not there.
+ * Writes a table in the form that the path's extension names: `.csv` and `.tsv`
+ * (RFC 4180, with commas or tabs) or `.parquet`, in upper or lower case. The
+ * file is whole or not there.
  * @throws {ValueError} for another extension
  * @throws {DataValidationError} for names that the form cannot hold, and where the place cannot be written
  * @throws {DependencyError} for Parquet, where DuckDB's binary is not installed
@@ -48,5 +58,10 @@ export function tableFormat(target: string): DataFormat {
  * ```
  */
 export async function writeTable(target: string, table: Table): Promise<void> {
-  await WRITERS[tableFormat(target)](target, table);
+  await writeTableAs(target, table, tableFormat(target));
+}
+
+/** Writes a table in a form, whatever the path's extension. */
+export async function writeTableAs(target: string, table: Table, format: TableFormat): Promise<void> {
+  await WRITERS[format](target, table);
 }

@@ -25,10 +25,14 @@ import type { StepDefaults } from './transformers/transformer.ts';
  * ```
  */
 export function buildPipeline(config: PipelineConfigInput): FairnessPipeline {
-  const parsed = parsePipelineConfig(config);
-  const defaults = stepDefaults(parsed);
+  return assemblePipeline(parsePipelineConfig(config));
+}
+
+/** {@link buildPipeline} of a configuration that was parsed; its features may be names that data have and no file may. */
+export function assemblePipeline(config: PipelineConfig): FairnessPipeline {
+  const defaults = stepDefaults(config);
   return new FairnessPipeline(
-    parsed.pipeline.map(({ name, transformer, params }) => ({
+    config.pipeline.map(({ name, transformer, params }) => ({
       name,
       transformer: createTransformer(transformer, params, defaults),
     })),

@@ -1,8 +1,10 @@
-import { readFile } from 'node:fs/promises';
-
 import { DataValidationError } from '../exceptions/index.ts';
 import { writeFileAtomic } from '../io/atomic-write.ts';
+import { readTextFile } from '../io/read-text-file.ts';
 import { FairnessPipeline } from './fairness-pipeline.ts';
+
+/** A text cannot be much longer; what pipelines learn is far from it. */
+const LARGEST_BYTES = 2 ** 28;
 
 /**
  * Saves a pipeline with what it learned, as JSON.
@@ -17,20 +19,36 @@ export async function savePipeline(pipeline: FairnessPipeline, path: string): Pr
  * @throws {DataValidationError} for a file that cannot be read, or holds anything else
  */
 export async function loadPipeline(path: string): Promise<FairnessPipeline> {
-  const text = await readFile(path, 'utf8').catch((cause: unknown) => {
-    throw badFile(path, 'it cannot be read', cause);
-  });
+  const read = await readTextFile(path, LARGEST_BYTES);
+  if (read.text === null) throw badFile(path, read.problem, read.cause);
+  const json = parseJson(read.text, path);
   try {
-    return FairnessPipeline.fromJSON(JSON.parse(text));
+    return FairnessPipeline.fromJSON(json);
   } catch (cause) {
-    throw badFile(path, cause instanceof Error ? cause.message : String(cause), cause);
+    throw badFile(path, reasonOf(cause), cause);
   }
 }
 
+function parseJson(text: string, path: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw badFile(path, 'it is no JSON, or not all of it', cause);
+  }
+}
+
+/** What is wrong with the content, as the end of a sentence. */
+function reasonOf(cause: unknown): string {
+  const problem = cause instanceof DataValidationError ? cause.context['problem'] : undefined;
+  if (typeof problem === 'string') return problem;
+  const message = (cause instanceof Error ? cause.message : String(cause)).replaceAll(/\s+/g, ' ').trim();
+  return `${message.charAt(0).toLowerCase()}${message.slice(1)}`.replace(/\.$/, '');
+}
+
 function badFile(path: string, reason: string, cause: unknown): DataValidationError {
-  return new DataValidationError(`'${path}' holds no pipeline: ${reason}`, {
+  return new DataValidationError(`'${path}' holds no pipeline: ${reason}.`, {
     context: { path },
-    suggestion: 'Name a file that savePipeline, or a workflow, wrote.',
+    suggestion: 'Name a file that --save-pipeline (savePipeline) wrote.',
     cause,
   });
 }

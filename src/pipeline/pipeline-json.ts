@@ -2,11 +2,12 @@ import { z } from 'zod';
 
 import { DataValidationError } from '../exceptions/index.ts';
 import { TRANSFORMER_KINDS } from '../schemas/pipeline/transformer-params.ts';
+import { describeValue } from './config/fault-places.ts';
+import { valueAt } from './config/path-fault.ts';
 
 /** Whole, whatever its keys: a schema of records would drop `__proto__`, which may be a label. */
 const record = z.custom<Readonly<Record<string, unknown>>>(
   (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
-  'should be an object',
 );
 
 const pipelineSchema = z.object({
@@ -23,14 +24,46 @@ const pipelineSchema = z.object({
 /** A pipeline as plain data. */
 export type PipelineJson = Readonly<z.infer<typeof pipelineSchema>>;
 
-/** @throws {DataValidationError} for anything but what a pipeline's `toJSON` gives */
+/** @throws {DataValidationError} for anything but what a pipeline's `toJSON` gives; `context.problem` says why without the rest */
 export function readPipelineJson(json: unknown): PipelineJson {
   const parsed = pipelineSchema.safeParse(json);
   if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  throw new DataValidationError(`This is no saved pipeline: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}.`, {
-    context: { issues: parsed.error.issues },
+  const problem = parsed.error.issues
+    .slice(0, 1)
+    .map((issue) => describeIssue(issue, json))
+    .join('');
+  throw new DataValidationError(`This is no saved pipeline: ${problem}.`, {
+    context: { problem, issues: parsed.error.issues },
     suggestion: 'Give what toJSON of a pipeline gave.',
     cause: parsed.error,
   });
 }
+
+/** Which part, what it must be, and what is there. */
+function describeIssue(issue: z.core.$ZodIssue, json: unknown): string {
+  const path = issue.path.map((part) => (typeof part === 'number' ? part : String(part)));
+  const part = path.length === 0 ? 'it' : path.join('.');
+  return `${part} must be ${requirementOf(issue)}; got ${describeValue(valueAt(json, path))}`;
+}
+
+function requirementOf(issue: z.core.$ZodIssue): string {
+  switch (issue.code) {
+    case 'invalid_value': {
+      const names = issue.values.map(String);
+      return names.length === 1 ? `'${names.join('')}'` : `one of ${names.join(', ')}`;
+    }
+    case 'too_small':
+      return issue.origin === 'string' ? 'a text that is not empty' : `above ${String(issue.minimum)}`;
+    case 'invalid_type':
+      return KINDS[issue.expected] ?? 'something else';
+    default:
+      return 'a mapping';
+  }
+}
+
+const KINDS: Readonly<Partial<Record<string, string>>> = {
+  array: 'a list',
+  number: 'a number',
+  object: 'a mapping',
+  string: 'a text',
+};

@@ -2,7 +2,7 @@ import type { OnProgress } from '../internal/progress.ts';
 import { Table, type TableSource } from '../table/index.ts';
 import { applyPipeline } from './apply-pipeline.ts';
 import { assertConfigColumns } from './assert-config-columns.ts';
-import { buildPipeline } from './build-pipeline.ts';
+import { assemblePipeline } from './build-pipeline.ts';
 import { parsePipelineConfig } from './config/parse-pipeline-config.ts';
 import type { PipelineConfigInput } from './config/pipeline-config-input.ts';
 import type { DetectorReport } from './detectors/detector-report.ts';
@@ -62,7 +62,7 @@ export async function runPipeline(
 ): Promise<PipelineRun> {
   const { signal, onProgress } = options;
   const parsed = parsePipelineConfig(config);
-  const pipeline = options.pipeline ?? buildPipeline(parsed);
+  const pipeline = options.pipeline ?? assemblePipeline(parsed);
   const table = Table.from(data);
   assertConfigColumns(parsed, table);
   const report = options.detectors === false ? null : await runDetectors(table, parsed, { onProgress, signal });

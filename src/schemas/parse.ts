@@ -34,7 +34,12 @@ function describeIssue(issue: z.core.$ZodIssue, value: unknown, nameOf: (field: 
   );
   return required === undefined
     ? `${nameOf(String(field))}: ${issue.message}.`
-    : `${nameOf(String(field))} must be ${required}; got ${JSON.stringify(given)}.`;
+    : `${nameOf(String(field))} must be ${required}; got ${describeGiven(given)}.`;
+}
+
+function describeGiven(given: unknown): string {
+  if (given === undefined) return 'nothing';
+  return typeof given === 'string' ? `'${given}'` : JSON.stringify(given);
 }
 
 function requirementOf(issue: z.core.$ZodIssue): string | undefined {

@@ -33,10 +33,13 @@ describe('evenhand config check', () => {
   });
 
   it('says so where a configuration only prepares data, and where the gate is a ratio', async () => {
-    const text = 'sensitive: [a, b]\nintersections: [[a, b]]\nfairness_metric: demographic_parity_ratio\nvalidation_threshold: 0.8\n';
+    const text =
+      'sensitive: [a, b]\nintersections: [[a, b]]\nfairness_metric: demographic_parity_ratio\nvalidation_threshold: 0.8\n';
     const { stdout } = await check('--config', write('few.yml', text));
     expect(stdout).to.include('Sensitive: a, b; crossed: a and b.\n');
-    expect(stdout).to.include('Steps: none.\nTraining: none, data are prepared only.\nGate: demographic_parity_ratio at least 0.8.\n');
+    expect(stdout).to.include(
+      'Steps: none.\nTraining: none, data are prepared only.\nGate: demographic_parity_ratio at least 0.8.\n',
+    );
   });
 
   it('prints every fault with its place, and exits 2', async () => {
@@ -93,6 +96,21 @@ describe('evenhand config check', () => {
     expect(code).to.equal(2);
   });
 
+  it('tells each fault once, in the order of the text, though each profile is read with it', async () => {
+    const text =
+      'sensitive: [sex]\nprofiles:\n  dev: { <<: { alpha: 0.1 } }\n  prod: { alhpa: 1, colour: red }\n  test: { alpha: 2 }\nalpha: 3\n';
+    const { stdout } = await check('--config', write('once.yml', text));
+    expect(stdout.split('\n').map((line) => line.split('. ')[0])).to.deep.equal([
+      'once.yml:3:10: profiles.dev: merge keys (<<) are not supported',
+      "once.yml:4:11: profiles.prod: unknown key 'alhpa'",
+      "once.yml:4:21: profiles.prod: unknown key 'colour'",
+      'once.yml:5:18: alpha: must be a number above 0 and below 1; got 2',
+      'once.yml:6:8: alpha: must be a number above 0 and below 1; got 3',
+      '5 faults.',
+      '',
+    ]);
+  });
+
   it('checks the profile that is chosen', async () => {
     const file = write('profiles.yml', PROFILES);
     const { code, stdout } = await check('--config', file, '--profile', 'dev');
@@ -136,7 +154,15 @@ describe('evenhand config check', () => {
     ]);
     expect(code).to.equal(0);
     const chosen = await check('--config', 'each.yml', '--profile', 'dev');
-    expect(chosen.stdout).to.match(/ with the profile dev\.\n/).and.not.match(/^Profile /m);
+    expect(chosen.stdout)
+      .to.match(/ with the profile dev\.\n/)
+      .and.not.match(/^Profile /m);
+  });
+
+  it('keeps a line for each part, whatever names hold', async () => {
+    const text = 'sensitive: ["se\\nx"]\nsteps: [{ kind: ProxyDropper, name: "a\\u202eb" }]\n';
+    const { stdout } = await check('--config', write('odd.yml', text));
+    expect(stdout).to.include('\nSensitive: se\\nx.\n').and.include('\nStep 1: a\\u202eb: ProxyDropper.\n');
   });
 
   it('finds the file by itself', async () => {

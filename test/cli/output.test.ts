@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 
-import { asOneLine, textTable, withoutControls } from '../../src/cli/output.ts';
+import { asOneLine, jsonText, textTable, withoutControls } from '../../src/cli/output.ts';
 
 describe('text of data on a terminal', () => {
   const steering: readonly (readonly [title: string, text: string, shown: string])[] = [
@@ -23,6 +23,14 @@ describe('text of data on a terminal', () => {
       expect(asOneLine(`a${newline}b${newline}${newline}c`)).to.equal('a⏎b⏎⏎c');
     });
   }
+
+  it('is the same data as JSON, without what would steer the terminal', () => {
+    const data = { 'a\u202e': ['\u200fא', '\u009b2J', '\u007f', 'two\nlines'], n: 1 };
+    const text = jsonText(data);
+    expect(JSON.parse(text)).to.deep.equal(data);
+    expect(withoutControls(text)).to.equal(text);
+    expect(jsonText({ a: 1 })).to.equal('{\n  "a": 1\n}\n');
+  });
 
   it('keeps the rows and widths of a table, in its header and its cells', () => {
     expect(textTable(['a\nb', 'n'], [['x\r\ny', '1'], ['w', '22']]).split('\n')).to.deep.equal(['a⏎b   n', '───  ──', 'x⏎y   1', 'w    22']); // prettier-ignore

@@ -1,9 +1,11 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { expect } from 'chai';
 
 import { loadData } from '../../src/io/index.ts';
+import { projectRoot } from '../helpers/project-files.ts';
 import { runCli, useTemporaryFolder } from '../helpers/run-cli.ts';
 import { encodeByHand, type PlainValue, predictWithPlainTfjs, readCard } from '../training/models/plain-tfjs.ts';
 
@@ -134,15 +136,38 @@ describe('evenhand predict', () => {
     expect(readFileSync(at('form.parquet'), 'latin1').slice(0, 4)).to.equal('PAR1');
     expect(readFileSync(at('form.tsv'), 'utf8').split('\n')[0]).to.match(/\tscore\tprediction$/);
     expect(readFileSync(at('form'), 'utf8')).to.equal(readFileSync(at('form.csv'), 'utf8'));
-    const device = ['--csv', at('wages.csv'), '--out-csv', '/dev/stdout', '--quiet'];
-    expect(await run('predict', '--model', at('reductions'), ...device)).to.include(readFileSync(at('form.csv'), 'utf8'));
+  });
+
+  it('writes CSV into a pipe', () => {
+    const args = ['--model', at('reductions'), '--csv', at('wages.csv'), '--out-csv', '/dev/stdout', '--json'];
+    const command = [process.execPath, path.join(projectRoot, 'dist/cli/main.js'), 'predict', ...args, '--quiet'];
+    const env = { ...process.env, EVENHAND_TF_BACKEND: 'wasm' };
+    const { stdout } = spawnSync('sh', ['-c', '"$0" "$@" | cat', ...command], { encoding: 'utf8', env });
+    expect(stdout.slice(0, stdout.indexOf('\n{'))).to.equal(readFileSync(at('form.csv'), 'utf8').trimEnd());
+  });
+
+  it('writes numbers as numbers into Parquet, except those that would lose digits', async () => {
+    const lines = ['id,code,card,education,experience,union', '1,007,9007199254740993,12,5,0', '2,0.5,1,9,1.50,1'];
+    write('coded.csv', lines);
+    const args = ['--csv', at('coded.csv'), '--out-csv', at('coded.parquet')];
+    await run('predict', '--model', at('reductions'), ...args);
+    const found = await loadData(at('coded.parquet'));
+    expect(found.columnNames).to.deep.equal([...(lines[0] as string).split(','), 'score', 'prediction']);
+    expect(found.toColumns()).to.deep.include({
+      id: [1, 2],
+      code: ['007', '0.5'],
+      card: ['9007199254740993', '1'],
+      experience: [5, 1.5],
+    });
   });
 
   for (const name of ['out.json', 'out.csv.gz', 'out.xlsx', 'out.']) {
     it(`refuses to write ${name}, before the work`, async () => {
       const args = ['--model', at('nowhere'), '--csv', at('wages.csv'), '--out-csv', at(name)];
       const { code, stderr } = await runCli(['predict', ...args]);
-      expect(stderr).to.match(/^error: --out-csv must end in \.csv, \.tsv or \.parquet\. Got '.*out\..*' instead\. .*\n$/);
+      expect(stderr).to.match(
+        /^error: --out-csv must end in \.csv, \.tsv or \.parquet\. Got '.*out\..*' instead\. .*\n$/,
+      );
       expect([code, existsSync(at(name))]).to.deep.equal([2, false]);
     });
   }

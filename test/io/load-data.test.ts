@@ -148,14 +148,12 @@ describe('loadData refuses', () => {
       /line/,
     ],
     ['text that is not UTF-8', () => write('latin.csv', Buffer.from('a,b\n1,\xe9\n', 'latin1')), /not UTF-8/, /UTF-8/],
-    ...utf16Files.map(
-      ([title, content]): (typeof cases)[number] => [
-        title,
-        () => write(`${title.replaceAll(/\W/g, '-')}.csv`, content),
-        /: it is text in UTF-16\.$/,
-        /^Save it as UTF-8 \(CSV UTF-8 in Excel\)\.$/,
-      ],
-    ),
+    ...utf16Files.map(([title, content]): (typeof cases)[number] => [
+      title,
+      () => write(`${title.replaceAll(/\W/g, '-')}.csv`, content),
+      /: it is text in UTF-16\.$/,
+      /^Save it as UTF-8 \(CSV UTF-8 in Excel\)\.$/,
+    ]),
     [
       'NUL bytes in what is no UTF-16',
       () => write('nul.csv', Buffer.from('a,b\0\0\n1,2\n')),

@@ -5,7 +5,7 @@ import type { CalibrateTableOptions } from '../../training/postprocessing/calibr
 import type { TableCalibration } from '../../training/postprocessing/calibrator/table-calibration.ts';
 import { flagName, parseNames, parseNumber, requireOptions } from '../option-parsers.ts';
 import { type OutputOptions, prepareLogs, print, remark, textTable, withOutputOptions } from '../output.ts';
-import { assertApart } from '../output-places.ts';
+import { assertApart, assertInputsKept, outputTableFormat } from '../output-places.ts';
 import { progressBar } from '../progress-bar.ts';
 
 interface CalibrateOptions extends OutputOptions {
@@ -140,21 +140,25 @@ async function assertOutputs(options: CalibrateOptions): Promise<void> {
   if (options.outPlot !== undefined) chartFormat(options.outPlot);
   const paths = outputsOf(options);
   assertApart(paths);
+  assertInputsKept(paths, [options.csv]);
+  if (options.outCsv !== undefined) await outputTableFormat('--out-csv', options.outCsv);
   for (const path of paths) await assertFileWritable(path);
 }
 
 async function writeOutputs(calibration: TableCalibration, body: string, options: CalibrateOptions): Promise<void> {
   const { outCsv, outPlot, outJson, saveModel } = options;
-  const [{ writeFileAtomic }, { writeCsv }] = await Promise.all([
+  const [{ writeFileAtomic }, { writeTableAs }] = await Promise.all([
     import('../../io/atomic-write.ts'),
-    import('../../io/write-csv.ts'),
+    import('../../io/write-table.ts'),
   ]);
   // The plot first: it alone may fail, where the packages that draw are missing.
   if (outPlot !== undefined) {
     const { plotReliability } = await import('../../training/postprocessing/calibrator/plot-reliability.ts');
     await plotReliability(calibration.curves, { savePath: outPlot, subtitle: subtitleOf(calibration) });
   }
-  if (outCsv !== undefined) await writeCsv(outCsv, calibration.table);
+  if (outCsv !== undefined) {
+    await writeTableAs(outCsv, calibration.table, await outputTableFormat('--out-csv', outCsv));
+  }
   if (outJson !== undefined) await writeFileAtomic(outJson, body);
   if (saveModel !== undefined) {
     await writeFileAtomic(saveModel, `${JSON.stringify(calibration.calibrator, undefined, 2)}\n`);

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 
-import { type OutputOptions, prepareLogs, print, remark, withOutputOptions } from '../output.ts';
+import { type OutputOptions, jsonText, prepareLogs, print, remark, withOutputOptions } from '../output.ts';
 
 interface CheckOptions extends OutputOptions {
   readonly config?: string;
@@ -55,32 +55,39 @@ Faults are printed on stdout as file:line:column: what is wrong. Exit code 0 whe
     const { checkConfigFile } = await import('../../pipeline/config/check-config-file.ts');
     const check = await checkConfigFile(options.config, { profile: options.profile });
     if (check.faults.length > 0) process.exitCode = FAULTY;
-    print(options.json === true ? await toJson(check) : await describe(check));
+    if (options.json === true) process.stdout.write(jsonText(await toJson(check)));
+    else print(await describe(check));
   });
 }
 
 type Check = Awaited<ReturnType<typeof import('../../pipeline/config/check-config-file.ts').checkConfigFile>>;
 
-async function toJson({ file, faults, profile, profiles, config }: Check): Promise<string> {
+async function toJson({ file, faults, profile, profiles, config }: Check): Promise<Record<string, unknown>> {
   const { pipelineConfigToJson } = await import('../../pipeline/config/pipeline-config-json.ts');
   const valid = faults.length === 0;
   const meaning = config === null ? null : pipelineConfigToJson(config);
-  return JSON.stringify({ file, valid, profile, profiles, faults, config: meaning });
+  return { file, valid, profile, profiles, faults, config: meaning };
 }
 
-async function describe({ file, faults, profile, profiles, config }: Check): Promise<string> {
+async function describe({ file, faults, profile, outlines, config }: Check): Promise<string> {
   if (faults.length > 0) {
     const { describeFault } = await import('../../pipeline/config/config-fault.ts');
     return [...faults.map(describeFault), faults.length === 1 ? '1 fault.' : `${String(faults.length)} faults.`].join(
       '\n',
     );
   }
-  const { describeConfig } = await import('../../pipeline/config/describe-config.ts');
+  const { describeConfig, describeGate } = await import('../../pipeline/config/describe-config.ts');
   const how = profile === null ? '' : ` with the profile ${profile}`;
   return [
     `${String(file)} is a valid configuration${how}.`,
-    ...(profile === null && profiles.length > 0 ? [`Profiles, each checked: ${profiles.join(', ')}.`] : []),
     ...(config === null ? ['The top level alone is not enough: choose a profile.'] : describeConfig(config)),
+    ...(outlines.length > 0
+      ? [`Of ${String(outlines.length)} profiles, each checked, none is taken without --profile or EVENHAND_PROFILE:`]
+      : []),
+    ...outlines.map((each) => {
+      const changes = each.changes.length === 0 ? 'nothing' : each.changes.join(', ');
+      return `Profile ${each.name}: changes ${changes}.${each.config === null ? '' : ` Gate: ${describeGate(each.config)}.`}`;
+    }),
   ].join('\n');
 }
 

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 
-import { type OutputOptions, prepareLogs, print, textTable, withOutputOptions } from '../output.ts';
+import { type OutputOptions, jsonText, prepareLogs, print, textTable, withOutputOptions } from '../output.ts';
 
 /** `evenhand doctor` */
 export function doctorCommand(): Command {
@@ -19,7 +19,7 @@ Examples:
     const { examine } = await import('../../integration/doctor.ts');
     const report = await examine();
     if (options.json === true) {
-      print(JSON.stringify(report, undefined, 2));
+      process.stdout.write(jsonText(report));
       return;
     }
     print(`evenhand ${report.version} on Node ${report.node}`);

@@ -4,8 +4,17 @@ import { ConfigValidationError } from '../../exceptions/index.ts';
 import type { PipelineRun } from '../../pipeline/index.ts';
 import { count } from '../number-text.ts';
 import { requireOptions } from '../option-parsers.ts';
-import { type OutputOptions, prepareLogs, print, remark, textTable, withOutputOptions } from '../output.ts';
-import { assertApart } from '../output-places.ts';
+import {
+  asOneLine,
+  jsonText,
+  type OutputOptions,
+  prepareLogs,
+  print,
+  remark,
+  textTable,
+  withOutputOptions,
+} from '../output.ts';
+import { assertApart, assertExtension, assertInputsKept, outputTableFormat } from '../output-places.ts';
 import { progressBar } from '../progress-bar.ts';
 
 interface PipelineOptions extends OutputOptions {
@@ -47,34 +56,35 @@ Examples:
   $ evenhand pipeline --config config/adult.yml --csv train.csv --out-csv train.parquet --save-pipeline fitted.json
   $ evenhand pipeline --config config/adult.yml --csv new.csv --out-csv new.parquet --apply-pipeline fitted.json
 
-All rows are taken as training rows. For a model and a verdict on held-out rows use run-pipeline.`,
+All rows are taken as training rows. For a model and a verdict on held-out rows use run-pipeline.
+Exit code 0 whatever the detectors find, 2 for what was asked or the data, 3 where a step fails.`,
       ),
   ).action(async (options: PipelineOptions) => {
     requireOptions(options, ['csv']);
     await prepareLogs(options);
-    const done = await run(options);
-    if (options.json === true) process.stdout.write(`${JSON.stringify(toJson(done), undefined, 2)}\n`);
+    const { done, outputs } = await run(options);
+    if (options.json === true) process.stdout.write(jsonText(toJson(done)));
     else print(describe(done));
+    for (const path of outputs) remark(`Wrote ${path}`, options);
   });
 }
 
-async function run(options: PipelineOptions): Promise<PipelineRun> {
-  const [{ assertReportPath, loadConfig, loadPipeline, runPipeline }, { loadData }] = await Promise.all([
-    import('../../pipeline/index.ts'),
-    import('../../io/load-data.ts'),
-  ]);
+async function run(options: PipelineOptions): Promise<{ done: PipelineRun; outputs: readonly string[] }> {
+  const [{ assertReportPath, findConfigFile, loadConfig, loadPipeline, runPipeline }, { loadData }] = await Promise.all(
+    [import('../../pipeline/index.ts'), import('../../io/load-data.ts')],
+  );
   assertDetectors(options);
   const { detectors } = options;
   const config = await loadConfig(options.config, { profile: options.profile });
   const reportOut = detectors ? config.reportOut : undefined;
   if (reportOut !== undefined) assertReportPath(reportOut);
-  await assertOutputs(options, reportOut);
+  const outputs = outputsOf(options, reportOut);
+  await assertOutputs(options, outputs, options.config ?? findConfigFile());
   const pipeline = options.applyPipeline === undefined ? undefined : await loadPipeline(options.applyPipeline);
   const table = await loadData(options.csv);
   const done = await runPipeline(config, table, { detectors, pipeline, onProgress: progressBar(options) });
   await write(done, reportOut, options);
-  for (const path of outputsOf(options, reportOut)) remark(`Wrote ${path}`, options);
-  return done;
+  return { done, outputs };
 }
 
 function assertDetectors({ detectors, detectorJson, reportMd }: PipelineOptions): void {
@@ -92,14 +102,18 @@ function outputsOf(
 }
 
 /** Checked before the work, so that its result is not lost to a bad path. */
-async function assertOutputs(options: PipelineOptions, reportOut: string | undefined): Promise<void> {
-  const [{ assertFileWritable }, { tableFormat }] = await Promise.all([
-    import('../../io/atomic-write.ts'),
-    import('../../io/write-table.ts'),
-  ]);
-  if (options.outCsv !== undefined) tableFormat(options.outCsv);
-  const paths = outputsOf(options, reportOut);
+async function assertOutputs(
+  { csv, outCsv, detectorJson, reportMd, savePipeline, applyPipeline }: PipelineOptions,
+  paths: readonly string[],
+  config: string | undefined,
+): Promise<void> {
+  const { assertFileWritable } = await import('../../io/atomic-write.ts');
   assertApart(paths);
+  assertInputsKept(paths, [csv, config, applyPipeline]);
+  if (outCsv !== undefined) await outputTableFormat('--out-csv', outCsv);
+  if (detectorJson !== undefined) assertExtension('--detector-json', detectorJson, 'JSON');
+  if (reportMd !== undefined) assertExtension('--report-md', reportMd, 'Markdown');
+  if (savePipeline !== undefined) assertExtension('--save-pipeline', savePipeline, 'JSON');
   for (const path of paths) await assertFileWritable(path);
 }
 
@@ -108,17 +122,18 @@ async function write(
   reportOut: string | undefined,
   { outCsv, detectorJson, reportMd, savePipeline: savePath }: PipelineOptions,
 ): Promise<void> {
-  const [{ writeTable }, { savePipeline, withWeights, writeDetectorReport }, { writeFileAtomic }] = await Promise.all([
-    import('../../io/write-table.ts'),
-    import('../../pipeline/index.ts'),
-    import('../../io/atomic-write.ts'),
-  ]);
+  const [{ writeTableAs }, { savePipeline, withWeights, writeDetectorReport }, { writeFileAtomic }] = await Promise.all(
+    [import('../../io/write-table.ts'), import('../../pipeline/index.ts'), import('../../io/atomic-write.ts')],
+  );
   if (report !== null) {
     if (detectorJson !== undefined) await writeFileAtomic(detectorJson, `${JSON.stringify(report, undefined, 2)}\n`);
     if (reportMd !== undefined) await writeFileAtomic(reportMd, report.toMarkdown());
     if (reportOut !== undefined) await writeDetectorReport(report, reportOut);
   }
-  if (outCsv !== undefined) await writeTable(outCsv, withWeights(result.data, result.sampleWeight));
+  if (outCsv !== undefined) {
+    const format = await outputTableFormat('--out-csv', outCsv);
+    await writeTableAs(outCsv, withWeights(result.data, result.sampleWeight), format);
+  }
   if (savePath !== undefined) await savePipeline(pipeline, savePath);
 }
 
@@ -146,9 +161,11 @@ const MOST_NAMES = 6;
 
 function describe({ report, result }: PipelineRun): string {
   const { steps, rows } = result.metadata;
+  const found = report?.body.summary.findings ?? [];
+  const findings = found.length === 0 ? ['Detectors: no finding.'] : found;
   return [
-    ...(report === null ? [] : [...report.body.summary.findings, '']),
-    `${count(rows)} rows transformed${steps.length === 0 ? ' by no step' : ''}.`,
+    ...(report === null ? [] : [...findings.map(asOneLine), '']),
+    outcome(rows, steps.length),
     ...(steps.length === 0
       ? []
       : [
@@ -163,8 +180,13 @@ function describe({ report, result }: PipelineRun): string {
             ]),
           ),
         ]),
-    ...steps.flatMap(({ name, warnings }) => warnings.map((warning) => `Note: ${name}: ${warning}.`)),
+    ...steps.flatMap(({ name, warnings }) => warnings.map((warning) => asOneLine(`Note: ${name}: ${warning}.`))),
   ].join('\n');
+}
+
+function outcome(rows: number, steps: number): string {
+  const text = rows === 1 ? '1 row' : `${count(rows)} rows`;
+  return steps === 0 ? `${text}, no step to transform ${rows === 1 ? 'it' : 'them'}.` : `${text} transformed.`;
 }
 
 function names(columns: readonly string[]): string {

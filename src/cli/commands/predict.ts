@@ -2,9 +2,11 @@ import { Command } from 'commander';
 
 import type { FilePredictions } from '../../integration/predict-file.ts';
 import type { PredictedTable } from '../../training/jobs/predict-table.ts';
+import type { Table } from '../../table/index.ts';
 import type { SavedModel } from '../../training/models/saved-model.ts';
 import { flagName, parseNumber, requireOptions } from '../option-parsers.ts';
-import { type OutputOptions, prepareLogs, print, remark, withOutputOptions } from '../output.ts';
+import { type OutputOptions, asOneLine, jsonText, prepareLogs, print, remark, withOutputOptions } from '../output.ts';
+import { assertInputsKept, outputTableFormat } from '../output-places.ts';
 
 interface PredictCommandOptions extends OutputOptions {
   readonly model: string;
@@ -19,7 +21,7 @@ export function predictCommand(): Command {
       .description("Add a saved model's score and prediction to every row of a file.")
       .option('--model <folder>', 'a folder that --save-model wrote, or the model folder of run-pipeline')
       .option('--csv <path>', 'the rows: CSV, TSV (also .gz) or Parquet, with the columns of the training')
-      .option('--out-csv <path>', 'write the rows with two more columns, score and prediction')
+      .option('--out-csv <path>', 'write the rows with two more columns, score and prediction: .csv, .tsv or .parquet')
       .option('--eta <number>', 'which network, where the folder holds a sweep', parseNumber)
       .option('--threshold <number>', 'scores of at least this become 1 (default: 0.5)', parseNumber)
       .option('--seed <n>', "seed of a randomised model's draw (default: that of its training)", parseNumber)
@@ -45,25 +47,55 @@ score or prediction stays, and the new one becomes score_2 or prediction_2.`,
     requireOptions(options, ['model', 'csv', 'outCsv']);
     await prepareLogs(options);
     const { model, predicted } = await run(options);
-    const { writeCsv } = await import('../../io/write-csv.ts');
-    await writeCsv(options.outCsv, predicted.table);
     const summary = summarise(model, predicted);
-    if (options.json === true) process.stdout.write(`${JSON.stringify(summary, undefined, 2)}\n`);
+    if (options.json === true) process.stdout.write(jsonText(summary));
     else print(describe(model, predicted, summary));
     remark(`Wrote ${options.outCsv}`, options);
   });
 }
 
 async function run(options: PredictCommandOptions): Promise<FilePredictions> {
-  const [{ parseBy }, { predictSchema }, { assertFileWritable }, { predictWithSavedModel }] = await Promise.all([
-    import('../../schemas/parse.ts'),
-    import('../../schemas/training-job.ts'),
-    import('../../io/atomic-write.ts'),
-    import('../../integration/predict-file.ts'),
-  ]);
+  const [{ parseBy }, { predictSchema }, { assertFileWritable }, { writeTableAs }, { predictWithSavedModel }] =
+    await Promise.all([
+      import('../../schemas/parse.ts'),
+      import('../../schemas/training-job.ts'),
+      import('../../io/atomic-write.ts'),
+      import('../../io/write-table.ts'),
+      import('../../integration/predict-file.ts'),
+    ]);
   const how = parseBy(predictSchema, options, 'predict', flagName);
+  const format = await outputTableFormat('--out-csv', options.outCsv);
+  assertInputsKept([options.outCsv], [options.csv]);
   await assertFileWritable(options.outCsv);
-  return predictWithSavedModel(options.model, options.csv, how);
+  const predictions = await predictWithSavedModel(options.model, options.csv, how);
+  const { table } = predictions.predicted;
+  await writeTableAs(options.outCsv, format === 'parquet' ? await withNumbers(table, options.csv) : table, format);
+  return predictions;
+}
+
+/**
+ * The rows are kept as texts, so that they are written as they came. A form
+ * that has numbers gets them as such, except where a number would lose digits
+ * of an identifier.
+ */
+async function withNumbers(table: Table, csv: string): Promise<Table> {
+  const [{ loadData }, { Table: tables }] = await Promise.all([
+    import('../../io/load-data.ts'),
+    import('../../table/index.ts'),
+  ]);
+  const typed = await loadData(csv);
+  return tables.ofColumns(
+    table.columnNames.map((name) => {
+      const column = table.column(name);
+      const losesDigits = column.kind === 'categorical' && column.labels.some(isIdentifier);
+      return [name, typed.columnNames.includes(name) && !losesDigits ? typed.column(name) : column];
+    }),
+  );
+}
+
+/** A whole number with zeros before it, or beyond what a number holds exactly. */
+function isIdentifier(text: string): boolean {
+  return /^[-+]?0\d/.test(text) || (/^[-+]?\d+$/.test(text) && !Number.isSafeInteger(Number(text)));
 }
 
 /** The body of --json. */
@@ -113,5 +145,7 @@ function describe(
       ? `${predictionColumn}: the value.`
       : `${predictionColumn}: 1 for ${positive.toLocaleString('en-US')} rows (${((100 * positive) / n).toFixed(1)}%), 0 for the others${isRandomized ? ', drawn by chance' : ''}.`,
     ...warnings.map((warning) => `Note: ${warning}.`),
-  ].join('\n');
+  ]
+    .map(asOneLine)
+    .join('\n');
 }

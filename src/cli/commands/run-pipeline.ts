@@ -6,7 +6,19 @@ import type { PipelineConfig } from '../../schemas/pipeline/pipeline-config.ts';
 import { CHECK_FAILED } from '../exit-codes.ts';
 import { change, count, number, range } from '../number-text.ts';
 import { flagName, parseNumber, requireOptions } from '../option-parsers.ts';
-import { type OutputOptions, prepareLogs, print, remark, textTable, withOutputOptions } from '../output.ts';
+import {
+  asOneLine,
+  jsonText,
+  type OutputOptions,
+  prepareLogs,
+  print,
+  remark,
+  showsLoggedWarnings,
+  textTable,
+  warn,
+  withOutputOptions,
+} from '../output.ts';
+import { assertInputsKept } from '../output-places.ts';
 import { progressBar } from '../progress-bar.ts';
 
 interface RunPipelineOptions extends OutputOptions {
@@ -57,7 +69,8 @@ Examples:
 Three steps on one split: an unconstrained model is measured on held-out rows (baseline), a model is
 trained on what the pipeline makes of the training rows, and the same held-out rows are measured again
 (final). The worst value over the sensitive attributes decides. Exit code 0 where it is within the
-threshold or there is none, 1 where it is not.`,
+threshold or there is none, 1 where it is not, 2 for what was asked or the data, 3 where a step of the
+pipeline or the training fails.`,
       ),
   ).action(async (options: RunPipelineOptions) => {
     requireOptions(options, ['csv']);
@@ -65,25 +78,30 @@ threshold or there is none, 1 where it is not.`,
     const result = await run(options);
     if (options.json === true) {
       const { workflowToJson } = await import('../../integration/workflow-report/index.ts');
-      process.stdout.write(`${JSON.stringify(workflowToJson(result), undefined, 2)}\n`);
+      process.stdout.write(jsonText(workflowToJson(result)));
     } else {
       print(describe(result));
     }
-    tell(result, options);
+    await tell(result, options);
     if (result.validation.passed === false) process.exitCode = CHECK_FAILED;
   });
 }
 
 async function run(options: RunPipelineOptions): Promise<WorkflowResult> {
-  const [{ loadConfig }, { parseBy }, { runPipelineSchema }, { executeWorkflow }, { loadData }] = await Promise.all([
-    import('../../pipeline/config/load-config.ts'),
-    import('../../schemas/parse.ts'),
-    import('../../schemas/run-pipeline.ts'),
-    import('../../integration/workflow/execute-workflow.ts'),
-    import('../../io/load-data.ts'),
-  ]);
+  const [{ loadConfig }, { findConfigFile }, { parseBy }, { runPipelineSchema }, { executeWorkflow }, { loadData }] =
+    await Promise.all([
+      import('../../pipeline/config/load-config.ts'),
+      import('../../pipeline/config/find-config-file.ts'),
+      import('../../schemas/parse.ts'),
+      import('../../schemas/run-pipeline.ts'),
+      import('../../integration/workflow/execute-workflow.ts'),
+      import('../../io/load-data.ts'),
+    ]);
   const { threshold, classWeight, ...how } = parseBy(runPipelineSchema, options, 'run-pipeline', flagName);
+  if (options.outputDir !== undefined)
+    assertInputsKept([options.outputDir], [options.csv, options.config ?? findConfigFile()]);
   const config: PipelineConfig = await loadConfig(options.config, { profile: options.profile });
+  if (config.reportOut !== undefined) remark('report_out is written by evenhand pipeline only', options);
   const judged = threshold === undefined ? config : { ...config, validationThreshold: threshold };
   const workflowOptions: WorkflowOptions = {
     ...how,
@@ -101,7 +119,8 @@ function trackingOf({ mlflowExperiment, mlflowRunName }: RunPipelineOptions): Wo
 }
 
 /** Files written, and how tracking went: beside the result. */
-function tell({ artifacts: { outputDir, files, tracking } }: WorkflowResult, options: RunPipelineOptions): void {
+async function tell({ artifacts }: WorkflowResult, options: RunPipelineOptions): Promise<void> {
+  const { outputDir, files, tracking } = artifacts;
   if (outputDir !== null) remark(`Wrote ${outputDir}: ${files.join(', ')}`, options);
   if (tracking === null) return;
   if (tracking.logged)
@@ -109,7 +128,8 @@ function tell({ artifacts: { outputDir, files, tracking } }: WorkflowResult, opt
       `Logged to MLflow as run ${tracking.runId ?? ''}${tracking.url === null ? '' : `, ${tracking.url}`}`,
       options,
     );
-  else process.stderr.write(`Tracking failed, the run is not logged: ${tracking.reason ?? 'no reason known'}\n`);
+  else if (!(await showsLoggedWarnings()))
+    warn(`Tracking failed, the run is not logged: ${tracking.reason ?? 'no reason known'}`);
 }
 
 function describe(result: WorkflowResult): string {
@@ -117,20 +137,22 @@ function describe(result: WorkflowResult): string {
   const target = `'${config.training?.targetColumn ?? ''}'`;
   const outcome = result.positiveLabel === null ? target : `${target} = '${result.positiveLabel}' as positive`;
   const steps = transformersApplied.length === 0 ? 'no step' : transformersApplied.join(', ');
-  return [
+  const above = [
     `Predicting ${outcome}, by ${config.sensitive.map((name) => `'${name}'`).join(' and ')}: ${count(split.train.length)} rows trained on, ${count(split.test.length)} held out.`,
     `Pipeline: ${steps}. Training: ${config.training?.method ?? ''}, seed ${String(result.seed)}.`,
     '',
     `Baseline (Step 1): ${summary(result, 'baseline')}`,
     `Final (Step 3):    ${summary(result, 'final')}`,
     '',
-    changeTable(result),
+  ];
+  const below = [
     '',
     validation.message,
     improvement(validation.improvementPercent),
     ...(task === 'binary' ? [] : ['Errors are in the units of the target.']),
     ...warnings.map((warning) => `Note: ${warning}.`),
-  ].join('\n');
+  ];
+  return [...above.map(asOneLine), changeTable(result), ...below.map(asOneLine)].join('\n');
 }
 
 function summary(

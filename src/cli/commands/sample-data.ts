@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 
-import { type OutputOptions, prepareLogs, print, withOutputOptions } from '../output.ts';
+import { type OutputOptions, jsonText, prepareLogs, print, withOutputOptions } from '../output.ts';
 
 interface SampleDataOptions extends OutputOptions {
   readonly out?: string;
@@ -34,7 +34,7 @@ Examples:
     const path = options.out ?? `${name}.csv`;
     await writeCsv(path, table);
     if (options.json === true) {
-      print(JSON.stringify({ name, path, rows: table.rowCount, columns: table.columnNames }));
+      process.stdout.write(jsonText({ name, path, rows: table.rowCount, columns: table.columnNames }));
       return;
     }
     print(`Wrote ${path}: ${table.rowCount.toLocaleString('en-US')} rows, columns ${table.columnNames.join(', ')}.`);

@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import type { ParetoSweep } from '../../training/index.ts';
 import { flagName, parseNumber, parseNumbers, requireOptions } from '../option-parsers.ts';
 import { prepareLogs, print, remark, textTable, withOutputOptions } from '../output.ts';
-import { assertApart } from '../output-places.ts';
+import { assertApart, assertInputsKept } from '../output-places.ts';
 import { progressBar } from '../progress-bar.ts';
 import { loadSource, type TrainingJobCommandOptions, withSourceOptions } from '../training-job.ts';
 
@@ -91,7 +91,7 @@ async function run(options: TrainRegularizedOptions): Promise<ParetoSweep> {
 }
 
 /** Checked before the training, so that its result is not lost to a bad path. */
-async function assertOutputs({ outJson, outPlot, saveModel }: TrainRegularizedOptions): Promise<void> {
+async function assertOutputs({ csv, testCsv, outJson, outPlot, saveModel }: TrainRegularizedOptions): Promise<void> {
   const [{ assertFileWritable, assertReplaceable, assertWritable }, { chartFormat }, { holdsOnlyNetworks }] =
     await Promise.all([
       import('../../io/atomic-write.ts'),
@@ -99,7 +99,9 @@ async function assertOutputs({ outJson, outPlot, saveModel }: TrainRegularizedOp
       import('../../training/index.ts'),
     ]);
   if (outPlot !== undefined) chartFormat(outPlot);
-  assertApart([outJson, outPlot, saveModel].filter((path) => path !== undefined));
+  const outputs = [outJson, outPlot, saveModel].filter((path) => path !== undefined);
+  assertApart(outputs);
+  assertInputsKept(outputs, [csv, testCsv]);
   for (const path of [outJson, outPlot]) if (path !== undefined) await assertFileWritable(path);
   if (saveModel === undefined) return;
   assertReplaceable(saveModel, holdsOnlyNetworks);

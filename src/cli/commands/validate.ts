@@ -2,7 +2,7 @@ import { Command } from 'commander';
 
 import { CHECK_FAILED } from '../exit-codes.ts';
 import { flagName, parseNames, parseNumber, requireOptions } from '../option-parsers.ts';
-import { type OutputOptions, prepareLogs, print, remark, withOutputOptions } from '../output.ts';
+import { type OutputOptions, jsonText, prepareLogs, print, remark, withOutputOptions } from '../output.ts';
 
 interface ValidateOptions extends OutputOptions {
   readonly csv: string;
@@ -125,7 +125,8 @@ Groups that are too small are left out and named, never silently. An undefined m
           settings: settingsOf(options),
         }),
     });
-    print(options.json === true ? body : terminalText(report));
+    if (options.json === true) process.stdout.write(jsonText(validationToJson(validation)));
+    else print(terminalText(report));
     if (options.out !== undefined) remark(`Wrote ${options.out}`, options);
     if (validation.passed === false) process.exitCode = CHECK_FAILED;
   });

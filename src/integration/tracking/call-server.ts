@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { limitedText } from './limited-text.ts';
 import { readAnswer } from './read-answer.ts';
 import { within } from './time-limit.ts';
 import { TrackingFault } from './tracking-fault.ts';
@@ -76,7 +77,7 @@ async function callOnce(
       signal: limit,
       ...(body === undefined ? {} : { body: isBytes ? (body as Uint8Array<ArrayBuffer>) : JSON.stringify(body) }),
     });
-    return readAnswer(response, await response.text());
+    return readAnswer(response, await limitedText(response));
   });
 }
 

@@ -1,4 +1,4 @@
-import { buildPipeline, type FairnessPipeline, type PipelineMetadata } from '../../pipeline/index.ts';
+import { assemblePipeline, type FairnessPipeline, type PipelineMetadata } from '../../pipeline/index.ts';
 import type { PipelineConfig } from '../../schemas/pipeline/pipeline-config.ts';
 import { type CategoricalColumn, type Table, takeRows } from '../../table/index.ts';
 import { judgedRows, metricOptions, takeValues, type Baseline } from './baseline.ts';
@@ -45,7 +45,7 @@ export async function transformAndTrain(
   options: FilledWorkflowOptions,
 ): Promise<TrainedWorkflow> {
   const { signal, onProgress, classWeight, randomState, backend, decisionThreshold } = options;
-  const pipeline = buildPipeline({ ...config, features: rows.features });
+  const pipeline = assemblePipeline({ ...config, features: rows.features });
   const fitted = await pipeline.fitTransform(rows.table.take(train), { signal, onProgress });
   const groups = takeRows(rows.groups, train);
   const kept = remainingFeatures(specs, fitted.data);

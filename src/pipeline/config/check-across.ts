@@ -1,6 +1,8 @@
 import { nearestNames, suggestNames } from '../../internal/nearest.ts';
 import type { PipelineDocument } from '../../schemas/pipeline/pipeline-document.ts';
 import { INTERSECTION_SEPARATOR } from '../../table/index.ts';
+import { checkGate } from './check-gate.ts';
+import { checkReportPath } from './check-report-path.ts';
 import { formatPath, type KeyPath, type PathFault } from './path-fault.ts';
 
 /** What is right in each field by itself; a field with faults is missing, and what depends on it is not checked. */
@@ -19,6 +21,8 @@ export function checkAcross(fields: Fields): PathFault[] {
     ...checkRepeated(fields.features, ['features']),
     ...checkFeatures(fields),
     ...checkTarget(fields),
+    ...checkReportPath(fields.report_out),
+    ...checkGate(fields),
   ];
 }
 

@@ -1,7 +1,7 @@
 import { ConfigValidationError } from '../../exceptions/index.ts';
 import type { PipelineConfig } from '../../schemas/pipeline/pipeline-config.ts';
-import { isMapping } from './canonical-keys.ts';
-import { type ConfigFault, describeFault } from './config-fault.ts';
+import { isMapping, type Mapping } from './canonical-keys.ts';
+import { type ConfigFault, describeFault, inTextOrder } from './config-fault.ts';
 import { type ConfigText, openConfigFile } from './config-text.ts';
 import { type LoadConfigOptions, profileRequest } from './load-config.ts';
 import { readConfig } from './read-config.ts';
@@ -16,7 +16,18 @@ export interface ConfigCheck {
   readonly profile: string | null;
   /** Every profile there is; they were all checked where none was chosen. */
   readonly profiles: readonly string[];
+  /** What each profile comes to, where none was chosen of several. */
+  readonly outlines: readonly ProfileOutline[];
   /** null where there are faults, or where the top level needs one of several profiles. */
+  readonly config: PipelineConfig | null;
+}
+
+/** One of several profiles. */
+interface ProfileOutline {
+  readonly name: string;
+  /** The keys that it replaces, as they are written. */
+  readonly changes: readonly string[];
+  /** null where there are faults. */
   readonly config: PipelineConfig | null;
 }
 
@@ -29,7 +40,7 @@ export async function checkConfigFile(path: string | undefined, options: LoadCon
   try {
     const text = await openConfigFile(path);
     const alone = readWith(text, profileRequest(options));
-    const names = profileNames(text);
+    const names = Object.keys(profilesIn(text));
     const isChosen = profileRequest(options).name !== undefined || names.length < 2;
     const others = isChosen ? [] : names.map((name) => readWith(text, { name, by: 'the check' }));
     // Of several profiles each may bring what the top level lacks.
@@ -40,10 +51,11 @@ export async function checkConfigFile(path: string | undefined, options: LoadCon
       faults,
       profile: alone.profile,
       profiles: names,
+      outlines: others.map(({ config }, index) => outline(text, names[index] ?? '', config)),
       config: faults.length > 0 ? null : alone.config,
     };
   } catch (error) {
-    return { file: path ?? null, faults: faultsOf(error), profile: null, profiles: [], config: null };
+    return { file: path ?? null, faults: faultsOf(error), profile: null, profiles: [], outlines: [], config: null };
   }
 }
 
@@ -65,11 +77,23 @@ function faultsOf(error: unknown): readonly ConfigFault[] {
   return faults as ConfigFault[];
 }
 
-function profileNames({ value }: ConfigText): string[] {
+function profilesIn({ value }: ConfigText): Mapping {
   const profiles = isMapping(value) ? value['profiles'] : undefined;
-  return isMapping(profiles) ? Object.keys(profiles) : [];
+  return isMapping(profiles) ? profiles : {};
 }
 
+function outline(text: ConfigText, name: string, config: PipelineConfig | null): ProfileOutline {
+  const profile = profilesIn(text)[name];
+  return { name, changes: isMapping(profile) ? Object.keys(profile) : [], config };
+}
+
+/**
+ * Each fault once, though every profile's reading tells it. That of a profile
+ * not taken names the profile, which is the better of two that are alike.
+ */
 function distinct(faults: readonly ConfigFault[]): ConfigFault[] {
-  return [...new Map(faults.map((fault) => [describeFault(fault), fault])).values()];
+  const byLength = [...faults].sort((a, b) => a.message.length - b.message.length);
+  const alike = ({ message, ...fault }: ConfigFault): string =>
+    describeFault({ ...fault, message: message.replace(/^profiles[^:]*: /, ''), suggestion: '' });
+  return inTextOrder([...new Map(byLength.map((fault) => [alike(fault), fault])).values()]);
 }

@@ -2,13 +2,14 @@ import { suggestNames } from '../../internal/nearest.ts';
 import { PIPELINE_FIELDS } from '../../schemas/pipeline/pipeline-document.ts';
 import type { YamlPlaces } from '../../io/yaml-document.ts';
 import { isMapping, type Mapping } from './canonical-keys.ts';
+import { hasControls } from './control-characters.ts';
 import { unknownKey, type Wording } from './describe-issue.ts';
 import type { PathFault } from './path-fault.ts';
 
 /** Which profile is asked for. */
 export interface ProfileRequest {
   readonly name: string | undefined;
-  /** Who asks: 'The argument' or a variable. */
+  /** Who asks: an option or a variable. */
   readonly by: string;
 }
 
@@ -64,11 +65,17 @@ function profileFaults(profiles: unknown, chosen: string | undefined, wording: W
   const known = Object.keys(PIPELINE_FIELDS);
   return Object.entries(profiles).flatMap(([name, profile]) => {
     const path = ['profiles', name];
+    if (hasControls(name)) return [brokenName(path, wording)];
     if (!isMapping(profile)) return [notMapping(path, 'keys of the top level', wording)];
     if (name === chosen) return [];
     const unknown = Object.keys(profile).filter((key) => !known.includes(key));
     return unknown.map((key) => unknownKey([...path, key], known, wording));
   });
+}
+
+function brokenName(path: readonly string[], wording: Wording): PathFault {
+  const message = `${wording(path).key}: a profile's name must be of one line, without control characters`;
+  return { path, at: 'key', message, suggestion: 'Take that character out.' };
 }
 
 function notMapping(path: readonly string[], of: string, wording: Wording): PathFault {

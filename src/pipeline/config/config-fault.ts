@@ -1,4 +1,5 @@
 import { ConfigValidationError } from '../../exceptions/index.ts';
+import { escapeControls } from './control-characters.ts';
 
 /** One thing that is wrong with a configuration. */
 export interface ConfigFault {
@@ -17,15 +18,21 @@ export interface ConfigFault {
 /** A fault as one line: `config.yml:7:3: unknown key 'sensitve'. Did you mean 'sensitive'?` */
 export function describeFault({ file, line, column, message, suggestion }: ConfigFault): string {
   const place = [file, line, column].filter((part) => part !== null).join(':');
-  return `${place === '' ? '' : `${place}: `}${message}. ${suggestion}`.replaceAll(/\s+/g, ' ').trim();
+  const told = `${place === '' ? '' : `${place}: `}${message}. ${suggestion}`;
+  return escapeControls(told.replaceAll(/\s+/g, ' ').trim());
 }
 
 /** Faults shown at most; who wrote a configuration mends the first ones first. */
 const MOST_SHOWN = 50;
 
+/** Faults in the order of the text. */
+export function inTextOrder(faults: readonly ConfigFault[]): ConfigFault[] {
+  return [...faults].sort((a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0));
+}
+
 /** All faults of a configuration as one error, a line each, in the order of the text. */
 export function faultsError(faults: readonly ConfigFault[], cause?: unknown): ConfigValidationError {
-  const sorted = [...faults].sort((a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0));
+  const sorted = inTextOrder(faults);
   const lines = sorted.slice(0, MOST_SHOWN).map(describeFault);
   const more = sorted.length > MOST_SHOWN ? [`and ${String(sorted.length - MOST_SHOWN)} more faults.`] : [];
   return new ConfigValidationError([...lines, ...more].join('\n'), {

@@ -2,6 +2,7 @@ import type { PipelineConfig } from '../../schemas/pipeline/pipeline-config.ts';
 import { TRAINING_PARAMS } from '../../schemas/pipeline/training-params.ts';
 import { TRANSFORMER_PARAMS } from '../../schemas/pipeline/transformer-params.ts';
 import type { Mapping } from './canonical-keys.ts';
+import { escapeControls } from './control-characters.ts';
 import { paramsToSnakeCase } from './params-case.ts';
 
 /** What a configuration means, a line for each part of the work. */
@@ -12,7 +13,7 @@ export function describeConfig(config: PipelineConfig): string[] {
     ...describeSteps(config),
     `Training: ${describeTraining(config)}.`,
     `Gate: ${describeGate(config)}.`,
-  ];
+  ].map(escapeControls);
 }
 
 function describeSensitive({ sensitive, intersections, benchmarks }: PipelineConfig): string {
@@ -44,7 +45,8 @@ function describeTraining({ training, features }: PipelineConfig): string {
   return `${method}${describeParams(paramsToSnakeCase(params, TRAINING_PARAMS[method]))}, predicts ${targetColumn}${label} from ${seen}`;
 }
 
-function describeGate({ fairnessMetric, validationThreshold }: PipelineConfig): string {
+/** What is judged, and by what. */
+export function describeGate({ fairnessMetric, validationThreshold }: PipelineConfig): string {
   const metric = fairnessMetric ?? 'demographic_parity_difference';
   if (validationThreshold === undefined) return `${metric} is shown, without a verdict`;
   const side = metric.endsWith('_ratio') ? 'at least' : 'at most';

@@ -4,7 +4,13 @@ import { nearestNames, suggestNames } from '../../internal/nearest.ts';
 import { KEY_ALIASES } from '../../schemas/pipeline/pipeline-document.ts';
 import { isMapping, type Mapping } from './canonical-keys.ts';
 import { type KeyPath, type PathFault, valueAt } from './path-fault.ts';
-import { type JsonSchema, requirement, schemaAt } from './requirement.ts';
+import { cleanRequirement, type JsonSchema, requirement, schemaAt } from './requirement.ts';
+
+/** Merges mappings in YAML 1.1; in 1.2 it is a key like others. */
+const MERGE_KEY = '<<';
+
+/** Letters that a key's beginning must have to stand for it. */
+const SHORTEST_START = 3;
 
 /** Tells how a path and the value there are written, for messages. */
 export type Wording = (path: KeyPath) => { readonly key: string; readonly given: string };
@@ -47,14 +53,27 @@ export function unknownKey(path: KeyPath, known: readonly string[], wording: Wor
   const key = String(path.at(-1));
   const owner = wording(path.slice(0, -1)).key;
   const aliases = [...KEY_ALIASES].filter(([, name]) => known.includes(name)).map(([alias]) => alias);
-  const meant = nearestNames(key, [...known, ...aliases]);
+  const place = owner === '' ? '' : `${owner}: `;
+  if (key === MERGE_KEY) {
+    const message = `${place}merge keys (${MERGE_KEY}) are not supported`;
+    // Any key may be in what it would bring, so that none is called missing.
+    return { path, at: 'key', message, suggestion: 'Write the keys out, or use profiles.', meant: known };
+  }
+  const near = nearestNames(key, [...known, ...aliases]);
+  const meant = near.length > 0 ? near : known.filter((name) => key.length >= SHORTEST_START && name.startsWith(key));
   return {
     path,
     at: 'key',
-    message: `${owner === '' ? '' : `${owner}: `}unknown key '${key}'`,
-    suggestion: suggestNames(key, meant.length > 0 ? [...known, ...aliases] : known, 'keys'),
+    message: `${place}unknown key '${key}'`,
+    suggestion: meant.length > 0 ? didYouMean(meant) : suggestNames(key, known, 'keys'),
     meant: meant.map((name) => KEY_ALIASES.get(name) ?? name),
   };
+}
+
+function didYouMean(names: readonly string[]): string {
+  const quoted = names.map((name) => `'${name}'`);
+  const others = quoted.slice(0, -1).join(', ');
+  return `Did you mean ${others === '' ? '' : `${others} or `}${quoted.at(-1) ?? ''}?`;
 }
 
 /** Without a known transformer or method nothing but the other keys can be checked. */
@@ -82,8 +101,7 @@ function wrongName(path: KeyPath, value: unknown, known: readonly string[], word
     path,
     at: 'value',
     message: `${key}: must be ${required}; got ${given}`,
-    suggestion:
-      near.length > 0 ? `Did you mean ${near.map((name) => `'${name}'`).join(' or ')}?` : 'Take one of these names.',
+    suggestion: near.length > 0 ? didYouMean(near) : 'Take one of these names.',
   };
 }
 
@@ -91,6 +109,11 @@ function wrongValue(path: KeyPath, value: unknown, schema: JsonSchema, wording: 
   const required = requirement(schema);
   if (value === undefined) return missing(path, required, wording);
   const { key, given } = wording(path);
+  const clean = cleanRequirement(schema, value);
+  if (clean !== undefined) {
+    const message = `${key}: must be ${clean}; got ${given}`;
+    return { path, at: 'value', message, suggestion: 'Take that character out.' };
+  }
   const message = `${key}: must be ${required}; got ${given}`;
   return { path, at: 'value', message, suggestion: suggestionFor(value, schema, given) };
 }
@@ -105,8 +128,12 @@ function missing(path: KeyPath, required: string, wording: Wording): PathFault {
   };
 }
 
+function typesOf(schema: JsonSchema): readonly string[] {
+  return (schema.anyOf ?? schema.oneOf ?? [schema]).flatMap(({ type = [] }) => type);
+}
+
 function suggestionFor(value: unknown, schema: JsonSchema, given: string): string {
-  const types = (schema.anyOf ?? schema.oneOf ?? [schema]).flatMap(({ type = [] }) => type);
+  const types = typesOf(schema);
   if (value === null) return 'Give it a value, or leave the key out.';
   if (types.includes('string') && typeof value !== 'object' && typeof value !== 'string') {
     return `Put it in quotes: '${given}'.`;

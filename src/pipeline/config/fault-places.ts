@@ -1,5 +1,6 @@
 import type { YamlPlaces } from '../../io/yaml-document.ts';
 import type { ConfigFault } from './config-fault.ts';
+import { escapeControls } from './control-characters.ts';
 import type { Wording } from './describe-issue.ts';
 import { findInText, formatPath, type PathFault, valueAt } from './path-fault.ts';
 
@@ -31,8 +32,8 @@ export function placeFault(fault: PathFault, root: unknown, places: YamlPlaces, 
 /** What came, in a few words. */
 export function describeValue(value: unknown, source?: string): string {
   if (value === null || value === undefined) return 'nothing';
-  if (typeof value === 'string') return `'${shorten(value)}'`;
-  if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list';
+  if (typeof value === 'string') return `'${shorten(escapeControls(value))}'`;
+  if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : `a list of ${String(value.length)}`;
   if (typeof value === 'object') return 'a mapping';
   return typeof value === 'number' || typeof value === 'boolean'
     ? shorten(source ?? String(value))

@@ -55,7 +55,7 @@ export async function parseConfigText(
 
 /** Which profile the caller or the environment asks for. */
 export function profileRequest({ profile }: LoadConfigOptions): ProfileRequest {
-  if (profile !== undefined) return { name: profile, by: 'the caller' };
+  if (profile !== undefined) return { name: profile, by: '--profile (in code: profile)' };
   const variable = process.env['EVENHAND_PROFILE'];
   return { name: variable === '' ? undefined : variable, by: 'EVENHAND_PROFILE' };
 }

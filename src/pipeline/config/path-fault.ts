@@ -1,4 +1,5 @@
 import type { TextPlace, YamlPlaces } from '../../io/yaml-document.ts';
+import { escapeControls } from './control-characters.ts';
 
 /** The keys and places in lists that lead to a value. */
 export type KeyPath = readonly (string | number)[];
@@ -26,7 +27,7 @@ export function formatPath(path: KeyPath): string {
 function formatPart(part: string | number, isFirst: boolean): string {
   if (typeof part === 'number') return `[${String(part)}]`;
   if (/^[\p{L}_][\p{L}\p{N}_-]*$/u.test(part)) return isFirst ? part : `.${part}`;
-  return `['${part}']`;
+  return `['${escapeControls(part)}']`;
 }
 
 /** What is known of the text at a path. */

@@ -25,7 +25,7 @@ export interface PipelineConfigInput {
    * @defaultValue 0.3
    */
   readonly proxyThreshold?: number | undefined;
-  /** Where `evenhand pipeline` writes the detectors' report. */
+  /** Where `evenhand pipeline` writes the detectors' report: a .md, .json or .html file, relative to the current folder and below it. */
   readonly reportOut?: string | undefined;
   /**
    * The steps, in order.

@@ -1,3 +1,4 @@
+import { NO_CONTROLS, ONE_LINE } from '../../schemas/pipeline/values.ts';
 import type { KeyPath } from './path-fault.ts';
 import { isMapping } from './canonical-keys.ts';
 
@@ -10,7 +11,9 @@ export interface JsonSchema {
   readonly default?: unknown;
   readonly examples?: readonly unknown[];
   readonly minLength?: number;
+  readonly maxLength?: number;
   readonly minItems?: number;
+  readonly maxItems?: number;
   readonly minimum?: number;
   readonly maximum?: number;
   readonly exclusiveMinimum?: number;
@@ -64,9 +67,26 @@ export function requirement(schema: JsonSchema): string {
   return (NAMES[schema.type] ?? (() => 'a value'))(schema);
 }
 
+/** Patterns that ask for no form, and what is told where a text does not fit them. */
+const CLEAN: Readonly<Record<string, string>> = {
+  [ONE_LINE.source]: 'a name of one line, without control characters',
+  [NO_CONTROLS.source]: 'a name without control characters',
+};
+
+/** What a name must be that has characters which it must not have; undefined for what is no such name. */
+export function cleanRequirement(schema: JsonSchema, value: unknown): string | undefined {
+  const branches = schema.anyOf ?? schema.oneOf ?? [schema];
+  const pattern = branches.find(({ type }) => type === 'string')?.pattern;
+  if (typeof value !== 'string' || pattern === undefined || new RegExp(pattern, 'u').test(value)) return undefined;
+  return CLEAN[pattern];
+}
+
 const NAMES: Readonly<Partial<Record<string, (schema: JsonSchema) => string>>> = {
-  string: ({ pattern, minLength }) =>
-    pattern === undefined ? (minLength === 1 ? 'a name' : 'a text') : textLike(pattern),
+  string: ({ pattern, minLength, maxLength }) => {
+    if (pattern !== undefined && !Object.hasOwn(CLEAN, pattern)) return textLike(pattern);
+    const most = maxLength === undefined ? '' : ` of at most ${String(maxLength)} characters`;
+    return `${minLength === 1 ? 'a name' : 'a text'}${most}`;
+  },
   number: (schema) => `a number${range(schema)}`,
   integer: (schema) => `a whole number${range(schema)}`,
   boolean: () => 'true or false',
@@ -75,9 +95,13 @@ const NAMES: Readonly<Partial<Record<string, (schema: JsonSchema) => string>>> =
     const keys = Object.keys(properties);
     return keys.length === 0 ? 'a mapping' : `a mapping with ${keys.join(', ')}`;
   },
-  array: ({ items, prefixItems, minItems = 0 }) =>
+  array: ({ items, prefixItems, minItems = 0, maxItems }) =>
     prefixItems === undefined
-      ? `a list of ${plural(items)}${minItems > 0 ? `, at least ${String(minItems)}` : ''}`
+      ? [
+          `a list of ${plural(items)}`,
+          ...(minItems > 0 ? [`at least ${String(minItems)}`] : []),
+          ...(maxItems === undefined ? [] : [`at most ${String(maxItems)}`]),
+        ].join(', ')
       : `[${prefixItems.map(requirement).join(', ')}]`,
 };
 

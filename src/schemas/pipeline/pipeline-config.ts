@@ -32,7 +32,7 @@ export interface PipelineConfig {
   readonly benchmarks: Readonly<Record<string, Readonly<Record<string, number>>>>;
   readonly alpha: number;
   readonly proxyThreshold: number;
-  /** Where the detectors' report goes: a .md, .json or .html file. */
+  /** Where `evenhand pipeline` writes the detectors' report: a .md, .json or .html file below the current folder. */
   readonly reportOut?: string | undefined;
   readonly pipeline: readonly PipelineStepConfig[];
   readonly features?: readonly string[] | undefined;

@@ -2,12 +2,12 @@ import { z } from 'zod';
 
 import { TRAINING_METHODS, TRAINING_PARAMS } from './training-params.ts';
 import { TRANSFORMER_KINDS, TRANSFORMER_PARAMS } from './transformer-params.ts';
-import { benchmarks, columnName, columnNames, columns, labelText } from './values.ts';
+import { benchmarks, columnName, columnNames, columns, labelText, ownName } from './values.ts';
 
 /** One step as a file has it, each transformer with its own parameters. */
 const stepBranches = TRANSFORMER_KINDS.map((kind) =>
   z.strictObject({
-    name: columnName
+    name: ownName
       .optional()
       .meta({ description: "What the step is called. Default: the transformer's name, with _2 and so on." }),
     transformer: z.literal(kind).meta({ description: 'What the step does.' }),
@@ -68,7 +68,8 @@ export const PIPELINE_FIELDS = {
     .regex(/\.(md|json|html)$/)
     .optional()
     .meta({
-      description: "Where the detectors' report goes: a .md, .json or .html file.",
+      description:
+        "Where the command pipeline writes the detectors' report: a .md, .json or .html file, relative to the current folder and below it.",
       examples: ['data-report.md'],
     }),
   pipeline: z.array(stepSchema).optional().meta({ description: 'What is done to the data before training, in order.' }),

@@ -3,6 +3,8 @@ import { z } from 'zod';
 import { backendName, lagrangianFairness, reductionConstraint } from '../method-names.ts';
 
 const count = z.int().min(1);
+/** Of what takes time or memory: beyond it, a number is a slip, and a backend fails or never ends. */
+const boundedCount = count.max(1_000_000);
 const positive = z.number().gt(0);
 const atLeastZero = z.number().min(0);
 
@@ -48,7 +50,7 @@ const reductions = z.strictObject({
     .union([z.literal('balanced'), z.strictObject({ 0: positive.optional(), 1: positive.optional() }), z.null()])
     .optional()
     .meta({ description: 'Factors on the costs of errors, by the true class; balanced: classes count alike.' }),
-  T: count.optional().meta({ description: 'The most iterations. Default: 50.' }),
+  T: boundedCount.optional().meta({ description: 'The most iterations. Default: 50.' }),
   nu: atLeastZero
     .optional()
     .meta({ description: 'Stops at a duality gap below it. Default: by the noise of the error.' }),
@@ -60,9 +62,10 @@ const reductions = z.strictObject({
 });
 
 const networkParams = {
-  batch_size: count.optional().meta({ description: 'Rows of a step. Default: 128.' }),
+  batch_size: boundedCount.optional().meta({ description: 'Rows of a step. Default: 128.' }),
   hidden: z
-    .array(count)
+    .array(count.max(4096))
+    .max(16)
     .optional()
     .meta({ description: 'Units of each hidden layer; [] makes the model a linear one. Default: [32].' }),
   weight_decay: atLeastZero.optional().meta({ description: 'Decoupled weight decay. Default: 0.' }),
@@ -82,7 +85,7 @@ const regularized = z.strictObject({
     .enum(['covariance', 'mean_gap', 'equalized_odds', 'mmd', 'correlation', 'adversarial'])
     .optional()
     .meta({ description: 'What is penalised. Default: covariance.' }),
-  epochs: count.optional().meta({ description: 'Passes over the rows. Default: 20.' }),
+  epochs: boundedCount.optional().meta({ description: 'Passes over the rows. Default: 20.' }),
   lr: positive.optional().meta({ description: "Adam's learning rate. Default: 0.001." }),
   patience: count.optional().meta({ description: 'Stops after so many epochs without a better loss. Default: 5.' }),
   ...networkParams,
@@ -100,7 +103,7 @@ const lagrangian = z.strictObject({
   lambda_lr: positive
     .optional()
     .meta({ description: 'By how much a multiplier moves for a unit of violation. Default: 0.01.' }),
-  epochs: count.optional().meta({ description: 'Passes over the rows. Default: 50.' }),
+  epochs: boundedCount.optional().meta({ description: 'Passes over the rows. Default: 50.' }),
   patience: count.optional().meta({ description: 'Stops after so many epochs without a better loss. Default: 10.' }),
   temperature: positive
     .optional()

@@ -85,7 +85,12 @@ export const TRANSFORMER_PARAMS = {
     features,
     label,
     positive_label: positiveLabel,
-    prototypes: z.int().min(2).optional().meta({ description: 'How many prototypes are learned. Default: 5.' }),
+    prototypes: z
+      .int()
+      .min(2)
+      .max(1000)
+      .optional()
+      .meta({ description: 'How many prototypes are learned. Default: 5.' }),
     reconstruction: z
       .number()
       .min(0)
@@ -93,7 +98,12 @@ export const TRANSFORMER_PARAMS = {
       .meta({ description: 'The weight of the reconstruction error. Default: 0.01.' }),
     prediction: z.number().min(0).optional().meta({ description: 'The weight of the prediction error. Default: 1.' }),
     parity: z.number().min(0).optional().meta({ description: 'The weight of the gap between groups. Default: 50.' }),
-    max_iterations: z.int().min(1).optional().meta({ description: 'The most iterations. Default: 5000.' }),
+    max_iterations: z
+      .int()
+      .min(1)
+      .max(1_000_000)
+      .optional()
+      .meta({ description: 'The most iterations. Default: 5000.' }),
     seed: z.int().optional().meta({ description: 'Seeds the start. Default: 42.' }),
   }),
 } as const;

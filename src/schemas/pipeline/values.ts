@@ -1,7 +1,16 @@
 import { z } from 'zod';
 
+/** A text without line ends and other control characters, which break tables and logs. */
+export const ONE_LINE = /^\P{Cc}*$/u;
+
+/** Headers of spreadsheets do have tabs and line ends; other control characters are damage, or worse. */
+export const NO_CONTROLS = /^(?:[\t\n\r]|\P{Cc})*$/u;
+
 /** The name of a column. */
-export const columnName = z.string().min(1);
+export const columnName = z.string().min(1).regex(NO_CONTROLS);
+
+/** A name that the configuration itself gives. */
+export const ownName = z.string().min(1).max(200).regex(ONE_LINE);
 
 /** Names of columns, at least one. */
 export const columnNames = z.array(columnName).min(1);

@@ -360,6 +360,18 @@ describe('a workflow', () => {
     expect(warnings[0]).to.match(/no features were named.*education, experience, age/);
   });
 
+  it('takes columns of any name as features where none are named', async () => {
+    const { features: _, ...config } = CONFIG;
+    const columns = WAGES.toColumns();
+    const odd = Table.from({ ...columns, 'two\nlines': columns['education'] ?? [] });
+    const { features } = await executeWorkflow(
+      config,
+      odd.select(['two\nlines', 'gender', 'wage_above_median']),
+      OPTIONS,
+    );
+    expect(features.final).to.deep.equal(['two\nlines']);
+  });
+
   it('leaves out rows without target or group, counts them, and counts places in the data as given', async () => {
     const holes = withColumn(
       withColumn(WAGES, 'gender', (row, old) => (row < 10 ? null : old)),

@@ -625,7 +625,8 @@ const BAD: readonly BadConfig[] = [
     at: '2:18',
     key: 'fairness_metric',
     message: "fairness_metric: there is no metric named 'demografic_parity_difference'",
-    suggestion: "Did you mean 'demographic_parity_difference', 'demographic_parity_ratio' or 'predictive_parity_difference'?",
+    suggestion:
+      "Did you mean 'demographic_parity_difference', 'accuracy_parity_difference' or 'mae_parity_difference'?",
   },
   ...(
     [
@@ -667,21 +668,31 @@ const BAD: readonly BadConfig[] = [
     suggestion: 'Take a number from 0 to 1, as 0.8.',
   },
   // Paths
-  ...['/etc/cron.d/report.md', 'C:\\\\report.md', '\\\\\\\\host\\\\report.md', '../report.md', 'a/../../report.json', 'a\\\\..\\\\b.html'].map(
-    (place) => ({
-      title: `a report at ${place}`,
-      text: `sensitive: sex\nreport_out: '${place}'\n`,
-      at: '2:13',
-      key: 'report_out',
-      message: `report_out: must be a path below the current folder, relative and without '..'; got '${place}'`,
-      suggestion: 'For example: data-report.md.',
-    }),
-  ),
+  ...[
+    '/etc/cron.d/report.md',
+    'C:\\report.md',
+    '\\\\host\\report.md',
+    '../report.md',
+    'a/../../report.json',
+    'a\\..\\b.html',
+  ].map((place) => ({
+    title: `a report at ${place}`,
+    text: `sensitive: sex\nreport_out: '${place}'\n`,
+    at: '2:13',
+    key: 'report_out',
+    message: `report_out: must be a path below the current folder, relative and without '..'; got '${place}'`,
+    suggestion: 'For example: data-report.md.',
+  })),
   // Sizes
   ...(
     [
       ['method: regularized', 'hidden: [16, 4097]', 'hidden[1]', 'a whole number from 1 to 4096; got 4097'],
-      ['method: lagrangian', `hidden: [${'8, '.repeat(16)}8]`, 'hidden', 'a list of whole numbers, at most 16; got a list of 17'],
+      [
+        'method: lagrangian',
+        `hidden: [${'8, '.repeat(16)}8]`,
+        'hidden',
+        'a list of whole numbers, at most 16; got a list of 17',
+      ],
       ['method: regularized', 'batch_size: 1000001', 'batch_size', 'a whole number from 1 to 1000000; got 1000001'],
       ['method: lagrangian', 'batch_size: 1000001', 'batch_size', 'a whole number from 1 to 1000000; got 1000001'],
       ['method: regularized', 'epochs: 1000001', 'epochs', 'a whole number from 1 to 1000000; got 1000001'],
@@ -715,7 +726,7 @@ const BAD: readonly BadConfig[] = [
     text: 'sensitive: "s\\0x"\n',
     at: '1:12',
     key: 'sensitive',
-    message: "sensitive: must be a name of one line, without control characters; got 's\\u0000x'",
+    message: "sensitive: must be a name without control characters; got 's\\u0000x'",
     suggestion: 'Take that character out.',
   },
   {
@@ -723,7 +734,7 @@ const BAD: readonly BadConfig[] = [
     text: 'sensitive: [sex, "\\e[31mred"]\n',
     at: '1:18',
     key: 'sensitive[1]',
-    message: "sensitive[1]: must be a name of one line, without control characters; got '\\u001b[31mred'",
+    message: "sensitive[1]: must be a name without control characters; got '\\u001b[31mred'",
     suggestion: 'Take that character out.',
   },
   {
@@ -731,7 +742,7 @@ const BAD: readonly BadConfig[] = [
     text: 'sensitive: sex\ntraining: { method: reductions, target_column: "y\\a" }\n',
     at: '2:48',
     key: 'training.target_column',
-    message: "training.target_column: must be a name of one line, without control characters; got 'y\\u0007'",
+    message: "training.target_column: must be a name without control characters; got 'y\\u0007'",
     suggestion: 'Take that character out.',
   },
   {
@@ -771,7 +782,7 @@ const BAD: readonly BadConfig[] = [
     title: 'a merge key in a step',
     text: 'sensitive: [sex]\nfeatures: &x [a]\nsteps:\n  - <<: *x\n    name: first\n',
     at: '4:5',
-    key: 'steps[0].<<',
+    key: "steps[0]['<<']",
     message: 'steps[0]: merge keys (<<) are not supported',
     suggestion: 'Write the keys out, or use profiles.',
   },
@@ -779,7 +790,7 @@ const BAD: readonly BadConfig[] = [
     title: 'a merge key at the top',
     text: '<<: { sensitive: [sex] }\n',
     at: '1:1',
-    key: '<<',
+    key: "['<<']",
     message: 'merge keys (<<) are not supported',
     suggestion: 'Write the keys out, or use profiles.',
   },
