@@ -64,6 +64,7 @@ export function createLogger(environment: Readonly<Record<string, string | undef
 /** One JSON line of pino as a person reads it. */
 function toPlainLine(line: string): string {
   const { level, time, msg, ...rest } = JSON.parse(line) as { level: number; time: string; msg?: string };
+  const text = (msg ?? '').replaceAll(/\s*[\r\n]+\s*/g, ' ');
   const extras = Object.keys(rest).length === 0 ? '' : ` ${JSON.stringify(rest)}`;
-  return `${time} ${(LEVEL_NAMES[level] ?? String(level)).toUpperCase()} ${msg ?? ''}${extras}\n`;
+  return `${time} ${(LEVEL_NAMES[level] ?? String(level)).toUpperCase()} ${text}${extras}\n`;
 }

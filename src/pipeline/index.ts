@@ -1,7 +1,6 @@
 export { applyPipeline } from './apply-pipeline.ts';
-export { assertConfigColumns } from './assert-config-columns.ts';
 export { type Association, type AssociationMeasure, columnAssociation } from './association.ts';
-export { assemblePipeline, buildPipeline } from './build-pipeline.ts';
+export { buildPipeline } from './build-pipeline.ts';
 export {
   type ConfigFault,
   findConfigFile,

@@ -94,6 +94,12 @@ describe('the logger', () => {
     return readFileSync(file, 'utf8');
   };
 
+  it('keeps a line a line, whatever the data in it', () => {
+    const file = path.join(folder, 'one-line.log');
+    createLogger({ EVENHAND_LOG_FILE: file }).warn('column \'two\nlines\' is\r\n\n left out');
+    expect(readFileSync(file, 'utf8')).to.match(/^\S+ WARN column 'two lines' is left out\n$/);
+  });
+
   it('writes plain lines from info upwards by default', () => {
     const lines = logTo('plain.log', {}).trim().split('\n');
     expect(lines).to.have.length(2);

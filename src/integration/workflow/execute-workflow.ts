@@ -6,17 +6,15 @@ import {
 } from '../../pipeline/index.ts';
 import { assertReplaceable, assertWritable } from '../../io/atomic-write.ts';
 import type { Table, TableSource } from '../../table/index.ts';
-import { describeModel, type SavableModel } from '../../training/models/describe-model.ts';
+import type { SavableModel } from '../../training/models/describe-model.ts';
 import { trackWorkflow } from '../tracking/index.ts';
-import { judgedRows, measureBaseline } from './baseline.ts';
-import { onSameGroups } from './same-groups.ts';
-import { describeSplit, splitWorkflow } from './split-workflow.ts';
-import { tradeOffOf } from './trade-off.ts';
+import { measureBaseline } from './baseline.ts';
+import { gatherFindings } from './gather-findings.ts';
+import { splitWorkflow } from './split-workflow.ts';
 import { transformAndTrain } from './transform-and-train.ts';
-import { validateWorkflow } from './validate-workflow.ts';
 import { fillWorkflowOptions, type WorkflowOptions } from './workflow-options.ts';
 import { holdsOnlyWorkflow, writeWorkflow } from './workflow-files.ts';
-import type { TrackingOutcome, WorkflowArtifacts, WorkflowFindings, WorkflowMetrics } from './workflow-result.ts';
+import type { TrackingOutcome, WorkflowArtifacts, WorkflowFindings } from './workflow-result.ts';
 import { readWorkflowRows } from './workflow-rows.ts';
 
 /** What a workflow found and made. Frozen. */
@@ -90,50 +88,10 @@ export async function executeWorkflow(
 
   const baseline = await measureBaseline(rows, split, filled);
   const trained = await transformAndTrain(parsed, rows, split, baseline, filled);
-  const finalMetrics = onSameGroups(baseline.metrics, trained.metrics);
-  const validation = validateWorkflow(rows.metric, baseline.metrics, finalMetrics, parsed.validationThreshold);
-
-  const { y: yTest, attributes: groupsTest } = judgedRows(rows, split.test);
-  const { model } = trained.trained;
-  const findings: WorkflowFindings = {
-    config: parsed,
-    seed: filled.randomState,
-    task: rows.task,
-    positiveLabel: rows.positiveLabel,
-    minGroupSize: filled.minGroupSize,
-    classWeight: filled.classWeight,
-    decisionThreshold: filled.decisionThreshold,
-    features: Object.freeze({ baseline: baseline.specs.map(({ name }) => name), final: trained.features }),
-    split: describeSplit(split, rows, filled),
-    baselineMetrics: baseline.metrics,
-    finalMetrics,
-    validation,
-    constraint: describeModel(model).constraint,
-    transformersApplied: Object.freeze(trained.pipeline.steps.map(({ name }) => name)),
-    predictions: Object.freeze({
-      baseline: baseline.outputs.decisions,
-      final: trained.outputs.decisions,
-      baselineScores: baseline.outputs.scores,
-      finalScores: trained.outputs.scores,
-    }),
-    yTest,
-    groupsTest,
-    tradeOff:
-      rows.task === 'binary'
-        ? await tradeOffOf(rows, split, baseline.metrics, { ...trained, metrics: finalMetrics }, filled)
-        : [],
-    warnings: Object.freeze([
-      ...new Set([
-        ...rows.warnings,
-        ...baseline.warnings,
-        ...trained.warnings,
-        ...constantAnswerWarning(finalMetrics, yTest),
-      ]),
-    ]),
-  };
+  const findings = await gatherFindings({ config: parsed, rows, split, baseline, trained, options: filled });
   const made = {
     ...findings,
-    model,
+    model: trained.trained.model,
     pipeline: trained.pipeline,
     pipelineMetadata: trained.metadata,
     transformedData: trained.transformed,
@@ -147,18 +105,6 @@ export async function executeWorkflow(
     ...made,
     artifacts: Object.freeze({ outputDir: options.outputDir ?? null, files: Object.freeze(files), tracking }),
   });
-}
-
-/** A model that decides worse than a constant has paid for its evenness with all that it knew. */
-function constantAnswerWarning({ accuracy }: WorkflowMetrics, y: ArrayLike<number>): string[] {
-  let positives = 0;
-  for (let row = 0; row < y.length; row++) positives += y[row] as number;
-  const share = Math.max(positives, y.length - positives) / y.length;
-  if (accuracy === null || accuracy >= share) return [];
-  const percent = (value: number): string => `${(100 * value).toFixed(1)}%`;
-  return [
-    `the final model is right in ${percent(accuracy)} of rows, and the same answer for all would be right in ${percent(share)}`,
-  ];
 }
 
 /** Checked before the work, so that its result is not lost to a bad path. */

@@ -1,4 +1,5 @@
-import { assemblePipeline, type FairnessPipeline, type PipelineMetadata } from '../../pipeline/index.ts';
+import { assemblePipeline } from '../../pipeline/build-pipeline.ts';
+import type { FairnessPipeline, PipelineMetadata } from '../../pipeline/index.ts';
 import type { PipelineConfig } from '../../schemas/pipeline/pipeline-config.ts';
 import { type CategoricalColumn, type Table, takeRows } from '../../table/index.ts';
 import { judgedRows, metricOptions, takeValues, type Baseline } from './baseline.ts';

@@ -12,7 +12,7 @@ import {
 } from '../../table/index.ts';
 import { assertTwoClasses, findPositiveLabel } from '../../training/data/positive-label.ts';
 import { assertTwoGroups } from '../../training/data/training-data.ts';
-import { assertConfigColumns } from '../../pipeline/index.ts';
+import { assertConfigColumns } from '../../pipeline/assert-config-columns.ts';
 import { knownMetric } from '../known-metric.ts';
 
 /** What is judged where a configuration names no metric. */
