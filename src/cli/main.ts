@@ -37,7 +37,8 @@ Start here:
 
 Exit codes: 0 pass, 1 a check failed, 2 usage or data, 3 a failed step or training, or an internal
 fault, 130 interrupted.
-Environment: EVENHAND_LOG_LEVEL, EVENHAND_LOG_FILE, EVENHAND_JSON_LOGS, EVENHAND_TF_BACKEND.`,
+Environment: EVENHAND_LOG_LEVEL, EVENHAND_LOG_FILE, EVENHAND_JSON_LOGS, EVENHAND_TF_BACKEND,
+EVENHAND_CONFIG_PATH, EVENHAND_PROFILE, MLFLOW_TRACKING_URI.`,
     );
   const commands = [
     validateCommand(),
