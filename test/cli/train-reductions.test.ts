@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { expect } from 'chai';
@@ -111,6 +111,10 @@ describe('evenhand train-reductions', () => {
   };
   const rows = (): string =>
     write('rows.csv', ['s,x,y', ...Array.from({ length: 400 }, (_, row) => `${'ab'[row % 2] ?? ''},${row % 7},${Number(row % 7 > 3)}`)]); // prettier-ignore
+  const otherFolder = (): string => {
+    mkdirSync(path.join(folder(), 'full'), { recursive: true });
+    return path.dirname(write('full/kept.txt', ['kept']));
+  };
   const refusals: [string, () => string[], RegExp][] = [
     ['no file named', () => [], /Missing: --csv/],
     ['an unknown constraint', () => ['--csv', rows(), '--constraint', 'parity'], /--constraint must be one of demographic_parity, .*; got 'parity'/], // prettier-ignore
@@ -126,7 +130,8 @@ describe('evenhand train-reductions', () => {
     ['groups too small to compare', () => ['--csv', write('few.csv', ['s,x,y', 'a,1,0', 'b,2,1', 'a,1,1', 'b,0,0'])], /fewer than two groups of at least 30 rows.*--min-group-size/], // prettier-ignore
     ['an unknown backend', () => ['--csv', rows(), '--backend', 'gpu'], /--backend must be one of auto, /],
     ['a model under a file', () => ['--csv', rows(), '--save-model', path.join(rows(), 'model')], /a part of the path is a file/], // prettier-ignore
-    ['a model where something else is', () => ['--csv', rows(), '--save-model', folder()], /holds something else/],
+    ['a model where something else is', () => ['--csv', rows(), '--save-model', otherFolder()], /holds something else/],
+    ['a model where the rows are', () => ['--csv', rows(), '--save-model', folder()], /would replace the input/],
     ['outputs inside one another', () => ['--csv', rows(), '--save-model', 'm', '--out-json', 'm/r.json'], /are in each other's place/], // prettier-ignore
   ];
   for (const [title, args, pattern] of refusals) {

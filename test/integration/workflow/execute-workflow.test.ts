@@ -410,7 +410,7 @@ describe('a workflow that cannot run', () => {
     ['an unknown target', { ...CONFIG, training: { ...CONFIG.training, targetColumn: 'wagee' } }, WAGES, DataValidationError, /no column 'wagee'/],
     ['an unknown attribute', { ...CONFIG, sensitive: ['gendre'] }, WAGES, DataValidationError, /no column 'gendre'/],
     ['an unknown feature', { ...CONFIG, features: ['educatoin'] }, WAGES, DataValidationError, /no column 'educatoin'/],
-    ['an unknown metric', { ...CONFIG, fairnessMetric: 'demographic_party_difference' }, WAGES, ValueError, /no metric named/],
+    ['an unknown metric', { ...CONFIG, fairnessMetric: 'demographic_party_difference' }, WAGES, ConfigValidationError, /demographic_parity_difference/],
     ['a target of many numbers', { ...CONFIG, training: { ...CONFIG.training, targetColumn: 'wage' } }, WAGES, DataValidationError, /values/],
     ['one group', CONFIG, withColumn(WAGES, 'gender', () => 'female'), DataValidationError, /one group only/],
     ['one class', CONFIG, withColumn(WAGES, 'wage_above_median', () => 1), DataValidationError, /one value only/],
