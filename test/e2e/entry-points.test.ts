@@ -12,7 +12,15 @@ describe('entry points', () => {
   const names = Object.keys(entries).filter((name) => name !== './package.json' && !name.includes('*') && name !== '.');
 
   it('are the folders that have an index', () => {
-    expect(names).to.include.members(['./metrics', './pipeline', './integration', './training', './exceptions', './io', './stats']);
+    expect(names).to.include.members([
+      './metrics',
+      './pipeline',
+      './integration',
+      './training',
+      './exceptions',
+      './io',
+      './stats',
+    ]);
   });
 
   for (const name of names) {

@@ -96,7 +96,7 @@ describe('the logger', () => {
 
   it('keeps a line a line, whatever the data in it', () => {
     const file = path.join(folder, 'one-line.log');
-    createLogger({ EVENHAND_LOG_FILE: file }).warn('column \'two\nlines\' is\r\n\n left out');
+    createLogger({ EVENHAND_LOG_FILE: file }).warn("column 'two\nlines' is\r\n\n left out");
     expect(readFileSync(file, 'utf8')).to.match(/^\S+ WARN column 'two lines' is left out\n$/);
   });
 
