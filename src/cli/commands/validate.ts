@@ -105,9 +105,10 @@ Groups that are too small are left out and named, never silently. An undefined m
   ).action(async (options: ValidateOptions) => {
     requireOptions(options, ['csv', 'sensitive']);
     await prepareLogs(options);
-    const [{ validateFile, validationToJson, validationToMarkdown }, { parseBy }, { validateSchema }] =
+    const [{ validateFile }, { validationToJson, validationToMarkdown }, { parseBy }, { validateSchema }] =
       await Promise.all([
-        import('../../integration/index.ts'),
+        import('../../integration/validate-file.ts'),
+        import('../../integration/validation-report.ts'),
         import('../../schemas/parse.ts'),
         import('../../schemas/validate.ts'),
       ]);
