@@ -1,6 +1,7 @@
 import { takeRows } from '../../table/index.ts';
 import type { Estimator } from '../../training/estimators/estimator.ts';
 import { type FeatureSpec, fitFeatures } from '../../training/data/feature-encoder.ts';
+import { decide } from '../../training/estimators/estimator-rows.ts';
 import { LinearRegression } from '../../training/estimators/linear-regression.ts';
 import { LogisticRegression } from '../../training/estimators/logistic-regression.ts';
 import { encodeRows } from './encode-rows.ts';
@@ -89,6 +90,5 @@ async function predictWith(
 ): Promise<ModelOutputs> {
   if (task === 'regression') return { decisions: Float64Array.from(await model.predict(x)), scores: null };
   const scores = await model.predictProba(x);
-  const cut = threshold ?? 0.5;
-  return { decisions: Uint8Array.from(scores, (score) => Number(score >= cut)), scores };
+  return { decisions: decide(scores, threshold ?? 0.5), scores };
 }

@@ -88,7 +88,8 @@ export function worst(
   return all.reduce((most, next) => (size(next) > size(most) ? next : most));
 }
 
-function quality(
+/** How often decisions are right, or how far values are off on average. */
+export function quality(
   { y, task }: JudgedRows,
   { decisions }: ModelOutputs,
 ): Pick<WorkflowMetrics, 'accuracy' | 'meanAbsoluteError'> {

@@ -1,5 +1,6 @@
 import { MetricResult } from '../../metrics/index.ts';
 import type { MetricResultFields } from '../../metrics/metric-result-fields.ts';
+import { nameSome } from '../../pipeline/transformers/name-some.ts';
 import { worst } from './measure-predictions.ts';
 import type { WorkflowMetrics } from './workflow-result.ts';
 
@@ -35,9 +36,7 @@ export function onSameGroups(baseline: WorkflowMetrics, final: WorkflowMetrics):
 function undefinedWhereLost(before: MetricResult | undefined, after: MetricResult): MetricResult {
   const lost = before === undefined || Number.isNaN(after.value) ? [] : groupsLost(before, after);
   if (lost.length === 0) return after;
-  const names = lost.slice(0, 8).map((name) => `'${name}'`);
-  const more = lost.length > names.length ? ` and ${String(lost.length - names.length)} more` : '';
-  const undefinedReason = `the baseline compares ${names.join(', ')}${more}, and the final model leaves nothing to compare there`;
+  const undefinedReason = `the baseline compares ${nameSome(lost)}, and the final model leaves nothing to compare there`;
   const fields: MetricResultFields = after;
   return new MetricResult({ ...fields, value: NaN, ci: null, effectSize: null, pValue: null, undefinedReason });
 }

@@ -1,6 +1,6 @@
 import { metricDefinition, metricKind } from '../../metrics/metric-definitions.ts';
 import { judgedRows, metricOptions } from './baseline.ts';
-import { measureOne, unfairness } from './measure-predictions.ts';
+import { measureOne, quality, unfairness } from './measure-predictions.ts';
 import type { TrainedWorkflow } from './transform-and-train.ts';
 import type { RowSplit } from './split-workflow.ts';
 import type { FilledWorkflowOptions } from './workflow-options.ts';
@@ -30,23 +30,17 @@ export async function tradeOffOf(
   // Decisions are no scores: beside gaps of scores they would be on another axis.
   const isOfScores = metricKind(metricDefinition(metric)) === 'scores';
   const drawnFrom = isOfScores ? [] : await final.trained.candidates(final.test);
+  const plain = { ...metricOptions(options), withCi: false };
   const candidates = drawnFrom.map((decisions, index): TradeOffPoint => {
+    const outputs = { decisions, scores: null };
     const gaps = Object.values(judged.attributes).map((groups) => {
-      const { value } = measureOne(
-        metric,
-        judged.y,
-        groups,
-        { decisions, scores: null },
-        { ...metricOptions(options), withCi: false },
-      );
+      const { value } = measureOne(metric, judged.y, groups, outputs, plain);
       return unfairness(metric, value);
     });
-    let right = 0;
-    decisions.forEach((decision, row) => (right += Number(decision === judged.y[row])));
     return {
       label: `predictor ${String(index + 1)}`,
       kind: 'candidate',
-      accuracy: right / decisions.length,
+      accuracy: quality(judged, outputs).accuracy ?? NaN,
       unfairness: Math.max(...gaps),
     };
   });

@@ -1,7 +1,9 @@
 import { assemblePipeline } from '../../pipeline/build-pipeline.ts';
 import type { FairnessPipeline, PipelineMetadata } from '../../pipeline/index.ts';
+import { nameSome } from '../../pipeline/transformers/name-some.ts';
 import type { PipelineConfig } from '../../schemas/pipeline/pipeline-config.ts';
 import { type CategoricalColumn, type Table, takeRows } from '../../table/index.ts';
+import { countGroups } from '../../training/data/row-splits.ts';
 import { judgedRows, metricOptions, takeValues, type Baseline } from './baseline.ts';
 import { encodeRows, remainingFeatures } from './encode-rows.ts';
 import { measurePredictions, type ModelOutputs } from './measure-predictions.ts';
@@ -122,15 +124,11 @@ function classWarning({ training, task }: WorkflowRows, { classWeight }: FilledW
 const FEW_ROWS = 30;
 
 /** Reductions constrain every group, however few its rows; the networks' trainers say themselves which they leave out. */
-function smallGroupWarning({ training }: WorkflowRows, { codes, labels }: CategoricalColumn): string[] {
+function smallGroupWarning({ training }: WorkflowRows, groups: CategoricalColumn): string[] {
   if (training.method !== 'reductions') return [];
-  const sizes = new Float64Array(labels.length);
-  for (const code of codes) sizes[code] = (sizes[code] as number) + 1;
-  const small = labels.filter((_, code) => (sizes[code] as number) > 0 && (sizes[code] as number) < FEW_ROWS);
+  const small = Object.entries(countGroups({ groups })).flatMap(([label, rows]) => (rows < FEW_ROWS ? [label] : []));
   if (small.length === 0) return [];
-  const names = small.slice(0, 8).map((label) => `'${label}'`);
-  const more = small.length > names.length ? ` and ${String(small.length - names.length)} more` : '';
   return [
-    `the constraint also binds groups of fewer than ${String(FEW_ROWS)} training rows, whose rates are mostly chance, at the price of accuracy: ${names.join(', ')}${more}`,
+    `the constraint also binds groups of fewer than ${String(FEW_ROWS)} training rows, whose rates are mostly chance, at the price of accuracy: ${nameSome(small)}`,
   ];
 }

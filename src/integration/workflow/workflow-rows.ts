@@ -10,6 +10,7 @@ import {
   type TableSource,
   toBinary,
 } from '../../table/index.ts';
+import { assertFinite } from '../../training/data/feature-encoder.ts';
 import { assertTwoClasses, findPositiveLabel } from '../../training/data/positive-label.ts';
 import { assertTwoGroups } from '../../training/data/training-data.ts';
 import { assertConfigColumns } from '../../pipeline/assert-config-columns.ts';
@@ -63,7 +64,7 @@ export function readWorkflowRows(config: PipelineConfig, data: TableSource): Wor
   const table = places.length === whole.rowCount ? whole : whole.take(places);
   const nDropped = whole.rowCount - places.length;
   const attributes = attributesOf(table, config);
-  const groups = crossed(table, config.sensitive);
+  const groups = encodeGroups(table.select(config.sensitive));
   const kept = Float64Array.from(places, (row) => y[row] as number);
   const targets = task === 'binary' ? Uint8Array.from(kept) : kept;
   for (const [name, column] of Object.entries(attributes)) assertTwoGroups(column, [name]);
@@ -135,17 +136,10 @@ function assertUsableNumbers(table: Table, { pipeline, features = [] }: Pipeline
   for (const name of features) if (table.column(name).kind === 'numeric') readNumbers(table, name);
 }
 
-function readNumbers(table: Table, target: string): Float64Array {
-  const { values } = table.numeric(target);
-  const row = values.findIndex((value) => value === Infinity || value === -Infinity);
-  if (row < 0) return values;
-  throw new DataValidationError(
-    `Column '${target}' must be finite, but row ${String(row + 1)} holds ${String(values[row])}.`,
-    {
-      context: { column: target, row, value: values[row] },
-      suggestion: 'Mend or empty that value.',
-    },
-  );
+function readNumbers(table: Table, name: string): Float64Array {
+  const { values } = table.numeric(name);
+  assertFinite(name, values);
+  return values;
 }
 
 function assertLearnable(y: Uint8Array | Float64Array, target: string): void {
@@ -169,13 +163,9 @@ function assertLearnable(y: Uint8Array | Float64Array, target: string): void {
 
 function attributesOf(table: Table, { sensitive, intersections }: PipelineConfig): Record<string, CategoricalColumn> {
   const all = [...sensitive.map((name) => [name]), ...intersections];
-  return Object.fromEntries(all.map((names) => [names.join(INTERSECTION_SEPARATOR), crossed(table, names)]));
-}
-
-function crossed(table: Table, names: readonly string[]): CategoricalColumn {
-  const [only] = names;
-  if (names.length === 1 && only !== undefined) return encodeGroups(table.column(only));
-  return encodeGroups(Object.fromEntries(names.map((name) => [name, table.column(name)])));
+  return Object.fromEntries(
+    all.map((names) => [names.join(INTERSECTION_SEPARATOR), encodeGroups(table.select(names))]),
+  );
 }
 
 function chooseFeatures(

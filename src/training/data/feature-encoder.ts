@@ -121,7 +121,8 @@ function fitCategorical(name: string, codes: Int32Array, labels: readonly string
   ];
 }
 
-function assertFinite(name: string, values: Float64Array): void {
+/** @throws {DataValidationError} with the first infinite value and its row */
+export function assertFinite(name: string, values: Float64Array): void {
   const row = values.findIndex((value) => value === Infinity || value === -Infinity);
   if (row < 0) return;
   throw new DataValidationError(

@@ -95,12 +95,7 @@ function readRows(
   positiveLabel: string | null,
 ): TrainingRows {
   const y = toBinary(table.column(target), `Column '${target}'`, positiveLabel ?? undefined);
-  const [only] = sensitive;
-  const groups = encodeGroups(
-    sensitive.length === 1 && only !== undefined
-      ? table.column(only)
-      : Object.fromEntries(sensitive.map((name) => [name, table.column(name)])),
-  );
+  const groups = encodeGroups(table.select(sensitive));
   const kept = Int32Array.from(y.keys()).filter((row) => (y[row] as number) >= 0 && (groups.codes[row] as number) >= 0);
   const all = { table, y: Uint8Array.from(y), groups, nDropped: 0 };
   return kept.length === y.length ? all : { ...takeTrainingRows(all, kept), nDropped: y.length - kept.length };

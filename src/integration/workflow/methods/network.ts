@@ -1,3 +1,4 @@
+import { decide } from '../../../training/estimators/estimator-rows.ts';
 import type { NetworkFitOptions } from '../../../training/networks/fit-inputs.ts';
 import type { LagrangianFairnessTrainer } from '../../../training/networks/lagrangian-fairness-trainer.ts';
 import type { RegularizedFairnessTrainer } from '../../../training/networks/regularized-fairness-trainer.ts';
@@ -29,6 +30,5 @@ async function predict(
 ): Promise<ModelOutputs> {
   const scores = await trainer.predictProba(table);
   if (task === 'regression') return { decisions: scores, scores: null };
-  const cut = threshold ?? 0.5;
-  return { decisions: Uint8Array.from(scores, (score) => Number(score >= cut)), scores };
+  return { decisions: decide(scores, threshold ?? 0.5), scores };
 }

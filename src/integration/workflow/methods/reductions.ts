@@ -1,3 +1,4 @@
+import { decide } from '../../../training/estimators/estimator-rows.ts';
 import { LinearRegression } from '../../../training/estimators/linear-regression.ts';
 import { LogisticRegression } from '../../../training/estimators/logistic-regression.ts';
 import type { LossRange } from '../../../training/reductions/group-loss.ts';
@@ -94,10 +95,7 @@ async function predict(
 ): Promise<ModelOutputs> {
   if (task === 'regression') return { decisions: await wrapper.predictMean(x), scores: null };
   const scores = await wrapper.predictProba(x);
-  const decisions =
-    threshold === null
-      ? Uint8Array.from(await wrapper.predict(x))
-      : Uint8Array.from(scores, (score) => Number(score >= threshold));
+  const decisions = threshold === null ? Uint8Array.from(await wrapper.predict(x)) : decide(scores, threshold);
   return { decisions, scores };
 }
 
