@@ -1,6 +1,8 @@
 import { type Chart, COLOURS, FONT_FAMILY } from './chart.ts';
+import { bottomLegend, headline, type HeadlineWidths, LINE_HEIGHT } from './chart-frame.ts';
+import { bothEnds, DRAWN_AT_EACH_END } from './both-ends.ts';
 import { axisLabel, compactNumber, countLabel, labelWidth, shortenLabel } from './chart-labels.ts';
-import { type ComparedRow, sideDots, sideIntervals } from './before-after-parts.ts';
+import { sideDots, sideIntervals } from './before-after-parts.ts';
 import type { ComparedGroup, ComparedMeasure } from './compared-groups.ts';
 import { column, valueAxis } from './group-values-parts.ts';
 
@@ -11,12 +13,8 @@ export interface BeforeAfterText {
   readonly subtitle?: string | undefined;
 }
 
-/** With more groups than twice this many, only so many are drawn at each end. */
-const DRAWN_AT_EACH_END = 20;
-
 const WIDTH = 760;
 const ROW_HEIGHT = 34;
-const LINE_HEIGHT = 18;
 
 /** Widths beside the plot: of a lower-case letter, the counts, the space around labels, and the values. */
 const LETTER = 7;
@@ -25,8 +23,7 @@ const SPACE = 36;
 const RIGHT = 132;
 
 /** Lower-case letters of the title and of a line under it that fit. */
-const TITLE_WIDTH = 78;
-const LINE_WIDTH = 108;
+const WIDTHS: HeadlineWidths = { title: 78, line: 108 };
 
 /**
  * Two dots with intervals for each group, hollow for before and full for after;
@@ -39,7 +36,7 @@ const LINE_WIDTH = 108;
  */
 export function beforeAfterChart(measure: ComparedMeasure, text: BeforeAfterText = {}): Chart {
   const sorted = measure.groups.filter(hasValue).sort(byValue);
-  const rows = rowsOf(sorted);
+  const rows = bothEnds(sorted);
   const fromZero = startsAtZero(sorted);
   const lines = [
     text.subtitle,
@@ -58,15 +55,8 @@ export function beforeAfterChart(measure: ComparedMeasure, text: BeforeAfterText
       animation: false,
       backgroundColor: '#ffffff',
       textStyle: { fontFamily: FONT_FAMILY, color: COLOURS.ink },
-      title: title(text.title ?? measure.title, lines),
-      legend: {
-        left: 16,
-        bottom: 10,
-        itemGap: 24,
-        selectedMode: false,
-        textStyle: { fontFamily: FONT_FAMILY, fontSize: 12, color: COLOURS.ink },
-        data: rows.length === 0 ? [] : ['before', 'after'],
-      },
+      title: headline(text.title ?? measure.title, lines, WIDTHS),
+      legend: bottomLegend(rows.length === 0 ? [] : ['before', 'after']),
       tooltip: { trigger: 'item' },
       grid: { left, right: RIGHT, top, height: rows.length * ROW_HEIGHT, outerBoundsMode: 'none' },
       xAxis: valueAxis(measure.unit, fromZero),
@@ -104,15 +94,6 @@ function placeOf({ before, after }: ComparedGroup): number {
   return after?.value ?? before?.value ?? 0;
 }
 
-/** Rows from the bottom up. */
-function rowsOf(sorted: readonly ComparedGroup[]): ComparedRow[] {
-  const rows = sorted.map((group): ComparedRow => ({ label: group.label, group }));
-  const between = rows.length - 2 * DRAWN_AT_EACH_END;
-  if (between <= 0) return rows;
-  const gap: ComparedRow = { label: `\u22EE ${String(between)} between`, group: undefined };
-  return [...rows.slice(0, DRAWN_AT_EACH_END), gap, ...rows.slice(-DRAWN_AT_EACH_END)];
-}
-
 function omission(groups: number): string | undefined {
   if (groups <= 2 * DRAWN_AT_EACH_END) return undefined;
   const each = String(DRAWN_AT_EACH_END);
@@ -141,18 +122,6 @@ function describe(measure: ComparedMeasure, groups: number): string {
   const sentence = gapSentence(measure);
   const counted = `${measure.title} of ${String(groups)} ${groups === 1 ? 'group' : 'groups'} before and after`;
   return sentence === undefined ? `${counted}.` : `${counted}. ${sentence}.`;
-}
-
-function title(name: string, lines: readonly string[]): unknown {
-  return {
-    text: shortenLabel(name, TITLE_WIDTH),
-    subtext: lines.map((line) => shortenLabel(line, LINE_WIDTH)).join('\n'),
-    left: 16,
-    top: 12,
-    itemGap: 6,
-    textStyle: { fontFamily: FONT_FAMILY, fontSize: 16, fontWeight: 700, color: COLOURS.ink },
-    subtextStyle: { fontFamily: FONT_FAMILY, fontSize: 12, lineHeight: LINE_HEIGHT, color: COLOURS.quiet },
-  };
 }
 
 /** The axis starts at 0 unless the values lie so close together that their differences would vanish. */

@@ -1,11 +1,9 @@
 import { COLOURS } from './chart.ts';
+import type { GroupRow } from './both-ends.ts';
 import type { ComparedGroup, ComparedMeasure } from './compared-groups.ts';
 
-/** A row of the picture; one without a group stands for the groups left out. */
-export interface ComparedRow {
-  readonly label: string;
-  readonly group: ComparedGroup | undefined;
-}
+/** One row of a chart of two sides. */
+export type ComparedRow = GroupRow<ComparedGroup>;
 
 type Side = 'before' | 'after';
 

@@ -1,14 +1,8 @@
 import { type Chart, COLOURS, FONT_FAMILY } from './chart.ts';
+import { headline, type HeadlineWidths, LINE_HEIGHT } from './chart-frame.ts';
+import { bothEnds, DRAWN_AT_EACH_END } from './both-ends.ts';
 import { axisLabel, compactNumber, countLabel, labelWidth, shortenLabel } from './chart-labels.ts';
-import {
-  type ChartedGroup,
-  type ChartedMeasure,
-  column,
-  intervals,
-  type Row,
-  valueAxis,
-  values,
-} from './group-values-parts.ts';
+import { type ChartedGroup, type ChartedMeasure, column, intervals, valueAxis, values } from './group-values-parts.ts';
 
 export type { ChartedGroup, ChartedMeasure } from './group-values-parts.ts';
 
@@ -19,12 +13,8 @@ export interface GroupValuesText {
   readonly subtitle?: string | undefined;
 }
 
-/** With more groups than twice this many, only so many are drawn at each end. */
-const DRAWN_AT_EACH_END = 20;
-
 const WIDTH = 760;
 const ROW_HEIGHT = 24;
-const LINE_HEIGHT = 18;
 
 /** Widths beside the plot: of a lower-case letter, the counts, the space around labels, and the values. */
 const LETTER = 7;
@@ -33,8 +23,7 @@ const SPACE = 36;
 const RIGHT = 84;
 
 /** Lower-case letters of the title and of a line under it that fit. */
-const TITLE_WIDTH = 78;
-const LINE_WIDTH = 108;
+const WIDTHS: HeadlineWidths = { title: 78, line: 108 };
 
 /**
  * Dots with intervals, one row a group, the largest value on top. A band
@@ -45,7 +34,7 @@ const LINE_WIDTH = 108;
  */
 export function groupValuesChart(measure: ChartedMeasure, text: GroupValuesText = {}): Chart {
   const sorted = measure.groups.filter(({ value }) => Number.isFinite(value)).sort(byValue);
-  const rows = rowsOf(sorted);
+  const rows = bothEnds(sorted);
   const [smallest, largest] = [sorted[0], sorted.at(-1)];
   const fromZero = startsAtZero(sorted, measure.overall);
   const lines = [
@@ -65,7 +54,7 @@ export function groupValuesChart(measure: ChartedMeasure, text: GroupValuesText 
       animation: false,
       backgroundColor: '#ffffff',
       textStyle: { fontFamily: FONT_FAMILY, color: COLOURS.ink },
-      title: title(text.title ?? measure.title, lines),
+      title: headline(text.title ?? measure.title, lines, WIDTHS),
       tooltip: { trigger: 'item' },
       grid: { left, right: RIGHT, top, height: rows.length * ROW_HEIGHT, outerBoundsMode: 'none' },
       xAxis: valueAxis(measure.unit, fromZero),
@@ -88,15 +77,6 @@ export function groupValuesChart(measure: ChartedMeasure, text: GroupValuesText 
 /** Ties stand in the order of their labels, so that the order of the rows of data is not seen. */
 function byValue(a: ChartedGroup, b: ChartedGroup): number {
   return a.value - b.value || (a.label < b.label ? -1 : 1);
-}
-
-/** Rows from the bottom up. */
-function rowsOf(sorted: readonly ChartedGroup[]): Row[] {
-  const rows = sorted.map((group): Row => ({ label: group.label, group }));
-  const between = rows.length - 2 * DRAWN_AT_EACH_END;
-  if (between <= 0) return rows;
-  const gap: Row = { label: `\u22EE ${String(between)} between`, group: undefined };
-  return [...rows.slice(0, DRAWN_AT_EACH_END), gap, ...rows.slice(-DRAWN_AT_EACH_END)];
 }
 
 function omission(groups: number): string | undefined {
@@ -125,18 +105,6 @@ function describe(
   if (smallest === undefined || largest === undefined) return `${name}: no group has a value.`;
   const end = ({ label, value }: ChartedGroup): string => `${axisLabel(value, unit)} (${shortenLabel(label)})`;
   return `${name} of ${String(groups)} ${groups === 1 ? 'group' : 'groups'}, from ${end(smallest)} to ${end(largest)}.`;
-}
-
-function title(name: string, lines: readonly string[]): unknown {
-  return {
-    text: shortenLabel(name, TITLE_WIDTH),
-    subtext: lines.map((line) => shortenLabel(line, LINE_WIDTH)).join('\n'),
-    left: 16,
-    top: 12,
-    itemGap: 6,
-    textStyle: { fontFamily: FONT_FAMILY, fontSize: 16, fontWeight: 700, color: COLOURS.ink },
-    subtextStyle: { fontFamily: FONT_FAMILY, fontSize: 12, lineHeight: LINE_HEIGHT, color: COLOURS.quiet },
-  };
 }
 
 /** The axis starts at 0 unless the values lie so close together that their differences would vanish. */

@@ -1,4 +1,5 @@
 import { COLOURS, FONT_FAMILY } from './chart.ts';
+import type { GroupRow } from './both-ends.ts';
 import { axisLabel } from './chart-labels.ts';
 
 /** What is drawn of a group. */
@@ -19,11 +20,8 @@ export interface ChartedMeasure {
   readonly overall?: number | undefined;
 }
 
-/** A row of the picture; one without a group stands for the groups left out. */
-export interface Row {
-  readonly label: string;
-  readonly group: ChartedGroup | undefined;
-}
+/** One row of a chart of values. */
+export type Row = GroupRow<ChartedGroup>;
 
 /** The axis of values; shares in per cent. */
 export function valueAxis(unit: ChartedMeasure['unit'], fromZero: boolean): unknown {

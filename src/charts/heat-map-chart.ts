@@ -1,4 +1,5 @@
 import { type Chart, COLOURS, FONT_FAMILY } from './chart.ts';
+import { headline, type HeadlineWidths, LINE_HEIGHT } from './chart-frame.ts';
 import { labelWidth, shortenLabel } from './chart-labels.ts';
 
 /** Values from 0 to 1 in rows and columns. */
@@ -22,14 +23,12 @@ export interface HeatMapText {
 const MOST_ROWS = 60;
 
 const ROW_HEIGHT = 24;
-const LINE_HEIGHT = 18;
 const LETTER = 7;
 const LEAST_CELL = 72;
 const LEAST_WIDTH = 740;
 
 /** Lower-case letters that fit: the title, a line under it, what stands before a row and over a column. */
-const TITLE_WIDTH = 62;
-const LINE_WIDTH = 92;
+const WIDTHS: HeadlineWidths = { title: 62, line: 92 };
 const ROW_WIDTH = 40;
 const COLUMN_WIDTH = 22;
 
@@ -61,7 +60,7 @@ export function heatMapChart(map: HeatMap, text: HeatMapText = {}): Chart {
       animation: false,
       backgroundColor: '#ffffff',
       textStyle: { fontFamily: FONT_FAMILY, color: COLOURS.ink },
-      title: title(text.title ?? 'Associations', lines),
+      title: headline(text.title ?? 'Associations', lines, WIDTHS),
       tooltip: { trigger: 'item' },
       grid: { ...plot, outerBoundsMode: 'none' },
       xAxis: names(columns, { position: 'top', inverse: false, fontWeight: 700 }),
@@ -151,18 +150,6 @@ function names(
     axisLine: { show: false },
     axisTick: { show: false },
     splitLine: { show: false },
-  };
-}
-
-function title(name: string, lines: readonly string[]): unknown {
-  return {
-    text: shortenLabel(name, TITLE_WIDTH),
-    subtext: lines.map((line) => shortenLabel(line, LINE_WIDTH)).join('\n'),
-    left: 16,
-    top: 12,
-    itemGap: 6,
-    textStyle: { fontFamily: FONT_FAMILY, fontSize: 16, fontWeight: 700, color: COLOURS.ink },
-    subtextStyle: { fontFamily: FONT_FAMILY, fontSize: 12, lineHeight: LINE_HEIGHT, color: COLOURS.quiet },
   };
 }
 

@@ -1,4 +1,5 @@
 import { type Chart, COLOURS, FONT_FAMILY } from './chart.ts';
+import { bottomLegend } from './chart-frame.ts';
 
 /** One epoch of training under a constraint. */
 export interface ChartedEpoch {
@@ -48,14 +49,7 @@ export function historyChart(history: readonly ChartedEpoch[], { bestEpoch, tole
         top: 12,
         textStyle: { fontFamily: FONT_FAMILY, fontSize: 16, fontWeight: 700, color: COLOURS.ink },
       },
-      legend: {
-        left: 16,
-        bottom: 10,
-        itemGap: 24,
-        selectedMode: false,
-        textStyle: { fontFamily: FONT_FAMILY, fontSize: 12, color: COLOURS.ink },
-        data: ['gap of decisions', ...multipliers],
-      },
+      legend: bottomLegend(['gap of decisions', ...multipliers]),
       tooltip: { trigger: 'item' },
       grid: TOPS.map((top) => ({ left: 76, right: 40, top, height: PANEL })),
       xAxis: TOPS.map((_, panel) => epochAxis(panel, history)),

@@ -1,4 +1,5 @@
 import { type Chart, COLOURS, FONT_FAMILY } from './chart.ts';
+import { bottomLegend, headline, LINE_HEIGHT } from './chart-frame.ts';
 import { shortenLabel } from './chart-labels.ts';
 import { placePanels } from './panel-grid.ts';
 import {
@@ -37,8 +38,6 @@ export interface ReliabilityChartText {
 /** Of more groups only the largest are drawn. */
 const MOST_PANELS = 16;
 
-const LINE_HEIGHT = 18;
-
 /** About how wide a letter of a group's label is. */
 const LABEL_LETTER = 7.4;
 
@@ -75,15 +74,11 @@ export function reliabilityChart(panels: readonly ReliabilityPanel[], text: Reli
       animation: false,
       backgroundColor: '#ffffff',
       textStyle: { fontFamily: FONT_FAMILY, color: COLOURS.ink },
-      title: title(text.title ?? 'Reliability of scores by group', lines, width),
-      legend: {
-        left: 16,
-        bottom: 10,
-        itemGap: 24,
-        selectedMode: false,
-        textStyle: { fontFamily: FONT_FAMILY, fontSize: 12, color: COLOURS.ink },
-        data: drawn.length === 0 ? [] : legendOf(hasAfter),
-      },
+      title: headline(text.title ?? 'Reliability of scores by group', lines, {
+        title: Math.floor((width - 32) / 9.5),
+        line: Math.floor((width - 32) / 6.6),
+      }),
+      legend: bottomLegend(drawn.length === 0 ? [] : legendOf(hasAfter)),
       tooltip: { trigger: 'item', formatter: '{b}' },
       grid: grids.map(({ left, top: from, width: across }) => ({
         left: `${((100 * left) / width).toFixed(4)}%`,
@@ -119,18 +114,6 @@ function largest(panels: readonly ReliabilityPanel[]): readonly ReliabilityPanel
   if (panels.length <= MOST_PANELS) return panels;
   const kept = new Set([...panels].sort((a, b) => b.n - a.n).slice(0, MOST_PANELS));
   return panels.filter((panel) => kept.has(panel));
-}
-
-function title(name: string, lines: readonly string[], width: number): unknown {
-  return {
-    text: shortenLabel(name, Math.floor((width - 32) / 9.5)),
-    subtext: lines.map((line) => shortenLabel(line, Math.floor((width - 32) / 6.6))).join('\n'),
-    left: 16,
-    top: 12,
-    itemGap: 6,
-    textStyle: { fontFamily: FONT_FAMILY, fontSize: 16, fontWeight: 700, color: COLOURS.ink },
-    subtextStyle: { fontFamily: FONT_FAMILY, fontSize: 12, lineHeight: LINE_HEIGHT, color: COLOURS.quiet },
-  };
 }
 
 function describe(panels: readonly ReliabilityPanel[], drawn: readonly ReliabilityPanel[]): string {

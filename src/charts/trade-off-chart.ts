@@ -1,4 +1,5 @@
 import { type Chart, COLOURS, FONT_FAMILY } from './chart.ts';
+import { bottomLegend } from './chart-frame.ts';
 import { shortenLabel } from './chart-labels.ts';
 import { rangeAxis } from './range-axis.ts';
 
@@ -55,14 +56,7 @@ export function tradeOffChart(points: readonly TradeOffChartPoint[], text: Trade
         top: 12,
         textStyle: { fontFamily: FONT_FAMILY, fontSize: 16, fontWeight: 700, color: COLOURS.ink },
       },
-      legend: {
-        left: 16,
-        bottom: 10,
-        itemGap: 24,
-        selectedMode: false,
-        textStyle: { fontFamily: FONT_FAMILY, fontSize: 12, color: COLOURS.ink },
-        data: shown.map(({ name }) => name),
-      },
+      legend: bottomLegend(shown.map(({ name }) => name)),
       tooltip: { trigger: 'item', formatter: '{b}' },
       grid: { left: 76, right: 40, top: 72, bottom: 92 },
       xAxis: rangeAxis(acrossName(metric), 36, acrossValues.length === 0 ? [0, 1] : acrossValues, [0, 1]),
