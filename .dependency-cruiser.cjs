@@ -5,6 +5,7 @@ const TIERS = [
   ['schemas', 'table', 'stats', 'tensor', 'charts'],
   ['io'],
   ['metrics'],
+  ['document'],
   ['pipeline', 'training', 'monitoring', 'llm-evals'],
   ['integration'],
   ['api', 'cli'],

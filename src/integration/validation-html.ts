@@ -5,9 +5,10 @@ import { metricSection } from './html/metric-section.ts';
 import { HOW_TO_READ, reproducibility, type ReportSettings } from './html/report-ending.ts';
 import { entriesOf, type ReportedValidation, type ReportEntry } from './html/report-entries.ts';
 import { own } from './html/report-numbers.ts';
-import { reportPage } from './html/report-page.ts';
+import { reportPage } from '../document/report-page.ts';
 import { overview, verdictBox } from './html/report-opening.ts';
-import { drawAll, drawSvg, type Drawn } from './html/report-pictures.ts';
+import { drawSvg } from '../document/draw-svg.ts';
+import { drawAll, type Drawn } from './html/report-pictures.ts';
 
 export type { ReportSettings } from './html/report-ending.ts';
 export type { ReportedValidation } from './html/report-entries.ts';

@@ -2,7 +2,7 @@ import { type Html, markup } from '../../internal/html.ts';
 import type { MeasureValues, MetricFrame } from '../../metrics/frame/index.ts';
 import { inWords } from '../../metrics/metric-markdown.ts';
 import { own, tableCount, tableNumber, tableValue, unitOf } from './report-numbers.ts';
-import { cell, headerCell, scrollingTable } from './report-table.ts';
+import { cell, headerCell, scrollingTable } from '../../document/report-table.ts';
 
 /** The rates of every group inside the levels of a control feature, and what changes there, as a section of a page. */
 export function controlSection(frame: MetricFrame, id: string): Html {

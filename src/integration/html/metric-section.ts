@@ -3,7 +3,7 @@ import { inWords } from '../../metrics/metric-markdown.ts';
 import type { MetricResult } from '../../metrics/metric-result.ts';
 import { capital, intervalName, measuresOf } from './metric-charts.ts';
 import { own, tableCount, tableNumber, tablePValue, tableValue, unitOf } from './report-numbers.ts';
-import { cell, headerCell, scrollingTable } from './report-table.ts';
+import { cell, headerCell, scrollingTable } from '../../document/report-table.ts';
 
 /** What intervals of the metric are called in results, in words. */
 const CI_METHODS: Readonly<Record<string, string>> = {

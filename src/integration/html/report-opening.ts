@@ -3,7 +3,7 @@ import { inWords } from '../../metrics/metric-markdown.ts';
 import { capital, intervalName } from './metric-charts.ts';
 import type { ReportedValidation, ReportEntry } from './report-entries.ts';
 import { tableCount, tableNumber } from './report-numbers.ts';
-import { cell, headerCell, scrollingTable } from './report-table.ts';
+import { cell, headerCell, scrollingTable } from '../../document/report-table.ts';
 
 const VERDICTS = {
   pass: { sign: '\u2713', word: 'PASS' },

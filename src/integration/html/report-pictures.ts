@@ -1,5 +1,4 @@
 import type { Chart } from '../../charts/chart.ts';
-import { renderChart } from '../../charts/render-chart.ts';
 import { DependencyError } from '../../exceptions/index.ts';
 import { type Html, trusted } from '../../internal/html.ts';
 import type { ReportEntry } from './report-entries.ts';
@@ -28,12 +27,4 @@ export async function drawAll(
     return { pictures: new Map(), problem: `This report has tables and no pictures: ${error.message}${next}` };
   }
   return { pictures, problem: undefined };
-}
-
-/** A picture that stands still inside a page: what serves pointers, waking in a browser, and files apart is left out. */
-export async function drawSvg(chart: Chart): Promise<string> {
-  const svg = String(await renderChart(chart, 'svg'));
-  return svg
-    .replace(/<style ?>.*?<\/style>\s*/gs, '')
-    .replaceAll(/ (?:class="zr-\d+"|pointer-events="visible"|(?:ecmeta_\w+|xmlns(?::xlink)?)="[^"<]*")/g, '');
 }

@@ -2,8 +2,8 @@ import { reliabilityChart } from '../../charts/reliability-chart.ts';
 import { VERSION } from '../../internal/version.ts';
 import type { CalibrationQuality } from '../../training/postprocessing/calibrator/measure-calibration.ts';
 import type { MeasuredRows, TableCalibration } from '../../training/postprocessing/calibrator/table-calibration.ts';
-import { numberColumn, type ReportBlock, type ReportDocument } from '../document/report-document.ts';
-import { cutItems, labelText, listed } from '../document/report-text.ts';
+import { numberColumn, type ReportBlock, type ReportDocument } from '../../document/report-document.ts';
+import { cutItems, labelText, listed } from '../../document/report-text.ts';
 import { capital } from '../html/metric-charts.ts';
 import { own, tableCount, tableNumber, tableValue } from '../html/report-numbers.ts';
 

@@ -1,7 +1,7 @@
 import { historyChart } from '../../charts/history-chart.ts';
 import type { LagrangianEpoch } from '../../training/networks/lagrangian-objective.ts';
 import type { LagrangianJobResult } from '../../training/jobs/train-lagrangian.ts';
-import { numberColumn, type ReportBlock } from '../document/report-document.ts';
+import { numberColumn, type ReportBlock } from '../../document/report-document.ts';
 import { tableCount, tableNumber } from '../html/report-numbers.ts';
 
 /** Of more epochs only so many stand in the table. */

@@ -2,8 +2,13 @@ import { VERSION } from '../../internal/version.ts';
 import { inWords } from '../../metrics/metric-markdown.ts';
 import type { DecisionQuality } from '../../training/decision-quality.ts';
 import type { TrainingJobResult } from '../../training/jobs/job-result.ts';
-import { numberColumn, type ReportBlock, type ReportDocument, type ReportTable } from '../document/report-document.ts';
-import { cutItems, labelText, listed } from '../document/report-text.ts';
+import {
+  numberColumn,
+  type ReportBlock,
+  type ReportDocument,
+  type ReportTable,
+} from '../../document/report-document.ts';
+import { cutItems, labelText, listed } from '../../document/report-text.ts';
 import { capital } from '../html/metric-charts.ts';
 import { tableCount, tableNumber, tableValue } from '../html/report-numbers.ts';
 import { metricChange, rangeText, signedValue } from '../workflow-report/change-words.ts';

@@ -4,8 +4,8 @@ import { inWords } from '../../metrics/metric-markdown.ts';
 import { wilsonInterval } from '../../stats/proportion-interval.ts';
 import type { GroupDecisions } from '../../training/decision-quality.ts';
 import type { TrainingJobResult } from '../../training/jobs/job-result.ts';
-import type { ReportBlock } from '../document/report-document.ts';
-import { listed } from '../document/report-text.ts';
+import type { ReportBlock } from '../../document/report-document.ts';
+import { listed } from '../../document/report-text.ts';
 import type { GroupComparison } from '../workflow-report/group-comparison.ts';
 import { groupTable } from '../workflow-report/group-table.ts';
 

@@ -2,8 +2,13 @@ import { paretoChart } from '../../charts/pareto-chart.ts';
 import { VERSION } from '../../internal/version.ts';
 import type { ParetoPoint } from '../../training/pareto/pareto-points.ts';
 import type { ParetoSweep } from '../../training/pareto/pareto-sweep.ts';
-import { numberColumn, type ReportBlock, type ReportDocument, type ReportTable } from '../document/report-document.ts';
-import { cutItems, labelText, listed } from '../document/report-text.ts';
+import {
+  numberColumn,
+  type ReportBlock,
+  type ReportDocument,
+  type ReportTable,
+} from '../../document/report-document.ts';
+import { cutItems, labelText, listed } from '../../document/report-text.ts';
 import { capital } from '../html/metric-charts.ts';
 import { tableCount, tableNumber, tableValue } from '../html/report-numbers.ts';
 import { rangeText } from '../workflow-report/change-words.ts';

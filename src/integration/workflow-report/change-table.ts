@@ -1,8 +1,8 @@
 import { inWords } from '../../metrics/metric-markdown.ts';
 import type { MetricResult } from '../../metrics/metric-result.ts';
 import { wilsonInterval } from '../../stats/proportion-interval.ts';
-import { numberColumn, type ReportBlock, type ReportTable } from '../document/report-document.ts';
-import { cutItems, labelText } from '../document/report-text.ts';
+import { numberColumn, type ReportBlock, type ReportTable } from '../../document/report-document.ts';
+import { cutItems, labelText } from '../../document/report-text.ts';
 import { capital, intervalName } from '../html/metric-charts.ts';
 import { own, tableNumber, tableValue } from '../html/report-numbers.ts';
 import type { WorkflowFindings, WorkflowMetrics } from '../workflow/workflow-result.ts';

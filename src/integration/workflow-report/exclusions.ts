@@ -1,6 +1,6 @@
 import { inWords } from '../../metrics/metric-markdown.ts';
-import { numberColumn, type ReportBlock } from '../document/report-document.ts';
-import { labelText } from '../document/report-text.ts';
+import { numberColumn, type ReportBlock } from '../../document/report-document.ts';
+import { labelText } from '../../document/report-text.ts';
 import { own, tableCount } from '../html/report-numbers.ts';
 import type { WorkflowMetrics } from '../workflow/workflow-result.ts';
 

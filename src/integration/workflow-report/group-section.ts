@@ -1,7 +1,7 @@
 import { beforeAfterChart } from '../../charts/before-after-chart.ts';
 import { inWords } from '../../metrics/metric-markdown.ts';
-import type { ReportBlock, ReportSection } from '../document/report-document.ts';
-import { cutItems, labelText } from '../document/report-text.ts';
+import type { ReportBlock, ReportSection } from '../../document/report-document.ts';
+import { cutItems, labelText } from '../../document/report-text.ts';
 import { capital, intervalName } from '../html/metric-charts.ts';
 import { own } from '../html/report-numbers.ts';
 import type { WorkflowFindings } from '../workflow/workflow-result.ts';

@@ -1,7 +1,7 @@
 import type { ComparedGroup, ComparedValue } from '../../charts/compared-groups.ts';
 import { inWords } from '../../metrics/metric-markdown.ts';
-import { numberColumn, type ReportTable } from '../document/report-document.ts';
-import { labelText } from '../document/report-text.ts';
+import { numberColumn, type ReportTable } from '../../document/report-document.ts';
+import { labelText } from '../../document/report-text.ts';
 import { capital, intervalName } from '../html/metric-charts.ts';
 import { tableCount, tableValue } from '../html/report-numbers.ts';
 import { rangeText, signedValue } from './change-words.ts';

@@ -1,7 +1,7 @@
 import { inWords } from '../../metrics/metric-markdown.ts';
 import type { MetricResult } from '../../metrics/metric-result.ts';
-import type { ReportFact } from '../document/report-document.ts';
-import { labelText } from '../document/report-text.ts';
+import type { ReportFact } from '../../document/report-document.ts';
+import { labelText } from '../../document/report-text.ts';
 import { intervalName } from '../html/metric-charts.ts';
 import { own, tableCount, tableNumber, tableValue } from '../html/report-numbers.ts';
 import type { WorkflowMetrics } from '../workflow/workflow-result.ts';

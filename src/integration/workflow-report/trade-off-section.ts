@@ -1,7 +1,7 @@
 import { tradeOffChart } from '../../charts/trade-off-chart.ts';
 import { inWords } from '../../metrics/metric-markdown.ts';
-import { numberColumn, type ReportBlock } from '../document/report-document.ts';
-import { labelText } from '../document/report-text.ts';
+import { numberColumn, type ReportBlock } from '../../document/report-document.ts';
+import { labelText } from '../../document/report-text.ts';
 import { tableCount, tableNumber, tableValue } from '../html/report-numbers.ts';
 import type { TradeOffPoint, WorkflowFindings } from '../workflow/workflow-result.ts';
 

@@ -1,5 +1,5 @@
-import type { ReportBlock } from '../document/report-document.ts';
-import { labelText, listed } from '../document/report-text.ts';
+import type { ReportBlock } from '../../document/report-document.ts';
+import { labelText, listed } from '../../document/report-text.ts';
 import { tableCount, tableNumber, tableValue } from '../html/report-numbers.ts';
 import type { WorkflowFindings } from '../workflow/workflow-result.ts';
 import { constraintTerms } from './method-words.ts';

@@ -1,6 +1,6 @@
 import { inWords } from '../../metrics/metric-markdown.ts';
-import type { ReportVerdict } from '../document/report-document.ts';
-import { labelText } from '../document/report-text.ts';
+import type { ReportVerdict } from '../../document/report-document.ts';
+import { labelText } from '../../document/report-text.ts';
 import { tableNumber } from '../html/report-numbers.ts';
 import type { ValidationResult, WorkflowFindings, WorkflowMetrics } from '../workflow/workflow-result.ts';
 import { signedValue, unevenness } from './change-words.ts';

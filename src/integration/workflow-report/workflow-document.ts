@@ -1,7 +1,7 @@
 import { VERSION } from '../../internal/version.ts';
 import { formatPercent } from '../../metrics/metric-markdown.ts';
-import type { ReportBlock, ReportDocument } from '../document/report-document.ts';
-import { cutItems, labelText, listed } from '../document/report-text.ts';
+import type { ReportBlock, ReportDocument } from '../../document/report-document.ts';
+import { cutItems, labelText, listed } from '../../document/report-text.ts';
 import { capital } from '../html/metric-charts.ts';
 import { tableCount } from '../html/report-numbers.ts';
 import type { WorkflowFindings } from '../workflow/workflow-result.ts';

@@ -1,4 +1,4 @@
-import { type DrawChart, documentToHtml } from '../document/document-to-html.ts';
+import { type DrawChart, documentToHtml } from '../../document/document-to-html.ts';
 import type { WorkflowFindings } from '../workflow/workflow-result.ts';
 import { workflowDocument } from './workflow-document.ts';
 

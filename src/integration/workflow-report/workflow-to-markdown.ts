@@ -1,4 +1,4 @@
-import { documentToMarkdown } from '../document/document-to-markdown.ts';
+import { documentToMarkdown } from '../../document/document-to-markdown.ts';
 import type { WorkflowFindings } from '../workflow/workflow-result.ts';
 import { workflowDocument } from './workflow-document.ts';
 

@@ -1,4 +1,4 @@
-import { type Html, markup, trusted } from '../../internal/html.ts';
+import { type Html, markup, trusted } from '../internal/html.ts';
 import { REPORT_STYLE } from './report-style.ts';
 
 /** Nothing is loaded, run or sent. */

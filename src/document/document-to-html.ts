@@ -1,9 +1,9 @@
-import type { Chart } from '../../charts/chart.ts';
-import { DependencyError } from '../../exceptions/index.ts';
-import { type Html, markup, trusted } from '../../internal/html.ts';
-import { reportPage } from '../html/report-page.ts';
-import { drawSvg } from '../html/report-pictures.ts';
-import { cell, headerCell, scrollingTable } from '../html/report-table.ts';
+import type { Chart } from '../charts/chart.ts';
+import { DependencyError } from '../exceptions/index.ts';
+import { type Html, markup, trusted } from '../internal/html.ts';
+import { reportPage } from './report-page.ts';
+import { drawSvg } from './draw-svg.ts';
+import { cell, headerCell, scrollingTable } from './report-table.ts';
 import type { ReportBlock, ReportDocument, ReportFact, ReportTable, ReportVerdict } from './report-document.ts';
 import { plainText } from './report-text.ts';
 

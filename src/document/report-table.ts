@@ -1,4 +1,4 @@
-import { type Html, markup } from '../../internal/html.ts';
+import { type Html, markup } from '../internal/html.ts';
 
 /** How a column is set. */
 export type CellKind = 'text' | 'number';

@@ -1,4 +1,4 @@
-import type { Chart } from '../../charts/chart.ts';
+import type { Chart } from '../charts/chart.ts';
 
 /** Text is plain everywhere: whoever writes the report escapes it. */
 export type ReportBlock =

@@ -1,4 +1,4 @@
-import { shortenLabel } from '../../charts/chart-labels.ts';
+import { shortenLabel } from '../charts/chart-labels.ts';
 
 /** Letters that a text of a report may take; only data make longer ones. */
 const TEXT_WIDTH = 2000;

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 
-import { documentToHtml } from '../../../src/integration/document/document-to-html.ts';
-import { documentToMarkdown } from '../../../src/integration/document/document-to-markdown.ts';
-import type { ReportBlock, ReportDocument } from '../../../src/integration/document/report-document.ts';
-import { cutItems, labelText, listed, plainText } from '../../../src/integration/document/report-text.ts';
+import { documentToHtml } from '../../src/document/document-to-html.ts';
+import { documentToMarkdown } from '../../src/document/document-to-markdown.ts';
+import type { ReportBlock, ReportDocument } from '../../src/document/report-document.ts';
+import { cutItems, labelText, listed, plainText } from '../../src/document/report-text.ts';
 
 const reportOf = (...blocks: ReportBlock[]): ReportDocument => ({
   title: 'T',
