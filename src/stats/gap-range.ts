@@ -7,7 +7,7 @@ import { tOfNormal, welchDegrees } from './welch-t.ts';
  * difference lies within `critical` standard errors, or within the Welch t as far
  * in the tail where degrees of freedom are given. O(groups squared).
  */
-export function gapRange(family: GapFamily, critical: number, degrees?: Float64Array): Interval {
+export function gapRange(family: Omit<GapFamily, 'draw'>, critical: number, degrees?: Float64Array): Interval {
   const { centres, variances, point, ceiling, leastHigh = 0, unit = 1 } = family;
   // Welch's degrees of a pair are at least the smaller of its groups', so this quantile bounds the pair's.
   const widest = degrees?.map((df) => tOfNormal(critical, df));

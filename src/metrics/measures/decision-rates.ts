@@ -46,6 +46,16 @@ const RATE_CELLS = {
 /** The rates of binary decisions: shares of rows. */
 export type DecisionRateName = keyof typeof RATE_CELLS;
 
+/** The cells of {@link ClassificationStats} that a rate counts: those above its line and those below it. */
+export function rateCells(name: DecisionRateName): { readonly above: readonly number[]; readonly below: readonly number[] } {
+  return RATE_CELLS[name];
+}
+
+/** Whether a measure is a share of rows of each group. */
+export function isDecisionRate(name: string): name is DecisionRateName {
+  return Object.hasOwn(RATE_CELLS, name);
+}
+
 /** Parts over wholes; NaN where a whole is 0, or too large to be added up: a part of that would be 0. */
 function shares(parts: Float64Array, wholes: Float64Array): Float64Array {
   return parts.map((part, group) => (Number.isFinite(wholes[group]) ? part / (wholes[group] as number) : NaN));

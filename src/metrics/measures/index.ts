@@ -5,7 +5,7 @@ import { ERROR_MEASURES } from './error-measures.ts';
 import type { MeasureDefinition } from './group-measure.ts';
 import { SCORE_MEASURES } from './score-measures.ts';
 
-export { decisionRate, type DecisionRateName } from './decision-rates.ts';
+export { decisionRate, type DecisionRateName, isDecisionRate, rateCells } from './decision-rates.ts';
 export type { GroupMeasure, MeasureDefinition, MeanSampling, RateSampling, Sampling } from './group-measure.ts';
 
 const MEASURES = { ...DECISION_MEASURES, ...ERROR_MEASURES, ...SCORE_MEASURES };

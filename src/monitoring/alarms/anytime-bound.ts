@@ -1,0 +1,148 @@
+import { groupShare, startShare } from '../tracker/error-budget.ts';
+import type { EventStream } from '../tracker/event-stream.ts';
+import type { FreshStart } from '../tracker/fresh-starts.ts';
+import { emptySums, measureValue, sumMeasure } from '../tracker/measured-groups.ts';
+import { anytimeInterval } from '../tracker/measure-intervals.ts';
+import { knownGroups } from '../tracker/stream-window.ts';
+import type { WatchedMeasure, WatchedMetric } from '../tracker/watched-metric.ts';
+import type { AlphaShare } from './alert-event.ts';
+
+/** What is asked of a stream: one metric of one attribute, and what may be spent on it. */
+export interface BoundQuestion {
+  readonly attribute: number;
+  readonly metric: WatchedMetric;
+  /** The engine's whole budget, and this combination's part of it. */
+  readonly alpha: { readonly engine: number; readonly combination: number };
+  readonly isRestarted: boolean;
+  /** Windows that began before this start are not looked at. */
+  readonly firstStart: number;
+}
+
+/** A gap with bounds that hold at all times, and what they stand on. */
+export interface AnytimeBound {
+  readonly measure: WatchedMeasure;
+  readonly start: FreshStart;
+  /** Codes of the group with the larger value and of the one with the smaller. */
+  readonly groups: readonly [larger: number, smaller: number];
+  readonly values: readonly [larger: number, smaller: number];
+  /** Events behind each. */
+  readonly counts: readonly [larger: number, smaller: number];
+  readonly low: number;
+  readonly high: number;
+  readonly share: AlphaShare;
+}
+
+/**
+ * The largest lower bound of a gap over all windows that are kept, where it is
+ * above a limit; undefined where none is. The probability that it ever is,
+ * while no window's gap is above the limit, is at most the combination's alpha:
+ * every window, measure and group has its part, and each interval holds at all
+ * times together.
+ * @param limit the least lower bound worth telling; -Infinity tells the best there is
+ */
+export function strongestBound(stream: EventStream, question: BoundQuestion, limit: number): AnytimeBound | undefined {
+  if (!stream.isWarm) return undefined;
+  let best: AnytimeBound | undefined;
+  for (const start of stream.starts.kept) {
+    if (start.index < question.firstStart) continue;
+    const share = startShare(start.index, question.isRestarted);
+    if (share === 0) continue;
+    for (const measure of question.metric.measures) {
+      const bound = boundOfWindow(stream, question, measure, start, share, best?.low ?? limit);
+      if (bound !== undefined) best = bound;
+    }
+  }
+  return best;
+}
+
+/** Room for the sums of groups; grown as groups come. */
+let values = new Float64Array(16);
+let counts = new Float64Array(16);
+const sums = emptySums();
+
+/** The bound of one window and measure, where it is above what is there already. */
+function boundOfWindow(
+  stream: EventStream,
+  { attribute, metric, alpha }: BoundQuestion,
+  measure: WatchedMeasure,
+  start: FreshStart,
+  windowShare: number,
+  least: number,
+): AnytimeBound | undefined {
+  const now = stream.tables[attribute] as EventStream['tables'][number];
+  const before = start.tables[attribute] ?? null;
+  const groups = now.groups;
+  makeRoom(groups);
+  const windowAlpha = alpha.combination * windowShare;
+  const measureAlpha = windowAlpha / metric.measures.length;
+  const known = knownGroups(stream, attribute);
+  const isPlainRate = measure.kind === 'rate' && !stream.shape.hasWeights;
+  let highestLow = -Infinity;
+  let lowestHigh = Infinity;
+  let large = 0;
+  for (let group = 0; group < groups; group++) {
+    sumMeasure(measure, now, before, group, sums);
+    counts[group] = sums.n >= stream.options.minGroupSize ? sums.n : 0;
+    if (counts[group] === 0) continue;
+    large++;
+    const value = measureValue(sums);
+    values[group] = value;
+    if (!isPlainRate) continue;
+    const z2 = leastSquaredDistance(sums.n, measureAlpha * groupShare(group, known));
+    const shrink = 1 + z2 / sums.n;
+    const centre = value + z2 / (2 * sums.n);
+    const half = Math.sqrt(z2 * ((value * (1 - value)) / sums.n + z2 / (4 * sums.n * sums.n)));
+    highestLow = Math.max(highestLow, (centre - half) / shrink);
+    lowestHigh = Math.min(lowestHigh, (centre + half) / shrink);
+  }
+  if (large < 2) return undefined;
+  // Nearly every look ends here: the true bound is below this one.
+  if (isPlainRate && highestLow - lowestHigh <= least) return undefined;
+  const basis = { hasWeights: stream.shape.hasWeights, errorScale: stream.options.errorScale };
+  const ends = { low: -Infinity, high: Infinity, largest: 0, smallest: 0, lowest: Infinity, highest: -Infinity };
+  for (let group = 0; group < groups; group++) {
+    if (counts[group] === 0) continue;
+    const own = measureAlpha * groupShare(group, known);
+    const interval = anytimeInterval(measure, sumMeasure(measure, now, before, group, sums), own, basis);
+    if (interval === null) return undefined;
+    const [low, high] = interval;
+    if (low > ends.low) [ends.low, ends.largest] = [low, group];
+    if (high < ends.high) [ends.high, ends.smallest] = [high, group];
+    ends.lowest = Math.min(ends.lowest, low);
+    ends.highest = Math.max(ends.highest, high);
+  }
+  const low = ends.low - ends.high;
+  if (!(low > least) || ends.largest === ends.smallest) return undefined;
+  return {
+    measure,
+    start,
+    groups: [ends.largest, ends.smallest],
+    values: [values[ends.largest] as number, values[ends.smallest] as number],
+    counts: [counts[ends.largest] as number, counts[ends.smallest] as number],
+    low: Math.max(0, low),
+    high: measure.kind === 'rate' ? Math.min(1, ends.highest - ends.lowest) : ends.highest - ends.lowest,
+    share: {
+      engine: alpha.engine,
+      combination: alpha.combination,
+      window: windowAlpha,
+      group: measureAlpha * groupShare(ends.smallest, known),
+    },
+  };
+}
+
+/**
+ * At least so many squared standard errors, at the end itself, lie between a
+ * rate and the end of its beta-binomial interval. There n KL(rate, end) =
+ * ln(1/alpha) + ln((n + 1) b), with b the binomial probability of its own mode,
+ * which is at least 1 / sqrt(8 n p (1 - p)) >= 1 / sqrt(2 n); and the squared
+ * distance in standard errors at the end is at least n KL.
+ */
+function leastSquaredDistance(n: number, alpha: number): number {
+  return Math.log((n + 1) / Math.sqrt(2 * n) / alpha);
+}
+
+function makeRoom(groups: number): void {
+  if (groups <= values.length) return;
+  values = new Float64Array(2 * groups);
+  counts = new Float64Array(2 * groups);
+}

@@ -1,0 +1,205 @@
+import type { DriftDetector } from '../drift/drift-detector.ts';
+import { createDriftDetector, type DriftDetectorChoice } from '../drift/create-drift-detector.ts';
+import type { EventBlock } from '../tracker/event-block.ts';
+import type { EventObserver, EventStream } from '../tracker/event-stream.ts';
+import { emptySums, measureValue, sumMeasure } from '../tracker/measured-groups.ts';
+import type { WatchedMeasure } from '../tracker/watched-metric.ts';
+
+/** Where a detector suspects that a group changed. */
+export interface SuspectedChange {
+  /** Milliseconds since 1970. */
+  readonly time: number;
+  /** Events of the group's measure before it, and their sum. */
+  readonly n: number;
+  readonly sum: number;
+}
+
+/** The detectors of one measure of one attribute: for every group one of each kind. */
+interface Watched {
+  readonly attribute: number;
+  readonly measure: WatchedMeasure;
+  /** By kind of detector, then by group. */
+  readonly detectors: DriftDetector[][];
+  /** By group. */
+  readonly changes: (SuspectedChange | undefined)[];
+}
+
+/** What a bank remembers, as plain JSON. */
+export type DetectorBankState = readonly {
+  readonly detectors: readonly (readonly Readonly<Record<string, unknown>>[])[];
+  readonly changes: readonly (SuspectedChange | null)[];
+}[];
+
+/** Feeds every event to detectors of change, one set for each group of each watched measure, and remembers what they found last. */
+export class DetectorBank implements EventObserver {
+  readonly #stream: EventStream;
+  readonly #choices: readonly DriftDetectorChoice[];
+  readonly #watched: readonly Watched[];
+
+  constructor(stream: EventStream, choices: readonly DriftDetectorChoice[]) {
+    this.#stream = stream;
+    this.#choices = choices;
+    const measures = [
+      ...new Map(stream.options.metrics.flatMap((metric) => metric.measures).map((one) => [one.name, one])).values(),
+    ];
+    this.#watched = stream.options.attributes.flatMap((_, attribute) =>
+      measures.map((measure) => ({ attribute, measure, detectors: choices.map(() => []), changes: [] })),
+    );
+  }
+
+  events(block: EventBlock, from: number, to: number): void {
+    for (const watched of this.#watched) {
+      watched.detectors.forEach((detectors, kind) => {
+        if (watched.measure.kind === 'rate')
+          this.#feedRates(watched, watched.measure.valueOfCell, detectors, kind, block, from, to);
+        else this.#feedErrors(watched, detectors, kind, block, from, to);
+      });
+    }
+  }
+
+  label(codes: readonly number[], cell: number, error: number): void {
+    for (const watched of this.#watched) {
+      // What needs no truth has seen the event already.
+      if (!watched.measure.needsTruth) continue;
+      const code = codes[watched.attribute] as number;
+      const value =
+        watched.measure.kind === 'rate' ? (watched.measure.valueOfCell[cell] as number) : this.#scaled(error);
+      if (code < 0 || value < 0 || Number.isNaN(value)) continue;
+      watched.detectors.forEach((detectors, kind) => {
+        if (this.#detector(detectors, kind, code).update(value))
+          this.#note(watched, detectors[code] as DriftDetector, code, 0);
+      });
+    }
+  }
+
+  /** The change that was last suspected in a group's measure. */
+  changeOf(attribute: number, measure: WatchedMeasure, group: number): SuspectedChange | undefined {
+    return this.#watched.find((one) => one.attribute === attribute && one.measure.name === measure.name)?.changes[
+      group
+    ];
+  }
+
+  state(): DetectorBankState {
+    return this.#watched.map(({ detectors, changes }) => ({
+      detectors: detectors.map((kind) => Array.from(kind, (detector) => detector.state())),
+      changes: Array.from(changes, (change) => change ?? null),
+    }));
+  }
+
+  restore(state: DetectorBankState): void {
+    this.#watched.forEach(({ detectors, changes }, place) => {
+      const saved = state[place];
+      saved?.detectors.forEach((kind, index) => {
+        kind.forEach((one, group) => {
+          this.#detector(detectors[index] as DriftDetector[], index, group).restore(one);
+        });
+      });
+      saved?.changes.forEach((change, group) => (changes[group] = change ?? undefined));
+    });
+  }
+
+  #feedRates(
+    watched: Watched,
+    valueOfCell: Int8Array,
+    detectors: DriftDetector[],
+    kind: number,
+    block: EventBlock,
+    from: number,
+    to: number,
+  ): void {
+    const codes = block.codes[watched.attribute] as Int32Array;
+    const { cells } = block;
+    for (let row = from; row < to; row++) {
+      const value = valueOfCell[cells[row] as number] as number;
+      const code = codes[row] as number;
+      if (value < 0 || code < 0) continue;
+      const detector = detectors[code] ?? this.#detector(detectors, kind, code);
+      if (!detector.update(value)) continue;
+      let later = 0;
+      for (let next = row + 1; next < to; next++) {
+        later += Number(codes[next] === code && (valueOfCell[cells[next] as number] as number) >= 0);
+      }
+      this.#note(watched, detector, code, later);
+    }
+  }
+
+  #feedErrors(
+    watched: Watched,
+    detectors: DriftDetector[],
+    kind: number,
+    block: EventBlock,
+    from: number,
+    to: number,
+  ): void {
+    const codes = block.codes[watched.attribute] as Int32Array;
+    for (let row = from; row < to; row++) {
+      const code = codes[row] as number;
+      const value = this.#scaled(block.errors?.[row] ?? NaN);
+      if (code < 0 || Number.isNaN(value)) continue;
+      const detector = this.#detector(detectors, kind, code);
+      if (!detector.update(value)) continue;
+      let later = 0;
+      for (let next = row + 1; next < to; next++) {
+        later += Number(codes[next] === code && !Number.isNaN(block.errors?.[next] ?? NaN));
+      }
+      this.#note(watched, detector, code, later);
+    }
+  }
+
+  /** Errors as detectors of values in [0, 1] want them, where their scale is known. */
+  #scaled(error: number): number {
+    const scale = this.#stream.options.errorScale;
+    return scale === null ? error : Math.min(1, error / scale);
+  }
+
+  /** A group's detector; groups get theirs in the order of their codes, so that a state has no holes. */
+  #detector(detectors: DriftDetector[], kind: number, code: number): DriftDetector {
+    while (detectors.length <= code) detectors.push(createDriftDetector(this.#choices[kind] as DriftDetectorChoice));
+    return detectors[code] as DriftDetector;
+  }
+
+  /**
+   * Dates a detection by the sums that the stream keeps of earlier times.
+   * @param later the group's values that are in the sums already, but come after this one
+   */
+  #note({ attribute, measure, changes }: Watched, detector: DriftDetector, group: number, later: number): void {
+    const stream = this.#stream;
+    const table = stream.tables[attribute] as EventStream['tables'][number];
+    const sums = emptySums();
+    const at = (events: typeof table, time: number): SuspectedChange => {
+      if (group >= events.groups) return { time, n: 0, sum: 0 };
+      sumMeasure(measure, events, null, group, sums);
+      return { time, n: sums.n, sum: measureValue(sums) * sums.n || 0 };
+    };
+    const now = at(table, stream.latestTime);
+    // A detector cuts off what is surely old, so the change lies between its cut and now.
+    const cut = Math.max(0, now.n - later - (detector.changeAge ?? 0));
+    const marks = stream.starts.kept.map((start) => at(start.tables[attribute] ?? table, start.time));
+    changes[group] = clearestSplit(marks, cut, now) ?? between([...marks, now], cut, stream.firstTime);
+  }
+}
+
+/** Of the marks between a cut and now, the one that parts a group's values best: where n1 n2 (mean1 - mean2)^2 is largest. */
+function clearestSplit(
+  marks: readonly SuspectedChange[],
+  cut: number,
+  now: SuspectedChange,
+): SuspectedChange | undefined {
+  const clarity = ({ n, sum }: SuspectedChange): number =>
+    n * (now.n - n) * (sum / n - (now.sum - sum) / (now.n - n)) ** 2;
+  const inside = marks.filter(({ n }) => n >= cut && n > 0 && n < now.n);
+  return inside.length === 0 ? undefined : inside.reduce((best, mark) => (clarity(mark) > clarity(best) ? mark : best));
+}
+
+/** The mark that a group would have had at some count, on the line between those around it. */
+function between(marks: readonly SuspectedChange[], n: number, firstTime: number): SuspectedChange {
+  const after = marks.find((mark) => mark.n >= n) ?? (marks.at(-1) as SuspectedChange);
+  const before = marks.findLast((mark) => mark.n < n) ?? after;
+  const share = after.n === before.n ? 1 : (n - before.n) / (after.n - before.n);
+  const timeOf = ({ time }: SuspectedChange): number => (Number.isNaN(time) ? firstTime : time);
+  return {
+    time: timeOf(before) + share * (timeOf(after) - timeOf(before)),
+    n,
+    sum: before.sum + share * (after.sum - before.sum),
+  };
+}

@@ -1,0 +1,104 @@
+import { ValueError } from '../../exceptions/index.ts';
+import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import { suggestNames } from '../../internal/nearest.ts';
+import { requireLevel, requireWhole } from '../../stats/parameters.ts';
+import type { DriftDetectorChoice } from '../drift/create-drift-detector.ts';
+import type { AlertSink } from '../sinks/alert-sink.ts';
+import type { WatchedMetric } from '../tracker/watched-metric.ts';
+
+/** How an engine decides. */
+export interface AlertEngineOptions {
+  /**
+   * The largest gap that is accepted, by metric, in the metric's unit.
+   * @defaultValue 0.1 for each
+   */
+  readonly limits?: Readonly<Record<string, number>> | undefined;
+  /**
+   * The probability that the engine ever raises a false alarm, over all that it watches and however often it looks.
+   * @defaultValue 0.05
+   */
+  readonly alpha?: number | undefined;
+  /**
+   * What locates changes, by group and measure: names, names with parameters, or functions that make one. They date an alarm; they raise none.
+   * @defaultValue ['adwin']
+   */
+  readonly detectors?: readonly DriftDetectorChoice[] | undefined;
+  /**
+   * Looks in a row at which a watch must hold before it is told, and at which a breach must be over before it is cleared.
+   * @defaultValue 3
+   */
+  readonly persistence?: number | undefined;
+  /**
+   * Time of the stream between two messages of one open alarm, in milliseconds. One that became more severe is told at once.
+   * @defaultValue 3600000, an hour
+   */
+  readonly cooldownMillis?: number | undefined;
+  /** Where alerts go, besides the result of `update`. */
+  readonly sinks?: readonly AlertSink[] | undefined;
+  /**
+   * Where the windows begin that alarms look at: at the beginning of the stream and afresh as it goes on, or at its
+   * beginning alone, which finds an early breach a little sooner and a late one much later.
+   * @defaultValue 'restarted'
+   */
+  readonly windows?: 'restarted' | 'cumulative' | undefined;
+}
+
+/** Engine options with defaults filled in. */
+export interface FilledEngineOptions {
+  readonly limits: ReadonlyMap<string, number>;
+  readonly alpha: number;
+  readonly detectors: readonly DriftDetectorChoice[];
+  readonly persistence: number;
+  readonly cooldownMillis: number;
+  readonly sinks: readonly AlertSink[];
+  readonly isRestarted: boolean;
+}
+
+const DEFAULT_LIMIT = 0.1;
+const HOUR_MILLIS = 3_600_000;
+
+/**
+ * Fills the defaults and checks what was given.
+ * @throws {ValueError} naming the option at fault
+ */
+export function fillEngineOptions(options: AlertEngineOptions): FilledEngineOptions {
+  const limits = new Map(Object.entries(options.limits ?? {}));
+  for (const [metric, limit] of limits) {
+    if (!(limit >= 0 && limit < Infinity))
+      throw invalidParameter(`limits.${metric}`, 'be a finite number of at least 0', limit);
+  }
+  const cooldownMillis = options.cooldownMillis ?? HOUR_MILLIS;
+  if (!(cooldownMillis >= 0)) throw invalidParameter('cooldownMillis', 'be a number of at least 0', cooldownMillis);
+  const windows = options.windows ?? 'restarted';
+  if (windows !== 'restarted' && windows !== 'cumulative') {
+    throw invalidParameter('windows', 'be restarted or cumulative', windows);
+  }
+  return {
+    limits,
+    alpha: requireLevel('alpha', options.alpha ?? 0.05),
+    detectors: options.detectors ?? ['adwin'],
+    persistence: requireWhole('persistence', options.persistence ?? 3, 1),
+    cooldownMillis,
+    sinks: options.sinks ?? [],
+    isRestarted: windows === 'restarted',
+  };
+}
+
+/**
+ * The limit of a metric.
+ * @throws {ValueError} where limits name a metric that is not watched
+ */
+export function limitOf({ metric }: WatchedMetric, { limits }: FilledEngineOptions): number {
+  return limits.get(metric) ?? DEFAULT_LIMIT;
+}
+
+/** Checks that every limit has a metric that is watched; a limit that stands for nothing would look like safety. */
+export function assertLimitsWatched({ limits }: FilledEngineOptions, metrics: readonly WatchedMetric[]): void {
+  const known = metrics.map(({ metric }) => metric);
+  const idle = [...limits.keys()].find((name) => !known.includes(name));
+  if (idle === undefined) return;
+  throw new ValueError(`There is a limit for '${idle}', which the tracker does not watch.`, {
+    context: { parameter: 'limits', value: idle },
+    suggestion: suggestNames(idle, known, 'watched metrics'),
+  });
+}

@@ -1,0 +1,297 @@
+import { DataValidationError, ValueError } from '../../exceptions/index.ts';
+import { suggestNames } from '../../internal/nearest.ts';
+import type { AlertHistory } from '../dashboard/monitoring-view.ts';
+import { formatTime } from '../records/record-time.ts';
+import type { MonitorReading } from '../sinks/alert-sink.ts';
+import type { EventStream } from '../tracker/event-stream.ts';
+import type { RealTimeFairnessTracker } from '../tracker/real-time-fairness-tracker.ts';
+import type { AlertChange, AlertEvent, MonitorState } from './alert-event.ts';
+import { AlertLedger } from './alert-ledger.ts';
+import { DetectorBank, type DetectorBankState } from './detector-bank.ts';
+import {
+  type AlertEngineOptions,
+  assertLimitsWatched,
+  type FilledEngineOptions,
+  fillEngineOptions,
+  limitOf,
+} from './engine-options.ts';
+import { type CombinationMemory, type LookOutcome, WatchedCombination } from './watched-combination.ts';
+
+/** What one look at a stream brought. */
+export interface EngineUpdate {
+  /** Alarms raised at this look, and open ones that got worse or are told again. */
+  readonly alerts: readonly AlertEvent[];
+  /** Watches that have now held for `persistence` looks; each is told once. */
+  readonly watches: readonly AlertEvent[];
+  /** By attribute, then by metric. */
+  readonly states: Readonly<Record<string, Readonly<Record<string, MonitorState>>>>;
+}
+
+/** An engine as plain JSON, for {@link FairnessDriftAndAlertEngine.restore}. */
+export interface EngineSnapshot {
+  readonly version: number;
+  readonly combinations: readonly (CombinationMemory & { readonly attribute: string; readonly metric: string })[];
+  readonly alerts: readonly AlertHistory[];
+  readonly detectors: DetectorBankState;
+}
+
+const SNAPSHOT_VERSION = 1;
+
+/** What an engine has of the tracker that it watches. */
+interface Watched {
+  stream: EventStream;
+  readonly bank: DetectorBank;
+  readonly combinations: readonly WatchedCombination[];
+  /** Events and late labels at the last look. */
+  seen: string;
+  last: readonly LookOutcome[];
+}
+
+/**
+ * Raises an alarm where a gap between groups is above its limit, with an error
+ * rate that holds however often it is asked: the probability that an engine ever
+ * raises a false alarm is at most `alpha`, over all looks, attributes, metrics,
+ * windows and groups together.
+ *
+ * Two tiers. An **alarm** stands on a lower bound of the gap that holds at all
+ * times together (anytime-valid), and on nothing else. A **watch** stands on an
+ * ordinary interval of the sliding window: it is faster, it may be wrong, and it
+ * pages nobody. Four states: `within` the limit, `watch`, `breach` (an alarm is
+ * open), `unknown` (the window cannot tell; see `explain`).
+ *
+ * The budget: each attribute and metric has an equal part; of it the whole stream
+ * has half and the k-th fresh start 1/(k (k + 1)) of the other half, so that a change
+ * after a long time is still seen; each measure (of equalized odds there are
+ * two) and each group has its part of that. An alert names its share.
+ *
+ * While an alarm is open its breach is told again only when it got more severe,
+ * or after `cooldownMillis` while the window still looks bad and nobody has
+ * acknowledged it. It is cleared when a sliding window of nothing but later events
+ * is within the limit at `persistence` looks in a row, or resolved by a person;
+ * then only what comes afterwards is evidence.
+ *
+ * The guarantee rests on this: given who comes, each decision of a group is
+ * positive with a chance that the past does not change. It does not cover
+ * a group whose rate itself moves up and down within a window: then the bound is
+ * one of the average over that window.
+ * @example
+ * ```ts
+ * import { FairnessDriftAndAlertEngine, RealTimeFairnessTracker } from 'evenhand/monitoring';
+ *
+ * const tracker = new RealTimeFairnessTracker({ columns: { yPred: 'approved', protected: ['sex'] } });
+ * const engine = new FairnessDriftAndAlertEngine({ limits: { demographic_parity_difference: 0.1 } });
+ * engine.watch(tracker);
+ * // 3 of 10 women and 6 of 10 men are approved.
+ * const approved = (row: number): number => Number(row % 10 < (row % 20 < 10 ? 3 : 6));
+ * for (let row = 0; row < 2000; row++) {
+ *   tracker.record({ approved: approved(row), sex: row % 20 < 10 ? 'female' : 'male' });
+ * }
+ * const { alerts, states } = engine.update(tracker);
+ * console.log(states.sex.demographic_parity_difference, alerts[0].groups, alerts[0].low.toFixed(2));
+ * // breach [ 'male', 'female' ] 0.18
+ * ```
+ */
+export class FairnessDriftAndAlertEngine {
+  readonly #options: FilledEngineOptions;
+  readonly #ledger = new AlertLedger();
+  #watched: Watched | undefined;
+
+  /** @throws {ValueError} naming the option at fault */
+  constructor(options: AlertEngineOptions = {}) {
+    this.#options = fillEngineOptions(options);
+  }
+
+  /** The probability that it ever raises a false alarm. */
+  get alpha(): number {
+    return this.#options.alpha;
+  }
+
+  /** Every alarm that is remembered: open ones and the last 1,000 that were closed, oldest first. */
+  get alerts(): readonly AlertHistory[] {
+    return this.#ledger.list();
+  }
+
+  /** What it watches, once it does; for this module's own use. */
+  get watched(): Readonly<Watched> | undefined {
+    return this.#watched;
+  }
+
+  /**
+   * Begins to watch a tracker: from now on its detectors of change see every
+   * event. The first `update` does it too, but then they have missed what came before.
+   * @throws {ValueError} for another tracker than the one it watches, and for a limit of a metric that is not watched
+   */
+  watch(tracker: RealTimeFairnessTracker): void {
+    const { stream } = tracker;
+    if (this.#watched?.stream === stream) return;
+    if (this.#watched !== undefined) throw otherTracker();
+    const { attributes, metrics } = stream.options;
+    assertLimitsWatched(this.#options, metrics);
+    const alpha = {
+      engine: this.#options.alpha,
+      combination: this.#options.alpha / (attributes.length * metrics.length),
+    };
+    const combinations = attributes.flatMap(({ name }, attribute) =>
+      metrics.map(
+        (metric) =>
+          new WatchedCombination({ attribute, name, metric }, limitOf(metric, this.#options), alpha, this.#options),
+      ),
+    );
+    const bank = new DetectorBank(stream, this.#options.detectors);
+    if (this.#options.detectors.length > 0) stream.observe(bank);
+    this.#watched = { stream, bank, combinations, seen: '', last: [] };
+  }
+
+  /**
+   * Looks at the stream as it is now. May be asked as often as one likes: looking
+   * costs no error. Without a new event or label nothing happens.
+   * @throws {ValueError} for another tracker than the one it watches
+   */
+  update(tracker: RealTimeFairnessTracker): EngineUpdate {
+    this.watch(tracker);
+    const watched = this.#watched as Watched;
+    const { stream, bank, combinations } = watched;
+    const seen = `${String(stream.events)} ${String(stream.lateLabels)}`;
+    if (seen === watched.seen || stream.events === 0) return this.#result([], []);
+    watched.seen = seen;
+    watched.last = combinations.map((combination) => combination.look(stream, bank));
+    const alerts: AlertEvent[] = [];
+    const watches: AlertEvent[] = [];
+    for (const { change, alert, watch } of watched.last) {
+      if (change !== null && alert !== null) this.#tell(change, alert, stream);
+      if (change !== null && change !== 'cleared' && alert !== null) alerts.push(alert);
+      if (watch !== null) watches.push(watch);
+    }
+    this.#showReadings(watched);
+    return this.#result(alerts, watches);
+  }
+
+  /**
+   * Notes that a person has seen an alarm: it is not told again, unless it gets more severe.
+   * @throws {ValueError} for an id that no open alarm has
+   */
+  acknowledge(id: string): void {
+    const { combination, stream, alert } = this.#open(id);
+    combination.memory.isAcknowledged = true;
+    this.#tell('acknowledged', alert, stream);
+  }
+
+  /**
+   * Closes an alarm because a person has dealt with it: what came before is no
+   * evidence any more, and a breach that goes on raises a new alarm.
+   * @throws {ValueError} for an id that no open alarm has
+   */
+  resolve(id: string): void {
+    const { combination, stream, alert } = this.#open(id);
+    combination.close(stream);
+    this.#tell('resolved', alert, stream);
+  }
+
+  /** Everything that it knows, as plain JSON; options and sinks are not part of it. */
+  snapshot(): EngineSnapshot {
+    return {
+      version: SNAPSHOT_VERSION,
+      combinations: (this.#watched?.combinations ?? []).map(({ name, metric, memory }) => ({
+        attribute: name,
+        metric: metric.metric,
+        ...memory,
+      })),
+      alerts: this.#ledger.list(),
+      detectors: this.#watched?.bank.state() ?? [],
+    };
+  }
+
+  /**
+   * Goes on exactly where a snapshot was taken.
+   * @param tracker restored from a snapshot of the same moment
+   * @param options those that the engine had
+   * @throws {DataValidationError} for something that is no snapshot of ours
+   */
+  static restore(
+    snapshot: EngineSnapshot,
+    tracker: RealTimeFairnessTracker,
+    options: AlertEngineOptions = {},
+  ): FairnessDriftAndAlertEngine {
+    if ((snapshot as Partial<EngineSnapshot> | null | undefined)?.version !== SNAPSHOT_VERSION) {
+      throw new DataValidationError('The snapshot cannot be restored: it is no snapshot of an engine of this layout.', {
+        suggestion: 'Give what snapshot() returned, whole, or begin anew.',
+      });
+    }
+    const engine = new FairnessDriftAndAlertEngine(options);
+    engine.watch(tracker);
+    const watched = engine.#watched as Watched;
+    for (const combination of watched.combinations) {
+      const saved = snapshot.combinations.find(
+        ({ attribute, metric }) => attribute === combination.name && metric === combination.metric.metric,
+      );
+      if (saved === undefined) continue;
+      const { attribute: _, metric: __, ...memory } = saved;
+      combination.memory = memory;
+    }
+    watched.bank.restore(snapshot.detectors);
+    engine.#ledger.restore(snapshot.alerts);
+    return engine;
+  }
+
+  #result(alerts: readonly AlertEvent[], watches: readonly AlertEvent[]): EngineUpdate {
+    const states = new Map<string, Map<string, MonitorState>>();
+    const { combinations = [], last = [] } = this.#watched ?? {};
+    combinations.forEach(({ name, metric, memory }, place) => {
+      const own = states.get(name) ?? new Map<string, MonitorState>();
+      const state = memory.open === null ? (last[place]?.state ?? 'unknown') : 'breach';
+      // An alarm that was closed since the last look is no breach before the next.
+      states.set(name, own.set(metric.metric, memory.open === null && state === 'breach' ? 'unknown' : state));
+    });
+    return Object.freeze({
+      alerts: Object.freeze(alerts),
+      watches: Object.freeze(watches),
+      states: Object.freeze(
+        Object.fromEntries(Array.from(states, ([name, own]) => [name, Object.freeze(Object.fromEntries(own))])),
+      ),
+    });
+  }
+
+  #tell(change: AlertChange, alert: AlertEvent, stream: EventStream): void {
+    const transition = Object.freeze({ change, timestamp: formatTime(stream.latestTime), alert });
+    this.#ledger.note(transition);
+    for (const sink of this.#options.sinks) sink.send(transition);
+  }
+
+  #showReadings({ stream, combinations, last }: Watched): void {
+    const showing = this.#options.sinks.filter((sink) => sink.read !== undefined);
+    if (showing.length === 0) return;
+    const readings = combinations.map((combination, place): MonitorReading => {
+      const { state, outcome } = last[place] as LookOutcome;
+      return {
+        attribute: combination.name,
+        metric: combination.metric.metric,
+        state,
+        value: 'reading' in outcome ? outcome.reading.value : null,
+        low: combination.bestBound(stream)?.low ?? null,
+        limit: combination.limit,
+        n: stream.window.length,
+      };
+    });
+    for (const sink of showing) sink.read?.(readings);
+  }
+
+  #open(id: string): { combination: WatchedCombination; stream: EventStream; alert: AlertEvent } {
+    const { combinations = [], stream } = this.#watched ?? {};
+    const combination = combinations.find(({ memory }) => memory.open?.id === id);
+    if (combination !== undefined && stream !== undefined) {
+      return { combination, stream, alert: combination.memory.open as AlertEvent };
+    }
+    const open = combinations.flatMap(({ memory }) => (memory.open === null ? [] : [memory.open.id]));
+    throw new ValueError(`There is no open alert with the id '${id}'.`, {
+      context: { parameter: 'id', value: id },
+      suggestion: suggestNames(id, open, 'open alerts'),
+    });
+  }
+}
+
+function otherTracker(): ValueError {
+  return new ValueError('An engine watches one tracker, and was given another.', {
+    suggestion:
+      'Make an engine for each tracker; the error budget of each is its own. After a restart use FairnessDriftAndAlertEngine.restore.',
+  });
+}

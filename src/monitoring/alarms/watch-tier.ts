@@ -1,0 +1,59 @@
+import { ordinaryGapInterval } from '../tracker/measure-intervals.ts';
+import type { EventStream } from '../tracker/event-stream.ts';
+import { type MeasuredGroup, measureGroups, slidingWindow } from '../tracker/stream-window.ts';
+import type { WatchedMeasure, WatchedMetric } from '../tracker/watched-metric.ts';
+
+/** The gap of a metric in the sliding window, with an ordinary interval: good for one look, wrong now and then over many. */
+export interface WatchReading {
+  readonly measure: WatchedMeasure;
+  /** The two groups furthest apart. */
+  readonly larger: MeasuredGroup;
+  readonly smaller: MeasuredGroup;
+  readonly value: number;
+  readonly low: number;
+  readonly high: number;
+}
+
+/** Why a gap cannot be read. */
+export interface NoReading {
+  readonly measure: WatchedMeasure;
+  /** Groups that have events, but too few of them; the largest first. */
+  readonly tooSmall: readonly MeasuredGroup[];
+  /** Groups that are large enough. */
+  readonly large: readonly MeasuredGroup[];
+}
+
+/** A gap as the sliding window has it, or why there is none. */
+export type WatchOutcome = { readonly reading: WatchReading } | { readonly missing: NoReading };
+
+/** Reads the sliding window: the measure with the widest gap, its bounds the widest of all measures. */
+export function readWindow(stream: EventStream, attribute: number, metric: WatchedMetric): WatchOutcome {
+  const { minGroupSize, level } = stream.options;
+  const alpha = (1 - level) / metric.measures.length;
+  let widest: WatchReading | undefined;
+  let low = 0;
+  let high = 0;
+  for (const measure of metric.measures) {
+    const groups = measureGroups(slidingWindow(stream), attribute, measure);
+    const large = groups.filter(({ sums }) => sums.n >= minGroupSize);
+    const interval =
+      large.length < 2
+        ? null
+        : ordinaryGapInterval(
+            measure,
+            large.map(({ sums }) => sums),
+            1 - alpha,
+          );
+    if (interval === null) {
+      const tooSmall = groups.filter(({ sums }) => sums.n < minGroupSize).sort((a, b) => b.sums.n - a.sums.n);
+      return { missing: { measure, tooSmall, large } };
+    }
+    low = Math.max(low, interval[0]);
+    high = Math.max(high, interval[1]);
+    const larger = large.reduce((most, group) => (group.value > most.value ? group : most));
+    const smaller = large.reduce((least, group) => (group.value < least.value ? group : least));
+    const value = larger.value - smaller.value;
+    if (widest === undefined || value > widest.value) widest = { measure, larger, smaller, value, low: 0, high: 0 };
+  }
+  return { reading: { ...(widest as WatchReading), low, high } };
+}

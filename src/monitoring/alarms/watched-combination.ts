@@ -1,0 +1,278 @@
+import { formatTime } from '../records/record-time.ts';
+import type { EventStream } from '../tracker/event-stream.ts';
+import type { WatchedMetric } from '../tracker/watched-metric.ts';
+import type { AlertChange, AlertEvent, MonitorState } from './alert-event.ts';
+import { alarmReason, type AlertFacts, groupName, watchReason } from './alert-words.ts';
+import { type AnytimeBound, type BoundQuestion, strongestBound } from './anytime-bound.ts';
+import { estimateChange } from './change-estimate.ts';
+import type { DetectorBank } from './detector-bank.ts';
+import type { FilledEngineOptions } from './engine-options.ts';
+import { isWorse, weigh } from './severity.ts';
+import { readWindow, type WatchOutcome, type WatchReading } from './watch-tier.ts';
+
+/** What one look brought of one combination. */
+export interface LookOutcome {
+  readonly state: MonitorState;
+  readonly outcome: WatchOutcome;
+  /** What happened to its alarm. */
+  readonly change: Extract<AlertChange, 'raised' | 'repeated' | 'cleared'> | null;
+  readonly alert: AlertEvent | null;
+  /** A watch that has now held for long enough to be told. */
+  readonly watch: AlertEvent | null;
+}
+
+/** What a combination remembers between looks: plain JSON. */
+export interface CombinationMemory {
+  /** The alarm that is open. */
+  open: AlertEvent | null;
+  isAcknowledged: boolean;
+  /** When the open alarm was last told, in milliseconds since 1970. */
+  toldAt: number;
+  /** Events that had been counted when it was raised. */
+  raisedAt: number;
+  /** Looks in a row at which the window was within the limit, and at which a watch held. */
+  calmLooks: number;
+  watchLooks: number;
+  alarms: number;
+  watches: number;
+  /** Windows that began earlier are evidence of something that is over. */
+  firstStart: number;
+}
+
+/** One metric of one attribute: asks the evidence at every look, and keeps one alarm at a time. */
+export class WatchedCombination {
+  readonly attribute: number;
+  readonly name: string;
+  readonly metric: WatchedMetric;
+  readonly limit: number;
+  readonly alpha: BoundQuestion['alpha'];
+  memory: CombinationMemory = {
+    open: null,
+    isAcknowledged: false,
+    toldAt: 0,
+    raisedAt: 0,
+    calmLooks: 0,
+    watchLooks: 0,
+    alarms: 0,
+    watches: 0,
+    firstStart: 0,
+  };
+  readonly #options: FilledEngineOptions;
+
+  constructor(
+    place: { readonly attribute: number; readonly name: string; readonly metric: WatchedMetric },
+    limit: number,
+    alpha: BoundQuestion['alpha'],
+    options: FilledEngineOptions,
+  ) {
+    this.attribute = place.attribute;
+    this.name = place.name;
+    this.metric = place.metric;
+    this.limit = limit;
+    this.alpha = alpha;
+    this.#options = options;
+  }
+
+  /** Looks at the stream as it is now. */
+  look(stream: EventStream, bank: DetectorBank): LookOutcome {
+    const outcome = readWindow(stream, this.attribute, this.metric);
+    const state = stateOf(outcome, this.limit);
+    const told = this.memory.open === null ? this.#raise(stream, bank) : this.#follow(stream, bank, state);
+    const isOpen = this.memory.open !== null;
+    return {
+      state: isOpen ? 'breach' : state,
+      outcome,
+      change: told?.change ?? null,
+      alert: told?.alert ?? null,
+      watch: this.#watch(stream, bank, outcome, !isOpen && state === 'watch'),
+    };
+  }
+
+  /** The best lower bound of the gap at this time, above the limit or not. */
+  bestBound(stream: EventStream): AnytimeBound | undefined {
+    return this.#bound(stream, -Infinity);
+  }
+
+  /** Ends the open alarm; what came before is evidence no more. */
+  close(stream: EventStream): void {
+    this.memory.open = null;
+    this.memory.isAcknowledged = false;
+    this.memory.calmLooks = 0;
+    this.memory.firstStart = stream.starts.next;
+  }
+
+  #bound(stream: EventStream, limit: number): AnytimeBound | undefined {
+    const { attribute, metric, alpha } = this;
+    const { firstStart } = this.memory;
+    return strongestBound(
+      stream,
+      { attribute, metric, alpha, isRestarted: this.#options.isRestarted, firstStart },
+      limit,
+    );
+  }
+
+  #raise(stream: EventStream, bank: DetectorBank): { change: 'raised'; alert: AlertEvent } | undefined {
+    const bound = this.#bound(stream, this.limit);
+    if (bound === undefined) return undefined;
+    this.memory.alarms++;
+    this.memory.raisedAt = stream.events;
+    const alert = this.#alarm(stream, bank, bound);
+    this.#tell(stream, alert);
+    return { change: 'raised', alert };
+  }
+
+  /** An open alarm is told again when it got worse, and after the cool-down while the window still looks bad; it is cleared when the window stays within the limit. */
+  #follow(
+    stream: EventStream,
+    bank: DetectorBank,
+    state: MonitorState,
+  ): { change: 'repeated' | 'cleared'; alert: AlertEvent } | undefined {
+    const { memory } = this;
+    const open = memory.open as AlertEvent;
+    // Only a window of nothing but later events tells whether it is over.
+    const isLater = stream.events - memory.raisedAt >= stream.options.windowSize;
+    memory.calmLooks = isLater && state === 'within' ? memory.calmLooks + 1 : 0;
+    if (memory.calmLooks >= this.#options.persistence) {
+      this.close(stream);
+      return { change: 'cleared', alert: open };
+    }
+    const bound = this.#bound(stream, this.limit);
+    if (bound === undefined) return undefined;
+    const isDue = stream.latestTime - memory.toldAt >= this.#options.cooldownMillis;
+    const { severity } = weigh(bound.values[0] - bound.values[1], bound.low, bound.high, this.limit);
+    if (!isWorse(severity, open.severity) && (!isDue || memory.isAcknowledged || state !== 'watch')) return undefined;
+    const alert = this.#alarm(stream, bank, bound);
+    this.#tell(stream, alert);
+    return { change: 'repeated', alert };
+  }
+
+  #tell(stream: EventStream, alert: AlertEvent): void {
+    this.memory.open = alert;
+    this.memory.toldAt = stream.latestTime;
+  }
+
+  #watch(stream: EventStream, bank: DetectorBank, outcome: WatchOutcome, holds: boolean): AlertEvent | null {
+    const { memory } = this;
+    memory.watchLooks = holds ? memory.watchLooks + 1 : 0;
+    if (memory.watchLooks !== this.#options.persistence || !('reading' in outcome)) return null;
+    memory.watches++;
+    return this.#watchEvent(stream, bank, outcome.reading);
+  }
+
+  #alarm(stream: EventStream, bank: DetectorBank, bound: AnytimeBound): AlertEvent {
+    const startTime = Number.isNaN(bound.start.time) ? stream.firstTime : bound.start.time;
+    const facts = this.#facts(stream, bank, {
+      ...bound,
+      value: bound.values[0] - bound.values[1],
+      windowEvents: stream.events - bound.start.events,
+    });
+    return this.#event(stream, facts, {
+      id: `${this.name}:${this.metric.metric}:${String(this.memory.alarms)}`,
+      tier: 'alarm',
+      high: bound.high,
+      n: Math.min(...bound.counts),
+      windowStart: formatTime(startTime),
+      share: Object.freeze(bound.share),
+      reason: alarmReason(facts.words, bound.share),
+    });
+  }
+
+  #watchEvent(stream: EventStream, bank: DetectorBank, reading: WatchReading): AlertEvent {
+    const { larger, smaller } = reading;
+    const facts = this.#facts(stream, bank, {
+      ...reading,
+      groups: [larger.code, smaller.code],
+      values: [larger.value, smaller.value],
+      windowEvents: stream.window.length,
+    });
+    return this.#event(stream, facts, {
+      id: `${this.name}:${this.metric.metric}:watch:${String(this.memory.watches)}`,
+      tier: 'watch',
+      high: reading.high,
+      n: Math.min(larger.sums.n, smaller.sums.n),
+      // Events of the window have no times of their own; the first of all is the earliest that it can be.
+      windowStart: formatTime(windowStart(stream)),
+      share: null,
+      reason: watchReason(facts.words),
+    });
+  }
+
+  #facts(stream: EventStream, bank: DetectorBank, found: Found): Facts {
+    const change = estimateChange(stream, bank, this.attribute, found.measure, found.groups);
+    const [larger, smaller] = found.groups;
+    const labels = stream.reader.groups[this.attribute]?.labels ?? [];
+    return {
+      groups: [labels[larger] ?? '', labels[smaller] ?? ''],
+      driftScore: change?.driftScore ?? null,
+      words: {
+        attribute: this.name,
+        measure: found.measure.name,
+        larger: groupName(stream, this.attribute, larger),
+        smaller: groupName(stream, this.attribute, smaller),
+        rates: found.values,
+        value: found.value,
+        low: found.low,
+        limit: this.limit,
+        windowEvents: found.windowEvents,
+        changedAt: change === undefined ? null : formatTime(change.time),
+      },
+    };
+  }
+
+  #event(
+    stream: EventStream,
+    { groups, driftScore, words }: Facts,
+    rest: Pick<AlertEvent, 'id' | 'tier' | 'high' | 'n' | 'windowStart' | 'share' | 'reason'>,
+  ): AlertEvent {
+    const { value, low, limit, measure, changedAt, windowEvents } = words;
+    return Object.freeze({
+      ...rest,
+      timestamp: formatTime(stream.latestTime),
+      metric: this.metric.metric,
+      attribute: this.name,
+      groups: Object.freeze(groups),
+      measure,
+      rates: Object.freeze([...words.rates] as const),
+      value,
+      low,
+      limit,
+      windowEvents,
+      changedAt,
+      driftScore,
+      ...weigh(value, low, rest.high, limit),
+    });
+  }
+}
+
+/** What was found in a window, whichever tier it belongs to. */
+type Found = Pick<AnytimeBound, 'measure' | 'groups' | 'values' | 'low'> & {
+  readonly value: number;
+  readonly windowEvents: number;
+};
+
+interface Facts {
+  readonly groups: readonly [string, string];
+  readonly driftScore: number | null;
+  readonly words: AlertFacts;
+}
+
+/** The state that the sliding window shows. */
+function stateOf(outcome: WatchOutcome, limit: number): Exclude<MonitorState, 'breach'> {
+  if ('missing' in outcome) return 'unknown';
+  const { low, high } = outcome.reading;
+  if (high <= limit) return 'within';
+  return low > limit ? 'watch' : 'unknown';
+}
+
+/** About when the sliding window begins: on the line between the starts around its first event. */
+function windowStart(stream: EventStream): number {
+  const first = stream.events - stream.window.length;
+  const marks = [...stream.starts.kept, { events: stream.events, time: stream.latestTime }];
+  const after = marks.find(({ events }) => events >= first);
+  const before = marks.findLast(({ events }) => events <= first);
+  const timeOf = (mark: { time: number } | undefined): number =>
+    mark === undefined || Number.isNaN(mark.time) ? stream.firstTime : mark.time;
+  if (after === undefined || before === undefined || after.events === before.events) return timeOf(before);
+  const share = (first - before.events) / (after.events - before.events);
+  return timeOf(before) + share * (timeOf(after) - timeOf(before));
+}

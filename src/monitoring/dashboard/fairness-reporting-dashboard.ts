@@ -1,0 +1,65 @@
+import { oneOf } from '../../internal/one-of.ts';
+import type { FairnessDriftAndAlertEngine } from '../alarms/fairness-drift-and-alert-engine.ts';
+import type { RealTimeFairnessTracker } from '../tracker/real-time-fairness-tracker.ts';
+import { dashboardToJson } from './dashboard-json.ts';
+import { dashboardToHtml } from './dashboard-to-html.ts';
+import { dashboardToMarkdown } from './dashboard-to-markdown.ts';
+import { type SavedDashboard, saveDashboard } from './save-dashboard.ts';
+import { takeView } from './take-view.ts';
+
+/** The forms of a dashboard. */
+export type DashboardFormat = 'html' | 'markdown' | 'json';
+
+/** What a dashboard shows. */
+export interface DashboardParts {
+  readonly tracker: RealTimeFairnessTracker;
+  readonly engine: FairnessDriftAndAlertEngine;
+}
+
+/**
+ * What a tracker counted and an engine made of it, for people: one HTML file that
+ * works alone (charts inside, nothing loaded from elsewhere), Markdown, or JSON.
+ *
+ * It shows the state of each metric in words, rates of groups and gaps over time
+ * with bands that hold at all times, alerts, crossings (cells of fewer than 20
+ * events are hidden), label coverage, and what was not counted. To render it is to look:
+ * the engine is updated, and an alarm that this look raises is told as always.
+ * @example
+ * ```ts
+ * import { FairnessDriftAndAlertEngine, FairnessReportingDashboard, RealTimeFairnessTracker } from 'evenhand/monitoring';
+ *
+ * const tracker = new RealTimeFairnessTracker({ columns: { yPred: 'approved', protected: ['sex'] }, clock: () => 0 });
+ * const engine = new FairnessDriftAndAlertEngine();
+ * tracker.recordBatch({ approved: [1, 0, 1, 1], sex: ['f', 'f', 'm', 'm'] });
+ * const dashboard = new FairnessReportingDashboard({ tracker, engine });
+ * const markdown = await dashboard.render({ format: 'markdown' });
+ * console.log(markdown.includes('28 more of group'));
+ * // true
+ * ```
+ */
+export class FairnessReportingDashboard {
+  readonly #parts: DashboardParts;
+
+  constructor(parts: DashboardParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * The dashboard as text; JSON is indented.
+   * @throws {ValueError} for an unknown format
+   */
+  async render({ format = 'html' }: { readonly format?: DashboardFormat | undefined } = {}): Promise<string> {
+    const chosen = oneOf('format', format, ['html', 'markdown', 'json']);
+    const view = takeView(this.#parts.tracker, this.#parts.engine);
+    if (chosen === 'markdown') return dashboardToMarkdown(view);
+    return chosen === 'json' ? `${JSON.stringify(dashboardToJson(view), undefined, 2)}\n` : dashboardToHtml(view);
+  }
+
+  /**
+   * Writes `dashboard.html`, `report.md` and `active_alerts.json` into a folder, each whole or not at all.
+   * @throws {DataValidationError} where the folder cannot be written
+   */
+  async save(folder: string): Promise<SavedDashboard> {
+    return saveDashboard(takeView(this.#parts.tracker, this.#parts.engine), folder);
+  }
+}

@@ -1,0 +1,102 @@
+import type { FairnessDriftAndAlertEngine } from '../alarms/fairness-drift-and-alert-engine.ts';
+import { missingSentence, stateSentence } from '../alarms/alert-words.ts';
+import { readWindow } from '../alarms/watch-tier.ts';
+import type { WatchedCombination } from '../alarms/watched-combination.ts';
+import { RecordLog } from '../records/record-log.ts';
+import { formatTime } from '../records/record-time.ts';
+import type { EventStream } from '../tracker/event-stream.ts';
+import { CrossedCodes } from '../tracker/group-codes.ts';
+import type { RealTimeFairnessTracker } from '../tracker/real-time-fairness-tracker.ts';
+import { cumulativeWindow, measureGroups } from '../tracker/stream-window.ts';
+import { takeAttribute } from '../tracker/take-records.ts';
+import type { CrossedCells, MonitoringView, WatchedMetric } from './monitoring-view.ts';
+
+/** Times of the history that a picture can show. */
+const MOST_TIMES = 400;
+
+/** A tracker and its engine as they are now, as plain data; the engine looks once more for it. */
+export function takeView(tracker: RealTimeFairnessTracker, engine: FairnessDriftAndAlertEngine): MonitoringView {
+  const { stream } = tracker;
+  const { options } = stream;
+  const { states } = engine.update(tracker);
+  const combinations = engine.watched?.combinations ?? [];
+  const history = RecordLog.restore(tracker.history.state());
+  history.thin(MOST_TIMES);
+  return Object.freeze({
+    timestamp: tracker.timestamp,
+    firstTimestamp: Number.isNaN(stream.firstTime) ? null : formatTime(stream.firstTime),
+    nEvents: stream.events,
+    windowSize: options.windowSize,
+    minGroupSize: options.minGroupSize,
+    level: options.level,
+    alpha: engine.alpha,
+    watched: combinations.map((one) => watchedMetric(stream, one, states[one.name]?.[one.metric.metric] ?? 'unknown')),
+    history: history.toRecords(),
+    alerts: engine.alerts,
+    coverage: tracker.labelCoverage(),
+    crossings: options.attributes.flatMap(({ parts }, attribute) =>
+      parts.length === 2 ? [crossedCells(stream, attribute, parts)] : [],
+    ),
+    faults: tracker.faults,
+    notes: notesOf(stream),
+  });
+}
+
+function watchedMetric(
+  stream: EventStream,
+  { attribute, name, metric, limit, alpha, memory }: WatchedCombination,
+  state: WatchedMetric['state'],
+): WatchedMetric {
+  const now = takeAttribute(stream, 'sliding', stream.latestTime, attribute, metric);
+  const overall = takeAttribute(stream, 'cumulative', stream.latestTime, attribute, metric);
+  const outcome = readWindow(stream, attribute, metric);
+  const window =
+    'missing' in outcome
+      ? missingSentence(stream, attribute, outcome.missing)
+      : stateSentence(stream, attribute, outcome.reading, limit).sentence;
+  return {
+    attribute: name,
+    metric: metric.metric,
+    state,
+    sentence: memory.open === null ? window : `${memory.open.reason} ${window}`,
+    limit,
+    alpha: alpha.combination,
+    now: [...now.groups, now.gap],
+    overall: [...overall.groups, overall.gap],
+  };
+}
+
+function crossedCells(stream: EventStream, attribute: number, parts: readonly number[]): CrossedCells {
+  const { attributes, metrics } = stream.options;
+  const groups = stream.reader.groups[attribute] as CrossedCodes;
+  const [rows, columns] = parts.map((part) => stream.reader.groups[part]?.labels ?? []) as [string[], string[]];
+  const measure = (metrics[0] as EventStream['options']['metrics'][number]).measures[0];
+  const found = measure === undefined ? [] : measureGroups(cumulativeWindow(stream), attribute, measure);
+  const byCode = new Map(found.map((group) => [group.code, group]));
+  return {
+    attribute: attributes[attribute]?.name ?? '',
+    rowAttribute: attributes[parts[0] as number]?.name ?? '',
+    columnAttribute: attributes[parts[1] as number]?.name ?? '',
+    measure: measure?.name ?? '',
+    cells: groups.parts().map(([row, column], code) => ({
+      row: rows[row as number] ?? '',
+      column: columns[column as number] ?? '',
+      n: byCode.get(code)?.sums.n ?? 0,
+      value: byCode.get(code)?.value ?? null,
+    })),
+  };
+}
+
+function notesOf({ options, shape }: EventStream): string[] {
+  const watchesErrors = options.metrics.some(({ measures }) => measures.some(({ kind }) => kind === 'error'));
+  return [
+    ...(watchesErrors && options.errorScale === null
+      ? [
+          'Errors have no interval that holds at all times, so no alarm: give errorScale, the largest error there can be.',
+        ]
+      : []),
+    ...(watchesErrors && shape.hasWeights
+      ? ['Weighted errors have no interval that holds at all times, so they raise no alarm.']
+      : []),
+  ];
+}

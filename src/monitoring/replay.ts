@@ -1,0 +1,131 @@
+import type { OnProgress } from '../internal/progress.ts';
+import { loadData } from '../io/load-data.ts';
+import { requireWhole } from '../stats/parameters.ts';
+import { Table, type TableSource } from '../table/index.ts';
+import type { AlertEvent } from './alarms/alert-event.ts';
+import { type EngineUpdate, FairnessDriftAndAlertEngine } from './alarms/fairness-drift-and-alert-engine.ts';
+import type { AlertEngineOptions } from './alarms/engine-options.ts';
+import type { AlertHistory } from './dashboard/monitoring-view.ts';
+import { readColumn, readTime } from './tracker/event-values.ts';
+import { RealTimeFairnessTracker } from './tracker/real-time-fairness-tracker.ts';
+import type { TrackerOptions } from './tracker/tracker-options.ts';
+
+/** What a past stream is replayed by. */
+export interface ReplayOptions {
+  /** How the stream is tracked: options of a new tracker, or a tracker to go on with. */
+  readonly tracker: TrackerOptions | RealTimeFairnessTracker;
+  /** The alert policy: options of a new engine, or an engine to go on with. */
+  readonly engine?: AlertEngineOptions | FairnessDriftAndAlertEngine | undefined;
+  /**
+   * Events between two looks. A look costs no error; fewer of them find a breach a little later.
+   * @defaultValue 100
+   */
+  readonly lookEvery?: number | undefined;
+  /** Called from time to time with the events done. */
+  readonly onProgress?: OnProgress | undefined;
+  /** Stops the work; the promise then rejects with the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What a policy would have done. */
+export interface ReplayResult {
+  readonly nEvents: number;
+  /** Alarms as they were told, repeats included, in order. */
+  readonly alerts: readonly AlertEvent[];
+  /** Watches as they were told. */
+  readonly watches: readonly AlertEvent[];
+  /** At the end. */
+  readonly states: EngineUpdate['states'];
+  /** Every alarm with what became of it. */
+  readonly alertHistory: readonly AlertHistory[];
+  /** Whether rows had to be put in the order of their timestamps. */
+  readonly isSorted: boolean;
+  readonly tracker: RealTimeFairnessTracker;
+  readonly engine: FairnessDriftAndAlertEngine;
+}
+
+/** Looks between two reports of progress, and between two chances of everything else in the process. */
+const LOOKS_PER_REPORT = 100;
+
+/**
+ * Runs an alert policy over a past stream and tells what it would have sent.
+ * Rows are taken in the order of their timestamps, where there are any, else as
+ * they stand; true labels are known at once, as they stand in the file.
+ * @param source a CSV or Parquet file, or whatever stands for a table
+ * @throws {DataValidationError} for a file or column that is missing, or a value that it cannot hold
+ * @example
+ * ```ts
+ * import { replay } from 'evenhand/monitoring';
+ *
+ * // A model that was fair for 5,000 decisions, and then approved 30% of women and 60% of men.
+ * const rows = Array.from({ length: 10_000 }, (_, row) => {
+ *   const sex = row % 2 === 0 ? 'female' : 'male';
+ *   const rate = row < 5000 ? 5 : sex === 'female' ? 3 : 6;
+ *   return { day: 86_400_000 * Math.floor(row / 100), sex, approved: Number(((row >> 1) * 7) % 10 < rate) };
+ * });
+ * const { alerts } = await replay(rows, {
+ *   tracker: { columns: { yPred: 'approved', protected: ['sex'], timestamp: 'day' } },
+ * });
+ * console.log(alerts[0].timestamp.slice(0, 10), alerts[0].changedAt?.slice(0, 10), alerts[0].groups);
+ * ```
+ */
+export async function replay(source: string | TableSource, options: ReplayOptions): Promise<ReplayResult> {
+  const tracker =
+    options.tracker instanceof RealTimeFairnessTracker ? options.tracker : new RealTimeFairnessTracker(options.tracker);
+  const engine =
+    options.engine instanceof FairnessDriftAndAlertEngine
+      ? options.engine
+      : new FairnessDriftAndAlertEngine(options.engine);
+  const lookEvery = requireWhole('lookEvery', options.lookEvery ?? 100, 1);
+  engine.watch(tracker);
+  const table = await tableOf(source, tracker);
+  const order = orderOf(table, tracker.stream.options.columns.timestamp);
+  const alerts: AlertEvent[] = [];
+  const watches: AlertEvent[] = [];
+  let last = engine.update(tracker);
+  for (let from = 0, looks = 1; from < table.rowCount; from += lookEvery, looks++) {
+    tracker.recordBatch(table.take(order.subarray(from, from + lookEvery)));
+    last = engine.update(tracker);
+    alerts.push(...last.alerts);
+    watches.push(...last.watches);
+    if (looks % LOOKS_PER_REPORT > 0) continue;
+    options.onProgress?.({ stage: 'replaying events', done: from, total: table.rowCount });
+    await nextTurn();
+    options.signal?.throwIfAborted();
+  }
+  tracker.flush();
+  options.onProgress?.({ stage: 'replaying events', done: table.rowCount, total: table.rowCount });
+  return Object.freeze({
+    nEvents: tracker.nEvents,
+    alerts: Object.freeze(alerts),
+    watches: Object.freeze(watches),
+    states: last.states,
+    alertHistory: engine.alerts,
+    isSorted: order.some((row, place) => row !== place),
+    tracker,
+    engine,
+  });
+}
+
+/** The columns that a tracker reads; a truth that is not there is one that comes later. */
+async function tableOf(source: string | TableSource, { stream }: RealTimeFairnessTracker): Promise<Table> {
+  if (typeof source !== 'string') return Table.from(source);
+  const { yPred, yTrue, id, timestamp, weight, protected: names } = stream.options.columns;
+  const columns = [yPred, yTrue, id, timestamp, weight, ...names].filter((name) => name !== undefined);
+  return loadData(source, { columns });
+}
+
+/** Rows by their timestamps; rows of one time stay in their order. */
+function orderOf(table: Table, timestamp: string | undefined): Int32Array {
+  const order = Int32Array.from({ length: table.rowCount }, (_, row) => row);
+  if (timestamp === undefined) return order;
+  const times = readColumn(table.column(timestamp), timestamp, readTime);
+  const isAscending = times.every((time, row) => row === 0 || time >= (times[row - 1] as number));
+  return isAscending ? order : order.sort((a, b) => (times[a] as number) - (times[b] as number) || a - b);
+}
+
+async function nextTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+}

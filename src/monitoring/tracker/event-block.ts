@@ -1,0 +1,68 @@
+/** The cell of an event that is left out. */
+export const LEFT_OUT = 255;
+
+/** Events as numbers: what is counted of them, in columns. */
+export interface EventBlock {
+  readonly length: number;
+  /** For each attribute the codes of the events' groups; below 0 where there is none. */
+  readonly codes: readonly Int32Array[];
+  /** The cell of each event, 2 x truth + decision with truth 2 where it is unknown; {@link LEFT_OUT} where it has no prediction. */
+  readonly cells: Uint8Array;
+  /** Null where events have no weights: each counts 1. */
+  readonly weights: Float64Array | null;
+  /** Null unless errors are watched. */
+  readonly predictions: Float64Array | null;
+  /** |prediction - truth|, NaN where the truth is unknown; null unless errors are watched. */
+  readonly errors: Float64Array | null;
+  /** Milliseconds since 1970; null where the clock tells the time. */
+  readonly times: Float64Array | null;
+  /** Null where events have no ids. */
+  readonly ids: readonly (string | number | null)[] | null;
+}
+
+/** Why events, labels or groups were not counted. */
+export const STREAM_FAULTS = [
+  'missing_prediction',
+  'missing_weight',
+  'missing_group',
+  'unknown_group',
+  'too_many_groups',
+  'missing_id',
+  'duplicate_id',
+  'unknown_label_id',
+  'repeated_label',
+  'missing_label',
+  'expired_unlabelled',
+  'clock_backwards',
+  'clipped_error',
+] as const;
+
+/** One of {@link STREAM_FAULTS}. */
+export type StreamFault = (typeof STREAM_FAULTS)[number];
+
+/** Counts of faults; a fault that never came is absent from {@link FaultCounts.toJSON}. */
+export class FaultCounts {
+  readonly #counts = new Map<StreamFault, number>();
+
+  add(fault: StreamFault, count = 1): void {
+    this.#counts.set(fault, (this.#counts.get(fault) ?? 0) + count);
+  }
+
+  /** Adds the counts of another stream, or of a snapshot. */
+  merge(other: Readonly<Record<string, number>>): void {
+    for (const fault of STREAM_FAULTS) {
+      if (Object.hasOwn(other, fault)) this.add(fault, other[fault] as number);
+    }
+  }
+
+  toJSON(): Readonly<Record<string, number>> {
+    return Object.freeze(
+      Object.fromEntries(
+        STREAM_FAULTS.flatMap((fault) => {
+          const count = this.#counts.get(fault);
+          return count === undefined ? [] : [[fault, count]];
+        }),
+      ),
+    );
+  }
+}

@@ -1,0 +1,269 @@
+import { type Column, columnLength, Table, type TableSource } from '../../table/index.ts';
+import { type EventBlock, type FaultCounts, LEFT_OUT, type StreamFault } from './event-block.ts';
+import { badValue, readColumn, readId, readLabel, readNumber, readTime, type ValuePlace } from './event-values.ts';
+import { CrossedCodes, GroupCodes, NO_GROUP, TOO_MANY_GROUPS, UNKNOWN_GROUP } from './group-codes.ts';
+import type { FilledTrackerOptions, TrackedAttribute } from './tracker-options.ts';
+
+/** An event as it comes: fields by name. */
+export type StreamEvent = Readonly<Record<string, unknown>>;
+
+const UNREAD = -9;
+
+const GROUP_FAULTS: ReadonlyMap<number, StreamFault> = new Map([
+  [NO_GROUP, 'missing_group'],
+  [UNKNOWN_GROUP, 'unknown_group'],
+  [TOO_MANY_GROUPS, 'too_many_groups'],
+]);
+
+/** Turns events and batches into blocks of numbers, and knows the codes of groups. */
+export class EventReader {
+  /** By attribute; crossings come last. */
+  readonly groups: readonly (GroupCodes | CrossedCodes)[];
+  readonly #options: FilledTrackerOptions;
+  readonly #faults: FaultCounts;
+  readonly #watchesRates: boolean;
+  readonly #watchesErrors: boolean;
+  readonly #one: OneEvent;
+
+  constructor(options: FilledTrackerOptions, faults: FaultCounts) {
+    this.#options = options;
+    this.#faults = faults;
+    const measures = options.metrics.flatMap((metric) => metric.measures);
+    this.#watchesRates = measures.some(({ kind }) => kind === 'rate');
+    this.#watchesErrors = measures.some(({ kind }) => kind === 'error');
+    const single = options.attributes
+      .filter(({ parts }) => parts.length === 0)
+      .map(({ declared }) => new GroupCodes(declared));
+    this.groups = options.attributes.map(({ parts }, place) =>
+      parts.length === 0
+        ? (single[place] as GroupCodes)
+        : new CrossedCodes(parts.map((part) => single[part] as GroupCodes)),
+    );
+    this.#one = this.#roomForOne();
+  }
+
+  #roomForOne(): OneEvent {
+    const { columns, attributes } = this.#options;
+    const labels: (string | undefined)[] = columns.protected.map(() => undefined);
+    const fields: Fields = {
+      length: 1,
+      predictions: new Float64Array(1),
+      truths: columns.yTrue === undefined ? null : new Float64Array(1),
+      weights: columns.weight === undefined ? null : new Float64Array(1),
+      times: columns.timestamp === undefined ? null : new Float64Array(1),
+      ids: columns.id === undefined ? null : [null],
+      codeAt: (place) => {
+        const label = labels[place];
+        return label === undefined ? NO_GROUP : (this.groups[place] as GroupCodes).codeOf(label);
+      },
+    };
+    const cells = new Uint8Array(1);
+    const codes = attributes.map(() => new Int32Array(1));
+    const { weights, times, ids } = fields;
+    const predictions = this.#watchesErrors ? fields.predictions : null;
+    const errors = this.#watchesErrors ? new Float64Array(1) : null;
+    return {
+      fields,
+      labels,
+      cells,
+      codes,
+      block: { length: 1, codes, cells, weights, predictions, errors, times, ids },
+    };
+  }
+
+  /**
+   * One event. Faults are thrown before anything is counted.
+   * @returns a block that is filled anew by the next call
+   * @throws {DataValidationError} for a value that its field cannot hold
+   */
+  readEvent(event: StreamEvent): EventBlock {
+    const { yPred, yTrue, weight, timestamp, id, protected: names } = this.#options.columns;
+    const { fields, labels, cells, codes } = this.#one;
+    fields.predictions[0] = readNumber(fieldOf(event, yPred), alone(yPred));
+    if (fields.truths !== null) {
+      fields.truths[0] = yTrue === undefined ? NaN : readNumber(fieldOf(event, yTrue), alone(yTrue));
+    }
+    if (fields.weights !== null && weight !== undefined) {
+      fields.weights[0] = readNumber(fieldOf(event, weight), alone(weight));
+      checkWeights(fields.weights, weight);
+    }
+    if (fields.times !== null && timestamp !== undefined) {
+      fields.times[0] = readTime(fieldOf(event, timestamp), alone(timestamp));
+    }
+    if (fields.ids !== null && id !== undefined) fields.ids[0] = readId(fieldOf(event, id), alone(id));
+    for (let place = 0; place < names.length; place++) {
+      const name = names[place] as string;
+      labels[place] = readLabel(fieldOf(event, name), alone(name));
+    }
+    cells[0] = this.#cellOf(fields.predictions[0], fields.truths?.[0] ?? NaN, undefined);
+    if (this.#one.block.errors !== null) this.#one.block.errors[0] = errorOf(fields, 0);
+    this.#leaveOut(0, fields, cells);
+    for (let place = 0; place < codes.length; place++) {
+      this.#codeRow(place, 0, fields, cells, codes);
+    }
+    return this.#one.block;
+  }
+
+  /**
+   * A batch of events in columns.
+   * @throws {DataValidationError} for a column that is missing, or a value that it cannot hold
+   */
+  readBatch(source: TableSource): EventBlock {
+    const { yPred, yTrue, weight, timestamp, id, protected: names } = this.#options.columns;
+    const table = Table.from(source);
+    const numbers = (name: string | undefined): Float64Array | null =>
+      name === undefined ? null : readColumn(table.column(name), name, readNumber);
+    const groups = names.map((name, place) => codesOfColumn(table.column(name), this.groups[place] as GroupCodes));
+    const weights = numbers(weight);
+    const fields: Fields = {
+      length: table.rowCount,
+      predictions: numbers(yPred) as Float64Array,
+      truths: yTrue !== undefined && table.has(yTrue) ? numbers(yTrue) : null,
+      weights: weights === null ? null : checkWeights(weights, weight as string),
+      times: timestamp === undefined ? null : readColumn(table.column(timestamp), timestamp, readTime),
+      ids: id === undefined ? null : idsOf(table.column(id)),
+      codeAt: (place, row) => (groups[place] as (row: number) => number)(row),
+    };
+    return this.#block(fields);
+  }
+
+  #block(fields: Fields): EventBlock {
+    const { length, predictions, truths, weights, times, ids } = fields;
+    const cells = new Uint8Array(length);
+    const isOne = length === 1;
+    for (let row = 0; row < length; row++) {
+      cells[row] = this.#cellOf(
+        predictions[row] as number,
+        truths === null ? NaN : (truths[row] as number),
+        isOne ? undefined : row,
+      );
+    }
+    const errors = this.#watchesErrors ? predictions.map((_, row) => errorOf(fields, row)) : null;
+    // From here on nothing throws.
+    for (let row = 0; row < length; row++) this.#leaveOut(row, fields, cells);
+    const codes = this.#options.attributes.map(() => new Int32Array(length));
+    for (let place = 0; place < codes.length; place++) {
+      for (let row = 0; row < length; row++) this.#codeRow(place, row, fields, cells, codes);
+    }
+    return { length, codes, cells, weights, predictions: this.#watchesErrors ? predictions : null, errors, times, ids };
+  }
+
+  /** Finds the code of a row's group; parts come before their crossings. */
+  #codeRow(place: number, row: number, fields: Fields, cells: Uint8Array, codes: readonly Int32Array[]): void {
+    const own = codes[place] as Int32Array;
+    if (cells[row] === LEFT_OUT) {
+      own[row] = NO_GROUP;
+      return;
+    }
+    const parts = (this.#options.attributes[place] as TrackedAttribute).parts;
+    if (parts.length > 0) {
+      // A crossing lacks a group because a part does, which was counted there.
+      own[row] = (this.groups[place] as CrossedCodes).codeAt(codes, parts, row);
+      return;
+    }
+    const code = fields.codeAt(place, row);
+    own[row] = code;
+    if (code < 0) this.#faults.add(GROUP_FAULTS.get(code) ?? 'missing_group');
+  }
+
+  #leaveOut(row: number, { predictions, weights, ids }: Fields, cells: Uint8Array): void {
+    if (Number.isNaN(predictions[row])) {
+      this.#faults.add('missing_prediction');
+      cells[row] = LEFT_OUT;
+    } else if (weights !== null && Number.isNaN(weights[row])) {
+      this.#faults.add('missing_weight');
+      cells[row] = LEFT_OUT;
+    } else if (ids !== null && ids[row] === null) {
+      // Counted all the same; only a later label cannot find it.
+      this.#faults.add('missing_id');
+    }
+  }
+
+  #cellOf(prediction: number, truth: number, row: number | undefined): number {
+    if (!this.#watchesRates) return Number.isNaN(truth) ? 4 : 0;
+    if (prediction < 0 || prediction > 1) {
+      const place = { column: this.#options.columns.yPred, row };
+      throw badValue(place, 'be a decision 0 or 1, or a score from 0 to 1', prediction);
+    }
+    const decision = prediction >= this.#options.decisionThreshold ? 1 : 0;
+    return 2 * this.#truthState(truth, row) + decision;
+  }
+
+  #truthState(truth: number, row: number | undefined): 0 | 1 | 2 {
+    if (Number.isNaN(truth)) return 2;
+    if (truth === 0 || truth === 1) return truth;
+    throw badValue({ column: this.#options.columns.yTrue as string, row }, 'be 0 or 1', truth);
+  }
+}
+
+/** What was given of some events, read but not yet checked against each other. */
+interface Fields {
+  readonly length: number;
+  readonly predictions: Float64Array;
+  readonly truths: Float64Array | null;
+  readonly weights: Float64Array | null;
+  readonly times: Float64Array | null;
+  readonly ids: (string | number | null)[] | null;
+  /** The code of a row's group in an attribute that is no crossing. */
+  readonly codeAt: (place: number, row: number) => number;
+}
+
+/** Room for one event, used again for each: to make arrays anew would take longer than to count. */
+interface OneEvent {
+  readonly fields: Fields;
+  readonly labels: (string | undefined)[];
+  readonly cells: Uint8Array;
+  readonly codes: readonly Int32Array[];
+  readonly block: EventBlock;
+}
+
+/** A field by its name; what an object inherits is none of it. */
+function fieldOf(event: StreamEvent, name: string): unknown {
+  return Object.hasOwn(event, name) ? event[name] : undefined;
+}
+
+/** The place of a field of a single event. */
+function alone(column: string): ValuePlace {
+  return { column, row: undefined };
+}
+
+function checkWeights(weights: Float64Array, column: string): Float64Array {
+  const row = weights.findIndex((weight) => weight < 0);
+  if (row >= 0) {
+    throw badValue({ column, row: weights.length === 1 ? undefined : row }, 'be at least 0', weights[row]);
+  }
+  return weights;
+}
+
+function errorOf({ predictions, truths }: Fields, row: number): number {
+  return truths === null ? NaN : Math.abs((predictions[row] as number) - (truths[row] as number));
+}
+
+function idsOf(column: Column): (string | number | null)[] {
+  return Array.from({ length: columnLength(column) }, (_, row) =>
+    column.kind === 'numeric'
+      ? readId(column.values[row], { column: '', row })
+      : (column.labels[column.codes[row] as number] ?? null),
+  );
+}
+
+/** Codes by row; each label is looked up at its first row, so that groups come in the order of rows. */
+function codesOfColumn(column: Column, groups: GroupCodes): (row: number) => number {
+  if (column.kind === 'numeric') {
+    return (row) => {
+      const label = readLabel(column.values[row], { column: '', row });
+      return label === undefined ? NO_GROUP : groups.codeOf(label);
+    };
+  }
+  const known = new Int32Array(column.labels.length).fill(UNREAD);
+  return (row) => {
+    const label = column.codes[row] as number;
+    if (label < 0) return NO_GROUP;
+    let code = known[label] as number;
+    if (code === UNREAD) {
+      code = groups.codeOf(column.labels[label] as string);
+      known[label] = code;
+    }
+    return code;
+  };
+}

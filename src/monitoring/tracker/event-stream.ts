@@ -1,0 +1,281 @@
+import type { TableSource } from '../../table/index.ts';
+import { type EventBlock, FaultCounts, LEFT_OUT } from './event-block.ts';
+import { EventReader, type StreamEvent } from './event-reader.ts';
+import { badValue, readNumber } from './event-values.ts';
+import { FreshStarts } from './fresh-starts.ts';
+import type { CrossedCodes, GroupCodes } from './group-codes.ts';
+import { GroupTable, type TableShape } from './group-table.ts';
+import { LateLabels } from './late-labels.ts';
+import { SlidingWindow } from './sliding-window.ts';
+import type { FilledTrackerOptions } from './tracker-options.ts';
+
+/** Somebody who sees every event as it is counted: detectors of change. */
+export interface EventObserver {
+  /** The events of a block from one row up to another. */
+  events(block: EventBlock, from: number, to: number): void;
+  /** A label that came later: the event's codes by attribute, its cell now, and its error (NaN unless errors are watched). */
+  label(codes: readonly number[], cell: number, error: number): void;
+}
+
+/**
+ * After so many events the groups are counted that share the error budget in
+ * equal parts; groups that come later share a reserve.
+ */
+const WARM_UP = 100;
+
+/** How many true labels were taken, and how many could not be. */
+export interface LabelOutcome {
+  readonly taken: number;
+  readonly refused: number;
+}
+
+/** The counted state of a stream: everything that a tracker knows, in sums of constant size. */
+export class EventStream {
+  readonly options: FilledTrackerOptions;
+  readonly faults = new FaultCounts();
+  readonly reader: EventReader;
+  readonly shape: TableShape;
+  /** Sums over all events, by attribute. */
+  readonly tables: readonly GroupTable[];
+  readonly window: SlidingWindow;
+  readonly starts = new FreshStarts();
+  /** Null where events have no ids. */
+  readonly labels: LateLabels | null;
+  /** Groups of each attribute that came in the first events, or were declared. */
+  readonly early: number[];
+  /** Events counted. */
+  events = 0;
+  /** Labels that came after their event. */
+  lateLabels = 0;
+  /** Milliseconds since 1970; NaN before the first event. */
+  firstTime = NaN;
+  latestTime = NaN;
+  readonly #clock: () => number;
+  readonly #observers = new Set<EventObserver>();
+  #onRecord: () => void = () => undefined;
+
+  constructor(options: FilledTrackerOptions, clock: () => number) {
+    this.options = options;
+    this.#clock = clock;
+    this.reader = new EventReader(options, this.faults);
+    const measures = options.metrics.flatMap((metric) => metric.measures);
+    this.shape = {
+      hasWeights: options.columns.weight !== undefined,
+      hasErrors: measures.some(({ kind }) => kind === 'error'),
+    };
+    const attributes = options.attributes.length;
+    this.tables = options.attributes.map(() => new GroupTable(this.shape));
+    this.window = new SlidingWindow(options.windowSize, attributes, this.shape);
+    this.labels = options.columns.id === undefined ? null : new LateLabels(options.labelHorizon, attributes);
+    this.early = options.attributes.map(({ declared }) => declared?.length ?? 0);
+    this.#grow();
+    this.starts.begin(0, NaN, this.tables);
+  }
+
+  /** Calls back whenever `recordEvery` more events have been counted. */
+  onRecord(callback: () => void): void {
+    this.#onRecord = callback;
+  }
+
+  /** Shows every event from now on to an observer. */
+  observe(observer: EventObserver): void {
+    this.#observers.add(observer);
+  }
+
+  get isObserved(): boolean {
+    return this.#observers.size > 0;
+  }
+
+  /** Whether so many events have come that the groups' shares of the error budget are settled. */
+  get isWarm(): boolean {
+    return this.events >= WARM_UP;
+  }
+
+  /** Counts one event. */
+  addEvent(event: StreamEvent): void {
+    this.#count(this.reader.readEvent(event));
+  }
+
+  /** Counts a batch of events in columns. */
+  addBatch(source: TableSource): void {
+    this.#count(this.reader.readBatch(source));
+  }
+
+  /**
+   * Gives an earlier event its true label.
+   * @returns whether it was taken; why not is counted in `faults`
+   */
+  addLabel(id: string | number, truth: unknown): boolean {
+    const { columns } = this.options;
+    const y = readNumber(truth, { column: columns.yTrue ?? 'label', row: undefined });
+    if (Number.isNaN(y)) return this.#refuse('missing_label');
+    const watchesRates = this.options.metrics.some(({ measures }) => measures.some(({ kind }) => kind === 'rate'));
+    if (watchesRates && y !== 0 && y !== 1) {
+      throw badValue({ column: columns.yTrue ?? 'label', row: undefined }, 'be 0 or 1', y);
+    }
+    const waiting = this.labels?.find(id);
+    if (waiting === undefined) return this.#refuse('unknown_label_id');
+    if (waiting.isLabelled) return this.#refuse('repeated_label');
+    const cell = watchesRates ? 2 * y + (waiting.cell % 2) : 0;
+    const error = this.shape.hasErrors ? Math.abs(waiting.prediction - y) : NaN;
+    this.labels?.settle(id, cell);
+    this.tables.forEach((table, place) => {
+      const code = waiting.codes[place] as number;
+      if (code < 0) return;
+      table.addCell(code, waiting.cell, waiting.weight, -1);
+      table.addCell(code, cell, waiting.weight, 1);
+      if (this.shape.hasErrors) this.#addError(table, code, error, waiting.weight);
+    });
+    this.#noteClipped(error);
+    this.window.label(waiting.event, cell, error);
+    this.lateLabels++;
+    for (const observer of this.#observers) observer.label(waiting.codes, cell, error);
+    return true;
+  }
+
+  /** Makes room everywhere for the groups that are known by now. */
+  #grow(): void {
+    for (let place = 0; place < this.tables.length; place++) {
+      const groups = (this.reader.groups[place] as GroupCodes | CrossedCodes).labels.length;
+      (this.tables[place] as GroupTable).grow(groups);
+      (this.window.tables[place] as GroupTable).grow(groups);
+    }
+  }
+
+  #count(read: EventBlock): void {
+    const block = compact(this.#admit(read));
+    this.#grow();
+    let from = 0;
+    while (from < block.length) {
+      const to = Math.min(block.length, from + this.#untilPause());
+      this.#countRows(block, from, to);
+      from = to;
+    }
+  }
+
+  /** Events until something happens at a fixed count: the end of the warm-up, a fresh start, a record. */
+  #untilPause(): number {
+    const { restartEvery, recordEvery } = this.options;
+    const warmUp = this.events < WARM_UP ? WARM_UP - this.events : Infinity;
+    return Math.min(warmUp, restartEvery - (this.events % restartEvery), recordEvery - (this.events % recordEvery));
+  }
+
+  #countRows(block: EventBlock, from: number, to: number): void {
+    const { restartEvery, recordEvery } = this.options;
+    this.#tellTime(block, from, to);
+    for (let place = 0; place < this.tables.length; place++) {
+      this.#addRows(this.tables[place] as GroupTable, block, block.codes[place] as Int32Array, from, to);
+    }
+    this.window.add(block, from, to);
+    this.#noteEarly(block, from, to);
+    this.events += to - from;
+    for (const observer of this.#observers) observer.events(block, from, to);
+    if (this.events % restartEvery === 0) this.starts.begin(this.events, this.latestTime, this.tables);
+    if (this.events % recordEvery === 0) this.#onRecord();
+  }
+
+  #addRows(table: GroupTable, block: EventBlock, codes: Int32Array, from: number, to: number): void {
+    const { cells, weights, errors } = block;
+    if (weights === null && errors === null) {
+      const { data, stride } = table;
+      for (let row = from; row < to; row++) {
+        const code = codes[row] as number;
+        if (code < 0) continue;
+        const at = code * stride + (cells[row] as number);
+        data[at] = (data[at] as number) + 1;
+      }
+      return;
+    }
+    for (let row = from; row < to; row++) {
+      const code = codes[row] as number;
+      if (code < 0) continue;
+      const weight = weights?.[row] ?? 1;
+      table.addCell(code, cells[row] as number, weight, 1);
+      const error = errors?.[row] ?? NaN;
+      if (!Number.isNaN(error)) this.#addError(table, code, error, weight);
+    }
+  }
+
+  #addError(table: GroupTable, code: number, error: number, weight: number): void {
+    table.addError(code, error, weight, 1);
+    const scale = this.options.errorScale;
+    if (scale !== null) table.addScaledError(code, Math.min(1, error / scale));
+  }
+
+  #noteClipped(error: number): void {
+    const scale = this.options.errorScale;
+    if (scale !== null && error > scale) this.faults.add('clipped_error');
+  }
+
+  #tellTime({ times, errors }: EventBlock, from: number, to: number): void {
+    if (errors !== null) for (let row = from; row < to; row++) this.#noteClipped(errors[row] as number);
+    if (times === null) {
+      this.#noteTime(this.#clock());
+      return;
+    }
+    for (let row = from; row < to; row++) this.#noteTime(times[row] as number);
+  }
+
+  /** Time is that of the latest event so far; an earlier one is counted where it came, and told. */
+  #noteTime(time: number): void {
+    if (Number.isNaN(this.firstTime)) {
+      this.firstTime = time;
+      this.latestTime = time;
+    } else if (time < this.latestTime) this.faults.add('clock_backwards');
+    else this.latestTime = time;
+  }
+
+  #noteEarly(block: EventBlock, from: number, to: number): void {
+    if (this.events >= WARM_UP) return;
+    this.options.attributes.forEach(({ declared }, place) => {
+      if (declared !== null) return;
+      const codes = block.codes[place] as Int32Array;
+      for (let row = from; row < to; row++) {
+        this.early[place] = Math.max(this.early[place] as number, (codes[row] as number) + 1);
+      }
+    });
+  }
+
+  /** Keeps events for their labels, and leaves out those whose id an earlier one has. */
+  #admit(block: EventBlock): EventBlock {
+    const { ids, cells, length } = block;
+    if (ids === null || this.labels === null) return block;
+    let event = this.events;
+    for (let row = 0; row < length; row++) {
+      if (cells[row] === LEFT_OUT) continue;
+      const id = ids[row] ?? null;
+      if (id !== null && this.labels.has(id)) {
+        this.faults.add('duplicate_id');
+        cells[row] = LEFT_OUT;
+        continue;
+      }
+      if (id !== null && this.labels.add(id, event, block, row)) this.faults.add('expired_unlabelled');
+      event++;
+    }
+    return block;
+  }
+
+  #refuse(fault: 'missing_label' | 'unknown_label_id' | 'repeated_label'): false {
+    this.faults.add(fault);
+    return false;
+  }
+}
+
+/** A block without the events that are left out. */
+function compact(block: EventBlock): EventBlock {
+  if (!block.cells.includes(LEFT_OUT)) return block;
+  const rows = Int32Array.from(block.cells.keys()).filter((row) => block.cells[row] !== LEFT_OUT);
+  const take = (values: Float64Array | null): Float64Array | null =>
+    values === null ? null : Float64Array.from(rows, (row) => values[row] as number);
+  const { ids } = block;
+  return {
+    length: rows.length,
+    codes: block.codes.map((codes) => Int32Array.from(rows, (row) => codes[row] as number)),
+    cells: Uint8Array.from(rows, (row) => block.cells[row] as number),
+    weights: take(block.weights),
+    predictions: take(block.predictions),
+    errors: take(block.errors),
+    times: take(block.times),
+    ids: ids === null ? null : Array.from(rows, (row) => ids[row] ?? null),
+  };
+}

@@ -1,0 +1,115 @@
+import { DataValidationError } from '../../exceptions/index.ts';
+import type { Column } from '../../table/index.ts';
+import { parseTime } from '../records/record-time.ts';
+
+/** Where a value stands, for messages. */
+export interface ValuePlace {
+  readonly column: string;
+  /** Counted from 0; undefined for a single event. */
+  readonly row: number | undefined;
+}
+
+/** Reads one value of a field. */
+export type ReadValue<Value> = (value: unknown, place: ValuePlace) => Value;
+
+/** A number; NaN where it is missing. Booleans and texts of numbers count as numbers. */
+export function readNumber(value: unknown, place: ValuePlace): number {
+  if (typeof value === 'number') {
+    if (value === Infinity || value === -Infinity) throw badValue(place, 'be finite', value);
+    return value;
+  }
+  if (value === null || value === undefined) return NaN;
+  if (typeof value === 'boolean') return Number(value);
+  if (typeof value === 'bigint') return Number(value);
+  const number = typeof value === 'string' ? numberOfText(value) : undefined;
+  if (number === undefined) throw badValue(place, 'be a number', value);
+  return number;
+}
+
+const WORDS: ReadonlyMap<string, number> = new Map([
+  ['true', 1],
+  ['false', 0],
+  ['nan', NaN],
+  ['', NaN],
+]);
+
+function numberOfText(text: string): number | undefined {
+  const trimmed = text.trim().toLowerCase();
+  const word = WORDS.get(trimmed);
+  if (word !== undefined) return word;
+  const number = Number(trimmed);
+  return Number.isFinite(number) ? number : undefined;
+}
+
+/** A time in milliseconds since 1970. */
+export function readTime(value: unknown, place: ValuePlace): number {
+  if (value instanceof Date || typeof value === 'number') {
+    const time = Number(value);
+    // Beyond this a Date is invalid.
+    if (Math.abs(time) <= 8.64e15) return time;
+  }
+  const time = typeof value === 'string' ? parseTime(value.trim()) : NaN;
+  if (!Number.isNaN(time)) return time;
+  throw badValue(place, 'be a time: a Date, ISO 8601 text, or milliseconds since 1970', value);
+}
+
+/** The label of a group; undefined where it is missing. */
+export function readLabel(value: unknown, place: ValuePlace): string | undefined {
+  switch (typeof value) {
+    case 'string':
+      return value;
+    case 'number':
+      return Number.isNaN(value) ? undefined : String(value);
+    case 'boolean':
+    case 'bigint':
+      return String(value);
+    default:
+      if (value === null || value === undefined) return undefined;
+      throw badValue(place, 'be a text, a number or a boolean', value);
+  }
+}
+
+/** An event's id; null where it is missing. */
+export function readId(value: unknown, place: ValuePlace): string | number | null {
+  if (typeof value === 'string') return value;
+  if (typeof value === 'number') return Number.isNaN(value) ? null : value;
+  if (typeof value === 'bigint') return String(value);
+  if (value === null || value === undefined) return null;
+  throw badValue(place, 'be a text or a number', value);
+}
+
+/** Reads the values of a column of numbers or times; each label of a column of texts is read once. */
+export function readColumn(column: Column, name: string, read: ReadValue<number>): Float64Array {
+  if (column.kind === 'numeric') {
+    const row = column.values.findIndex((value) => !Number.isFinite(value));
+    // Finite numbers mean themselves; a place is made only for those that are not.
+    return row < 0
+      ? column.values
+      : column.values.map((value, at) => (Number.isFinite(value) ? value : read(value, { column: name, row: at })));
+  }
+  const known = new Float64Array(column.labels.length);
+  const isRead = new Uint8Array(column.labels.length);
+  return Float64Array.from(column.codes, (code, row) => {
+    if (code < 0) return read(null, { column: name, row });
+    if (isRead[code] === 0) {
+      known[code] = read(column.labels[code], { column: name, row });
+      isRead[code] = 1;
+    }
+    return known[code] as number;
+  });
+}
+
+/** The error for a value that no field of that kind can hold. */
+export function badValue({ column, row }: ValuePlace, required: string, value: unknown): DataValidationError {
+  const where = row === undefined ? '' : ` in row ${String(row + 1)}`;
+  const shown =
+    typeof value === 'string'
+      ? `'${value.slice(0, 60)}'`
+      : typeof value === 'object' && value !== null
+        ? 'an object'
+        : String(value);
+  return new DataValidationError(`The field '${column}' must ${required}; it is ${shown}${where}.`, {
+    context: { column, row, value },
+    suggestion: 'Nothing of this call was counted. Mend the value, or leave it empty where it is not known.',
+  });
+}

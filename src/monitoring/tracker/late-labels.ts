@@ -1,0 +1,140 @@
+import type { EventBlock } from './event-block.ts';
+
+/** What is kept of an event until its label comes. */
+export interface WaitingEvent {
+  /** Its number among all events counted. */
+  readonly event: number;
+  readonly cell: number;
+  readonly weight: number;
+  readonly prediction: number;
+  /** By attribute. */
+  readonly codes: readonly number[];
+}
+
+/** Id of an event as a key; a number and its text are the same id, as they are after a trip through CSV. */
+function keyOf(id: string | number): string {
+  return String(id);
+}
+
+/** Cells below this have a truth. */
+const FIRST_UNKNOWN_CELL = 4;
+
+/**
+ * The last events with ids, in a ring: those that can still get a label, and
+ * those whose id cannot come again. Constant memory.
+ */
+export class LateLabels {
+  readonly horizon: number;
+  readonly #ids: (string | null)[];
+  readonly #slotOf = new Map<string, number>();
+  readonly #events: Float64Array;
+  readonly #cells: Uint8Array;
+  readonly #weights: Float64Array;
+  readonly #predictions: Float64Array;
+  readonly #codes: readonly Int32Array[];
+  /** Events with ids that were ever added. */
+  #added = 0;
+
+  constructor(horizon: number, attributes: number) {
+    this.horizon = horizon;
+    this.#ids = [];
+    this.#events = new Float64Array(horizon);
+    this.#cells = new Uint8Array(horizon);
+    this.#weights = new Float64Array(horizon);
+    this.#predictions = new Float64Array(horizon);
+    this.#codes = Array.from({ length: attributes }, () => new Int32Array(horizon));
+  }
+
+  /** Whether an id is among those kept. */
+  has(id: string | number): boolean {
+    return this.#slotOf.has(keyOf(id));
+  }
+
+  /**
+   * Keeps an event of a block under its id.
+   * @param event its number among all events counted
+   * @returns whether the oldest made room for it without ever having been labelled
+   */
+  add(id: string | number, event: number, block: EventBlock, row: number): boolean {
+    const slot = this.#added % this.horizon;
+    const hasExpired = this.#forget(slot);
+    const key = keyOf(id);
+    this.#ids[slot] = key;
+    this.#slotOf.set(key, slot);
+    this.#events[slot] = event;
+    this.#cells[slot] = block.cells[row] as number;
+    this.#weights[slot] = block.weights?.[row] ?? 1;
+    this.#predictions[slot] = block.predictions?.[row] ?? NaN;
+    block.codes.forEach((column, place) => {
+      (this.#codes[place] as Int32Array)[slot] = column[row] as number;
+    });
+    this.#added++;
+    return hasExpired;
+  }
+
+  /** The event of an id, as it waits. */
+  find(id: string | number): (WaitingEvent & { readonly isLabelled: boolean }) | undefined {
+    const slot = this.#slotOf.get(keyOf(id));
+    return slot === undefined ? undefined : this.#eventAt(slot);
+  }
+
+  /** Notes that an event got its label, so that it gets no other. */
+  settle(id: string | number, cell: number): void {
+    const slot = this.#slotOf.get(keyOf(id));
+    if (slot !== undefined) this.#cells[slot] = cell;
+  }
+
+  /** All that is kept, oldest first. */
+  *entries(): Generator<WaitingEvent & { readonly id: string }> {
+    for (let index = Math.max(0, this.#added - this.horizon); index < this.#added; index++) {
+      const slot = index % this.horizon;
+      const id = this.#ids[slot];
+      if (id !== undefined && id !== null) yield { id, ...this.#eventAt(slot) };
+    }
+  }
+
+  /** Forgets all. */
+  clear(): void {
+    this.#ids.length = 0;
+    this.#slotOf.clear();
+    this.#added = 0;
+  }
+
+  /** Keeps an event as {@link LateLabels.entries} told it; returns what {@link LateLabels.add} does. */
+  restore({ id, event, cell, weight, prediction, codes }: WaitingEvent & { readonly id: string }): boolean {
+    return this.add(
+      id,
+      event,
+      {
+        length: 1,
+        codes: codes.map((code) => Int32Array.of(code)),
+        cells: Uint8Array.of(cell),
+        weights: Float64Array.of(weight),
+        predictions: Float64Array.of(prediction),
+        errors: null,
+        times: null,
+        ids: null,
+      },
+      0,
+    );
+  }
+
+  #eventAt(slot: number): WaitingEvent & { readonly isLabelled: boolean } {
+    const cell = this.#cells[slot] as number;
+    return {
+      event: this.#events[slot] as number,
+      cell,
+      weight: this.#weights[slot] as number,
+      prediction: this.#predictions[slot] as number,
+      codes: this.#codes.map((column) => column[slot] as number),
+      isLabelled: cell < FIRST_UNKNOWN_CELL,
+    };
+  }
+
+  #forget(slot: number): boolean {
+    const id = this.#ids[slot];
+    if (id === undefined || id === null) return false;
+    this.#slotOf.delete(id);
+    return (this.#cells[slot] as number) >= FIRST_UNKNOWN_CELL;
+  }
+}

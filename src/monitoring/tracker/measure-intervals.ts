@@ -1,0 +1,92 @@
+import { gapRange } from '../../stats/gap-range.ts';
+import { criticalValue } from '../../stats/normal-quantile.ts';
+import { type Interval, wilsonInterval } from '../../stats/proportion-interval.ts';
+import { betaBinomialSequence } from '../../stats/sequential/beta-binomial-sequence.ts';
+import { empiricalBernsteinSequence } from '../../stats/sequential/empirical-bernstein-sequence.ts';
+import { subGaussianSequence } from '../../stats/sequential/sub-gaussian-sequence.ts';
+import { effectiveEvents, type MeasureSums, measureValue } from './measured-groups.ts';
+import type { WatchedMeasure } from './watched-metric.ts';
+
+/** What a stream's intervals depend on besides its sums. */
+export interface IntervalBasis {
+  readonly hasWeights: boolean;
+  /** The largest error that can be; null where it is not known, so that errors have no anytime interval. */
+  readonly errorScale: number | null;
+}
+
+/**
+ * The interval of a group's measure that holds at all times together with
+ * probability 1 - alpha: of rates by the beta-binomial mixture, of weighted
+ * rates by the normal mixture, of errors by the empirical Bernstein mixture.
+ * Null where there is none.
+ */
+export function anytimeInterval(
+  measure: WatchedMeasure,
+  sums: MeasureSums,
+  alpha: number,
+  { hasWeights, errorScale }: IntervalBasis,
+): Interval | null {
+  if (sums.n <= 0) return null;
+  if (measure.kind === 'rate') {
+    if (!hasWeights) return betaBinomialSequence(sums.sum, sums.n, alpha);
+    const { sum, weight, squaredWeight } = sums;
+    return weight > 0 ? subGaussianSequence({ sumW: weight, sumWD: sum, sumW2: squaredWeight }, alpha) : null;
+  }
+  // Weighted errors have none: their weights would have to be bounded too.
+  if (errorScale === null || hasWeights) return null;
+  const { n, scaled, variance } = sums;
+  const [low, high] = empiricalBernsteinSequence({ n, mean: scaled / n, predictableVariance: variance }, alpha);
+  return [low * errorScale, high * errorScale];
+}
+
+/** An ordinary interval of a group's measure, for one look: Wilson's of a rate, the normal one of a mean. Null where there is none. */
+export function ordinaryInterval(measure: WatchedMeasure, sums: MeasureSums, level: number): Interval | null {
+  const value = measureValue(sums);
+  const size = effectiveEvents(sums);
+  if (!(size > 0)) return null;
+  if (measure.kind === 'rate') return wilsonInterval(value * size, size, level);
+  if (!(size > 1)) return null;
+  const half = criticalValue(level) * Math.sqrt(meanVariance(sums, value, size));
+  return [Math.max(0, value - half), value + half];
+}
+
+/**
+ * An ordinary interval of the largest gap between groups, for one look:
+ * Bonferroni over all pairs (Agresti and Caffo 2000 for rates). Null where a group
+ * has no variance to go by.
+ * @param groups at least two
+ * @param level of this interval
+ */
+export function ordinaryGapInterval(
+  measure: WatchedMeasure,
+  groups: readonly MeasureSums[],
+  level: number,
+): Interval | null {
+  const centres = new Float64Array(groups.length);
+  const variances = new Float64Array(groups.length);
+  let largest = -Infinity;
+  let smallest = Infinity;
+  for (const [place, sums] of groups.entries()) {
+    const value = measureValue(sums);
+    const size = effectiveEvents(sums);
+    largest = Math.max(largest, value);
+    smallest = Math.min(smallest, value);
+    if (measure.kind === 'rate') {
+      const steady = (value * size + 1) / (size + 2);
+      centres[place] = steady;
+      variances[place] = (steady * (1 - steady)) / (size + 2);
+    } else {
+      if (!(size > 1)) return null;
+      centres[place] = value;
+      variances[place] = meanVariance(sums, value, size);
+    }
+  }
+  const pairs = (groups.length * (groups.length - 1)) / 2;
+  const ceiling = measure.kind === 'rate' ? 1 : Infinity;
+  return gapRange({ centres, variances, point: largest - smallest, ceiling }, criticalValue(1 - (1 - level) / pairs));
+}
+
+/** The squared standard error of a weighted mean, from sums. */
+function meanVariance({ squares, weight }: MeasureSums, mean: number, size: number): number {
+  return Math.max(0, squares / weight - mean * mean) / (size - 1);
+}

@@ -1,0 +1,82 @@
+import { effectiveCount } from '../../metrics/measures/group-measure.ts';
+import { CELLS_PER_GROUP } from '../../metrics/statistics/group-stats.ts';
+import { ERROR, type GroupTable } from './group-table.ts';
+import type { WatchedMeasure } from './watched-metric.ts';
+
+/** What one measure is made of, in one group and one window. */
+export interface MeasureSums {
+  /** Events in the denominator. */
+  n: number;
+  /** Weighted successes, or the weighted sum of errors. */
+  sum: number;
+  /** Weights in the denominator; n without weights. */
+  weight: number;
+  squaredWeight: number;
+  /** Of errors: their weighted sum of squares. */
+  squares: number;
+  /** Of errors scaled to [0, 1]: their plain sum, and the squared distances from guesses made before they were seen. */
+  scaled: number;
+  variance: number;
+}
+
+/** Sums of nothing, to be filled by {@link sumMeasure}. */
+export function emptySums(): MeasureSums {
+  return { n: 0, sum: 0, weight: 0, squaredWeight: 0, squares: 0, scaled: 0, variance: 0 };
+}
+
+/**
+ * The sums of one group's measure over a window: from a table as it was at its
+ * beginning to one as it is now. Fills `into`, since alarms ask often.
+ */
+export function sumMeasure(
+  measure: WatchedMeasure,
+  now: GroupTable,
+  before: GroupTable | null,
+  group: number,
+  into: MeasureSums,
+): MeasureSums {
+  const at = group * now.stride;
+  const had = before !== null && group < before.groups ? before.data : null;
+  if (measure.kind === 'error') {
+    const first = at + now.errorsAt;
+    into.n = difference(now.data, had, first + ERROR.count);
+    into.sum = difference(now.data, had, first + ERROR.sum);
+    into.weight = difference(now.data, had, first + ERROR.weight);
+    into.squaredWeight = difference(now.data, had, first + ERROR.squaredWeight);
+    into.squares = difference(now.data, had, first + ERROR.squares);
+    into.scaled = difference(now.data, had, first + ERROR.scaled);
+    into.variance = difference(now.data, had, first + ERROR.variance);
+    return into;
+  }
+  into.n = addCells(now.data, had, at, measure.below);
+  if (now.shape.hasWeights) {
+    into.sum = addCells(now.data, had, at + CELLS_PER_GROUP, measure.above);
+    into.weight = addCells(now.data, had, at + CELLS_PER_GROUP, measure.below);
+    into.squaredWeight = addCells(now.data, had, at + 2 * CELLS_PER_GROUP, measure.below);
+  } else {
+    into.sum = addCells(now.data, had, at, measure.above);
+    into.weight = into.n;
+    into.squaredWeight = into.n;
+  }
+  return into;
+}
+
+function difference(now: Float64Array, before: Float64Array | null, at: number): number {
+  return (now[at] as number) - (before === null ? 0 : (before[at] as number));
+}
+
+function addCells(now: Float64Array, before: Float64Array | null, at: number, cells: readonly number[]): number {
+  let total = 0;
+  for (let index = 0; index < cells.length; index++) total += difference(now, before, at + (cells[index] as number));
+  return total;
+}
+
+/** A group's rate or mean error; NaN where it has no weight. */
+export function measureValue(sums: MeasureSums): number {
+  return sums.weight > 0 ? sums.sum / sums.weight : NaN;
+}
+
+/** Kish's effective number of events. */
+export function effectiveEvents(sums: MeasureSums): number {
+  return effectiveCount(sums.weight, sums.squaredWeight);
+}

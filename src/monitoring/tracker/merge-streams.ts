@@ -1,0 +1,175 @@
+import { ValueError } from '../../exceptions/index.ts';
+import type { EventStream } from './event-stream.ts';
+import { CrossedCodes, type GroupCodes } from './group-codes.ts';
+import type { LateLabels, WaitingEvent } from './late-labels.ts';
+import type { SlidingWindow } from './sliding-window.ts';
+
+/**
+ * Adds all that another stream has counted to a stream, as if both were shards
+ * of one. Sums are added up. Of events that no longer fit the sliding window
+ * both give up the same share, oldest first, since shards do not tell which of
+ * their events came first. Windows that began at a fresh start are joined with
+ * those of the same number in the other stream.
+ * @throws {ValueError} where the streams do not count the same
+ */
+export function mergeStreams(stream: EventStream, other: EventStream): void {
+  assertAlike(stream, other);
+  const codesOf = translateGroups(stream, other);
+  const counts = stream.reader.groups.map(({ labels }) => labels.length);
+  stream.tables.forEach((table, place) => {
+    table.grow(counts[place] as number);
+    table.merge(other.tables[place] as (typeof stream.tables)[number], codesOf[place] as Int32Array);
+  });
+  stream.starts.merge(other.starts, codesOf);
+  const numbers = joinWindows(stream.window, other.window, codesOf, stream.events + other.events, counts);
+  joinLabels(stream, other, codesOf, numbers);
+  // Whoever has come to either belongs to the first groups of the whole.
+  counts.forEach((count, place) => (stream.early[place] = count));
+  stream.events += other.events;
+  stream.lateLabels += other.lateLabels;
+  stream.faults.merge(other.faults.toJSON());
+  stream.firstTime = earlier(stream.firstTime, other.firstTime);
+  stream.latestTime = -earlier(-stream.latestTime, -other.latestTime);
+}
+
+/** The smaller of two times that may be unknown. */
+function earlier(a: number, b: number): number {
+  if (Number.isNaN(a)) return b;
+  return Number.isNaN(b) ? a : Math.min(a, b);
+}
+
+function assertAlike(stream: EventStream, other: EventStream): void {
+  if (stream === other) {
+    throw new ValueError('A tracker cannot be merged with itself.', {
+      suggestion: 'Merge the tracker of another shard.',
+    });
+  }
+  const ways = ['attributes', 'metrics', 'windowSize', 'labelHorizon', 'decisionThreshold', 'errorScale', 'restartEvery'] as const; // prettier-ignore
+  const odd = ways.find((name) => textOf(stream.options[name]) !== textOf(other.options[name]));
+  if (odd === undefined && stream.shape.hasWeights === other.shape.hasWeights) return;
+  const what = odd ?? 'weights';
+  throw new ValueError(`Trackers that differ in their ${what} cannot be merged.`, {
+    context: { parameter: what },
+    suggestion: 'Give all shards the same options.',
+  });
+}
+
+function textOf(value: unknown): string {
+  return JSON.stringify(value);
+}
+
+/** By attribute the code here of each of the other's groups. */
+function translateGroups(stream: EventStream, other: EventStream): Int32Array[] {
+  const codesOf: Int32Array[] = [];
+  stream.reader.groups.forEach((groups, place) => {
+    const theirs = other.reader.groups[place];
+    if (theirs === undefined) return;
+    if (groups instanceof CrossedCodes && theirs instanceof CrossedCodes) {
+      const parts = theirs.parts();
+      const places = stream.options.attributes[place]?.parts ?? [];
+      // One row for each of the other's crossings: the codes here of its parts.
+      const columns: Int32Array[] = [];
+      places.forEach((part, depth) => {
+        columns[part] = Int32Array.from(
+          parts,
+          (codes) => (codesOf[part] as Int32Array)[codes[depth] as number] as number,
+        );
+      });
+      codesOf.push(Int32Array.from(parts, (_, row) => groups.codeAt(columns, places, row)));
+    } else codesOf.push(Int32Array.from(theirs.labels, (label) => (groups as GroupCodes).codeOf(label)));
+  });
+  return codesOf;
+}
+
+/** By old number, the new number of events that are still in the window. */
+interface NewNumbers {
+  readonly own: ReadonlyMap<number, number>;
+  readonly other: ReadonlyMap<number, number>;
+}
+
+function joinWindows(
+  window: SlidingWindow,
+  other: SlidingWindow,
+  codesOf: readonly Int32Array[],
+  events: number,
+  groups: readonly number[],
+): NewNumbers {
+  const both = window.length + other.length;
+  const size = Math.min(window.size, both);
+  const kept = Math.round((size * window.length) / Math.max(1, both));
+  const ours = [...window.slots()].slice(window.length - kept);
+  const theirs = [...other.slots()].slice(other.length - (size - kept));
+  const order = interleave(ours.length, theirs.length);
+  const held = order.map(({ isOwn, place }) => {
+    const from = isOwn ? window : other;
+    const slot = (isOwn ? ours : theirs)[place] as number;
+    return {
+      isOwn,
+      number: from.added - (isOwn ? ours : theirs).length + place,
+      cell: from.cells[slot] as number,
+      weight: from.weights?.[slot] ?? 1,
+      error: from.errors?.[slot] ?? NaN,
+      codes: from.codes.map((codes, attribute) => {
+        const code = codes[slot] as number;
+        return isOwn || code < 0 ? code : ((codesOf[attribute] as Int32Array)[code] as number);
+      }),
+    };
+  });
+  const numbers = { own: new Map<number, number>(), other: new Map<number, number>() };
+  window.grow(groups);
+  for (const table of window.tables) table.data.fill(0);
+  window.added = events - held.length;
+  // The ring as it would be had it held only these: nothing is taken away for them.
+  window.codes.forEach((codes) => codes.fill(-1));
+  for (const event of held) {
+    (event.isOwn ? numbers.own : numbers.other).set(event.number, window.added);
+    window.add(
+      {
+        length: 1,
+        codes: event.codes.map((code) => Int32Array.of(code)),
+        cells: Uint8Array.of(event.cell),
+        weights: window.weights === null ? null : Float64Array.of(event.weight),
+        predictions: null,
+        errors: window.errors === null ? null : Float64Array.of(event.error),
+        times: null,
+        ids: null,
+      },
+      0,
+      1,
+    );
+  }
+  return numbers;
+}
+
+/** Places of two lists in one order, each spread evenly. */
+function interleave(own: number, other: number): { readonly isOwn: boolean; readonly place: number }[] {
+  const order: { isOwn: boolean; place: number }[] = [];
+  let a = 0;
+  let b = 0;
+  while (a + b < own + other) {
+    const isOwn = b >= other || (a < own && (a + 0.5) * other <= (b + 0.5) * own);
+    order.push({ isOwn, place: isOwn ? a++ : b++ });
+  }
+  return order;
+}
+
+function joinLabels(
+  stream: EventStream,
+  other: EventStream,
+  codesOf: readonly Int32Array[],
+  numbers: NewNumbers,
+): void {
+  if (stream.labels === null || other.labels === null) return;
+  const renumbered = (labels: LateLabels, places: ReadonlyMap<number, number>): (WaitingEvent & { id: string })[] =>
+    Array.from(labels.entries(), (event) => ({ ...event, event: places.get(event.event) ?? -1 }));
+  const ours = renumbered(stream.labels, numbers.own);
+  const theirs = renumbered(other.labels, numbers.other).map((event) => ({
+    ...event,
+    codes: event.codes.map((code, place) => (code < 0 ? code : ((codesOf[place] as Int32Array)[code] as number))),
+  }));
+  stream.labels.clear();
+  for (const event of [...ours, ...theirs]) {
+    if (stream.labels.has(event.id)) stream.faults.add('duplicate_id');
+    else if (stream.labels.restore(event)) stream.faults.add('expired_unlabelled');
+  }
+}

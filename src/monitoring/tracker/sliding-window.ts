@@ -1,0 +1,141 @@
+import type { EventBlock } from './event-block.ts';
+import { GroupTable, type TableShape } from './group-table.ts';
+
+/**
+ * The last events of a stream, in a ring, with running sums of every group.
+ * Adding an event takes the oldest away: constant work and constant memory.
+ */
+export class SlidingWindow {
+  readonly size: number;
+  readonly tables: readonly GroupTable[];
+  /** By attribute: the group's code, below 0 where there is none. */
+  readonly codes: readonly Int32Array[];
+  readonly cells: Uint8Array;
+  readonly weights: Float64Array | null;
+  /** NaN where the truth is unknown. */
+  readonly errors: Float64Array | null;
+  /** Events that were ever added. */
+  added = 0;
+  readonly #shape: TableShape;
+
+  constructor(size: number, attributes: number, shape: TableShape) {
+    this.size = size;
+    this.#shape = shape;
+    this.tables = Array.from({ length: attributes }, () => new GroupTable(shape));
+    this.codes = Array.from({ length: attributes }, () => new Int32Array(size));
+    this.cells = new Uint8Array(size);
+    this.weights = shape.hasWeights ? new Float64Array(size) : null;
+    this.errors = shape.hasErrors ? new Float64Array(size) : null;
+  }
+
+  /** Events that it holds. */
+  get length(): number {
+    return Math.min(this.added, this.size);
+  }
+
+  /** Makes room for groups that have come since. */
+  grow(groups: readonly number[]): void {
+    this.tables.forEach((table, place) => {
+      table.grow(groups[place] as number);
+    });
+  }
+
+  /** Adds the events of a block from one row up to another. */
+  add(block: EventBlock, from: number, to: number): void {
+    if (this.#shape.hasWeights || this.#shape.hasErrors) this.#addSums(block, from, to);
+    else this.#addCounts(block, from, to);
+    this.added += to - from;
+  }
+
+  /** Gives an event its true label, where the window still holds it: by its number, counted over all that were added. */
+  label(event: number, cell: number, error: number): void {
+    if (event < 0 || event < this.added - this.size) return;
+    const slot = event % this.size;
+    const weight = this.weights?.[slot] ?? 1;
+    const old = this.cells[slot] as number;
+    this.cells[slot] = cell;
+    if (this.errors !== null) this.errors[slot] = error;
+    this.tables.forEach((table, place) => {
+      const code = (this.codes[place] as Int32Array)[slot] as number;
+      if (code < 0) return;
+      table.addCell(code, old, weight, -1);
+      table.addCell(code, cell, weight, 1);
+      if (this.errors !== null) table.addError(code, error, weight, 1);
+    });
+  }
+
+  /** The slots of its events, oldest first. */
+  *slots(): Generator<number> {
+    for (let event = this.added - this.length; event < this.added; event++) yield event % this.size;
+  }
+
+  /** Counts are whole numbers and exact: a plain loop for each attribute. */
+  #addCounts({ codes, cells }: EventBlock, from: number, to: number): void {
+    const { size, added } = this;
+    // Of more events than it holds only the last are seen again.
+    const first = Math.max(from, to - size);
+    const filled = this.length;
+    codes.forEach((column, place) => {
+      const ring = this.codes[place] as Int32Array;
+      const { data, stride } = this.tables[place] as GroupTable;
+      let slot = (added + first - from) % size;
+      for (let row = first; row < to; row++) {
+        if (slot < filled) {
+          const old = ring[slot] as number;
+          if (old >= 0) {
+            const at = old * stride + (this.cells[slot] as number);
+            data[at] = (data[at] as number) - 1;
+          }
+        }
+        const code = column[row] as number;
+        ring[slot] = code;
+        if (code >= 0) {
+          const at = code * stride + (cells[row] as number);
+          data[at] = (data[at] as number) + 1;
+        }
+        if (++slot === size) slot = 0;
+      }
+    });
+    this.#storeCells(cells, first, to, (added + first - from) % size);
+  }
+
+  #storeCells(cells: Uint8Array, from: number, to: number, slot: number): void {
+    for (let row = from; row < to; row++) {
+      this.cells[slot] = cells[row] as number;
+      if (++slot === this.size) slot = 0;
+    }
+  }
+
+  /** Sums of fractions drift as they are added and taken away, so they are added up anew once in every round. */
+  #addSums(block: EventBlock, from: number, to: number): void {
+    for (let row = from; row < to; row++) {
+      const event = this.added + row - from;
+      const slot = event % this.size;
+      if (event >= this.size) this.#count(slot, -1);
+      this.cells[slot] = block.cells[row] as number;
+      if (this.weights !== null) this.weights[slot] = block.weights?.[row] ?? 1;
+      if (this.errors !== null) this.errors[slot] = block.errors?.[row] ?? NaN;
+      block.codes.forEach((column, place) => {
+        (this.codes[place] as Int32Array)[slot] = column[row] as number;
+      });
+      this.#count(slot, 1);
+      if (slot === this.size - 1) this.#recount();
+    }
+  }
+
+  #count(slot: number, sign: 1 | -1): void {
+    const weight = this.weights?.[slot] ?? 1;
+    const error = this.errors?.[slot] ?? NaN;
+    this.tables.forEach((table, place) => {
+      const code = (this.codes[place] as Int32Array)[slot] as number;
+      if (code < 0) return;
+      table.addCell(code, this.cells[slot] as number, weight, sign);
+      if (!Number.isNaN(error)) table.addError(code, error, weight, sign);
+    });
+  }
+
+  #recount(): void {
+    for (const table of this.tables) table.data.fill(0);
+    for (let slot = 0; slot < this.size; slot++) this.#count(slot, 1);
+  }
+}

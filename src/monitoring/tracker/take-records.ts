@@ -1,0 +1,144 @@
+import type { Interval } from '../../stats/proportion-interval.ts';
+import type { MonitoringRecord, MonitoringWindow } from '../records/monitoring-record.ts';
+import { formatTime } from '../records/record-time.ts';
+import type { EventStream } from './event-stream.ts';
+import { anytimeInterval, ordinaryGapInterval, ordinaryInterval } from './measure-intervals.ts';
+import {
+  cumulativeWindow,
+  groupAlpha,
+  type MeasuredGroup,
+  measureGroups,
+  slidingWindow,
+  type StreamWindow,
+} from './stream-window.ts';
+import type { WatchedMeasure, WatchedMetric } from './watched-metric.ts';
+
+/** A measure of the groups of one attribute, with their intervals. */
+interface MeasuredAttribute {
+  readonly measure: WatchedMeasure;
+  readonly groups: readonly (MeasuredGroup & { readonly interval: Interval | null })[];
+}
+
+/** The gap of one metric between the groups of one attribute, and the groups. */
+export interface AttributeRecords {
+  readonly gap: MonitoringRecord;
+  readonly groups: readonly MonitoringRecord[];
+}
+
+/** The records of a stream over one window at one time: for every attribute and metric its groups, then their gap. */
+export function takeRecords(stream: EventStream, kind: MonitoringWindow, time: number): readonly MonitoringRecord[] {
+  const records: MonitoringRecord[] = [];
+  stream.options.attributes.forEach((_, attribute) => {
+    const seen = new Set<string>();
+    for (const metric of stream.options.metrics) {
+      const { gap, groups } = takeAttribute(stream, kind, time, attribute, metric);
+      // Two metrics may share a measure, whose groups are told once.
+      records.push(...groups.filter((record) => !seen.has(record.metric)), gap);
+      for (const { name } of metric.measures) seen.add(name);
+    }
+  });
+  return Object.freeze(records);
+}
+
+/** The records of one metric of one attribute. */
+export function takeAttribute(
+  stream: EventStream,
+  kind: MonitoringWindow,
+  time: number,
+  attribute: number,
+  metric: WatchedMetric,
+): AttributeRecords {
+  const window = kind === 'sliding' ? slidingWindow(stream) : cumulativeWindow(stream);
+  // Both rates of equalized odds are looked at, so each has half of what may go wrong.
+  const alpha = (1 - stream.options.level) / metric.measures.length;
+  const measured = metric.measures.map((measure) => measureAttribute(stream, window, kind, attribute, measure, alpha));
+  const shared = {
+    timestamp: Number.isNaN(time) ? '' : formatTime(time),
+    attribute: stream.options.attributes[attribute]?.name ?? '',
+    window: kind,
+  };
+  const labels = stream.reader.groups[attribute]?.labels ?? [];
+  const groups = measured.flatMap(({ measure, groups: found }) =>
+    found.map(({ code, value, sums, interval }) =>
+      Object.freeze({
+        ...shared,
+        metric: measure.name,
+        group: labels[code] ?? '',
+        value,
+        n: sums.n,
+        low: interval?.[0] ?? null,
+        high: interval?.[1] ?? null,
+      }),
+    ),
+  );
+  return { groups, gap: Object.freeze({ ...shared, ...gapOf(stream, window, kind, metric, measured, alpha) }) };
+}
+
+function measureAttribute(
+  stream: EventStream,
+  window: StreamWindow,
+  kind: MonitoringWindow,
+  attribute: number,
+  measure: WatchedMeasure,
+  alpha: number,
+): MeasuredAttribute {
+  const basis = { hasWeights: stream.shape.hasWeights, errorScale: stream.options.errorScale };
+  const intervalOf = ({ code, sums }: MeasuredGroup): Interval | null =>
+    kind === 'sliding'
+      ? ordinaryInterval(measure, sums, stream.options.level)
+      : anytimeInterval(measure, sums, groupAlpha(stream, attribute, code, alpha), basis);
+  const groups = measureGroups(window, attribute, measure).map((group) => ({ ...group, interval: intervalOf(group) }));
+  return { measure, groups };
+}
+
+/** The largest gap over a metric's measures, among groups that are large enough. */
+function gapOf(
+  stream: EventStream,
+  window: StreamWindow,
+  kind: MonitoringWindow,
+  metric: WatchedMetric,
+  measured: readonly MeasuredAttribute[],
+  alpha: number,
+): Pick<MonitoringRecord, 'metric' | 'group' | 'value' | 'n' | 'low' | 'high'> {
+  let value: number | null = null;
+  let ends: Interval | null = [0, 0];
+  for (const { measure, groups } of measured) {
+    const large = groups.filter(({ sums }) => sums.n >= stream.options.minGroupSize);
+    if (large.length < 2) {
+      value = null;
+      ends = null;
+      break;
+    }
+    const values = large.map((group) => group.value);
+    value = Math.max(value ?? 0, Math.max(...values) - Math.min(...values));
+    const interval =
+      kind === 'sliding'
+        ? ordinaryGapInterval(
+            measure,
+            large.map(({ sums }) => sums),
+            1 - alpha,
+          )
+        : anytimeGap(large.map(({ interval: own }) => own));
+    ends = ends === null || interval === null ? null : [Math.max(ends[0], interval[0]), Math.max(ends[1], interval[1])];
+  }
+  const rate = metric.measures.every((measure) => measure.kind === 'rate');
+  const high = ends === null ? null : rate ? Math.min(1, ends[1]) : ends[1];
+  return { metric: metric.metric, group: null, value, n: window.events, low: ends?.[0] ?? null, high };
+}
+
+/** From intervals of all groups that hold together: the gap lies in [max(0, largest low - smallest high), largest high - smallest low]. */
+export function anytimeGap(intervals: readonly (Interval | null)[]): Interval | null {
+  if (intervals.includes(null)) return null;
+  const ends = intervals as readonly Interval[];
+  let lowest = Infinity;
+  let highest = -Infinity;
+  let largestLow = -Infinity;
+  let smallestHigh = Infinity;
+  for (const [low, high] of ends) {
+    lowest = Math.min(lowest, low);
+    highest = Math.max(highest, high);
+    largestLow = Math.max(largestLow, low);
+    smallestHigh = Math.min(smallestHigh, high);
+  }
+  return [Math.max(0, largestLow - smallestHigh), highest - lowest];
+}

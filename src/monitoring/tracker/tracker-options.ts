@@ -1,0 +1,200 @@
+import { ValueError } from '../../exceptions/index.ts';
+import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import { requireLevel, requireRate, requireWhole } from '../../stats/parameters.ts';
+import { INTERSECTION_SEPARATOR } from '../../table/index.ts';
+import type { RecordStore } from '../records/record-store.ts';
+import { type WatchedMetric, watchedMetric } from './watched-metric.ts';
+
+/** The fields of an event, or the columns of a batch, by what they mean. */
+export interface TrackerColumns {
+  /** Decisions 0 or 1, or scores in [0, 1]; for errors of regression any number. */
+  readonly yPred: string;
+  /** True labels, where they come with the event; later ones through `label`. */
+  readonly yTrue?: string | undefined;
+  /** Sensitive attributes, each watched by itself. */
+  readonly protected: readonly string[];
+  /** Crossings of them, each watched as one more attribute. */
+  readonly intersections?: readonly (readonly string[])[] | undefined;
+  /** What a later label names its event by. */
+  readonly id?: string | undefined;
+  /** When it happened: a Date, ISO 8601 text, or milliseconds since 1970. */
+  readonly timestamp?: string | undefined;
+  /** How much an event counts, at least 0. */
+  readonly weight?: string | undefined;
+}
+
+/** How a stream is tracked. */
+export interface TrackerOptions {
+  readonly columns: TrackerColumns;
+  /**
+   * Differences to compute.
+   * @defaultValue demographic parity, and equalized odds where true labels can come
+   */
+  readonly metrics?: readonly string[] | undefined;
+  /**
+   * Events in the sliding window.
+   * @defaultValue 10000
+   */
+  readonly windowSize?: number | undefined;
+  /**
+   * Groups with fewer events in a window take no part in its gaps.
+   * @defaultValue 30
+   */
+  readonly minGroupSize?: number | undefined;
+  /**
+   * Events with an id after which an event can no longer be labelled; bounds the memory of those that wait.
+   * @defaultValue 100000
+   */
+  readonly labelHorizon?: number | undefined;
+  /** Where records go as they are taken. The tracker does not close it. */
+  readonly store?: RecordStore | undefined;
+  /**
+   * A score of at least this is a positive decision.
+   * @defaultValue 0.5
+   */
+  readonly decisionThreshold?: number | undefined;
+  /** The groups of an attribute, where all are known: events of others are refused and counted. */
+  readonly groups?: Readonly<Record<string, readonly string[]>> | undefined;
+  /** The largest absolute error that can be: anytime intervals of errors need one; larger errors count as this and are told. */
+  readonly errorScale?: number | undefined;
+  /**
+   * Confidence level of records' intervals.
+   * @defaultValue 0.95
+   */
+  readonly level?: number | undefined;
+  /**
+   * Events between fresh starts of the statistics that alarms look at.
+   * @defaultValue 500
+   */
+  readonly restartEvery?: number | undefined;
+  /**
+   * Events between records taken into the history and the store.
+   * @defaultValue 1000, or a tenth of the window where that is more
+   */
+  readonly recordEvery?: number | undefined;
+  /**
+   * The time of an event that has no timestamp, in milliseconds since 1970.
+   * @defaultValue the clock of the machine
+   */
+  readonly clock?: (() => number) | undefined;
+}
+
+/** Tracker options with defaults filled in; what a snapshot keeps. */
+export interface FilledTrackerOptions {
+  readonly columns: TrackerColumns;
+  /** Protected attributes, then crossings by the places of their parts. */
+  readonly attributes: readonly TrackedAttribute[];
+  readonly metrics: readonly WatchedMetric[];
+  readonly windowSize: number;
+  readonly minGroupSize: number;
+  readonly labelHorizon: number;
+  readonly decisionThreshold: number;
+  readonly errorScale: number | null;
+  readonly level: number;
+  readonly restartEvery: number;
+  readonly recordEvery: number;
+}
+
+/** An attribute, or a crossing of attributes. */
+export interface TrackedAttribute {
+  readonly name: string;
+  /** The places of a crossing's attributes; empty for an attribute itself. */
+  readonly parts: readonly number[];
+  /** Its groups, where they were declared. */
+  readonly declared: readonly string[] | null;
+}
+
+const DEFAULT_METRICS = ['demographic_parity_difference', 'equalized_odds_difference'];
+
+/**
+ * Fills the defaults and checks what was given.
+ * @throws {ValueError} naming the option at fault
+ */
+export function fillTrackerOptions(options: TrackerOptions): FilledTrackerOptions {
+  const { columns } = options;
+  const windowSize = requireWhole('windowSize', options.windowSize ?? 10_000, 1);
+  const errorScale = options.errorScale ?? null;
+  if (errorScale !== null && !(errorScale > 0 && errorScale < Infinity)) {
+    throw invalidParameter('errorScale', 'be a finite number above 0', errorScale);
+  }
+  return {
+    columns: checkColumns(columns),
+    attributes: attributesOf(columns, options.groups ?? {}),
+    metrics: metricsOf(columns, options.metrics),
+    windowSize,
+    minGroupSize: requireWhole('minGroupSize', options.minGroupSize ?? 30, 1),
+    labelHorizon: requireWhole('labelHorizon', options.labelHorizon ?? 100_000, 1),
+    decisionThreshold: requireRate('decisionThreshold', options.decisionThreshold ?? 0.5),
+    errorScale,
+    level: requireLevel('level', options.level ?? 0.95),
+    restartEvery: requireWhole('restartEvery', options.restartEvery ?? 500, 1),
+    recordEvery: requireWhole('recordEvery', options.recordEvery ?? Math.max(1000, Math.ceil(windowSize / 10)), 1),
+  };
+}
+
+function checkColumns(columns: TrackerColumns): TrackerColumns {
+  const { yPred, yTrue, id, timestamp, weight } = columns;
+  if (columns.protected.length === 0) throw invalidParameter('columns.protected', 'name at least one column', '[]');
+  const roles = Object.entries({ yPred, yTrue, id, timestamp, weight });
+  const named = [
+    ...roles.flatMap(([role, name]) => (name === undefined ? [] : [[role, name] as const])),
+    ...columns.protected.map((name) => ['protected', name] as const),
+  ];
+  const roleOf = new Map<string, string>();
+  for (const [role, name] of named) {
+    if (typeof name !== 'string' || name === '') {
+      throw invalidParameter(`columns.${role}`, 'be the name of a column', typeof name === 'string' ? "''" : name);
+    }
+    const earlier = roleOf.get(name);
+    if (earlier !== undefined) {
+      throw new ValueError(`The column '${name}' is named as ${earlier} and as ${role}.`, {
+        context: { parameter: 'columns', column: name },
+        suggestion: 'Give every column one meaning.',
+      });
+    }
+    roleOf.set(name, role);
+  }
+  return columns;
+}
+
+function attributesOf(
+  columns: TrackerColumns,
+  groups: Readonly<Record<string, readonly string[]>>,
+): readonly TrackedAttribute[] {
+  for (const name of Object.keys(groups)) placeOf(name, columns.protected, 'groups');
+  const single = columns.protected.map((name) => ({
+    name,
+    parts: [],
+    declared: Object.hasOwn(groups, name) ? (groups[name] as readonly string[]) : null,
+  }));
+  const crossed = (columns.intersections ?? []).map((names) => {
+    if (new Set(names).size !== names.length || names.length < 2) {
+      throw invalidParameter('columns.intersections', 'cross at least two different columns', names.join(', '));
+    }
+    return {
+      name: names.join(INTERSECTION_SEPARATOR),
+      parts: names.map((name) => placeOf(name, columns.protected, 'columns.intersections')),
+      declared: null,
+    };
+  });
+  return [...single, ...crossed];
+}
+
+function placeOf(name: string, known: readonly string[], parameter: string): number {
+  const place = known.indexOf(name);
+  if (place >= 0) return place;
+  throw invalidParameter(parameter, `name columns that are protected (${known.join(', ')})`, name);
+}
+
+function metricsOf(columns: TrackerColumns, names: readonly string[] | undefined): readonly WatchedMetric[] {
+  const canBeLabelled = columns.yTrue !== undefined || columns.id !== undefined;
+  const metrics = (names ?? DEFAULT_METRICS).map(watchedMetric);
+  if (names === undefined) return metrics.filter(({ needsTruth }) => canBeLabelled || !needsTruth);
+  if (metrics.length === 0) throw invalidParameter('metrics', 'name at least one metric', '[]');
+  const blind = metrics.find(({ needsTruth }) => needsTruth && !canBeLabelled);
+  if (blind === undefined) return [...new Map(metrics.map((metric) => [metric.metric, metric])).values()];
+  throw new ValueError(`The metric '${blind.metric}' needs true labels, and no column brings them.`, {
+    context: { parameter: 'metrics', value: blind.metric },
+    suggestion: 'Name columns.yTrue, or columns.id for labels that come later.',
+  });
+}

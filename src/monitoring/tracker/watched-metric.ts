@@ -1,0 +1,71 @@
+import { ValueError } from '../../exceptions/index.ts';
+import { isDecisionRate, rateCells } from '../../metrics/measures/index.ts';
+import { metricDefinition, metricNeedsTruth } from '../../metrics/metric-definitions.ts';
+import { CELLS_PER_GROUP } from '../../metrics/statistics/group-stats.ts';
+
+/** A share of events: the cells above and below its line, of the six that every group has. */
+export interface WatchedRate {
+  readonly kind: 'rate';
+  readonly name: string;
+  readonly above: readonly number[];
+  readonly below: readonly number[];
+  /** For each cell 1 where an event there is a success, 0 where it is a failure, -1 where it is neither. */
+  readonly valueOfCell: Int8Array;
+  readonly needsTruth: boolean;
+}
+
+/** The mean absolute error of predicted numbers. */
+export interface WatchedError {
+  readonly kind: 'error';
+  readonly name: 'mean_absolute_error';
+  readonly needsTruth: true;
+}
+
+/** What is counted of every group, for some metric. */
+export type WatchedMeasure = WatchedRate | WatchedError;
+
+/** A difference between groups that a stream is watched for. */
+export interface WatchedMetric {
+  readonly metric: string;
+  /** Compared one by one; the metric is the largest of their gaps. */
+  readonly measures: readonly WatchedMeasure[];
+  readonly needsTruth: boolean;
+}
+
+/**
+ * A metric that can be watched in a stream: the largest difference, between
+ * groups, of shares of events or of mean absolute errors.
+ * @throws {MetricComputationError} for an unknown metric
+ * @throws {ValueError} for a ratio, a mean of gaps, or a measure that is no such share
+ */
+export function watchedMetric(name: string): WatchedMetric {
+  const definition = metricDefinition(name);
+  const { metric, measures, comparison, agg } = definition;
+  const measured = measures.map(watchedMeasure);
+  if (comparison !== 'difference' || agg === 'mean' || measured.includes(undefined)) throw cannotWatch(name);
+  return {
+    metric,
+    measures: measured.filter((measure) => measure !== undefined),
+    needsTruth: metricNeedsTruth(definition),
+  };
+}
+
+function watchedMeasure(name: string): WatchedMeasure | undefined {
+  if (name === 'mean_absolute_error') return { kind: 'error', name, needsTruth: true };
+  if (!isDecisionRate(name)) return undefined;
+  const { above, below } = rateCells(name);
+  const valueOfCell = Int8Array.from({ length: CELLS_PER_GROUP }, (_, cell) =>
+    below.includes(cell) ? Number(above.includes(cell)) : -1,
+  );
+  return { kind: 'rate', name, above, below, valueOfCell, needsTruth: name !== 'selection_rate' };
+}
+
+function cannotWatch(name: string): ValueError {
+  return new ValueError(`The metric '${name}' cannot be watched in a stream.`, {
+    context: { parameter: 'metrics', value: name },
+    suggestion:
+      'Watch a difference of rates or errors: demographic_parity_difference, equalized_odds_difference, ' +
+      'equal_opportunity_difference, false_positive_rate_difference, predictive_parity_difference, ' +
+      'accuracy_parity_difference or mae_parity_difference.',
+  });
+}
