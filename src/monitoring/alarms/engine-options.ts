@@ -2,7 +2,7 @@ import { ValueError } from '../../exceptions/index.ts';
 import { invalidParameter } from '../../internal/invalid-parameter.ts';
 import { suggestNames } from '../../internal/nearest.ts';
 import { requireLevel, requireWhole } from '../../stats/parameters.ts';
-import type { DriftDetectorChoice } from '../drift/create-drift-detector.ts';
+import { createDriftDetector, type DriftDetectorChoice } from '../drift/create-drift-detector.ts';
 import type { AlertSink } from '../sinks/alert-sink.ts';
 import type { WatchedMetric } from '../tracker/watched-metric.ts';
 
@@ -73,10 +73,13 @@ export function fillEngineOptions(options: AlertEngineOptions): FilledEngineOpti
   if (windows !== 'restarted' && windows !== 'cumulative') {
     throw invalidParameter('windows', 'be restarted or cumulative', windows);
   }
+  const detectors = options.detectors ?? ['adwin'];
+  // Made once to be checked, before the first event needs one.
+  for (const choice of detectors) createDriftDetector(choice);
   return {
     limits,
     alpha: requireLevel('alpha', options.alpha ?? 0.05),
-    detectors: options.detectors ?? ['adwin'],
+    detectors,
     persistence: requireWhole('persistence', options.persistence ?? 3, 1),
     cooldownMillis,
     sinks: options.sinks ?? [],

@@ -1,12 +1,14 @@
-import type { TableSource } from '../../table/index.ts';
+import { CELLS_PER_GROUP, type ClassificationStats, sum } from '../../metrics/statistics/group-stats.ts';
+import { onHost, type TableSource } from '../../table/index.ts';
 import { type EventBlock, FaultCounts, LEFT_OUT } from './event-block.ts';
 import { EventReader, type StreamEvent } from './event-reader.ts';
 import { badValue, readNumber } from './event-values.ts';
 import { FreshStarts } from './fresh-starts.ts';
-import type { CrossedCodes, GroupCodes } from './group-codes.ts';
+import { type CrossedCodes, type GroupCodes, UNKNOWN_GROUP } from './group-codes.ts';
 import { GroupTable, type TableShape } from './group-table.ts';
 import { LateLabels } from './late-labels.ts';
 import { SlidingWindow } from './sliding-window.ts';
+import { blockOfTail, type CountedBatch, countTensors, type TensorBatch } from './tensor-batch.ts';
 import type { FilledTrackerOptions } from './tracker-options.ts';
 
 /** Somebody who sees every event as it is counted: detectors of change. */
@@ -22,6 +24,9 @@ export interface EventObserver {
  * equal parts; groups that come later share a reserve.
  */
 const WARM_UP = 100;
+
+/** Records of a young stream are taken every so many events. */
+const LEAST_RECORD_STEP = 100;
 
 /** How many true labels were taken, and how many could not be. */
 export interface LabelOutcome {
@@ -82,10 +87,6 @@ export class EventStream {
     this.#observers.add(observer);
   }
 
-  get isObserved(): boolean {
-    return this.#observers.size > 0;
-  }
-
   /** Whether so many events have come that the groups' shares of the error budget are settled. */
   get isWarm(): boolean {
     return this.events >= WARM_UP;
@@ -99,6 +100,60 @@ export class EventStream {
   /** Counts a batch of events in columns. */
   addBatch(source: TableSource): void {
     this.#count(this.reader.readBatch(source));
+  }
+
+  /**
+   * Counts a batch of tensors where they are. Its events are one step: a fresh
+   * start or a record that falls within it is taken at its end. What needs every
+   * row (ids, times, weights, errors, crossings, detectors) reads them all.
+   */
+  async addTensors(batch: TensorBatch): Promise<void> {
+    const { columns, attributes } = this.options;
+    const { hasWeights, hasErrors } = this.shape;
+    const needsRows = columns.id !== undefined || columns.timestamp !== undefined || hasWeights || hasErrors;
+    if (needsRows || this.#observers.size > 0 || attributes.some(({ parts }) => parts.length > 0)) {
+      this.addBatch((await onHost(batch)) as TableSource);
+      return;
+    }
+    this.#takeCounts(await countTensors(batch, this.options));
+  }
+
+  #takeCounts({ attributes, events, missingPredictions, tail }: CountedBatch): void {
+    const { restartEvery } = this.options;
+    const recordStep = this.#recordStep();
+    const before = this.events;
+    this.#noteTime(this.#clock());
+    if (missingPredictions > 0) this.faults.add('missing_prediction', missingPredictions);
+    attributes.forEach((stats, place) => {
+      this.#takeAttribute(stats, place);
+    });
+    this.#grow();
+    const block = blockOfTail(tail, this.options, this.reader.groups as readonly GroupCodes[]);
+    this.window.skip(events - block.length);
+    this.window.add(block, 0, block.length);
+    this.events += events;
+    const passes = (step: number): boolean => Math.floor(this.events / step) > Math.floor(before / step);
+    if (passes(restartEvery)) this.starts.begin(this.events, this.latestTime, this.tables);
+    if (passes(recordStep)) this.#onRecord();
+  }
+
+  #takeAttribute(stats: ClassificationStats, place: number): void {
+    const groups = this.reader.groups[place] as GroupCodes;
+    const table = this.tables[place] as GroupTable;
+    stats.labels.forEach((label, group) => {
+      const cells = stats.counts.subarray(group * CELLS_PER_GROUP, (group + 1) * CELLS_PER_GROUP);
+      const code = groups.codeOf(label);
+      if (code < 0) {
+        this.faults.add(code === UNKNOWN_GROUP ? 'unknown_group' : 'too_many_groups', sum(cells));
+        return;
+      }
+      table.grow(groups.labels.length);
+      table.addCells(code, cells);
+    });
+    const ungrouped = sum(stats.ungrouped.counts);
+    if (ungrouped > 0) this.faults.add('missing_group', ungrouped);
+    const isDeclared = this.options.attributes[place]?.declared != null;
+    if (!isDeclared && this.events < WARM_UP) this.early[place] = groups.labels.length;
   }
 
   /**
@@ -155,13 +210,23 @@ export class EventStream {
 
   /** Events until something happens at a fixed count: the end of the warm-up, a fresh start, a record. */
   #untilPause(): number {
-    const { restartEvery, recordEvery } = this.options;
+    const { restartEvery } = this.options;
+    const recordStep = this.#recordStep();
     const warmUp = this.events < WARM_UP ? WARM_UP - this.events : Infinity;
-    return Math.min(warmUp, restartEvery - (this.events % restartEvery), recordEvery - (this.events % recordEvery));
+    return Math.min(warmUp, restartEvery - (this.events % restartEvery), recordStep - (this.events % recordStep));
+  }
+
+  /** Events between records: a tenth of the power of ten below the count, but no fewer than 100 and no more than `recordEvery`. */
+  #recordStep(): number {
+    const { recordEvery } = this.options;
+    if (recordEvery <= LEAST_RECORD_STEP || this.events >= 100 * recordEvery) return recordEvery;
+    const step = 10 ** (Math.floor(Math.log10(Math.max(1, this.events))) - 1);
+    return Math.min(recordEvery, Math.max(LEAST_RECORD_STEP, step));
   }
 
   #countRows(block: EventBlock, from: number, to: number): void {
-    const { restartEvery, recordEvery } = this.options;
+    const { restartEvery } = this.options;
+    const recordStep = this.#recordStep();
     this.#tellTime(block, from, to);
     for (let place = 0; place < this.tables.length; place++) {
       this.#addRows(this.tables[place] as GroupTable, block, block.codes[place] as Int32Array, from, to);
@@ -171,7 +236,7 @@ export class EventStream {
     this.events += to - from;
     for (const observer of this.#observers) observer.events(block, from, to);
     if (this.events % restartEvery === 0) this.starts.begin(this.events, this.latestTime, this.tables);
-    if (this.events % recordEvery === 0) this.#onRecord();
+    if (this.events % recordStep === 0) this.#onRecord();
   }
 
   #addRows(table: GroupTable, block: EventBlock, codes: Int32Array, from: number, to: number): void {

@@ -53,6 +53,11 @@ export class GroupTable {
     data[at + 2 * CELLS_PER_GROUP] = (data[at + 2 * CELLS_PER_GROUP] as number) + sign * weight * weight;
   }
 
+  /** Adds counts of a group's six cells. */
+  addCells(code: number, counts: ArrayLike<number>): void {
+    for (let cell = 0; cell < CELLS_PER_GROUP; cell++) this.#add(code * this.stride + cell, counts[cell] as number);
+  }
+
   /** Adds an error, or with `sign` -1 takes it away. */
   addError(code: number, error: number, weight: number, sign: 1 | -1): void {
     const at = code * this.stride + this.errorsAt;

@@ -16,6 +16,7 @@ import {
   takeSnapshot,
 } from './stream-snapshot.ts';
 import { takeRecords } from './take-records.ts';
+import { isTensorBatch, type TensorBatch } from './tensor-batch.ts';
 import { fillTrackerOptions, type TrackerOptions } from './tracker-options.ts';
 
 /** Records that the history may hold; beyond, the older half of its times is thinned out. */
@@ -123,11 +124,17 @@ export class RealTimeFairnessTracker {
   }
 
   /**
-   * Counts a batch: whatever stands for a table, its columns arrays, typed arrays or tensors. Gives the same sums as one
-   * event after the other.
+   * Counts a batch: whatever stands for a table. Gives the same sums as one event after the other.
+   *
+   * A batch of 1-D tensors is counted where they are, and the promise tells when it
+   * is done; until then nothing else may be recorded. Its events are one step:
+   * a fresh start or a record that falls within it is taken at its end.
    * @throws {DataValidationError} for a missing column or a value that it cannot hold; nothing is counted then
    */
-  recordBatch(batch: TableSource): void {
+  recordBatch(batch: TensorBatch): Promise<void>;
+  recordBatch(batch: TableSource): void;
+  recordBatch(batch: TableSource | TensorBatch): void | Promise<void> {
+    if (isTensorBatch(batch)) return this.stream.addTensors(batch);
     this.stream.addBatch(batch);
   }
 

@@ -22,7 +22,8 @@ export class SlidingWindow {
     this.size = size;
     this.#shape = shape;
     this.tables = Array.from({ length: attributes }, () => new GroupTable(shape));
-    this.codes = Array.from({ length: attributes }, () => new Int32Array(size));
+    // A slot that was never filled has no group, so that nothing is taken away for it.
+    this.codes = Array.from({ length: attributes }, () => new Int32Array(size).fill(-1));
     this.cells = new Uint8Array(size);
     this.weights = shape.hasWeights ? new Float64Array(size) : null;
     this.errors = shape.hasErrors ? new Float64Array(size) : null;
@@ -45,6 +46,11 @@ export class SlidingWindow {
     if (this.#shape.hasWeights || this.#shape.hasErrors) this.#addSums(block, from, to);
     else this.#addCounts(block, from, to);
     this.added += to - from;
+  }
+
+  /** Passes over events that would be gone again by the end of the next `add`, which must fill the whole window then. */
+  skip(events: number): void {
+    this.added += events;
   }
 
   /** Gives an event its true label, where the window still holds it: by its number, counted over all that were added. */

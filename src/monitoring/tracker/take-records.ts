@@ -52,26 +52,29 @@ export function takeAttribute(
   // Both rates of equalized odds are looked at, so each has half of what may go wrong.
   const alpha = (1 - stream.options.level) / metric.measures.length;
   const measured = metric.measures.map((measure) => measureAttribute(stream, window, kind, attribute, measure, alpha));
-  const shared = {
-    timestamp: Number.isNaN(time) ? '' : formatTime(time),
-    attribute: stream.options.attributes[attribute]?.name ?? '',
-    window: kind,
-  };
+  const timestamp = Number.isNaN(time) ? '' : formatTime(time);
+  const name = stream.options.attributes[attribute]?.name ?? '';
   const labels = stream.reader.groups[attribute]?.labels ?? [];
-  const groups = measured.flatMap(({ measure, groups: found }) =>
-    found.map(({ code, value, sums, interval }) =>
-      Object.freeze({
-        ...shared,
-        metric: measure.name,
-        group: labels[code] ?? '',
-        value,
-        n: sums.n,
-        low: interval?.[0] ?? null,
-        high: interval?.[1] ?? null,
-      }),
-    ),
-  );
-  return { groups, gap: Object.freeze({ ...shared, ...gapOf(stream, window, kind, metric, measured, alpha) }) };
+  const groups: MonitoringRecord[] = [];
+  for (const { measure, groups: found } of measured) {
+    for (const { code, value, sums, interval } of found) {
+      groups.push(
+        Object.freeze({
+          timestamp,
+          metric: measure.name,
+          attribute: name,
+          group: labels[code] ?? '',
+          window: kind,
+          value,
+          n: sums.n,
+          low: interval === null ? null : interval[0],
+          high: interval === null ? null : interval[1],
+        }),
+      );
+    }
+  }
+  const gap = gapOf(stream, window, kind, metric, measured, alpha);
+  return { groups, gap: Object.freeze({ timestamp, attribute: name, window: kind, ...gap }) };
 }
 
 function measureAttribute(

@@ -68,8 +68,9 @@ export interface TrackerOptions {
    */
   readonly restartEvery?: number | undefined;
   /**
-   * Events between records taken into the history and the store.
-   * @defaultValue 1000, or a tenth of the window where that is more
+   * Events between records taken into the history and the store. In a young stream they are closer: every 100 events up
+   * to 10,000, then at every step of the second digit of their number.
+   * @defaultValue `windowSize`
    */
   readonly recordEvery?: number | undefined;
   /**
@@ -128,7 +129,7 @@ export function fillTrackerOptions(options: TrackerOptions): FilledTrackerOption
     errorScale,
     level: requireLevel('level', options.level ?? 0.95),
     restartEvery: requireWhole('restartEvery', options.restartEvery ?? 500, 1),
-    recordEvery: requireWhole('recordEvery', options.recordEvery ?? Math.max(1000, Math.ceil(windowSize / 10)), 1),
+    recordEvery: requireWhole('recordEvery', options.recordEvery ?? windowSize, 1),
   };
 }
 

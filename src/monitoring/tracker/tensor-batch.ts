@@ -1,0 +1,135 @@
+import type { Tensor1D } from '@tensorflow/tfjs';
+
+import { type ClassificationStats, reduceClassificationTensors } from '../../metrics/index.ts';
+import { sum } from '../../metrics/statistics/group-stats.ts';
+import type { TableSource, TensorLike } from '../../table/index.ts';
+import { currentTensorflow } from '../../tensor/index.ts';
+import type { EventBlock } from './event-block.ts';
+import { badValue } from './event-values.ts';
+import { type GroupCodes, NO_GROUP } from './group-codes.ts';
+import type { FilledTrackerOptions } from './tracker-options.ts';
+
+/** A batch whose columns are 1-D tensors, on whatever device. */
+export type TensorBatch = Readonly<Record<string, TensorLike & { data(): Promise<ArrayLike<number>> }>>;
+
+/** A batch as tables of counts, and its last rows. */
+export interface CountedBatch {
+  /** By attribute; there are no crossings. */
+  readonly attributes: readonly ClassificationStats[];
+  /** Rows that have a prediction. */
+  readonly events: number;
+  readonly missingPredictions: number;
+  /** The last rows that the sliding window will hold, on the host. */
+  readonly tail: ReadonlyMap<string, ArrayLike<number>>;
+}
+
+/** Whether all of a batch's columns are tensors. */
+export function isTensorBatch(batch: TableSource | TensorBatch): batch is TensorBatch {
+  const values = Object.values(batch) as unknown[];
+  return (
+    Object.getPrototypeOf(batch) === Object.prototype &&
+    values.length > 0 &&
+    values.every((value) => typeof value === 'object' && value !== null && 'dataSync' in value && 'data' in value)
+  );
+}
+
+/**
+ * Counts a batch where its tensors are: for each attribute one table of [groups, 6]
+ * comes back, and besides it only the rows that the sliding window needs.
+ * @throws {DataValidationError} for a prediction or label that is none
+ */
+export async function countTensors(batch: TensorBatch, options: FilledTrackerOptions): Promise<CountedBatch> {
+  const { columns, attributes, windowSize } = options;
+  const decisions = await decide(columnOf(batch, columns.yPred), options);
+  try {
+    const yTrue = columns.yTrue === undefined ? undefined : batch[columns.yTrue];
+    const counted: ClassificationStats[] = [];
+    for (const { name } of attributes) {
+      counted.push(await reduceClassificationTensors({ yPred: decisions, yTrue, sensitive: columnOf(batch, name) }));
+    }
+    const [first] = counted as [ClassificationStats];
+    const events = sum(first.counts) + sum(first.ungrouped.counts);
+    const missingPredictions = decisions.size - events;
+    // With rows missing, how far back the window reaches is only known from the rows themselves.
+    const size = missingPredictions > 0 ? decisions.size : Math.min(decisions.size, windowSize);
+    return { attributes: counted, events, missingPredictions, tail: await tailOf(batch, size) };
+  } finally {
+    decisions.dispose();
+  }
+}
+
+/** The last rows as a block; what is missing was counted with the whole batch. */
+export function blockOfTail(
+  tail: ReadonlyMap<string, ArrayLike<number>>,
+  { columns, decisionThreshold }: FilledTrackerOptions,
+  groups: readonly GroupCodes[],
+): EventBlock {
+  const column = (name: string | undefined): ArrayLike<number> => (name === undefined ? [] : (tail.get(name) ?? []));
+  const predictions = column(columns.yPred);
+  const truths = column(columns.yTrue);
+  const rows = Array.from({ length: predictions.length }, (_, row) => row).filter(
+    (row) => !Number.isNaN(predictions[row]),
+  );
+  return {
+    length: rows.length,
+    codes: columns.protected.map((name, place) => {
+      const values = column(name);
+      return Int32Array.from(rows, (row) =>
+        Number.isNaN(values[row]) ? NO_GROUP : (groups[place] as GroupCodes).codeOf(String(values[row])),
+      );
+    }),
+    cells: Uint8Array.from(rows, (row) => {
+      const truth = truths[row] ?? NaN;
+      return 2 * (Number.isNaN(truth) ? 2 : truth) + Number((predictions[row] as number) >= decisionThreshold);
+    }),
+    weights: null,
+    predictions: null,
+    errors: null,
+    times: null,
+    ids: null,
+  };
+}
+
+function columnOf(batch: TensorBatch, name: string): TensorBatch[string] {
+  const column = Object.hasOwn(batch, name) ? batch[name] : undefined;
+  if (column !== undefined) return column;
+  throw badValue({ column: name, row: undefined }, 'be among the tensors', 'missing');
+}
+
+/** Scores as decisions where they are; a missing one stays missing. */
+async function decide(
+  column: TensorBatch[string],
+  { decisionThreshold, columns }: FilledTrackerOptions,
+): Promise<Tensor1D> {
+  const tf = currentTensorflow();
+  const scores = column as unknown as Tensor1D;
+  const extremes = tf.tidy(() => {
+    const known = tf.where(tf.isNaN(scores), tf.zerosLike(scores), scores);
+    return tf.stack([known.min(), known.max()]);
+  });
+  const [low = 0, high = 0] = await extremes.data();
+  extremes.dispose();
+  if (low < 0 || high > 1) {
+    throw badValue(
+      { column: columns.yPred, row: undefined },
+      'be decisions 0 or 1, or scores from 0 to 1',
+      low < 0 ? low : high,
+    );
+  }
+  return tf.tidy(() => {
+    const decided = scores.greaterEqual(decisionThreshold).cast('float32');
+    return tf.where(tf.isNaN(scores), tf.fill(scores.shape, NaN), decided) as Tensor1D;
+  });
+}
+
+async function tailOf(batch: TensorBatch, size: number): Promise<ReadonlyMap<string, ArrayLike<number>>> {
+  const tails = Object.entries(batch).map(([name, column]) => {
+    const tensor = column as unknown as Tensor1D;
+    return [name, tensor.slice(tensor.size - size, size)] as const;
+  });
+  try {
+    return new Map(await Promise.all(tails.map(async ([name, tail]) => [name, await tail.data()] as const)));
+  } finally {
+    for (const [, tail] of tails) tail.dispose();
+  }
+}
