@@ -63,6 +63,15 @@ export {
   rocAucDifference,
 } from './metrics/index.ts';
 export {
+  FairnessABTestAnalyzer,
+  FairnessDriftAndAlertEngine,
+  FairnessReportingDashboard,
+  openRecordStore,
+  readRecords,
+  RealTimeFairnessTracker,
+  replay,
+} from './monitoring/index.ts';
+export {
   applyPipeline,
   buildPipeline,
   CorrelationRemover,

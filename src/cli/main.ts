@@ -2,9 +2,11 @@
 import { Command, CommanderError } from 'commander';
 
 import { VERSION } from '../internal/version.ts';
+import { abTestCommand } from './commands/ab-test.ts';
 import { calibrateCommand } from './commands/calibrate.ts';
 import { configCommand } from './commands/config.ts';
 import { doctorCommand } from './commands/doctor.ts';
+import { monitorCommand } from './commands/monitor.ts';
 import { pipelineCommand } from './commands/pipeline.ts';
 import { predictCommand } from './commands/predict.ts';
 import { runPipelineCommand } from './commands/run-pipeline.ts';
@@ -47,6 +49,8 @@ EVENHAND_CONFIG_PATH, EVENHAND_PROFILE, MLFLOW_TRACKING_URI.`,
     trainRegularizedCommand(),
     trainReductionsCommand(),
     trainLagrangianCommand(),
+    monitorCommand(),
+    abTestCommand(),
     predictCommand(),
     calibrateCommand(),
     sampleDataCommand(),

@@ -12,6 +12,8 @@ import { quoteIdentifier } from './sql.ts';
 export interface LoadDataOptions {
   /** The columns to read, in the order wanted; all of the file's when left out. */
   readonly columns?: readonly string[];
+  /** Columns to read besides, where the file has them. */
+  readonly optionalColumns?: readonly string[];
   /** The form of the file; found out from its content and extension when left out. */
   readonly format?: DataFormat;
 }
@@ -38,7 +40,8 @@ export interface LoadDataOptions {
 export async function loadData(path: string, options: LoadDataOptions = {}): Promise<Table> {
   return withDuckDb((session) =>
     queryDataFile(session, path, options.format, async (file) => {
-      const names = options.columns ?? [...file.columns.keys()];
+      const optional = (options.optionalColumns ?? []).filter((name) => file.columns.has(name));
+      const names = options.columns === undefined ? [...file.columns.keys()] : [...new Set([...options.columns, ...optional])];
       const columns = await readColumns(session, file, names);
       if (columns.length > 0 && columns[0]?.rowCount === 0) {
         throw new DataValidationError(`Cannot read '${path}': it has a header and no rows.`, {

@@ -119,7 +119,9 @@ async function tableOf(source: string | TableSource, { stream }: RealTimeFairnes
 function orderOf(table: Table, timestamp: string | undefined): Int32Array {
   const order = Int32Array.from({ length: table.rowCount }, (_, row) => row);
   if (timestamp === undefined) return order;
-  const times = readColumn(table.column(timestamp), timestamp, readTime);
+  const times = readColumn(table.column(timestamp), timestamp, readTime).slice();
+  // A row without a time keeps its place after the row before it.
+  for (let row = 1; row < times.length; row++) if (Number.isNaN(times[row])) times[row] = times[row - 1] as number;
   const isAscending = times.every((time, row) => row === 0 || time >= (times[row - 1] as number));
   return isAscending ? order : order.sort((a, b) => (times[a] as number) - (times[b] as number) || a - b);
 }

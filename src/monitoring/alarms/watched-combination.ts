@@ -33,6 +33,8 @@ export interface CombinationMemory {
   /** Looks in a row at which the window was within the limit, and at which a watch held. */
   calmLooks: number;
   watchLooks: number;
+  /** The watch that was told and still holds. */
+  watch: AlertEvent | null;
   alarms: number;
   watches: number;
   /** Windows that began earlier are evidence of something that is over. */
@@ -53,6 +55,7 @@ export class WatchedCombination {
     raisedAt: 0,
     calmLooks: 0,
     watchLooks: 0,
+    watch: null,
     alarms: 0,
     watches: 0,
     firstStart: 0,
@@ -154,9 +157,11 @@ export class WatchedCombination {
   #watch(stream: EventStream, bank: DetectorBank, outcome: WatchOutcome, holds: boolean): AlertEvent | null {
     const { memory } = this;
     memory.watchLooks = holds ? memory.watchLooks + 1 : 0;
+    if (!holds) memory.watch = null;
     if (memory.watchLooks !== this.#options.persistence || !('reading' in outcome)) return null;
     memory.watches++;
-    return this.#watchEvent(stream, bank, outcome.reading);
+    memory.watch = this.#watchEvent(stream, bank, outcome.reading);
+    return memory.watch;
   }
 
   #alarm(stream: EventStream, bank: DetectorBank, bound: AnytimeBound): AlertEvent {

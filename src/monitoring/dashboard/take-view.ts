@@ -1,3 +1,4 @@
+import type { AlertEvent } from '../alarms/alert-event.ts';
 import type { FairnessDriftAndAlertEngine } from '../alarms/fairness-drift-and-alert-engine.ts';
 import { missingSentence, stateSentence } from '../alarms/alert-words.ts';
 import { readWindow } from '../alarms/watch-tier.ts';
@@ -9,7 +10,7 @@ import { CrossedCodes } from '../tracker/group-codes.ts';
 import type { RealTimeFairnessTracker } from '../tracker/real-time-fairness-tracker.ts';
 import { cumulativeWindow, measureGroups } from '../tracker/stream-window.ts';
 import { takeAttribute } from '../tracker/take-records.ts';
-import type { CrossedCells, MonitoringView, WatchedMetric } from './monitoring-view.ts';
+import type { AlertHistory, CrossedCells, MonitoringView, WatchedMetric } from './monitoring-view.ts';
 
 /** Times of the history that a picture can show. */
 const MOST_TIMES = 400;
@@ -32,7 +33,7 @@ export function takeView(tracker: RealTimeFairnessTracker, engine: FairnessDrift
     alpha: engine.alpha,
     watched: combinations.map((one) => watchedMetric(stream, one, states[one.name]?.[one.metric.metric] ?? 'unknown')),
     history: history.toRecords(),
-    alerts: engine.alerts,
+    alerts: [...engine.alerts, ...combinations.flatMap(({ memory }) => openWatch(memory.watch))],
     coverage: tracker.labelCoverage(),
     crossings: options.attributes.flatMap(({ parts }, attribute) =>
       parts.length === 2 ? [crossedCells(stream, attribute, parts)] : [],
@@ -64,6 +65,13 @@ function watchedMetric(
     now: [...now.groups, now.gap],
     overall: [...overall.groups, overall.gap],
   };
+}
+
+/** A watch has no history of its own: it holds, or it is gone. */
+function openWatch(watch: AlertEvent | null): AlertHistory[] {
+  if (watch === null) return [];
+  const { timestamp } = watch;
+  return [{ alert: watch, isOpen: true, isAcknowledged: false, changes: [{ change: 'raised', timestamp }] }];
 }
 
 function crossedCells(stream: EventStream, attribute: number, parts: readonly number[]): CrossedCells {

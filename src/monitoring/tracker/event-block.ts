@@ -25,6 +25,7 @@ export const STREAM_FAULTS = [
   'missing_prediction',
   'missing_weight',
   'missing_group',
+  'missing_timestamp',
   'unknown_group',
   'too_many_groups',
   'missing_id',

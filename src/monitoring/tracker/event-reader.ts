@@ -1,6 +1,16 @@
 import { type Column, columnLength, Table, type TableSource } from '../../table/index.ts';
 import { type EventBlock, type FaultCounts, LEFT_OUT, type StreamFault } from './event-block.ts';
-import { badValue, readColumn, readId, readLabel, readNumber, readTime, type ValuePlace } from './event-values.ts';
+import {
+  badValue,
+  outcomeReader,
+  readColumn,
+  readId,
+  readLabel,
+  readNumber,
+  readTime,
+  type ReadValue,
+  type ValuePlace,
+} from './event-values.ts';
 import { CrossedCodes, GroupCodes, NO_GROUP, TOO_MANY_GROUPS, UNKNOWN_GROUP } from './group-codes.ts';
 import type { FilledTrackerOptions, TrackedAttribute } from './tracker-options.ts';
 
@@ -17,6 +27,8 @@ const GROUP_FAULTS: ReadonlyMap<number, StreamFault> = new Map([
 
 /** Turns events and batches into blocks of numbers, and knows the codes of groups. */
 export class EventReader {
+  /** Reads a decision, a score or a true label. */
+  readonly readOutcome: ReadValue<number>;
   /** By attribute; crossings come last. */
   readonly groups: readonly (GroupCodes | CrossedCodes)[];
   readonly #options: FilledTrackerOptions;
@@ -28,6 +40,7 @@ export class EventReader {
   constructor(options: FilledTrackerOptions, faults: FaultCounts) {
     this.#options = options;
     this.#faults = faults;
+    this.readOutcome = outcomeReader(options.positiveLabel);
     const measures = options.metrics.flatMap((metric) => metric.measures);
     this.#watchesRates = measures.some(({ kind }) => kind === 'rate');
     this.#watchesErrors = measures.some(({ kind }) => kind === 'error');
@@ -79,9 +92,9 @@ export class EventReader {
   readEvent(event: StreamEvent): EventBlock {
     const { yPred, yTrue, weight, timestamp, id, protected: names } = this.#options.columns;
     const { fields, labels, cells, codes } = this.#one;
-    fields.predictions[0] = readNumber(fieldOf(event, yPred), alone(yPred));
+    fields.predictions[0] = this.readOutcome(fieldOf(event, yPred), alone(yPred));
     if (fields.truths !== null) {
-      fields.truths[0] = yTrue === undefined ? NaN : readNumber(fieldOf(event, yTrue), alone(yTrue));
+      fields.truths[0] = yTrue === undefined ? NaN : this.readOutcome(fieldOf(event, yTrue), alone(yTrue));
     }
     if (fields.weights !== null && weight !== undefined) {
       fields.weights[0] = readNumber(fieldOf(event, weight), alone(weight));
@@ -117,8 +130,8 @@ export class EventReader {
     const weights = numbers(weight);
     const fields: Fields = {
       length: table.rowCount,
-      predictions: numbers(yPred) as Float64Array,
-      truths: yTrue !== undefined && table.has(yTrue) ? numbers(yTrue) : null,
+      predictions: readColumn(table.column(yPred), yPred, this.readOutcome),
+      truths: yTrue !== undefined && table.has(yTrue) ? readColumn(table.column(yTrue), yTrue, this.readOutcome) : null,
       weights: weights === null ? null : checkWeights(weights, weight as string),
       times: timestamp === undefined ? null : readColumn(table.column(timestamp), timestamp, readTime),
       ids: id === undefined ? null : idsOf(table.column(id)),

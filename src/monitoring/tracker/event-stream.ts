@@ -2,7 +2,7 @@ import { CELLS_PER_GROUP, type ClassificationStats, sum } from '../../metrics/st
 import { onHost, type TableSource } from '../../table/index.ts';
 import { type EventBlock, FaultCounts, LEFT_OUT } from './event-block.ts';
 import { EventReader, type StreamEvent } from './event-reader.ts';
-import { badValue, readNumber } from './event-values.ts';
+import { badValue } from './event-values.ts';
 import { FreshStarts } from './fresh-starts.ts';
 import { type CrossedCodes, type GroupCodes, UNKNOWN_GROUP } from './group-codes.ts';
 import { GroupTable, type TableShape } from './group-table.ts';
@@ -162,7 +162,7 @@ export class EventStream {
    */
   addLabel(id: string | number, truth: unknown): boolean {
     const { columns } = this.options;
-    const y = readNumber(truth, { column: columns.yTrue ?? 'label', row: undefined });
+    const y = this.reader.readOutcome(truth, { column: columns.yTrue ?? 'label', row: undefined });
     if (Number.isNaN(y)) return this.#refuse('missing_label');
     const watchesRates = this.options.metrics.some(({ measures }) => measures.some(({ kind }) => kind === 'rate'));
     if (watchesRates && y !== 0 && y !== 1) {
@@ -282,7 +282,10 @@ export class EventStream {
   }
 
   /** Time is that of the latest event so far; an earlier one is counted where it came, and told. */
-  #noteTime(time: number): void {
+  #noteTime(told: number): void {
+    if (Number.isNaN(told)) this.faults.add('missing_timestamp');
+    // An event without a time came when the one before it did, as far as anybody knows.
+    const time = Number.isNaN(told) ? (Number.isNaN(this.latestTime) ? this.#clock() : this.latestTime) : told;
     if (Number.isNaN(this.firstTime)) {
       this.firstTime = time;
       this.latestTime = time;

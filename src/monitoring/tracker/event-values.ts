@@ -41,8 +41,21 @@ function numberOfText(text: string): number | undefined {
   return Number.isFinite(number) ? number : undefined;
 }
 
-/** A time in milliseconds since 1970. */
+/**
+ * How decisions and true labels are read: numbers, or where labels have a name of their own, 1 for the positive one and
+ * 0 for every other.
+ */
+export function outcomeReader(positiveLabel: string | null): ReadValue<number> {
+  if (positiveLabel === null) return readNumber;
+  return (value, place) => {
+    const label = readLabel(value, place);
+    return label === undefined ? NaN : Number(label === positiveLabel);
+  };
+}
+
+/** A time in milliseconds since 1970; NaN where it is missing. */
 export function readTime(value: unknown, place: ValuePlace): number {
+  if (value === null || value === undefined || value === '' || Number.isNaN(value)) return NaN;
   if (value instanceof Date || typeof value === 'number') {
     const time = Number(value);
     // Beyond this a Date is invalid.
@@ -82,6 +95,9 @@ export function readId(value: unknown, place: ValuePlace): string | number | nul
 export function readColumn(column: Column, name: string, read: ReadValue<number>): Float64Array {
   if (column.kind === 'numeric') {
     const row = column.values.findIndex((value) => !Number.isFinite(value));
+    if (read !== readNumber && read !== readTime) {
+      return column.values.map((value, at) => read(value, { column: name, row: at }));
+    }
     // Finite numbers mean themselves; a place is made only for those that are not.
     return row < 0
       ? column.values

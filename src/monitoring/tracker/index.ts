@@ -2,3 +2,4 @@ export { type LookOptions, RealTimeFairnessTracker, type TrackerSnapshot } from 
 export type { LabelOutcome } from './event-stream.ts';
 export type { StreamEvent } from './event-reader.ts';
 export type { TrackerColumns, TrackerOptions } from './tracker-options.ts';
+export type { TensorBatch } from './tensor-batch.ts';

@@ -53,6 +53,8 @@ export interface TrackerOptions {
    * @defaultValue 0.5
    */
   readonly decisionThreshold?: number | undefined;
+  /** The label that counts as 1 in decisions and true labels, where they are not 0 and 1; every other label is 0. */
+  readonly positiveLabel?: string | undefined;
   /** The groups of an attribute, where all are known: events of others are refused and counted. */
   readonly groups?: Readonly<Record<string, readonly string[]>> | undefined;
   /** The largest absolute error that can be: anytime intervals of errors need one; larger errors count as this and are told. */
@@ -90,6 +92,7 @@ export interface FilledTrackerOptions {
   readonly minGroupSize: number;
   readonly labelHorizon: number;
   readonly decisionThreshold: number;
+  readonly positiveLabel: string | null;
   readonly errorScale: number | null;
   readonly level: number;
   readonly restartEvery: number;
@@ -126,6 +129,7 @@ export function fillTrackerOptions(options: TrackerOptions): FilledTrackerOption
     minGroupSize: requireWhole('minGroupSize', options.minGroupSize ?? 30, 1),
     labelHorizon: requireWhole('labelHorizon', options.labelHorizon ?? 100_000, 1),
     decisionThreshold: requireRate('decisionThreshold', options.decisionThreshold ?? 0.5),
+    positiveLabel: options.positiveLabel ?? null,
     errorScale,
     level: requireLevel('level', options.level ?? 0.95),
     restartEvery: requireWhole('restartEvery', options.restartEvery ?? 500, 1),

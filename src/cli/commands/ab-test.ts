@@ -1,0 +1,190 @@
+import { Command } from 'commander';
+
+import type { FairnessABTestAnalyzer, ABTestResult } from '../../monitoring/ab-test/index.ts';
+import type { ABTestRequest } from '../../schemas/ab-test.ts';
+import type { Table } from '../../table/index.ts';
+import { CHECK_FAILED } from '../exit-codes.ts';
+import { flagName, parseNames, parseNumber, requireOptions } from '../option-parsers.ts';
+import { jsonText, type OutputOptions, prepareLogs, print, remark, warn, withOutputOptions } from '../output.ts';
+import { assertInputsKept } from '../output-places.ts';
+
+interface ABTestCommandOptions extends OutputOptions {
+  readonly csv?: string;
+  readonly controlCsv?: string;
+  readonly treatmentCsv?: string;
+  readonly sensitive: readonly (readonly string[])[];
+  readonly out?: string;
+}
+
+/** `evenhand ab-test` */
+export function abTestCommand(): Command {
+  return withOutputOptions(withStatisticOptions(withDataOptions(new Command('ab-test'))))
+    .description(
+      'Compare two arms of an experiment: what the treatment did to each group, and whether fairness got worse.',
+    )
+    .addHelpText(
+      'after',
+      `
+Examples:
+  One file with both arms, by sex, by race and by their crossing:
+  $ evenhand ab-test --csv experiment.csv --arm arm --outcome approved \\
+      --sensitive sex --sensitive race --sensitive sex,race --out report.html
+
+  Two files, equalized odds beside selection rates, and what it did to revenue:
+  $ evenhand ab-test --control-csv a.csv --treatment-csv b.csv --outcome approved --y-true repaid \\
+      --sensitive sex --metric demographic_parity_difference,equalized_odds_difference --business revenue
+
+  An experiment that still runs, looked at every day:
+  $ evenhand ab-test --csv so-far.csv --arm arm --control old --outcome approved --sensitive sex --sequential
+
+Exit codes: 0 where fairness is not shown to have got worse (also where the data cannot tell), 1 where it
+is shown at --alpha after adjustment, 2 for usage and data.`,
+    )
+    .action(async (options: ABTestCommandOptions) => {
+      await runABTestCommand(options);
+    });
+}
+
+function withDataOptions(command: Command): Command {
+  return command
+    .option('--csv <path>', 'rows of both arms: CSV, TSV (also .gz) or Parquet')
+    .option('--arm <column>', 'the column of --csv that tells the arms apart')
+    .option(
+      '--control <label>',
+      'its label of the control arm (default: the one called control, a, 0, false or baseline)',
+    )
+    .option('--treatment <label>', 'its label of the treatment arm (default: the only other one)')
+    .option('--control-csv <path>', 'instead of --csv: the rows of the control arm')
+    .option('--treatment-csv <path>', 'and those of the treatment arm')
+    .option('--outcome <column>', 'decisions, 0 or 1; numbers for mean_prediction_difference and mae_parity_difference')
+    .option(
+      '--sensitive <columns>',
+      'a sensitive column; a comma list is one intersection (a comma in a name is \\,); repeat to analyse each apart',
+      (text: string, earlier: readonly string[][] | undefined) => [...(earlier ?? []), parseNames(text)],
+    )
+    .option('--y-true <column>', 'true labels, for metrics that need them')
+    .option('--business <columns>', 'a comma list of business metrics, whose effects stand beside', parseNames)
+    .option('--sample-weight <column>', 'weights of rows')
+    .option('--id <column>', 'the unit of a row; who is in both arms is reported')
+    .option('--positive-label <label>', 'the label that counts as 1 in --outcome and --y-true')
+    .option('--nan-policy <policy>', 'rows without a group: exclude, or include as "(missing)" (default: exclude)');
+}
+
+function withStatisticOptions(command: Command): Command {
+  return command
+    .option(
+      '--metric <names>',
+      'a comma list of demographic_parity_difference, equal_opportunity_difference, equalized_odds_difference, false_positive_rate_difference, accuracy_parity_difference, mean_prediction_difference and mae_parity_difference (default: demographic_parity_difference)',
+      parseNames,
+    )
+    .option('--alpha <number>', 'the share of false claims to accept (default: 0.05)', parseNumber)
+    .option('--minimum-effect <number>', 'the change whose power is printed (default: 0.05)', parseNumber)
+    .option('--sequential', 'the experiment may be looked at again and again')
+    .option('--tau <number>', 'for --sequential: the size of changes expected (default: 0.05)', parseNumber)
+    .option(
+      '--min-group-size <n>',
+      'groups with fewer rows in an arm are named and not compared (default: 30)',
+      parseNumber,
+    )
+    .option('--treatment-share <share>', 'the share of rows meant for the treatment arm (default: 0.5)', parseNumber)
+    .option('--seed <n>', 'seed of the interval for the largest gap of many groups (default: 42)', parseNumber)
+    .option('--out <path>', 'write a report: .html (with pictures), .md or .json');
+}
+
+async function runABTestCommand(options: ABTestCommandOptions): Promise<void> {
+  requireOptions(options, ['outcome', 'sensitive']);
+  await prepareLogs(options);
+  const [{ parseBy }, { abTestSchema }, { FairnessABTestAnalyzer }] = await Promise.all([
+    import('../../schemas/parse.ts'),
+    import('../../schemas/ab-test.ts'),
+    import('../../monitoring/ab-test/index.ts'),
+  ]);
+  const { sensitive, ...given } = options;
+  const request = parseBy(abTestSchema, { ...given, attributes: sensitive }, 'ab-test', flagName);
+  const analyzer = createAnalyzer(FairnessABTestAnalyzer, request);
+  const write = await reportWriter(options);
+  const { control, treatment } = await readBoth(request, analyzer);
+  const result = analyzer.analyze(control, treatment);
+  await write?.(result);
+  if (options.json === true) process.stdout.write(jsonText(result.toJSON()));
+  else print(terminalText(result.toMarkdown()));
+  if (options.out !== undefined) remark(`Wrote ${options.out}`, options);
+  if (result.finding === 'worse') process.exitCode = CHECK_FAILED;
+}
+
+function createAnalyzer(Analyzer: typeof FairnessABTestAnalyzer, request: ABTestRequest): FairnessABTestAnalyzer {
+  const { attributes, metric, sequential, tau, ...others } = request;
+  return new Analyzer({
+    ...others,
+    protected: attributes.flatMap((columns) => (columns.length === 1 ? columns : [])),
+    intersections: attributes.filter((columns) => columns.length > 1),
+    // The analyzer checks the names and lists the known ones.
+    fairness: metric as never,
+    sequential: sequential ? { tau } : false,
+  });
+}
+
+interface Arms {
+  readonly control: Table;
+  readonly treatment: Table;
+}
+
+/** Reads only the columns that the analysis looks at. */
+async function readBoth(request: ABTestRequest, { settings }: FairnessABTestAnalyzer): Promise<Arms> {
+  const { loadData } = await import('../../io/load-data.ts');
+  const { attributes, outcome, yTrue, business, sampleWeight, id } = settings;
+  const needed = [outcome, ...attributes.flatMap(({ columns }) => columns), yTrue, ...business, sampleWeight, id];
+  const columns = [...new Set(needed.filter((name) => name !== null))];
+  const { csv, arm, controlCsv = '', treatmentCsv = '' } = request;
+  if (csv === undefined || arm === undefined) {
+    return { control: await loadData(controlCsv, { columns }), treatment: await loadData(treatmentCsv, { columns }) };
+  }
+  const [table, { splitArms }] = await Promise.all([
+    loadData(csv, { columns: [...new Set([arm, ...columns])] }),
+    import('../../monitoring/ab-test/split-arms.ts'),
+  ]);
+  const split = splitArms(table, arm, request);
+  if (split.nLeftOut > 0) {
+    warn(`${split.nLeftOut.toLocaleString('en-US')} rows are in neither arm and were left out.`);
+  }
+  return split;
+}
+
+type ReportForm = 'md' | 'json' | 'html';
+
+/** Checked before the work, so that its result is not lost to a bad path. */
+async function reportWriter({
+  out,
+  csv,
+  controlCsv,
+  treatmentCsv,
+}: ABTestCommandOptions): Promise<((result: ABTestResult) => Promise<void>) | undefined> {
+  if (out === undefined) return undefined;
+  const [{ assertFileWritable, writeFileAtomic }, { DataValidationError }] = await Promise.all([
+    import('../../io/atomic-write.ts'),
+    import('../../exceptions/index.ts'),
+  ]);
+  const form = /\.(md|json|html)$/i.exec(out)?.[1]?.toLowerCase() as ReportForm | undefined;
+  if (form === undefined) {
+    throw new DataValidationError(`A report cannot be written as '${out}'.`, {
+      context: { path: out },
+      suggestion: 'End the name in .html, .md or .json.',
+    });
+  }
+  assertInputsKept([out], [csv, controlCsv, treatmentCsv]);
+  await assertFileWritable(out);
+  const forms: Readonly<Record<ReportForm, (result: ABTestResult) => string | Promise<string>>> = {
+    md: (result) => result.toMarkdown(),
+    json: (result) => `${JSON.stringify(result, undefined, 2)}\n`,
+    html: (result) => result.toHtml(),
+  };
+  return async (result) => writeFileAtomic(out, await forms[form](result));
+}
+
+/** Markdown reads well on a terminal but for its bold marks and escapes. */
+function terminalText(markdown: string): string {
+  return markdown
+    .replaceAll(/(?<!\\)\*\*/g, '')
+    .replaceAll(/\\([\\`*_|<>[\]~&#+=.)-])/g, '$1')
+    .trimEnd();
+}

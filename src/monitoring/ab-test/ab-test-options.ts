@@ -1,0 +1,216 @@
+import { ValueError } from '../../exceptions/index.ts';
+import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import { oneOf } from '../../internal/one-of.ts';
+import { requireLevel, requireWhole } from '../../stats/parameters.ts';
+import { INTERSECTION_SEPARATOR, type NanPolicy } from '../../table/index.ts';
+import { type ABMetric, abMetric, measuresOf, needsTruth } from './fairness-measures.ts';
+
+/** How a sequential test is set. */
+export interface SequentialOptions {
+  /**
+   * The standard deviation of the changes expected, in the units of the outcome. It decides at which number of rows
+   * the test sees best, never whether it holds.
+   * @defaultValue 0.05 for rates, 0.2 standard deviations of the values for means
+   */
+  readonly tau?: number | undefined;
+}
+
+/** Options of `FairnessABTestAnalyzer`. */
+export interface ABTestOptions {
+  /** Sensitive columns, each analysed apart. */
+  readonly protected: readonly string[];
+  /**
+   * Sensitive columns to cross, as `[['sex', 'race']]`.
+   * @defaultValue none
+   */
+  readonly intersections?: readonly (readonly string[])[] | undefined;
+  /** The column of the outcome: decisions 0 or 1, or numbers for `mean_prediction_difference` and `mae_parity_difference`. */
+  readonly outcome: string;
+  /**
+   * The metric, or metrics, of fairness.
+   * @defaultValue 'demographic_parity_difference'
+   */
+  readonly fairness?: ABMetric | readonly ABMetric[] | undefined;
+  /** The column of true labels, or true values, for metrics that need them. */
+  readonly yTrue?: string | undefined;
+  /** The label that counts as 1 in `outcome` and `yTrue`, where they are not 0 and 1. */
+  readonly positiveLabel?: string | undefined;
+  /**
+   * The column or columns of business metrics (revenue, conversion), whose effects are reported beside.
+   * @defaultValue none
+   */
+  readonly business?: string | readonly string[] | undefined;
+  /** The column of weights of rows; effective counts (sum w)^2 / sum w^2 take the place of counts. */
+  readonly sampleWeight?: string | undefined;
+  /** The column that names the unit of a row; who is in both arms, or twice in one, is reported. */
+  readonly id?: string | undefined;
+  /**
+   * The share of false claims to accept among claims of a changed disparity (Benjamini and Hochberg); intervals have
+   * the level 1 - alpha, each by itself.
+   * @defaultValue 0.05
+   */
+  readonly alpha?: number | undefined;
+  /**
+   * The change whose power is reported, in the units of the outcome.
+   * @defaultValue 0.05 for rates, 0.2 standard deviations of the values for means
+   */
+  readonly minimumEffect?: number | undefined;
+  /**
+   * Whether the experiment may be looked at again and again while it runs.
+   * @defaultValue false
+   */
+  readonly sequential?: boolean | SequentialOptions | undefined;
+  /**
+   * A group with fewer rows in either arm is not compared, and named.
+   * @defaultValue 30
+   */
+  readonly minGroupSize?: number | undefined;
+  /**
+   * The share of rows that should be in the treatment arm.
+   * @defaultValue 0.5
+   */
+  readonly treatmentShare?: number | undefined;
+  /**
+   * By attribute (`sex`, `sex||race`) the group that others are compared with.
+   * @defaultValue the largest group, by the rows of both arms
+   */
+  readonly referenceGroups?: Readonly<Record<string, string>> | undefined;
+  /**
+   * Rows without a group are left out and counted, or a group of their own.
+   * @defaultValue 'exclude'
+   */
+  readonly nanPolicy?: NanPolicy | undefined;
+  /**
+   * The seed of the interval for the largest gap of three groups or more; nothing else is random.
+   * @defaultValue 42
+   */
+  readonly seed?: number | undefined;
+}
+
+/** Options of one analysis. */
+export interface ABAnalysisOptions {
+  /** @defaultValue as the analyzer was told */
+  readonly sequential?: boolean | SequentialOptions | undefined;
+}
+
+/** A sensitive attribute, or several crossed. */
+export interface ABAttribute {
+  /** `sex`, or `sex||race`. */
+  readonly name: string;
+  readonly columns: readonly string[];
+}
+
+/** All that decides an analysis, with defaults filled in. Frozen. */
+export interface ABSettings {
+  readonly attributes: readonly ABAttribute[];
+  readonly outcome: string;
+  readonly fairness: readonly ABMetric[];
+  readonly yTrue: string | null;
+  readonly positiveLabel: string | null;
+  readonly business: readonly string[];
+  readonly sampleWeight: string | null;
+  readonly id: string | null;
+  readonly alpha: number;
+  /** Null: by the kind of measure. */
+  readonly minimumEffect: number | null;
+  readonly isSequential: boolean;
+  /** Null: by the kind of measure. */
+  readonly tau: number | null;
+  readonly minGroupSize: number;
+  readonly treatmentShare: number;
+  readonly referenceGroups: readonly { readonly attribute: string; readonly group: string }[];
+  readonly nanPolicy: NanPolicy;
+  readonly seed: number;
+}
+
+/**
+ * Checks options and fills in what was left out.
+ * @throws {ValueError} naming the parameter, what it must be and what came
+ */
+export function fillSettings(options: ABTestOptions): ABSettings {
+  const fairness = list(options.fairness ?? 'demographic_parity_difference').map(abMetric);
+  if (fairness.length === 0) throw invalidParameter('fairness', 'name at least one metric', '[]');
+  const settings: ABSettings = {
+    attributes: attributesOf(options),
+    outcome: requireName('outcome', options.outcome),
+    fairness: Object.freeze([...new Set(fairness)]),
+    yTrue: optionalName('yTrue', options.yTrue),
+    positiveLabel: options.positiveLabel ?? null,
+    business: Object.freeze(list(options.business ?? []).map((name) => requireName('business', name))),
+    sampleWeight: optionalName('sampleWeight', options.sampleWeight),
+    id: optionalName('id', options.id),
+    alpha: requireLevel('alpha', options.alpha ?? 0.05),
+    minimumEffect: optionalPositive('minimumEffect', options.minimumEffect),
+    ...sequentialSettings(options.sequential),
+    minGroupSize: requireWhole('minGroupSize', options.minGroupSize ?? 30, 1),
+    treatmentShare: requireLevel('treatmentShare', options.treatmentShare ?? 0.5),
+    referenceGroups: referencesOf(options.referenceGroups ?? {}),
+    nanPolicy: oneOf('nanPolicy', options.nanPolicy ?? 'exclude', ['exclude', 'include']),
+    seed: requireSeed(options.seed ?? 42),
+  };
+  assertTruth(settings);
+  return Object.freeze(settings);
+}
+
+/** The settings that say whether an experiment may be looked at more than once. */
+export function sequentialSettings(
+  sequential: boolean | SequentialOptions | undefined,
+): Pick<ABSettings, 'isSequential' | 'tau'> {
+  if (sequential === undefined || typeof sequential === 'boolean') {
+    return { isSequential: sequential ?? false, tau: null };
+  }
+  return { isSequential: true, tau: optionalPositive('sequential.tau', sequential.tau) };
+}
+
+function attributesOf(options: ABTestOptions): readonly ABAttribute[] {
+  const singles = list(options.protected).map((name) => [requireName('protected', name)]);
+  const crossed = (options.intersections ?? []).map((names) => names.map((name) => requireName('intersections', name)));
+  const narrow = crossed.find((names) => new Set(names).size < 2);
+  if (narrow !== undefined) {
+    throw invalidParameter('intersections', 'cross at least two columns each', `[${narrow.join(', ')}]`);
+  }
+  if (singles.length + crossed.length === 0) throw invalidParameter('protected', 'name at least one column', '[]');
+  const byName = new Map<string, ABAttribute>();
+  for (const columns of [...singles, ...crossed]) {
+    const name = columns.join(INTERSECTION_SEPARATOR);
+    byName.set(name, Object.freeze({ name, columns: Object.freeze(columns) }));
+  }
+  return Object.freeze([...byName.values()]);
+}
+
+function referencesOf(given: Readonly<Record<string, string>>): ABSettings['referenceGroups'] {
+  return Object.freeze(Object.entries(given).map(([attribute, group]) => Object.freeze({ attribute, group })));
+}
+
+function assertTruth({ fairness, yTrue }: ABSettings): void {
+  const metric = fairness.find((name) => measuresOf(name).some(needsTruth));
+  if (metric === undefined || yTrue !== null) return;
+  throw new ValueError(`The fairness metric ${metric} needs true labels.`, {
+    context: { parameter: 'yTrue', metric },
+    suggestion: 'Name their column as yTrue (--y-true).',
+  });
+}
+
+function list<T extends string>(given: T | readonly T[]): readonly T[] {
+  return typeof given === 'string' ? [given] : given;
+}
+
+function requireName(parameter: string, given: unknown): string {
+  if (typeof given === 'string' && given !== '') return given;
+  throw invalidParameter(parameter, 'be the name of a column', given === '' ? "''" : typeof given);
+}
+
+function optionalName(parameter: string, given: string | undefined): string | null {
+  return given === undefined ? null : requireName(parameter, given);
+}
+
+function optionalPositive(parameter: string, given: number | undefined): number | null {
+  if (given === undefined) return null;
+  if (given > 0 && given < Infinity) return given;
+  throw invalidParameter(parameter, 'be a number above 0', given);
+}
+
+function requireSeed(given: number): number {
+  if (Number.isSafeInteger(given)) return given;
+  throw invalidParameter('seed', 'be a whole number', given);
+}

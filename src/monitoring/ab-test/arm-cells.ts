@@ -1,0 +1,101 @@
+import { type Cell, meanCell, type RateCell, rateCell } from '../../stats/ab/index.ts';
+import type { MeasuredRows } from './measured-rows.ts';
+
+/** One group in one arm, counted. */
+export interface ArmCell {
+  /** Rows that count. */
+  readonly n: number;
+  /** (sum w)^2 / sum w^2; the rows themselves without weights. */
+  readonly effective: number;
+  readonly cell: Cell;
+  /** The same as a rate with its counts; undefined for means. */
+  readonly rate: RateCell | undefined;
+  /** The variance of the values. */
+  readonly spread: number;
+}
+
+/** The cells of one group. */
+export interface GroupCells {
+  readonly control: ArmCell;
+  readonly treatment: ArmCell;
+}
+
+/**
+ * Counts every group in both arms.
+ * @param measured what rows add; those with NaN are left out
+ * @param weights [rows], or undefined for weights of one
+ * @param codes [rows], the group of each; rows with a negative code are left out
+ * @param groups the number of groups
+ * @param nControl so many rows from the start are the control arm's
+ */
+export function countCells(
+  measured: MeasuredRows,
+  weights: Float64Array | undefined,
+  codes: ArrayLike<number>,
+  groups: number,
+  nControl: number,
+): GroupCells[] {
+  const sums = sumCells(measured.values, weights, codes, groups, nControl);
+  const cellOf = (place: number): ArmCell => armCell(sums, place, measured.measure.kind);
+  return Array.from({ length: groups }, (_, group) => ({
+    control: cellOf(2 * group),
+    treatment: cellOf(2 * group + 1),
+  }));
+}
+
+/** Sums of cells, each [2 x groups]: control and treatment of the first group, of the second, ... */
+interface CellSums {
+  readonly n: Float64Array;
+  readonly weight: Float64Array;
+  readonly squared: Float64Array;
+  readonly total: Float64Array;
+  /** sum w (x - mean)^2 */
+  readonly m2: Float64Array;
+}
+
+function sumCells(
+  values: Float64Array,
+  weights: Float64Array | undefined,
+  codes: ArrayLike<number>,
+  groups: number,
+  nControl: number,
+): CellSums {
+  const array = (): Float64Array => new Float64Array(2 * groups);
+  const [n, weight, squared, total, m2] = [array(), array(), array(), array(), array()] as const;
+  const eachRow = (visit: (cell: number, value: number, w: number) => void): void => {
+    for (let row = 0; row < values.length; row++) {
+      const value = values[row] as number;
+      const code = codes[row] as number;
+      if (code < 0 || Number.isNaN(value)) continue;
+      visit(2 * code + Number(row >= nControl), value, weights === undefined ? 1 : (weights[row] as number));
+    }
+  };
+  eachRow((cell, value, w) => {
+    (n[cell] as number) += 1;
+    (weight[cell] as number) += w;
+    (squared[cell] as number) += w * w;
+    (total[cell] as number) += w * value;
+  });
+  // A second pass: sums of squares would lose the digits of large values.
+  eachRow((cell, value, w) => {
+    (m2[cell] as number) += w * (value - (total[cell] as number) / (weight[cell] as number)) ** 2;
+  });
+  return { n, weight, squared, total, m2 };
+}
+
+function armCell(sums: CellSums, place: number, kind: 'rate' | 'mean'): ArmCell {
+  const [n, weight, squared, total, m2] = [sums.n, sums.weight, sums.squared, sums.total, sums.m2].map(
+    (array) => array[place] as number,
+  ) as [number, number, number, number, number];
+  const effective = squared > 0 ? (weight * weight) / squared : 0;
+  const value = total / weight;
+  if (kind === 'rate') {
+    // Without weights these are the counts themselves; rounding must not lift a share of weights above its whole.
+    const rate =
+      effective === 0 ? rateCell(0, 0) : rateCell(Math.min(effective, (total * weight) / squared), effective);
+    return { n, effective, cell: rate, rate, spread: value * (1 - value) };
+  }
+  const spread = effective > 1 ? ((m2 / weight) * effective) / (effective - 1) : NaN;
+  const cell = effective > 1 ? meanCell(value, spread, effective) : { value, variance: NaN, degrees: 0 };
+  return { n, effective, cell, rate: undefined, spread };
+}

@@ -1,0 +1,204 @@
+import { beforeAfterChart } from '../../charts/before-after-chart.ts';
+import type { ChartedGroup } from '../../charts/group-values-parts.ts';
+import type { ReportBlock, ReportSection } from '../../document/report-document.ts';
+import { numberColumn } from '../../document/report-document.ts';
+import { cutItems, labelText } from '../../document/report-text.ts';
+import { wilsonInterval } from '../../stats/proportion-interval.ts';
+import { formatPercent } from '../../metrics/metric-markdown.ts';
+import type { ABComparison, ABEffect, ABGroup, ABInterval, ABRow } from './ab-test-fields.ts';
+import type { ABSettings } from './ab-test-options.ts';
+import { effectsChart } from './effects-chart.ts';
+import { capital, changeWords, countWords, intervalWords, NOTHING, numberWords, pCell } from './number-words.ts';
+import { measureWords, twoDigits } from './verdict-words.ts';
+
+/** A section for each comparison: the effects on groups, rates in both arms, and details of the pairs. */
+export function comparisonSections(
+  comparisons: readonly ABComparison[],
+  settings: ABSettings,
+  family: 'fairness' | 'business',
+): ReportSection[] {
+  return comparisons.map((comparison) => ({
+    title: titleOf(comparison, family),
+    blocks: [
+      ...pictures(comparison, settings),
+      effectTable(comparison, settings),
+      ...gapBlocks(comparison, family),
+      ...pairTable(comparison, family),
+      ...droppedBlocks(comparison),
+    ],
+  }));
+}
+
+function titleOf({ attribute, metric, measure }: ABComparison, family: 'fairness' | 'business'): string {
+  const what = family === 'business' ? `Business metric ${labelText(metric)}` : capital(measureWords(measure));
+  return `${what} by ${labelText(attribute)}`;
+}
+
+/** What is measured, inside a sentence. */
+function subjectOf({ metric, measure }: ABComparison): string {
+  return measure === 'mean' ? `mean of ${labelText(metric)}` : measureWords(measure);
+}
+
+function pictures(comparison: ABComparison, settings: ABSettings): ReportBlock[] {
+  const { groups, overall, kind, attribute } = comparison;
+  const unit = kind === 'rate' ? 'share' : 'number';
+  const drawn = groups.filter(({ excluded, value }) => excluded === null && value !== null);
+  if (drawn.length < 2) return [];
+  const level = formatPercent(1 - settings.alpha);
+  const charted = (label: string, effect: ABEffect): ChartedGroup => ({
+    label,
+    n: effect.n.control + effect.n.treatment,
+    value: effect.value ?? NaN,
+    ci: effect.interval,
+  });
+  return [
+    {
+      kind: 'picture',
+      chart: () =>
+        effectsChart({
+          title: `Effect of the treatment on the ${subjectOf(comparison)} by ${attribute}`,
+          subtitle: `Treatment minus control${unit === 'share' ? ', in percentage points' : ''}; lines are ${level} intervals of each by itself`,
+          unit,
+          groups: drawn.map((group) => charted(group.group, group)),
+          overall: charted('all rows', overall),
+        }),
+    },
+    {
+      kind: 'picture',
+      chart: () =>
+        beforeAfterChart(
+          {
+            title: `${capital(subjectOf(comparison))} by ${attribute}`,
+            unit,
+            groups: drawn.map((group) => ({
+              label: group.group,
+              n: group.n.control + group.n.treatment,
+              before: { value: group.control ?? NaN, ci: armInterval(group, 'control', kind, settings) },
+              after: { value: group.treatment ?? NaN, ci: armInterval(group, 'treatment', kind, settings) },
+            })),
+          },
+          {
+            subtitle: `Before is control, after is treatment${kind === 'rate' && !settings.isSequential ? `; lines are ${level} intervals of each rate by itself` : ''}`,
+          },
+        ),
+    },
+  ];
+}
+
+/** Wilson's interval of a rate; it would not hold over many looks, and means have theirs in the effects. */
+function armInterval(
+  group: ABGroup,
+  arm: 'control' | 'treatment',
+  kind: ABComparison['kind'],
+  { alpha, isSequential }: ABSettings,
+): ABInterval | null {
+  const trials = group.effective[arm];
+  const value = group[arm];
+  if (kind === 'mean' || isSequential || value === null) return null;
+  return wilsonInterval(Math.min(trials, value * trials), trials, 1 - alpha);
+}
+
+function effectTable({ groups, overall, ...comparison }: ABComparison, { alpha }: ABSettings): ReportBlock {
+  const line = (label: string, effect: ABEffect): string[] => [
+    label,
+    countWords(effect.n.control),
+    countWords(effect.n.treatment),
+    numberWords(effect.control),
+    numberWords(effect.treatment),
+    changeWords(effect.value),
+    intervalWords(effect.interval),
+    pCell(effect.pValue),
+  ];
+  return {
+    kind: 'table',
+    caption: `Effect on the ${subjectOf({ ...comparison, groups, overall })}, with ${formatPercent(1 - alpha)} intervals, p-values not adjusted`,
+    columns: [
+      { name: 'Group' },
+      ...['n control', 'n treatment', 'Control', 'Treatment', 'Effect', 'Its interval', 'p'].map(numberColumn),
+    ],
+    rows: [
+      ...groups.map((group) =>
+        line(`${labelText(group.group)}${group.excluded === null ? '' : ' (not compared)'}`, group),
+      ),
+      line('All rows', overall),
+    ],
+  };
+}
+
+function gapBlocks({ gap, reference }: ABComparison, family: 'fairness' | 'business'): ReportBlock[] {
+  if (gap === null || family === 'business') return [];
+  const of = gap.groups === 2 ? 'The two groups are' : `Of ${String(gap.groups)} groups the furthest are`;
+  const method =
+    gap.method === 'pair' ? '' : ' This interval is wider than need be, and is not among the tests that decide.';
+  return [
+    {
+      kind: 'paragraph',
+      text: `${of} ${numberWords(gap.control)} apart under control and ${numberWords(gap.treatment)} under treatment: a change of ${changeWords(gap.change)} (${intervalWords(gap.interval)}).${method} Others are compared with ${labelText(reference ?? '')}.`,
+    },
+  ];
+}
+
+function pairTable({ rows, kind }: ABComparison, family: 'fairness' | 'business'): ReportBlock[] {
+  const tested = rows.filter(({ pValue }) => pValue !== null);
+  if (tested.length === 0)
+    return [{ kind: 'list', items: cutItems(rows.map(({ verdict }) => `${capital(verdict)}.`)) }];
+  const fairness = kind === 'rate' ? [...SIZE_COLUMNS, ...LOGIT_COLUMNS] : SIZE_COLUMNS;
+  const columns = [...PAIR_COLUMNS, ...(family === 'business' ? EFFECT_COLUMNS : fairness)];
+  return [
+    {
+      kind: 'table',
+      caption:
+        family === 'business'
+          ? 'Whether the effect differs between groups'
+          : 'Pairs in detail: the change of the size of the disparity',
+      columns: [{ name: 'Groups' }, ...columns.map(({ name }) => numberColumn(name))],
+      rows: tested.map((row) => [
+        `${labelText(row.group)} against ${labelText(row.reference)}`,
+        ...columns.map(({ text }) => text(row)),
+      ]),
+    },
+  ];
+}
+
+/** A column of numbers of pairs. */
+interface PairColumn {
+  readonly name: string;
+  readonly text: (row: ABRow) => string;
+}
+
+const PAIR_COLUMNS: readonly PairColumn[] = [
+  { name: 'Standard error', text: ({ standardError }) => numberWords(standardError) },
+  {
+    name: 'Power',
+    text: ({ power, minimumEffect }) =>
+      power === null ? NOTHING : `${(100 * power).toFixed(0)}% for ${twoDigits(minimumEffect ?? NaN)}`,
+  },
+  { name: 'Could have shown', text: ({ detectable }) => numberWords(detectable) },
+];
+
+const EFFECT_COLUMNS: readonly PairColumn[] = [
+  { name: 'Difference of effects', text: ({ fairnessChange }) => changeWords(fairnessChange) },
+  { name: 'Its interval', text: ({ interval }) => intervalWords(interval) },
+  { name: 'Adjusted p', text: ({ adjustedPValue }) => pCell(adjustedPValue) },
+];
+
+const SIZE_COLUMNS: readonly PairColumn[] = [
+  { name: 'Change of size', text: ({ sizeChange }) => changeWords(sizeChange.value) },
+  { name: 'Its interval', text: ({ sizeChange }) => intervalWords(sizeChange.interval) },
+  { name: 'Adjusted p of size', text: ({ sizeChange }) => pCell(sizeChange.adjustedPValue) },
+];
+
+const LOGIT_COLUMNS: readonly PairColumn[] = [
+  { name: 'Logit interaction', text: ({ logitInteraction }) => changeWords(logitInteraction?.estimate ?? null) },
+  { name: 'Its p', text: ({ logitInteraction }) => pCell(logitInteraction?.pValue ?? null) },
+];
+
+function droppedBlocks({ dropped }: ABComparison): ReportBlock[] {
+  const words = (['group', 'outcome', 'label', 'weight'] as const).flatMap((reason) => {
+    const [control, treatment] = [dropped.control[reason], dropped.treatment[reason]];
+    return control + treatment === 0
+      ? []
+      : [`without a ${reason} ${countWords(control)} under control and ${countWords(treatment)} under treatment`];
+  });
+  return words.length === 0 ? [] : [{ kind: 'paragraph', text: `Rows left out: ${words.join('; ')}.` }];
+}

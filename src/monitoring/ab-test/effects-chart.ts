@@ -1,0 +1,110 @@
+import { bothEnds, DRAWN_AT_EACH_END } from '../../charts/both-ends.ts';
+import { type Chart, COLOURS, FONT_FAMILY } from '../../charts/chart.ts';
+import { headline, LINE_HEIGHT } from '../../charts/chart-frame.ts';
+import { axisLabel, countLabel, labelWidth, shortenLabel } from '../../charts/chart-labels.ts';
+import { type ChartedGroup, column, intervals, type Row, valueAxis } from '../../charts/group-values-parts.ts';
+
+/** The effects on groups, with that on all rows. */
+export interface ChartedEffects {
+  readonly title: string;
+  readonly subtitle: string;
+  readonly unit: 'share' | 'number';
+  readonly groups: readonly ChartedGroup[];
+  readonly overall: ChartedGroup;
+}
+
+const WIDTH = 760;
+const ROW_HEIGHT = 26;
+
+/** Widths beside the plot: of a lower-case letter, the counts, the space around labels, and the values. */
+const LETTER = 7;
+const COUNTS = 92;
+const SPACE = 36;
+const RIGHT = 84;
+
+/**
+ * A forest plot: the effect on each group with its interval, the largest on
+ * top, all rows below them, and a line at 0. Groups without a finite effect are
+ * not drawn; of more than forty the twenty smallest and twenty largest are.
+ */
+export function effectsChart({ title, subtitle, unit, groups, overall }: ChartedEffects): Chart {
+  const sorted = groups.filter(({ value }) => Number.isFinite(value)).sort(byValue);
+  const rows: Row[] = [{ label: overall.label, group: overall }, ...bothEnds(sorted)];
+  const each = String(DRAWN_AT_EACH_END);
+  const lines = [
+    subtitle,
+    ...(sorted.length > 2 * DRAWN_AT_EACH_END
+      ? [`Drawn are the ${each} groups with the lowest and the ${each} with the highest effects.`]
+      : []),
+  ];
+  const labels = rows.map(({ label }) => shortenLabel(label));
+  const left = Math.ceil(LETTER * Math.max(...labels.map(labelWidth))) + COUNTS + SPACE;
+  const top = 54 + lines.length * LINE_HEIGHT;
+  return {
+    width: WIDTH,
+    height: top + rows.length * ROW_HEIGHT + 44,
+    description: `${title}: ${sorted.map(({ label, value }) => `${shortenLabel(label)} ${effectLabel(value, unit)}`).join(', ')}.`,
+    option: {
+      animation: false,
+      backgroundColor: '#ffffff',
+      textStyle: { fontFamily: FONT_FAMILY, color: COLOURS.ink },
+      title: headline(title, lines, { title: 78, line: 108 }),
+      grid: { left, right: RIGHT, top, height: rows.length * ROW_HEIGHT, outerBoundsMode: 'none' },
+      // The axis holds 0 always: an effect is read against it.
+      xAxis: valueAxis(unit, true),
+      yAxis: [
+        column(labels, { position: 'left', offset: COUNTS, color: COLOURS.ink }),
+        column(
+          rows.map(({ group }) => (group === undefined ? '' : countLabel(group.n))),
+          { position: 'left', offset: 0, color: COLOURS.quiet },
+        ),
+        column(
+          rows.map(({ group }) => (group === undefined ? '' : effectLabel(group.value, unit))),
+          { position: 'right', offset: 0, color: COLOURS.ink },
+        ),
+      ],
+      series: [intervals(unit, rows), dots(unit, rows)],
+    },
+  };
+}
+
+/** Ties stand in the order of their labels, so that the order of the rows of data is not seen. */
+function byValue(a: ChartedGroup, b: ChartedGroup): number {
+  return a.value - b.value || (a.label < b.label ? -1 : 1);
+}
+
+function effectLabel(value: number, unit: 'share' | 'number'): string {
+  return `${value > 0 ? '+' : ''}${axisLabel(value, unit)}`;
+}
+
+/** Dots, a square for all rows, and the line at 0. */
+function dots(unit: 'share' | 'number', rows: readonly Row[]): unknown {
+  return {
+    name: 'effects',
+    type: 'scatter',
+    clip: false,
+    data: rows.flatMap(({ group, label }, row) =>
+      group === undefined
+        ? []
+        : [
+            {
+              name: label,
+              value: [unit === 'share' ? 100 * group.value : group.value, row],
+              symbol: row === 0 ? 'rect' : 'circle',
+            },
+          ],
+    ),
+    symbolSize: 10,
+    itemStyle: { color: COLOURS.main, opacity: 1, borderColor: '#ffffff', borderWidth: 1.5 },
+    emphasis: { disabled: true },
+    z: 4,
+    markLine: {
+      silent: true,
+      animation: false,
+      symbol: 'none',
+      label: { show: false },
+      lineStyle: { color: COLOURS.ink, width: 1, type: 'solid' },
+      data: [{ xAxis: 0 }],
+    },
+  };
+}

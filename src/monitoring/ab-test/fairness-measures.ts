@@ -1,0 +1,54 @@
+import { oneOf } from '../../internal/one-of.ts';
+
+/** A number of each group that an experiment may change. */
+export interface ABMeasure {
+  /** Its name in snake_case: `selection_rate`. */
+  readonly name: string;
+  readonly kind: 'rate' | 'mean';
+  /** Which rows count: all, or those with one true label. */
+  readonly rows: 'all' | 'positives' | 'negatives';
+  /** What is averaged over those rows. */
+  readonly of: 'decision' | 'correct' | 'value' | 'absolute_error';
+}
+
+const SELECTION: ABMeasure = { name: 'selection_rate', kind: 'rate', rows: 'all', of: 'decision' };
+const TRUE_POSITIVES: ABMeasure = { name: 'true_positive_rate', kind: 'rate', rows: 'positives', of: 'decision' };
+const FALSE_POSITIVES: ABMeasure = { name: 'false_positive_rate', kind: 'rate', rows: 'negatives', of: 'decision' };
+const ACCURACY: ABMeasure = { name: 'accuracy', kind: 'rate', rows: 'all', of: 'correct' };
+const MEAN: ABMeasure = { name: 'mean_prediction', kind: 'mean', rows: 'all', of: 'value' };
+const ERROR: ABMeasure = { name: 'mean_absolute_error', kind: 'mean', rows: 'all', of: 'absolute_error' };
+
+/** The measure of a business metric: the mean of its column. */
+export const BUSINESS_MEASURE: ABMeasure = { name: 'mean', kind: 'mean', rows: 'all', of: 'value' };
+
+/** What each fairness metric compares. */
+const MEASURES = {
+  demographic_parity_difference: [SELECTION],
+  equal_opportunity_difference: [TRUE_POSITIVES],
+  equalized_odds_difference: [TRUE_POSITIVES, FALSE_POSITIVES],
+  false_positive_rate_difference: [FALSE_POSITIVES],
+  accuracy_parity_difference: [ACCURACY],
+  mean_prediction_difference: [MEAN],
+  mae_parity_difference: [ERROR],
+} as const satisfies Readonly<Record<string, readonly ABMeasure[]>>;
+
+/** A fairness metric that an experiment can be judged by. */
+export type ABMetric = keyof typeof MEASURES;
+
+/** Every {@link ABMetric}. */
+export const AB_METRICS = Object.keys(MEASURES) as readonly ABMetric[];
+
+/** @throws {ValueError} for a name that is no {@link ABMetric} */
+export function abMetric(name: string): ABMetric {
+  return oneOf('fairness', name, AB_METRICS);
+}
+
+/** The measures that a metric compares between groups. */
+export function measuresOf(metric: ABMetric): readonly ABMeasure[] {
+  return MEASURES[metric];
+}
+
+/** Whether a measure looks at true labels or values. */
+export function needsTruth({ rows, of }: ABMeasure): boolean {
+  return rows !== 'all' || of === 'correct' || of === 'absolute_error';
+}

@@ -1,0 +1,159 @@
+import { crossCounts } from '../../stats/association/cross-counts.ts';
+import { chiSquareGoodnessOfFit, chiSquareIndependence } from '../../stats/tests/chi-square-test.ts';
+import type { CategoricalColumn } from '../../table/index.ts';
+import type { ABComparison, ABTestFields, SampleRatio } from './ab-test-fields.ts';
+import type { ABSettings } from './ab-test-options.ts';
+import type { MeasuredRows } from './measured-rows.ts';
+import { numberOrNull } from './defined.ts';
+import { ARMS, type ArmRows } from './read-arms.ts';
+import { pValueWords } from './verdict-words.ts';
+
+/** Below this p-value an assignment is called broken; few experiments that are sound come so far. */
+const BROKEN = 0.001;
+
+/** With fewer successes or failures in a cell the normal law is a rough one. */
+const FEW = 5;
+
+type Checks = ABTestFields['checks'];
+
+/** Tests of the assignment to arms. */
+export function checkAssignment(rows: ArmRows, settings: ABSettings): Checks {
+  const arms = Uint8Array.from({ length: rows.nRows }, (_, row) => Number(row >= rows.nControl));
+  const nTreatment = rows.nRows - rows.nControl;
+  const { treatmentShare } = settings;
+  const { pValue } = chiSquareGoodnessOfFit([rows.nControl, nTreatment], [1 - treatmentShare, treatmentShare]);
+  return Object.freeze({
+    sampleRatio: Object.freeze({ treatmentShare: nTreatment / rows.nRows, expected: treatmentShare, pValue }),
+    byAttribute: Object.freeze(
+      settings.attributes.map(({ name }) =>
+        Object.freeze({ attribute: name, ...mixOf(rows.groups.get(name) as CategoricalColumn, arms) }),
+      ),
+    ),
+    overlap: rows.ids === undefined ? null : overlapOf(rows.ids, rows.nControl),
+  });
+}
+
+function mixOf({ codes, labels }: CategoricalColumn, arms: Uint8Array): SampleRatio {
+  const counts = labels.map(() => [0, 0] as [number, number]);
+  codes.forEach((code, row) => {
+    if (code >= 0) (counts[code] as [number, number])[arms[row] as 0 | 1] += 1;
+  });
+  const { pValue } = chiSquareIndependence(crossCounts(arms, codes, 2, labels.length));
+  const groups = counts.map(([control, treatment], place) =>
+    Object.freeze({
+      group: labels[place] as string,
+      n: Object.freeze({ control, treatment }),
+      treatmentShare: treatment / (control + treatment),
+    }),
+  );
+  return { groups: Object.freeze(groups), pValue: numberOrNull(pValue) };
+}
+
+function overlapOf(ids: readonly (string | number | null)[], nControl: number): NonNullable<Checks['overlap']> {
+  const seen = [new Set<string>(), new Set<string>()] as const;
+  const repeated = [0, 0] as [number, number];
+  ids.forEach((id, row) => {
+    if (id === null) return;
+    const arm = row < nControl ? 0 : 1;
+    // One arm's file may hold ids as numbers and the other's as text.
+    const name = String(id);
+    if (seen[arm].has(name)) repeated[arm] += 1;
+    seen[arm].add(name);
+  });
+  const inBothArms = [...seen[0]].filter((id) => seen[1].has(id)).length;
+  return Object.freeze({
+    inBothArms,
+    repeated: Object.freeze({ control: repeated[0], treatment: repeated[1] }),
+  });
+}
+
+/** What a reader must know before the numbers. */
+export function warningsOf(
+  rows: ArmRows,
+  checks: Checks,
+  measured: readonly MeasuredRows[],
+  comparisons: readonly ABComparison[],
+): readonly string[] {
+  return Object.freeze([
+    ...assignmentWarnings(checks),
+    ...overlapWarnings(checks.overlap),
+    ...measured.flatMap((one) => missingWarnings(rows, one)),
+    ...comparisons.flatMap(groupWarnings),
+  ]);
+}
+
+function assignmentWarnings({ sampleRatio, byAttribute }: Checks): string[] {
+  const { treatmentShare, expected, pValue } = sampleRatio;
+  const overall =
+    pValue >= BROKEN
+      ? []
+      : [
+          `sample ratio mismatch: ${percent(treatmentShare)} of the rows are in the treatment arm where ${percent(expected)} were expected (chi-square, ${pValueWords(pValue)}); find out why before believing any comparison, or set treatmentShare where another split was meant`,
+        ];
+  const byGroup = byAttribute.flatMap(({ attribute, groups, pValue: p }) => {
+    if (p === null || p >= BROKEN) return [];
+    const shares = groups.slice(0, 6).map(({ group, treatmentShare: share }) => `'${group}' ${percent(share)}`);
+    return [
+      `the assignment to arms differs by '${attribute}' (chi-square, ${pValueWords(p)}; in the treatment arm: ${shares.join(', ')}): who got the treatment depends on the group, which breaks the comparison`,
+    ];
+  });
+  return [...overall, ...byGroup];
+}
+
+function overlapWarnings(overlap: Checks['overlap']): string[] {
+  if (overlap === null) return [];
+  const repeats = overlap.repeated.control + overlap.repeated.treatment;
+  return [
+    ...(overlap.inBothArms > 0
+      ? [`${String(overlap.inBothArms)} ids are in both arms: the arms are not independent, and intervals are wrong`]
+      : []),
+    ...(repeats > 0
+      ? [
+          `${String(repeats)} rows repeat an id of their arm: rows of one unit are not independent, and intervals are too short`,
+        ]
+      : []),
+  ];
+}
+
+/** Outcomes that are missing more often in one arm than in the other make the rest incomparable. */
+function missingWarnings(rows: ArmRows, { measure, faults }: MeasuredRows): string[] {
+  const missing = [0, 0] as [number, number];
+  faults.forEach((fault, row) => {
+    if (fault > 0) missing[row < rows.nControl ? 0 : 1] += 1;
+  });
+  const arms = Uint8Array.from(faults, (_, row) => Number(row >= rows.nControl));
+  const lost = Uint8Array.from(faults, (fault) => Number(fault > 0));
+  const { pValue } = chiSquareIndependence(crossCounts(arms, lost, 2, 2));
+  if (!(pValue < BROKEN)) return [];
+  const shares = missing.map((count, arm) => percent(count / (arm === 0 ? rows.nControl : rows.nRows - rows.nControl)));
+  return [
+    `values of ${measure.name} are missing in ${shares[0] ?? ''} of the control and ${shares[1] ?? ''} of the treatment rows (chi-square, ${pValueWords(pValue)}): what is left may not be comparable`,
+  ];
+}
+
+function groupWarnings({ attribute, measure, groups, kind }: ABComparison): string[] {
+  const of = `${measure} by '${attribute}'`;
+  const excluded = groups.flatMap(({ excluded: reason }) =>
+    reason === null ? [] : [`not compared, ${of}: ${reason}`],
+  );
+  if (kind === 'mean') return excluded;
+  const rough = groups
+    .filter(({ excluded: reason }) => reason === null)
+    .filter((group) =>
+      ARMS.some((arm) => {
+        const rate = group[arm] ?? 0;
+        return group.effective[arm] * Math.min(rate, 1 - rate) < FEW;
+      }),
+    )
+    .map(({ group }) => `'${group}'`);
+  return rough.length === 0
+    ? excluded
+    : [
+        ...excluded,
+        `${of}: fewer than ${String(FEW)} successes or failures of ${rough.slice(0, 6).join(', ')} in an arm, so its p-values are rough`,
+      ];
+}
+
+function percent(share: number): string {
+  return `${(100 * share).toFixed(1)}%`;
+}

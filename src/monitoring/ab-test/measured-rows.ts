@@ -1,0 +1,46 @@
+import type { ArmRows } from './read-arms.ts';
+import type { ABMeasure } from './fairness-measures.ts';
+
+/** Why a row does not count. */
+export type RowFault = 'outcome' | 'label' | 'weight';
+
+/** What every row adds to one measure. */
+export interface MeasuredRows {
+  readonly measure: ABMeasure;
+  /** [rows]; NaN where the row does not count, for want of a value or since it is not in the denominator. */
+  readonly values: Float64Array;
+  /** [rows]: 0, or 1 + the place of the {@link RowFault} that keeps the row from counting. */
+  readonly faults: Uint8Array;
+}
+
+/** The order in which faults are told: a row is counted under its first. */
+export const ROW_FAULTS: readonly RowFault[] = ['outcome', 'label', 'weight'];
+
+const [OUTCOME, LABEL, WEIGHT] = [1, 2, 3] as const;
+
+/** The values of one measure, row by row. */
+export function measureRows(rows: ArmRows, measure: ABMeasure, outcome: Float64Array): MeasuredRows {
+  const { nRows, truth, weights } = rows;
+  const usesTruth =
+    truth !== undefined && (measure.rows !== 'all' || measure.of === 'correct' || measure.of === 'absolute_error');
+  const values = new Float64Array(nRows).fill(NaN);
+  const faults = new Uint8Array(nRows);
+  for (let row = 0; row < nRows; row++) {
+    const given = outcome[row] as number;
+    const label = usesTruth ? (truth[row] as number) : 0;
+    if (Number.isNaN(given)) faults[row] = OUTCOME;
+    else if (Number.isNaN(label)) faults[row] = LABEL;
+    else if (weights !== undefined && Number.isNaN(weights[row])) faults[row] = WEIGHT;
+    else if (countsIn(measure, label)) values[row] = valueOf(measure, given, label);
+  }
+  return { measure, values, faults };
+}
+
+function countsIn({ rows }: ABMeasure, label: number): boolean {
+  return rows === 'all' || label === Number(rows === 'positives');
+}
+
+function valueOf({ of }: ABMeasure, given: number, label: number): number {
+  if (of === 'correct') return Number(given === label);
+  return of === 'absolute_error' ? Math.abs(given - label) : given;
+}

@@ -1,0 +1,128 @@
+import { DataValidationError } from '../../exceptions/index.ts';
+import { columnToArray } from '../../table/column.ts';
+import { type CategoricalColumn, encodeGroups, Table, type TableSource, toBinary } from '../../table/index.ts';
+import type { ABSettings } from './ab-test-options.ts';
+
+/** The names of the arms, in their order. */
+export const ARMS = ['control', 'treatment'] as const;
+
+/** One of the two arms. */
+export type Arm = (typeof ARMS)[number];
+
+/** Both arms as one long table: the rows of the control arm, then those of the treatment arm. */
+export interface ArmRows {
+  readonly nControl: number;
+  readonly nRows: number;
+  /** Decisions or numbers of the outcome; NaN where missing. Read as 0 and 1 where a metric needs decisions. */
+  readonly decisions: Float64Array | undefined;
+  readonly values: Float64Array | undefined;
+  readonly truth: Float64Array | undefined;
+  readonly weights: Float64Array | undefined;
+  /** By column. */
+  readonly business: ReadonlyMap<string, Float64Array>;
+  /** By attribute. */
+  readonly groups: ReadonlyMap<string, CategoricalColumn>;
+  readonly ids: readonly (string | number | null)[] | undefined;
+}
+
+/** What the outcome must be read as. */
+export interface OutcomeNeeds {
+  readonly decisions: boolean;
+  readonly values: boolean;
+}
+
+/**
+ * Reads the columns that an analysis looks at from the tables of both arms.
+ * @throws {DataValidationError} for an empty arm, a column that is missing, text where numbers belong, infinities,
+ *   decisions other than 0 and 1, and negative weights
+ */
+export function readArms(
+  control: TableSource,
+  treatment: TableSource,
+  settings: ABSettings,
+  needs: OutcomeNeeds,
+): ArmRows {
+  const arms = [tableOf(control, 'control'), tableOf(treatment, 'treatment')] as const;
+  const join = (read: (table: Table, arm: Arm) => Float64Array): Float64Array =>
+    joined(arms.map((table, index) => read(table, ARMS[index] as Arm)));
+  const numbers = (name: string): Float64Array => join((table, arm) => numbersOf(table, arm, name));
+  const decisions = (name: string, role: string): Float64Array =>
+    join((table, arm) => decisionsOf(table, arm, name, role, settings.positiveLabel));
+  const { outcome, yTrue, sampleWeight, id, nanPolicy } = settings;
+  return {
+    nControl: arms[0].rowCount,
+    nRows: arms[0].rowCount + arms[1].rowCount,
+    decisions: needs.decisions ? decisions(outcome, 'outcome') : undefined,
+    values: needs.values ? numbers(outcome) : undefined,
+    truth: yTrue === null ? undefined : needs.decisions ? decisions(yTrue, 'yTrue') : numbers(yTrue),
+    weights: sampleWeight === null ? undefined : join((table, arm) => weightsOf(table, arm, sampleWeight)),
+    business: new Map(settings.business.map((name) => [name, numbers(name)])),
+    groups: new Map(
+      settings.attributes.map(({ name, columns }) => {
+        const both = columns.map((column) => [column, arms.flatMap((table) => columnOf(table, column))] as const);
+        return [name, encodeGroups(Table.from(Object.fromEntries(both)), nanPolicy)];
+      }),
+    ),
+    ids: id === null ? undefined : arms.flatMap((table) => columnOf(table, id)),
+  };
+}
+
+function tableOf(source: TableSource, arm: Arm): Table {
+  const table = Table.from(source);
+  if (table.rowCount > 0) return table;
+  throw new DataValidationError(`The ${arm} arm has no rows.`, {
+    context: { argument: arm },
+    suggestion: 'An experiment needs rows in both arms; check the filter that made them.',
+  });
+}
+
+/** Values of both arms as one list; a fallback for columns that one arm has as text and the other as numbers. */
+function columnOf(table: Table, name: string): (string | number | null)[] {
+  return columnToArray(table.column(name));
+}
+
+function numbersOf(table: Table, arm: Arm, name: string): Float64Array {
+  const { values } = table.numeric(name);
+  const index = values.findIndex((value) => Math.abs(value) === Infinity);
+  if (index < 0) return values;
+  throw badValue(name, arm, index, values[index] as number, 'finite numbers');
+}
+
+function weightsOf(table: Table, arm: Arm, name: string): Float64Array {
+  const weights = numbersOf(table, arm, name);
+  const index = weights.findIndex((weight) => weight < 0);
+  if (index < 0) return weights;
+  throw badValue(name, arm, index, weights[index] as number, 'weights of at least 0');
+}
+
+function badValue(name: string, arm: Arm, index: number, value: number, required: string): DataValidationError {
+  return new DataValidationError(
+    `Column '${name}' of the ${arm} arm must hold ${required}, but holds ${String(value)} at index ${String(index)}.`,
+    { context: { column: name, arm, index, value }, suggestion: 'Mend or empty that value.' },
+  );
+}
+
+function decisionsOf(table: Table, arm: Arm, name: string, role: string, positiveLabel: string | null): Float64Array {
+  const column = table.column(name);
+  try {
+    const binary = toBinary(column, `${role} '${name}' of the ${arm} arm`, positiveLabel ?? undefined);
+    return Float64Array.from(binary, (value) => (value < 0 ? NaN : value));
+  } catch (error) {
+    if (!(error instanceof DataValidationError) || column.kind !== 'numeric') throw error;
+    throw new DataValidationError(error.message, {
+      context: error.context,
+      suggestion: 'Give decisions; for an outcome of numbers use the metric mean_prediction_difference.',
+      cause: error,
+    });
+  }
+}
+
+function joined(parts: readonly Float64Array[]): Float64Array {
+  const whole = new Float64Array(parts.reduce((length, part) => length + part.length, 0));
+  let offset = 0;
+  for (const part of parts) {
+    whole.set(part, offset);
+    offset += part.length;
+  }
+  return whole;
+}

@@ -1,0 +1,79 @@
+import { DataValidationError } from '../../exceptions/index.ts';
+import { suggestNames } from '../../internal/nearest.ts';
+import type { Table } from '../../table/index.ts';
+
+/** Labels of arms, where they are not plain from the data. */
+export interface ArmLabels {
+  readonly control?: string | undefined;
+  readonly treatment?: string | undefined;
+}
+
+/** Both arms of a table. */
+export interface SplitArms {
+  readonly control: Table;
+  readonly treatment: Table;
+  readonly labels: { readonly control: string; readonly treatment: string };
+  /** Rows without an arm, or in neither of the two. */
+  readonly nLeftOut: number;
+}
+
+/** What control arms are called. */
+const CONTROL_NAMES = new Set(['control', 'a', '0', 'false', 'baseline']);
+
+/**
+ * Splits a table into the rows of its control arm and of its treatment arm. The
+ * control is the one named so, or the only label that is called control, a, 0,
+ * false or baseline (in any case); the treatment the one named so, or the only
+ * other label.
+ * @throws {DataValidationError} for an unknown column or label, and where the arms are not plain
+ */
+export function splitArms(table: Table, column: string, labels: ArmLabels = {}): SplitArms {
+  const { codes, labels: known } = table.categorical(column);
+  const control = labels.control === undefined ? guessControl(known, column) : place(labels.control, known, column);
+  const treatment =
+    labels.treatment === undefined ? onlyOther(known, control, column) : place(labels.treatment, known, column);
+  if (control === treatment) {
+    throw new DataValidationError(`Control and treatment are both '${known[control] ?? ''}'.`, {
+      context: { column },
+      suggestion: 'Name two labels.',
+    });
+  }
+  const rowsOf = (arm: number): Table => table.take(Array.from(codes.keys()).filter((row) => codes[row] === arm));
+  const [before, after] = [rowsOf(control), rowsOf(treatment)];
+  return {
+    control: before,
+    treatment: after,
+    labels: { control: known[control] as string, treatment: known[treatment] as string },
+    nLeftOut: table.rowCount - before.rowCount - after.rowCount,
+  };
+}
+
+function place(label: string, known: readonly string[], column: string): number {
+  const found = known.indexOf(label);
+  if (found >= 0) return found;
+  throw new DataValidationError(`Column '${column}' has no label '${label}'.`, {
+    context: { column, label },
+    suggestion: suggestNames(label, known, 'labels'),
+  });
+}
+
+function guessControl(known: readonly string[], column: string): number {
+  const places = Array.from(known.keys()).filter((code) => CONTROL_NAMES.has((known[code] as string).toLowerCase()));
+  if (places.length === 1) return places[0] as number;
+  throw unclear(known, column, 'which arm is the control', 'Name its label (control, --control).');
+}
+
+function onlyOther(known: readonly string[], control: number, column: string): number {
+  const others = Array.from(known.keys()).filter((code) => code !== control);
+  if (others.length === 1) return others[0] as number;
+  throw unclear(known, column, 'which arm is the treatment', 'Name its label (treatment, --treatment).');
+}
+
+function unclear(known: readonly string[], column: string, what: string, suggestion: string): DataValidationError {
+  const shown = known.slice(0, 6).map((label) => `'${label}'`);
+  const labels = known.length === 0 ? 'no label' : `the labels ${shown.join(', ')}${known.length > 6 ? ', ...' : ''}`;
+  return new DataValidationError(`Column '${column}' has ${labels}, so it is not plain ${what}.`, {
+    context: { column, labels: known.slice(0, 20) },
+    suggestion,
+  });
+}

@@ -1,0 +1,64 @@
+import { labelText } from '../../document/report-text.ts';
+import type { AlertEvent } from '../alarms/alert-event.ts';
+import { countText, rangeText, shortNumber, timeText, unitOf, valueText } from './dashboard-words.ts';
+import type { AlertHistory, MonitoringView } from './monitoring-view.ts';
+
+/** Alerts that are told one by one. */
+const MOST_ALERTS = 30;
+
+/** Where an alert stands, in words. */
+export function statusText({ isOpen, isAcknowledged, changes }: AlertHistory): string {
+  if (isOpen) return isAcknowledged ? 'open, acknowledged' : 'open';
+  const last = changes.findLast(({ change }) => change === 'resolved' || change === 'cleared')?.change;
+  return last ?? 'closed';
+}
+
+/** Alerts as they are told: the open ones first, alarms before watches, those that nobody acknowledged before the others, then the latest first. */
+export function tellingOrder({ alerts }: MonitoringView): { shown: AlertHistory[]; total: number } {
+  const rank = ({ isOpen, isAcknowledged, alert }: AlertHistory): number =>
+    isOpen ? 2 * Number(alert.tier === 'watch') + Number(isAcknowledged) : 4;
+  const shown = alerts.toSorted((a, b) => rank(a) - rank(b) || timeOf(b.alert) - timeOf(a.alert));
+  return { shown: shown.slice(0, MOST_ALERTS), total: alerts.length };
+}
+
+function timeOf({ timestamp }: AlertEvent): number {
+  return Date.parse(timestamp);
+}
+
+/** What is known of an alert beside its sentence: names and values. */
+export function alertFacts({ alert, changes }: AlertHistory): (readonly [name: string, value: string])[] {
+  const unit = unitOf(alert.measure);
+  const rates = alert.groups.map(
+    (group, place) => `${labelText(group)} ${valueText(alert.rates[place] ?? null, unit)}`,
+  );
+  return [
+    [
+      'Gap',
+      `${valueText(alert.value, 'number')} (${rangeText(alert.low, alert.high, 'number')}), limit ${shortNumber(alert.limit)}`,
+    ],
+    ['Rates', rates.join(', ')],
+    [
+      'Events',
+      `${countText(alert.n)} behind the smaller denominator; a window of ${countText(alert.windowEvents)} events since ${timeText(alert.windowStart)}`,
+    ],
+    [
+      'Severity',
+      `${alert.severity} (${valueText(alert.severityScore, 'number')} = confidence ${valueText(alert.confidence, 'number')} \u00D7 excess over the limit)`,
+    ],
+    ['Share of alpha', shareText(alert)],
+    ['Suspected change', changeText(alert)],
+    ['What happened', changes.map(({ change, timestamp }) => `${change} ${timeText(timestamp)}`).join('; ')],
+  ];
+}
+
+function shareText({ share }: AlertEvent): string {
+  if (share === null) return 'none, since a watch has no guarantee over many looks';
+  const { engine, combination, window, group } = share;
+  return `each group ${shortNumber(group)}, window ${shortNumber(window)}, metric ${shortNumber(combination)}, engine ${shortNumber(engine)}`;
+}
+
+function changeText({ changedAt, driftScore }: AlertEvent): string {
+  if (changedAt === null) return 'none was found';
+  const moved = driftScore === null ? '' : `; rates moved by up to ${valueText(driftScore, 'number')}`;
+  return `about ${timeText(changedAt)}${moved}`;
+}

@@ -1,0 +1,124 @@
+import { axisLabel } from '../../charts/chart-labels.ts';
+import { numberColumn, type ReportTable } from '../../document/report-document.ts';
+import { labelText } from '../../document/report-text.ts';
+import { inWords } from '../../metrics/metric-markdown.ts';
+import { attributeText, countText, rateText, unitOf } from './dashboard-words.ts';
+import type { CrossedCells } from './monitoring-view.ts';
+import { LEAST_SHOWN } from './without-small-cells.ts';
+
+/** Rows and columns that a crossing shows: those with the most events. */
+const MOST_ROWS = 24;
+const MOST_COLUMNS = 12;
+
+/** Crossings that are shown. */
+export const MOST_CROSSINGS = 4;
+
+/** Steps of colour. */
+export const HEAT_STEPS = 6;
+
+/** One cell of a crossing. */
+interface HeatCell {
+  readonly text: string;
+  /** The cell's events, of a small one only that they are few; null where it has none. */
+  readonly events: string | null;
+  /** From 0 to {@link HEAT_STEPS} - 1; null where there is no value to show. */
+  readonly step: number | null;
+}
+
+/** A crossing of two attributes as rows and columns. */
+export interface HeatTable {
+  readonly title: string;
+  readonly rowName: string;
+  readonly columnName: string;
+  readonly columns: readonly string[];
+  readonly rows: readonly { readonly label: string; readonly cells: readonly HeatCell[] }[];
+  /** What the colours stand for, the lowest first; empty where no cell has a value. */
+  readonly steps: readonly string[];
+  /** What is not shown. */
+  readonly remarks: readonly string[];
+}
+
+/** Lays a crossing out, the largest rows and columns of very many, with small cells left out. */
+export function heatTable(crossing: CrossedCells): HeatTable {
+  const unit = unitOf(crossing.measure);
+  const rows = largest(crossing, 'row', MOST_ROWS);
+  const columns = largest(crossing, 'column', MOST_COLUMNS);
+  const cells = new Map(crossing.cells.map((cell) => [JSON.stringify([cell.row, cell.column]), cell]));
+  const shown = rows.shown.flatMap((row) =>
+    columns.shown.flatMap((column) => cells.get(JSON.stringify([row, column])) ?? []),
+  );
+  const values = shown.flatMap(({ n, value }) => (n < LEAST_SHOWN || value === null ? [] : [value]));
+  const [low, high] = [
+    values.reduce((a, b) => Math.min(a, b), Infinity),
+    values.reduce((a, b) => Math.max(a, b), -Infinity),
+  ];
+  const width = (high - low) / HEAT_STEPS;
+  return {
+    title: `${inWords(crossing.measure)} by ${attributeText(crossing.attribute)}, over all events`,
+    rowName: labelText(crossing.rowAttribute),
+    columnName: labelText(crossing.columnAttribute),
+    columns: columns.shown.map(labelText),
+    rows: rows.shown.map((row) => ({
+      label: labelText(row),
+      cells: columns.shown.map((column) => {
+        const cell = cells.get(JSON.stringify([row, column]));
+        if (cell === undefined) return { text: '\u2013', events: null, step: null };
+        if (cell.n < LEAST_SHOWN) return { text: 'too few', events: `under ${String(LEAST_SHOWN)}`, step: null };
+        return { text: rateText(cell, unit), events: countText(cell.n), step: stepOf(cell.value, low, width) };
+      }),
+    })),
+    steps: values.length === 0 ? [] : stepLabels(low, high, width, unit),
+    remarks: [
+      ...omission('rows', rows),
+      ...omission('columns', columns),
+      ...(shown.some(({ n }) => n < LEAST_SHOWN)
+        ? [`Of cells with fewer than ${String(LEAST_SHOWN)} events the rate is not shown ("too few").`]
+        : []),
+    ],
+  };
+}
+
+/** The same in one table of text. */
+export function crossedTable(crossing: CrossedCells): ReportTable {
+  const { title, rowName, columns, rows } = heatTable(crossing);
+  return {
+    kind: 'table',
+    caption: title,
+    columns: [{ name: rowName }, ...columns.map(numberColumn)],
+    rows: rows.map(({ label, cells }) => [
+      label,
+      ...cells.map(({ text, events, step }) => (step === null ? text : `${text} (n = ${events ?? '0'})`)),
+    ]),
+  };
+}
+
+interface Largest {
+  readonly shown: readonly string[];
+  readonly total: number;
+}
+
+function largest({ cells }: CrossedCells, side: 'row' | 'column', most: number): Largest {
+  const sums = new Map<string, number>();
+  for (const cell of cells) sums.set(cell[side], (sums.get(cell[side]) ?? 0) + cell.n);
+  const bySize = [...sums].sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1)).map(([label]) => label);
+  return { shown: bySize.slice(0, most).sort((a, b) => (a < b ? -1 : 1)), total: sums.size };
+}
+
+function omission(name: string, { shown, total }: Largest): string[] {
+  return total === shown.length
+    ? []
+    : [`Shown are the ${String(shown.length)} ${name} with the most events of ${countText(total)}.`];
+}
+
+function stepOf(value: number | null, low: number, width: number): number | null {
+  if (value === null || !Number.isFinite(value)) return null;
+  return width === 0 ? 0 : Math.min(HEAT_STEPS - 1, Math.floor((value - low) / width));
+}
+
+function stepLabels(low: number, high: number, width: number, unit: 'share' | 'number'): string[] {
+  if (width === 0) return [axisLabel(low, unit)];
+  return Array.from({ length: HEAT_STEPS }, (_, step) => {
+    const to = step === HEAT_STEPS - 1 ? high : low + (step + 1) * width;
+    return `${axisLabel(low + step * width, unit)} to ${axisLabel(to, unit)}`;
+  });
+}

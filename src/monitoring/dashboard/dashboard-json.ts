@@ -1,0 +1,119 @@
+import { VERSION } from '../../internal/version.ts';
+import type { MonitoringRecord } from '../records/monitoring-record.ts';
+import type { AlertHistory, MonitoringView, WatchedMetric } from './monitoring-view.ts';
+import { headlineOf } from './state-words.ts';
+import { withoutSmallCells } from './without-small-cells.ts';
+
+/**
+ * What a dashboard shows as a plain object in snake_case, ready for JSON: what
+ * is undefined is null, and rates of fewer than twenty events are null too.
+ * @example
+ * ```ts
+ * import { dashboardToJson, type MonitoringView } from 'evenhand/monitoring';
+ *
+ * const view: MonitoringView = {
+ *   timestamp: null, firstTimestamp: null, nEvents: 0, windowSize: 1000, minGroupSize: 30, level: 0.95, alpha: 0.05,
+ *   watched: [], history: [], alerts: [], coverage: [], crossings: [], faults: { late_label: 2 }, notes: [],
+ * };
+ * const { headline, faults } = dashboardToJson(view);
+ * console.log(JSON.stringify({ headline, faults }));
+ * // {"headline":"No metric is watched","faults":{"late_label":2}}
+ * ```
+ */
+export function dashboardToJson(view: MonitoringView): Record<string, unknown> {
+  const shown = withoutSmallCells(view);
+  return {
+    version: VERSION,
+    headline: headlineOf(view).title,
+    timestamp: shown.timestamp,
+    first_timestamp: shown.firstTimestamp,
+    n_events: shown.nEvents,
+    window_size: shown.windowSize,
+    min_group_size: shown.minGroupSize,
+    level: shown.level,
+    alpha: shown.alpha,
+    watched: shown.watched.map(watchedJson),
+    alerts: shown.alerts.map(alertJson),
+    coverage: shown.coverage.map(({ attribute, group, n, labelled, share }) => ({
+      attribute,
+      group,
+      n,
+      labelled,
+      share: finite(share),
+    })),
+    crossings: shown.crossings.map(({ attribute, rowAttribute, columnAttribute, measure, cells }) => ({
+      attribute,
+      row_attribute: rowAttribute,
+      column_attribute: columnAttribute,
+      measure,
+      cells: cells.map(({ row, column, n, value }) => ({ row, column, n, value: finite(value) })),
+    })),
+    faults: { ...shown.faults },
+    notes: [...shown.notes],
+    history: shown.history.map(recordJson),
+  };
+}
+
+/**
+ * The alerts that are open, in snake_case: `alerts` stand on a bound that holds
+ * at all times, `watches` on an ordinary interval and page nobody.
+ */
+export function activeAlertsJson(view: MonitoringView): Record<string, unknown> {
+  const open = view.alerts.filter(({ isOpen }) => isOpen);
+  const ofTier = (tier: 'alarm' | 'watch'): unknown[] => open.filter(({ alert }) => alert.tier === tier).map(alertJson);
+  return { timestamp: view.timestamp, alpha: view.alpha, alerts: ofTier('alarm'), watches: ofTier('watch') };
+}
+
+function watchedJson({ attribute, metric, state, sentence, limit, alpha, now, overall }: WatchedMetric): unknown {
+  return {
+    attribute,
+    metric,
+    state,
+    sentence,
+    limit,
+    alpha,
+    now: now.map(recordJson),
+    overall: overall.map(recordJson),
+  };
+}
+
+function recordJson(record: MonitoringRecord): unknown {
+  const { timestamp, metric, attribute, group, window, value, n, low, high } = record;
+  const [shown, from, to] = [finite(value), finite(low), finite(high)];
+  return { timestamp, metric, attribute, group, window, value: shown, n, low: from, high: to };
+}
+
+function alertJson({ alert, isOpen, isAcknowledged, changes }: AlertHistory): unknown {
+  return {
+    id: alert.id,
+    tier: alert.tier,
+    timestamp: alert.timestamp,
+    metric: alert.metric,
+    attribute: alert.attribute,
+    groups: [...alert.groups],
+    measure: alert.measure,
+    rates: alert.rates.map(finite),
+    value: finite(alert.value),
+    low: finite(alert.low),
+    high: finite(alert.high),
+    limit: alert.limit,
+    n: alert.n,
+    severity: alert.severity,
+    severity_score: finite(alert.severityScore),
+    confidence: finite(alert.confidence),
+    drift_score: finite(alert.driftScore),
+    changed_at: alert.changedAt,
+    window_start: alert.windowStart,
+    window_events: alert.windowEvents,
+    share: alert.share === null ? null : { ...alert.share },
+    reason: alert.reason,
+    is_open: isOpen,
+    is_acknowledged: isAcknowledged,
+    changes: changes.map(({ change, timestamp }) => ({ change, timestamp })),
+  };
+}
+
+/** JSON has no NaN and no infinity. */
+function finite(value: number | null): number | null {
+  return value !== null && Number.isFinite(value) ? value : null;
+}

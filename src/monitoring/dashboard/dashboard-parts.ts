@@ -1,0 +1,92 @@
+import { tableToHtml } from '../../document/document-to-html.ts';
+import { plainText } from '../../document/report-text.ts';
+import { type Html, markup } from '../../internal/html.ts';
+import type { MonitorState } from '../alarms/alert-event.ts';
+import { alertFacts, statusText, tellingOrder } from './alert-words.ts';
+import { attributeText, countedText, rangeText, shortNumber, valueText, watchedText } from './dashboard-words.ts';
+import { gapOf } from './metric-tables.ts';
+import type { AlertHistory, MonitoringView, WatchedMetric } from './monitoring-view.ts';
+import { headlineOf, STATE_WORDS } from './state-words.ts';
+import { coverageTables, faultTable } from './stream-tables.ts';
+
+/** The headline in a box of its own. */
+export function headlineToHtml(view: MonitoringView): Html {
+  const { state, title, sentences } = headlineOf(view);
+  return markup`<section class="verdict ${state}" id="state" aria-labelledby="headline">
+<h2 id="headline">${state !== null && markup`<span aria-hidden="true">${STATE_WORDS[state].sign}</span> `}${title}</h2>
+<ul>${sentences.map((text) => markup`<li>${text}</li>\n`)}</ul>
+</section>
+${
+  view.notes.length > 0 &&
+  markup`<div class="note"><p><strong>To know</strong></p>
+<ul>${view.notes.map((text) => markup`<li>${plainText(text)}</li>\n`)}</ul></div>`
+}`;
+}
+
+/** A state by sign, word and colour. */
+export function stateToHtml(state: MonitorState): Html {
+  const { sign, word } = STATE_WORDS[state];
+  return markup`<span class="state ${state}"><span class="sign" aria-hidden="true">${sign}</span>${word}</span>`;
+}
+
+/** One watched metric in short. */
+export function cardToHtml(watched: WatchedMetric, target: string | undefined): Html {
+  const { state, sentence, limit } = watched;
+  const [now, overall] = [gapOf(watched, watched.now), gapOf(watched, watched.overall)];
+  const name = watchedText(watched);
+  const numbers: readonly (readonly [string, string])[] = [
+    ['Gap in the window', valueText(now?.value ?? null, 'number')],
+    ['Gap over all events', valueText(overall?.value ?? null, 'number')],
+    ['Bounds at all times', rangeText(overall?.low ?? null, overall?.high ?? null, 'number')],
+    ['Limit', shortNumber(limit)],
+  ];
+  return markup`<li class="card ${state}">${stateToHtml(state)}
+<h3>${target === undefined ? markup`<bdi>${name}</bdi>` : markup`<a href="#${target}"><bdi>${name}</bdi></a>`}</h3>
+<p>${plainText(sentence)}</p>
+<dl class="numbers">${numbers.map(([term, value]) => markup`<dt>${term}</dt><dd>${value}</dd>\n`)}</dl>
+</li>
+`;
+}
+
+/** Alerts one by one. */
+export function alertsToHtml(view: MonitoringView): Html {
+  const { shown, total } = tellingOrder(view);
+  if (total === 0) return markup`<p>No alert was raised.</p>`;
+  const rest = total - shown.length;
+  return markup`<ol class="alerts">${shown.map(alertToHtml)}</ol>
+${rest > 0 && markup`<p>\u2026 and ${countedText(rest, 'older alert')}.</p>`}`;
+}
+
+function alertToHtml(history: AlertHistory): Html {
+  const { alert, isOpen } = history;
+  const kind = alert.tier === 'watch' ? 'Watch' : 'Alarm';
+  return markup`<li class="alert${isOpen && ' open'}${alert.tier === 'watch' && ' watch'}">
+<h3><bdi>${kind}: ${watchedText(alert)}</bdi></h3>
+<p class="status"><strong>${statusText(history)}</strong>, severity <strong>${alert.severity}</strong></p>
+<p>${plainText(alert.reason)}</p>
+<dl>${alertFacts(history).map(([term, value]) => markup`<dt>${term}</dt><dd><bdi>${value}</bdi></dd>\n`)}</dl>
+</li>
+`;
+}
+
+/** How many predictions have their label. */
+export function coverageToHtml(view: MonitoringView): Html {
+  const tables = coverageTables(view);
+  return tables.length === 0 ? markup`<p>No labels are awaited.</p>` : markup`${tables.map(tableToHtml)}`;
+}
+
+/** What was not counted. */
+export function faultsToHtml(view: MonitoringView): Html {
+  const table = faultTable(view);
+  return table === undefined ? markup`<p>Nothing: every event was counted.</p>` : tableToHtml(table);
+}
+
+/** Attributes in the order in which they are watched. */
+export function attributesOf({ watched }: MonitoringView): string[] {
+  return [...new Set(watched.map(({ attribute }) => attribute))];
+}
+
+/** "By region". */
+export function attributeTitle(attribute: string): string {
+  return `By ${attributeText(attribute)}`;
+}

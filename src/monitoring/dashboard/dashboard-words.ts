@@ -1,0 +1,58 @@
+import { labelText } from '../../document/report-text.ts';
+import { isDecisionRate } from '../../metrics/measures/index.ts';
+import { formatNumber, inWords } from '../../metrics/metric-markdown.ts';
+import { LEAST_SHOWN } from './without-small-cells.ts';
+
+/** How a measure is drawn and written. */
+export type Unit = 'share' | 'number';
+
+/** The unit of a measure of groups; gaps are numbers always, since their limits are. */
+export function unitOf(measure: string): Unit {
+  return isDecisionRate(measure) ? 'share' : 'number';
+}
+
+/** A number of events. */
+export function countText(count: number): string {
+  return count.toLocaleString('en-US');
+}
+
+/** "1 event", "2 events". */
+export function countedText(count: number, noun: string): string {
+  return `${countText(count)} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+/** A rate in per cent, another number in three decimals. */
+export function valueText(value: number | null, unit: Unit): string {
+  if (value === null || !Number.isFinite(value)) return 'undefined';
+  return unit === 'share' ? `${(100 * value).toFixed(1)}%` : formatNumber(value, 3);
+}
+
+/** The value of a group's rate; of too few events it is not shown. */
+export function rateText({ value, n }: { readonly value: number | null; readonly n: number }, unit: Unit): string {
+  return n < LEAST_SHOWN ? 'too few' : valueText(value, unit);
+}
+
+/** "0.131 to 0.410". */
+export function rangeText(low: number | null, high: number | null, unit: Unit): string {
+  return low === null || high === null ? '\u2013' : `${valueText(low, unit)} to ${valueText(high, unit)}`;
+}
+
+/** An ISO time for people, in UTC as it came. */
+export function timeText(timestamp: string): string {
+  return `${timestamp.slice(0, 10)} ${timestamp.slice(11, 19)}`;
+}
+
+/** The name of an attribute, or of several that are crossed. */
+export function attributeText(attribute: string): string {
+  return attribute.split('||').map(labelText).join(' \u00D7 ');
+}
+
+/** "Demographic parity difference of region". */
+export function watchedText({ metric, attribute }: { readonly metric: string; readonly attribute: string }): string {
+  return `${inWords(metric)} of ${attributeText(attribute)}`;
+}
+
+/** A number as short as it can be written without losing any of it that matters. */
+export function shortNumber(value: number): string {
+  return String(Number(value.toPrecision(3)));
+}

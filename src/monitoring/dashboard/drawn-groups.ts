@@ -1,0 +1,98 @@
+import { MOST_LINES } from '../../charts/palette.ts';
+import type { MonitoringRecord } from '../records/monitoring-record.ts';
+import type { WatchedMetric } from './monitoring-view.ts';
+
+/** Lowest and highest groups that are drawn of many, each; the largest fill up. */
+const EXTREMES = 3;
+
+/** With more lines, bands would hide each other: only those of the two extremes are drawn. */
+const MOST_BANDS = 4;
+
+/** A group whose rate is drawn. */
+export interface DrawnGroup {
+  readonly label: string;
+  /** The place of its colour and dashes. */
+  readonly look: number;
+  readonly hasBand: boolean;
+}
+
+/** The groups that one chart draws, by label, and of how many. */
+export interface DrawnGroups {
+  readonly groups: readonly DrawnGroup[];
+  readonly total: number;
+}
+
+/**
+ * The groups of a measure that a chart has room for: all up to eight, else
+ * those with the three lowest and the three highest rates over all events, and
+ * the largest of the others, out of those with a rate in the window too.
+ * @param attributeGroups every label of the attribute: where there is room for all, each has the same look in every chart
+ */
+export function drawnGroups(watched: WatchedMetric, measure: string, attributeGroups: readonly string[]): DrawnGroups {
+  const records = groupsOf(watched, measure);
+  const sorted = inWindow(
+    watched,
+    measure,
+    records.filter(({ value }) => value !== null),
+  ).sort(byValue);
+  const chosen = records.length <= MOST_LINES ? records : mostTelling(sorted);
+  const labels = chosen.map(({ group }) => group ?? '').sort(byCode);
+  const extremes = [sorted[0]?.group, sorted.at(-1)?.group];
+  const isFixed = attributeGroups.length <= MOST_LINES;
+  return {
+    groups: labels.map((label, place) => ({
+      label,
+      look: isFixed ? attributeGroups.indexOf(label) : place,
+      hasBand: labels.length <= MOST_BANDS || extremes.includes(label),
+    })),
+    total: records.length,
+  };
+}
+
+/** The labels of an attribute in all that is watched of it, in order. */
+export function attributeGroups(watched: readonly WatchedMetric[], attribute: string): string[] {
+  const labels = watched
+    .filter((one) => one.attribute === attribute)
+    .flatMap(({ overall, now }) => [...overall, ...now].flatMap(({ group }) => (group === null ? [] : [group])));
+  return [...new Set(labels)].sort(byCode);
+}
+
+/** A measure's records of groups over all events; of a metric that has none there, those of the window. */
+export function groupsOf({ overall, now }: WatchedMetric, measure: string): MonitoringRecord[] {
+  const isWanted = ({ group, metric }: MonitoringRecord): boolean => group !== null && metric === measure;
+  const records = overall.filter(isWanted);
+  return records.length === 0 ? now.filter(isWanted) : records;
+}
+
+/** The measures that a metric compares. */
+export function measuresOf({ overall, now }: WatchedMetric): string[] {
+  return [...new Set([...overall, ...now].flatMap(({ group, metric }) => (group === null ? [] : [metric])))];
+}
+
+/** Those that have a value now too, since it is what lines are drawn of; all where that is too few. */
+function inWindow({ now }: WatchedMetric, measure: string, records: readonly MonitoringRecord[]): MonitoringRecord[] {
+  const known = new Set(
+    now.flatMap(({ metric, group, value }) => (metric === measure && value !== null ? [group] : [])),
+  );
+  const present = records.filter(({ group }) => known.has(group));
+  return present.length < 2 ? [...records] : present;
+}
+
+function mostTelling(sorted: readonly MonitoringRecord[]): MonitoringRecord[] {
+  if (sorted.length <= MOST_LINES) return [...sorted];
+  const ends = [...sorted.slice(0, EXTREMES), ...sorted.slice(-EXTREMES)];
+  const largest = sorted.slice(EXTREMES, -EXTREMES).sort((a, b) => b.n - a.n || byLabel(a, b));
+  return [...ends, ...largest.slice(0, MOST_LINES - ends.length)];
+}
+
+function byValue(a: MonitoringRecord, b: MonitoringRecord): number {
+  return (a.value ?? 0) - (b.value ?? 0) || byLabel(a, b);
+}
+
+function byLabel(a: MonitoringRecord, b: MonitoringRecord): number {
+  return byCode(a.group ?? '', b.group ?? '');
+}
+
+function byCode(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

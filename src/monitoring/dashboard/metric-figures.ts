@@ -1,0 +1,225 @@
+import { type BandedLine, type BandTimeline, timelineBandChart } from '../../charts/timeline-band-chart.ts';
+import { numberColumn, type ReportTable } from '../../document/report-document.ts';
+import { labelText } from '../../document/report-text.ts';
+import { inWords } from '../../metrics/metric-markdown.ts';
+import type { DashboardFigure, LegendEntry } from './dashboard-figure.ts';
+import {
+  attributeText,
+  countText,
+  rangeText,
+  rateText,
+  shortNumber,
+  timeText,
+  unitOf,
+  valueText,
+  watchedText,
+} from './dashboard-words.ts';
+import { type DrawnGroup, drawnGroups, measuresOf } from './drawn-groups.ts';
+import { type HistoryIndex, type SeriesPlace, thinned } from './history-index.ts';
+import type { MonitoringView, WatchedMetric } from './monitoring-view.ts';
+
+/** Times in the table below a chart. */
+const TABLE_TIMES = 12;
+
+/** Alarms, and suspected changes, that are marked in one chart: the latest. */
+const MOST_MARKS = 8;
+
+/** What the figures of one metric are made from. */
+export interface FigureSource {
+  readonly view: MonitoringView;
+  readonly history: HistoryIndex;
+  readonly watched: WatchedMetric;
+  /** Every label of the attribute. */
+  readonly labels: readonly string[];
+  /** Times that a chart draws. */
+  readonly mostTimes: number;
+}
+
+/** The gap of a metric over time, then the rates that it compares. */
+export function metricFigures(source: FigureSource): DashboardFigure[] {
+  const figures = [gapFigure(source), ...measuresOf(source.watched).map((measure) => rateFigure(source, measure))];
+  return figures.filter((figure) => figure !== undefined);
+}
+
+function gapFigure({ view, history, watched, mostTimes }: FigureSource): DashboardFigure | undefined {
+  const { attribute, metric, limit } = watched;
+  const place = (window: SeriesPlace['window']): SeriesPlace => ({ attribute, metric, group: null, window });
+  const times = history.times([place('sliding'), place('cumulative')], mostTimes);
+  if (times.length === 0) return undefined;
+  const [now, overall] = [history.at(place('sliding'), times), history.at(place('cumulative'), times)];
+  const inWindow = `In the last ${countText(view.windowSize)} events`;
+  const lines: BandedLine[] = [
+    { label: 'Over all events', values: valuesOf(overall), low: endsOf(overall, 'low'), high: endsOf(overall, 'high') },
+    { label: inWindow, values: valuesOf(now) },
+  ];
+  const marks = marksOf(view, watched);
+  const timeline: BandTimeline = {
+    title: watchedText(watched),
+    unit: 'number',
+    times: times.map(Date.parse),
+    lines,
+    limit,
+    ...marks,
+  };
+  return {
+    caption: `Gap: ${inWords(metric).toLowerCase()}`,
+    legend: [
+      {
+        label: 'Over all events, with the band that holds at all times',
+        shape: { kind: 'line', look: 0, hasBand: true },
+      },
+      { label: inWindow, shape: { kind: 'line', look: 1, hasBand: false } },
+      { label: `Limit ${shortNumber(limit)}`, shape: { kind: 'limit' } },
+      ...markLegend(marks),
+    ],
+    remark: undefined,
+    draw: (palette) => timelineBandChart(timeline, { palette, isFramed: false }),
+    table: gapTable(times, now, overall, inWindow),
+  };
+}
+
+type Series = ReturnType<HistoryIndex['at']>;
+
+function gapTable(times: readonly string[], now: Series, overall: Series, inWindow: string): ReportTable {
+  const rows = thinned(Array.from(times.keys()), TABLE_TIMES);
+  return {
+    kind: 'table',
+    caption: tableCaption('The gap', rows.length, times.length),
+    columns: [
+      { name: 'Time (UTC)' },
+      numberColumn(inWindow),
+      numberColumn('Over all events'),
+      numberColumn('Bounds at all times'),
+    ],
+    rows: rows.map((row) => [
+      timeText(times[row] as string),
+      valueText(now[row]?.value ?? null, 'number'),
+      valueText(overall[row]?.value ?? null, 'number'),
+      rangeText(overall[row]?.low ?? null, overall[row]?.high ?? null, 'number'),
+    ]),
+  };
+}
+
+function rateFigure(source: FigureSource, measure: string): DashboardFigure | undefined {
+  const { view, history, watched, labels, mostTimes } = source;
+  const { attribute } = watched;
+  const unit = unitOf(measure);
+  const { groups, total } = drawnGroups(watched, measure, labels);
+  const placeOf = (group: DrawnGroup, window: SeriesPlace['window']): SeriesPlace => ({
+    attribute,
+    metric: measure,
+    group: group.label,
+    window,
+  });
+  const times = history.times(
+    groups.flatMap((group) => [placeOf(group, 'sliding'), placeOf(group, 'cumulative')]),
+    mostTimes,
+  );
+  if (times.length === 0) return undefined;
+  const drawn = groups.map((group) => ({
+    group,
+    now: history.at(placeOf(group, 'sliding'), times),
+    overall: history.at(placeOf(group, 'cumulative'), times),
+  }));
+  const lines = drawn.map(({ group, now, overall }): BandedLine => {
+    const line = { label: labelText(group.label), values: valuesOf(now), look: group.look };
+    return group.hasBand ? { ...line, low: endsOf(overall, 'low'), high: endsOf(overall, 'high') } : line;
+  });
+  const timeline: BandTimeline = {
+    title: `${inWords(measure)} by ${attributeText(attribute)}`,
+    unit,
+    times: times.map(Date.parse),
+    lines,
+  };
+  return {
+    caption: `${inWords(measure)} by ${attributeText(attribute)}`,
+    legend: groups.map(({ label, look, hasBand }) => ({
+      label: labelText(label),
+      shape: { kind: 'line', look, hasBand },
+    })),
+    remark: rateRemark(view, groups, total),
+    draw: (palette) => timelineBandChart(timeline, { palette, isFramed: false }),
+    table: rateTable(inWords(measure), times, drawn, unit),
+  };
+}
+
+interface DrawnSeries {
+  readonly group: DrawnGroup;
+  readonly now: Series;
+  readonly overall: Series;
+}
+
+function rateTable(
+  name: string,
+  times: readonly string[],
+  drawn: readonly DrawnSeries[],
+  unit: ReturnType<typeof unitOf>,
+): ReportTable {
+  const rows = thinned(Array.from(times.keys()), TABLE_TIMES);
+  return {
+    kind: 'table',
+    caption: tableCaption(`${name} of each group drawn`, rows.length, times.length),
+    columns: [
+      { name: 'Time (UTC)' },
+      ...drawn.flatMap(({ group }) => [
+        numberColumn(labelText(group.label)),
+        ...(group.hasBand ? [numberColumn(`${labelText(group.label)}: bounds over all events`)] : []),
+      ]),
+    ],
+    rows: rows.map((row) => [
+      timeText(times[row] as string),
+      ...drawn.flatMap(({ group, now, overall }) => {
+        const [inWindow, inAll] = [now[row], overall[row]];
+        const value = inWindow === undefined ? 'undefined' : rateText(inWindow, unit);
+        return group.hasBand ? [value, rangeText(inAll?.low ?? null, inAll?.high ?? null, unit)] : [value];
+      }),
+    ]),
+  };
+}
+
+function tableCaption(name: string, shown: number, total: number): string {
+  return shown === total ? `${name} over time` : `${name} at ${String(shown)} of the ${String(total)} times drawn`;
+}
+
+function rateRemark(view: MonitoringView, groups: readonly DrawnGroup[], total: number): string {
+  const lines = `Lines: the last ${countText(view.windowSize)} events. Bands: all events, at all times together.`;
+  const cut =
+    total > groups.length
+      ? ` Drawn are ${String(groups.length)} of ${countText(total)} groups: the lowest, the highest and the largest.`
+      : '';
+  const bands = groups.every(({ hasBand }) => hasBand) ? '' : ' Only the lowest and the highest group have their band.';
+  return `${lines}${cut}${bands}`;
+}
+
+interface Marks {
+  readonly alarms: readonly number[];
+  readonly changes: readonly number[];
+}
+
+/** When alarms of this metric were raised, and when their changes are suspected to have begun. */
+function marksOf({ alerts }: MonitoringView, { attribute, metric }: WatchedMetric): Marks {
+  const own = alerts
+    .map(({ alert }) => alert)
+    .filter((alert) => alert.attribute === attribute && alert.metric === metric && alert.tier === 'alarm')
+    .sort((a, b) => Date.parse(a.timestamp) - Date.parse(b.timestamp))
+    .slice(-MOST_MARKS);
+  return {
+    alarms: own.map(({ timestamp }) => Date.parse(timestamp)),
+    changes: own.flatMap(({ changedAt }) => (changedAt === null ? [] : [Date.parse(changedAt)])),
+  };
+}
+
+function markLegend({ alarms, changes }: Marks): LegendEntry[] {
+  return [
+    ...(alarms.length === 0 ? [] : [{ label: 'Alarm raised', shape: { kind: 'alarm' } } as const]),
+    ...(changes.length === 0 ? [] : [{ label: 'Change suspected to begin', shape: { kind: 'change' } } as const]),
+  ];
+}
+
+function valuesOf(series: Series): (number | null)[] {
+  return series.map((record) => record?.value ?? null);
+}
+
+function endsOf(series: Series, end: 'low' | 'high'): (number | null)[] {
+  return series.map((record) => record?.[end] ?? null);
+}

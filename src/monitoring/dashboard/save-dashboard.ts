@@ -1,0 +1,36 @@
+import path from 'node:path';
+
+import { writeFileAtomic } from '../../io/atomic-write.ts';
+import { activeAlertsJson } from './dashboard-json.ts';
+import { type DashboardOptions, dashboardToHtml } from './dashboard-to-html.ts';
+import { dashboardToMarkdown } from './dashboard-to-markdown.ts';
+import type { MonitoringView } from './monitoring-view.ts';
+
+/** Where the files of a dashboard are. */
+export interface SavedDashboard {
+  readonly dashboard: string;
+  readonly report: string;
+  readonly activeAlerts: string;
+}
+
+/**
+ * Writes dashboard.html, report.md and active_alerts.json into a folder, which
+ * is made where it is missing. Each file is whole or as it was before.
+ * @returns the paths
+ * @throws {DataValidationError} where the folder cannot be written
+ */
+export async function saveDashboard(
+  view: MonitoringView,
+  folder: string,
+  options: DashboardOptions = {},
+): Promise<SavedDashboard> {
+  const saved = Object.freeze({
+    dashboard: path.join(folder, 'dashboard.html'),
+    report: path.join(folder, 'report.md'),
+    activeAlerts: path.join(folder, 'active_alerts.json'),
+  });
+  await writeFileAtomic(saved.dashboard, await dashboardToHtml(view, options));
+  await writeFileAtomic(saved.report, dashboardToMarkdown(view, options.title));
+  await writeFileAtomic(saved.activeAlerts, `${JSON.stringify(activeAlertsJson(view), null, 2)}\n`);
+  return saved;
+}

@@ -1,0 +1,242 @@
+/** Rows of buckets that there is room for at first; the room doubles when more are needed. */
+const FIRST_ROWS = 8;
+
+/** What decides where a window is cut. */
+export interface AdaptiveWindowSettings {
+  readonly delta: number;
+  readonly maxBuckets: number;
+  readonly minWindowLength: number;
+}
+
+/** Rows of buckets, each bucket as [total, sum of squared deviations]; row r holds buckets of 2^r values, oldest first. */
+type BucketRows = [total: number, squares: number][][];
+
+/** The contents of a window as plain data. */
+export interface SavedWindow {
+  readonly width: number;
+  readonly total: number;
+  readonly squares: number;
+  readonly rows: BucketRows;
+}
+
+/**
+ * The latest values of a stream in an exponential histogram: at most
+ * `maxBuckets` buckets of each of the sizes 1, 2, 4, ..., the two oldest of a
+ * size merged when there is one more. So it takes O(log n) numbers for n values.
+ */
+export class AdaptiveWindow {
+  readonly #delta: number;
+  readonly #minWindowLength: number;
+  readonly #maxBuckets: number;
+  /** Places in a row: one more than buckets, for the one that makes two merge. */
+  readonly #places: number;
+  #rows = 1;
+  #counts = new Int32Array(FIRST_ROWS);
+  #totals: Float64Array;
+  /** Of each bucket: the sum of squared deviations from its own mean. */
+  #squares: Float64Array;
+  #width = 0;
+  #total = 0;
+  #squaresOfAll = 0;
+
+  constructor(settings: AdaptiveWindowSettings) {
+    this.#delta = settings.delta;
+    this.#minWindowLength = settings.minWindowLength;
+    this.#maxBuckets = settings.maxBuckets;
+    this.#places = settings.maxBuckets + 1;
+    this.#totals = new Float64Array(FIRST_ROWS * this.#places);
+    this.#squares = new Float64Array(FIRST_ROWS * this.#places);
+  }
+
+  get width(): number {
+    return this.#width;
+  }
+
+  get total(): number {
+    return this.#total;
+  }
+
+  /** The sum of squared deviations from the mean of the window. */
+  get squares(): number {
+    return this.#squaresOfAll;
+  }
+
+  /** Adds the newest value (Welford's update). */
+  add(value: number): void {
+    const counts = this.#counts;
+    const before = this.#width;
+    const width = before + 1;
+    if (before > 0) {
+      const deviation = value - this.#total / before;
+      this.#squaresOfAll += (before * deviation * deviation) / width;
+    }
+    this.#width = width;
+    this.#total += value;
+    const place = counts[0] as number;
+    this.#totals[place] = value;
+    this.#squares[place] = 0;
+    counts[0] = place + 1;
+    if (place === this.#maxBuckets) this.#merge();
+  }
+
+  /**
+   * Drops the oldest bucket again and again while some cut divides the window
+   * into an older and a newer part whose means differ by more than chance allows.
+   * @returns how many values lie after the likeliest place of the change; 0 where nothing was dropped
+   */
+  shrink(): number {
+    if (!this.#hasCut()) return 0;
+    const newer = this.#likeliestCut();
+    do this.#dropOldest();
+    while (this.#hasCut());
+    return newer;
+  }
+
+  /** The contents as plain data. */
+  save(): SavedWindow {
+    const rows = Array.from({ length: this.#rows }, (_, row) =>
+      Array.from({ length: this.#counts[row] as number }, (_bucket, place): [number, number] => {
+        const at = row * this.#places + place;
+        return [this.#totals[at] as number, this.#squares[at] as number];
+      }),
+    );
+    return { width: this.#width, total: this.#total, squares: this.#squaresOfAll, rows };
+  }
+
+  /** The window that was saved, with the settings it was saved under. */
+  static load({ width, total, squares, rows }: SavedWindow, settings: AdaptiveWindowSettings): AdaptiveWindow {
+    const window = new AdaptiveWindow(settings);
+    while (window.#counts.length < rows.length) window.#makeRoom();
+    rows.forEach((buckets, row) => {
+      window.#counts[row] = buckets.length;
+      window.#totals.set(
+        buckets.map(([bucketTotal]) => bucketTotal),
+        row * window.#places,
+      );
+      window.#squares.set(
+        buckets.map(([, bucketSquares]) => bucketSquares),
+        row * window.#places,
+      );
+    });
+    window.#rows = rows.length;
+    window.#width = width;
+    window.#total = total;
+    window.#squaresOfAll = squares;
+    return window;
+  }
+
+  /** Merges the two oldest buckets of each row that has one too many into one of the next row. */
+  #merge(): void {
+    const places = this.#places;
+    let row = 0;
+    for (let size = 1; this.#counts[row] === places; size *= 2, row++) {
+      if (row + 1 === this.#counts.length) this.#makeRoom();
+      const counts = this.#counts;
+      const totals = this.#totals;
+      const squares = this.#squares;
+      const first = row * places;
+      const next = first + places;
+      const target = next + (counts[row + 1] as number);
+      const older = totals[first] as number;
+      const newer = totals[first + 1] as number;
+      const apart = (older - newer) / size;
+      totals[target] = older + newer;
+      squares[target] = (squares[first] as number) + (squares[first + 1] as number) + 0.5 * size * apart * apart;
+      // A loop, since copyWithin costs more than it saves on a handful of numbers.
+      for (let at = first + 2; at < next; at++) {
+        totals[at - 2] = totals[at] as number;
+        squares[at - 2] = squares[at] as number;
+      }
+      counts[row] = places - 2;
+      counts[row + 1] = target - next + 1;
+    }
+    if (row === this.#rows) this.#rows = row + 1;
+  }
+
+  #makeRoom(): void {
+    const rows = 2 * this.#counts.length;
+    this.#counts = enlarge(this.#counts, new Int32Array(rows));
+    this.#totals = enlarge(this.#totals, new Float64Array(rows * this.#places));
+    this.#squares = enlarge(this.#squares, new Float64Array(rows * this.#places));
+  }
+
+  /**
+   * Whether |mean of the older part - mean of the newer part| is above
+   * sqrt(2 m v L) + (2/3) m L at some border between buckets, with v the
+   * variance of the window, L = ln(2 ln(width) / delta) and
+   * m = 1/(n0 - minWindowLength + 1) + 1/(n1 - minWindowLength + 1).
+   */
+  #hasCut(): boolean {
+    const minWindowLength = this.#minWindowLength;
+    const [counts, totals, places, width] = [this.#counts, this.#totals, this.#places, this.#width];
+    const logTerm = Math.log((2 * Math.log(width)) / this.#delta);
+    const spread = 2 * (this.#squaresOfAll / width) * logTerm;
+    const slope = (2 / 3) * logTerm;
+    let older = 0;
+    let newer = width;
+    let olderTotal = 0;
+    let newerTotal = this.#total;
+    let size = 2 ** (this.#rows - 1);
+    for (let row = this.#rows - 1; row >= 0; row--, size /= 2) {
+      const end = row * places + (counts[row] as number);
+      for (let at = row * places; at < end; at++) {
+        const bucket = totals[at] as number;
+        older += size;
+        newer -= size;
+        olderTotal += bucket;
+        newerTotal -= bucket;
+        // From here on the newer part only gets shorter.
+        if (newer < minWindowLength) return false;
+        if (older < minWindowLength) continue;
+        const olderFree = older - minWindowLength + 1;
+        const newerFree = newer - minWindowLength + 1;
+        const m = (olderFree + newerFree) / (olderFree * newerFree);
+        // The means differ by this over older x newer: divisions would be most of the cost.
+        const apart = Math.abs(olderTotal * newer - newerTotal * older);
+        if (apart > older * newer * (Math.sqrt(spread * m) + slope * m)) return true;
+      }
+    }
+    return false;
+  }
+
+  /** Values after the border that leaves the least squares within both parts: where n0 n1 (mean0 - mean1)^2 is largest. */
+  #likeliestCut(): number {
+    let [older, olderTotal, largest, likeliest] = [0, 0, -1, 0];
+    for (let row = this.#rows - 1; row >= 0; row--) {
+      for (let place = 0; place < (this.#counts[row] as number); place++) {
+        older += 2 ** row;
+        olderTotal += this.#totals[row * this.#places + place] as number;
+        const newer = this.#width - older;
+        const apart = olderTotal / older - (this.#total - olderTotal) / newer;
+        const between = newer > 0 ? older * newer * apart * apart : -1;
+        if (between <= largest) continue;
+        largest = between;
+        likeliest = newer;
+      }
+    }
+    return likeliest;
+  }
+
+  #dropOldest(): void {
+    const row = this.#rows - 1;
+    const first = row * this.#places;
+    const size = 2 ** row;
+    const total = this.#totals[first] as number;
+    this.#width -= size;
+    this.#total -= total;
+    const apart = total / size - this.#total / this.#width;
+    const between = (size * this.#width * apart * apart) / (size + this.#width);
+    // Rounding must not leave a negative sum of squares, under which nothing would be found any more.
+    this.#squaresOfAll = Math.max(0, this.#squaresOfAll - (this.#squares[first] as number) - between);
+    this.#totals.copyWithin(first, first + 1, first + this.#places);
+    this.#squares.copyWithin(first, first + 1, first + this.#places);
+    const left = (this.#counts[row] as number) - 1;
+    this.#counts[row] = left;
+    if (left === 0 && row > 0) this.#rows = row;
+  }
+}
+
+function enlarge<Numbers extends Int32Array | Float64Array>(from: Numbers, to: Numbers): Numbers {
+  to.set(from);
+  return to;
+}

@@ -1,0 +1,175 @@
+import { z } from 'zod';
+
+import { BettingProcess, type BettingState } from '../../stats/sequential/betting-process.ts';
+import { count } from './detector-state.ts';
+import { type DetectorKernel, KernelDetector } from './kernel-detector.ts';
+import {
+  fillParameters,
+  fraction,
+  type Given,
+  type ParameterTable,
+  shareOrNull,
+  tolerance,
+  whole,
+} from './parameter-table.ts';
+
+/** The parameters of {@link BettingDetector}. */
+export interface BettingParameters {
+  /**
+   * The mean that the stream should have, in [0, 1]; null to learn it from the first `warmUp` values.
+   * @defaultValue null
+   */
+  readonly referenceMean: number | null;
+  /**
+   * How far from the reference the mean may be without being a change, from 0, below 1.
+   * @defaultValue 0.05
+   */
+  readonly tolerance: number;
+  /**
+   * The probability of ever raising a false alarm from one start on, in (0, 1).
+   * @defaultValue 0.05
+   */
+  readonly alpha: number;
+  /**
+   * Values that the reference is learnt from where none is given; nothing is found among them.
+   * @defaultValue 1000
+   */
+  readonly warmUp: number;
+}
+
+/** Options of {@link BettingDetector}: its parameters, all of which have defaults. */
+export type BettingDetectorOptions = Given<BettingParameters>;
+
+const PARAMETERS: ParameterTable<BettingParameters> = {
+  referenceMean: shareOrNull(),
+  tolerance: tolerance(0.05),
+  alpha: fraction(0.05),
+  warmUp: whole(1000, 1),
+};
+
+/** A process keeps its bets on one side, so that its wealth is a supermartingale under the whole hypothesis. */
+const ONE_SIDED = { largestBet: 0 };
+
+/** A one-sided process with the lowest point of its wealth, and after how many values that was. */
+interface Side<Process> {
+  readonly process: Process;
+  lowest: number;
+  lowestAt: number;
+}
+
+interface Sides<Process> {
+  /** Values since the start, those learnt from included. */
+  n: number;
+  /** The reference, or the mean of the values it is being learnt from. */
+  reference: number;
+  readonly up: Side<Process>;
+  readonly down: Side<Process>;
+}
+
+type BettingMemory = Sides<BettingProcess>;
+type SavedBetting = Sides<BettingState>;
+
+const side = z.strictObject({
+  process: z.strictObject({
+    logWealth: z.number(),
+    bet: z.number().min(-0.5).max(0),
+    sumOfSquares: z.number().min(0),
+  }),
+  lowest: z.number(),
+  lowestAt: count,
+});
+const SCHEMA = z.strictObject({ n: count, reference: z.number().min(0).max(1), up: side, down: side });
+
+const KERNEL: DetectorKernel<BettingParameters, BettingMemory, SavedBetting> = {
+  name: 'betting',
+  domain: 'share',
+  start: ({ referenceMean }) => ({ n: 0, reference: referenceMean ?? 0, up: freshSide(), down: freshSide() }),
+  step,
+  changeAge: ({ n, up, down }) => n - 1 - (up.process.logWealth > down.process.logWealth ? up : down).lowestAt,
+  schema: () => SCHEMA,
+  save: ({ up, down, ...rest }) => ({ ...rest, up: saveSide(up), down: saveSide(down) }),
+  load: ({ up, down, ...rest }) => ({ ...rest, up: loadSide(up), down: loadSide(down) }),
+};
+
+function freshSide(): Side<BettingProcess> {
+  return { process: new BettingProcess(ONE_SIDED), lowest: 0, lowestAt: 0 };
+}
+
+function saveSide({ process, ...rest }: Side<BettingProcess>): Side<BettingState> {
+  return { ...rest, process: process.snapshot() };
+}
+
+function loadSide({ process, ...rest }: Side<BettingState>): Side<BettingProcess> {
+  return { ...rest, process: BettingProcess.restore(process, ONE_SIDED) };
+}
+
+function step(at: BettingMemory, value: number, parameters: BettingParameters): boolean {
+  at.n++;
+  if (parameters.referenceMean === null && at.n <= parameters.warmUp) {
+    at.reference += (value - at.reference) / at.n;
+    return false;
+  }
+  const deviation = value - at.reference;
+  // Each side has half of alpha.
+  const limit = Math.log(2 / parameters.alpha);
+  const hasRisen = bet(at.up, deviation - parameters.tolerance, at.n) > limit;
+  return bet(at.down, -deviation - parameters.tolerance, at.n) > limit || hasRisen;
+}
+
+function bet(on: Side<BettingProcess>, outcome: number, n: number): number {
+  on.process.update(outcome);
+  const { logWealth } = on.process;
+  if (logWealth <= on.lowest) {
+    on.lowest = logWealth;
+    on.lowestAt = n;
+  }
+  return logWealth;
+}
+
+/**
+ * Two bets against "the mean is within `tolerance` of the reference": one wins
+ * where values are higher, one where they are lower. The only detector here
+ * whose false alarms are bounded over the whole stream, however long.
+ *
+ * With d = x - reference, the wealth of one side is the product of
+ * 1 - lambda (d - tolerance), of the other of 1 - lambda (-d - tolerance), with
+ * bets lambda in [-1/2, 0] that each outcome improves ({@link BettingProcess}).
+ * A change is a wealth above 2 / alpha; it is suspected right after the wealth's
+ * lowest point. Values are in [0, 1], and may follow any law.
+ *
+ * With a given reference: as long as each value's mean, given those before it,
+ * is within the tolerance, the chance of a false alarm from one start on, ever,
+ * is at most `alpha` (Ville's inequality). After an alarm it starts anew, with
+ * a new `alpha`.
+ *
+ * With a learnt reference that is an estimate, and the statement holds where
+ * the estimate is within the tolerance of the mean. For independent values the
+ * chance of a false alarm is then at most alpha + 2 exp(-2 warmUp tolerance^2):
+ * 0.05 + 0.0135 with the defaults, and with a tolerance of 0 there is no bound at all.
+ *
+ * What it costs: changes smaller than the tolerance are not changes, and a late
+ * change is found slowly, since bets have become cautious by then.
+ * @see B. Chugg et al., Auditing fairness by betting (2023), arXiv 2305.17570
+ * @example
+ * ```ts
+ * import { BettingDetector } from 'evenhand/monitoring';
+ *
+ * const detector = new BettingDetector({ referenceMean: 0.25 });
+ * const selected = Array.from({ length: 2000 }, (_, index) => (index < 1000 ? index % 4 === 0 : index % 4 !== 0));
+ * const foundAt = selected.findIndex((isSelected) => detector.update(Number(isSelected)));
+ * console.log(foundAt, foundAt - (detector.changeAge ?? 0));
+ * // 1098 1002
+ * ```
+ */
+export class BettingDetector extends KernelDetector<BettingParameters, BettingMemory, SavedBetting> {
+  /** @throws {ValueError} for a parameter that is unknown or out of range */
+  constructor(options: BettingDetectorOptions = {}) {
+    super(KERNEL, fillParameters(PARAMETERS, options));
+  }
+
+  /** The mean that values are compared with; null while it is being learnt. */
+  get reference(): number | null {
+    const { referenceMean, warmUp } = this.parameters;
+    return referenceMean === null && this.memory.n < warmUp ? null : this.memory.reference;
+  }
+}

@@ -1,0 +1,141 @@
+import { z } from 'zod';
+
+import { CHANGE_DIRECTIONS, type ChangeDirection } from './change-direction.ts';
+import { count } from './detector-state.ts';
+import { type DetectorKernel, KernelDetector, loadPlain, savePlain } from './kernel-detector.ts';
+import {
+  atLeastZero,
+  choice,
+  fillParameters,
+  type Given,
+  type ParameterTable,
+  positive,
+  whole,
+} from './parameter-table.ts';
+
+/** The parameters of {@link CusumDetector}. */
+export interface CusumParameters {
+  /**
+   * Values that the reference mean and standard deviation are learnt from; at least 2.
+   * @defaultValue 30
+   */
+  readonly minInstances: number;
+  /**
+   * A deviation that is let pass at every value, in reference standard deviations.
+   * @defaultValue 0.5
+   */
+  readonly slack: number;
+  /**
+   * The sum of deviations that is a change, in reference standard deviations.
+   * @defaultValue 5
+   */
+  readonly threshold: number;
+  /** @defaultValue 'both' */
+  readonly mode: ChangeDirection;
+}
+
+/** Options of {@link CusumDetector}: its parameters, all of which have defaults. */
+export type CusumOptions = Given<CusumParameters>;
+
+const PARAMETERS: ParameterTable<CusumParameters> = {
+  minInstances: whole(30, 2),
+  slack: atLeastZero(0.5),
+  threshold: positive(5),
+  mode: choice('both', CHANGE_DIRECTIONS),
+};
+
+interface CusumMemory {
+  n: number;
+  /** Of the first `minInstances` values, and then unchanged. */
+  mean: number;
+  squares: number;
+  up: number;
+  down: number;
+  /** After how many values each sum was last 0. */
+  upSince: number;
+  downSince: number;
+}
+
+const SCHEMA = z.strictObject({
+  n: count,
+  mean: z.number(),
+  squares: z.number().min(0),
+  up: z.number().min(0),
+  down: z.number().min(0),
+  upSince: count,
+  downSince: count,
+});
+
+const KERNEL: DetectorKernel<CusumParameters, CusumMemory> = {
+  name: 'cusum',
+  domain: 'number',
+  start: () => ({ n: 0, mean: 0, squares: 0, up: 0, down: 0, upSince: 0, downSince: 0 }),
+  step,
+  schema: () => SCHEMA,
+  save: savePlain,
+  load: loadPlain,
+  changeAge: (at, parameters) =>
+    at.n - 1 - (hasRisen(at, deviationOf(at, parameters), parameters) ? at.upSince : at.downSince),
+};
+
+function step(at: CusumMemory, value: number, parameters: CusumParameters): boolean {
+  const { minInstances, slack, mode, threshold } = parameters;
+  at.n++;
+  // A reference that went on learning would follow the very change that is looked for.
+  if (at.n <= minInstances) learn(at, value);
+  if (at.n < minInstances) return false;
+  const sigma = deviationOf(at, parameters);
+  const deviation = value - at.mean;
+  at.up = Math.max(0, at.up + deviation - slack * sigma);
+  at.down = Math.max(0, at.down - deviation - slack * sigma);
+  if (at.up === 0) at.upSince = at.n;
+  if (at.down === 0) at.downSince = at.n;
+  return hasRisen(at, sigma, parameters) || (mode !== 'up' && at.down > threshold * sigma);
+}
+
+/** Welford's update of the mean and the sum of squared deviations. */
+function learn(at: CusumMemory, value: number): void {
+  const before = value - at.mean;
+  at.mean += before / at.n;
+  at.squares += before * (value - at.mean);
+}
+
+/** The sample standard deviation of the values learnt from. */
+function deviationOf({ squares }: CusumMemory, { minInstances }: CusumParameters): number {
+  return Math.sqrt(squares / (minInstances - 1));
+}
+
+function hasRisen({ up }: CusumMemory, sigma: number, { mode, threshold }: CusumParameters): boolean {
+  return mode !== 'down' && up > threshold * sigma;
+}
+
+/**
+ * Tabular CUSUM: two sums of deviations from a reference mean, which start again
+ * from 0 whenever they would become negative.
+ *
+ * With mean m and sample standard deviation s of the first `minInstances`
+ * values: up = max(0, up + (x - m) - slack s), down = max(0, down - (x - m) - slack s);
+ * a change is a sum above threshold s. It is suspected where that sum left 0.
+ *
+ * With slack 0.5 and threshold 5 a stable stream of normal values has a false
+ * alarm every few hundred values, and one of rare decisions more often: raise
+ * the threshold for long streams. Where all values learnt from are equal, the
+ * first other value is a change.
+ * @see E. S. Page, Continuous inspection schemes, Biometrika 41 (1954)
+ * @example
+ * ```ts
+ * import { CusumDetector } from 'evenhand/monitoring';
+ *
+ * const detector = new CusumDetector();
+ * const selected = Array.from({ length: 2000 }, (_, index) => (index < 1000 ? index % 4 === 0 : index % 4 !== 0));
+ * const foundAt = selected.findIndex((isSelected) => detector.update(Number(isSelected)));
+ * console.log(foundAt, foundAt - (detector.changeAge ?? 0));
+ * // 1007 1001
+ * ```
+ */
+export class CusumDetector extends KernelDetector<CusumParameters, CusumMemory> {
+  /** @throws {ValueError} for a parameter that is unknown or out of range */
+  constructor(options: CusumOptions = {}) {
+    super(KERNEL, fillParameters(PARAMETERS, options));
+  }
+}

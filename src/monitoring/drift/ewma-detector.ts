@@ -1,0 +1,104 @@
+import { z } from 'zod';
+
+import { CHANGE_DIRECTIONS, type ChangeDirection } from './change-direction.ts';
+import { count } from './detector-state.ts';
+import { type DetectorKernel, KernelDetector, loadPlain, savePlain } from './kernel-detector.ts';
+import { choice, fillParameters, type Given, type ParameterTable, positive, weight, whole } from './parameter-table.ts';
+
+/** The parameters of {@link EwmaDetector}. */
+export interface EwmaParameters {
+  /**
+   * The weight of the newest value, above 0 and at most 1.
+   * @defaultValue 0.1
+   */
+  readonly alpha: number;
+  /**
+   * How many of its standard errors the moving average may be away from the mean.
+   * @defaultValue 4
+   */
+  readonly threshold: number;
+  /**
+   * No change is found before this many values.
+   * @defaultValue 30
+   */
+  readonly minInstances: number;
+  /** @defaultValue 'both' */
+  readonly mode: ChangeDirection;
+}
+
+/** Options of {@link EwmaDetector}: its parameters, all of which have defaults. */
+export type EwmaOptions = Given<EwmaParameters>;
+
+const PARAMETERS: ParameterTable<EwmaParameters> = {
+  alpha: weight(0.1),
+  threshold: positive(4),
+  minInstances: whole(30, 1),
+  mode: choice('both', CHANGE_DIRECTIONS),
+};
+
+interface EwmaMemory {
+  n: number;
+  mean: number;
+  /** The exponentially weighted mean and variance. */
+  recent: number;
+  variance: number;
+}
+
+const SCHEMA = z.strictObject({ n: count, mean: z.number(), recent: z.number(), variance: z.number().min(0) });
+
+const KERNEL: DetectorKernel<EwmaParameters, EwmaMemory> = {
+  name: 'ewma',
+  domain: 'number',
+  start: () => ({ n: 0, mean: 0, recent: 0, variance: 0 }),
+  step,
+  schema: () => SCHEMA,
+  save: savePlain,
+  load: loadPlain,
+  changeAge: () => null,
+};
+
+function step(at: EwmaMemory, value: number, { alpha, threshold, minInstances, mode }: EwmaParameters): boolean {
+  at.n++;
+  at.mean += (value - at.mean) / at.n;
+  if (at.n === 1) at.recent = value;
+  // By differences, so that equal values leave a variance of exactly 0 and no deviation.
+  const apart = value - at.recent;
+  at.recent += alpha * apart;
+  at.variance = (1 - alpha) * (at.variance + alpha * apart * apart);
+  if (at.n < minInstances) return false;
+  const shrinkage = (alpha / (2 - alpha)) * (1 - (1 - alpha) ** (2 * at.n));
+  const bound = threshold * Math.sqrt(at.variance * shrinkage);
+  const deviation = at.recent - at.mean;
+  return (mode !== 'down' && deviation > bound) || (mode !== 'up' && -deviation > bound);
+}
+
+/**
+ * A chart of an exponentially weighted moving average: finds a change where
+ * the average of the latest values is far from the mean of all.
+ *
+ * z = alpha x + (1 - alpha) z, v the exponentially weighted variance with the
+ * same alpha; a change is |z - mean| above
+ * threshold sqrt(v alpha / (2 - alpha) (1 - (1 - alpha)^(2n))).
+ *
+ * Reacts within about 1/alpha values, and remembers no more than that many:
+ * between rare decisions v falls to nearly 0, and the chart alarms for nothing.
+ * Use it on scores, not on decisions of a rate near 0 or 1. It does not locate
+ * the change.
+ * @see S. W. Roberts, Control chart tests based on geometric moving averages, Technometrics 1 (1959)
+ * @example
+ * ```ts
+ * import { EwmaDetector } from 'evenhand/monitoring';
+ *
+ * const detector = new EwmaDetector();
+ * const scores = Array.from({ length: 2000 }, (_, index) => (index < 1000 ? 0.4 : 0.5) + 0.1 * Math.sin(index));
+ * const foundAt = scores.findIndex((score) => detector.update(score));
+ * console.log(foundAt, detector.changeAge);
+ * // 1013 null
+ * ```
+ */
+export class EwmaDetector extends KernelDetector<EwmaParameters, EwmaMemory> {
+  /** @throws {ValueError} for a parameter that is unknown or out of range */
+  constructor(options: EwmaOptions = {}) {
+    super(KERNEL, fillParameters(PARAMETERS, options));
+  }
+}

@@ -1,0 +1,157 @@
+import { z } from 'zod';
+
+import { count } from './detector-state.ts';
+import { HDDM_PARAMETERS, type HddmParameters, requireWarningFirst } from './hddm-parameters.ts';
+import { type DetectorKernel, KernelDetector, loadPlain, savePlain } from './kernel-detector.ts';
+import { fillParameters, type Given, type ParameterTable, weight } from './parameter-table.ts';
+import { noteWarning, WARNING_FIELDS, warningAge, type WarningZone } from './warning-zone.ts';
+
+/** The parameters of {@link HddmWDetector}. */
+export interface HddmWParameters extends HddmParameters {
+  /**
+   * The weight of the newest value, above 0 and at most 1.
+   * @defaultValue 0.05
+   */
+  readonly lambda: number;
+}
+
+/** Options of {@link HddmWDetector}: its parameters, all of which have defaults. */
+export type HddmWOptions = Given<HddmWParameters>;
+
+const PARAMETERS: ParameterTable<HddmWParameters> = { ...HDDM_PARAMETERS, lambda: weight(0.05) };
+
+/** An exponentially weighted mean of n values, and the sum of its squared weights. */
+interface WeightedMean {
+  n: number;
+  mean: number;
+  squaredWeights: number;
+}
+
+interface HddmWMemory extends WarningZone {
+  readonly all: WeightedMean;
+  /** The mean where its upper bound was lowest, and of the values since then. */
+  readonly lowest: WeightedMean;
+  readonly sinceLowest: WeightedMean;
+  /** The mean where its lower bound was highest, and of the values since then. */
+  readonly highest: WeightedMean;
+  readonly sinceHighest: WeightedMean;
+}
+
+const share = z.number().min(0).max(1);
+const weightedMean = z.strictObject({ n: count, mean: share, squaredWeights: share });
+
+const SCHEMA = z.strictObject({
+  all: weightedMean,
+  lowest: weightedMean,
+  sinceLowest: weightedMean,
+  highest: weightedMean,
+  sinceHighest: weightedMean,
+  ...WARNING_FIELDS,
+});
+
+const KERNEL: DetectorKernel<HddmWParameters, HddmWMemory> = {
+  name: 'hddm_w',
+  domain: 'share',
+  start: () => ({
+    all: none(),
+    lowest: none(),
+    sinceLowest: none(),
+    highest: none(),
+    sinceHighest: none(),
+    isWarning: false,
+    warnedAt: null,
+  }),
+  step,
+  schema: () => SCHEMA,
+  save: savePlain,
+  load: loadPlain,
+  changeAge: (at) => warningAge(at, at.all.n),
+};
+
+function none(): WeightedMean {
+  return { n: 0, mean: 0, squaredWeights: 1 };
+}
+
+function step(at: HddmWMemory, value: number, parameters: HddmWParameters): boolean {
+  const { all, lowest, sinceLowest, highest, sinceHighest } = at;
+  const { driftConfidence, warningConfidence, lambda } = parameters;
+  add(all, value, lambda);
+  const bound = mcDiarmidBound(all.squaredWeights, driftConfidence);
+  const lowestBound = lowest.mean + mcDiarmidBound(lowest.squaredWeights, driftConfidence);
+  if (lowest.n === 0 || all.mean + bound < lowestBound) startFrom(all, lowest, sinceLowest);
+  else add(sinceLowest, value, lambda);
+  const highestBound = highest.mean - mcDiarmidBound(highest.squaredWeights, driftConfidence);
+  if (highest.n === 0 || all.mean - bound > highestBound) startFrom(all, highest, sinceHighest);
+  else add(sinceHighest, value, lambda);
+  const isChange = hasChanged(at, driftConfidence, parameters);
+  const isWarning = isChange || hasChanged(at, warningConfidence, parameters);
+  return noteWarning(at, all.n, isWarning, isChange);
+}
+
+function add(to: WeightedMean, value: number, lambda: number): void {
+  to.mean = to.n === 0 ? value : lambda * value + (1 - lambda) * to.mean;
+  to.squaredWeights = lambda * lambda + (1 - lambda) * (1 - lambda) * to.squaredWeights;
+  to.n++;
+}
+
+/** Takes the mean of all as the new extreme, after which there are no values yet. */
+function startFrom(all: WeightedMean, extreme: WeightedMean, since: WeightedMean): void {
+  Object.assign(extreme, all);
+  Object.assign(since, none());
+}
+
+/** What a weighted mean of values in [0, 1] exceeds its expectation by with a probability of at most `confidence`. */
+function mcDiarmidBound(squaredWeights: number, confidence: number): number {
+  return Math.sqrt((squaredWeights * Math.log(1 / confidence)) / 2);
+}
+
+function hasChanged(at: HddmWMemory, confidence: number, { twoSidedTest }: HddmWParameters): boolean {
+  return (
+    isAbove(at.sinceLowest, at.lowest, confidence) || (twoSidedTest && isAbove(at.highest, at.sinceHighest, confidence))
+  );
+}
+
+/** Whether one mean is above the other by more than chance allows; false while one of them has no values. */
+function isAbove(upper: WeightedMean, lower: WeightedMean, confidence: number): boolean {
+  if (upper.n === 0 || lower.n === 0) return false;
+  return upper.mean - lower.mean > mcDiarmidBound(upper.squaredWeights + lower.squaredWeights, confidence);
+}
+
+/**
+ * HDDM with weighted averages: compares an exponentially weighted mean of the
+ * values since the lowest point with the one at that point.
+ *
+ * Each mean is lambda x + (1 - lambda) mean, with the sum of squared weights
+ * w = lambda^2 + (1 - lambda)^2 w. A change is a difference above
+ * sqrt((w1 + w2) ln(1 / driftConfidence) / 2) (McDiarmid), a warning the same
+ * with `warningConfidence`. The change is suspected where the warnings before it began.
+ * With `twoSidedTest` decreases are found likewise.
+ *
+ * Values are in [0, 1]: errors, decisions or shares. Quicker than averages for
+ * gradual and late changes, since the past fades; the confidence holds for one
+ * value alone, not for the whole stream.
+ * @see I. Frías-Blanco et al., Online and non-parametric drift detection methods based on Hoeffding's bounds, IEEE TKDE 27 (2015)
+ * @example
+ * ```ts
+ * import { HddmWDetector } from 'evenhand/monitoring';
+ *
+ * const detector = new HddmWDetector();
+ * const errors = Array.from({ length: 2000 }, (_, index) => (index < 1000 ? index % 4 === 0 : index % 4 !== 0));
+ * const foundAt = errors.findIndex((isError) => detector.update(Number(isError)));
+ * console.log(foundAt, foundAt - (detector.changeAge ?? 0));
+ * // 1030 1025
+ * ```
+ */
+export class HddmWDetector extends KernelDetector<HddmWParameters, HddmWMemory> {
+  /** @throws {ValueError} for a parameter that is unknown or out of range */
+  constructor(options: HddmWOptions = {}) {
+    const parameters = fillParameters(PARAMETERS, options);
+    requireWarningFirst(parameters);
+    super(KERNEL, parameters);
+  }
+
+  /** Whether the latest value left the mean in the zone of warnings, short of a change. */
+  get isWarning(): boolean {
+    return this.memory.isWarning;
+  }
+}

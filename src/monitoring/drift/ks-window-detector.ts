@@ -1,0 +1,157 @@
+import { z } from 'zod';
+
+import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import { count } from './detector-state.ts';
+import { type DetectorKernel, KernelDetector } from './kernel-detector.ts';
+import { ksCriticalCount } from './ks-critical-count.ts';
+import { fillParameters, fraction, type Given, type ParameterTable, whole } from './parameter-table.ts';
+
+/** The parameters of {@link KsWindowDetector}. */
+export interface KsWindowParameters {
+  /**
+   * Values in each of the two windows; at least 5.
+   * @defaultValue 200
+   */
+  readonly windowSize: number;
+  /**
+   * The p-value at which one comparison is a change, in (0, 1).
+   * @defaultValue 0.0001
+   */
+  readonly alpha: number;
+  /**
+   * Values from one comparison to the next.
+   * @defaultValue 20
+   */
+  readonly clock: number;
+}
+
+/** Options of {@link KsWindowDetector}: its parameters, all of which have defaults. */
+export type KsWindowOptions = Given<KsWindowParameters>;
+
+const PARAMETERS: ParameterTable<KsWindowParameters> = {
+  windowSize: whole(200, 5),
+  alpha: fraction(0.0001),
+  clock: whole(20, 1),
+};
+
+interface KsWindowMemory {
+  /** The latest values of both windows; once it is full the next one takes the oldest's place. */
+  readonly ring: Float64Array;
+  /** Room for both windows in ascending order. */
+  readonly reference: Float64Array;
+  readonly recent: Float64Array;
+  /** A difference of the two distribution functions of so many values is a change. */
+  readonly critical: number;
+  n: number;
+}
+
+interface SavedKsWindow {
+  readonly n: number;
+  /** Oldest first. */
+  readonly values: readonly number[];
+}
+
+const KERNEL: DetectorKernel<KsWindowParameters, KsWindowMemory, SavedKsWindow> = {
+  name: 'ks_windows',
+  domain: 'number',
+  start,
+  step,
+  changeAge: (_, { windowSize }) => windowSize - 1,
+  schema: ({ windowSize }) =>
+    z
+      .strictObject({ n: count, values: z.array(z.number()) })
+      .refine(({ n, values }) => values.length === Math.min(n, 2 * windowSize), {
+        error: 'the values are not as many as the windows hold',
+      }),
+  save: ({ n, ring }) => ({
+    n,
+    values: Array.from(
+      { length: Math.min(n, ring.length) },
+      (_, age) => ring[(Math.max(0, n - ring.length) + age) % ring.length] as number,
+    ),
+  }),
+  load: ({ n, values }, parameters) => {
+    const memory = start(parameters);
+    const first = n - values.length;
+    values.forEach((value, age) => (memory.ring[(first + age) % memory.ring.length] = value));
+    memory.n = n;
+    return memory;
+  },
+};
+
+function start({ windowSize, alpha }: KsWindowParameters): KsWindowMemory {
+  const critical = ksCriticalCount(windowSize, alpha);
+  if (critical === null) throw invalidParameter('windowSize', `be larger where alpha is ${String(alpha)}`, windowSize);
+  return {
+    ring: new Float64Array(2 * windowSize),
+    reference: new Float64Array(windowSize),
+    recent: new Float64Array(windowSize),
+    critical,
+    n: 0,
+  };
+}
+
+function step(at: KsWindowMemory, value: number, { windowSize, clock }: KsWindowParameters): boolean {
+  const { ring, reference, recent } = at;
+  ring[at.n % ring.length] = value;
+  at.n++;
+  if (at.n < ring.length || (at.n - ring.length) % clock !== 0) return false;
+  const oldest = at.n % ring.length;
+  copyFrom(ring, oldest, reference);
+  copyFrom(ring, (oldest + windowSize) % ring.length, recent);
+  return largestCount(reference.sort(), recent.sort()) >= at.critical;
+}
+
+/** Fills an array with the values of a ring from a place on. */
+function copyFrom(ring: Float64Array, from: number, to: Float64Array): void {
+  const head = ring.subarray(from, from + to.length);
+  to.set(head);
+  to.set(ring.subarray(0, to.length - head.length), head.length);
+}
+
+/** n max |F - G| of two samples of n values in ascending order: a whole number. */
+function largestCount(first: Float64Array, second: Float64Array): number {
+  const n = first.length;
+  let [i, j, largest] = [0, 0, 0];
+  while (i < n && j < n) {
+    // Equal values of both samples are one step of both functions.
+    const value = Math.min(first[i] as number, second[j] as number);
+    while (i < n && first[i] === value) i++;
+    while (j < n && second[j] === value) j++;
+    largest = Math.max(largest, Math.abs(i - j));
+  }
+  return largest;
+}
+
+/**
+ * Two adjacent windows under a Kolmogorov-Smirnov test: the latest `windowSize`
+ * values against as many before them. It sees any change of the distribution,
+ * and not of the mean alone.
+ *
+ * Every `clock` values, once both windows are full, a change is a largest
+ * distance of the two empirical distribution functions whose exact two-sided
+ * p-value is at most `alpha`. The change is suspected where the windows meet,
+ * `windowSize` - 1 values back; a large one is found before it gets there, and
+ * then lies later. A slow change passes through both windows unseen.
+ *
+ * `alpha` holds for one comparison of continuous values; ties, as of decisions
+ * (0 and 1), make false alarms rarer. Over many comparisons there are more: see the page on
+ * detectors. It keeps 2 `windowSize` values; a comparison sorts them.
+ * @see N. Smirnov, Table for estimating the goodness of fit of empirical distributions (1948)
+ * @example
+ * ```ts
+ * import { KsWindowDetector } from 'evenhand/monitoring';
+ *
+ * const detector = new KsWindowDetector();
+ * const spread = (index: number): number => (index < 1000 ? 0.2 : 0.4);
+ * const scores = Array.from({ length: 2000 }, (_, index) => 0.5 + spread(index) * Math.sin(index));
+ * console.log(scores.findIndex((score) => detector.update(score)));
+ * // 1139
+ * ```
+ */
+export class KsWindowDetector extends KernelDetector<KsWindowParameters, KsWindowMemory, SavedKsWindow> {
+  /** @throws {ValueError} for a parameter that is unknown or out of range, or windows too small for `alpha` */
+  constructor(options: KsWindowOptions = {}) {
+    super(KERNEL, fillParameters(PARAMETERS, options));
+  }
+}

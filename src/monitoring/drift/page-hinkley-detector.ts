@@ -1,0 +1,145 @@
+import { z } from 'zod';
+
+import { CHANGE_DIRECTIONS, type ChangeDirection } from './change-direction.ts';
+import { count } from './detector-state.ts';
+import { type DetectorKernel, KernelDetector, loadPlain, savePlain } from './kernel-detector.ts';
+import {
+  atLeastZero,
+  choice,
+  fillParameters,
+  type Given,
+  type ParameterTable,
+  positive,
+  weight,
+  whole,
+} from './parameter-table.ts';
+
+/** The parameters of {@link PageHinkleyDetector}. */
+export interface PageHinkleyParameters {
+  /**
+   * No change is found before this many values.
+   * @defaultValue 30
+   */
+  readonly minInstances: number;
+  /**
+   * A deviation that is let pass at every value, in the unit of the values.
+   * @defaultValue 0.005
+   */
+  readonly delta: number;
+  /**
+   * The sum of deviations that is a change, in the unit of the values.
+   * @defaultValue 50
+   */
+  readonly threshold: number;
+  /**
+   * What is kept of the sum from one value to the next, above 0 and at most 1.
+   * @defaultValue 0.9999
+   */
+  readonly alpha: number;
+  /** @defaultValue 'both' */
+  readonly mode: ChangeDirection;
+}
+
+/** Options of {@link PageHinkleyDetector}: its parameters, all of which have defaults. */
+export type PageHinkleyOptions = Given<PageHinkleyParameters>;
+
+const PARAMETERS: ParameterTable<PageHinkleyParameters> = {
+  minInstances: whole(30, 1),
+  delta: atLeastZero(0.005),
+  threshold: positive(50),
+  alpha: weight(0.9999),
+  mode: choice('both', CHANGE_DIRECTIONS),
+};
+
+interface PageHinkleyMemory {
+  n: number;
+  mean: number;
+  rise: number;
+  fall: number;
+  lowestRise: number;
+  highestFall: number;
+  /** After how many values the rise was lowest and the fall highest. */
+  lowestAt: number;
+  highestAt: number;
+}
+
+const SCHEMA = z.strictObject({
+  n: count,
+  mean: z.number(),
+  rise: z.number(),
+  fall: z.number(),
+  lowestRise: z.number(),
+  highestFall: z.number(),
+  lowestAt: count,
+  highestAt: count,
+});
+
+const KERNEL: DetectorKernel<PageHinkleyParameters, PageHinkleyMemory> = {
+  name: 'page_hinkley',
+  domain: 'number',
+  // The first deviation is 0, so that neither extreme of 0 outlives the first value.
+  start: () => ({ n: 0, mean: 0, rise: 0, fall: 0, lowestRise: 0, highestFall: 0, lowestAt: 0, highestAt: 0 }),
+  step,
+  schema: () => SCHEMA,
+  save: savePlain,
+  load: loadPlain,
+  changeAge: (at, parameters) => at.n - 1 - (hasRisen(at, parameters) ? at.lowestAt : at.highestAt),
+};
+
+function step(at: PageHinkleyMemory, value: number, parameters: PageHinkleyParameters): boolean {
+  const { alpha, delta, minInstances } = parameters;
+  at.n++;
+  at.mean += (value - at.mean) / at.n;
+  const deviation = value - at.mean;
+  at.rise = alpha * at.rise + deviation - delta;
+  at.fall = alpha * at.fall + deviation + delta;
+  if (at.rise < at.lowestRise) {
+    at.lowestRise = at.rise;
+    at.lowestAt = at.n;
+  }
+  if (at.fall > at.highestFall) {
+    at.highestFall = at.fall;
+    at.highestAt = at.n;
+  }
+  return at.n >= minInstances && (hasRisen(at, parameters) || hasFallen(at, parameters));
+}
+
+function hasRisen({ rise, lowestRise }: PageHinkleyMemory, { mode, threshold }: PageHinkleyParameters): boolean {
+  return mode !== 'down' && rise - lowestRise > threshold;
+}
+
+function hasFallen({ fall, highestFall }: PageHinkleyMemory, { mode, threshold }: PageHinkleyParameters): boolean {
+  return mode !== 'up' && highestFall - fall > threshold;
+}
+
+/**
+ * Page and Hinkley's test: sums the deviations of values from the mean so far,
+ * and finds a change where the sum has moved far from its extreme.
+ *
+ * With d_i = x_i - mean_i: rise = alpha rise + d_i - delta and
+ * fall = alpha fall + d_i + delta; a change is a rise more than `threshold`
+ * above its lowest point, or a fall more than `threshold` below its highest.
+ * The change is suspected right after that extreme.
+ *
+ * The threshold is in the unit of the values: 50 suits decisions (0 and 1) in
+ * long streams, and is slow for small groups. A mean over the whole past moves
+ * after a change, so that a change smaller than `threshold` values' worth is
+ * never found.
+ * @see E. S. Page, Continuous inspection schemes, Biometrika 41 (1954)
+ * @example
+ * ```ts
+ * import { PageHinkleyDetector } from 'evenhand/monitoring';
+ *
+ * const detector = new PageHinkleyDetector({ threshold: 10 });
+ * const selected = Array.from({ length: 2000 }, (_, index) => (index < 1000 ? index % 4 === 0 : index % 4 !== 0));
+ * const foundAt = selected.findIndex((isSelected) => detector.update(Number(isSelected)));
+ * console.log(foundAt, foundAt - (detector.changeAge ?? 0));
+ * // 1019 1001
+ * ```
+ */
+export class PageHinkleyDetector extends KernelDetector<PageHinkleyParameters, PageHinkleyMemory> {
+  /** @throws {ValueError} for a parameter that is unknown or out of range */
+  constructor(options: PageHinkleyOptions = {}) {
+    super(KERNEL, fillParameters(PARAMETERS, options));
+  }
+}

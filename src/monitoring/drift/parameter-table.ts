@@ -1,0 +1,126 @@
+import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import { oneOf } from '../../internal/one-of.ts';
+import { requireLevel, requireRate, requireWhole } from '../../stats/parameters.ts';
+
+/** One parameter: what it is where nothing is given, and what may be given. */
+export interface ParameterRule<Value> {
+  readonly defaultValue: Value;
+  /** Throws where a value is not allowed; the value came from a file or a caller without types. */
+  readonly check: (parameter: string, given: unknown) => void;
+}
+
+/** The parameters of a detector as data, each with its rule. */
+export type ParameterTable<Parameters> = { readonly [Name in keyof Parameters]: ParameterRule<Parameters[Name]> };
+
+/** Parameters as they may be given: all may be left out. */
+export type Given<Parameters> = { readonly [Name in keyof Parameters]?: Parameters[Name] | undefined };
+
+/**
+ * Fills defaults, and checks each parameter by its rule.
+ * @throws {ValueError} for the first parameter that is unknown or not allowed
+ */
+export function fillParameters<Parameters extends object>(
+  table: ParameterTable<Parameters>,
+  given: Given<Parameters>,
+): Readonly<Parameters> {
+  if (typeof given !== 'object' || (given as unknown) === null || Array.isArray(given)) {
+    throw invalidParameter('params', 'be an object of parameters', Array.isArray(given) ? 'a list' : given);
+  }
+  const names = Object.keys(table) as (keyof Parameters & string)[];
+  for (const name of Object.keys(given)) oneOf('params', name, names);
+  const filled = names.map((name) => {
+    const value = given[name] ?? table[name].defaultValue;
+    table[name].check(name, value);
+    return [name, value] as const;
+  });
+  return Object.freeze(Object.fromEntries(filled)) as Readonly<Parameters>;
+}
+
+/** A number strictly between 0 and 1. */
+export function fraction(defaultValue: number): ParameterRule<number> {
+  return numeric(defaultValue, 'be a number between 0 and 1, both excluded', requireLevel);
+}
+
+/** A number from 0 to 1, 1 excluded. */
+export function tolerance(defaultValue: number): ParameterRule<number> {
+  const required = 'be a number of at least 0 and below 1';
+  return numeric(defaultValue, required, (parameter, given) => {
+    if (!(given >= 0 && given < 1)) throw invalidParameter(parameter, required, given);
+  });
+}
+
+/** A whole number of at least a bound. */
+export function whole(defaultValue: number, least: number): ParameterRule<number> {
+  const required = `be a whole number of at least ${String(least)}`;
+  return numeric(defaultValue, required, (parameter, given) => requireWhole(parameter, given, least));
+}
+
+/** A finite number above 0. */
+export function positive(defaultValue: number): ParameterRule<number> {
+  const required = 'be a finite number above 0';
+  return numeric(defaultValue, required, (parameter, given) => {
+    if (!(given > 0 && given < Infinity)) throw invalidParameter(parameter, required, given);
+  });
+}
+
+/** A finite number of at least 0. */
+export function atLeastZero(defaultValue: number): ParameterRule<number> {
+  const required = 'be a finite number of at least 0';
+  return numeric(defaultValue, required, (parameter, given) => {
+    if (!(given >= 0 && given < Infinity)) throw invalidParameter(parameter, required, given);
+  });
+}
+
+/** A number above 0, at most 1. */
+export function weight(defaultValue: number): ParameterRule<number> {
+  const required = 'be a number above 0 and at most 1';
+  return numeric(defaultValue, required, (parameter, given) => {
+    if (!(given > 0 && given <= 1)) throw invalidParameter(parameter, required, given);
+  });
+}
+
+/** A number from 0 to 1, or null where it is not known. */
+export function shareOrNull(): ParameterRule<number | null> {
+  const { check } = numeric(0, 'be a number from 0 to 1', requireRate);
+  return {
+    defaultValue: null,
+    check: (parameter, given) => {
+      if (given !== null) check(parameter, given);
+    },
+  };
+}
+
+/** Yes or no. */
+export function flag(defaultValue: boolean): ParameterRule<boolean> {
+  return {
+    defaultValue,
+    check: (parameter, given) => {
+      if (typeof given !== 'boolean') throw invalidParameter(parameter, 'be true or false', shown(given));
+    },
+  };
+}
+
+/** One of some names. */
+export function choice<Name extends string>(defaultValue: Name, names: readonly Name[]): ParameterRule<Name> {
+  return { defaultValue, check: (parameter, given) => oneOf(parameter, given as string, names) };
+}
+
+function numeric(
+  defaultValue: number,
+  required: string,
+  check: (parameter: string, given: number) => unknown,
+): ParameterRule<number> {
+  return {
+    defaultValue,
+    check: (parameter, given) => {
+      // Text such as '1' would pass comparisons.
+      if (typeof given !== 'number') throw invalidParameter(parameter, required, shown(given));
+      check(parameter, given);
+    },
+  };
+}
+
+function shown(given: unknown): string {
+  if (typeof given === 'string') return `'${given}'`;
+  return typeof given === 'object' && given !== null ? 'an object' : String(given);
+}

@@ -1,0 +1,92 @@
+import { FairnessToolkitError } from '../exceptions/index.ts';
+import { requireWhole } from '../stats/parameters.ts';
+import type { EngineUpdate, FairnessDriftAndAlertEngine } from './alarms/fairness-drift-and-alert-engine.ts';
+import type { RealTimeFairnessTracker } from './tracker/real-time-fairness-tracker.ts';
+
+/** How lines of events are followed. */
+export interface FollowOptions {
+  readonly tracker: RealTimeFairnessTracker;
+  readonly engine: FairnessDriftAndAlertEngine;
+  /**
+   * Events between two looks; there is one at the end too.
+   * @defaultValue 100
+   */
+  readonly lookEvery?: number | undefined;
+  /** Called with each look that brought an alert or a watch. */
+  readonly onUpdate?: ((update: EngineUpdate) => void) | undefined;
+  /** Called after each look, with the lines read so far. */
+  readonly onLook?: ((lines: number) => Promise<void> | void) | undefined;
+  /** Called with each line that could not be counted, and why; it is passed over. */
+  readonly onFault?: ((line: number, reason: string) => void) | undefined;
+}
+
+/** What came of following. */
+export interface FollowResult {
+  readonly lines: number;
+  readonly events: number;
+  readonly labels: number;
+  /** Lines that could not be counted. */
+  readonly refused: number;
+  readonly last: EngineUpdate;
+}
+
+/**
+ * Counts events that come as lines of JSON, one object each, until they end. An
+ * object with an id and a true label but no prediction labels an earlier event.
+ * A line that is no such object, or holds a value that its field cannot hold, is
+ * told and passed over: one bad line must not end the watch over all others.
+ */
+export async function followLines(lines: AsyncIterable<string>, options: FollowOptions): Promise<FollowResult> {
+  const { tracker, engine, onUpdate, onLook, onFault } = options;
+  const lookEvery = requireWhole('lookEvery', options.lookEvery ?? 100, 1);
+  const counts = { lines: 0, events: 0, labels: 0, refused: 0 };
+  engine.watch(tracker);
+  const look = async (): Promise<EngineUpdate> => {
+    const update = engine.update(tracker);
+    if (update.alerts.length + update.watches.length > 0) onUpdate?.(update);
+    await onLook?.(counts.lines);
+    return update;
+  };
+  for await (const line of lines) {
+    counts.lines++;
+    if (line.trim() === '') continue;
+    const reason = countLine(tracker, line, counts);
+    if (reason !== undefined) {
+      counts.refused++;
+      onFault?.(counts.lines, reason);
+    } else if ((counts.events + counts.labels) % lookEvery === 0) await look();
+  }
+  const last = await look();
+  return Object.freeze({ ...counts, last });
+}
+
+/** Counts a line; why not, where it cannot be. */
+function countLine(
+  tracker: RealTimeFairnessTracker,
+  line: string,
+  counts: { events: number; labels: number },
+): string | undefined {
+  const { yPred, yTrue, id } = tracker.stream.options.columns;
+  try {
+    const parsed: unknown = JSON.parse(line);
+    if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) return 'it is no JSON object';
+    const event = parsed as Record<string, unknown>;
+    const isLabel =
+      id !== undefined && yTrue !== undefined && !Object.hasOwn(event, yPred) && Object.hasOwn(event, yTrue);
+    if (!isLabel) {
+      tracker.record(event);
+      counts.events++;
+      return undefined;
+    }
+    const key = event[id];
+    if (typeof key !== 'string' && typeof key !== 'number') return `its '${id}' is no text or number`;
+    // One that is not taken is counted by the tracker, with its reason.
+    tracker.label(key, event[yTrue]);
+    counts.labels++;
+    return undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError) return 'it is no JSON';
+    if (error instanceof FairnessToolkitError) return error.message;
+    throw error;
+  }
+}

@@ -1,0 +1,103 @@
+/** Places that a new column has room for. */
+const FIRST_ROOM = 64;
+
+/** Numbers in a typed array that grows at its end; its room doubles, so that adding costs O(1) on average. */
+class GrowingArray<Values extends Float64Array | Int32Array> {
+  readonly #make: (length: number) => Values;
+  #values: Values;
+  #length = 0;
+
+  constructor(make: (length: number) => Values) {
+    this.#make = make;
+    this.#values = make(FIRST_ROOM);
+  }
+
+  push(value: number): void {
+    if (this.#length === this.#values.length) {
+      const wider = this.#make(2 * this.#length);
+      wider.set(this.#values);
+      this.#values = wider;
+    }
+    this.#values[this.#length++] = value;
+  }
+
+  at(row: number): number {
+    return this.#values[row] as number;
+  }
+
+  /** A copy of all values. */
+  values(): Values {
+    return this.#values.slice(0, this.#length) as Values;
+  }
+}
+
+/** A column of numbers that grows at its end; a missing one is NaN. */
+export class NumberColumn {
+  readonly #numbers = new GrowingArray((length) => new Float64Array(length));
+
+  push(value: number | null): void {
+    this.#numbers.push(value ?? NaN);
+  }
+
+  at(row: number): number {
+    return this.#numbers.at(row);
+  }
+
+  /** The number of a row, null where it is missing. */
+  valueAt(row: number): number | null {
+    const value = this.#numbers.at(row);
+    return Number.isNaN(value) ? null : value;
+  }
+
+  /** A copy of all numbers. */
+  values(): Float64Array {
+    return this.#numbers.values();
+  }
+
+  /** A column of some rows, in the order given. */
+  take(rows: ArrayLike<number>): NumberColumn {
+    const taken = new NumberColumn();
+    for (let i = 0; i < rows.length; i++) taken.push(this.at(rows[i] as number));
+    return taken;
+  }
+}
+
+/** A column of labels that grows at its end, each kept as a code; a missing one is -1. */
+export class LabelColumn {
+  readonly #codes = new GrowingArray((length) => new Int32Array(length));
+  readonly #codeOf = new Map<string, number>();
+  readonly #labels: string[] = [];
+
+  push(label: string | null): void {
+    this.#codes.push(label === null ? -1 : this.#encode(label));
+  }
+
+  at(row: number): string | null {
+    return this.#labels[this.#codes.at(row)] ?? null;
+  }
+
+  /** Which of the labels each row has. */
+  codes(): Int32Array {
+    return this.#codes.values();
+  }
+
+  /** The distinct labels in the order in which they came. */
+  labels(): string[] {
+    return [...this.#labels];
+  }
+
+  /** A column of some rows, in the order given. */
+  take(rows: ArrayLike<number>): LabelColumn {
+    const taken = new LabelColumn();
+    for (let i = 0; i < rows.length; i++) taken.push(this.at(rows[i] as number));
+    return taken;
+  }
+
+  #encode(label: string): number {
+    const known = this.#codeOf.get(label);
+    if (known !== undefined) return known;
+    this.#codeOf.set(label, this.#labels.length);
+    this.#labels.push(label);
+    return this.#labels.length - 1;
+  }
+}

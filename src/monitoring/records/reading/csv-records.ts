@@ -1,0 +1,113 @@
+import type { MonitoringRecord } from '../monitoring-record.ts';
+import { CSV_HEADER } from '../record-lines.ts';
+import { areQuotesClosed, type CsvField, parseCsvRow } from './csv-row.ts';
+import { faultAt, LineFault } from './line-fault.ts';
+import { findLayout, type RecordLayout, requireReadable } from './record-layout.ts';
+import type { LineReader } from './line-reader.ts';
+import { readMeasured, readSize, readTimestamp, readWindow } from './record-values.ts';
+
+/** The longest row that is waited for; a quote that does not end would swallow the rest of the file. */
+const LONGEST_ROW = 2 ** 20;
+
+const MISSING: CsvField = { text: '', isQuoted: false };
+
+/** Reads records from the lines of one CSV file, with the header first. */
+export class CsvRecords implements LineReader {
+  readonly #path: string;
+  #layout: RecordLayout | undefined;
+  /** The lines so far of a row that has a line end between quotes. */
+  #open: { readonly lines: string[]; readonly first: number; length: number } | undefined;
+  #time = { text: '', timestamp: '' };
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  read(line: string, number: number): MonitoringRecord | undefined {
+    const open = this.#open;
+    const isOpen = (open !== undefined) === areQuotesClosed(line);
+    if (isOpen) {
+      this.#keepOpen(line, number);
+      return undefined;
+    }
+    this.#open = undefined;
+    const row = open === undefined ? line : [...open.lines, line].join('\n');
+    return this.#readRow(row.endsWith('\r') ? row.slice(0, -1) : row, open?.first ?? number);
+  }
+
+  finish(rest: string, number: number): 'whole' | 'cut' {
+    const { lines, first } = this.#open ?? { lines: [], first: number };
+    const text = [...lines, rest].join('\n');
+    if (text === '') return 'whole';
+    if (this.#layout === undefined && !CSV_HEADER.startsWith(text)) this.#readHeader(text, first);
+    // A line that was cut short has no whole lines behind it.
+    const columns = this.#layout?.columnCount ?? 1;
+    if (lines.slice(1).some((line) => line.split(',').length >= columns)) throw this.#openQuote(first);
+    return 'cut';
+  }
+
+  #keepOpen(line: string, number: number): void {
+    this.#open ??= { lines: [], first: number, length: 0 };
+    this.#open.lines.push(line);
+    this.#open.length += line.length + 1;
+    if (this.#open.length > LONGEST_ROW) throw this.#openQuote(this.#open.first);
+  }
+
+  #openQuote(line: number): Error {
+    return faultAt(this.#path, line, 'a quoted value does not end');
+  }
+
+  #readRow(row: string, line: number): MonitoringRecord | undefined {
+    if (row.trim() === '') return undefined;
+    if (this.#layout === undefined) {
+      this.#readHeader(row, line);
+      return undefined;
+    }
+    try {
+      return this.#toRecord(fieldsOf(row, this.#layout.columnCount), this.#layout);
+    } catch (cause) {
+      throw cause instanceof LineFault ? faultAt(this.#path, line, cause.message, cause) : cause;
+    }
+  }
+
+  #readHeader(row: string, line: number): void {
+    const names = parseCsvRow(row)?.map(({ text }) => text);
+    if (names === undefined) throw faultAt(this.#path, line, 'its quotes are not as in CSV');
+    const layout = findLayout(names);
+    requireReadable(layout, names, this.#path);
+    this.#layout = layout;
+  }
+
+  #toRecord(fields: readonly CsvField[], layout: RecordLayout): MonitoringRecord {
+    const field = (place: number): CsvField => fields[place] ?? MISSING;
+    const text = (name: 'metric' | 'attribute' | 'window' | 'value' | 'n' | 'low' | 'high'): string =>
+      field(layout[name]).text;
+    const group = field(layout.group);
+    return {
+      timestamp: this.#timestamp(field(layout.time).text, layout.isTimeUnnamed),
+      metric: text('metric'),
+      attribute: text('attribute'),
+      group: group.text === '' && !group.isQuoted ? null : group.text,
+      window: readWindow(text('window')),
+      value: readMeasured(text('value'), 'value'),
+      n: readSize(text('n')),
+      low: readMeasured(text('low'), 'low'),
+      high: readMeasured(text('high'), 'high'),
+    };
+  }
+
+  /** Many records in a row are of one time, which is read once. */
+  #timestamp(text: string, isUnnamed: boolean): string {
+    if (text === this.#time.text && text !== '') return this.#time.timestamp;
+    if (isUnnamed && /^\d+$/.test(text)) throw new LineFault(`'${text}' in the column without a name is no date`);
+    this.#time = { text, timestamp: readTimestamp(text) };
+    return this.#time.timestamp;
+  }
+}
+
+function fieldsOf(row: string, count: number): CsvField[] {
+  const fields = parseCsvRow(row);
+  if (fields === undefined) throw new LineFault('its quotes are not as in CSV');
+  if (fields.length === count) return fields;
+  throw new LineFault(`it has ${String(fields.length)} fields where the header has ${String(count)}`);
+}

@@ -1,0 +1,62 @@
+import type { MonitoringRecord } from '../monitoring-record.ts';
+import { parseObject } from '../parse-object.ts';
+import { faultAt, LineFault } from './line-fault.ts';
+import type { LineReader } from './line-reader.ts';
+import { readMeasured, readSize, readTimestamp, readWindow } from './record-values.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Reads records from the lines of one file with a JSON object on each. */
+export class JsonRecords implements LineReader {
+  readonly #path: string;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  read(line: string, number: number): MonitoringRecord | undefined {
+    if (line.trim() === '') return undefined;
+    try {
+      const fields = parseObject(line);
+      if (fields === undefined) throw new LineFault('it is no JSON object');
+      return toRecord(fields);
+    } catch (cause) {
+      throw cause instanceof LineFault ? faultAt(this.#path, number, cause.message, cause) : cause;
+    }
+  }
+
+  finish(rest: string, number: number): 'whole' | 'cut' | MonitoringRecord {
+    if (rest.trim() === '') return 'whole';
+    // The closing brace is the last thing written, so an object that can be read is complete.
+    if (parseObject(rest) !== undefined) return this.read(rest, number) ?? 'whole';
+    if (rest.startsWith('{')) return 'cut';
+    throw faultAt(this.#path, number, 'it is no JSON object');
+  }
+}
+
+function toRecord(fields: Fields): MonitoringRecord {
+  const { group } = fields;
+  if (group !== null && group !== undefined && typeof group !== 'string') throw new LineFault('the group is no text');
+  return {
+    timestamp: readTimestamp(scalarText(fields['time'] ?? fields['timestamp'], 'time')),
+    metric: label(fields, 'metric'),
+    attribute: 'attribute' in fields ? label(fields, 'attribute') : '',
+    group: group ?? null,
+    window: readWindow(scalarText(fields['window'] ?? '', 'window')),
+    value: readMeasured(scalarText(fields['value'] ?? '', 'value'), 'value'),
+    n: readSize(scalarText(fields['n'] ?? '', 'n')),
+    low: readMeasured(scalarText(fields['low'] ?? '', 'low'), 'low'),
+    high: readMeasured(scalarText(fields['high'] ?? '', 'high'), 'high'),
+  };
+}
+
+function label(fields: Fields, name: string): string {
+  const value = fields[name];
+  if (typeof value === 'string') return value;
+  throw new LineFault(`it has no ${name}`);
+}
+
+function scalarText(value: unknown, name: string): string {
+  if (typeof value === 'string' || typeof value === 'number') return String(value);
+  throw new LineFault(value === undefined ? `it has no ${name}` : `the ${name} is neither text nor a number`);
+}

@@ -1,0 +1,51 @@
+import { DataValidationError } from '../../../exceptions/index.ts';
+import { RECORD_FIELDS } from '../record-lines.ts';
+
+/** Where a CSV file has what a record needs: places of columns, -1 for one that it lacks. */
+export interface RecordLayout {
+  /** `own` as a record store writes it, `older` with a time column of another name. */
+  readonly kind: 'own' | 'older' | 'other';
+  readonly columnCount: number;
+  readonly time: number;
+  /** Whether the times stand in a column without a name, which could also hold row numbers. */
+  readonly isTimeUnnamed: boolean;
+  readonly metric: number;
+  readonly attribute: number;
+  readonly group: number;
+  readonly window: number;
+  readonly value: number;
+  readonly n: number;
+  readonly low: number;
+  readonly high: number;
+}
+
+const REQUIRED = ['metric', 'value', 'n'] as const;
+
+/** Finds the columns of a header's names. The time is in `time`, else in `timestamp`, else in a first column without a name. */
+export function findLayout(names: readonly string[]): RecordLayout {
+  const trimmed = names.map((name) => name.trim());
+  const at = (name: string): number => trimmed.indexOf(name);
+  const named = at('time') >= 0 ? at('time') : at('timestamp');
+  const isTimeUnnamed = named < 0 && trimmed[0] === '';
+  const time = isTimeUnnamed ? 0 : named;
+  const isOwn = trimmed.join() === RECORD_FIELDS.join();
+  const isOlder = at('time') < 0 && time >= 0 && REQUIRED.every((name) => at(name) >= 0);
+  const places = { metric: at('metric'), attribute: at('attribute'), group: at('group'), window: at('window') };
+  const numbers = { value: at('value'), n: at('n'), low: at('low'), high: at('high') };
+  const kind = isOwn ? 'own' : isOlder ? 'older' : 'other';
+  return { kind, columnCount: names.length, time, isTimeUnnamed, ...places, ...numbers };
+}
+
+/**
+ * Checks that records can be read by a layout.
+ * @throws {DataValidationError} naming the columns that are missing
+ */
+export function requireReadable(layout: RecordLayout, names: readonly string[], path: string): void {
+  const missing: string[] = REQUIRED.filter((name) => layout[name] < 0);
+  if (layout.time < 0) missing.unshift('time or timestamp');
+  if (missing.length === 0) return;
+  throw new DataValidationError(`'${path}' holds no monitoring records: it has no column ${missing.join(', ')}.`, {
+    context: { path, line: 1, missing, columns: names },
+    suggestion: `Its columns are ${names.join(', ')}; name a file that a record store wrote.`,
+  });
+}

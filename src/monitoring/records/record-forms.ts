@@ -1,0 +1,67 @@
+import { DataValidationError, ValueError } from '../../exceptions/index.ts';
+import type { LineForm } from './file/line-form.ts';
+import type { MonitoringRecord } from './monitoring-record.ts';
+import { parseObject } from './parse-object.ts';
+import { parseCsvRow } from './reading/csv-row.ts';
+import { findLayout } from './reading/record-layout.ts';
+import { CSV_HEADER, RECORD_FIELDS, toCsvLine, toJsonLine } from './record-lines.ts';
+
+/** How records are written to lines and what their files look like. */
+export interface RecordForm extends LineForm {
+  readonly name: 'csv' | 'ndjson';
+  toLine(record: MonitoringRecord): string;
+}
+
+const CSV: RecordForm = {
+  name: 'csv',
+  header: CSV_HEADER,
+  opening: CSV_HEADER,
+  isQuoting: true,
+  examine: examineCsv,
+  // Its last number may lack digits.
+  isComplete: () => false,
+  toLine: toCsvLine,
+};
+
+const NDJSON: RecordForm = {
+  name: 'ndjson',
+  header: null,
+  opening: '{"time":',
+  isQuoting: false,
+  examine: examineJson,
+  isComplete: (line) => parseObject(line) !== undefined,
+  toLine: toJsonLine,
+};
+
+/**
+ * The form that a path's extension names: .csv, .ndjson or .jsonl, perhaps with the number of a file put aside behind it.
+ * @throws {ValueError} for another extension
+ */
+export function recordFormOf(path: string): RecordForm {
+  if (/\.csv(?:\.\d+)?$/i.test(path)) return CSV;
+  if (/\.(?:ndjson|jsonl)(?:\.\d+)?$/i.test(path)) return NDJSON;
+  throw new ValueError(`The path parameter must end in .csv, .ndjson or .jsonl. Got '${path}' instead.`, {
+    context: { parameter: 'path', value: path },
+    suggestion: 'Give the file one of these extensions.',
+  });
+}
+
+function examineCsv(firstLine: string, path: string): 'same' | 'older' {
+  const fields = parseCsvRow(firstLine.replace(/^\uFEFF/, '').replace(/\r$/, ''));
+  const names = fields?.map(({ text }) => text) ?? [firstLine];
+  const { kind } = findLayout(names);
+  if (kind !== 'other') return kind === 'own' ? 'same' : 'older';
+  throw new DataValidationError(
+    `'${path}' has the columns ${names.join(', ')}, not those of monitoring records, so nothing is added to it.`,
+    { context: { path, columns: names, expected: RECORD_FIELDS }, suggestion: 'Name a new file.' },
+  );
+}
+
+function examineJson(firstLine: string, path: string): 'same' {
+  const first = parseObject(firstLine);
+  if (first !== undefined && ('time' in first || 'timestamp' in first) && 'metric' in first) return 'same';
+  throw new DataValidationError(`'${path}' holds something else than monitoring records, so nothing is added to it.`, {
+    context: { path },
+    suggestion: 'Name a new file.',
+  });
+}

@@ -1,0 +1,153 @@
+import { DataValidationError } from '../../exceptions/index.ts';
+import { type LabelColumn, NumberColumn } from './growing-columns.ts';
+import { emptyColumns, LABEL_COLUMNS, NUMBER_COLUMNS, type RecordColumns } from './record-columns.ts';
+import { WINDOWS } from './check-record.ts';
+
+/** A column of labels as plain data; a code of -1 is a missing label. */
+export interface LabelColumnState {
+  readonly labels: readonly string[];
+  readonly codes: readonly number[];
+}
+
+/** What a `RecordLog` holds, as plain JSON; null is a missing number. */
+export interface RecordLogState {
+  readonly kind: 'record_log';
+  /** Milliseconds since 1970, ascending. */
+  readonly time: readonly number[];
+  /** For each record, how many other times had come before its own; and how many came in all. */
+  readonly ordinal: readonly number[];
+  readonly times: number;
+  readonly metric: LabelColumnState;
+  readonly attribute: LabelColumnState;
+  readonly group: LabelColumnState;
+  readonly window: LabelColumnState;
+  readonly value: readonly (number | null)[];
+  readonly n: readonly number[];
+  readonly low: readonly (number | null)[];
+  readonly high: readonly (number | null)[];
+}
+
+/** All parts of a log. */
+export interface RecordLogParts {
+  readonly columns: RecordColumns;
+  readonly ordinals: NumberColumn;
+  readonly times: number;
+}
+
+/** A log as plain data. */
+export function stateOfParts({ columns, ordinals, times }: RecordLogParts): RecordLogState {
+  return {
+    kind: 'record_log',
+    time: [...columns.time.values()],
+    ordinal: [...ordinals.values()],
+    times,
+    metric: labelState(columns.metric),
+    attribute: labelState(columns.attribute),
+    group: labelState(columns.group),
+    window: labelState(columns.window),
+    value: numberState(columns.value),
+    n: [...columns.n.values()],
+    low: numberState(columns.low),
+    high: numberState(columns.high),
+  };
+}
+
+/**
+ * Reads what {@link stateOfParts} made.
+ * @throws {DataValidationError} naming the first part that is not as it should be
+ */
+export function partsOfState(state: unknown): RecordLogParts {
+  if (!isObject(state) || state['kind'] !== 'record_log') throw badState('kind', "should be 'record_log'");
+  const columns = emptyColumns();
+  const times = arrayAt(state, 'time');
+  times.forEach((time, row) => {
+    if (!isTime(time) || time < Number(times[row - 1] ?? -Infinity)) {
+      throw badState(`time[${String(row)}]`, 'should be a time in milliseconds, none before the last');
+    }
+    columns.time.push(time);
+  });
+  for (const name of LABEL_COLUMNS) fillLabels(columns[name], state, name, times.length);
+  for (const name of NUMBER_COLUMNS) fillNumbers(columns[name], state, name, times.length);
+  return { columns, ...readSteps(state, times.length) };
+}
+
+function readSteps(state: Readonly<Record<string, unknown>>, rows: number): Omit<RecordLogParts, 'columns'> {
+  const { times } = state;
+  if (!isWhole(times)) throw badState('times', 'should be a whole number of at least 0');
+  const list = arrayAt(state, 'ordinal');
+  requireRows(list, rows, 'ordinal');
+  const ordinals = new NumberColumn();
+  list.forEach((ordinal, row) => {
+    if (!isWhole(ordinal) || ordinal >= times) {
+      throw badState(`ordinal[${String(row)}]`, 'should be a whole number below times');
+    }
+    ordinals.push(ordinal);
+  });
+  return { ordinals, times };
+}
+
+function fillLabels(column: LabelColumn, state: object, name: (typeof LABEL_COLUMNS)[number], rows: number): void {
+  const part: unknown = (state as Record<string, unknown>)[name];
+  if (!isObject(part)) throw badState(name, 'should hold labels and codes');
+  const labels = arrayAt(part, 'labels', name);
+  const codes = arrayAt(part, 'codes', name);
+  requireRows(codes, rows, `${name}.codes`);
+  const isLabel = (label: unknown): label is string =>
+    typeof label === 'string' && (name !== 'window' || WINDOWS.some((window) => window === label));
+  const badLabel = labels.findIndex((label) => !isLabel(label));
+  if (badLabel >= 0) throw badState(`${name}.labels[${String(badLabel)}]`, 'is no label of this column');
+  codes.forEach((code, row) => {
+    const label = code === -1 && name === 'group' ? null : labels[code as number];
+    if (label === undefined) throw badState(`${name}.codes[${String(row)}]`, 'should be the place of a label');
+    column.push(label as string | null);
+  });
+}
+
+function fillNumbers(column: NumberColumn, state: object, name: (typeof NUMBER_COLUMNS)[number], rows: number): void {
+  const values = arrayAt(state, name);
+  requireRows(values, rows, name);
+  values.forEach((value, row) => {
+    const isRight =
+      name === 'n' ? Number.isFinite(value) && Number(value) >= 0 : value === null || Number.isFinite(value);
+    if (!isRight) throw badState(`${name}[${String(row)}]`, 'should be a finite number');
+    column.push(value as number | null);
+  });
+}
+
+function labelState(column: LabelColumn): LabelColumnState {
+  return { labels: column.labels(), codes: [...column.codes()] };
+}
+
+function numberState(column: NumberColumn): (number | null)[] {
+  return Array.from(column.values(), (value) => (Number.isNaN(value) ? null : value));
+}
+
+function arrayAt(part: object, name: string, of = ''): readonly unknown[] {
+  const found: unknown = (part as Record<string, unknown>)[name];
+  if (Array.isArray(found)) return found;
+  throw badState(of === '' ? name : `${of}.${name}`, 'should be a list');
+}
+
+function requireRows(list: readonly unknown[], rows: number, place: string): void {
+  if (list.length === rows) return;
+  throw badState(place, `has ${String(list.length)} entries where there are ${String(rows)} times`);
+}
+
+function isTime(value: unknown): value is number {
+  return Number.isInteger(value) && Math.abs(value as number) <= 8.64e15;
+}
+
+function isWhole(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function badState(place: string, fault: string): DataValidationError {
+  return new DataValidationError(`The state of a record log cannot be read: ${place} ${fault}.`, {
+    context: { place },
+    suggestion: 'Give what state() of a RecordLog returned.',
+  });
+}

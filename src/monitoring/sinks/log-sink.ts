@@ -1,0 +1,36 @@
+import { getLogger } from '../../internal/logger.ts';
+import type { AlertSink } from './alert-sink.ts';
+import { transitionText } from './transition-text.ts';
+
+/**
+ * A sink that writes one line to the log for each transition: at the level warn
+ * for an alarm that is raised or repeated, at info for all else.
+ * @example
+ * ```ts
+ * import { logSink } from 'evenhand/monitoring';
+ *
+ * const sink = logSink();
+ * console.log(sink.name, sink.failures);
+ * // log 0
+ * ```
+ */
+export function logSink(): AlertSink {
+  let failures = 0;
+  return {
+    name: 'log',
+    get failures() {
+      return failures;
+    },
+    send(transition) {
+      try {
+        const { change, alert } = transition;
+        const isUrgent = alert.tier === 'alarm' && (change === 'raised' || change === 'repeated');
+        getLogger()[isUrgent ? 'warn' : 'info'](transitionText(transition));
+      } catch {
+        // There is no other place to tell that the log cannot be written.
+        failures++;
+      }
+    },
+    close: () => Promise.resolve(),
+  };
+}

@@ -1,0 +1,57 @@
+import { z } from 'zod';
+
+/** What `ab-test` may be asked; the analyzer fills in what is left out and checks names against the data. */
+export const abTestSchema = z
+  .object({
+    csv: z.string().optional(),
+    controlCsv: z.string().optional(),
+    treatmentCsv: z.string().optional(),
+    arm: z.string().optional(),
+    control: z.string().optional(),
+    treatment: z.string().optional(),
+    outcome: z.string(),
+    attributes: z.array(z.array(z.string().min(1)).min(1)).min(1),
+    yTrue: z.string().optional(),
+    business: z.array(z.string().min(1)).optional(),
+    metric: z.array(z.string().min(1)).min(1).optional(),
+    sampleWeight: z.string().optional(),
+    id: z.string().optional(),
+    positiveLabel: z.string().optional(),
+    alpha: z.number().gt(0).lt(1).optional(),
+    minimumEffect: z.number().gt(0).optional(),
+    sequential: z.boolean().default(false),
+    tau: z.number().gt(0).optional(),
+    minGroupSize: z.number().int().min(1).optional(),
+    treatmentShare: z.number().gt(0).lt(1).optional(),
+    nanPolicy: z.enum(['exclude', 'include']).optional(),
+    seed: z.number().int().optional(),
+  })
+  .refine(
+    ({ csv, controlCsv, treatmentCsv }) =>
+      (csv === undefined) === (controlCsv !== undefined && treatmentCsv !== undefined),
+    {
+      message: 'Give either --csv with --arm, or both --control-csv and --treatment-csv.',
+    },
+  )
+  .refine(
+    ({ csv, controlCsv, treatmentCsv }) =>
+      csv === undefined || (controlCsv === undefined && treatmentCsv === undefined),
+    {
+      message: '--csv holds both arms, so --control-csv and --treatment-csv have no place beside it.',
+    },
+  )
+  .refine(({ csv, arm }) => (csv === undefined) === (arm === undefined), {
+    message: '--arm names the column of --csv that tells the arms apart: give both or neither.',
+  })
+  .refine(({ arm, control, treatment }) => arm !== undefined || (control === undefined && treatment === undefined), {
+    message: '--control and --treatment are labels of --arm, which is missing.',
+  })
+  .refine(({ sequential, tau }) => sequential || tau === undefined, {
+    message: '--tau belongs to the sequential test: add --sequential.',
+  });
+
+/** An A/B test as it may be asked for. */
+export type ABTestInput = z.input<typeof abTestSchema>;
+
+/** An A/B test with its defaults filled in. */
+export type ABTestRequest = z.output<typeof abTestSchema>;

@@ -1,0 +1,70 @@
+import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import { requireCount, requireSuccesses } from '../parameters.ts';
+
+/** One group in one arm of an experiment: an estimate and how far it can be trusted. */
+export interface Cell {
+  /** The group's rate or mean in this arm. */
+  readonly value: number;
+  /** The variance of that estimate: its standard error squared. */
+  readonly variance: number;
+  /** Degrees of freedom behind the variance; Infinity for rates, whose variance follows from the rate. */
+  readonly degrees: number;
+}
+
+/** A rate in one arm, with the counts behind it. */
+export interface RateCell extends Cell {
+  readonly successes: number;
+  readonly trials: number;
+}
+
+/** Two groups in two arms. */
+export interface FourCells<Kind extends Cell = Cell> {
+  readonly control: { readonly group: Kind; readonly reference: Kind };
+  readonly treatment: { readonly group: Kind; readonly reference: Kind };
+}
+
+/**
+ * A rate p = k / n with the variance p (1 - p) / n. Without a success, or
+ * without a failure, that is 0, as if nothing were in doubt: there half of
+ * each is added for the variance, as logarithms of odds need it.
+ * @param successes k, from 0 to `trials`; fractions are allowed (effective counts)
+ * @param trials n; 0 gives a value and a variance of NaN
+ * @throws {ValueError} for counts out of range
+ * @example
+ * ```ts
+ * import { rateCell } from 'evenhand/stats';
+ *
+ * console.log(rateCell(180, 400).value, rateCell(180, 400).variance.toFixed(8));
+ * // 0.45 0.00061875
+ * ```
+ */
+export function rateCell(successes: number, trials: number): RateCell {
+  requireCount('trials', trials);
+  requireSuccesses('successes', successes, 'trials', trials);
+  const value = successes / trials;
+  const inner = successes > 0 && successes < trials ? value : (successes + 0.5) / (trials + 1);
+  const variance = trials === 0 ? NaN : (inner * (1 - inner)) / trials;
+  return Object.freeze({ value, variance, degrees: Infinity, successes, trials });
+}
+
+/**
+ * A mean with the variance s^2 / n on n - 1 degrees of freedom.
+ * @param mean the mean of the values
+ * @param spread s^2, the variance of the values (divided by n - 1)
+ * @param n the number of values, or their effective number; from 1 down the variance is NaN
+ * @throws {ValueError} for a negative variance or number
+ * @example
+ * ```ts
+ * import { meanCell } from 'evenhand/stats';
+ *
+ * console.log(meanCell(12.5, 4, 100).variance);
+ * // 0.04
+ * ```
+ */
+export function meanCell(mean: number, spread: number, n: number): Cell {
+  requireCount('n', n);
+  if (spread < 0) throw invalidParameter('spread', 'be a number of at least 0', spread);
+  return Object.freeze(
+    n > 1 ? { value: mean, variance: spread / n, degrees: n - 1 } : { value: mean, variance: NaN, degrees: 0 },
+  );
+}

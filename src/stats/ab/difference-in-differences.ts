@@ -1,0 +1,105 @@
+import { requireLevel } from '../parameters.ts';
+import type { Interval } from '../proportion-interval.ts';
+import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import type { FourCells } from './cell.ts';
+import { judgeDifference } from './judge-difference.ts';
+import { pooledDegrees } from './student-t.ts';
+
+/** What {@link differenceInDifferences} may be told. */
+export interface DifferenceInDifferencesOptions {
+  /**
+   * The error rate of the tests, in (0, 1); intervals have the level 1 - alpha.
+   * @defaultValue 0.05
+   */
+  readonly alpha?: number | undefined;
+  /**
+   * A number above 0 makes p-values and intervals hold at all times together: the standard deviation of the changes
+   * expected, in the units of the rates.
+   * @defaultValue none: the number of rows was fixed in advance, and the result is looked at once
+   */
+  readonly tau?: number | undefined;
+}
+
+/** How the disparity between two groups differs between two arms. */
+export interface DifferenceInDifferences {
+  /** Group minus reference under control. */
+  readonly controlDisparity: number;
+  /** Group minus reference under treatment. */
+  readonly treatmentDisparity: number;
+  /** Treatment disparity minus control disparity, with its sign. */
+  readonly change: number;
+  readonly standardError: number;
+  /** Satterthwaite's degrees of freedom; Infinity for rates. */
+  readonly degrees: number;
+  /** change / standardError. */
+  readonly statistic: number;
+  /** Of the hypothesis that both arms have the same disparity, to both sides. */
+  readonly pValue: number;
+  readonly interval: Interval;
+  /** Half the width of both intervals. */
+  readonly margin: number;
+  /** |treatment disparity| - |control disparity|: above 0 the groups are further apart under treatment. */
+  readonly sizeChange: number;
+  /** Of the hypothesis that they are equally far apart, to both sides. */
+  readonly sizePValue: number;
+  readonly sizeInterval: Interval;
+}
+
+/**
+ * Whether the disparity between two groups differs between two arms:
+ *
+ *     change = (treatment: group - reference) - (control: group - reference)
+ *     standard error = sqrt(sum of the four variances)
+ *
+ * A disparity that goes from -0.1 to +0.1 changes by 0.2 and is as large as it
+ * was. So the change of its size is judged apart, |T| - |C| with the same
+ * standard error: it is the smaller of |T - C| and |T + C|, of which one has the
+ * mean 0 wherever the true sizes are equal, so that the test keeps its alpha.
+ * Where both disparities have one sign, both tests are the same.
+ *
+ * Normal for rates, so some tens of rows a cell are needed; Welch's t for
+ * means. Everything that rests on a standard error of 0, or of NaN, is NaN.
+ * @throws {ValueError} for an alpha or a tau out of range
+ * @see R. Johari et al., Always Valid Inference (2022), for tau
+ * @example
+ * ```ts
+ * import { differenceInDifferences, rateCell } from 'evenhand/stats';
+ *
+ * const result = differenceInDifferences({
+ *   control: { group: rateCell(180, 400), reference: rateCell(240, 400) },
+ *   treatment: { group: rateCell(220, 400), reference: rateCell(245, 400) },
+ * });
+ * console.log(result.change.toFixed(4), result.pValue.toFixed(3), result.sizeChange.toFixed(4));
+ * // 0.0875 0.076 -0.0875
+ * ```
+ */
+export function differenceInDifferences(
+  cells: FourCells,
+  { alpha = 0.05, tau }: DifferenceInDifferencesOptions = {},
+): DifferenceInDifferences {
+  requireLevel('alpha', alpha);
+  if (tau !== undefined && !(tau > 0 && tau < Infinity)) throw invalidParameter('tau', 'be a number above 0', tau);
+  const { control, treatment } = cells;
+  const controlDisparity = control.group.value - control.reference.value;
+  const treatmentDisparity = treatment.group.value - treatment.reference.value;
+  const all = [control.group, control.reference, treatment.group, treatment.reference];
+  const standardError = Math.sqrt(all.reduce((sum, { variance }) => sum + variance, 0));
+  const judge = (value: number): ReturnType<typeof judgeDifference> =>
+    judgeDifference({ value, standardError, degrees: pooledDegrees(all) }, { alpha, tau });
+  const signed = judge(treatmentDisparity - controlDisparity);
+  const size = judge(Math.abs(treatmentDisparity) - Math.abs(controlDisparity));
+  return Object.freeze({
+    controlDisparity,
+    treatmentDisparity,
+    change: signed.value,
+    standardError,
+    degrees: signed.degrees,
+    statistic: signed.value / standardError,
+    pValue: signed.pValue,
+    interval: Object.freeze(signed.interval),
+    margin: signed.margin,
+    sizeChange: size.value,
+    sizePValue: size.pValue,
+    sizeInterval: Object.freeze(size.interval),
+  });
+}

@@ -1,0 +1,48 @@
+import { normalCdf } from '../normal-cdf.ts';
+import type { FourCells, RateCell } from './cell.ts';
+
+/** The interaction of group and arm on the scale of log-odds. */
+export interface LogitInteraction {
+  /** ln (odds ratio under treatment / odds ratio under control). */
+  readonly estimate: number;
+  readonly standardError: number;
+  /** Of the hypothesis that it is 0, to both sides. */
+  readonly pValue: number;
+}
+
+/**
+ * The interaction of a saturated logistic regression of the outcome on group,
+ * arm and both: the logarithm of the ratio of the two odds ratios, with the
+ * standard error sqrt(sum over cells of 1 / successes + 1 / failures).
+ *
+ * It asks another question than a difference of differences: rates that go
+ * from 0.05 and 0.10 to 0.10 and 0.15 keep their difference and change their
+ * odds ratio. Undefined (NaN) where a cell has no success or no failure.
+ * @see A. Agresti, Categorical Data Analysis (2013), chapter 5
+ * @example
+ * ```ts
+ * import { logitInteraction, rateCell } from 'evenhand/stats';
+ *
+ * const { estimate, pValue } = logitInteraction({
+ *   control: { group: rateCell(180, 400), reference: rateCell(240, 400) },
+ *   treatment: { group: rateCell(220, 400), reference: rateCell(245, 400) },
+ * });
+ * console.log(estimate.toFixed(4), pValue.toFixed(4));
+ * // 0.3490 0.0854
+ * ```
+ */
+export function logitInteraction({ control, treatment }: FourCells<RateCell>): LogitInteraction {
+  const cells = [control.group, control.reference, treatment.group, treatment.reference];
+  const isDefined = cells.every(({ successes, trials }) => successes > 0 && successes < trials);
+  if (!isDefined) return Object.freeze({ estimate: NaN, standardError: NaN, pValue: NaN });
+  const estimate =
+    logOdds(treatment.group) - logOdds(treatment.reference) - (logOdds(control.group) - logOdds(control.reference));
+  const standardError = Math.sqrt(
+    cells.reduce((sum, { successes, trials }) => sum + 1 / successes + 1 / (trials - successes), 0),
+  );
+  return Object.freeze({ estimate, standardError, pValue: 2 * normalCdf(-Math.abs(estimate / standardError)) });
+}
+
+function logOdds({ successes, trials }: RateCell): number {
+  return Math.log(successes / (trials - successes));
+}

@@ -1,0 +1,70 @@
+import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import { normalCdf } from '../normal-cdf.ts';
+import { normalQuantile } from '../normal-quantile.ts';
+import { requireLevel } from '../parameters.ts';
+import { marginOf } from './judge-difference.ts';
+
+/** The test whose power is asked for. */
+export interface PowerOptions {
+  /** The standard error of the difference, above 0; NaN and 0 give NaN. */
+  readonly standardError: number;
+  /**
+   * The error rate of the two-sided test, in (0, 1).
+   * @defaultValue 0.05
+   */
+  readonly alpha?: number | undefined;
+  /**
+   * Degrees of freedom of the standard error.
+   * @defaultValue Infinity
+   */
+  readonly degrees?: number | undefined;
+  /**
+   * Of the sequential test: its power at this look alone, so less than with all looks before it.
+   * @defaultValue none: one look
+   */
+  readonly tau?: number | undefined;
+}
+
+/**
+ * The probability that a true difference is shown: that its estimate lies at
+ * least the half-width h of its interval from 0, to its own side,
+ *
+ *     power = Phi((|difference| - h) / standard error).
+ * @throws {ValueError} for an alpha, tau or standard error out of range
+ * @see J. Cohen, Statistical Power Analysis for the Behavioral Sciences (1988), chapter 2
+ * @example
+ * ```ts
+ * import { differencePower } from 'evenhand/stats';
+ *
+ * console.log(differencePower(0.0875, { standardError: 0.0493 }).toFixed(2));
+ * // 0.43
+ * ```
+ */
+export function differencePower(difference: number, options: PowerOptions): number {
+  const { standardError } = options;
+  return normalCdf((Math.abs(difference) - margin(options)) / standardError);
+}
+
+/**
+ * The smallest true difference that is shown with a given power: h + z_power x standard error.
+ * @param power in [0.5, 1)
+ * @throws {ValueError} for a power, alpha, tau or standard error out of range
+ * @example
+ * ```ts
+ * import { detectableDifference } from 'evenhand/stats';
+ *
+ * console.log(detectableDifference({ standardError: 0.0493 }).toFixed(3));
+ * // 0.138
+ * ```
+ */
+export function detectableDifference(options: PowerOptions, power = 0.8): number {
+  if (!(power >= 0.5 && power < 1)) throw invalidParameter('power', 'be a number from 0.5 to below 1', power);
+  return margin(options) + normalQuantile(power) * options.standardError;
+}
+
+function margin({ standardError, alpha = 0.05, degrees = Infinity, tau }: PowerOptions): number {
+  requireLevel('alpha', alpha);
+  if (standardError < 0) throw invalidParameter('standardError', 'be a number of at least 0', standardError);
+  if (tau !== undefined && !(tau > 0 && tau < Infinity)) throw invalidParameter('tau', 'be a number above 0', tau);
+  return standardError > 0 ? marginOf(standardError, degrees, { alpha, tau }) : NaN;
+}

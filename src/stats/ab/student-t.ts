@@ -1,0 +1,43 @@
+import { normalCdf } from '../normal-cdf.ts';
+import { criticalValue } from '../normal-quantile.ts';
+import { fTail } from '../tests/f-tail.ts';
+
+/** Halvings of a bracket: enough for the last bit. */
+const HALVINGS = 80;
+
+/**
+ * The probability that Student's t is at least so far from 0, to either side.
+ * @param statistic any number; NaN gives NaN
+ * @param degrees above 0; Infinity means the normal distribution
+ */
+export function twoSidedTail(statistic: number, degrees: number): number {
+  if (Number.isNaN(statistic)) return NaN;
+  return degrees === Infinity ? 2 * normalCdf(-Math.abs(statistic)) : fTail(statistic * statistic, 1, degrees);
+}
+
+/**
+ * The value that Student's t stays within, to both sides, with a probability.
+ * @param level in (0, 1)
+ * @param degrees above 0; Infinity means the normal distribution
+ */
+export function twoSidedCritical(level: number, degrees: number): number {
+  if (degrees === Infinity) return criticalValue(level);
+  if (!(degrees > 0)) return NaN;
+  const alpha = 1 - level;
+  let low = 0;
+  let high = 1;
+  while (twoSidedTail(high, degrees) > alpha) high *= 2;
+  for (let halving = 0; halving < HALVINGS; halving++) {
+    const middle = (low + high) / 2;
+    if (twoSidedTail(middle, degrees) > alpha) low = middle;
+    else high = middle;
+  }
+  return (low + high) / 2;
+}
+
+/** Satterthwaite's degrees of freedom of a sum or difference of independent estimates. */
+export function pooledDegrees(cells: readonly { readonly variance: number; readonly degrees: number }[]): number {
+  const total = cells.reduce((sum, { variance }) => sum + variance, 0);
+  const parts = cells.reduce((sum, { variance, degrees }) => sum + (variance * variance) / degrees, 0);
+  return parts === 0 ? Infinity : (total * total) / parts;
+}

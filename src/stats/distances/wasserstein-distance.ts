@@ -1,0 +1,55 @@
+import { requireSample, sortedSample } from './require-sample.ts';
+
+/** Where the reference hardly varies its deviation is taken as this, so that the ratio stays finite. */
+const LEAST_DEVIATION = 0.001;
+
+/**
+ * The first Wasserstein (earth mover's) distance of two samples: the area
+ * between their empirical distribution functions, in the units of the values. It
+ * is the mean distance over which the values of one would have to be moved to
+ * become the other.
+ * @throws {DataValidationError} for a sample without values or with one that is not finite
+ * @see L. N. Vaserstein (1969)
+ * @example
+ * ```ts
+ * import { wassersteinDistance } from 'evenhand/stats';
+ *
+ * console.log(wassersteinDistance([0, 1, 3], [5, 6, 8]));
+ * // 5
+ * ```
+ */
+export function wassersteinDistance(reference: ArrayLike<number>, current: ArrayLike<number>): number {
+  const first = sortedSample('reference', reference);
+  const second = sortedSample('current', current);
+  const [n, m] = [first.length, second.length];
+  let [i, j, area] = [0, 0, 0];
+  let previous = Math.min(first[0] as number, second[0] as number);
+  while (i < n || j < m) {
+    const value = Math.min(first[i] ?? Infinity, second[j] ?? Infinity);
+    area += (value - previous) * Math.abs(i / n - j / m);
+    previous = value;
+    while (i < n && first[i] === value) i++;
+    while (j < m && second[j] === value) j++;
+  }
+  return area;
+}
+
+/**
+ * The Wasserstein distance in units of the reference's standard deviation (of
+ * the population; at least 0.001), so that features of any units compare. Drift
+ * monitors commonly warn at 0.1.
+ * @throws {DataValidationError} for a sample without values or with one that is not finite
+ * @example
+ * ```ts
+ * import { normedWassersteinDistance } from 'evenhand/stats';
+ *
+ * console.log(normedWassersteinDistance([0, 2], [1, 3]));
+ * // 1
+ * ```
+ */
+export function normedWassersteinDistance(reference: ArrayLike<number>, current: ArrayLike<number>): number {
+  const values = requireSample('reference', reference);
+  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+  const variance = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / values.length;
+  return wassersteinDistance(values, current) / Math.max(Math.sqrt(variance), LEAST_DEVIATION);
+}

@@ -1,0 +1,65 @@
+import { requireLevel, requireSuccesses, requireWhole } from '../parameters.ts';
+import type { Interval } from '../proportion-interval.ts';
+import { logMixture } from './beta-binomial-mixture.ts';
+import { type MixtureOptions, rhoFrom } from './mixture-parameters.ts';
+import { rootBetween } from './root-between.ts';
+
+/** Nearer to 0 or 1 than this no end is looked for. */
+const NEAREST = 1e-15;
+
+/** What an anytime interval of a rate may be told. */
+export interface BernoulliIntervalOptions {
+  /** The number of trials at which the interval is to be tightest; above 0. */
+  readonly tOpt: number;
+  /**
+   * The error for which it is tuned, in (0, 1).
+   * @defaultValue 0.05
+   */
+  readonly alphaOpt?: number;
+}
+
+/**
+ * An anytime-valid interval of one rate that is tightest near a number of
+ * trials chosen beforehand: the rates p at which the two-sided beta-binomial
+ * mixture with g = p, h = 1 - p and vOpt = tOpt p (1 - p) stays at or below 1 / alpha.
+ *
+ * All intervals over time hold the rate together with probability at least
+ * 1 - alpha. Before some tOpt / 10 trials it is wider than `betaBinomialSequence`,
+ * which needs no such choice, and near tOpt narrower.
+ * @param successes from 0 to `trials`
+ * @param trials a whole number; 0 gives [0, 1]
+ * @param alpha in (0, 1)
+ * @throws {ValueError} for a number out of range
+ * @see S. R. Howard et al., Time-uniform, nonparametric, nonasymptotic confidence sequences (2021), section 4
+ * @example
+ * ```ts
+ * import { bernoulliConfidenceInterval } from 'evenhand/stats';
+ *
+ * const [low, high] = bernoulliConfidenceInterval(700, 1000, 0.05, { tOpt: 100 });
+ * console.log(low.toFixed(4), high.toFixed(4));
+ * // 0.6516 0.7459
+ * ```
+ */
+export function bernoulliConfidenceInterval(
+  successes: number,
+  trials: number,
+  alpha: number,
+  { tOpt, alphaOpt = 0.05 }: BernoulliIntervalOptions,
+): Interval {
+  requireWhole('trials', trials, 0);
+  requireSuccesses('successes', successes, 'trials', trials);
+  requireLevel('alpha', alpha);
+  const unit = rhoFrom({ vOpt: tOpt, alphaOpt } satisfies MixtureOptions, 2);
+  const rate = successes / trials;
+  const excess = (p: number): number => {
+    const variance = p * (1 - p);
+    const mixture = { g: p, h: 1 - p, rho: unit * variance, oneSided: false };
+    return logMixture(successes - trials * p, trials * variance, mixture) - Math.log(1 / alpha);
+  };
+  const end = (limit: number, near: number): number => {
+    // With at most one outcome on that side the mixture stays bounded up to the limit.
+    if (trials === 0 || rate === limit || !(excess(near) > 0)) return limit;
+    return rootBetween(excess, near, rate);
+  };
+  return Object.freeze<Interval>([end(0, NEAREST), end(1, 1 - NEAREST)]);
+}

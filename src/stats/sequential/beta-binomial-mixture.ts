@@ -1,0 +1,119 @@
+import betainc from '@stdlib/math-base-special-betainc';
+
+import { mixtureBound } from './mixture-bound.ts';
+import {
+  type MixtureOptions,
+  requirePositive,
+  requireSumAndTime,
+  requireTimeAndLevel,
+  rhoFrom,
+} from './mixture-parameters.ts';
+import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import { stirlingError } from './stirling-error.ts';
+
+/** The least of g h that the tuning keeps, so that the prior stays a law. */
+const LEAST_TUNING = 1e-3;
+
+/** What a beta-binomial mixture may be told. */
+export interface BetaBinomialMixtureOptions extends MixtureOptions {
+  /** How far a value can lie below its mean; above 0. */
+  readonly g: number;
+  /** How far a value can lie above its mean; above 0. */
+  readonly h: number;
+  /**
+   * Whether the boundary is on one side of 0, or on both at the same alpha.
+   * @defaultValue true
+   */
+  readonly oneSided?: boolean;
+}
+
+/**
+ * ln of the beta-binomial mixture supermartingale of a sub-Bernoulli sum s with
+ * variance process v: a sum of errors that lie between -g and h behaves at worst
+ * as one of values -g and h with mean 0, whose likelihood ratio is averaged over
+ * a beta law of the chance of h centred at g / (g + h), cut off there for one side.
+ *
+ * A rate p of 0/1 outcomes has g = p, h = 1 - p, s = S - n p and v = n p (1 - p).
+ * @param s the sum, from -v / h to v / g
+ * @param v at least 0
+ * @throws {ValueError} for a number out of range
+ * @see S. R. Howard et al., Time-uniform, nonparametric, nonasymptotic confidence sequences (2021), proposition 7
+ * @example
+ * ```ts
+ * import { betaBinomialLogMixture } from 'evenhand/stats';
+ *
+ * const ratio = betaBinomialLogMixture(10, 100, { vOpt: 100, g: 0.2, h: 0.8, oneSided: false });
+ * console.log(ratio.toFixed(4));
+ * // -0.6941
+ * ```
+ */
+export function betaBinomialLogMixture(s: number, v: number, options: BetaBinomialMixtureOptions): number {
+  requireSumAndTime(s, v);
+  const mixture = mixtureFrom(options);
+  if (!(s >= -v / options.h && s <= v / options.g)) {
+    throw invalidParameter('s', `lie from -v / h = ${String(-v / options.h)} to v / g = ${String(v / options.g)}`, s);
+  }
+  return logMixture(s, v, mixture);
+}
+
+/**
+ * The boundary that a sub-Bernoulli sum ever passes with probability at most
+ * alpha (its absolute value's upper side, for two sides), at the time v of its
+ * variance process: where the beta-binomial mixture reaches 1 / alpha, or v / g,
+ * which the sum cannot pass, where it does not get there.
+ * @param v at least 0
+ * @param alpha in (0, 1)
+ * @throws {ValueError} for a number out of range
+ * @see S. R. Howard et al. (2021), proposition 7
+ * @example
+ * ```ts
+ * import { betaBinomialMixtureBound } from 'evenhand/stats';
+ *
+ * console.log(betaBinomialMixtureBound(100, 0.05, { vOpt: 100, g: 0.2, h: 0.8 }).toFixed(4));
+ * // 28.4124
+ * ```
+ */
+export function betaBinomialMixtureBound(v: number, alpha: number, options: BetaBinomialMixtureOptions): number {
+  requireTimeAndLevel(v, alpha);
+  const mixture = mixtureFrom(options);
+  return mixtureBound((s) => logMixture(s, v, mixture), alpha, Math.sqrt(v + mixture.rho), v / options.g);
+}
+
+/** A mixture with its tuning settled. */
+interface BetaBinomialMixture {
+  readonly g: number;
+  readonly h: number;
+  readonly rho: number;
+  readonly oneSided: boolean;
+}
+
+/**
+ * The mixture at a sum and a time. With weights A and B of the beta law after
+ * the data, and N = A + B, ln B(A, B) - A ln p - B ln(1 - p) at p = g / (g + h) is
+ * N KL(A / N, p) by Stirling's formula, up to small terms; what KL compares
+ * differs by s / (g + h) alone, so that nothing large is subtracted.
+ */
+export function logMixture(s: number, v: number, { g, h, rho, oneSided }: BetaBinomialMixture): number {
+  const least = Math.max(rho - g * h, LEAST_TUNING * g * h);
+  const above = (least + v + h * s) / (h * (g + h));
+  const below = (least + v - g * s) / (g * (g + h));
+  const [priorAbove, priorBelow] = [least / (h * (g + h)), least / (g * (g + h))];
+  const shift = s / (g + h);
+  const divergence = -above * Math.log1p(-shift / above) - below * Math.log1p(shift / below);
+  const whole = divergence + smallTerms(above, below) - smallTerms(priorAbove, priorBelow);
+  if (!oneSided) return whole;
+  const cut = h / (g + h);
+  return whole + Math.log(betainc(cut, below, above)) - Math.log(betainc(cut, priorBelow, priorAbove));
+}
+
+/** ln B(a, b) without what grows with a and b. */
+function smallTerms(a: number, b: number): number {
+  return Math.log((a + b) / a / b) / 2 + stirlingError(a) + stirlingError(b) - stirlingError(a + b);
+}
+
+function mixtureFrom(options: BetaBinomialMixtureOptions): BetaBinomialMixture {
+  const { g, h, oneSided = true } = options;
+  requirePositive('g', g);
+  requirePositive('h', h);
+  return { g, h, rho: rhoFrom(options, oneSided ? 1 : 2), oneSided };
+}

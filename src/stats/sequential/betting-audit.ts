@@ -1,0 +1,162 @@
+import { DataValidationError } from '../../exceptions/index.ts';
+import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import { requireLevel } from '../parameters.ts';
+import { type BettingOptions, BettingProcess } from './betting-process.ts';
+
+/** What a betting audit may be told. */
+export interface BettingAuditOptions {
+  /**
+   * The chance of ever rejecting a true hypothesis, in (0, 1).
+   * @defaultValue 0.05
+   */
+  readonly alpha?: number;
+  /**
+   * The difference of means that is tolerated, in [0, 1). Above 0 there are two
+   * one-sided processes, each with alpha / 2.
+   * @defaultValue 0
+   */
+  readonly epsilon?: number;
+  /**
+   * Whether to begin at the second pair, as the authors' published code does;
+   * indices then count from there.
+   * @defaultValue false
+   */
+  readonly skipFirstPair?: boolean;
+}
+
+/** One betting process over all pairs. */
+export interface BettingPath {
+  /** The wealth after each pair. */
+  readonly wealth: readonly number[];
+  /** The bet on each pair, settled before it was seen. */
+  readonly bets: readonly number[];
+  /** The first pair after which the wealth is above the threshold, from 0; null where it never is. */
+  readonly rejectIndex: number | null;
+}
+
+/** An audit of the hypothesis that both means are equal. */
+export interface BettingAudit extends BettingPath {
+  readonly kind: 'equal';
+  /** The number of pairs. */
+  readonly n: number;
+  readonly alpha: number;
+  readonly epsilon: number;
+  /** 1 / alpha. */
+  readonly threshold: number;
+}
+
+/** An audit of the hypothesis that the means differ by at most epsilon. */
+export interface TolerantBettingAudit {
+  readonly kind: 'within-epsilon';
+  /** The number of pairs. */
+  readonly n: number;
+  readonly alpha: number;
+  readonly epsilon: number;
+  /** 2 / alpha, for two processes. */
+  readonly threshold: number;
+  /** Against a mean of a that is at most epsilon above that of b. */
+  readonly aMinusB: BettingPath;
+  /** Against a mean of b that is at most epsilon above that of a. */
+  readonly bMinusA: BettingPath;
+  /** The first pair after which either process is above the threshold; null where none is. */
+  readonly rejectIndex: number | null;
+}
+
+/**
+ * The betting audit of two groups whose outcomes come in pairs: a process bets
+ * against equal means, and its wealth passes 1 / alpha with probability at most
+ * alpha if they are equal, whenever one looks and stops.
+ *
+ * Without a tolerance the outcome of a pair is g = a - b, and the bets lie in
+ * [-1/2, 1/2]. With one, the outcomes are a - b - epsilon and b - a - epsilon, the
+ * bets lie in [-1/2, 0], so that each wealth is a supermartingale wherever the
+ * means are within epsilon, and either passes 2 / alpha.
+ * @param a decisions or scores in [0, 1] of the first group, in the order in which they came
+ * @param b the same of the second group, as many; no pair gives wealth [] and no rejection
+ * @throws {DataValidationError} for lengths that differ, or a value outside [0, 1]
+ * @throws {ValueError} for alpha or epsilon out of range
+ * @see B. Chugg et al., Auditing fairness by betting (2023), arXiv 2305.17570
+ * @example
+ * ```ts
+ * import { bettingAudit } from 'evenhand/stats';
+ *
+ * const audit = bettingAudit([1, 1, 1, 1, 1, 1, 1, 1, 1], [0, 0, 0, 0, 0, 0, 0, 0, 0]);
+ * console.log(audit.rejectIndex, audit.wealth.at(-1)?.toFixed(3));
+ * // 8 25.629
+ * ```
+ */
+export function bettingAudit(
+  a: ArrayLike<number>,
+  b: ArrayLike<number>,
+  options?: BettingAuditOptions & { readonly epsilon?: 0 },
+): BettingAudit;
+export function bettingAudit(
+  a: ArrayLike<number>,
+  b: ArrayLike<number>,
+  options: BettingAuditOptions,
+): BettingAudit | TolerantBettingAudit;
+export function bettingAudit(
+  a: ArrayLike<number>,
+  b: ArrayLike<number>,
+  { alpha = 0.05, epsilon = 0, skipFirstPair = false }: BettingAuditOptions = {},
+): BettingAudit | TolerantBettingAudit {
+  requireLevel('alpha', alpha);
+  if (!(epsilon >= 0 && epsilon < 1)) throw invalidParameter('epsilon', 'be a number from 0 to below 1', epsilon);
+  const differences = differencesOf(a, b).slice(skipFirstPair ? 1 : 0);
+  const result = { n: differences.length, alpha, epsilon };
+  if (epsilon === 0) {
+    const threshold = 1 / alpha;
+    return Object.freeze({ kind: 'equal', ...result, threshold, ...follow(differences, threshold) });
+  }
+  const threshold = 2 / alpha;
+  const excessOf = (sign: 1 | -1): Float64Array => differences.map((difference) => sign * difference - epsilon);
+  const aMinusB = follow(excessOf(1), threshold, { largestBet: 0 });
+  const bMinusA = follow(excessOf(-1), threshold, { largestBet: 0 });
+  const rejectIndex = earlier(aMinusB.rejectIndex, bMinusA.rejectIndex);
+  return Object.freeze({ kind: 'within-epsilon', ...result, threshold, aMinusB, bMinusA, rejectIndex });
+}
+
+function follow(outcomes: Float64Array, threshold: number, options?: BettingOptions): BettingPath {
+  const process = new BettingProcess(options);
+  const wealth: number[] = [];
+  const bets: number[] = [];
+  for (const outcome of outcomes) {
+    bets.push(process.bet);
+    wealth.push(process.update(outcome));
+  }
+  const first = wealth.findIndex((value) => value > threshold);
+  return Object.freeze({
+    wealth: Object.freeze(wealth),
+    bets: Object.freeze(bets),
+    rejectIndex: first === -1 ? null : first,
+  });
+}
+
+function earlier(one: number | null, other: number | null): number | null {
+  if (one === null || other === null) return one ?? other;
+  return Math.min(one, other);
+}
+
+function differencesOf(a: ArrayLike<number>, b: ArrayLike<number>): Float64Array {
+  if (a.length !== b.length) {
+    throw new DataValidationError(
+      `a and b must hold pairs, but a has ${String(a.length)} values and b ${String(b.length)}.`,
+      { context: { a: a.length, b: b.length }, suggestion: 'Let each wait for the other, and bet once both have one.' },
+    );
+  }
+  requireUnitRange('a', a);
+  requireUnitRange('b', b);
+  return Float64Array.from(a, (value, index) => value - (b[index] as number));
+}
+
+function requireUnitRange(argument: string, values: ArrayLike<number>): void {
+  const index = Array.prototype.findIndex.call(values, (value: unknown) => !(Number(value) >= 0 && Number(value) <= 1));
+  if (index === -1) return;
+  throw new DataValidationError(
+    `${argument} must hold numbers from 0 to 1. Got ${String(values[index])} at index ${String(index)}.`,
+    {
+      context: { argument, index, value: values[index] },
+      suggestion: 'Scale the values to [0, 1] by bounds known beforehand, and leave out missing ones.',
+    },
+  );
+}

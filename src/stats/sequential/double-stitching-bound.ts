@@ -1,0 +1,66 @@
+import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import { requireLevel } from '../parameters.ts';
+import { requirePositive, requireTimeAndLevel } from './mixture-parameters.ts';
+import { stitchingFrom, type StitchingShape } from './poly-stitching-bound.ts';
+
+/** What a double stitched boundary may be told. */
+export interface DoubleStitchingOptions extends StitchingShape {
+  /** The number of values from which the boundary grows; at least 1. */
+  readonly tOpt: number;
+  /**
+   * How finely the quantiles are stitched, in log-odds; above 0.
+   * @defaultValue 0.5
+   */
+  readonly delta?: number;
+}
+
+/**
+ * A boundary for all quantiles at all times: for independent values of one law,
+ * the number among the first t that are at or below its p-quantile less t p stays
+ * below it for every p and t together, with probability at least 1 - alpha / 2
+ * for either side.
+ *
+ * Times are stitched over epochs and quantiles over a grid in log-odds; with
+ * w = max(t, tOpt), r the grid's next quantile towards 1/2 (p itself from 1/2 on),
+ * q = r (1 - r), j = sqrt(w / tOpt) |logit p| / (2 delta) + 1 and
+ * l = s ln(ln(eta w / tOpt)) + s ln j + ln(2 zeta(s) (2 zeta(s) + 1) / (alpha ln(eta)^s)):
+ * delta sqrt(eta w q / tOpt) + sqrt(k1^2 q w l + (k2 c l)^2) + k2 c l, c = (1 - 2 p) / 3.
+ * @param p the quantile, in (0, 1)
+ * @param t the number of values, at least 0
+ * @param alpha in (0, 1)
+ * @throws {ValueError} for a number out of range
+ * @see S. R. Howard, A. Ramdas, Sequential estimation of quantiles (2022), theorem 3
+ * @example
+ * ```ts
+ * import { doubleStitchingBound } from 'evenhand/stats';
+ *
+ * console.log(doubleStitchingBound(0.5, 1000, 0.05, { tOpt: 100 }).toFixed(4));
+ * // 68.6280
+ * ```
+ */
+export function doubleStitchingBound(
+  p: number,
+  t: number,
+  alpha: number,
+  { tOpt, delta = 0.5, ...shape }: DoubleStitchingOptions,
+): number {
+  requireLevel('p', p);
+  requireTimeAndLevel(t, alpha);
+  requirePositive('delta', delta);
+  if (!(tOpt >= 1 && tOpt < Infinity)) throw invalidParameter('tOpt', 'be a finite number of at least 1', tOpt);
+  const { s, eta, zeta, k1, k2 } = stitchingFrom(shape);
+  const time = Math.max(t, tOpt);
+  const logit = Math.log(p / (1 - p));
+  const next = p >= 0.5 ? p : Math.min(0.5, expit(logit + 2 * delta * Math.sqrt((tOpt * eta) / time)));
+  const variance = next * (1 - next);
+  const gridPlace = (Math.sqrt(time / tOpt) * Math.abs(logit)) / (2 * delta) + 1;
+  const epoch = Math.log((eta * time) / tOpt) / Math.log(eta);
+  const level = s * Math.log(epoch * gridPlace) + Math.log((2 * zeta * (2 * zeta + 1)) / alpha);
+  const linear = (k2 * (1 - 2 * p) * level) / 3;
+  const gridGap = delta * Math.sqrt((eta * time * variance) / tOpt);
+  return gridGap + Math.hypot(k1 * Math.sqrt(variance * time * level), linear) + linear;
+}
+
+function expit(logit: number): number {
+  return 1 / (1 + Math.exp(-logit));
+}

@@ -1,0 +1,77 @@
+import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import { requireCount, requireLevel } from '../parameters.ts';
+import { rootBetween } from './root-between.ts';
+
+/** Halvings by the golden section: the least error then is exact to 1e-15, being flat at its minimum. */
+const SECTIONS = 60;
+
+const GOLDEN = (Math.sqrt(5) - 1) / 2;
+
+/** What a boundary on an empirical distribution function may be told. */
+export interface EmpiricalProcessLilOptions {
+  /** The number of values from which it holds; at least 1. */
+  readonly tMin: number;
+  /**
+   * The leading constant, above 1 / sqrt(2): the larger, the smaller the other terms.
+   * @defaultValue 0.85
+   */
+  readonly a?: number;
+}
+
+/**
+ * A boundary for a whole distribution function at all times: for independent
+ * values of one law, the largest distance of their empirical distribution
+ * function from it is below a sqrt((ln(1 + ln(t / tMin)) + C) / t) for all t >= tMin
+ * together, with probability at least 1 - alpha.
+ *
+ * C is the least number at which 4 e^(-y C) (1 + 1 / ((y - 1) ln eta)), with
+ * y = (2 / eta) (a - sqrt(2 (eta - 1) / C))^2 > 1, comes down to alpha for some eta > 1.
+ * @param t the number of values, at least 0; Infinity is returned before tMin
+ * @param alpha in (0, 1)
+ * @throws {ValueError} for a number out of range
+ * @see S. R. Howard, A. Ramdas, Sequential estimation of quantiles (2022), theorem 2
+ * @example
+ * ```ts
+ * import { empiricalProcessLilBound } from 'evenhand/stats';
+ *
+ * console.log(empiricalProcessLilBound(1000, 0.05, { tMin: 100 }).toFixed(4));
+ * // 0.0820
+ * ```
+ */
+export function empiricalProcessLilBound(
+  t: number,
+  alpha: number,
+  { tMin, a = 0.85 }: EmpiricalProcessLilOptions,
+): number {
+  requireCount('t', t);
+  requireLevel('alpha', alpha);
+  if (!(tMin >= 1 && tMin < Infinity)) throw invalidParameter('tMin', 'be a finite number of at least 1', tMin);
+  if (!(a > Math.SQRT1_2 && a < Infinity)) throw invalidParameter('a', 'be a finite number above 1 / sqrt(2)', a);
+  if (t < tMin) return Infinity;
+  return a * Math.sqrt((Math.log1p(Math.log(t / tMin)) + leastConstant(alpha, a)) / t);
+}
+
+function leastConstant(alpha: number, a: number): number {
+  const excess = (constant: number): number => leastLogError(constant, a) - Math.log(alpha);
+  let [low, high] = [1, 1];
+  while (excess(high) > 0) high *= 2;
+  while (excess(low) < 0) low /= 2;
+  return rootBetween(excess, low, high);
+}
+
+/** ln of the least error over eta: infinite at both ends of where it is defined, with one minimum between. */
+function leastLogError(constant: number, a: number): number {
+  const logError = (eta: number): number => {
+    const y = (2 / eta) * (a - Math.sqrt((2 * (eta - 1)) / constant)) ** 2;
+    return Math.log(4) - y * constant + Math.log1p(1 / ((y - 1) * Math.log(eta)));
+  };
+  // Where y comes down to 1.
+  const limit = rootBetween((eta) => Math.sqrt(eta / 2) + Math.sqrt((2 * (eta - 1)) / constant) - a, 1, 2 * a * a);
+  let [from, to] = [1, limit];
+  for (let section = 0; section < SECTIONS; section++) {
+    const span = GOLDEN * (to - from);
+    if (logError(to - span) < logError(from + span)) to = from + span;
+    else from = to - span;
+  }
+  return logError((from + to) / 2);
+}

@@ -1,0 +1,83 @@
+import { normalCdf } from '../normal-cdf.ts';
+import { mixtureBound } from './mixture-bound.ts';
+import { type MixtureOptions, requireSumAndTime, requireTimeAndLevel, rhoFrom } from './mixture-parameters.ts';
+import { logScaledUpperGamma } from './scaled-incomplete-gamma.ts';
+
+/** Below it the logarithm of the normal cdf is found through the incomplete gamma function, which does not vanish. */
+const FAR_TAIL = -5;
+
+/** What a normal mixture may be told. */
+export interface NormalMixtureOptions extends MixtureOptions {
+  /**
+   * Whether the boundary is on one side of 0, or on both at the same alpha.
+   * @defaultValue true
+   */
+  readonly oneSided?: boolean;
+}
+
+/**
+ * ln of the normal mixture supermartingale of a sub-Gaussian sum s with
+ * variance process v: the mean of exp(lambda s - lambda^2 v / 2) over
+ * lambda normal with variance 1 / rho, or over its absolute value for one side.
+ *
+ * Two sides: ln(rho / (v + rho)) / 2 + s^2 / (2 (v + rho)); one side adds ln 2
+ * and ln of the normal cdf at s / sqrt(v + rho).
+ * @param s the sum, any finite number
+ * @param v at least 0
+ * @throws {ValueError} for a number out of range
+ * @see S. R. Howard et al., Time-uniform, nonparametric, nonasymptotic confidence sequences (2021), propositions 4 and 5
+ * @example
+ * ```ts
+ * import { normalLogMixture } from 'evenhand/stats';
+ *
+ * console.log(normalLogMixture(10, 100, { vOpt: 100, oneSided: false }).toFixed(4));
+ * // -0.6510
+ * ```
+ */
+export function normalLogMixture(s: number, v: number, options: NormalMixtureOptions): number {
+  requireSumAndTime(s, v);
+  return (options.oneSided ?? true) ? oneSided(s, v, rhoFrom(options, 1)) : twoSided(s, v, rhoFrom(options, 2));
+}
+
+/**
+ * The boundary that a sub-Gaussian sum ever passes with probability at most
+ * alpha (its absolute value, for two sides), at the time v of its variance process:
+ * sqrt((v + rho) (ln(1 + v / rho) + 2 ln(1 / alpha))) for two sides.
+ *
+ * A sum of n independent values in [0, 1] less their means is sub-Gaussian with v = n / 4.
+ * @param v at least 0
+ * @param alpha in (0, 1)
+ * @throws {ValueError} for a number out of range
+ * @see S. R. Howard et al. (2021), propositions 4 and 5
+ * @example
+ * ```ts
+ * import { normalMixtureBound } from 'evenhand/stats';
+ *
+ * console.log(normalMixtureBound(100, 0.05, { vOpt: 100, oneSided: false }).toFixed(4));
+ * // 30.3521
+ * ```
+ */
+export function normalMixtureBound(v: number, alpha: number, options: NormalMixtureOptions): number {
+  requireTimeAndLevel(v, alpha);
+  if (!(options.oneSided ?? true)) return twoSidedNormalBound(v, alpha, rhoFrom(options, 2));
+  const rho = rhoFrom(options, 1);
+  return mixtureBound((s) => oneSided(s, v, rho), alpha, Math.sqrt(v + rho));
+}
+
+/** The closed form of the two-sided boundary, for callers who checked their numbers. */
+export function twoSidedNormalBound(v: number, alpha: number, rho: number): number {
+  return Math.sqrt((v + rho) * (Math.log1p(v / rho) + 2 * Math.log(1 / alpha)));
+}
+
+function twoSided(s: number, v: number, rho: number): number {
+  return (s * s) / (2 * (v + rho)) - Math.log1p(v / rho) / 2;
+}
+
+function oneSided(s: number, v: number, rho: number): number {
+  const z = s / Math.sqrt(v + rho);
+  const shrunk = Math.LN2 - Math.log1p(v / rho) / 2;
+  if (z >= FAR_TAIL) return shrunk + (z * z) / 2 + Math.log(normalCdf(z));
+  // e^(b) times the normal cdf at -sqrt(2 b) is sqrt(b / pi) / 2 times this integral.
+  const b = (z * z) / 2;
+  return shrunk - Math.LN2 + Math.log(b / Math.PI) / 2 + logScaledUpperGamma(0.5, b);
+}

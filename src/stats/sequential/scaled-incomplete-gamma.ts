@@ -1,0 +1,83 @@
+import { stirlingError } from './stirling-error.ts';
+
+/** Terms so small change nothing any more. */
+const ENOUGH = 1e-16;
+
+const HALF_LOG_TAU = Math.log(2 * Math.PI) / 2;
+
+/**
+ * ln of the integral of t^(a - 1) e^(b (1 - t)) over t from 0 to 1, that is
+ * e^b b^-a times the lower incomplete gamma function at (a, b).
+ *
+ * In this scale nothing overflows and the large terms of the mixtures cancel by
+ * algebra, not by subtraction.
+ * @param a above 0
+ * @param b any number; below 0 too
+ */
+export function logScaledLowerGamma(a: number, b: number): number {
+  if (b < 0) return b + logFallingSeries(a, -b);
+  if (b < a + 1) return Math.log(risingSeries(a, b));
+  const whole = logScaledGamma(a, b);
+  return whole + Math.log1p(-fraction(a, b) * Math.exp(-whole));
+}
+
+/**
+ * ln of the integral of t^(a - 1) e^(-b (t - 1)) over t from 1 to infinity, that
+ * is e^b b^-a times the upper incomplete gamma function at (a, b).
+ * @param a any number; 0 and below too
+ * @param b above 0
+ */
+export function logScaledUpperGamma(a: number, b: number): number {
+  if (a <= 0 || b >= a + 1) return Math.log(fraction(a, b));
+  const whole = logScaledGamma(a, b);
+  return whole + Math.log1p(-risingSeries(a, b) * Math.exp(-whole));
+}
+
+/** ln(e^b b^-a Gamma(a)): with m = (b - a) / a, Stirling's formula leaves a (m - ln(1 + m)) of what is large. */
+function logScaledGamma(a: number, b: number): number {
+  const m = (b - a) / a;
+  return a * (m - Math.log1p(m)) - Math.log(a) / 2 + HALF_LOG_TAU + stirlingError(a);
+}
+
+/** The sum of b^k / (a (a + 1) ... (a + k)) over k from 0 on (Abramowitz and Stegun 6.5.29). */
+function risingSeries(a: number, b: number): number {
+  let [sum, term] = [1 / a, 1 / a];
+  for (let k = 1; term > sum * ENOUGH; k++) {
+    term *= b / (a + k);
+    sum += term;
+  }
+  return sum;
+}
+
+/** ln of the sum of x^k / (k! (a + k)) over k from 0 on, for x > 0, in units of its largest term. */
+function logFallingSeries(a: number, x: number): number {
+  const peak = Math.floor(x);
+  let sum = 1 / (a + peak);
+  for (let [k, weight] = [peak, 1]; k > 0 && weight > ENOUGH; k--) sum += (weight *= k / x) / (a + k - 1);
+  for (let [k, weight] = [peak + 1, 1]; (weight *= x / k) > ENOUGH; k++) sum += weight / (a + k);
+  return Math.log(sum) + logTopWeight(peak, x);
+}
+
+/** ln(x^k / k!). */
+function logTopWeight(k: number, x: number): number {
+  if (k === 0) return 0;
+  return k * Math.log(x / k) + k - Math.log(k) / 2 - HALF_LOG_TAU - stirlingError(k);
+}
+
+/** 1 / (b + 1 - a - 1 (1 - a) / (b + 3 - a - 2 (2 - a) / ...)) by Lentz's method (6.5.31). */
+function fraction(a: number, b: number): number {
+  let base = b + 1 - a;
+  let upper = Infinity;
+  let lower = 1 / base;
+  let value = lower;
+  let factor = 0;
+  for (let k = 1; Math.abs(factor - 1) > 2 * ENOUGH; k++) {
+    base += 2;
+    const step = k * (a - k);
+    lower = 1 / (step * lower + base);
+    upper = base + step / upper;
+    factor = lower * upper;
+    value *= factor;
+  }
+  return value;
+}

@@ -1,0 +1,128 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+
+import { expect } from 'chai';
+
+import { runCli, useTemporaryFolder } from '../helpers/run-cli.ts';
+
+const folder = useTemporaryFolder();
+
+type Counts = readonly [selected: number, rows: number];
+
+/** A file of two arms; every second row has a repaid of 1. */
+function makeFile(name: string, arms: Readonly<Record<string, Readonly<Record<string, Counts>>>>): string {
+  const lines = Object.entries(arms).flatMap(([arm, groups]) =>
+    Object.entries(groups).flatMap(([sex, [selected, rows]]) =>
+      Array.from(
+        { length: rows },
+        (_, row) => `${arm},${sex},${row % 3 ? 'x' : 'y'},${Number(row < selected)},${row % 2},${row % 7}`,
+      ),
+    ),
+  );
+  const file = path.join(folder(), name);
+  writeFileSync(file, ['arm,sex,race,approved,repaid,revenue', ...lines].join('\n'));
+  return file;
+}
+
+const even = { f: [200, 400], m: [200, 400] } as const;
+const apart = { f: [140, 400], m: [240, 400] } as const;
+const common = ['--outcome', 'approved', '--sensitive', 'sex'];
+
+interface AbJson {
+  readonly finding: string;
+  readonly rows: readonly Readonly<Record<string, unknown>>[];
+  readonly settings: Readonly<Record<string, unknown>>;
+}
+
+async function abJson(args: readonly string[]) {
+  const { code, stdout, stderr } = await runCli(['ab-test', ...args, '--json']);
+  return { code, stderr, body: JSON.parse(stdout) as AbJson };
+}
+
+describe('evenhand ab-test', () => {
+  it('exits 1 where fairness got worse, 0 where it got better and where nothing is shown', async () => {
+    const run = (control: typeof even | typeof apart, treatment: typeof even | typeof apart, name: string) =>
+      runCli(['ab-test', '--csv', makeFile(name, { control, new: treatment }), '--arm', 'arm', ...common]);
+    const worse = await run(even, apart, 'worse.csv');
+    const better = await run(apart, even, 'better.csv');
+    const same = await run(even, even, 'same.csv');
+    expect([worse.code, better.code, same.code]).to.deep.equal([1, 0, 0]);
+    expect(worse.stdout).to.include('Fairness got worse in the one comparison made');
+    expect(same.stdout).to.include('this n could have shown 0.14 at best');
+    expect(worse.stdout).to.not.match(/\*\*|\\/);
+  });
+
+  it('prints the difference in differences of published counts', async () => {
+    const file = makeFile('published.csv', {
+      control: { g1: [180, 400], g2: [240, 400] },
+      treatment: { g1: [220, 400], g2: [245, 400] },
+    });
+    const { code, body } = await abJson(['--csv', file, '--arm', 'arm', ...common]);
+    expect(code).to.equal(0);
+    // g2 minus g1, since the first of two equally large groups is the reference.
+    expect(body.rows[0]?.['fairness_change']).to.be.closeTo(-0.0875, 1e-12);
+    expect(body.rows[0]?.['p_value']).to.be.closeTo(0.07594528459029037, 1e-9);
+    expect(body.rows[0]?.['detectable']).to.be.closeTo(0.13813, 1e-5);
+  });
+
+  it('takes two files, labels of arms, several attributes and metrics', async () => {
+    const [control, treatment] = [makeFile('c.csv', { any: even }), makeFile('t.csv', { any: apart })];
+    const files = await abJson([
+      ...['--control-csv', control, '--treatment-csv', treatment, '--outcome', 'approved', '--y-true', 'repaid'],
+      ...['--sensitive', 'sex', '--sensitive', 'race', '--sensitive', 'sex,race', '--business', 'revenue'],
+      ...['--metric', 'demographic_parity_difference,equalized_odds_difference', '--sequential', '--tau', '0.1'],
+    ]);
+    expect(
+      files.body.rows.map(({ attribute, measure }) => `${String(attribute)} ${String(measure)}`),
+    ).to.include.members(['sex selection_rate', 'race true_positive_rate', 'sex||race false_positive_rate']);
+    expect(files.body.settings).to.include({ is_sequential: true, tau: 0.1 });
+    const file = makeFile('three.csv', { old: even, new: apart, other: even });
+    const named = await abJson(['--csv', file, '--arm', 'arm', '--control', 'old', '--treatment', 'new', ...common]);
+    expect(named.code).to.equal(1);
+    expect(named.stderr).to.include('800 rows are in neither arm');
+  });
+
+  it('writes reports as HTML, Markdown and JSON', async () => {
+    const file = makeFile('report.csv', { control: even, new: apart });
+    for (const form of ['html', 'md', 'json']) {
+      const out = path.join(folder(), `out/report.${form}`);
+      const { code, stderr } = await runCli(['ab-test', '--csv', file, '--arm', 'arm', ...common, '--out', out]);
+      expect([code, stderr]).to.deep.equal([1, `Wrote ${out}\n`]);
+      expect(readFileSync(out, 'utf8')).to.include(form === 'json' ? '"finding": "worse"' : 'Fairness got worse');
+    }
+  });
+
+  it('tells faults of usage and data on one line, with exit 2', async () => {
+    const file = makeFile('faults.csv', { a: even, b: apart });
+    const odd = makeFile('odd.csv', { x: even, y: apart });
+    const cases: [string[], string][] = [
+      [[], 'Missing: --outcome and --sensitive.'],
+      [common, 'Give either --csv with --arm'],
+      [['--csv', file, ...common], '--arm names the column'],
+      [['--csv', file, '--arm', 'arms', ...common], "Did you mean 'arm'?"],
+      [['--csv', odd, '--arm', 'arm', ...common], 'not plain which arm is the control'],
+      [['--csv', file, '--arm', 'arm', '--control', 'c', ...common], "no label 'c'"],
+      [['--csv', file, '--arm', 'arm', ...common, '--metric', 'parity'], 'must be one of'],
+      [['--csv', file, '--arm', 'arm', ...common, '--metric', 'equalized_odds_difference'], '--y-true'],
+      [['--csv', file, '--arm', 'arm', ...common, '--tau', '0.1'], 'add --sequential'],
+      [['--csv', file, '--arm', 'arm', ...common, '--alpha', '2'], '--alpha must be below 1'],
+      [['--csv', file, '--arm', 'arm', '--outcome', 'revenue', '--sensitive', 'sex'], 'must be 0 or 1'],
+      [['--csv', file, '--arm', 'arm', ...common, '--out', 'x.pdf'], 'End the name in'],
+      [['--csv', 'absent.csv', '--arm', 'arm', ...common], 'absent.csv'],
+      [['--control-csv', file, ...common], 'both --control-csv and --treatment-csv'],
+    ];
+    for (const [args, text] of cases) {
+      const { code, stdout, stderr } = await runCli(['ab-test', ...args]);
+      expect([code, stdout], args.join(' ')).to.deep.equal([2, '']);
+      expect(stderr, args.join(' ')).to.include(text);
+      expect(stderr.trimEnd().split('\n'), args.join(' ')).to.have.length(1);
+    }
+    expect(existsSync('x.pdf')).to.equal(false);
+  });
+
+  it('has help with examples and exit codes', async () => {
+    const { code, stdout } = await runCli(['ab-test', '--help']);
+    expect(code).to.equal(0);
+    expect(stdout).to.include('Examples:').and.include('--sequential').and.include('Exit codes: 0');
+  });
+});

@@ -1,0 +1,53 @@
+import { spawn } from 'node:child_process';
+import path from 'node:path';
+
+import { expect } from 'chai';
+
+import { readRecords } from '../../../src/monitoring/records/read-records.ts';
+import { useTemporaryFolder } from '../../helpers/run-cli.ts';
+
+const CHILD = path.join(import.meta.dirname, 'append-until-killed.ts');
+
+const ROUNDS = 4;
+
+/** Lets a child append until it has done so often enough, kills it, and gives the last number that it told. */
+function appendAndKill(file: string, first: number, perAppend: number, atLeast: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const args = ['--import', 'tsx', CHILD, file, String(first), String(perAppend)];
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+    let told = '';
+    child.stdout.on('data', (chunk: Buffer) => {
+      told += chunk.toString();
+      if (told.length > atLeast) child.kill('SIGKILL');
+    });
+    child.on('error', reject);
+    child.on('close', (_code, signal) => {
+      const whole = told.slice(0, told.lastIndexOf('\n')).split('\n');
+      if (signal === 'SIGKILL') resolve(Number(whole.at(-1)));
+      else reject(new Error('the child ended by itself'));
+    });
+  });
+}
+
+describe('a record store whose process is killed', function () {
+  this.timeout(120_000);
+  const folder = useTemporaryFolder();
+
+  for (const ending of ['csv', 'ndjson']) {
+    for (const perAppend of [1, 500]) {
+      it(`has every record of .${ending} whose append returned, ${perAppend} an append, over ${ROUNDS} kills`, async () => {
+        const file = path.join(folder(), `killed-${perAppend}.${ending}`);
+        let next = 0;
+        for (let round = 0; round < ROUNDS; round++) {
+          const told = await appendAndKill(file, next, perAppend, (300 + 1371 * round) / Math.sqrt(perAppend));
+          expect(told).to.be.above(next);
+          const values = (await readRecords(file)).toRecords().map(({ value }) => value);
+          // All in their order and once, through every kill: what follows the last that was told had no answer yet.
+          expect(values.findIndex((value, place) => value !== place)).to.equal(-1);
+          expect(values.length).to.be.at.least(told);
+          next = values.length;
+        }
+      });
+    }
+  }
+});

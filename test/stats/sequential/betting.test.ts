@@ -1,0 +1,217 @@
+import { expect } from 'chai';
+
+import { DataValidationError, ValueError } from '../../../src/exceptions/index.ts';
+import { createRandom } from '../../../src/internal/random.ts';
+import { bettingAudit, BettingProcess } from '../../../src/stats/sequential/index.ts';
+import { describeWithReference, readVectors } from '../../helpers/reference.ts';
+
+interface ReferencePath {
+  wealth: number[];
+  bets: number[];
+  threshold: number;
+  reject_index: number | null;
+}
+
+interface BettingCase {
+  id: string;
+  a: number[];
+  b: number[];
+  alpha: number;
+  paper: ReferencePath;
+  reference_code_skips_first_pair: ReferencePath;
+  composite_eps_0_1: {
+    wealth_a_minus_b: number[];
+    bets_a: number[];
+    wealth_b_minus_a: number[];
+    bets_b: number[];
+    threshold: number;
+    reject_index_a: number | null;
+    reject_index_b: number | null;
+  };
+}
+
+/** To 1e-9 of each value, however large the wealth. */
+function expectPath(found: readonly number[], expected: number[]): void {
+  expect(found).to.have.length(expected.length);
+  expected.forEach((value, index) => {
+    expect(found[index], `at ${index}`).to.be.closeTo(value, 1e-9 * Math.max(1e-3, Math.abs(value)));
+  });
+}
+
+function expectAudit(found: ReturnType<typeof bettingAudit>, expected: ReferencePath): void {
+  if (found.kind !== 'equal') throw new Error('another kind');
+  expectPath(found.wealth, expected.wealth);
+  expectPath(found.bets, expected.bets);
+  expect(found.threshold).to.equal(expected.threshold);
+  expect(found.rejectIndex).to.equal(expected.reject_index);
+}
+
+describeWithReference('betting audit meets its reference', () => {
+  let cases: BettingCase[];
+  before(() => {
+    ({ cases } = readVectors('betting_audit.json') as { cases: BettingCase[] });
+  });
+
+  it('as in the paper', () => {
+    expect(cases).to.have.length(3);
+    for (const { a, b, alpha, paper } of cases) expectAudit(bettingAudit(a, b, { alpha }), paper);
+  });
+
+  it('as the published code, which skips the first pair', () => {
+    for (const { a, b, alpha, reference_code_skips_first_pair: expected } of cases) {
+      expectAudit(bettingAudit(a, b, { alpha, skipFirstPair: true }), expected);
+    }
+  });
+
+  it('with a tolerance of 0.1, both one-sided processes', () => {
+    for (const { a, b, alpha, composite_eps_0_1: expected } of cases) {
+      const found = bettingAudit(a, b, { alpha, epsilon: 0.1 });
+      if (found.kind !== 'within-epsilon') throw new Error('another kind');
+      expectPath(found.aMinusB.wealth, expected.wealth_a_minus_b);
+      expectPath(found.aMinusB.bets, expected.bets_a);
+      expectPath(found.bMinusA.wealth, expected.wealth_b_minus_a);
+      expectPath(found.bMinusA.bets, expected.bets_b);
+      expect(found.threshold).to.equal(expected.threshold);
+      expect(found.aMinusB.rejectIndex).to.equal(expected.reject_index_a);
+      expect(found.bMinusA.rejectIndex).to.equal(expected.reject_index_b);
+      expect(found.rejectIndex).to.equal(expected.reject_index_a ?? expected.reject_index_b);
+    }
+  });
+});
+
+describe('betting audit', () => {
+  const random = createRandom(4);
+  const a = Array.from({ length: 60 }, () => random.next());
+  const b = Array.from({ length: 60 }, () => random.next() ** 2);
+
+  it('does not mind which group is first', () => {
+    expect(bettingAudit(a, b).wealth).to.deep.equal(bettingAudit(b, a).wealth);
+    const [one, other] = [bettingAudit(a, b, { epsilon: 0.05 }), bettingAudit(b, a, { epsilon: 0.05 })];
+    if (one.kind !== 'within-epsilon' || other.kind !== 'within-epsilon') throw new Error('another kind');
+    expect(one.aMinusB).to.deep.equal(other.bMinusA);
+  });
+
+  it('knows only the past: a longer stream begins with the same wealth', () => {
+    const short = bettingAudit(a.slice(0, 20), b.slice(0, 20));
+    expect(bettingAudit(a, b).wealth.slice(0, 20)).to.deep.equal(short.wealth);
+  });
+
+  it('of equal pairs keeps its wealth, and of no pairs has none', () => {
+    expect(new Set(bettingAudit(a, a).wealth)).to.deep.equal(new Set([1]));
+    expect(bettingAudit([], [])).to.deep.include({ wealth: [], bets: [], rejectIndex: null, n: 0 });
+    expect(bettingAudit([1], [0], { skipFirstPair: true })).to.deep.include({ wealth: [], rejectIndex: null });
+  });
+
+  it('is frozen throughout and carries what produced it', () => {
+    const audit = bettingAudit([1, 0], [0, 1], { alpha: 0.1 });
+    expect(audit).to.be.frozen.and.to.include({ n: 2, alpha: 0.1, epsilon: 0, threshold: 10 });
+    expect(audit.wealth).to.be.frozen;
+    const tolerant = bettingAudit([1, 0], [0, 1], { epsilon: 0.2 });
+    if (tolerant.kind !== 'within-epsilon') throw new Error('another kind');
+    expect(tolerant.aMinusB).to.be.frozen;
+    expect(tolerant).to.include({ threshold: 40, epsilon: 0.2, rejectIndex: null });
+  });
+
+  it('rejects equal means in at most 5% of streams looked at after each of 500 pairs, a z test in far more', () => {
+    const source = createRandom(12);
+    let [rejected, rejectedByZ] = [0, 0];
+    for (let stream = 0; stream < 400; stream++) {
+      const rate = stream % 2 === 0 ? 0.5 : 0.2;
+      const draw = () => Array.from({ length: 500 }, () => Number(source.next() < rate));
+      const [one, other] = [draw(), draw()];
+      rejected += Number(bettingAudit(one, other).rejectIndex !== null);
+      let sum = 0;
+      rejectedByZ += Number(
+        one.some((value, index) => {
+          sum += value - (other[index] as number);
+          return index >= 30 && Math.abs(sum) > 1.96 * Math.sqrt(2 * rate * (1 - rate) * (index + 1));
+        }),
+      );
+    }
+    expect(rejected / 400).to.be.at.most(0.05);
+    expect(rejectedByZ / 400).to.be.above(0.15);
+  });
+
+  it('within its tolerance rejects in at most 5% of streams, at its very edge', () => {
+    const source = createRandom(13);
+    let rejected = 0;
+    for (let stream = 0; stream < 400; stream++) {
+      const one = Array.from({ length: 500 }, () => Number(source.next() < 0.5));
+      const other = Array.from({ length: 500 }, () => Number(source.next() < 0.4));
+      rejected += Number(bettingAudit(one, other, { epsilon: 0.1 }).rejectIndex !== null);
+    }
+    expect(rejected / 400).to.be.at.most(0.05);
+  });
+
+  it('says what is wrong with the pairs', () => {
+    expect(() => bettingAudit([1, 0], [1])).to.throw(DataValidationError, 'a has 2 values and b 1');
+    expect(() => bettingAudit([1, 2], [1, 1])).to.throw(
+      DataValidationError,
+      'a must hold numbers from 0 to 1. Got 2 at index 1',
+    );
+    expect(() => bettingAudit([1], [NaN])).to.throw(
+      DataValidationError,
+      'b must hold numbers from 0 to 1. Got NaN at index 0',
+    );
+    const text = ['yes'] as unknown as number[];
+    expect(() => bettingAudit([1], text)).to.throw(DataValidationError, 'Got yes at index 0');
+    expect(() => bettingAudit([1], [0], { alpha: 0 })).to.throw(ValueError, 'alpha');
+    expect(() => bettingAudit([1], [0], { epsilon: 1 })).to.throw(ValueError, 'epsilon');
+  });
+});
+
+describe('betting process', () => {
+  it('starts at wealth 1 without a bet, and has two steps worked by hand', () => {
+    const process = new BettingProcess();
+    expect([process.wealth, process.bet]).to.deep.equal([1, 0]);
+    // z = 1/5; lambda = -2 / (2 - ln 3) (1/5) / (1 + 1/25).
+    expect(process.update(0.2)).to.equal(1);
+    const bet = (-2 / (2 - Math.log(3))) * (0.2 / 1.04);
+    expect(process.bet).to.be.closeTo(bet, 1e-15);
+    expect(process.update(-0.5)).to.be.closeTo(1 + bet / 2, 1e-15);
+  });
+
+  it('goes on from a snapshot as if nothing had happened', () => {
+    const outcomes = Array.from({ length: 50 }, (_, index) => Math.sin(index * index));
+    const whole = new BettingProcess();
+    outcomes.forEach((outcome) => whole.update(outcome));
+    const first = new BettingProcess();
+    outcomes.slice(0, 20).forEach((outcome) => first.update(outcome));
+    const second = BettingProcess.restore(
+      JSON.parse(JSON.stringify(first.snapshot())) as ReturnType<BettingProcess['snapshot']>,
+    );
+    outcomes.slice(20).forEach((outcome) => second.update(outcome));
+    expect(second.snapshot()).to.deep.equal(whole.snapshot());
+  });
+
+  it('keeps the logarithm where the wealth passes float64', () => {
+    const process = new BettingProcess();
+    for (let step = 0; step < 3000; step++) process.update(1);
+    expect(process.wealth).to.equal(Infinity);
+    // The first outcome met no bet, all others the largest.
+    expect(process.logWealth).to.be.closeTo(2999 * Math.log(1.5), 1e-8);
+  });
+
+  it('with a largest bet of 0 cannot win on outcomes below 0', () => {
+    const process = new BettingProcess({ largestBet: 0 });
+    for (let step = 0; step < 20; step++) process.update(-0.5);
+    expect(process.wealth).to.equal(1);
+    process.update(0.9);
+    expect(process.bet).to.be.within(-0.5, 0);
+  });
+
+  it('refuses what no process can be in, and is then as before', () => {
+    const process = new BettingProcess();
+    process.update(1);
+    const before = process.snapshot();
+    for (const outcome of [2, -2, NaN, '1' as unknown as number]) {
+      expect(() => process.update(outcome)).to.throw(ValueError, 'outcome');
+    }
+    expect(process.snapshot()).to.deep.equal(before);
+    expect(() => new BettingProcess({ smallestBet: -0.6 })).to.throw(ValueError, 'smallestBet');
+    expect(() => new BettingProcess({ largestBet: NaN })).to.throw(ValueError, 'largestBet');
+    expect(() => BettingProcess.restore({ ...before, bet: 0.7 })).to.throw(ValueError, 'bet');
+    expect(() => BettingProcess.restore({ ...before, logWealth: NaN })).to.throw(ValueError, 'logWealth');
+    expect(() => BettingProcess.restore({ ...before, sumOfSquares: -1 })).to.throw(ValueError, 'sumOfSquares');
+  });
+});
