@@ -22,6 +22,7 @@ const FULL = { repetitions: 2000, repetitionsAgain: 20_000 };
 const QUICK = { repetitions: 100, repetitionsAgain: 1000 };
 /** Repetitions of one message to a worker: part of what fixes the random numbers, so it depends on nothing. */
 const CHUNK = 500;
+const WORKER = new URL('./worker.mjs', import.meta.url);
 const REPORT = new URL('../../docs/coverage.md', import.meta.url);
 const FIGURES = new URL('../../docs/coverage.csv', import.meta.url);
 
@@ -76,7 +77,7 @@ async function run(
     }),
   );
   const started = performance.now();
-  const tallies = await simulateAll(chunks, Number(args.workers), (done) => {
+  const tallies = await simulateAll<Tally>(WORKER, chunks, Number(args.workers), (done) => {
     if (done % 20 !== 0 && done !== chunks.length) return;
     const seconds = (performance.now() - started) / 1000;
     process.stderr.write(`${done} of ${chunks.length} parts, ${seconds.toFixed(0)} s\n`);

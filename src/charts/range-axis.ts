@@ -1,7 +1,13 @@
 import { COLOURS, FONT_FAMILY } from './chart.ts';
+import type { Palette } from './palette.ts';
 
 /** One end of an axis beyond the data, as a share of their range. */
 const MARGIN = 0.06;
+
+/** The colours of an axis. */
+type AxisColours = Pick<Palette, 'ink' | 'quiet' | 'grid' | 'axis'>;
+
+const USUAL: AxisColours = { ...COLOURS, axis: COLOURS.quiet };
 
 /** An axis that reaches a little beyond its values, with round steps, and never beyond what is possible. */
 export function rangeAxis(
@@ -9,6 +15,7 @@ export function rangeAxis(
   nameGap: number,
   values: readonly number[],
   [least, most]: readonly [number, number],
+  colours: AxisColours = USUAL,
 ): Record<string, unknown> {
   const low = Math.min(...values);
   const high = Math.max(...values);
@@ -21,14 +28,14 @@ export function rangeAxis(
     name,
     nameLocation: 'middle',
     nameGap,
-    nameTextStyle: { fontFamily: FONT_FAMILY, fontSize: 13, color: COLOURS.ink },
+    nameTextStyle: { fontFamily: FONT_FAMILY, fontSize: 13, color: colours.ink },
     min: Math.max(least, stepsOf(Math.floor((low - margin) / step))),
     max: Math.min(most, stepsOf(Math.ceil((high + margin) / step))),
     interval: step,
-    axisLabel: { fontFamily: FONT_FAMILY, fontSize: 12, color: COLOURS.quiet },
-    axisLine: { show: true, onZero: false, lineStyle: { color: COLOURS.quiet } },
+    axisLabel: { fontFamily: FONT_FAMILY, fontSize: 12, color: colours.quiet },
+    axisLine: { show: true, onZero: false, lineStyle: { color: colours.axis } },
     axisTick: { show: false },
-    splitLine: { lineStyle: { color: COLOURS.grid } },
+    splitLine: { lineStyle: { color: colours.grid } },
   };
 }
 

@@ -1,5 +1,3 @@
-import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -7,6 +5,7 @@ import { DataValidationError } from '../exceptions/index.ts';
 import { escapeHtml } from '../internal/html.ts';
 import { importOptional } from '../internal/optional.ts';
 import type { Chart } from './chart.ts';
+import { readEchartsScript, toScript } from './echarts-script.ts';
 import { withoutInheritedNames } from './inherited-names.ts';
 
 /** The forms that a chart can be saved in. */
@@ -57,6 +56,7 @@ async function renderSvg({ width, height, option, description }: Chart): Promise
     charts.HeatmapChart,
     charts.LineChart,
     charts.ScatterChart,
+    components.DatasetComponent,
     components.TitleComponent,
     components.LegendComponent,
     components.GridComponent,
@@ -111,9 +111,7 @@ function fontFiles(): string[] {
 }
 
 async function renderHtml({ option, width, height, description }: Chart): Promise<string> {
-  const script = await importOptional('echarts', NEEDED_FOR, () =>
-    readFile(createRequire(import.meta.url).resolve('echarts/dist/echarts.min.js'), 'utf8'),
-  );
+  const script = await readEchartsScript();
   const { text: title } = option['title'] as { text: string };
   return `<!doctype html>
 <html lang="en">
@@ -128,7 +126,7 @@ async function renderHtml({ option, width, height, description }: Chart): Promis
 </head>
 <body>
 <div id="chart" role="img" aria-label="${escapeHtml(description)}"></div>
-<script>${script.replaceAll('</script', '<\\/script')}</script>
+<script>${script}</script>
 <script>
   const chart = echarts.init(document.getElementById('chart'), null, { renderer: 'svg' });
   chart.setOption(${toScript(withoutInheritedNames(option))});
@@ -137,9 +135,4 @@ async function renderHtml({ option, width, height, description }: Chart): Promis
 </body>
 </html>
 `;
-}
-
-/** Data as JavaScript that cannot end the script element it stands in. */
-function toScript(value: unknown): string {
-  return JSON.stringify(value).replaceAll('<', '\\u003c');
 }

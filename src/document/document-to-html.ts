@@ -109,7 +109,8 @@ function list(items: readonly string[]): Html {
   return markup`<ul>${items.map((item) => markup`<li>${plainText(item)}</li>\n`)}</ul>`;
 }
 
-function tableToHtml({ caption, columns, rows }: ReportTable): Html {
+/** A table of a report, in a box that scrolls by itself. */
+export function tableToHtml({ caption, columns, rows }: ReportTable): Html {
   const kinds = columns.map(({ isNumber }) => (isNumber === true ? 'number' : 'text'));
   return scrollingTable(
     plainText(caption),

@@ -41,7 +41,8 @@ export async function loadData(path: string, options: LoadDataOptions = {}): Pro
   return withDuckDb((session) =>
     queryDataFile(session, path, options.format, async (file) => {
       const optional = (options.optionalColumns ?? []).filter((name) => file.columns.has(name));
-      const names = options.columns === undefined ? [...file.columns.keys()] : [...new Set([...options.columns, ...optional])];
+      const names =
+        options.columns === undefined ? [...file.columns.keys()] : [...new Set([...options.columns, ...optional])];
       const columns = await readColumns(session, file, names);
       if (columns.length > 0 && columns[0]?.rowCount === 0) {
         throw new DataValidationError(`Cannot read '${path}': it has a header and no rows.`, {

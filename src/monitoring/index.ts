@@ -113,6 +113,18 @@ export {
   type DashboardParts,
   FairnessReportingDashboard,
 } from './dashboard/fairness-reporting-dashboard.ts';
-export type { AlertHistory, LabelCoverage, StreamFaults } from './dashboard/monitoring-view.ts';
-export type { SavedDashboard } from './dashboard/save-dashboard.ts';
+export { activeAlertsJson, dashboardToJson } from './dashboard/dashboard-json.ts';
+export { type DashboardOptions, dashboardToHtml } from './dashboard/dashboard-to-html.ts';
+export { dashboardToMarkdown } from './dashboard/dashboard-to-markdown.ts';
+export type {
+  AlertHistory,
+  CrossedCells,
+  LabelCoverage,
+  MonitoringView,
+  StreamFaults,
+  WatchedMetric,
+} from './dashboard/monitoring-view.ts';
+export { type SavedDashboard, saveDashboard } from './dashboard/save-dashboard.ts';
+export { takeView } from './dashboard/take-view.ts';
+export { type FollowOptions, followLines, type FollowResult } from './follow-lines.ts';
 export { replay, type ReplayOptions, type ReplayResult } from './replay.ts';

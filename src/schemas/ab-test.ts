@@ -50,8 +50,5 @@ export const abTestSchema = z
     message: '--tau belongs to the sequential test: add --sequential.',
   });
 
-/** An A/B test as it may be asked for. */
-export type ABTestInput = z.input<typeof abTestSchema>;
-
 /** An A/B test with its defaults filled in. */
 export type ABTestRequest = z.output<typeof abTestSchema>;

@@ -33,8 +33,5 @@ export const monitorSchema = z
     message: '--id names events for labels that come later on stdin; in a file the label stands in its row (--y-true).',
   });
 
-/** A monitoring run as it may be asked for. */
-export type MonitorInput = z.input<typeof monitorSchema>;
-
 /** A monitoring run with its defaults filled in. */
 export type MonitorRequest = z.output<typeof monitorSchema>;

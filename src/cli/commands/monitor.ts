@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 
 import type { MonitorHooks, MonitorOutcome } from '../../integration/monitor/run-monitor.ts';
+import { machineClock } from '../../internal/machine-clock.ts';
 import type { MonitorRequest } from '../../schemas/monitor.ts';
 import { CHECK_FAILED, INTERRUPTED } from '../exit-codes.ts';
 import { count } from '../number-text.ts';
@@ -121,8 +122,7 @@ async function runMonitorCommand(options: MonitorOptions): Promise<void> {
   const input = await openInput(request);
   const outcome = await runMonitor(request, {
     ...input,
-    // The command line lives in the time of the machine.
-    clock: Date.now,
+    clock: machineClock,
     ...hooksOf(options),
   });
   if (options.json === true) process.stdout.write(jsonText(monitorToJson(outcome)));
@@ -199,7 +199,10 @@ function hooksOf(options: MonitorOptions): Omit<MonitorHooks, 'lines' | 'clock'>
 function describe({ view, alerts, watches }: MonitorOutcome): string {
   const rows = view.watched.map(({ attribute, metric, state, limit, now }) => {
     const gap = now.find(({ group }) => group === null);
-    const interval = gap?.low == null || gap.high === null ? '' : `[${gap.low.toFixed(3)}, ${gap.high.toFixed(3)}]`;
+    const interval =
+      gap === undefined || gap.low === null || gap.high === null
+        ? ''
+        : `[${gap.low.toFixed(3)}, ${gap.high.toFixed(3)}]`;
     return [attribute, metric, state.toUpperCase(), gap?.value?.toFixed(3) ?? 'undefined', interval, String(limit)];
   });
   const raised = alerts.filter(({ id }, place) => alerts.findIndex((alert) => alert.id === id) === place);

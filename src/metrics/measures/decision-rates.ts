@@ -47,7 +47,10 @@ const RATE_CELLS = {
 export type DecisionRateName = keyof typeof RATE_CELLS;
 
 /** The cells of {@link ClassificationStats} that a rate counts: those above its line and those below it. */
-export function rateCells(name: DecisionRateName): { readonly above: readonly number[]; readonly below: readonly number[] } {
+export function rateCells(name: DecisionRateName): {
+  readonly above: readonly number[];
+  readonly below: readonly number[];
+} {
   return RATE_CELLS[name];
 }
 

@@ -148,7 +148,7 @@ export interface ABTestFields {
 }
 
 /** A number for fairness and one for business metrics. */
-export interface PerFamily {
+interface PerFamily {
   readonly fairness: number;
   readonly business: number;
 }

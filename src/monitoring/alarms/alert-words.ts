@@ -1,6 +1,6 @@
 import { shortenLabel } from '../../charts/chart-labels.ts';
 import type { EventStream } from '../tracker/event-stream.ts';
-import type { WatchedMeasure, WatchedMetric } from '../tracker/watched-metric.ts';
+import type { WatchedMeasure } from '../tracker/watched-metric.ts';
 import type { AlphaShare } from './alert-event.ts';
 import type { NoReading, WatchReading } from './watch-tier.ts';
 
@@ -16,13 +16,13 @@ export function groupName(stream: EventStream, attribute: number, code: number):
 }
 
 /** "true positive rate" */
-export function measureWords({ name }: Pick<WatchedMeasure, 'name'>): string {
+function measureWords({ name }: Pick<WatchedMeasure, 'name'>): string {
   return name.replaceAll('_', ' ');
 }
 
 /** A number with three decimals, a count with separators. */
-export const decimal = (value: number): string => value.toFixed(3);
-export const whole = (value: number): string => Math.round(value).toLocaleString('en-US');
+const decimal = (value: number): string => value.toFixed(3);
+const whole = (value: number): string => Math.round(value).toLocaleString('en-US');
 
 /** What an alert stands on. */
 export interface AlertFacts {
@@ -129,9 +129,4 @@ function since(changedAt: string | null): string {
 /** "5%", "0.31%" */
 function percent(share: number): string {
   return `${String(Number((100 * share).toPrecision(2)))}%`;
-}
-
-/** A metric's name in words. */
-export function metricWords({ metric }: Pick<WatchedMetric, 'metric'>): string {
-  return metric.replaceAll('_', ' ');
 }

@@ -1,4 +1,4 @@
-import { groupShare, startShare } from '../tracker/error-budget.ts';
+import { groupShare, type KnownGroups, startShare } from '../tracker/error-budget.ts';
 import type { EventStream } from '../tracker/event-stream.ts';
 import type { FreshStart } from '../tracker/fresh-starts.ts';
 import { emptySums, measureValue, sumMeasure } from '../tracker/measured-groups.ts';
@@ -77,9 +77,9 @@ function boundOfWindow(
   const measureAlpha = windowAlpha / metric.measures.length;
   const known = knownGroups(stream, attribute);
   const isPlainRate = measure.kind === 'rate' && !stream.shape.hasWeights;
-  let highestLow = -Infinity;
-  let lowestHigh = Infinity;
   let large = 0;
+  let highest = -Infinity;
+  let lowest = Infinity;
   for (let group = 0; group < groups; group++) {
     sumMeasure(measure, now, before, group, sums);
     counts[group] = sums.n >= stream.options.minGroupSize ? sums.n : 0;
@@ -87,17 +87,12 @@ function boundOfWindow(
     large++;
     const value = measureValue(sums);
     values[group] = value;
-    if (!isPlainRate) continue;
-    const z2 = leastSquaredDistance(sums.n, measureAlpha * groupShare(group, known));
-    const shrink = 1 + z2 / sums.n;
-    const centre = value + z2 / (2 * sums.n);
-    const half = Math.sqrt(z2 * ((value * (1 - value)) / sums.n + z2 / (4 * sums.n * sums.n)));
-    highestLow = Math.max(highestLow, (centre - half) / shrink);
-    lowestHigh = Math.min(lowestHigh, (centre + half) / shrink);
+    if (value > highest) highest = value;
+    if (value < lowest) lowest = value;
   }
-  if (large < 2) return undefined;
-  // Nearly every look ends here: the true bound is below this one.
-  if (isPlainRate && highestLow - lowestHigh <= least) return undefined;
+  // A lower bound is below the gap itself, and nearly always below a simpler bound of it.
+  if (large < 2 || highest - lowest <= least) return undefined;
+  if (isPlainRate && mostThatIsSure(groups, measureAlpha, known) <= least) return undefined;
   const basis = { hasWeights: stream.shape.hasWeights, errorScale: stream.options.errorScale };
   const ends = { low: -Infinity, high: Infinity, largest: 0, smallest: 0, lowest: Infinity, highest: -Infinity };
   for (let group = 0; group < groups; group++) {
@@ -128,6 +123,24 @@ function boundOfWindow(
       group: measureAlpha * groupShare(ends.smallest, known),
     },
   };
+}
+
+/** A number that the lower bound of the gap cannot pass, at a fraction of its price: from a Wilson interval that lies inside each group's own. */
+function mostThatIsSure(groups: number, measureAlpha: number, known: KnownGroups): number {
+  let highestLow = -Infinity;
+  let lowestHigh = Infinity;
+  for (let group = 0; group < groups; group++) {
+    const n = counts[group] as number;
+    if (n === 0) continue;
+    const value = values[group] as number;
+    const z2 = leastSquaredDistance(n, measureAlpha * groupShare(group, known));
+    const shrink = 1 + z2 / n;
+    const centre = value + z2 / (2 * n);
+    const half = Math.sqrt(z2 * ((value * (1 - value)) / n + z2 / (4 * n * n)));
+    highestLow = Math.max(highestLow, (centre - half) / shrink);
+    lowestHigh = Math.min(lowestHigh, (centre + half) / shrink);
+  }
+  return highestLow - lowestHigh;
 }
 
 /**

@@ -50,6 +50,8 @@ export class DetectorBank implements EventObserver {
   events(block: EventBlock, from: number, to: number): void {
     for (const watched of this.#watched) {
       watched.detectors.forEach((detectors, kind) => {
+        // Detectors know values in [0, 1]; errors are such only where their scale is known.
+        if (watched.measure.kind === 'error' && this.#stream.options.errorScale === null) return;
         if (watched.measure.kind === 'rate')
           this.#feedRates(watched, watched.measure.valueOfCell, detectors, kind, block, from, to);
         else this.#feedErrors(watched, detectors, kind, block, from, to);
@@ -146,10 +148,10 @@ export class DetectorBank implements EventObserver {
     }
   }
 
-  /** Errors as detectors of values in [0, 1] want them, where their scale is known. */
+  /** An error as a share of the largest that can be; NaN where that is not known. */
   #scaled(error: number): number {
     const scale = this.#stream.options.errorScale;
-    return scale === null ? error : Math.min(1, error / scale);
+    return scale === null ? NaN : Math.min(1, error / scale);
   }
 
   /** A group's detector; groups get theirs in the order of their codes, so that a state has no holes. */
@@ -172,28 +174,29 @@ export class DetectorBank implements EventObserver {
       return { time, n: sums.n, sum: measureValue(sums) * sums.n || 0 };
     };
     const now = at(table, stream.latestTime);
-    // A detector cuts off what is surely old, so the change lies between its cut and now.
-    const cut = Math.max(0, now.n - later - (detector.changeAge ?? 0));
     const marks = stream.starts.kept.map((start) => at(start.tables[attribute] ?? table, start.time));
-    changes[group] = clearestSplit(marks, cut, now) ?? between([...marks, now], cut, stream.firstTime);
+    const { changeAge } = detector;
+    changes[group] =
+      changeAge === null
+        ? clearestSplit(marks, now)
+        : between([...marks, now], Math.max(0, now.n - later - changeAge), stream.firstTime);
   }
 }
 
-/** Of the marks between a cut and now, the one that parts a group's values best: where n1 n2 (mean1 - mean2)^2 is largest. */
-function clearestSplit(
-  marks: readonly SuspectedChange[],
-  cut: number,
-  now: SuspectedChange,
-): SuspectedChange | undefined {
+/** For a detector that dates nothing: of the marks the one that parts a group's values best, where n1 n2 (mean1 - mean2)^2 is largest. */
+function clearestSplit(marks: readonly SuspectedChange[], now: SuspectedChange): SuspectedChange {
   const clarity = ({ n, sum }: SuspectedChange): number =>
     n * (now.n - n) * (sum / n - (now.sum - sum) / (now.n - n)) ** 2;
-  const inside = marks.filter(({ n }) => n >= cut && n > 0 && n < now.n);
-  return inside.length === 0 ? undefined : inside.reduce((best, mark) => (clarity(mark) > clarity(best) ? mark : best));
+  const inside = marks.filter(({ n }) => n > 0 && n < now.n);
+  return inside.reduce((best, mark) => (best === now || clarity(mark) > clarity(best) ? mark : best), now);
 }
+
+/** Where there is no mark at all. */
+const NEVER: SuspectedChange = { time: NaN, n: 0, sum: 0 };
 
 /** The mark that a group would have had at some count, on the line between those around it. */
 function between(marks: readonly SuspectedChange[], n: number, firstTime: number): SuspectedChange {
-  const after = marks.find((mark) => mark.n >= n) ?? (marks.at(-1) as SuspectedChange);
+  const after = marks.find((mark) => mark.n >= n) ?? marks.at(-1) ?? NEVER;
   const before = marks.findLast((mark) => mark.n < n) ?? after;
   const share = after.n === before.n ? 1 : (n - before.n) / (after.n - before.n);
   const timeOf = ({ time }: SuspectedChange): number => (Number.isNaN(time) ? firstTime : time);

@@ -1,5 +1,6 @@
 import { ValueError } from '../../exceptions/index.ts';
 import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import { oneOf } from '../../internal/one-of.ts';
 import { suggestNames } from '../../internal/nearest.ts';
 import { requireLevel, requireWhole } from '../../stats/parameters.ts';
 import { createDriftDetector, type DriftDetectorChoice } from '../drift/create-drift-detector.ts';
@@ -69,10 +70,7 @@ export function fillEngineOptions(options: AlertEngineOptions): FilledEngineOpti
   }
   const cooldownMillis = options.cooldownMillis ?? HOUR_MILLIS;
   if (!(cooldownMillis >= 0)) throw invalidParameter('cooldownMillis', 'be a number of at least 0', cooldownMillis);
-  const windows = options.windows ?? 'restarted';
-  if (windows !== 'restarted' && windows !== 'cumulative') {
-    throw invalidParameter('windows', 'be restarted or cumulative', windows);
-  }
+  const windows = oneOf('windows', options.windows ?? 'restarted', ['restarted', 'cumulative']);
   const detectors = options.detectors ?? ['adwin'];
   // Made once to be checked, before the first event needs one.
   for (const choice of detectors) createDriftDetector(choice);

@@ -95,6 +95,8 @@ export class FairnessDriftAndAlertEngine {
   readonly #options: FilledEngineOptions;
   readonly #ledger = new AlertLedger();
   #watched: Watched | undefined;
+  #present: readonly MonitorState[] = [];
+  #states: EngineUpdate['states'] = Object.freeze({});
 
   /** @throws {ValueError} naming the option at fault */
   constructor(options: AlertEngineOptions = {}) {
@@ -234,21 +236,19 @@ export class FairnessDriftAndAlertEngine {
   }
 
   #result(alerts: readonly AlertEvent[], watches: readonly AlertEvent[]): EngineUpdate {
-    const states = new Map<string, Map<string, MonitorState>>();
     const { combinations = [], last = [] } = this.#watched ?? {};
-    combinations.forEach(({ name, metric, memory }, place) => {
-      const own = states.get(name) ?? new Map<string, MonitorState>();
-      const state = memory.open === null ? (last[place]?.state ?? 'unknown') : 'breach';
+    const present = combinations.map(({ memory }, place) => {
+      if (memory.open !== null) return 'breach';
+      const state = last[place]?.state ?? 'unknown';
       // An alarm that was closed since the last look is no breach before the next.
-      states.set(name, own.set(metric.metric, memory.open === null && state === 'breach' ? 'unknown' : state));
+      return state === 'breach' ? 'unknown' : state;
     });
-    return Object.freeze({
-      alerts: Object.freeze(alerts),
-      watches: Object.freeze(watches),
-      states: Object.freeze(
-        Object.fromEntries(Array.from(states, ([name, own]) => [name, Object.freeze(Object.fromEntries(own))])),
-      ),
-    });
+    // Looks are many and changes few: the same states are the same object.
+    if (present.some((state, place) => state !== this.#present[place]) || present.length !== this.#present.length) {
+      this.#present = present;
+      this.#states = statesOf(combinations, present);
+    }
+    return Object.freeze({ alerts: Object.freeze(alerts), watches: Object.freeze(watches), states: this.#states });
   }
 
   #tell(change: AlertChange, alert: AlertEvent, stream: EventStream): void {
@@ -287,6 +287,21 @@ export class FairnessDriftAndAlertEngine {
       suggestion: suggestNames(id, open, 'open alerts'),
     });
   }
+}
+
+/** By attribute, then by metric. */
+function statesOf(
+  combinations: readonly WatchedCombination[],
+  present: readonly MonitorState[],
+): EngineUpdate['states'] {
+  const states = new Map<string, Map<string, MonitorState>>();
+  combinations.forEach(({ name, metric }, place) => {
+    const own = states.get(name) ?? new Map<string, MonitorState>();
+    states.set(name, own.set(metric.metric, present[place] as MonitorState));
+  });
+  return Object.freeze(
+    Object.fromEntries(Array.from(states, ([name, own]) => [name, Object.freeze(Object.fromEntries(own))])),
+  );
 }
 
 function otherTracker(): ValueError {

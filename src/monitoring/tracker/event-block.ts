@@ -21,7 +21,7 @@ export interface EventBlock {
 }
 
 /** Why events, labels or groups were not counted. */
-export const STREAM_FAULTS = [
+const STREAM_FAULTS = [
   'missing_prediction',
   'missing_weight',
   'missing_group',
@@ -52,7 +52,7 @@ export class FaultCounts {
   /** Adds the counts of another stream, or of a snapshot. */
   merge(other: Readonly<Record<string, number>>): void {
     for (const fault of STREAM_FAULTS) {
-      if (Object.hasOwn(other, fault)) this.add(fault, other[fault] as number);
+      if (Object.hasOwn(other, fault)) this.add(fault, other[fault]);
     }
   }
 

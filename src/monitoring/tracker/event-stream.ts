@@ -9,7 +9,7 @@ import { GroupTable, type TableShape } from './group-table.ts';
 import { LateLabels } from './late-labels.ts';
 import { SlidingWindow } from './sliding-window.ts';
 import { blockOfTail, type CountedBatch, countTensors, type TensorBatch } from './tensor-batch.ts';
-import type { FilledTrackerOptions } from './tracker-options.ts';
+import type { FilledTrackerOptions, TrackedAttribute } from './tracker-options.ts';
 
 /** Somebody who sees every event as it is counted: detectors of change. */
 export interface EventObserver {
@@ -112,7 +112,7 @@ export class EventStream {
     const { hasWeights, hasErrors } = this.shape;
     const needsRows = columns.id !== undefined || columns.timestamp !== undefined || hasWeights || hasErrors;
     if (needsRows || this.#observers.size > 0 || attributes.some(({ parts }) => parts.length > 0)) {
-      this.addBatch((await onHost(batch)) as TableSource);
+      this.addBatch(await onHost(batch));
       return;
     }
     this.#takeCounts(await countTensors(batch, this.options));
@@ -152,7 +152,7 @@ export class EventStream {
     });
     const ungrouped = sum(stats.ungrouped.counts);
     if (ungrouped > 0) this.faults.add('missing_group', ungrouped);
-    const isDeclared = this.options.attributes[place]?.declared != null;
+    const isDeclared = (this.options.attributes[place] as TrackedAttribute).declared !== null;
     if (!isDeclared && this.events < WARM_UP) this.early[place] = groups.labels.length;
   }
 

@@ -1,7 +1,7 @@
 import { INTERSECTION_SEPARATOR } from '../../table/index.ts';
 
 /** Groups that an attribute may have, so that a column of names cannot eat the memory. */
-export const MOST_GROUPS = 10_000;
+const MOST_GROUPS = 10_000;
 
 /** What stands for a group that is not counted. */
 export const NO_GROUP = -1;

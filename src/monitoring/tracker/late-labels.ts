@@ -84,7 +84,10 @@ export class LateLabels {
     if (slot !== undefined) this.#cells[slot] = cell;
   }
 
-  /** All that is kept, oldest first. */
+  /**
+   * All that is kept.
+   * @yields each event with its id, oldest first
+   */
   *entries(): Generator<WaitingEvent & { readonly id: string }> {
     for (let index = Math.max(0, this.#added - this.horizon); index < this.#added; index++) {
       const slot = index % this.horizon;

@@ -4,6 +4,7 @@ import { RecordLog } from '../records/record-log.ts';
 import { formatTime } from '../records/record-time.ts';
 import { type RecordLogState } from '../records/record-log-state.ts';
 import type { TableSource } from '../../table/index.ts';
+import { machineClock } from '../../internal/machine-clock.ts';
 import { oneOf } from '../../internal/one-of.ts';
 import type { StreamEvent } from './event-reader.ts';
 import { EventStream, type LabelOutcome } from './event-stream.ts';
@@ -88,8 +89,7 @@ export class RealTimeFairnessTracker {
   /** @throws {ValueError} naming the option at fault */
   constructor(options: TrackerOptions) {
     this.#options = options;
-    // The clock is an argument; what has none of its own lives in the machine's time.
-    this.stream = new EventStream(fillTrackerOptions(options), options.clock ?? Date.now);
+    this.stream = new EventStream(fillTrackerOptions(options), options.clock ?? machineClock);
     this.stream.onRecord(() => {
       this.#record();
     });
@@ -205,7 +205,7 @@ export class RealTimeFairnessTracker {
       throw badSnapshot(
         version === undefined
           ? 'it is no snapshot of a tracker'
-          : `its layout is ${String(version)}, not ${String(SNAPSHOT_VERSION)}`,
+          : `its layout is another than ${String(SNAPSHOT_VERSION)}`,
       );
     }
     const tracker = new RealTimeFairnessTracker({ ...snapshot.options, ...parts });

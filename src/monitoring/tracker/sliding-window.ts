@@ -70,7 +70,10 @@ export class SlidingWindow {
     });
   }
 
-  /** The slots of its events, oldest first. */
+  /**
+   * The places of its events in the ring.
+   * @yields each slot, oldest first
+   */
   *slots(): Generator<number> {
     for (let event = this.added - this.length; event < this.added; event++) yield event % this.size;
   }

@@ -1,7 +1,7 @@
 import { DataValidationError } from '../../exceptions/index.ts';
 import type { EventStream } from './event-stream.ts';
 import type { FreshStart } from './fresh-starts.ts';
-import { CrossedCodes, type GroupCodes } from './group-codes.ts';
+import { CrossedCodes } from './group-codes.ts';
 import { GroupTable } from './group-table.ts';
 import type { SlidingWindow } from './sliding-window.ts';
 import type { TrackerOptions } from './tracker-options.ts';
@@ -121,7 +121,7 @@ function fill(stream: EventStream, snapshot: StreamSnapshot): void {
     const known = snapshot.groups[place];
     if (known === undefined) throw badSnapshot(`the groups of attribute ${String(place + 1)} are missing`);
     if (groups instanceof CrossedCodes) groups.restore(known as readonly (readonly number[])[]);
-    else for (const label of known) (groups as GroupCodes).codeOf(String(label));
+    else for (const label of known) groups.codeOf(String(label));
   });
   snapshot.early.forEach((count, place) => (stream.early[place] = count));
   fillTables(stream.tables, snapshot.tables, stream);

@@ -49,7 +49,7 @@ export function measureGroups(window: StreamWindow, attribute: number, measure: 
 export function knownGroups(stream: EventStream, attribute: number): KnownGroups {
   return {
     early: Math.max(1, stream.early[attribute] as number),
-    isClosed: stream.options.attributes[attribute]?.declared != null,
+    isClosed: (stream.options.attributes[attribute]?.declared ?? null) !== null,
   };
 }
 

@@ -130,7 +130,7 @@ function gapOf(
 }
 
 /** From intervals of all groups that hold together: the gap lies in [max(0, largest low - smallest high), largest high - smallest low]. */
-export function anytimeGap(intervals: readonly (Interval | null)[]): Interval | null {
+function anytimeGap(intervals: readonly (Interval | null)[]): Interval | null {
   if (intervals.includes(null)) return null;
   const ends = intervals as readonly Interval[];
   let lowest = Infinity;

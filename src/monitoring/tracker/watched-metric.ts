@@ -4,7 +4,7 @@ import { metricDefinition, metricNeedsTruth } from '../../metrics/metric-definit
 import { CELLS_PER_GROUP } from '../../metrics/statistics/group-stats.ts';
 
 /** A share of events: the cells above and below its line, of the six that every group has. */
-export interface WatchedRate {
+interface WatchedRate {
   readonly kind: 'rate';
   readonly name: string;
   readonly above: readonly number[];
@@ -15,7 +15,7 @@ export interface WatchedRate {
 }
 
 /** The mean absolute error of predicted numbers. */
-export interface WatchedError {
+interface WatchedError {
   readonly kind: 'error';
   readonly name: 'mean_absolute_error';
   readonly needsTruth: true;

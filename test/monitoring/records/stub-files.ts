@@ -1,7 +1,7 @@
 import { type FileFunctions, SYSTEM_FILES } from '../../../src/monitoring/records/file/file-functions.ts';
 
 /** An error as the system makes it. */
-export function systemError(code: string): Error {
+function systemError(code: string): Error {
   return Object.assign(new Error(`${code}: as the system says it`), { code });
 }
 

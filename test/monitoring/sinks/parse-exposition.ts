@@ -1,5 +1,5 @@
 /** A series with its number, as the text format of Prometheus has it. */
-export interface ParsedSample {
+interface ParsedSample {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;

@@ -1,7 +1,7 @@
 import type { AlertChange, AlertEvent, AlertTransition } from '../../../src/monitoring/alarms/alert-event.ts';
 
 /** An alarm, with what a test wants otherwise. */
-export function sampleAlert(changes: Partial<AlertEvent> = {}): AlertEvent {
+function sampleAlert(changes: Partial<AlertEvent> = {}): AlertEvent {
   return {
     id: 'sex:demographic_parity_difference:1',
     tier: 'alarm',

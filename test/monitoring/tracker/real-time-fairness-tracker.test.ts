@@ -517,7 +517,7 @@ describe('options of a tracker', () => {
     it(`refuse ${what}`, () => {
       let text = '';
       try {
-        new RealTimeFairnessTracker(options as unknown as TrackerOptions);
+        new RealTimeFairnessTracker(options);
       } catch (error) {
         const { message: said, suggestion } = error as { message: string; suggestion?: string };
         text = `${said} ${suggestion ?? ''}`;

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Random } from '../../../internal/random.ts';
 import { retryAfterMillis } from './retry-after.ts';
+import { retryWaitMillis } from './retry-wait.ts';
 import { TimeLimitError, withinLimit } from './time-limit.ts';
 import type { WebhookSettings } from './webhook-options.ts';
 
@@ -19,9 +20,6 @@ interface Refusal {
   readonly isPassing: boolean;
   readonly retryAfterMillis?: number | undefined;
 }
-
-/** No wait is longer, whatever the server asks for: later alerts wait behind this one. */
-const LONGEST_WAIT_MILLIS = 300_000;
 
 /** What is read of an answer, so that the connection can be used again; nothing in it is needed. */
 const MOST_ANSWER_BYTES = 2 ** 14;
@@ -42,19 +40,13 @@ export async function deliver(
     const refusal = await tryOnce(settings, message, stop);
     if (refusal === undefined) return undefined;
     if (!refusal.isPassing || retry >= settings.retries || stop.aborted) return refusal.reason;
-    const wait = waitMillis(settings.backoffMillis * 2 ** retry, refusal, random);
+    const wait = retryWaitMillis(settings.backoffMillis, retry, refusal.retryAfterMillis, random);
     const isOver = await sleep(wait, undefined, { signal: stop }).then(
       () => true,
       () => false,
     );
     if (!isOver) return refusal.reason;
   }
-}
-
-/** Between half of the wait and all of it, so that many senders do not come back at once. */
-function waitMillis(backoff: number, { retryAfterMillis: asked = 0 }: Refusal, random: Random): number {
-  const jittered = backoff * (0.5 + random.next() / 2);
-  return Math.min(LONGEST_WAIT_MILLIS, Math.max(jittered, asked));
 }
 
 async function tryOnce(

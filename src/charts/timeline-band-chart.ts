@@ -1,0 +1,226 @@
+import { bottomLegend, headline } from './chart-frame.ts';
+import { axisLabel, shortenLabel } from './chart-labels.ts';
+import { type Chart, FONT_FAMILY } from './chart.ts';
+import { type Dash, DASHES, LIGHT, type Palette } from './palette.ts';
+import { rangeAxis } from './range-axis.ts';
+import { timeAxis, timelineTooltip } from './timeline-axes.ts';
+
+/** A number over time, with a band around it or around another number of the same thing. */
+export interface BandedLine {
+  readonly label: string;
+  /** One for each time; null where there is none. */
+  readonly values: readonly (number | null)[];
+  /** The ends of the band, one for each time; a band without one of its ends is left out. */
+  readonly low?: readonly (number | null)[] | undefined;
+  readonly high?: readonly (number | null)[] | undefined;
+  /** The place of its colour and of its dashes, from 0 to 7. Its place among the lines, unless told otherwise. */
+  readonly look?: number | undefined;
+}
+
+/** Numbers over time. */
+export interface BandTimeline {
+  readonly title: string;
+  /** Shares are drawn in per cent, and on an axis of their own range; numbers from 0. */
+  readonly unit: 'share' | 'number';
+  /** Milliseconds since 1970, ascending. */
+  readonly times: readonly number[];
+  /** At most eight. */
+  readonly lines: readonly BandedLine[];
+  /** A line that values should stay below. */
+  readonly limit?: number | undefined;
+  /** Moments that stand out: lines across the plot. */
+  readonly alarms?: readonly number[] | undefined;
+  /** Moments that are suspected only: dotted lines across the plot. */
+  readonly changes?: readonly number[] | undefined;
+}
+
+/** What a timeline is drawn with. */
+export interface TimelineLook {
+  /** @defaultValue LIGHT */
+  readonly palette?: Palette | undefined;
+  /**
+   * Whether title and legend are drawn too; a page may say them itself.
+   * @defaultValue true
+   */
+  readonly isFramed?: boolean | undefined;
+}
+
+const WIDTH = 760;
+const PLOT = 230;
+const WIDTHS = { title: 78, line: 108 };
+
+/** Bands start wide; what the axis must hold of them is their part from this share of the times on. */
+const SETTLED = 0.5;
+
+/**
+ * Lines over time with bands behind them and a limit as a dashed line. Early
+ * in a stream bands are wide: the axis holds every line, but of the bands only
+ * the later half, so that they may be cut at its ends before.
+ */
+export function timelineBandChart(timeline: BandTimeline, look: TimelineLook = {}): Chart {
+  const palette = look.palette ?? LIGHT;
+  const isFramed = look.isFramed ?? true;
+  const { top, bottom } = isFramed ? { top: 64, bottom: 72 } : { top: 16, bottom: 32 };
+  return {
+    width: WIDTH,
+    height: top + PLOT + bottom,
+    description: describe(timeline),
+    option: {
+      animation: false,
+      backgroundColor: palette.surface,
+      useUTC: true,
+      textStyle: { fontFamily: FONT_FAMILY, color: palette.ink },
+      ...(isFramed
+        ? {
+            title: headline(timeline.title, [], WIDTHS),
+            legend: bottomLegend(timeline.lines.map(({ label }) => shortenLabel(label))),
+          }
+        : {}),
+      tooltip: timelineTooltip('axis', palette),
+      grid: { left: 56, right: 20, top, bottom },
+      xAxis: timeAxis(timeline.times, palette),
+      yAxis: valueAxis(timeline, palette),
+      dataset: { sourceHeader: false, source: rowsOf(timeline) },
+      series: timeline.lines.flatMap((line, place) => [
+        ...bandSeries(line, place, columnOf(timeline.lines, place), palette),
+        lineSeries(line, place, timeline, palette),
+      ]),
+    },
+  };
+}
+
+/** Columns: the time, then of each line its value, the lower end of its band, and how high the band is. */
+function rowsOf({ times, lines, unit }: BandTimeline): (number | null)[][] {
+  return times.map((time, row) => [
+    time,
+    ...lines.flatMap(({ values, low, high }) => {
+      const value = onAxis(values[row], unit);
+      if (low === undefined || high === undefined) return [value];
+      const [from, to] = [onAxis(low[row], unit), onAxis(high[row], unit)];
+      return from === null || to === null ? [value, null, null] : [value, from, rounded(to - from)];
+    }),
+  ]);
+}
+
+/** The column of a line's value; a band's two columns follow it. */
+function columnOf(lines: readonly BandedLine[], place: number): number {
+  return lines.slice(0, place).reduce((column, line) => column + (hasBand(line) ? 3 : 1), 1);
+}
+
+function hasBand({ low, high }: BandedLine): boolean {
+  return low !== undefined && high !== undefined;
+}
+
+function lineSeries(
+  line: BandedLine,
+  place: number,
+  { lines, limit, alarms, changes }: BandTimeline,
+  palette: Palette,
+): unknown {
+  const { color, dash } = lookOf(line, place, palette);
+  return {
+    name: shortenLabel(line.label),
+    type: 'line',
+    encode: { x: 0, y: columnOf(lines, place) },
+    symbol: hasLonePoint(line.values) ? 'circle' : 'none',
+    symbolSize: 5,
+    lineStyle: { color, width: 2, type: dash.length === 0 ? 'solid' : [...dash] },
+    itemStyle: { color },
+    emphasis: { disabled: true },
+    z: 4,
+    ...(place === 0 ? { markLine: marks({ limit, alarms, changes }, palette) } : {}),
+  };
+}
+
+/** An unseen line at the lower end, and on top of it a filled one as high as the band. */
+function bandSeries(line: BandedLine, place: number, column: number, palette: Palette): unknown[] {
+  if (!hasBand(line)) return [];
+  const common = {
+    type: 'line',
+    stack: `band ${String(place)}`,
+    stackStrategy: 'all',
+    symbol: 'none',
+    silent: true,
+    lineStyle: { opacity: 0 },
+    tooltip: { show: false },
+    emphasis: { disabled: true },
+    z: 2,
+  };
+  const { color } = lookOf(line, place, palette);
+  return [
+    { ...common, encode: { x: 0, y: column + 1 } },
+    { ...common, encode: { x: 0, y: column + 2 }, areaStyle: { color, opacity: 0.18 } },
+  ];
+}
+
+function lookOf({ look }: BandedLine, place: number, palette: Palette): { color: string; dash: Dash } {
+  const index = (look ?? place) % palette.series.length;
+  return { color: palette.series[index] as string, dash: DASHES[index] as Dash };
+}
+
+function marks({ limit, alarms = [], changes = [] }: Partial<BandTimeline>, palette: Palette): unknown {
+  const across = (time: number, type: unknown): unknown => ({
+    xAxis: time,
+    lineStyle: { color: palette.alarm, width: 1.5, type },
+  });
+  return {
+    silent: true,
+    animation: false,
+    symbol: 'none',
+    label: { show: false },
+    data: [
+      ...(limit === undefined ? [] : [{ yAxis: limit, lineStyle: { color: palette.alarm, width: 1.5, type: [6, 4] } }]),
+      ...alarms.map((time) => across(time, 'solid')),
+      ...changes.map((time) => across(time, [2, 3])),
+    ],
+  };
+}
+
+function valueAxis({ unit, lines, limit, times }: BandTimeline, palette: Palette): unknown {
+  const settled = Math.floor(SETTLED * times.length);
+  const drawn = lines
+    .flatMap(({ values, low, high }) => [...values, ...(low ?? []).slice(settled), ...(high ?? []).slice(settled)])
+    .map((value) => onAxis(value, unit))
+    .filter((value) => value !== null);
+  if (unit === 'number') drawn.push(0, 1.1 * (limit ?? 0));
+  const ends = drawn.length === 0 ? [0, 1] : [drawn.reduce(smaller), drawn.reduce(larger)];
+  const { axisLabel: label, ...axis } = rangeAxis('', 0, ends, rangeOf(unit), palette);
+  const format = unit === 'share' ? { formatter: '{value}%' } : {};
+  return { ...axis, axisLabel: { ...(label as object), ...format } };
+}
+
+const smaller = (a: number, b: number): number => Math.min(a, b);
+const larger = (a: number, b: number): number => Math.max(a, b);
+
+function rangeOf(unit: BandTimeline['unit']): readonly [number, number] {
+  return unit === 'share' ? [0, 100] : [0, Infinity];
+}
+
+/** A value as the axis has it, in as many digits as can be seen. */
+function onAxis(value: number | null | undefined, unit: BandTimeline['unit']): number | null {
+  if (value === null || value === undefined || !Number.isFinite(value)) return null;
+  return rounded(unit === 'share' ? 100 * value : value);
+}
+
+function rounded(value: number): number {
+  return Number(value.toPrecision(4));
+}
+
+/** A value between two that are missing makes no line. */
+function hasLonePoint(values: readonly (number | null)[]): boolean {
+  const isMissing = (value: number | null | undefined): boolean => value === null || value === undefined;
+  return values.some((value, row) => !isMissing(value) && isMissing(values[row - 1]) && isMissing(values[row + 1]));
+}
+
+function describe({ title: name, unit, times, lines, limit, alarms = [] }: BandTimeline): string {
+  if (times.length === 0) return `${name}: nothing is recorded yet.`;
+  const ends = lines.map(({ label, values }) => {
+    const known = values.filter((value) => value !== null && Number.isFinite(value)) as number[];
+    const [first, last] = [known[0], known.at(-1)];
+    if (first === undefined || last === undefined) return `${shortenLabel(label)} has no value`;
+    return `${shortenLabel(label)} from ${axisLabel(first, unit)} to ${axisLabel(last, unit)}`;
+  });
+  const held = limit === undefined ? '' : ` The limit is ${axisLabel(limit, unit)}.`;
+  const raised = alarms.length === 0 ? '' : ` Alarms raised: ${String(alarms.length)}.`;
+  return `${name} at ${String(times.length)} times: ${ends.join('; ')}.${held}${raised}`;
+}

@@ -1,0 +1,73 @@
+import { accessSync, constants } from 'node:fs';
+import path from 'node:path';
+
+import puppeteer, { type Browser } from 'puppeteer-core';
+
+/** What a browser is called, where nobody says by EVENHAND_BROWSER. */
+const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
+
+/** A step of the browser takes seconds, and many where the machine is busy. */
+const STEP_LIMIT_MILLIS = 60_000;
+
+/** The browser's program; undefined without one. */
+function browserPath(): string | undefined {
+  const named = process.env['EVENHAND_BROWSER'];
+  if (named !== undefined) return isProgram(named) ? named : undefined;
+  const folders = (process.env['PATH'] ?? '').split(path.delimiter).filter((folder) => folder !== '');
+  return NAMES.flatMap((name) => folders.map((folder) => path.join(folder, name))).find(isProgram);
+}
+
+function isProgram(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Describes a suite that needs a browser: one is started for it and ended
+ * after it. Skipped with its reason where there is none, failing where it is
+ * required.
+ */
+export function describeWithBrowser(title: string, suite: (browser: () => Browser) => void): void {
+  const program = browserPath();
+  if (program === undefined) {
+    describe(title, () => {
+      it('needs Chromium: none is in the PATH, and EVENHAND_BROWSER names none', function () {
+        if (process.env['EVENHAND_REQUIRE_BROWSER'] === '1') {
+          throw new Error('EVENHAND_REQUIRE_BROWSER is 1, but no browser was found');
+        }
+        this.skip();
+      });
+    });
+    return;
+  }
+  describe(title, () => {
+    let browser: Browser | undefined;
+    before(async function () {
+      this.timeout(2 * STEP_LIMIT_MILLIS);
+      browser = await puppeteer.launch({
+        executablePath: program,
+        // The pages are our own, and a user who is root has no sandbox.
+        args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-background-networking', '--no-first-run'],
+        timeout: STEP_LIMIT_MILLIS,
+        protocolTimeout: STEP_LIMIT_MILLIS,
+      });
+    });
+    after(async function () {
+      this.timeout(STEP_LIMIT_MILLIS);
+      const own = browser?.process();
+      const closed = await Promise.race([
+        browser?.close().then(() => true) ?? true,
+        new Promise<false>((resolve) => setTimeout(resolve, 20_000, false).unref()),
+      ]);
+      if (!closed) own?.kill('SIGKILL');
+    });
+    suite(() => {
+      if (browser === undefined) throw new Error('the browser was not started');
+      return browser;
+    });
+  });
+}
