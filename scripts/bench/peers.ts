@@ -4,6 +4,7 @@ import { promisify } from 'node:util';
 
 import { ROWS } from './data.ts';
 import type { Case } from './report.ts';
+import { STREAM_EVENTS } from './streaming.ts';
 
 /** One case that a peer printed. */
 export interface PeerLine {
@@ -20,6 +21,7 @@ const BESIDE: Readonly<Record<string, (one: Case) => boolean>> = {
   eod_csv: ({ work }) => work.startsWith('validate on a .csv'),
   eg_demographic_parity: ({ id }) => id === 'B4',
   sweep16_cpu: ({ id }) => id === 'B5',
+  stream_rates_adwin: ({ work }) => work.includes('one by one'),
   bootstrap_100: ({ work }) => work.startsWith('demographic_parity_difference with its interval'),
 };
 
@@ -36,6 +38,7 @@ const SCRIPTS = [
   },
   { ids: ['B4'], args: ['reductions.py'], keep: () => true },
   { ids: ['B5'], args: ['sweep.py', '16', 'cpu'], keep: () => true },
+  { ids: ['B6'], args: ['stream.py', String(STREAM_EVENTS)], keep: () => true },
 ];
 
 /** Runs the peers' scripts, one after another; one whose packages are missing is left out with a word. */

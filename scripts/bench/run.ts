@@ -5,7 +5,7 @@
  *     npm run bench -- --peers DIR [--python PYTHON] [--data DIR] [--only B4,B5]
  *
  * With --peers, runs DIR/metrics.py and reductions.py (fairlearn) and sweep.py
- * (PyTorch) on the same work beside it, in the same run on the same machine.
+ * (PyTorch), stream.py (river) on the same work beside it, in the same run on the same machine.
  * --data names a folder with the Adult data, for training; DIR/../data when left
  * out. Writes bench-results.json.
  */
@@ -20,6 +20,7 @@ import { describePeer, runPeers } from './peers.ts';
 import { benchRepair } from './preparing.ts';
 import { benchFiles, benchHugeFile, benchStart } from './processes.ts';
 import { type Case, describeCase } from './report.ts';
+import { benchStream } from './streaming.ts';
 import { benchTraining } from './training.ts';
 
 const { values } = parseArgs({
@@ -43,6 +44,7 @@ const suites = [
   { ids: ['B3'], run: () => benchIntervals(note) },
   { ids: ['B3'], run: () => benchManyGroups(note) },
   { ids: ['B2'], run: () => benchFiles(folder, note) },
+  { ids: ['B6'], run: () => benchStream(note) },
   { ids: ['B8'], run: () => benchStart(folder, note) },
   { ids: ['B9'], run: () => benchRepair(note) },
   { ids: ['B10'], run: () => benchHugeFile(folder, note) },

@@ -48,7 +48,7 @@ thead th { vertical-align: bottom; border-bottom: 2px solid var(--quiet); font-w
 .close th, .close td { padding-left: .45rem; padding-right: .45rem; }
 .close td:not(.number) { min-width: 8rem; }
 tbody th { font-weight: 500; max-width: 24rem; overflow-wrap: anywhere; }
-tbody th bdi { display: block; max-height: 9rem; overflow-y: auto; }
+tbody th bdi { display: block; }
 .number { text-align: right; white-space: nowrap; overflow-wrap: normal; font-variant-numeric: tabular-nums; }
 thead .number { white-space: normal; }
 .note { margin: 1rem 0; padding: .6rem 1rem; border-left: 4px solid #8a6100; background: #fdf8ec; max-width: 47.5rem; }
@@ -80,7 +80,7 @@ thead .number { white-space: normal; }
   tr, .facts, .verdict, .note { break-inside: avoid; }
   .picture { border: 0; break-inside: avoid; }
   .picture svg { min-width: 0; max-width: 17cm; max-height: 24cm; }
-  .scroll, .picture, tbody th bdi { overflow: visible; max-height: none; }
+  .scroll, .picture { overflow: visible; max-height: none; }
   p, ul { orphans: 3; widows: 3; }
 }
 `;

@@ -57,7 +57,6 @@ const LOOKS_PER_REPORT = 100;
  * ```ts
  * import { replay } from 'evenhand/monitoring';
  *
- * // A model that was fair for 5,000 decisions, and then approved 30% of women and 60% of men.
  * const rows = Array.from({ length: 10_000 }, (_, row) => {
  *   const sex = row % 2 === 0 ? 'female' : 'male';
  *   const rate = row < 5000 ? 5 : sex === 'female' ? 3 : 6;
@@ -67,6 +66,7 @@ const LOOKS_PER_REPORT = 100;
  *   tracker: { columns: { yPred: 'approved', protected: ['sex'], timestamp: 'day' } },
  * });
  * console.log(alerts[0].timestamp.slice(0, 10), alerts[0].changedAt?.slice(0, 10), alerts[0].groups);
+ * // 1970-03-03 1970-02-18 [ 'male', 'female' ]
  * ```
  */
 export async function replay(source: string | TableSource, options: ReplayOptions): Promise<ReplayResult> {

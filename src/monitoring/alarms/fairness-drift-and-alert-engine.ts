@@ -81,7 +81,6 @@ interface Watched {
  * const tracker = new RealTimeFairnessTracker({ columns: { yPred: 'approved', protected: ['sex'] } });
  * const engine = new FairnessDriftAndAlertEngine({ limits: { demographic_parity_difference: 0.1 } });
  * engine.watch(tracker);
- * // 3 of 10 women and 6 of 10 men are approved.
  * const approved = (row: number): number => Number(row % 10 < (row % 20 < 10 ? 3 : 6));
  * for (let row = 0; row < 2000; row++) {
  *   tracker.record({ approved: approved(row), sex: row % 20 < 10 ? 'female' : 'male' });

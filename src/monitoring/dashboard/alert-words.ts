@@ -47,8 +47,23 @@ export function alertFacts({ alert, changes }: AlertHistory): (readonly [name: s
     ],
     ['Share of alpha', shareText(alert)],
     ['Suspected change', changeText(alert)],
-    ['What happened', changes.map(({ change, timestamp }) => `${change} ${timeText(timestamp)}`).join('; ')],
+    ['What happened', changesText(changes)],
   ];
+}
+
+/** What happened in order; an alarm that was told again and again says how often, and when it was last. */
+function changesText(changes: AlertHistory['changes']): string {
+  const runs: { change: string; times: number; last: string }[] = [];
+  for (const { change, timestamp } of changes) {
+    const run = runs.at(-1);
+    if (run?.change === change) Object.assign(run, { times: run.times + 1, last: timestamp });
+    else runs.push({ change, times: 1, last: timestamp });
+  }
+  return runs
+    .map(({ change, times, last }) =>
+      times === 1 ? `${change} ${timeText(last)}` : `${change} ${countText(times)} times, last ${timeText(last)}`,
+    )
+    .join('; ');
 }
 
 function shareText({ share }: AlertEvent): string {

@@ -76,7 +76,6 @@ summary { cursor: pointer; padding: .25rem 0; color: var(--accent); font-size: .
 .alert dl { display: grid; grid-template-columns: max-content 1fr; gap: .15rem 1.25rem; margin: .5rem 0 0; font-size: .875rem; }
 .alert dt { color: var(--quiet); }
 .alert dd { margin: 0; overflow-wrap: anywhere; font-variant-numeric: tabular-nums; }
-tbody th bdi { max-height: none; overflow: visible; }
 .heat table { width: auto; }
 .heat td { min-width: 6.5rem; text-align: right; font-variant-numeric: tabular-nums; border: 2px solid var(--ground); color: var(--ink);
   print-color-adjust: exact; -webkit-print-color-adjust: exact; }

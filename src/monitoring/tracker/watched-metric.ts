@@ -1,6 +1,7 @@
 import { ValueError } from '../../exceptions/index.ts';
+import { suggestNames } from '../../internal/nearest.ts';
 import { isDecisionRate, rateCells } from '../../metrics/measures/index.ts';
-import { metricDefinition, metricNeedsTruth } from '../../metrics/metric-definitions.ts';
+import { type MetricDefinition, metricDefinition, metricNeedsTruth } from '../../metrics/metric-definitions.ts';
 import { CELLS_PER_GROUP } from '../../metrics/statistics/group-stats.ts';
 
 /** A share of events: the cells above and below its line, of the six that every group has. */
@@ -35,11 +36,10 @@ export interface WatchedMetric {
 /**
  * A metric that can be watched in a stream: the largest difference, between
  * groups, of shares of events or of mean absolute errors.
- * @throws {MetricComputationError} for an unknown metric
- * @throws {ValueError} for a ratio, a mean of gaps, or a measure that is no such share
+ * @throws {ValueError} for an unknown metric, a ratio, a mean of gaps, or a measure that is no such share
  */
 export function watchedMetric(name: string): WatchedMetric {
-  const definition = metricDefinition(name);
+  const definition = definitionOf(name);
   const { metric, measures, comparison, agg } = definition;
   const measured = measures.map(watchedMeasure);
   if (comparison !== 'difference' || agg === 'mean' || measured.includes(undefined)) throw cannotWatch(name);
@@ -48,6 +48,29 @@ export function watchedMetric(name: string): WatchedMetric {
     measures: measured.filter((measure) => measure !== undefined),
     needsTruth: metricNeedsTruth(definition),
   };
+}
+
+/** The metrics that people watch; besides them every share of events has its difference. */
+const USUAL = [
+  'demographic_parity_difference',
+  'equalized_odds_difference',
+  'equal_opportunity_difference',
+  'false_positive_rate_difference',
+  'predictive_parity_difference',
+  'accuracy_parity_difference',
+  'mae_parity_difference',
+];
+
+function definitionOf(name: string): MetricDefinition {
+  try {
+    return metricDefinition(name);
+  } catch (cause) {
+    throw new ValueError(`There is no metric named '${name}'.`, {
+      context: { parameter: 'metrics', value: name },
+      suggestion: suggestNames(name, USUAL, 'metrics that are watched'),
+      cause,
+    });
+  }
 }
 
 function watchedMeasure(name: string): WatchedMeasure | undefined {
@@ -63,9 +86,6 @@ function watchedMeasure(name: string): WatchedMeasure | undefined {
 function cannotWatch(name: string): ValueError {
   return new ValueError(`The metric '${name}' cannot be watched in a stream.`, {
     context: { parameter: 'metrics', value: name },
-    suggestion:
-      'Watch a difference of rates or errors: demographic_parity_difference, equalized_odds_difference, ' +
-      'equal_opportunity_difference, false_positive_rate_difference, predictive_parity_difference, ' +
-      'accuracy_parity_difference or mae_parity_difference.',
+    suggestion: `Watch a difference of rates or errors: ${USUAL.join(', ')}.`,
   });
 }

@@ -1,0 +1,61 @@
+import { expect } from 'chai';
+
+import { FairnessDriftAndAlertEngine } from '../../src/monitoring/alarms/fairness-drift-and-alert-engine.ts';
+import { followLines } from '../../src/monitoring/follow-lines.ts';
+import { RealTimeFairnessTracker } from '../../src/monitoring/tracker/real-time-fairness-tracker.ts';
+
+async function* linesOf(...lines: readonly string[]): AsyncGenerator<string> {
+  for (const line of lines) {
+    await Promise.resolve();
+    yield line;
+  }
+}
+
+function parts(): { tracker: RealTimeFairnessTracker; engine: FairnessDriftAndAlertEngine } {
+  const tracker = new RealTimeFairnessTracker({
+    columns: { yPred: 'p', yTrue: 'y', protected: ['g'], id: 'id' },
+    clock: () => 0,
+  });
+  return { tracker, engine: new FairnessDriftAndAlertEngine() };
+}
+
+describe('followed lines', () => {
+  it('are events, and labels where they have an id and no prediction', async () => {
+    const { tracker, engine } = parts();
+    const lines = linesOf(
+      '{"id":1,"p":1,"g":"x"}',
+      '',
+      '{"id":"1","y":0}',
+      '{"id":2,"p":0,"y":1,"g":"y"}',
+      '{"id":9,"y":0}',
+    );
+    const { last: _, ...counts } = await followLines(lines, { tracker, engine });
+    expect(counts).to.deep.equal({ lines: 5, events: 2, labels: 2, refused: 0 });
+    expect(tracker.labelCoverage().map(({ labelled }) => labelled)).to.deep.equal([1, 1]);
+    expect(tracker.faults).to.deep.equal({ unknown_label_id: 1 });
+  });
+
+  it('that are none are told with their number, and passed over', async () => {
+    const { tracker, engine } = parts();
+    const told: [number, string][] = [];
+    const bad = ['{', 'null', '[]', '"x"', '{"p":"a"}', '{"id":[1],"y":1}', '{"id":1,"p":1,"g":{}}', '{"id":1,"y":3}'];
+    const { refused, events } = await followLines(linesOf(...bad, '{"id":1,"p":1,"g":"x"}'), {
+      tracker,
+      engine,
+      onFault: (line, reason) => told.push([line, reason]),
+    });
+    expect([refused, events]).to.deep.equal([8, 1]);
+    expect(told.map(([line]) => line)).to.deep.equal([1, 2, 3, 4, 5, 6, 7, 8]);
+    expect(told[0]?.[1]).to.equal('it is no JSON');
+    expect(told[5]?.[1]).to.equal("its 'id' is no text or number");
+    expect(told[7]?.[1]).to.include("The field 'y' must be 0 or 1; it is 3.");
+  });
+
+  it('are looked at every so many, and at the end', async () => {
+    const { tracker, engine } = parts();
+    const looks: number[] = [];
+    const lines = Array.from({ length: 25 }, (_, id) => JSON.stringify({ id, p: id % 2, g: 'x' }));
+    await followLines(linesOf(...lines), { tracker, engine, lookEvery: 10, onLook: (line) => void looks.push(line) });
+    expect(looks).to.deep.equal([10, 20, 25]);
+  });
+});
