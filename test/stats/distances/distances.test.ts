@@ -1,3 +1,5 @@
+import { crossCounts } from '../../../src/stats/association/cross-counts.ts';
+import { chiSquareIndependence } from '../../../src/stats/tests/chi-square-test.ts';
 import { expect } from 'chai';
 
 import { DataValidationError, ValueError } from '../../../src/exceptions/index.ts';
@@ -26,6 +28,7 @@ interface DriftVectors {
   wasserstein_norm_evidently: number;
   categorical: { ref: number[]; cur: number[]; psi: number; js_distance_base2: number; tvd: number; linf: number };
   sturges: { edges: number[]; psi: number };
+  chi2: { table: [number[], number[]]; stat: number; p: number };
   fisher: { table: TwoByTwoTable; p: number };
   nannyml_std_threshold: { data: number[]; lower: number; upper: number };
 }
@@ -63,6 +66,23 @@ describeWithReference('distances meet SciPy, evidently and NannyML', () => {
     expect(jensenShannonDistance(ref, cur)).to.be.closeTo(js_distance_base2, TOLERANCE);
     expect(totalVariationDistance(ref, cur)).to.be.closeTo(tvd, TOLERANCE);
     expect(largestShareDifference(ref, cur)).to.be.closeTo(linf, TOLERANCE);
+  });
+
+  it('the chi-square test of a table of counts', () => {
+    const { table, stat, p } = drift.chi2;
+    // The table's rows of data: one entry for each count.
+    const cells = table.flatMap((row, place) =>
+      row.flatMap((count, column) => Array<[number, number]>(count).fill([place, column])),
+    );
+    const counts = crossCounts(
+      cells.map(([row]) => row),
+      cells.map(([, column]) => column),
+      2,
+      3,
+    );
+    const { statistic, pValue } = chiSquareIndependence(counts);
+    expect(statistic).to.be.closeTo(stat, TOLERANCE);
+    expect(pValue).to.be.closeTo(p, TOLERANCE);
   });
 
   it("the stability index of samples in Sturges' bins", () => {
