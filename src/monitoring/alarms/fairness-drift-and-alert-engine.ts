@@ -71,9 +71,9 @@ interface Watched {
  * then only what comes afterwards is evidence.
  *
  * The guarantee rests on this: given who comes, each decision of a group is
- * positive with a chance that the past does not change. It does not cover
- * a group whose rate itself moves up and down within a window: then the bound is
- * one of the average over that window.
+ * positive with a chance that is the same throughout a window. Where a group's
+ * rate moves within a window the bound is about its average there, and the
+ * guarantee is no longer exact.
  * @example
  * ```ts
  * import { FairnessDriftAndAlertEngine, RealTimeFairnessTracker } from 'evenhand/monitoring';
