@@ -35,6 +35,8 @@ export class DetectorBank implements EventObserver {
   readonly #stream: EventStream;
   readonly #choices: readonly DriftDetectorChoice[];
   readonly #watched: readonly Watched[];
+  /** Room for the values of a block. */
+  #values = new Float64Array(1);
 
   constructor(stream: EventStream, choices: readonly DriftDetectorChoice[]) {
     this.#stream = stream;
@@ -49,13 +51,9 @@ export class DetectorBank implements EventObserver {
 
   events(block: EventBlock, from: number, to: number): void {
     for (const watched of this.#watched) {
-      watched.detectors.forEach((detectors, kind) => {
-        // Detectors know values in [0, 1]; errors are such only where their scale is known.
-        if (watched.measure.kind === 'error' && this.#stream.options.errorScale === null) return;
-        if (watched.measure.kind === 'rate')
-          this.#feedRates(watched, watched.measure.valueOfCell, detectors, kind, block, from, to);
-        else this.#feedErrors(watched, detectors, kind, block, from, to);
-      });
+      this.#takeValues(watched.measure, block, from, to);
+      const codes = block.codes[watched.attribute] as Int32Array;
+      for (let kind = 0; kind < watched.detectors.length; kind++) this.#feed(watched, kind, codes, from, to);
     }
   }
 
@@ -63,14 +61,9 @@ export class DetectorBank implements EventObserver {
     for (const watched of this.#watched) {
       // What needs no truth has seen the event already.
       if (!watched.measure.needsTruth) continue;
-      const code = codes[watched.attribute] as number;
-      const value =
-        watched.measure.kind === 'rate' ? (watched.measure.valueOfCell[cell] as number) : this.#scaled(error);
-      if (code < 0 || value < 0 || Number.isNaN(value)) continue;
-      watched.detectors.forEach((detectors, kind) => {
-        if (this.#detector(detectors, kind, code).update(value))
-          this.#note(watched, detectors[code] as DriftDetector, code, 0);
-      });
+      this.#values[0] = this.#valueOf(watched.measure, cell, error);
+      const code = Int32Array.of(codes[watched.attribute] as number);
+      for (let kind = 0; kind < watched.detectors.length; kind++) this.#feed(watched, kind, code, 0, 1);
     }
   }
 
@@ -100,56 +93,39 @@ export class DetectorBank implements EventObserver {
     });
   }
 
-  #feedRates(
-    watched: Watched,
-    valueOfCell: Int8Array,
-    detectors: DriftDetector[],
-    kind: number,
-    block: EventBlock,
-    from: number,
-    to: number,
-  ): void {
-    const codes = block.codes[watched.attribute] as Int32Array;
-    const { cells } = block;
+  /** Shows the values that were taken to the detectors of their groups. */
+  #feed(watched: Watched, kind: number, codes: Int32Array, from: number, to: number): void {
+    const detectors = watched.detectors[kind] as DriftDetector[];
+    const values = this.#values;
     for (let row = from; row < to; row++) {
-      const value = valueOfCell[cells[row] as number] as number;
+      const value = values[row - from] as number;
       const code = codes[row] as number;
-      if (value < 0 || code < 0) continue;
+      if (code < 0 || Number.isNaN(value)) continue;
       const detector = detectors[code] ?? this.#detector(detectors, kind, code);
       if (!detector.update(value)) continue;
       let later = 0;
       for (let next = row + 1; next < to; next++) {
-        later += Number(codes[next] === code && (valueOfCell[cells[next] as number] as number) >= 0);
+        later += Number(codes[next] === code && !Number.isNaN(values[next - from]));
       }
       this.#note(watched, detector, code, later);
     }
   }
 
-  #feedErrors(
-    watched: Watched,
-    detectors: DriftDetector[],
-    kind: number,
-    block: EventBlock,
-    from: number,
-    to: number,
-  ): void {
-    const codes = block.codes[watched.attribute] as Int32Array;
+  /** Fills the room with the values of a measure's events; NaN where an event is none of them. */
+  #takeValues(measure: WatchedMeasure, { cells, errors }: EventBlock, from: number, to: number): void {
+    if (this.#values.length < to - from) this.#values = new Float64Array(to - from);
     for (let row = from; row < to; row++) {
-      const code = codes[row] as number;
-      const value = this.#scaled(block.errors?.[row] ?? NaN);
-      if (code < 0 || Number.isNaN(value)) continue;
-      const detector = this.#detector(detectors, kind, code);
-      if (!detector.update(value)) continue;
-      let later = 0;
-      for (let next = row + 1; next < to; next++) {
-        later += Number(codes[next] === code && !Number.isNaN(block.errors?.[next] ?? NaN));
-      }
-      this.#note(watched, detector, code, later);
+      const error = errors === null ? NaN : (errors[row] as number);
+      this.#values[row - from] = this.#valueOf(measure, cells[row] as number, error);
     }
   }
 
-  /** An error as a share of the largest that can be; NaN where that is not known. */
-  #scaled(error: number): number {
+  /** 1 or 0 for a rate; an error as a share of the largest that can be, since detectors know values in [0, 1]. */
+  #valueOf(measure: WatchedMeasure, cell: number, error: number): number {
+    if (measure.kind === 'rate') {
+      const value = measure.valueOfCell[cell] as number;
+      return value < 0 ? NaN : value;
+    }
     const scale = this.#stream.options.errorScale;
     return scale === null ? NaN : Math.min(1, error / scale);
   }
