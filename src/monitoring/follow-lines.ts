@@ -23,6 +23,7 @@ export interface FollowOptions {
 /** What came of following. */
 export interface FollowResult {
   readonly lines: number;
+  /** Lines that were events, and labels; the tracker's `faults` say which of them it did not take, and why. */
   readonly events: number;
   readonly labels: number;
   /** Lines that could not be counted. */

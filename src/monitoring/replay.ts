@@ -6,7 +6,7 @@ import type { AlertEvent } from './alarms/alert-event.ts';
 import { type EngineUpdate, FairnessDriftAndAlertEngine } from './alarms/fairness-drift-and-alert-engine.ts';
 import type { AlertEngineOptions } from './alarms/engine-options.ts';
 import type { AlertHistory } from './dashboard/monitoring-view.ts';
-import { readColumn, readTime } from './tracker/event-values.ts';
+import { readColumn } from './tracker/event-values.ts';
 import { RealTimeFairnessTracker } from './tracker/real-time-fairness-tracker.ts';
 import type { TrackerOptions } from './tracker/tracker-options.ts';
 
@@ -79,19 +79,24 @@ export async function replay(source: string | TableSource, options: ReplayOption
   const lookEvery = requireWhole('lookEvery', options.lookEvery ?? 100, 1);
   engine.watch(tracker);
   const table = await tableOf(source, tracker);
-  const order = orderOf(table, tracker.stream.options.columns.timestamp);
+  const order = orderOf(table, tracker);
   const alerts: AlertEvent[] = [];
   const watches: AlertEvent[] = [];
   let last = engine.update(tracker);
+  options.signal?.throwIfAborted();
   for (let from = 0, looks = 1; from < table.rowCount; from += lookEvery, looks++) {
     tracker.recordBatch(table.take(order.subarray(from, from + lookEvery)));
     last = engine.update(tracker);
     alerts.push(...last.alerts);
     watches.push(...last.watches);
-    if (looks % LOOKS_PER_REPORT > 0) continue;
-    options.onProgress?.({ stage: 'replaying events', done: from, total: table.rowCount });
-    await nextTurn();
     options.signal?.throwIfAborted();
+    if (looks % LOOKS_PER_REPORT > 0) continue;
+    options.onProgress?.({
+      stage: 'replaying events',
+      done: Math.min(from + lookEvery, table.rowCount),
+      total: table.rowCount,
+    });
+    await nextTurn();
   }
   tracker.flush();
   options.onProgress?.({ stage: 'replaying events', done: table.rowCount, total: table.rowCount });
@@ -116,12 +121,14 @@ async function tableOf(source: string | TableSource, { stream }: RealTimeFairnes
 }
 
 /** Rows by their timestamps; rows of one time stay in their order. */
-function orderOf(table: Table, timestamp: string | undefined): Int32Array {
+function orderOf(table: Table, { stream }: RealTimeFairnessTracker): Int32Array {
+  const { timestamp } = stream.options.columns;
   const order = Int32Array.from({ length: table.rowCount }, (_, row) => row);
   if (timestamp === undefined) return order;
-  const times = readColumn(table.column(timestamp), timestamp, readTime).slice();
-  // A row without a time keeps its place after the row before it.
-  for (let row = 1; row < times.length; row++) if (Number.isNaN(times[row])) times[row] = times[row - 1] as number;
+  const times = readColumn(table.column(timestamp), timestamp, stream.reader.readTime).slice();
+  // A row without a time keeps its place after the row before it; those before the first time stay in front.
+  const first = times.find((time) => !Number.isNaN(time)) ?? 0;
+  for (let row = 0; row < times.length; row++) if (Number.isNaN(times[row])) times[row] = times[row - 1] ?? first;
   const isAscending = times.every((time, row) => row === 0 || time >= (times[row - 1] as number));
   return isAscending ? order : order.sort((a, b) => (times[a] as number) - (times[b] as number) || a - b);
 }

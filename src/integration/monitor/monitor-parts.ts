@@ -59,6 +59,8 @@ function trackerOptionsOf(request: MonitorRequest, timestamp: string | undefined
     minGroupSize: request.minGroupSize,
     decisionThreshold: request.scoreThreshold,
     positiveLabel: request.positiveLabel,
+    // In files and on stdin a number may count seconds as well.
+    timestampUnit: 'auto',
     errorScale: request.errorScale,
   };
 }

@@ -12,7 +12,7 @@ export interface AlphaShare {
   readonly combination: number;
   /** What this window has of that. */
   readonly window: number;
-  /** What each group's bound has of that. */
+  /** What the bounds of both groups have of that; the smaller, where they differ. */
   readonly group: number;
 }
 

@@ -1,4 +1,4 @@
-import { groupShare, type KnownGroups, startShare } from '../tracker/error-budget.ts';
+import { groupShare, growingShare, type KnownGroups, startShare } from '../tracker/error-budget.ts';
 import type { EventStream } from '../tracker/event-stream.ts';
 import type { FreshStart } from '../tracker/fresh-starts.ts';
 import { emptySums, measureValue, sumMeasure } from '../tracker/measured-groups.ts';
@@ -13,9 +13,12 @@ export interface BoundQuestion {
   readonly metric: WatchedMetric;
   /** The engine's whole budget, and this combination's part of it. */
   readonly alpha: { readonly engine: number; readonly combination: number };
+  /** Whether windows that began at fresh starts are looked at; without them only the one that began at `firstStart`. */
   readonly isRestarted: boolean;
   /** Windows that began before this start are not looked at. */
   readonly firstStart: number;
+  /** Alarms of this combination that were closed. */
+  readonly closed: number;
 }
 
 /** A gap with bounds that hold at all times, and what they stand on. */
@@ -44,9 +47,9 @@ export function strongestBound(stream: EventStream, question: BoundQuestion, lim
   if (!stream.isWarm) return undefined;
   let best: AnytimeBound | undefined;
   for (const start of stream.starts.kept) {
-    if (start.index < question.firstStart) continue;
-    const share = startShare(start.index, question.isRestarted);
-    if (share === 0) continue;
+    const { isRestarted, firstStart, closed } = question;
+    if (start.index < firstStart || (!isRestarted && start.index > firstStart)) continue;
+    const share = isRestarted ? startShare(start.index) : growingShare(closed);
     for (const measure of question.metric.measures) {
       const bound = boundOfWindow(stream, question, measure, start, share, best?.low ?? limit);
       if (bound !== undefined) best = bound;
@@ -83,9 +86,10 @@ function boundOfWindow(
   for (let group = 0; group < groups; group++) {
     sumMeasure(measure, now, before, group, sums);
     counts[group] = sums.n >= stream.options.minGroupSize ? sums.n : 0;
+    const value = measureValue(sums);
+    if (Number.isNaN(value)) counts[group] = 0;
     if (counts[group] === 0) continue;
     large++;
-    const value = measureValue(sums);
     values[group] = value;
     if (value > highest) highest = value;
     if (value < lowest) lowest = value;
@@ -120,7 +124,7 @@ function boundOfWindow(
       engine: alpha.engine,
       combination: alpha.combination,
       window: windowAlpha,
-      group: measureAlpha * groupShare(ends.smallest, known),
+      group: measureAlpha * Math.min(groupShare(ends.largest, known), groupShare(ends.smallest, known)),
     },
   };
 }

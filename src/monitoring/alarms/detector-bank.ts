@@ -149,13 +149,17 @@ export class DetectorBank implements EventObserver {
       sumMeasure(measure, events, null, group, sums);
       return { time, n: sums.n, sum: measureValue(sums) * sums.n || 0 };
     };
-    const now = at(table, stream.latestTime);
+    const now = at(table, stream.time);
     const marks = stream.starts.kept.map((start) => at(start.tables[attribute] ?? table, start.time));
     const { changeAge } = detector;
     changes[group] =
       changeAge === null
         ? clearestSplit(marks, now)
-        : between([...marks, now], Math.max(0, now.n - later - changeAge), stream.firstTime);
+        : between(
+            [...marks, now],
+            Math.max(0, now.n - later - changeAge),
+            Number.isNaN(stream.firstTime) ? stream.time : stream.firstTime,
+          );
   }
 }
 

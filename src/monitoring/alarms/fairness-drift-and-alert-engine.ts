@@ -33,6 +33,9 @@ export interface EngineSnapshot {
   readonly combinations: readonly (CombinationMemory & { readonly attribute: string; readonly metric: string })[];
   readonly alerts: readonly AlertHistory[];
   readonly detectors: DetectorBankState;
+  /** Events and late labels at the last look, and the states that it found. */
+  readonly seen: string;
+  readonly present: readonly MonitorState[];
 }
 
 const SNAPSHOT_VERSION = 1;
@@ -73,7 +76,8 @@ interface Watched {
  * The guarantee rests on this: given who comes, each decision of a group is
  * positive with a chance that is the same throughout a window. Where a group's
  * rate moves within a window the bound is about its average there, and the
- * guarantee is no longer exact.
+ * guarantee is no longer exact. For measures that need true labels, the order is
+ * that in which labels come: it must not depend on what the decision was.
  * @example
  * ```ts
  * import { FairnessDriftAndAlertEngine, RealTimeFairnessTracker } from 'evenhand/monitoring';
@@ -199,6 +203,8 @@ export class FairnessDriftAndAlertEngine {
       })),
       alerts: this.#ledger.list(),
       detectors: this.#watched?.bank.state() ?? [],
+      seen: this.#watched?.seen ?? '',
+      present: this.#present,
     };
   }
 
@@ -228,8 +234,12 @@ export class FairnessDriftAndAlertEngine {
       if (saved === undefined) continue;
       const { attribute: _, metric: __, ...memory } = saved;
       combination.memory = memory;
+      combination.holdStart(watched.stream);
     }
     watched.bank.restore(snapshot.detectors);
+    watched.seen = snapshot.seen;
+    engine.#present = snapshot.present;
+    engine.#states = statesOf(watched.combinations, snapshot.present);
     engine.#ledger.restore(snapshot.alerts);
     return engine;
   }
@@ -238,7 +248,7 @@ export class FairnessDriftAndAlertEngine {
     const { combinations = [], last = [] } = this.#watched ?? {};
     const present = combinations.map(({ memory }, place) => {
       if (memory.open !== null) return 'breach';
-      const state = last[place]?.state ?? 'unknown';
+      const state = last[place]?.state ?? this.#present[place] ?? 'unknown';
       // An alarm that was closed since the last look is no breach before the next.
       return state === 'breach' ? 'unknown' : state;
     });
@@ -251,7 +261,7 @@ export class FairnessDriftAndAlertEngine {
   }
 
   #tell(change: AlertChange, alert: AlertEvent, stream: EventStream): void {
-    const transition = Object.freeze({ change, timestamp: formatTime(stream.latestTime), alert });
+    const transition = Object.freeze({ change, timestamp: formatTime(stream.time), alert });
     this.#ledger.note(transition);
     for (const sink of this.#options.sinks) sink.send(transition);
   }

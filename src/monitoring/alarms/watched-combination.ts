@@ -39,6 +39,8 @@ export interface CombinationMemory {
   watches: number;
   /** Windows that began earlier are evidence of something that is over. */
   firstStart: number;
+  /** Alarms that were closed. */
+  closed: number;
 }
 
 /** One metric of one attribute: asks the evidence at every look, and keeps one alarm at a time. */
@@ -59,6 +61,7 @@ export class WatchedCombination {
     alarms: 0,
     watches: 0,
     firstStart: 0,
+    closed: 0,
   };
   readonly #options: FilledEngineOptions;
 
@@ -101,15 +104,22 @@ export class WatchedCombination {
     this.memory.open = null;
     this.memory.isAcknowledged = false;
     this.memory.calmLooks = 0;
+    this.memory.closed++;
     this.memory.firstStart = stream.starts.next;
+    this.holdStart(stream);
+  }
+
+  /** Where there are no fresh starts, the window that grows must keep its beginning. */
+  holdStart(stream: EventStream): void {
+    if (!this.#options.isRestarted) stream.starts.hold(this.memory.firstStart);
   }
 
   #bound(stream: EventStream, limit: number): AnytimeBound | undefined {
     const { attribute, metric, alpha } = this;
-    const { firstStart } = this.memory;
+    const { firstStart, closed } = this.memory;
     return strongestBound(
       stream,
-      { attribute, metric, alpha, isRestarted: this.#options.isRestarted, firstStart },
+      { attribute, metric, alpha, isRestarted: this.#options.isRestarted, firstStart, closed },
       limit,
     );
   }
@@ -141,7 +151,7 @@ export class WatchedCombination {
     }
     const bound = this.#bound(stream, this.limit);
     if (bound === undefined) return undefined;
-    const isDue = stream.latestTime - memory.toldAt >= this.#options.cooldownMillis;
+    const isDue = stream.time - memory.toldAt >= this.#options.cooldownMillis;
     const { severity } = weigh(bound.values[0] - bound.values[1], bound.low, bound.high, this.limit);
     if (!isWorse(severity, open.severity) && (!isDue || memory.isAcknowledged || state !== 'watch')) return undefined;
     const alert = this.#alarm(stream, bank, bound);
@@ -151,7 +161,7 @@ export class WatchedCombination {
 
   #tell(stream: EventStream, alert: AlertEvent): void {
     this.memory.open = alert;
-    this.memory.toldAt = stream.latestTime;
+    this.memory.toldAt = stream.time;
   }
 
   #watch(stream: EventStream, bank: DetectorBank, outcome: WatchOutcome, holds: boolean): AlertEvent | null {
@@ -165,7 +175,7 @@ export class WatchedCombination {
   }
 
   #alarm(stream: EventStream, bank: DetectorBank, bound: AnytimeBound): AlertEvent {
-    const startTime = Number.isNaN(bound.start.time) ? stream.firstTime : bound.start.time;
+    const startTime = timeOfStart(stream, bound.start.time);
     const facts = this.#facts(stream, bank, {
       ...bound,
       value: bound.values[0] - bound.values[1],
@@ -232,7 +242,7 @@ export class WatchedCombination {
     const { value, low, limit, measure, changedAt, windowEvents } = words;
     return Object.freeze({
       ...rest,
-      timestamp: formatTime(stream.latestTime),
+      timestamp: formatTime(stream.time),
       metric: this.metric.metric,
       attribute: this.name,
       groups: Object.freeze(groups),
@@ -269,14 +279,19 @@ function stateOf(outcome: WatchOutcome, limit: number): Exclude<MonitorState, 'b
   return low > limit ? 'watch' : 'unknown';
 }
 
+/** When a start was; the first event's time for the beginning of the stream. */
+function timeOfStart(stream: EventStream, time: number): number {
+  if (!Number.isNaN(time)) return time;
+  return Number.isNaN(stream.firstTime) ? stream.time : stream.firstTime;
+}
+
 /** About when the sliding window begins: on the line between the starts around its first event. */
 function windowStart(stream: EventStream): number {
   const first = stream.events - stream.window.length;
-  const marks = [...stream.starts.kept, { events: stream.events, time: stream.latestTime }];
+  const marks = [...stream.starts.kept, { events: stream.events, time: stream.time }];
   const after = marks.find(({ events }) => events >= first);
   const before = marks.findLast(({ events }) => events <= first);
-  const timeOf = (mark: { time: number } | undefined): number =>
-    mark === undefined || Number.isNaN(mark.time) ? stream.firstTime : mark.time;
+  const timeOf = (mark: { time: number } | undefined): number => timeOfStart(stream, mark?.time ?? NaN);
   if (after === undefined || before === undefined || after.events === before.events) return timeOf(before);
   const share = (first - before.events) / (after.events - before.events);
   return timeOf(before) + share * (timeOf(after) - timeOf(before));

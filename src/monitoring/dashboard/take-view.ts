@@ -48,8 +48,8 @@ function watchedMetric(
   { attribute, name, metric, limit, alpha, memory }: WatchedCombination,
   state: WatchedMetric['state'],
 ): WatchedMetric {
-  const now = takeAttribute(stream, 'sliding', stream.latestTime, attribute, metric);
-  const overall = takeAttribute(stream, 'cumulative', stream.latestTime, attribute, metric);
+  const now = takeAttribute(stream, 'sliding', stream.time, attribute, metric);
+  const overall = takeAttribute(stream, 'cumulative', stream.time, attribute, metric);
   const outcome = readWindow(stream, attribute, metric);
   const window =
     'missing' in outcome

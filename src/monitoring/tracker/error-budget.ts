@@ -1,4 +1,4 @@
-/** What groups that come after the first events share of a measure's error budget. */
+/** What those share of an error budget that come later: groups after the first events, windows after the first alarm. */
 const RESERVE = 0.2;
 
 /** Who is known of an attribute's groups. */
@@ -33,9 +33,17 @@ export function groupShare(group: number, { early, isClosed }: KnownGroups): num
  * without end spend it once, and a start costs the more the later it is, but
  * only through the logarithm of its number.
  * @param start the start's number; 0 is the beginning of the stream
- * @param isRestarted whether there are fresh starts at all; without them the whole stream has everything
  */
-export function startShare(start: number, isRestarted: boolean): number {
-  if (!isRestarted) return start === 0 ? 1 : 0;
+export function startShare(start: number): number {
   return start === 0 ? 0.5 : 0.5 / (start * (start + 1));
+}
+
+/**
+ * The same without fresh starts, where one window grows until its alarm is
+ * closed and the next begins: 0.8 for the first, 0.2/(j (j + 1)) for the one
+ * after the j-th alarm.
+ * @param closed alarms that were closed so far
+ */
+export function growingShare(closed: number): number {
+  return closed === 0 ? 1 - RESERVE : RESERVE / (closed * (closed + 1));
 }

@@ -24,6 +24,7 @@ export interface EventBlock {
 const STREAM_FAULTS = [
   'missing_prediction',
   'missing_weight',
+  'zero_weight',
   'missing_group',
   'missing_timestamp',
   'unknown_group',

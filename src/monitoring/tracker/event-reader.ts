@@ -7,7 +7,7 @@ import {
   readId,
   readLabel,
   readNumber,
-  readTime,
+  timeReader,
   type ReadValue,
   type ValuePlace,
 } from './event-values.ts';
@@ -29,6 +29,8 @@ const GROUP_FAULTS: ReadonlyMap<number, StreamFault> = new Map([
 export class EventReader {
   /** Reads a decision, a score or a true label. */
   readonly readOutcome: ReadValue<number>;
+  /** Reads the time of an event. */
+  readonly readTime: ReadValue<number>;
   /** By attribute; crossings come last. */
   readonly groups: readonly (GroupCodes | CrossedCodes)[];
   readonly #options: FilledTrackerOptions;
@@ -41,6 +43,7 @@ export class EventReader {
     this.#options = options;
     this.#faults = faults;
     this.readOutcome = outcomeReader(options.positiveLabel);
+    this.readTime = timeReader(options.timestampUnit);
     const measures = options.metrics.flatMap((metric) => metric.measures);
     this.#watchesRates = measures.some(({ kind }) => kind === 'rate');
     this.#watchesErrors = measures.some(({ kind }) => kind === 'error');
@@ -101,7 +104,7 @@ export class EventReader {
       checkWeights(fields.weights, weight);
     }
     if (fields.times !== null && timestamp !== undefined) {
-      fields.times[0] = readTime(fieldOf(event, timestamp), alone(timestamp));
+      fields.times[0] = this.readTime(fieldOf(event, timestamp), alone(timestamp));
     }
     if (fields.ids !== null && id !== undefined) fields.ids[0] = readId(fieldOf(event, id), alone(id));
     for (let place = 0; place < names.length; place++) {
@@ -133,7 +136,7 @@ export class EventReader {
       predictions: readColumn(table.column(yPred), yPred, this.readOutcome),
       truths: yTrue !== undefined && table.has(yTrue) ? readColumn(table.column(yTrue), yTrue, this.readOutcome) : null,
       weights: weights === null ? null : checkWeights(weights, weight as string),
-      times: timestamp === undefined ? null : readColumn(table.column(timestamp), timestamp, readTime),
+      times: timestamp === undefined ? null : readColumn(table.column(timestamp), timestamp, this.readTime),
       ids: id === undefined ? null : idsOf(table.column(id)),
       codeAt: (place, row) => (groups[place] as (row: number) => number)(row),
     };
@@ -185,6 +188,10 @@ export class EventReader {
       cells[row] = LEFT_OUT;
     } else if (weights !== null && Number.isNaN(weights[row])) {
       this.#faults.add('missing_weight');
+      cells[row] = LEFT_OUT;
+    } else if (weights !== null && weights[row] === 0) {
+      // It would be counted and say nothing, which no rate could tell from an event that does.
+      this.#faults.add('zero_weight');
       cells[row] = LEFT_OUT;
     } else if (ids !== null && ids[row] === null) {
       // Counted all the same; only a later label cannot find it.

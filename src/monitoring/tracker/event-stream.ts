@@ -1,5 +1,5 @@
 import { CELLS_PER_GROUP, type ClassificationStats, sum } from '../../metrics/statistics/group-stats.ts';
-import { onHost, type TableSource } from '../../table/index.ts';
+import type { TableSource } from '../../table/index.ts';
 import { type EventBlock, FaultCounts, LEFT_OUT } from './event-block.ts';
 import { EventReader, type StreamEvent } from './event-reader.ts';
 import { badValue } from './event-values.ts';
@@ -8,7 +8,7 @@ import { type CrossedCodes, type GroupCodes, UNKNOWN_GROUP } from './group-codes
 import { GroupTable, type TableShape } from './group-table.ts';
 import { LateLabels } from './late-labels.ts';
 import { SlidingWindow } from './sliding-window.ts';
-import { blockOfTail, type CountedBatch, countTensors, type TensorBatch } from './tensor-batch.ts';
+import { blockOfTail, type CountedBatch, countTensors, readTensors, type TensorBatch } from './tensor-batch.ts';
 import type { FilledTrackerOptions, TrackedAttribute } from './tracker-options.ts';
 
 /** Somebody who sees every event as it is counted: detectors of change. */
@@ -77,6 +77,11 @@ export class EventStream {
     this.starts.begin(0, NaN, this.tables);
   }
 
+  /** The time as far as it is known: that of the latest event, or of the clock where no event has told one yet. */
+  get time(): number {
+    return Number.isNaN(this.latestTime) ? this.#clock() : this.latestTime;
+  }
+
   /** Calls back whenever `recordEvery` more events have been counted. */
   onRecord(callback: () => void): void {
     this.#onRecord = callback;
@@ -112,7 +117,7 @@ export class EventStream {
     const { hasWeights, hasErrors } = this.shape;
     const needsRows = columns.id !== undefined || columns.timestamp !== undefined || hasWeights || hasErrors;
     if (needsRows || this.#observers.size > 0 || attributes.some(({ parts }) => parts.length > 0)) {
-      this.addBatch(await onHost(batch));
+      this.addBatch(await readTensors(batch, this.options, hasErrors));
       return;
     }
     this.#takeCounts(await countTensors(batch, this.options));
@@ -172,7 +177,7 @@ export class EventStream {
     if (waiting === undefined) return this.#refuse('unknown_label_id');
     if (waiting.isLabelled) return this.#refuse('repeated_label');
     const cell = watchesRates ? 2 * y + (waiting.cell % 2) : 0;
-    const error = this.shape.hasErrors ? Math.abs(waiting.prediction - y) : NaN;
+    const error = this.shape.hasErrors ? this.#clip(Math.abs(waiting.prediction - y)) : NaN;
     this.labels?.settle(id, cell);
     this.tables.forEach((table, place) => {
       const code = waiting.codes[place] as number;
@@ -181,7 +186,6 @@ export class EventStream {
       table.addCell(code, cell, waiting.weight, 1);
       if (this.shape.hasErrors) this.#addError(table, code, error, waiting.weight);
     });
-    this.#noteClipped(error);
     this.window.label(waiting.event, cell, error);
     this.lateLabels++;
     for (const observer of this.#observers) observer.label(waiting.codes, cell, error);
@@ -199,6 +203,8 @@ export class EventStream {
 
   #count(read: EventBlock): void {
     const block = compact(this.#admit(read));
+    const { errors } = block;
+    if (errors !== null) for (let row = 0; row < block.length; row++) errors[row] = this.#clip(errors[row] as number);
     this.#grow();
     let from = 0;
     while (from < block.length) {
@@ -264,16 +270,18 @@ export class EventStream {
   #addError(table: GroupTable, code: number, error: number, weight: number): void {
     table.addError(code, error, weight, 1);
     const scale = this.options.errorScale;
-    if (scale !== null) table.addScaledError(code, Math.min(1, error / scale));
+    if (scale !== null) table.addScaledError(code, error / scale);
   }
 
-  #noteClipped(error: number): void {
+  /** An error above the scale counts as the scale, everywhere, and is told. */
+  #clip(error: number): number {
     const scale = this.options.errorScale;
-    if (scale !== null && error > scale) this.faults.add('clipped_error');
+    if (scale === null || !(error > scale)) return error;
+    this.faults.add('clipped_error');
+    return scale;
   }
 
-  #tellTime({ times, errors }: EventBlock, from: number, to: number): void {
-    if (errors !== null) for (let row = from; row < to; row++) this.#noteClipped(errors[row] as number);
+  #tellTime({ times }: EventBlock, from: number, to: number): void {
     if (times === null) {
       this.#noteTime(this.#clock());
       return;
@@ -285,7 +293,8 @@ export class EventStream {
   #noteTime(told: number): void {
     if (Number.isNaN(told)) this.faults.add('missing_timestamp');
     // An event without a time came when the one before it did, as far as anybody knows.
-    const time = Number.isNaN(told) ? (Number.isNaN(this.latestTime) ? this.#clock() : this.latestTime) : told;
+    const time = Number.isNaN(told) ? this.latestTime : told;
+    if (Number.isNaN(time)) return;
     if (Number.isNaN(this.firstTime)) {
       this.firstTime = time;
       this.latestTime = time;

@@ -1,6 +1,6 @@
 import { DataValidationError } from '../../exceptions/index.ts';
 import type { Column } from '../../table/index.ts';
-import { parseTime } from '../records/record-time.ts';
+import { parseDecimal, parseTime } from '../records/record-time.ts';
 
 /** Where a value stands, for messages. */
 export interface ValuePlace {
@@ -53,17 +53,29 @@ export function outcomeReader(positiveLabel: string | null): ReadValue<number> {
   };
 }
 
-/** A time in milliseconds since 1970; NaN where it is missing. */
-export function readTime(value: unknown, place: ValuePlace): number {
-  if (value === null || value === undefined || value === '' || Number.isNaN(value)) return NaN;
-  if (value instanceof Date || typeof value === 'number') {
-    const time = Number(value);
+/** What a number that stands for a time counts. */
+export type TimestampUnit = 'milliseconds' | 'auto';
+
+/**
+ * How times are read, in milliseconds since 1970: a Date, ISO 8601 text, or a
+ * number, also as text; NaN where one is missing.
+ * @param unit 'auto' goes by the size of a number: see {@link parseTime}
+ */
+export function timeReader(unit: TimestampUnit): ReadValue<number> {
+  return (value, place) => {
+    if (value === null || value === undefined || value === '' || Number.isNaN(value)) return NaN;
+    const time = value instanceof Date ? value.getTime() : timeOf(value, unit);
     // Beyond this a Date is invalid.
     if (Math.abs(time) <= 8.64e15) return time;
-  }
-  const time = typeof value === 'string' ? parseTime(value.trim()) : NaN;
-  if (!Number.isNaN(time)) return time;
-  throw badValue(place, 'be a time: a Date, ISO 8601 text, or milliseconds since 1970', value);
+    throw badValue(place, 'be a time: a Date, ISO 8601 text, or a number since 1970', value);
+  };
+}
+
+function timeOf(value: unknown, unit: TimestampUnit): number {
+  if (typeof value !== 'number' && typeof value !== 'string') return NaN;
+  const number = typeof value === 'number' ? value : parseDecimal(value.trim());
+  if (unit === 'milliseconds' && !Number.isNaN(number)) return number;
+  return parseTime(String(value).trim());
 }
 
 /** The label of a group; undefined where it is missing. */
@@ -95,7 +107,7 @@ export function readId(value: unknown, place: ValuePlace): string | number | nul
 export function readColumn(column: Column, name: string, read: ReadValue<number>): Float64Array {
   if (column.kind === 'numeric') {
     const row = column.values.findIndex((value) => !Number.isFinite(value));
-    if (read !== readNumber && read !== readTime) {
+    if (read !== readNumber) {
       return column.values.map((value, at) => read(value, { column: name, row: at }));
     }
     // Finite numbers mean themselves; a place is made only for those that are not.

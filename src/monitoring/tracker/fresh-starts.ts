@@ -22,13 +22,15 @@ const MOST_DOUBLINGS = 16;
  * Where windows of a stream begin: at its beginning and again after every so
  * many events. Of the starts those are kept whose ages are spaced in
  * proportion: near the present each one, further back fewer and fewer. So for
- * every age up to the oldest there is a window that is at most a quarter longer, and
+ * every age above four starts there is a window that is at most a quarter longer, and
  * a stream of any length keeps at most {@link KEPT_SPACINGS} / 2 x
  * {@link MOST_DOUBLINGS} + {@link KEPT_SPACINGS} of them.
  */
 export class FreshStarts {
   #kept: FreshStart[] = [];
   #next = 0;
+  /** Starts that somebody still needs, whatever their age. */
+  readonly #held = new Set<number>();
 
   /** Those kept, oldest first. */
   get kept(): readonly FreshStart[] {
@@ -44,8 +46,13 @@ export class FreshStarts {
   begin(events: number, time: number, tables: readonly GroupTable[]): void {
     const index = this.#next++;
     // Of nothing at all no copy is needed.
-    this.#kept = this.#kept.filter((start) => isKept(start.index, index));
+    this.#kept = this.#kept.filter((start) => this.#held.has(start.index) || isKept(start.index, index));
     this.#kept.push({ index, events, time, tables: tables.map((table) => table.copy()) });
+  }
+
+  /** Keeps a start for ever, one that has begun or one to come. */
+  hold(index: number): void {
+    this.#held.add(index);
   }
 
   /** Goes on from starts that were kept, oldest first. */
@@ -55,29 +62,51 @@ export class FreshStarts {
   }
 
   /**
-   * The starts of two streams that become one: those that both have, added up.
-   * A window of the whole is then what came to each stream since its own start of that number.
+   * The starts of two streams that become one. A window of the whole is what came
+   * to each stream since its own start of that number; a stream that never
+   * reached it joins with what comes to it from now on. A start that one stream
+   * has already let go is let go.
+   * @param present the sums of both streams as they are now, before they are added up
+   * @param codesOf the codes here of the other's groups, by attribute
    */
-  merge(other: FreshStarts, codesOf: readonly ArrayLike<number>[]): void {
-    const theirs = new Map(other.kept.map((start) => [start.index, start]));
+  merge(
+    other: FreshStarts,
+    present: { readonly own: Present; readonly other: Present },
+    codesOf: readonly ArrayLike<number>[],
+  ): void {
+    const indexes = new Set([...this.#kept, ...other.kept].map(({ index }) => index));
+    const merged = Array.from(indexes)
+      .sort((a, b) => a - b)
+      .flatMap((index) => {
+        const own = this.#kept.find((start) => start.index === index) ?? standIn(index, this.#next, present.own);
+        const their = other.kept.find((start) => start.index === index) ?? standIn(index, other.next, present.other);
+        return own === undefined || their === undefined ? [] : [joinStarts(index, own, their, codesOf)];
+      });
     this.#next = Math.max(this.#next, other.next);
     const latest = this.#next - 1;
-    this.#kept = this.#kept.flatMap((start) => {
-      const twin = theirs.get(start.index);
-      if (twin === undefined || !isKept(start.index, latest)) return [];
-      const tables = start.tables.map((table, place) => {
-        const sum = table.copy();
-        const codes = codesOf[place] as ArrayLike<number>;
-        sum.grow(largest(codes, (twin.tables[place] as GroupTable).groups) + 1);
-        sum.merge(twin.tables[place] as GroupTable, codes);
-        return sum;
-      });
-      const time = Number.isNaN(start.time)
-        ? twin.time
-        : Math.min(start.time, Number.isNaN(twin.time) ? Infinity : twin.time);
-      return [{ index: start.index, events: start.events + twin.events, time, tables }];
-    });
+    this.#kept = merged.filter(({ index }) => this.#held.has(index) || isKept(index, latest));
   }
+}
+
+/** A stream's sums at some time. */
+type Present = Omit<FreshStart, 'index'>;
+
+/** For a start that a stream has not reached: the present. */
+function standIn(index: number, next: number, present: Present): Present | undefined {
+  return index < next ? undefined : present;
+}
+
+function joinStarts(index: number, own: Present, their: Present, codesOf: readonly ArrayLike<number>[]): FreshStart {
+  const tables = own.tables.map((table, place) => {
+    const sum = table.copy();
+    const codes = codesOf[place] as ArrayLike<number>;
+    const twin = their.tables[place] as GroupTable;
+    sum.grow(largest(codes, twin.groups) + 1);
+    sum.merge(twin, codes);
+    return sum;
+  });
+  const times = [own.time, their.time].filter((time) => !Number.isNaN(time));
+  return { index, events: own.events + their.events, time: times.length === 0 ? NaN : Math.min(...times), tables };
 }
 
 function largest(codes: ArrayLike<number>, count: number): number {

@@ -49,8 +49,12 @@ export class GroupTable {
     const data = this.data;
     data[at] = (data[at] as number) + sign;
     if (!this.shape.hasWeights) return;
-    data[at + CELLS_PER_GROUP] = (data[at + CELLS_PER_GROUP] as number) + sign * weight;
-    data[at + 2 * CELLS_PER_GROUP] = (data[at + 2 * CELLS_PER_GROUP] as number) + sign * weight * weight;
+    // Sums of fractions keep a residue when all of them are taken away again; of no event there is none.
+    const isEmpty = data[at] === 0;
+    const sum = at + CELLS_PER_GROUP;
+    const squares = at + 2 * CELLS_PER_GROUP;
+    data[sum] = isEmpty ? 0 : (data[sum] as number) + sign * weight;
+    data[squares] = isEmpty ? 0 : (data[squares] as number) + sign * weight * weight;
   }
 
   /** Adds counts of a group's six cells. */
@@ -82,9 +86,10 @@ export class GroupTable {
     this.#add(at + ERROR.variance, (scaled - guess) ** 2);
   }
 
-  /** Adds all of another table; `codeOf` says which group here each of its groups is. */
+  /** Adds all of another table; `codeOf` says which group here each of its groups is, below 0 for one that has no place. */
   merge(other: GroupTable, codeOf: ArrayLike<number>): void {
     for (let group = 0; group < other.groups; group++) {
+      if ((codeOf[group] as number) < 0) continue;
       const from = group * this.stride;
       const to = (codeOf[group] as number) * this.stride;
       for (let field = 0; field < this.stride; field++) this.#add(to + field, other.data[from + field] as number);

@@ -35,7 +35,9 @@ export function anytimeInterval(
   // Weighted errors have none: their weights would have to be bounded too.
   if (errorScale === null || hasWeights) return null;
   const { n, scaled, variance } = sums;
-  const [low, high] = empiricalBernsteinSequence({ n, mean: scaled / n, predictableVariance: variance }, alpha);
+  // Sums of many fractions may pass their ends by a last digit.
+  const state = { n, mean: Math.min(1, Math.max(0, scaled / n)), predictableVariance: Math.max(0, variance) };
+  const [low, high] = empiricalBernsteinSequence(state, alpha);
   return [low * errorScale, high * errorScale];
 }
 

@@ -46,13 +46,15 @@ export function sumMeasure(
     into.squares = difference(now.data, had, first + ERROR.squares);
     into.scaled = difference(now.data, had, first + ERROR.scaled);
     into.variance = difference(now.data, had, first + ERROR.variance);
+    into.sum = Math.max(0, into.sum);
     return into;
   }
   into.n = addCells(now.data, had, at, measure.below);
   if (now.shape.hasWeights) {
-    into.sum = addCells(now.data, had, at + CELLS_PER_GROUP, measure.above);
-    into.weight = addCells(now.data, had, at + CELLS_PER_GROUP, measure.below);
-    into.squaredWeight = addCells(now.data, had, at + 2 * CELLS_PER_GROUP, measure.below);
+    // Differences of sums of fractions may be off by their last digits, where they are 0 or all there is.
+    into.weight = Math.max(0, addCells(now.data, had, at + CELLS_PER_GROUP, measure.below));
+    into.sum = Math.min(into.weight, Math.max(0, addCells(now.data, had, at + CELLS_PER_GROUP, measure.above)));
+    into.squaredWeight = Math.max(0, addCells(now.data, had, at + 2 * CELLS_PER_GROUP, measure.below));
   } else {
     into.sum = addCells(now.data, had, at, measure.above);
     into.weight = into.n;

@@ -1,5 +1,7 @@
 import { ValueError } from '../../exceptions/index.ts';
+import { CELLS_PER_GROUP, sum } from '../../metrics/statistics/group-stats.ts';
 import type { EventStream } from './event-stream.ts';
+import type { FreshStart } from './fresh-starts.ts';
 import { CrossedCodes, type GroupCodes } from './group-codes.ts';
 import type { LateLabels, WaitingEvent } from './late-labels.ts';
 import type { SlidingWindow } from './sliding-window.ts';
@@ -16,20 +18,38 @@ export function mergeStreams(stream: EventStream, other: EventStream): void {
   assertAlike(stream, other);
   const codesOf = translateGroups(stream, other);
   const counts = stream.reader.groups.map(({ labels }) => labels.length);
+  const present = { own: presentOf(stream), other: presentOf(other) };
+  stream.starts.merge(other.starts, present, codesOf);
+  countLost(stream, other, codesOf);
   stream.tables.forEach((table, place) => {
     table.grow(counts[place] as number);
     table.merge(other.tables[place] as (typeof stream.tables)[number], codesOf[place] as Int32Array);
   });
-  stream.starts.merge(other.starts, codesOf);
   const numbers = joinWindows(stream.window, other.window, codesOf, stream.events + other.events, counts);
   joinLabels(stream, other, codesOf, numbers);
-  // Whoever has come to either belongs to the first groups of the whole.
-  counts.forEach((count, place) => (stream.early[place] = count));
+  // Once shares of the error budget are given out they stay: who comes by a merge shares the reserve, as who comes late does.
+  if (!stream.isWarm) counts.forEach((count, place) => (stream.early[place] = count));
   stream.events += other.events;
   stream.lateLabels += other.lateLabels;
   stream.faults.merge(other.faults.toJSON());
   stream.firstTime = earlier(stream.firstTime, other.firstTime);
   stream.latestTime = -earlier(-stream.latestTime, -other.latestTime);
+}
+
+function presentOf({ tables, events, latestTime }: EventStream): Omit<FreshStart, 'index'> {
+  return { tables: tables.map((table) => table.copy()), events, time: latestTime };
+}
+
+/** Tells of events whose group is one too many here. */
+function countLost(stream: EventStream, other: EventStream, codesOf: readonly Int32Array[]): void {
+  other.tables.forEach((table, place) => {
+    if ((stream.options.attributes[place]?.parts.length ?? 0) > 0) return;
+    codesOf[place]?.forEach((code, group) => {
+      if (code >= 0) return;
+      const at = group * table.stride;
+      stream.faults.add('too_many_groups', sum(table.data.subarray(at, at + CELLS_PER_GROUP)));
+    });
+  });
 }
 
 /** The smaller of two times that may be unknown. */

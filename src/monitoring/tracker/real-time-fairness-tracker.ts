@@ -162,7 +162,7 @@ export class RealTimeFairnessTracker {
    */
   metrics(options: LookOptions = {}): readonly MonitoringRecord[] {
     const window = oneOf('window', options.window ?? 'sliding', ['sliding', 'cumulative']);
-    return takeRecords(this.stream, window, this.stream.latestTime);
+    return takeRecords(this.stream, window, this.stream.time);
   }
 
   /** For every group how many of its events have a true label. Labels that come late for some groups bias what needs them. */
@@ -225,12 +225,13 @@ export class RealTimeFairnessTracker {
   merge(other: RealTimeFairnessTracker): this {
     mergeStreams(this.stream, other.stream);
     this.#history.append(other.history.toRecords());
+    this.#lastRecordTime = Math.max(this.#lastRecordTime, other.#lastRecordTime);
     return this;
   }
 
   #record(): void {
     // Records of different looks have different times, also where a burst shares a millisecond.
-    const time = Math.max(this.stream.latestTime, this.#lastRecordTime + 1);
+    const time = Math.max(this.stream.time, this.#lastRecordTime + 1);
     this.#lastRecordTime = time;
     const records = [...takeRecords(this.stream, 'sliding', time), ...takeRecords(this.stream, 'cumulative', time)];
     this.#history.append(records);

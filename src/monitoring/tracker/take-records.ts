@@ -52,7 +52,7 @@ export function takeAttribute(
   // Both rates of equalized odds are looked at, so each has half of what may go wrong.
   const alpha = (1 - stream.options.level) / metric.measures.length;
   const measured = metric.measures.map((measure) => measureAttribute(stream, window, kind, attribute, measure, alpha));
-  const timestamp = Number.isNaN(time) ? '' : formatTime(time);
+  const timestamp = formatTime(time);
   const name = stream.options.attributes[attribute]?.name ?? '';
   const labels = stream.reader.groups[attribute]?.labels ?? [];
   const groups: MonitoringRecord[] = [];

@@ -2,7 +2,7 @@ import type { Tensor1D } from '@tensorflow/tfjs';
 
 import { type ClassificationStats, reduceClassificationTensors } from '../../metrics/index.ts';
 import { sum } from '../../metrics/statistics/group-stats.ts';
-import type { TableSource, TensorLike } from '../../table/index.ts';
+import { onHost, type TableSource, type TensorLike } from '../../table/index.ts';
 import { currentTensorflow } from '../../tensor/index.ts';
 import type { EventBlock } from './event-block.ts';
 import { badValue } from './event-values.ts';
@@ -52,7 +52,8 @@ export async function countTensors(batch: TensorBatch, options: FilledTrackerOpt
     const missingPredictions = decisions.size - events;
     // With rows missing, how far back the window reaches is only known from the rows themselves.
     const size = missingPredictions > 0 ? decisions.size : Math.min(decisions.size, windowSize);
-    return { attributes: counted, events, missingPredictions, tail: await tailOf(batch, size) };
+    const tail = await tailOf({ ...batch, [columns.yPred]: asColumn(decisions) }, size);
+    return { attributes: counted, events, missingPredictions, tail };
   } finally {
     decisions.dispose();
   }
@@ -61,7 +62,7 @@ export async function countTensors(batch: TensorBatch, options: FilledTrackerOpt
 /** The last rows as a block; what is missing was counted with the whole batch. */
 export function blockOfTail(
   tail: ReadonlyMap<string, ArrayLike<number>>,
-  { columns, decisionThreshold }: FilledTrackerOptions,
+  { columns }: FilledTrackerOptions,
   groups: readonly GroupCodes[],
 ): EventBlock {
   const column = (name: string | undefined): ArrayLike<number> => (name === undefined ? [] : (tail.get(name) ?? []));
@@ -80,7 +81,7 @@ export function blockOfTail(
     }),
     cells: Uint8Array.from(rows, (row) => {
       const truth = truths[row] ?? NaN;
-      return 2 * (Number.isNaN(truth) ? 2 : truth) + Number((predictions[row] as number) >= decisionThreshold);
+      return 2 * (Number.isNaN(truth) ? 2 : truth) + (predictions[row] as number);
     }),
     weights: null,
     predictions: null,
@@ -88,6 +89,29 @@ export function blockOfTail(
     times: null,
     ids: null,
   };
+}
+
+/**
+ * The same batch on the host, its scores decided where they are: a threshold in float32 is another than in float64.
+ * @param keepsScores where errors need the predictions themselves
+ */
+export async function readTensors(
+  batch: TensorBatch,
+  options: FilledTrackerOptions,
+  keepsScores: boolean,
+): Promise<TableSource> {
+  if (keepsScores) return (await onHost(batch)) as TableSource;
+  const { yPred } = options.columns;
+  const decisions = await decide(columnOf(batch, yPred), options);
+  try {
+    return (await onHost({ ...batch, [yPred]: asColumn(decisions) })) as TableSource;
+  } finally {
+    decisions.dispose();
+  }
+}
+
+function asColumn(tensor: Tensor1D): TensorBatch[string] {
+  return tensor as unknown as TensorBatch[string];
 }
 
 function columnOf(batch: TensorBatch, name: string): TensorBatch[string] {

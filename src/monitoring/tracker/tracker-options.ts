@@ -1,8 +1,10 @@
 import { ValueError } from '../../exceptions/index.ts';
 import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import { oneOf } from '../../internal/one-of.ts';
 import { requireLevel, requireRate, requireWhole } from '../../stats/parameters.ts';
 import { INTERSECTION_SEPARATOR } from '../../table/index.ts';
 import type { RecordStore } from '../records/record-store.ts';
+import type { TimestampUnit } from './event-values.ts';
 import { type WatchedMetric, watchedMetric } from './watched-metric.ts';
 
 /** The fields of an event, or the columns of a batch, by what they mean. */
@@ -17,7 +19,7 @@ export interface TrackerColumns {
   readonly intersections?: readonly (readonly string[])[] | undefined;
   /** What a later label names its event by. */
   readonly id?: string | undefined;
-  /** When it happened: a Date, ISO 8601 text, or milliseconds since 1970. */
+  /** When it happened: a Date, ISO 8601 text, or a number since 1970. */
   readonly timestamp?: string | undefined;
   /** How much an event counts, at least 0. */
   readonly weight?: string | undefined;
@@ -55,6 +57,12 @@ export interface TrackerOptions {
   readonly decisionThreshold?: number | undefined;
   /** The label that counts as 1 in decisions and true labels, where they are not 0 and 1; every other label is 0. */
   readonly positiveLabel?: string | undefined;
+  /**
+   * What a number that stands for a time counts; 'auto' goes by its size: seconds below 1e11, milliseconds below 1e14,
+   * then micro- and nanoseconds.
+   * @defaultValue 'milliseconds'
+   */
+  readonly timestampUnit?: TimestampUnit | undefined;
   /** The groups of an attribute, where all are known: events of others are refused and counted. */
   readonly groups?: Readonly<Record<string, readonly string[]>> | undefined;
   /** The largest absolute error that can be: anytime intervals of errors need one; larger errors count as this and are told. */
@@ -93,6 +101,7 @@ export interface FilledTrackerOptions {
   readonly labelHorizon: number;
   readonly decisionThreshold: number;
   readonly positiveLabel: string | null;
+  readonly timestampUnit: TimestampUnit;
   readonly errorScale: number | null;
   readonly level: number;
   readonly restartEvery: number;
@@ -130,6 +139,7 @@ export function fillTrackerOptions(options: TrackerOptions): FilledTrackerOption
     labelHorizon: requireWhole('labelHorizon', options.labelHorizon ?? 100_000, 1),
     decisionThreshold: requireRate('decisionThreshold', options.decisionThreshold ?? 0.5),
     positiveLabel: options.positiveLabel ?? null,
+    timestampUnit: oneOf('timestampUnit', options.timestampUnit ?? 'milliseconds', ['milliseconds', 'auto']),
     errorScale,
     level: requireLevel('level', options.level ?? 0.95),
     restartEvery: requireWhole('restartEvery', options.restartEvery ?? 500, 1),
