@@ -122,8 +122,10 @@ function gapSentence({ attribute, measure, larger, smaller, rates, value, window
   );
 }
 
+/** To the minute: more would be a precision that a guess does not have. */
 function since(changedAt: string | null): string {
-  return changedAt === null ? '' : ` A change is suspected around ${changedAt}.`;
+  if (changedAt === null) return '';
+  return ` A change is suspected around ${changedAt.slice(0, 16).replace('T', ' ')} UTC.`;
 }
 
 /** "5%", "0.31%" */
