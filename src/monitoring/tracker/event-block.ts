@@ -68,3 +68,22 @@ export class FaultCounts {
     );
   }
 }
+
+/** A block without the events that are left out. */
+export function compact(block: EventBlock): EventBlock {
+  if (!block.cells.includes(LEFT_OUT)) return block;
+  const rows = Int32Array.from(block.cells.keys()).filter((row) => block.cells[row] !== LEFT_OUT);
+  const take = (values: Float64Array | null): Float64Array | null =>
+    values === null ? null : Float64Array.from(rows, (row) => values[row] as number);
+  const { ids } = block;
+  return {
+    length: rows.length,
+    codes: block.codes.map((codes) => Int32Array.from(rows, (row) => codes[row] as number)),
+    cells: Uint8Array.from(rows, (row) => block.cells[row] as number),
+    weights: take(block.weights),
+    predictions: take(block.predictions),
+    errors: take(block.errors),
+    times: take(block.times),
+    ids: ids === null ? null : Array.from(rows, (row) => ids[row] ?? null),
+  };
+}

@@ -1,15 +1,13 @@
-import { CELLS_PER_GROUP, type ClassificationStats, sum } from '../../metrics/statistics/group-stats.ts';
 import type { TableSource } from '../../table/index.ts';
-import { type EventBlock, FaultCounts, LEFT_OUT } from './event-block.ts';
+import { compact, type EventBlock, FaultCounts, LEFT_OUT } from './event-block.ts';
 import { EventReader, type StreamEvent } from './event-reader.ts';
 import { badValue } from './event-values.ts';
 import { FreshStarts } from './fresh-starts.ts';
-import { type CrossedCodes, type GroupCodes, UNKNOWN_GROUP } from './group-codes.ts';
+import type { CrossedCodes, GroupCodes } from './group-codes.ts';
 import { GroupTable, type TableShape } from './group-table.ts';
 import { LateLabels } from './late-labels.ts';
 import { SlidingWindow } from './sliding-window.ts';
-import { blockOfTail, type CountedBatch, countTensors, readTensors, type TensorBatch } from './tensor-batch.ts';
-import type { FilledTrackerOptions, TrackedAttribute } from './tracker-options.ts';
+import type { FilledTrackerOptions } from './tracker-options.ts';
 
 /** Somebody who sees every event as it is counted: detectors of change. */
 export interface EventObserver {
@@ -73,7 +71,7 @@ export class EventStream {
     this.window = new SlidingWindow(options.windowSize, attributes, this.shape);
     this.labels = options.columns.id === undefined ? null : new LateLabels(options.labelHorizon, attributes);
     this.early = options.attributes.map(({ declared }) => declared?.length ?? 0);
-    this.#grow();
+    this.grow();
     this.starts.begin(0, NaN, this.tables);
   }
 
@@ -92,6 +90,11 @@ export class EventStream {
     this.#observers.add(observer);
   }
 
+  /** Whether somebody must be shown every event. */
+  get isObserved(): boolean {
+    return this.#observers.size > 0;
+  }
+
   /** Whether so many events have come that the groups' shares of the error budget are settled. */
   get isWarm(): boolean {
     return this.events >= WARM_UP;
@@ -107,58 +110,10 @@ export class EventStream {
     this.#count(this.reader.readBatch(source));
   }
 
-  /**
-   * Counts a batch of tensors where they are. Its events are one step: a fresh
-   * start or a record that falls within it is taken at its end. What needs every
-   * row (ids, times, weights, errors, crossings, detectors) reads them all.
-   */
-  async addTensors(batch: TensorBatch): Promise<void> {
-    const { columns, attributes } = this.options;
-    const { hasWeights, hasErrors } = this.shape;
-    const needsRows = columns.id !== undefined || columns.timestamp !== undefined || hasWeights || hasErrors;
-    if (needsRows || this.#observers.size > 0 || attributes.some(({ parts }) => parts.length > 0)) {
-      this.addBatch(await readTensors(batch, this.options, hasErrors));
-      return;
-    }
-    this.#takeCounts(await countTensors(batch, this.options));
-  }
-
-  #takeCounts({ attributes, events, missingPredictions, tail }: CountedBatch): void {
-    const { restartEvery } = this.options;
-    const recordStep = this.#recordStep();
-    const before = this.events;
+  /** Notes that events came which have no time of their own, and were counted elsewhere. */
+  addCounted(events: number): void {
     this.#noteTime(this.#clock());
-    if (missingPredictions > 0) this.faults.add('missing_prediction', missingPredictions);
-    attributes.forEach((stats, place) => {
-      this.#takeAttribute(stats, place);
-    });
-    this.#grow();
-    const block = blockOfTail(tail, this.options, this.reader.groups as readonly GroupCodes[]);
-    this.window.skip(events - block.length);
-    this.window.add(block, 0, block.length);
-    this.events += events;
-    const passes = (step: number): boolean => Math.floor(this.events / step) > Math.floor(before / step);
-    if (passes(restartEvery)) this.starts.begin(this.events, this.latestTime, this.tables);
-    if (passes(recordStep)) this.#onRecord();
-  }
-
-  #takeAttribute(stats: ClassificationStats, place: number): void {
-    const groups = this.reader.groups[place] as GroupCodes;
-    const table = this.tables[place] as GroupTable;
-    stats.labels.forEach((label, group) => {
-      const cells = stats.counts.subarray(group * CELLS_PER_GROUP, (group + 1) * CELLS_PER_GROUP);
-      const code = groups.codeOf(label);
-      if (code < 0) {
-        this.faults.add(code === UNKNOWN_GROUP ? 'unknown_group' : 'too_many_groups', sum(cells));
-        return;
-      }
-      table.grow(groups.labels.length);
-      table.addCells(code, cells);
-    });
-    const ungrouped = sum(stats.ungrouped.counts);
-    if (ungrouped > 0) this.faults.add('missing_group', ungrouped);
-    const isDeclared = (this.options.attributes[place] as TrackedAttribute).declared !== null;
-    if (!isDeclared && this.events < WARM_UP) this.early[place] = groups.labels.length;
+    this.#advance(events);
   }
 
   /**
@@ -193,7 +148,7 @@ export class EventStream {
   }
 
   /** Makes room everywhere for the groups that are known by now. */
-  #grow(): void {
+  grow(): void {
     for (let place = 0; place < this.tables.length; place++) {
       const groups = (this.reader.groups[place] as GroupCodes | CrossedCodes).labels.length;
       (this.tables[place] as GroupTable).grow(groups);
@@ -205,7 +160,7 @@ export class EventStream {
     const block = compact(this.#admit(read));
     const { errors } = block;
     if (errors !== null) for (let row = 0; row < block.length; row++) errors[row] = this.#clip(errors[row] as number);
-    this.#grow();
+    this.grow();
     let from = 0;
     while (from < block.length) {
       const to = Math.min(block.length, from + this.#untilPause());
@@ -231,18 +186,25 @@ export class EventStream {
   }
 
   #countRows(block: EventBlock, from: number, to: number): void {
-    const { restartEvery } = this.options;
-    const recordStep = this.#recordStep();
     this.#tellTime(block, from, to);
     for (let place = 0; place < this.tables.length; place++) {
       this.#addRows(this.tables[place] as GroupTable, block, block.codes[place] as Int32Array, from, to);
     }
     this.window.add(block, from, to);
     this.#noteEarly(block, from, to);
-    this.events += to - from;
     for (const observer of this.#observers) observer.events(block, from, to);
-    if (this.events % restartEvery === 0) this.starts.begin(this.events, this.latestTime, this.tables);
-    if (this.events % recordStep === 0) this.#onRecord();
+    this.#advance(to - from);
+  }
+
+  /** Notes that so many more events are counted, and does what is done at fixed counts. */
+  #advance(events: number): void {
+    const { restartEvery } = this.options;
+    const recordStep = this.#recordStep();
+    const before = this.events;
+    this.events += events;
+    const passes = (step: number): boolean => Math.floor(this.events / step) > Math.floor(before / step);
+    if (passes(restartEvery)) this.starts.begin(this.events, this.latestTime, this.tables);
+    if (passes(recordStep)) this.#onRecord();
   }
 
   #addRows(table: GroupTable, block: EventBlock, codes: Int32Array, from: number, to: number): void {
@@ -336,23 +298,4 @@ export class EventStream {
     this.faults.add(fault);
     return false;
   }
-}
-
-/** A block without the events that are left out. */
-function compact(block: EventBlock): EventBlock {
-  if (!block.cells.includes(LEFT_OUT)) return block;
-  const rows = Int32Array.from(block.cells.keys()).filter((row) => block.cells[row] !== LEFT_OUT);
-  const take = (values: Float64Array | null): Float64Array | null =>
-    values === null ? null : Float64Array.from(rows, (row) => values[row] as number);
-  const { ids } = block;
-  return {
-    length: rows.length,
-    codes: block.codes.map((codes) => Int32Array.from(rows, (row) => codes[row] as number)),
-    cells: Uint8Array.from(rows, (row) => block.cells[row] as number),
-    weights: take(block.weights),
-    predictions: take(block.predictions),
-    errors: take(block.errors),
-    times: take(block.times),
-    ids: ids === null ? null : Array.from(rows, (row) => ids[row] ?? null),
-  };
 }

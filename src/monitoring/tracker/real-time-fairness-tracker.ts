@@ -6,6 +6,7 @@ import { type RecordLogState } from '../records/record-log-state.ts';
 import type { TableSource } from '../../table/index.ts';
 import { machineClock } from '../../internal/machine-clock.ts';
 import { oneOf } from '../../internal/one-of.ts';
+import { addTensors } from './add-tensors.ts';
 import type { StreamEvent } from './event-reader.ts';
 import { EventStream, type LabelOutcome } from './event-stream.ts';
 import { mergeStreams } from './merge-streams.ts';
@@ -134,7 +135,7 @@ export class RealTimeFairnessTracker {
   recordBatch(batch: TensorBatch): Promise<void>;
   recordBatch(batch: TableSource): void;
   recordBatch(batch: TableSource | TensorBatch): void | Promise<void> {
-    if (isTensorBatch(batch)) return this.stream.addTensors(batch);
+    if (isTensorBatch(batch)) return addTensors(this.stream, batch);
     this.stream.addBatch(batch);
   }
 
