@@ -11,7 +11,25 @@ export interface BeforeAfterText {
   readonly title?: string | undefined;
   /** A line under the title; the gaps before and after stand in the line below it. */
   readonly subtitle?: string | undefined;
+  /**
+   * What the two sides are called, where they are not before and after.
+   * @defaultValue before and after
+   */
+  readonly sides?: readonly [before: SideWords, after: SideWords] | undefined;
 }
+
+/** What one of the two sides is called. */
+export interface SideWords {
+  /** In the legend: "control". */
+  readonly name: string;
+  /** Where a value is, in a sentence: "under control". */
+  readonly adverb: string;
+}
+
+const BEFORE_AFTER = [
+  { name: 'before', adverb: 'before' },
+  { name: 'after', adverb: 'after' },
+] as const;
 
 const WIDTH = 760;
 const ROW_HEIGHT = 34;
@@ -35,14 +53,15 @@ const WIDTHS: HeadlineWidths = { title: 78, line: 108 };
  * twenty largest are drawn, and the chart says so.
  */
 export function beforeAfterChart(measure: ComparedMeasure, text: BeforeAfterText = {}): Chart {
+  const sides = text.sides ?? BEFORE_AFTER;
   const sorted = measure.groups.filter(hasValue).sort(byValue);
   const rows = bothEnds(sorted);
   const fromZero = startsAtZero(sorted);
   const lines = [
     text.subtitle,
-    gapSentence(measure),
+    gapSentence(measure, sides),
     fromZero ? undefined : 'The axis does not start at 0.',
-    omission(sorted.length),
+    omission(sorted.length, sides),
   ].filter((line) => line !== undefined);
   const labels = rows.map(({ label }) => shortenLabel(label));
   const left = Math.ceil(LETTER * Math.max(0, ...labels.map(labelWidth))) + COUNTS + SPACE;
@@ -50,13 +69,13 @@ export function beforeAfterChart(measure: ComparedMeasure, text: BeforeAfterText
   return {
     width: WIDTH,
     height: top + rows.length * ROW_HEIGHT + 76,
-    description: describe(measure, sorted.length),
+    description: describe(measure, sorted.length, sides),
     option: {
       animation: false,
       backgroundColor: '#ffffff',
       textStyle: { fontFamily: FONT_FAMILY, color: COLOURS.ink },
       title: headline(text.title ?? measure.title, lines, WIDTHS),
-      legend: bottomLegend(rows.length === 0 ? [] : ['before', 'after']),
+      legend: bottomLegend(rows.length === 0 ? [] : sides.map(({ name }) => name)),
       tooltip: { trigger: 'item' },
       grid: { left, right: RIGHT, top, height: rows.length * ROW_HEIGHT, outerBoundsMode: 'none' },
       xAxis: valueAxis(measure.unit, fromZero),
@@ -73,10 +92,10 @@ export function beforeAfterChart(measure: ComparedMeasure, text: BeforeAfterText
           { position: 'right', offset: 0, color: COLOURS.ink },
         ),
       ],
-      series: (['before', 'after'] as const).flatMap((side) => [
-        sideIntervals(side, measure.unit, rows),
-        sideDots(side, measure.unit, rows),
-      ]),
+      series: (['before', 'after'] as const).flatMap((side, place) => {
+        const { name } = sides[place] as SideWords;
+        return [sideIntervals(side, name, measure.unit, rows), sideDots(side, name, measure.unit, rows)];
+      }),
     },
   };
 }
@@ -94,10 +113,12 @@ function placeOf({ before, after }: ComparedGroup): number {
   return after?.value ?? before?.value ?? 0;
 }
 
-function omission(groups: number): string | undefined {
+type Sides = NonNullable<BeforeAfterText['sides']>;
+
+function omission(groups: number, [, after]: Sides): string | undefined {
   if (groups <= 2 * DRAWN_AT_EACH_END) return undefined;
   const each = String(DRAWN_AT_EACH_END);
-  return `Drawn are the ${each} groups with the lowest and the ${each} with the highest values after, of ${String(groups)}.`;
+  return `Drawn are the ${each} groups with the lowest and the ${each} with the highest values ${after.adverb}, of ${String(groups)}.`;
 }
 
 function changeLabel({ before, after }: ComparedGroup, unit: ComparedMeasure['unit']): string {
@@ -111,16 +132,16 @@ function gapOf(groups: readonly ComparedGroup[], side: 'before' | 'after'): numb
   return values.length < 2 ? undefined : Math.max(...values) - Math.min(...values);
 }
 
-function gapSentence({ groups, unit }: ComparedMeasure): string | undefined {
+function gapSentence({ groups, unit }: ComparedMeasure, sides: Sides): string | undefined {
   const [before, after] = [gapOf(groups, 'before'), gapOf(groups, 'after')];
   if (before === undefined || after === undefined) return undefined;
   const size = (gap: number): string => (unit === 'share' ? compactNumber(100 * gap) : compactNumber(gap));
-  return `Largest gap between groups: ${size(before)} before, ${size(after)} after${unit === 'share' ? ' (percentage points)' : ''}`;
+  return `Largest gap between groups: ${size(before)} ${sides[0].adverb}, ${size(after)} ${sides[1].adverb}${unit === 'share' ? ' (percentage points)' : ''}`;
 }
 
-function describe(measure: ComparedMeasure, groups: number): string {
-  const sentence = gapSentence(measure);
-  const counted = `${measure.title} of ${String(groups)} ${groups === 1 ? 'group' : 'groups'} before and after`;
+function describe(measure: ComparedMeasure, groups: number, sides: Sides): string {
+  const sentence = gapSentence(measure, sides);
+  const counted = `${measure.title} of ${String(groups)} ${groups === 1 ? 'group' : 'groups'} ${sides[0].adverb} and ${sides[1].adverb}`;
   return sentence === undefined ? `${counted}.` : `${counted}. ${sentence}.`;
 }
 

@@ -20,14 +20,19 @@ function onAxis(value: number, unit: ComparedMeasure['unit']): number {
 }
 
 /** Whiskers of one side; their caps are points, so that the axis reaches as far as they do. */
-export function sideIntervals(side: Side, unit: ComparedMeasure['unit'], rows: readonly ComparedRow[]): unknown {
+export function sideIntervals(
+  side: Side,
+  sideName: string,
+  unit: ComparedMeasure['unit'],
+  rows: readonly ComparedRow[],
+): unknown {
   const { line, z } = LOOKS[side];
   const ends = rows.flatMap(({ group }, row) => {
     const ci = group?.[side]?.ci ?? null;
     return ci?.every(Number.isFinite) === true ? [ci.map((end) => [onAxis(end, unit), row + SHIFT[side]])] : [];
   });
   return {
-    name: `intervals ${side}`,
+    name: `intervals ${sideName}`,
     type: 'scatter',
     silent: true,
     clip: false,
@@ -48,10 +53,15 @@ export function sideIntervals(side: Side, unit: ComparedMeasure['unit'], rows: r
 }
 
 /** Dots of one side. */
-export function sideDots(side: Side, unit: ComparedMeasure['unit'], rows: readonly ComparedRow[]): unknown {
+export function sideDots(
+  side: Side,
+  sideName: string,
+  unit: ComparedMeasure['unit'],
+  rows: readonly ComparedRow[],
+): unknown {
   const { fill, edge, z } = LOOKS[side];
   return {
-    name: side,
+    name: sideName,
     type: 'scatter',
     clip: false,
     data: rows.flatMap(({ group, label }, row) => {

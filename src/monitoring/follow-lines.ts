@@ -16,6 +16,13 @@ export interface FollowOptions {
   readonly onUpdate?: ((update: EngineUpdate) => void) | undefined;
   /** Called after each look, with the lines read so far. */
   readonly onLook?: ((lines: number) => Promise<void> | void) | undefined;
+  /**
+   * Milliseconds after which there is a look in any case, also while no line comes.
+   * @defaultValue none: looks go by events alone
+   */
+  readonly refreshMillis?: number | undefined;
+  /** Called after each such look; no line is counted until its promise is kept. */
+  readonly onRefresh?: (() => Promise<void> | void) | undefined;
   /** Called with each line that could not be counted, and why; it is passed over. */
   readonly onFault?: ((line: number, reason: string) => void) | undefined;
 }
@@ -48,17 +55,73 @@ export async function followLines(lines: AsyncIterable<string>, options: FollowO
     await onLook?.(counts.lines);
     return update;
   };
-  for await (const line of lines) {
-    counts.lines++;
-    if (line.trim() === '') continue;
-    const reason = countLine(tracker, line, counts);
-    if (reason !== undefined) {
-      counts.refused++;
-      onFault?.(counts.lines, reason);
-    } else if ((counts.events + counts.labels) % lookEvery === 0) await look();
+  let isLooking = false;
+  const timer = startTimer(options.refreshMillis, async () => {
+    // One that falls into the look of a line would count its outcome twice.
+    if (isLooking) return;
+    await look();
+    await options.onRefresh?.();
+  });
+  try {
+    for await (const line of lines) {
+      const pause = timer.settled();
+      if (pause !== undefined) await pause;
+      counts.lines++;
+      if (line.trim() === '') continue;
+      const reason = countLine(tracker, line, counts);
+      if (reason !== undefined) {
+        counts.refused++;
+        onFault?.(counts.lines, reason);
+      } else if ((counts.events + counts.labels) % lookEvery === 0) {
+        isLooking = true;
+        await look();
+        isLooking = false;
+      }
+    }
+    await timer.settled();
+  } finally {
+    timer.stop();
   }
   const last = await look();
   return Object.freeze({ ...counts, last });
+}
+
+/** The longest time that a timer can wait; one of a longer time would not wait at all. */
+const LONGEST_MILLIS = 2 ** 31 - 1;
+
+/** Work that is done from time to time, never twice at once. */
+interface RefreshTimer {
+  /** Waits for what is being done; throws what it threw. */
+  settled(): Promise<void> | undefined;
+  stop(): void;
+}
+
+function startTimer(millis: number | undefined, work: () => Promise<void>): RefreshTimer {
+  let running: Promise<void> | undefined;
+  let failure: { readonly cause: unknown } | undefined;
+  const refresh = (): void => {
+    if (running !== undefined) return;
+    running = work()
+      .catch((cause: unknown) => {
+        failure ??= { cause };
+      })
+      .finally(() => {
+        running = undefined;
+      });
+  };
+  const timer = millis === undefined ? undefined : setInterval(refresh, Math.min(millis, LONGEST_MILLIS));
+  return {
+    settled: () => {
+      // Most lines find nothing to wait for, and are not to pay for a promise.
+      if (running === undefined && failure === undefined) return undefined;
+      return (running ?? Promise.resolve()).then(() => {
+        if (failure !== undefined) throw failure.cause;
+      });
+    },
+    stop: () => {
+      clearInterval(timer);
+    },
+  };
 }
 
 /** Counts a line; why not, where it cannot be. */

@@ -6,6 +6,7 @@ import type { AlertEvent } from './alarms/alert-event.ts';
 import { type EngineUpdate, FairnessDriftAndAlertEngine } from './alarms/fairness-drift-and-alert-engine.ts';
 import type { AlertEngineOptions } from './alarms/engine-options.ts';
 import type { AlertHistory } from './dashboard/monitoring-view.ts';
+import { requireFields, requireSource } from './require-kind.ts';
 import { readColumn } from './tracker/event-values.ts';
 import { RealTimeFairnessTracker } from './tracker/real-time-fairness-tracker.ts';
 import type { TrackerOptions } from './tracker/tracker-options.ts';
@@ -70,6 +71,7 @@ const LOOKS_PER_REPORT = 100;
  * ```
  */
 export async function replay(source: string | TableSource, options: ReplayOptions): Promise<ReplayResult> {
+  requireFields('options', options, "be an object, as in { tracker: { columns: { yPred: 'p', protected: ['sex'] } } }");
   const tracker =
     options.tracker instanceof RealTimeFairnessTracker ? options.tracker : new RealTimeFairnessTracker(options.tracker);
   const engine =
@@ -77,13 +79,14 @@ export async function replay(source: string | TableSource, options: ReplayOption
       ? options.engine
       : new FairnessDriftAndAlertEngine(options.engine);
   const lookEvery = requireWhole('lookEvery', options.lookEvery ?? 100, 1);
+  options.signal?.throwIfAborted();
   engine.watch(tracker);
   const table = await tableOf(source, tracker);
   const order = orderOf(table, tracker);
   const alerts: AlertEvent[] = [];
   const watches: AlertEvent[] = [];
-  let last = engine.update(tracker);
   options.signal?.throwIfAborted();
+  let last = engine.update(tracker);
   for (let from = 0, looks = 1; from < table.rowCount; from += lookEvery, looks++) {
     tracker.recordBatch(table.take(order.subarray(from, from + lookEvery)));
     last = engine.update(tracker);
@@ -114,7 +117,10 @@ export async function replay(source: string | TableSource, options: ReplayOption
 
 /** The columns that a tracker reads; a truth that is not there is one that comes later. */
 async function tableOf(source: string | TableSource, { stream }: RealTimeFairnessTracker): Promise<Table> {
-  if (typeof source !== 'string') return Table.from(source);
+  if (typeof source !== 'string') {
+    requireSource('source', source);
+    return Table.from(source);
+  }
   const { yPred, yTrue, id, timestamp, weight, protected: names } = stream.options.columns;
   const columns = [yPred, yTrue, id, timestamp, weight, ...names].filter((name) => name !== undefined);
   return loadData(source, { columns });

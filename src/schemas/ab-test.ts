@@ -24,7 +24,7 @@ export const abTestSchema = z
     minGroupSize: z.number().int().min(1).optional(),
     treatmentShare: z.number().gt(0).lt(1).optional(),
     nanPolicy: z.enum(['exclude', 'include']).optional(),
-    seed: z.number().int().optional(),
+    seed: z.number().int().min(0).optional(),
   })
   .refine(
     ({ csv, controlCsv, treatmentCsv }) =>

@@ -1,5 +1,15 @@
 import { z } from 'zod';
 
+/** Sizes as they were given. */
+interface SizesGiven {
+  readonly windowSize?: number | undefined;
+  readonly minGroupSize?: number | undefined;
+}
+
+// The tracker's own defaults, where one of the two is left out.
+const windowSizeOf = ({ windowSize }: SizesGiven): number => windowSize ?? 10_000;
+const minGroupSizeOf = ({ minGroupSize }: SizesGiven): number => minGroupSize ?? 30;
+
 /** What `monitor` may be asked; tracker and engine fill in what is left out and check names against the data. */
 export const monitorSchema = z
   .object({
@@ -14,7 +24,7 @@ export const monitorSchema = z
     metric: z.array(z.string().min(1)).min(1).optional(),
     limit: z.number().min(0).optional(),
     alpha: z.number().gt(0).lt(1).optional(),
-    windowSize: z.number().int().min(1).optional(),
+    windowSize: z.number().int().min(1).max(100_000_000).optional(),
     minGroupSize: z.number().int().min(1).optional(),
     scoreThreshold: z.number().min(0).max(1).optional(),
     errorScale: z.number().gt(0).optional(),
@@ -24,13 +34,23 @@ export const monitorSchema = z
     detector: z.array(z.string().min(1)).optional(),
     refreshSeconds: z.number().gt(0).default(60),
     outputDir: z.string().optional(),
-    records: z.string().optional(),
-    alerts: z.string().optional(),
+    records: z
+      .string()
+      .regex(/\.(?:csv|ndjson|jsonl)$/i, 'the name must end in .csv, .ndjson or .jsonl')
+      .optional(),
+    alerts: z
+      .string()
+      .regex(/\.(?:ndjson|jsonl)$/i, 'the name must end in .ndjson or .jsonl')
+      .optional(),
     webhook: z.string().optional(),
     state: z.string().optional(),
   })
   .refine(({ csv, id }) => csv === undefined || id === undefined, {
     message: '--id names events for labels that come later on stdin; in a file the label stands in its row (--y-true).',
+  })
+  .refine((request) => windowSizeOf(request) >= minGroupSizeOf(request), {
+    error: ({ input }) =>
+      `--window-size must be at least --min-group-size (${String(minGroupSizeOf(input as SizesGiven))}): no group could ever have enough events.`,
   });
 
 /** A monitoring run with its defaults filled in. */

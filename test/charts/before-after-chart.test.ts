@@ -33,6 +33,20 @@ const dotsOf = ({ series }: DrawnOption, name: string): readonly { name: string;
   series.find((one) => one.name === name)?.data ?? [];
 
 describe('the chart of groups before and after', () => {
+  it('calls its sides as it is told', () => {
+    const chart = beforeAfterChart(measure, {
+      sides: [
+        { name: 'control', adverb: 'under control' },
+        { name: 'treatment', adverb: 'under treatment' },
+      ],
+    });
+    const option = chart.option as unknown as DrawnOption & { readonly legend: { readonly data: readonly string[] } };
+    expect(option.legend.data).to.deep.equal(['control', 'treatment']);
+    expect(dotsOf(option, 'treatment').map(({ name }) => name)).to.deep.equal(['a', 'c', 'b']);
+    expect(option.title.subtext).to.include('30 under control, 10 under treatment');
+    expect(`${chart.description} ${option.title.subtext}`).to.not.match(/before|after/);
+  });
+
   it('has a row for each group, the largest value after on top, with count and change', () => {
     expect(
       optionOf(measure.groups)

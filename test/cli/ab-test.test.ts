@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { expect } from 'chai';
@@ -95,6 +95,8 @@ describe('evenhand ab-test', () => {
   it('tells faults of usage and data on one line, with exit 2', async () => {
     const file = makeFile('faults.csv', { a: even, b: apart });
     const odd = makeFile('odd.csv', { x: even, y: apart });
+    const link = path.join(folder(), 'link.csv');
+    symlinkSync(file, link);
     const cases: [string[], string][] = [
       [[], 'Missing: --outcome and --sensitive.'],
       [common, 'Give either --csv with --arm'],
@@ -110,6 +112,11 @@ describe('evenhand ab-test', () => {
       [['--csv', file, '--arm', 'arm', ...common, '--out', 'x.pdf'], 'End the name in'],
       [['--csv', 'absent.csv', '--arm', 'arm', ...common], 'absent.csv'],
       [['--control-csv', file, ...common], 'both --control-csv and --treatment-csv'],
+      [['--control-csv', file, '--treatment-csv', file, ...common], 'are the same file'],
+      [['--control-csv', file, '--treatment-csv', link, ...common], 'are the same file'],
+      [['--csv', file, '--arm', 'arm', ...common, '--seed', '-1'], '--seed must be at least 0'],
+      [['--csv', file, '--arm', 'arm', '--outcome', 'sex', '--sensitive', 'sex'], "'sex' is a sensitive column too"],
+      [['--csv', file, '--arm', 'arm', ...common, '--positive-label', '2'], "holds the positive label '2'"],
     ];
     for (const [args, text] of cases) {
       const { code, stdout, stderr } = await runCli(['ab-test', ...args]);

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { expect } from 'chai';
@@ -108,12 +108,11 @@ describe('evenhand monitor', () => {
     expect([first.code, second.code]).to.deep.equal([0, 1]);
     const alertsOf = ({ stdout }: { stdout: string }): unknown => (JSON.parse(stdout) as MonitorJson).alerts;
     expect(alertsOf(second)).to.deep.equal(alertsOf(whole));
-    const other = await runCli(['monitor', ...COLUMNS, '--state', state, '--window-size', '50'], {
-      input: ndjson(rows),
-    });
+    const other = await runCli(['monitor', ...COLUMNS, '--state', state, '--window-size', '50']);
     expect(other.code).to.equal(2);
     expect(other.stderr)
       .to.include('is of a run with other options')
+      .and.to.include('windowSize was not given and is 50')
       .and.to.match(/^[^\n]+\n$/);
   });
 
@@ -139,7 +138,7 @@ describe('evenhand monitor', () => {
       'Line 301 was not counted: it is no JSON',
       'Line 302 was not counted: it is no JSON object',
       '3 lines were not counted.',
-      'Not as it should be: missing prediction, 1 times.',
+      'Not as it should be: events without a prediction, once.',
     ]);
     expect(stderr).to.include("Line 304 was not counted: The field 'approved' must be a number; it is 'maybe'.");
   });
@@ -160,18 +159,253 @@ describe('evenhand monitor', () => {
     expect(JSON.parse(readFileSync(state, 'utf8'))).to.have.nested.property('tracker.events', 3000);
   });
 
+  it('exits with 1 while an alarm of an earlier run is open, and says since when', async () => {
+    const state = path.join(folder(), 'open.json');
+    const rows = decisions(3000, 100);
+    const args = ['monitor', ...COLUMNS, '--state', state, '--cooldown-minutes', '100000'];
+    const first = await runCli(args, { input: ndjson(rows.slice(0, 2990)) });
+    const second = await runCli(args, { input: ndjson(rows.slice(2990)) });
+    expect([first.code, second.code]).to.deep.equal([1, 1]);
+    expect(second.stdout).to.match(/No new alarm; 1 is open since 2023-11-1\dT\d\d:\d\dZ:\n- \(\w+\) By sex, the selection/);
+    const empty = await runCli([...args, '--json'], { input: '' });
+    expect(empty.code).to.equal(1);
+    expect(Object.keys(JSON.parse(empty.stdout) as object)).to.deep.equal(['alerts', 'watches', 'states']);
+  }); // prettier-ignore
+
+  it('tells live when an alarm was raised, and briefly that it is still open', async () => {
+    const rows = decisions(3000, 100).map(({ sex, ...row }) => ({ ...row, 'se\nx': `${sex}\nx` }));
+    const { stdout } = await runCli(['monitor', '--y-pred', 'approved', '--sensitive', 'se\nx'], {
+      input: ndjson(rows),
+    });
+    const lines = stdout.split('\n').filter((line) => line.startsWith('ALARM'));
+    expect(lines[0]).to.match(
+      /^ALARM raised 2023-11-1\dT\d\d:\d\dZ \(\w+\) se⏎x:demographic_parity_difference:1: By se⏎x, /,
+    );
+    expect(lines.length).to.be.above(1);
+    for (const line of lines.slice(1))
+      expect(line).to.match(/^ALARM still open 2023-11-1\d\S+Z \(\w+\) se⏎x:demographic_parity_difference:1: a gap of 0\.\d{3}, at least 0\.\d{3}$/); // prettier-ignore
+    expect(stdout).not.to.match(/^x/m);
+  });
+
+  for (const [what, args, input, message] of [
+    ['a field that is not there', ['--y-pred', 'approvd', '--sensitive', 'sex'], ndjson(decisions(3)),
+      "Line 1 has no field 'approvd', and no event was counted. Did you mean 'approved'?"],
+    ['a group that is not there', ['--y-pred', 'approved', '--sensitive', 'sexx'], ndjson(decisions(3)),
+      "Line 1 has no field 'sexx', and no event has a group. Did you mean 'sex'?"],
+    ['CSV', COLUMNS, 'approved,sex\n1,f\n', 'use --csv'],
+    ['text', COLUMNS, 'hello\n', 'Line 1 is no JSON object'],
+    ['events without a prediction', COLUMNS, '{"approved":null,"sex":"a"}\n', "No event holds a value of 'approved'"],
+  ] as const) {
+    it(`refuses a stream of ${what}, of which nothing can be counted`, async () => {
+      const { code, stdout, stderr } = await runCli(['monitor', ...args], { input });
+      expect(code, stderr).to.equal(2);
+      expect(stderr.trim().split('\n').at(-1)).to.include(message);
+      expect(stdout).to.equal('');
+    });
+  } // prettier-ignore
+
+  it('refuses a file of which nothing can be counted, and a positive label that no row holds', async () => {
+    const file = path.join(folder(), 'void.csv');
+    writeFileSync(file, 'approved,sex\n,f\n,m\n');
+    const noPrediction = await runCli(['monitor', '--csv', file, ...COLUMNS]);
+    expect(noPrediction.code).to.equal(2);
+    expect(noPrediction.stderr).to.include('No row of ').and.to.include("holds a value of 'approved'");
+    writeFileSync(file, 'approved,sex\n1,\n0,\n');
+    const noGroup = await runCli(['monitor', '--csv', file, ...COLUMNS]);
+    expect(noGroup.code).to.equal(2);
+    expect(noGroup.stderr).to.include("has a group in 'sex'");
+    writeFileSync(file, 'approved,sex\nyes,f\nno,m\n');
+    const label = await runCli(['monitor', '--csv', file, ...COLUMNS, '--positive-label', 'Yes']);
+    expect(label.code).to.equal(2);
+    expect(label.stderr).to.include("holds the positive label 'Yes'").and.to.include("are 'no', 'yes'");
+  });
+
+  it('warns of a positive label that no line held', async () => {
+    const { code, stderr } = await runCli(['monitor', ...COLUMNS, '--positive-label', 'Yes'], {
+      input: '{"approved":"yes","sex":"f"}\n',
+    });
+    expect(code).to.equal(0);
+    expect(stderr).to.include("No event holds the positive label 'Yes' in 'approved'.");
+  });
+
+  it('takes nothing for an empty stream, and writes no state of it', async () => {
+    const state = path.join(folder(), 'empty.json');
+    const { code, stdout } = await runCli(['monitor', ...COLUMNS, '--state', state], { input: '' });
+    expect(code).to.equal(0);
+    expect(stdout).to.match(/^0 events\./);
+    expect(existsSync(state)).to.equal(false);
+  });
+
+  it('goes on from its state whatever the first line is', async () => {
+    const state = path.join(folder(), 'firsts.json');
+    const args = ['monitor', ...COLUMNS, '--id', 'case', '--y-true', 'repaid', '--state', state];
+    const rows = decisions(200).map((row, index) => ({ ...row, case: index }));
+    const parts = [
+      `\n${JSON.stringify({ case: 900, repaid: 1 })}\n${ndjson(rows.slice(0, 100))}`,
+      ndjson([{ case: 3, repaid: 1 }]),
+      '',
+      `\n${ndjson(rows.slice(100).map(({ timestamp: _, ...row }) => row))}`,
+    ];
+    for (const input of parts) {
+      const { code, stderr } = await runCli(args, { input });
+      expect(code, stderr).to.equal(0);
+    }
+    const saved = JSON.parse(readFileSync(state, 'utf8')) as { tracker: { events: number; options: { columns: object } } };
+    expect(saved.tracker.events).to.equal(200);
+    expect(saved.tracker.options.columns).to.have.property('timestamp', 'timestamp');
+  }); // prettier-ignore
+
+  it('refuses a state of another alpha, limit or detector, and takes one of another cooldown', async () => {
+    const state = path.join(folder(), 'policy.json');
+    const run = (...more: readonly string[]): ReturnType<typeof runCli> =>
+      runCli(['monitor', ...COLUMNS, '--state', state, ...more], { input: ndjson(decisions(50)) });
+    expect((await run()).code).to.equal(0);
+    for (const [option, value] of [['--alpha', '0.01'], ['--limit', '0.2'], ['--detector', 'cusum']] as const) {
+      const { code, stderr } = await run(option, value);
+      expect(code, stderr).to.equal(2);
+      expect(stderr).to.include('is of a run with other options');
+    }
+    expect((await run('--cooldown-minutes', '5', '--persistence', '2')).code).to.equal(0);
+  }); // prettier-ignore
+
+  it('writes when a refresh is due while nothing comes, and ends at once on an error', async () => {
+    const state = path.join(folder(), 'idle.json');
+    const child = spawn(
+      process.execPath,
+      [CLI, 'monitor', ...COLUMNS, '--state', state, '--refresh-seconds', '0.2', '--look-every', '1000000'],
+      { stdio: ['pipe', 'pipe', 'pipe'], timeout: 60_000 },
+    );
+    const closed = new Promise<number | null>((resolve) => child.on('close', resolve));
+    child.stdin.write(ndjson(decisions(3000, 100)));
+    // The alarm is told at the first refresh, long before the next look by number.
+    await new Promise((resolve) => child.stdout.once('data', resolve));
+    while (!existsSync(state)) await new Promise((resolve) => setTimeout(resolve, 20));
+    child.stdin.end();
+    expect(await closed).to.equal(1);
+    const stuck = spawn(process.execPath, [CLI, 'monitor', ...COLUMNS, '--metric', 'parity'], { timeout: 60_000 });
+    const code = await new Promise<number | null>((resolve) => stuck.on('close', resolve));
+    expect(code).to.equal(2);
+  });
+
+  it('outlives an output that cannot be written, tells the result, and then fails', async () => {
+    const out = path.join(folder(), 'blocked');
+    const child = spawn(
+      process.execPath,
+      [CLI, 'monitor', ...COLUMNS, '--output-dir', out, '--refresh-seconds', '0.5', '--look-every', '100'],
+      { stdio: ['pipe', 'pipe', 'pipe'], timeout: 60_000 },
+    );
+    let stdout = '';
+    let stderr = '';
+    child.stdout.on('data', (data: Buffer) => (stdout += data.toString()));
+    const closed = new Promise<number | null>((resolve) => child.on('close', resolve));
+    const warned = new Promise<void>((resolve) => {
+      child.stderr.on('data', (data: Buffer) => {
+        stderr += data.toString();
+        if (stderr.includes('goes on')) resolve();
+      });
+    });
+    // Its place is taken once it has been checked: the first line is told when the input is open.
+    const ready = new Promise((resolve) => child.stdout.once('data', resolve));
+    child.stdin.write(ndjson(decisions(3000, 100)));
+    await ready;
+    rmSync(out, { recursive: true, force: true });
+    writeFileSync(out, 'in the way');
+    await warned;
+    await new Promise((resolve) => setTimeout(resolve, 1200));
+    child.stdin.end();
+    expect(await closed).to.equal(2);
+    expect(stdout).to.include('3,000 events');
+    expect(stderr.split('goes on').length - 1, stderr).to.equal(1);
+    expect(stderr).to.match(/error: Cannot write/);
+    expect(stderr).not.to.include(`Wrote ${out}`);
+  });
+
+  it('does not call written what could not be written', async function () {
+    if (!existsSync('/dev/full')) this.skip();
+    const [records, alerts] = ['full.csv', 'full.ndjson'].map((name) => path.join(folder(), name)) as [string, string];
+    for (const link of [records, alerts]) symlinkSync('/dev/full', link);
+    const { code, stderr } = await runCli(['monitor', ...COLUMNS, '--records', records, '--alerts', alerts], {
+      input: ndjson(decisions(3000, 100)),
+    });
+    expect(code).to.equal(1);
+    expect(stderr).to.match(/records could not be written: the disk is full/);
+    expect(stderr).to.match(/messages could not be delivered by ndjson/);
+    expect(stderr).not.to.include('Wrote');
+  });
+
+  it('says what a table cannot: how many events, what is unknown and why', async () => {
+    const rows = decisions(2).reverse();
+    const { stdout, stderr } = await runCli(['monitor', ...COLUMNS], { input: ndjson(rows) });
+    expect(stdout)
+      .to.match(/^2 events/)
+      .and.to.include('gap of the last 2 events');
+    expect(stdout).to.match(/\nsex, demographic_parity_difference: Cannot tell yet: /);
+    expect(stderr).to.include('events older than the one before, once');
+    expect((await runCli(['monitor', ...COLUMNS], { input: ndjson(decisions(1)) })).stdout).to.match(/^1 event,/);
+  });
+
+  it('asks of a column with too many groups whether it is an id', async () => {
+    const rows = Array.from({ length: 10_002 }, (_, row) => ({ approved: row % 2, sex: `p${String(row)}` }));
+    const { stderr } = await runCli(['monitor', ...COLUMNS, '--look-every', '1000000'], { input: ndjson(rows) });
+    expect(stderr).to.include("more than 10,000 groups in 'sex', 2 times; is it an id?");
+  });
+
   for (const [what, args, input, message] of [
     ['no sensitive column', ['--y-pred', 'approved'], '', 'Missing: --sensitive'],
     ['a file that is not there', ['--csv', 'nowhere.csv', ...COLUMNS], '', 'nowhere.csv'],
     ['a limit below 0', [...COLUMNS, '--limit', '-1'], '', '--limit'],
     ['an alpha of 1', [...COLUMNS, '--alpha', '1'], '', '--alpha'],
     ['a metric that nobody knows', [...COLUMNS, '--metric', 'parity'], '', "no metric named 'parity'"],
-    ['a metric that needs labels', [...COLUMNS, '--metric', 'equalized_odds_difference'], '', 'needs true labels'],
+    [
+      'a metric that needs labels',
+      [...COLUMNS, '--metric', 'equalized_odds_difference'],
+      '',
+      'Name --y-true, or --id for labels',
+    ],
+    ['a column of two meanings', ['--y-pred', 'sex', '--sensitive', 'sex'], '', 'named as --y-pred and as --sensitive'],
+    [
+      'a window of too many events',
+      [...COLUMNS, '--window-size', '100000001'],
+      '',
+      '--window-size must be at most 100000000',
+    ],
+    [
+      'a window smaller than a group',
+      [...COLUMNS, '--window-size', '20'],
+      '',
+      '--window-size must be at least --min-group-size (30)',
+    ],
+    ['a limit that no rate can reach', [...COLUMNS, '--limit', '5'], '', '--limit must be at most 1'],
+    [
+      'alerts that are no lines of JSON',
+      [...COLUMNS, '--alerts', 'alerts.csv'],
+      '',
+      '--alerts: the name must end in .ndjson or .jsonl',
+    ],
+    [
+      'records of no form',
+      [...COLUMNS, '--records', 'records.txt'],
+      '',
+      '--records: the name must end in .csv, .ndjson or .jsonl',
+    ],
+    [
+      'a state that is a folder',
+      [...COLUMNS, '--state', 'folder.json'],
+      '',
+      "Cannot write 'folder.json': it is a folder.",
+    ],
+    [
+      'records that are a folder',
+      [...COLUMNS, '--records', 'folder.csv'],
+      '',
+      "Cannot write 'folder.csv': it is a folder.",
+    ],
     ['a detector that nobody knows', [...COLUMNS, '--detector', 'adwn'], '', 'adwin'],
     ['a webhook that is no address', [...COLUMNS, '--webhook', 'ftp://x'], '', 'http'],
     ['a state that is none', [...COLUMNS, '--state', 'package.json'], '', 'holds no state'],
   ] as const) {
     it(`refuses ${what} in one line`, async () => {
+      for (const name of ['folder.json', 'folder.csv']) mkdirSync(path.join(folder(), name), { recursive: true });
       const { code, stdout, stderr } = await runCli(['monitor', ...args], {
         input,
         cwd: what === 'a state that is none' ? path.resolve(import.meta.dirname, '../..') : folder(),

@@ -11,6 +11,17 @@ async function* linesOf(...lines: readonly string[]): AsyncGenerator<string> {
   }
 }
 
+/**
+ * Lines with a pause before each and after the last.
+ * @yields each line
+ */
+async function* pausing(...lines: readonly string[]): AsyncGenerator<string> {
+  for (const line of [...lines, undefined]) {
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    if (line !== undefined) yield line;
+  }
+}
+
 function parts(): { tracker: RealTimeFairnessTracker; engine: FairnessDriftAndAlertEngine } {
   const tracker = new RealTimeFairnessTracker({
     columns: { yPred: 'p', yTrue: 'y', protected: ['g'], id: 'id' },
@@ -57,5 +68,42 @@ describe('followed lines', () => {
     const lines = Array.from({ length: 25 }, (_, id) => JSON.stringify({ id, p: id % 2, g: 'x' }));
     await followLines(linesOf(...lines), { tracker, engine, lookEvery: 10, onLook: (line) => void looks.push(line) });
     expect(looks).to.deep.equal([10, 20, 25]);
+  });
+
+  it('are looked at when time is due too, while none comes, never twice at once', async () => {
+    const { tracker, engine } = parts();
+    const seen: number[] = [];
+    let running = 0;
+    let most = 0;
+    await followLines(pausing('{"id":1,"p":1,"g":"x"}', '{"id":2,"p":1,"g":"x"}'), {
+      tracker,
+      engine,
+      refreshMillis: 5,
+      onRefresh: async () => {
+        most = Math.max(most, ++running);
+        const before = tracker.nEvents;
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        // Nothing is counted while something is written.
+        expect(tracker.nEvents).to.equal(before);
+        seen.push(before);
+        running--;
+      },
+    });
+    expect(most).to.equal(1);
+    expect(new Set(seen)).to.deep.equal(new Set([0, 1, 2]));
+    const looks = seen.length;
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    expect(seen.length).to.equal(looks);
+  });
+
+  it('end with what a refresh throws', async () => {
+    const { tracker, engine } = parts();
+    const failure = await followLines(pausing('{"id":1,"p":1,"g":"x"}'), {
+      tracker,
+      engine,
+      refreshMillis: 5,
+      onRefresh: () => Promise.reject(new Error('no room')),
+    }).catch((error: unknown) => error);
+    expect(failure).to.have.property('message', 'no room');
   });
 });

@@ -101,6 +101,7 @@ async function runABTestCommand(options: ABTestCommandOptions): Promise<void> {
   ]);
   const { sensitive, ...given } = options;
   const request = parseBy(abTestSchema, { ...given, attributes: sensitive }, 'ab-test', flagName);
+  await assertTwoFiles(request);
   const analyzer = createAnalyzer(FairnessABTestAnalyzer, request);
   const write = await reportWriter(options);
   const { control, treatment } = await readBoth(request, analyzer);
@@ -122,6 +123,23 @@ function createAnalyzer(Analyzer: typeof FairnessABTestAnalyzer, request: ABTest
     fairness: metric as never,
     sequential: sequential ? { tau } : false,
   });
+}
+
+/** One file for both arms would find no change, whatever the treatment did. */
+async function assertTwoFiles({ controlCsv, treatmentCsv }: ABTestRequest): Promise<void> {
+  if (controlCsv === undefined || treatmentCsv === undefined) return;
+  const [{ isSamePlace }, { ConfigValidationError }] = await Promise.all([
+    import('../same-place.ts'),
+    import('../../exceptions/index.ts'),
+  ]);
+  if (!isSamePlace(controlCsv, treatmentCsv)) return;
+  throw new ConfigValidationError(
+    `--control-csv '${controlCsv}' and --treatment-csv '${treatmentCsv}' are the same file.`,
+    {
+      context: { controlCsv, treatmentCsv },
+      suggestion: 'Name a file for each arm, or one file of both by --csv with --arm.',
+    },
+  );
 }
 
 interface Arms {

@@ -1,21 +1,14 @@
+import type { Interface } from 'node:readline';
+
 import { Command } from 'commander';
 
 import type { MonitorHooks, MonitorOutcome } from '../../integration/monitor/run-monitor.ts';
-import { machineClock } from '../../internal/machine-clock.ts';
 import type { MonitorRequest } from '../../schemas/monitor.ts';
 import { CHECK_FAILED, INTERRUPTED } from '../exit-codes.ts';
+import { alarmLine, describeOutcome, faultSentences, watchLine } from '../monitor-text.ts';
 import { count } from '../number-text.ts';
 import { flagName, parseNames, parseNumber, requireOptions } from '../option-parsers.ts';
-import {
-  jsonText,
-  type OutputOptions,
-  prepareLogs,
-  print,
-  remark,
-  textTable,
-  warn,
-  withOutputOptions,
-} from '../output.ts';
+import { jsonText, type OutputOptions, prepareLogs, print, remark, warn, withOutputOptions } from '../output.ts';
 import { assertApart, assertInputsKept } from '../output-places.ts';
 import { progressBar } from '../progress-bar.ts';
 
@@ -41,15 +34,19 @@ Examples:
       --timestamp decided_at --output-dir monitoring
 
   A live stream, one JSON object a line, that goes on where it stopped:
-  $ tail -F decisions.ndjson | evenhand monitor --y-pred approved --sensitive sex --state monitor.json \\
+  $ tail -n +1 -F decisions.ndjson | evenhand monitor --y-pred approved --sensitive sex --state monitor.json \\
       --records records.csv --alerts alerts.ndjson --output-dir monitoring
+
+  A later run takes what is new: tail -n 0 -F. Stopping and starting tail can lose lines or repeat them; with
+  --id an event that is repeated is counted once (duplicate_id).
 
   True labels that come later: {"case": 7, "approved": 1, "sex": "f"}, some day {"case": 7, "repaid": 0}
   $ evenhand monitor --y-pred approved --y-true repaid --id case --sensitive sex --output-dir monitoring < events.ndjson
 
 Watches are hints of an ordinary interval and change no exit code.
-Exit codes: 0 no alarm, 1 an alarm was raised, 2 usage and data, 130 stopped by Ctrl-C (the dashboard and
-the state are written first).`,
+Exit codes: 0 no alarm, 1 an alarm was raised or is open, 2 usage and data (also where nothing of the input
+can be counted, or an output cannot be written at the end), 130 stopped by Ctrl-C (the dashboard and the
+state are written first).`,
     )
     .action(async (options: MonitorOptions) => {
       await runMonitorCommand(options);
@@ -86,7 +83,7 @@ function withPolicyOptions(command: Command): Command {
     )
     .option('--limit <number>', 'the largest gap that is accepted, of each metric (default: 0.1)', parseNumber)
     .option('--alpha <number>', 'the probability that it ever raises a false alarm (default: 0.05)', parseNumber)
-    .option('--window-size <n>', 'events of the sliding window (default: 10000)', parseNumber)
+    .option('--window-size <n>', 'events of the sliding window, at most 100000000 (default: 10000)', parseNumber)
     .option('--min-group-size <n>', 'groups with fewer events take no part in a gap (default: 30)', parseNumber)
     .option('--look-every <n>', 'events between two looks (default: 100)', parseNumber)
     .option('--persistence <n>', 'looks in a row until a watch is told, or a breach is over (default: 3)', parseNumber)
@@ -105,7 +102,10 @@ function withPolicyOptions(command: Command): Command {
     .option('--records <path>', 'append the metrics as they come: .csv or .ndjson')
     .option('--alerts <path>', 'append what happens to alerts: .ndjson')
     .option('--webhook <url>', 'post it there, with retries')
-    .option('--state <path>', 'go on from this file if it is there, and write it at the end and at each refresh');
+    .option(
+      '--state <path>',
+      'go on from this file if it is there (the same columns, metrics, sizes, alpha, limit and detectors), and write it at the end and at each refresh',
+    );
 }
 
 async function runMonitorCommand(options: MonitorOptions): Promise<void> {
@@ -119,17 +119,21 @@ async function runMonitorCommand(options: MonitorOptions): Promise<void> {
   const request = parseBy(monitorSchema, { ...given, attributes: sensitive }, 'monitor', flagName);
   await assertPlaces(request);
   const { runMonitor, monitorToJson } = await import('../../integration/monitor/run-monitor.ts');
-  const input = await openInput(request);
-  const outcome = await runMonitor(request, {
-    ...input,
-    clock: machineClock,
-    ...hooksOf(options),
-  });
-  if (options.json === true) process.stdout.write(jsonText(monitorToJson(outcome)));
-  else print(describe(outcome));
-  tellRest(outcome, options);
-  if (outcome.alerts.length > 0) process.exitCode = CHECK_FAILED;
-  if (input.isStopped()) process.exitCode = INTERRUPTED;
+  const input = await prepareInput(request);
+  try {
+    const outcome = await runMonitor(request, { ...input, ...hooksOf(options) });
+    if (options.json === true) process.stdout.write(jsonText(monitorToJson(outcome)));
+    else print(describeOutcome(outcome));
+    tellRest(outcome, options);
+    if (outcome.isAlarmed) process.exitCode = CHECK_FAILED;
+    if (input.isStopped()) process.exitCode = INTERRUPTED;
+    // The result is told before what could not be written decides the exit code.
+    if (outcome.problems.length > 0) throw outcome.problems[0];
+  } catch (error) {
+    throw await asTyped(error);
+  } finally {
+    input.close();
+  }
 }
 
 /** Checked before the work, so that its result is not lost to a bad path. */
@@ -142,50 +146,87 @@ async function assertPlaces({ csv, outputDir, records, alerts, state }: MonitorR
   for (const path of [...files, ...dashboard]) await assertFileWritable(path);
 }
 
-/** What a file is replayed with. */
-const NO_LINES: AsyncIterable<string> = {
-  [Symbol.asyncIterator]: () => ({ next: () => Promise.resolve({ done: true, value: undefined }) }),
-};
-
 interface Input {
-  readonly lines: AsyncIterable<string>;
+  readonly openLines: () => AsyncIterable<string>;
   readonly isStopped: () => boolean;
+  /** Lets go of stdin, so that the process can end whatever its writer does. */
+  readonly close: () => void;
 }
 
 /** Lines on stdin until they end, or until Ctrl-C: then the run ends as if they had. */
-async function openInput({ csv }: MonitorRequest): Promise<Input> {
-  if (csv !== undefined) return { lines: NO_LINES, isStopped: () => false };
+async function prepareInput({ csv }: MonitorRequest): Promise<Input> {
   const [{ createInterface }, { DataValidationError }] = await Promise.all([
     import('node:readline'),
     import('../../exceptions/index.ts'),
   ]);
-  if (process.stdin.isTTY) {
+  if (csv === undefined && process.stdin.isTTY) {
     throw new DataValidationError('There is nothing to watch: no --csv is given, and nobody writes to stdin.', {
       suggestion: 'Name a file with --csv, or pipe events in, one JSON object a line.',
     });
   }
-  const lines = createInterface({ input: process.stdin, crlfDelay: Infinity });
+  let lines: Interface | undefined;
   let isStopped = false;
-  // In place of the listener that ends the process at once: what was counted is written first.
-  process.removeAllListeners('SIGINT');
-  const stop = (): void => {
-    if (isStopped) process.exit(INTERRUPTED);
-    isStopped = true;
+  const close = (): void => {
+    if (lines === undefined) return;
     lines.close();
     process.stdin.destroy();
   };
-  process.on('SIGINT', stop).on('SIGTERM', stop);
-  return { lines, isStopped: () => isStopped };
+  const stop = (): void => {
+    if (isStopped) process.exit(INTERRUPTED);
+    isStopped = true;
+    close();
+  };
+  const openLines = (): Interface => {
+    lines = createInterface({ input: process.stdin, crlfDelay: Infinity });
+    // In place of the listener that ends the process at once: what was counted is written first.
+    process.removeAllListeners('SIGINT');
+    process.on('SIGINT', stop).on('SIGTERM', stop);
+    return lines;
+  };
+  return { openLines, isStopped: () => isStopped, close };
 }
 
-function hooksOf(options: MonitorOptions): Omit<MonitorHooks, 'lines' | 'clock'> {
+/** What a user knows as options of the command line, by what the library calls it. */
+const OPTION_WORDS: readonly (readonly [RegExp, string])[] = [
+  [/\bcolumns\.yPred\b|(?<=\bas )yPred\b/g, '--y-pred'],
+  [/\bcolumns\.yTrue\b|(?<=\bas )yTrue\b/g, '--y-true'],
+  [/\bcolumns\.id\b|(?<=\bas )id\b/g, '--id'],
+  [/\bcolumns\.timestamp\b|(?<=\bas )timestamp\b/g, '--timestamp'],
+  [/\bcolumns\.weight\b|(?<=\bas )weight\b/g, '--sample-weight'],
+  [/\bcolumns\.(?:protected|intersections)\b|(?<=\bas )protected\b/g, '--sensitive'],
+  [/\berrorScale\b/g, '--error-scale'],
+  [/\bThe detectors? parameter\b/g, '--detector'],
+  [/\bThe url parameter\b/g, '--webhook'],
+];
+
+/** An error about an option, in the words that the user typed. */
+async function asTyped(error: unknown): Promise<unknown> {
+  const { ValueError } = await import('../../exceptions/index.ts');
+  if (!(error instanceof ValueError)) return error;
+  const typed = (text: string): string =>
+    OPTION_WORDS.reduce((said, [name, option]) => said.replaceAll(name, option), text).replaceAll(
+      /\bThe ([a-zA-Z]+) parameter\b/g,
+      (_, name: string) => flagName(name),
+    );
+  return new ValueError(typed(error.message), {
+    context: error.context,
+    ...(error.suggestion === undefined ? {} : { suggestion: typed(error.suggestion) }),
+    cause: error,
+  });
+}
+
+function hooksOf(options: MonitorOptions): Omit<MonitorHooks, 'openLines' | 'isStopped'> {
   let faults = 0;
   return {
     onProgress: progressBar(options),
-    onUpdate: ({ alerts, watches }) => {
-      if (options.json === true) return;
-      for (const { severity, reason, id } of alerts) print(`ALARM (${severity}) ${id}: ${reason}`);
-      if (options.quiet !== true) for (const { reason, id } of watches) print(`watch ${id}: ${reason}`);
+    onAlarm: (alert, isRepeat) => {
+      if (options.json !== true) print(alarmLine(alert, isRepeat));
+    },
+    onWatch: (alert) => {
+      if (options.json !== true && options.quiet !== true) print(watchLine(alert));
+    },
+    onProblem: (problem) => {
+      warn(`${problem} The watch goes on, and tries again at each refresh.`);
     },
     onFault: (line, reason) => {
       faults++;
@@ -195,41 +236,9 @@ function hooksOf(options: MonitorOptions): Omit<MonitorHooks, 'lines' | 'clock'>
   };
 }
 
-/** The state of every metric, and what was told. */
-function describe({ view, alerts, watches }: MonitorOutcome): string {
-  const rows = view.watched.map(({ attribute, metric, state, limit, now }) => {
-    const gap = now.find(({ group }) => group === null);
-    const interval =
-      gap === undefined || gap.low === null || gap.high === null
-        ? ''
-        : `[${gap.low.toFixed(3)}, ${gap.high.toFixed(3)}]`;
-    return [attribute, metric, state.toUpperCase(), gap?.value?.toFixed(3) ?? 'undefined', interval, String(limit)];
-  });
-  const raised = alerts.filter(({ id }, place) => alerts.findIndex((alert) => alert.id === id) === place);
-  return [
-    `${count(view.nEvents)} events${view.timestamp === null ? '' : `, the last at ${view.timestamp}`}.`,
-    '',
-    textTable(
-      ['attribute', 'metric', 'state', `gap of the last ${count(view.windowSize)}`, '95% at this look', 'limit'],
-      rows,
-    ),
-    '',
-    raised.length === 0
-      ? `No alarm: over all looks together a false one has a probability of at most ${String(view.alpha)}.`
-      : `${count(raised.length)} ${raised.length === 1 ? 'alarm' : 'alarms'} (a false one has a probability of at most ${String(view.alpha)} over all looks together):`,
-    ...raised.map(({ timestamp, severity, reason }) => `- ${timestamp} (${severity}) ${reason}`),
-    ...(watches.length === 0
-      ? []
-      : [`${count(watches.length)} ${watches.length === 1 ? 'watch' : 'watches'}, which may be wrong, on the way.`]),
-  ].join('\n');
-}
-
 /** What was not counted or not delivered, and where things are. */
-function tellRest({ view, refusedLines, losses, written }: MonitorOutcome, options: OutputOptions): void {
-  if (refusedLines > 0) warn(`${count(refusedLines)} lines were not counted.`);
-  for (const [fault, times] of Object.entries(view.faults)) {
-    warn(`Not as it should be: ${fault.replaceAll('_', ' ')}, ${count(times)} times.`);
-  }
-  for (const loss of losses) warn(loss);
-  for (const path of written) remark(`Wrote ${path}`, options);
+function tellRest(outcome: MonitorOutcome, options: OutputOptions): void {
+  for (const sentence of faultSentences(outcome)) warn(sentence);
+  for (const warning of outcome.warnings) warn(warning);
+  for (const path of outcome.written) remark(`Wrote ${path}`, options);
 }

@@ -1,4 +1,5 @@
-import type { AlertEngineOptions } from '../../monitoring/alarms/engine-options.ts';
+import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import { type AlertEngineOptions, fillEngineOptions, limitOf } from '../../monitoring/alarms/engine-options.ts';
 import { FairnessDriftAndAlertEngine } from '../../monitoring/alarms/fairness-drift-and-alert-engine.ts';
 import type { DriftDetectorName } from '../../monitoring/drift/create-drift-detector.ts';
 import { openRecordStore } from '../../monitoring/records/open-record-store.ts';
@@ -9,37 +10,81 @@ import { webhookSink } from '../../monitoring/sinks/webhook/webhook-sink.ts';
 import { RealTimeFairnessTracker } from '../../monitoring/tracker/real-time-fairness-tracker.ts';
 import type { TrackerOptions } from '../../monitoring/tracker/tracker-options.ts';
 import type { MonitorRequest } from '../../schemas/monitor.ts';
-import { readState } from './monitor-state.ts';
+import { type MonitorPolicy, type MonitorState, readState } from './monitor-state.ts';
+
+/** What outlives the counting: where a run begins, and where its messages go. */
+export interface MonitorPlaces {
+  /** What an earlier run left; undefined where there is none. */
+  readonly saved: MonitorState | undefined;
+  readonly store: RecordStore | undefined;
+  /** Where alerts are appended, if anywhere; one of `sinks`. */
+  readonly file: AlertSink | undefined;
+  readonly sinks: readonly AlertSink[];
+  /** Waits until all is delivered or given up, and lets go of the files; once. */
+  close(): Promise<void>;
+}
 
 /** What a monitoring run is made of. */
-export interface MonitorParts {
+export interface MonitorParts extends MonitorPlaces {
   readonly tracker: RealTimeFairnessTracker;
   readonly engine: FairnessDriftAndAlertEngine;
-  readonly sinks: readonly AlertSink[];
-  readonly store: RecordStore | undefined;
+  readonly policy: MonitorPolicy;
 }
+
+/** The column that holds the time, where none is named and the data have one of that name. */
+export const USUAL_TIMESTAMP = 'timestamp';
 
 const MINUTE_MILLIS = 60_000;
 
+/** Checks what a request asks for and opens its places, before a single event is waited for. */
+export async function openPlaces(request: MonitorRequest): Promise<MonitorPlaces> {
+  const { state, alerts, webhook, records } = request;
+  const saved = state === undefined ? undefined : await readState(state);
+  // Made once to be checked: the options must be refused before files are opened.
+  const none = { saved, store: undefined, file: undefined, sinks: [], close: () => Promise.resolve() };
+  makeParts(request, none, savedTimestamp(request, saved));
+  const post = webhook === undefined ? [] : [webhookSink({ url: webhook })];
+  const file = alerts === undefined ? undefined : ndjsonSink(alerts);
+  const store = records === undefined ? undefined : openRecordStore(records);
+  const sinks = file === undefined ? post : [file, ...post];
+  let closing: Promise<void> | undefined;
+  return { saved, store, file, sinks, close: () => (closing ??= closeAll(sinks, store)) };
+}
+
+async function closeAll(sinks: readonly AlertSink[], store: RecordStore | undefined): Promise<void> {
+  await Promise.all(sinks.map((sink) => sink.close()));
+  store?.close();
+}
+
+/** The column of times as far as it is known without the data: the one named, or that of the earlier run. */
+export function savedTimestamp({ timestamp }: MonitorRequest, saved: MonitorState | undefined): string | undefined {
+  if (timestamp !== undefined || saved === undefined) return timestamp;
+  return saved.tracker.options.columns.timestamp === undefined ? undefined : USUAL_TIMESTAMP;
+}
+
 /**
- * Makes tracker and engine as a request has them, going on from its state file where there is one.
+ * Makes tracker and engine as a request has them, going on from its state where there is one.
  * @param timestamp the column of times that the data have, if any
  */
-export async function openParts(request: MonitorRequest, timestamp: string | undefined): Promise<MonitorParts> {
-  const saved = request.state === undefined ? undefined : await readState(request.state);
-  const store = request.records === undefined ? undefined : openRecordStore(request.records);
-  const sinks = [
-    ...(request.alerts === undefined ? [] : [ndjsonSink(request.alerts)]),
-    ...(request.webhook === undefined ? [] : [webhookSink({ url: request.webhook })]),
-  ];
-  const trackerOptions = { ...trackerOptionsOf(request, timestamp), store };
-  const fresh = new RealTimeFairnessTracker(trackerOptions);
+export function makeParts(request: MonitorRequest, places: MonitorPlaces, timestamp: string | undefined): MonitorParts {
+  const { saved, store, sinks } = places;
+  const fresh = new RealTimeFairnessTracker({ ...trackerOptionsOf(request, timestamp), store });
+  assertReachable(request, fresh);
   const engineOptions = engineOptionsOf(request, fresh, sinks);
-  if (saved === undefined)
-    return { tracker: fresh, engine: new FairnessDriftAndAlertEngine(engineOptions), sinks, store };
-  saved.assertSame(fresh);
+  const policy = policyOf(engineOptions, fresh);
+  if (saved === undefined) {
+    const engine = new FairnessDriftAndAlertEngine(engineOptions);
+    engine.watch(fresh);
+    return { ...places, tracker: fresh, engine, policy };
+  }
+  saved.assertSame(fresh, policy);
   const tracker = RealTimeFairnessTracker.restore(saved.tracker, { store });
-  return { tracker, engine: FairnessDriftAndAlertEngine.restore(saved.engine, tracker, engineOptions), sinks, store };
+  return {
+    ...places,
+    tracker,
+    engine: FairnessDriftAndAlertEngine.restore(saved.engine, tracker, engineOptions),
+    policy,
+  };
 }
 
 function trackerOptionsOf(request: MonitorRequest, timestamp: string | undefined): TrackerOptions {
@@ -80,4 +125,22 @@ function engineOptionsOf(
     detectors: request.detector as readonly DriftDetectorName[] | undefined,
     sinks,
   };
+}
+
+/** What a promise about false alarms rests on, so that a run that goes on must have the same. */
+function policyOf(options: AlertEngineOptions, { stream }: RealTimeFairnessTracker): MonitorPolicy {
+  const filled = fillEngineOptions(options);
+  return {
+    alpha: filled.alpha,
+    limits: Object.fromEntries(stream.options.metrics.map((metric) => [metric.metric, limitOf(metric, filled)])),
+    detectors: filled.detectors.map(String),
+    windows: filled.isRestarted ? 'restarted' : 'cumulative',
+  };
+}
+
+/** A limit that no gap can pass would look like safety. */
+function assertReachable({ limit }: MonitorRequest, { stream }: RealTimeFairnessTracker): void {
+  const rate = stream.options.metrics.find(({ measures }) => measures.some(({ kind }) => kind === 'rate'));
+  if (limit === undefined || limit <= 1 || rate === undefined) return;
+  throw invalidParameter('limit', `be at most 1 for ${rate.metric}, which compares rates`, limit);
 }

@@ -3,24 +3,36 @@ import { existsSync } from 'node:fs';
 import { DataValidationError } from '../../exceptions/index.ts';
 import { writeFileAtomic } from '../../io/atomic-write.ts';
 import { readTextFile } from '../../io/read-text-file.ts';
-import type {
-  EngineSnapshot,
-  FairnessDriftAndAlertEngine,
-} from '../../monitoring/alarms/fairness-drift-and-alert-engine.ts';
+import type { EngineSnapshot } from '../../monitoring/alarms/engine-snapshot.ts';
+import type { FairnessDriftAndAlertEngine } from '../../monitoring/alarms/fairness-drift-and-alert-engine.ts';
 import type { RealTimeFairnessTracker, TrackerSnapshot } from '../../monitoring/tracker/real-time-fairness-tracker.ts';
 
 /** A state has some megabytes; a text of this size can still be held in one piece. */
 const MOST_BYTES = 512 * 1024 * 1024;
 
-/** A monitoring run as it was when it stopped. */
-export interface MonitorState {
+/** What decides whether an alarm is raised; what tells of it (cooldown, persistence, sinks) may change between runs. */
+export interface MonitorPolicy {
+  readonly alpha: number;
+  /** By metric. */
+  readonly limits: Readonly<Record<string, number>>;
+  readonly detectors: readonly string[];
+  readonly windows: 'restarted' | 'cumulative';
+}
+
+/** What the file of a state holds. */
+interface SavedState {
   readonly tracker: TrackerSnapshot;
   readonly engine: EngineSnapshot;
+  readonly policy: MonitorPolicy;
+}
+
+/** A monitoring run as it was when it stopped. */
+export interface MonitorState extends SavedState {
   /**
-   * Checks that a tracker as it is asked for now counts what the saved one counted.
+   * Checks that a run as it is asked for now counts what the saved one counted, and decides as it did.
    * @throws {DataValidationError} where it does not
    */
-  assertSame(tracker: RealTimeFairnessTracker): void;
+  assertSame(tracker: RealTimeFairnessTracker, policy: MonitorPolicy): void;
 }
 
 /**
@@ -40,14 +52,43 @@ export async function readState(path: string): Promise<MonitorState | undefined>
   const saved = parse(file.text, path);
   return {
     ...saved,
-    assertSame: (tracker) => {
-      if (JSON.stringify(tracker.snapshot().options) === JSON.stringify(saved.tracker.options)) return;
-      throw new DataValidationError(`The state in '${path}' is of a run with other options, so it cannot go on here.`, {
-        context: { path, saved: saved.tracker.options },
-        suggestion: 'Ask for the same columns, metrics and sizes, or name another state file.',
-      });
+    assertSame: (tracker, policy) => {
+      const now = { ...tracker.snapshot().options, ...policy };
+      const others = differences({ ...saved.tracker.options, ...saved.policy }, now);
+      if (others.length === 0) return;
+      throw new DataValidationError(
+        `The state in '${path}' is of a run with other options, so it cannot go on here: ${others.join('; ')}.`,
+        {
+          context: { path, saved: saved.tracker.options, policy: saved.policy },
+          suggestion: 'Ask for the same as that run did, or name another state file.',
+        },
+      );
     },
   };
+}
+
+/** "alpha was 0.05 and is 0.01", for each option that is another; parts of an option apart. */
+function differences(before: object, now: object): string[] {
+  const [old, present] = [before, now].map(plainOf) as [Record<string, unknown>, Record<string, unknown>];
+  return [...new Set([...Object.keys(old), ...Object.keys(present)])].flatMap((name) => {
+    const [was, is] = [old[name], present[name]];
+    if (JSON.stringify(was) === JSON.stringify(is)) return [];
+    if (isObject(was) && isObject(is)) return differences(was, is);
+    return [`${name} was ${textOf(was)} and is ${textOf(is)}`];
+  });
+}
+
+function textOf(value: unknown): string {
+  return value === undefined ? 'not given' : JSON.stringify(value);
+}
+
+/** As it looks once it has been written and read: without what is undefined. */
+function plainOf(value: object): unknown {
+  return JSON.parse(JSON.stringify(value));
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Writes the state of a run; whole, or as it was before. */
@@ -55,20 +96,25 @@ export async function writeState(
   path: string,
   tracker: RealTimeFairnessTracker,
   engine: FairnessDriftAndAlertEngine,
+  policy: MonitorPolicy,
 ): Promise<void> {
-  await writeFileAtomic(path, `${JSON.stringify({ tracker: tracker.snapshot(), engine: engine.snapshot() })}\n`);
+  const state: SavedState = { tracker: tracker.snapshot(), engine: engine.snapshot(), policy };
+  await writeFileAtomic(path, `${JSON.stringify(state)}\n`);
 }
 
-function parse(text: string, path: string): Pick<MonitorState, 'tracker' | 'engine'> {
+function parse(text: string, path: string): SavedState {
   const state = parseJson(text);
-  if (typeof state === 'object' && state !== null && 'tracker' in state && 'engine' in state) {
-    return state as Pick<MonitorState, 'tracker' | 'engine'>;
+  if (isObject(state) && PARTS.every((part) => isObject((state as Record<string, unknown>)[part]))) {
+    const saved = state as SavedState;
+    if (isObject(saved.tracker.options) && isObject(saved.tracker.options.columns)) return saved;
   }
   throw new DataValidationError(`'${path}' holds no state of a monitoring run.`, {
     context: { path },
     suggestion: 'Name the file that an earlier run wrote, or one that is not there yet.',
   });
 }
+
+const PARTS = ['tracker', 'engine', 'policy'];
 
 function parseJson(text: string): unknown {
   try {

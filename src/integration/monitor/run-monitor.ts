@@ -2,26 +2,38 @@ import type { OnProgress } from '../../internal/progress.ts';
 import { loadData } from '../../io/load-data.ts';
 import type { AlertEvent } from '../../monitoring/alarms/alert-event.ts';
 import type { EngineUpdate } from '../../monitoring/alarms/fairness-drift-and-alert-engine.ts';
-import { FairnessReportingDashboard } from '../../monitoring/dashboard/fairness-reporting-dashboard.ts';
-import type { MonitoringView } from '../../monitoring/dashboard/monitoring-view.ts';
+import type { AlertHistory, MonitoringView } from '../../monitoring/dashboard/monitoring-view.ts';
 import { takeView } from '../../monitoring/dashboard/take-view.ts';
 import { followLines } from '../../monitoring/follow-lines.ts';
 import { replay } from '../../monitoring/replay.ts';
 import { alertToJson } from '../../monitoring/sinks/transition-json.ts';
 import type { MonitorRequest } from '../../schemas/monitor.ts';
-import { type MonitorParts, openParts } from './monitor-parts.ts';
-import { writeState } from './monitor-state.ts';
+import { assertLinesCounted, assertRowsCounted, countedSoFar, type FirstLine } from './assert-counted.ts';
+import { withFirstEvent } from './first-event.ts';
+import {
+  makeParts,
+  type MonitorParts,
+  type MonitorPlaces,
+  openPlaces,
+  savedTimestamp,
+  USUAL_TIMESTAMP,
+} from './monitor-parts.ts';
+import { assertLabelInFile, strangeLabel } from './positive-label.ts';
+import { refresher, writeOutputs } from './write-outputs.ts';
 
 /** Where a monitoring run gets its events and tells what it finds. */
 export interface MonitorHooks {
-  /** Lines of JSON, one event each; read where the request names no file. */
-  readonly lines: AsyncIterable<string>;
-  /** Milliseconds since 1970, for when the dashboard is written anew. */
-  readonly clock: () => number;
-  /** Called with each look at lines that brought an alert or a watch. */
-  readonly onUpdate?: ((update: EngineUpdate) => void) | undefined;
+  /** Opens the lines of JSON, one event each; called where the request names no file, once all else is known to work. */
+  readonly openLines: () => AsyncIterable<string>;
+  /** Whether the lines ended because the user stopped them. */
+  readonly isStopped?: (() => boolean) | undefined;
+  /** Called with each alarm of lines, and whether it was told before. */
+  readonly onAlarm?: ((alert: AlertEvent, isRepeat: boolean) => void) | undefined;
+  readonly onWatch?: ((alert: AlertEvent) => void) | undefined;
   /** Called with each line that could not be counted, and why. */
   readonly onFault?: ((line: number, reason: string) => void) | undefined;
+  /** Called where outputs could not be written at a refresh, once until they can be again. */
+  readonly onProblem?: ((problem: string) => void) | undefined;
   readonly onProgress?: OnProgress | undefined;
 }
 
@@ -31,124 +43,186 @@ export interface MonitorOutcome {
   readonly alerts: readonly AlertEvent[];
   readonly watches: readonly AlertEvent[];
   readonly states: EngineUpdate['states'];
-  /** Alarms that are open at the end, those of earlier runs included. */
-  readonly openAlarms: number;
+  /** Alarms raised in this run, as they were then. */
+  readonly raised: readonly AlertEvent[];
+  /** Alarms of earlier runs that are open at the end. */
+  readonly stillOpen: readonly AlertHistory[];
+  /** Whether an alarm was raised or is open at the end. */
+  readonly isAlarmed: boolean;
   /** Everything as a dashboard shows it. */
   readonly view: MonitoringView;
+  /** Events that the sliding window holds. */
+  readonly windowEvents: number;
   /** Lines that could not be counted. */
   readonly refusedLines: number;
   /** Files written. */
   readonly written: readonly string[];
-  /** Records and messages that did not get to where they should be, in sentences. */
-  readonly losses: readonly string[];
+  /** What did not get to where it should be, and what seems strange, in sentences. */
+  readonly warnings: readonly string[];
+  /** What kept outputs from being written at the end. */
+  readonly problems: readonly unknown[];
 }
-
-/** The column that holds the time, where none is named and the data have one of that name. */
-const USUAL_TIMESTAMP = 'timestamp';
 
 /**
  * Watches a stream as a request has it: replays a file, or follows lines of
  * events until they end. Dashboard and state are written at the end, and while
- * lines are followed at every refresh.
+ * lines are followed at every refresh; one that fails then is tried again at the next.
+ * @throws {ConfigValidationError | ValueError} for what cannot be asked, before a line is waited for
+ * @throws {DataValidationError} for data that cannot be read, and where input came of which nothing can be counted
  */
 export async function runMonitor(request: MonitorRequest, hooks: MonitorHooks): Promise<MonitorOutcome> {
-  return request.csv === undefined ? followStream(request, hooks) : replayFile(request, request.csv, hooks);
+  const places = await openPlaces(request);
+  try {
+    return await (request.csv === undefined
+      ? followStream(request, places, hooks)
+      : replayFile(request, places, request.csv, hooks));
+  } finally {
+    await places.close();
+  }
 }
 
-async function replayFile(request: MonitorRequest, path: string, hooks: MonitorHooks): Promise<MonitorOutcome> {
-  const { yPred, yTrue, sampleWeight, timestamp, attributes } = request;
+async function replayFile(
+  request: MonitorRequest,
+  places: MonitorPlaces,
+  path: string,
+  hooks: MonitorHooks,
+): Promise<MonitorOutcome> {
+  const { yPred, yTrue, sampleWeight, attributes, lookEvery } = request;
+  const timestamp = savedTimestamp(request, places.saved);
   const needed = [yPred, yTrue, sampleWeight, timestamp, ...attributes.flat()];
   const table = await loadData(path, {
     columns: [...new Set(needed.filter((name) => name !== undefined))],
-    optionalColumns: timestamp === undefined ? [USUAL_TIMESTAMP] : [],
+    optionalColumns: places.saved === undefined && timestamp === undefined ? [USUAL_TIMESTAMP] : [],
   });
-  const parts = await openParts(request, timestamp ?? (table.has(USUAL_TIMESTAMP) ? USUAL_TIMESTAMP : undefined));
-  const { lookEvery } = request;
+  await assertLabelInFile(request, path, table);
+  const hasUsual = places.saved === undefined && table.has(USUAL_TIMESTAMP);
+  const parts = makeParts(request, places, timestamp ?? (hasUsual ? USUAL_TIMESTAMP : undefined));
+  const before = countedSoFar(parts.tracker);
+  const known = idsOf(parts);
   const result = await replay(table, { ...parts, lookEvery, onProgress: hooks.onProgress });
-  return finish(request, parts, { ...result, refusedLines: 0 });
+  assertRowsCounted(request, parts.tracker, before, path);
+  return finish(request, parts, { ...result, known, refusedLines: 0, remarks: [] });
 }
 
-async function followStream(request: MonitorRequest, hooks: MonitorHooks): Promise<MonitorOutcome> {
-  const { lines, timestamp } = await usualTimestamp(hooks.lines, request.timestamp);
-  const parts = await openParts(request, timestamp);
+async function followStream(
+  request: MonitorRequest,
+  places: MonitorPlaces,
+  hooks: MonitorHooks,
+): Promise<MonitorOutcome> {
+  const { lines, timestamp } = await openStream(request, places, hooks);
+  const parts = makeParts(request, places, timestamp);
+  const before = countedSoFar(parts.tracker);
+  const known = idsOf(parts);
+  const told = new Set(known);
   const alerts: AlertEvent[] = [];
   const watches: AlertEvent[] = [];
-  let nextRefresh = hooks.clock() + 1000 * request.refreshSeconds;
-  const { last, refused } = await followLines(lines, {
-    ...parts,
-    lookEvery: request.lookEvery,
-    onFault: hooks.onFault,
-    onUpdate: (update) => {
-      alerts.push(...update.alerts);
-      watches.push(...update.watches);
-      hooks.onUpdate?.(update);
+  let first: FirstLine | undefined;
+  const { last, refused } = await followLines(
+    noting(lines, (line) => (first ??= line)),
+    {
+      ...parts,
+      lookEvery: request.lookEvery,
+      onFault: hooks.onFault,
+      onUpdate: (update) => {
+        alerts.push(...update.alerts);
+        watches.push(...update.watches);
+        for (const alert of update.alerts) {
+          hooks.onAlarm?.(alert, told.has(alert.id));
+          told.add(alert.id);
+        }
+        for (const watch of update.watches) hooks.onWatch?.(watch);
+      },
+      refreshMillis: 1000 * request.refreshSeconds,
+      onRefresh: refresher(request, parts, hooks.onProblem),
     },
-    onLook: async () => {
-      if (hooks.clock() < nextRefresh) return;
-      await writeOutputs(request, parts);
-      nextRefresh = hooks.clock() + 1000 * request.refreshSeconds;
-    },
-  });
+  );
   parts.tracker.flush();
-  return finish(request, parts, { alerts, watches, states: last.states, refusedLines: refused });
+  if (hooks.isStopped?.() !== true) assertLinesCounted(request, parts.tracker, before, first);
+  const strange = strangeLabel(request, parts.tracker);
+  const remarks = strange === undefined ? [] : [strange];
+  return finish(request, parts, { alerts, watches, states: last.states, known, refusedLines: refused, remarks });
 }
 
-/** Looks into the first line for a time, where none is named. */
-async function usualTimestamp(
-  lines: AsyncIterable<string>,
-  named: string | undefined,
+/** Opens the lines; the column of times is that of the state, else the usual one where the first event has it. */
+async function openStream(
+  request: MonitorRequest,
+  { saved }: MonitorPlaces,
+  { openLines }: MonitorHooks,
 ): Promise<{ readonly lines: AsyncIterable<string>; readonly timestamp: string | undefined }> {
-  if (named !== undefined) return { lines, timestamp: named };
-  const rest = lines[Symbol.asyncIterator]();
-  const first = await rest.next();
-  const all = async function* (): AsyncGenerator<string> {
-    if (first.done === true) return;
-    yield first.value;
-    yield* { [Symbol.asyncIterator]: () => rest };
-  };
-  const hasTime = first.done !== true && first.value.includes(`"${USUAL_TIMESTAMP}"`);
-  return { lines: all(), timestamp: hasTime ? USUAL_TIMESTAMP : undefined };
+  const timestamp = savedTimestamp(request, saved);
+  if (saved !== undefined || timestamp !== undefined) return { lines: openLines(), timestamp };
+  const { lines, event } = await withFirstEvent(openLines(), request);
+  const hasUsual = event !== undefined && Object.hasOwn(event, USUAL_TIMESTAMP);
+  return { lines, timestamp: hasUsual ? USUAL_TIMESTAMP : undefined };
+}
+
+/**
+ * Lines as they are, with word of each that is not blank.
+ * @yields each line
+ */
+async function* noting(lines: AsyncIterable<string>, note: (line: FirstLine) => void): AsyncGenerator<string> {
+  let number = 0;
+  for await (const text of lines) {
+    number++;
+    if (text.trim() !== '') note({ number, text });
+    yield text;
+  }
+}
+
+const idsOf = ({ engine }: MonitorParts): ReadonlySet<string> => new Set(engine.alerts.map(({ alert }) => alert.id));
+
+interface Found extends Pick<MonitorOutcome, 'alerts' | 'watches' | 'states' | 'refusedLines'> {
+  /** Alarms that were known before. */
+  readonly known: ReadonlySet<string>;
+  readonly remarks: readonly string[];
 }
 
 async function finish(
   request: MonitorRequest,
   parts: MonitorParts,
-  found: Pick<MonitorOutcome, 'alerts' | 'watches' | 'states' | 'refusedLines'>,
+  { alerts, watches, states, refusedLines, known, remarks }: Found,
 ): Promise<MonitorOutcome> {
-  const written = await writeOutputs(request, parts);
-  await Promise.all(parts.sinks.map((sink) => sink.close()));
-  parts.store?.close();
+  const { written, problems } = await writeOutputs(request, parts);
+  // Closed here as well, since only then it is known what got to where it should be.
+  await parts.close();
+  const isNew = ({ id }: AlertEvent): boolean => !known.has(id);
+  const open = parts.engine.alerts.filter(({ isOpen }) => isOpen);
   return {
-    alerts: found.alerts,
-    watches: found.watches,
-    states: found.states,
-    refusedLines: found.refusedLines,
-    openAlarms: parts.engine.alerts.filter(({ isOpen }) => isOpen).length,
+    alerts,
+    watches,
+    states,
+    refusedLines,
+    raised: alerts.filter((alert, place) => isNew(alert) && alerts.findIndex(({ id }) => id === alert.id) === place),
+    stillOpen: open.filter(({ alert }) => known.has(alert.id)),
+    isAlarmed: alerts.length > 0 || open.length > 0,
     view: takeView(parts.tracker, parts.engine),
-    written: [...written, ...[request.records, request.alerts].filter((path) => path !== undefined)],
-    losses: lossesOf(parts),
+    windowEvents: parts.tracker.stream.window.length,
+    written: [...written, ...appended(request, parts)],
+    warnings: [...remarks, ...lossesOf(parts)],
+    problems,
   };
 }
 
-async function writeOutputs(request: MonitorRequest, { tracker, engine }: MonitorParts): Promise<string[]> {
-  const written: string[] = [];
-  if (request.outputDir !== undefined) {
-    const saved = await new FairnessReportingDashboard({ tracker, engine }).save(request.outputDir);
-    written.push(saved.dashboard, saved.report, saved.activeAlerts);
-  }
-  if (request.state !== undefined) {
-    await writeState(request.state, tracker, engine);
-    written.push(request.state);
-  }
-  return written;
+/** Files that were added to, as far as they have all that they should have. */
+function appended({ records, alerts }: MonitorRequest, parts: MonitorParts): string[] {
+  return [
+    ...(records === undefined || lostRecords(parts) > 0 ? [] : [records]),
+    ...(alerts === undefined || (parts.file?.failures ?? 0) > 0 ? [] : [alerts]),
+  ];
 }
 
-function lossesOf({ sinks, store }: MonitorParts): string[] {
+function lostRecords({ store }: MonitorPlaces): number {
   const status = store?.status();
-  const lost = (status?.pending ?? 0) + (status?.dropped ?? 0);
+  return (status?.pending ?? 0) + (status?.dropped ?? 0);
+}
+
+function lossesOf(parts: MonitorParts): string[] {
+  const lost = lostRecords(parts);
   return [
-    ...(lost > 0 ? [`${String(lost)} records could not be written: ${status?.problem ?? 'unknown'}.`] : []),
-    ...sinks
+    ...(lost > 0
+      ? [`${String(lost)} records could not be written: ${parts.store?.status().problem ?? 'unknown'}.`]
+      : []),
+    ...parts.sinks
       .filter(({ failures }) => failures > 0)
       .map(({ name, failures }) => `${String(failures)} messages could not be delivered by ${name}.`),
   ];

@@ -3,6 +3,7 @@ import { numberColumn } from '../../document/report-document.ts';
 import { cutItems, labelText, listed } from '../../document/report-text.ts';
 import { VERSION } from '../../internal/version.ts';
 import { formatPercent } from '../../metrics/metric-markdown.ts';
+import { attributeText } from '../attribute-text.ts';
 import type { ABFinding, ABRow, ABTestFields } from './ab-test-fields.ts';
 import { comparisonSections } from './comparison-section.ts';
 import { capital, changeWords, countWords, intervalWords, numberWords, pCell } from './number-words.ts';
@@ -22,15 +23,15 @@ const MOST_ROWS = 60;
 
 /** What an A/B test found, in the order a reader needs it: the verdict, every change, each comparison, business. */
 export function abTestDocument(result: ABTestFields): ReportDocument {
-  const { rows, comparisons, business, warnings, settings } = result;
+  const { comparisons, business, warnings, settings } = result;
   return {
     title: 'Fairness A/B test',
-    subject: `${labelText(settings.outcome)} by ${listed(settings.attributes.map(({ name }) => name))}; ${countWords(result.n.control)} rows under control, ${countWords(result.n.treatment)} under treatment`,
+    subject: `${labelText(settings.outcome)} by ${listed(settings.attributes.map(({ name }) => attributeText(name)))}; ${countWords(result.n.control)} rows under control, ${countWords(result.n.treatment)} under treatment`,
     verdict: verdictOf(result),
     sections: [
       {
         title: 'What changed between groups',
-        blocks: [...warningBlocks(warnings), ...changeTable(rows), { kind: 'facts', facts: factsOf(result) }],
+        blocks: [...warningBlocks(warnings), ...changeTable(result), { kind: 'facts', facts: factsOf(result) }],
       },
       ...comparisonSections(comparisons, settings, 'fairness'),
       ...comparisonSections(business, settings, 'business'),
@@ -41,7 +42,8 @@ export function abTestDocument(result: ABTestFields): ReportDocument {
   };
 }
 
-function verdictOf({ finding, verdict, rows }: ABTestFields): ReportVerdict {
+function verdictOf(result: ABTestFields): ReportVerdict {
+  const { finding, verdict } = result;
   const kinds = {
     worse: 'fail',
     better: 'pass',
@@ -49,16 +51,23 @@ function verdictOf({ finding, verdict, rows }: ABTestFields): ReportVerdict {
     no_change_shown: 'none',
     cannot_tell: 'none',
   } as const;
-  const shown = rows.filter((row) => row.finding === finding).slice(0, 5);
   return {
     kind: kinds[finding],
     title: `${capital(verdict)}.`,
-    sentences: shown.map(sentenceOf),
+    sentences:
+      result.rows.length === 0
+        ? ['A disparity needs two groups. What the treatment did to each group stands below.']
+        : toldFirst(result).map(sentenceOf),
   };
 }
 
+/** The pairs whose sentences stand in the verdict. */
+function toldFirst({ finding, rows }: ABTestFields): readonly ABRow[] {
+  return rows.filter((row) => row.finding === finding).slice(0, 5);
+}
+
 function sentenceOf({ attribute, group, reference, verdict }: ABRow): string {
-  return `${labelText(attribute)}, ${labelText(group)} against ${labelText(reference)}: ${verdict}.`;
+  return `${attributeText(attribute)}, ${labelText(group)} against ${labelText(reference)}: ${verdict}.`;
 }
 
 function warningBlocks(warnings: readonly string[]): ReportBlock[] {
@@ -66,7 +75,8 @@ function warningBlocks(warnings: readonly string[]): ReportBlock[] {
   return [{ kind: 'note', title: 'Before the numbers', items: cutItems(warnings.map((text) => `${capital(text)}.`)) }];
 }
 
-function changeTable(rows: readonly ABRow[]): ReportBlock[] {
+function changeTable(result: ABTestFields): ReportBlock[] {
+  const { rows } = result;
   if (rows.length === 0) return [{ kind: 'paragraph', text: 'No attribute has two groups, so nothing was compared.' }];
   const shown =
     rows.length <= MOST_ROWS ? rows : [...rows].sort((a, b) => (a.pValue ?? 2) - (b.pValue ?? 2)).slice(0, MOST_ROWS);
@@ -82,7 +92,7 @@ function changeTable(rows: readonly ABRow[]): ReportBlock[] {
         { name: 'Finding' },
       ],
       rows: shown.map((row) => [
-        `${labelText(row.group)} against ${labelText(row.reference)} (${labelText(row.attribute)}, ${measureWords(row.measure)})`,
+        `${labelText(row.group)} against ${labelText(row.reference)} (${attributeText(row.attribute)}, ${measureWords(row.measure)})`,
         changeWords(row.disparity.control),
         changeWords(row.disparity.treatment),
         changeWords(row.fairnessChange),
@@ -93,8 +103,17 @@ function changeTable(rows: readonly ABRow[]): ReportBlock[] {
         FINDINGS[row.finding],
       ]),
     },
-    { kind: 'list', items: cutItems(rows.filter(({ finding }) => finding !== 'no_change_shown').map(sentenceOf)) },
+    ...otherSentences(result),
   ];
+}
+
+/** What was found of pairs that neither the verdict nor a warning tells of. */
+function otherSentences(result: ABTestFields): ReportBlock[] {
+  const told = new Set(toldFirst(result));
+  const isWarnedOf = ({ verdict }: ABRow): boolean =>
+    result.warnings.some((text) => text.endsWith(`: ${verdict.replace(/^cannot tell: /, '')}`));
+  const others = result.rows.filter((row) => row.finding !== 'no_change_shown' && !told.has(row) && !isWarnedOf(row));
+  return others.length === 0 ? [] : [{ kind: 'list', items: cutItems(others.map(sentenceOf)) }];
 }
 
 function factsOf({ n, rows, nTests, settings }: ABTestFields): ReportFact[] {
@@ -153,7 +172,7 @@ function span(texts: readonly string[], values: readonly number[]): string {
 function assignmentTable({ checks: { sampleRatio, byAttribute, overlap }, n }: ABTestFields): ReportBlock {
   const share = (value: number): string => `${(100 * value).toFixed(1)}%`;
   const others = byAttribute.map(({ attribute, groups, pValue }) => [
-    `The same share in every group of ${labelText(attribute)}`,
+    `The same share in every group of ${attributeText(attribute)}`,
     spanOfShares(groups.map(({ treatmentShare }) => treatmentShare)),
     pCell(pValue),
   ]);

@@ -149,6 +149,7 @@ export function fillSettings(options: ABTestOptions): ABSettings {
     seed: requireSeed(options.seed ?? 42),
   };
   assertTruth(settings);
+  assertOutcome(settings);
   return Object.freeze(settings);
 }
 
@@ -191,6 +192,15 @@ function assertTruth({ fairness, yTrue }: ABSettings): void {
   });
 }
 
+/** An outcome that is its own group has rates of 0 and 1 only, whatever happened. */
+function assertOutcome({ attributes, outcome }: ABSettings): void {
+  if (!attributes.some(({ columns }) => columns.includes(outcome))) return;
+  throw new ValueError(`The outcome '${outcome}' is a sensitive column too.`, {
+    context: { parameter: 'outcome', outcome },
+    suggestion: 'Name the column of decisions as outcome (--outcome).',
+  });
+}
+
 function list<T extends string>(given: T | readonly T[]): readonly T[] {
   return typeof given === 'string' ? [given] : given;
 }
@@ -211,6 +221,6 @@ function optionalPositive(parameter: string, given: number | undefined): number 
 }
 
 function requireSeed(given: number): number {
-  if (Number.isSafeInteger(given)) return given;
-  throw invalidParameter('seed', 'be a whole number', given);
+  if (Number.isSafeInteger(given) && given >= 0) return given;
+  throw invalidParameter('seed', 'be a whole number of at least 0', given);
 }

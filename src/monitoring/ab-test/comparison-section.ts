@@ -5,6 +5,7 @@ import { numberColumn } from '../../document/report-document.ts';
 import { cutItems, labelText } from '../../document/report-text.ts';
 import { wilsonInterval } from '../../stats/proportion-interval.ts';
 import { formatPercent } from '../../metrics/metric-markdown.ts';
+import { attributeText } from '../attribute-text.ts';
 import type { ABComparison, ABEffect, ABGroup, ABInterval, ABRow } from './ab-test-fields.ts';
 import type { ABSettings } from './ab-test-options.ts';
 import { effectsChart } from './effects-chart.ts';
@@ -31,7 +32,7 @@ export function comparisonSections(
 
 function titleOf({ attribute, metric, measure }: ABComparison, family: 'fairness' | 'business'): string {
   const what = family === 'business' ? `Business metric ${labelText(metric)}` : capital(measureWords(measure));
-  return `${what} by ${labelText(attribute)}`;
+  return `${what} by ${attributeText(attribute)}`;
 }
 
 /** What is measured, inside a sentence. */
@@ -39,12 +40,18 @@ function subjectOf({ metric, measure }: ABComparison): string {
   return measure === 'mean' ? `mean of ${labelText(metric)}` : measureWords(measure);
 }
 
+/** Arms run at once: neither is before the other. */
+const SIDES = [
+  { name: 'control', adverb: 'under control' },
+  { name: 'treatment', adverb: 'under treatment' },
+] as const;
+
 function pictures(comparison: ABComparison, settings: ABSettings): ReportBlock[] {
   const { groups, overall, kind, attribute } = comparison;
-  const unit = kind === 'rate' ? 'share' : 'number';
   const drawn = groups.filter(({ excluded, value }) => excluded === null && value !== null);
   if (drawn.length < 2) return [];
   const level = formatPercent(1 - settings.alpha);
+  const by = attributeText(attribute);
   const charted = (label: string, effect: ABEffect): ChartedGroup => ({
     label,
     n: effect.n.control + effect.n.treatment,
@@ -56,9 +63,8 @@ function pictures(comparison: ABComparison, settings: ABSettings): ReportBlock[]
       kind: 'picture',
       chart: () =>
         effectsChart({
-          title: `Effect of the treatment on the ${subjectOf(comparison)} by ${attribute}`,
-          subtitle: `Treatment minus control${unit === 'share' ? ', in percentage points' : ''}; lines are ${level} intervals of each by itself`,
-          unit,
+          title: `Effect of the treatment on the ${subjectOf(comparison)} by ${by}`,
+          subtitle: `Treatment minus control; lines are ${level} intervals of each by itself`,
           groups: drawn.map((group) => charted(group.group, group)),
           overall: charted('all rows', overall),
         }),
@@ -68,8 +74,9 @@ function pictures(comparison: ABComparison, settings: ABSettings): ReportBlock[]
       chart: () =>
         beforeAfterChart(
           {
-            title: `${capital(subjectOf(comparison))} by ${attribute}`,
-            unit,
+            title: `${capital(subjectOf(comparison))} by ${by}`,
+            // As in the tables and in every sentence, so that numbers can be told again.
+            unit: 'number',
             groups: drawn.map((group) => ({
               label: group.group,
               n: group.n.control + group.n.treatment,
@@ -78,7 +85,10 @@ function pictures(comparison: ABComparison, settings: ABSettings): ReportBlock[]
             })),
           },
           {
-            subtitle: `Before is control, after is treatment${kind === 'rate' && !settings.isSequential ? `; lines are ${level} intervals of each rate by itself` : ''}`,
+            sides: SIDES,
+            ...(kind === 'rate' && !settings.isSequential
+              ? { subtitle: `Lines are ${level} intervals of each rate by itself` }
+              : {}),
           },
         ),
     },
@@ -140,6 +150,7 @@ function gapBlocks({ gap, reference }: ABComparison, family: 'fairness' | 'busin
 
 function pairTable({ rows, kind }: ABComparison, family: 'fairness' | 'business'): ReportBlock[] {
   const tested = rows.filter(({ pValue }) => pValue !== null);
+  if (rows.length === 0) return [];
   if (tested.length === 0)
     return [{ kind: 'list', items: cutItems(rows.map(({ verdict }) => `${capital(verdict)}.`)) }];
   const fairness = kind === 'rate' ? [...SIZE_COLUMNS, ...LOGIT_COLUMNS] : SIZE_COLUMNS;

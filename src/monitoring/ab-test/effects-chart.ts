@@ -8,7 +8,6 @@ import { type ChartedGroup, column, intervals, type Row, valueAxis } from '../..
 export interface ChartedEffects {
   readonly title: string;
   readonly subtitle: string;
-  readonly unit: 'share' | 'number';
   readonly groups: readonly ChartedGroup[];
   readonly overall: ChartedGroup;
 }
@@ -27,7 +26,7 @@ const RIGHT = 84;
  * top, all rows below them, and a line at 0. Groups without a finite effect are
  * not drawn; of more than forty the twenty smallest and twenty largest are.
  */
-export function effectsChart({ title, subtitle, unit, groups, overall }: ChartedEffects): Chart {
+export function effectsChart({ title, subtitle, groups, overall }: ChartedEffects): Chart {
   const sorted = groups.filter(({ value }) => Number.isFinite(value)).sort(byValue);
   const rows: Row[] = [{ label: overall.label, group: overall }, ...bothEnds(sorted)];
   const each = String(DRAWN_AT_EACH_END);
@@ -43,7 +42,7 @@ export function effectsChart({ title, subtitle, unit, groups, overall }: Charted
   return {
     width: WIDTH,
     height: top + rows.length * ROW_HEIGHT + 44,
-    description: `${title}: ${sorted.map(({ label, value }) => `${shortenLabel(label)} ${effectLabel(value, unit)}`).join(', ')}.`,
+    description: `${title}: ${sorted.map(({ label, value }) => `${shortenLabel(label)} ${effectLabel(value)}`).join(', ')}.`,
     option: {
       animation: false,
       backgroundColor: '#ffffff',
@@ -51,7 +50,7 @@ export function effectsChart({ title, subtitle, unit, groups, overall }: Charted
       title: headline(title, lines, { title: 78, line: 108 }),
       grid: { left, right: RIGHT, top, height: rows.length * ROW_HEIGHT, outerBoundsMode: 'none' },
       // The axis holds 0 always: an effect is read against it.
-      xAxis: valueAxis(unit, true),
+      xAxis: valueAxis('number', true),
       yAxis: [
         column(labels, { position: 'left', offset: COUNTS, color: COLOURS.ink }),
         column(
@@ -59,11 +58,11 @@ export function effectsChart({ title, subtitle, unit, groups, overall }: Charted
           { position: 'left', offset: 0, color: COLOURS.quiet },
         ),
         column(
-          rows.map(({ group }) => (group === undefined ? '' : effectLabel(group.value, unit))),
+          rows.map(({ group }) => (group === undefined ? '' : effectLabel(group.value))),
           { position: 'right', offset: 0, color: COLOURS.ink },
         ),
       ],
-      series: [intervals(unit, rows), dots(unit, rows)],
+      series: [intervals('number', rows), dots(rows)],
     },
   };
 }
@@ -73,12 +72,12 @@ function byValue(a: ChartedGroup, b: ChartedGroup): number {
   return a.value - b.value || (a.label < b.label ? -1 : 1);
 }
 
-function effectLabel(value: number, unit: 'share' | 'number'): string {
-  return `${value > 0 ? '+' : ''}${axisLabel(value, unit)}`;
+function effectLabel(value: number): string {
+  return `${value > 0 ? '+' : ''}${axisLabel(value, 'number')}`;
 }
 
 /** Dots, a square for all rows, and the line at 0. */
-function dots(unit: 'share' | 'number', rows: readonly Row[]): unknown {
+function dots(rows: readonly Row[]): unknown {
   return {
     name: 'effects',
     type: 'scatter',
@@ -89,7 +88,7 @@ function dots(unit: 'share' | 'number', rows: readonly Row[]): unknown {
         : [
             {
               name: label,
-              value: [unit === 'share' ? 100 * group.value : group.value, row],
+              value: [group.value, row],
               symbol: row === 0 ? 'rect' : 'circle',
             },
           ],

@@ -1,6 +1,7 @@
 import { crossCounts } from '../../stats/association/cross-counts.ts';
 import { chiSquareGoodnessOfFit, chiSquareIndependence } from '../../stats/tests/chi-square-test.ts';
 import type { CategoricalColumn } from '../../table/index.ts';
+import { attributeText } from '../attribute-text.ts';
 import type { ABComparison, ABTestFields, SampleRatio } from './ab-test-fields.ts';
 import type { ABSettings } from './ab-test-options.ts';
 import type { MeasuredRows } from './measured-rows.ts';
@@ -94,7 +95,7 @@ function assignmentWarnings({ sampleRatio, byAttribute }: Checks): string[] {
     if (p === null || p >= BROKEN) return [];
     const shares = groups.slice(0, 6).map(({ group, treatmentShare: share }) => `'${group}' ${percent(share)}`);
     return [
-      `the assignment to arms differs by '${attribute}' (chi-square, ${pValueWords(p)}; in the treatment arm: ${shares.join(', ')}): who got the treatment depends on the group, which breaks the comparison`,
+      `the assignment to arms differs by '${attributeText(attribute)}' (chi-square, ${pValueWords(p)}; in the treatment arm: ${shares.join(', ')}): who got the treatment depends on the group, which breaks the comparison`,
     ];
   });
   return [...overall, ...byGroup];
@@ -132,7 +133,7 @@ function missingWarnings(rows: ArmRows, { measure, faults }: MeasuredRows): stri
 }
 
 function groupWarnings({ attribute, measure, groups, kind }: ABComparison): string[] {
-  const of = `${measure} by '${attribute}'`;
+  const of = `${measure} by '${attributeText(attribute)}'`;
   const excluded = groups.flatMap(({ excluded: reason }) =>
     reason === null ? [] : [`not compared, ${of}: ${reason}`],
   );

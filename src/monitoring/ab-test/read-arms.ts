@@ -1,6 +1,7 @@
 import { DataValidationError } from '../../exceptions/index.ts';
 import { columnToArray } from '../../table/column.ts';
 import { type CategoricalColumn, encodeGroups, Table, type TableSource, toBinary } from '../../table/index.ts';
+import { assertPositiveLabel } from './assert-positive-label.ts';
 import type { ABSettings } from './ab-test-options.ts';
 
 /** The names of the arms, in their order. */
@@ -34,7 +35,7 @@ export interface OutcomeNeeds {
 /**
  * Reads the columns that an analysis looks at from the tables of both arms.
  * @throws {DataValidationError} for an empty arm, a column that is missing, text where numbers belong, infinities,
- *   decisions other than 0 and 1, and negative weights
+ *   decisions other than 0 and 1, a positive label that no row holds, and negative weights
  */
 export function readArms(
   control: TableSource,
@@ -48,13 +49,27 @@ export function readArms(
   const numbers = (name: string): Float64Array => join((table, arm) => numbersOf(table, arm, name));
   const decisions = (name: string, role: string): Float64Array =>
     join((table, arm) => decisionsOf(table, arm, name, role, settings.positiveLabel));
-  const { outcome, yTrue, sampleWeight, id, nanPolicy } = settings;
+  const { outcome, yTrue, sampleWeight, id, nanPolicy, positiveLabel } = settings;
+  const decided = needs.decisions ? decisions(outcome, 'outcome') : undefined;
+  const truth = yTrue === null ? undefined : needs.decisions ? decisions(yTrue, 'yTrue') : numbers(yTrue);
+  if (positiveLabel !== null && decided !== undefined) {
+    const labelled = (name: string, binary: Float64Array): Parameters<typeof assertPositiveLabel>[1] => ({
+      name,
+      values: arms.flatMap((table) => columnOf(table, name)),
+      binary,
+    });
+    assertPositiveLabel(
+      positiveLabel,
+      labelled(outcome, decided),
+      yTrue === null || truth === undefined ? undefined : labelled(yTrue, truth),
+    );
+  }
   return {
     nControl: arms[0].rowCount,
     nRows: arms[0].rowCount + arms[1].rowCount,
-    decisions: needs.decisions ? decisions(outcome, 'outcome') : undefined,
+    decisions: decided,
     values: needs.values ? numbers(outcome) : undefined,
-    truth: yTrue === null ? undefined : needs.decisions ? decisions(yTrue, 'yTrue') : numbers(yTrue),
+    truth,
     weights: sampleWeight === null ? undefined : join((table, arm) => weightsOf(table, arm, sampleWeight)),
     business: new Map(settings.business.map((name) => [name, numbers(name)])),
     groups: new Map(

@@ -1,4 +1,5 @@
 import { shortenLabel } from '../../charts/chart-labels.ts';
+import { attributeText } from '../attribute-text.ts';
 import type { EventStream } from '../tracker/event-stream.ts';
 import type { WatchedMeasure } from '../tracker/watched-metric.ts';
 import type { AlphaShare } from './alert-event.ts';
@@ -108,7 +109,8 @@ function more(
   limit: number,
 ): string {
   const distance = Math.abs(value - limit);
-  const half = (high - low) / 2;
+  // The side of the interval that reaches over the limit.
+  const half = value > limit ? value - low : high - value;
   const small = larger.sums.n < smaller.sums.n ? larger : smaller;
   const events = small.sums.n * ((half / distance) ** 2 - 1);
   if (!(events < MOST_EVENTS_WORTH_SAYING)) return ', and too near to it to tell';
@@ -117,7 +119,7 @@ function more(
 
 function gapSentence({ attribute, measure, larger, smaller, rates, value, windowEvents }: AlertFacts): string {
   return (
-    `By ${attribute}, the ${measure.replaceAll('_', ' ')} of ${larger} is ${decimal(rates[0])} and that of ${smaller} ` +
+    `By ${attributeText(attribute)}, the ${measure.replaceAll('_', ' ')} of ${larger} is ${decimal(rates[0])} and that of ${smaller} ` +
     `${decimal(rates[1])} over ${whole(windowEvents)} events, a gap of ${decimal(value)}.`
   );
 }

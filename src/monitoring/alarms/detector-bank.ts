@@ -1,5 +1,6 @@
 import type { DriftDetector } from '../drift/drift-detector.ts';
 import { createDriftDetector, type DriftDetectorChoice } from '../drift/create-drift-detector.ts';
+import { badSnapshot } from '../tracker/bad-snapshot.ts';
 import type { EventBlock } from '../tracker/event-block.ts';
 import type { EventObserver, EventStream } from '../tracker/event-stream.ts';
 import { emptySums, measureValue, sumMeasure } from '../tracker/measured-groups.ts';
@@ -81,15 +82,26 @@ export class DetectorBank implements EventObserver {
     }));
   }
 
+  /**
+   * Goes on from a state.
+   * @throws {DataValidationError} where it is one of other detectors or groups
+   */
   restore(state: DetectorBankState): void {
-    this.#watched.forEach(({ detectors, changes }, place) => {
-      const saved = state[place];
-      saved?.detectors.forEach((kind, index) => {
+    if (state.length !== this.#watched.length) throw badSnapshot('its detectors are of other measures');
+    this.#watched.forEach(({ attribute, detectors, changes }, place) => {
+      const saved = state[place] as DetectorBankState[number];
+      const groups = this.#stream.reader.groups[attribute]?.labels.length ?? 0;
+      if (saved.detectors.length !== detectors.length)
+        throw badSnapshot('its detectors are other ones than the options name');
+      if ([...saved.detectors, saved.changes].some(({ length }) => length > groups)) {
+        throw badSnapshot('it has detectors of groups that the tracker does not know');
+      }
+      saved.detectors.forEach((kind, index) => {
         kind.forEach((one, group) => {
           this.#detector(detectors[index] as DriftDetector[], index, group).restore(one);
         });
       });
-      saved?.changes.forEach((change, group) => (changes[group] = change ?? undefined));
+      saved.changes.forEach((change, group) => (changes[group] = change ?? undefined));
     });
   }
 
@@ -150,16 +162,16 @@ export class DetectorBank implements EventObserver {
       return { time, n: sums.n, sum: measureValue(sums) * sums.n || 0 };
     };
     const now = at(table, stream.time);
-    const marks = stream.starts.kept.map((start) => at(start.tables[attribute] ?? table, start.time));
+    // Starts before the first event, or of a stream whose events tell no time, have none.
+    const firstTime = Number.isNaN(stream.firstTime) ? stream.time : stream.firstTime;
+    const marks = stream.starts.kept.map((start) =>
+      at(start.tables[attribute] ?? table, Number.isNaN(start.time) ? firstTime : start.time),
+    );
     const { changeAge } = detector;
     changes[group] =
       changeAge === null
         ? clearestSplit(marks, now)
-        : between(
-            [...marks, now],
-            Math.max(0, now.n - later - changeAge),
-            Number.isNaN(stream.firstTime) ? stream.time : stream.firstTime,
-          );
+        : between([...marks, now], Math.max(0, now.n - later - changeAge), firstTime);
   }
 }
 

@@ -4,6 +4,7 @@ import { oneOf } from '../../internal/one-of.ts';
 import { suggestNames } from '../../internal/nearest.ts';
 import { requireLevel, requireWhole } from '../../stats/parameters.ts';
 import { createDriftDetector, type DriftDetectorChoice } from '../drift/create-drift-detector.ts';
+import { requireFields, requireMethods, requireNumber, shownKind } from '../require-kind.ts';
 import type { AlertSink } from '../sinks/alert-sink.ts';
 import type { WatchedMetric } from '../tracker/watched-metric.ts';
 
@@ -63,26 +64,50 @@ const HOUR_MILLIS = 3_600_000;
  * @throws {ValueError} naming the option at fault
  */
 export function fillEngineOptions(options: AlertEngineOptions): FilledEngineOptions {
-  const limits = new Map(Object.entries(options.limits ?? {}));
-  for (const [metric, limit] of limits) {
-    if (!(limit >= 0 && limit < Infinity))
-      throw invalidParameter(`limits.${metric}`, 'be a finite number of at least 0', limit);
-  }
-  const cooldownMillis = options.cooldownMillis ?? HOUR_MILLIS;
-  if (!(cooldownMillis >= 0)) throw invalidParameter('cooldownMillis', 'be a number of at least 0', cooldownMillis);
+  requireFields('options', options);
   const windows = oneOf('windows', options.windows ?? 'restarted', ['restarted', 'cumulative']);
-  const detectors = options.detectors ?? ['adwin'];
-  // Made once to be checked, before the first event needs one.
-  for (const choice of detectors) createDriftDetector(choice);
   return {
-    limits,
-    alpha: requireLevel('alpha', options.alpha ?? 0.05),
-    detectors,
+    limits: limitsOf(options.limits ?? {}),
+    alpha: requireLevel('alpha', requireNumber('alpha', options.alpha ?? 0.05)),
+    detectors: detectorsOf(options.detectors ?? ['adwin']),
     persistence: requireWhole('persistence', options.persistence ?? 3, 1),
-    cooldownMillis,
-    sinks: options.sinks ?? [],
+    cooldownMillis: cooldownOf(options.cooldownMillis ?? HOUR_MILLIS),
+    sinks: sinksOf(options.sinks ?? []),
     isRestarted: windows === 'restarted',
   };
+}
+
+function limitsOf(given: Readonly<Record<string, number>>): ReadonlyMap<string, number> {
+  const limits = new Map(Object.entries(requireFields('limits', given, 'be an object with a limit by metric')));
+  for (const [metric, limit] of limits as ReadonlyMap<string, unknown>) {
+    if (!(typeof limit === 'number' && limit >= 0 && limit < Infinity))
+      throw invalidParameter(`limits.${metric}`, 'be a finite number of at least 0', shownKind(limit));
+  }
+  return limits;
+}
+
+function cooldownOf(given: number): number {
+  if (typeof given === 'number' && given >= 0) return given;
+  throw invalidParameter('cooldownMillis', 'be a number of at least 0', shownKind(given));
+}
+
+function detectorsOf(given: readonly DriftDetectorChoice[]): readonly DriftDetectorChoice[] {
+  // Narrowed by itself: as a list of anything, `given` would lose its type.
+  const list: unknown = given;
+  if (!Array.isArray(list))
+    throw invalidParameter('detectors', "be a list of detectors, as in ['adwin']", shownKind(given));
+  // Made once to be checked, before the first event needs one.
+  for (const choice of given) createDriftDetector(choice);
+  return given;
+}
+
+function sinksOf(given: readonly AlertSink[]): readonly AlertSink[] {
+  const list: unknown = given;
+  if (!Array.isArray(list)) throw invalidParameter('sinks', 'be a list of sinks', shownKind(given));
+  given.forEach((sink, place) => {
+    requireMethods(`sinks[${String(place)}]`, sink, ['send'], 'be a sink, as webhookSink makes');
+  });
+  return given;
 }
 
 /**

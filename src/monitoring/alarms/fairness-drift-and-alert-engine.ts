@@ -1,13 +1,16 @@
-import { DataValidationError, ValueError } from '../../exceptions/index.ts';
+import { ValueError } from '../../exceptions/index.ts';
+import { invalidParameter } from '../../internal/invalid-parameter.ts';
 import { suggestNames } from '../../internal/nearest.ts';
 import type { AlertHistory } from '../dashboard/monitoring-view.ts';
 import { formatTime } from '../records/record-time.ts';
+import { shownKind } from '../require-kind.ts';
 import type { MonitorReading } from '../sinks/alert-sink.ts';
 import type { EventStream } from '../tracker/event-stream.ts';
-import type { RealTimeFairnessTracker } from '../tracker/real-time-fairness-tracker.ts';
+import { whileRestoring } from '../tracker/bad-snapshot.ts';
+import { RealTimeFairnessTracker } from '../tracker/real-time-fairness-tracker.ts';
 import type { AlertChange, AlertEvent, MonitorState } from './alert-event.ts';
 import { AlertLedger } from './alert-ledger.ts';
-import { DetectorBank, type DetectorBankState } from './detector-bank.ts';
+import { DetectorBank } from './detector-bank.ts';
 import {
   type AlertEngineOptions,
   assertLimitsWatched,
@@ -15,7 +18,14 @@ import {
   fillEngineOptions,
   limitOf,
 } from './engine-options.ts';
-import { type CombinationMemory, type LookOutcome, WatchedCombination } from './watched-combination.ts';
+import {
+  ENGINE_SNAPSHOT_VERSION,
+  type EngineSnapshot,
+  isUnused,
+  memoryOf,
+  readEngineSnapshot,
+} from './engine-snapshot.ts';
+import { type LookOutcome, WatchedCombination } from './watched-combination.ts';
 
 /** What one look at a stream brought. */
 export interface EngineUpdate {
@@ -27,18 +37,7 @@ export interface EngineUpdate {
   readonly states: Readonly<Record<string, Readonly<Record<string, MonitorState>>>>;
 }
 
-/** An engine as plain JSON, for {@link FairnessDriftAndAlertEngine.restore}. */
-export interface EngineSnapshot {
-  readonly version: number;
-  readonly combinations: readonly (CombinationMemory & { readonly attribute: string; readonly metric: string })[];
-  readonly alerts: readonly AlertHistory[];
-  readonly detectors: DetectorBankState;
-  /** Events and late labels at the last look, and the states that it found. */
-  readonly seen: string;
-  readonly present: readonly MonitorState[];
-}
-
-const SNAPSHOT_VERSION = 1;
+export type { EngineSnapshot } from './engine-snapshot.ts';
 
 /** What an engine has of the tracker that it watches. */
 interface Watched {
@@ -127,9 +126,15 @@ export class FairnessDriftAndAlertEngine {
    * @throws {ValueError} for another tracker than the one it watches, and for a limit of a metric that is not watched
    */
   watch(tracker: RealTimeFairnessTracker): void {
+    requireTracker(tracker);
     const { stream } = tracker;
     if (this.#watched?.stream === stream) return;
     if (this.#watched !== undefined) throw otherTracker();
+    this.#begin(this.#prepare(stream));
+  }
+
+  /** What it needs of a stream. */
+  #prepare(stream: EventStream): Watched {
     const { attributes, metrics } = stream.options;
     assertLimitsWatched(this.#options, metrics);
     const alpha = {
@@ -143,8 +148,12 @@ export class FairnessDriftAndAlertEngine {
       ),
     );
     const bank = new DetectorBank(stream, this.#options.detectors);
-    if (this.#options.detectors.length > 0) stream.observe(bank);
-    this.#watched = { stream, bank, combinations, seen: '', last: [] };
+    return { stream, bank, combinations, seen: '', last: [] };
+  }
+
+  #begin(watched: Watched): void {
+    if (this.#options.detectors.length > 0) watched.stream.observe(watched.bank);
+    this.#watched = watched;
   }
 
   /**
@@ -195,7 +204,7 @@ export class FairnessDriftAndAlertEngine {
   /** Everything that it knows, as plain JSON; options and sinks are not part of it. */
   snapshot(): EngineSnapshot {
     return {
-      version: SNAPSHOT_VERSION,
+      version: ENGINE_SNAPSHOT_VERSION,
       combinations: (this.#watched?.combinations ?? []).map(({ name, metric, memory }) => ({
         attribute: name,
         metric: metric.metric,
@@ -212,36 +221,35 @@ export class FairnessDriftAndAlertEngine {
    * Goes on exactly where a snapshot was taken.
    * @param tracker restored from a snapshot of the same moment
    * @param options those that the engine had
-   * @throws {DataValidationError} for something that is no snapshot of ours
+   * @throws {DataValidationError} for something that is no snapshot of ours, one that was changed, or one of another tracker
    */
   static restore(
     snapshot: EngineSnapshot,
     tracker: RealTimeFairnessTracker,
     options: AlertEngineOptions = {},
   ): FairnessDriftAndAlertEngine {
-    if ((snapshot as Partial<EngineSnapshot> | null | undefined)?.version !== SNAPSHOT_VERSION) {
-      throw new DataValidationError('The snapshot cannot be restored: it is no snapshot of an engine of this layout.', {
-        suggestion: 'Give what snapshot() returned, whole, or begin anew.',
-      });
-    }
     const engine = new FairnessDriftAndAlertEngine(options);
-    engine.watch(tracker);
-    const watched = engine.#watched as Watched;
+    requireTracker(tracker);
+    const watched = engine.#prepare(tracker.stream);
+    whileRestoring(() => {
+      engine.#fill(readEngineSnapshot(snapshot, watched.stream, watched.combinations), watched);
+    });
+    engine.#begin(watched);
+    return engine;
+  }
+
+  #fill(snapshot: EngineSnapshot, watched: Watched): void {
+    if (isUnused(snapshot)) return;
     for (const combination of watched.combinations) {
-      const saved = snapshot.combinations.find(
-        ({ attribute, metric }) => attribute === combination.name && metric === combination.metric.metric,
-      );
-      if (saved === undefined) continue;
-      const { attribute: _, metric: __, ...memory } = saved;
+      const { attribute: _, metric: __, ...memory } = memoryOf(snapshot, combination);
       combination.memory = memory;
       combination.holdStart(watched.stream);
     }
     watched.bank.restore(snapshot.detectors);
     watched.seen = snapshot.seen;
-    engine.#present = snapshot.present;
-    engine.#states = statesOf(watched.combinations, snapshot.present);
-    engine.#ledger.restore(snapshot.alerts);
-    return engine;
+    this.#present = snapshot.present;
+    this.#states = snapshot.present.length === 0 ? this.#states : statesOf(watched.combinations, snapshot.present);
+    this.#ledger.restore(snapshot.alerts);
   }
 
   #result(alerts: readonly AlertEvent[], watches: readonly AlertEvent[]): EngineUpdate {
@@ -293,7 +301,7 @@ export class FairnessDriftAndAlertEngine {
     const open = combinations.flatMap(({ memory }) => (memory.open === null ? [] : [memory.open.id]));
     throw new ValueError(`There is no open alert with the id '${id}'.`, {
       context: { parameter: 'id', value: id },
-      suggestion: suggestNames(id, open, 'open alerts'),
+      suggestion: suggestNames(typeof id === 'string' ? id : '', open, 'open alerts'),
     });
   }
 }
@@ -311,6 +319,11 @@ function statesOf(
   return Object.freeze(
     Object.fromEntries(Array.from(states, ([name, own]) => [name, Object.freeze(Object.fromEntries(own))])),
   );
+}
+
+function requireTracker(tracker: unknown): void {
+  if (tracker instanceof RealTimeFairnessTracker) return;
+  throw invalidParameter('tracker', 'be a RealTimeFairnessTracker', shownKind(tracker));
 }
 
 function otherTracker(): ValueError {

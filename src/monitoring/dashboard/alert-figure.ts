@@ -7,7 +7,7 @@ import {
 import type { ReportTable } from '../../document/report-document.ts';
 import type { DashboardFigure } from './dashboard-figure.ts';
 import { statusText, tellingOrder } from './alert-words.ts';
-import { countText, timeText, watchedText } from './dashboard-words.ts';
+import { countText, minuteText, timeText, watchedText } from './dashboard-words.ts';
 import type { AlertHistory, MonitoringView } from './monitoring-view.ts';
 
 /** Alerts that one timeline draws. */
@@ -70,5 +70,6 @@ function markTimes({ alert, changes }: AlertHistory, mark: TimelineMark): string
     mark === 'suspected'
       ? [alert.changedAt].filter((time) => time !== null)
       : changes.filter(({ change }) => change === mark).map(({ timestamp }) => timestamp);
-  return times.length === 0 ? '\u2013' : times.map(timeText).join(', ');
+  const text = mark === 'suspected' ? minuteText : timeText;
+  return times.length === 0 ? '\u2013' : times.map(text).join(', ');
 }

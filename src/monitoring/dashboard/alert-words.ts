@@ -1,6 +1,6 @@
 import { labelText } from '../../document/report-text.ts';
 import type { AlertEvent } from '../alarms/alert-event.ts';
-import { countText, rangeText, shortNumber, timeText, unitOf, valueText } from './dashboard-words.ts';
+import { countText, minuteText, rangeText, shortNumber, timeText, unitOf, valueText } from './dashboard-words.ts';
 import type { AlertHistory, MonitoringView } from './monitoring-view.ts';
 
 /** Alerts that are told one by one. */
@@ -43,8 +43,9 @@ export function alertFacts({ alert, changes }: AlertHistory): (readonly [name: s
     ],
     [
       'Severity',
-      `${alert.severity} (${valueText(alert.severityScore, 'number')} = confidence ${valueText(alert.confidence, 'number')} \u00D7 excess over the limit)`,
+      `${alert.severity} (${valueText(alert.severityScore, 'number')}), the excess over the limit times the precision of the estimate`,
     ],
+    ['Precision of the estimate', `${alert.confidence.toFixed(2)}: it decides nothing, and grows with n`],
     ['Share of alpha', shareText(alert)],
     ['Suspected change', changeText(alert)],
     ['What happened', changesText(changes)],
@@ -75,5 +76,5 @@ function shareText({ share }: AlertEvent): string {
 function changeText({ changedAt, driftScore }: AlertEvent): string {
   if (changedAt === null) return 'none was found';
   const moved = driftScore === null ? '' : `; rates moved by up to ${valueText(driftScore, 'number')}`;
-  return `about ${timeText(changedAt)}${moved}`;
+  return `around ${minuteText(changedAt)} UTC${moved}`;
 }

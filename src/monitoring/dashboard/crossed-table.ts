@@ -2,7 +2,8 @@ import { axisLabel } from '../../charts/chart-labels.ts';
 import { numberColumn, type ReportTable } from '../../document/report-document.ts';
 import { labelText } from '../../document/report-text.ts';
 import { inWords } from '../../metrics/metric-markdown.ts';
-import { attributeText, countText, rateText, unitOf } from './dashboard-words.ts';
+import { attributeText } from '../attribute-text.ts';
+import { countText, rateText, unitOf } from './dashboard-words.ts';
 import type { CrossedCells } from './monitoring-view.ts';
 import { LEAST_SHOWN } from './without-small-cells.ts';
 

@@ -1,5 +1,7 @@
 import { VERSION } from '../../internal/version.ts';
 import type { MonitoringRecord } from '../records/monitoring-record.ts';
+import { alertToJson } from '../sinks/transition-json.ts';
+import { raisedAt } from './raised-at.ts';
 import type { AlertHistory, MonitoringView, WatchedMetric } from './monitoring-view.ts';
 import { headlineOf } from './state-words.ts';
 import { withoutSmallCells } from './without-small-cells.ts';
@@ -56,7 +58,8 @@ export function dashboardToJson(view: MonitoringView): Record<string, unknown> {
 
 /**
  * The alerts that are open, in snake_case: `alerts` stand on a bound that holds
- * at all times, `watches` on an ordinary interval and page nobody.
+ * at all times, `watches` on an ordinary interval and page nobody. `raised_at` is
+ * when an alert began, `timestamp` when it was told last.
  */
 export function activeAlertsJson(view: MonitoringView): Record<string, unknown> {
   const open = view.alerts.filter(({ isOpen }) => isOpen);
@@ -83,30 +86,11 @@ function recordJson(record: MonitoringRecord): unknown {
   return { timestamp, metric, attribute, group, window, value: shown, n, low: from, high: to };
 }
 
-function alertJson({ alert, isOpen, isAcknowledged, changes }: AlertHistory): unknown {
+function alertJson(history: AlertHistory): unknown {
+  const { alert, isOpen, isAcknowledged, changes } = history;
   return {
-    id: alert.id,
-    tier: alert.tier,
-    timestamp: alert.timestamp,
-    metric: alert.metric,
-    attribute: alert.attribute,
-    groups: [...alert.groups],
-    measure: alert.measure,
-    rates: alert.rates.map(finite),
-    value: finite(alert.value),
-    low: finite(alert.low),
-    high: finite(alert.high),
-    limit: alert.limit,
-    n: alert.n,
-    severity: alert.severity,
-    severity_score: finite(alert.severityScore),
-    confidence: finite(alert.confidence),
-    drift_score: finite(alert.driftScore),
-    changed_at: alert.changedAt,
-    window_start: alert.windowStart,
-    window_events: alert.windowEvents,
-    share: alert.share === null ? null : { ...alert.share },
-    reason: alert.reason,
+    ...alertToJson(alert),
+    raised_at: raisedAt(history),
     is_open: isOpen,
     is_acknowledged: isAcknowledged,
     changes: changes.map(({ change, timestamp }) => ({ change, timestamp })),

@@ -3,10 +3,11 @@ import { plainText } from '../../document/report-text.ts';
 import { type Html, markup } from '../../internal/html.ts';
 import type { MonitorState } from '../alarms/alert-event.ts';
 import { alertFacts, statusText, tellingOrder } from './alert-words.ts';
-import { attributeText, countedText, rangeText, shortNumber, valueText, watchedText } from './dashboard-words.ts';
+import { attributeText } from '../attribute-text.ts';
+import { countedText, rangeText, sentenceText, shortNumber, valueText, watchedText } from './dashboard-words.ts';
 import { gapOf } from './metric-tables.ts';
 import type { AlertHistory, MonitoringView, WatchedMetric } from './monitoring-view.ts';
-import { headlineOf, STATE_WORDS } from './state-words.ts';
+import { headlineOf, sentenceAfterState, STATE_WORDS } from './state-words.ts';
 import { coverageTables, faultTable } from './stream-tables.ts';
 
 /** The headline in a box of its own. */
@@ -31,7 +32,7 @@ export function stateToHtml(state: MonitorState): Html {
 
 /** One watched metric in short. */
 export function cardToHtml(watched: WatchedMetric, target: string | undefined): Html {
-  const { state, sentence, limit } = watched;
+  const { state, limit } = watched;
   const [now, overall] = [gapOf(watched, watched.now), gapOf(watched, watched.overall)];
   const name = watchedText(watched);
   const numbers: readonly (readonly [string, string])[] = [
@@ -42,7 +43,7 @@ export function cardToHtml(watched: WatchedMetric, target: string | undefined): 
   ];
   return markup`<li class="card ${state}">${stateToHtml(state)}
 <h3>${target === undefined ? markup`<bdi>${name}</bdi>` : markup`<a href="#${target}"><bdi>${name}</bdi></a>`}</h3>
-<p>${plainText(sentence)}</p>
+<p>${plainText(sentenceAfterState(watched))}</p>
 <dl class="numbers">${numbers.map(([term, value]) => markup`<dt>${term}</dt><dd>${value}</dd>\n`)}</dl>
 </li>
 `;
@@ -63,16 +64,20 @@ function alertToHtml(history: AlertHistory): Html {
   return markup`<li class="alert${isOpen && ' open'}${alert.tier === 'watch' && ' watch'}">
 <h3><bdi>${kind}: ${watchedText(alert)}</bdi></h3>
 <p class="status"><strong>${statusText(history)}</strong>, severity <strong>${alert.severity}</strong></p>
-<p>${plainText(alert.reason)}</p>
+<p>${plainText(sentenceText(alert.reason, alert.attribute))}</p>
 <dl>${alertFacts(history).map(([term, value]) => markup`<dt>${term}</dt><dd><bdi>${value}</bdi></dd>\n`)}</dl>
 </li>
 `;
 }
 
-/** How many predictions have their label. */
-export function coverageToHtml(view: MonitoringView): Html {
+/** How many predictions have their label; undefined where none is awaited. */
+export function coverageToHtml(view: MonitoringView): Html | undefined {
   const tables = coverageTables(view);
-  return tables.length === 0 ? markup`<p>No labels are awaited.</p>` : markup`${tables.map(tableToHtml)}`;
+  if (tables.length === 0) return undefined;
+  return markup`<section aria-labelledby="labels">
+<h2 id="labels">True labels</h2>
+${tables.map(tableToHtml)}
+</section>`;
 }
 
 /** What was not counted. */

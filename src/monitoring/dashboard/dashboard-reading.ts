@@ -19,7 +19,7 @@ export function readingOf({ alpha, windowSize, level }: MonitoringView): string[
     `A watch rests on an ordinary ${formatPercent(level)} interval at one time. It is fast and has no promise over many looks: of a fair stream that is looked at often, it will be wrong now and then. It pages nobody.`,
     `The line of the last ${countText(windowSize)} events shows what is new. It may leave the band of all events: that band is about the whole past and moves late.`,
     '"Cannot tell yet" is neither good nor bad news: the bounds still reach to both sides of the limit.',
-    'Severity is confidence times the excess over the limit. Confidence falls with wide bounds, and so with small groups; neither decides whether an alarm is raised.',
+    'Severity is the excess over the limit times the precision of the estimate ("confidence" in JSON), which is 1 less half the width of the bounds over the limit, and at least 0. It grows with the number of events, and is no doubt of the bound: neither decides whether an alarm is raised.',
     'When a change began is the guess of a detector, without a guarantee.',
     'Rates that need true labels count labelled predictions only. Where labels come for some groups later or less often than for others, compare these rates with care.',
     'A gap within its limit is no proof of fair treatment, and a gap above it none of unfair treatment. Only the attributes and metrics named here were watched.',

@@ -31,6 +31,8 @@ import { metricFigures } from './metric-figures.ts';
 import { groupTable, stateTable, worstFirst } from './metric-tables.ts';
 import { DEFAULT_TITLE } from './monitoring-document.ts';
 import type { MonitoringView, WatchedMetric } from './monitoring-view.ts';
+import { sentenceAfterState } from './state-words.ts';
+import { awaitsLabels } from './stream-tables.ts';
 import { withoutSmallCells } from './without-small-cells.ts';
 
 /** Options of {@link dashboardToHtml}. */
@@ -131,10 +133,7 @@ ${alertsToHtml(view)}
 </section>
 ${attributesOf(view).map((attribute) => attributeSection(view, attribute, parts, show))}
 ${crossingsSection(view)}
-<section aria-labelledby="labels">
-<h2 id="labels">True labels</h2>
 ${coverageToHtml(view)}
-</section>
 <section aria-labelledby="faults">
 <h2 id="faults">What was not counted</h2>
 ${faultsToHtml(view)}
@@ -176,7 +175,7 @@ ${attributesOf(view).map((attribute) => {
   const own = parts.filter(({ watched }) => watched.attribute === attribute);
   return markup`<li>${plainText(attributeTitle(attribute))}<ul>${own.map(({ id, watched }) => link(id, inWords(watched.metric)))}</ul></li>\n`;
 })}
-${view.crossings.length > 0 && link('crossed', 'Crossed attributes')}${link('labels', 'True labels')}${link('faults', 'What was not counted')}${link('reading', 'How to read this')}${link('made', 'How this was made')}</ul>
+${view.crossings.length > 0 && link('crossed', 'Crossed attributes')}${awaitsLabels(view) && link('labels', 'True labels')}${link('faults', 'What was not counted')}${link('reading', 'How to read this')}${link('made', 'How this was made')}</ul>
 </nav>`;
 }
 
@@ -203,7 +202,7 @@ function attributeSection(
 <h2 id="by-${first}"><bdi>${attributeTitle(attribute)}</bdi></h2>
 ${own.map(
   ({ id, watched, figures }) => markup`<h3 id="${id}">${inWords(watched.metric)}</h3>
-<p>${stateToHtml(watched.state)}: ${plainText(watched.sentence)}</p>
+<p>${stateToHtml(watched.state)}: ${plainText(sentenceAfterState(watched))}</p>
 ${figures.length === 0 && markup`<p>Nothing is recorded yet.</p>`}
 ${figures.map((figure) => markup`${show(figure)}\n`)}
 ${measuresOf(watched).map((measure) => markup`${tableToHtml(groupTable(watched, measure, view.windowSize))}\n`)}`,

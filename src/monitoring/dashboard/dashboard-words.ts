@@ -1,6 +1,7 @@
-import { labelText } from '../../document/report-text.ts';
 import { isDecisionRate } from '../../metrics/measures/index.ts';
 import { formatNumber, inWords } from '../../metrics/metric-markdown.ts';
+import { INTERSECTION_SEPARATOR } from '../../table/index.ts';
+import { attributeText } from '../attribute-text.ts';
 import { LEAST_SHOWN } from './without-small-cells.ts';
 
 /** How a measure is drawn and written. */
@@ -42,9 +43,16 @@ export function timeText(timestamp: string): string {
   return `${timestamp.slice(0, 10)} ${timestamp.slice(11, 19)}`;
 }
 
-/** The name of an attribute, or of several that are crossed. */
-export function attributeText(attribute: string): string {
-  return attribute.split('||').map(labelText).join(' \u00D7 ');
+/** An ISO time to the minute: more would be a precision that a guess does not have. */
+export function minuteText(timestamp: string): string {
+  return timeText(timestamp).slice(0, 16);
+}
+
+/** A sentence about an attribute, in which a crossing is named as everywhere else; labels of groups stay as they are. */
+export function sentenceText(sentence: string, attribute: string): string {
+  return attribute.includes(INTERSECTION_SEPARATOR)
+    ? sentence.replaceAll(attribute, () => attributeText(attribute))
+    : sentence;
 }
 
 /** "Demographic parity difference of region". */

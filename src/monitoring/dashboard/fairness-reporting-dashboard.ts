@@ -1,6 +1,8 @@
+import { invalidParameter } from '../../internal/invalid-parameter.ts';
 import { oneOf } from '../../internal/one-of.ts';
-import type { FairnessDriftAndAlertEngine } from '../alarms/fairness-drift-and-alert-engine.ts';
-import type { RealTimeFairnessTracker } from '../tracker/real-time-fairness-tracker.ts';
+import { FairnessDriftAndAlertEngine } from '../alarms/fairness-drift-and-alert-engine.ts';
+import { requireFields, shownKind } from '../require-kind.ts';
+import { RealTimeFairnessTracker } from '../tracker/real-time-fairness-tracker.ts';
 import { dashboardToJson } from './dashboard-json.ts';
 import { dashboardToHtml } from './dashboard-to-html.ts';
 import { dashboardToMarkdown } from './dashboard-to-markdown.ts';
@@ -40,7 +42,15 @@ export interface DashboardParts {
 export class FairnessReportingDashboard {
   readonly #parts: DashboardParts;
 
+  /** @throws {ValueError} for parts that are no tracker and no engine */
   constructor(parts: DashboardParts) {
+    const { tracker, engine } = requireFields('parts', parts, 'be an object, as in { tracker, engine }');
+    if (!((tracker as unknown) instanceof RealTimeFairnessTracker)) {
+      throw invalidParameter('tracker', 'be a RealTimeFairnessTracker', shownKind(tracker));
+    }
+    if (!((engine as unknown) instanceof FairnessDriftAndAlertEngine)) {
+      throw invalidParameter('engine', 'be a FairnessDriftAndAlertEngine', shownKind(engine));
+    }
     this.#parts = parts;
   }
 

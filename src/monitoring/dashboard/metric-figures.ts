@@ -3,8 +3,8 @@ import { numberColumn, type ReportTable } from '../../document/report-document.t
 import { labelText } from '../../document/report-text.ts';
 import { inWords } from '../../metrics/metric-markdown.ts';
 import type { DashboardFigure, LegendEntry } from './dashboard-figure.ts';
+import { attributeText } from '../attribute-text.ts';
 import {
-  attributeText,
   countText,
   rangeText,
   rateText,
@@ -17,6 +17,7 @@ import {
 import { type DrawnGroup, drawnGroups, measuresOf } from './drawn-groups.ts';
 import { type HistoryIndex, type SeriesPlace, thinned } from './history-index.ts';
 import type { MonitoringView, WatchedMetric } from './monitoring-view.ts';
+import { raisedAt } from './raised-at.ts';
 
 /** Times in the table below a chart. */
 const TABLE_TIMES = 12;
@@ -199,12 +200,12 @@ interface Marks {
 /** When alarms of this metric were raised, and when their changes are suspected to have begun. */
 function marksOf({ alerts }: MonitoringView, { attribute, metric }: WatchedMetric): Marks {
   const own = alerts
-    .map(({ alert }) => alert)
-    .filter((alert) => alert.attribute === attribute && alert.metric === metric && alert.tier === 'alarm')
-    .sort((a, b) => Date.parse(a.timestamp) - Date.parse(b.timestamp))
+    .filter(({ alert }) => alert.attribute === attribute && alert.metric === metric && alert.tier === 'alarm')
+    .map((history) => ({ time: Date.parse(raisedAt(history)), changedAt: history.alert.changedAt }))
+    .sort((a, b) => a.time - b.time)
     .slice(-MOST_MARKS);
   return {
-    alarms: own.map(({ timestamp }) => Date.parse(timestamp)),
+    alarms: own.map(({ time }) => time),
     changes: own.flatMap(({ changedAt }) => (changedAt === null ? [] : [Date.parse(changedAt)])),
   };
 }

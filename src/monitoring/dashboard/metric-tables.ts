@@ -3,7 +3,8 @@ import { numberColumn, type ReportTable } from '../../document/report-document.t
 import { labelText } from '../../document/report-text.ts';
 import { inWords } from '../../metrics/metric-markdown.ts';
 import type { MonitoringRecord } from '../records/monitoring-record.ts';
-import { attributeText, countText, rangeText, rateText, unitOf, valueText, watchedText } from './dashboard-words.ts';
+import { attributeText } from '../attribute-text.ts';
+import { countText, rangeText, rateText, unitOf, valueText, watchedText } from './dashboard-words.ts';
 import { groupsOf } from './drawn-groups.ts';
 import type { MonitoringView, WatchedMetric } from './monitoring-view.ts';
 import { STATE_WORDS, STATES } from './state-words.ts';

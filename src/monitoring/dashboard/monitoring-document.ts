@@ -4,11 +4,11 @@ import type { MonitorState } from '../alarms/alert-event.ts';
 import { alertFacts, statusText, tellingOrder } from './alert-words.ts';
 import { crossedTable, heatTable, MOST_CROSSINGS } from './crossed-table.ts';
 import { madeOf, readingOf, subjectOf } from './dashboard-reading.ts';
-import { countedText, watchedText } from './dashboard-words.ts';
+import { countedText, sentenceText, watchedText } from './dashboard-words.ts';
 import { measuresOf } from './drawn-groups.ts';
 import { groupTable, stateTable, worstFirst } from './metric-tables.ts';
 import type { AlertHistory, MonitoringView } from './monitoring-view.ts';
-import { headlineOf, STATE_WORDS } from './state-words.ts';
+import { headlineOf, sentenceAfterState, STATE_WORDS } from './state-words.ts';
 import { coverageTables, faultTable } from './stream-tables.ts';
 
 /** What a monitored stream is called where nobody named it. */
@@ -55,7 +55,8 @@ function verdictOf(view: MonitoringView): ReportVerdict {
 
 function stateBlocks(view: MonitoringView): ReportBlock[] {
   const sentences = worstFirst(view.watched).map(
-    (watched) => `${watchedText(watched)}: ${STATE_WORDS[watched.state].word.toLowerCase()}. ${watched.sentence}`,
+    (watched) =>
+      `${watchedText(watched)}: ${STATE_WORDS[watched.state].word.toLowerCase()}. ${sentenceAfterState(watched)}`,
   );
   const shown = cutItems(sentences, MOST_METRICS);
   return [stateTable(view), { kind: 'list', items: shown }];
@@ -78,7 +79,7 @@ function alertBlock(history: AlertHistory): ReportBlock[] {
       kind: 'heading',
       text: `${alert.tier === 'watch' ? 'Watch' : 'Alarm'}: ${watchedText(alert)} (${statusText(history)})`,
     },
-    { kind: 'paragraph', text: alert.reason },
+    { kind: 'paragraph', text: sentenceText(alert.reason, alert.attribute) },
     { kind: 'list', items: alertFacts(history).map(([name, value]) => `${name}: ${value}`) },
   ];
 }

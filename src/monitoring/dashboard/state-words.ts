@@ -1,7 +1,7 @@
 import { listed } from '../../document/report-text.ts';
 import type { MonitorState } from '../alarms/alert-event.ts';
-import type { MonitoringView } from './monitoring-view.ts';
-import { countedText, countText } from './dashboard-words.ts';
+import type { MonitoringView, WatchedMetric } from './monitoring-view.ts';
+import { countedText, countText, sentenceText } from './dashboard-words.ts';
 
 /** How a state is said: by word and by sign, so that colour is never needed. */
 export interface StateWords {
@@ -19,6 +19,17 @@ export const STATE_WORDS: Readonly<Record<MonitorState, StateWords>> = {
   unknown: { sign: '?', word: 'Cannot tell yet' },
   within: { sign: '\u2713', word: 'Within limit' },
 };
+
+/** A metric's sentence where its state stands before it, which is then not said again. */
+export function sentenceAfterState({ state, sentence, attribute }: WatchedMetric): string {
+  const said = `${STATE_WORDS[state].word}: `;
+  const rest = sentence.startsWith(said) ? capital(sentence.slice(said.length)) : sentence;
+  return sentenceText(rest, attribute);
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
 
 /** What stands above everything else. */
 export interface Headline {

@@ -1,8 +1,10 @@
 import { bothEnds } from '../../charts/both-ends.ts';
 import { numberColumn, type ReportTable } from '../../document/report-document.ts';
 import { labelText } from '../../document/report-text.ts';
+import { metricDefinition, metricNeedsTruth } from '../../metrics/metric-definitions.ts';
 import { inWords } from '../../metrics/metric-markdown.ts';
-import { attributeText, countedText, countText, valueText } from './dashboard-words.ts';
+import { attributeText } from '../attribute-text.ts';
+import { countedText, countText, valueText } from './dashboard-words.ts';
 import type { MonitoringView } from './monitoring-view.ts';
 
 /** Attributes whose coverage is told. */
@@ -11,8 +13,16 @@ const MOST_ATTRIBUTES = 8;
 /** Kinds of faults that are told one by one. */
 const MOST_FAULTS = 40;
 
+/** Whether labels are awaited: a metric needs them, or some came. */
+export function awaitsLabels({ coverage, watched }: MonitoringView): boolean {
+  if (coverage.length === 0) return false;
+  const isNeeded = watched.some(({ metric }) => metricNeedsTruth(metricDefinition(metric)));
+  return isNeeded || coverage.some(({ labelled }) => labelled > 0);
+}
+
 /** How many predictions of each group have their label: one table an attribute, the least covered first. */
-export function coverageTables({ coverage }: MonitoringView): ReportTable[] {
+export function coverageTables(view: MonitoringView): ReportTable[] {
+  const coverage = awaitsLabels(view) ? view.coverage : [];
   const attributes = [...new Set(coverage.map(({ attribute }) => attribute))];
   return attributes.slice(0, MOST_ATTRIBUTES).map((attribute, place) => {
     const isCut = place === MOST_ATTRIBUTES - 1 && attributes.length > MOST_ATTRIBUTES;

@@ -59,12 +59,17 @@ function watchedMetric(
     attribute: name,
     metric: metric.metric,
     state,
-    sentence: memory.open === null ? window : `${memory.open.reason} ${window}`,
+    sentence: memory.open === null ? window : twoWindows(memory.open, window),
     limit,
     alpha: alpha.combination,
     now: [...now.groups, now.gap],
     overall: [...overall.groups, overall.gap],
   };
+}
+
+/** The evidence of an alarm and the last events are two windows, whose numbers differ. */
+function twoWindows({ reason }: AlertEvent, window: string): string {
+  return `In the window that the alarm stands on: ${reason} Now, in the sliding window: ${window}`;
 }
 
 /** A watch has no history of its own: it holds, or it is gone. */

@@ -1,6 +1,8 @@
+import { DataValidationError } from '../../exceptions/index.ts';
 import { invalidParameter } from '../../internal/invalid-parameter.ts';
 import { requireWhole } from '../../stats/parameters.ts';
 import { type Column, sortLabels, Table } from '../../table/index.ts';
+import { isFields, shownKind } from '../require-kind.ts';
 import { checkRecords } from './check-record.ts';
 import type { MonitoringRecord } from './monitoring-record.ts';
 import {
@@ -88,6 +90,7 @@ export class RecordLog {
    * @throws {DataValidationError} naming the first record with a field that is not as it should be; none is added then
    */
   append(records: readonly MonitoringRecord[]): void {
+    requireList(records);
     const times = checkRecords(records);
     for (const [index, record] of records.entries()) {
       pushRecord(this.#columns, record, times[index] as number);
@@ -212,8 +215,20 @@ function rowsOf(start: number, end: number): number[] {
   return Array.from({ length: end - start }, (_, row) => start + row);
 }
 
+function requireList(records: unknown): void {
+  const odd: unknown = Array.isArray(records) ? records.find((record) => !isFields(record)) : records;
+  if (Array.isArray(records) && odd === undefined && !records.includes(undefined)) return;
+  throw new DataValidationError(
+    `The argument records must be a list of records; ${Array.isArray(records) ? 'in it stands' : 'it is'} ${shownKind(odd)}.`,
+    {
+      context: { argument: 'records' },
+      suggestion: 'Give records as RealTimeFairnessTracker makes them.',
+    },
+  );
+}
+
 function requireTime(parameter: string, given: string | number): number {
   const time = typeof given === 'string' ? parseIsoTime(given) : given;
   if (typeof time === 'number' && !Number.isNaN(time)) return time;
-  throw invalidParameter(parameter, 'be a time in ISO 8601 or milliseconds since 1970', given);
+  throw invalidParameter(parameter, 'be a time in ISO 8601 or milliseconds since 1970', shownKind(given));
 }

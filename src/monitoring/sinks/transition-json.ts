@@ -1,4 +1,3 @@
-import { toSnakeCase } from '../../internal/letter-case.ts';
 import type { AlertEvent, AlertTransition } from '../alarms/alert-event.ts';
 
 /**
@@ -10,14 +9,34 @@ export function transitionToJson({ change, timestamp, alert }: AlertTransition):
   return { change, timestamp, alert: alertToJson(alert) };
 }
 
-/** An alert as plain JSON with keys in snake_case. */
+/** An alert as plain JSON with keys in snake_case, always in this order; a number that JSON cannot hold is null. */
 export function alertToJson(alert: AlertEvent): Record<string, unknown> {
-  return withSnakeKeys(alert) as Record<string, unknown>;
+  return {
+    id: alert.id,
+    tier: alert.tier,
+    timestamp: alert.timestamp,
+    metric: alert.metric,
+    attribute: alert.attribute,
+    groups: [...alert.groups],
+    measure: alert.measure,
+    rates: alert.rates.map(finite),
+    value: finite(alert.value),
+    low: finite(alert.low),
+    high: finite(alert.high),
+    limit: alert.limit,
+    n: alert.n,
+    severity: alert.severity,
+    severity_score: finite(alert.severityScore),
+    confidence: finite(alert.confidence),
+    drift_score: finite(alert.driftScore),
+    changed_at: alert.changedAt,
+    window_start: alert.windowStart,
+    window_events: alert.windowEvents,
+    share: alert.share === null ? null : { ...alert.share },
+    reason: alert.reason,
+  };
 }
 
-/** No key of an alert is data, so all of them are renamed. */
-function withSnakeKeys(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withSnakeKeys);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, part]) => [toSnakeCase(key), withSnakeKeys(part)]));
+function finite(value: number | null): number | null {
+  return value !== null && Number.isFinite(value) ? value : null;
 }

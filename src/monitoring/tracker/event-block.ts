@@ -21,7 +21,7 @@ export interface EventBlock {
 }
 
 /** Why events, labels or groups were not counted. */
-const STREAM_FAULTS = [
+export const STREAM_FAULTS = [
   'missing_prediction',
   'missing_weight',
   'zero_weight',
@@ -29,6 +29,7 @@ const STREAM_FAULTS = [
   'missing_timestamp',
   'unknown_group',
   'too_many_groups',
+  'long_label',
   'missing_id',
   'duplicate_id',
   'unknown_label_id',

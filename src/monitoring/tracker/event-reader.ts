@@ -1,5 +1,7 @@
+import { DataValidationError } from '../../exceptions/index.ts';
 import { type Column, columnLength, Table, type TableSource } from '../../table/index.ts';
 import { type EventBlock, type FaultCounts, LEFT_OUT, type StreamFault } from './event-block.ts';
+import { isFields, shownKind } from '../require-kind.ts';
 import {
   badValue,
   outcomeReader,
@@ -11,7 +13,7 @@ import {
   type ReadValue,
   type ValuePlace,
 } from './event-values.ts';
-import { CrossedCodes, GroupCodes, NO_GROUP, TOO_MANY_GROUPS, UNKNOWN_GROUP } from './group-codes.ts';
+import { CrossedCodes, GroupCodes, LONG_LABEL, NO_GROUP, TOO_MANY_GROUPS, UNKNOWN_GROUP } from './group-codes.ts';
 import type { FilledTrackerOptions, TrackedAttribute } from './tracker-options.ts';
 
 /** An event as it comes: fields by name. */
@@ -23,6 +25,7 @@ const GROUP_FAULTS: ReadonlyMap<number, StreamFault> = new Map([
   [NO_GROUP, 'missing_group'],
   [UNKNOWN_GROUP, 'unknown_group'],
   [TOO_MANY_GROUPS, 'too_many_groups'],
+  [LONG_LABEL, 'long_label'],
 ]);
 
 /** Turns events and batches into blocks of numbers, and knows the codes of groups. */
@@ -93,6 +96,7 @@ export class EventReader {
    * @throws {DataValidationError} for a value that its field cannot hold
    */
   readEvent(event: StreamEvent): EventBlock {
+    if (!isFields(event)) throw noEvent(event);
     const { yPred, yTrue, weight, timestamp, id, protected: names } = this.#options.columns;
     const { fields, labels, cells, codes } = this.#one;
     fields.predictions[0] = this.readOutcome(fieldOf(event, yPred), alone(yPred));
@@ -235,6 +239,13 @@ interface OneEvent {
   readonly cells: Uint8Array;
   readonly codes: readonly Int32Array[];
   readonly block: EventBlock;
+}
+
+function noEvent(given: unknown): DataValidationError {
+  return new DataValidationError(`An event must be an object with its fields by name; it is ${shownKind(given)}.`, {
+    context: { argument: 'event' },
+    suggestion: "Give one as in { approved: 1, sex: 'f' }, and many at once to recordBatch.",
+  });
 }
 
 /** A field by its name; what an object inherits is none of it. */

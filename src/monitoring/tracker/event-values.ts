@@ -12,18 +12,23 @@ export interface ValuePlace {
 /** Reads one value of a field. */
 export type ReadValue<Value> = (value: unknown, place: ValuePlace) => Value;
 
+/** The largest number that a field takes, so that sums of a weight times a squared error stay finite. */
+const LARGEST = 1e75;
+
 /** A number; NaN where it is missing. Booleans and texts of numbers count as numbers. */
 export function readNumber(value: unknown, place: ValuePlace): number {
-  if (typeof value === 'number') {
-    if (value === Infinity || value === -Infinity) throw badValue(place, 'be finite', value);
-    return value;
-  }
-  if (value === null || value === undefined) return NaN;
-  if (typeof value === 'boolean') return Number(value);
-  if (typeof value === 'bigint') return Number(value);
-  const number = typeof value === 'string' ? numberOfText(value) : undefined;
+  const number = numberOf(value);
   if (number === undefined) throw badValue(place, 'be a number', value);
+  if (number === Infinity || number === -Infinity) throw badValue(place, 'be finite', value);
+  if (Math.abs(number) > LARGEST) throw badValue(place, 'be a number of at most 1e75', value);
   return number;
+}
+
+function numberOf(value: unknown): number | undefined {
+  if (typeof value === 'number') return value;
+  if (value === null || value === undefined) return NaN;
+  if (typeof value === 'boolean' || typeof value === 'bigint') return Number(value);
+  return typeof value === 'string' ? numberOfText(value) : undefined;
 }
 
 const WORDS: ReadonlyMap<string, number> = new Map([
@@ -53,6 +58,10 @@ export function outcomeReader(positiveLabel: string | null): ReadValue<number> {
   };
 }
 
+/** The first and the last time that ISO 8601 has four digits of a year for, in milliseconds since 1970: records need them. */
+export const EARLIEST_TIME = -62_167_219_200_000;
+export const LATEST_TIME = 253_402_300_799_999;
+
 /** What a number that stands for a time counts. */
 export type TimestampUnit = 'milliseconds' | 'auto';
 
@@ -65,9 +74,8 @@ export function timeReader(unit: TimestampUnit): ReadValue<number> {
   return (value, place) => {
     if (value === null || value === undefined || value === '' || Number.isNaN(value)) return NaN;
     const time = value instanceof Date ? value.getTime() : timeOf(value, unit);
-    // Beyond this a Date is invalid.
-    if (Math.abs(time) <= 8.64e15) return time;
-    throw badValue(place, 'be a time: a Date, ISO 8601 text, or a number since 1970', value);
+    if (time >= EARLIEST_TIME && time <= LATEST_TIME) return time;
+    throw badValue(place, 'be a time: a Date, ISO 8601 text, or a number since 1970, in the years 0 to 9999', value);
   };
 }
 
@@ -106,14 +114,14 @@ export function readId(value: unknown, place: ValuePlace): string | number | nul
 /** Reads the values of a column of numbers or times; each label of a column of texts is read once. */
 export function readColumn(column: Column, name: string, read: ReadValue<number>): Float64Array {
   if (column.kind === 'numeric') {
-    const row = column.values.findIndex((value) => !Number.isFinite(value));
+    const isPlain = (value: number): boolean => Math.abs(value) <= LARGEST;
     if (read !== readNumber) {
       return column.values.map((value, at) => read(value, { column: name, row: at }));
     }
-    // Finite numbers mean themselves; a place is made only for those that are not.
-    return row < 0
+    // Plain numbers mean themselves; a place is made only for those that are not.
+    return column.values.every(isPlain)
       ? column.values
-      : column.values.map((value, at) => (Number.isFinite(value) ? value : read(value, { column: name, row: at })));
+      : column.values.map((value, at) => (isPlain(value) ? value : read(value, { column: name, row: at })));
   }
   const known = new Float64Array(column.labels.length);
   const isRead = new Uint8Array(column.labels.length);

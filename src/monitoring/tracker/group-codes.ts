@@ -3,19 +3,28 @@ import { INTERSECTION_SEPARATOR } from '../../table/index.ts';
 /** Groups that an attribute may have, so that a column of names cannot eat the memory. */
 const MOST_GROUPS = 10_000;
 
+/** Characters that a new group's label may have, so that a field of long texts cannot eat the memory either. */
+const LONGEST_LABEL = 1000;
+
 /** What stands for a group that is not counted. */
 export const NO_GROUP = -1;
 export const UNKNOWN_GROUP = -2;
 export const TOO_MANY_GROUPS = -3;
+export const LONG_LABEL = -4;
 
 /** The codes of one attribute's groups, in the order in which they first came. */
 export class GroupCodes {
   readonly labels: string[] = [];
   readonly #isClosed: boolean;
+  readonly #longest: number;
   readonly #codes = new Map<string, number>();
 
-  /** @param declared the groups, where no others are to be counted */
-  constructor(declared: readonly string[] | null) {
+  /**
+   * @param declared the groups, where no others are to be counted
+   * @param longest characters that the label of a new group may have
+   */
+  constructor(declared: readonly string[] | null, longest = LONGEST_LABEL) {
+    this.#longest = longest;
     this.#isClosed = declared !== null;
     for (const label of declared ?? []) this.#add(label);
   }
@@ -27,6 +36,7 @@ export class GroupCodes {
 
   #admit(label: string): number {
     if (this.#isClosed) return UNKNOWN_GROUP;
+    if (label.length > this.#longest) return LONG_LABEL;
     return this.labels.length >= MOST_GROUPS ? TOO_MANY_GROUPS : this.#add(label);
   }
 
@@ -40,7 +50,8 @@ export class GroupCodes {
 
 /** The codes of crossed groups, from the codes of their parts. */
 export class CrossedCodes {
-  readonly #codes = new GroupCodes(null);
+  // Its parts are short enough already.
+  readonly #codes = new GroupCodes(null, Infinity);
   readonly #parts: readonly GroupCodes[];
   /** By the code of the first part, then by those of the others. */
   readonly #tree: CodeTree = [];
@@ -71,6 +82,10 @@ export class CrossedCodes {
   restore(groups: readonly (readonly number[])[]): void {
     const codes = this.#parts.map((_, place) => Int32Array.from(groups, (parts) => parts[place] as number));
     const places = this.#parts.map((_, place) => place);
+    const isKnown = (parts: readonly number[]): boolean =>
+      parts.length === places.length && parts.every((code, place) => code < (this.#parts[place]?.labels.length ?? 0));
+    // A part without a label has none to join.
+    if (!groups.every(isKnown)) return;
     for (let row = 0; row < groups.length; row++) this.codeAt(codes, places, row);
   }
 

@@ -64,7 +64,7 @@ function assertAlike(stream: EventStream, other: EventStream): void {
       suggestion: 'Merge the tracker of another shard.',
     });
   }
-  const ways = ['attributes', 'metrics', 'windowSize', 'labelHorizon', 'decisionThreshold', 'positiveLabel', 'errorScale', 'restartEvery'] as const; // prettier-ignore
+  const ways = ['columns', 'attributes', 'metrics', 'windowSize', 'labelHorizon', 'decisionThreshold', 'positiveLabel', 'errorScale', 'restartEvery'] as const; // prettier-ignore
   const odd = ways.find((name) => textOf(stream.options[name]) !== textOf(other.options[name]));
   if (odd === undefined && stream.shape.hasWeights === other.shape.hasWeights) return;
   const what = odd ?? 'weights';

@@ -3,23 +3,22 @@ import type { MonitoringRecord, MonitoringWindow } from '../records/monitoring-r
 import { RecordLog } from '../records/record-log.ts';
 import { formatTime } from '../records/record-time.ts';
 import { type RecordLogState } from '../records/record-log-state.ts';
+import { requireSource, shownKind } from '../require-kind.ts';
 import type { TableSource } from '../../table/index.ts';
 import { machineClock } from '../../internal/machine-clock.ts';
+import { invalidParameter } from '../../internal/invalid-parameter.ts';
 import { oneOf } from '../../internal/one-of.ts';
 import { addTensors } from './add-tensors.ts';
+import { badSnapshot, readSnapshot, whileRestoring } from './bad-snapshot.ts';
 import type { StreamEvent } from './event-reader.ts';
+import { LATEST_TIME } from './event-values.ts';
 import { EventStream, type LabelOutcome } from './event-stream.ts';
 import { mergeStreams } from './merge-streams.ts';
-import {
-  badSnapshot,
-  restoreSnapshot,
-  SNAPSHOT_VERSION,
-  type StreamSnapshot,
-  takeSnapshot,
-} from './stream-snapshot.ts';
+import { SNAPSHOT_SCHEMA } from './snapshot-schema.ts';
+import { restoreSnapshot, SNAPSHOT_VERSION, type StreamSnapshot, takeSnapshot } from './stream-snapshot.ts';
 import { takeRecords } from './take-records.ts';
 import { isTensorBatch, type TensorBatch } from './tensor-batch.ts';
-import { fillTrackerOptions, type TrackerOptions } from './tracker-options.ts';
+import { fillTrackerOptions, requirePlaces, type TrackerOptions } from './tracker-options.ts';
 
 /** Records that the history may hold; beyond, the older half of its times is thinned out. */
 const MOST_HISTORY_RECORDS = 200_000;
@@ -89,8 +88,9 @@ export class RealTimeFairnessTracker {
 
   /** @throws {ValueError} naming the option at fault */
   constructor(options: TrackerOptions) {
+    const filled = fillTrackerOptions(options);
     this.#options = options;
-    this.stream = new EventStream(fillTrackerOptions(options), options.clock ?? machineClock);
+    this.stream = new EventStream(filled, options.clock ?? machineClock);
     this.stream.onRecord(() => {
       this.#record();
     });
@@ -135,6 +135,7 @@ export class RealTimeFairnessTracker {
   recordBatch(batch: TensorBatch): Promise<void>;
   recordBatch(batch: TableSource): void;
   recordBatch(batch: TableSource | TensorBatch): void | Promise<void> {
+    requireSource('batch', batch);
     if (isTensorBatch(batch)) return addTensors(this.stream, batch);
     this.stream.addBatch(batch);
   }
@@ -150,6 +151,8 @@ export class RealTimeFairnessTracker {
 
   /** Gives many events their labels; as {@link RealTimeFairnessTracker.label} for each. */
   labelBatch(ids: ArrayLike<string | number>, labels: ArrayLike<unknown>): LabelOutcome {
+    requireSource('ids', ids);
+    requireSource('labels', labels);
     let taken = 0;
     for (let row = 0; row < ids.length; row++) taken += Number(this.label(ids[row] as string | number, labels[row]));
     return { taken, refused: ids.length - taken };
@@ -195,7 +198,8 @@ export class RealTimeFairnessTracker {
 
   /**
    * Goes on exactly where a snapshot was taken.
-   * @throws {DataValidationError} for something that is no snapshot of ours
+   * @throws {DataValidationError} for something that is no snapshot of ours, or one that was changed
+   * @throws {ValueError} for a store or a clock that is none
    */
   static restore(
     snapshot: TrackerSnapshot,
@@ -209,11 +213,16 @@ export class RealTimeFairnessTracker {
           : `its layout is another than ${String(SNAPSHOT_VERSION)}`,
       );
     }
-    const tracker = new RealTimeFairnessTracker({ ...snapshot.options, ...parts });
-    restoreSnapshot(tracker.stream, snapshot);
-    tracker.#history = RecordLog.restore(snapshot.history);
-    tracker.#lastRecordTime = tracker.#history.length === 0 ? -Infinity : (tracker.#history.index.at(-1) as number);
-    return tracker;
+    requirePlaces(parts);
+    return whileRestoring(() => {
+      // Options and history are checked by those who take them, below.
+      const read = readSnapshot(SNAPSHOT_SCHEMA, snapshot) as unknown as TrackerSnapshot;
+      const tracker = new RealTimeFairnessTracker({ ...read.options, ...parts });
+      restoreSnapshot(tracker.stream, read);
+      tracker.#history = RecordLog.restore(read.history);
+      tracker.#lastRecordTime = tracker.#history.length === 0 ? -Infinity : (tracker.#history.index.at(-1) as number);
+      return tracker;
+    });
   }
 
   /**
@@ -224,6 +233,9 @@ export class RealTimeFairnessTracker {
    * @throws {ValueError} where the trackers do not count the same
    */
   merge(other: RealTimeFairnessTracker): this {
+    if (!((other as unknown) instanceof RealTimeFairnessTracker)) {
+      throw invalidParameter('other', 'be a RealTimeFairnessTracker', shownKind(other));
+    }
     mergeStreams(this.stream, other.stream);
     this.#history.append(other.history.toRecords());
     this.#lastRecordTime = Math.max(this.#lastRecordTime, other.#lastRecordTime);
@@ -232,7 +244,7 @@ export class RealTimeFairnessTracker {
 
   #record(): void {
     // Records of different looks have different times, also where a burst shares a millisecond.
-    const time = Math.max(this.stream.time, this.#lastRecordTime + 1);
+    const time = Math.min(Math.max(this.stream.time, this.#lastRecordTime + 1), LATEST_TIME);
     this.#lastRecordTime = time;
     const records = [...takeRecords(this.stream, 'sliding', time), ...takeRecords(this.stream, 'cumulative', time)];
     this.#history.append(records);

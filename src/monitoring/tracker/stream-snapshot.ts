@@ -1,7 +1,8 @@
-import { DataValidationError } from '../../exceptions/index.ts';
+import { badSnapshot } from './bad-snapshot.ts';
+import { checkStream } from './check-stream.ts';
 import type { EventStream } from './event-stream.ts';
 import type { FreshStart } from './fresh-starts.ts';
-import { CrossedCodes } from './group-codes.ts';
+import { CrossedCodes, type GroupCodes } from './group-codes.ts';
 import { GroupTable } from './group-table.ts';
 import type { SlidingWindow } from './sliding-window.ts';
 import type { TrackerOptions } from './tracker-options.ts';
@@ -99,59 +100,105 @@ export function takeSnapshot(stream: EventStream, options: StreamSnapshot['optio
 }
 
 /**
- * Fills a new stream with a snapshot.
- * @throws {DataValidationError} where the snapshot is cut short or of another layout
+ * Fills a new stream with a snapshot whose fields have been read by its schema.
+ * @throws {DataValidationError} where the parts of the snapshot do not fit each other
  */
 export function restoreSnapshot(stream: EventStream, snapshot: StreamSnapshot): void {
-  try {
-    fill(stream, snapshot);
-  } catch (cause) {
-    if (cause instanceof DataValidationError) throw cause;
-    throw badSnapshot('it is cut short or was changed', cause);
-  }
-}
-
-function fill(stream: EventStream, snapshot: StreamSnapshot): void {
+  const attributes = stream.tables.length;
+  requireLength('groups', snapshot.groups, attributes);
   stream.events = snapshot.events;
   stream.lateLabels = snapshot.lateLabels;
   stream.firstTime = snapshot.firstTime ?? NaN;
   stream.latestTime = snapshot.latestTime ?? NaN;
   stream.faults.merge(snapshot.faults);
   stream.reader.groups.forEach((groups, place) => {
-    const known = snapshot.groups[place];
-    if (known === undefined) throw badSnapshot(`the groups of attribute ${String(place + 1)} are missing`);
-    if (groups instanceof CrossedCodes) groups.restore(known as readonly (readonly number[])[]);
-    else for (const label of known) groups.codeOf(String(label));
+    fillGroups(groups, snapshot.groups[place] ?? [], place);
   });
+  requireLength('early', snapshot.early, attributes);
   snapshot.early.forEach((count, place) => (stream.early[place] = count));
   fillTables(stream.tables, snapshot.tables, stream);
   stream.starts.restore(
-    snapshot.starts.kept.map(({ index, events, time, tables }): FreshStart => ({
-      index,
-      events,
-      time: time ?? NaN,
-      tables: tables.map((table) => new GroupTable(stream.shape, decode(table, Float64Array))),
-    })),
+    snapshot.starts.kept.map((start) => readStart(start, stream)),
     snapshot.starts.next,
   );
   fillWindow(stream, stream.window, snapshot.window);
-  for (const { prediction, ...event } of snapshot.waiting ?? []) {
-    stream.labels?.restore({ ...event, prediction: prediction ?? NaN });
+  fillWaiting(stream, snapshot.waiting);
+  checkStream(stream);
+}
+
+function fillGroups(groups: GroupCodes | CrossedCodes, known: StreamSnapshot['groups'][number], place: number): void {
+  if (groups instanceof CrossedCodes) groups.restore(known as readonly (readonly number[])[]);
+  else for (const label of known) groups.codeOf(String(label));
+  const found: readonly unknown[] = groups instanceof CrossedCodes ? groups.parts() : groups.labels;
+  // A group that stands there twice, or that cannot be one, would have moved all after it.
+  if (JSON.stringify(found) !== JSON.stringify(known)) {
+    throw badSnapshot(`the groups of attribute ${String(place + 1)} are not as they should be`);
   }
+}
+
+function readStart(
+  { index, events, time, tables }: StreamSnapshot['starts']['kept'][number],
+  stream: EventStream,
+): FreshStart {
+  requireLength('starts.kept.tables', tables, stream.tables.length);
+  return {
+    index,
+    events,
+    time: time ?? NaN,
+    tables: tables.map((text, place) => {
+      const table = new GroupTable(stream.shape, decode(text, Float64Array));
+      // Groups that came after it are not in it.
+      if (!Number.isInteger(table.groups) || table.groups > (stream.tables[place] as GroupTable).groups) {
+        throw badSnapshot(`the sums of start ${String(index)} do not fit its groups`);
+      }
+      return table;
+    }),
+  };
 }
 
 function fillWindow(stream: EventStream, window: SlidingWindow, saved: StreamSnapshot['window']): void {
   window.added = saved.added;
   fillTables(window.tables, saved.tables, stream);
+  requireLength('window.codes', saved.codes, window.codes.length);
   window.codes.forEach((codes, place) => {
-    codes.set(decode(saved.codes[place], Int32Array));
+    fillColumn(`codes.${String(place)}`, codes, saved.codes[place] ?? null, window.length, Int32Array);
   });
-  window.cells.set(decode(saved.cells, Uint8Array));
-  if (window.weights !== null) window.weights.set(decode(saved.weights, Float64Array));
-  if (window.errors !== null) window.errors.set(decode(saved.errors, Float64Array));
+  fillColumn('cells', window.cells, saved.cells, window.length, Uint8Array);
+  fillColumn('weights', window.weights, saved.weights, window.length, Float64Array);
+  fillColumn('errors', window.errors, saved.errors, window.length, Float64Array);
+}
+
+/** Fills a column of the window from its beginning, where the stream has one. */
+function fillColumn<Values extends { readonly length: number; set(values: Values): void }>(
+  name: string,
+  into: Values | null,
+  text: string | null,
+  length: number,
+  Kind: new (buffer: ArrayBuffer) => Values,
+): void {
+  if ((into === null) !== (text === null)) throw badSnapshot(`'window.${name}' does not fit its options`);
+  if (into === null || text === null) return;
+  const values = decode(text, Kind);
+  if (values.length !== length) {
+    throw badSnapshot(`'window.${name}' has ${String(values.length)} entries where the window has ${String(length)}`);
+  }
+  into.set(values);
+}
+
+function fillWaiting(stream: EventStream, waiting: StreamSnapshot['waiting']): void {
+  const { labels } = stream;
+  if ((labels === null) !== (waiting === null)) throw badSnapshot("'waiting' does not fit its options");
+  if (labels === null || waiting === null) return;
+  if (waiting.length > labels.horizon) throw badSnapshot('more events wait for labels than its options keep');
+  if (new Set(waiting.map(({ id }) => id)).size < waiting.length) throw badSnapshot('two waiting events have one id');
+  for (const { prediction, ...event } of waiting) {
+    requireLength('waiting.codes', event.codes, stream.tables.length);
+    labels.restore({ ...event, prediction: prediction ?? NaN });
+  }
 }
 
 function fillTables(tables: readonly GroupTable[], saved: readonly string[], { reader }: EventStream): void {
+  requireLength('tables', saved, tables.length);
   tables.forEach((table, place) => {
     const data = decode(saved[place], Float64Array);
     const groups = reader.groups[place]?.labels.length ?? 0;
@@ -159,6 +206,11 @@ function fillTables(tables: readonly GroupTable[], saved: readonly string[], { r
       throw badSnapshot(`the sums of attribute ${String(place + 1)} do not fit its groups`);
     table.data = data;
   });
+}
+
+function requireLength(name: string, list: { readonly length: number }, length: number): void {
+  if (list.length === length) return;
+  throw badSnapshot(`'${name}' has ${String(list.length)} entries where there must be ${String(length)}`);
 }
 
 function encodeTables(tables: readonly GroupTable[]): string[] {
@@ -176,14 +228,6 @@ function decode<Values>(text: string | null | undefined, Kind: new (buffer: Arra
   const buffer = new ArrayBuffer(bytes.length);
   new Uint8Array(buffer).set(bytes);
   return new Kind(buffer);
-}
-
-/** The error for something that is no snapshot of ours. */
-export function badSnapshot(reason: string, cause?: unknown): DataValidationError {
-  return new DataValidationError(`The snapshot cannot be restored: ${reason}.`, {
-    suggestion: 'Give what snapshot() returned, whole, or begin anew.',
-    cause,
-  });
 }
 
 function finiteOrNull(value: number): number | null {

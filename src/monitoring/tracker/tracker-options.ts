@@ -4,6 +4,7 @@ import { oneOf } from '../../internal/one-of.ts';
 import { requireLevel, requireRate, requireWhole } from '../../stats/parameters.ts';
 import { INTERSECTION_SEPARATOR } from '../../table/index.ts';
 import type { RecordStore } from '../records/record-store.ts';
+import { isFields, requireFields, requireMethods, requireNumber, requireTexts, shownKind } from '../require-kind.ts';
 import type { TimestampUnit } from './event-values.ts';
 import { type WatchedMetric, watchedMetric } from './watched-metric.ts';
 
@@ -34,7 +35,7 @@ export interface TrackerOptions {
    */
   readonly metrics?: readonly string[] | undefined;
   /**
-   * Events in the sliding window.
+   * Events in the sliding window, at most 100,000,000.
    * @defaultValue 10000
    */
   readonly windowSize?: number | undefined;
@@ -44,7 +45,8 @@ export interface TrackerOptions {
    */
   readonly minGroupSize?: number | undefined;
   /**
-   * Events with an id after which an event can no longer be labelled; bounds the memory of those that wait.
+   * Events with an id after which an event can no longer be labelled; bounds the memory of those that wait. At most
+   * 100,000,000.
    * @defaultValue 100000
    */
   readonly labelHorizon?: number | undefined;
@@ -117,6 +119,9 @@ export interface TrackedAttribute {
   readonly declared: readonly string[] | null;
 }
 
+/** Events for which room is made at once: beyond, memory would burst before the first event. */
+const MOST_KEPT = 100_000_000;
+
 const DEFAULT_METRICS = ['demographic_parity_difference', 'equalized_odds_difference'];
 
 /**
@@ -124,41 +129,85 @@ const DEFAULT_METRICS = ['demographic_parity_difference', 'equalized_odds_differ
  * @throws {ValueError} naming the option at fault
  */
 export function fillTrackerOptions(options: TrackerOptions): FilledTrackerOptions {
-  const { columns } = options;
-  const windowSize = requireWhole('windowSize', options.windowSize ?? 10_000, 1);
-  const errorScale = options.errorScale ?? null;
-  if (errorScale !== null && !(errorScale > 0 && errorScale < Infinity)) {
-    throw invalidParameter('errorScale', 'be a finite number above 0', errorScale);
-  }
+  requireFields('options', options);
+  requirePlaces(options);
+  const columns = checkColumns(options.columns);
+  const windowSize = requireKept('windowSize', options.windowSize ?? 10_000);
   return {
-    columns: checkColumns(columns),
-    attributes: attributesOf(columns, options.groups ?? {}),
+    columns,
+    attributes: attributesOf(columns, groupsOf(options.groups ?? {})),
     metrics: metricsOf(columns, options.metrics),
     windowSize,
     minGroupSize: requireWhole('minGroupSize', options.minGroupSize ?? 30, 1),
-    labelHorizon: requireWhole('labelHorizon', options.labelHorizon ?? 100_000, 1),
-    decisionThreshold: requireRate('decisionThreshold', options.decisionThreshold ?? 0.5),
-    positiveLabel: options.positiveLabel ?? null,
+    labelHorizon: requireKept('labelHorizon', options.labelHorizon ?? 100_000),
+    decisionThreshold: requireRate(
+      'decisionThreshold',
+      requireNumber('decisionThreshold', options.decisionThreshold ?? 0.5),
+    ),
+    positiveLabel: positiveLabelOf(options.positiveLabel ?? null),
     timestampUnit: oneOf('timestampUnit', options.timestampUnit ?? 'milliseconds', ['milliseconds', 'auto']),
-    errorScale,
-    level: requireLevel('level', options.level ?? 0.95),
+    errorScale: errorScaleOf(options.errorScale ?? null),
+    level: requireLevel('level', requireNumber('level', options.level ?? 0.95)),
     restartEvery: requireWhole('restartEvery', options.restartEvery ?? 500, 1),
     recordEvery: requireWhole('recordEvery', options.recordEvery ?? windowSize, 1),
   };
 }
 
+/**
+ * Checks where records go and what tells the time.
+ * @throws {ValueError} for what is no store and no clock
+ */
+export function requirePlaces({ store, clock }: Pick<TrackerOptions, 'store' | 'clock'>): void {
+  if (store !== undefined)
+    requireMethods('store', store, ['append'], 'be a store of records, as openRecordStore opens');
+  if (clock !== undefined && typeof clock !== 'function') {
+    throw invalidParameter('clock', 'be a function that returns milliseconds since 1970', shownKind(clock));
+  }
+}
+
+function requireKept(parameter: string, given: number): number {
+  if (requireWhole(parameter, given, 1) <= MOST_KEPT) return given;
+  throw invalidParameter(parameter, `be a whole number from 1 to ${String(MOST_KEPT)}`, given);
+}
+
+function positiveLabelOf(given: string | null): string | null {
+  if (given === null || typeof given === 'string') return given;
+  throw invalidParameter('positiveLabel', 'be a text', shownKind(given));
+}
+
+function errorScaleOf(given: number | null): number | null {
+  if (given === null || (typeof given === 'number' && given > 0 && given < Infinity)) return given;
+  throw invalidParameter('errorScale', 'be a finite number above 0', shownKind(given));
+}
+
+function groupsOf(given: Readonly<Record<string, readonly string[]>>): Readonly<Record<string, readonly string[]>> {
+  for (const [name, labels] of Object.entries(requireFields('groups', given))) {
+    const known = requireTexts(`groups.${name}`, labels, 'be a list of groups, as texts');
+    if (new Set(known).size < known.length) {
+      throw invalidParameter(`groups.${name}`, 'name every group once', known.slice(0, 20).join(', '));
+    }
+  }
+  return given;
+}
+
 function checkColumns(columns: TrackerColumns): TrackerColumns {
-  const { yPred, yTrue, id, timestamp, weight } = columns;
-  if (columns.protected.length === 0) throw invalidParameter('columns.protected', 'name at least one column', '[]');
+  if (!isFields(columns)) {
+    throw invalidParameter('columns', "name the columns, as in { yPred: 'p', protected: ['sex'] }", shownKind(columns));
+  }
+  const names = requireTexts('columns.protected', columns.protected, "be a list of columns, as in ['sex']");
+  const { yPred, yTrue, id, timestamp, weight, intersections } = columns;
+  if (names.length === 0) throw invalidParameter('columns.protected', 'name at least one column', '[]');
   const roles = Object.entries({ yPred, yTrue, id, timestamp, weight });
   const named = [
-    ...roles.flatMap(([role, name]) => (name === undefined ? [] : [[role, name] as const])),
-    ...columns.protected.map((name) => ['protected', name] as const),
+    ...roles.flatMap(([role, name]) =>
+      name === undefined && role !== 'yPred' ? [] : [[role, name as unknown] as const],
+    ),
+    ...names.map((name) => ['protected', name as unknown] as const),
   ];
   const roleOf = new Map<string, string>();
   for (const [role, name] of named) {
     if (typeof name !== 'string' || name === '') {
-      throw invalidParameter(`columns.${role}`, 'be the name of a column', typeof name === 'string' ? "''" : name);
+      throw invalidParameter(`columns.${role}`, 'be the name of a column', shownKind(name));
     }
     const earlier = roleOf.get(name);
     if (earlier !== undefined) {
@@ -169,7 +218,8 @@ function checkColumns(columns: TrackerColumns): TrackerColumns {
     }
     roleOf.set(name, role);
   }
-  return columns;
+  // Always in one order, so that the columns of two trackers can be compared as text.
+  return { yPred, yTrue, protected: names, intersections, id, timestamp, weight };
 }
 
 function attributesOf(
@@ -182,7 +232,7 @@ function attributesOf(
     parts: [],
     declared: Object.hasOwn(groups, name) ? (groups[name] as readonly string[]) : null,
   }));
-  const crossed = (columns.intersections ?? []).map((names) => {
+  const crossed = crossingsOf(columns).map((names) => {
     if (new Set(names).size !== names.length || names.length < 2) {
       throw invalidParameter('columns.intersections', 'cross at least two different columns', names.join(', '));
     }
@@ -195,6 +245,13 @@ function attributesOf(
   return [...single, ...crossed];
 }
 
+function crossingsOf({ intersections = [] }: TrackerColumns): readonly (readonly string[])[] {
+  const required = "be a list of lists of columns, as in [['sex', 'race']]";
+  if (!Array.isArray(intersections))
+    throw invalidParameter('columns.intersections', required, shownKind(intersections));
+  return intersections.map((names) => requireTexts('columns.intersections', names, required));
+}
+
 function placeOf(name: string, known: readonly string[], parameter: string): number {
   const place = known.indexOf(name);
   if (place >= 0) return place;
@@ -203,7 +260,7 @@ function placeOf(name: string, known: readonly string[], parameter: string): num
 
 function metricsOf(columns: TrackerColumns, names: readonly string[] | undefined): readonly WatchedMetric[] {
   const canBeLabelled = columns.yTrue !== undefined || columns.id !== undefined;
-  const metrics = (names ?? DEFAULT_METRICS).map(watchedMetric);
+  const metrics = requireTexts('metrics', names ?? DEFAULT_METRICS, 'be a list of metrics').map(watchedMetric);
   if (names === undefined) return metrics.filter(({ needsTruth }) => canBeLabelled || !needsTruth);
   if (metrics.length === 0) throw invalidParameter('metrics', 'name at least one metric', '[]');
   const blind = metrics.find(({ needsTruth }) => needsTruth && !canBeLabelled);

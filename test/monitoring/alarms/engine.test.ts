@@ -9,6 +9,7 @@ import {
 import type { AlertEngineOptions } from '../../../src/monitoring/alarms/engine-options.ts';
 import type { AlertTransition } from '../../../src/monitoring/alarms/alert-event.ts';
 import type { AlertSink, MonitorReading } from '../../../src/monitoring/sinks/alert-sink.ts';
+import { takeView } from '../../../src/monitoring/dashboard/take-view.ts';
 import { groupShare, growingShare, startShare } from '../../../src/monitoring/tracker/error-budget.ts';
 import { RealTimeFairnessTracker } from '../../../src/monitoring/tracker/real-time-fairness-tracker.ts';
 import type { TrackerOptions } from '../../../src/monitoring/tracker/tracker-options.ts';
@@ -196,6 +197,18 @@ describe('an alert engine', () => {
     expect(stateOf(engine.update(stream.tracker))).to.equal('unknown');
     expect(stateOf(engine.update(stream.add(40, 0.5, 0.5).tracker))).to.equal('unknown');
     expect(stateOf(engine.update(stream.add(300, 0.5, 0.42).tracker))).to.equal('unknown');
+  });
+
+  it('says how many more events would tell, were the rates to stay', () => {
+    // 150 of each, none selected: the upper end of the gap is all that is above the limit of 0.01.
+    const stream = new MadeStream().add(300, 0, 0);
+    const engine = new FairnessDriftAndAlertEngine({ limits: { [METRIC]: 0.01 } });
+    const [view] = takeView(stream.tracker, engine).watched;
+    const [, most = NaN] = /between 0\.000 and (0\.\d+):/.exec(view?.sentence ?? '')?.map(Number) ?? [];
+    const [, more = NaN] =
+      /about ([\d,]+) more of group/.exec((view?.sentence ?? '').replaceAll(',', ''))?.map(Number) ?? [];
+    // A half-width shrinks with the root of n, so n must grow by (half / distance)^2.
+    expect(more / 150).to.be.closeTo((most / 0.01) ** 2 - 1, 0.15 * (most / 0.01) ** 2);
   });
 
   it('watches a gap that seems too large for as long as it must persist, tells it once, and pages nobody', () => {

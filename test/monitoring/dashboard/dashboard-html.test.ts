@@ -90,7 +90,7 @@ describe('the dashboard as a page', () => {
     expect(alerts[0]).to.match(/Alarm: Demographic parity difference of region open , severity critical/);
     expect(alerts[0]).to.include('by a bound that holds at all times.');
     expect(alerts[0]).to.include('Share of alpha each group 0.00208, window 0.00625, metric 0.0125, engine 0.05');
-    expect(alerts[0]).to.include('Suspected change about 2026-01-10 01:00:00');
+    expect(alerts[0]).to.include('Suspected change around 2026-01-10 01:00 UTC');
     expect(alerts[1]).to.include('open, acknowledged').and.to.include('Suspected change none was found');
     expect(alerts[2]).to.match(/Watch: .*a watch has no guarantee over many looks/);
     expect(alerts[3]).to.include('cleared').and.to.include('resolved 2026-01-07 12:00:00; cleared 2026-01-08 10:00:00');

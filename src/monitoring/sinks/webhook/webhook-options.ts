@@ -1,5 +1,6 @@
 import { ConfigValidationError, ValueError } from '../../../exceptions/index.ts';
 import { invalidParameter } from '../../../internal/invalid-parameter.ts';
+import { requireFields, shownKind } from '../../require-kind.ts';
 import { requireWhole } from '../../../stats/parameters.ts';
 
 /** Options of a webhook. */
@@ -81,6 +82,10 @@ export function toWebhookSettings(
   options: WebhookSinkOptions,
   environment: Readonly<Record<string, string | undefined>>,
 ): WebhookSettings {
+  requireFields('options', options, "be an object with a url, as in { url: 'https://alerts.example.org/hook' }");
+  if (options.fetch !== undefined && typeof options.fetch !== 'function') {
+    throw invalidParameter('fetch', 'be a function as the fetch of Node.js', shownKind(options.fetch));
+  }
   const url = parseUrl(options.url);
   const authorization = authorizationOf(url, options.secretFromEnvironment, environment);
   url.username = '';
@@ -89,7 +94,7 @@ export function toWebhookSettings(
   return {
     address: url.href,
     origin: url.origin,
-    headers: readHeaders(options.headers ?? {}, authorization),
+    headers: readHeaders(requireFields('headers', options.headers ?? {}), authorization),
     timeoutMillis: requireMillis('timeoutMillis', options.timeoutMillis ?? 5000, 1),
     retries: requireWhole('retries', options.retries ?? 5, 0),
     backoffMillis: requireMillis('backoffMillis', options.backoffMillis ?? 500, 0),
@@ -116,6 +121,9 @@ function authorizationOf(
   environment: Readonly<Record<string, string | undefined>>,
 ): string | undefined {
   const hasCredentials = username !== '' || password !== '';
+  if (variable !== undefined && typeof variable !== 'string') {
+    throw invalidParameter('secretFromEnvironment', 'be the name of a variable', shownKind(variable));
+  }
   if (variable === undefined) {
     if (!hasCredentials) return undefined;
     return `Basic ${Buffer.from(`${decode(username)}:${decode(password)}`).toString('base64')}`;

@@ -1,0 +1,128 @@
+import type { MonitorOutcome } from '../integration/monitor/run-monitor.ts';
+import type { AlertEvent } from '../monitoring/alarms/alert-event.ts';
+import type { MonitoringView } from '../monitoring/dashboard/monitoring-view.ts';
+import { count } from './number-text.ts';
+import { asOneLine, textTable } from './output.ts';
+
+/** Groups that an attribute may have; those that come later are not counted. */
+const MOST_GROUPS = 10_000;
+
+/** An alarm as it comes: in full where it is new, in short where it was told before. */
+export function alarmLine({ timestamp, severity, id, reason, value, low }: AlertEvent, isRepeat: boolean): string {
+  return asOneLine(
+    isRepeat
+      ? `ALARM still open ${minute(timestamp)} (${severity}) ${id}: a gap of ${value.toFixed(3)}, at least ${low.toFixed(3)}`
+      : `ALARM raised ${minute(timestamp)} (${severity}) ${id}: ${reason}`,
+  );
+}
+
+/** A watch as it comes. */
+export function watchLine({ timestamp, id, reason }: AlertEvent): string {
+  return asOneLine(`watch ${minute(timestamp)} ${id}: ${reason}`);
+}
+
+/** The state of every metric, and what was told. */
+export function describeOutcome(outcome: MonitorOutcome): string {
+  const { view, windowEvents } = outcome;
+  return [
+    `${counted(view.nEvents, 'event')}${view.timestamp === null ? '' : `, the last at ${view.timestamp}`}.`,
+    '',
+    stateTable(view, windowEvents),
+    ...unknownSentences(view),
+    '',
+    ...alarmSentences(outcome),
+  ].join('\n');
+}
+
+function stateTable({ watched }: MonitoringView, windowEvents: number): string {
+  const header = [
+    'attribute',
+    'metric',
+    'state',
+    `gap of the last ${counted(windowEvents, 'event')}`,
+    '95% at this look',
+    'limit',
+  ];
+  const rows = watched.map(({ attribute, metric, state, limit, now }) => {
+    const gap = now.find(({ group }) => group === null);
+    const interval =
+      gap === undefined || gap.low === null || gap.high === null
+        ? ''
+        : `[${gap.low.toFixed(3)}, ${gap.high.toFixed(3)}]`;
+    return [attribute, metric, state.toUpperCase(), gap?.value?.toFixed(3) ?? 'undefined', interval, String(limit)];
+  });
+  return textTable(header, rows);
+}
+
+/** Why what is unknown is so, and what is missing. */
+function unknownSentences({ watched, nEvents }: MonitoringView): string[] {
+  const unknown = nEvents === 0 ? [] : watched.filter(({ state }) => state === 'unknown');
+  if (unknown.length === 0) return [];
+  return ['', ...unknown.map(({ attribute, metric, sentence }) => asOneLine(`${attribute}, ${metric}: ${sentence}`))];
+}
+
+function alarmSentences({ view, raised, stillOpen, watches }: MonitorOutcome): string[] {
+  const since = stillOpen
+    .map(({ alert, changes }) => changes.find(({ change }) => change === 'raised')?.timestamp ?? alert.timestamp)
+    .sort()[0];
+  const are = stillOpen.length === 1 ? 'is' : 'are';
+  const open = since === undefined ? '' : `${count(stillOpen.length)} ${are} open since ${minute(since)}`;
+  const risk = `a false one has a probability of at most ${String(view.alpha)}`;
+  return [
+    ...(raised.length > 0
+      ? [`${counted(raised.length, 'alarm')} (${risk} over all looks together):`]
+      : open === ''
+        ? [`No alarm: over all looks together ${risk}.`]
+        : []),
+    ...raised.map((alert) => asOneLine(`- ${alert.timestamp} (${alert.severity}) ${alert.reason}`)),
+    ...(open === '' ? [] : [raised.length > 0 ? `Of earlier runs ${open}:` : `No new alarm; ${open}:`]),
+    ...stillOpen.map(({ alert }) => asOneLine(`- (${alert.severity}) ${alert.reason}`)),
+    ...(watches.length === 0
+      ? []
+      : [`${counted(watches.length, 'watch', 'watches')}, which may be wrong, on the way.`]),
+  ];
+}
+
+/** Faults as they are said; those left out are said by their name. */
+const FAULT_WORDS: Readonly<Record<string, string>> = {
+  missing_prediction: 'events without a prediction',
+  missing_weight: 'events without a weight',
+  missing_group: 'events without a group',
+  missing_timestamp: 'events without a time',
+  missing_id: 'events without an id',
+  duplicate_id: 'events whose id came before, not counted again',
+  zero_weight: 'events of weight 0',
+  unknown_label_id: 'labels of an id that is not known',
+  clock_backwards: 'events older than the one before',
+};
+
+/** What was not counted, or not as it should be. */
+export function faultSentences({ view, refusedLines }: Pick<MonitorOutcome, 'view' | 'refusedLines'>): string[] {
+  return [
+    ...(refusedLines > 0
+      ? [`${counted(refusedLines, 'line')} ${refusedLines === 1 ? 'was' : 'were'} not counted.`]
+      : []),
+    ...Object.entries(view.faults).map(([fault, times]) => {
+      const often = times === 1 ? 'once' : `${count(times)} times`;
+      if (fault === 'too_many_groups') return `${tooManyGroups(view)}, ${often}; is it an id?`;
+      return `Not as it should be: ${FAULT_WORDS[fault] ?? fault.replaceAll('_', ' ')}, ${often}.`;
+    }),
+  ];
+}
+
+function tooManyGroups({ coverage }: MonitoringView): string {
+  const groups = new Map<string, number>();
+  for (const { attribute } of coverage) groups.set(attribute, (groups.get(attribute) ?? 0) + 1);
+  const full = [...groups].filter(([, known]) => known >= MOST_GROUPS).map(([name]) => `'${name}'`);
+  return `Not as it should be: more than ${count(MOST_GROUPS)} groups in ${full.join(' and ')}`;
+}
+
+/** "1 event", "2,000 events" */
+function counted(number: number, one: string, many = `${one}s`): string {
+  return `${count(number)} ${number === 1 ? one : many}`;
+}
+
+/** A time to the minute, which is enough to find it: 2026-01-12T10:55Z */
+function minute(timestamp: string): string {
+  return `${timestamp.slice(0, 16)}Z`;
+}

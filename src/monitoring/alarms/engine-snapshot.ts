@@ -1,0 +1,161 @@
+import { z } from 'zod';
+
+import type { AlertHistory } from '../dashboard/monitoring-view.ts';
+import { badSnapshot, readSnapshot } from '../tracker/bad-snapshot.ts';
+import { count, time } from '../tracker/snapshot-schema.ts';
+import type { EventStream } from '../tracker/event-stream.ts';
+import type { MonitorState } from './alert-event.ts';
+import type { DetectorBankState } from './detector-bank.ts';
+import type { CombinationMemory, WatchedCombination } from './watched-combination.ts';
+
+/** An engine as plain JSON, for {@link FairnessDriftAndAlertEngine.restore}. */
+export interface EngineSnapshot {
+  readonly version: number;
+  readonly combinations: readonly (CombinationMemory & { readonly attribute: string; readonly metric: string })[];
+  readonly alerts: readonly AlertHistory[];
+  readonly detectors: DetectorBankState;
+  /** Events and late labels at the last look, and the states that it found. */
+  readonly seen: string;
+  readonly present: readonly MonitorState[];
+}
+
+/** The layout of snapshots; another number is another layout. */
+export const ENGINE_SNAPSHOT_VERSION = 1;
+
+const timestamp = z.string().refine((text) => !Number.isNaN(Date.parse(text)), 'it should be a time in ISO 8601');
+const level = z.number().gt(0).lte(1);
+
+const ALERT = z.strictObject({
+  id: z.string(),
+  tier: z.enum(['alarm', 'watch']),
+  timestamp,
+  metric: z.string(),
+  attribute: z.string(),
+  groups: z.tuple([z.string(), z.string()]),
+  measure: z.string(),
+  rates: z.tuple([z.number(), z.number()]),
+  value: z.number(),
+  low: z.number(),
+  high: z.number(),
+  limit: z.number().min(0),
+  n: z.number().min(0),
+  severity: z.enum(['low', 'high', 'critical']),
+  severityScore: z.number(),
+  confidence: z.number().min(0).max(1),
+  driftScore: z.number().nullable(),
+  changedAt: timestamp.nullable(),
+  windowStart: timestamp,
+  windowEvents: count,
+  share: z.strictObject({ engine: level, combination: level, window: level, group: level }).nullable(),
+  reason: z.string(),
+});
+
+const COMBINATION = z.strictObject({
+  attribute: z.string(),
+  metric: z.string(),
+  open: ALERT.nullable(),
+  isAcknowledged: z.boolean(),
+  toldAt: time,
+  raisedAt: count,
+  calmLooks: count,
+  watchLooks: count,
+  watch: ALERT.nullable(),
+  alarms: count,
+  watches: count,
+  firstStart: count,
+  closed: count,
+});
+
+const HISTORY = z.strictObject({
+  alert: ALERT,
+  isOpen: z.boolean(),
+  isAcknowledged: z.boolean(),
+  changes: z
+    .array(z.strictObject({ change: z.enum(['raised', 'repeated', 'acknowledged', 'resolved', 'cleared']), timestamp }))
+    .min(1),
+});
+
+const SCHEMA = z.strictObject({
+  version: z.literal(ENGINE_SNAPSHOT_VERSION),
+  combinations: z.array(COMBINATION),
+  alerts: z.array(HISTORY),
+  detectors: z.array(
+    z.strictObject({
+      detectors: z.array(z.array(z.record(z.string(), z.unknown()))),
+      changes: z.array(z.strictObject({ time, n: z.number().min(0), sum: z.number() }).nullable()),
+    }),
+  ),
+  seen: z.string().regex(/^(?:\d{1,16} \d{1,16})?$/, 'it should be two counts'),
+  present: z.array(z.enum(['within', 'watch', 'breach', 'unknown'])),
+});
+
+/**
+ * Reads a snapshot of an engine for the combinations that it watches now.
+ * @throws {DataValidationError} naming the first part that is not as it should be
+ */
+export function readEngineSnapshot(
+  given: unknown,
+  stream: EventStream,
+  combinations: readonly WatchedCombination[],
+): EngineSnapshot {
+  const snapshot = readSnapshot(SCHEMA, given);
+  if (isUnused(snapshot)) return snapshot;
+  checkSeen(snapshot, stream, combinations.length);
+  if (snapshot.combinations.length !== combinations.length) {
+    throw badSnapshot('it watches other attributes and metrics than the tracker');
+  }
+  for (const combination of combinations) checkMemory(memoryOf(snapshot, combination), stream);
+  checkAlerts(snapshot);
+  return snapshot;
+}
+
+/** What a snapshot remembers of a combination. */
+export function memoryOf(
+  { combinations }: EngineSnapshot,
+  { name, metric }: Pick<WatchedCombination, 'name' | 'metric'>,
+): EngineSnapshot['combinations'][number] {
+  const saved = combinations.find((one) => one.attribute === name && one.metric === metric.metric);
+  if (saved === undefined) throw badSnapshot(`what it knows of '${metric.metric}' by '${name}' is missing`);
+  return saved;
+}
+
+/** Whether a snapshot was taken of an engine that had not watched anything yet. */
+export function isUnused({ combinations, alerts, detectors, seen, present }: EngineSnapshot): boolean {
+  return [combinations, alerts, detectors, seen, present].every(({ length }) => length === 0);
+}
+
+function checkSeen({ seen, present }: EngineSnapshot, stream: EventStream, combinations: number): void {
+  const [events = 0, lateLabels = 0] = seen.split(' ').map(Number);
+  if (events > stream.events || lateLabels > stream.lateLabels) {
+    throw badSnapshot('it has seen more events than the tracker; both must be of one moment');
+  }
+  const isRight = present.length === combinations || (present.length === 0 && seen === '');
+  if (!isRight) throw badSnapshot(`'present' must hold ${String(combinations)} states`);
+}
+
+function checkMemory(memory: EngineSnapshot['combinations'][number], stream: EventStream): void {
+  const { attribute, metric, open, watch, raisedAt, firstStart } = memory;
+  for (const [alert, tier] of [
+    [open, 'alarm'],
+    [watch, 'watch'],
+  ] as const) {
+    if (alert === null) continue;
+    if (alert.tier !== tier || alert.attribute !== attribute || alert.metric !== metric) {
+      throw badSnapshot(`the alert '${alert.id}' is none of '${metric}' by '${attribute}'`);
+    }
+  }
+  if (raisedAt > stream.events || firstStart > stream.starts.next) {
+    throw badSnapshot('it has seen more events than the tracker; both must be of one moment');
+  }
+}
+
+/** The alerts that are told as open are those that are followed. */
+function checkAlerts({ alerts, combinations }: EngineSnapshot): void {
+  const ids = alerts.map(({ alert }) => alert.id);
+  if (new Set(ids).size < ids.length) throw badSnapshot('two alerts have one id');
+  const told = alerts.flatMap(({ alert, isOpen }) => (isOpen ? [alert.id] : [])).sort();
+  const followed = combinations.flatMap(({ open }) => (open === null ? [] : [open.id])).sort();
+  if (JSON.stringify(told) !== JSON.stringify(followed)) {
+    throw badSnapshot('its open alerts are not those that it follows');
+  }
+}

@@ -1,0 +1,73 @@
+import { DataValidationError } from '../exceptions/index.ts';
+import { invalidParameter } from '../internal/invalid-parameter.ts';
+
+/** A value as messages show it; objects may have no text of their own. */
+export function shownKind(given: unknown): string {
+  if (Array.isArray(given)) return 'a list';
+  if (typeof given === 'object' && given !== null) return 'an object';
+  if (typeof given === 'function') return 'a function';
+  return typeof given === 'string' ? `'${given.slice(0, 60)}'` : String(given);
+}
+
+/** Whether a value is an object with fields, which a list is not. */
+export function isFields(given: unknown): given is Readonly<Record<string, unknown>> {
+  return typeof given === 'object' && given !== null && !Array.isArray(given);
+}
+
+/**
+ * An object with fields.
+ * @throws {ValueError} for anything else
+ */
+export function requireFields<Given>(parameter: string, given: Given, required = 'be an object'): Given & object {
+  if (isFields(given)) return given;
+  throw invalidParameter(parameter, required, shownKind(given));
+}
+
+/**
+ * A list of texts.
+ * @throws {ValueError} for anything else
+ */
+export function requireTexts(parameter: string, given: unknown, required: string): readonly string[] {
+  if (Array.isArray(given) && given.every((one) => typeof one === 'string')) return given;
+  const odd: unknown = Array.isArray(given) ? given.find((one) => typeof one !== 'string') : given;
+  throw invalidParameter(parameter, required, Array.isArray(given) ? `a list with ${shownKind(odd)}` : shownKind(odd));
+}
+
+/**
+ * A number of any value; what only looks like one is none.
+ * @throws {ValueError} for anything else
+ */
+export function requireNumber(parameter: string, given: number): number {
+  if (typeof given === 'number') return given;
+  throw invalidParameter(parameter, 'be a number', shownKind(given));
+}
+
+/**
+ * An object that has some methods.
+ * @throws {ValueError} for anything else
+ */
+export function requireMethods<Given>(
+  parameter: string,
+  given: Given,
+  methods: readonly string[],
+  required: string,
+): Given {
+  const candidate = (typeof given === 'object' && given !== null ? given : {}) as Readonly<Record<string, unknown>>;
+  if (methods.every((method) => typeof candidate[method] === 'function')) return given;
+  throw invalidParameter(parameter, required, shownKind(given));
+}
+
+/**
+ * Checks that a value may stand for rows or columns: an object, or a list without holes.
+ * @throws {DataValidationError} for anything else
+ */
+export function requireSource(argument: string, given: unknown): void {
+  const isList = Array.isArray(given);
+  const odd: unknown = isList ? given.findIndex((row) => row === null || row === undefined) : -1;
+  if (typeof given === 'object' && given !== null && odd === -1) return;
+  const fault = isList ? `entry ${String(Number(odd) + 1)} is missing` : `it is ${shownKind(given)}`;
+  throw new DataValidationError(`The argument ${argument} must be a list or an object of columns; ${fault}.`, {
+    context: { argument },
+    suggestion: 'Give a list of records, or an object with a list for each column.',
+  });
+}

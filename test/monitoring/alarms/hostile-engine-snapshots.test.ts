@@ -1,0 +1,113 @@
+import { expect } from 'chai';
+
+import { FairnessToolkitError } from '../../../src/exceptions/index.ts';
+import {
+  type EngineSnapshot,
+  FairnessDriftAndAlertEngine,
+} from '../../../src/monitoring/alarms/fairness-drift-and-alert-engine.ts';
+import { DRIFT_DETECTOR_NAMES } from '../../../src/monitoring/drift/create-drift-detector.ts';
+import {
+  RealTimeFairnessTracker,
+  type TrackerSnapshot,
+} from '../../../src/monitoring/tracker/real-time-fairness-tracker.ts';
+import { JUNK, pathsOf, plain, withField } from '../tracker/hostile-values.ts';
+
+const OPTIONS = { detectors: DRIFT_DETECTOR_NAMES, limits: { demographic_parity_difference: 0.05 }, persistence: 2 };
+
+const tracker = new RealTimeFairnessTracker({
+  columns: { yPred: 'p', protected: ['g'], timestamp: 'at' },
+  windowSize: 50,
+  restartEvery: 60,
+  recordEvery: 1000,
+});
+const engine = new FairnessDriftAndAlertEngine(OPTIONS);
+engine.watch(tracker);
+// One alarm is resolved, the next is open.
+for (let look = 0; look < 20; look++) {
+  for (let row = 0; row < 10; row++)
+    tracker.record({ p: row % 2, g: row % 2 === 0 ? 'x' : 'y', at: 1000 * (10 * look + row) });
+  const [alert] = engine.update(tracker).alerts;
+  if (alert?.id.endsWith(':1') === true) engine.resolve(alert.id);
+}
+const saved = plain<[TrackerSnapshot, EngineSnapshot]>([tracker.snapshot(), engine.snapshot()]);
+
+/** Restores, and uses what was restored. */
+function use(snapshot: EngineSnapshot): void {
+  const restored = RealTimeFairnessTracker.restore(saved[0]);
+  const again = FairnessDriftAndAlertEngine.restore(snapshot, restored, OPTIONS);
+  restored.record({ p: 1, g: 'x', at: 1e6 });
+  restored.record({ p: 0, g: 'y', at: 1e6 });
+  restored.metrics();
+  again.update(restored);
+  again.snapshot();
+}
+
+describe('a snapshot of an engine from a stranger', () => {
+  it('is of an engine with an open alarm, a closed one, and every detector', () => {
+    expect(saved[1].alerts.map(({ isOpen }) => isOpen)).to.deep.equal([false, true]);
+    expect(saved[1].detectors[0]?.detectors.map(({ length }) => length)).to.deep.equal(
+      DRIFT_DETECTOR_NAMES.map(() => 2),
+    );
+    use(saved[1]);
+  });
+
+  it('is restored, or refused with an error of ours, whatever stands in a field', () => {
+    for (const path of pathsOf(saved[1], 2)) {
+      for (const given of JUNK) {
+        try {
+          use(withField(saved[1], path, given));
+        } catch (cause) {
+          const where = `${path.join('.')} = ${JSON.stringify(given)}: ${String((cause as Error).stack)}`;
+          expect(FairnessToolkitError.isInstance(cause), where).to.equal(true);
+          expect(String(cause), where).to.include('The snapshot cannot be restored');
+        }
+      }
+    }
+  });
+
+  const { combinations, alerts } = saved[1];
+  for (const [what, given] of [
+    ['nothing', undefined],
+    ['a text', 'x'],
+    ['a version alone', { version: 1 }],
+    ['no combinations', { ...saved[1], combinations: [] }],
+    ['a combination without its memory', { ...saved[1], combinations: [{ attribute: 'g', metric: 'x' }] }],
+    ['another combination', withField(saved[1], ['combinations', 0, 'metric'], 'equalized_odds_difference')],
+    ['a combination twice', { ...saved[1], combinations: [...combinations, ...combinations] }],
+    ['an open alert of an id alone', withField(saved[1], ['combinations', 0, 'open'], { id: 'x' })],
+    ['an open alert that is not told', withField(saved[1], ['alerts'], alerts.slice(0, 1))],
+    ['a told alert that is not open', withField(saved[1], ['combinations', 0, 'open'], null)],
+    ['an alert twice', withField(saved[1], ['alerts'], [...alerts, ...alerts])],
+    ['alarms that are a text', withField(saved[1], ['combinations', 0, 'alarms'], 'x')],
+    ['alerts that are a number', { ...saved[1], alerts: 5 }],
+    ['no detectors', { ...saved[1], detectors: null }],
+    ['detectors of no measure', { ...saved[1], detectors: [] }],
+    ['detectors of another shape', { ...saved[1], detectors: [{ detectors: [], changes: [] }] }],
+    ['detectors of more groups', withField(saved[1], ['detectors', 0, 'changes'], Array(9).fill(null))],
+    ['no states', withField(saved[1], ['present'], undefined)],
+    ['too many states', { ...saved[1], present: ['within', 'within'] }],
+    ['nothing seen', withField(saved[1], ['seen'], undefined)],
+    ['more seen than came', { ...saved[1], seen: '999999 0' }],
+  ] as const) {
+    it(`is refused with ${what}`, () => {
+      const restored = RealTimeFairnessTracker.restore(saved[0]);
+      expect(() => FairnessDriftAndAlertEngine.restore(given as never, restored, OPTIONS))
+        .to.throw('The snapshot cannot be restored: ')
+        .with.property('name', 'DataValidationError');
+      // Nothing of a failed try is left behind.
+      expect(restored.stream.isObserved).to.equal(false);
+    });
+  }
+
+  it('is refused for a tracker that is watched for something else', () => {
+    const other = new RealTimeFairnessTracker({ columns: { yPred: 'p', protected: ['g', 'h'] } });
+    expect(() => FairnessDriftAndAlertEngine.restore(saved[1], other, OPTIONS)).to.throw(
+      'The snapshot cannot be restored: ',
+    );
+  });
+
+  it('is restored where the engine had watched nothing yet', () => {
+    const fresh = plain(new FairnessDriftAndAlertEngine(OPTIONS).snapshot());
+    expect(FairnessDriftAndAlertEngine.restore(fresh, tracker, OPTIONS).alerts).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,184 @@
+import { expect } from 'chai';
+
+import type { AlertEvent } from '../../../src/monitoring/alarms/alert-event.ts';
+import { FairnessDriftAndAlertEngine } from '../../../src/monitoring/alarms/fairness-drift-and-alert-engine.ts';
+import { activeAlertsJson, dashboardToJson } from '../../../src/monitoring/dashboard/dashboard-json.ts';
+import { dashboardToHtml } from '../../../src/monitoring/dashboard/dashboard-to-html.ts';
+import { dashboardToMarkdown } from '../../../src/monitoring/dashboard/dashboard-to-markdown.ts';
+import type { AlertHistory, MonitoringView } from '../../../src/monitoring/dashboard/monitoring-view.ts';
+import { takeView } from '../../../src/monitoring/dashboard/take-view.ts';
+import { alertToJson } from '../../../src/monitoring/sinks/transition-json.ts';
+import { RealTimeFairnessTracker } from '../../../src/monitoring/tracker/real-time-fairness-tracker.ts';
+import { at } from './sample-records.ts';
+import { ALERT, emptyView, fullView, watchedMetric } from './views.ts';
+
+const pageOf = (view: MonitoringView): Promise<string> =>
+  dashboardToHtml(view, { readScript: () => Promise.resolve('globalThis.echarts = undefined;') });
+const textOf = (html: string): string =>
+  html
+    .replaceAll(/<(script|style)[^>]*>.*?<\/\1>/gs, '')
+    .replaceAll(/<[^>]+>/g, ' ')
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll('&#39;', "'");
+
+/** Raised at hour 151 and told again at hour 175, which is what its own time then says. */
+const REPEATED: AlertHistory = {
+  alert: { ...ALERT, timestamp: at(175) },
+  isOpen: true,
+  isAcknowledged: false,
+  changes: [
+    { change: 'raised', timestamp: at(151) },
+    { change: 'repeated', timestamp: at(175) },
+  ],
+};
+
+/** In Markdown and as a page, both as text without marks. */
+async function bothForms(view: MonitoringView): Promise<string[]> {
+  return [textOf(await pageOf(view)), dashboardToMarkdown(view).replaceAll('\\', '')];
+}
+
+describe('an alarm that was told again', () => {
+  const view = { ...fullView(), alerts: [REPEATED] };
+
+  it('is marked in the chart of its gap when it was raised', async () => {
+    const html = await pageOf(view);
+    const charts = JSON.parse(/id="chart-data">(.*?)<\/script>/s.exec(html)?.[1] ?? '[]') as {
+      option: { series: { markLine?: { data: { xAxis?: number; lineStyle?: { type: unknown } }[] } }[] };
+    }[];
+    // The first chart is of alerts, the second of the gap that this alarm is about.
+    const marks = charts[1]?.option.series.flatMap(({ markLine }) => markLine?.data ?? []) ?? [];
+    const raised = marks.filter(({ lineStyle }) => lineStyle?.type === 'solid').map(({ xAxis }) => xAxis);
+    expect(raised).to.deep.equal([Date.parse(at(151))]);
+  });
+
+  it('says in JSON when it was raised beside when it was told last', () => {
+    for (const json of [activeAlertsJson(view), dashboardToJson(view)]) {
+      const [alert] = (json as { alerts: { timestamp: string; raised_at: string }[] }).alerts;
+      expect([alert?.timestamp, alert?.raised_at]).to.deep.equal([at(175), at(151)]);
+    }
+  });
+});
+
+describe('an alert in JSON', () => {
+  /** As docs and sinks have it. */
+  const KEYS = [
+    ...['id', 'tier', 'timestamp', 'metric', 'attribute', 'groups', 'measure', 'rates', 'value', 'low', 'high'],
+    ...['limit', 'n', 'severity', 'severity_score', 'confidence', 'drift_score', 'changed_at', 'window_start'],
+    ...['window_events', 'share', 'reason'],
+  ];
+
+  it('has its keys in one order, whatever the order of the fields of the alert', () => {
+    const turned = Object.fromEntries(Object.entries(ALERT).reverse()) as unknown as AlertEvent;
+    expect(Object.keys(alertToJson(turned))).to.deep.equal(KEYS);
+    expect(alertToJson(turned)).to.deep.equal(alertToJson(ALERT));
+    const [active] = activeAlertsJson({ ...fullView(), alerts: [{ ...REPEATED, alert: turned }] })[
+      'alerts'
+    ] as object[];
+    const rest = ['raised_at', 'is_open', 'is_acknowledged', 'changes'];
+    expect(Object.keys(active ?? {})).to.deep.equal([...KEYS, ...rest]);
+  });
+
+  it('is null where a number is none that JSON can hold', () => {
+    expect(alertToJson({ ...ALERT, high: Infinity, confidence: NaN })).to.include({ high: null, confidence: null });
+  });
+});
+
+describe('the words of an alert', () => {
+  it('tell a precision that is low as what it is: of the estimate, and without a say in the alarm', async () => {
+    const vague = { ...REPEATED, alert: { ...ALERT, severity: 'low', severityScore: 0, confidence: 0 } as const };
+    for (const text of await bothForms({ ...fullView(), alerts: [vague] })) {
+      expect(text).to.match(/Precision of the estimate:? 0\.00: it decides nothing, and grows with n/);
+      expect(text).to.match(/Severity:? low \(0\.000\)/);
+      expect(text).to.not.match(/= confidence/);
+    }
+  });
+
+  it('tell a suspected time to the minute, since it is a guess', async () => {
+    const alerts = [{ ...REPEATED, alert: { ...ALERT, changedAt: '2026-01-07T23:04:32.000Z' } }];
+    for (const text of await bothForms({ ...fullView(), alerts })) {
+      expect(text).to.match(/Suspected change:? around 2026-01-07 23:04 UTC/);
+      expect(text).to.not.include('23:04:32');
+    }
+  });
+
+  it('show a crossing with one sign, in names and in the sentences of metrics', async () => {
+    const alert = {
+      ...ALERT,
+      attribute: 'sex||race',
+      groups: ['f||x', 'm||y'],
+      reason: 'By sex||race, a gap.',
+    } as const;
+    const watched = [{ ...watchedMetric('region', 'demographic_parity_difference', 'breach'), attribute: 'sex||race' }];
+    const view = { ...fullView(), watched, alerts: [{ ...REPEATED, alert }], crossings: [] };
+    for (const text of await bothForms({
+      ...view,
+      watched: watched.map((one) => ({ ...one, sentence: alert.reason })),
+    })) {
+      expect(text).to.include('By sex \u00D7 race, a gap.').and.to.include('f||x');
+      expect(text).to.not.include('sex||race');
+    }
+  });
+});
+
+describe('a metric of which nothing can be told yet', () => {
+  const sentence = 'Cannot tell yet: only one group has events for the selection rate.';
+  const watched = [{ ...watchedMetric('region', 'demographic_parity_difference', 'unknown'), sentence }];
+
+  it('says so once', async () => {
+    for (const view of [
+      { ...fullView(), watched },
+      { ...emptyView(), nEvents: 5, watched },
+    ]) {
+      for (const text of await bothForms(view)) {
+        expect(text).to.not.match(/cannot tell yet[\s:.]*cannot tell yet/i);
+        expect(text.toLowerCase()).to.match(/cannot tell yet ?[:.]? only one group has events/);
+      }
+    }
+    expect(JSON.stringify(dashboardToJson({ ...emptyView(), watched }))).to.include(sentence);
+  });
+});
+
+describe('label coverage', () => {
+  const coverage = [{ attribute: 'region', group: 'north', n: 90, labelled: 0, share: 0 }];
+  const parity = [watchedMetric('region', 'demographic_parity_difference', 'within')];
+  const odds = [watchedMetric('region', 'equalized_odds_difference', 'unknown')];
+  for (const [name, changes, isTold] of [
+    ['is left out where no metric needs labels and none came', { watched: parity, coverage }, false],
+    ['is told where a metric needs labels, though none came', { watched: odds, coverage }, true],
+    [
+      'is told where labels came, though no metric needs them',
+      { watched: parity, coverage: coverage.map((one) => ({ ...one, labelled: 3, share: 1 / 30 })) },
+      true,
+    ],
+  ] as const) {
+    it(name, async () => {
+      const html = await pageOf({ ...fullView(), ...changes });
+      expect(html.includes('id="labels"'), 'a section').to.equal(isTold);
+      expect(html.includes('href="#labels"'), 'a link').to.equal(isTold);
+      for (const text of await bothForms({ ...fullView(), ...changes })) {
+        expect(text.includes('True labels'), text).to.equal(isTold);
+      }
+    });
+  }
+});
+
+describe('the sentence of a metric in breach', () => {
+  it('names the two windows that its numbers are of', () => {
+    const tracker = new RealTimeFairnessTracker({
+      columns: { yPred: 'p', protected: ['g'], timestamp: 'at' },
+      windowSize: 1000,
+    });
+    const engine = new FairnessDriftAndAlertEngine();
+    // Half of one group and a tenth of the other, in turns.
+    for (let event = 0; event < 4000; event++) {
+      const isFirst = event % 2 === 0;
+      const turn = Math.floor(event / 2);
+      tracker.record({ g: isFirst ? 'a' : 'b', p: Number(turn % (isFirst ? 2 : 10) === 0), at: 1000 * event });
+    }
+    const [watched] = takeView(tracker, engine).watched;
+    expect(watched?.state).to.equal('breach');
+    expect(watched?.sentence).to.match(
+      /^In the window that the alarm stands on: By g, .* Now, in the sliding window: The gap in the last 1,000 events is 0\.400/,
+    );
+  });
+});

@@ -1,0 +1,31 @@
+/** What a stranger may put in the place of any field of stored JSON. */
+export const JUNK: readonly unknown[] = [null, -1, 1e300, 'x', [], {}, '', 1.5, true];
+
+/** Plain JSON of a value, whose parts are no one else's. */
+export function plain<Value>(value: Value): Value {
+  return JSON.parse(JSON.stringify(value)) as Value;
+}
+
+/** The paths of all fields of JSON; of a list the first entries only, since the others are of the same kind. */
+export function pathsOf(value: unknown, most = 3): (string | number)[][] {
+  if (typeof value !== 'object' || value === null) return [];
+  const keys = Array.isArray(value) ? [...value.keys()].slice(0, most) : Object.keys(value);
+  return keys.flatMap((key) => [
+    [key],
+    ...pathsOf((value as Record<string | number, unknown>)[key], most).map((path) => [key, ...path]),
+  ]);
+}
+
+/** JSON with another value at a path. */
+export function withField<Value>(json: Value, path: readonly (string | number)[], given: unknown): Value {
+  const copy = plain(json);
+  let part = copy as Record<string | number, unknown>;
+  for (const key of path.slice(0, -1)) part = part[key] as Record<string | number, unknown>;
+  part[path.at(-1) as string] = given;
+  return copy;
+}
+
+/** Base64 of numbers as snapshots have them. */
+export function column(values: Float64Array | Int32Array | Uint8Array): string {
+  return Buffer.from(values.buffer, values.byteOffset, values.byteLength).toString('base64');
+}
