@@ -19,7 +19,7 @@ export interface BeforeAfterText {
 }
 
 /** What one of the two sides is called. */
-export interface SideWords {
+interface SideWords {
   /** In the legend: "control". */
   readonly name: string;
   /** Where a value is, in a sentence: "under control". */

@@ -66,6 +66,7 @@ export class FreshStarts {
    * to each stream since its own start of that number; a stream that never
    * reached it joins with what comes to it from now on. A start that one stream
    * has already let go is let go.
+   * @param other the other stream's starts
    * @param present the sums of both streams as they are now, before they are added up
    * @param codesOf the codes here of the other's groups, by attribute
    */

@@ -100,18 +100,18 @@ export async function readTensors(
   options: FilledTrackerOptions,
   keepsScores: boolean,
 ): Promise<TableSource> {
-  if (keepsScores) return (await onHost(batch)) as TableSource;
+  if (keepsScores) return await onHost(batch);
   const { yPred } = options.columns;
   const decisions = await decide(columnOf(batch, yPred), options);
   try {
-    return (await onHost({ ...batch, [yPred]: asColumn(decisions) })) as TableSource;
+    return await onHost({ ...batch, [yPred]: asColumn(decisions) });
   } finally {
     decisions.dispose();
   }
 }
 
 function asColumn(tensor: Tensor1D): TensorBatch[string] {
-  return tensor as unknown as TensorBatch[string];
+  return tensor;
 }
 
 function columnOf(batch: TensorBatch, name: string): TensorBatch[string] {
