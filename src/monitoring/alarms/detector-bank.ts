@@ -2,7 +2,8 @@ import type { DriftDetector } from '../drift/drift-detector.ts';
 import { createDriftDetector, type DriftDetectorChoice } from '../drift/create-drift-detector.ts';
 import { badSnapshot } from '../tracker/bad-snapshot.ts';
 import type { EventBlock } from '../tracker/event-block.ts';
-import type { EventObserver, EventStream } from '../tracker/event-stream.ts';
+import type { EventObserver } from '../tracker/event-observer.ts';
+import type { EventStream } from '../tracker/event-stream.ts';
 import { emptySums, measureValue, sumMeasure } from '../tracker/measured-groups.ts';
 import type { WatchedMeasure } from '../tracker/watched-metric.ts';
 

@@ -1,5 +1,6 @@
 import type { TableSource } from '../../table/index.ts';
 import { compact, type EventBlock, FaultCounts, LEFT_OUT } from './event-block.ts';
+import type { EventObserver } from './event-observer.ts';
 import { EventReader, type StreamEvent } from './event-reader.ts';
 import { badValue } from './event-values.ts';
 import { FreshStarts } from './fresh-starts.ts';
@@ -8,14 +9,6 @@ import { GroupTable, type TableShape } from './group-table.ts';
 import { LateLabels } from './late-labels.ts';
 import { SlidingWindow } from './sliding-window.ts';
 import type { FilledTrackerOptions } from './tracker-options.ts';
-
-/** Somebody who sees every event as it is counted: detectors of change. */
-export interface EventObserver {
-  /** The events of a block from one row up to another. */
-  events(block: EventBlock, from: number, to: number): void;
-  /** A label that came later: the event's codes by attribute, its cell now, and its error (NaN unless errors are watched). */
-  label(codes: readonly number[], cell: number, error: number): void;
-}
 
 /**
  * After so many events the groups are counted that share the error budget in
@@ -56,6 +49,8 @@ export class EventStream {
   readonly #clock: () => number;
   readonly #observers = new Set<EventObserver>();
   #onRecord: () => void = () => undefined;
+  /** The power of ten at or below the number of events. */
+  #decade = 1;
 
   constructor(options: FilledTrackerOptions, clock: () => number) {
     this.options = options;
@@ -181,8 +176,11 @@ export class EventStream {
   #recordStep(): number {
     const { recordEvery } = this.options;
     if (recordEvery <= LEAST_RECORD_STEP || this.events >= 100 * recordEvery) return recordEvery;
-    const step = 10 ** (Math.floor(Math.log10(Math.max(1, this.events))) - 1);
-    return Math.min(recordEvery, Math.max(LEAST_RECORD_STEP, step));
+    // Logarithms are dear for one event: the power of ten is looked for anew only where it changes.
+    if (this.events < this.#decade || this.events >= 10 * this.#decade) {
+      this.#decade = 10 ** Math.floor(Math.log10(Math.max(1, this.events)));
+    }
+    return Math.min(recordEvery, Math.max(LEAST_RECORD_STEP, this.#decade / 10));
   }
 
   #countRows(block: EventBlock, from: number, to: number): void {
