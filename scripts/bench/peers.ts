@@ -21,7 +21,7 @@ const BESIDE: Readonly<Record<string, (one: Case) => boolean>> = {
   eod_csv: ({ work }) => work.startsWith('validate on a .csv'),
   eg_demographic_parity: ({ id }) => id === 'B4',
   sweep16_cpu: ({ id }) => id === 'B5',
-  stream_rates_adwin: ({ work }) => work.includes('one by one'),
+  stream_rates_adwin: ({ work }) => work.includes('one by one, 1 of 2'),
   bootstrap_100: ({ work }) => work.startsWith('demographic_parity_difference with its interval'),
 };
 

@@ -1,10 +1,10 @@
 import { type Chart, COLOURS, FONT_FAMILY } from './chart.ts';
 import { bottomLegend, headline, type HeadlineWidths, LINE_HEIGHT } from './chart-frame.ts';
 import { bothEnds, DRAWN_AT_EACH_END } from './both-ends.ts';
-import { axisLabel, compactNumber, countLabel, labelWidth, shortenLabel } from './chart-labels.ts';
+import { axisLabel, compactNumber, shortenLabel } from './chart-labels.ts';
 import { sideDots, sideIntervals } from './before-after-parts.ts';
 import type { ComparedGroup, ComparedMeasure } from './compared-groups.ts';
-import { column, valueAxis } from './group-values-parts.ts';
+import { besideGroups, groupColumns, valueAxis } from './group-values-parts.ts';
 
 /** Words around the chart. */
 export interface BeforeAfterText {
@@ -34,10 +34,7 @@ const BEFORE_AFTER = [
 const WIDTH = 760;
 const ROW_HEIGHT = 34;
 
-/** Widths beside the plot: of a lower-case letter, the counts, the space around labels, and the values. */
-const LETTER = 7;
-const COUNTS = 92;
-const SPACE = 36;
+/** Room for both values and their change. */
 const RIGHT = 132;
 
 /** Lower-case letters of the title and of a line under it that fit. */
@@ -64,7 +61,6 @@ export function beforeAfterChart(measure: ComparedMeasure, text: BeforeAfterText
     omission(sorted.length, sides),
   ].filter((line) => line !== undefined);
   const labels = rows.map(({ label }) => shortenLabel(label));
-  const left = Math.ceil(LETTER * Math.max(0, ...labels.map(labelWidth))) + COUNTS + SPACE;
   const top = 54 + lines.length * LINE_HEIGHT;
   return {
     width: WIDTH,
@@ -77,20 +73,12 @@ export function beforeAfterChart(measure: ComparedMeasure, text: BeforeAfterText
       title: headline(text.title ?? measure.title, lines, WIDTHS),
       legend: bottomLegend(rows.length === 0 ? [] : sides.map(({ name }) => name)),
       tooltip: { trigger: 'item' },
-      grid: { left, right: RIGHT, top, height: rows.length * ROW_HEIGHT, outerBoundsMode: 'none' },
+      grid: { ...besideGroups(labels), right: RIGHT, top, height: rows.length * ROW_HEIGHT, outerBoundsMode: 'none' },
       xAxis: valueAxis(measure.unit, fromZero),
       yAxis: [
         // Two dots stand in a row, one above its middle and one below, which categories cannot say.
         { type: 'value', show: false, min: -0.5, max: rows.length - 0.5 },
-        column(labels, { position: 'left', offset: COUNTS, color: COLOURS.ink }),
-        column(
-          rows.map(({ group }) => (group === undefined ? '' : countLabel(group.n))),
-          { position: 'left', offset: 0, color: COLOURS.quiet },
-        ),
-        column(
-          rows.map(({ group }) => (group === undefined ? '' : changeLabel(group, measure.unit))),
-          { position: 'right', offset: 0, color: COLOURS.ink },
-        ),
+        ...groupColumns(labels, rows, (group) => changeLabel(group, measure.unit)),
       ],
       series: (['before', 'after'] as const).flatMap((side, place) => {
         const { name } = sides[place] as SideWords;

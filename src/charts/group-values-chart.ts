@@ -1,8 +1,17 @@
 import { type Chart, COLOURS, FONT_FAMILY } from './chart.ts';
 import { headline, type HeadlineWidths, LINE_HEIGHT } from './chart-frame.ts';
 import { bothEnds, DRAWN_AT_EACH_END } from './both-ends.ts';
-import { axisLabel, compactNumber, countLabel, labelWidth, shortenLabel } from './chart-labels.ts';
-import { type ChartedGroup, type ChartedMeasure, column, intervals, valueAxis, values } from './group-values-parts.ts';
+import { axisLabel, compactNumber, shortenLabel } from './chart-labels.ts';
+import {
+  besideGroups,
+  byValue,
+  type ChartedGroup,
+  type ChartedMeasure,
+  groupColumns,
+  intervals,
+  valueAxis,
+  values,
+} from './group-values-parts.ts';
 
 export type { ChartedGroup, ChartedMeasure } from './group-values-parts.ts';
 
@@ -15,12 +24,6 @@ export interface GroupValuesText {
 
 const WIDTH = 760;
 const ROW_HEIGHT = 24;
-
-/** Widths beside the plot: of a lower-case letter, the counts, the space around labels, and the values. */
-const LETTER = 7;
-const COUNTS = 92;
-const SPACE = 36;
-const RIGHT = 84;
 
 /** Lower-case letters of the title and of a line under it that fit. */
 const WIDTHS: HeadlineWidths = { title: 78, line: 108 };
@@ -44,7 +47,6 @@ export function groupValuesChart(measure: ChartedMeasure, text: GroupValuesText 
     omission(sorted.length),
   ].filter((line) => line !== undefined);
   const labels = rows.map(({ label }) => shortenLabel(label));
-  const left = Math.ceil(LETTER * Math.max(0, ...labels.map(labelWidth))) + COUNTS + SPACE;
   const top = 54 + lines.length * LINE_HEIGHT + (measure.overall === undefined ? 0 : LINE_HEIGHT);
   return {
     width: WIDTH,
@@ -56,27 +58,12 @@ export function groupValuesChart(measure: ChartedMeasure, text: GroupValuesText 
       textStyle: { fontFamily: FONT_FAMILY, color: COLOURS.ink },
       title: headline(text.title ?? measure.title, lines, WIDTHS),
       tooltip: { trigger: 'item' },
-      grid: { left, right: RIGHT, top, height: rows.length * ROW_HEIGHT, outerBoundsMode: 'none' },
+      grid: { ...besideGroups(labels), top, height: rows.length * ROW_HEIGHT, outerBoundsMode: 'none' },
       xAxis: valueAxis(measure.unit, fromZero),
-      yAxis: [
-        column(labels, { position: 'left', offset: COUNTS, color: COLOURS.ink }),
-        column(
-          rows.map(({ group }) => (group === undefined ? '' : countLabel(group.n))),
-          { position: 'left', offset: 0, color: COLOURS.quiet },
-        ),
-        column(
-          rows.map(({ group }) => (group === undefined ? '' : axisLabel(group.value, measure.unit))),
-          { position: 'right', offset: 0, color: COLOURS.ink },
-        ),
-      ],
+      yAxis: groupColumns(labels, rows, ({ value }) => axisLabel(value, measure.unit)),
       series: [intervals(measure.unit, rows), values(measure, rows, smallest, largest)],
     },
   };
-}
-
-/** Ties stand in the order of their labels, so that the order of the rows of data is not seen. */
-function byValue(a: ChartedGroup, b: ChartedGroup): number {
-  return a.value - b.value || (a.label < b.label ? -1 : 1);
 }
 
 function omission(groups: number): string | undefined {

@@ -1,6 +1,6 @@
 import { COLOURS, FONT_FAMILY } from './chart.ts';
 import type { GroupRow } from './both-ends.ts';
-import { axisLabel } from './chart-labels.ts';
+import { axisLabel, countLabel, labelWidth } from './chart-labels.ts';
 
 /** What is drawn of a group. */
 export interface ChartedGroup {
@@ -23,6 +23,40 @@ export interface ChartedMeasure {
 /** One row of a chart of values. */
 export type Row = GroupRow<ChartedGroup>;
 
+/** Widths beside the plot: of a lower-case letter, the counts, the space around labels, and the values. */
+const LETTER = 7;
+const COUNTS = 92;
+const SPACE = 36;
+const RIGHT = 84;
+
+/** The margins of a plot with a row for each group: its label and its rows to the left, its value to the right. */
+export function besideGroups(labels: readonly string[]): { readonly left: number; readonly right: number } {
+  return { left: Math.ceil(LETTER * Math.max(0, ...labels.map(labelWidth))) + COUNTS + SPACE, right: RIGHT };
+}
+
+/** The words in those margins. */
+export function groupColumns<Group extends { readonly n: number }>(
+  labels: readonly string[],
+  rows: readonly GroupRow<Group>[],
+  valueText: (group: Group) => string,
+): unknown[] {
+  const texts = (textOf: (group: Group) => string): string[] =>
+    rows.map(({ group }) => (group === undefined ? '' : textOf(group)));
+  return [
+    column(labels, { position: 'left', offset: COUNTS, color: COLOURS.ink }),
+    column(
+      texts(({ n }) => countLabel(n)),
+      { position: 'left', offset: 0, color: COLOURS.quiet },
+    ),
+    column(texts(valueText), { position: 'right', offset: 0, color: COLOURS.ink }),
+  ];
+}
+
+/** Ties stand in the order of their labels, so that the order of the rows of data is not seen. */
+export function byValue(a: ChartedGroup, b: ChartedGroup): number {
+  return a.value - b.value || (a.label < b.label ? -1 : 1);
+}
+
 /** The axis of values; shares in per cent. */
 export function valueAxis(unit: ChartedMeasure['unit'], fromZero: boolean): unknown {
   return {
@@ -43,7 +77,7 @@ export function valueAxis(unit: ChartedMeasure['unit'], fromZero: boolean): unkn
 }
 
 /** A column of text beside the plot, one line a row. */
-export function column(
+function column(
   data: readonly string[],
   place: { readonly position: 'left' | 'right'; readonly offset: number; readonly color: string },
 ): unknown {

@@ -8,7 +8,7 @@ import { formatPercent } from '../../metrics/metric-markdown.ts';
 import { attributeText } from '../attribute-text.ts';
 import type { ABComparison, ABEffect, ABGroup, ABInterval, ABRow } from './ab-test-fields.ts';
 import type { ABSettings } from './ab-test-options.ts';
-import { effectsChart } from './effects-chart.ts';
+import { effectsChart } from '../../charts/effects-chart.ts';
 import { capital, changeWords, countWords, intervalWords, NOTHING, numberWords, pCell } from './number-words.ts';
 import { measureWords, twoDigits } from './verdict-words.ts';
 

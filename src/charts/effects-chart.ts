@@ -1,8 +1,16 @@
-import { bothEnds, DRAWN_AT_EACH_END } from '../../charts/both-ends.ts';
-import { type Chart, COLOURS, FONT_FAMILY } from '../../charts/chart.ts';
-import { headline, LINE_HEIGHT } from '../../charts/chart-frame.ts';
-import { axisLabel, countLabel, labelWidth, shortenLabel } from '../../charts/chart-labels.ts';
-import { type ChartedGroup, column, intervals, type Row, valueAxis } from '../../charts/group-values-parts.ts';
+import { bothEnds, DRAWN_AT_EACH_END } from './both-ends.ts';
+import { type Chart, COLOURS, FONT_FAMILY } from './chart.ts';
+import { headline, LINE_HEIGHT } from './chart-frame.ts';
+import { axisLabel, shortenLabel } from './chart-labels.ts';
+import {
+  besideGroups,
+  byValue,
+  type ChartedGroup,
+  groupColumns,
+  intervals,
+  type Row,
+  valueAxis,
+} from './group-values-parts.ts';
 
 /** The effects on groups, with that on all rows. */
 export interface ChartedEffects {
@@ -14,12 +22,6 @@ export interface ChartedEffects {
 
 const WIDTH = 760;
 const ROW_HEIGHT = 26;
-
-/** Widths beside the plot: of a lower-case letter, the counts, the space around labels, and the values. */
-const LETTER = 7;
-const COUNTS = 92;
-const SPACE = 36;
-const RIGHT = 84;
 
 /**
  * A forest plot: the effect on each group with its interval, the largest on
@@ -37,7 +39,6 @@ export function effectsChart({ title, subtitle, groups, overall }: ChartedEffect
       : []),
   ];
   const labels = rows.map(({ label }) => shortenLabel(label));
-  const left = Math.ceil(LETTER * Math.max(...labels.map(labelWidth))) + COUNTS + SPACE;
   const top = 54 + lines.length * LINE_HEIGHT;
   return {
     width: WIDTH,
@@ -48,28 +49,13 @@ export function effectsChart({ title, subtitle, groups, overall }: ChartedEffect
       backgroundColor: '#ffffff',
       textStyle: { fontFamily: FONT_FAMILY, color: COLOURS.ink },
       title: headline(title, lines, { title: 78, line: 108 }),
-      grid: { left, right: RIGHT, top, height: rows.length * ROW_HEIGHT, outerBoundsMode: 'none' },
+      grid: { ...besideGroups(labels), top, height: rows.length * ROW_HEIGHT, outerBoundsMode: 'none' },
       // The axis holds 0 always: an effect is read against it.
       xAxis: valueAxis('number', true),
-      yAxis: [
-        column(labels, { position: 'left', offset: COUNTS, color: COLOURS.ink }),
-        column(
-          rows.map(({ group }) => (group === undefined ? '' : countLabel(group.n))),
-          { position: 'left', offset: 0, color: COLOURS.quiet },
-        ),
-        column(
-          rows.map(({ group }) => (group === undefined ? '' : effectLabel(group.value))),
-          { position: 'right', offset: 0, color: COLOURS.ink },
-        ),
-      ],
+      yAxis: groupColumns(labels, rows, ({ value }) => effectLabel(value)),
       series: [intervals('number', rows), dots(rows)],
     },
   };
-}
-
-/** Ties stand in the order of their labels, so that the order of the rows of data is not seen. */
-function byValue(a: ChartedGroup, b: ChartedGroup): number {
-  return a.value - b.value || (a.label < b.label ? -1 : 1);
 }
 
 function effectLabel(value: number): string {
