@@ -179,7 +179,7 @@ describe('evenhand monitor', () => {
     });
     const lines = stdout.split('\n').filter((line) => line.startsWith('ALARM'));
     expect(lines[0]).to.match(
-      /^ALARM raised 2023-11-1\dT\d\d:\d\dZ \(\w+\) se⏎x:demographic_parity_difference:1: By se⏎x, /,
+      /^ALARM raised 2023-11-1\dT\d\d:\d\dZ \(\w+\) se⏎x:demographic_parity_difference:1: By se x, /,
     );
     expect(lines.length).to.be.above(1);
     for (const line of lines.slice(1))
