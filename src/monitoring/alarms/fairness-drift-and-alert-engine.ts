@@ -8,6 +8,7 @@ import type { MonitorReading } from '../sinks/alert-sink.ts';
 import type { EventStream } from '../tracker/event-stream.ts';
 import { whileRestoring } from '../tracker/bad-snapshot.ts';
 import { RealTimeFairnessTracker } from '../tracker/real-time-fairness-tracker.ts';
+import { type EngineStates, engineStates } from './engine-states.ts';
 import type { AlertChange, AlertEvent, MonitorState } from './alert-event.ts';
 import { AlertLedger } from './alert-ledger.ts';
 import { DetectorBank } from './detector-bank.ts';
@@ -34,7 +35,7 @@ export interface EngineUpdate {
   /** Watches that have now held for `persistence` looks; each is told once. */
   readonly watches: readonly AlertEvent[];
   /** By attribute, then by metric. */
-  readonly states: Readonly<Record<string, Readonly<Record<string, MonitorState>>>>;
+  readonly states: EngineStates;
 }
 
 export type { EngineSnapshot } from './engine-snapshot.ts';
@@ -98,7 +99,7 @@ export class FairnessDriftAndAlertEngine {
   readonly #ledger = new AlertLedger();
   #watched: Watched | undefined;
   #present: readonly MonitorState[] = [];
-  #states: EngineUpdate['states'] = Object.freeze({});
+  #states: EngineStates = Object.freeze({});
 
   /** @throws {ValueError} naming the option at fault */
   constructor(options: AlertEngineOptions = {}) {
@@ -248,7 +249,7 @@ export class FairnessDriftAndAlertEngine {
     watched.bank.restore(snapshot.detectors);
     watched.seen = snapshot.seen;
     this.#present = snapshot.present;
-    this.#states = snapshot.present.length === 0 ? this.#states : statesOf(watched.combinations, snapshot.present);
+    this.#states = snapshot.present.length === 0 ? this.#states : engineStates(watched.combinations, snapshot.present);
     this.#ledger.restore(snapshot.alerts);
   }
 
@@ -263,7 +264,7 @@ export class FairnessDriftAndAlertEngine {
     // Looks are many and changes few: the same states are the same object.
     if (present.some((state, place) => state !== this.#present[place]) || present.length !== this.#present.length) {
       this.#present = present;
-      this.#states = statesOf(combinations, present);
+      this.#states = engineStates(combinations, present);
     }
     return Object.freeze({ alerts: Object.freeze(alerts), watches: Object.freeze(watches), states: this.#states });
   }
@@ -304,21 +305,6 @@ export class FairnessDriftAndAlertEngine {
       suggestion: suggestNames(typeof id === 'string' ? id : '', open, 'open alerts'),
     });
   }
-}
-
-/** By attribute, then by metric. */
-function statesOf(
-  combinations: readonly WatchedCombination[],
-  present: readonly MonitorState[],
-): EngineUpdate['states'] {
-  const states = new Map<string, Map<string, MonitorState>>();
-  combinations.forEach(({ name, metric }, place) => {
-    const own = states.get(name) ?? new Map<string, MonitorState>();
-    states.set(name, own.set(metric.metric, present[place] as MonitorState));
-  });
-  return Object.freeze(
-    Object.fromEntries(Array.from(states, ([name, own]) => [name, Object.freeze(Object.fromEntries(own))])),
-  );
 }
 
 function requireTracker(tracker: unknown): void {

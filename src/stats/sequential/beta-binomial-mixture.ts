@@ -37,7 +37,7 @@ export interface BetaBinomialMixtureOptions extends MixtureOptions {
  * @param s the sum, from -v / h to v / g
  * @param v at least 0
  * @throws {ValueError} for a number out of range
- * @see S. R. Howard et al., Time-uniform, nonparametric, nonasymptotic confidence sequences (2021), proposition 7
+ * @see S. R. Howard et al., Time-uniform, nonparametric, nonasymptotic confidence sequences (2021)
  * @example
  * ```ts
  * import { betaBinomialLogMixture } from 'evenhand/stats';
@@ -64,7 +64,7 @@ export function betaBinomialLogMixture(s: number, v: number, options: BetaBinomi
  * @param v at least 0
  * @param alpha in (0, 1)
  * @throws {ValueError} for a number out of range
- * @see S. R. Howard et al. (2021), proposition 7
+ * @see S. R. Howard et al. (2021)
  * @example
  * ```ts
  * import { betaBinomialMixtureBound } from 'evenhand/stats';

@@ -29,7 +29,7 @@ export interface DoubleStitchingOptions extends StitchingShape {
  * @param t the number of values, at least 0
  * @param alpha in (0, 1)
  * @throws {ValueError} for a number out of range
- * @see S. R. Howard, A. Ramdas, Sequential estimation of quantiles (2022), theorem 3
+ * @see S. R. Howard, A. Ramdas, Sequential estimation of quantiles (2022)
  * @example
  * ```ts
  * import { doubleStitchingBound } from 'evenhand/stats';

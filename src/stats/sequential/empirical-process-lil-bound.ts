@@ -29,7 +29,7 @@ export interface EmpiricalProcessLilOptions {
  * @param t the number of values, at least 0; Infinity is returned before tMin
  * @param alpha in (0, 1)
  * @throws {ValueError} for a number out of range
- * @see S. R. Howard, A. Ramdas, Sequential estimation of quantiles (2022), theorem 2
+ * @see S. R. Howard, A. Ramdas, Sequential estimation of quantiles (2022)
  * @example
  * ```ts
  * import { empiricalProcessLilBound } from 'evenhand/stats';

@@ -22,7 +22,7 @@ export interface ScaledMixtureOptions extends MixtureOptions {
  * @param s the sum, any finite number
  * @param v at least 0
  * @throws {ValueError} for a number out of range
- * @see S. R. Howard et al., Time-uniform, nonparametric, nonasymptotic confidence sequences (2021), proposition 9
+ * @see S. R. Howard et al., Time-uniform, nonparametric, nonasymptotic confidence sequences (2021)
  * @example
  * ```ts
  * import { gammaExponentialLogMixture } from 'evenhand/stats';
@@ -45,7 +45,7 @@ export function gammaExponentialLogMixture(s: number, v: number, options: Scaled
  * @param v at least 0
  * @param alpha in (0, 1)
  * @throws {ValueError} for a number out of range
- * @see S. R. Howard et al. (2021), proposition 9
+ * @see S. R. Howard et al. (2021)
  * @example
  * ```ts
  * import { gammaExponentialMixtureBound } from 'evenhand/stats';

@@ -11,7 +11,7 @@ import { logScaledUpperGamma } from './scaled-incomplete-gamma.ts';
  * @param s the sum, any finite number
  * @param v at least 0
  * @throws {ValueError} for a number out of range
- * @see S. R. Howard et al., Time-uniform, nonparametric, nonasymptotic confidence sequences (2021), proposition 10
+ * @see S. R. Howard et al., Time-uniform, nonparametric, nonasymptotic confidence sequences (2021)
  * @example
  * ```ts
  * import { gammaPoissonLogMixture } from 'evenhand/stats';
@@ -34,7 +34,7 @@ export function gammaPoissonLogMixture(s: number, v: number, options: ScaledMixt
  * @param v at least 0
  * @param alpha in (0, 1)
  * @throws {ValueError} for a number out of range
- * @see S. R. Howard et al. (2021), proposition 10
+ * @see S. R. Howard et al. (2021)
  * @example
  * ```ts
  * import { gammaPoissonMixtureBound } from 'evenhand/stats';

@@ -25,7 +25,7 @@ export interface NormalMixtureOptions extends MixtureOptions {
  * @param s the sum, any finite number
  * @param v at least 0
  * @throws {ValueError} for a number out of range
- * @see S. R. Howard et al., Time-uniform, nonparametric, nonasymptotic confidence sequences (2021), propositions 4 and 5
+ * @see S. R. Howard et al., Time-uniform, nonparametric, nonasymptotic confidence sequences (2021)
  * @example
  * ```ts
  * import { normalLogMixture } from 'evenhand/stats';
@@ -48,7 +48,7 @@ export function normalLogMixture(s: number, v: number, options: NormalMixtureOpt
  * @param v at least 0
  * @param alpha in (0, 1)
  * @throws {ValueError} for a number out of range
- * @see S. R. Howard et al. (2021), propositions 4 and 5
+ * @see S. R. Howard et al. (2021)
  * @example
  * ```ts
  * import { normalMixtureBound } from 'evenhand/stats';

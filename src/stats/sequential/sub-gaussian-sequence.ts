@@ -38,7 +38,7 @@ export interface SubGaussianOptions {
  * @param state a sum of weights of 0 gives [0, 1]
  * @param alpha the chance that any interval of the sequence misses, in (0, 1)
  * @throws {ValueError} for a number out of range
- * @see S. R. Howard et al., Time-uniform, nonparametric, nonasymptotic confidence sequences (2021), proposition 4;
+ * @see S. R. Howard et al., Time-uniform, nonparametric, nonasymptotic confidence sequences (2021);
  *   W. Hoeffding (1963) for the variance
  * @example
  * ```ts
