@@ -7,6 +7,7 @@ import { normalCdf } from './normal-cdf.ts';
 import { criticalValue } from './normal-quantile.ts';
 import type { Interval } from './proportion-interval.ts';
 import { estimateLogRates, estimateRates, type LogRateFamily, type RateFamily } from './rate-family.ts';
+import { selectSmallest } from './select-smallest.ts';
 
 /** Above so many groups the simultaneous bootstrap gives way to Bonferroni's bound. */
 const MOST_GROUPS_TO_RESAMPLE = 64;
@@ -76,14 +77,19 @@ function simultaneous(families: readonly GapFamily[], { level, samples }: GapInt
   const maxima = drawMaxT(families, samples);
   // At this place among samples + 1 the lower end is above 0 exactly where the p-value is at most 1 - level.
   const place = Math.min(samples, Math.ceil((samples + 1) * level - ROUNDING));
-  const critical = maxima[place - 1] as number;
+  const critical = selectSmallest(maxima, place - 1);
   const observed = Math.max(...families.map(({ centres, variances }) => largestT(centres, variances)));
-  const hits = maxima.reduce((count, maximum) => count + Number(maximum >= observed), 0);
   return {
     intervals: families.map((family) => gapRange(family, critical)),
     method: 'simultaneous',
-    pValue: (1 + hits) / (samples + 1),
+    pValue: (1 + countAtLeast(maxima, observed)) / (samples + 1),
   };
+}
+
+function countAtLeast(values: Float64Array, least: number): number {
+  let count = 0;
+  for (let index = 0; index < values.length; index++) if ((values[index] as number) >= least) count++;
+  return count;
 }
 
 function bonferroni(estimates: readonly GapFamily[], level: number): GapIntervals {

@@ -2,34 +2,38 @@ import type { GapFamily } from './gap-family.ts';
 import { normalOfT, tOfNormal, welchDegrees } from './welch-t.ts';
 
 /**
- * max |t*| of each replicate in ascending order, over all pairs of groups of all
- * families: |d*_ij - d_ij| / se*_ij with centres and variances drawn anew.
+ * max |t*| of each replicate, over all pairs of groups of all families:
+ * |d*_ij - d_ij| / se*_ij with centres and variances drawn anew.
  * O(samples x pairs).
  */
 export function drawMaxT(families: readonly GapFamily[], samples: number): Float64Array {
-  const scratch = families.map(({ centres: { length } }) => ({
-    centres: new Float64Array(length),
-    variances: new Float64Array(length),
+  const drawn = families.map((family) => ({
+    family,
+    centres: new Float64Array(family.centres.length),
+    variances: new Float64Array(family.centres.length),
   }));
   const maxima = new Float64Array(samples);
   for (let sample = 0; sample < samples; sample++) {
     let largest = 0;
-    families.forEach((family, index) => {
-      const { centres, variances } = scratch[index] as (typeof scratch)[number];
+    for (const { family, centres, variances } of drawn) {
       family.draw(centres, variances);
       for (let group = 0; group < centres.length; group++) {
         centres[group] = (centres[group] as number) - (family.centres[group] as number);
       }
-      largest = Math.max(largest, largestT(centres, variances));
-    });
-    maxima[sample] = largest;
+      largest = Math.max(largest, largestSquare(centres, variances));
+    }
+    maxima[sample] = Math.sqrt(largest);
   }
-  return maxima.sort();
+  return maxima;
 }
 
 /** max |t| over all pairs: |c_i - c_j| / sqrt(v_i + v_j), where equal centres count 0 whatever the variances. */
 export function largestT(centres: Float64Array, variances: Float64Array): number {
-  // Squares: one root at the end instead of one a pair.
+  return Math.sqrt(largestSquare(centres, variances));
+}
+
+/** The square of {@link largestT}: one root at the end instead of one a pair. */
+function largestSquare(centres: Float64Array, variances: Float64Array): number {
   let largest = 0;
   for (let i = 1; i < centres.length; i++) {
     const centre = centres[i] as number;
@@ -41,7 +45,7 @@ export function largestT(centres: Float64Array, variances: Float64Array): number
       if (square > largest) largest = square;
     }
   }
-  return Math.sqrt(largest);
+  return largest;
 }
 
 /** max |t| over all pairs on the scale of the normal distribution: Welch's t where the family knows its degrees of freedom. */

@@ -1,5 +1,5 @@
 import type { Random } from '../internal/random.ts';
-import { createBinomialSampler } from './binomial-sampler.ts';
+import { BinomialTable } from './binomial-sampler.ts';
 import { createNormalSampler } from './draw-normal.ts';
 import { type GapFamily, spread } from './gap-family.ts';
 
@@ -81,14 +81,14 @@ function estimate(
   const centres = rates.map((rate) => scale.centreOf(rate));
   const variances = rates.map((rate, group) => scale.varianceOf(rate, trials[group] as number));
   const drawNormal = createNormalSampler(random);
-  let samplers: (() => number)[] | undefined;
+  let counts: (TabledRate | (() => number))[] | undefined;
   return {
     centres,
     variances,
     draw(intoCentres, intoVariances) {
       // Made at the first draw: above the limit of groups nothing is drawn.
-      samplers ??= Array.from(wholeTrials, (n, group) => createCountSampler(n, rates[group] as number, random));
-      for (let group = 0; group < samplers.length; group++) {
+      counts ??= Array.from(wholeTrials, (n, group) => countsOf(n, rates[group] as number, scale, random));
+      for (let group = 0; group < counts.length; group++) {
         const n = wholeTrials[group] as number;
         if (n < FEWEST_TRIALS_TO_DRAW) {
           const variance = variances[group] as number;
@@ -96,7 +96,15 @@ function estimate(
           intoVariances[group] = variance;
           continue;
         }
-        const rate = scale.rateOf((samplers[group] as () => number)(), n);
+        const own = counts[group] as TabledRate | (() => number);
+        if (own instanceof TabledRate) {
+          // Inlined, as a call of a function of its own would not be, which takes longer than the draw.
+          const place = own.counts.placeOf(random.next());
+          intoCentres[group] = own.centres[place] as number;
+          intoVariances[group] = own.variances[place] as number;
+          continue;
+        }
+        const rate = scale.rateOf(own(), n);
         intoCentres[group] = scale.centreOf(rate);
         intoVariances[group] = scale.varianceOf(rate, n);
       }
@@ -104,13 +112,32 @@ function estimate(
   };
 }
 
-/** Draws of a binomial count, in memory and time that do not grow with the trials. */
-function createCountSampler(trials: number, rate: number, random: Random): () => number {
+/** What draws of a binomial count are made of, in memory and time that do not grow with the trials. */
+function countsOf(trials: number, rate: number, scale: RateScale, random: Random): TabledRate | (() => number) {
   const variance = trials * rate * (1 - rate);
   // A rate that rounds to 1 in float64 has no failures to draw.
   if (variance === 0) return () => trials * rate;
-  if (variance <= NORMAL_COUNT_VARIANCE) return createBinomialSampler(trials, rate, random);
+  if (variance <= NORMAL_COUNT_VARIANCE) return new TabledRate(trials, rate, scale);
   const deviation = Math.sqrt(variance);
   const drawNormal = createNormalSampler(random);
   return () => trials * rate + deviation * drawNormal();
+}
+
+/** Counts to be drawn, with the centre and the variance that each gives. */
+class TabledRate {
+  readonly counts: BinomialTable;
+  readonly centres: Float64Array;
+  readonly variances: Float64Array;
+
+  constructor(trials: number, rate: number, scale: RateScale) {
+    this.counts = new BinomialTable(trials, rate);
+    const { first, places } = this.counts;
+    this.centres = new Float64Array(places);
+    this.variances = new Float64Array(places);
+    for (let place = 0; place < places; place++) {
+      const drawn = scale.rateOf(first + place, trials);
+      this.centres[place] = scale.centreOf(drawn);
+      this.variances[place] = scale.varianceOf(drawn, trials);
+    }
+  }
 }
