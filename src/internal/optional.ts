@@ -1,7 +1,16 @@
+import { createRequire } from 'node:module';
+
 import { DependencyError } from '../exceptions/index.ts';
+
+/** The packages of the service come and go together. */
+const INSTALL_SERVICE =
+  'npm install koa @koa/router @koa/cors @fastify/busboy koa2-swagger-ui koa-helmet helmet lru-cache prom-client rate-limiter-flexible';
 
 /** The optional packages that code may ask for, and how a user gets each. */
 const INSTALL_COMMANDS = {
+  '@fastify/busboy': INSTALL_SERVICE,
+  '@koa/cors': INSTALL_SERVICE,
+  '@koa/router': INSTALL_SERVICE,
   '@duckdb/node-api': `npm install @duckdb/node-bindings-${process.platform}-${process.arch}@1.5.5-r.5`,
   '@resvg/resvg-js': 'npm install @resvg/resvg-js',
   '@tensorflow/tfjs-backend-webgpu': 'npm install webgpu @tensorflow/tfjs-backend-webgpu@4.22.0',
@@ -9,6 +18,12 @@ const INSTALL_COMMANDS = {
   '@tensorflow/tfjs-node-gpu': 'npm install @tensorflow/tfjs-node-gpu@4.22.0',
   'danfojs-node': 'npm install danfojs-node@1.2.0',
   echarts: 'npm install echarts',
+  koa: INSTALL_SERVICE,
+  'koa-helmet': INSTALL_SERVICE,
+  'koa2-swagger-ui': INSTALL_SERVICE,
+  'lru-cache': INSTALL_SERVICE,
+  'prom-client': INSTALL_SERVICE,
+  'rate-limiter-flexible': INSTALL_SERVICE,
   webgpu: 'npm install webgpu @tensorflow/tfjs-backend-webgpu@4.22.0',
 } as const;
 
@@ -31,10 +46,28 @@ export async function importOptional<T>(name: OptionalPackage, neededFor: string
   try {
     return await load();
   } catch (cause) {
-    throw new DependencyError(`The package '${name}' is needed ${neededFor} and cannot be loaded.`, {
-      context: { package: name, reason: cause instanceof Error ? cause.message : String(cause) },
-      suggestion: `Install it with: ${installCommand(name)}`,
-      cause,
-    });
+    throw missing(name, neededFor, cause);
   }
+}
+
+const require = createRequire(import.meta.url);
+
+/**
+ * An optional package that is there as CommonJS too, at once: for functions that give no promise.
+ * @throws {DependencyError} as {@link importOptional} does
+ */
+export function requireOptional(name: OptionalPackage, neededFor: string): unknown {
+  try {
+    return require(name);
+  } catch (cause) {
+    throw missing(name, neededFor, cause);
+  }
+}
+
+function missing(name: OptionalPackage, neededFor: string, cause: unknown): DependencyError {
+  return new DependencyError(`The package '${name}' is needed ${neededFor} and cannot be loaded.`, {
+    context: { package: name, reason: cause instanceof Error ? cause.message : String(cause) },
+    suggestion: `Install it with: ${installCommand(name)}`,
+    cause,
+  });
 }

@@ -34,34 +34,38 @@ export async function countDecisions(
   source: SqlSource,
   request: DecisionRequest,
 ): Promise<SourceReduction<DecisionCell>[]> {
-  return withRelation(source, async (session, relation) => {
-    const { sampleWeight, yTrue } = request;
-    const attributes = await groupRows(session, relation, {
-      ...request,
-      select: {
-        truth: yTrue === undefined ? String(MISSING_STATE) : labelState(relation, yTrue, request.positiveLabel),
-        decision: decisionState(relation, request),
-        ...(sampleWeight === undefined ? {} : { weight: numberExpression(relation, sampleWeight) }),
-      },
-      keys: [
-        'truth',
-        'decision',
-        ...(sampleWeight === undefined ? [] : [`CASE WHEN ${isKnown('weight')} THEN 1 ELSE 0 END`]),
-      ],
-      sums: weightSums(sampleWeight === undefined ? undefined : 'weight'),
-      checks: weightChecks(relation, sampleWeight),
-      ordered: sampleWeight !== undefined,
-    });
-    await assertDecisions(session, relation, request, attributes);
-    return attributes.map(({ groups, rows }) => ({
-      groups,
-      rowCount: rows.reduce((sum, { sums }) => sum + (sums[0] as number), 0),
-      parts: rows.flatMap(({ group, keys: [truth, decision, isWeighed], sums }): DecisionCell[] => {
-        if (decision === MISSING_STATE || isWeighed === 0) return [];
-        return [{ group, truth: truth as 0 | 1 | 2, decision: decision as 0 | 1, ...readWeights(sums) }];
-      }),
-    }));
-  });
+  return withRelation(
+    source,
+    async (session, relation) => {
+      const { sampleWeight, yTrue } = request;
+      const attributes = await groupRows(session, relation, {
+        ...request,
+        select: {
+          truth: yTrue === undefined ? String(MISSING_STATE) : labelState(relation, yTrue, request.positiveLabel),
+          decision: decisionState(relation, request),
+          ...(sampleWeight === undefined ? {} : { weight: numberExpression(relation, sampleWeight) }),
+        },
+        keys: [
+          'truth',
+          'decision',
+          ...(sampleWeight === undefined ? [] : [`CASE WHEN ${isKnown('weight')} THEN 1 ELSE 0 END`]),
+        ],
+        sums: weightSums(sampleWeight === undefined ? undefined : 'weight'),
+        checks: weightChecks(relation, sampleWeight),
+        ordered: sampleWeight !== undefined,
+      });
+      await assertDecisions(session, relation, request, attributes);
+      return attributes.map(({ groups, rows }) => ({
+        groups,
+        rowCount: rows.reduce((sum, { sums }) => sum + (sums[0] as number), 0),
+        parts: rows.flatMap(({ group, keys: [truth, decision, isWeighed], sums }): DecisionCell[] => {
+          if (decision === MISSING_STATE || isWeighed === 0) return [];
+          return [{ group, truth: truth as 0 | 1 | 2, decision: decision as 0 | 1, ...readWeights(sums) }];
+        }),
+      }));
+    },
+    request.attributes.flat(),
+  );
 }
 
 /**

@@ -63,32 +63,36 @@ export async function countScores(
 ): Promise<ScoreReduction[]> {
   const { sampleWeight } = request;
   const isWeighted = sampleWeight !== undefined;
-  return withRelation(source, async (session, relation) => {
-    const select = {
-      score: numberExpression(relation, request.yScore),
-      truth: labelState(relation, request.yTrue, request.positiveLabel),
-      ...(isWeighted ? { weight: numberExpression(relation, sampleWeight) } : {}),
-    };
-    const looks = await look(session, relation, request, select);
-    const reductions: ScoreReduction[] = [];
-    for (const [place, attribute] of request.attributes.entries()) {
-      const seen = looks[place] as AttributeRows;
-      const step = stepOf(seen, grid);
-      const rows = rowsSql(relation, { names: attribute, select, checks: [] });
-      const outputs = attribute.map((name, column) => groupOutput(relation, name, `g${String(column)}`));
-      const counted = await session.rows(scoresSql(rows, { outputs, step, isWeighted }), { ordered: isWeighted });
-      reductions.push({
-        groups: seen.groups,
-        rowCount: seen.rows.reduce((sum, { sums }) => sum + (sums[0] as number), 0),
-        parts: counted.flatMap((row) => {
-          const group = seen.find(row.slice(0, attribute.length).map(labelOf));
-          return group < 0 ? [] : [{ group, ...readScore(row.slice(attribute.length)) }];
-        }),
-        step,
-      });
-    }
-    return reductions;
-  });
+  return withRelation(
+    source,
+    async (session, relation) => {
+      const select = {
+        score: numberExpression(relation, request.yScore),
+        truth: labelState(relation, request.yTrue, request.positiveLabel),
+        ...(isWeighted ? { weight: numberExpression(relation, sampleWeight) } : {}),
+      };
+      const looks = await look(session, relation, request, select);
+      const reductions: ScoreReduction[] = [];
+      for (const [place, attribute] of request.attributes.entries()) {
+        const seen = looks[place] as AttributeRows;
+        const step = stepOf(seen, grid);
+        const rows = rowsSql(relation, { names: attribute, select, checks: [] });
+        const outputs = attribute.map((name, column) => groupOutput(relation, name, `g${String(column)}`));
+        const counted = await session.rows(scoresSql(rows, { outputs, step, isWeighted }), { ordered: isWeighted });
+        reductions.push({
+          groups: seen.groups,
+          rowCount: seen.rows.reduce((sum, { sums }) => sum + (sums[0] as number), 0),
+          parts: counted.flatMap((row) => {
+            const group = seen.find(row.slice(0, attribute.length).map(labelOf));
+            return group < 0 ? [] : [{ group, ...readScore(row.slice(attribute.length)) }];
+          }),
+          step,
+        });
+      }
+      return reductions;
+    },
+    request.attributes.flat(),
+  );
 }
 
 /** Groups, faults, and an estimate of the distinct scores, all in one scan with small tables. */

@@ -5,12 +5,13 @@ import { FairnessToolkitError } from '../exceptions/index.ts';
 import { findEncodingFault, START_BYTES } from './csv-encoding.ts';
 import { cannotRead, explainCsv } from './csv-faults.ts';
 import { assertWholeGzip, readCsvHeader, readStart } from './csv-header.ts';
+import { explainNdjson, NDJSON_EXTENSIONS, ndjsonRelation } from './ndjson-file.ts';
 import { describe, type Relation, repeatedNames } from './relation.ts';
 import { quoteLiteral } from './sql.ts';
 import type { SqlSession } from './sql-engine.ts';
 
 /** The forms of data files that can be read. */
-export type DataFormat = 'csv' | 'parquet';
+export type DataFormat = 'csv' | 'parquet' | 'ndjson';
 
 /**
  * Opens a file and runs a query over it; once more with the kinds of columns
@@ -47,8 +48,14 @@ async function openDataFile(session: SqlSession, path: string, format?: DataForm
   if (!found.isFile()) throw cannotRead(path, 'it is not a regular file', 'Write the data to a file first.');
   if (found.size === 0) throw cannotRead(path, 'the file is empty', 'Export it again, with a header line.');
   const magic = await readMagic(path);
-  const form = format ?? (magic.startsWith('PAR1') || path.endsWith('.parquet') ? 'parquet' : 'csv');
-  return form === 'parquet' ? openParquet(session, path) : openCsv(session, path, magic.startsWith('\x1f\x8b'));
+  const form = format ?? formOf(path, magic);
+  if (form === 'parquet') return openParquet(session, path);
+  return form === 'ndjson' ? openNdjson(session, path) : openCsv(session, path, magic.startsWith('\x1f\x8b'));
+}
+
+function formOf(path: string, magic: string): DataFormat {
+  if (magic.startsWith('PAR1') || path.endsWith('.parquet')) return 'parquet';
+  return NDJSON_EXTENSIONS.test(path) ? 'ndjson' : 'csv';
 }
 
 async function openParquet(session: SqlSession, path: string): Promise<Relation> {
@@ -56,6 +63,12 @@ async function openParquet(session: SqlSession, path: string): Promise<Relation>
   const columns = await describe(session, relation).catch((cause: unknown) => {
     throw cannotRead(path, 'it is not a whole Parquet file', 'Export it again.', cause);
   });
+  return { title: `'${path}'`, relation, columns, ambiguous: [], csv: undefined };
+}
+
+async function openNdjson(session: SqlSession, path: string): Promise<Relation> {
+  const relation = await ndjsonRelation(session, path, globPattern(path));
+  const columns = await describe(session, relation);
   return { title: `'${path}'`, relation, columns, ambiguous: [], csv: undefined };
 }
 
@@ -108,6 +121,7 @@ function csvDialect(delimiter: string, gzipped: boolean): string {
 async function explain(session: SqlSession, path: string, file: Relation, cause: unknown): Promise<unknown> {
   if (FairnessToolkitError.isInstance(cause)) return cause;
   if (file.csv !== undefined) return explainCsv(session, file.csv, cause);
+  if (file.relation.startsWith('read_json(')) return explainNdjson(path, cause);
   return cannotRead(path, 'its content cannot be read', 'Export it again.', cause);
 }
 

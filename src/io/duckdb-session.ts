@@ -1,5 +1,6 @@
 import type { DuckDBConnection, DuckDBDataChunk } from '@duckdb/node-api';
 
+import { withinLimits } from './duckdb-limits.ts';
 import { quoteIdentifier } from './sql.ts';
 import type { RowsOptions, SqlSession } from './sql-engine.ts';
 
@@ -30,14 +31,15 @@ export function sessionOf(
   connection: DuckDBConnection,
   takeTurn: ReturnType<typeof turns>,
 ): DuckDbSession {
-  const rows = async (sql: string): Promise<unknown[][]> => (await connection.runAndReadAll(sql)).getRows();
+  const rows = async (sql: string): Promise<unknown[][]> =>
+    limited(async () => (await connection.runAndReadAll(sql)).getRows());
   return {
     rows: (sql, { ordered = false }: RowsOptions = {}) =>
       // The number of threads belongs to the whole database, so that such queries wait for each other.
       ordered ? takeTurn(() => onOneThread(rows, () => rows(sql))) : rows(sql),
     async *chunks(sql) {
       // Not streamed: a stream ends without a word where a late row is at fault.
-      const result = await connection.run(sql);
+      const result = await limited(() => connection.run(sql));
       for (;;) {
         const chunk = await result.fetchChunk();
         if (chunk === null || chunk.rowCount === 0) return;
@@ -49,16 +51,27 @@ export function sessionOf(
       const isWhole = entries.map(([, values]) => values instanceof Int32Array);
       const types = isWhole.map((whole) => (whole ? module.INTEGER : module.DOUBLE));
       const declared = entries.map(([column], place) => `${quoteIdentifier(column)} ${String(types[place])}`);
-      await connection.run(`CREATE TEMP TABLE ${quoteIdentifier(name)} (${declared.join(', ')})`);
-      await append(
-        module,
-        connection,
-        name,
-        types,
-        entries.map(([, values]) => values),
-      );
+      await limited(async () => {
+        await connection.run(`CREATE TEMP TABLE ${quoteIdentifier(name)} (${declared.join(', ')})`);
+        await append(
+          module,
+          connection,
+          name,
+          types,
+          entries.map(([, values]) => values),
+        );
+      });
     },
   };
+}
+
+/** Does what may run out of the memory that there is for it. */
+async function limited<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (cause) {
+    throw withinLimits(cause);
+  }
 }
 
 /** Sums of fractions depend on their order, and threads on the moment: one thread gives the same digits every time. */

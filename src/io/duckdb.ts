@@ -4,6 +4,7 @@ import type { DuckDBInstance } from '@duckdb/node-api';
 
 import { DataValidationError, FairnessToolkitError } from '../exceptions/index.ts';
 import { importOptional } from '../internal/optional.ts';
+import { currentDuckDbLimits, limitSettings } from './duckdb-limits.ts';
 import { type DuckDbModule, type DuckDbSession, oneLine, sessionOf, turns } from './duckdb-session.ts';
 import type { SqlEngine } from './sql-engine.ts';
 
@@ -101,10 +102,21 @@ class DuckDbDatabase implements DuckDbEngine {
 
   async #lend<T>(work: (session: DuckDbSession) => Promise<T>): Promise<T> {
     const { module, instance } = await (this.#opened ??= this.#open());
+    const signal = currentDuckDbLimits()?.signal;
+    signal?.throwIfAborted();
     const connection = await instance.connect();
+    const interrupt = (): void => {
+      connection.interrupt();
+    };
+    signal?.addEventListener('abort', interrupt, { once: true });
     try {
       return await work(sessionOf(module, connection, this.#takeTurn));
+    } catch (error) {
+      // A query that was interrupted tells so in many ways.
+      signal?.throwIfAborted();
+      throw error;
     } finally {
+      signal?.removeEventListener('abort', interrupt);
       connection.closeSync();
     }
   }
@@ -116,7 +128,10 @@ class DuckDbDatabase implements DuckDbEngine {
       () => import('@duckdb/node-api'),
     );
     try {
-      const options: Record<string, string> = this.#readOnly ? { access_mode: 'READ_ONLY' } : {};
+      const options = {
+        ...(this.#readOnly ? { access_mode: 'READ_ONLY' } : {}),
+        ...limitSettings(currentDuckDbLimits()),
+      };
       return { module, instance: await module.DuckDBInstance.create(this.#path, options) };
     } catch (cause) {
       if (FairnessToolkitError.isInstance(cause)) throw cause;

@@ -5,6 +5,7 @@ import { type CategoricalColumn, type Column, sortLabels, Table } from '../table
 import { type DataFormat, queryDataFile } from './data-file.ts';
 import { withDuckDb } from './duckdb.ts';
 import type { DuckDbSession } from './duckdb-session.ts';
+import { withExactLabels, withWideLabels } from './exact-labels.ts';
 import { columnKind, isNumeric, type Relation } from './relation.ts';
 import { quoteIdentifier } from './sql.ts';
 
@@ -14,12 +15,18 @@ export interface LoadDataOptions {
   readonly columns?: readonly string[];
   /** Columns to read besides, where the file has them. */
   readonly optionalColumns?: readonly string[];
+  /**
+   * Columns that name groups: where whole numbers in them have more digits than a number keeps, they are read as text.
+   * @defaultValue none
+   */
+  readonly labels?: readonly string[];
   /** The form of the file; found out from its content and extension when left out. */
   readonly format?: DataFormat;
 }
 
 /**
- * Reads a CSV (comma, semicolon, tab or bar; gzipped or not) or Parquet file into a table.
+ * Reads a CSV (comma, semicolon, tab or bar; gzipped or not), a Parquet file, or JSON objects one a line (.ndjson,
+ * .jsonl) into a table.
  *
  * Numbers become numeric columns; text, booleans, dates and everything else
  * categorical ones. An empty field is missing. The first line of a text file is
@@ -39,7 +46,8 @@ export interface LoadDataOptions {
  */
 export async function loadData(path: string, options: LoadDataOptions = {}): Promise<Table> {
   return withDuckDb((session) =>
-    queryDataFile(session, path, options.format, async (file) => {
+    queryDataFile(session, path, options.format, async (found) => {
+      const file = await exactLabels(session, found, options.labels ?? []);
       const optional = (options.optionalColumns ?? []).filter((name) => file.columns.has(name));
       const names =
         options.columns === undefined ? [...file.columns.keys()] : [...new Set([...options.columns, ...optional])];
@@ -53,6 +61,10 @@ export async function loadData(path: string, options: LoadDataOptions = {}): Pro
       return Table.ofColumns(columns.map((column, index) => [names[index] as string, column.finish()]));
     }),
   );
+}
+
+async function exactLabels(session: DuckDbSession, found: Relation, labels: readonly string[]): Promise<Relation> {
+  return withWideLabels(session, await withExactLabels(session, found, labels), labels);
 }
 
 /** Collects one column from the chunks of a result. */

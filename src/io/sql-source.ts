@@ -2,6 +2,7 @@ import { DataValidationError, FairnessToolkitError } from '../exceptions/index.t
 import { queryDataFile } from './data-file.ts';
 import { withDuckDb } from './duckdb.ts';
 import { oneLine } from './duckdb-session.ts';
+import { withExactLabels } from './exact-labels.ts';
 import { describe, type Relation, repeatedNames } from './relation.ts';
 import { quoteLiteral } from './sql.ts';
 import type { SqlEngine, SqlSession } from './sql-engine.ts';
@@ -22,14 +23,20 @@ export interface QuerySource {
 /**
  * Opens a source and runs queries over it.
  * @param work makes and runs the queries from the source's columns; it may be called twice
+ * @param labels columns whose values name groups, and must not be rounded
  * @throws {DataValidationError} for a file that cannot be read, or a query that cannot be run
  */
 export async function withRelation<T>(
   source: SqlSource,
   work: (session: SqlSession, relation: Relation) => Promise<T>,
+  labels: readonly string[] = [],
 ): Promise<T> {
   if (typeof source === 'string') {
-    return withDuckDb((session) => queryDataFile(session, source, undefined, (file) => work(session, file)));
+    return withDuckDb((session) =>
+      queryDataFile(session, source, undefined, async (file) =>
+        work(session, await withExactLabels(session, file, labels)),
+      ),
+    );
   }
   return source.engine.run(async (session) => {
     try {

@@ -48,24 +48,28 @@ export interface NumberSums extends WeightSums {
  * @throws {DataValidationError} for an unreadable source, an unknown column, text or infinities
  */
 export async function sumMoments(source: SqlSource, request: NumberRequest): Promise<SourceReduction<NumberSums>[]> {
-  return withRelation(source, async (session, relation) => {
-    const { yPred, yTrue, sampleWeight } = request;
-    const checks = [
-      ...[yPred, ...(yTrue === undefined ? [] : [yTrue])].flatMap((name) => numberChecks(relation, name)),
-      ...weightChecks(relation, sampleWeight),
-    ];
-    const select = {
-      p: numberExpression(relation, yPred),
-      ...(yTrue === undefined ? {} : { t: numberExpression(relation, yTrue) }),
-      ...(sampleWeight === undefined ? {} : { w: numberExpression(relation, sampleWeight) }),
-    };
-    const reductions: SourceReduction<NumberSums>[] = [];
-    for (const attribute of request.attributes) {
-      const rows = rowsSql(relation, { names: attribute, select, checks });
-      reductions.push(await sumAttribute(session, relation, request, { attribute, rows, checks }));
-    }
-    return reductions;
-  });
+  return withRelation(
+    source,
+    async (session, relation) => {
+      const { yPred, yTrue, sampleWeight } = request;
+      const checks = [
+        ...[yPred, ...(yTrue === undefined ? [] : [yTrue])].flatMap((name) => numberChecks(relation, name)),
+        ...weightChecks(relation, sampleWeight),
+      ];
+      const select = {
+        p: numberExpression(relation, yPred),
+        ...(yTrue === undefined ? {} : { t: numberExpression(relation, yTrue) }),
+        ...(sampleWeight === undefined ? {} : { w: numberExpression(relation, sampleWeight) }),
+      };
+      const reductions: SourceReduction<NumberSums>[] = [];
+      for (const attribute of request.attributes) {
+        const rows = rowsSql(relation, { names: attribute, select, checks });
+        reductions.push(await sumAttribute(session, relation, request, { attribute, rows, checks }));
+      }
+      return reductions;
+    },
+    request.attributes.flat(),
+  );
 }
 
 interface AttributeScan {

@@ -64,11 +64,22 @@ export const NAMED_METRICS: readonly string[] = [
   ...OTHERS.map(({ metric }) => metric),
 ];
 
+/** Metrics by the names that were asked for; there are only so many. */
+const FOUND = new Map<string, MetricDefinition>();
+
 /**
  * A metric by its name: one of {@link NAMED_METRICS}, an alias, or a measure with `_difference` or `_ratio` after it.
  * @throws {MetricComputationError} with the nearest names, where there is none
  */
 export function metricDefinition(name: string): MetricDefinition {
+  const known = FOUND.get(name);
+  if (known !== undefined) return known;
+  const found = Object.freeze(findDefinition(name));
+  FOUND.set(name, found);
+  return found;
+}
+
+function findDefinition(name: string): MetricDefinition {
   const metric = Object.hasOwn(ALIASES, name) ? (ALIASES[name] as string) : name;
   const other = OTHERS.find((one) => one.metric === metric);
   if (other !== undefined) return other;

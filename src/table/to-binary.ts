@@ -82,6 +82,6 @@ export function notBinary(name: string, where: string, value: unknown): DataVali
     suggestion:
       typeof value === 'string'
         ? 'Name the label that counts as positive (positiveLabel, --positive-label, positive_label in a configuration).'
-        : 'Give decisions, not scores; for scores set a threshold, for regression use mae_parity_difference.',
+        : 'Give decisions here; scores go in as scores, with a score threshold, and numbers are for mae_parity_difference.',
   });
 }

@@ -19,7 +19,7 @@ describe('groups that take no part', () => {
     const result = demographicParityDifference(yPred, groups);
     expect(result.value).to.equal(1);
     expect(result.excluded).to.deep.equal({
-      c: { n: 29, reason: 'fewer than 30 rows (minGroupSize)', numerator: 29, denominator: 29 },
+      c: { n: 29, reason: 'fewer than 30 rows', numerator: 29, denominator: 29 },
     });
     expect(result.nPerGroup).to.deep.equal({ a: 30, b: 30 });
   });
@@ -27,7 +27,9 @@ describe('groups that take no part', () => {
   it('one group left is undefined, never 0', () => {
     const result = demographicParityDifference([1, 0, 1], ['a', 'a', 'a'], { minGroupSize: 1 });
     expect(result.value).to.be.NaN;
-    expect(result.undefinedReason).to.equal('only one group with at least 1 rows; two are needed');
+    expect(result.undefinedReason).to.equal(
+      'only one group with at least 1 rows; two are needed (the minimum group size can be set)',
+    );
     expect(result.ci).to.equal(null);
     expect(result.toJSON().value).to.equal(null);
   });

@@ -35,7 +35,7 @@ export function describeIssue(issue: z.core.$ZodIssue, path: KeyPath, context: F
   const value = valueAt(document, full);
   if (issue.code === 'unrecognized_keys') {
     const known = Object.keys(schemaAt(json, document[name], path)?.properties ?? {});
-    return issue.keys.map((key) => unknownKey([...full, key], known, wording, dialect));
+    return issue.keys.map((key, place) => unknownKey([...full, key], known, wording, dialect, place < MOST_SUGGESTED));
   }
   if (issue.code === 'invalid_union') {
     if (issue.errors.length === 0) return wrongDiscriminator(path, context);
@@ -49,12 +49,21 @@ export function describeIssue(issue: z.core.$ZodIssue, path: KeyPath, context: F
   return [wrongValue(full, value, schemaAt(json, document[name], path) ?? {}, wording)];
 }
 
-/** A key that the schema does not have. */
+/** Faults of one kind whose suggestion is looked for; the others are not shown, and looking takes longer than all else. */
+export const MOST_SUGGESTED = 50;
+
+const TAKE_OUT = 'Take it out.';
+
+/**
+ * A key that the schema does not have.
+ * @param isSuggested whether a known key is looked for that may have been meant
+ */
 export function unknownKey(
   path: KeyPath,
   known: readonly string[],
   wording: Wording,
   { aliases, insteadOfMerging }: ConfigDialect,
+  isSuggested = true,
 ): PathFault {
   const key = String(path.at(-1));
   const owner = wording(path.slice(0, -1)).key;
@@ -65,6 +74,8 @@ export function unknownKey(
     // Any key may be in what it would bring, so that none is called missing.
     return { path, at: 'key', message, suggestion: insteadOfMerging, meant: known };
   }
+  if (!isSuggested)
+    return { path, at: 'key', message: `${place}unknown key '${key}'`, suggestion: TAKE_OUT, meant: [] };
   const near = nearestNames(key, [...known, ...otherNames]);
   const meant = near.length > 0 ? near : known.filter((name) => key.length >= SHORTEST_START && name.startsWith(key));
   return {
@@ -93,7 +104,9 @@ function wrongDiscriminator(path: KeyPath, { name, document, json, wording, dial
   const names = branches.map(({ properties }) => String(properties?.[discriminator]?.const));
   const unknown = isMapping(owner) ? Object.keys(owner).filter((key) => !known.includes(key)) : [];
   return [
-    ...unknown.map((key) => unknownKey([name, ...ownerPath, key], known, wording, dialect)),
+    ...unknown.map((key, place) =>
+      unknownKey([name, ...ownerPath, key], known, wording, dialect, place < MOST_SUGGESTED),
+    ),
     wrongName([name, ...path], valueAt(owner, [discriminator]), names, wording),
   ];
 }

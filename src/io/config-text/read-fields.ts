@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import type { ConfigDialect } from './config-dialect.ts';
-import { describeIssue, unknownKey, type Wording } from './describe-issue.ts';
+import { describeIssue, MOST_SUGGESTED, unknownKey, type Wording } from './describe-issue.ts';
 import type { Mapping } from './mapping.ts';
 import type { KeyPath, PathFault } from './path-fault.ts';
 import type { JsonSchema } from './requirement.ts';
@@ -29,7 +29,15 @@ export function readFields<Shape extends z.ZodRawShape>(
   const known = Object.keys(schemas);
   const faults = Object.keys(document)
     .filter((key) => !known.includes(key))
-    .map((key) => unknownKey([key], otherKeys.includes(key) ? known : [...known, ...otherKeys], wording, dialect));
+    .map((key, place) =>
+      unknownKey(
+        [key],
+        otherKeys.includes(key) ? known : [...known, ...otherKeys],
+        wording,
+        dialect,
+        place < MOST_SUGGESTED,
+      ),
+    );
   const fields: Record<string, unknown> = {};
   for (const [name, schema] of Object.entries<z.ZodType>(schemas as never)) {
     const parsed = schema.safeParse(document[name]);

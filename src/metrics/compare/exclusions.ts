@@ -39,7 +39,7 @@ export function participation(
     const reason =
       rows[group] === 0
         ? 'no rows that have all that the metric needs'
-        : `fewer than ${String(options.minGroupSize)} rows (minGroupSize)`;
+        : `fewer than ${String(options.minGroupSize)} rows`;
     note(group, measures[0], reason);
     return [];
   });
@@ -95,7 +95,7 @@ export function whyUndefined(
   { minGroupSize }: FilledMetricOptions,
 ): string | null {
   if (large < 2) {
-    return `${large === 0 ? 'no group' : 'only one group'} with at least ${String(minGroupSize)} rows; two are needed`;
+    return `${large === 0 ? 'no group' : 'only one group'} with at least ${String(minGroupSize)} rows; two are needed (the minimum group size can be set)`;
   }
   const [beyond] = compared.flatMap(
     ({ measure, groups }) => groups.map((group) => whyBeyond(measure, group)).find((why) => why !== null) ?? [],

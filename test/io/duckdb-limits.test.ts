@@ -1,0 +1,100 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+
+import { expect } from 'chai';
+
+import { DataValidationError } from '../../src/exceptions/index.ts';
+import { assertFewGroups } from '../../src/io/assert-few-groups.ts';
+import { openDuckDb, withDuckDb } from '../../src/io/duckdb.ts';
+import { withDuckDbLimits } from '../../src/io/duckdb-limits.ts';
+import { useTemporaryFolder } from '../helpers/run-cli.ts';
+
+const SMALL = { memoryMegabytes: 64, threads: 2 };
+
+async function errorOf(work: Promise<unknown>): Promise<unknown> {
+  return work.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+}
+
+describe('limits of DuckDB', function () {
+  this.timeout(60_000);
+
+  it('hold inside and not outside, and nothing is spilled', async () => {
+    const read = (): Promise<unknown[][]> =>
+      withDuckDb((session) =>
+        session.rows(
+          "SELECT current_setting('memory_limit'), current_setting('threads'), current_setting('temp_directory')",
+        ),
+      );
+    const [[memory, threads, spill] = []] = await withDuckDbLimits(SMALL, read);
+    expect([memory, Number(threads), spill]).to.deep.equal(['64.0 MiB', 2, '']);
+    expect((await read())[0]?.[0]).not.to.equal('64.0 MiB');
+  });
+
+  it('refuse a query that needs more memory, as data that are too large', async () => {
+    const sql = 'SELECT count(*) FROM (SELECT DISTINCT hash(range) FROM range(20000000))';
+    const error = await errorOf(withDuckDbLimits(SMALL, () => withDuckDb((session) => session.rows(sql))));
+    expect(error).to.be.instanceOf(DataValidationError);
+    expect(String(error)).to.match(/too large for this service.*64 MiB/);
+  });
+
+  it('interrupt a query at work, with the reason of the signal', async () => {
+    const controller = new AbortController();
+    const reason = new Error('enough');
+    setTimeout(() => {
+      controller.abort(reason);
+    }, 200);
+    const sql = 'SELECT sum(a.range * b.range) FROM range(1000000) a, range(1000000) b';
+    const limits = { ...SMALL, signal: controller.signal };
+    expect(await errorOf(withDuckDbLimits(limits, () => withDuckDb((session) => session.rows(sql))))).to.equal(reason);
+  });
+});
+
+describe('assertFewGroups', function () {
+  this.timeout(60_000);
+  const folder = useTemporaryFolder();
+
+  function groups(count: number, label = (row: number): string => `g${String(row % count)}`): string {
+    const file = path.join(folder(), 'groups.csv');
+    const rows = Array.from({ length: 3 * count }, (_, row) => `${label(row)},${String(row % 3)}`);
+    writeFileSync(file, ['group,other', ...rows, ''].join('\n'));
+    return file;
+  }
+  const check = (file: string, attributes = [['group']], most = 100): Promise<unknown> =>
+    errorOf(assertFewGroups(file, attributes, most));
+
+  it('takes exactly as many as may be, and refuses one more and very many', async () => {
+    expect(await check(groups(100))).to.equal(undefined);
+    for (const count of [101, 5000]) {
+      const error = await check(groups(count));
+      expect(error).to.be.instanceOf(DataValidationError);
+      expect(String(error)).to.match(/'group' has more than 100 groups/);
+    }
+  });
+
+  it('counts combinations, which are more than the groups of each', async () => {
+    // 40 is prime to 3, so that all 120 combinations occur.
+    const file = groups(40);
+    expect(await check(file, [['group'], ['other']])).to.equal(undefined);
+    expect(String(await check(file, [['group', 'other']]))).to.match(/'group\|\|other' has more than 100/);
+  });
+
+  it('refuses a label of more than 1,000 characters', async () => {
+    expect(await check(groups(2, () => 'x'.repeat(1000)))).to.equal(undefined);
+    expect(String(await check(groups(2, () => 'x'.repeat(1001))))).to.match(/label of 1,001 characters/);
+  });
+
+  it('leaves an unknown column to who reads it', async () => {
+    expect(await check(groups(500), [['nothing']])).to.equal(undefined);
+  });
+
+  it('counts 300,000 labels of a query within little memory', async () => {
+    const engine = openDuckDb();
+    const query = "SELECT 'label ' || range AS label FROM range(300000)";
+    const error = await errorOf(withDuckDbLimits(SMALL, () => assertFewGroups({ engine, query }, [['label']], 10_000)));
+    await engine.close();
+    expect(String(error)).to.match(/more than 10,000 groups/);
+  });
+});
