@@ -24,7 +24,7 @@ export function parseBy<Schema extends z.ZodType>(
 }
 
 /** One fault in one sentence: which field, what was required, what came. */
-function describeIssue(issue: z.core.$ZodIssue, value: unknown, nameOf: (field: string) => string): string {
+export function describeIssue(issue: z.core.$ZodIssue, value: unknown, nameOf: (field: string) => string): string {
   const [field] = issue.path;
   if (field === undefined) return issue.message;
   const required = requirementOf(issue);
@@ -33,13 +33,21 @@ function describeIssue(issue: z.core.$ZodIssue, value: unknown, nameOf: (field: 
     value,
   );
   return required === undefined
-    ? `${nameOf(String(field))}: ${issue.message}.`
+    ? `${nameOf(String(field))}: ${issue.message.replace(/\.$/, '')}.`
     : `${nameOf(String(field))} must be ${required}; got ${describeGiven(given)}.`;
 }
 
-function describeGiven(given: unknown): string {
+/** Longer values are cut, or counted: they may be data. */
+const MOST_SHOWN = 80;
+
+/** A value as a sentence shows it. */
+export function describeGiven(given: unknown): string {
   if (given === undefined) return 'nothing';
-  return typeof given === 'string' ? `'${given}'` : JSON.stringify(given);
+  if (typeof given === 'string') return given.length > MOST_SHOWN ? `'${given.slice(0, MOST_SHOWN)}…'` : `'${given}'`;
+  if (Array.isArray(given) && given.length > MOST_SHOWN / 2) return `a list of ${String(given.length)}`;
+  const text = JSON.stringify(given);
+  if (text.length <= MOST_SHOWN) return text;
+  return Array.isArray(given) ? `a list of ${String(given.length)}` : 'an object';
 }
 
 function requirementOf(issue: z.core.$ZodIssue): string | undefined {

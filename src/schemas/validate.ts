@@ -1,36 +1,21 @@
 import { z } from 'zod';
 
+import { MEASURE_OPTIONS, VALIDATE_VALUES } from './validate-values.ts';
+
 /**
  * What `validate` may be asked; the same for library, command line and service. Options that metrics have are filled in
  * there, so that each default stands in one place.
  */
 export const validateSchema = z
   .object({
+    ...MEASURE_OPTIONS,
     attributes: z.array(z.array(z.string().min(1)).min(1)).min(1),
     yPred: z.string().optional(),
     score: z.string().optional(),
-    scoreThreshold: z.number().optional(),
     yTrue: z.string().optional(),
     sampleWeight: z.string().optional(),
-    positiveLabel: z.string().optional(),
-    minGroupSize: z.number().int().min(1).optional(),
-    nanPolicy: z.enum(['exclude', 'include']).default('exclude'),
-    withCi: z.boolean().default(false),
-    ciLevel: z.number().gt(0).lt(1).optional(),
-    ciMethod: z.enum(['simultaneous', 'percentile', 'bca']).optional(),
-    ciSamples: z.number().int().min(1).optional(),
-    withEffects: z.boolean().default(false),
-    withPValue: z.boolean().default(false),
     control: z.array(z.string().min(1)).min(1).optional(),
-    method: z.enum(['between_groups', 'to_overall', 'to_reference']).optional(),
-    referenceGroup: z.string().optional(),
-    agg: z.enum(['worst_case', 'mean']).optional(),
-    compat: z.enum(['fairlearn', 'aif360', 'aequitas']).optional(),
-    backend: z.enum(['duckdb', 'native', 'danfo']).default('duckdb'),
-    seed: z.number().int().optional(),
-    threshold: z.number().optional(),
-    metric: z.string().optional(),
-    comparator: z.enum(['<=', '<', '>=', '>']).optional(),
+    backend: VALIDATE_VALUES.backend.default('duckdb'),
   })
   .refine(({ yPred, score }) => (yPred === undefined) !== (score === undefined), {
     message: 'Give either decisions (--y-pred) or scores (--score).',

@@ -3,6 +3,7 @@ import type { PipelineDocument } from '../../schemas/pipeline/pipeline-document.
 import { INTERSECTION_SEPARATOR } from '../../table/index.ts';
 import { checkGate } from './check-gate.ts';
 import { checkReportPath } from './check-report-path.ts';
+import { MOST_SUGGESTED } from '../../io/config-text/describe-issue.ts';
 import { formatPath, type KeyPath, type PathFault } from '../../io/config-text/path-fault.ts';
 
 /** What is right in each field by itself; a field with faults is missing, and what depends on it is not checked. */
@@ -54,10 +55,12 @@ function checkIntersections({ intersections = [], sensitive }: Fields): PathFaul
       ? [fault(['intersections', index], `would be called '${label}', as an attribute is`, 'Rename that column.')]
       : [];
   });
+  let suggested = 0;
+  const isSuggested = (): boolean => suggested++ < MOST_SUGGESTED;
   const again = repeats(intersections.map((names) => JSON.stringify([...names].sort())));
   return [
     ...taken,
-    ...intersections.flatMap((names, index) => checkCrossing(names, known, ['intersections', index])),
+    ...intersections.flatMap((names, index) => checkCrossing(names, known, ['intersections', index], isSuggested)),
     ...again.map((index) => {
       const crossed = intersections[index]?.join(' and ') ?? '';
       return fault(['intersections', index], `crosses ${crossed} a second time`, 'Name it once.');
@@ -65,9 +68,16 @@ function checkIntersections({ intersections = [], sensitive }: Fields): PathFaul
   ];
 }
 
-function checkCrossing(names: readonly string[], known: readonly string[] | undefined, path: KeyPath): PathFault[] {
+function checkCrossing(
+  names: readonly string[],
+  known: readonly string[] | undefined,
+  path: KeyPath,
+  isSuggested: () => boolean,
+): PathFault[] {
   const unknown = names.flatMap((name, at) =>
-    known === undefined || known.includes(name) ? [] : [notSensitive([...path, at], 'value', name, known)],
+    known === undefined || known.includes(name)
+      ? []
+      : [notSensitive([...path, at], 'value', name, known, isSuggested())],
   );
   return [...checkRepeated(names, path), ...unknown];
 }
@@ -78,9 +88,11 @@ function checkBenchmarks(
   path: KeyPath,
 ): PathFault[] {
   const known = namesOf(sensitive);
-  return Object.entries(benchmarks ?? {}).flatMap(([attribute, proportions]) => {
+  return Object.entries(benchmarks ?? {}).flatMap(([attribute, proportions], place) => {
     const here = [...path, attribute];
-    if (known !== undefined && !known.includes(attribute)) return [notSensitive(here, 'key', attribute, known)];
+    if (known !== undefined && !known.includes(attribute)) {
+      return [notSensitive(here, 'key', attribute, known, place < MOST_SUGGESTED)];
+    }
     const sum = Object.values(proportions).reduce((total, proportion) => total + proportion, 0);
     if (Math.abs(sum - 1) <= SUM_TOLERANCE) return [];
     const required = `its proportions must sum to 1; they sum to ${String(Number(sum.toPrecision(6)))}`;
@@ -129,9 +141,16 @@ function checkTarget({ training, sensitive, features = [] }: Fields): PathFault[
   );
 }
 
-function notSensitive(path: KeyPath, at: 'key' | 'value', name: string, known: readonly string[]): PathFault {
-  const suggestion =
-    nearestNames(name, known).length > 0
+function notSensitive(
+  path: KeyPath,
+  at: 'key' | 'value',
+  name: string,
+  known: readonly string[],
+  isSuggested: boolean,
+): PathFault {
+  const suggestion = !isSuggested
+    ? 'Add it to sensitive, or take it out.'
+    : nearestNames(name, known).length > 0
       ? suggestNames(name, known, 'attributes')
       : `Add it to sensitive, or take one of those: ${known.join(', ')}.`;
   return fault(path, `'${name}' is not among sensitive`, suggestion, at);

@@ -2,7 +2,7 @@ import { suggestNames } from '../../internal/nearest.ts';
 import { PIPELINE_FIELDS } from '../../schemas/pipeline/pipeline-document.ts';
 import type { YamlPlaces } from '../../io/yaml-document.ts';
 import { hasControls } from '../../io/config-text/control-characters.ts';
-import { unknownKey, type Wording } from '../../io/config-text/describe-issue.ts';
+import { MOST_SUGGESTED, unknownKey, type Wording } from '../../io/config-text/describe-issue.ts';
 import { isMapping, type Mapping } from '../../io/config-text/mapping.ts';
 import type { PathFault } from '../../io/config-text/path-fault.ts';
 import { PIPELINE_DIALECT } from './pipeline-dialect.ts';
@@ -70,7 +70,9 @@ function profileFaults(profiles: unknown, chosen: string | undefined, wording: W
     if (!isMapping(profile)) return [notMapping(path, 'keys of the top level', wording)];
     if (name === chosen) return [];
     const unknown = Object.keys(profile).filter((key) => !known.includes(key));
-    return unknown.map((key) => unknownKey([...path, key], known, wording, PIPELINE_DIALECT));
+    return unknown.map((key, place) =>
+      unknownKey([...path, key], known, wording, PIPELINE_DIALECT, place < MOST_SUGGESTED),
+    );
   });
 }
 

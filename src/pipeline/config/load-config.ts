@@ -10,9 +10,10 @@ import { readConfig } from './read-config.ts';
 export interface LoadConfigOptions {
   /**
    * Which of the file's profiles is laid over its top level.
+   * With null the environment is not asked.
    * @defaultValue EVENHAND_PROFILE, else the only one; of several none, with a warning
    */
-  readonly profile?: string | undefined;
+  readonly profile?: string | null | undefined;
 }
 
 /**
@@ -57,6 +58,7 @@ export async function parseConfigText(
 
 /** Which profile the caller or the environment asks for. */
 export function profileRequest({ profile }: LoadConfigOptions): ProfileRequest {
+  if (profile === null) return { name: undefined, by: 'nobody' };
   if (profile !== undefined) return { name: profile, by: '--profile (in code: profile)' };
   const variable = process.env['EVENHAND_PROFILE'];
   return { name: variable === '' ? undefined : variable, by: 'EVENHAND_PROFILE' };

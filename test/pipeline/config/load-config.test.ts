@@ -117,7 +117,7 @@ describe('profiles', () => {
   const SEVERAL =
     'sensitive: [sex]\nalpha: 0.05\nfeatures: [a, b]\nprofiles:\n  dev: { alpha: 0.2 }\n  prod: { alpha: 0.01, steps: [] }\n';
   const ONLY = 'sensitive: [sex]\nprofiles:\n  dev: { alpha: 0.2 }\n';
-  const alphaOf = async (text: string, profile?: string): Promise<number> =>
+  const alphaOf = async (text: string, profile?: string | null): Promise<number> =>
     (await loadConfig(write('profiles.yml', text), { profile })).alpha;
 
   it('are chosen by argument, before the environment', async () => {
@@ -130,6 +130,13 @@ describe('profiles', () => {
     expect(await alphaOf(SEVERAL)).to.equal(0.2);
     setEnvironment({ EVENHAND_PROFILE: '' });
     expect(await alphaOf(SEVERAL)).to.equal(0.05);
+  });
+
+  it('are not chosen by the environment where it shall not be asked', async () => {
+    setEnvironment({ EVENHAND_PROFILE: 'dev' });
+    expect(await alphaOf(SEVERAL, null)).to.equal(0.05);
+    setEnvironment({ EVENHAND_PROFILE: 'nowhere' });
+    expect(await alphaOf(ONLY, null)).to.equal(0.2);
   });
 
   it('are taken by themselves where there is only one', async () => {

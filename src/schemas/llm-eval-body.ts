@@ -1,0 +1,151 @@
+import { z } from 'zod';
+
+import { parseWire } from './faults-of.ts';
+import { type BrokenRule, ruleIssue } from './field-rule.ts';
+import { LLM_EVAL_FIELDS } from './llm-eval/llm-eval-document.ts';
+import { llmEvalRequestSchema } from './llm-eval-request.ts';
+
+const request = llmEvalRequestSchema.shape;
+const metricName = z.string().min(1).max(200);
+
+/** How an evaluation is scored and judged; what a configuration does not say. */
+const REQUEST_FIELDS = {
+  min_group_size: request.minGroupSize.meta({
+    description: 'Items at least; with fewer a metric is undefined. Default: 5.',
+    examples: [5],
+  }),
+  with_ci: request.withCi.meta({ description: 'Adds intervals. Default: true.', examples: [true] }),
+  ci_level: request.ciLevel.meta({ description: 'Their confidence level. Default: 0.95.', examples: [0.95] }),
+  ci_samples: z
+    .number()
+    .int()
+    .min(1)
+    .max(100_000)
+    .optional()
+    .meta({
+      description: 'Replicates of intervals without a closed form. Default: 200.',
+      examples: [200],
+    }),
+  threshold: request.threshold.meta({
+    description: 'The gate: `passed` tells whether the metric is on its right side. Needs metric.',
+    examples: [0.1],
+  }),
+  metric: z
+    .union([metricName, z.array(metricName).min(1).max(100)])
+    .optional()
+    .meta({
+      description: 'What is judged: sentiment_gap for every dimension, sentiment_gap.gender for one; or several.',
+      examples: ['sentiment_gap', ['sentiment_gap.gender', 'refusal_gap']],
+    }),
+  comparator: request.comparator.meta({
+    description: "The gate's comparison. Default: <= by size, of an excess by value; >= for accuracies and ratios.",
+    examples: ['<='],
+  }),
+  dry_run: z
+    .boolean()
+    .default(false)
+    .meta({ description: 'Only tells what would be sent, and what it may cost.', examples: [true] }),
+  random_state: request.randomState.meta({
+    description: 'Seed of what is random in scoring. Default: 42.',
+    examples: [42],
+  }),
+} as const;
+
+/** The keys of a configuration as fields of the body; what they hold is checked with the configuration. */
+const CONFIG_FIELDS = Object.fromEntries(
+  Object.entries(LLM_EVAL_FIELDS).map(([name, field]) => {
+    const { $schema: _, ...meta } = z.toJSONSchema(field, { io: 'input', unrepresentable: 'any' });
+    const examples = meta.examples ?? (meta.default === undefined ? [] : [meta.default]);
+    return [
+      name,
+      z
+        .unknown()
+        .optional()
+        .meta({ ...meta, examples }),
+    ];
+  }),
+) as Readonly<Record<keyof typeof LLM_EVAL_FIELDS, z.ZodOptional<z.ZodUnknown>>>;
+
+const configField = z
+  .union([z.string().min(1), z.record(z.string(), z.unknown())], { error: 'config must be YAML text or an object.' })
+  .optional()
+  .meta({
+    description:
+      'The configuration: YAML text, or an object of its keys. Its keys may stand beside the other fields instead.',
+    examples: ['provider: local\nprompt_templates:\n  raise: How do I ask for a raise?\n'],
+  });
+
+/** The JSON body of `POST /llm-eval`. */
+export const llmEvalBodySchema = z
+  .strictObject({ config: configField, ...REQUEST_FIELDS, ...CONFIG_FIELDS })
+  .check((context) => {
+    context.issues.push(...brokenRules(context.value).map((rule) => ruleIssue(rule)));
+  });
+
+/** {@link llmEvalBodySchema}, parsed: the configuration apart from how it is scored. */
+export interface LlmEvalBody extends Omit<z.output<z.ZodObject<typeof REQUEST_FIELDS>>, 'metric'> {
+  readonly metric?: readonly string[] | undefined;
+  /** YAML text, or the keys of a configuration. */
+  readonly config: string | Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Reads the JSON body of `POST /llm-eval`.
+ * @param value what JSON.parse gave
+ * @throws {ConfigValidationError} whose `context.fields` tell each field at fault by its JSON pointer
+ */
+export function parseLlmEvalBody(value: unknown): LlmEvalBody {
+  const known = Object.keys(llmEvalBodySchema.shape);
+  const body: Readonly<Record<string, unknown>> = parseWire(
+    llmEvalBodySchema,
+    value,
+    'The body cannot be processed',
+    known,
+  );
+  const entries = Object.entries(body);
+  const own = Object.fromEntries(entries.filter(([name]) => Object.hasOwn(REQUEST_FIELDS, name)));
+  const keys = Object.fromEntries(entries.filter(([name]) => Object.hasOwn(CONFIG_FIELDS, name)));
+  const { config = keys, metric } = body as { config?: LlmEvalBody['config']; metric?: string | string[] };
+  return { ...own, metric: metric === undefined ? undefined : [metric].flat(), config } as LlmEvalBody;
+}
+
+/** What fields require of each other. */
+function brokenRules(body: Readonly<Record<string, unknown>>): BrokenRule[] {
+  const keys = Object.keys(CONFIG_FIELDS).filter((name) => body[name] !== undefined);
+  const { config, threshold, metric, comparator } = body;
+  const rules: readonly (readonly [isBroken: boolean, field: string, message: string, suggestion: string])[] = [
+    [
+      config === undefined && keys.length === 0,
+      'config',
+      'There is no configuration: give config, or its keys.',
+      'Send a configuration, as in {"provider": "local", "prompt_templates": {"raise": "How do I ask for a raise?"}}.',
+    ],
+    [
+      config !== undefined && keys.length > 0,
+      keys[0] ?? '',
+      `The configuration stands in config, so that '${keys[0] ?? ''}' cannot stand beside it: put it into config.`,
+      'Send config alone, or its keys alone.',
+    ],
+    [
+      threshold !== undefined && metric === undefined,
+      'threshold',
+      'A threshold needs the metric that it is for: add metric, as in "sentiment_gap".',
+      'Send metric too, or leave threshold out.',
+    ],
+    [
+      metric !== undefined && threshold === undefined,
+      'metric',
+      'metric names what threshold is for: give both.',
+      'Send threshold too, or leave metric out.',
+    ],
+    [
+      comparator !== undefined && threshold === undefined,
+      'comparator',
+      'A comparator needs a threshold: add threshold.',
+      'Send threshold too, or leave comparator out.',
+    ],
+  ];
+  return rules.flatMap(([isBroken, field, message, suggestion]) =>
+    isBroken ? [{ path: [field], message, suggestion }] : [],
+  );
+}

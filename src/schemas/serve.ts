@@ -1,0 +1,42 @@
+import { z } from 'zod';
+
+/** Parts of a path, each of what no link has to escape. */
+const BASE_PATH = /^(?:\/[\w.~-]+)+$/;
+
+/** A scheme and a host, as browsers send it. */
+const ORIGIN = /^https?:\/\/[^\s/?#]+$/;
+
+/** A name or address as the Host header has it, without a port. */
+const HOST_NAME = /^(?:[\w.-]+|\[[\da-f:.]+\])$/i;
+
+/** What `serve` may be asked, with its defaults. */
+export const serveSchema = z.object({
+  host: z.string().min(1).default('127.0.0.1'),
+  port: z.number().int().min(0).max(65_535).default(8000),
+  reload: z.boolean().default(false),
+  workers: z.number().int().min(1).max(1024).default(1),
+  store: z.string().min(1).optional(),
+  rateLimit: z.number().int().min(1).optional(),
+  insecure: z.boolean().default(false),
+  monitor: z.string().min(1).optional(),
+  llmDir: z.string().min(1).optional(),
+  threads: z.number().int().min(1).max(1024).optional(),
+  queue: z.number().int().min(0).optional(),
+  corsOrigin: z
+    .array(z.string().regex(ORIGIN, 'an origin is a scheme and a host, such as https://audit.example.com'))
+    .optional(),
+  allowedHost: z
+    .array(z.string().regex(HOST_NAME, 'a host is a name or an address without a port, such as audit.example.com'))
+    .optional(),
+  basePath: z
+    .string()
+    .regex(BASE_PATH, 'a base path begins with a slash and does not end with one, such as /fairness')
+    .optional(),
+  maxJsonMb: z.number().gt(0).max(512).default(32),
+  maxUploadMb: z.number().gt(0).default(2048),
+  maxArrayItems: z.number().int().min(1).default(5_000_000),
+  drainSeconds: z.number().min(0).max(86_400).default(30),
+});
+
+/** A service that is to be started, with its defaults filled in. */
+export type ServeRequest = z.output<typeof serveSchema>;

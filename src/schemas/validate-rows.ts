@@ -1,0 +1,161 @@
+import { z } from 'zod';
+
+import { suggestNames } from '../internal/nearest.ts';
+import { parseWire, toPointer, type WireFault } from './faults-of.ts';
+import { type BrokenRule, ruleIssue } from './field-rule.ts';
+import { columnOrColumns, type JsonColumn, labelColumn, MOST_ATTRIBUTES, numberColumn } from './row-arrays.ts';
+import { MEASURE_WIRE_FIELDS, measureRules } from './validate-wire.ts';
+
+/** The fields of a validation of arrays, as JSON has them. */
+const VALIDATE_ROWS_FIELDS = {
+  y_pred: labelColumn('y_pred', {
+    description:
+      'Decisions: 0 or 1, true or false, "0" or "1"; any labels with positive_label; numbers for metrics of numbers. null is missing: such rows are dropped and counted.',
+    examples: [[1, 0, 1, 0]],
+  }).optional(),
+  sensitive: columnOrColumns('sensitive', {
+    description:
+      'The group of each row, null where it is missing; or several attributes by their names, which are analysed apart.',
+    examples: [['f', 'm', 'f', 'm'], { sex: ['f', 'm', 'f', 'm'], race: ['a', 'a', 'b', 'b'] }],
+  }),
+  intersections: z
+    .array(z.array(z.string().min(1)).min(2))
+    .max(MOST_ATTRIBUTES)
+    .optional()
+    .meta({
+      description: 'Attributes of `sensitive` to cross, beside each by itself.',
+      examples: [[['sex', 'race']]],
+    }),
+  y_true: labelColumn('y_true', {
+    description: 'True labels, as y_pred has its own; adds equalized odds. True numbers for metrics of numbers.',
+    examples: [[1, 0, 0, 1]],
+  }).optional(),
+  y_score: numberColumn('y_score', {
+    description: 'Scores instead of decisions, decided at score_threshold; or beside them, for metrics of scores.',
+    examples: [[0.9, 0.2, 0.6, 0.4]],
+  }).optional(),
+  sample_weight: numberColumn(
+    'sample_weight',
+    { description: 'Weights of rows, 0 or more.', examples: [[1, 1, 2, 1]] },
+    0,
+  ).optional(),
+  control: columnOrColumns('control', {
+    description:
+      'A feature inside whose levels groups are compared too; several columns are crossed. A gap that changes its sign there is told.',
+    examples: [['day', 'day', 'night', 'night']],
+  }).optional(),
+  ...MEASURE_WIRE_FIELDS,
+} as const;
+
+const KNOWN = Object.keys(VALIDATE_ROWS_FIELDS);
+
+/** The JSON body of `POST /validate`: arrays of equal length, and how they are measured and judged. */
+export const validateRowsSchema = z.strictObject(VALIDATE_ROWS_FIELDS).check((context) => {
+  const body = context.value;
+  const faults = [
+    ...lengthFaults(body),
+    ...intersectionFaults(body),
+    ...measureRules(body, {
+      predictions: 'y_pred',
+      scores: 'y_score',
+      takesBoth: true,
+      missing: 'y_pred is missing: send decisions as y_pred, or scores as y_score.',
+      suggestion: 'Send a JSON array, one item for every row.',
+    }),
+  ];
+  context.issues.push(...faults.map((fault) => ruleIssue(fault)));
+});
+
+/** A parsed body of `POST /validate`. */
+export type ValidateRowsBody = z.output<typeof validateRowsSchema>;
+
+/**
+ * Reads the JSON body of `POST /validate`.
+ * @param value what JSON.parse gave
+ * @throws {ConfigValidationError} whose `context.fields` tell each field at fault by its JSON pointer
+ */
+export function parseValidateRows(value: unknown): ValidateRowsBody {
+  return parseWire(validateRowsSchema, value, 'The body cannot be validated', KNOWN);
+}
+
+/**
+ * An array that is longer than a service takes; looked for before the body is read any further.
+ * @param value what JSON.parse gave
+ * @param mostItems items of an array at most
+ */
+export function findTooLong(value: unknown, mostItems: number): WireFault | undefined {
+  for (const { path, length } of columnsIn(value)) {
+    if (length <= mostItems) continue;
+    const detail = `${path.join('.')} has ${String(length)} items; ${String(mostItems)} are taken at most.`;
+    return { pointer: toPointer(path), detail };
+  }
+  return undefined;
+}
+
+/** The fields that have an item for each row. */
+const COLUMN_FIELDS = ['y_pred', 'y_score', 'y_true', 'sample_weight', 'sensitive', 'control'] as const;
+
+/** An array that has an item for each row. */
+interface GivenColumn {
+  readonly path: readonly string[];
+  readonly length: number;
+}
+
+function columnsIn(value: unknown): GivenColumn[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const body = value as Readonly<Record<string, unknown>>;
+  const columns: GivenColumn[] = [];
+  for (const name of COLUMN_FIELDS) {
+    const given = body[name];
+    if (Array.isArray(given)) columns.push({ path: [name], length: given.length });
+    else if (typeof given === 'object' && given !== null) columns.push(...namedColumns(name, given));
+  }
+  return columns;
+}
+
+function namedColumns(name: string, given: object): GivenColumn[] {
+  return Object.entries(given).flatMap(([key, column]: [string, unknown]) =>
+    Array.isArray(column) ? [{ path: [name, key], length: column.length }] : [],
+  );
+}
+
+function lengthFaults(body: unknown): BrokenRule[] {
+  const [first, ...others] = columnsIn(body);
+  if (first === undefined) return [];
+  if (first.length === 0) {
+    return [
+      { path: first.path, message: `${first.path.join('.')} has no items.`, suggestion: 'Send at least one row.' },
+    ];
+  }
+  return others
+    .filter(({ length }) => length !== first.length)
+    .map(({ path, length }) => ({
+      path,
+      message: `${path.join('.')} has ${String(length)} items, and ${first.path.join('.')} has ${String(first.length)}: each needs one for every row.`,
+      suggestion: 'Send arrays of one length, one item for every row.',
+    }));
+}
+
+function intersectionFaults({
+  sensitive,
+  intersections = [],
+}: {
+  readonly sensitive?: JsonColumn | Readonly<Record<string, JsonColumn>> | undefined;
+  readonly intersections?: readonly (readonly string[])[] | undefined;
+}): BrokenRule[] {
+  // It is told by itself that it is missing.
+  if (sensitive === undefined) return [];
+  const names = Array.isArray(sensitive) ? ['sensitive'] : Object.keys(sensitive);
+  const known = new Set(names);
+  return intersections.flatMap((parts, place) => {
+    const path = ['intersections', String(place)];
+    const unknown = parts.find((name) => !known.has(name));
+    if (unknown !== undefined) {
+      const message = `intersections names '${unknown}', which is no attribute of sensitive. ${suggestNames(unknown, names, 'attributes')}`;
+      return [{ path, message, suggestion: 'Cross attributes by their names in sensitive.' }];
+    }
+    if (new Set(parts).size === parts.length) return [];
+    const message = 'intersections crosses an attribute with itself.';
+    return [{ path, message, suggestion: 'Name different attributes.' }];
+  });
+}

@@ -1,0 +1,136 @@
+import { z } from 'zod';
+
+import { splitNames } from '../internal/name-list.ts';
+import { parseWire } from './faults-of.ts';
+import { type BrokenRule, ruleIssue } from './field-rule.ts';
+import { MOST_ATTRIBUTES } from './row-arrays.ts';
+import { textBoolean, textNumber } from './text-values.ts';
+import { VALIDATE_VALUES } from './validate-values.ts';
+import type { ValidateInput } from './validate.ts';
+import { MEASURE_WIRE_FIELDS, measureOptionsOf, measureRules } from './validate-wire.ts';
+
+/** Characters of a parameter that names columns. */
+const LONGEST_NAMES = 1000;
+
+const column = z.string().min(1).max(LONGEST_NAMES);
+const names = column.refine((text) => text === '' || splitNames(text).every((name) => name !== ''), {
+  message: 'There is an empty name in the comma list.',
+  params: { suggestion: 'Take the comma out, or write \\, for a comma in a name.' },
+});
+
+const NAMES_SCHEMA = { type: 'string', minLength: 1, maxLength: LONGEST_NAMES };
+
+/** The sensitive columns, once or several times; by one check, since a union would not say what is wrong. */
+const sensitiveNames: z.ZodType<string | readonly string[]> = z
+  .custom<string | readonly string[]>()
+  .check((context) => {
+    const fault = sensitiveFault(context.value);
+    if (fault !== undefined) context.issues.push(ruleIssue(fault, context.value));
+  })
+  .meta({
+    anyOf: [NAMES_SCHEMA, { type: 'array', items: NAMES_SCHEMA, minItems: 1, maxItems: MOST_ATTRIBUTES }],
+    description:
+      'A sensitive column; a comma list is one intersection (a comma in a name is `\\,`); repeat the parameter to analyse each apart.',
+    examples: ['sex', 'sex,race'],
+  });
+
+/** The query of `POST /validate` with a table: which of its columns are what, and how they are measured and judged. */
+const VALIDATE_TABLE_FIELDS = {
+  y_pred: column
+    .optional()
+    .meta({ description: 'The column of decisions, or of numbers for metrics of numbers.', examples: ['approved'] }),
+  score: column.optional().meta({ description: 'The column of scores, instead of decisions.', examples: ['score'] }),
+  y_score: column.optional().meta({ description: 'The same as score.', examples: ['score'] }),
+  y_true: column
+    .optional()
+    .meta({ description: 'The column of true labels; adds equalized odds.', examples: ['repaid'] }),
+  sensitive: sensitiveNames,
+  sample_weight: column.optional().meta({ description: 'The column of weights.', examples: ['weight'] }),
+  control: names.optional().meta({
+    description: 'Compares groups inside the levels of these columns too: a comma list.',
+    examples: ['region'],
+  }),
+  ...MEASURE_WIRE_FIELDS,
+  positive_label: z
+    .string()
+    .optional()
+    .meta({ description: 'The label that counts as 1, where labels are not 0 and 1.', examples: ['yes'] }),
+  score_threshold: textNumber(MEASURE_WIRE_FIELDS.score_threshold),
+  threshold: textNumber(MEASURE_WIRE_FIELDS.threshold),
+  min_group_size: textNumber(MEASURE_WIRE_FIELDS.min_group_size),
+  with_ci: textBoolean(MEASURE_WIRE_FIELDS.with_ci),
+  ci_level: textNumber(MEASURE_WIRE_FIELDS.ci_level),
+  ci_samples: textNumber(MEASURE_WIRE_FIELDS.ci_samples),
+  with_effects: textBoolean(MEASURE_WIRE_FIELDS.with_effects),
+  with_p_value: textBoolean(MEASURE_WIRE_FIELDS.with_p_value),
+  seed: textNumber(MEASURE_WIRE_FIELDS.seed),
+  backend: VALIDATE_VALUES.backend.default('duckdb').meta({
+    description: 'What counts the rows; duckdb never loads them. The numbers are the same.',
+    examples: ['duckdb'],
+  }),
+} as const;
+
+const KNOWN = Object.keys(VALIDATE_TABLE_FIELDS);
+
+/** The query of `POST /validate` with a table. */
+export const validateTableSchema = z.strictObject(VALIDATE_TABLE_FIELDS).check((context) => {
+  const query = context.value;
+  const rules = measureRules(
+    { ...query, score: query.score ?? query.y_score },
+    {
+      predictions: 'y_pred',
+      scores: 'score',
+      takesBoth: false,
+      missing: 'y_pred is missing: name the column of decisions, or that of scores as score.',
+      suggestion: EXAMPLE,
+    },
+  );
+  if (query.score !== undefined && query.y_score !== undefined) {
+    const message = 'score and y_score are one parameter: give one of them.';
+    rules.push({ path: ['y_score'], message, suggestion: 'Leave y_score out.' });
+  }
+  context.issues.push(...rules.map((rule) => ruleIssue(rule)));
+});
+
+/**
+ * Reads the query of `POST /validate` with a table.
+ * @param query parameters as text; one that is repeated is a list
+ * @throws {ConfigValidationError} whose `context.fields` tell each parameter at fault by its name
+ */
+export function parseValidateTable(query: Readonly<Record<string, string | readonly string[]>>): ValidateInput {
+  const wire = parseWire(validateTableSchema, query, 'The query cannot be validated', KNOWN, (pointer) =>
+    pointer.replace(/^\//, ''),
+  );
+  return {
+    ...measureOptionsOf(wire),
+    attributes: [wire.sensitive].flat().map(splitNames),
+    yPred: wire.y_pred,
+    score: wire.score ?? wire.y_score,
+    yTrue: wire.y_true,
+    sampleWeight: wire.sample_weight,
+    control: wire.control === undefined ? undefined : splitNames(wire.control),
+  };
+}
+
+/** What the query looks like. */
+const EXAMPLE = 'Name the columns in the query, as in ?y_pred=approved&sensitive=sex.';
+
+function sensitiveFault(value: unknown): BrokenRule | undefined {
+  if (value === undefined) {
+    const message = 'sensitive is missing: name the column of the groups, as in ?y_pred=approved&sensitive=sex.';
+    return { path: [], message, suggestion: EXAMPLE };
+  }
+  const given = Array.isArray(value) ? value : [value];
+  if (given.length > MOST_ATTRIBUTES) {
+    const message = `sensitive may be given ${String(MOST_ATTRIBUTES)} times at most; it is there ${String(given.length)} times.`;
+    return { path: [], message, suggestion: 'Send the others in requests of their own.' };
+  }
+  for (const text of given) {
+    const parsed = names.safeParse(text);
+    if (parsed.success) continue;
+    const message =
+      text === '' ? 'sensitive must not be empty.' : `sensitive: ${parsed.error.issues[0]?.message ?? ''}`;
+    return { path: [], message, suggestion: text === '' ? EXAMPLE : 'Name columns of the table, with commas between.' };
+  }
+  return undefined;
+}

@@ -1,0 +1,164 @@
+import { z } from 'zod';
+
+import type { BrokenRule } from './field-rule.ts';
+import { type MeasureOptionsInput, VALIDATE_VALUES } from './validate-values.ts';
+
+/** Replicates at most that a request may ask for: they hold a thread. */
+const MOST_SAMPLES = 100_000;
+
+/** How rows are measured and judged, as requests have it: snake_case. */
+export const MEASURE_WIRE_FIELDS = {
+  score_threshold: VALIDATE_VALUES.scoreThreshold
+    .optional()
+    .meta({ description: 'A score of at least this is a positive decision. Default: 0.5.', examples: [0.5] }),
+  positive_label: z
+    .union([z.string(), z.number(), z.boolean()], { error: 'positive_label must be a text, a number or a boolean.' })
+    .optional()
+    .meta({ description: 'The label that counts as 1, where labels are not 0 and 1.', examples: ['yes'] }),
+  threshold: VALIDATE_VALUES.threshold.optional().meta({
+    description: 'The gate: `passed` tells whether the metric is on its right side. Without it there is no verdict.',
+    examples: [0.1],
+  }),
+  metric: z
+    .string()
+    .min(1)
+    .max(200)
+    .optional()
+    .meta({
+      description:
+        'A metric to add and to judge, or a measure with _difference or _ratio after it. Default: demographic_parity_difference.',
+      examples: ['demographic_parity_difference', 'equalized_odds_difference', 'precision_ratio'],
+    }),
+  comparator: VALIDATE_VALUES.comparator.optional().meta({
+    description: "The gate's comparison. Default: <= by the size of the value; >= for a ratio.",
+    examples: ['<='],
+  }),
+  min_group_size: VALIDATE_VALUES.minGroupSize
+    .optional()
+    .meta({ description: 'Smaller groups are excluded and named. Default: 30.', examples: [30] }),
+  with_ci: z
+    .boolean()
+    .default(false)
+    .meta({ description: 'Adds intervals.', examples: [true] }),
+  ci_level: VALIDATE_VALUES.ciLevel
+    .optional()
+    .meta({ description: 'Their confidence level. Default: 0.95.', examples: [0.95] }),
+  ci_method: VALIDATE_VALUES.ciMethod
+    .optional()
+    .meta({ description: 'How they are made. Default: simultaneous.', examples: ['simultaneous'] }),
+  ci_samples: VALIDATE_VALUES.ciSamples
+    .max(MOST_SAMPLES)
+    .optional()
+    .meta({ description: 'Replicates of intervals and p-values. Default: 1000.', examples: [1000] }),
+  with_effects: z
+    .boolean()
+    .default(false)
+    .meta({ description: 'Adds effect sizes.', examples: [true] }),
+  with_p_value: z
+    .boolean()
+    .default(false)
+    .meta({ description: 'Adds p-values.', examples: [true] }),
+  method: VALIDATE_VALUES.method
+    .optional()
+    .meta({ description: 'What groups are compared with. Default: between_groups.', examples: ['to_overall'] }),
+  reference_group: z
+    .string()
+    .optional()
+    .meta({
+      description: 'For to_reference: the group that others are compared with. Default: the largest.',
+      examples: ['m'],
+    }),
+  agg: VALIDATE_VALUES.agg.optional().meta({
+    description: 'Equalized odds: the larger gap, or the mean of both. Default: worst_case.',
+    examples: ['mean'],
+  }),
+  compat: VALIDATE_VALUES.compat
+    .optional()
+    .meta({ description: 'Follows the conventions of another library.', examples: ['fairlearn'] }),
+  nan_policy: VALIDATE_VALUES.nanPolicy.default('exclude').meta({
+    description: 'Rows without a group: left out and counted, or a group (missing).',
+    examples: ['include'],
+  }),
+  seed: VALIDATE_VALUES.seed
+    .optional()
+    .meta({ description: 'Seeds intervals and p-values. Default: 42.', examples: [42] }),
+  backend: VALIDATE_VALUES.backend
+    .default('native')
+    .meta({ description: 'What counts the rows; the numbers are the same.', examples: ['native'] }),
+} as const;
+
+/** {@link MEASURE_WIRE_FIELDS}, parsed. */
+export type MeasureWire = z.output<z.ZodObject<typeof MEASURE_WIRE_FIELDS>>;
+
+/** Where a request's decisions come from. */
+interface DecisionFields {
+  readonly predictions: string;
+  readonly scores: string;
+  /** Whether scores may stand beside decisions, for metrics of scores. */
+  readonly takesBoth: boolean;
+  /** What is told where there are neither. */
+  readonly missing: string;
+  readonly suggestion: string;
+}
+
+/** What fields require of each other. */
+export function measureRules(
+  body: Readonly<Record<string, unknown>>,
+  { predictions, scores, takesBoth, missing, suggestion }: DecisionFields,
+): BrokenRule[] {
+  const hasPredictions = body[predictions] !== undefined;
+  const hasScores = body[scores] !== undefined;
+  const isUndecided = !hasScores || hasPredictions;
+  const rules: readonly (readonly [isBroken: boolean, field: string, message: string, suggestion: string])[] = [
+    [!hasPredictions && !hasScores, predictions, missing, suggestion],
+    [
+      hasPredictions && hasScores && !takesBoth,
+      scores,
+      `Give either decisions (${predictions}) or scores (${scores}), not both.`,
+      `Leave out ${scores} or ${predictions}.`,
+    ],
+    [
+      body['score_threshold'] !== undefined && isUndecided,
+      'score_threshold',
+      `A score_threshold decides by scores: give ${scores} and no ${predictions}, or leave it out.`,
+      'Leave score_threshold out, or send scores alone.',
+    ],
+    [
+      body['comparator'] !== undefined && body['threshold'] === undefined,
+      'comparator',
+      'A comparator needs a threshold: add threshold.',
+      'Send threshold too, or leave comparator out.',
+    ],
+  ];
+  return rules.flatMap(([isBroken, field, message, instead]) =>
+    isBroken ? [{ path: [field], message, suggestion: instead }] : [],
+  );
+}
+
+/** A request's fields as the library has them. */
+export function measureOptionsOf(
+  wire: MeasureWire,
+): MeasureOptionsInput & { readonly backend: MeasureWire['backend'] } {
+  return {
+    scoreThreshold: wire.score_threshold,
+    positiveLabel: wire.positive_label === undefined ? undefined : String(wire.positive_label),
+    threshold: wire.threshold,
+    // A threshold alone is for demographic parity.
+    metric: wire.metric ?? (wire.threshold === undefined ? undefined : 'demographic_parity_difference'),
+    comparator: wire.comparator,
+    minGroupSize: wire.min_group_size,
+    withCi: wire.with_ci,
+    ciLevel: wire.ci_level,
+    ciMethod: wire.ci_method,
+    ciSamples: wire.ci_samples,
+    withEffects: wire.with_effects,
+    withPValue: wire.with_p_value,
+    method: wire.method,
+    referenceGroup: wire.reference_group,
+    agg: wire.agg,
+    compat: wire.compat,
+    nanPolicy: wire.nan_policy,
+    seed: wire.seed,
+    backend: wire.backend,
+  };
+}

@@ -1,0 +1,107 @@
+import { expect } from 'chai';
+
+import { ConfigValidationError } from '../../src/exceptions/index.ts';
+import type { WireFault } from '../../src/schemas/faults-of.ts';
+import { findTooLong, parseValidateRows } from '../../src/schemas/validate-rows.ts';
+
+/** The faults of a body: pointer and detail. */
+function faultsIn(body: unknown): readonly WireFault[] {
+  try {
+    parseValidateRows(body);
+  } catch (error) {
+    expect(error).instanceOf(ConfigValidationError);
+    return (error as ConfigValidationError).context['fields'] as WireFault[];
+  }
+  return [];
+}
+
+describe('parseValidateRows', () => {
+  const good = { y_pred: [1, 0], sensitive: ['a', 'b'] };
+  const cases: readonly (readonly [title: string, body: unknown, pointer: string, detail: RegExp])[] = [
+    ['null', null, '', /object of fields/],
+    ['a list', [], '', /object of fields/],
+    ['no sensitive attribute', { y_pred: [1] }, '/sensitive', /missing/],
+    ['neither decisions nor scores', { sensitive: ['a'] }, '/y_pred', /y_pred.*y_score/],
+    ['a misspelt field', { ...good, min_groupsize: 3 }, '/min_groupsize', /'min_group_size'/],
+    ['lengths that differ', { ...good, sensitive: ['a'] }, '/sensitive', /sensitive has 1 items, and y_pred has 2/],
+    ['a short column of several', { ...good, sensitive: { 's/x~': ['a'] } }, '/sensitive/s~1x~0', /has 1 items/],
+    ['an item that is a list', { ...good, sensitive: ['a', ['b']] }, '/sensitive/1', /index 1/],
+    ['an item of a column', { ...good, sensitive: { sex: ['a', {}] } }, '/sensitive/sex/1', /sensitive\.sex.*index 1/],
+    ['text for scores', { ...good, y_score: [0.1, '0.2'] }, '/y_score/1', /'0\.2' at index 1/],
+    ['a number beyond float64', { ...good, y_score: [0.1, Infinity] }, '/y_score/1', /Infinity at index 1/],
+    ['a negative weight', { ...good, sample_weight: [1, -1] }, '/sample_weight/1', /0 or more/],
+    ['no columns', { ...good, sensitive: {} }, '/sensitive', /a column at least/],
+    ['an array that is a text', { ...good, y_pred: '1,0' }, '/y_pred', /must be an array; got '1,0'/],
+    ['text for a number', { ...good, threshold: '0.1' }, '/threshold', /a number; got '0\.1'/],
+    ['a level of 1', { ...good, ci_level: 1 }, '/ci_level', /below 1/],
+    ['a comparator alone', { ...good, comparator: '<' }, '/comparator', /threshold/],
+    ['a score threshold without scores', { ...good, score_threshold: 0.5 }, '/score_threshold', /y_score/],
+    ['a crossing of what is not there', { ...good, intersections: [['a', 'b']] }, '/intersections/0', /no attribute/],
+    [
+      'a crossing with itself',
+      { ...good, sensitive: { sex: ['a', 'b'] }, intersections: [['sex', 'sex']] },
+      '/intersections/0',
+      /itself/,
+    ],
+  ];
+  for (const [title, body, pointer, detail] of cases) {
+    it(`points at the fault: ${title}`, () => {
+      const [fault] = faultsIn(body);
+      expect(fault?.pointer).to.equal(pointer);
+      expect(fault?.detail).to.match(detail);
+    });
+  }
+
+  it('names all that an empty body lacks', () => {
+    expect(faultsIn({}).map(({ pointer }) => pointer)).to.deep.equal(['/sensitive', '/y_pred']);
+  });
+
+  it('asks for a row where there is none', () => {
+    expect(faultsIn({ y_pred: [], sensitive: [] })).to.deep.equal([
+      { pointer: '/y_pred', detail: 'y_pred has no items.' },
+    ]);
+  });
+
+  const instead: readonly (readonly [title: string, body: object, suggestion: RegExp])[] = [
+    ['no array', { ...good, y_pred: '1' }, /^Send a JSON array, one item for every row\.$/],
+    ['a number in quotes', { ...good, threshold: '0.1' }, /^Send the number without quotes\.$/],
+    ['a score in quotes', { ...good, y_score: ['0.1', 1] }, /^Send the number without quotes\.$/],
+    ['a truth in quotes', { ...good, with_ci: 'true' }, /^Send true without quotes\.$/],
+    ['a level of 0', { ...good, ci_level: 0 }, /^Send a number above 0 and below 1\.$/],
+    ['a half group', { ...good, min_group_size: 2.5 }, /^Send a whole number\.$/],
+    ['a group of 0', { ...good, min_group_size: 0 }, /^Send a number of at least 1\.$/],
+    ['a negative weight', { ...good, sample_weight: [-1, 1] }, /^Send 0 or more\.$/],
+    ['an unknown field', { ...good, zzz: 1 }, /^The fields are y_pred, sensitive, .*backend\.$/],
+    ['no rows', { y_pred: [], sensitive: [] }, /^Send at least one row\.$/],
+    ['two faults', { ...good, threshold: '0.1', ci_level: 2 }, /without quotes\. Send a number above 0/],
+  ];
+  for (const [title, body, suggestion] of instead) {
+    it(`says what to send instead: ${title}`, () => {
+      expect(() => parseValidateRows(body))
+        .to.throw(ConfigValidationError)
+        .with.property('suggestion')
+        .that.matches(suggestion);
+    });
+  }
+
+  it('takes decisions as numbers, booleans, texts and null, and scores beside them', () => {
+    const body = { y_pred: [1, true, '1', null], y_score: [0.1, null, 0.3, 1], sensitive: ['a', 1, false, null] };
+    expect(faultsIn(body)).to.deep.equal([]);
+    expect(parseValidateRows(body)).to.include({ with_ci: false, nan_policy: 'exclude', backend: 'native' });
+  });
+
+  it('does not show data in full', () => {
+    const [fault] = faultsIn({ ...good, threshold: 'x'.repeat(10_000) });
+    expect(fault?.detail.length).to.be.lessThan(200);
+  });
+
+  it('finds the first array that is longer than a limit, wherever it stands', () => {
+    expect(findTooLong(good, 2)).to.equal(undefined);
+    expect(findTooLong({ y_pred: [1, 0, 1], sensitive: ['a'] }, 2)?.pointer).to.equal('/y_pred');
+    expect(findTooLong({ y_pred: [1], sensitive: { sex: ['a', 'b', 'c'] } }, 2)).to.deep.equal({
+      pointer: '/sensitive/sex',
+      detail: 'sensitive.sex has 3 items; 2 are taken at most.',
+    });
+    expect(findTooLong(null, 2)).to.equal(undefined);
+  });
+});
