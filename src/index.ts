@@ -25,6 +25,7 @@ export {
   toMarkdownReport,
   type TrackingOptions,
   validateFile,
+  validateRows,
   type ValidationResult,
   type WorkflowOptions,
   type WorkflowResult,

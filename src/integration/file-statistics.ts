@@ -1,7 +1,6 @@
 import { DataValidationError } from '../exceptions/index.ts';
 import { loadData } from '../io/index.ts';
-import { type ControlCell, crossControl } from '../metrics/frame/index.ts';
-import { assertPositiveLabel } from '../metrics/reduce/assert-positive-label.ts';
+import { crossControl } from '../metrics/frame/index.ts';
 import {
   reduceClassificationSource,
   reduceRegressionSource,
@@ -11,23 +10,14 @@ import type { MetricRows } from '../metrics/row-options.ts';
 import type { GroupStats } from '../metrics/statistics/group-stats.ts';
 import { cellsOf } from '../metrics/analyzer/sql-stats-source.ts';
 import type { ValidateRequest } from '../schemas/validate.ts';
-import { type Column, type Table, toBinary } from '../table/index.ts';
-
-/** Scores from here are positive decisions, unless said otherwise. */
-const SCORE_THRESHOLD = 0.5;
-
-/** Statistics of one attribute. */
-export interface AttributeStatistics {
-  readonly stats: GroupStats;
-  /** With a control feature: the same rows crossed with its levels, but for those without a level. */
-  readonly crossed: { readonly stats: GroupStats; readonly cells: readonly ControlCell[] } | undefined;
-}
-
-/** The kind of statistics to make, and whether true labels are needed for it. */
-export interface NeededStatistics {
-  readonly kind: GroupStats['kind'];
-  readonly needsTruth: boolean;
-}
+import type { Column, Table } from '../table/index.ts';
+import {
+  type AttributeStatistics,
+  binaryTruth,
+  decideScores,
+  type NeededStatistics,
+  SCORE_THRESHOLD,
+} from './attribute-statistics.ts';
 
 /**
  * Statistics of a file for every attribute asked for: by SQL scans that never
@@ -110,7 +100,10 @@ async function loadAndCount(
 function loadNeeded(path: string, request: ValidateRequest): Promise<Table> {
   const { attributes, control = [], yPred, score, yTrue, sampleWeight } = request;
   const names = [...attributes.flat(), ...control, yPred, score, yTrue, sampleWeight];
-  return loadData(path, { columns: [...new Set(names.filter((name) => name !== undefined))] });
+  return loadData(path, {
+    columns: [...new Set(names.filter((name) => name !== undefined))],
+    labels: [...attributes.flat(), ...control],
+  });
 }
 
 /** The columns of the rows; decisions made of scores are 0 and 1, and the truth beside them too. */
@@ -122,20 +115,13 @@ function rowColumns(table: Table, kind: GroupStats['kind'], request: ValidateReq
   if (score === undefined || kind !== 'classification') {
     return { ...common, yPred: column(request.yPred), yTrue: column(request.yTrue), positiveLabel };
   }
-  return { ...common, yPred: decide(table, score, request), yTrue: truthOf(table, request) };
-}
-
-function truthOf(table: Table, { yTrue, positiveLabel }: ValidateRequest): Float64Array | undefined {
-  if (yTrue === undefined) return undefined;
-  const source = table.column(yTrue);
-  const values = toBinary(source, 'yTrue', positiveLabel);
-  assertPositiveLabel({ yPred: source, yTrue: source, positiveLabel }, values, values);
-  return Float64Array.from(values, (value) => (value < 0 ? NaN : value));
+  const { yTrue } = request;
+  const truth = yTrue === undefined ? undefined : binaryTruth(table.column(yTrue), positiveLabel);
+  return { ...common, yPred: decide(table, score, request), yTrue: truth };
 }
 
 /** Scores as decisions; a missing score stays missing. */
 function decide(table: Table, score: string, request: ValidateRequest): Float64Array {
-  const threshold = request.scoreThreshold ?? SCORE_THRESHOLD;
   const { values } = table.numeric(score);
   const infinite = values.findIndex((value) => Math.abs(value) === Infinity);
   if (infinite >= 0) {
@@ -144,5 +130,5 @@ function decide(table: Table, score: string, request: ValidateRequest): Float64A
       { context: { column: score, row: infinite + 1 }, suggestion: 'Mend or empty that value.' },
     );
   }
-  return values.map((value) => (Number.isNaN(value) ? NaN : Number(value >= threshold)));
+  return decideScores(values, request.scoreThreshold);
 }

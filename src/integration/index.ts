@@ -15,6 +15,8 @@ export {
   type LlmMetrics,
 } from './llm-eval/index.ts';
 export { type AttributeMetrics, type FileValidation, validateFile } from './validate-file.ts';
+export type { ValidateBounds } from './validate-bounds.ts';
+export { validateRows, type ValidateRowsInput, validateRowsNow } from './validate-rows.ts';
 export { validationToJson, validationToMarkdown } from './validation-report.ts';
 export { type BaselineMeasurement, runBaselineMeasurement } from './workflow/run-baseline-measurement.ts';
 export { executeWorkflow, type WorkflowResult } from './workflow/execute-workflow.ts';

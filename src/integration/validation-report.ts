@@ -1,6 +1,7 @@
 import { escapeMarkdown } from '../metrics/markdown-table.ts';
 import type { MetricFrame } from '../metrics/index.ts';
-import type { FileValidation } from './validate-file.ts';
+import { own } from './html/report-numbers.ts';
+import type { FileValidation } from './measure-attributes.ts';
 
 /** A validation as JSON has it; one attribute stands at the top, several under their names. */
 export function validationToJson({
@@ -13,11 +14,11 @@ export function validationToJson({
   const toJson = (metrics: FileValidation['attributes'][string]): Record<string, unknown> =>
     Object.fromEntries(Object.entries(metrics).map(([name, result]) => [name, result.toJSON()]));
   const verdictOf = (name: string): Record<string, unknown> | null => {
-    const { status = null, message, straddles } = verdicts[name] ?? {};
+    const { status = null, message, straddles } = own(verdicts, name) ?? {};
     return status === null ? null : { status, message, straddles };
   };
   const controlOf = (name: string): Record<string, unknown> => {
-    const frame = frames[name];
+    const frame = own(frames, name);
     return frame === undefined ? {} : { control: frame.toJSON() };
   };
   const entries = Object.entries(attributes);
@@ -31,7 +32,7 @@ export function validationToJson({
           entries.map(([name, metrics]) => [
             name,
             {
-              passed: verdicts[name]?.passed ?? null,
+              passed: own(verdicts, name)?.passed ?? null,
               verdict: verdictOf(name),
               metrics: toJson(metrics),
               ...controlOf(name),
@@ -65,7 +66,7 @@ export function validationToMarkdown(validation: FileValidation, source: string)
     `## By ${escapeMarkdown(name)}`,
     '',
     ...Object.values(metrics).flatMap((result) => [result.toMarkdown(), '']),
-    ...controlSection(frames[name]),
+    ...controlSection(own(frames, name)),
   ]);
   return [
     '# Fairness validation',

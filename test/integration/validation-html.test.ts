@@ -185,13 +185,7 @@ describe('validationToHtml', () => {
 
   it('lists excluded groups with numerator, denominator and reason, and what was dropped', async () => {
     const html = await validationToHtml(cases['hostile labels'], 'a.csv');
-    expect(tablesOf(html)).to.deep.include([
-      '&lt;i&gt;tiny&lt;/i&gt;',
-      '7',
-      '3',
-      '7',
-      'fewer than 30 rows (minGroupSize)',
-    ]);
+    expect(tablesOf(html)).to.deep.include(['&lt;i&gt;tiny&lt;/i&gt;', '7', '3', '7', 'fewer than 30 rows']);
     expect(html).to.include('No row was dropped for missing values.');
     const rows = { yPred: [...(sex.yPred as number[]), null], sensitive: [...(sex.sensitive as string[]), 'male'] };
     const dropped = validationOf({ sex: rows }, 0.1, ['demographic_parity_difference']);
@@ -213,7 +207,7 @@ describe('validationToHtml', () => {
 
   it('says why a metric is undefined, and warns where a rate rests on few rows', async () => {
     expect(await validationToHtml(cases['an undefined metric'], 'a.csv')).to.include(
-      '<strong>Undefined:</strong> only one group with at least 30 rows; two are needed.',
+      '<strong>Undefined:</strong> only one group with at least 30 rows; two are needed (the minimum group size can be set).',
     );
     const thin = validationOf({ sex: decisions({ a: [12, 6], b: [40, 10] }) }, 0.9, undefined, { minGroupSize: 2 });
     expect(await validationToHtml(thin, 'a.csv')).to.match(

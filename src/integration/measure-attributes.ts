@@ -1,0 +1,193 @@
+import { ValueError } from '../exceptions/index.ts';
+import { compareGroups } from '../metrics/compare/compare-groups.ts';
+import { levelsOf, MetricFrame, type StatsByKind } from '../metrics/frame/index.ts';
+import {
+  type MetricDefinition,
+  metricDefinition,
+  metricKind,
+  metricNeedsTruth,
+} from '../metrics/metric-definitions.ts';
+import type { MetricResult } from '../metrics/metric-result.ts';
+import { fillMetricOptions, type MetricOptions } from '../metrics/options.ts';
+import type { GroupStats } from '../metrics/statistics/group-stats.ts';
+import type { MeasureOptions } from '../schemas/validate-values.ts';
+import { judge, type Verdict } from './assertions.ts';
+import type { AttributeStatistics, NeededStatistics } from './attribute-statistics.ts';
+import { knownMetric } from './known-metric.ts';
+import { assertFewDraws, type ValidateBounds } from './validate-bounds.ts';
+
+/** The metrics of one attribute, by name. */
+export type AttributeMetrics = Readonly<Record<string, MetricResult>>;
+
+/** What validating a file gives. */
+export interface FileValidation {
+  /** true or false; null without a threshold. With several attributes, whether all pass. */
+  readonly passed: boolean | null;
+  readonly threshold: number | null;
+  /** The metrics of each attribute, by its label: one column, or several joined by `||`. */
+  readonly attributes: Readonly<Record<string, AttributeMetrics>>;
+  /** The gate's verdict on each attribute. */
+  readonly verdicts: Readonly<Record<string, Verdict>>;
+  /** With a control feature, the rates of each attribute inside its levels. */
+  readonly frames: Readonly<Record<string, MetricFrame>>;
+}
+
+/** What is measured of rows, wherever they are. */
+export interface MeasureRequest extends Omit<MeasureOptions, 'nanPolicy' | 'positiveLabel' | 'scoreThreshold'> {
+  /** The attributes' labels, in the order in which they are told. */
+  readonly names: readonly string[];
+  readonly hasTruth: boolean;
+  readonly hasPredictions: boolean;
+  readonly hasScores: boolean;
+}
+
+/** Statistics of one kind, for every attribute. */
+export type KindStatistics = readonly [kind: GroupStats['kind'], statistics: readonly AttributeStatistics[]];
+
+/**
+ * The statistics that a request needs, each kind once.
+ * @throws {ValueError} for an unknown metric, or one whose columns were not given; said before rows are read, since that may take long
+ */
+export function neededStatistics(request: MeasureRequest): NeededStatistics[] {
+  assertMetric(request);
+  const wanted = metricsOf(request);
+  return [...new Set(wanted.map(metricKind))].map((kind) => ({
+    kind,
+    needsTruth: wanted.some((definition) => metricKind(definition) === kind && metricNeedsTruth(definition)),
+  }));
+}
+
+/**
+ * Metrics and verdicts out of {@link neededStatistics}, a metric a step.
+ * @yields {void} before each metric
+ * @throws {DataValidationError} for more replicates than `mostDraws` allows
+ */
+export function* measureAttributes(
+  request: MeasureRequest,
+  byKind: readonly KindStatistics[],
+  { mostDraws }: ValidateBounds = {},
+): Generator<void, FileValidation, void> {
+  const { names, metric, threshold, comparator } = request;
+  const wanted = metricsOf(request);
+  const options = optionsOf(request);
+  if (mostDraws !== undefined) assertAllDraws(request, byKind, mostDraws);
+  const measured: Measured[] = [];
+  for (const index of names.keys()) measured.push(yield* measure(wanted, options, ofAttribute(byKind, index)));
+  const judged = metric === undefined ? undefined : metricDefinition(metric).metric;
+  const verdicts = measured.map(({ metrics }) =>
+    judge((judged === undefined ? Object.values(metrics)[0] : metrics[judged]) as MetricResult, threshold, comparator),
+  );
+  const byName = <T>(values: readonly T[]): Record<string, T> =>
+    Object.fromEntries(names.map((name, index) => [name, values[index] as T]));
+  return Object.freeze({
+    passed: threshold === undefined ? null : verdicts.every((verdict) => verdict.passed === true),
+    threshold: threshold ?? null,
+    attributes: byName(measured.map(({ metrics }) => metrics)),
+    verdicts: byName(verdicts),
+    frames: Object.fromEntries(
+      measured.flatMap(({ frame }, index) => (frame === undefined ? [] : [[names[index] as string, frame]])),
+    ),
+  });
+}
+
+/** Statistics of one attribute, each with its kind. */
+type OwnStatistics = readonly (readonly [kind: GroupStats['kind'], statistics: AttributeStatistics])[];
+
+function ofAttribute(byKind: readonly KindStatistics[], index: number): OwnStatistics {
+  return byKind.map(([kind, all]) => [kind, all[index] as AttributeStatistics] as const);
+}
+
+interface Measured {
+  readonly metrics: AttributeMetrics;
+  readonly frame: MetricFrame | undefined;
+}
+
+function* measure(
+  wanted: readonly MetricDefinition[],
+  options: MetricOptions,
+  own: OwnStatistics,
+): Generator<void, Measured, void> {
+  const filled = fillMetricOptions(options);
+  const stats = Object.fromEntries(own.map(([kind, { stats: all }]) => [kind, all])) as StatsByKind;
+  const metrics: [string, MetricResult][] = [];
+  for (const definition of wanted) {
+    yield;
+    const part = { stats: stats[metricKind(definition)] as GroupStats, className: undefined };
+    metrics.push([definition.metric, compareGroups([part], definition, filled)]);
+  }
+  yield;
+  return { metrics: Object.fromEntries(metrics), frame: frameOf(own, stats, wanted, options) };
+}
+
+/** Intervals and p-values draw replicates of every group, and of the groups inside levels. */
+function assertAllDraws(request: MeasureRequest, byKind: readonly KindStatistics[], mostDraws: number): void {
+  if (!request.withCi && !request.withPValue) return;
+  const samples = fillMetricOptions(optionsOf(request)).ciSamples;
+  for (const [, all] of byKind) {
+    all.forEach(({ stats, crossed }, index) => {
+      const groups = stats.labels.length + (crossed?.stats.labels.length ?? 0);
+      assertFewDraws({ attribute: request.names[index] as string, groups, samples }, mostDraws);
+    });
+  }
+}
+
+/** What is measured: the usual metrics of decisions, and the one that was named. */
+function metricsOf({ metric, hasTruth }: MeasureRequest): MetricDefinition[] {
+  const usual = ['demographic_parity_difference', ...(hasTruth ? ['equalized_odds_difference'] : [])];
+  if (metric === undefined) return usual.map(metricDefinition);
+  const definition = metricDefinition(metric);
+  // Numbers are no decisions; scores are, by their threshold.
+  const names = metricKind(definition) === 'regression' ? [definition.metric] : [...usual, definition.metric];
+  return [...new Set(names)].map(metricDefinition);
+}
+
+/** The measures that the metrics compare, inside the levels of the control feature. */
+function frameOf(
+  kinds: OwnStatistics,
+  stats: StatsByKind,
+  wanted: readonly MetricDefinition[],
+  options: MetricOptions,
+): MetricFrame | undefined {
+  const cells = kinds[0]?.[1].crossed?.cells;
+  if (cells === undefined) return undefined;
+  const crossed = Object.fromEntries(kinds.map(([kind, { crossed: own }]) => [kind, own?.stats])) as StatsByKind;
+  const measures = [...new Set(wanted.flatMap((definition) => definition.measures))];
+  return new MetricFrame(stats, measures, options, levelsOf(crossed, cells));
+}
+
+function optionsOf(request: MeasureRequest): MetricOptions {
+  const { minGroupSize, withCi, ciLevel, ciMethod, ciSamples, withEffects, withPValue, seed } = request;
+  const { method, referenceGroup, agg, compat } = request;
+  return {
+    minGroupSize,
+    withCi,
+    ciLevel,
+    ciMethod,
+    ciSamples,
+    withEffectSize: withEffects,
+    withPValue,
+    seed,
+    method,
+    referenceGroup,
+    agg,
+    compat,
+  };
+}
+
+function assertMetric({ metric, hasTruth, hasPredictions, hasScores }: MeasureRequest): void {
+  if (metric === undefined) return;
+  const definition = knownMetric(metric);
+  const lacking =
+    metricNeedsTruth(definition) && !hasTruth
+      ? (['true labels', 'yTrue, --y-true'] as const)
+      : metricKind(definition) === 'scores' && !hasScores
+        ? (['scores', 'score, --score'] as const)
+        : metricKind(definition) === 'regression' && !hasPredictions
+          ? (['predicted numbers', 'yPred, --y-pred'] as const)
+          : undefined;
+  if (lacking === undefined) return;
+  throw new ValueError(`${metric} needs ${lacking[0]}.`, {
+    context: { metric },
+    suggestion: `Name their column (${lacking[1]}).`,
+  });
+}

@@ -1,0 +1,130 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+
+import { expect } from 'chai';
+
+import { DataValidationError } from '../../src/exceptions/index.ts';
+import { validateFile } from '../../src/integration/validate-file.ts';
+import { validateRows, type ValidateRowsInput } from '../../src/integration/validate-rows.ts';
+import { useTemporaryFolder } from '../helpers/run-cli.ts';
+
+async function errorOf(work: Promise<unknown>): Promise<unknown> {
+  return work.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+}
+
+/** Rows of so many groups, four of each. */
+function rowsOf(groups: number): ValidateRowsInput & { sensitive: string[] } {
+  const rows = Array.from({ length: 4 * groups }, (_, row) => row);
+  return {
+    yPred: rows.map((row) => row % 2),
+    sensitive: rows.map((row) => `g${String(row >> 2)}`),
+    minGroupSize: 1,
+  };
+}
+
+describe('bounds of a validation', function () {
+  this.timeout(60_000);
+  const folder = useTemporaryFolder();
+
+  const refused: readonly (readonly [title: string, input: ValidateRowsInput, bounds: object, text: RegExp])[] = [
+    ['too many groups', rowsOf(51), { mostGroups: 50 }, /'sensitive' has more than 50 groups/],
+    [
+      'too many groups of a named one',
+      { ...rowsOf(51), sensitive: { id: rowsOf(51).sensitive } },
+      { mostGroups: 50 },
+      /'id' has more/,
+    ],
+    [
+      'too many combinations',
+      {
+        ...rowsOf(20),
+        sensitive: { a: rowsOf(20).sensitive, b: rowsOf(20).sensitive.map((_, row) => row % 4) },
+        intersections: [['a', 'b']],
+      },
+      { mostGroups: 50 },
+      /'a\|\|b' has more than 50 groups/,
+    ],
+    [
+      'too many combinations with the control feature',
+      { ...rowsOf(20), control: rowsOf(20).sensitive.map((_, row) => row % 4) },
+      { mostGroups: 50 },
+      /'control\|\|sensitive' has more than 50 groups/,
+    ],
+    [
+      'a long label',
+      { ...rowsOf(1), sensitive: ['a', 'a', 'b', 'x'.repeat(1001)] },
+      { mostGroups: 50 },
+      /label of 1,001/,
+    ],
+    [
+      'too many replicates',
+      { ...rowsOf(10), withCi: true, ciSamples: 11 },
+      { mostDraws: 100 },
+      /ciSamples is 11.*10 groups/,
+    ],
+    [
+      'too many replicates of p-values',
+      { ...rowsOf(10), withPValue: true, ciSamples: 11 },
+      { mostDraws: 100 },
+      /ciSamples is 11/,
+    ],
+  ];
+  for (const [title, input, bounds, text] of refused) {
+    it(`${title}: refused`, async () => {
+      const error = await errorOf(validateRows(input, bounds));
+      expect(error).to.be.instanceOf(DataValidationError);
+      expect(String(error)).to.match(text);
+      expect((error as DataValidationError).suggestion).to.be.a('string');
+    });
+  }
+
+  it('what lies at the bounds, and what has none, is measured', async () => {
+    await validateRows(rowsOf(50), { mostGroups: 50 });
+    await validateRows({ ...rowsOf(10), withCi: true, ciSamples: 10 }, { mostDraws: 100 });
+    // Without intervals nothing is drawn.
+    await validateRows({ ...rowsOf(10), ciSamples: 11 }, { mostDraws: 100 });
+    await validateRows(rowsOf(300));
+  });
+
+  it('a signal stops it at the next step, and a message of the event loop is heard', async () => {
+    const sensitive = Object.fromEntries(
+      Array.from({ length: 20 }, (_, place) => [`a${String(place)}`, rowsOf(50).sensitive]),
+    );
+    const reason = new Error('enough');
+    const controller = new AbortController();
+    setTimeout(() => {
+      controller.abort(reason);
+    }, 1);
+    const work = validateRows(
+      { ...rowsOf(50), sensitive, withCi: true, ciMethod: 'percentile', ciSamples: 5000 } as never,
+      { signal: controller.signal },
+    );
+    expect(await errorOf(work)).to.equal(reason);
+    expect(await errorOf(validateRows(rowsOf(2), { signal: AbortSignal.abort(reason) }))).to.equal(reason);
+  });
+
+  it('a file has the same bounds', async () => {
+    const file = path.join(folder(), 'rows.csv');
+    const { yPred, sensitive } = rowsOf(60);
+    writeFileSync(
+      file,
+      [
+        'sex,day,ok',
+        ...sensitive.map((label, row) => `${label},${String(row % 4)},${String((yPred as number[])[row])}`),
+        '',
+      ].join('\n'),
+    );
+    const request = { attributes: [['sex']], yPred: 'ok', minGroupSize: 1 } as never;
+    expect(String(await errorOf(validateFile(file, request, { mostGroups: 50 })))).to.match(/'sex' has more than 50/);
+    expect(await errorOf(validateFile(file, request, { mostGroups: 60 }))).to.equal(undefined);
+    const crossed = { attributes: [['sex']], yPred: 'ok', control: ['day'], minGroupSize: 1 } as never;
+    expect(String(await errorOf(validateFile(file, crossed, { mostGroups: 60 })))).to.match(/'day\|\|sex' has more/);
+    const drawn = { attributes: [['sex']], yPred: 'ok', minGroupSize: 1, withCi: true, ciSamples: 100 } as never;
+    expect(String(await errorOf(validateFile(file, drawn, { mostDraws: 5999 })))).to.match(/ciSamples is 100/);
+    const reason = new Error('enough');
+    expect(await errorOf(validateFile(file, request, { signal: AbortSignal.abort(reason) }))).to.equal(reason);
+  });
+});

@@ -1,0 +1,171 @@
+import { expect } from 'chai';
+import { writeFileSync } from 'node:fs';
+
+import { DataValidationError, ValueError } from '../../src/exceptions/index.ts';
+import { validateFile } from '../../src/integration/validate-file.ts';
+import { validateRows, validateRowsNow, type ValidateRowsInput } from '../../src/integration/validate-rows.ts';
+import { validationToJson } from '../../src/integration/validation-report.ts';
+import { useTemporaryFolder } from '../helpers/run-cli.ts';
+
+/** Forty rows: of a 15 of 20 chosen, of b 5 of 20. */
+const yPred = Array.from({ length: 40 }, (_, row) => Number(row < 15 || row >= 35));
+const group = Array.from({ length: 40 }, (_, row) => (row < 20 ? 'a' : 'b'));
+const half = Array.from({ length: 40 }, (_, row) => (row % 2 === 0 ? 'x' : 'y'));
+const yTrue = Array.from({ length: 40 }, (_, row) => Number(row % 4 < 2));
+const score = Array.from({ length: 40 }, (_, row) => ((row * 7) % 40) / 40);
+const small = { minGroupSize: 1 };
+
+const valueOf = (input: ValidateRowsInput, metric = 'demographic_parity_difference', attribute = 'sensitive') =>
+  validateRowsNow(input).attributes[attribute]?.[metric]?.value;
+
+/** A number to twelve digits behind the point. */
+function rounded(_: string, value: unknown): unknown {
+  return typeof value === 'number' ? Number(value.toFixed(12)) : value;
+}
+
+describe('validateRows', () => {
+  it('gives the largest minus the smallest selection rate: 15/20 - 5/20', () => {
+    expect(valueOf({ yPred, sensitive: group, ...small })).to.equal(0.5);
+  });
+
+  it('judges demographic parity where only a threshold is given', () => {
+    const { passed, verdicts } = validateRowsNow({ yPred, sensitive: group, threshold: 0.4, ...small });
+    expect(passed).to.equal(false);
+    expect(verdicts['sensitive']?.message).to.include('0.5000 > 0.4');
+    expect(validateRowsNow({ yPred, sensitive: group, threshold: 0.5, ...small }).passed).to.equal(true);
+  });
+
+  it('analyses named attributes apart, and crosses those that intersections name', () => {
+    const { attributes } = validateRowsNow({
+      yPred,
+      sensitive: { group, half },
+      intersections: [['group', 'half']],
+      ...small,
+    });
+    expect(Object.keys(attributes)).to.deep.equal(['group', 'half', 'group||half']);
+    expect(attributes['group||half']?.['demographic_parity_difference']?.nPerGroup).to.deep.equal({
+      'a||x': 10,
+      'a||y': 10,
+      'b||x': 10,
+      'b||y': 10,
+    });
+  });
+
+  it('drops and counts rows without a decision or a group', () => {
+    const result = validateRowsNow({
+      yPred: [1, null, 0, 1, 0],
+      sensitive: ['a', 'a', 'b', null, 'a'],
+      ...small,
+    }).attributes['sensitive']?.['demographic_parity_difference'];
+    expect([result?.nDropped, result?.value]).to.deep.equal([2, 0.5]);
+  });
+
+  it('gives the same for permuted rows and for weights of one', () => {
+    const plain = validationToJson(validateRowsNow({ yPred, yTrue, sensitive: group, ...small }));
+    const order = yPred.map((_, row) => (row * 7) % 40);
+    const pick = <T>(values: readonly T[]): T[] => order.map((row) => values[row] as T);
+    const permuted = { yPred: pick(yPred), yTrue: pick(yTrue), sensitive: pick(group), ...small };
+    expect(validationToJson(validateRowsNow(permuted))).to.deep.equal(plain);
+  });
+
+  it('takes attributes that are called as what every object has', () => {
+    const sensitive = { constructor: group, toString: half };
+    const json = validationToJson(validateRowsNow({ yPred, sensitive, ...small }));
+    expect(Object.keys(json['attributes'] as object)).to.deep.equal(['constructor', 'toString']);
+  });
+
+  const failures: readonly (readonly [title: string, input: ValidateRowsInput, error: unknown, text: RegExp])[] = [
+    ['no rows', { yPred: [], sensitive: [] }, DataValidationError, /no rows/],
+    ['only missing decisions', { yPred: [null, null], sensitive: ['a', 'b'] }, DataValidationError, /nothing can be/],
+    ['lengths that differ', { yPred: [1], sensitive: ['a', 'b'] }, DataValidationError, /1 and 2/],
+    ['a decision of 2', { yPred: [0, 1, 2], sensitive: ['a', 'b', 'b'] }, DataValidationError, /yPred.*index 2/],
+    ['neither decisions nor scores', { sensitive: ['a'] }, DataValidationError, /neither/],
+    ['no attribute', { yPred: [1], sensitive: {} }, DataValidationError, /names no column/],
+    [
+      'a crossing of what is not there',
+      { yPred: [1], sensitive: { sex: ['a'] }, intersections: [['sex', 'rase']] },
+      DataValidationError,
+      /rase/,
+    ],
+    ['an unknown metric', { yPred: [1], sensitive: ['a'], metric: 'equalised_odds' }, ValueError, /no metric named/],
+    ['truth that is not given', { yPred: [1], sensitive: ['a'], metric: 'accuracy_difference' }, ValueError, /true/],
+    ['another backend at once', { yPred: [1], sensitive: ['a'], backend: 'duckdb' }, ValueError, /native/],
+  ];
+  for (const [title, input, error, text] of failures) {
+    it(`refuses ${title}`, () => {
+      expect(() => validateRowsNow(input)).to.throw(error as ErrorConstructor, text);
+    });
+  }
+
+  it('has no difference of one group, and says why', () => {
+    const { passed, attributes } = validateRowsNow({ yPred: [1, 0], sensitive: ['a', 'a'], threshold: 0.1, ...small });
+    expect(passed).to.equal(false);
+    const result = attributes['sensitive']?.['demographic_parity_difference'];
+    expect(result?.value).to.be.NaN;
+    expect(result?.undefinedReason).to.be.a('string');
+  });
+});
+
+describe('validateRows beside validateFile', () => {
+  const folder = useTemporaryFolder();
+  const table = () => {
+    const path = `${folder()}/rows.csv`;
+    const lines = yPred.map((decision, row) =>
+      [row === 3 ? '' : decision, yTrue[row], score[row], row === 9 ? '' : group[row], half[row], 1 + (row % 3)].join(
+        ',',
+      ),
+    );
+    writeFileSync(path, ['p,t,s,group,half,w', ...lines, ''].join('\n'));
+    return path;
+  };
+  const decisions = yPred.map((decision, row) => (row === 3 ? null : decision));
+  const groups = group.map((label, row) => (row === 9 ? null : label));
+  const weights = yPred.map((_, row) => 1 + (row % 3));
+
+  const cases: readonly (readonly [title: string, options: object, columns: readonly (keyof typeof DATA)[]])[] = [
+    ['decisions', {}, ['yPred']],
+    ['truth and a gate', { metric: 'equalized_odds_difference', threshold: 0.2 }, ['yPred', 'yTrue']],
+    ['intervals, effects and p-values', { withCi: true, withEffects: true, withPValue: true }, ['yPred', 'yTrue']],
+    ['weights', { withCi: true }, ['yPred', 'yTrue', 'sampleWeight']],
+    ['scores', { scoreThreshold: 0.3 }, ['score', 'yTrue']],
+    ['a metric of scores', { metric: 'roc_auc_difference' }, ['score', 'yTrue']],
+    ['a metric of numbers', { metric: 'mae_parity_difference' }, ['yPred', 'yTrue']],
+    ['a control feature', {}, ['yPred', 'control']],
+    ['missing groups as a group', { nanPolicy: 'include' }, ['yPred']],
+  ];
+  const DATA = {
+    yPred: { file: { yPred: 'p' }, rows: { yPred: decisions } },
+    yTrue: { file: { yTrue: 't' }, rows: { yTrue } },
+    score: { file: { score: 's' }, rows: { yScore: score } },
+    sampleWeight: { file: { sampleWeight: 'w' }, rows: { sampleWeight: weights } },
+    control: { file: { control: ['half'] }, rows: { control: { half } } },
+  } as const;
+
+  for (const [title, options, columns] of cases) {
+    it(`gives the same numbers of arrays as SQL gives of the file, on every backend: ${title}`, async () => {
+      const named = Object.assign({}, ...columns.map((name) => DATA[name].file)) as object;
+      const given = Object.assign({}, ...columns.map((name) => DATA[name].rows)) as Partial<ValidateRowsInput>;
+      const isCrossed = !columns.includes('control');
+      const file = await validateFile(table(), {
+        ...named,
+        ...options,
+        ...small,
+        attributes: [['group'], ['half'], ...(isCrossed ? [['group', 'half']] : [])],
+      });
+      const expected = JSON.stringify(validationToJson(file));
+      const rows: ValidateRowsInput = {
+        ...given,
+        ...options,
+        ...small,
+        sensitive: { group: groups, half },
+        ...(isCrossed ? { intersections: [['group', 'half']] } : {}),
+      };
+      // Counts are exact; means of numbers are summed in another order, and agree to 1e-12.
+      const digits = title === 'a metric of numbers' ? rounded : undefined;
+      for (const backend of ['native', 'duckdb', 'danfo'] as const) {
+        const json = JSON.stringify(validationToJson(await validateRows({ ...rows, backend })));
+        expect(JSON.parse(json, digits), backend).to.deep.equal(JSON.parse(expected, digits));
+      }
+    });
+  }
+});
