@@ -1,4 +1,5 @@
-// Compiles src to dist and puts beside it what the compiled code reads: the charts' fonts.
+// Compiles src to dist and puts beside it what the compiled code reads: the charts' fonts, and the files of the
+// service's pages.
 import { execFileSync } from 'node:child_process';
 import { chmodSync, cpSync, existsSync, mkdirSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -24,4 +25,27 @@ for (const [from, to] of [
 ]) {
   cpSync(path.join(fonts, from), path.join(target, to));
 }
+
+// The service's pages, each file under the name that it is served by, with the licences of their makers.
+const assets = path.join(root, 'dist/api/assets');
+const licences = {
+  'swagger-ui-dist': [
+    'LICENSE',
+    'NOTICE',
+    'swagger-ui-bundle.js.LICENSE.txt',
+    'swagger-ui-standalone-preset.js.LICENSE.txt',
+  ],
+  redoc: ['LICENSE', 'bundles/redoc.standalone.js.LICENSE.txt'],
+};
+const { ASSET_FILES } = await import('../dist/api/openapi/pages/asset-files.js');
+mkdirSync(path.join(assets, 'licences'), { recursive: true });
+for (const [name, { source }] of Object.entries(ASSET_FILES)) copyOf(source, name);
+for (const [packageName, files] of Object.entries(licences)) {
+  for (const file of files) copyOf([packageName, file], `licences/${packageName}-${path.basename(file)}`);
+}
+
+function copyOf([packageName, file], name) {
+  cpSync(path.join(path.dirname(require.resolve(`${packageName}/package.json`)), file), path.join(assets, name));
+}
+
 chmodSync(path.join(root, 'dist/cli/main.js'), 0o755);

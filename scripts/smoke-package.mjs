@@ -1,5 +1,6 @@
 // Packs the package, installs the tarball in empty folders, with and without optional packages, and uses it there.
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -28,7 +29,7 @@ function assert(holds, what) {
 }
 
 /** Imports every entry point and runs the command line in a folder that has the package and nothing else. */
-function use(folder, { withPlots }) {
+async function use(folder, { isWhole }) {
   const older = names.filter((name) => name !== 'evenhand').map((name) => name.replace('/', '/fairness-toolkit/'));
   writeFileSync(
     path.join(folder, 'import.mjs'),
@@ -65,16 +66,47 @@ function use(folder, { withPlots }) {
     '--folds',
     '2',
   ];
-  if (withPlots) {
+  if (isWhole) {
     evenhand([...train, '--out-plot', 'plot.png']);
     assert(readFileSync(path.join(folder, 'plot.png')).length > 10_000, 'training draws a plot');
+    await serve(folder);
   } else {
     assert(evenhand(train).includes('accuracy'), 'training runs without plots');
     assert(
       /npm install echarts/.test(evenhand([...train, '--out-plot', 'plot.svg'], [2])),
       'a plot asks for its package',
     );
+    assert(/npm install koa/.test(evenhand(['serve', '--port', '0'], [2])), 'the service asks for its packages');
   }
+}
+
+/** Starts the service and asks it. */
+async function serve(folder) {
+  const cli = path.join(folder, 'node_modules/evenhand/dist/cli/main.js');
+  const service = spawn(process.execPath, [cli, 'serve', '--port', '0', '--workers', '2', '--json'], {
+    cwd: folder,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = once(service, 'exit');
+  try {
+    const [line] = await once(service.stdout, 'data', { signal: AbortSignal.timeout(60_000) });
+    const { url } = JSON.parse(line);
+    const body = { y_pred: [1, 0, 1, 1], sensitive: ['a', 'a', 'b', 'b'], min_group_size: 2 };
+    const answer = await fetch(`${url}/validate`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    const { metrics } = await answer.json();
+    assert(metrics.demographic_parity_difference.value === 0.5, 'the service measures');
+    for (const page of ['docs', 'redoc']) {
+      assert((await (await fetch(`${url}/${page}`)).text()).includes('<html'), `/${page} is there`);
+    }
+  } finally {
+    service.kill('SIGTERM');
+  }
+  const [code] = await ended;
+  assert(code === 0, 'the service ends in order');
 }
 
 const folder = mkdtempSync(path.join(tmpdir(), 'evenhand-smoke-'));
@@ -83,7 +115,7 @@ try {
   const { filename, size } = Array.isArray(packed) ? packed[0] : Object.values(packed)[0];
   const tarball = path.join(folder, filename);
   console.log(`${filename}: ${(size / 1024).toFixed(0)} KiB`);
-  for (const [title, withPlots, extra] of [
+  for (const [title, isWhole, extra] of [
     ['installed whole', true, []],
     [
       'without optional packages',
@@ -95,7 +127,7 @@ try {
     const place = mkdtempSync(path.join(folder, 'use-'));
     writeFileSync(path.join(place, 'package.json'), '{ "private": true, "type": "module" }\n');
     run('npm', ['install', '--no-audit', '--no-fund', tarball, ...extra], place);
-    use(place, { withPlots });
+    await use(place, { isWhole });
   }
 } finally {
   rmSync(folder, { recursive: true, force: true });

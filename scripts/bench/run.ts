@@ -20,6 +20,7 @@ import { describePeer, runPeers } from './peers.ts';
 import { benchRepair } from './preparing.ts';
 import { benchFiles, benchHugeFile, benchStart } from './processes.ts';
 import { type Case, describeCase } from './report.ts';
+import { benchService } from './serving.ts';
 import { benchStream } from './streaming.ts';
 import { benchTraining } from './training.ts';
 
@@ -45,6 +46,7 @@ const suites = [
   { ids: ['B3'], run: () => benchManyGroups(note) },
   { ids: ['B2'], run: () => benchFiles(folder, note) },
   { ids: ['B6'], run: () => benchStream(note) },
+  { ids: ['B7'], run: () => benchService(data, folder, note) },
   { ids: ['B8'], run: () => benchStart(folder, note) },
   { ids: ['B9'], run: () => benchRepair(note) },
   { ids: ['B10'], run: () => benchHugeFile(folder, note) },

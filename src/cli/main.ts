@@ -12,6 +12,7 @@ import { pipelineCommand } from './commands/pipeline.ts';
 import { predictCommand } from './commands/predict.ts';
 import { runPipelineCommand } from './commands/run-pipeline.ts';
 import { sampleDataCommand } from './commands/sample-data.ts';
+import { serveCommand } from './commands/serve.ts';
 import { trainLagrangianCommand } from './commands/train-lagrangian.ts';
 import { trainReductionsCommand } from './commands/train-reductions.ts';
 import { trainRegularizedCommand } from './commands/train-regularized.ts';
@@ -41,7 +42,7 @@ Start here:
 Exit codes: 0 pass, 1 a check failed, 2 usage or data, 3 a failed step or training, or an internal
 fault, 130 interrupted.
 Environment: EVENHAND_LOG_LEVEL, EVENHAND_LOG_FILE, EVENHAND_JSON_LOGS, EVENHAND_TF_BACKEND,
-EVENHAND_CONFIG_PATH, EVENHAND_PROFILE, MLFLOW_TRACKING_URI.`,
+EVENHAND_CONFIG_PATH, EVENHAND_PROFILE, EVENHAND_API_KEYS, MLFLOW_TRACKING_URI.`,
     );
   const commands = [
     validateCommand(),
@@ -53,6 +54,7 @@ EVENHAND_CONFIG_PATH, EVENHAND_PROFILE, MLFLOW_TRACKING_URI.`,
     llmEvalCommand(),
     monitorCommand(),
     abTestCommand(),
+    serveCommand(),
     predictCommand(),
     calibrateCommand(),
     sampleDataCommand(),

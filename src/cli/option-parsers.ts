@@ -1,6 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 
 import { ConfigValidationError } from '../exceptions/index.ts';
+import { splitNames } from '../internal/name-list.ts';
 
 /** A number, as an option's argument. */
 export function parseNumber(text: string): number {
@@ -16,7 +17,7 @@ export function parseNumbers(text: string): number[] {
 
 /** Names separated by commas; a comma in a name is written `\,`. */
 export function parseNames(text: string): string[] {
-  const names = text.split(/(?<!\\),/).map((name) => name.replaceAll('\\,', ',').trim());
+  const names = splitNames(text);
   if (names.some((name) => name === '')) throw new InvalidArgumentError(`'${text}' has an empty name in it.`);
   return names;
 }

@@ -42,7 +42,7 @@ describe('evenhand validate', () => {
   it('prints rates, the difference and what was excluded', async () => {
     const { code, stdout } = await runCli(['validate', '--csv', makeFile(), '--y-pred', 'p', '--sensitive', 'sex']);
     expect(stdout).to.match(/Demographic parity difference\s+0\.2500/);
-    expect(stdout).to.include('Excluded: x (n = 5): fewer than 30 rows (minGroupSize)');
+    expect(stdout).to.include('Excluded: x (n = 5): fewer than 30 rows');
     expect(code).to.equal(0);
   });
 
@@ -77,7 +77,7 @@ describe('evenhand validate', () => {
     expect(gated.body.verdict?.status).to.equal('undefined');
     expect(gated.body.metrics?.['demographic_parity_difference']).to.include({
       value: null,
-      undefined_reason: 'only one group with at least 30 rows; two are needed',
+      undefined_reason: 'only one group with at least 30 rows; two are needed (the minimum group size can be set)',
     });
     const free = await validateJson(args);
     expect([free.code, free.body.passed]).to.deep.equal([0, null]);
@@ -275,7 +275,7 @@ describeWithReference('evenhand validate on COMPAS, decile_score of 5 and more',
     expect(result?.excluded).to.deep.equal({
       'Native American': {
         n: 18,
-        reason: 'fewer than 30 rows (minGroupSize)',
+        reason: 'fewer than 30 rows',
         numerator: 12,
         denominator: 18,
       },

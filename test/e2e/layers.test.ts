@@ -40,6 +40,18 @@ describe('the layer check', () => {
     ['DuckDB beside io', 'src/metrics/db.ts', "import '@duckdb/node-api';\n", 'duckdb-only-in-io'],
     ['a development dependency', 'src/io/dev.ts', "import 'chai';\n", 'not-to-dev-dependency'],
     [
+      'the service loaded by the command line before it is asked for',
+      'src/cli/commands/serve.ts',
+      "import '../../api/serve/serve.ts';\n",
+      'serve-command-loads-lazily',
+    ],
+    [
+      'more of the service known to the command line than how it is started',
+      'src/cli/commands/serve.ts',
+      "await import('../../api/app/create-app.ts');\nexport {};\n",
+      'serve-command-knows-serve-only',
+    ],
+    [
       'a cycle',
       'src/internal/circle.ts',
       "import { x } from './circle.ts';\nexport const y = x;\nexport const x = 1;\n",

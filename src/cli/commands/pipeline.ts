@@ -63,8 +63,12 @@ Exit code 0 whatever the detectors find, 2 for what was asked or the data, 3 whe
     requireOptions(options, ['csv']);
     await prepareLogs(options);
     const { done, outputs } = await run(options);
-    if (options.json === true) process.stdout.write(jsonText(toJson(done)));
-    else print(describe(done));
+    if (options.json === true) {
+      const { pipelineRunToJson } = await import('../../pipeline/pipeline-run-json.ts');
+      process.stdout.write(jsonText(pipelineRunToJson(done)));
+    } else {
+      print(describe(done));
+    }
     for (const path of outputs) remark(`Wrote ${path}`, options);
   });
 }
@@ -81,7 +85,7 @@ async function run(options: PipelineOptions): Promise<{ done: PipelineRun; outpu
   const outputs = outputsOf(options, reportOut);
   await assertOutputs(options, outputs, options.config ?? findConfigFile());
   const pipeline = options.applyPipeline === undefined ? undefined : await loadPipeline(options.applyPipeline);
-  const table = await loadData(options.csv);
+  const table = await loadData(options.csv, { labels: config.sensitive });
   const done = await runPipeline(config, table, { detectors, pipeline, onProgress: progressBar(options) });
   await write(done, reportOut, options);
   return { done, outputs };
@@ -135,25 +139,6 @@ async function write(
     await writeTableAs(outCsv, withWeights(result.data, result.sampleWeight), format);
   }
   if (savePath !== undefined) await savePipeline(pipeline, savePath);
-}
-
-function toJson({ report, result }: PipelineRun): Record<string, unknown> {
-  const { metadata, transformersApplied } = result;
-  return {
-    detector_report: report,
-    transformed_rows: metadata.rows,
-    transformers_applied: transformersApplied,
-    columns_in: metadata.columnsIn,
-    columns_out: metadata.columnsOut,
-    steps: metadata.steps.map((step) => ({
-      name: step.name,
-      transformer: step.transformer,
-      columns_dropped: step.columnsDropped,
-      columns_changed: step.columnsChanged,
-      weighs: step.weighs,
-      warnings: step.warnings,
-    })),
-  };
 }
 
 /** Columns named one by one; more are counted. */

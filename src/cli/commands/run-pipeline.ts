@@ -110,7 +110,7 @@ async function run(options: RunPipelineOptions): Promise<WorkflowResult> {
     tracking: trackingOf(options),
     onProgress: progressBar(options),
   };
-  return executeWorkflow(judged, await loadData(options.csv), workflowOptions);
+  return executeWorkflow(judged, await loadData(options.csv, { labels: config.sensitive }), workflowOptions);
 }
 
 function trackingOf({ mlflowExperiment, mlflowRunName }: RunPipelineOptions): WorkflowOptions['tracking'] {

@@ -1,0 +1,139 @@
+import { ServiceProblem } from '../problem/service-problem.ts';
+import type { MessageLine } from './message-line.ts';
+import type { Handlers, Methods } from './methods.ts';
+import { isPacketMessage, packError, unpackError } from './packet.ts';
+import { createPacketSender } from './packet-sender.ts';
+import { createServedCalls } from './served-calls.ts';
+
+/** A call whose answer is followed by events. */
+interface Subscription<Answer> {
+  readonly answer: Answer;
+  /** Ends the events. */
+  readonly end: () => void;
+}
+
+/** One side of a line between two processes, on which each can ask the other. */
+export interface Channel<Asked extends Methods> {
+  /**
+   * Asks the other side.
+   * @throws {ServiceProblem} as the other side threw it; 503 where it is gone
+   * @throws the reason of the signal, where it is aborted first
+   */
+  readonly call: <Name extends keyof Asked & string>(
+    method: Name,
+    argument: Parameters<Asked[Name]>[0],
+    signal?: AbortSignal,
+  ) => Promise<ReturnType<Asked[Name]>>;
+  /** Asks for what comes in pieces. Events may come before the answer. */
+  readonly subscribe: <Name extends keyof Asked & string>(
+    method: Name,
+    argument: Parameters<Asked[Name]>[0],
+    onEvent: (event: never) => void,
+  ) => Promise<Subscription<ReturnType<Asked[Name]>>>;
+}
+
+interface PendingCall {
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (reason: unknown) => void;
+  readonly onEvent: ((event: never) => void) | undefined;
+}
+
+/**
+ * Opens this side of a channel. Calls of one turn of the event loop travel as one message, since writing a message costs
+ * more than what is in it.
+ */
+export function createChannel<Asked extends Methods, Answered extends Methods>(
+  line: MessageLine,
+  handlers: Handlers<Answered>,
+): Channel<Asked> {
+  const pending = new Map<number, PendingCall>();
+  const sender = createPacketSender(line, ({ kind, id }, cause) => {
+    // What cannot be written is told to the one who waits for it, here or there.
+    if (kind === 'call') settle(pending, id)?.reject(cause);
+    else if (kind === 'answer') sender.send(packError(id, cause));
+  });
+  const served = createServedCalls(handlers, sender.send);
+  let isOpen = true;
+
+  line.onMessage((message) => {
+    if (!isPacketMessage(message)) return;
+    for (const packet of message.evenhand) {
+      if (packet.kind === 'call') served.take(packet);
+      else if (packet.kind === 'cancel') served.cancel(packet.id);
+      else if (packet.kind === 'event') (pending.get(packet.id)?.onEvent as OnAnyEvent | undefined)?.(packet.value);
+      else if (packet.kind === 'answer') answer(pending, packet.id, packet.value);
+      else settle(pending, packet.id)?.reject(unpackError(packet));
+    }
+  });
+  line.onClose(() => {
+    isOpen = false;
+    sender.close();
+    served.cancelAll();
+    for (const { reject } of pending.values()) reject(otherSideGone());
+    pending.clear();
+  });
+
+  let calls = 0;
+  const ask = (
+    method: string,
+    argument: unknown,
+    onEvent?: (event: never) => void,
+  ): { id: number; answer: Promise<unknown> } => {
+    const id = ++calls;
+    if (!isOpen) return { id, answer: Promise.reject(otherSideGone()) };
+    const answer = new Promise<unknown>((resolve, reject) => {
+      pending.set(id, { resolve, reject, onEvent });
+    });
+    sender.send({ kind: 'call', id, method, argument, isSubscription: onEvent !== undefined });
+    return { id, answer };
+  };
+  const forget = (id: number): PendingCall | undefined => {
+    const call = settle(pending, id);
+    if (call !== undefined) sender.send({ kind: 'cancel', id });
+    return call;
+  };
+
+  return {
+    call: async (method, argument, signal) => {
+      signal?.throwIfAborted();
+      const { id, answer } = ask(method, argument);
+      if (signal === undefined) return (await answer) as never;
+      const onAbort = (): void => {
+        forget(id)?.reject(signal.reason);
+      };
+      signal.addEventListener('abort', onAbort, { once: true });
+      try {
+        return (await answer) as never;
+      } finally {
+        signal.removeEventListener('abort', onAbort);
+      }
+    },
+    subscribe: async (method, argument, onEvent) => {
+      const { id, answer } = ask(method, argument, onEvent);
+      return { answer: (await answer) as never, end: () => forget(id) };
+    },
+  };
+}
+
+type OnAnyEvent = (event: unknown) => void;
+
+/** A subscription stays after its answer, for its events. */
+function answer(pending: Map<number, PendingCall>, id: number, value: unknown): void {
+  const call = pending.get(id);
+  if (call?.onEvent === undefined) pending.delete(id);
+  call?.resolve(value);
+}
+
+function settle(pending: Map<number, PendingCall>, id: number): PendingCall | undefined {
+  const call = pending.get(id);
+  pending.delete(id);
+  return call;
+}
+
+function otherSideGone(): ServiceProblem {
+  return new ServiceProblem(503, {
+    detail: 'A process of the service has ended.',
+    suggestion: 'Send the request again in a moment.',
+    headers: { 'retry-after': '1' },
+  });
+}

@@ -1,0 +1,22 @@
+export {
+  type AppContext,
+  type AppOptions,
+  createApp,
+  DEFAULT_LIMITS,
+  type Middleware,
+  type Next,
+  type ServiceApp,
+  type ServiceLimits,
+} from './app/index.ts';
+export { openApiDocument, type OpenApiDocument, type OpenApiOptions } from './openapi/index.ts';
+export type { ProblemJson } from './problem/service-problem.ts';
+export type { RunEndpoint, RunRecord, RunStatus } from './runs/run-record.ts';
+export { serve } from './serve/serve.ts';
+export type { RunningService, ServeOptions } from './serve/serve-options.ts';
+export {
+  FileResultStore,
+  type FileResultStoreOptions,
+  ResultStore,
+  type ResultStoreLike,
+  type ResultStoreOptions,
+} from './store/index.ts';

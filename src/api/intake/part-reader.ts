@@ -1,0 +1,146 @@
+import type { Readable } from 'node:stream';
+
+import { suggestNames } from '../../internal/nearest.ts';
+import { ServiceProblem } from '../problem/service-problem.ts';
+import { atMost } from './chunks.ts';
+import { badPart, tooLarge } from './intake-problems.ts';
+import { CURL_FORM } from './media-type.ts';
+import { type WrittenTable, writeTable } from './write-table.ts';
+
+/** The name of the part with the table. */
+export const FILE_PART = 'file';
+/** Names under which the table is sent by mistake. */
+const MEANT_AS_FILE = new Set(['csv', 'data', 'dataset', 'parquet', 'table', 'upload']);
+
+/** Where the parts of a form go, and what they may be. */
+export interface PartOptions {
+  /** Where the table goes. */
+  readonly folder: string;
+  /** The names of fields that are allowed. */
+  readonly fields: readonly string[];
+  readonly uploadBytes: number;
+  readonly fieldBytes: number;
+}
+
+/** The table and the fields of a form. */
+export interface FormParts {
+  readonly file: WrittenTable<'csv' | 'parquet'>;
+  readonly fields: ReadonlyMap<string, string>;
+}
+
+const MOST_FIELDS = 20;
+const NAME_LENGTH = 200;
+/** Bytes of parts that wait to be read while the next chunk is asked for. */
+const MOST_WAITING = 64 * 2 ** 10;
+
+/** Reads the parts of one form. */
+export class PartReader {
+  readonly #options: PartOptions;
+  readonly #fields = new Map<string, string>();
+  readonly #seen = new Set<string>();
+  readonly #work: Promise<void>[] = [];
+  readonly #streams: Readable[] = [];
+  #file: FormParts['file'] | undefined;
+  #wake: () => void = () => undefined;
+
+  constructor(options: PartOptions) {
+    this.#options = options;
+  }
+
+  /** Reads a part; the promise is the part's, and {@link finish} and {@link abandon} wait for it. */
+  read(name: string | undefined, stream: Readable, fileName: string | undefined): Promise<void> {
+    // Told to the reader of the stream; where there is none any more, it must not be an uncaught error.
+    stream.on('error', () => undefined);
+    this.#streams.push(stream);
+    const work = this.#readPart(name, this.#told(stream), fileName);
+    this.#work.push(work);
+    return work;
+  }
+
+  /** Resolves when little of the parts is left to be read; never where one has failed. */
+  async hasRoom(): Promise<void> {
+    while (this.#streams.some((stream) => stream.readableLength > MOST_WAITING)) {
+      await new Promise<void>((resolve) => (this.#wake = resolve));
+    }
+  }
+
+  /** All parts, when they are read. */
+  async finish(): Promise<FormParts> {
+    await Promise.all(this.#work);
+    if (this.#file === undefined) throw badPart(FILE_PART, 'is missing', CURL_FORM);
+    return { file: this.#file, fields: this.#fields };
+  }
+
+  /** Lets go of all parts; resolves when no file is open any more. */
+  async abandon(): Promise<void> {
+    for (const stream of this.#streams) stream.destroy(new Error('The form was given up.'));
+    await Promise.allSettled(this.#work);
+  }
+
+  /**
+   * A part's chunks; who waits for room is told of each that is taken.
+   * @yields each chunk
+   */
+  async *#told(stream: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, undefined> {
+    for await (const chunk of stream) {
+      this.#wake();
+      yield chunk;
+    }
+  }
+
+  async #readPart(
+    given: string | undefined,
+    stream: AsyncIterable<Buffer>,
+    fileName: string | undefined,
+  ): Promise<void> {
+    const name = this.#admit(given);
+    if (name !== FILE_PART) {
+      this.#fields.set(name, await readText(name, stream, this.#options.fieldBytes));
+      return;
+    }
+    if (fileName === undefined) throw badPart(name, 'is a text and no file', CURL_FORM);
+    const { folder, uploadBytes } = this.#options;
+    this.#file = await writeTable(stream, {
+      folder,
+      stem: 'upload',
+      mostBytes: uploadBytes,
+      name,
+      formatOf: (content) => (content === 'parquet' ? 'parquet' : 'csv'),
+    });
+  }
+
+  /** The name of a part that may be there. */
+  #admit(name: string | undefined): string {
+    if (name === undefined || name === '') throw malformed('has a part without a name');
+    if (name.length > NAME_LENGTH) throw malformed(`has a part whose name is longer than ${String(NAME_LENGTH)}`);
+    const known = [FILE_PART, ...this.#options.fields];
+    if (!known.includes(name)) throw badPart(name, 'is unknown', suggestPart(name, known));
+    if (this.#seen.has(name)) throw badPart(name, 'is there twice', 'Send it once.');
+    this.#seen.add(name);
+    if (this.#seen.size > MOST_FIELDS + 1) throw malformed(`has more than ${String(MOST_FIELDS)} fields`);
+    return name;
+  }
+}
+
+function suggestPart(name: string, known: readonly string[]): string {
+  if (MEANT_AS_FILE.has(name.toLowerCase())) return `Did you mean '${FILE_PART}'? ${CURL_FORM}`;
+  return suggestNames(name, known, 'parts');
+}
+
+async function readText(name: string, stream: AsyncIterable<Buffer>, fieldBytes: number): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of atMost(stream, fieldBytes, () => tooLarge(fieldBytes, name))) chunks.push(chunk);
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
+  } catch {
+    throw badPart(name, 'is no UTF-8 text', 'Save it as UTF-8.');
+  }
+  if (text.includes('\0')) throw badPart(name, 'holds a null byte', 'Send text.');
+  return text;
+}
+
+/** 400: the form itself is wrong. */
+export function malformed(fault: string, cause?: unknown): ServiceProblem {
+  return new ServiceProblem(400, { detail: `The form ${fault}.`, suggestion: CURL_FORM }, cause);
+}

@@ -1,0 +1,43 @@
+import { pipeline } from 'node:stream/promises';
+import { createGunzip, type Gunzip } from 'node:zlib';
+
+import { brokenGzip, compressionBomb } from './intake-problems.ts';
+
+/** Tables of text pack by factors of 3 to 30; more than this looks made to fill the disk. */
+const MOST_RATIO = 200;
+/** Small ones may, such as a column with one value. */
+const FREE_BYTES = 16 * 2 ** 20;
+const CHUNK_BYTES = 64 * 2 ** 10;
+
+/**
+ * Unpacks gzip data while `consume` reads it, a chunk ahead at most.
+ * @throws {ServiceProblem} 400 for data that is broken or cut, 413 for a compression bomb, or what `consume` throws
+ */
+export async function readUnpacked<T>(
+  packed: AsyncIterable<Buffer>,
+  consume: (chunks: AsyncIterable<Buffer>) => Promise<T>,
+): Promise<T> {
+  const gunzip = createGunzip({ chunkSize: CHUNK_BYTES });
+  // An error of the source or of the data reaches `consume` through the stream, and it is its error that counts.
+  pipeline(packed, gunzip).catch(() => undefined);
+  try {
+    return await consume(withoutBombs(gunzip));
+  } catch (error) {
+    throw isOfZlib(error) ? brokenGzip(error) : error;
+  } finally {
+    gunzip.destroy();
+  }
+}
+
+async function* withoutBombs(gunzip: Gunzip): AsyncGenerator<Buffer, void, undefined> {
+  let unpacked = 0;
+  for await (const chunk of gunzip as AsyncIterable<Buffer>) {
+    unpacked += chunk.length;
+    if (unpacked > FREE_BYTES && unpacked > MOST_RATIO * gunzip.bytesWritten) throw compressionBomb(MOST_RATIO);
+    yield chunk;
+  }
+}
+
+function isOfZlib(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && /^Z_/.test(String(error.code));
+}

@@ -1,0 +1,81 @@
+import type { IncomingMessage } from 'node:http';
+
+import type { ServiceLimits } from '../app/service-limits.ts';
+import { ServiceProblem } from '../problem/service-problem.ts';
+import type { SpoolFolder } from './intake.ts';
+import { requireMediaType } from './media-type.ts';
+import { readBody, refusing } from './read-body.ts';
+import { newSpoolFolder } from './spool-folder.ts';
+import { writeTable } from './write-table.ts';
+
+const FORMATS = {
+  'text/csv': 'csv',
+  'text/tab-separated-values': 'csv',
+  'application/x-ndjson': 'ndjson',
+  'application/ndjson': 'ndjson',
+  'application/jsonl': 'ndjson',
+  'application/vnd.apache.parquet': 'parquet',
+} as const;
+
+/** What a table may be sent as. */
+export type TableType = keyof typeof FORMATS;
+
+/** The content types of tables. */
+export const TABLE_TYPES = Object.freeze(Object.keys(FORMATS)) as readonly TableType[];
+
+/** Options of {@link receiveTable}. */
+export interface ReceiveTableOptions {
+  /** `uploadBytes` and `idleMillis` count. */
+  readonly limits: ServiceLimits;
+  /** Where the table's folder is made. */
+  readonly spoolRoot: string;
+}
+
+/** A table that was received. */
+export interface ReceivedTable {
+  /** The file, in `folder`: `table.csv`, `table.ndjson` or `table.parquet`. */
+  readonly path: string;
+  readonly format: 'csv' | 'ndjson' | 'parquet';
+  readonly folder: SpoolFolder;
+  /** SHA-256 of the unpacked bytes, hexadecimal. */
+  readonly digest: string;
+}
+
+/**
+ * Receives a table that is the body of a request and writes it to a folder of its own. Its form is the Content-Type's;
+ * text may be packed with gzip, as Content-Encoding says or as its first bytes do. After a failure nothing is left on disk.
+ * @throws {ServiceProblem} what `receiveBody` throws; 415 for another type, 422 where it is empty or not of its type
+ */
+export async function receiveTable(
+  request: IncomingMessage,
+  { limits, spoolRoot }: ReceiveTableOptions,
+): Promise<ReceivedTable> {
+  const { uploadBytes: mostBytes, idleMillis } = limits;
+  return refusing(request, async () => {
+    const type = requireMediaType(request.headers['content-type'], TABLE_TYPES);
+    const folder = await newSpoolFolder(spoolRoot);
+    const formatOf = (content: 'text' | 'parquet'): ReceivedTable['format'] => assertFormat(type, content);
+    const target = { folder: folder.path, stem: 'table', mostBytes, name: '', formatOf };
+    try {
+      const { path, format, hash } = await readBody(request, { mostBytes, idleMillis }, (chunks) =>
+        writeTable(chunks, target),
+      );
+      return Object.freeze({ path, format, folder, digest: hash.toString('hex') });
+    } catch (error) {
+      await folder.remove();
+      throw error;
+    }
+  });
+}
+
+function assertFormat(type: TableType, content: 'text' | 'parquet'): ReceivedTable['format'] {
+  const format = FORMATS[type];
+  if ((format === 'parquet') === (content === 'parquet')) return format;
+  const detail = `The body is ${content === 'parquet' ? 'a Parquet file' : 'no Parquet file'}, and the Content-Type is ${type}.`;
+  throw new ServiceProblem(422, {
+    detail,
+    errors: [{ pointer: '', detail }],
+    suggestion:
+      'Send the Content-Type of what the body is: text/csv, application/x-ndjson or application/vnd.apache.parquet.',
+  });
+}

@@ -1,0 +1,79 @@
+import { createHash } from 'node:crypto';
+import path from 'node:path';
+
+import { type Beginning, atMost, beginningOf } from './chunks.ts';
+import { badPart, tooLarge } from './intake-problems.ts';
+import { readUnpacked } from './read-unpacked.ts';
+import { writeSpoolFile } from './spool-file.ts';
+
+/** Where a table is written, and what it may be. */
+export interface TableTarget<Format extends string> {
+  readonly folder: string;
+  /** The file's name without its ending. */
+  readonly stem: string;
+  /** The most bytes, unpacked. */
+  readonly mostBytes: number;
+  /** The name of its part in a form; '' where it is the body. */
+  readonly name: string;
+  /** The format by the content; it may throw. */
+  readonly formatOf: (content: 'text' | 'parquet') => Format;
+}
+
+/** A table on disk. */
+export interface WrittenTable<Format extends string> {
+  readonly path: string;
+  readonly format: Format;
+  /** SHA-256 of the unpacked bytes. */
+  readonly hash: Buffer;
+}
+
+type Content = 'text' | 'parquet' | 'gzip' | 'zip';
+
+/** First bytes that tell what a file is, whatever it is called. */
+const MAGIC: readonly (readonly [Content, Buffer])[] = [
+  ['parquet', Buffer.from('PAR1')],
+  ['gzip', Buffer.from([0x1f, 0x8b])],
+  ['zip', Buffer.from([0x50, 0x4b, 0x03, 0x04])],
+];
+const MAGIC_BYTES = 4;
+
+/**
+ * Writes a table as it comes, unpacked where it is packed with gzip.
+ * @throws {ServiceProblem} 413 where it is too large, 422 where it is empty or of no known form
+ */
+export async function writeTable<Format extends string>(
+  chunks: AsyncIterable<Buffer>,
+  target: TableTarget<Format>,
+): Promise<WrittenTable<Format>> {
+  const { mostBytes, name } = target;
+  const within = (some: AsyncIterable<Buffer>): AsyncIterable<Buffer> =>
+    atMost(some, mostBytes, () => tooLarge(mostBytes, name));
+  const beginning = await beginningOf(within(chunks), MAGIC_BYTES);
+  if (contentOf(beginning) !== 'gzip') return writeAs(beginning, target);
+  return readUnpacked(beginning.all, async (unpacked) =>
+    writeAs(await beginningOf(within(unpacked), MAGIC_BYTES), target),
+  );
+}
+
+async function writeAs<Format extends string>(
+  beginning: Beginning,
+  { folder, stem, name, formatOf }: TableTarget<Format>,
+): Promise<WrittenTable<Format>> {
+  const format = formatOf(knownContent(beginning, name));
+  const file = path.join(folder, `${stem}.${format}`);
+  const hash = createHash('sha256');
+  await writeSpoolFile(file, beginning.all, hash);
+  return { path: file, format, hash: hash.digest() };
+}
+
+function contentOf({ head }: Beginning): Content {
+  return MAGIC.find(([, magic]) => head.subarray(0, magic.length).equals(magic))?.[0] ?? 'text';
+}
+
+function knownContent(beginning: Beginning, name: string): 'text' | 'parquet' {
+  if (beginning.head.length === 0) throw badPart(name, 'is empty', 'Send a CSV file with a header, or Parquet.');
+  const content = contentOf(beginning);
+  if (content === 'text' || content === 'parquet') return content;
+  const fault = content === 'zip' ? 'is a ZIP archive or a spreadsheet' : 'is packed twice';
+  throw badPart(name, fault, 'Send CSV, CSV packed with gzip, or Parquet.');
+}

@@ -1,0 +1,97 @@
+import { hash, timingSafeEqual } from 'node:crypto';
+
+import type { Service, ServiceContext } from '../app/service-context.ts';
+import { ServiceProblem } from '../problem/service-problem.ts';
+import { countRequest } from './count-request.ts';
+import type { ServiceMiddleware } from './service-middleware.ts';
+
+/** A key as the service remembers it. */
+interface KnownKey {
+  readonly digest: Buffer;
+  /** The first characters of the digest, hexadecimal: tells clients apart in logs, and tells nothing of the key. */
+  readonly client: string;
+}
+
+/** What a request shows. */
+interface ShownKey {
+  readonly scheme: 'bearer' | 'basic';
+  readonly key: string;
+}
+
+const BEARER = 'Bearer realm="evenhand"';
+const BASIC = 'Basic realm="evenhand", charset="UTF-8"';
+
+/** A longer header holds no key of ours. */
+const MOST_CHARACTERS = 4096;
+
+/**
+ * Lets requests pass that show a key: as `Authorization: Bearer KEY`, or to read also as the password of Basic, so that a
+ * browser can open the pages. Basic changes nothing, since a browser sends it by itself also when another page asks it to.
+ * GET /health needs none. Without keys every request passes.
+ *
+ * What is shown is compared as a SHA-256 digest, with each key, in a time that does not depend on where they differ.
+ */
+export function authenticate({ keys, limiter }: Service): ServiceMiddleware {
+  const known = keys.map((key): KnownKey => {
+    const digest = hash('sha256', key, 'buffer');
+    return { digest, client: digest.toString('hex').slice(0, 12) };
+  });
+  return async (context, next) => {
+    if (known.length > 0) {
+      const shown = shownKey(context);
+      const client = clientOf(known, shown?.key);
+      const isPassing = client !== undefined && (isReading(context) || shown?.scheme === 'bearer');
+      if (isPassing) context.state.client = client;
+      else if (!isHealth(context)) {
+        // Who tries keys is counted by address, as those without one are.
+        if (limiter !== null) await countRequest(limiter, context);
+        throw refused(context, client !== undefined);
+      }
+    }
+    await next();
+  };
+}
+
+function clientOf(known: readonly KnownKey[], shown: string | undefined): string | undefined {
+  if (shown === undefined) return undefined;
+  const digest = hash('sha256', shown, 'buffer');
+  let client: string | undefined;
+  // All keys are looked at: how long it takes says nothing of which was found.
+  for (const key of known) if (timingSafeEqual(key.digest, digest)) client = key.client;
+  return client;
+}
+
+function shownKey(context: ServiceContext): ShownKey | undefined {
+  const { authorization } = context.req.headers;
+  if (authorization === undefined || authorization.length > MOST_CHARACTERS) return undefined;
+  const space = authorization.indexOf(' ');
+  const scheme = authorization.slice(0, Math.max(space, 0)).toLowerCase();
+  const rest = authorization.slice(space + 1).trim();
+  if (scheme === 'bearer') return { scheme, key: rest };
+  if (scheme !== 'basic') return undefined;
+  const pair = Buffer.from(rest, 'base64').toString('utf8');
+  return { scheme, key: pair.slice(pair.indexOf(':') + 1) };
+}
+
+function isReading({ method }: ServiceContext): boolean {
+  return method === 'GET' || method === 'HEAD';
+}
+
+function isHealth(context: ServiceContext): boolean {
+  return isReading(context) && context.path === '/health';
+}
+
+/** @param isPassword whether the key is right, and was shown in a way that changes nothing */
+function refused(context: ServiceContext, isPassword: boolean): ServiceProblem {
+  // Two lines: browsers that know only one of the schemes read a list of both as the first of it.
+  context.set('WWW-Authenticate', isReading(context) ? [BEARER, BASIC] : [BEARER]);
+  const isShown = context.req.headers.authorization !== undefined;
+  return new ServiceProblem(401, {
+    detail: isPassword
+      ? 'Passwords work for reading only; send Authorization: Bearer.'
+      : isShown
+        ? 'The request shows no key that is known here.'
+        : 'The request shows no key.',
+    suggestion: 'Send the header "Authorization: Bearer KEY" with one of the keys of the service.',
+  });
+}

@@ -1,0 +1,130 @@
+import type { z } from 'zod';
+
+import { detectorReportSchema } from './detector-report.ts';
+import { dryRunSchema } from './dry-run.ts';
+import { pipelineFormSchema, workflowFormSchema } from './forms.ts';
+import { healthSchema, readinessSchema } from './health.ts';
+import { llmDryRunSchema, llmEvalAnswerSchema, llmEvaluationSchema, llmMetricResultSchema } from './llm-eval-answer.ts';
+import { llmEvalBodySchema } from './llm-eval-body.ts';
+import { metricFrameSchema } from './metric-frame.ts';
+import { exclusionSchema, metricResultSchema } from './metric-result.ts';
+import { pipelineAnswerSchema, pipelineStepSchema } from './pipeline-answer.ts';
+import { fieldFaultSchema, problemSchema } from './problem.ts';
+import {
+  acceptedSchema,
+  cancelledSchema,
+  runEventSchema,
+  runListSchema,
+  runSchema,
+  runStatusSchema,
+  runSummarySchema,
+} from './run.ts';
+import { validateBodySchema } from './validate-body.ts';
+import {
+  attributeValidationSchema,
+  severalValidationSchema,
+  singleValidationSchema,
+  validationAnswerSchema,
+  verdictSchema,
+} from './validation-answer.ts';
+import { workflowAnswerSchema, workflowMetricsSchema, workflowValidationSchema } from './workflow-answer.ts';
+
+export {
+  acceptedSchema,
+  cancelledSchema,
+  detectorReportSchema,
+  dryRunSchema,
+  healthSchema,
+  llmEvalAnswerSchema,
+  llmEvalBodySchema,
+  llmMetricResultSchema,
+  metricFrameSchema,
+  metricResultSchema,
+  pipelineAnswerSchema,
+  pipelineFormSchema,
+  problemSchema,
+  readinessSchema,
+  runEventSchema,
+  runListSchema,
+  runSchema,
+  validateBodySchema,
+  validationAnswerSchema,
+  workflowAnswerSchema,
+  workflowFormSchema,
+};
+
+/** What clients send. */
+export const BODY_MODELS = [validateBodySchema, pipelineFormSchema, workflowFormSchema, llmEvalBodySchema] as const;
+
+/** What clients get. */
+export const ANSWER_MODELS = [
+  validationAnswerSchema,
+  singleValidationSchema,
+  severalValidationSchema,
+  attributeValidationSchema,
+  verdictSchema,
+  metricResultSchema,
+  exclusionSchema,
+  metricFrameSchema,
+  pipelineAnswerSchema,
+  pipelineStepSchema,
+  detectorReportSchema,
+  workflowAnswerSchema,
+  workflowValidationSchema,
+  workflowMetricsSchema,
+  llmEvalAnswerSchema,
+  llmEvaluationSchema,
+  llmDryRunSchema,
+  llmMetricResultSchema,
+  dryRunSchema,
+  runSchema,
+  runListSchema,
+  runSummarySchema,
+  runStatusSchema,
+  runEventSchema,
+  acceptedSchema,
+  cancelledSchema,
+  problemSchema,
+  fieldFaultSchema,
+  healthSchema,
+  readinessSchema,
+] as const;
+
+/** `GET /health` */
+export type Health = z.output<typeof healthSchema>;
+
+/** `GET /ready` */
+export type Readiness = z.output<typeof readinessSchema>;
+
+/** Why there is no result. */
+export type Problem = z.output<typeof problemSchema>;
+
+/** The body of `POST /validate`. */
+export type ValidateBody = z.input<typeof validateBodySchema>;
+
+/** The body of `POST /llm-eval`. */
+export type LlmEvalBody = z.input<typeof llmEvalBodySchema>;
+
+/** What `POST /validate` answers. */
+export type ValidationAnswer = z.output<typeof validationAnswerSchema>;
+
+/** What `POST /pipeline` answers. */
+export type PipelineAnswer = z.output<typeof pipelineAnswerSchema>;
+
+/** What `POST /workflow` answers. */
+export type WorkflowAnswer = z.output<typeof workflowAnswerSchema>;
+
+/** What `POST /llm-eval` answers. */
+export type LlmEvalAnswer = z.output<typeof llmEvalAnswerSchema>;
+
+/** What `GET /results/{run_id}` answers. */
+export type Run = z.output<typeof runSchema>;
+
+/** A run in the list of `GET /results`. */
+export type RunSummary = z.output<typeof runSummarySchema>;
+
+/** The answer 202. */
+export type Accepted = z.output<typeof acceptedSchema>;
+
+/** Something that happened to a run. */
+export type RunEvent = z.output<typeof runEventSchema>;

@@ -1,0 +1,55 @@
+import { z } from 'zod';
+
+import { metricFrameSchema } from './metric-frame.ts';
+import { metricResults } from './metric-result.ts';
+import { numberOrNull } from './plain.ts';
+import { RUN_FIELDS } from './run-fields.ts';
+
+/** What the gate found on one metric. */
+export const verdictSchema = z
+  .strictObject({
+    status: z.enum(['pass', 'fail', 'undefined']),
+    message: z.string().meta({ description: 'The verdict in one sentence.' }),
+    straddles: z.boolean().meta({
+      description: 'Whether the interval has the threshold inside, so that another sample could turn the verdict.',
+    }),
+  })
+  .meta({
+    id: 'Verdict',
+    description: 'What the gate found. An undefined metric fails, and is told from one too large.',
+  });
+
+const ATTRIBUTE_FIELDS = {
+  passed: z.boolean().nullable().meta({ description: 'true or false; null without a threshold.' }),
+  verdict: verdictSchema.nullable(),
+  metrics: metricResults,
+  control: metricFrameSchema.optional(),
+} as const;
+
+const threshold = numberOrNull.meta({ description: 'The threshold that was judged by; null without one.' });
+
+/** The metrics of one attribute among several. */
+export const attributeValidationSchema = z
+  .strictObject(ATTRIBUTE_FIELDS)
+  .meta({ id: 'AttributeValidation', description: 'The metrics of one attribute among several.' });
+
+/** A validation by one attribute. */
+export const singleValidationSchema = z
+  .strictObject({ ...RUN_FIELDS, threshold, ...ATTRIBUTE_FIELDS })
+  .meta({ id: 'SingleValidation', description: 'A validation by one attribute.' });
+
+/** A validation by several attributes, each apart. */
+export const severalValidationSchema = z
+  .strictObject({
+    ...RUN_FIELDS,
+    threshold,
+    passed: ATTRIBUTE_FIELDS.passed,
+    attributes: z.record(z.string(), attributeValidationSchema),
+  })
+  .meta({ id: 'SeveralValidation', description: 'A validation by several attributes, each apart.' });
+
+/** `POST /validate` */
+export const validationAnswerSchema = z.union([singleValidationSchema, severalValidationSchema]).meta({
+  id: 'ValidationAnswer',
+  description: 'A validation. `passed: false` is an ordinary answer with status 200.',
+});

@@ -1,0 +1,14 @@
+import type { OperationId } from '../../routes/operation-ids.ts';
+import type { Operation } from '../operation.ts';
+import { DASHBOARD_OPERATIONS } from './dashboard-operations.ts';
+import { RESULT_OPERATIONS } from './result-operations.ts';
+import { RUN_OPERATIONS } from './run-operations.ts';
+import { SERVICE_OPERATIONS } from './service-operations.ts';
+
+/** What the document says of each operation. */
+export const OPERATION_TEXTS: Readonly<Record<OperationId, Operation>> = {
+  ...RUN_OPERATIONS,
+  ...RESULT_OPERATIONS,
+  ...DASHBOARD_OPERATIONS,
+  ...SERVICE_OPERATIONS,
+};

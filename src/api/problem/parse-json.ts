@@ -1,0 +1,93 @@
+import { ServiceProblem } from './service-problem.ts';
+
+/** No body needs more, and what looks into a value goes as deep as the value is. */
+const MOST_DEPTH = 64;
+
+/**
+ * Parses the text of a JSON body; a byte order mark before it counts for nothing.
+ * @throws {ServiceProblem} 400 where it is no JSON, is nested too deeply or has a key `__proto__`
+ */
+export function parseJson(text: string): unknown {
+  const plain = text.startsWith('\ufeff') ? text.slice(1) : text;
+  if (isDeep(plain)) {
+    throw new ServiceProblem(400, {
+      detail: `The body is nested more than ${String(MOST_DEPTH)} deep.`,
+      suggestion: 'Send arrays of values.',
+    });
+  }
+  const value = parse(plain);
+  if (hasProtoKey(value)) {
+    throw new ServiceProblem(400, { detail: 'The body has a key "__proto__".', suggestion: 'Leave it out.' });
+  }
+  return value;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : 'it cannot be parsed';
+    throw new ServiceProblem(
+      400,
+      {
+        detail: `The body is not valid JSON: ${reason}.`,
+        suggestion:
+          'Check quotes and commas; NaN and Infinity are no JSON, a missing value is null. A CSV is sent with Content-Type: text/csv.',
+      },
+      cause,
+    );
+  }
+}
+
+/**
+ * Whether brackets are open that many deep. Character by character, in time that grows with the text alone, whatever is in
+ * it; a text with few brackets, as most are, is not read through.
+ */
+function isDeep(text: string): boolean {
+  if (!hasMany(text, '[') && !hasMany(text, '{')) return false;
+  let depth = 0;
+  for (let place = 0; place < text.length; place++) {
+    switch (text.charCodeAt(place)) {
+      case 0x22:
+        place = endOfString(text, place);
+        break;
+      case 0x5b:
+      case 0x7b:
+        depth++;
+        if (depth > MOST_DEPTH) return true;
+        break;
+      case 0x5d:
+      case 0x7d:
+        depth--;
+        break;
+    }
+  }
+  return false;
+}
+
+/** The place of the quote that ends a string; the text's end where there is none. */
+function endOfString(text: string, start: number): number {
+  for (let place = start + 1; place < text.length; place++) {
+    const code = text.charCodeAt(place);
+    if (code === 0x5c) place++;
+    else if (code === 0x22) return place;
+  }
+  return text.length;
+}
+
+/** Whether one bracket is there more often than half of what is allowed of both. */
+function hasMany(text: string, bracket: string): boolean {
+  let place = -1;
+  for (let count = 0; count <= MOST_DEPTH / 2; count++) {
+    place = text.indexOf(bracket, place + 1);
+    if (place === -1) return false;
+  }
+  return true;
+}
+
+/** Whether any object has a key that would change what objects are, however it was written; nobody has a field of that name. */
+function hasProtoKey(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (Array.isArray(value)) return value.some((item) => typeof item === 'object' && hasProtoKey(item));
+  return Object.hasOwn(value, '__proto__') || Object.values(value).some(hasProtoKey);
+}

@@ -1,0 +1,93 @@
+/** One field at fault, by its JSON pointer in what was sent ("/y_pred/3"); the pointer of a query parameter is its name. */
+export interface FieldFault {
+  readonly pointer: string;
+  readonly detail: string;
+}
+
+/** What a problem says beside its status. */
+export interface ProblemDetails {
+  /** What is wrong, in one sentence for the one who sent the request. */
+  readonly detail: string;
+  /** What to do next. */
+  readonly suggestion?: string | undefined;
+  readonly errors?: readonly FieldFault[] | undefined;
+  readonly runId?: string | undefined;
+  /** Headers of the answer: Retry-After, Allow, WWW-Authenticate. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+}
+
+/** What a problem is called, by its status (RFC 9457: `type` and `title` name the kind, `detail` the case). */
+export const PROBLEM_KINDS = {
+  400: ['malformed-request', 'The request is malformed'],
+  401: ['not-authenticated', 'A valid key is required'],
+  403: ['not-allowed', 'This is not allowed here'],
+  404: ['not-found', 'There is nothing here'],
+  405: ['method-not-allowed', 'The method is not allowed here'],
+  406: ['not-acceptable', 'The result has no such form'],
+  408: ['request-timeout', 'The request came too slowly'],
+  409: ['conflict', 'The run is not in a state for this'],
+  413: ['too-large', 'The request is too large'],
+  415: ['unsupported-media-type', 'The content type is not supported'],
+  422: ['invalid-request', 'The request cannot be processed'],
+  429: ['too-many-requests', 'Too many requests'],
+  500: ['internal-fault', 'Something failed inside'],
+  502: ['provider-failed', 'The language model did not answer'],
+  503: ['unavailable', 'The service cannot take this now'],
+} as const satisfies Readonly<Record<number, readonly [slug: string, title: string]>>;
+
+/** A status that a problem may have. */
+export type ProblemStatus = keyof typeof PROBLEM_KINDS;
+
+/** A problem on the wire: `application/problem+json`. */
+export interface ProblemJson {
+  readonly type: string;
+  readonly title: string;
+  readonly status: ProblemStatus;
+  readonly detail: string;
+  readonly errors?: readonly FieldFault[];
+  readonly suggestion?: string;
+  readonly run_id?: string;
+}
+
+/** An answer of the service that is a problem. Thrown anywhere below the routes, answered by the middleware `answerProblems`. */
+export class ServiceProblem extends Error {
+  readonly status: ProblemStatus;
+  readonly detail: string;
+  readonly suggestion: string | undefined;
+  readonly errors: readonly FieldFault[] | undefined;
+  readonly runId: string | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(status: ProblemStatus, { detail, suggestion, errors, runId, headers }: ProblemDetails, cause?: unknown) {
+    super(detail, cause === undefined ? undefined : { cause });
+    this.name = 'ServiceProblem';
+    this.status = status;
+    this.detail = detail;
+    this.suggestion = suggestion;
+    this.errors = errors;
+    this.runId = runId;
+    this.headers = headers ?? {};
+  }
+
+  /** The problem as it is answered, and as it travels between threads and processes. */
+  toJSON(): ProblemJson {
+    const [slug, title] = PROBLEM_KINDS[this.status];
+    return {
+      type: `urn:evenhand:problem:${slug}`,
+      title,
+      status: this.status,
+      detail: this.detail,
+      ...(this.errors === undefined ? {} : { errors: this.errors }),
+      ...(this.suggestion === undefined ? {} : { suggestion: this.suggestion }),
+      ...(this.runId === undefined ? {} : { run_id: this.runId }),
+    };
+  }
+
+  /** A problem that came as JSON from another thread or process. */
+  static fromJSON(
+    { status, detail, errors, suggestion, run_id: runId }: ProblemJson,
+    headers: Readonly<Record<string, string>> = {},
+  ): ServiceProblem {
+    return new ServiceProblem(status, { detail, errors, suggestion, runId, headers });
+  }
+}

@@ -1,0 +1,108 @@
+import type { Service, ServiceContext } from '../app/service-context.ts';
+import { ServiceProblem } from '../problem/service-problem.ts';
+import { isFinal, type RunRecord } from '../runs/run-record.ts';
+import type { RunRequest } from '../runs/runs.ts';
+import { readPreference } from './prefer.ts';
+
+/** When a client that asks for the state may ask again. */
+const POLL_SECONDS = '1';
+
+/** The client has gone, or has waited as long as it wanted to. */
+const ENDED_WAITING = new Error('nobody waits any more');
+
+/**
+ * Hands heavy work to the runs and answers: with the result when it is there, or at once with 202 where the client
+ * prefers that. A client that goes away without having named its request (Idempotency-Key) cannot ask for it again, so
+ * that its run is cancelled.
+ */
+export async function answerRun(context: ServiceContext, service: Service, request: RunRequest): Promise<void> {
+  const { runs } = service;
+  const { isAsync, waitSeconds } = readPreference(context.get('prefer'));
+  const isWaitedFor = !isAsync && request.idempotency === null;
+  const { runId, isReplay } = await runs.submit({ ...request, isWaitedFor });
+  if (isReplay) context.set('Idempotency-Replayed', 'true');
+  if (isAsync && waitSeconds === null) {
+    await answerAccepted(context, service, runId);
+    return;
+  }
+  const waiting = waitFor(context, waitSeconds);
+  try {
+    answerEnded(context, await runs.wait(runId, waiting.signal));
+  } catch (error) {
+    if (error !== ENDED_WAITING) throw error;
+    if (!waiting.isGone()) await answerAccepted(context, service, runId);
+    else if (request.idempotency === null) await runs.remove(runId);
+  } finally {
+    waiting.release();
+  }
+}
+
+interface Waiting {
+  readonly signal: AbortSignal;
+  readonly isGone: () => boolean;
+  readonly release: () => void;
+}
+
+/** Ends when the client goes, or its time is over. */
+function waitFor({ res }: ServiceContext, waitSeconds: number | null): Waiting {
+  const controller = new AbortController();
+  let isGone = res.destroyed;
+  const end = (): void => {
+    controller.abort(ENDED_WAITING);
+  };
+  const leave = (): void => {
+    isGone = true;
+    end();
+  };
+  res.once('close', leave);
+  if (isGone) leave();
+  const timer = waitSeconds === null ? undefined : setTimeout(end, waitSeconds * 1000);
+  return {
+    signal: controller.signal,
+    isGone: () => isGone,
+    release: () => {
+      clearTimeout(timer);
+      res.off('close', leave);
+    },
+  };
+}
+
+/** 202 with where the result will be. */
+async function answerAccepted(context: ServiceContext, { runs, basePath }: Service, runId: string): Promise<void> {
+  const record = await runs.get(runId);
+  if (record !== undefined && isFinal(record.status)) {
+    answerEnded(context, record);
+    return;
+  }
+  const location = `${basePath}/results/${runId}`;
+  context.status = 202;
+  context.set({ Location: location, 'Preference-Applied': 'respond-async', 'Retry-After': POLL_SECONDS });
+  context.body = {
+    run_id: runId,
+    endpoint: record?.endpoint,
+    status: record?.status ?? 'queued',
+    created_at: record?.createdAt,
+    result: location,
+    events: `${location}/events`,
+  };
+}
+
+function answerEnded(context: ServiceContext, { body, problem, runId, status }: RunRecord): void {
+  if (body !== null) {
+    answerText(context, body);
+    return;
+  }
+  if (problem !== null && status === 'failed') throw ServiceProblem.fromJSON(problem);
+  throw new ServiceProblem(409, {
+    detail: problem?.detail ?? 'The run was cancelled before it ended.',
+    suggestion: problem?.suggestion ?? 'Send the request again.',
+    runId,
+  });
+}
+
+/** A JSON text as the answer. */
+export function answerText(context: ServiceContext, text: string): void {
+  context.status = 200;
+  context.type = 'application/json; charset=utf-8';
+  context.body = text;
+}

@@ -1,0 +1,38 @@
+import { VERSION } from '../../internal/version.ts';
+import type { Handler, Service } from '../app/service-context.ts';
+import { ASSET_FILES, isAssetName } from '../openapi/pages/asset-files.ts';
+import type { Page } from '../openapi/pages/page.ts';
+import { readAsset } from '../openapi/pages/read-asset.ts';
+import { redocPage } from '../openapi/pages/redoc-page.ts';
+import { swaggerPage } from '../openapi/pages/swagger-page.ts';
+import { ServiceProblem } from '../problem/service-problem.ts';
+
+/** `/docs/assets/0.9.0/swagger-ui-bundle.js`: a folder for each version, and a name in it. */
+const ASSET_PATH = /\/docs\/assets\/([^/]+)\/([^/]+)$/;
+
+/** GET /docs and GET /redoc: the description of the service as pages, which load nothing from elsewhere. */
+export function docsRoutes({ basePath }: Service): Readonly<Record<'getDocs' | 'getRedoc', Handler>> {
+  const place = { basePath, version: VERSION };
+  return { getDocs: pageHandler(swaggerPage(place)), getRedoc: pageHandler(redocPage(place)) };
+}
+
+function pageHandler({ html, contentSecurityPolicy }: Page): Handler {
+  return (context) => {
+    context.set({ 'Content-Security-Policy': contentSecurityPolicy, 'Cache-Control': 'no-cache' });
+    context.type = 'text/html; charset=utf-8';
+    context.body = html;
+  };
+}
+
+/** GET /docs/assets/…: the files of both pages, from a list; browsers keep them until the version changes. */
+export function assetHandler(): Handler {
+  return async (context) => {
+    const [, version, name = ''] = ASSET_PATH.exec(context.path) ?? [];
+    if (version !== VERSION || !isAssetName(name)) {
+      throw new ServiceProblem(404, { detail: 'The pages have no such file.', suggestion: 'Load the page anew.' });
+    }
+    context.set('Cache-Control', 'public, max-age=31536000, immutable');
+    context.type = ASSET_FILES[name].mediaType;
+    context.body = await readAsset(name);
+  };
+}

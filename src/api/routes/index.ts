@@ -1,0 +1,1 @@
+export { type OperationId, OPERATIONS } from './operation-ids.ts';

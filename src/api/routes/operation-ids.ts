@@ -1,0 +1,24 @@
+/** Each operation of the service: its method and its path, as OpenAPI writes it. */
+export const OPERATIONS = {
+  getHealth: ['get', '/health'],
+  getReadiness: ['get', '/ready'],
+  getMetrics: ['get', '/metrics'],
+  getOpenApi: ['get', '/openapi.json'],
+  getDocs: ['get', '/docs'],
+  getRedoc: ['get', '/redoc'],
+  getDashboard: ['get', '/dashboard'],
+  getDashboardPage: ['get', '/dashboard/page'],
+  followDashboard: ['get', '/dashboard/events'],
+  validate: ['post', '/validate'],
+  runPipeline: ['post', '/pipeline'],
+  runWorkflow: ['post', '/workflow'],
+  evaluateLlm: ['post', '/llm-eval'],
+  listResults: ['get', '/results'],
+  getResult: ['get', '/results/{run_id}'],
+  deleteResult: ['delete', '/results/{run_id}'],
+  getResultData: ['get', '/results/{run_id}/data'],
+  followResult: ['get', '/results/{run_id}/events'],
+} as const satisfies Readonly<Record<string, readonly [method: 'get' | 'post' | 'delete', path: string]>>;
+
+/** The name of an operation, as the OpenAPI document has it. */
+export type OperationId = keyof typeof OPERATIONS;

@@ -1,0 +1,155 @@
+import { open, readFile } from 'node:fs/promises';
+import path from 'node:path';
+
+import type { Handler, Service, ServiceContext } from '../app/service-context.ts';
+import { ServiceProblem } from '../problem/service-problem.ts';
+import { unknownRun } from '../runs/run-problems.ts';
+import type { RunRecord } from '../runs/run-record.ts';
+import { answerText } from './answer-run.ts';
+import { readQuery } from './read-query.ts';
+import { REPORT_FORMS, type ReportForm, reportOf } from './report-of-run.ts';
+
+/** Data of a run, by the media type that is asked for; the first is what a client without a preference gets. */
+const DATA_FORMS = [
+  { type: 'text/csv', name: 'data.csv', format: 'csv' },
+  { type: 'application/vnd.apache.parquet', name: 'data.parquet', format: 'parquet' },
+] as const;
+
+/** GET /results/{run_id}: as JSON, or as the report that people read. */
+export function getResultRoute(service: Service): Handler {
+  return async (context) => {
+    readQuery(context, []);
+    const record = await findRun(context, service);
+    context.vary('Accept');
+    const form = context.accepts('application/json', ...REPORT_FORMS);
+    if (form === false) throw notAcceptable(['application/json', ...REPORT_FORMS], record.runId);
+    if (form !== 'application/json' && record.body !== null) {
+      await answerReport(context, service, record, form as ReportForm);
+      return;
+    }
+    if (form !== 'application/json' && context.accepts('application/json') === false) {
+      throw new ServiceProblem(406, {
+        detail: `The run has no report: it is ${record.status}.`,
+        suggestion: 'Ask for application/json, which tells its state.',
+        runId: record.runId,
+      });
+    }
+    answerText(context, recordText(record));
+  };
+}
+
+/** The record as JSON; its body is spliced in as the text that it is. */
+function recordText({ runId, endpoint, status, createdAt, finishedAt, body, problem }: RunRecord): string {
+  const text = (value: unknown): string => JSON.stringify(value);
+  return `{"run_id":${text(runId)},"endpoint":${text(endpoint)},"status":${text(status)},"result":${body ?? 'null'},"problem":${text(problem)},"created_at":${text(createdAt)},"finished_at":${text(finishedAt)}}`;
+}
+
+async function answerReport(
+  context: ServiceContext,
+  service: Service,
+  record: RunRecord,
+  form: ReportForm,
+): Promise<void> {
+  const readOwn = (name: string): Promise<string> =>
+    readFile(path.join(service.runs.folderOf(record.runId), name), 'utf8').catch(() => {
+      throw unknownRun(record.runId);
+    });
+  const report = await reportOf(record, form, readOwn, service.runs);
+  if (report === undefined) throw notAcceptable(['application/json'], record.runId);
+  // A report stands alone: what it draws with is in it, and it asks for nothing.
+  context.set(
+    'Content-Security-Policy',
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; font-src data:; sandbox allow-scripts allow-popups; frame-ancestors 'none'",
+  );
+  context.type = `${form}; charset=utf-8`;
+  context.body = report;
+}
+
+/** GET /results/{run_id}/data: the transformed table. */
+export function getResultDataRoute(service: Service): Handler {
+  return async (context) => {
+    const { format } = readQuery(context, ['format']);
+    const record = await findRun(context, service);
+    const there = DATA_FORMS.filter(({ name }) => record.files.includes(name));
+    if (there.length === 0) {
+      throw new ServiceProblem(404, {
+        detail:
+          record.status === 'succeeded'
+            ? `A run of ${record.endpoint} leaves no data.`
+            : `The run has no data: it is ${record.status}.`,
+        suggestion:
+          record.status === 'succeeded'
+            ? 'Data are left by /pipeline and /workflow.'
+            : 'Ask again when it has succeeded; its events tell when.',
+        runId: record.runId,
+      });
+    }
+    context.vary('Accept');
+    const form = chosenData(context, { there, format, runId: record.runId });
+    // Opened first, so that a run that is dropped in this moment is answered and not cut off.
+    const file = await open(path.join(service.runs.folderOf(record.runId), form.name)).catch(() => {
+      throw unknownRun(record.runId);
+    });
+    context.attachment(`${record.runId}.${form.format}`);
+    context.type = form.type;
+    context.length = (await file.stat()).size;
+    context.body = file.createReadStream();
+  };
+}
+
+interface DataChoice {
+  readonly there: readonly (typeof DATA_FORMS)[number][];
+  /** What the query asks for; it outweighs the Accept header. */
+  readonly format: string | undefined;
+  readonly runId: string;
+}
+
+function chosenData(context: ServiceContext, { there, format, runId }: DataChoice): (typeof DATA_FORMS)[number] {
+  const types = there.map(({ type }) => type);
+  const wanted = format === undefined ? context.accepts(...types) : undefined;
+  const found = there.find((form) => form.format === format || form.type === wanted);
+  if (found !== undefined) return found;
+  if (format === undefined) throw notAcceptable(types, runId);
+  const detail = `The parameter format must be ${there.map(({ format: name }) => name).join(' or ')}.`;
+  throw new ServiceProblem(422, {
+    detail,
+    errors: [{ pointer: 'format', detail }],
+    suggestion: 'Leave it out for what the Accept header names.',
+    runId,
+  });
+}
+
+/** DELETE /results/{run_id}: cancels a run that has not ended, forgets one that has. */
+export function deleteResultRoute({ runs }: Service): Handler {
+  return async (context) => {
+    const runId = runIdOf(context);
+    const removal = await runs.remove(runId);
+    if (removal === 'unknown') throw unknownRun(runId);
+    if (removal === 'removed') {
+      context.status = 204;
+      return;
+    }
+    context.body = { run_id: runId, status: 'cancelled' };
+  };
+}
+
+/** The run that the path names. */
+async function findRun(context: ServiceContext, { runs }: Service): Promise<RunRecord> {
+  const runId = runIdOf(context);
+  const record = await runs.get(runId);
+  if (record === undefined) throw unknownRun(runId);
+  return record;
+}
+
+/** The name in the path. */
+export function runIdOf(context: ServiceContext): string {
+  return (context['params'] as Readonly<Record<string, string>>)['run_id'] ?? '';
+}
+
+function notAcceptable(types: readonly string[], runId: string): ServiceProblem {
+  return new ServiceProblem(406, {
+    detail: 'The result is not there in a form that the Accept header names.',
+    suggestion: `Ask for ${types.join(' or ')}.`,
+    runId,
+  });
+}

@@ -1,0 +1,96 @@
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+
+import type { Handler, Service, ServiceContext } from '../app/service-context.ts';
+import type { ReceivedBody, SpoolFolder } from '../intake/intake.ts';
+import { noRoomOr } from '../intake/intake-problems.ts';
+import { requireMediaType } from '../intake/media-type.ts';
+import { receiveBody } from '../intake/receive-body.ts';
+import { receiveTable, TABLE_TYPES } from '../intake/receive-table.ts';
+import { newSpoolFolder } from '../intake/spool-folder.ts';
+import type { Job } from '../jobs/job.ts';
+import { answerRun, answerText } from './answer-run.ts';
+import { readIdempotencyKey } from './idempotency-claim.ts';
+import { readPreference } from './prefer.ts';
+import { readQuery } from './read-query.ts';
+import { validateAtOnce } from './validate-at-once.ts';
+
+/** POST /validate: arrays as JSON, or a table with the names of its columns in the query. */
+export function validateRoute(service: Service): Handler {
+  return async (context) => {
+    const type = requireMediaType(context.get('content-type'), ['application/json', ...TABLE_TYPES]);
+    await (type === 'application/json' ? validateArrays(context, service) : validateTable(context, service));
+  };
+}
+
+async function validateArrays(context: ServiceContext, service: Service): Promise<void> {
+  const { limits, spoolFolder: spoolRoot } = service;
+  readQuery(context, []);
+  const idempotency = readIdempotencyKey(context);
+  const { isAsync } = readPreference(context.get('prefer'));
+  const received = await receiveBody(context.req, {
+    mostBytes: limits.jsonBytes,
+    inlineBytes: limits.inlineBytes,
+    idleMillis: limits.idleMillis,
+    spoolRoot,
+    withDigest: idempotency.isGiven,
+  });
+  // A request with a name, or one that shall not wait, is a run with states like any other.
+  if (received.kind === 'memory' && !isAsync && !idempotency.isGiven) {
+    const body = await validateAtOnce(received.bytes, service);
+    if (body !== undefined) {
+      answerText(context, body);
+      return;
+    }
+  }
+  const { path: file, folder } = await onDisk(received, spoolRoot);
+  await answerRun(context, service, {
+    endpoint: '/validate',
+    job: { kind: 'validate-rows', path: file, mostItems: limits.arrayItems },
+    inputFolder: folder.path,
+    idempotency: idempotency.claim(received.digest ?? ''),
+  });
+}
+
+/** Where a thread reads the body. */
+async function onDisk(
+  received: ReceivedBody,
+  spoolRoot: string,
+): Promise<{ readonly path: string; readonly folder: SpoolFolder }> {
+  if (received.kind === 'file') return received;
+  const folder = await newSpoolFolder(spoolRoot);
+  const file = path.join(folder.path, 'body');
+  try {
+    await writeFile(file, received.bytes);
+  } catch (error) {
+    await folder.remove();
+    throw noRoomOr(error);
+  }
+  return { path: file, folder };
+}
+
+async function validateTable(context: ServiceContext, service: Service): Promise<void> {
+  const idempotency = readIdempotencyKey(context);
+  const {
+    path: file,
+    format,
+    folder,
+    digest,
+  } = await receiveTable(context.req, {
+    limits: service.limits,
+    spoolRoot: service.spoolFolder,
+  });
+  const job: Job = { kind: 'validate-table', path: file, format, options: queryOf(context) };
+  await answerRun(context, service, {
+    endpoint: '/validate',
+    job,
+    inputFolder: folder.path,
+    idempotency: idempotency.claim(digest),
+  });
+}
+
+/** The query's options; one that is repeated is a list. */
+function queryOf({ query }: ServiceContext): Record<string, string | string[]> {
+  const given = Object.entries(query).filter((entry): entry is [string, string | string[]] => entry[1] !== undefined);
+  return Object.fromEntries(given);
+}

@@ -1,0 +1,226 @@
+import type { Logger } from 'pino';
+
+import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import type { Job, JobOutcome } from '../jobs/job.ts';
+import type { JobRunner } from '../jobs/job-runner.ts';
+import { type ProblemJson, ServiceProblem } from '../problem/service-problem.ts';
+import { isSafeId } from '../store/safe-id.ts';
+import { type ActiveRun, createActiveRun } from './active-run.ts';
+import { endedRecord, succeededRecord } from './ended-record.ts';
+import type { KeptRuns } from './kept-runs.ts';
+import { RecentEnds } from './recent-ends.ts';
+import type { RunFolders } from './run-folders.ts';
+import { cancelledByEnd, cannotKeep, problemOfRun, queueFull, serviceEnds } from './run-problems.ts';
+import type { RunRecord } from './run-record.ts';
+import type { RunRequest, Submitted } from './runs.ts';
+
+/** The longest time that a timer takes. */
+const LONGEST_MILLIS = 2 ** 31 - 1;
+
+/** What {@link ActiveRuns} work with. */
+export interface ActiveRunsParts {
+  readonly runner: JobRunner;
+  readonly folders: RunFolders;
+  readonly kept: KeptRuns;
+  readonly createId: () => string;
+  /** The time as ISO 8601. */
+  readonly now: () => string;
+  readonly logger: Logger;
+  /** How many runs that are not kept can be told of after their end. */
+  readonly mostRecent: number;
+}
+
+/**
+ * The runs that have not ended, and the way to their end. Each is noted in the store as queued, so that a process that
+ * is started later knows of it; the store may drop that note. When its end is decided (once: by its job, or by who
+ * cancels it) the record goes to the store first, and then followers and waiters are told.
+ */
+export class ActiveRuns {
+  readonly #parts: ActiveRunsParts;
+  readonly #runs = new Map<string, ActiveRun>();
+  /** Jobs that the runner has, also of runs that were cancelled. */
+  readonly #atWork = new Map<string, Promise<void>>();
+  readonly #recent: RecentEnds;
+  #isClosing = false;
+
+  constructor(parts: ActiveRunsParts) {
+    this.#parts = parts;
+    this.#recent = new RecentEnds(parts.mostRecent);
+  }
+
+  get(runId: string): ActiveRun | undefined {
+    return this.#runs.get(runId);
+  }
+
+  /** How a run ended that was not kept, as long as that is known. */
+  recentEnd(runId: string): RunRecord | undefined {
+    return this.#recent.get(runId);
+  }
+
+  /** Their records, the oldest first. */
+  records(): RunRecord[] {
+    return [...this.#runs.values()].map(({ record }) => record);
+  }
+
+  /** Whether a job uses the folder of a run. */
+  isAtWork(runId: string): boolean {
+    return this.#atWork.has(runId);
+  }
+
+  /**
+   * Takes a run on: noted in the store before it is promised, and handed to the runner in the moment in which that has room.
+   * @throws {ServiceProblem} 503 where there is no room, the service ends, or the run cannot be kept
+   */
+  async accept(request: RunRequest): Promise<Submitted> {
+    const { folders, kept } = this.#parts;
+    this.#assertRoom();
+    const run = this.#begin(request);
+    const { runId } = run.record;
+    try {
+      await folders.make(runId);
+      // Who waits for it would not ask for it by its name after the end of this process.
+      if (!run.isWaitedFor) await kept.add(run.record);
+      this.#assertRoom();
+    } catch (error) {
+      throw await this.#refuse(run, error);
+    }
+    run.accepted.resolve(true);
+    this.#atWork.set(runId, this.#work(run, request));
+    return { runId, isReplay: false };
+  }
+
+  /**
+   * Work that is no run, and leaves no files.
+   * @throws {ServiceProblem} 503 where there is no room or the service ends
+   */
+  async doWork(job: Job): Promise<JobOutcome> {
+    this.#assertRoom();
+    const nobody = (): void => undefined;
+    const { signal } = new AbortController();
+    return this.#parts.runner.run(job, { folder: '', signal, onProgress: nobody, onStart: nobody });
+  }
+
+  /** Clients see that a run is cancelled at once; its job notices later. */
+  async cancel(run: ActiveRun, problem: ProblemJson): Promise<void> {
+    run.record = endedRecord(run.record, 'cancelled', problem, this.#parts.now());
+    const ended = this.#end(run, run.record);
+    run.controller.abort();
+    await ended;
+  }
+
+  /** Takes on no more, waits for what is there, cancels what is left of it, and closes the runner. */
+  async close(drainMillis: number): Promise<void> {
+    this.#isClosing = true;
+    await this.#drain(drainMillis);
+    for (const run of [...this.#runs.values()]) {
+      if ((await run.accepted.promise) && !run.isDecided) await this.cancel(run, cancelledByEnd(run.record.runId));
+    }
+    await this.#allEnded();
+    await this.#parts.runner.close();
+    await Promise.all(this.#atWork.values());
+  }
+
+  /** Waits for all that is active, but not for ever. */
+  async #drain(drainMillis: number): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const timeOver = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, Math.min(drainMillis, LONGEST_MILLIS));
+    });
+    await Promise.race([this.#allEnded(), timeOver]);
+    clearTimeout(timer);
+  }
+
+  async #allEnded(): Promise<void> {
+    await Promise.all([...this.#runs.values()].map(({ ended }) => ended.promise));
+  }
+
+  #assertRoom(): void {
+    if (this.#isClosing) throw serviceEnds();
+    if (this.#parts.runner.isFull) throw queueFull();
+  }
+
+  #begin({ endpoint, isWaitedFor = false }: RunRequest): ActiveRun {
+    const { createId, now, logger } = this.#parts;
+    const runId = createId();
+    if (!isSafeId(runId) || this.#runs.has(runId) || this.#atWork.has(runId)) {
+      throw invalidParameter('createId', 'give a new file name of letters, digits and dashes each time', runId);
+    }
+    const record = { runId, endpoint, status: 'queued', createdAt: now(), finishedAt: null } as const;
+    const unfinished = { body: null, problem: null, lastEventId: 0, files: [] };
+    const run = createActiveRun(Object.freeze({ ...record, ...unfinished }), isWaitedFor, logger);
+    this.#runs.set(runId, run);
+    run.events.status('queued');
+    return run;
+  }
+
+  /** Undoes what was begun of a run, and gives what its client is told. */
+  async #refuse(run: ActiveRun, error: unknown): Promise<ServiceProblem> {
+    const { folders, kept, now, logger } = this.#parts;
+    const { runId } = run.record;
+    await Promise.all([kept.remove(runId).catch(() => false), folders.remove(runId)]);
+    this.#runs.delete(runId);
+    run.accepted.resolve(false);
+    run.ended.resolve(endedRecord(run.record, 'failed', problemOfRun(runId, error), now()));
+    if (error instanceof ServiceProblem) return error;
+    logger.error({ err: error, runId }, 'a run cannot be begun');
+    return cannotKeep(runId, error);
+  }
+
+  /** Sees a job through. Never rejects. */
+  async #work(run: ActiveRun, request: RunRequest): Promise<void> {
+    const { folders } = this.#parts;
+    const { runId } = run.record;
+    const outcome = await this.#outcome(run, request);
+    if (request.inputFolder !== null) await folders.removeInput(request.inputFolder);
+    const isTheEnd = await this.#end(run, outcome);
+    if (!isTheEnd || run.record.files.length === 0) await folders.remove(runId);
+    this.#atWork.delete(runId);
+  }
+
+  async #outcome(run: ActiveRun, { job, download }: RunRequest): Promise<RunRecord> {
+    const { runner, folders, now, logger } = this.#parts;
+    const { runId } = run.record;
+    try {
+      const outcome = await runner.run(job, {
+        folder: folders.pathOf(runId),
+        signal: run.controller.signal,
+        onProgress: (event) => {
+          if (!run.isDecided) run.events.progress(event);
+        },
+        onStart: () => {
+          this.#noteStart(run);
+        },
+      });
+      return succeededRecord(run.record, outcome, now(), download?.replace('{run_id}', runId));
+    } catch (error) {
+      if (!run.isDecided && !(error instanceof ServiceProblem)) logger.error({ err: error, runId }, 'a run failed');
+      return endedRecord(run.record, 'failed', problemOfRun(runId, error), now());
+    }
+  }
+
+  #noteStart(run: ActiveRun): void {
+    if (run.isDecided || run.record.status !== 'queued') return;
+    run.record = Object.freeze({ ...run.record, status: 'running' });
+    run.events.status('running');
+  }
+
+  /** Makes this the end of a run, unless it has one. */
+  async #end(run: ActiveRun, end: RunRecord): Promise<boolean> {
+    if (run.isDecided) return false;
+    run.isDecided = true;
+    const last = Object.freeze({ ...end, lastEventId: run.events.lastId + 1 });
+    const isToBeKept = !isForgotten(run, last);
+    run.record = isToBeKept ? await this.#parts.kept.addEnd(last) : last;
+    if (!isToBeKept) this.#recent.add(last);
+    this.#runs.delete(end.runId);
+    run.events.status(run.record.status);
+    run.ended.resolve(run.record);
+    return true;
+  }
+}
+
+/** Whether the one who waited has been told all that there is, and nothing need be kept. */
+function isForgotten({ isWaitedFor }: ActiveRun, { status, problem }: RunRecord): boolean {
+  if (!isWaitedFor) return false;
+  return status === 'cancelled' || (status === 'failed' && problem !== null && problem.status < 500);
+}

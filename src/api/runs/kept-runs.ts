@@ -1,0 +1,110 @@
+import type { Logger } from 'pino';
+
+import type { ResultStoreLike } from '../store/result-store-like.ts';
+import { endedRecord } from './ended-record.ts';
+import type { RunFolders } from './run-folders.ts';
+import { cannotKeep } from './run-problems.ts';
+import type { RunRecord } from './run-record.ts';
+
+/** Options of {@link KeptRuns}. */
+export interface KeptRunsOptions {
+  readonly store: ResultStoreLike<RunRecord>;
+  readonly folders: RunFolders;
+  readonly logger: Logger;
+  /** How many runs are remembered whose end the store could not keep. */
+  readonly mostUnstored: number;
+}
+
+/** The runs in the store, and the files of those that the store has dropped: they are dropped too. */
+export class KeptRuns {
+  readonly #options: KeptRunsOptions;
+  /** Runs whose end could not be stored; they outweigh what the store has of them. */
+  readonly #unstored = new Map<string, RunRecord>();
+  /** Ended runs that have files. */
+  readonly #withFiles = new Set<string>();
+  #isSweepDue = false;
+
+  constructor(options: KeptRunsOptions) {
+    this.#options = options;
+  }
+
+  /** @throws {ServiceProblem} 503 where the store fails, which is logged */
+  async add(record: RunRecord): Promise<void> {
+    const { store, logger } = this.#options;
+    const { runId } = record;
+    try {
+      await store.set(runId, record);
+    } catch (error) {
+      logger.error({ err: error, runId }, 'the store cannot keep a run');
+      throw cannotKeep(runId, error);
+    }
+    this.#unstored.delete(runId);
+    if (record.files.length > 0) this.#withFiles.add(runId);
+    this.#sweepSoon();
+  }
+
+  /** Keeps how a run ended. Where the store fails, the run has failed for that, which is remembered in memory. */
+  async addEnd(record: RunRecord): Promise<RunRecord> {
+    try {
+      await this.add(record);
+      return record;
+    } catch (error) {
+      const problem = cannotKeep(record.runId, error).toJSON();
+      const kept = record.body === null ? record : endedRecord(record, 'failed', problem, record.finishedAt ?? '');
+      this.#unstored.set(kept.runId, kept);
+      const [oldest] = this.#unstored.keys();
+      if (this.#unstored.size > this.#options.mostUnstored && oldest !== undefined) this.#unstored.delete(oldest);
+      return kept;
+    }
+  }
+
+  async get(runId: string): Promise<RunRecord | undefined> {
+    return this.#unstored.get(runId) ?? (await this.#options.store.get(runId));
+  }
+
+  /** @throws {ServiceProblem} 503 where the store fails, which is logged */
+  async remove(runId: string): Promise<boolean> {
+    const wasUnstored = this.#unstored.delete(runId);
+    this.#sweepSoon();
+    try {
+      return (await this.#options.store.delete(runId)) || wasUnstored;
+    } catch (error) {
+      this.#options.logger.error({ err: error, runId }, 'the store cannot remove a run');
+      throw cannotKeep(runId, error);
+    }
+  }
+
+  /** All records, those first that were used the longest time ago. */
+  records(): RunRecord[] {
+    const stored = [...this.#options.store.entries()].map(([, record]) => record);
+    return [...stored.filter(({ runId }) => !this.#unstored.has(runId)), ...this.#unstored.values()];
+  }
+
+  /** Removes the files of runs that the store has dropped. A store tells nobody what it drops, so it is asked. */
+  async sweep(): Promise<void> {
+    const { store, folders } = this.#options;
+    for (const runId of [...this.#withFiles]) {
+      if (await store.has(runId)) continue;
+      this.#withFiles.delete(runId);
+      await folders.remove(runId);
+    }
+  }
+
+  /** Notes which runs of earlier processes have files, and gives them. */
+  noteFiles(): ReadonlySet<string> {
+    for (const { runId, files } of this.records()) if (files.length > 0) this.#withFiles.add(runId);
+    return this.#withFiles;
+  }
+
+  /** Sweeps once for all that is kept in one turn of the event loop, since every answer to a small request is kept too. */
+  #sweepSoon(): void {
+    if (this.#withFiles.size === 0 || this.#isSweepDue) return;
+    this.#isSweepDue = true;
+    setImmediate(() => {
+      this.#isSweepDue = false;
+      this.sweep().catch((error: unknown) => {
+        this.#options.logger.error({ err: error }, 'files of dropped runs cannot be removed');
+      });
+    });
+  }
+}

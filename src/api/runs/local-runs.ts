@@ -1,0 +1,219 @@
+import type { Logger } from 'pino';
+
+import type { Job, JobOutcome } from '../jobs/job.ts';
+import type { JobRunner } from '../jobs/job-runner.ts';
+import type { ResultStoreLike } from '../store/result-store-like.ts';
+import { noteFollower } from './active-run.ts';
+import { ActiveRuns } from './active-runs.ts';
+import { endedRecord } from './ended-record.ts';
+import { IdempotencyKeys } from './idempotency-keys.ts';
+import { KeptRuns } from './kept-runs.ts';
+import type { RunEvent } from './run-event.ts';
+import { RunFolders } from './run-folders.ts';
+import { cancelledByClient, leftByEarlierProcess, unknownRun } from './run-problems.ts';
+import { isFinal, type RunRecord, type RunSummary } from './run-record.ts';
+import type { KeptRun, Removal, RunCounts, RunRequest, Runs, Submitted, Unfollow } from './runs.ts';
+import { waitOrAbort } from './wait-or-abort.ts';
+
+/** The number of the end of a run that an earlier process left: how many events that told of it is not known, but fewer. */
+const LAST_EVENT_LEFT = 2 ** 31 - 1;
+
+/** Options of {@link createLocalRuns}. */
+export interface LocalRunsOptions {
+  /** Where records are kept. Who opened it closes it after the runs. */
+  readonly store: ResultStoreLike<RunRecord>;
+  readonly runner: JobRunner;
+  /** The folder of the runs' folders. Those in it that are named by a UUID and belong to no run are removed at the start. */
+  readonly filesFolder: string;
+  /** Milliseconds since 1970. */
+  readonly clock: () => number;
+  /** Gives each run its name: letters, digits, dots, dashes and underscores, never twice the same. */
+  readonly createId: () => string;
+  readonly logger: Logger;
+  /**
+   * How many runs are remembered whose end the store could not keep, and how many whose end was told and not kept.
+   * @defaultValue 500
+   */
+  readonly capacity?: number | undefined;
+}
+
+/** The runs, in the process that owns them. */
+export interface LocalRuns extends Runs {
+  /** Notes that runs which an earlier process left unfinished have failed, and removes files that nobody knows. To be awaited before all else. */
+  start(): Promise<void>;
+  /** Whether a folder with an upload belongs to a run. */
+  hasInput(folder: string): boolean;
+  /**
+   * Refuses new work, waits for what waits and runs, cancels what is left of it, and closes the runner.
+   * @param drainMillis how long it waits before it cancels
+   */
+  close(drainMillis: number): Promise<void>;
+}
+
+/**
+ * The runs of this process, over a store for their records and a runner for their jobs. Events of the past are told
+ * before `follow` resolves; of a run that has ended, only its final status.
+ */
+export function createLocalRuns(options: LocalRunsOptions): LocalRuns {
+  return new OwnedRuns(options);
+}
+
+class OwnedRuns implements LocalRuns {
+  readonly #logger: Logger;
+  readonly #now: () => string;
+  readonly #runner: JobRunner;
+  readonly #folders: RunFolders;
+  readonly #kept: KeptRuns;
+  readonly #active: ActiveRuns;
+  readonly #keys: IdempotencyKeys;
+  #closed: Promise<void> | undefined;
+
+  constructor({ store, runner, filesFolder, clock, createId, logger, capacity = 500 }: LocalRunsOptions) {
+    const now = (): string => new Date(clock()).toISOString();
+    const folders = new RunFolders(filesFolder, logger);
+    const kept = new KeptRuns({
+      store,
+      folders,
+      logger,
+      mostUnstored: capacity,
+    });
+    this.#logger = logger;
+    this.#now = now;
+    this.#runner = runner;
+    this.#folders = folders;
+    this.#kept = kept;
+    this.#active = new ActiveRuns({ runner, folders, kept, createId, now, logger, mostRecent: capacity });
+    this.#keys = new IdempotencyKeys({ clock, isUsable: (runId) => this.#isUsable(runId) });
+  }
+
+  async start(): Promise<void> {
+    const left = this.#kept.records().filter(({ status }) => !isFinal(status));
+    for (const record of left) await this.#kept.addEnd(this.#settled(record));
+    const withFiles = this.#kept.noteFiles();
+    await this.#folders.start((runId) => withFiles.has(runId));
+  }
+
+  async keep({ runId, endpoint, createdAt, body }: KeptRun): Promise<void> {
+    const run = { runId, endpoint, status: 'succeeded', createdAt, finishedAt: this.#now() } as const;
+    await this.#kept.add(Object.freeze({ ...run, body, problem: null, lastEventId: 1, files: [] }));
+  }
+
+  async submit(request: RunRequest): Promise<Submitted> {
+    const { idempotency, inputFolder } = request;
+    if (inputFolder !== null) this.#folders.addInput(inputFolder);
+    const accept = (): Promise<Submitted> => this.#active.accept(request);
+    const dropInput = async (): Promise<void> => {
+      if (inputFolder !== null) await this.#folders.removeInput(inputFolder);
+    };
+    try {
+      const submitted = await (idempotency === null ? accept() : this.#keys.once(idempotency, accept));
+      if (submitted.isReplay) await dropInput();
+      return submitted;
+    } catch (error) {
+      await dropInput();
+      throw error;
+    }
+  }
+
+  async wait(runId: string, signal?: AbortSignal): Promise<RunRecord> {
+    const run = this.#active.get(runId);
+    if (run !== undefined) return waitOrAbort(run.ended.promise, signal);
+    signal?.throwIfAborted();
+    const record = (await this.get(runId)) ?? this.#active.recentEnd(runId);
+    if (record === undefined) throw unknownRun(runId);
+    return record;
+  }
+
+  async get(runId: string): Promise<RunRecord | undefined> {
+    const run = this.#active.get(runId);
+    if (run !== undefined) return run.record;
+    const record = await this.#kept.get(runId);
+    return record === undefined ? undefined : this.#settled(record);
+  }
+
+  list(): Promise<readonly RunSummary[]> {
+    const records = [...this.#endedRecords().map((record) => this.#settled(record)), ...this.#active.records()];
+    // Of runs of one moment the last comes first: sorting keeps the order of equals.
+    return Promise.resolve(records.reverse().sort(byCreation).map(summaryOf));
+  }
+
+  async remove(runId: string): Promise<Removal> {
+    const run = this.#active.get(runId);
+    if (run !== undefined) {
+      if (!(await run.accepted.promise)) return 'unknown';
+      if (!run.isDecided) {
+        await this.#active.cancel(run, cancelledByClient(runId));
+        return 'cancelled';
+      }
+      await run.ended.promise;
+    }
+    if (!(await this.#kept.remove(runId))) return 'unknown';
+    // A job that was cancelled and has not noticed yet removes its files itself.
+    if (!this.#active.isAtWork(runId)) await this.#folders.remove(runId);
+    return 'removed';
+  }
+
+  async follow(runId: string, after: number, onEvent: (event: RunEvent) => void): Promise<Unfollow | undefined> {
+    const run = this.#active.get(runId);
+    if (run !== undefined) return run.events.follow(after, onEvent);
+    const record = await this.get(runId);
+    if (record === undefined) return undefined;
+    try {
+      onEvent({ id: record.lastEventId, type: 'status', status: record.status });
+    } catch (error) {
+      noteFollower(this.#logger, runId, error);
+    }
+    return () => undefined;
+  }
+
+  work(job: Job): Promise<JobOutcome> {
+    return this.#active.doWork(job);
+  }
+
+  counts(): Promise<RunCounts> {
+    // Not by the records: a run that was cancelled holds its thread until its job has noticed.
+    const { queued, running } = this.#runner;
+    return Promise.resolve({ queued, running, kept: this.#endedRecords().length });
+  }
+
+  hasInput(folder: string): boolean {
+    return this.#folders.hasInput(folder);
+  }
+
+  folderOf(runId: string): string {
+    return this.#folders.pathOf(runId);
+  }
+
+  close(drainMillis: number): Promise<void> {
+    return (this.#closed ??= this.#active.close(drainMillis).then(() => this.#kept.sweep()));
+  }
+
+  /** A record that says of a run that it works, where none does, is of an earlier process. */
+  #settled(record: RunRecord): RunRecord {
+    if (isFinal(record.status)) return record;
+    const last = Object.freeze({ ...record, lastEventId: LAST_EVENT_LEFT });
+    return endedRecord(last, 'failed', leftByEarlierProcess(record.runId), this.#now());
+  }
+
+  /** Records of runs that have ended, those first that were used the longest time ago. */
+  #endedRecords(): RunRecord[] {
+    return this.#kept.records().filter(({ runId }) => this.#active.get(runId) === undefined);
+  }
+
+  /** Whether a run still answers the request that it was made for. */
+  async #isUsable(runId: string): Promise<boolean> {
+    const record = await this.get(runId);
+    if (record === undefined || record.status === 'cancelled') return false;
+    return record.status !== 'failed' || (record.problem !== null && record.problem.status < 500);
+  }
+}
+
+/** ISO times sort as text. */
+function byCreation(a: RunSummary, b: RunSummary): number {
+  if (a.createdAt === b.createdAt) return 0;
+  return a.createdAt < b.createdAt ? 1 : -1;
+}
+
+function summaryOf({ runId, endpoint, status, createdAt, finishedAt }: RunRecord): RunSummary {
+  return { runId, endpoint, status, createdAt, finishedAt };
+}

@@ -1,0 +1,65 @@
+import { mkdir, readdir, rm } from 'node:fs/promises';
+import path from 'node:path';
+
+import type { Logger } from 'pino';
+
+import { isSafeId } from '../store/safe-id.ts';
+import { unknownRun } from './run-problems.ts';
+
+/** The names that runs have by default. A folder of another name may be anybody's. */
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** The folders of runs' files, `<filesFolder>/<runId>`, and those with what was uploaded for them. */
+export class RunFolders {
+  readonly #filesFolder: string;
+  readonly #logger: Logger;
+  readonly #inputs = new Set<string>();
+
+  constructor(filesFolder: string, logger: Logger) {
+    this.#filesFolder = path.resolve(filesFolder);
+    this.#logger = logger;
+  }
+
+  /** @throws {ServiceProblem} 404 for an id that would lead elsewhere */
+  pathOf(runId: string): string {
+    if (!isSafeId(runId)) throw unknownRun(runId);
+    return path.join(this.#filesFolder, runId);
+  }
+
+  async make(runId: string): Promise<void> {
+    await mkdir(this.pathOf(runId), { recursive: true });
+  }
+
+  async remove(runId: string): Promise<void> {
+    await this.#removeFolder(this.pathOf(runId));
+  }
+
+  /** Notes that a folder with an upload belongs to a run, until it is removed. */
+  addInput(folder: string): void {
+    this.#inputs.add(path.resolve(folder));
+  }
+
+  hasInput(folder: string): boolean {
+    return this.#inputs.has(path.resolve(folder));
+  }
+
+  async removeInput(folder: string): Promise<void> {
+    await this.#removeFolder(folder);
+    this.#inputs.delete(path.resolve(folder));
+  }
+
+  /** Removes a folder with all that is in it. What cannot be removed is logged: nobody waits for it. */
+  async #removeFolder(folder: string): Promise<void> {
+    await rm(folder, { recursive: true, force: true, maxRetries: 2 }).catch((error: unknown) => {
+      this.#logger.warn({ err: error, folder }, 'a folder cannot be removed');
+    });
+  }
+
+  /** Makes the folder of folders, and removes what runs left in it that nobody knows any more. */
+  async start(isKnown: (runId: string) => boolean): Promise<void> {
+    await mkdir(this.#filesFolder, { recursive: true });
+    const listed = await readdir(this.#filesFolder, { withFileTypes: true });
+    const left = listed.filter((one) => one.isDirectory() && UUID.test(one.name) && !isKnown(one.name));
+    for (const { name } of left) await this.remove(name);
+  }
+}

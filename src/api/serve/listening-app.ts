@@ -1,0 +1,29 @@
+import type { AppOptions } from '../app/app-options.ts';
+import { createProcessApp, type ProcessParts } from '../app/process-app.ts';
+import type { ServiceMetrics } from '../middleware/metrics.ts';
+import { createHttpServer, type HttpServer } from './http-server.ts';
+
+/** The app of one process, behind its server. */
+export interface ListeningApp {
+  readonly server: HttpServer;
+  readonly metrics: ServiceMetrics;
+  /** As the server's; from now on the app is not ready for more. */
+  drain(): Promise<void>;
+}
+
+/** Makes the app and its server, which does not listen yet. */
+export function createListeningApp(options: AppOptions, parts: ProcessParts): ListeningApp {
+  const { app, metrics, startEnding } = createProcessApp(options, parts);
+  const handle = app.callback();
+  const server = createHttpServer((request, response) => {
+    void handle(request, response);
+  });
+  return {
+    server,
+    metrics,
+    drain: () => {
+      startEnding();
+      return server.drain();
+    },
+  };
+}

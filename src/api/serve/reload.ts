@@ -1,0 +1,35 @@
+import { spawn } from 'node:child_process';
+
+/** A program that is started anew when a file that it loaded changes. */
+export interface WatchedProgram {
+  /** Its main file. */
+  readonly main: string;
+  readonly args: readonly string[];
+}
+
+/**
+ * Runs a program under `node --watch` until it, or this process, is stopped. It is stopped with SIGTERM before it is
+ * started anew.
+ * @returns its exit code
+ */
+export async function runWatched({ main, args }: WatchedProgram): Promise<number> {
+  const child = spawn(process.execPath, ['--watch', '--watch-preserve-output', ...process.execArgv, main, ...args], {
+    stdio: 'inherit',
+  });
+  const stop = (): void => {
+    child.kill('SIGTERM');
+  };
+  // The terminal sends Ctrl-C to both; the child ends by it, and this process with it.
+  const wait = (): void => undefined;
+  process.on('SIGTERM', stop).on('SIGINT', wait);
+  try {
+    return await new Promise((resolve, reject) => {
+      child.once('error', reject);
+      child.once('exit', (code) => {
+        resolve(code ?? 0);
+      });
+    });
+  } finally {
+    process.off('SIGTERM', stop).off('SIGINT', wait);
+  }
+}

@@ -1,0 +1,278 @@
+import { readdir, readFile, rm, stat, utimes } from 'node:fs/promises';
+import path from 'node:path';
+
+import { DataValidationError } from '../../exceptions/index.ts';
+import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import { getLogger } from '../../internal/logger.ts';
+import { machineClock } from '../../internal/machine-clock.ts';
+import { writeFileAtomic } from '../../io/atomic-write.ts';
+import { cannotUse } from './folder-faults.ts';
+import { type FolderLock, LOCK_NAME, lockFolder } from './folder-lock.ts';
+import { makeFolder } from './make-folder.ts';
+import type { ResultStoreLike } from './result-store-like.ts';
+import { ResultStore, type ResultStoreOptions } from './result-store.ts';
+import { isSafeId } from './safe-id.ts';
+import { fileNameOf, fileTextOf, idOfFileName, valueInFileText } from './stored-file.ts';
+import { TaskQueues } from './task-queues.ts';
+
+/** Files that are written or read at once. */
+const FILES_AT_ONCE = 16;
+
+/** That an entry was used is noted on disk no more often than this. */
+const TOUCH_MILLIS = 60_000;
+
+/** What an interrupted write leaves. */
+const UNFINISHED = /^\.evenhand-[0-9a-f]{12}\.tmp$/;
+
+/** Options of {@link FileResultStore.open}. */
+export interface FileResultStoreOptions<Value> extends ResultStoreOptions<Value> {
+  /**
+   * Milliseconds since 1970.
+   * @defaultValue the clock of this machine
+   */
+  readonly clock?: (() => number) | undefined;
+}
+
+interface Entry<Value> {
+  readonly value: Value;
+  /** When its file was last written or touched. */
+  readonly touchedAt: number;
+}
+
+/** A file in the folder. */
+interface TimedFile {
+  readonly name: string;
+  readonly touchedAt: number;
+}
+
+/**
+ * A {@link ResultStore} whose entries are files too, `<folder>/<id>.json`, so that they outlive the process: `set`
+ * resolves when the entry is on disk, and a new process reads them again. What is evicted or deleted loses its file.
+ *
+ * All values are in memory as well, so that `mostBytes` bounds both: what has to go for it loses its file too, also what
+ * an earlier process left that had more room.
+ *
+ * The files' times say when an entry was last used, to a minute; by them the order is found again. Values must be JSON.
+ * An entry is whole or not there, also after a loss of power. Where a file cannot be written (a full disk), `set`
+ * rejects and the old entry stays. One process uses a folder at a time; `close` lets go of it.
+ * @example
+ * ```ts
+ * import { FileResultStore } from 'evenhand/api/store';
+ *
+ * const store = await FileResultStore.open('results');
+ * await store.set('run-1', { passed: true });
+ * await store.close();
+ *
+ * const later = await FileResultStore.open('results', { capacity: 100 });
+ * console.log(later.size, later.get('run-1'));
+ * // 1 { passed: true }
+ * await later.close();
+ * ```
+ */
+export class FileResultStore<Value = unknown> implements ResultStoreLike<Value> {
+  /** Where the files are. */
+  readonly folder: string;
+  readonly #clock: () => number;
+  readonly #memory: ResultStore<Entry<Value>>;
+  readonly #files = new TaskQueues(FILES_AT_ONCE);
+  #lock: FolderLock | undefined;
+
+  private constructor(folder: string, options: FileResultStoreOptions<Value>) {
+    const { capacity, mostBytes, sizeOf, onEvict, clock } = options;
+    this.folder = folder;
+    this.#clock = clock ?? machineClock;
+    this.#memory = new ResultStore<Entry<Value>>({
+      capacity,
+      mostBytes,
+      sizeOf: sizeOf === undefined ? undefined : ({ value }) => sizeOf(value),
+      onEvict: (id, { value }) => {
+        this.#removeEvicted(id);
+        onEvict?.(id, value);
+      },
+    });
+  }
+
+  /**
+   * Opens a folder, which is made where there is none, and reads its entries. Other files in it are left alone, and
+   * named in the log.
+   * @throws {ValueError} for a capacity or a number of bytes out of range, or `mostBytes` without `sizeOf`
+   * @throws {DataValidationError} where another process uses the folder (naming both), or it cannot be read or written
+   * @throws {DependencyError} where the package lru-cache is not installed
+   */
+  static async open<Value = unknown>(
+    folder: string,
+    options: FileResultStoreOptions<Value> = {},
+  ): Promise<FileResultStore<Value>> {
+    const store = new FileResultStore<Value>(path.resolve(folder), options);
+    await store.#open();
+    return store;
+  }
+
+  /** How many entries it holds. */
+  get size(): number {
+    return this.#memory.size;
+  }
+
+  /** How many entries it holds at most. */
+  get capacity(): number {
+    return this.#memory.capacity;
+  }
+
+  /** The value of an id, which is used by that; undefined where there is none. */
+  get(id: string): Value | undefined {
+    const entry = this.#memory.get(id);
+    if (entry === undefined) return undefined;
+    const now = this.#clock();
+    if (this.#lock !== undefined && now - entry.touchedAt >= TOUCH_MILLIS) this.#touch(id, entry.value, now);
+    return entry.value;
+  }
+
+  /**
+   * Adds or replaces a value, which is used by that; resolves when it is on disk.
+   * @throws {ValueError} for an id that is no file name (letters, digits, `.`, `-`, `_`; 128 at most), or a value that is not JSON
+   * @throws {DataValidationError} where the file cannot be written, or the store is closed; the old entry stays
+   */
+  async set(id: string, value: Value): Promise<void> {
+    this.#assertOpen();
+    if (!isSafeId(id)) {
+      throw invalidParameter('id', 'be a file name of at most 128 letters, digits, dots, dashes and underscores', id);
+    }
+    const text = requireText(id, value);
+    await this.#files.run(id, async () => {
+      await writeFileAtomic(this.#fileOf(id), text);
+      this.#memory.set(id, { value, touchedAt: this.#clock() });
+    });
+  }
+
+  /** Whether there is a value, which is not used by that. */
+  has(id: string): boolean {
+    return this.#memory.has(id);
+  }
+
+  /**
+   * Removes a value and its file; whether there was one.
+   * @throws {DataValidationError} where the file cannot be removed, or the store is closed
+   */
+  async delete(id: string): Promise<boolean> {
+    this.#assertOpen();
+    return this.#files.run(id, async () => {
+      if (!this.#memory.has(id)) return false;
+      await this.#removeFile(id);
+      this.#memory.delete(id);
+      return true;
+    });
+  }
+
+  /** All entries as they are now, the least recently used first. */
+  entries(): (readonly [id: string, value: Value])[] {
+    return this.#memory.entries().map(([id, { value }]) => [id, value] as const);
+  }
+
+  /** Waits for what is being written and lets another process use the folder. What is kept can still be read. */
+  async close(): Promise<void> {
+    const lock = this.#lock;
+    this.#lock = undefined;
+    await this.#files.idle();
+    await lock?.release();
+  }
+
+  async #open(): Promise<void> {
+    await makeFolder(this.folder).catch((cause: unknown) => {
+      throw cannotUse(this.folder, 'be made', cause);
+    });
+    this.#lock = await lockFolder(this.folder);
+    try {
+      await this.#read();
+    } catch (cause) {
+      await this.close();
+      throw cannotUse(this.folder, 'be read', cause);
+    }
+  }
+
+  async #read(): Promise<void> {
+    const listed = await readdir(this.folder, { withFileTypes: true });
+    const names = listed.filter((one) => one.isFile() && one.name !== LOCK_NAME).map(({ name }) => name);
+    const timed = await Promise.all(names.map((name) => this.#files.run(name, () => this.#timeOf(name))));
+    timed.sort((a, b) => a.touchedAt - b.touchedAt);
+    // A few at once, so that never more is in memory than the store holds and these.
+    for (let next = 0; next < timed.length; next += FILES_AT_ONCE) {
+      const some = timed.slice(next, next + FILES_AT_ONCE);
+      const entries = await Promise.all(some.map((file) => this.#files.run(file.name, () => this.#readFile(file))));
+      for (const entry of entries) if (entry !== undefined) this.#memory.set(...entry);
+    }
+    await this.#files.idle();
+  }
+
+  async #timeOf(name: string): Promise<TimedFile> {
+    const found = await stat(path.join(this.folder, name)).catch(() => undefined);
+    return { name, touchedAt: found?.mtimeMs ?? 0 };
+  }
+
+  async #readFile({ name, touchedAt }: TimedFile): Promise<readonly [id: string, entry: Entry<Value>] | undefined> {
+    const file = path.join(this.folder, name);
+    if (UNFINISHED.test(name)) {
+      await rm(file, { force: true });
+      return undefined;
+    }
+    const id = idOfFileName(name);
+    const text = id === undefined ? '' : await readFile(file, 'utf8').catch(() => '');
+    const parsed = id === undefined ? undefined : valueInFileText(id, text);
+    if (id === undefined || parsed === undefined) {
+      getLogger().warn(`'${file}' is no result of evenhand, or cannot be read; it is left alone`);
+      return undefined;
+    }
+    return [id, { value: parsed.value as Value, touchedAt }];
+  }
+
+  /** Notes on disk that an entry was used. */
+  #touch(id: string, value: Value, now: number): void {
+    this.#memory.set(id, { value, touchedAt: now });
+    this.#files
+      .run(id, async () => {
+        if (this.#memory.has(id)) await utimes(this.#fileOf(id), now / 1000, now / 1000);
+      })
+      .catch((error: unknown) => {
+        getLogger().warn(`cannot note that '${this.#fileOf(id)}' was used: ${String(error)}`);
+      });
+  }
+
+  #removeEvicted(id: string): void {
+    this.#files
+      .run(id, async () => {
+        // It may have been set again while this waited.
+        if (!this.#memory.has(id)) await this.#removeFile(id);
+      })
+      .catch((error: unknown) => {
+        getLogger().warn(String(error));
+      });
+  }
+
+  async #removeFile(id: string): Promise<void> {
+    await rm(this.#fileOf(id), { force: true }).catch((cause: unknown) => {
+      throw cannotUse(this.#fileOf(id), 'be removed', cause);
+    });
+  }
+
+  #fileOf(id: string): string {
+    return path.join(this.folder, fileNameOf(id));
+  }
+
+  #assertOpen(): void {
+    if (this.#lock !== undefined) return;
+    throw new DataValidationError(`The store in '${this.folder}' is closed.`, {
+      context: { path: this.folder },
+      suggestion: 'Open the folder again.',
+    });
+  }
+}
+
+function requireText(id: string, value: unknown): string {
+  try {
+    const text = fileTextOf(id, value);
+    if (text !== undefined) return text;
+  } catch (cause) {
+    // A cycle, or a number that JSON has not.
+    throw invalidParameter('value', 'be JSON', (cause as Error).message);
+  }
+  throw invalidParameter('value', 'be JSON', typeof value);
+}

@@ -1,0 +1,45 @@
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+
+import { expect } from 'chai';
+
+import { checkFolders } from '../../../src/api/app/check-folders.ts';
+import { embeddedLogger } from '../../../src/api/app/logging.ts';
+import { useTemporaryFolder } from '../../helpers/run-cli.ts';
+import { keptLogger } from '../middleware/bare-app.ts';
+
+describe('the logger of an app inside another program', () => {
+  const cases: readonly (readonly [Record<string, string>, level: string, told: readonly string[]])[] = [
+    [{}, 'info', ['warn']],
+    [{ EVENHAND_JSON_LOGS: '0' }, 'info', ['warn']],
+    [{ EVENHAND_LOG_FILE: '' }, 'info', ['warn']],
+    [{ EVENHAND_JSON_LOGS: '1' }, 'info', ['info', 'warn']],
+    [{ EVENHAND_LOG_FILE: 'x.log' }, 'info', ['info', 'warn']],
+    [{ EVENHAND_LOG_LEVEL: 'debug' }, 'debug', ['debug', 'info', 'warn']],
+    [{}, 'error', []],
+    [{}, 'silent', []],
+  ];
+  for (const [environment, level, told] of cases) {
+    it(`at ${level}, with ${JSON.stringify(environment)}, tells ${told.join(', ') || 'no warning'}`, () => {
+      const { logger, lines } = keptLogger(level);
+      const embedded = embeddedLogger(logger, environment);
+      for (const name of ['debug', 'info', 'warn'] as const) embedded[name](name);
+      expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).to.deep.equal(told);
+    });
+  }
+});
+
+describe('the folders of a service', () => {
+  const folder = useTemporaryFolder();
+
+  it('warn where a monitor has none yet, and are silent where it has', () => {
+    const { logger, lines } = keptLogger();
+    const monitorFolder = path.join(folder(), 'later');
+    checkFolders({ monitorFolder }, logger);
+    expect(lines).to.have.length(1);
+    expect(lines[0]).to.include(monitorFolder).and.include('"level":40');
+    mkdirSync(monitorFolder);
+    checkFolders({ monitorFolder, llmFolder: monitorFolder }, logger);
+    expect(lines).to.have.length(1);
+  });
+});

@@ -1,0 +1,312 @@
+import { expect } from 'chai';
+
+import { createClient, dataOf, type RunEvent, ServiceError } from '../../../src/api/client/index.ts';
+import { parseEvents } from '../../../src/api/client/parse-events.ts';
+import { ValueError } from '../../../src/exceptions/index.ts';
+import { events, json, ScriptedService } from './scripted-service.ts';
+
+const RUN = {
+  run_id: 'r1',
+  endpoint: '/workflow',
+  status: 'running',
+  result: null,
+  problem: null,
+  created_at: '2026-01-31T09:30:00.000Z',
+  finished_at: null,
+};
+const PROBLEM = {
+  type: 'urn:evenhand:problem:invalid-request',
+  title: 'The request cannot be processed',
+  status: 422,
+  detail: 'y_pred has 3 items.',
+  suggestion: 'Send 4.',
+};
+
+const STATUS = (id: number, status: string) => `id: ${id}\nevent: status\ndata: {"status":"${status}"}\n\n`;
+const PROGRESS = (id: number, done: number) =>
+  `id: ${id}\nevent: progress\ndata: {"stage":"train","done":${done},"total":3}\n\n`;
+
+async function all<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
+  const found: Item[] = [];
+  for await (const item of items) found.push(item);
+  return found;
+}
+
+async function faultOf(work: Promise<unknown>): Promise<unknown> {
+  try {
+    await work;
+  } catch (error) {
+    return error;
+  }
+  throw new Error('it did not fail');
+}
+
+describe('the client', () => {
+  const service = new ScriptedService();
+  before(() => service.start());
+  after(() => service.stop());
+  const client = () => createClient({ baseUrl: service.baseUrl, key: 'k1' });
+
+  it('asks with its key, and gives the data', async () => {
+    service.answer(json(200, { run_id: 'r', status: 'success' }));
+    const answer = dataOf(await client().POST('/validate', { body: { y_pred: [1, 0], sensitive: ['a', 'b'] } }));
+    expect(answer).to.deep.equal({ run_id: 'r', status: 'success' });
+    expect(service.asked[0]).to.deep.include({ method: 'POST', url: '/validate' });
+    expect(service.asked[0]?.headers).to.include({ authorization: 'Bearer k1', 'content-type': 'application/json' });
+  });
+
+  it('has data of the type that the document says', async () => {
+    service.answer(json(200, { status: 'ok', version: '0.9.0', timestamp: 't' }));
+    const { version } = dataOf(await client().GET('/health'));
+    expect(version satisfies string).to.equal('0.9.0');
+    // @ts-expect-error -- the service has no such path
+    const ask = () => client().GET('/nowhere');
+    expect(ask).to.be.a('function');
+  });
+
+  it('sends a body with a file in it as a form, whose fields are texts', async () => {
+    let form = '';
+    service.answer((request, response) => {
+      request.on('data', (data: Buffer) => (form += data.toString()));
+      request.on('end', () => {
+        json(200, {})(request, response);
+      });
+    });
+    const body = { file: new Blob(['a,b\n1,2\n']), config: 'sensitive: [a]', random_state: 7 };
+    dataOf(await client().POST('/workflow', { body }));
+    expect(service.asked[0]?.headers['content-type']).to.match(/^multipart\/form-data; boundary=/);
+    expect(form).to.match(/name="file"; filename="blob"[\s\S]*a,b\n1,2\n[\s\S]*name="config"\r\n\r\nsensitive: \[a\]/);
+    expect(form).to.match(/name="random_state"\r\n\r\n7\r\n/);
+  });
+
+  it('sends a table as it is, with its columns in the query', async () => {
+    let table = '';
+    service.answer((request, response) => {
+      request.on('data', (data: Buffer) => (table += data.toString()));
+      request.on('end', () => {
+        json(200, {})(request, response);
+      });
+    });
+    const params = { query: { sensitive: ['a', 'b'], y_pred: 'c' } };
+    dataOf(await client().POST('/validate', { params, body: 'a,b,c\n', headers: { 'content-type': 'text/csv' } }));
+    expect(service.asked[0]).to.deep.include({ url: '/validate?sensitive=a&sensitive=b&y_pred=c' });
+    expect(service.asked[0]?.headers['content-type']).to.equal('text/csv');
+    expect(table).to.equal('a,b,c\n');
+  });
+
+  it('takes no body that the document does not have', () => {
+    // @ts-expect-error -- decisions are no text
+    const ask = () => client().POST('/validate', { body: { y_pred: 'yes', sensitive: ['a'] } });
+    expect(ask).to.be.a('function');
+  });
+
+  it('throws the problem that was answered in place of data', async () => {
+    service.answer(json(422, PROBLEM));
+    const result = await client().POST('/validate', { body: { y_pred: [1], sensitive: ['a', 'b'] } });
+    expect(() => dataOf(result))
+      .to.throw(ServiceError, 'y_pred has 3 items.')
+      .that.deep.includes({ status: 422, problem: PROBLEM, suggestion: 'Send 4.' });
+  });
+
+  it('throws an error of the same kind where something else answered', async () => {
+    service.answer((_, response) =>
+      response.writeHead(502, { 'content-type': 'text/html' }).end('<h1>Bad gateway</h1>'),
+    );
+    const result = await client().GET('/health');
+    expect(() => dataOf(result))
+      .to.throw(ServiceError, /answered 502/)
+      .that.includes({ status: 502 });
+  });
+
+  for (const baseUrl of ['nonsense', '', '/fairness', 'ftp://127.0.0.1', '127.0.0.1:8000']) {
+    it(`takes no base URL that is no address of the web: '${baseUrl}'`, () => {
+      expect(() => createClient({ baseUrl })).to.throw(ValueError, /The baseUrl parameter must .*http:\/\//);
+    });
+  }
+
+  it('names the address that gave no answer, and why', async () => {
+    // Nothing listens on port 1 of this machine.
+    const unreachable = createClient({ baseUrl: 'http://127.0.0.1:1' });
+    for (const work of [unreachable.GET('/health'), unreachable.waitForRun('r1')]) {
+      const fault = (await faultOf(work)) as ServiceError;
+      expect(ServiceError.isInstance(fault)).to.equal(true);
+      expect(fault.message).to.match(/^http:\/\/127\.0\.0\.1:1\/\S+ gave no answer: \S/);
+      expect(fault.suggestion).to.include('http://127.0.0.1:1');
+      expect(fault.cause).to.be.instanceOf(Error);
+    }
+  });
+
+  it('leaves an end that was asked for what it is', async () => {
+    const signal = AbortSignal.abort();
+    expect(await faultOf(client().GET('/health', { signal }))).to.have.property('name', 'AbortError');
+  });
+
+  it('tells its errors from others, also across copies of the package', () => {
+    expect(ServiceError.isInstance(new ServiceError(PROBLEM as never))).to.equal(true);
+    expect(ServiceError.isInstance({ [Symbol.for('evenhand.ServiceError')]: true })).to.equal(true);
+    expect(ServiceError.isInstance(new Error('no'))).to.equal(false);
+    expect(ServiceError.isInstance(null)).to.equal(false);
+  });
+
+  describe('waiting for a run', () => {
+    it('asks until it has succeeded', async () => {
+      const done = { ...RUN, status: 'succeeded', result: { run_id: 'r1', status: 'success' } };
+      service.answer(json(200, { ...RUN, status: 'queued' }), json(200, RUN), json(200, done));
+      expect(await client().waitForRun('r1', { pollMillis: 5 })).to.deep.equal(done);
+      expect(service.asked.map(({ url }) => url)).to.deep.equal(Array(3).fill('/results/r1'));
+    });
+
+    it('throws why it failed', async () => {
+      service.answer(json(200, { ...RUN, status: 'failed', problem: PROBLEM }));
+      expect(await faultOf(client().waitForRun('r1')))
+        .to.be.instanceOf(ServiceError)
+        .that.deep.includes({ problem: PROBLEM });
+    });
+
+    it('throws that it was cancelled, though nobody says why', async () => {
+      service.answer(json(200, { ...RUN, status: 'cancelled' }));
+      expect(await faultOf(client().waitForRun('r1')))
+        .to.be.instanceOf(ServiceError)
+        .that.includes({ status: 409 });
+    });
+
+    it('throws 404 for a run that is not known', async () => {
+      service.answer(json(404, { ...PROBLEM, status: 404 }));
+      expect(await faultOf(client().waitForRun('r1'))).to.include({ status: 404 });
+    });
+
+    it('comes again when the service has asked for a pause', async () => {
+      const done = { ...RUN, status: 'succeeded', result: {} };
+      service.answer(json(429, { ...PROBLEM, status: 429 }, { 'retry-after': '0' }), json(200, done));
+      expect(await client().waitForRun('r1')).to.deep.equal(done);
+    });
+
+    it('ends when the signal says so, between two questions', async () => {
+      service.answer(json(200, RUN));
+      const signal = AbortSignal.timeout(100);
+      const fault = await faultOf(client().waitForRun('r1', { signal, pollMillis: 60_000 }));
+      expect(fault).to.have.property('name', 'TimeoutError');
+    });
+  });
+
+  describe('following a run', () => {
+    it('tells every event until the final status, however the stream is cut into chunks', async () => {
+      const stream = `: still here\n\n${STATUS(1, 'running')}${PROGRESS(2, 1)}${STATUS(3, 'succeeded')}`;
+      const told = [
+        { id: 1, type: 'status', status: 'running' },
+        { id: 2, type: 'progress', stage: 'train', done: 1, total: 3 },
+        { id: 3, type: 'status', status: 'succeeded' },
+      ];
+      for (const size of [1000, 7, 1]) {
+        const chunks = stream.match(new RegExp(`[\\s\\S]{1,${size}}`, 'g')) ?? [];
+        service.answer(events(chunks));
+        expect(await all(client().followRun('r1')), `${size} characters`).to.deep.equal(told);
+        expect(service.asked[0]?.headers).to.include({ accept: 'text/event-stream', authorization: 'Bearer k1' });
+      }
+    });
+
+    for (const end of ['end', 'break'] as const) {
+      it(`goes on after the last event that it saw, when the connection is lost (${end})`, async () => {
+        service.answer(
+          events([STATUS(1, 'running'), PROGRESS(2, 1)], end),
+          events([PROGRESS(3, 2), 'id: 4\nevent: progr'], end),
+          events([PROGRESS(4, 3), STATUS(5, 'succeeded')]),
+        );
+        const told = await all(client().followRun('r1', { retryMillis: 5 }));
+        expect(told.map(({ id }) => id)).to.deep.equal([1, 2, 3, 4, 5]);
+        expect(service.asked.map(({ headers }) => headers['last-event-id'])).to.deep.equal(['0', '2', '3']);
+      });
+    }
+
+    it('begins after the event that is named', async () => {
+      service.answer(events([STATUS(8, 'failed')]));
+      expect(await all(client().followRun('r1', { lastEventId: 7 }))).to.have.lengthOf(1);
+      expect(service.asked[0]?.headers['last-event-id']).to.equal('7');
+    });
+
+    it('ends without an event where the service says that nothing more will come', async () => {
+      service.answer((_, response) => response.writeHead(204).end());
+      expect(await all(client().followRun('r1', { lastEventId: 8 }))).to.deep.equal([]);
+      expect(service.asked).to.have.lengthOf(1);
+    });
+
+    it('leaves the connection when nobody listens any more', async () => {
+      let closed: Promise<unknown> = Promise.resolve();
+      service.answer((request, response) => {
+        closed = new Promise((resolve) => response.once('close', resolve));
+        events([STATUS(1, 'running')], 'stay')(request, response);
+      });
+      for await (const event of client().followRun('r1')) {
+        expect(event.id).to.equal(1);
+        break;
+      }
+      await closed;
+    });
+
+    it('gives up when connections break time and again', async () => {
+      service.answer(...Array.from({ length: 4 }, () => events([], 'break')));
+      const fault = await faultOf(all(client().followRun('r1', { retryMillis: 1, mostRetries: 3 })));
+      expect(fault).to.be.instanceOf(Error);
+      expect(service.asked).to.have.lengthOf(4);
+    });
+
+    it('throws 404 at once for a run that is not known', async () => {
+      service.answer(json(404, { ...PROBLEM, status: 404 }));
+      expect(await faultOf(all(client().followRun('r1'))))
+        .to.be.instanceOf(ServiceError)
+        .that.includes({ status: 404 });
+      expect(service.asked).to.have.lengthOf(1);
+    });
+
+    it('comes again when the service is busy', async () => {
+      service.answer(json(503, { ...PROBLEM, status: 503 }, { 'retry-after': '0' }), events([STATUS(1, 'cancelled')]));
+      expect(await all(client().followRun('r1', { retryMillis: 1 }))).to.have.lengthOf(1);
+    });
+
+    it('ends when the signal says so', async () => {
+      service.answer(events([STATUS(1, 'running')], 'stay'));
+      const told: RunEvent[] = [];
+      const work = (async () => {
+        for await (const event of client().followRun('r1', { signal: AbortSignal.timeout(200) })) told.push(event);
+      })();
+      expect(await faultOf(work)).to.have.property('name', 'TimeoutError');
+      expect(told).to.have.lengthOf(1);
+    });
+  });
+
+  describe('a stream of events', () => {
+    const CASES: readonly (readonly [string, string, readonly object[]])[] = [
+      ['nothing', '', []],
+      ['comments alone', ': a\n\n: b\n\n', []],
+      ['an event without a type', 'data: x\n\n', [{ id: '', type: 'message', data: 'x' }]],
+      ['data of several lines', 'data: x\ndata: y\n\n', [{ id: '', type: 'message', data: 'x\ny' }]],
+      ['lines that end with CR LF', 'id: 1\r\ndata: x\r\n\r\n', [{ id: '1', type: 'message', data: 'x' }]],
+      [
+        'lines that end with CR',
+        'id: 1\rdata: x\r\rdata: y\n\n',
+        [
+          { id: '1', type: 'message', data: 'x' },
+          { id: '1', type: 'message', data: 'y' },
+        ],
+      ],
+      ['no space after the colon', 'data:x\n\n', [{ id: '', type: 'message', data: 'x' }]],
+      ['an event that the end cuts off', 'data: x\n\ndata: y\n', [{ id: '', type: 'message', data: 'x' }]],
+      ['fields that are not known', 'retry: 5\nwhat: y\ndata: x\n\n', [{ id: '', type: 'message', data: 'x' }]],
+      ['letters of several bytes', 'data: ä€😀\n\n', [{ id: '', type: 'message', data: 'ä€😀' }]],
+    ];
+    for (const [name, text, expected] of CASES) {
+      it(`is read by the standard, in one piece and byte by byte: ${name}`, async () => {
+        const bytes = new TextEncoder().encode(text);
+        for (const size of [bytes.length + 1, 1]) {
+          const stream = new ReadableStream<Uint8Array>({
+            start(controller) {
+              for (let at = 0; at < bytes.length; at += size) controller.enqueue(bytes.slice(at, at + size));
+              controller.close();
+            },
+          });
+          expect(await all(parseEvents(stream))).to.deep.equal(expected);
+        }
+      });
+    }
+  });
+});

@@ -1,0 +1,66 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** What a stand-in answers; `text` is called for what goes out, a chunk each. */
+export type Answer = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** A stand-in for the service on this machine that answers one request after the other as it is told. */
+export class ScriptedService {
+  readonly asked: { readonly method: string; readonly url: string; readonly headers: IncomingMessage['headers'] }[] =
+    [];
+  readonly #server: Server;
+  #answers: Answer[] = [];
+
+  constructor() {
+    this.#server = createServer((request, response) => {
+      this.asked.push({ method: request.method ?? '', url: request.url ?? '', headers: request.headers });
+      const answer = this.#answers.shift();
+      if (answer === undefined) response.writeHead(500).end();
+      else answer(request, response);
+    });
+  }
+
+  get baseUrl(): string {
+    return `http://127.0.0.1:${String((this.#server.address() as AddressInfo).port)}`;
+  }
+
+  /** What the next requests are answered. */
+  answer(...answers: readonly Answer[]): void {
+    this.asked.length = 0;
+    this.#answers = [...answers];
+  }
+
+  start(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#server.listen(0, '127.0.0.1', resolve);
+    });
+  }
+
+  stop(): Promise<unknown> {
+    this.#server.closeAllConnections();
+    return new Promise((resolve) => this.#server.close(resolve));
+  }
+}
+
+/** JSON with a status. */
+export function json(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Answer {
+  const type = status < 400 ? 'application/json' : 'application/problem+json';
+  return (_, response) => {
+    response.writeHead(status, { 'content-type': type, ...headers }).end(JSON.stringify(body));
+  };
+}
+
+/** A stream of events in chunks; then it ends, or the connection breaks. */
+export function events(chunks: readonly string[], end: 'end' | 'break' | 'stay' = 'end'): Answer {
+  return (_, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    void (async () => {
+      for (const chunk of chunks) {
+        response.write(chunk);
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      }
+      if (end === 'end') response.end();
+      if (end === 'break') response.destroy();
+    })();
+  };
+}

@@ -1,0 +1,186 @@
+import { setImmediate as turn } from 'node:timers/promises';
+
+import { expect } from 'chai';
+
+import { type Channel, createChannel } from '../../../src/api/cluster/channel.ts';
+import type { Handlers, Methods } from '../../../src/api/cluster/methods.ts';
+import { ServiceProblem } from '../../../src/api/problem/service-problem.ts';
+import { createLinePair, type LinePair } from './lines.ts';
+
+type Asked = {
+  double: (value: number) => number;
+  fail: (how: 'problem' | 'error' | 'unsendable') => unknown;
+  hang: (name: string) => string;
+  count: (upTo: number) => boolean;
+};
+
+interface Bench extends LinePair {
+  readonly asking: Channel<Asked>;
+  readonly aborted: string[];
+  /** Tells the subscriber of `count` one more. */
+  readonly emitLate: (value: unknown) => void;
+}
+
+function openBench(): Bench {
+  const pair = createLinePair();
+  const aborted: string[] = [];
+  let emitLate: (value: unknown) => void = () => undefined;
+  const handlers: Handlers<Asked> = {
+    double: (value) => value * 2,
+    fail: (how) => {
+      if (how === 'problem') {
+        throw new ServiceProblem(422, {
+          detail: 'It is wrong.',
+          suggestion: 'Mend it.',
+          errors: [{ pointer: '/a', detail: 'b' }],
+          runId: 'r',
+          headers: { 'Retry-After': '3' },
+        });
+      }
+      if (how === 'unsendable') return () => undefined;
+      throw new TypeError('a fault of ours');
+    },
+    hang: (name, { signal }) =>
+      new Promise(() => {
+        signal.addEventListener('abort', () => aborted.push(name));
+      }),
+    count: (upTo, { signal, emit }) => {
+      for (let value = 1; value <= upTo; value++) emit(value);
+      emitLate = emit;
+      signal.addEventListener('abort', () => aborted.push('count'));
+      return upTo > 0;
+    },
+  };
+  createChannel<Methods, Asked>(pair.right, handlers);
+  const asking = createChannel<Asked, Methods>(pair.left, {});
+  return {
+    ...pair,
+    asking,
+    aborted,
+    emitLate: (value) => {
+      emitLate(value);
+    },
+  };
+}
+
+async function turns(count = 5): Promise<void> {
+  for (let index = 0; index < count; index++) await turn();
+}
+
+async function rejection(promise: Promise<unknown>): Promise<unknown> {
+  return promise.then(
+    () => expect.fail('It should have been rejected.'),
+    (error: unknown) => error,
+  );
+}
+
+describe('a channel between processes', () => {
+  it('answers each call with its own answer', async () => {
+    const { asking } = openBench();
+    const answers = await Promise.all([1, 2, 3, 4].map((value) => asking.call('double', value)));
+    expect(answers).to.deep.equal([2, 4, 6, 8]);
+  });
+
+  it('carries the calls of one turn of the event loop in one message, and their answers too', async () => {
+    const { asking, sent } = openBench();
+    await Promise.all(Array.from({ length: 100 }, (_, value) => asking.call('double', value)));
+    expect(sent).to.have.length(2);
+  });
+
+  it('keeps problems whole, with their headers', async () => {
+    const { asking } = openBench();
+    const problem = await rejection(asking.call('fail', 'problem'));
+    expect(problem).to.be.instanceOf(ServiceProblem);
+    const { status, detail, suggestion, errors, runId, headers } = problem as ServiceProblem;
+    expect({ status, detail, suggestion, errors, runId, headers }).to.deep.equal({
+      status: 422,
+      detail: 'It is wrong.',
+      suggestion: 'Mend it.',
+      errors: [{ pointer: '/a', detail: 'b' }],
+      runId: 'r',
+      headers: { 'Retry-After': '3' },
+    });
+  });
+
+  it('tells faults as errors that are no problems, so that their text reaches the log only', async () => {
+    const { asking } = openBench();
+    const fault = await rejection(asking.call('fail', 'error'));
+    expect(fault).to.be.instanceOf(Error).and.not.instanceOf(ServiceProblem);
+    expect((fault as Error).message).to.contain('a fault of ours');
+  });
+
+  it('tells an unknown method', async () => {
+    const { asking } = openBench();
+    const fault = await rejection((asking as Channel<never>).call('toString' as never, undefined as never));
+    expect((fault as Error).message).to.contain("There is no method 'toString'");
+  });
+
+  it('lets what cannot be sent fail alone', async () => {
+    const { asking } = openBench();
+    const bad = rejection(asking.call('double', (() => 1) as never));
+    const badAnswer = rejection(asking.call('fail', 'unsendable'));
+    expect(await asking.call('double', 21)).to.equal(42);
+    expect(String(await bad)).to.contain('could not be cloned');
+    expect(String(await badAnswer)).to.contain('could not be cloned');
+  });
+
+  it('rejects with the reason of a signal, and tells the other side that nobody waits', async () => {
+    const { asking, aborted } = openBench();
+    const controller = new AbortController();
+    const waiting = rejection(asking.call('hang', 'a', controller.signal));
+    await turns();
+    controller.abort('enough');
+    expect(await waiting).to.equal('enough');
+    await turns();
+    expect(aborted).to.deep.equal(['a']);
+    expect(await rejection(asking.call('hang', 'b', controller.signal))).to.equal('enough');
+  });
+
+  it('tells the events of a subscription, before and after its answer, until it is ended', async () => {
+    const { asking, emitLate, aborted } = openBench();
+    const events: number[] = [];
+    const { answer, end } = await asking.subscribe('count', 2, (event: number) => events.push(event));
+    expect(answer).to.equal(true);
+    emitLate(3);
+    await turns();
+    expect(events).to.deep.equal([1, 2, 3]);
+    end();
+    await turns();
+    emitLate(4);
+    await turns();
+    expect(events).to.deep.equal([1, 2, 3]);
+    expect(aborted).to.deep.equal(['count']);
+  });
+
+  it('ends a subscription that never told an event', async () => {
+    const { asking, aborted } = openBench();
+    const { answer, end } = await asking.subscribe('count', 0, () => undefined);
+    expect(answer).to.equal(false);
+    end();
+    end();
+    await turns();
+    expect(aborted).to.deep.equal(['count']);
+  });
+
+  it('rejects what is pending with 503 when the other side is gone, and all calls afterwards', async () => {
+    const { asking, aborted, close } = openBench();
+    const waiting = rejection(asking.call('hang', 'a'));
+    await asking.subscribe('count', 1, () => undefined);
+    await turns();
+    close();
+    for (const problem of [await waiting, await rejection(asking.call('double', 1))]) {
+      expect(problem).to.be.instanceOf(ServiceProblem);
+      expect((problem as ServiceProblem).status).to.equal(503);
+    }
+    expect(aborted).to.have.members(['a', 'count']);
+  });
+
+  it('pays no heed to messages of others', async () => {
+    const { asking, left, right } = openBench();
+    for (const message of ['hello', null, 7, { cmd: 'x' }]) {
+      left.send(message);
+      right.send(message);
+    }
+    expect(await asking.call('double', 1)).to.equal(2);
+  });
+});

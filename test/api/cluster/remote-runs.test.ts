@@ -1,0 +1,177 @@
+import { setImmediate as turn } from 'node:timers/promises';
+
+import { expect } from 'chai';
+
+import type { RateLimiter } from '../../../src/api/app/service-context.ts';
+import { type Channel, createChannel } from '../../../src/api/cluster/channel.ts';
+import type { Methods } from '../../../src/api/cluster/methods.ts';
+import { createRemoteLimiter, createRemoteRuns } from '../../../src/api/cluster/remote-runs.ts';
+import type { RunMethods } from '../../../src/api/cluster/primary-methods.ts';
+import { serveRuns } from '../../../src/api/cluster/serve-runs.ts';
+import { ServiceProblem } from '../../../src/api/problem/service-problem.ts';
+import type { RunEvent } from '../../../src/api/runs/run-event.ts';
+import type { RunRecord } from '../../../src/api/runs/run-record.ts';
+import type { Runs } from '../../../src/api/runs/runs.ts';
+import { createLinePair } from './lines.ts';
+
+const RECORD: RunRecord = {
+  runId: 'r1',
+  endpoint: '/validate',
+  status: 'succeeded',
+  createdAt: '2026-01-01T00:00:00.000Z',
+  finishedAt: '2026-01-01T00:00:01.000Z',
+  body: '{"run_id":"r1"}',
+  problem: null,
+  lastEventId: 3,
+  files: ['data.csv'],
+};
+
+/** Runs that write down what they are asked, and whose followers are told by the test. */
+function createFakeRuns() {
+  const asked: unknown[] = [];
+  const followers = new Set<(event: RunEvent) => void>();
+  const waiting: AbortSignal[] = [];
+  const runs: Runs = {
+    keep: (run) => Promise.resolve(void asked.push(['keep', run])),
+    submit: (request) => {
+      asked.push(['submit', request]);
+      if (request.job.kind === 'llm-eval') {
+        const headers = { 'Retry-After': '5' };
+        return Promise.reject(new ServiceProblem(503, { detail: 'The queue is full.', headers }));
+      }
+      return Promise.resolve({ runId: 'r1', isReplay: false });
+    },
+    wait: (runId, signal) =>
+      runId === 'r1'
+        ? Promise.resolve(RECORD)
+        : new Promise((_, reject) => {
+            if (signal === undefined) return;
+            waiting.push(signal);
+            signal.addEventListener('abort', () => {
+              reject(signal.reason as Error);
+            });
+          }),
+    get: (runId) => Promise.resolve(runId === 'r1' ? RECORD : undefined),
+    list: () => Promise.resolve([RECORD]),
+    work: (job) => Promise.resolve({ body: JSON.stringify(job.kind), files: [] }),
+    remove: (runId) => Promise.resolve(runId === 'r1' ? 'removed' : 'unknown'),
+    follow: (runId, after, onEvent) => {
+      if (runId !== 'r1') return Promise.resolve(undefined);
+      onEvent({ id: after + 1, type: 'status', status: 'running' });
+      followers.add(onEvent);
+      return Promise.resolve(() => followers.delete(onEvent));
+    },
+    counts: () => Promise.resolve({ queued: 1, running: 2, kept: 3 }),
+    folderOf: (runId) => `/primary/${runId}`,
+  };
+  const tell = (event: RunEvent) => {
+    for (const follower of followers) follower(event);
+  };
+  return { runs, asked, followers, waiting, tell };
+}
+
+function openBench(limiter: RateLimiter | null = null) {
+  const pair = createLinePair();
+  const fake = createFakeRuns();
+  createChannel<Methods, RunMethods>(pair.right, serveRuns({ runs: fake.runs, limiter }));
+  const channel: Channel<RunMethods> = createChannel<RunMethods, Methods>(pair.left, {});
+  return { ...pair, ...fake, channel, remote: createRemoteRuns(channel, (runId) => `/shared/${runId}`) };
+}
+
+async function turns(count = 5): Promise<void> {
+  for (let index = 0; index < count; index++) await turn();
+}
+
+describe('runs of another process', () => {
+  it('are asked and answer as those that are here', async () => {
+    const { remote, asked } = openBench();
+    const kept = { runId: 'r1', endpoint: '/validate', createdAt: 'now', body: '{}' } as const;
+    const request = {
+      endpoint: '/validate',
+      job: { kind: 'validate-rows', path: '/tmp/x', mostItems: 5 },
+      inputFolder: '/tmp',
+      idempotency: { key: 'k', fingerprint: 'f' },
+    } as const;
+    await remote.keep(kept);
+    expect(await remote.submit(request)).to.deep.equal({ runId: 'r1', isReplay: false });
+    expect(asked).to.deep.equal([
+      ['keep', kept],
+      ['submit', request],
+    ]);
+    expect(await remote.get('r1')).to.deep.equal(RECORD);
+    expect(await remote.get('r2')).to.equal(undefined);
+    expect(await remote.wait('r1')).to.deep.equal(RECORD);
+    expect(await remote.list()).to.deep.equal([RECORD]);
+    expect(await remote.remove('r1')).to.equal('removed');
+    expect(await remote.remove('r2')).to.equal('unknown');
+    expect(await remote.counts()).to.deep.equal({ queued: 1, running: 2, kept: 3 });
+    expect(remote.folderOf('r1')).to.equal('/shared/r1');
+  });
+
+  it('refuse with the problem of their owner', async () => {
+    const { remote } = openBench();
+    const job = { kind: 'llm-eval', body: '{}', llmFolder: null } as const;
+    const refusal = remote.submit({ endpoint: '/llm-eval', job, inputFolder: null, idempotency: null });
+    const problem = await refusal.then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    expect(problem).to.be.instanceOf(ServiceProblem);
+    expect((problem as ServiceProblem).headers).to.deep.equal({ 'Retry-After': '5' });
+  });
+
+  it('are waited for until the signal of the one who waits', async () => {
+    const { remote, waiting } = openBench();
+    const controller = new AbortController();
+    const result = remote.wait('r2', controller.signal).catch((reason: unknown) => reason);
+    await turns();
+    controller.abort('gone');
+    expect(await result).to.equal('gone');
+    await turns();
+    expect(waiting.map(({ aborted }) => aborted)).to.deep.equal([true]);
+  });
+
+  it('tell their followers events of the past first, until they unfollow', async () => {
+    const { remote, followers, tell } = openBench();
+    const events: RunEvent[] = [];
+    const unfollow = await remote.follow('r1', 4, (event) => events.push(event));
+    tell({ id: 6, type: 'progress', stage: 'x', done: 1, total: 2 });
+    await turns();
+    expect(events).to.deep.equal([
+      { id: 5, type: 'status', status: 'running' },
+      { id: 6, type: 'progress', stage: 'x', done: 1, total: 2 },
+    ]);
+    unfollow?.();
+    await turns();
+    expect(followers.size).to.equal(0);
+  });
+
+  it('have no followers where they are unknown', async () => {
+    const { remote } = openBench();
+    expect(await remote.follow('r2', 0, () => undefined)).to.equal(undefined);
+  });
+
+  it('forget who waited and followed in a process that is gone', async () => {
+    const { remote, followers, waiting, close } = openBench();
+    const waited = remote.wait('r2').catch((error: unknown) => error);
+    await remote.follow('r1', 0, () => undefined);
+    expect(followers.size).to.equal(1);
+    close();
+    expect(followers.size).to.equal(0);
+    expect(waiting.map(({ aborted }) => aborted)).to.deep.equal([true]);
+    expect(((await waited) as ServiceProblem).status).to.equal(503);
+  });
+
+  it('count requests for all processes by one limiter', async () => {
+    const allowance = { isAllowed: true, limit: 5, remaining: 4, resetSeconds: 60 };
+    const clients: string[] = [];
+    const { channel } = openBench({
+      take: (client) => {
+        clients.push(client);
+        return Promise.resolve(allowance);
+      },
+    });
+    expect(await createRemoteLimiter(channel).take('me')).to.deep.equal(allowance);
+    expect(clients).to.deep.equal(['me']);
+  });
+});

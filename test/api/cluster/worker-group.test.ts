@@ -1,0 +1,167 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
+import { expect } from 'chai';
+
+import { type Channel, createChannel } from '../../../src/api/cluster/channel.ts';
+import type { Exit, ForkedWorker } from '../../../src/api/cluster/forked-worker.ts';
+import type { Handlers } from '../../../src/api/cluster/methods.ts';
+import type { PrimaryMethods } from '../../../src/api/cluster/primary-methods.ts';
+import { type AfterDeath, createRestartPolicy } from '../../../src/api/cluster/restart-policy.ts';
+import { createWorkerGroup, type WorkerGroup } from '../../../src/api/cluster/worker-group.ts';
+import type { WorkerMethods } from '../../../src/api/cluster/worker-methods.ts';
+import { createLogger } from '../../../src/internal/logger.ts';
+import { createLinePair } from './lines.ts';
+
+/** What a stand-in for a worker's process does when it is started. */
+type Life = (worker: StandIn) => void;
+
+interface StandIn {
+  readonly number: number;
+  readonly channel: Channel<PrimaryMethods>;
+  readonly die: (exit?: Exit) => void;
+}
+
+interface Bench {
+  readonly group: WorkerGroup;
+  readonly born: StandIn[];
+  readonly buried: string[];
+  /** The processes of those. */
+  readonly pids: (number | undefined)[];
+  /** Milliseconds. */
+  readonly clock: { now: number };
+  readonly drained: number[];
+}
+
+function openBench(count: number, life: Life, afterDeath?: (livedMillis: number) => AfterDeath): Bench {
+  const born: StandIn[] = [];
+  const buried: string[] = [];
+  const pids: (number | undefined)[] = [];
+  const drained: number[] = [];
+  const clock = { now: 0 };
+  const fork = (): ForkedWorker => {
+    const pair = createLinePair();
+    const exits: ((exit: Exit) => void)[] = [];
+    const number = born.length + 1;
+    let isAlive = true;
+    const die = (exit: Exit = { code: null, signal: 'SIGKILL' }): void => {
+      if (!isAlive) return;
+      isAlive = false;
+      pair.close();
+      for (const listener of exits) listener(exit);
+    };
+    const handlers: Handlers<WorkerMethods> = {
+      metrics: () => [{ name: 'n', type: 'counter', number }],
+      drain: () => void drained.push(number),
+      end: () => {
+        die({ code: 0, signal: null });
+        return undefined;
+      },
+    };
+    const channel = createChannel<PrimaryMethods, WorkerMethods>(pair.right, handlers);
+    const worker = { number, channel, die };
+    born.push(worker);
+    setImmediate(() => {
+      life(worker);
+    });
+    return {
+      pid: 4000 + number,
+      give: () => undefined,
+      onTook: () => undefined,
+      line: pair.left,
+      onExit: (listener) => exits.push(listener),
+      kill: () => {
+        die();
+      },
+    };
+  };
+  const group = createWorkerGroup({
+    count,
+    fork,
+    handlersOf: () => ({}) as never,
+    onExit: (name, pid) => {
+      buried.push(name);
+      pids.push(pid);
+    },
+    logger: createLogger({ EVENHAND_LOG_LEVEL: 'silent' }),
+    clock: () => clock.now,
+    ...(afterDeath === undefined ? {} : { afterDeath }),
+  });
+  return { group, born, buried, pids, clock, drained };
+}
+
+const listen: Life = ({ channel }) => void channel.call('ready', undefined);
+
+async function rejection(promise: Promise<unknown>): Promise<Error> {
+  return promise.then(
+    () => expect.fail('It should have been rejected.'),
+    (error: unknown) => error as Error,
+  );
+}
+
+describe('a group of workers', () => {
+  it('has started when all take connections', async () => {
+    const { group, born } = openBench(3, listen);
+    await group.started;
+    expect(born).to.have.length(3);
+    await group.end();
+  });
+
+  it('replaces a worker that dies by one of another name', async () => {
+    const { group, born, buried, pids, clock } = openBench(2, listen);
+    await group.started;
+    clock.now = 60_000;
+    born[0]?.die();
+    await pause(10);
+    expect(born).to.have.length(3);
+    expect(buried).to.deep.equal(['1']);
+    expect(pids).to.deep.equal([4001]);
+    expect([...(await group.metrics()).keys()]).to.deep.equal(['2', '3']);
+    await group.end();
+  });
+
+  it('gives up after ten quick deaths in a row, and tells how the last ended', async () => {
+    const policy = createRestartPolicy();
+    const { group, born } = openBench(
+      1,
+      ({ die }) => {
+        die({ code: 7, signal: null });
+      },
+      (lived) => ({ ...policy(lived), pauseMillis: 1 }),
+    );
+    const error = await rejection(group.started);
+    expect(error.message).to.equal(
+      'The workers of the service ended 10 times in a row soon after they began, the last with exit code 7.',
+    );
+    expect(await rejection(group.failed)).to.equal(error);
+    expect(born).to.have.length(10);
+    await group.end();
+  });
+
+  it('drains and ends its workers without replacing them', async () => {
+    const { group, born, drained } = openBench(2, listen);
+    await group.started;
+    await group.drain();
+    expect(drained).to.have.members([1, 2]);
+    await group.end();
+    await pause(10);
+    expect(born).to.have.length(2);
+  });
+});
+
+describe('what follows the end of a worker', () => {
+  it('is another after pauses that double up to two seconds, and nothing after ten quick deaths', () => {
+    const after = createRestartPolicy();
+    const pauses = Array.from({ length: 10 }, () => after(10)).map((next) =>
+      next.kind === 'replace' ? next.pauseMillis : 'give-up',
+    );
+    expect(pauses).to.deep.equal([0, 100, 200, 400, 800, 1600, 2000, 2000, 2000, 'give-up']);
+  });
+
+  it('begins anew after a worker that lived', () => {
+    const after = createRestartPolicy();
+    for (let death = 0; death < 9; death++) after(10);
+    expect(after(5_000)).to.deep.equal({ kind: 'replace', pauseMillis: 0 });
+    expect(after(10)).to.deep.equal({ kind: 'replace', pauseMillis: 0 });
+    expect(after(10)).to.deep.equal({ kind: 'replace', pauseMillis: 100 });
+  });
+});

@@ -1,0 +1,104 @@
+import { expect } from 'chai';
+
+import { mediaTypeOf, requireMediaType } from '../../../src/api/intake/media-type.ts';
+import { ServiceProblem } from '../../../src/api/problem/service-problem.ts';
+
+describe('mediaTypeOf', () => {
+  const good: readonly [string, string, Record<string, string>][] = [
+    ['text/csv', 'text/csv', {}],
+    ['Text/CSV', 'text/csv', {}],
+    // RFC 9110, 8.3.1: these four are equivalent.
+    ['text/html;charset=utf-8', 'text/html', { charset: 'utf-8' }],
+    ['Text/HTML;Charset="utf-8"', 'text/html', { charset: 'utf-8' }],
+    ['text/html; charset="utf-8"', 'text/html', { charset: 'utf-8' }],
+    ['text/html;charset=utf-8 ', 'text/html', { charset: 'utf-8' }],
+    ['multipart/form-data; boundary="a;b=\\"c\\""; x=1', 'multipart/form-data', { boundary: 'a;b="c"', x: '1' }],
+    [' application/vnd.apache.parquet\t; ;', 'application/vnd.apache.parquet', {}],
+    ['a/b; c=1; C=2', 'a/b', { c: '1' }],
+    ['a/b; __proto__=1', 'a/b', { ['__proto__']: '1' }],
+  ];
+  for (const [header, type, parameters] of good) {
+    it(`reads '${header}'`, () => {
+      const media = mediaTypeOf(header);
+      expect(media?.type).to.equal(type);
+      expect([...(media?.parameters ?? [])]).to.deep.equal(Object.entries(parameters));
+    });
+  }
+
+  const bad = [
+    '',
+    'text',
+    'text/',
+    '/csv',
+    'text/csv/x',
+    'text/csv charset=x',
+    'a/b; c',
+    'a/b; c="',
+    'a/b; c=d e',
+    'a b/c',
+    'a/b,c/d',
+  ];
+  for (const header of [undefined, ...bad]) {
+    it(`finds no media type in ${JSON.stringify(header)}`, () => {
+      expect(mediaTypeOf(header)).to.equal(undefined);
+    });
+  }
+
+  it('reads a hostile header in linear time', () => {
+    const start = performance.now();
+    mediaTypeOf(`a/b;${' '.repeat(20_000)}x="${'\\'.repeat(20_001)}`);
+    mediaTypeOf(`a/b${';'.repeat(20_000)}=`);
+    expect(performance.now() - start).to.be.below(200);
+  });
+});
+
+describe('requireMediaType', () => {
+  const accepted = ['application/json', 'text/csv'] as const;
+
+  it('gives the type that is accepted, whatever its case and parameters', () => {
+    expect(requireMediaType('Text/CSV; header=present; charset=UTF-8', accepted)).to.equal('text/csv');
+    expect(requireMediaType('application/json;charset=us-ascii', accepted)).to.equal('application/json');
+  });
+
+  const refused: readonly [string, string | undefined, RegExp][] = [
+    ['another type', 'text/plain', /application\/json or text\/csv\. Got 'text\/plain'/],
+    ['none', undefined, /Got none/],
+    ['an empty one', '', /Got none/],
+    ['what is no media type', 'csv\u0000', /Got 'csv/],
+    ['another charset', 'text/csv; charset=latin1', /must be UTF-8\. Got the charset 'latin1'/],
+    ['one type for another that begins alike', 'application/jsonp', /Got 'application\/jsonp'/],
+  ];
+  for (const [title, header, detail] of refused) {
+    it(`answers 415 for ${title}`, () => {
+      expect(() => requireMediaType(header, accepted))
+        .to.throw(ServiceProblem, detail)
+        .with.property('status', 415);
+    });
+  }
+
+  it('repeats a long header only in part', () => {
+    expect(() => requireMediaType('x'.repeat(5000), accepted))
+      .to.throw(ServiceProblem)
+      .with.property('message')
+      .that.has.length.below(200);
+  });
+
+  const FORM = 'application/x-www-form-urlencoded';
+  const suggested: readonly [string, string, readonly string[], RegExp][] = [
+    ['curl -d without -H', FORM, accepted, /-H 'content-type: application\/json'/],
+    ['curl -d without -H for JSON alone', FORM, ['application/json'], /-H 'content-type: application\/json'/],
+    ['curl -d for a form', FORM, ['multipart/form-data'], /curl: -F 'file=@data\.csv'/],
+    ['a form for a table', 'multipart/form-data; boundary=x', accepted, /send the table itself as the body/i],
+    ['a form for JSON', 'multipart/form-data; boundary=x', ['application/json'], /send the JSON itself as the body/i],
+    ['a CSV for a form', 'text/csv', ['multipart/form-data'], /curl: -F 'file=@data\.csv'/],
+    ['a misspelt type', 'text/cvs', accepted, /Did you mean 'text\/csv'/],
+  ];
+  for (const [title, header, types, suggestion] of suggested) {
+    it(`tells what to do about ${title}`, () => {
+      expect(() => requireMediaType(header, types))
+        .to.throw(ServiceProblem)
+        .with.property('suggestion')
+        .that.matches(suggestion);
+    });
+  }
+});

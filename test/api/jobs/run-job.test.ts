@@ -1,0 +1,259 @@
+import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
+
+import { expect } from 'chai';
+
+import { assertLoadable } from '../../../src/api/jobs/assert-loadable.ts';
+import { concealPaths } from '../../../src/api/jobs/conceal-paths.ts';
+import type { Job } from '../../../src/api/jobs/job.ts';
+import { problemOfToolkitError } from '../../../src/api/problem/problem-of-toolkit-error.ts';
+import { runJob } from '../../../src/api/jobs/run-job.ts';
+import { ServiceProblem } from '../../../src/api/problem/service-problem.ts';
+import { useTemporaryFolder } from '../../helpers/run-cli.ts';
+import { decisionsCsv, runOptions, rowsJob, spool, WORKFLOW_CONFIG } from './job-files.ts';
+
+describe('runJob on what is wrong', function () {
+  this.timeout(60_000);
+  const folder = useTemporaryFolder();
+  const kept: Record<string, string | undefined> = {};
+  const VARIABLES = ['OPENAI_API_KEY', 'OPENAI_BASE_URL', 'EVENHAND_LLM_ALLOW_LIVE', 'EVENHAND_LLM_BASE_URL'];
+  before(() => {
+    for (const name of VARIABLES) {
+      kept[name] = process.env[name];
+      Reflect.deleteProperty(process.env, name);
+    }
+  });
+  after(() => {
+    for (const name of VARIABLES) if (kept[name] !== undefined) process.env[name] = kept[name];
+  });
+
+  /** The problem that a client would get. */
+  async function problemOf(job: Job): Promise<ServiceProblem> {
+    const options = runOptions(folder());
+    const error: unknown = await runJob(job, options).then(
+      () => undefined,
+      (reason: unknown) => reason,
+    );
+    const problem = problemOfToolkitError(error, job.kind);
+    expect(problem, String(error)).not.to.equal(undefined);
+    return ServiceProblem.fromJSON(concealPaths((problem as ServiceProblem).toJSON(), job, options.folder));
+  }
+
+  const llm = (body: object, llmFolder: string | null = null): Job => ({
+    kind: 'llm-eval',
+    body: JSON.stringify(body),
+    llmFolder,
+  });
+  const upload = (content: string, options: Record<string, string | string[]>, name = 'table.csv'): Job => ({
+    kind: 'validate-table',
+    path: spool(folder(), name, content),
+    format: 'csv',
+    options,
+  });
+  const form = (kind: 'pipeline' | 'workflow', config: string, fields = {}, content = decisionsCsv()): Job => ({
+    kind,
+    path: spool(folder(), 'upload.csv', content),
+    config,
+    fields,
+  });
+  const PROMPTS = { prompt_templates: { raise: 'How do I ask for a raise?' } };
+  const LIVE = { provider: 'openai', model: 'gpt-4o-mini', ...PROMPTS };
+
+  const cases: readonly (readonly [
+    title: string,
+    job: () => Job,
+    status: number,
+    pointer: string | undefined,
+    text: RegExp,
+  ])[] = [
+    ['no JSON', () => ({ ...rowsJob(folder(), 0), path: spool(folder(), 'body', '{') }) as Job, 400, undefined, /JSON/],
+    ['a misspelt field', () => rowsJob(folder(), { y_perd: [1], sensitive: ['a'] }), 422, '/y_perd', /y_pred/],
+    [
+      'a bad item',
+      () => rowsJob(folder(), { y_pred: [1, 0, 7], sensitive: ['a', 'a', 'b'] }),
+      422,
+      '/y_pred/2',
+      /y_pred must be 0 or 1.*7 at index 2/,
+    ],
+    [
+      'too many items',
+      () => ({ ...rowsJob(folder(), { y_pred: [1, 0], sensitive: ['a', 'b'] }), mostItems: 1 }) as Job,
+      413,
+      '/y_pred',
+      /2 items/,
+    ],
+    [
+      'an unknown metric',
+      () => rowsJob(folder(), { y_pred: [1], sensitive: ['a'], metric: 'odds' }),
+      422,
+      '/metric',
+      /no metric named/,
+    ],
+    [
+      'an unknown parameter',
+      () => upload('a,b\n1,x\n', { y_pred: 'a', sensitive: 'b', thresold: '1' }),
+      422,
+      'thresold',
+      /threshold/,
+    ],
+    [
+      'an unknown column',
+      () => upload('a,b\n1,x\n', { y_pred: 'c', sensitive: 'b' }),
+      422,
+      undefined,
+      /^The uploaded file has no column 'c'/,
+    ],
+    [
+      'a ragged table',
+      () => upload('a,b\n1\n', { y_pred: 'a', sensitive: 'b' }),
+      422,
+      undefined,
+      /Cannot read the uploaded file: line 2/,
+    ],
+    [
+      'lines that are no JSON',
+      () => upload('{"a":1}\nx\n', { y_pred: 'a', sensitive: 'b' }, 'table.ndjson'),
+      422,
+      undefined,
+      /the uploaded file: line 2: it is no JSON/,
+    ],
+    [
+      'a configuration with a misspelt key',
+      () => form('pipeline', 'sensitve: [sex]\n'),
+      422,
+      '/config/sensitve',
+      /config:1:1: unknown key 'sensitve'/,
+    ],
+    [
+      'a field out of range',
+      () => form('workflow', WORKFLOW_CONFIG, { train_size: '2' }),
+      422,
+      '/train_size',
+      /below 1/,
+    ],
+    [
+      'a configuration for other columns',
+      () => form('workflow', WORKFLOW_CONFIG, {}, 'x,y\n1,2\n'),
+      422,
+      '/config',
+      /sex|accepted/,
+    ],
+    ['a live provider that is not allowed', () => llm(LIVE), 403, undefined, /Live calls are not allowed here/],
+    [
+      'a base_url that nobody named',
+      () => llm({ ...LIVE, base_url: 'http://169.254.169.254/v1' }),
+      403,
+      '/base_url',
+      /another address/,
+    ],
+    [
+      'a cache folder where there is no folder',
+      () => llm({ ...PROMPTS, cache_dir: '/tmp/x' }),
+      403,
+      '/cache_dir',
+      /no folder/,
+    ],
+    [
+      'an absolute path',
+      () => llm({ bbq_path: '/etc/passwd', provider: 'local' }, folder()),
+      403,
+      '/bbq_path',
+      /inside/,
+    ],
+    [
+      'a path that leaves the folder',
+      () => llm({ provider: 'replay', replay_path: '../secret.ndjson', ...PROMPTS }, folder()),
+      403,
+      '/replay_path',
+      /inside/,
+    ],
+    [
+      'a link that leaves the folder',
+      () => llm({ provider: 'replay', replay_path: 'link/hosts', ...PROMPTS }, linked()),
+      403,
+      '/replay_path',
+      /inside/,
+    ],
+    [
+      'a link to nowhere as the cache',
+      () => llm({ ...PROMPTS, cache_dir: 'nowhere' }, linked()),
+      403,
+      '/cache_dir',
+      /inside/,
+    ],
+    [
+      'a replay without the answers',
+      () => llm({ provider: 'replay', replay_path: 'empty.ndjson', ...PROMPTS }, linked()),
+      422,
+      undefined,
+      /empty|answer/i,
+    ],
+    ['a threshold without a metric', () => llm({ ...PROMPTS, threshold: 1 }), 422, '/threshold', /metric/],
+    [
+      'an unknown metric of an evaluation',
+      () => llm({ ...PROMPTS, threshold: 1, metric: 'nothing' }),
+      422,
+      '/metric',
+      /nothing/,
+    ],
+  ];
+
+  /** A folder with a link out of it, a link to nowhere, and a file without answers. */
+  function linked(): string {
+    const own = mkdtempSync(`${folder()}/llm-`);
+    mkdirSync(`${own}/answers`);
+    symlinkSync('/etc', `${own}/link`);
+    symlinkSync('/no-such-place/at-all', `${own}/nowhere`);
+    const answer = { key: 'k', model: 'm', prompt: 'Another?', repeat: 0, text: 'Yes.', error: null };
+    writeFileSync(`${own}/empty.ndjson`, `${JSON.stringify(answer)}\n`);
+    return own;
+  }
+
+  for (const [title, job, status, pointer, text] of cases) {
+    it(`answers ${String(status)} for ${title}, and names no folder`, async () => {
+      const problem = await problemOf(job());
+      expect(problem.status, problem.detail).to.equal(status);
+      expect(`${problem.detail} ${problem.suggestion ?? ''}`).to.match(text);
+      expect(problem.errors?.[0]?.pointer).to.equal(pointer);
+      expect(JSON.stringify(problem)).not.to.include(folder());
+      expect(JSON.stringify(problem)).not.to.include(process.cwd());
+    });
+  }
+
+  it('plans a dry run of a live provider without a key', async () => {
+    const { body, files } = await runJob(llm({ ...LIVE, dry_run: true }), runOptions(folder()));
+    expect(JSON.parse(body)).to.include({ request_count: 1, cached_count: 0 });
+    expect(files).to.deep.equal(['report.md']);
+  });
+
+  it('counts NDJSON as it counts the same rows of CSV', async () => {
+    const lines = decisionsCsv()
+      .trim()
+      .split('\n')
+      .slice(1)
+      .map((line) => line.split(','));
+    const ndjson = lines.map(([sex, race, accepted]) => JSON.stringify({ sex, race, accepted: Number(accepted) }));
+    const options = { y_pred: 'accepted', sensitive: ['sex', 'race'], with_ci: 'true' };
+    const [ofLines, ofCsv] = await Promise.all([
+      runJob(upload(`${ndjson.join('\n')}\n`, options, 'table.ndjson'), runOptions(folder())),
+      runJob(upload(decisionsCsv(), options), runOptions(folder())),
+    ]);
+    expect(ofLines.body).to.equal(ofCsv.body);
+    // 40 of 100 women and 60 of 100 men.
+    const { attributes } = JSON.parse(ofCsv.body) as {
+      attributes: Record<string, { metrics: Record<string, { value: number }> }>;
+    };
+    expect(attributes['sex']?.metrics['demographic_parity_difference']?.value).to.be.closeTo(0.2, 1e-12);
+  });
+
+  it('refuses a table of more cells than may be loaded, before it is', async () => {
+    const path = spool(folder(), 'upload.csv', decisionsCsv());
+    await assertLoadable(path, 1000);
+    const error: unknown = await assertLoadable(path, 999).catch((reason: unknown) => reason);
+    expect(String(error)).to.match(/200 rows of 5 columns/);
+  });
+
+  it('tells nothing of errors that are not ours', () => {
+    expect(problemOfToolkitError(new TypeError('secret'), 'workflow')).to.equal(undefined);
+    expect(problemOfToolkitError('text', 'workflow')).to.equal(undefined);
+  });
+});

@@ -1,0 +1,58 @@
+import { expect } from 'chai';
+
+import { Slots } from '../../../src/api/jobs/slots.ts';
+import { throttleProgress } from '../../../src/api/jobs/throttle-progress.ts';
+
+describe('Slots', () => {
+  const never = new AbortController().signal;
+
+  it('are lent in the order in which they were asked for', async () => {
+    const slots = new Slots(1);
+    await slots.take(never);
+    const order: number[] = [];
+    const waiting = [1, 2].map((name) => slots.take(never).then(() => order.push(name)));
+    expect([slots.taken, slots.waiting]).to.deep.equal([1, 2]);
+    slots.release();
+    slots.release();
+    await Promise.all(waiting);
+    expect(order).to.deep.equal([1, 2]);
+    slots.release();
+    expect([slots.taken, slots.waiting]).to.deep.equal([0, 0]);
+  });
+
+  it('are not lent to who left the line, or came with an aborted signal', async () => {
+    const slots = new Slots(1);
+    await slots.take(never);
+    const controller = new AbortController();
+    const reason = new Error('left');
+    const left = slots.take(controller.signal).catch((error: unknown) => error);
+    const next = slots.take(never);
+    controller.abort(reason);
+    expect(await left).to.equal(reason);
+    slots.release();
+    await next;
+    expect(await slots.take(controller.signal).catch((error: unknown) => error)).to.equal(reason);
+    expect([slots.taken, slots.waiting]).to.deep.equal([1, 0]);
+  });
+});
+
+describe('throttleProgress', () => {
+  it('passes on ten reports a second, and every begin and end of a stage', () => {
+    let now = 0;
+    const told: string[] = [];
+    const report = throttleProgress(
+      ({ stage, done }) => told.push(`${stage} ${String(done)}`),
+      () => now,
+    );
+    for (let done = 0; done <= 1000; done++) {
+      report({ stage: 'training', done, total: 1000 });
+      now += 1;
+    }
+    report({ stage: 'validation', done: 0, total: 1 });
+    report({ stage: 'validation', done: 1, total: 1 });
+    // A second of work: 0, 100, ..., 900, and the end.
+    expect(told).to.have.length(13);
+    expect(told.slice(0, 2)).to.deep.equal(['training 0', 'training 100']);
+    expect(told.slice(-3)).to.deep.equal(['training 1000', 'validation 0', 'validation 1']);
+  });
+});

@@ -1,0 +1,175 @@
+import { createHash } from 'node:crypto';
+
+import { expect } from 'chai';
+
+import { answerProblems } from '../../../src/api/middleware/answer-problems.ts';
+import { authenticate } from '../../../src/api/middleware/authenticate.ts';
+import { logRequests } from '../../../src/api/middleware/log-requests.ts';
+import { checkKeys, readKeys } from '../../../src/api/middleware/read-keys.ts';
+import { requestId } from '../../../src/api/middleware/request-id.ts';
+import { ConfigValidationError } from '../../../src/exceptions/index.ts';
+import { ask, bareApp, keptLogger, serviceWith } from './bare-app.ts';
+
+const KEY = 'first-key-0123456789';
+const OTHER = 'second-key-9876543210';
+
+type Method = 'GET' | 'HEAD' | 'POST' | 'DELETE' | 'OPTIONS';
+
+function appOf(keys: readonly string[]) {
+  const { logger, lines } = keptLogger();
+  const service = serviceWith({ keys, logger });
+  const layers = [requestId(service), logRequests(service), answerProblems(service), authenticate(service)];
+  const app = bareApp(layers, (context) => {
+    context.body = { client: context.state.client };
+  });
+  return { app, lines };
+}
+
+const basic = (user: string, password: string) => `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
+const digestOf = (key: string) => createHash('sha256').update(key).digest('hex').slice(0, 12);
+
+describe('authenticate', () => {
+  const cases: readonly (readonly [string, Method, string, string | undefined, number])[] = [
+    ['no key', 'GET', '/results', undefined, 401],
+    ['no key', 'POST', '/validate', undefined, 401],
+    ['no key', 'OPTIONS', '/validate', undefined, 401],
+    ['no key', 'GET', '/metrics', undefined, 401],
+    ['no key', 'GET', '/no/such/path', undefined, 401],
+    ['no key', 'GET', '/health', undefined, 200],
+    ['no key', 'HEAD', '/health', undefined, 200],
+    ['no key', 'POST', '/health', undefined, 401],
+    ['no key', 'GET', '/health/', undefined, 401],
+    ['no key', 'GET', '/Health', undefined, 401],
+    ['no key', 'GET', '//health', undefined, 401],
+    ['no key', 'GET', '/health/../results', undefined, 401],
+    ['a wrong key', 'GET', '/health', 'Bearer nonsense', 200],
+    ['the first key', 'GET', '/results', `Bearer ${KEY}`, 200],
+    ['the second key', 'POST', '/validate', `Bearer ${OTHER}`, 200],
+    ['the scheme in lower case', 'GET', '/results', `bearer ${KEY}`, 200],
+    ['a key with more behind it', 'GET', '/results', `Bearer ${KEY}x`, 401],
+    ['the beginning of a key', 'GET', '/results', `Bearer ${KEY.slice(0, -1)}`, 401],
+    ['both keys as a list', 'GET', '/results', `Bearer ${KEY},${OTHER}`, 401],
+    ['the key without a scheme', 'GET', '/results', KEY, 401],
+    ['another scheme', 'GET', '/results', `Digest ${KEY}`, 401],
+    ['an empty header', 'GET', '/results', '', 401],
+    ['a scheme alone', 'GET', '/results', 'Bearer', 401],
+    ['8 KB', 'GET', '/results', `Bearer ${'x'.repeat(8192)}`, 401],
+    ['what is no ASCII', 'GET', '/results', 'Bearer schlüssel-schlüssel', 401],
+    ['a broken line', 'GET', '/results', `Bearer x\r\n${KEY}`, 401],
+    ['the key as a password', 'GET', '/docs', basic('', KEY), 200],
+    ['the key as a password of somebody', 'HEAD', '/docs', basic('me', KEY), 200],
+    ['the key as a password, to change something', 'POST', '/validate', basic('', KEY), 401],
+    ['the key as a password, to change something', 'DELETE', '/results/x', basic('', KEY), 401],
+    ['the key as a user', 'GET', '/docs', basic(KEY, ''), 401],
+    ['a password that is none', 'GET', '/docs', 'Basic !!!!', 401],
+    ['a pair without a colon', 'GET', '/docs', `Basic ${Buffer.from('nothing').toString('base64')}`, 401],
+  ];
+  for (const [title, method, url, authorization, status] of cases) {
+    it(`answers ${method} ${url} with ${title} by ${String(status)}`, async () => {
+      const { app } = appOf([KEY, OTHER]);
+      const headers = authorization === undefined ? {} : { authorization };
+      expect((await ask(app, { method, url, headers })).statusCode).to.equal(status);
+    });
+  }
+
+  it('asks for no key where the service has none', async () => {
+    const { app } = appOf([]);
+    const answer = await ask(app, { method: 'POST', url: '/validate', headers: { authorization: 'Bearer x' } });
+    expect(answer.json()).to.deep.equal({ client: '' });
+  });
+
+  it('says how to show a key: two schemes to read, one to change', async () => {
+    const { app } = appOf([KEY]);
+    const schemes = async (method: Method) => (await ask(app, { method, url: '/results' })).headers['www-authenticate'];
+    const bearer = 'Bearer realm="evenhand"';
+    expect(await schemes('GET')).to.deep.equal([bearer, 'Basic realm="evenhand", charset="UTF-8"']);
+    expect(await schemes('POST')).to.deep.equal([bearer]);
+  });
+
+  it('says that a password, which is a key, reads only; and says it of no other', async () => {
+    const { app } = appOf([KEY]);
+    const refusal = async (method: Method, authorization: string) =>
+      (await ask(app, { method, url: '/results/x', headers: { authorization } })).json<{ detail: string }>().detail;
+    for (const method of ['POST', 'DELETE'] as const) {
+      expect(await refusal(method, basic('me', KEY))).to.equal(
+        'Passwords work for reading only; send Authorization: Bearer.',
+      );
+      expect(await refusal(method, basic('me', OTHER))).to.equal(await refusal(method, `Bearer ${OTHER}`));
+    }
+  });
+
+  it('gives the same answer whatever wrong key is shown', async () => {
+    const { app } = appOf([KEY]);
+    const bodies = new Set<string>();
+    for (const wrong of ['x', KEY.slice(0, -1), `${KEY}x`, OTHER]) {
+      bodies.add(
+        (await ask(app, { method: 'GET', url: '/results', headers: { authorization: `Bearer ${wrong}` } })).body,
+      );
+    }
+    expect(bodies.size).to.equal(1);
+  });
+
+  it('calls a client by the beginning of the SHA-256 of its key, in answers to nobody and in logs', async () => {
+    const { app, lines } = appOf([KEY, OTHER]);
+    const answer = await ask(app, { method: 'GET', url: '/results', headers: { authorization: `Bearer ${OTHER}` } });
+    expect(answer.json()).to.deep.equal({ client: digestOf(OTHER) });
+    expect((JSON.parse(lines[0] ?? '{}') as { client: string }).client).to.equal(digestOf(OTHER));
+  });
+
+  it('writes no key into a line of the log, right or wrong, nor the query', async () => {
+    const { app, lines } = appOf([KEY]);
+    for (const authorization of [`Bearer ${KEY}`, `Bearer ${OTHER}`, basic('me', KEY)]) {
+      await ask(app, { method: 'GET', url: `/results?key=${KEY}`, headers: { authorization } });
+    }
+    expect(lines).to.have.length(3);
+    expect(lines.join('')).to.not.match(new RegExp(`${KEY}|${OTHER}|Bearer|Basic`));
+  });
+});
+
+describe('readKeys', () => {
+  it('reads a comma list, trimmed, each key once', () => {
+    expect(readKeys({ EVENHAND_API_KEYS: ` ${KEY} ,${OTHER},, ${KEY}` })).to.deep.equal([KEY, OTHER]);
+  });
+
+  for (const text of [undefined, '', ' ', ',']) {
+    it(`finds no key in ${text === undefined ? 'nothing' : JSON.stringify(text)}`, () => {
+      expect(readKeys({ EVENHAND_API_KEYS: text })).to.deep.equal([]);
+    });
+  }
+
+  for (const [title, key] of [
+    ['with a blank in it', 'a key with blanks in it'],
+    ['beyond ASCII', 'schlüssel-schlüssel-schlüssel'],
+  ] as const) {
+    it(`refuses a key ${title}, names its place and a way to make one, and not the key`, () => {
+      expect(() => readKeys({ EVENHAND_API_KEYS: `${KEY},${key}` }))
+        .to.throw(ConfigValidationError)
+        .that.satisfies((error: ConfigValidationError) => {
+          expect(error.message).to.include('key 2').and.not.include(key);
+          expect(JSON.stringify(error.context)).to.not.include(key);
+          return error.suggestion?.includes('randomBytes') === true;
+        });
+    });
+  }
+});
+
+describe('checkKeys', () => {
+  it('takes keys as they are, each once', () => {
+    expect(checkKeys([KEY, OTHER, KEY], 'The keys parameter')).to.deep.equal([KEY, OTHER]);
+    expect(checkKeys([], 'The keys parameter')).to.deep.equal([]);
+  });
+
+  for (const [title, key] of [
+    ['that is empty, which would open the service', ''],
+    ['of blanks', '  '],
+    ['with a blank in it', 'two words'],
+    ['with a blank behind it', `${KEY} `],
+    ['with a break of line', `${KEY}\n`],
+  ] as const) {
+    it(`refuses a key ${title}`, () => {
+      expect(() => checkKeys([KEY, key], 'The keys parameter'))
+        .to.throw(ConfigValidationError, 'keys parameter')
+        .with.nested.property('context.place', 2);
+    });
+  }
+});

@@ -1,0 +1,107 @@
+import { expect } from 'chai';
+import { register } from 'prom-client';
+
+import { answerProblems } from '../../../src/api/middleware/answer-problems.ts';
+import { mergeMetrics } from '../../../src/api/middleware/merge-metrics.ts';
+import { createServiceMetrics, type ServiceMetrics } from '../../../src/api/middleware/metrics.ts';
+import { requestId } from '../../../src/api/middleware/request-id.ts';
+import { ask, bareApp, serviceWith } from './bare-app.ts';
+
+const counts = () => Promise.resolve({ queued: 2, running: 1, kept: 30 });
+
+function appOf(metrics: ServiceMetrics) {
+  const service = serviceWith();
+  return bareApp([requestId(service), metrics.middleware, answerProblems(service)], (context) => {
+    if (context.path === '/validate') context.body = 'done';
+  });
+}
+
+/** The lines of the text that begin with a name. */
+const linesOf = (text: string, name: string) => text.split('\n').filter((line) => line.startsWith(name));
+
+describe('createServiceMetrics', () => {
+  it('counts answers by method, route and status, each route by its one name', async () => {
+    const metrics = createServiceMetrics(counts);
+    const app = appOf(metrics);
+    await ask(app, { method: 'POST', url: '/validate' });
+    await ask(app, { method: 'POST', url: '/validate?x=1' });
+    for (const id of ['a', 'b', 'c']) await ask(app, { method: 'GET', url: `/results/${id}` });
+    const { text } = await metrics.render();
+    expect(linesOf(text, 'evenhand_http_requests_total')).to.deep.equal([
+      'evenhand_http_requests_total{method="POST",route="/validate",status="200"} 2',
+      'evenhand_http_requests_total{method="GET",route="/results/{run_id}",status="404"} 3',
+    ]);
+    expect(linesOf(text, 'evenhand_http_request_duration_seconds_count')).to.deep.equal([
+      'evenhand_http_request_duration_seconds_count{method="POST",route="/validate"} 2',
+      'evenhand_http_request_duration_seconds_count{method="GET",route="/results/{run_id}"} 3',
+    ]);
+    expect(linesOf(text, 'evenhand_http_requests_in_flight')).to.deep.equal(['evenhand_http_requests_in_flight 0']);
+  });
+
+  it('makes no more series whatever is asked for', async () => {
+    const metrics = createServiceMetrics(counts);
+    const app = appOf(metrics);
+    for (let count = 0; count < 300; count++) {
+      await ask(app, { method: 'GET', url: `/x${String(count)}/%22${String(count)}` });
+    }
+    for (const method of ['PATCH', 'PUT'] as const) await ask(app, { method, url: '/x' });
+    const { text } = await metrics.render();
+    expect(linesOf(text, 'evenhand_http_requests_total')).to.deep.equal([
+      'evenhand_http_requests_total{method="GET",route="unmatched",status="404"} 300',
+      'evenhand_http_requests_total{method="other",route="unmatched",status="404"} 2',
+    ]);
+  });
+
+  it('asks how many runs there are when metrics are asked for, and keeps the last numbers where that fails', async () => {
+    let isBroken = false;
+    const metrics = createServiceMetrics(() => (isBroken ? Promise.reject(new Error('x')) : counts()));
+    const expected = [
+      'evenhand_runs{state="queued"} 2',
+      'evenhand_runs{state="running"} 1',
+      'evenhand_runs{state="kept"} 30',
+    ];
+    expect(linesOf((await metrics.render()).text, 'evenhand_runs')).to.deep.equal(expected);
+    isBroken = true;
+    expect(linesOf((await metrics.render()).text, 'evenhand_runs')).to.deep.equal(expected);
+  });
+
+  it('tells of the process, and names each metric once with its help and type', async () => {
+    const { text, contentType } = await createServiceMetrics(counts).render();
+    expect(contentType).to.match(/^text\/plain; version=0\.0\.4/);
+    expect(text)
+      .to.include('evenhand_process_resident_memory_bytes ')
+      .and.include('evenhand_nodejs_eventloop_lag_seconds ');
+    const types = linesOf(text, '# TYPE ');
+    expect(new Set(types).size).to.equal(types.length);
+    expect(types.every((line) => line.startsWith('# TYPE evenhand_'))).to.equal(true);
+    expect(text.endsWith('\n')).to.equal(true);
+  });
+
+  it('keeps two services apart, and leaves the global registry alone', async () => {
+    const [first, second] = [createServiceMetrics(counts), createServiceMetrics(counts)];
+    await ask(appOf(first), { method: 'POST', url: '/validate' });
+    expect(linesOf((await second.render()).text, 'evenhand_http_requests_total{')).to.deep.equal([]);
+    expect(register.getMetricsAsArray()).to.deep.equal([]);
+  });
+});
+
+describe('mergeMetrics', () => {
+  it('adds up what processes have counted, and counts runs that all of them see once', async () => {
+    const workers = [createServiceMetrics(counts), createServiceMetrics(counts)];
+    for (const metrics of workers) await ask(appOf(metrics), { method: 'POST', url: '/validate' });
+    const sent = await Promise.all(workers.map((metrics) => metrics.toJson()));
+    // As it comes from another process.
+    const { text } = await mergeMetrics(JSON.parse(JSON.stringify(sent)) as (readonly unknown[])[]);
+    expect(linesOf(text, 'evenhand_http_requests_total{')).to.deep.equal([
+      'evenhand_http_requests_total{method="POST",route="/validate",status="200"} 2',
+    ]);
+    expect(linesOf(text, 'evenhand_http_request_duration_seconds_count')).to.deep.equal([
+      'evenhand_http_request_duration_seconds_count{method="POST",route="/validate"} 2',
+    ]);
+    expect(linesOf(text, 'evenhand_runs{')).to.have.members([
+      'evenhand_runs{state="queued"} 2',
+      'evenhand_runs{state="running"} 1',
+      'evenhand_runs{state="kept"} 30',
+    ]);
+  });
+});

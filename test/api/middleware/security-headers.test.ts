@@ -1,0 +1,62 @@
+import { expect } from 'chai';
+
+import { answerProblems } from '../../../src/api/middleware/answer-problems.ts';
+import { securityHeaders } from '../../../src/api/middleware/security-headers.ts';
+import { ask, bareApp, serviceWith, withState } from './bare-app.ts';
+
+const EXPECTED = {
+  'content-security-policy': "default-src 'none';frame-ancestors 'none'",
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'x-permitted-cross-domain-policies': 'none',
+  'cache-control': 'no-store',
+};
+
+describe('securityHeaders', () => {
+  const layers = [withState(), securityHeaders(), answerProblems(serviceWith())];
+
+  it('stands on every answer: a good one, a problem, a fault, one to nobody', async () => {
+    const handlers = {
+      200: bareApp(layers, (context) => {
+        context.body = { x: 1 };
+      }),
+      404: bareApp(layers, () => undefined),
+      500: bareApp(layers, () => {
+        throw new Error('x');
+      }),
+    };
+    for (const [status, app] of Object.entries(handlers)) {
+      const answer = await ask(app, { method: 'GET', url: '/nothing' });
+      expect(String(answer.statusCode)).to.equal(status);
+      expect(answer.headers).to.include(EXPECTED);
+    }
+  });
+
+  it('asks no browser for HTTPS, which plain HTTP has not', async () => {
+    const app = bareApp(layers, (context) => {
+      context.body = 'x';
+    });
+    const { headers } = await ask(app, { method: 'GET', url: '/' });
+    expect(headers).to.not.have.property('strict-transport-security');
+    expect(JSON.stringify(headers)).to.not.include('upgrade-insecure-requests');
+  });
+
+  it('does not say what the service is made of', async () => {
+    const { headers } = await ask(
+      bareApp(layers, () => undefined),
+      { method: 'GET', url: '/' },
+    );
+    expect(headers).to.not.have.any.keys('x-powered-by', 'server');
+  });
+
+  it('lets a page set a policy of its own', async () => {
+    const app = bareApp(layers, (context) => {
+      context.set('Content-Security-Policy', "default-src 'self'");
+      context.body = 'x';
+    });
+    const { headers } = await ask(app, { method: 'GET', url: '/' });
+    expect(headers['content-security-policy']).to.equal("default-src 'self'");
+  });
+});

@@ -1,0 +1,139 @@
+import { connect } from 'node:net';
+import inject, { type InjectOptions, type Response } from 'light-my-request';
+import { createAppOf } from '../../../src/api/app/create-app-of.ts';
+import type { ServiceApp } from '../../../src/api/app/app-options.ts';
+import type { Service } from '../../../src/api/app/service-context.ts';
+import { ServiceProblem } from '../../../src/api/problem/service-problem.ts';
+import { LLM_EVAL_EXAMPLES, VALIDATE_EXAMPLES } from '../../../src/api/openapi/request-examples.ts';
+import { OPERATIONS, type OperationId } from '../../../src/api/routes/operation-ids.ts';
+import type { RunRecord } from '../../../src/api/runs/run-record.ts';
+import { serviceWith } from '../middleware/bare-app.ts';
+
+type Headers = Readonly<Record<string, string>>;
+
+/** What one operation is asked beside its method and path. */
+export interface Asked {
+  readonly runId?: string;
+  readonly query?: string;
+  readonly headers?: Headers;
+  readonly body?: string | Buffer;
+}
+
+export const ALL = Object.keys(OPERATIONS) as OperationId[];
+export const RUNS = ['validate', 'runPipeline', 'runWorkflow', 'evaluateLlm'] as const;
+export const RESULTS = ['getResult', 'deleteResult', 'getResultData', 'followResult'] as const;
+export const ASYNC = { prefer: 'respond-async' };
+export const CONFIG = 'sensitive: [g]\npipeline:\n  - { name: weigh, transformer: InstanceReweighting }\n';
+const TRAINING =
+  'sensitive: [g]\nfeatures: [x]\ntraining: { method: reductions, target_column: y }\nvalidation_threshold: 0.3\n';
+const ROWS = [
+  'g,x,y',
+  ...Array.from({ length: 120 }, (_, row) => `${row % 2 === 0 ? 'a' : 'b'},${row % 7},${row % 3 === 0 ? 1 : 0}`),
+].join('\n');
+
+/** A form with a file. */
+export function form(file: string, fields: Readonly<Record<string, string>>): Asked {
+  const boundary = 'a-boundary-of-tests';
+  const parts = [
+    `--${boundary}\r\ncontent-disposition: form-data; name="file"; filename="rows.csv"\r\ncontent-type: text/csv\r\n\r\n${file}\r\n`,
+    ...Object.entries(fields).map(
+      ([name, value]) => `--${boundary}\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`,
+    ),
+  ];
+  return {
+    headers: { 'content-type': `multipart/form-data; boundary=${boundary}` },
+    body: `${parts.join('')}--${boundary}--\r\n`,
+  };
+}
+
+export function jsonBody(value: unknown, headers: Headers = {}): Asked {
+  return { headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(value) };
+}
+
+/** A request of each run that the service takes. */
+export const GOOD: Readonly<Record<(typeof RUNS)[number], Asked>> = {
+  validate: jsonBody(VALIDATE_EXAMPLES.decisions.value),
+  runPipeline: form(ROWS, { config: CONFIG }),
+  runWorkflow: form(ROWS, { config: TRAINING, min_group_size: '5' }),
+  evaluateLlm: jsonBody(LLM_EVAL_EXAMPLES.yaml.value),
+};
+
+export function ask(app: Pick<ServiceApp, 'callback'>, id: OperationId, asked: Asked = {}): Promise<Response> {
+  const [method, route] = OPERATIONS[id];
+  const { runId = 'no-run', query = '', headers = {}, body } = asked;
+  const options: InjectOptions = {
+    method: method.toUpperCase() as 'GET',
+    url: `${route.replace('{run_id}', runId)}${query === '' ? '' : `?${query}`}`,
+    headers: { host: '127.0.0.1', ...headers },
+    ...(body === undefined ? {} : { payload: body }),
+  };
+  const answer = app.callback();
+  return inject(answer, options);
+}
+
+/** The service around parts that a test names. */
+export function appWith(parts: Partial<Service>): Pick<ServiceApp, 'callback'> {
+  return createAppOf(serviceWith(parts), async (_, next) => {
+    await next();
+  });
+}
+
+export function csv(body: string): Asked {
+  return { headers: { 'content-type': 'text/csv' }, body };
+}
+
+/** A request whose fields are wrong, by the document too where it is JSON. */
+export function wrongFields(id: (typeof RUNS)[number]): Asked {
+  if (id === 'validate') return jsonBody({ y_pred: [1, 0], sensitive: ['a', 'b'], surprise: true });
+  if (id === 'evaluateLlm') return jsonBody({ config: 'provider: local\n', surprise: true });
+  return form(ROWS, { config: 'sensitive: 7\n' });
+}
+
+export function endedRun(endpoint: string, status: 'cancelled' | 'failed'): RunRecord {
+  return {
+    runId: 'r',
+    endpoint: endpoint as RunRecord['endpoint'],
+    status,
+    createdAt: '2026-01-31T09:30:00.000Z',
+    finishedAt: '2026-01-31T09:30:01.000Z',
+    body: null,
+    problem:
+      status === 'failed'
+        ? new ServiceProblem(502, { detail: 'The provider answered 500.', runId: 'r' }).toJSON()
+        : null,
+    lastEventId: 3,
+    files: [],
+  };
+}
+
+/** Sends the beginning of a body and waits for the answer. */
+export function askHalf(
+  port: number,
+  url: string,
+  type: string,
+): Promise<{ statusCode: number; headers: Record<string, string>; payload: string }> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.write(
+        `POST ${url} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: ${type}\r\nContent-Length: 500\r\n\r\n{"a"`,
+      );
+    });
+    let text = '';
+    socket.setTimeout(20_000, () => socket.destroy(new Error('no answer')));
+    socket.on('data', (data) => {
+      text += data.toString();
+      const [head = '', payload] = text.split('\r\n\r\n');
+      const [first = '', ...lines] = head.split('\r\n');
+      const headers = Object.fromEntries(
+        lines.map((line): [string, string] => {
+          const colon = line.indexOf(':');
+          return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
+        }),
+      );
+      if (payload === undefined || Buffer.byteLength(payload) < Number(headers['content-length'] ?? 0)) return;
+      socket.destroy();
+      resolve({ statusCode: Number(first.split(' ')[1]), headers, payload });
+    });
+    socket.on('error', reject);
+  });
+}

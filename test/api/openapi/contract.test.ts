@@ -1,0 +1,325 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { expect } from 'chai';
+import { createApp } from '../../../src/api/app/create-app.ts';
+import type { ServiceApp } from '../../../src/api/app/app-options.ts';
+import type { Service } from '../../../src/api/app/service-context.ts';
+import { ServiceProblem } from '../../../src/api/problem/service-problem.ts';
+import {
+  CSV_EXAMPLE,
+  LLM_EVAL_EXAMPLES,
+  NDJSON_EXAMPLE,
+  VALIDATE_EXAMPLES,
+} from '../../../src/api/openapi/request-examples.ts';
+import { OPERATIONS } from '../../../src/api/routes/operation-ids.ts';
+import { dashboardToHtml } from '../../../src/monitoring/dashboard/dashboard-to-html.ts';
+import { fullView } from '../../monitoring/dashboard/views.ts';
+import { ContractKeeper } from './contract-keeper.ts';
+import {
+  ALL,
+  ASYNC,
+  CONFIG,
+  GOOD,
+  RESULTS,
+  RUNS,
+  appWith,
+  ask,
+  askHalf,
+  csv,
+  endedRun,
+  form,
+  jsonBody,
+  wrongFields,
+} from './contract-requests.ts';
+
+/** Promises that no test here can have kept, each with its reason. */
+const NOT_PROVOKED: Readonly<Record<string, string>> = {};
+
+describe('the service keeps what its OpenAPI document promises', function () {
+  this.timeout(120_000);
+  const keeper = new ContractKeeper();
+  let folder = '';
+  let app: ServiceApp;
+  let small: ServiceApp;
+  let server: Server;
+
+  before(async () => {
+    folder = mkdtempSync(path.join(tmpdir(), 'evenhand-contract-'));
+    writeFileSync(path.join(folder, 'dashboard.html'), await dashboardToHtml(fullView()));
+    app = createApp({ keys: [], threads: 1, monitorFolder: folder });
+    small = createApp({
+      keys: [],
+      threads: 1,
+      limits: { jsonBytes: 1000, uploadBytes: 1000, fieldBytes: 200, idleMillis: 200 },
+    });
+    await Promise.all([app.ready(), small.ready()]);
+    server = createServer(app.callback());
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  });
+
+  after(async () => {
+    server.closeAllConnections();
+    server.close();
+    await Promise.all([app.close(1000), small.close(1000)]);
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const portOf = (own: Server) => (own.address() as AddressInfo).port;
+
+  describe('with results', () => {
+    for (const id of [
+      'getHealth',
+      'getReadiness',
+      'getMetrics',
+      'getOpenApi',
+      'getDocs',
+      'getRedoc',
+      'listResults',
+    ] as const) {
+      it(`answers ${id} with 200`, async () => {
+        keeper.check(id, 200, await ask(app, id));
+      });
+    }
+
+    for (const id of ['getDashboard', 'getDashboardPage'] as const) {
+      it(`answers ${id} with 200`, async () => {
+        keeper.check(id, 200, await ask(app, id));
+      });
+    }
+
+    it('answers followDashboard with 200, and goes on', async () => {
+      const leave = new AbortController();
+      const answer = await fetch(`http://127.0.0.1:${portOf(server)}/dashboard/events`, { signal: leave.signal });
+      keeper.check('followDashboard', 200, {
+        statusCode: answer.status,
+        headers: Object.fromEntries(answer.headers),
+        payload: '',
+      });
+      leave.abort();
+    });
+
+    for (const [name, { value }] of Object.entries(VALIDATE_EXAMPLES)) {
+      it(`answers its own example of validate with 200: ${name}`, async () => {
+        expect(keeper.bodyFaults('validate', value)).to.deep.equal([]);
+        keeper.check('validate', 200, await ask(app, 'validate', jsonBody(value)));
+      });
+    }
+
+    for (const [name, { value }] of Object.entries(LLM_EVAL_EXAMPLES)) {
+      it(`answers its own example of evaluateLlm with 200: ${name}`, async () => {
+        expect(keeper.bodyFaults('evaluateLlm', value)).to.deep.equal([]);
+        keeper.check('evaluateLlm', 200, await ask(app, 'evaluateLlm', jsonBody(value)));
+      });
+    }
+
+    for (const [type, body] of [
+      ['text/csv', CSV_EXAMPLE],
+      ['application/x-ndjson', NDJSON_EXAMPLE],
+      ['text/tab-separated-values', CSV_EXAMPLE.replaceAll(',', '\t')],
+    ] as const) {
+      it(`answers its own example of a table with 200: ${type}`, async () => {
+        const query = 'sensitive=group&y_pred=decision&min_group_size=1';
+        keeper.check('validate', 200, await ask(app, 'validate', { query, headers: { 'content-type': type }, body }));
+      });
+    }
+
+    it('answers several attributes with 200', async () => {
+      const value = {
+        y_pred: [1, 0, 1, 0],
+        sensitive: { sex: ['f', 'm', 'f', 'm'], race: ['a', 'a', 'b', 'b'] },
+        min_group_size: 1,
+        control: ['x', 'x', 'y', 'y'],
+      };
+      expect(keeper.bodyFaults('validate', value)).to.deep.equal([]);
+      keeper.check('validate', 200, await ask(app, 'validate', jsonBody(value)));
+    });
+
+    for (const id of RUNS) {
+      it(`answers ${id} with 200, and ${id} that shall not wait with 202, whose progress and result can be had`, async () => {
+        keeper.check(id, 200, await ask(app, id, GOOD[id]));
+        const accepted = await ask(app, id, { ...GOOD[id], headers: { ...GOOD[id].headers, ...ASYNC } });
+        keeper.check(id, 202, accepted);
+        const { run_id: runId } = accepted.json<{ run_id: string }>();
+        const followed = await ask(app, 'followResult', { runId });
+        keeper.check('followResult', 200, followed);
+        expect(followed.payload).to.match(/event: status\ndata: \{"status":"succeeded"\}\n\n$/);
+        keeper.check('getResult', 200, await ask(app, 'getResult', { runId }));
+        keeper.check('getResult', 200, await ask(app, 'getResult', { runId, headers: { accept: 'text/html' } }));
+        keeper.check('getResult', 200, await ask(app, 'getResult', { runId, headers: { accept: 'text/markdown' } }));
+        keeper.check('getResult', 406, await ask(app, 'getResult', { runId, headers: { accept: 'image/png' } }));
+        if (id === 'runPipeline') {
+          keeper.check('getResultData', 200, await ask(app, 'getResultData', { runId }));
+          keeper.check('getResultData', 200, await ask(app, 'getResultData', { runId, query: 'format=parquet' }));
+          keeper.check(
+            'getResultData',
+            406,
+            await ask(app, 'getResultData', { runId, headers: { accept: 'image/png' } }),
+          );
+          keeper.check('getResultData', 422, await ask(app, 'getResultData', { runId, query: 'format=xlsx' }));
+        }
+        keeper.check('getResult', 422, await ask(app, 'getResult', { runId, query: 'surprise=1' }));
+        keeper.check(
+          'followResult',
+          204,
+          await ask(app, 'followResult', { runId, headers: { 'last-event-id': '999' } }),
+        );
+        keeper.check('listResults', 200, await ask(app, 'listResults'));
+        const filtered = await ask(app, 'listResults', { query: 'status=succeeded&endpoint=/validate&limit=1' });
+        keeper.check('listResults', 200, filtered);
+        expect(filtered.json<{ results: unknown[] }>().results).to.have.lengthOf(1);
+        keeper.check('listResults', 422, await ask(app, 'listResults', { query: 'limit=0' }));
+        keeper.check('deleteResult', 204, await ask(app, 'deleteResult', { runId }));
+        keeper.check('getResult', 404, await ask(app, 'getResult', { runId }));
+      });
+    }
+
+    it('cancels a run that waits: deleteResult 200, and who waits for it 409', async () => {
+      const runs = (id: (typeof RUNS)[number]) => ({
+        submit: () => Promise.resolve({ runId: 'r', isReplay: false }),
+        wait: () => Promise.resolve(endedRun(OPERATIONS[id][1], 'cancelled')),
+        remove: () => Promise.resolve('cancelled'),
+      });
+      for (const id of RUNS) {
+        const stub = appWith({ runs: runs(id) as unknown as Service['runs'], spoolFolder: folder });
+        const asked = id === 'validate' ? { query: 'sensitive=group&y_pred=d', ...csv(CSV_EXAMPLE) } : GOOD[id];
+        keeper.check(id, 409, await ask(stub, id, asked));
+        keeper.check('deleteResult', 200, await ask(stub, 'deleteResult'));
+      }
+    });
+  });
+
+  describe('with problems', () => {
+    for (const id of ALL) {
+      if (id !== 'getHealth') {
+        it(`answers ${id} without a key by 401`, async () => {
+          keeper.check(id, 401, await ask(appWith({ keys: ['a-key-of-more-than-sixteen'] }), id));
+        });
+      }
+
+      it(`answers ${id} under another name by 403`, async () => {
+        keeper.check(id, 403, await ask(appWith({ allowedHosts: ['elsewhere.example'] }), id));
+      });
+    }
+
+    for (const id of ALL.filter((name) => !['getHealth', 'getReadiness', 'getMetrics'].includes(name))) {
+      it(`answers ${id} by 429 where the allowance is used up, and by 500 where it cannot be counted`, async () => {
+        const none = { isAllowed: false, limit: 1, remaining: 0, resetSeconds: 29.5 };
+        keeper.check(id, 429, await ask(appWith({ limiter: { take: () => Promise.resolve(none) } }), id));
+        const broken = appWith({ limiter: { take: () => Promise.reject(new Error('secret cause')) } });
+        const answer = await ask(broken, id);
+        keeper.check(id, 500, answer);
+        expect(answer.payload).to.not.include('secret cause');
+      });
+    }
+
+    it('answers getHealth, getReadiness and getMetrics by 500 where something fails inside', async () => {
+      const fail = () => {
+        throw new Error('secret cause');
+      };
+      keeper.check('getReadiness', 500, await ask(appWith({ notReady: fail }), 'getReadiness'));
+      keeper.check('getMetrics', 500, await ask(appWith({ renderMetrics: fail }), 'getMetrics'));
+      keeper.check('getHealth', 500, await ask(appWith({ clock: fail }), 'getHealth'));
+    });
+
+    for (const id of RUNS) {
+      it(`answers ${id} with a broken body by 400, another type by 415, wrong fields by 422`, async () => {
+        const { headers } = GOOD[id];
+        keeper.check(id, 400, await ask(app, id, { headers: headers ?? {}, body: '{"y_pred": [1,' }));
+        keeper.check(id, 415, await ask(app, id, { headers: { 'content-type': 'image/png' }, body: 'x' }));
+        keeper.check(id, 422, await ask(app, id, wrongFields(id)));
+      });
+
+      it(`answers ${id} with a large body by 413`, async () => {
+        const large =
+          id === 'runPipeline' || id === 'runWorkflow'
+            ? form('a,b\n1,2\n'.repeat(1000), { config: CONFIG })
+            : jsonBody({ y_pred: Array(6000).fill(1) });
+        const body = id === 'evaluateLlm' ? jsonBody({ config: 'x'.repeat(2000) }) : large;
+        keeper.check(id, 413, await ask(small, id, body));
+      });
+
+      it(`answers ${id} whose body stops coming by 408`, async () => {
+        const slow = createServer(small.callback());
+        await new Promise<void>((resolve) => slow.listen(0, '127.0.0.1', resolve));
+        const type = (GOOD[id].headers ?? {})['content-type'] ?? '';
+        keeper.check(id, 408, await askHalf(portOf(slow), OPERATIONS[id][1], type));
+        slow.closeAllConnections();
+        slow.close();
+      });
+
+      it(`answers ${id} by 503 where the queue is full`, async () => {
+        const full = () =>
+          Promise.reject(new ServiceProblem(503, { detail: 'Full.', headers: { 'Retry-After': '5' } }));
+        const stub = appWith({ runs: { submit: full } as unknown as Service['runs'], spoolFolder: folder });
+        const asked = id === 'validate' ? { query: 'sensitive=group&y_pred=d', ...csv(CSV_EXAMPLE) } : GOOD[id];
+        keeper.check(id, 503, await ask(stub, id, asked));
+      });
+    }
+
+    it('answers evaluateLlm by 403 where live calls are not allowed, and by 502 where the provider fails', async () => {
+      const live = { ...LLM_EVAL_EXAMPLES.dry_run.value, dry_run: false, provider: 'openai', model: 'gpt-4o-mini' };
+      keeper.check('evaluateLlm', 403, await ask(app, 'evaluateLlm', jsonBody(live)));
+      const runs = {
+        submit: () => Promise.resolve({ runId: 'r', isReplay: false }),
+        wait: () => Promise.resolve(endedRun('/llm-eval', 'failed')),
+      };
+      const stub = appWith({ runs: runs as unknown as Service['runs'], spoolFolder: folder });
+      keeper.check('evaluateLlm', 502, await ask(stub, 'evaluateLlm', GOOD.evaluateLlm));
+    });
+
+    for (const id of RESULTS) {
+      it(`answers ${id} of a run that nobody knows by 404`, async () => {
+        keeper.check(id, 404, await ask(app, id));
+      });
+    }
+
+    for (const id of ['getDashboard', 'getDashboardPage', 'followDashboard'] as const) {
+      it(`answers ${id} by 404 where there is nothing to show`, async () => {
+        keeper.check(id, 404, await ask(small, id));
+      });
+    }
+
+    it('answers getReadiness by 503 while it ends, and followResult where it cannot be followed', async () => {
+      keeper.check(
+        'getReadiness',
+        503,
+        await ask(appWith({ notReady: () => 'The service is ending.' }), 'getReadiness'),
+      );
+      const follow = () => Promise.reject(new ServiceProblem(503, { detail: 'No.', headers: { 'Retry-After': '30' } }));
+      const get = () => Promise.resolve({ ...endedRun('/validate', 'failed'), status: 'running' });
+      keeper.check(
+        'followResult',
+        503,
+        await ask(appWith({ runs: { get, follow } as unknown as Service['runs'] }), 'followResult'),
+      );
+    });
+
+    it('answers followDashboard by 503 where too many follow', async () => {
+      const leave = new AbortController();
+      const url = `http://127.0.0.1:${portOf(server)}/dashboard/events`;
+      try {
+        for (let followers = 0; followers <= 100; followers += 1) {
+          const answer = await fetch(url, { signal: leave.signal });
+          if (answer.status === 200) continue;
+          keeper.check('followDashboard', 503, {
+            statusCode: answer.status,
+            headers: Object.fromEntries(answer.headers),
+            payload: await answer.text(),
+          });
+          return;
+        }
+      } finally {
+        leave.abort();
+      }
+    });
+  });
+
+  describe('in all', () => {
+    it('has shown every status that the document names, but those that are named here with a reason', () => {
+      expect(keeper.notSeen()).to.have.members(Object.keys(NOT_PROVOKED));
+    });
+  });
+});

@@ -1,0 +1,321 @@
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+
+import { expect } from 'chai';
+
+import type { Job } from '../../src/api/jobs/job.ts';
+import { runJob } from '../../src/api/jobs/run-job.ts';
+import { judgeLlmEval } from '../../src/integration/llm-eval/index.ts';
+import { executeWorkflow } from '../../src/integration/workflow/execute-workflow.ts';
+import { workflowToJson } from '../../src/integration/workflow-report/index.ts';
+import { validateRows, type ValidateRowsInput } from '../../src/integration/validate-rows.ts';
+import { validationToJson } from '../../src/integration/validation-report.ts';
+import { loadData } from '../../src/io/load-data.ts';
+import { dryRunToJson } from '../../src/llm-evals/dry-run/dry-run-json.ts';
+import { parseLlmEvalConfig } from '../../src/llm-evals/config/index.ts';
+import { llmEvalToJson } from '../../src/llm-evals/report/index.ts';
+import { estimateDryRun } from '../../src/llm-evals/run/dry-run.ts';
+import { runLlmEval } from '../../src/llm-evals/run/run-llm-eval.ts';
+import { parseConfigText, runPipeline } from '../../src/pipeline/index.ts';
+import { runCli, useTemporaryFolder } from '../helpers/run-cli.ts';
+import { type TestService, useService } from '../helpers/service.ts';
+import { decisionsCsv, runOptions, spool, WORKFLOW_CONFIG } from './jobs/job-files.ts';
+
+/** One question, as each way to ask it has it. */
+interface ParityCase {
+  readonly title: string;
+  /** Arguments of the command; FILE is the table, CONFIG the configuration. */
+  readonly cli: readonly string[];
+  readonly library: () => Promise<unknown>;
+  readonly job: (root: string) => Job;
+}
+
+const rows = decisionsCsv()
+  .trim()
+  .split('\n')
+  .slice(1)
+  .map((line) => line.split(','));
+const column = (place: number) => rows.map((row) => row[place] as string);
+const numbers = (place: number) => column(place).map(Number);
+const sex = column(0);
+const race = column(1);
+const accepted = numbers(2);
+const repaid = numbers(3);
+// Every eleventh decision and every thirteenth group is missing.
+const gappy = accepted.map((value, row) => (row % 11 === 0 ? null : value));
+const gappySex = sex.map((value, row) => (row % 13 === 0 ? null : value));
+const words = accepted.map((value) => (value === 1 ? 'yes' : 'no'));
+
+const TABLE = [
+  'sex,race,accepted,repaid,age,gappy,gappySex,words',
+  ...rows.map((row, place) => [...row, gappy[place] ?? '', gappySex[place] ?? '', words[place]].join(',')),
+  '',
+].join('\n');
+
+const LLM_CONFIG = `provider: local
+counterfactual:
+  template: Write a reference for a {gender} who leads a team.
+  dimensions: { gender: [woman, man] }
+prompt_templates:
+  raise: How do I ask for a raise?
+repeats: 6
+`;
+
+/** A case of arrays: the wire's fields, and the same to library and command. */
+function validation(
+  title: string,
+  body: Record<string, unknown>,
+  library: ValidateRowsInput,
+  cli: string[],
+): ParityCase {
+  return {
+    title,
+    cli: ['validate', '--csv', 'FILE', ...cli, '--json'],
+    library: async () => validationToJson(await validateRows(library)),
+    job: (root) => ({ kind: 'validate-rows', path: spool(root, 'body', JSON.stringify(body)), mostItems: 1000 }),
+  };
+}
+
+/** A case of a table in the query. */
+function table(
+  title: string,
+  options: Record<string, string | string[]>,
+  library: ValidateRowsInput,
+  cli: string[],
+): ParityCase {
+  return {
+    ...validation(title, {}, library, cli),
+    job: (root) => ({ kind: 'validate-table', path: spool(root, 'table.csv', TABLE), format: 'csv', options }),
+  };
+}
+
+const CASES: readonly ParityCase[] = [
+  validation(
+    'decisions of one attribute',
+    { y_pred: accepted, sensitive: { sex } },
+    { yPred: accepted, sensitive: { sex } },
+    ['--y-pred', 'accepted', '--sensitive', 'sex'],
+  ),
+  validation(
+    'several attributes, an intersection, intervals',
+    { y_pred: accepted, y_true: repaid, sensitive: { sex, race }, intersections: [['sex', 'race']], with_ci: true },
+    { yPred: accepted, yTrue: repaid, sensitive: { sex, race }, intersections: [['sex', 'race']], withCi: true },
+    [
+      '--y-pred',
+      'accepted',
+      '--y-true',
+      'repaid',
+      '--sensitive',
+      'sex',
+      '--sensitive',
+      'race',
+      '--sensitive',
+      'sex,race',
+      '--with-ci',
+    ],
+  ),
+  validation(
+    'a gate on equalized odds',
+    { y_pred: accepted, y_true: repaid, sensitive: { sex }, metric: 'equalized_odds_difference', threshold: 0.3 },
+    { yPred: accepted, yTrue: repaid, sensitive: { sex }, metric: 'equalized_odds_difference', threshold: 0.3 },
+    [
+      '--y-pred',
+      'accepted',
+      '--y-true',
+      'repaid',
+      '--sensitive',
+      'sex',
+      '--metric',
+      'equalized_odds_difference',
+      '--threshold',
+      '0.3',
+    ],
+  ),
+  validation(
+    'a threshold alone, which is for demographic parity',
+    { y_pred: accepted, sensitive: { sex }, threshold: 0.1 },
+    { yPred: accepted, sensitive: { sex }, threshold: 0.1 },
+    ['--y-pred', 'accepted', '--sensitive', 'sex', '--metric', 'demographic_parity_difference', '--threshold', '0.1'],
+  ),
+  validation(
+    'labels with a positive one',
+    { y_pred: words, sensitive: { sex }, positive_label: 'yes' },
+    { yPred: words, sensitive: { sex }, positiveLabel: 'yes' },
+    ['--y-pred', 'words', '--sensitive', 'sex', '--positive-label', 'yes'],
+  ),
+  validation(
+    'missing decisions and groups',
+    { y_pred: gappy, sensitive: { gappySex }, nan_policy: 'include', min_group_size: 5 },
+    { yPred: gappy, sensitive: { gappySex }, nanPolicy: 'include', minGroupSize: 5 },
+    ['--y-pred', 'gappy', '--sensitive', 'gappySex', '--nan-policy', 'include', '--min-group-size', '5'],
+  ),
+  table(
+    'a table with its columns in the query',
+    { y_pred: 'accepted', y_true: 'repaid', sensitive: ['sex', 'race', 'sex,race'], with_ci: 'true', ci_level: '0.9' },
+    {
+      yPred: accepted,
+      yTrue: repaid,
+      sensitive: { sex, race },
+      intersections: [['sex', 'race']],
+      withCi: true,
+      ciLevel: 0.9,
+    },
+    [
+      '--y-pred',
+      'accepted',
+      '--y-true',
+      'repaid',
+      '--sensitive',
+      'sex',
+      '--sensitive',
+      'race',
+      '--sensitive',
+      'sex,race',
+      '--with-ci',
+      '--ci-level',
+      '0.9',
+    ],
+  ),
+  {
+    title: 'a pipeline',
+    cli: ['pipeline', '--config', 'CONFIG', '--csv', 'FILE', '--json'],
+    library: async () => {
+      const { report, result } = await runPipeline(await parseConfigText(WORKFLOW_CONFIG), await loadTable());
+      return { detector_report: report, transformed_rows: result.metadata.rows };
+    },
+    job: (root) => ({ kind: 'pipeline', path: spool(root, 'upload.csv', TABLE), config: WORKFLOW_CONFIG, fields: {} }),
+  },
+  {
+    title: 'a workflow',
+    cli: [
+      'run-pipeline',
+      '--config',
+      'CONFIG',
+      '--csv',
+      'FILE',
+      '--random-state',
+      '7',
+      '--min-group-size',
+      '5',
+      '--json',
+    ],
+    library: async () =>
+      workflowToJson(
+        await executeWorkflow(await parseConfigText(WORKFLOW_CONFIG), await loadTable(), {
+          randomState: 7,
+          minGroupSize: 5,
+        }),
+      ),
+    job: (root) => ({
+      kind: 'workflow',
+      path: spool(root, 'upload.csv', TABLE),
+      config: WORKFLOW_CONFIG,
+      fields: { random_state: '7', min_group_size: '5' },
+    }),
+  },
+  {
+    title: 'an evaluation of the local model, with a gate',
+    cli: ['llm-eval', '--config', 'LLM', '--metric', 'length_gap', '--threshold', '0.1', '--json'],
+    library: async () => {
+      const result = await runLlmEval(await parseLlmEvalConfig(LLM_CONFIG));
+      return llmEvalToJson(result, { verdict: judgeLlmEval(result.metrics, { metric: 'length_gap', threshold: 0.1 }) });
+    },
+    job: () => ({
+      kind: 'llm-eval',
+      body: JSON.stringify({ config: LLM_CONFIG, metric: 'length_gap', threshold: 0.1 }),
+      llmFolder: null,
+    }),
+  },
+  {
+    title: 'a dry run',
+    cli: ['llm-eval', '--config', 'LLM', '--dry-run', '--json'],
+    library: async () => dryRunToJson(await estimateDryRun(await parseLlmEvalConfig(LLM_CONFIG))),
+    job: () => ({ kind: 'llm-eval', body: JSON.stringify({ config: LLM_CONFIG, dry_run: true }), llmFolder: null }),
+  },
+];
+
+/** A job as the request that leads to it. */
+function ask(service: TestService, job: Job): ReturnType<TestService['ask']> {
+  switch (job.kind) {
+    case 'validate-rows':
+      return service.post('/validate', readFileSync(job.path, 'utf8'));
+    case 'validate-table': {
+      const query = new URLSearchParams();
+      for (const [name, value] of Object.entries(job.options))
+        for (const one of [value].flat()) query.append(name, one);
+      return service.ask({
+        method: 'POST',
+        url: `/validate?${query.toString()}`,
+        headers: { 'content-type': 'text/csv' },
+        payload: readFileSync(job.path),
+      });
+    }
+    case 'llm-eval':
+      return service.post('/llm-eval', job.body);
+    case 'pipeline':
+    case 'workflow': {
+      const fields = { ...job.fields, config: job.config };
+      return service.form(`/${job.kind}`, fields, { name: 'table.csv', content: readFileSync(job.path) });
+    }
+    case 'validation-report':
+      throw new Error('no request asks for a report alone');
+  }
+}
+
+let tablePath = '';
+
+async function loadTable() {
+  return loadData(tablePath);
+}
+
+/** What may differ between runs: how long answers took. */
+function settled(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value), (key, part: unknown) => (/minutes|millis|seconds/i.test(key) ? 0 : part));
+}
+
+describe('the same question asked of library, command, job and service', function () {
+  this.timeout(120_000);
+  const folder = useTemporaryFolder();
+  const service = useService();
+  let inputs = '';
+  before(() => {
+    inputs = mkdtempSync(`${folder()}/inputs-`);
+    tablePath = `${inputs}/table.csv`;
+    writeFileSync(tablePath, TABLE);
+    writeFileSync(`${inputs}/config.yml`, WORKFLOW_CONFIG);
+    writeFileSync(`${inputs}/llm.yml`, LLM_CONFIG);
+  });
+
+  const byJob = async ({ job }: ParityCase): Promise<unknown> => {
+    const { body } = await runJob(job(folder()), runOptions(folder()));
+    return settled(JSON.parse(body));
+  };
+  const byCommand = async ({ cli }: ParityCase): Promise<unknown> => {
+    const places: Readonly<Record<string, string>> = { FILE: 'table.csv', CONFIG: 'config.yml', LLM: 'llm.yml' };
+    const { stdout, stderr } = await runCli(
+      cli.map((argument) => places[argument] ?? argument),
+      { cwd: inputs },
+    );
+    expect(stdout, stderr).not.to.equal('');
+    return settled(JSON.parse(stdout));
+  };
+
+  /** As a request; what names the run, its time and its data is the service's own. */
+  const byHttp = async ({ job }: ParityCase): Promise<unknown> => {
+    const response = await ask(service, job(folder()));
+    expect(response.statusCode, response.payload).to.equal(200);
+    const { run_id: id, status, timestamp, download, ...answer } = response.json<Record<string, unknown>>();
+    expect([id, status, timestamp, download ?? 'text'].map((part) => typeof part)).to.deep.equal(
+      Array.from({ length: 4 }, () => 'string'),
+    );
+    return settled(answer);
+  };
+
+  for (const parity of CASES) {
+    it(`has one answer: ${parity.title}`, async () => {
+      const answer = await byJob(parity);
+      expect(await byHttp(parity)).to.deep.equal(answer);
+      expect(answer).to.deep.equal(await byCommand(parity));
+      expect(answer).to.deep.include(settled(await parity.library()));
+    });
+  }
+});

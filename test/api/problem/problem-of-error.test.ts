@@ -1,0 +1,248 @@
+import { expect } from 'chai';
+
+import { ServiceProblem } from '../../../src/api/problem/service-problem.ts';
+import type { Job } from '../../../src/api/jobs/job.ts';
+import { problemOfToolkitError } from '../../../src/api/problem/problem-of-toolkit-error.ts';
+import { inWireNames } from '../../../src/api/problem/wire-names.ts';
+import { problemOfError } from '../../../src/api/problem/problem-of-error.ts';
+import {
+  CacheMissError,
+  ConfigValidationError,
+  DataValidationError,
+  DependencyError,
+  FairnessAssertionError,
+  LLMClientError,
+  MetricComputationError,
+  PipelineExecutionError,
+  TrainingError,
+  ValueError,
+} from '../../../src/exceptions/index.ts';
+
+/** A metric that lacks its data. */
+function lacking(argument: string): ValueError {
+  return new ValueError('It needs labels.', {
+    context: { metric: 'x' },
+    suggestion: `Name their column (${argument}).`,
+  });
+}
+
+function unknownColumn(column: string): DataValidationError {
+  return new DataValidationError(`There is no column '${column}'.`, { context: { column, columns: ['z'] } });
+}
+
+const SECRET = '/srv/secret/spool-7/upload.csv';
+
+describe('problemOfError', () => {
+  const kinds = [
+    [new DataValidationError('x'), 422],
+    [new ConfigValidationError('x'), 422],
+    [new ValueError('x'), 422],
+    [new MetricComputationError('x'), 422],
+    [new DependencyError('x'), 422],
+    [new PipelineExecutionError('x'), 422],
+    [new TrainingError('x'), 422],
+    [new FairnessAssertionError('x'), 422],
+    [new CacheMissError('x'), 403],
+    [new LLMClientError('x'), 502],
+  ] as const;
+  for (const [error, status] of kinds) {
+    it(`tells a ${error.name} as ${String(status)}, in its words, and keeps it as the cause`, () => {
+      const problem = problemOfError(error, 'id-1');
+      expect([problem.status, problem.cause]).to.deep.equal([status, error]);
+      expect(problem.detail).to.match(status === 403 ? /^Live calls are not allowed here/ : /^x$/);
+      if (status === 422) expect(problem.suggestion).to.match(/^[A-Z].*\.$/);
+    });
+  }
+
+  it('leaves a problem as it is', () => {
+    const problem = new ServiceProblem(409, { detail: 'x' });
+    expect(problemOfError(problem, 'id-1')).to.equal(problem);
+  });
+
+  const unknown: readonly (readonly [string, unknown])[] = [
+    ['an error', new TypeError(`cannot read ${SECRET}`)],
+    ['text', SECRET],
+    ['nothing', undefined],
+    ['null', null],
+    ['an object', { status: 400, message: SECRET }],
+    ['an error with the status of a fault of ours', Object.assign(new Error(SECRET), { status: 500, expose: true })],
+    ['an error with a status that is none', Object.assign(new Error(SECRET), { status: NaN, expose: true })],
+    [
+      'a full disk',
+      new DataValidationError(`Cannot write '${SECRET}'.`, { context: { path: SECRET, code: 'ENOSPC' } }),
+    ],
+  ];
+  for (const [title, error] of unknown) {
+    it(`tells ${title} as 500 with the id, and nothing of what happened`, () => {
+      const problem = problemOfError(error, 'id-77');
+      expect(problem.status).to.equal(500);
+      expect(problem.detail).to.include('id-77');
+      expect(JSON.stringify(problem)).to.not.include('secret');
+    });
+  }
+
+  it('tells the errors of Koa by their status, and their words where they may be shown', () => {
+    const shown = problemOfError(Object.assign(new Error('too big'), { status: 413, expose: true }), 'x');
+    const hidden = problemOfError(Object.assign(new Error(SECRET), { status: 413, expose: false }), 'x');
+    const odd = problemOfError(Object.assign(new Error('odd'), { status: 418, expose: true }), 'x');
+    expect([shown.status, shown.detail]).to.deep.equal([413, 'too big']);
+    expect([hidden.status, hidden.detail]).to.deep.equal([413, 'The request is too large.']);
+    expect([odd.status, odd.detail]).to.deep.equal([400, 'odd']);
+  });
+
+  it('names the field and the row at fault by their names on the wire', () => {
+    const row = new DataValidationError('sampleWeight must be finite.', {
+      context: { argument: 'sampleWeight', index: 3, value: Infinity },
+    });
+    expect(problemOfError(row, 'x').errors).to.deep.equal([
+      { pointer: '/sample_weight/3', detail: 'sample_weight must be finite.' },
+    ]);
+    const field = new ValueError('no', { context: { parameter: 'ciLevel', value: 2 } });
+    expect(problemOfError(field, 'x').errors).to.deep.equal([{ pointer: '/ci_level', detail: 'no' }]);
+    const issues = new ConfigValidationError('no', {
+      context: {
+        issues: [
+          { path: ['minGroupSize'], message: 'small' },
+          { path: ['a/b', 0, '~'], message: 'odd' },
+        ],
+      },
+    });
+    expect(problemOfError(issues, 'x').errors).to.deep.equal([
+      { pointer: '/min_group_size', detail: 'small' },
+      { pointer: '/a~1b/0/~0', detail: 'odd' },
+    ]);
+    expect(problemOfError(new DataValidationError('whole'), 'x').errors).to.equal(undefined);
+  });
+
+  it('finds the row in the words where the context has none, and leaves data in quotes as they are', () => {
+    const error = new DataValidationError("yPred must hold numbers, but holds 'notANumber' at index 12.", {
+      context: { argument: 'yPred' },
+    });
+    const { detail, errors } = problemOfError(error, 'x');
+    expect(detail).to.equal("y_pred must hold numbers, but holds 'notANumber' at index 12.");
+    expect(errors).to.deep.equal([{ pointer: '/y_pred/12', detail }]);
+  });
+
+  it('tells of refused calls nothing that the environment of the service has or lacks', () => {
+    const error = new CacheMissError('7 answers are not known, and nothing was asked: OPENAI_API_KEY is not set.', {
+      context: { missing: 7, prompt: 'Should I hire Ann?' },
+      suggestion: 'Set OPENAI_API_KEY in the environment, or use the provider local.',
+    });
+    const problem = problemOfError(error, 'x');
+    expect(JSON.stringify(problem)).to.not.include('OPENAI');
+    expect(problem.detail).to.equal(
+      'Live calls are not allowed here, and 7 answers are not known. The first is to "Should I hire Ann?".',
+    );
+  });
+
+  const table = {
+    kind: 'validate-table',
+    path: '/spool/rows.csv',
+    format: 'csv',
+    options: { y_pred: 'ok', sensitive: ['sex,race', 'a\\,b'] },
+  } as const;
+  const pointed: readonly (readonly [string, Error, Job | Job['kind'], string, RegExp])[] = [
+    [
+      'an unknown metric',
+      new ValueError('There is no metric x.', { context: { metric: 'x' } }),
+      'validate-rows',
+      '/metric',
+      /./,
+    ],
+    ['labels that are missing', lacking('yTrue, --y-true'), 'validate-rows', '/y_true', /^Send y_true\.$/],
+    [
+      'labels without a column',
+      lacking('yTrue, --y-true'),
+      'validate-table',
+      'y_true',
+      /^Name its column as y_true\.$/,
+    ],
+    ['scores that are missing', lacking('score, --score'), 'validate-rows', '/y_score', /^Send y_score\.$/],
+    ['a column of an intersection', unknownColumn('race'), table, 'sensitive', /./],
+    ['a column with a comma in its name', unknownColumn('a,b'), table, 'sensitive', /./],
+    ['a column of decisions', unknownColumn('ok'), table, 'y_pred', /./],
+    ["a column of a configuration's", unknownColumn('ok'), 'workflow', '/config', /./],
+    ['an unreadable file', new DataValidationError('Line 3 is short.'), 'pipeline', '/file', /./],
+    [
+      'a section that is missing',
+      new ConfigValidationError('no', { context: { key: 'training' } }),
+      'workflow',
+      '/config/training',
+      /./,
+    ],
+    [
+      'a field of a form',
+      new ValueError('no', { context: { parameter: 'trainSize' } }),
+      'workflow',
+      '/train_size',
+      /./,
+    ],
+    [
+      'a metric of an evaluation',
+      new ValueError('no', { context: { parameter: 'metric' } }),
+      'llm-eval',
+      '/metric',
+      /./,
+    ],
+    [
+      'a step',
+      new PipelineExecutionError('no', { context: { name: 'weigh', index: 1 } }),
+      'pipeline',
+      '/config/pipeline/1',
+      /./,
+    ],
+  ];
+  for (const [title, error, work, pointer, suggestion] of pointed) {
+    it(`points at the field: ${title}`, () => {
+      const problem = problemOfToolkitError(error, work);
+      expect(problem?.errors?.map((fault) => fault.pointer)).to.deep.equal([pointer]);
+      expect(problem?.suggestion).to.match(suggestion);
+    });
+  }
+
+  const translated: readonly (readonly [string, Job['kind'], string])[] = [
+    [
+      'Name the label (positiveLabel, --positive-label, positive_label in a configuration).',
+      'validate-rows',
+      'Name the label (positiveLabel).',
+    ],
+    ['Hold more out (trainSize, --train-size).', 'workflow', 'Hold more out (train_size).'],
+    [
+      'validateFile: A score threshold needs scores: add --score.',
+      'validate-table',
+      'A score threshold needs scores: add score.',
+    ],
+    ["--profile (in code: profile) names 'a --b'.", 'pipeline', "profile names 'a --b'."],
+    ["Every key is listed by 'evenhand config schema'.", 'pipeline', 'The documentation of pipelines lists every key.'],
+    ["the model's --min-group-size and minGroupSize", 'workflow', "the model's min_group_size and min_group_size"],
+    ["Column 'minGroupSize' -- twice -- is a-b", 'workflow', "Column 'minGroupSize' -- twice -- is a-b"],
+  ];
+  for (const [text, kind, wire] of translated) {
+    it(`puts it as a request would: ${text}`, () => {
+      expect(inWireNames(text, kind)).to.equal(wire.replace('positiveLabel', 'positive_label'));
+    });
+  }
+
+  it('takes over fields that are named as a client knows them', () => {
+    const fields = [{ pointer: '/ci_level', detail: 'must be below 1' }];
+    expect(problemOfError(new ConfigValidationError('no', { context: { fields } }), 'x').errors).to.deep.equal(fields);
+  });
+
+  it('names each fault of a configuration by its key and line, at most fifty', () => {
+    const fault = {
+      file: 'config.yml',
+      line: 7,
+      column: 3,
+      key: 'pipeline[0].params.max_weight',
+      message: 'must be > 0',
+      suggestion: 'Try 1.',
+    };
+    const error = new ConfigValidationError('faults', { context: { faults: Array.from({ length: 60 }, () => fault) } });
+    const { errors = [] } = problemOfError(error, 'x');
+    expect(errors).to.have.length(50);
+    expect(errors[0]).to.deep.equal({
+      pointer: '/config/pipeline/0/params/max_weight',
+      detail: 'config.yml:7:3: must be > 0. Try 1.',
+    });
+  });
+});

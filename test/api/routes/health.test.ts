@@ -1,0 +1,42 @@
+import { expect } from 'chai';
+
+import type { Handler, Service } from '../../../src/api/app/service-context.ts';
+import { answerProblems } from '../../../src/api/middleware/answer-problems.ts';
+import { healthRoute, readinessRoute } from '../../../src/api/routes/health.ts';
+import { VERSION } from '../../../src/internal/version.ts';
+import { ask, bareApp, serviceWith, withState } from '../middleware/bare-app.ts';
+
+function answerOf(route: (service: Service) => Handler, parts: Partial<Service> = {}) {
+  const service = serviceWith(parts);
+  return ask(bareApp([withState(), answerProblems(service)], route(service)), { method: 'GET', url: '/' });
+}
+
+const runs = {
+  counts: () => Promise.resolve({ queued: 3, running: 2, kept: 40 }),
+} as Partial<Service['runs']> as Service['runs'];
+
+describe('GET /health', () => {
+  it('answers whenever the process does, also where no work is taken', async () => {
+    const answer = await answerOf(healthRoute, { notReady: () => 'The service ends.' });
+    expect(answer.statusCode).to.equal(200);
+    expect(answer.json()).to.deep.equal({ status: 'ok', version: VERSION, timestamp: '2026-01-31T09:30:00.000Z' });
+  });
+});
+
+describe('GET /ready', () => {
+  it('tells how much work there is', async () => {
+    const answer = await answerOf(readinessRoute, { runs });
+    expect(answer.statusCode).to.equal(200);
+    expect(answer.json()).to.deep.equal({ status: 'ready', queued: 3, running: 2, kept: 40 });
+  });
+
+  it('answers 503 with the reason where no work is taken, without asking for the runs', async () => {
+    const answer = await answerOf(readinessRoute, { notReady: () => 'The service ends.' });
+    expect([answer.statusCode, answer.headers['retry-after']]).to.deep.equal([503, '5']);
+    expect(answer.json<{ detail: string }>().detail).to.equal('The service ends.');
+  });
+
+  it('answers 500 where the runs cannot be asked', async () => {
+    expect((await answerOf(readinessRoute)).statusCode).to.equal(500);
+  });
+});

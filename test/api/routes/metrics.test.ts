@@ -1,0 +1,13 @@
+import { expect } from 'chai';
+
+import { metricsRoute } from '../../../src/api/routes/metrics.ts';
+import { ask, bareApp, serviceWith } from '../middleware/bare-app.ts';
+
+describe('GET /metrics', () => {
+  it('answers what the service renders, under the type that Prometheus asks for', async () => {
+    const contentType = 'text/plain; version=0.0.4; charset=utf-8';
+    const service = serviceWith({ renderMetrics: () => Promise.resolve({ text: 'a 1\n', contentType }) });
+    const answer = await ask(bareApp([], metricsRoute(service)), { method: 'GET', url: '/metrics' });
+    expect([answer.statusCode, answer.headers['content-type'], answer.body]).to.deep.equal([200, contentType, 'a 1\n']);
+  });
+});

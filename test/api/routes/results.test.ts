@@ -1,0 +1,205 @@
+import { expect } from 'chai';
+
+import { type Json, useService } from '../../helpers/service.ts';
+
+const ROWS = { y_pred: [1, 1, 1, 0], sensitive: ['a', 'a', 'b', 'b'], min_group_size: 2, threshold: 0.1 };
+const CONFIG = 'sensitive: [sex]\npipeline:\n  - transformer: InstanceReweighting\n';
+const CSV = `hired,sex,age\n${Array.from({ length: 60 }, (_, row) => `${String(row % 3 === 0 ? 1 : 0)},${row % 2 === 0 ? 'f' : 'm'},${String(20 + (row % 7))}`).join('\n')}\n`;
+
+describe('results of runs', function () {
+  this.timeout(120_000);
+  const service = useService();
+  const get = (url: string, headers: Record<string, string> = {}) => service.ask({ method: 'GET', url, headers });
+
+  it('a result is what POST answered, with its endpoint, state and time', async () => {
+    const posted = (await service.post('/validate', ROWS)).json<Json>();
+    const run = (await get(`/results/${String(posted['run_id'])}`)).json<Json>();
+    expect(run).to.include({ run_id: posted['run_id'], endpoint: '/validate', status: 'succeeded', problem: null });
+    expect(run['result']).to.deep.equal(posted);
+    expect(run['created_at']).to.match(/^\d{4}-\d\d-\d\dT/);
+  });
+
+  it('the same result as Markdown and as a page, by Accept', async () => {
+    const { run_id: id } = (await service.post('/validate', ROWS)).json<Json>();
+    const markdown = await get(`/results/${String(id)}`, { accept: 'text/markdown' });
+    expect(markdown.headers['content-type']).to.match(/^text\/markdown/);
+    expect(markdown.payload).to.contain('# Fairness validation').and.contain('FAIL');
+    const html = await get(`/results/${String(id)}`, { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' });
+    expect(html.headers['content-type']).to.match(/^text\/html/);
+    expect(html.payload).to.contain('<h1>Fairness validation</h1>').and.contain('FAIL');
+    expect(html.headers['content-security-policy']).to.contain("default-src 'none'");
+    expect(html.headers['vary']).to.match(/accept/i);
+  });
+
+  it('the list can be cut down by state, endpoint and number; what it cannot be asked is 422', async () => {
+    await service.post('/validate', ROWS);
+    await service.post('/validate', ROWS);
+    const list = async (query: string): Promise<Json[]> =>
+      (await get(`/results${query}`)).json<{ results: Json[] }>().results;
+    expect(await list('?limit=1')).to.have.length(1);
+    expect((await list('?endpoint=/validate&status=succeeded')).length).to.be.at.least(2);
+    expect(await list('?endpoint=/workflow')).to.deep.equal([]);
+    for (const query of [
+      '?limit=0',
+      '?limit=x',
+      '?status=done',
+      '?endpoint=validate',
+      '?offset=2',
+      '?limit=1&limit=2',
+    ]) {
+      expect((await get(`/results${query}`)).statusCode, query).to.equal(422);
+    }
+  });
+
+  it('an option in the wrong place is refused, so that no gate is dropped in silence', async () => {
+    const json = await service.post('/validate?threshold=0.1', ROWS);
+    expect(json.statusCode).to.equal(422);
+    expect(json.json<{ errors: Json[] }>().errors[0]).to.include({ pointer: 'threshold' });
+    const form = await service.form('/workflow?threshold=0.1', { config: CONFIG }, { name: 'x.csv', content: CSV });
+    expect(form.statusCode).to.equal(422);
+  });
+
+  it('what went wrong by the fault of a client that waited takes no place among the results', async () => {
+    const before = (await get('/results')).json<{ results: Json[] }>().results.length;
+    const answer = await service.form('/pipeline', { config: 'sensitve: [sex]' }, { name: 'x.csv', content: CSV });
+    expect(answer.statusCode).to.equal(422);
+    expect((await get('/results')).json<{ results: Json[] }>().results).to.have.length(before);
+  });
+
+  it('the report of a table calls its attribute by its column', async () => {
+    const answer = await service.ask({
+      method: 'POST',
+      url: '/validate?y_pred=hired&sensitive=sex&min_group_size=1',
+      headers: { 'content-type': 'text/csv' },
+      payload: CSV,
+    });
+    const { run_id: id } = answer.json<Json>();
+    for (const accept of ['text/markdown', 'text/html']) {
+      const report = await get(`/results/${String(id)}`, { accept });
+      expect(report.payload, accept).to.match(/By (?:<bdi>)?sex/);
+    }
+  });
+
+  it('a form that no result has is 406', async () => {
+    const { run_id: id } = (await service.post('/validate', ROWS)).json<Json>();
+    expect((await get(`/results/${String(id)}`, { accept: 'image/png' })).statusCode).to.equal(406);
+  });
+
+  it('the list has the newest first', async () => {
+    const first = (await service.post('/validate', ROWS)).json<Json>();
+    const second = (await service.post('/validate', ROWS)).json<Json>();
+    const { results } = (await get('/results')).json<{ results: Json[] }>();
+    const places = [second, first].map(({ run_id: id }) => results.findIndex(({ run_id: own }) => own === id));
+    expect(places[0])
+      .to.be.at.least(0)
+      .and.below(places[1] as number);
+  });
+
+  it('DELETE forgets a result; afterwards, and for an unknown one, 404', async () => {
+    const { run_id: id } = (await service.post('/validate', ROWS)).json<Json>();
+    const url = `/results/${String(id)}`;
+    expect((await service.ask({ method: 'DELETE', url })).statusCode).to.equal(204);
+    expect((await service.ask({ method: 'DELETE', url })).statusCode).to.equal(404);
+    expect((await get(url)).statusCode).to.equal(404);
+    expect((await get('/results/..%2f..%2fetc%2fpasswd')).statusCode).to.equal(404);
+  });
+
+  it('a pipeline leaves its data as CSV and Parquet, and a report', async () => {
+    const answer = await service.form('/pipeline', { config: CONFIG }, { name: '../../x.csv', content: CSV });
+    expect(answer.statusCode, answer.payload).to.equal(200);
+    const body = answer.json<Json>();
+    expect(body).to.include({
+      status: 'success',
+      transformed_rows: 60,
+      download: `/results/${String(body['run_id'])}/data`,
+    });
+    const url = String(body['download']);
+    const csv = await get(url);
+    expect(csv.headers['content-type']).to.match(/^text\/csv/);
+    expect(csv.payload.split('\n')[0]).to.equal('hired,sex,age,sample_weight');
+    expect(csv.headers['content-disposition']).to.match(/^attachment; filename="[\w-]+\.csv"$/);
+    const parquet = await get(url, { accept: 'application/vnd.apache.parquet' });
+    expect(parquet.rawPayload.toString('latin1', 0, 4)).to.equal('PAR1');
+    expect((await get(`${url}?format=parquet`)).rawPayload).to.deep.equal(parquet.rawPayload);
+    expect((await get(`${url}?format=xlsx`)).statusCode).to.equal(422);
+    const report = await get(`/results/${String(body['run_id'])}`, { accept: 'text/html' });
+    expect(report.payload).to.match(/^<!doctype html>/i);
+  });
+
+  it('a validation leaves no data', async () => {
+    const { run_id: id } = (await service.post('/validate', ROWS)).json<Json>();
+    expect((await get(`/results/${String(id)}/data`)).statusCode).to.equal(404);
+  });
+
+  it('respond-async answers 202 with where the result will be, and it comes', async () => {
+    const answer = await service.post('/validate', ROWS, { prefer: 'respond-async' });
+    expect(answer.statusCode).to.equal(202);
+    const { run_id: id, status } = answer.json<Json>();
+    expect(answer.headers['location']).to.equal(`/results/${String(id)}`);
+    expect(answer.headers['preference-applied']).to.equal('respond-async');
+    expect(Number(answer.headers['retry-after'])).to.be.at.least(1);
+    expect(status).to.be.oneOf(['queued', 'running']);
+    const run = await service.ended(String(id));
+    expect(run).to.include({ status: 'succeeded' });
+    expect(run['result']).to.include({ passed: false, run_id: id });
+  });
+
+  it('respond-async with wait answers 200 where the run ends in time', async () => {
+    const answer = await service.post('/validate', ROWS, { prefer: 'respond-async, wait=60' });
+    expect(answer.statusCode).to.equal(200);
+  });
+
+  it('a run that fails tells its problem, to who waits and in the store', async () => {
+    const waited = await service.form('/pipeline', { config: 'sensitve: [sex]' }, { name: 'x.csv', content: CSV });
+    expect(waited.statusCode).to.equal(422);
+    expect(waited.json<{ errors: Json[] }>().errors[0]?.['detail']).to.contain('sensitive');
+    const answer = await service.form(
+      '/pipeline',
+      { config: 'sensitve: [sex]' },
+      { name: 'x.csv', content: CSV },
+      { prefer: 'respond-async' },
+    );
+    const run = await service.ended(String(answer.json<Json>()['run_id']));
+    expect(run).to.include({ status: 'failed', result: null });
+    expect(run['problem']).to.include({ status: 422 });
+  });
+
+  it('events tell the states of a run in order, and end', async () => {
+    const posted = await service.post('/validate', ROWS, { prefer: 'respond-async' });
+    const events = await get(`${String(posted.headers['location'])}/events`);
+    expect(events.headers['content-type']).to.match(/^text\/event-stream/);
+    const blocks = events.payload.split('\n\n').filter((block) => block.startsWith('id:'));
+    expect(blocks.at(-1)).to.contain('"status":"succeeded"');
+    const ids = blocks.map((block) => Number(/^id: (\d+)/.exec(block)?.[1]));
+    expect(ids).to.deep.equal([...ids].sort((a, b) => a - b));
+    const rest = await get(`${String(posted.headers['location'])}/events`, { 'last-event-id': String(ids.at(-1)) });
+    expect([rest.statusCode, rest.payload], 'an EventSource that comes back is told to stop').to.deep.equal([204, '']);
+    expect((await get('/results/nobody/events')).statusCode).to.equal(404);
+  });
+
+  it('a request with an idempotency key is one run, however often it is sent', async () => {
+    const send = (body: unknown) => service.post('/validate', body, { 'idempotency-key': 'once-1' });
+    const [a, b] = await Promise.all([send(ROWS), send(ROWS)]);
+    const c = await send(ROWS);
+    expect(new Set([a, b, c].map((answer) => answer.json<Json>()['run_id'])).size).to.equal(1);
+    expect(c.headers['idempotency-replayed']).to.equal('true');
+    expect((await send({ ...ROWS, threshold: 0.2 })).statusCode).to.equal(422);
+  });
+
+  it('a workflow without a training section is told of the endpoint that needs none', async () => {
+    const answer = await service.form('/workflow', { config: CONFIG }, { name: 'x.csv', content: CSV });
+    expect(answer.statusCode).to.equal(422);
+    expect(answer.json<Json>()['suggestion'])
+      .to.contain('POST /pipeline')
+      .and.not.match(/evenhand pipeline|applyPipeline/);
+  });
+
+  it('a form without a configuration or a file is 422, naming it', async () => {
+    const noConfig = await service.form('/workflow', {}, { name: 'x.csv', content: CSV });
+    expect(noConfig.statusCode).to.equal(422);
+    expect(noConfig.json<{ errors: Json[] }>().errors[0]).to.include({ pointer: '/config' });
+    const noFile = await service.form('/workflow', { config: CONFIG });
+    expect(noFile.statusCode).to.equal(422);
+    expect(noFile.json<{ errors: Json[] }>().errors[0]).to.include({ pointer: '/file' });
+  });
+});

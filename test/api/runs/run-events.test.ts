@@ -1,0 +1,173 @@
+import { expect } from 'chai';
+
+import type { RunEvent } from '../../../src/api/runs/run-event.ts';
+import { useTemporaryFolder } from '../../helpers/run-cli.ts';
+import { createFixture } from './runs-fixture.ts';
+
+const shown = (event: RunEvent) =>
+  event.type === 'status' ? event.status : `${event.stage} ${event.done}/${event.total}`;
+
+describe('the events of a run', () => {
+  const root = useTemporaryFolder();
+  const beginFollowed = async () => {
+    const fixture = createFixture(root());
+    const { runId, job } = await fixture.begin();
+    const report = (done: number, stage = 'rows') => {
+      job.options.onProgress({ stage, done, total: 1000 });
+    };
+    const follow = async (after: number) => {
+      const events: RunEvent[] = [];
+      const unfollow = await fixture.runs.follow(runId, after, (event) => events.push(event));
+      return { events, unfollow };
+    };
+    return { ...fixture, runId, job, report, follow };
+  };
+
+  it('are numbered from 1 and told to everybody, up to the final status', async () => {
+    const { runs, runId, job, report, follow } = await beginFollowed();
+    const followers = await Promise.all([follow(0), follow(0), follow(0)]);
+    job.start();
+    report(1);
+    report(2);
+    job.succeed();
+    await runs.wait(runId);
+    for (const { events } of followers) {
+      expect(events.map(shown)).to.deep.equal(['queued', 'running', 'rows 1/1000', 'rows 2/1000', 'succeeded']);
+      expect(events.map(({ id }) => id)).to.deep.equal([1, 2, 3, 4, 5]);
+    }
+  });
+
+  for (const [after, expected] of [
+    [0, [1, 2, 3, 4, 5]],
+    [2, [3, 4, 5]],
+    [3, [4, 5]],
+    [99, [4, 5]],
+  ] as const) {
+    it(`are told from number ${after} on, those of the past first`, async () => {
+      const { runs, runId, job, report, follow } = await beginFollowed();
+      job.start();
+      report(1);
+      const { events } = await follow(after);
+      report(2);
+      job.succeed();
+      await runs.wait(runId);
+      expect(events.map(({ id }) => id)).to.deep.equal(expected);
+    });
+  }
+
+  it('keep the last 200 reports for who comes late, and every status', async () => {
+    const { job, report, follow } = await beginFollowed();
+    job.start();
+    for (let done = 1; done <= 901; done++) report(done);
+    const { events } = await follow(0);
+    expect(events.map(shown)).to.deep.equal([
+      'queued',
+      'running',
+      ...Array.from({ length: 200 }, (_, i) => `rows ${702 + i}/1000`),
+    ]);
+    expect(events.at(-1)?.id).to.equal(903);
+  });
+
+  it('tell no report twice in a row', async () => {
+    const { job, report, follow } = await beginFollowed();
+    job.start();
+    const { events } = await follow(2);
+    report(1);
+    report(1);
+    report(1, 'columns');
+    report(1);
+    expect(events.map(shown)).to.deep.equal(['rows 1/1000', 'columns 1/1000', 'rows 1/1000']);
+  });
+
+  for (const after of [0, 3, 50]) {
+    it(`after the end are the final status alone, for who has seen ${after}`, async () => {
+      const { runs, runId, job, follow } = await beginFollowed();
+      job.start();
+      job.succeed();
+      await runs.wait(runId);
+      const { events } = await follow(after);
+      expect(events).to.deep.equal([{ id: 3, type: 'status', status: 'succeeded' }]);
+    });
+  }
+
+  it('after the end have the number that the final status had before it', async () => {
+    const { runs, runId, job, report, follow } = await beginFollowed();
+    job.start();
+    const { events } = await follow(0);
+    for (let done = 1; done <= 20; done++) report(done);
+    job.fail(new Error('no'));
+    const { lastEventId } = await runs.wait(runId);
+    expect(lastEventId).to.equal(23);
+    const late = await follow(5);
+    expect(late.events)
+      .to.deep.equal([events.at(-1)])
+      .and.to.deep.equal([{ id: 23, type: 'status', status: 'failed' }]);
+  });
+
+  it('of an answer that was computed at once are its final status, number 1', async () => {
+    const { runs, now } = createFixture(root());
+    await runs.keep({ runId: 'a', endpoint: '/validate', createdAt: now(), body: '{}' });
+    const events: RunEvent[] = [];
+    await runs.follow('a', 0, (event) => events.push(event));
+    expect(events).to.deep.equal([{ id: 1, type: 'status', status: 'succeeded' }]);
+    expect((await runs.get('a'))?.lastEventId).to.equal(1);
+  });
+
+  it('of a run that an earlier process left end with a number that nobody has seen of it', async () => {
+    const first = await beginFollowed();
+    first.job.start();
+    const { events: seen } = await first.follow(0);
+    for (let done = 1; done <= 5; done++) first.report(done);
+    const { runs } = createFixture(root(), { store: first.store });
+    await runs.start();
+    const record = await runs.get(first.runId);
+    const events: RunEvent[] = [];
+    await runs.follow(first.runId, 7, (event) => events.push(event));
+    expect(events).to.deep.equal([{ id: record?.lastEventId, type: 'status', status: 'failed' }]);
+    expect(events[0]?.id).to.be.above(Math.max(...seen.map(({ id }) => id)));
+    expect(Number.isSafeInteger(events[0]?.id)).to.be.true;
+  });
+
+  it('of a run that nobody knows are none', async () => {
+    const { runs } = await beginFollowed();
+    expect(await runs.follow('nobody', 0, () => expect.fail())).to.be.undefined;
+  });
+
+  it('are told no more to who has left, also from within an event', async () => {
+    const { job, report, follow, runs, runId } = await beginFollowed();
+    const { events, unfollow } = await follow(0);
+    unfollow?.();
+    unfollow?.();
+    let told = 0;
+    const leave = await runs.follow(runId, 1, () => {
+      told += 1;
+      leave?.();
+    });
+    job.start();
+    report(1);
+    expect(events.map(shown)).to.deep.equal(['queued']);
+    expect(told).to.equal(1);
+  });
+
+  it('reach the others where one who follows throws, and that one no more', async () => {
+    const { runs, runId, job, follow, logged } = await beginFollowed();
+    let calls = 0;
+    await runs.follow(runId, 1, () => {
+      calls += 1;
+      throw new Error('broken pipe');
+    });
+    const { events } = await follow(0);
+    job.start();
+    job.succeed();
+    expect((await runs.wait(runId)).status).to.equal('succeeded');
+    expect(events.map(shown)).to.deep.equal(['queued', 'running', 'succeeded']);
+    expect(calls).to.equal(1);
+    await runs.follow(runId, 0, () => {
+      throw new Error('broken too');
+    });
+    expect(logged.map(({ level, fields }) => [level, fields.runId])).to.deep.equal([
+      ['warn', runId],
+      ['warn', runId],
+    ]);
+  });
+});

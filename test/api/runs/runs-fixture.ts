@@ -1,0 +1,93 @@
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+
+import { createLocalRuns, type LocalRunsOptions } from '../../../src/api/runs/local-runs.ts';
+import type { RunRecord } from '../../../src/api/runs/run-record.ts';
+import type { RunRequest } from '../../../src/api/runs/runs.ts';
+import { ResultStore } from '../../../src/api/store/index.ts';
+import { FakeRunner } from './fake-runner.ts';
+
+/** What was logged, without pino. */
+export interface Logged {
+  readonly level: 'warn' | 'error';
+  readonly fields: { readonly err?: unknown; readonly runId?: string };
+  readonly text: string;
+}
+
+/** Lets all that is due happen, file work as well. */
+export async function settle(): Promise<void> {
+  for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setTimeout(resolve, 2));
+}
+
+/** Waits for something that will happen, at most two seconds. */
+export async function eventually(holds: () => boolean): Promise<void> {
+  for (let turn = 0; turn < 400 && !holds(); turn++) await new Promise((resolve) => setTimeout(resolve, 5));
+  if (!holds()) throw new Error(`it never came to ${String(holds)}`);
+}
+
+/** Runs over a fake runner and a fake clock, in a folder of their own. */
+export function createFixture(root: string, options: Partial<LocalRunsOptions> = {}) {
+  const folder = mkdtempSync(path.join(root, 'runs-'));
+  const filesFolder = path.join(folder, 'files');
+  const inputs = path.join(folder, 'inputs');
+  mkdirSync(inputs);
+  const runner = new FakeRunner();
+  const store = options.store ?? new ResultStore<RunRecord>({ capacity: 3 });
+  const logged: Logged[] = [];
+  const log = (level: Logged['level']) => (fields: Logged['fields'], text: string) => {
+    logged.push({ level, fields, text });
+  };
+  const logger = { warn: log('warn'), error: log('error') } as unknown as LocalRunsOptions['logger'];
+  let now = Date.UTC(2024, 0, 1);
+  let ids = 0;
+  let uploads = 0;
+  const runs = createLocalRuns({
+    store,
+    runner,
+    filesFolder,
+    clock: () => now,
+    createId: () => `00000000-0000-4000-8000-${String(++ids).padStart(12, '0')}`,
+    logger,
+    ...options,
+  });
+  const request = (changes: Partial<RunRequest> = {}): RunRequest => ({
+    endpoint: '/pipeline',
+    job: { kind: 'pipeline', path: 'upload.csv', config: 'a: 1', fields: {} },
+    inputFolder: null,
+    idempotency: null,
+    ...changes,
+  });
+  return {
+    runs,
+    runner,
+    store,
+    logged,
+    filesFolder,
+    request,
+    /** A folder with an upload. */
+    upload: () => {
+      const input = path.join(inputs, `upload-${String(++uploads)}`);
+      mkdirSync(input);
+      writeFileSync(path.join(input, 'upload.csv'), 'a,b\n1,2\n');
+      return input;
+    },
+    uploadsLeft: () => readdirSync(inputs),
+    foldersLeft: () => (existsSync(filesFolder) ? readdirSync(filesFolder).sort() : []),
+    /** Takes on a run and gives its id and its job. */
+    begin: async (changes: Partial<RunRequest> = {}) => {
+      const { runId } = await runs.submit(request(changes));
+      return { runId, job: runner.of(runId) };
+    },
+    /** A file that a job leaves. */
+    leaveFile: (runId: string, name = 'report.md') => {
+      writeFileSync(path.join(filesFolder, runId, name), 'left');
+    },
+    pass: (millis: number) => {
+      now += millis;
+    },
+    now: () => new Date(now).toISOString(),
+  };
+}
+
+/** What runs under test and their surroundings are. */
+export type Fixture = ReturnType<typeof createFixture>;

@@ -1,0 +1,113 @@
+import { expect } from 'chai';
+
+import {
+  allowedHostsOf,
+  assertSafe,
+  cannotListen,
+  isLoopback,
+  placeText,
+  urlOf,
+} from '../../../src/api/serve/address.ts';
+import { ConfigValidationError } from '../../../src/exceptions/index.ts';
+
+const KEYS = ['a-key-that-is-long-enough'];
+const LOCAL = ['localhost', '127.0.0.1', '[::1]'];
+
+describe('the address of a service', () => {
+  const hosts: [host: string, loopback: boolean][] = [
+    ['127.0.0.1', true],
+    ['127.255.1.2', true],
+    ['::1', true],
+    ['localhost', true],
+    ['LOCALHOST', true],
+    ['0.0.0.0', false],
+    ['::', false],
+    ['10.0.0.1', false],
+    ['127.evil.example', false],
+    ['localhost.example.com', false],
+    ['::ffff:127.0.0.1', false],
+  ];
+  for (const [host, loopback] of hosts) {
+    it(`${host} is ${loopback ? 'reached from this machine only' : 'taken as one that others reach'}`, () => {
+      expect(isLoopback(host)).to.equal(loopback);
+    });
+  }
+
+  it('needs keys, or the word that none are wanted, where others reach it', () => {
+    const open = { host: '0.0.0.0', keys: [], insecure: false };
+    expect(() => {
+      assertSafe(open);
+    })
+      .to.throw(ConfigValidationError, '0.0.0.0 can be reached from other machines')
+      .with.property('suggestion')
+      .that.includes('EVENHAND_API_KEYS')
+      .and.includes('--insecure');
+    assertSafe({ ...open, keys: KEYS });
+    assertSafe({ ...open, insecure: true });
+    assertSafe({ ...open, host: '127.0.0.1' });
+  });
+
+  const names: [string, Parameters<typeof allowedHostsOf>[0], string[] | undefined, readonly string[] | undefined][] = [
+    ['local names only, without keys', { host: '127.0.0.1', keys: [], insecure: false }, undefined, LOCAL],
+    [
+      'local names and those that are given',
+      { host: '127.0.0.1', keys: [], insecure: false },
+      ['a.example'],
+      [...LOCAL, 'a.example'],
+    ],
+    [
+      'its own, where it is another local one',
+      { host: '127.0.0.2', keys: [], insecure: false },
+      undefined,
+      [...LOCAL, '127.0.0.2'],
+    ],
+    ['any, with keys', { host: '127.0.0.1', keys: KEYS, insecure: false }, undefined, undefined],
+    ['any, where it is insecure', { host: '0.0.0.0', keys: [], insecure: true }, undefined, undefined],
+    ['those that are given, with keys', { host: '0.0.0.0', keys: KEYS, insecure: false }, ['a.example'], ['a.example']],
+  ];
+  for (const [title, exposure, given, expected] of names) {
+    it(`lets requests ask for ${title}`, () => {
+      expect(allowedHostsOf(exposure, given)).to.deep.equal(expected);
+    });
+  }
+
+  const urls: [host: string, url: string][] = [
+    ['127.0.0.1', 'http://127.0.0.1:80'],
+    ['::1', 'http://[::1]:80'],
+    ['0.0.0.0', 'http://127.0.0.1:80'],
+    ['::', 'http://[::1]:80'],
+    ['my-host', 'http://my-host:80'],
+  ];
+  for (const [host, url] of urls) {
+    it(`${host} is told as ${url}`, () => {
+      expect(urlOf(host, 80)).to.equal(url);
+    });
+  }
+
+  const places: [host: string, text: string][] = [
+    ['127.0.0.1', 'http://127.0.0.1:80'],
+    ['localhost', 'http://localhost:80'],
+    ['0.0.0.0', 'http://0.0.0.0:80, reachable from other machines'],
+    ['::', 'http://[::]:80, reachable from other machines'],
+    ['10.0.0.1', 'http://10.0.0.1:80, reachable from other machines'],
+  ];
+  for (const [host, text] of places) {
+    it(`${host} is printed as ${text}`, () => {
+      expect(placeText(host, 80)).to.equal(text);
+    });
+  }
+
+  for (const [code, word] of [
+    ['EADDRINUSE', 'in use'],
+    ['EACCES', 'this user'],
+    ['EADDRNOTAVAIL', 'this machine'],
+    ['EOTHER', 'EOTHER'],
+  ] as const) {
+    it(`that cannot be listened on for ${code} is one clear error`, () => {
+      const error = cannotListen('127.0.0.1', 81, { code });
+      expect(error).to.be.instanceOf(ConfigValidationError);
+      expect(error.message).to.include('Port 81 of 127.0.0.1').and.include(word);
+      expect(error.suggestion).to.match(/--(?:host|port)/);
+    });
+  }
+});

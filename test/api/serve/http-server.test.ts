@@ -1,0 +1,349 @@
+import { type IncomingMessage, type RequestListener, request as httpRequest, Agent } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+
+import { expect } from 'chai';
+
+import { createHttpServer, type HttpServer, type HttpServerOptions } from '../../../src/api/serve/http-server.ts';
+
+const HOST = '127.0.0.1';
+
+const servers: HttpServer[] = [];
+const agents: Agent[] = [];
+
+async function start(
+  listener: RequestListener,
+  options?: HttpServerOptions,
+): Promise<{ server: HttpServer; port: number }> {
+  const server = createHttpServer(listener, options);
+  servers.push(server);
+  return { server, port: await server.listen({ host: HOST, port: 0 }) };
+}
+
+function keepAlive(): Agent {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  agents.push(agent);
+  return agent;
+}
+
+function get(port: number, agent: Agent, path = '/'): Promise<IncomingMessage & { text: string }> {
+  return new Promise((resolve, reject) => {
+    httpRequest({ host: HOST, port, path, agent }, (response) => {
+      let text = '';
+      response.on('data', (data: Buffer) => (text += data.toString()));
+      response.on('error', reject);
+      response.on('end', () => {
+        resolve(Object.assign(response, { text }));
+      });
+    })
+      .on('error', reject)
+      .end();
+  });
+}
+
+/** Sends bytes and gives all that comes back until the connection ends. */
+function talk(port: number, bytes: string, later = ''): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket: Socket = connect(port, HOST);
+    let answer = '';
+    socket.setTimeout(5_000, () => {
+      reject(new Error('The connection was not ended.'));
+    });
+    socket.on('data', (data) => (answer += data.toString()));
+    socket.on('close', () => {
+      resolve(answer);
+    });
+    socket.on('error', () => undefined);
+    socket.write(bytes);
+    if (later !== '') setTimeout(() => socket.write(later), 50);
+  });
+}
+
+describe('the HTTP server', () => {
+  afterEach(() => {
+    for (const server of servers.splice(0)) server.end();
+    for (const agent of agents.splice(0)) agent.destroy();
+  });
+
+  it('tells Node why it cannot listen', async () => {
+    const { port } = await start((_, response) => response.end());
+    const second = createHttpServer(() => undefined);
+    const error = await second.listen({ host: HOST, port }).catch((cause: unknown) => cause);
+    expect(error).to.have.property('code', 'EADDRINUSE');
+  });
+
+  const broken: [title: string, bytes: string, status: number, slug: string][] = [
+    ['what is not HTTP', 'nonsense\r\n\r\n', 400, 'malformed-request'],
+    ['headers above 16 KiB', `GET / HTTP/1.1\r\nhost: a\r\nx: ${'y'.repeat(17_000)}\r\n\r\n`, 431, 'headers-too-large'],
+    [
+      'two lengths',
+      'POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n',
+      400,
+      'malformed-request',
+    ],
+    [
+      'a length beside chunks',
+      'POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n',
+      400,
+      'malformed-request',
+    ],
+  ];
+  for (const [title, bytes, status, slug] of broken) {
+    it(`answers ${title} with a problem, closes, and goes on`, async () => {
+      const { port } = await start((request, response) => request.resume().on('end', () => response.end('fine')));
+      const answer = await talk(port, bytes);
+      const [head = '', body = ''] = answer.split('\r\n\r\n');
+      expect(head)
+        .to.match(new RegExp(`^HTTP/1.1 ${String(status)} `))
+        .and.include('application/problem+json');
+      expect(head).to.include('connection: close');
+      expect(JSON.parse(body)).to.include({ status, type: `urn:evenhand:problem:${slug}` });
+      expect((await get(port, keepAlive())).text).to.equal('fine');
+    });
+  }
+
+  it('writes no second answer after one that has begun', async () => {
+    const { port } = await start((request, response) => {
+      request.resume();
+      response.writeHead(200).write('first');
+    });
+    const head = 'POST / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n';
+    const answer = await talk(port, head, 'nonsense\r\n');
+    expect(answer.match(/HTTP\/1\.1/g)).to.have.length(1);
+  });
+
+  it('drains: requests at work are answered, with connection: close; idle connections are closed; no new ones are taken', async () => {
+    let finish: () => void = () => undefined;
+    const { server, port } = await start((request, response) => {
+      if (request.url === '/slow') finish = () => response.end('done');
+      else response.end('quick');
+    });
+    const idle = keepAlive();
+    expect((await get(port, idle)).headers['connection']).to.equal('keep-alive');
+    const slow = get(port, keepAlive(), '/slow');
+    await pause(50);
+    let isDrained = false;
+    const drained = server.drain().then(() => (isDrained = true));
+    await pause(50);
+    expect(isDrained).to.equal(false);
+    expect(await get(port, idle).catch((error: unknown) => error)).to.have.property('code', 'ECONNREFUSED');
+    finish();
+    const answer = await slow;
+    expect(answer.text).to.equal('done');
+    expect(answer.headers['connection']).to.equal('close');
+    await drained;
+  });
+
+  it('does not wait for streams of events when it drains, and ends them in the end', async () => {
+    const { server, port } = await start((_, response) => {
+      response.setHeader('content-type', 'text/event-stream').write(': hello\n\n');
+    });
+    const stream = talk(port, 'GET / HTTP/1.1\r\nhost: a\r\n\r\n');
+    await pause(50);
+    await server.drain();
+    server.end();
+    expect(await stream).to.include(': hello');
+  });
+
+  it('listens no more once it has drained', async () => {
+    const server = createHttpServer(() => undefined);
+    await server.drain();
+    expect(await server.listen({ host: HOST, port: 0 }).catch(String)).to.include('ending');
+  });
+
+  describe('with a client that does not read', () => {
+    const STALL = 150;
+    const LARGE = Buffer.alloc(16 * 2 ** 20, 'x');
+    const ASK = 'GET / HTTP/1.1\r\nhost: a\r\n\r\n';
+    const sockets: Socket[] = [];
+    afterEach(() => {
+      for (const socket of sockets.splice(0)) socket.destroy();
+    });
+
+    /** A client that sends these and reads nothing. */
+    const deaf = (port: number, bytes: string): Socket => {
+      const socket = connect(port, HOST).on('error', () => undefined);
+      sockets.push(socket);
+      socket.pause().write(bytes);
+      return socket;
+    };
+    /** How long after the answer began its connection ended, at most five seconds. */
+    const endOf = (begin: (listener: RequestListener) => void) =>
+      new Promise<number>((resolve, reject) => {
+        const timer = setTimeout(() => {
+          reject(new Error('The connection was not ended.'));
+        }, 5_000);
+        begin((_, response) => {
+          const began = performance.now();
+          response.once('close', () => {
+            clearTimeout(timer);
+            resolve(performance.now() - began);
+          });
+          response.end(LARGE);
+        });
+      });
+
+    for (const [title, bytes] of [
+      ['one request', ASK],
+      ['requests one after another', ASK.repeat(3)],
+      ['a request and the beginning of another', `${ASK}GET /`],
+    ] as const) {
+      it(`ends the connection after ${title}`, async () => {
+        const answered: RequestListener[] = [];
+        const { port } = await start((request, response) => answered[0]?.(request, response), { stallMillis: STALL });
+        const millis = await endOf((listener) => {
+          answered.push(listener);
+          deaf(port, bytes);
+        });
+        expect(millis).to.be.within(STALL - 20, 20 * STALL);
+      });
+    }
+
+    it('ends it too where that sends requests from time to time', async () => {
+      const answered: RequestListener[] = [];
+      const { port } = await start((request, response) => answered[0]?.(request, response), { stallMillis: STALL });
+      let timer: NodeJS.Timeout | undefined;
+      try {
+        const millis = await endOf((listener) => {
+          answered.push(listener);
+          const socket = deaf(port, ASK);
+          timer = setInterval(() => socket.write(ASK), STALL / 3);
+        });
+        expect(millis).to.be.below(20 * STALL);
+      } finally {
+        clearInterval(timer);
+      }
+    });
+
+    it('ends it too where the answer took longer than that to begin', async () => {
+      let millis = 0;
+      const { port } = await start(
+        (_, response) => {
+          setTimeout(() => {
+            const began = performance.now();
+            response.end(LARGE).once('close', () => (millis = performance.now() - began));
+          }, 3 * STALL);
+        },
+        { stallMillis: STALL },
+      );
+      deaf(port, ASK);
+      for (let turn = 0; turn < 100 && millis === 0; turn++) await pause(50);
+      expect(millis).to.be.within(STALL - 20, 20 * STALL);
+    });
+
+    it('begins one answer only', async () => {
+      let begun = 0;
+      const { port } = await start((_, response) => {
+        begun += 1;
+        response.end(LARGE);
+      });
+      deaf(port, ASK.repeat(3));
+      await pause(200);
+      expect(begun).to.equal(1);
+    });
+
+    it('leaves one alone that reads slowly', async () => {
+      const stallMillis = 2 * STALL;
+      const { port } = await start((_, response) => response.end(LARGE), { stallMillis });
+      const socket = deaf(port, ASK);
+      let read = 0;
+      const began = performance.now();
+      // Some 20 MB/s: the system lets a sender go on by the megabyte.
+      while (read < LARGE.length && !socket.destroyed) {
+        await pause(3);
+        read += (socket.read() as Buffer | null)?.length ?? 0;
+      }
+      expect(read).to.be.at.least(LARGE.length);
+      expect(performance.now() - began).to.be.above(2 * stallMillis);
+    });
+
+    it('leaves work that takes longer alone, and events that are rare', async () => {
+      const { port } = await start(
+        (request, response) => {
+          if (request.url === '/slow') setTimeout(() => response.end('done'), 4 * STALL);
+          else {
+            response.setHeader('content-type', 'text/event-stream').write(': hello\n\n');
+            setTimeout(() => response.end('data: late\n\n'), 4 * STALL);
+          }
+        },
+        { stallMillis: STALL },
+      );
+      expect((await get(port, keepAlive(), '/slow')).text).to.equal('done');
+      expect((await get(port, keepAlive())).text).to.include('late');
+    });
+
+    it('keeps a connection for another request, as long as without', async () => {
+      const { port } = await start((_, response) => response.end('fine'), { stallMillis: STALL });
+      const agent = keepAlive();
+      await get(port, agent);
+      await pause(3 * STALL);
+      const answer = await get(port, agent);
+      expect(answer.text).to.equal('fine');
+    });
+  });
+
+  describe('with requests that are sent ahead of their answers', () => {
+    const ask = (path: string, more = '') => `GET ${path} HTTP/1.1\r\nhost: a\r\n${more}\r\n`;
+    const LAST = 'connection: close\r\n';
+
+    it('answers each in its turn, the next when the one before has gone out', async () => {
+      const order: string[] = [];
+      const { port } = await start((request, response) => {
+        order.push(`begin ${String(request.url)}`);
+        response.once('close', () => order.push(`end ${String(request.url)}`));
+        setTimeout(() => response.end(`[${String(request.url)}]`), request.url === '/a' ? 60 : 5);
+      });
+      const answer = await talk(port, ask('/a') + ask('/b') + ask('/c', LAST));
+      expect(answer.match(/\[.*?\]/g)).to.deep.equal(['[/a]', '[/b]', '[/c]']);
+      expect(order).to.deep.equal(['begin /a', 'end /a', 'begin /b', 'end /b', 'begin /c', 'end /c']);
+    });
+
+    it('gives each its own body, also one that comes later', async () => {
+      const { port } = await start((request, response) => {
+        let text = '';
+        request.on('data', (data: Buffer) => (text += data.toString()));
+        request.on('end', () => setTimeout(() => response.end(`[${text}]`), 30));
+      });
+      const post = (length: number, more = '') =>
+        `POST / HTTP/1.1\r\nhost: a\r\ncontent-length: ${length}\r\n${more}\r\n`;
+      const large = 'y'.repeat(300_000);
+      const answer = await talk(port, `${post(2)}ab${post(3)}cde${post(large.length, LAST)}`, large);
+      expect(answer.match(/\[.*?\]/g)?.map(({ length }) => length)).to.deep.equal([4, 5, 300_002]);
+    });
+
+    it('takes 32 of them', async () => {
+      const { port } = await start((_, response) => setTimeout(() => response.end('[]'), 1));
+      const answer = await talk(port, ask('/').repeat(32) + ask('/', LAST));
+      expect(answer.match(/\[\]/g)).to.have.length(33);
+    });
+
+    it('ends a connection that sends more', async () => {
+      let begun = 0;
+      const { port } = await start(() => (begun += 1));
+      await talk(port, ask('/').repeat(1000));
+      expect(begun).to.equal(1);
+    });
+
+    it('forgets them where the connection ends', async () => {
+      const seen: (string | undefined)[] = [];
+      const { port, server } = await start((request, response) => {
+        seen.push(request.url);
+        response.setHeader('connection', 'close').end('[]');
+      });
+      expect((await talk(port, ask('/a') + ask('/b'))).match(/\[\]/g)).to.have.length(1);
+      await server.drain();
+      expect(seen).to.deep.equal(['/a']);
+    });
+
+    it('drains though some were never begun', async () => {
+      let finish: () => void = () => undefined;
+      const { port, server } = await start((_, response) => (finish = () => response.end('[]')));
+      const talked = talk(port, ask('/a') + ask('/b'));
+      await pause(50);
+      const drained = server.drain();
+      finish();
+      expect((await talked).match(/\[\]/g)).to.have.length(1);
+      await drained;
+    });
+  });
+});

@@ -1,0 +1,140 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { Agent, type IncomingHttpHeaders, request as httpRequest } from 'node:http';
+import path from 'node:path';
+
+const MAIN = path.resolve(import.meta.dirname, '../../../dist/cli/main.js');
+
+/** How the process ended. */
+export interface Ended {
+  readonly code: number | null;
+  readonly signal: string | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A process of `evenhand serve`. */
+export interface ServiceProcess {
+  readonly child: ChildProcess;
+  readonly port: number;
+  readonly url: string;
+  readonly ended: Promise<Ended>;
+}
+
+/** Variables beside the inherited ones; undefined takes one away. */
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const children = new Set<ChildProcess>();
+
+/** Starts the command; resolves when it ends. */
+export function launch(args: readonly string[], env: Environment = {}): [ChildProcess, Promise<Ended>] {
+  const { EVENHAND_API_KEYS: _, EVENHAND_LOG_FILE: __, EVENHAND_JSON_LOGS: ___, ...inherited } = process.env;
+  const child = spawn(process.execPath, [MAIN, 'serve', ...args], {
+    env: { ...inherited, EVENHAND_LOG_LEVEL: 'error', ...env },
+    timeout: 120_000,
+    killSignal: 'SIGKILL',
+  });
+  children.add(child);
+  let stdout = '';
+  let stderr = '';
+  child.stdout.on('data', (data: Buffer) => (stdout += data.toString()));
+  child.stderr.on('data', (data: Buffer) => (stderr += data.toString()));
+  const ended = new Promise<Ended>((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (code, signal) => {
+      children.delete(child);
+      resolve({ code, signal, stdout, stderr });
+    });
+  });
+  return [child, ended];
+}
+
+/** Starts a service on a free port and waits until it listens. */
+export async function startService(args: readonly string[], env?: Environment): Promise<ServiceProcess> {
+  const [child, ended] = launch(['--port', '0', '--json', ...args], env);
+  const line = await new Promise<string>((resolve, reject) => {
+    let text = '';
+    child.stdout?.on('data', (data: Buffer) => {
+      text += data.toString();
+      if (text.includes('\n')) resolve(text);
+    });
+    void ended.then(({ code, stderr }) => {
+      reject(new Error(`The service ended with ${String(code)}: ${stderr}`));
+    });
+  });
+  return { child, ended, ...(JSON.parse(line) as { port: number; url: string }) };
+}
+
+/** Ends what a test has left. */
+export function endServices(): void {
+  for (const child of children) child.kill('SIGKILL');
+}
+
+/** The processes that a process has started. */
+export function childrenOf({ child }: ServiceProcess): number[] {
+  const listed = execFileSync('pgrep', ['-P', String(child.pid)]).toString();
+  return listed.trim().split('\n').map(Number);
+}
+
+/** One answer. */
+interface Answer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+  readonly json: Record<string, unknown>;
+}
+
+/** One connection that is kept: whichever worker got it answers all. */
+export interface Connection {
+  readonly ask: (method: string, path: string, body?: unknown, headers?: Record<string, string>) => Promise<Answer>;
+  readonly close: () => void;
+}
+
+export function openConnection({ port }: { readonly port: number }): Connection {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const ask: Connection['ask'] = (method, place, body, headers = {}) =>
+    new Promise((resolve, reject) => {
+      const text = body === undefined ? '' : JSON.stringify(body);
+      const type = body === undefined ? {} : { 'content-type': 'application/json' };
+      httpRequest(
+        {
+          host: '127.0.0.1',
+          port,
+          method,
+          path: place,
+          agent,
+          headers: { ...type, 'content-length': Buffer.byteLength(text), ...headers },
+        },
+        (response) => {
+          let received = '';
+          response.on('data', (data: Buffer) => (received += data.toString()));
+          response.on('error', reject);
+          response.on('end', () => {
+            const isJson = String(response.headers['content-type']).includes('json');
+            const json = isJson ? (JSON.parse(received) as Record<string, unknown>) : {};
+            resolve({ status: response.statusCode ?? 0, headers: response.headers, text: received, json });
+          });
+        },
+      )
+        .on('error', reject)
+        .end(text);
+    });
+  return {
+    ask,
+    close: () => {
+      agent.destroy();
+    },
+  };
+}
+
+/** A connection to each of two workers, by the name in the header. */
+export async function connectToBoth(service: ServiceProcess): Promise<ReadonlyMap<string, Connection>> {
+  const found = new Map<string, Connection>();
+  for (let tries = 0; found.size < 2 && tries < 20; tries++) {
+    const connection = openConnection(service);
+    const { headers } = await connection.ask('GET', '/health');
+    const name = String(headers['x-evenhand-worker']);
+    if (found.has(name)) connection.close();
+    else found.set(name, connection);
+  }
+  return found;
+}

@@ -1,0 +1,46 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
+import { expect } from 'chai';
+
+import { stopInOrder } from '../../../src/api/serve/stop-in-order.ts';
+
+describe('the end of a service', () => {
+  it('is requests first, then runs, then connections', async () => {
+    const steps: string[] = [];
+    await stopInOrder(
+      {
+        drain: async () => {
+          steps.push('drain');
+          await pause(30);
+          steps.push('answered');
+        },
+        closeRuns: () => Promise.resolve(void steps.push('runs')),
+        end: () => void steps.push('end'),
+      },
+      5_000,
+    );
+    expect(steps).to.deep.equal(['drain', 'answered', 'runs', 'end']);
+  });
+
+  it('leaves runs the time that requests have not used', async () => {
+    let left = Number.NaN;
+    const closeRuns = (millis: number) => Promise.resolve(void (left = millis));
+    await stopInOrder({ drain: () => pause(200), closeRuns, end: () => undefined }, 1_000);
+    expect(left).to.be.greaterThan(600).and.most(801);
+  });
+
+  it('cancels runs when the time is over, and lets requests tell so', async () => {
+    const steps: string[] = [];
+    let answer: () => void = () => undefined;
+    const drained = new Promise<void>((resolve) => {
+      answer = resolve;
+    }).then(() => void steps.push('answered'));
+    const closeRuns = (millis: number) => {
+      steps.push(`runs ${String(millis)}`);
+      setTimeout(answer, 20);
+      return Promise.resolve();
+    };
+    await stopInOrder({ drain: () => drained, closeRuns, end: () => void steps.push('end') }, 50);
+    expect(steps).to.deep.equal(['runs 0', 'answered', 'end']);
+  });
+});

@@ -1,0 +1,325 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+
+import { expect } from 'chai';
+
+import {
+  childrenOf,
+  connectToBoth,
+  endServices,
+  launch,
+  openConnection,
+  type ServiceProcess,
+  startService,
+} from '../api/serve/service-process.ts';
+import { useTemporaryFolder } from '../helpers/run-cli.ts';
+
+const BODY = { y_pred: [1, 1, 1, 0], sensitive: ['a', 'a', 'b', 'b'], min_group_size: 2 };
+
+const KEY = 'a-key-for-tests-0123456789';
+
+/** Rows enough that they are worked on in a thread. */
+function manyRows(count: number): Record<string, unknown> {
+  const rows = Array.from({ length: count }, (_, index) => index);
+  return {
+    ...BODY,
+    y_pred: rows.map((row) => Number(row % 3 === 0)),
+    sensitive: rows.map((row) => (row % 2 === 0 ? 'a' : 'b')),
+    with_ci: true,
+    ci_method: 'percentile',
+    seed: 1,
+  };
+}
+
+/** Sends the head and half of the body of a request; `finish` sends the rest and gives the answer. */
+async function beginRequest({ port }: ServiceProcess): Promise<{ finish: () => Promise<string> }> {
+  const text = JSON.stringify(BODY);
+  const socket = connect(port, '127.0.0.1');
+  let answer = '';
+  socket.on('data', (data) => (answer += data.toString()));
+  socket.on('error', () => undefined);
+  const closed = new Promise<string>((resolve) => {
+    socket.on('close', () => {
+      resolve(answer);
+    });
+  });
+  const head = `POST /validate HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ncontent-length: ${String(text.length)}\r\n\r\n`;
+  socket.write(head + text.slice(0, 20));
+  await pause(200);
+  return {
+    finish: () => {
+      socket.write(text.slice(20));
+      return closed;
+    },
+  };
+}
+
+/** Waits until the worker of this name answers beside another. */
+async function untilBothAnswer(service: ServiceProcess, name: string): Promise<void> {
+  for (let tries = 0; tries < 100; tries++) {
+    const workers = await connectToBoth(service);
+    for (const { close } of workers.values()) close();
+    if (workers.has(name) && workers.size === 2) return;
+    await pause(100);
+  }
+  expect.fail(`There is no worker ${name}.`);
+}
+
+describe('evenhand serve', function () {
+  this.timeout(90_000);
+  const folder = useTemporaryFolder();
+  afterEach(endServices);
+
+  describe('with two workers', () => {
+    it('answers for any run from either, and forgets the least recently used beyond 500', async () => {
+      const service = await startService(['--workers', '2']);
+      const workers = [...(await connectToBoth(service)).values()];
+      expect(workers).to.have.length(2);
+      const [first, second] = workers as [(typeof workers)[0], (typeof workers)[0]];
+      const runIds: string[] = [];
+      for (let index = 0; index < 250; index++) {
+        for (const { status, json, text } of await Promise.all(
+          workers.map(({ ask }) => ask('POST', '/validate', BODY)),
+        )) {
+          expect(status, text).to.equal(200);
+          runIds.push(String(json['run_id']));
+        }
+      }
+      expect(new Set(runIds).size).to.equal(500);
+      for (const runId of runIds) {
+        const [one, other] = await Promise.all([first, second].map(({ ask }) => ask('GET', `/results/${runId}`)));
+        expect(one?.status).to.equal(200);
+        expect(other?.text).to.equal(one?.text);
+        expect(other?.headers['x-evenhand-worker']).to.not.equal(one?.headers['x-evenhand-worker']);
+      }
+      const [oldest = '', nextOldest = '', ...others] = runIds;
+      const { json } = await first.ask('POST', '/validate', BODY);
+      expect((await second.ask('GET', `/results/${oldest}`)).status).to.equal(404);
+      for (const runId of [nextOldest, others.at(-1), String(json['run_id'])]) {
+        expect((await second.ask('GET', `/results/${String(runId)}`)).status).to.equal(200);
+      }
+      const list = (await first.ask('GET', '/results')).json['results'];
+      expect(list).to.have.length(500);
+    });
+
+    it('replaces a worker that is killed, and loses neither results nor counts', async () => {
+      const service = await startService(['--workers', '2']);
+      const before = await connectToBoth(service);
+      const runIds: string[] = [];
+      for (const { ask } of before.values()) {
+        runIds.push(String((await ask('POST', '/validate', BODY)).json['run_id']));
+      }
+      const counted = async (): Promise<number> => {
+        const connection = openConnection(service);
+        const { text } = await connection.ask('GET', '/metrics');
+        connection.close();
+        return Number(/^evenhand_http_requests_total\{[^}]*"\/validate"[^}]*\} (\d+)$/m.exec(text)?.[1]);
+      };
+      expect(await counted()).to.equal(2);
+      const pids = childrenOf(service);
+      expect(pids).to.have.length(2);
+      for (const [index, pid] of pids.entries()) {
+        process.kill(pid, 'SIGKILL');
+        // A connection that comes while a worker dies is answered by another.
+        expect((await openConnection(service).ask('GET', '/health')).status).to.equal(200);
+        await untilBothAnswer(service, String(index + 3));
+      }
+      expect(childrenOf(service)).to.have.length(2).and.not.include.members(pids);
+      const after = await connectToBoth(service);
+      expect([...after.keys()]).to.have.members(['3', '4']);
+      for (const { ask } of after.values()) {
+        for (const runId of runIds) expect((await ask('GET', `/results/${runId}`)).status).to.equal(200);
+      }
+      expect(await counted()).to.equal(2);
+      service.child.kill('SIGTERM');
+      const { code, stderr } = await service.ended;
+      expect(code).to.equal(0);
+      expect(stderr).to.include('a worker has ended').and.include('SIGKILL');
+    });
+
+    it('asks for keys and counts requests once for all', async () => {
+      const service = await startService(['--workers', '2', '--rate-limit', '5'], { EVENHAND_API_KEYS: KEY });
+      const workers = [...(await connectToBoth(service)).values()];
+      expect((await workers[0]?.ask('GET', '/results'))?.status).to.equal(401);
+      const headers = { authorization: `Bearer ${KEY}` };
+      const statuses: number[] = [];
+      for (let index = 0; index < 8; index++) {
+        const answer = await workers[index % 2]?.ask('GET', '/results', undefined, headers);
+        statuses.push(answer?.status ?? 0);
+      }
+      expect(statuses).to.deep.equal([200, 200, 200, 200, 200, 429, 429, 429]);
+    });
+
+    it('ends at Ctrl-C in its terminal, which all its processes get', async () => {
+      const service = await startService(['--workers', '2']);
+      for (const pid of childrenOf(service)) process.kill(pid, 'SIGINT');
+      service.child.kill('SIGINT');
+      expect(await service.ended).to.include({ code: 0, signal: null });
+    });
+  });
+
+  for (const workers of ['1', '2']) {
+    describe(`with --workers ${workers}`, () => {
+      it('answers a request that is under way at SIGTERM, takes no other, and ends with 0', async () => {
+        const service = await startService(['--workers', workers]);
+        const { finish } = await beginRequest(service);
+        service.child.kill('SIGTERM');
+        await pause(500);
+        const refused = await openConnection(service)
+          .ask('GET', '/health')
+          .catch((error: unknown) => error);
+        expect(refused).to.have.property('code', 'ECONNREFUSED');
+        const answer = await finish();
+        expect(answer)
+          .to.match(/^HTTP\/1.1 200 OK/)
+          .and.match(/^connection: close/im);
+        expect(await service.ended).to.include({ code: 0, signal: null });
+      });
+
+      it('ends at once at the second Ctrl-C, by the signal (130 in a shell)', async () => {
+        const service = await startService(['--workers', workers]);
+        await beginRequest(service);
+        service.child.kill('SIGINT');
+        await pause(300);
+        service.child.kill('SIGINT');
+        expect(await service.ended).to.include({ code: null, signal: 'SIGINT' });
+      });
+
+      it('gives up requests that do not end in --drain-seconds', async () => {
+        const service = await startService(['--workers', workers, '--drain-seconds', '0.2']);
+        await beginRequest(service);
+        service.child.kill('SIGTERM');
+        expect((await service.ended).code).to.equal(0);
+      });
+
+      it('lets a run end at SIGTERM; with --store the next process finds it, and all others', async () => {
+        const store = path.join(folder(), `store-${workers}`);
+        const service = await startService(['--workers', workers, '--store', store]);
+        const { ask, close } = openConnection(service);
+        const kept = await ask('POST', '/validate', BODY);
+        const run = await ask('POST', '/validate', manyRows(50_000), { prefer: 'respond-async' });
+        expect(run.status, run.text).to.equal(202);
+        service.child.kill('SIGTERM');
+        expect(await service.ended).to.include({ code: 0, signal: null });
+        close();
+        const next = openConnection(await startService(['--workers', workers, '--store', store]));
+        for (const answer of [kept, run]) {
+          const { json } = await next.ask('GET', `/results/${String(answer.json['run_id'])}`);
+          expect(json, JSON.stringify(json['problem'])).to.include({
+            run_id: answer.json['run_id'],
+            status: 'succeeded',
+          });
+        }
+      });
+
+      it('tells a port that is in use, and ends with 2', async () => {
+        const other = createServer().listen(0, '127.0.0.1');
+        await new Promise((resolve) => other.once('listening', resolve));
+        const { port } = other.address() as { port: number };
+        const [, ended] = launch(['--port', String(port), '--workers', workers]);
+        const { code, stderr, stdout } = await ended;
+        other.close();
+        expect(code).to.equal(2);
+        expect(stderr).to.equal(
+          `error: Port ${String(port)} of 127.0.0.1 is in use by another program. Stop that program, or choose another port with --port.\n`,
+        );
+        expect(stdout).to.equal('');
+      });
+    });
+  }
+
+  it('prints where it listens', async () => {
+    const [child, ended] = launch(['--port', '0']);
+    child.stdout?.once('data', () => child.kill('SIGTERM'));
+    const { code, stdout } = await ended;
+    expect(code).to.equal(0);
+    expect(stdout).to.match(
+      /^evenhand \S+ listens on http:\/\/127\.0\.0\.1:\d+ \(documentation: \/docs; stop with Ctrl-C\)\n$/,
+    );
+  });
+
+  it('prints the address that others reach as it is, and gives --json one that works here', async () => {
+    const keys = { EVENHAND_API_KEYS: KEY };
+    const [child, ended] = launch(['--port', '0', '--host', '0.0.0.0', '--drain-seconds', '0'], keys);
+    child.stdout?.once('data', () => child.kill('SIGTERM'));
+    expect((await ended).stdout).to.match(/ listens on http:\/\/0\.0\.0\.0:\d+, reachable from other machines \(/);
+    const service = await startService(['--host', '0.0.0.0'], keys);
+    expect((await fetch(`${service.url}/health`)).status).to.equal(200);
+  });
+
+  for (const [what, args, env, isTold] of [
+    ['nothing of answers without a terminal', [], {}, false],
+    ['each answer where a file is named', [], { EVENHAND_LOG_FILE: 'FILE' }, true],
+    ['each answer where JSON is asked for', [], { EVENHAND_JSON_LOGS: '1' }, true],
+    ['nothing of them at --quiet', ['--quiet'], { EVENHAND_LOG_FILE: 'FILE' }, false],
+    ['nothing of them at the level warn', [], { EVENHAND_LOG_FILE: 'FILE', EVENHAND_LOG_LEVEL: 'warn' }, false],
+    ['each of them at the level info', [], { EVENHAND_LOG_LEVEL: 'info' }, true],
+  ] as const) {
+    it(`logs ${what}`, async () => {
+      const file = path.join(folder(), `${what.replaceAll(/\W/g, '-')}.log`);
+      const named = Object.fromEntries(Object.entries(env).map(([name, value]) => [name, value.replace('FILE', file)]));
+      const service = await startService([...args], { EVENHAND_LOG_LEVEL: undefined, ...named });
+      await openConnection(service).ask('GET', '/results');
+      service.child.kill('SIGTERM');
+      const { stderr } = await service.ended;
+      const log = existsSync(file) ? readFileSync(file, 'utf8') : stderr;
+      expect(log.includes('"path":"/results"')).to.equal(isTold);
+    });
+  }
+
+  for (const [what, args, words] of [
+    ['a store where the system makes no folders', ['--store', '/proc/x/y'], "'/proc/x/y' cannot be made"],
+    ['an --llm-dir that is not there', ['--llm-dir', '/no/such'], "'/no/such'"],
+    ['a --monitor that is a file', ['--monitor', import.meta.filename], 'is no folder'],
+  ] as const) {
+    it(`refuses ${what} with one line, and ends with 2`, async () => {
+      const [, ended] = launch(['--port', '0', ...args]);
+      const { code, stderr } = await ended;
+      expect([code, stderr.trim().split('\n').length]).to.deep.equal([2, 1]);
+      expect(stderr).to.include(words);
+    });
+  }
+
+  it('warns of a --monitor that is not there yet, and serves', async () => {
+    const later = path.join(folder(), 'later');
+    const service = await startService(['--monitor', later], { EVENHAND_LOG_LEVEL: 'warn' });
+    expect((await openConnection(service).ask('GET', '/dashboard')).status).to.equal(200);
+    service.child.kill('SIGTERM');
+    expect((await service.ended).stderr).to.include(`There is no folder '${later}' yet`);
+  });
+
+  it('answers only for local names without keys, and for those that are allowed', async () => {
+    const { ask } = openConnection(await startService(['--allowed-host', 'audit.example.com']));
+    const statuses: Record<string, number> = {};
+    for (const host of ['localhost', '[::1]:80', 'audit.example.com', 'evil.example.com']) {
+      statuses[host] = (await ask('GET', '/results', undefined, { host })).status;
+    }
+    expect(statuses).to.deep.equal({
+      localhost: 200,
+      '[::1]:80': 200,
+      'audit.example.com': 200,
+      'evil.example.com': 403,
+    });
+  });
+
+  const refusals: [title: string, args: string[], env: Record<string, string>, words: RegExp][] = [
+    ['a public address without keys', ['--host', '0.0.0.0'], {}, /EVENHAND_API_KEYS.*--insecure/],
+    ['a key with a space in it', [], { EVENHAND_API_KEYS: 'not one word' }, /printable ASCII/],
+    ['a port that there is not', ['--port', '70000'], {}, /--port must be at most 65535/],
+    ['--reload with several workers', ['--reload', '--workers', '2'], {}, /--reload goes with one worker/],
+    ['a store that is a file', ['--store', '/dev/null'], {}, /\/dev\/null/],
+    ['an address of another machine', ['--host', '192.0.2.1', '--insecure'], {}, /not an address of this machine/],
+  ];
+  for (const [title, args, env, words] of refusals) {
+    it(`refuses ${title} with 2, in one line`, async () => {
+      const [, ended] = launch(args, env);
+      const { code, stderr } = await ended;
+      expect(code).to.equal(2);
+      expect(stderr)
+        .to.match(words)
+        .and.match(/^error: [^\n]*\n$/);
+    });
+  }
+});
