@@ -13,12 +13,15 @@ const TIERS = [
 
 const folder = (names) => `^src/(${names.join('|')})/`;
 
+// The command that starts the service: the one way from the command line to the api.
+const SERVE_COMMAND = '^src/cli/commands/serve\\.ts$';
+
 const layerRules = TIERS.flatMap((names, tier) =>
   names.map((name) => ({
     name: `layer-${name}`,
     comment: `${name} (tier ${tier}) imports only itself and tiers below ${tier}.`,
     severity: 'error',
-    from: { path: folder([name]) },
+    from: { path: folder([name]), ...(name === 'cli' ? { pathNot: SERVE_COMMAND } : {}) },
     to: { path: '^src/', pathNot: [folder([name]), ...(tier === 0 ? [] : [folder(TIERS.slice(0, tier).flat())])] },
   })),
 );
@@ -26,6 +29,20 @@ const layerRules = TIERS.flatMap((names, tier) =>
 module.exports = {
   forbidden: [
     ...layerRules,
+    {
+      name: 'serve-command-knows-serve-only',
+      comment: 'Of the api, the command that starts the service imports only what starts it.',
+      severity: 'error',
+      from: { path: SERVE_COMMAND },
+      to: { path: '^src/', pathNot: ['^src/api/serve/', folder(TIERS.flat().filter((name) => name !== 'api'))] },
+    },
+    {
+      name: 'serve-command-loads-lazily',
+      comment: 'The command line starts without the service.',
+      severity: 'error',
+      from: { path: SERVE_COMMAND },
+      to: { path: '^src/api/', dependencyTypesNot: ['dynamic-import', 'type-only', 'type-import'] },
+    },
     {
       name: 'known-folder',
       comment: 'Every module lives in a folder that has a tier; only the facade stands beside them.',
