@@ -1,3 +1,8 @@
+export { type BackendTraits, traitsOf } from './backend-traits.ts';
+export { countReads, type DeviceReads } from './count-reads.ts';
+export { checkNumerics, largestError } from './numerics/check-numerics.ts';
+export { NUMERICS_CASES } from './numerics/numerics-cases.ts';
+export type { Compared, NumericsCase, NumericsFinding } from './numerics/numerics-case.ts';
 export { bceFromLogits } from './ops/bce-from-logits.ts';
 export { cellCounts, type CellRows, cellTables, type CellValues } from './ops/cell-counts.ts';
 export { groupColumnSums, groupSums } from './ops/group-sums.ts';

@@ -3,6 +3,7 @@ import { MessageChannel } from 'node:worker_threads';
 
 import { TrainingError } from '../../exceptions/index.ts';
 import type { OnProgress, ProgressEvent } from '../../internal/progress.ts';
+import { traitsOf } from '../../tensor/index.ts';
 import { type SweepShard, trainShard } from './sweep-shard.ts';
 import type { SweepAnswer, SweepWork } from './sweep-worker.ts';
 import type { TrainedNetworks } from './train-networks.ts';
@@ -18,9 +19,6 @@ export interface TrainShardsOptions {
 /** Below so many multiplications a thread's start costs more than it saves. */
 const WORTH_A_THREAD = 2e10;
 
-/** Backends whose work stays in the thread that asks for it. */
-const ONE_THREADED = ['wasm', 'cpu'];
-
 /**
  * Trains shards of a sweep, in worker threads where there are cores and enough
  * work, else one after another. A shard's networks do not depend on where or
@@ -34,7 +32,7 @@ export async function trainShards(
   const work = shards.reduce((sum, shard) => sum + multiplications(shard), 0);
   const wanted = options.threads ?? (work > WORTH_A_THREAD ? availableParallelism() : 1);
   const threads = Math.min(shards.length, wanted);
-  if (threads > 1 && shards.every(({ backend }) => ONE_THREADED.includes(backend))) {
+  if (threads > 1 && shards.every(({ backend }) => traitsOf(backend).isOneThreaded)) {
     return trainInThreads(shards, threads, report, options.signal);
   }
   const trained: TrainedNetworks[] = [];

@@ -1,4 +1,4 @@
-import type { TensorBackend } from '../../tensor/index.ts';
+import { type TensorBackend, traitsOf } from '../../tensor/index.ts';
 import { encodeFeatures, encodedWidth, type FeatureSpec, fitFeatures } from '../data/feature-encoder.ts';
 import { type Split, strata } from '../data/row-splits.ts';
 import { setAside } from '../data/set-aside.ts';
@@ -18,9 +18,6 @@ export interface FittedNetworks {
   readonly warnings: readonly string[];
 }
 
-/** Networks that one thread trains together on a CPU; a part of the result's definition, so no option. */
-const SHARD_SIZE = 8;
-
 /** Trains the networks of all splits, shard by shard. */
 export async function fitSplits(
   training: TrainingData,
@@ -29,8 +26,7 @@ export async function fitSplits(
   options: FilledSweepOptions,
 ): Promise<FittedNetworks[]> {
   const prepared = splits.map((split) => prepareSplit(training, split, options.seed));
-  // A GPU trains one wide stack as fast as a narrow one.
-  const size = backend === 'wasm' || backend === 'cpu' ? SHARD_SIZE : options.etas.length;
+  const size = Math.min(traitsOf(backend).networksAtOnce, options.etas.length);
   const parts = Array.from({ length: Math.ceil(options.etas.length / size) }, (_, part) =>
     options.etas.slice(part * size, (part + 1) * size),
   );

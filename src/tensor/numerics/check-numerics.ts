@@ -1,0 +1,65 @@
+import { countReads } from '../count-reads.ts';
+import type { Tf } from '../runtime.ts';
+import type { Compared, NumericsCase, NumericsFinding } from './numerics-case.ts';
+import { NUMERICS_CASES } from './numerics-cases.ts';
+
+/**
+ * Asks every tensor op what is known in float64: whether this backend, on this device, computes what it should, reads
+ * no more than it should and leaves nothing behind.
+ * @param tf the backend to ask, active
+ * @param cases what to ask; everything when left out
+ */
+export async function checkNumerics(
+  tf: Tf,
+  cases: readonly NumericsCase[] = NUMERICS_CASES,
+): Promise<readonly NumericsFinding[]> {
+  const findings: NumericsFinding[] = [];
+  for (const one of cases) findings.push(Object.freeze(await ask(tf, one)));
+  return Object.freeze(findings);
+}
+
+async function ask(tf: Tf, { op, name, tolerance, reads: mostReads, run }: NumericsCase): Promise<NumericsFinding> {
+  const before = tf.memory().numTensors;
+  const start = performance.now();
+  const asked = { op, name, tolerance };
+  try {
+    const { result, reads } = await countReads(tf, () => run(tf));
+    const ms = performance.now() - start;
+    const leaked = tf.memory().numTensors - before;
+    const error = largestError(result);
+    const reason = reasonOf({ error, tolerance, reads, mostReads, leaked });
+    return { ...asked, error, reads, leaked, ms, passes: reason === null, reason };
+  } catch (cause) {
+    const reason = cause instanceof Error ? (cause.message.split('\n')[0] ?? '') : String(cause);
+    const leaked = tf.memory().numTensors - before;
+    return { ...asked, error: null, reads: 0, leaked, ms: performance.now() - start, passes: false, reason };
+  }
+}
+
+/** The largest error, relative for numbers above 1; Infinity where lengths, NaN or infinities differ. */
+export function largestError({ actual, expected }: Compared): number {
+  if (actual.length !== expected.length) return Infinity;
+  let largest = 0;
+  for (let index = 0; index < expected.length; index++) {
+    const [found, wanted] = [actual[index] as number, expected[index] as number];
+    if (Object.is(found, wanted) || found === wanted) continue;
+    const error = Math.abs(found - wanted) / Math.max(1, Math.abs(wanted));
+    if (!(error < Infinity)) return Infinity;
+    largest = Math.max(largest, error);
+  }
+  return largest;
+}
+
+/** What is wrong with an answer, in words; null where nothing is. */
+function reasonOf(answer: {
+  readonly error: number;
+  readonly tolerance: number;
+  readonly reads: number;
+  readonly mostReads: number;
+  readonly leaked: number;
+}): string | null {
+  const { error, tolerance, reads, mostReads, leaked } = answer;
+  if (error > tolerance) return `an error of ${error.toExponential(1)}, beyond ${tolerance.toExponential(1)}`;
+  if (reads > mostReads) return `${String(reads)} readings of the device, beyond ${String(mostReads)}`;
+  return leaked === 0 ? null : `${String(leaked)} tensors left behind`;
+}
