@@ -1,0 +1,79 @@
+import { findLibrary, versionsOf } from './find-library.ts';
+import type { Host } from './host.ts';
+import type { MissingPart } from './missing-part.ts';
+import { outsideSearch } from './outside-search.ts';
+
+/** The libraries of CUDA 11 that TensorFlow 2.9 opens; without one of them it takes no GPU at all. */
+const CUDA_LIBRARIES = {
+  linux: [
+    'libcudart.so.11.0',
+    'libcublas.so.11',
+    'libcublasLt.so.11',
+    'libcufft.so.10',
+    'libcurand.so.10',
+    'libcusolver.so.11',
+    'libcusparse.so.11',
+  ],
+  win32: [
+    'cudart64_110.dll',
+    'cublas64_11.dll',
+    'cublasLt64_11.dll',
+    'cufft64_10.dll',
+    'curand64_10.dll',
+    'cusolver64_11.dll',
+    'cusparse64_11.dll',
+  ],
+} as const;
+
+const CUDNN_LIBRARY = { linux: 'libcudnn.so.8', win32: 'cudnn64_8.dll' } as const;
+
+const CUDA_MEND =
+  'Install the CUDA Toolkit 11.8; it can stand beside others ' +
+  '(https://developer.nvidia.com/cuda-11-8-0-download-archive). Where pip is at hand, its packages have the libraries, ' +
+  'each in a folder lib for LD_LIBRARY_PATH:\n' +
+  ['cuda-runtime', 'cublas', 'cufft', 'curand', 'cusolver', 'cusparse'].reduce(
+    (command, name) => `${command} nvidia-${name}-cu11`,
+    'pip install',
+  );
+
+const CUDNN_MEND =
+  'Install cuDNN 8 for CUDA 11 (https://developer.nvidia.com/rdp/cudnn-archive), or take it from pip and name its ' +
+  "folder lib in LD_LIBRARY_PATH:\npip install 'nvidia-cudnn-cu11<9'";
+
+/** What tfjs-node-gpu misses of CUDA 11 and cuDNN 8. */
+export function missingOfCuda(host: Host): readonly MissingPart[] {
+  const system = host.platform === 'win32' ? 'win32' : 'linux';
+  const parts = [
+    missingLibraries(host, CUDA_LIBRARIES[system], {
+      named: "CUDA 11's run-time libraries",
+      present: otherVersion(host, 'CUDA', 'libcudart', 11),
+      mend: CUDA_MEND,
+    }),
+    outsideSearch(host, CUDA_LIBRARIES[system]),
+    missingLibraries(host, [CUDNN_LIBRARY[system]], {
+      named: 'cuDNN 8',
+      present: otherVersion(host, 'cuDNN', 'libcudnn', 8),
+      mend: CUDNN_MEND,
+    }),
+    outsideSearch(host, [CUDNN_LIBRARY[system]]),
+  ];
+  return parts.filter((part) => part !== null);
+}
+
+function missingLibraries(
+  host: Host,
+  names: readonly string[],
+  { named, present, mend }: { readonly named: string; readonly present: string; readonly mend: string },
+): MissingPart | null {
+  const missing = names.filter((name) => findLibrary(host, name) === null);
+  if (missing.length === 0) return null;
+  return { what: `${named} cannot be found: ${missing.join(', ')}${present}`, mend };
+}
+
+/** "; CUDA 13 is here, but tfjs-node-gpu needs 11", where only others are. */
+function otherVersion(host: Host, product: string, stem: string, needed: number): string {
+  const versions = versionsOf(host, stem);
+  if (versions.length === 0 || versions.includes(needed)) return '';
+  const verb = versions.length === 1 ? 'is' : 'are';
+  return `; ${product} ${versions.join(' and ')} ${verb} here, but tfjs-node-gpu needs ${String(needed)}`;
+}

@@ -1,0 +1,92 @@
+import { installCommand } from '../../internal/optional.ts';
+import type { TensorBackend } from '../backend-names.ts';
+import { missingOfCuda } from './cuda.ts';
+import { type Host, joinOn } from './host.ts';
+import type { MissingPart } from './missing-part.ts';
+import { missingOfPackage } from './native-package.ts';
+import { missingOfDriver } from './nvidia-driver.ts';
+import { missingOfVulkan } from './vulkan.ts';
+
+/**
+ * What a backend needs and a machine lacks, in the order in which a person
+ * should mend it; empty where nothing is known to be missing. Nothing is loaded:
+ * only files and the dynamic linker's cache are looked at.
+ *
+ * The driver comes before the packages of `node-gpu`: without it, a download of
+ * 400 MB serves nothing.
+ * @example
+ * diagnose('webgpu', thisHost()); // [{ what: 'the Vulkan loader libvulkan.so.1 is not here', mend: … }]
+ */
+export function diagnose(backend: TensorBackend, host: Host): readonly MissingPart[] {
+  return DIAGNOSES[backend](host);
+}
+
+const DIAGNOSES: Readonly<Record<TensorBackend, (host: Host) => readonly MissingPart[]>> = {
+  'node-gpu': (host) =>
+    unsupported(host, '@tensorflow/tfjs-node-gpu', ['linux-x64', 'win32-x64']) ?? [
+      ...missingOfDriver(host),
+      ...missingOfPackage(host, '@tensorflow/tfjs-node-gpu'),
+      ...missingOfCuda(host),
+    ],
+  webgpu: (host) =>
+    unsupported(host, 'webgpu', [
+      'linux-x64',
+      'linux-arm64',
+      'darwin-x64',
+      'darwin-arm64',
+      'win32-x64',
+      'win32-arm64',
+    ]) ?? [
+      ...missingOfDawn(host),
+      // Metal comes with macOS, and Direct3D 12 with Windows.
+      ...(host.platform === 'linux' ? missingOfVulkan(host) : []),
+    ],
+  node: (host) =>
+    unsupported(host, '@tensorflow/tfjs-node', [
+      'linux-x64',
+      'linux-arm64',
+      'darwin-x64',
+      'darwin-arm64',
+      'win32-x64',
+    ]) ?? missingOfPackage(host, '@tensorflow/tfjs-node'),
+  wasm: () => [],
+  cpu: () => [],
+};
+
+function unsupported(
+  { platform, arch }: Host,
+  name: string,
+  supported: readonly string[],
+): readonly MissingPart[] | null {
+  const here = `${platform}-${arch}`;
+  if (supported.includes(here)) return null;
+  return [
+    {
+      what: `'${name}' has no build for ${here}, only for ${supported.join(', ')}`,
+      mend: 'Use another backend here: evenhand doctor tells which work.',
+    },
+  ];
+}
+
+function missingOfDawn(host: Host): readonly MissingPart[] {
+  const packages = ['webgpu', '@tensorflow/tfjs-backend-webgpu'] as const;
+  const absent = packages.filter((name) => host.resolvePackage(name) === null);
+  if (absent.length > 0) {
+    const names = absent.map((name) => `'${name}'`).join(' and ');
+    return [
+      {
+        what: `the package${absent.length === 1 ? '' : 's'} ${names} ${absent.length === 1 ? 'is' : 'are'} not installed`,
+        mend: `Install it with: ${installCommand('webgpu')}`,
+      },
+    ];
+  }
+  const arch = host.platform === 'darwin' ? 'universal' : host.arch;
+  const binary = joinOn(host, 'dist', `${host.platform}-${arch}`, 'dawn.node');
+  if (host.exists(joinOn(host, host.resolvePackage('webgpu') ?? '', binary))) return [];
+  return [
+    {
+      what: `the package 'webgpu' is not whole (no ${binary})`,
+      mend: `Install it again with: ${installCommand('webgpu')}`,
+    },
+  ];
+}

@@ -1,0 +1,81 @@
+import { foldersIn, type Host, joinOn } from './host.ts';
+
+/** Where a shared library is. */
+export interface FoundLibrary {
+  readonly folder: string;
+  /** Whether the dynamic linker looks there by itself. */
+  readonly isSearched: boolean;
+}
+
+/** How `ldconfig -p` and Debian's folders name a processor. */
+const ARCH_NAMES: Readonly<Record<string, { readonly inCache: string; readonly inFolder: string }>> = {
+  x64: { inCache: 'x86-64', inFolder: 'x86_64-linux-gnu' },
+  arm64: { inCache: 'AArch64', inFolder: 'aarch64-linux-gnu' },
+};
+
+/** Where CUDA and NVIDIA's driver are often put without the linker being told. */
+const FOLDERS_BESIDE = ['/usr/local/nvidia/lib64', '/usr/local/nvidia/lib', '/opt/cuda/lib64', '/usr/lib/wsl/lib'];
+
+/**
+ * Looks for a shared library as Linux' dynamic linker does (LD_LIBRARY_PATH, its cache, its default folders), then
+ * where CUDA and NVIDIA's driver are often put without the linker being told. On Windows: in the folders of PATH.
+ * @param name the file name: "libcudnn.so.8"
+ */
+export function findLibrary(host: Host, name: string): FoundLibrary | null {
+  const has = (folder: string): boolean => host.exists(joinOn(host, folder, name));
+  if (host.platform === 'win32') return found(foldersIn(host, 'PATH').find(has), true);
+  return (
+    found(foldersIn(host, 'LD_LIBRARY_PATH').find(has), true) ??
+    found(cachedFolder(host, name), true) ??
+    found(defaultFolders(host).find(has), true) ??
+    found(foldersBeside(host).find(has), false)
+  );
+}
+
+/**
+ * The major versions of a library that are anywhere in the same places, oldest first: [12, 13].
+ * @param stem the name before the version: "libcudart"
+ */
+export function versionsOf(host: Host, stem: string): readonly number[] {
+  const folders = [...foldersIn(host, 'LD_LIBRARY_PATH'), ...defaultFolders(host), ...foldersBeside(host)];
+  const names = [...folders.flatMap((folder) => host.listFolder(folder)), ...cached(host).keys()];
+  const versions = names
+    .filter((name) => name.startsWith(`${stem}.so.`))
+    .map((name) => Number(name.slice(stem.length + '.so.'.length).split('.')[0]));
+  return [...new Set(versions)].filter((version) => Number.isInteger(version)).sort((a, b) => a - b);
+}
+
+function found(folder: string | undefined, isSearched: boolean): FoundLibrary | null {
+  return folder === undefined ? null : { folder, isSearched };
+}
+
+function defaultFolders({ arch }: Host): readonly string[] {
+  const { inFolder } = ARCH_NAMES[arch] ?? { inFolder: arch };
+  return [`/lib/${inFolder}`, `/usr/lib/${inFolder}`, '/lib64', '/usr/lib64', '/lib', '/usr/lib'];
+}
+
+function foldersBeside(host: Host): readonly string[] {
+  const toolkits = host
+    .listFolder('/usr/local')
+    .filter((name) => name.startsWith('cuda'))
+    .map((name) => `/usr/local/${name}/lib64`);
+  return [...toolkits, ...FOLDERS_BESIDE];
+}
+
+function cachedFolder(host: Host, name: string): string | undefined {
+  const file = cached(host).get(name);
+  // The cache may be older than the disk.
+  return file !== undefined && host.exists(file) ? file.slice(0, file.lastIndexOf('/')) : undefined;
+}
+
+/** The linker's cache: name to path, of this processor's libraries. A line is "\tNAME (libc6,x86-64) => PATH". */
+function cached(host: Host): ReadonlyMap<string, string> {
+  const { inCache } = ARCH_NAMES[host.arch] ?? { inCache: host.arch };
+  const libraries = new Map<string, string>();
+  for (const [, name = '', kind = '', file = ''] of (host.linkerCache() ?? '').matchAll(
+    /^\s+(\S+) \(([^)]*)\) => (.+)$/gm,
+  )) {
+    if (kind.includes(inCache) && !libraries.has(name)) libraries.set(name, file);
+  }
+  return libraries;
+}

@@ -1,0 +1,85 @@
+import { installCommand } from '../../internal/optional.ts';
+import { type Host, joinOn } from './host.ts';
+import type { MissingPart } from './missing-part.ts';
+
+/** A package that brings TensorFlow's native library. */
+export type NativePackage = '@tensorflow/tfjs-node' | '@tensorflow/tfjs-node-gpu';
+
+/** The version of the library that version 4.22 of these packages downloads. */
+const LIBRARY_VERSION = '2.9.1';
+
+const LIBRARY_FILES: Readonly<Record<string, readonly string[]>> = {
+  linux: ['libtensorflow.so.2', `libtensorflow.so.${LIBRARY_VERSION}`, 'libtensorflow.so'],
+  darwin: ['libtensorflow.2.dylib', 'libtensorflow.dylib'],
+  win32: ['tensorflow.dll'],
+};
+
+const SYSTEM_NAMES: Readonly<Record<string, string>> = { linux: 'linux', darwin: 'darwin', win32: 'windows' };
+
+/** What such a package misses: itself, or what its install step has to download. */
+export function missingOfPackage(host: Host, name: NativePackage): readonly MissingPart[] {
+  const folder = host.resolvePackage(name);
+  if (folder === null) return [notInstalled(name)];
+  const isStandIn = nameIn(host, folder) !== name;
+  if (isStandIn) {
+    return [
+      {
+        what: `the package found as '${name}' is '${nameIn(host, folder) ?? 'another'}', which has no native library`,
+        mend: notInstalled(name).mend,
+      },
+    ];
+  }
+  const lacks = missingFile(host, folder);
+  if (lacks === null) return [];
+  return [
+    {
+      what: `'${name}' is installed, but its native library was not downloaded or unpacked (no ${lacks})`,
+      mend: repeatInstall(host, name),
+    },
+  ];
+}
+
+function notInstalled(name: NativePackage): MissingPart {
+  return { what: `the package '${name}' is not installed`, mend: `Install it with: ${installCommand(name)}` };
+}
+
+function nameIn(host: Host, folder: string): string | null {
+  try {
+    const { name } = JSON.parse(host.readFile(joinOn(host, folder, 'package.json')) ?? '{}') as { name?: unknown };
+    return typeof name === 'string' ? name : null;
+  } catch {
+    return null;
+  }
+}
+
+/** The first of the package's files that its install step should have made and that is not there. */
+function missingFile(host: Host, folder: string): string | null {
+  const libraries = LIBRARY_FILES[host.platform] ?? [];
+  const isThere = (file: string): boolean => host.exists(joinOn(host, folder, 'deps', 'lib', file));
+  if (!libraries.some(isThere)) return `deps/lib/${libraries[0] ?? 'libtensorflow'}`;
+  const bindings = host.listFolder(joinOn(host, folder, 'lib')).filter((entry) => entry.startsWith('napi-v'));
+  const hasBinding = bindings.some((entry) => host.exists(joinOn(host, folder, 'lib', entry, 'tfjs_binding.node')));
+  return hasBinding ? null : 'lib/napi-v8/tfjs_binding.node';
+}
+
+/** How to repeat the install step, also without the open network. */
+function repeatInstall({ platform, arch }: Host, name: NativePackage): string {
+  const kind = name === '@tensorflow/tfjs-node-gpu' ? 'gpu' : 'cpu';
+  const system = SYSTEM_NAMES[platform] ?? platform;
+  const extension = platform === 'win32' ? 'zip' : 'tar.gz';
+  const rebuild = `npm rebuild ${name}`;
+  const archive = `${kind}-${system}-x86_64-${LIBRARY_VERSION}.${extension}`;
+  const fromMirror =
+    // The builds for ARM come from another folder of the host, which TFJS_NODE_BASE_URI does not reach.
+    arch === 'x64'
+      ? `From a mirror (the package appends ${archive}; TFJS_NODE_CDN_STORAGE would replace only the host):\n` +
+        `TFJS_NODE_BASE_URI=https://YOUR.MIRROR/libtensorflow- ${rebuild}`
+      : `From a mirror (the package appends tf-builds/ and the name of the archive):\n` +
+        `TFJS_NODE_CDN_STORAGE=https://YOUR.MIRROR/ ${rebuild}`;
+  return [
+    'Its install step downloads the library from storage.googleapis.com, and is not run where npm blocks the scripts of packages (ignore-scripts, allow-scripts). Repeat it with:',
+    `${rebuild} --ignore-scripts=false`,
+    fromMirror,
+    `The binding comes from there too (npm_config_tfjs_binding_binary_host_mirror names a mirror of the folder pre-built-binary), or is compiled with Python and a C++ compiler.`,
+  ].join('\n');
+}

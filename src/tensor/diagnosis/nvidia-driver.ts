@@ -1,0 +1,110 @@
+import { findLibrary } from './find-library.ts';
+import { type Host, joinOn } from './host.ts';
+import type { MissingPart } from './missing-part.ts';
+import { outsideSearch } from './outside-search.ts';
+
+const VERSION_FILE = '/proc/driver/nvidia/version';
+const LIBRARY = 'libcuda.so.1';
+
+/** The oldest driver that CUDA 11 runs on, by NVIDIA's table of compatible versions. */
+const OLDEST_DRIVER = { linux: '450.80.02', win32: '452.39' } as const;
+
+const IN_A_CONTAINER = 'In a container, give it the GPU (with the NVIDIA Container Toolkit):';
+const DOCKER_RUN = 'docker run --gpus all -e NVIDIA_DRIVER_CAPABILITIES=compute,utility,graphics …';
+
+/** Whether the machine has an NVIDIA device, by its driver's files. */
+export function hasNvidiaGpu(host: Host): boolean {
+  if (host.platform === 'win32') return host.exists(windowsLibrary(host));
+  return host.exists(VERSION_FILE) || hasDeviceFile(host) || isUnderWindows(host);
+}
+
+/** The names of the NVIDIA GPUs that the driver knows; none where it does not tell. */
+export function nvidiaModels(host: Host): readonly string[] {
+  const folder = '/proc/driver/nvidia/gpus';
+  return host.listFolder(folder).flatMap((name) => {
+    const model = /^Model:\s*(.+?)\s*$/m.exec(host.readFile(`${folder}/${name}/information`) ?? '')?.[1];
+    return model === undefined ? [] : [model];
+  });
+}
+
+/** The version of the NVIDIA driver that is loaded: "535.104.05"; null where none is, or does not tell. */
+export function driverVersion(host: Host): string | null {
+  const text = host.readFile(VERSION_FILE) ?? '';
+  return /Kernel Module(?: for \S+)?\s+(\d+(?:\.\d+)+)/.exec(text)?.[1] ?? null;
+}
+
+/** What CUDA 11 misses of the NVIDIA driver: the driver itself, a new enough one, its library, a device. */
+export function missingOfDriver(host: Host): readonly MissingPart[] {
+  return host.platform === 'win32' ? missingOnWindows(host) : missingOnLinux(host);
+}
+
+function missingOnLinux(host: Host): readonly MissingPart[] {
+  if (isUnderWindows(host)) return [];
+  const version = driverVersion(host);
+  if (!host.exists(VERSION_FILE)) return [noDriver(host)];
+  if (version !== null && isOlder(version, OLDEST_DRIVER.linux)) {
+    return [
+      {
+        what: `the NVIDIA driver is ${version}, and CUDA 11 needs ${OLDEST_DRIVER.linux} or newer`,
+        mend: `Update the NVIDIA driver to ${OLDEST_DRIVER.linux} or newer, and restart the machine.`,
+      },
+    ];
+  }
+  return [missingLibrary(host, version), missingDevice(host)].filter((part) => part !== null);
+}
+
+function noDriver(host: Host): MissingPart {
+  const hasLibrary = findLibrary(host, LIBRARY) !== null;
+  return {
+    what: `no NVIDIA driver is loaded (no ${VERSION_FILE}${hasLibrary ? `, though ${LIBRARY} is here` : ''})`,
+    mend:
+      `Where the machine has an NVIDIA GPU, install its driver, ${OLDEST_DRIVER.linux} or newer ` +
+      `(Debian: apt-get install nvidia-driver), and restart the machine. ${IN_A_CONTAINER}\n${DOCKER_RUN}`,
+  };
+}
+
+function missingLibrary(host: Host, version: string | null): MissingPart | null {
+  if (findLibrary(host, LIBRARY) !== null) return outsideSearch(host, [LIBRARY]);
+  return {
+    what: `the NVIDIA driver${version === null ? '' : ` ${version}`} is loaded, but its library ${LIBRARY} is not here`,
+    mend: `Install the library of the same driver version (Debian: apt-get install libcuda1). ${IN_A_CONTAINER}\n${DOCKER_RUN}`,
+  };
+}
+
+function missingDevice(host: Host): MissingPart | null {
+  if (hasDeviceFile(host)) return null;
+  return {
+    what: 'the NVIDIA driver is loaded, but there is no device (no /dev/nvidia0 or the like)',
+    mend: `See whether the driver finds the GPU: nvidia-smi. ${IN_A_CONTAINER}\n${DOCKER_RUN}`,
+  };
+}
+
+function missingOnWindows(host: Host): readonly MissingPart[] {
+  if (host.exists(windowsLibrary(host))) return [];
+  return [
+    {
+      what: 'no NVIDIA driver is installed (no nvcuda.dll)',
+      mend: `Where the machine has an NVIDIA GPU, install its driver, ${OLDEST_DRIVER.win32} or newer.`,
+    },
+  ];
+}
+
+function windowsLibrary(host: Host): string {
+  return joinOn(host, host.env['SystemRoot'] ?? 'C:\\Windows', 'System32', 'nvcuda.dll');
+}
+
+function hasDeviceFile(host: Host): boolean {
+  return host.listFolder('/dev').some((name) => /^nvidia\d+$/.test(name));
+}
+
+/** Linux inside Windows (WSL) reaches the driver of Windows through a device and a library of its own. */
+function isUnderWindows(host: Host): boolean {
+  return host.exists('/dev/dxg') && findLibrary(host, LIBRARY) !== null;
+}
+
+/** Whether a version, by its numbers, is below another. */
+function isOlder(version: string, other: string): boolean {
+  const [numbers, others] = [version, other].map((text) => text.split('.').map(Number)) as [number[], number[]];
+  const place = others.findIndex((number, index) => number !== (numbers[index] ?? 0));
+  return place !== -1 && (numbers[place] ?? 0) < (others[place] ?? 0);
+}

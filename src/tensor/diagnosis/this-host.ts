@@ -1,0 +1,49 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+
+import type { Host } from './host.ts';
+
+const require = createRequire(import.meta.url);
+
+/** `ldconfig` reads one file. */
+const LINKER_CACHE_LIMIT_MILLIS = 10_000;
+
+/** Where it is: outside the PATH of most users. */
+const LDCONFIG = ['/sbin/ldconfig', '/usr/sbin/ldconfig'];
+
+/** The machine that this process runs on, as it is now. */
+export function thisHost(): Host {
+  let cache: string | null | undefined;
+  return {
+    platform: process.platform,
+    arch: process.arch,
+    env: process.env,
+    exists: existsSync,
+    readFile: (file) => orElse(null, () => readFileSync(file, 'utf8')),
+    listFolder: (folder) => orElse([], () => readdirSync(folder).sort()),
+    linkerCache: () => (cache ??= readLinkerCache()),
+    resolvePackage,
+  };
+}
+
+function readLinkerCache(): string | null {
+  const program = LDCONFIG.find((file) => existsSync(file));
+  if (program === undefined) return null;
+  const { status, stdout } = spawnSync(program, ['-p'], { encoding: 'utf8', timeout: LINKER_CACHE_LIMIT_MILLIS });
+  return status === 0 ? stdout : null;
+}
+
+/** Asked of Node itself, since package managers differ in where they put packages. */
+function resolvePackage(name: string): string | null {
+  return orElse(null, () => path.dirname(require.resolve(`${name}/package.json`)));
+}
+
+function orElse<T>(otherwise: T, read: () => T): T {
+  try {
+    return read();
+  } catch {
+    return otherwise;
+  }
+}

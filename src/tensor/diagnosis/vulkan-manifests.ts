@@ -1,0 +1,90 @@
+import path from 'node:path';
+
+import { findLibrary } from './find-library.ts';
+import { foldersIn, type Host } from './host.ts';
+
+/** A driver's manifest, by which the Vulkan loader finds its library. */
+export interface VulkanManifest {
+  readonly file: string;
+  /** As the manifest names it: a path, or a name for the dynamic linker; null where it cannot be read. */
+  readonly library: string | null;
+  /** Whether the library can be opened, as far as the disk tells. */
+  readonly opens: boolean;
+}
+
+/** Folders that drivers bring of their own and that the loader does not search. */
+const FOLDERS_OUTSIDE = [
+  '/usr/local/nvidia/share/vulkan/icd.d',
+  '/usr/local/nvidia/vulkan/icd.d',
+  '/run/opengl-driver/share/vulkan/icd.d',
+  '/opt/amdgpu/share/vulkan/icd.d',
+];
+
+/** The manifests named in the environment, instead of those in the loader's folders; null where none are named. */
+export function namedManifestFiles(host: Host): readonly string[] | null {
+  const variable = variableOfManifests(host);
+  return variable === null ? null : foldersIn(host, variable).flatMap((entry) => filesOf(host, entry));
+}
+
+/** The variable that names manifests; the loader heeds the older only without the newer. */
+export function variableOfManifests({ env }: Host): 'VK_DRIVER_FILES' | 'VK_ICD_FILENAMES' | null {
+  const isSet = (name: string): boolean => (env[name] ?? '') !== '';
+  if (isSet('VK_DRIVER_FILES')) return 'VK_DRIVER_FILES';
+  return isSet('VK_ICD_FILENAMES') ? 'VK_ICD_FILENAMES' : null;
+}
+
+/** The manifests that Linux' Vulkan loader finds, by its own rules. */
+export function vulkanManifests(host: Host): readonly VulkanManifest[] {
+  const added = foldersIn(host, 'VK_ADD_DRIVER_FILES').flatMap((entry) => filesOf(host, entry));
+  const files = namedManifestFiles(host) ?? [
+    ...added,
+    ...searchedFolders(host).flatMap((entry) => filesOf(host, entry)),
+  ];
+  return [...new Set(files)].filter((file) => host.exists(file)).map((file) => readManifest(host, file));
+}
+
+/** The manifests that lie where the loader does not look. */
+export function manifestsOutside(host: Host): readonly VulkanManifest[] {
+  return FOLDERS_OUTSIDE.flatMap((folder) => filesOf(host, folder)).map((file) => readManifest(host, file));
+}
+
+function searchedFolders(host: Host): readonly string[] {
+  const home = host.env['HOME'] ?? '';
+  const roots = [
+    ...foldersIn(host, 'XDG_CONFIG_HOME', home === '' ? '' : `${home}/.config`),
+    ...foldersIn(host, 'XDG_CONFIG_DIRS', '/etc/xdg'),
+    '/usr/local/etc',
+    '/etc',
+    ...foldersIn(host, 'XDG_DATA_HOME', home === '' ? '' : `${home}/.local/share`),
+    ...foldersIn(host, 'XDG_DATA_DIRS', '/usr/local/share:/usr/share'),
+  ];
+  return roots.map((root) => path.posix.join(root, 'vulkan/icd.d'));
+}
+
+/** An entry is a manifest, or a folder of them. */
+function filesOf(host: Host, entry: string): readonly string[] {
+  if (entry.endsWith('.json')) return [entry];
+  return host
+    .listFolder(entry)
+    .filter((name) => name.endsWith('.json'))
+    .map((name) => path.posix.join(entry, name));
+}
+
+function readManifest(host: Host, file: string): VulkanManifest {
+  const library = libraryIn(host.readFile(file));
+  if (library === null) return { file, library, opens: false };
+  // With a slash it is a path, seen from the manifest; without one the dynamic linker looks for it.
+  const opens = library.includes('/')
+    ? host.exists(path.posix.resolve(path.posix.dirname(file), library))
+    : findLibrary(host, library)?.isSearched === true;
+  return { file, library, opens };
+}
+
+function libraryIn(text: string | null): string | null {
+  try {
+    const { ICD: driver } = JSON.parse(text ?? '{}') as { readonly ICD?: { readonly library_path?: unknown } };
+    return typeof driver?.library_path === 'string' ? driver.library_path : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,41 @@
+import type { DiagnosedMachine } from './diagnosed-machine.ts';
+
+/** Machines that compute on their processor. */
+export const PROCESSOR_MACHINES: readonly DiagnosedMachine[] = [
+  {
+    title: 'a machine without tfjs-node',
+    backend: 'node',
+    machine: {},
+    tells: [["the package '@tensorflow/tfjs-node' is not installed", 'npm install @tensorflow/tfjs-node@4.22.0']],
+  },
+  {
+    title: 'a stand-in under the name of tfjs-node',
+    backend: 'node',
+    machine: {
+      files: { '/app/n/package.json': '{"name":"@tensorflow/tfjs"}' },
+      packages: { '@tensorflow/tfjs-node': '/app/n' },
+    },
+    tells: [
+      [
+        "the package found as '@tensorflow/tfjs-node' is '@tensorflow/tfjs', which has no native library",
+        'npm install',
+      ],
+    ],
+  },
+  {
+    title: 'tfjs-node without its library on an ARM processor, whose archive has another address',
+    backend: 'node',
+    machine: {
+      arch: 'arm64',
+      files: { '/app/n/package.json': '{"name":"@tensorflow/tfjs-node"}' },
+      packages: { '@tensorflow/tfjs-node': '/app/n' },
+    },
+    tells: [
+      [
+        'no deps/lib/libtensorflow.so.2',
+        'TFJS_NODE_CDN_STORAGE=https://YOUR.MIRROR/ npm rebuild @tensorflow/tfjs-node',
+      ],
+    ],
+  },
+  { title: 'a bare machine', backend: 'wasm', machine: {}, tells: [] },
+];
