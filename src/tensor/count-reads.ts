@@ -8,33 +8,50 @@ export interface DeviceReads {
   readonly values: number;
 }
 
-/** The parts of a TensorFlow.js backend that reading goes through. */
-interface Readable {
-  read(dataId: object): Promise<ArrayLike<unknown>>;
-  readSync(dataId: object): ArrayLike<unknown>;
+/** What tensors are read through: a backend of TensorFlow.js, or its engine. */
+interface Reader {
+  read: (dataId: object) => Promise<ArrayLike<unknown>>;
+  readSync: (dataId: object) => ArrayLike<unknown>;
 }
+
+/** Backends that compute in the host's own memory. */
+const HOST_BACKENDS: readonly string[] = ['cpu', 'wasm'];
 
 /**
  * Does work and counts what it read from the active backend, by `data`, `dataSync` or anything else. Work beside it
  * on the same backend is counted too.
+ *
+ * On a device every reading is counted, also one hidden in an operation. Where the host computes by itself, operations
+ * look at numbers all the time, at no cost: there only what is read by the caller counts.
  */
 export async function countReads<T>(tf: Tf, work: () => Promise<T>): Promise<DeviceReads & { readonly result: T }> {
-  const backend = tf.backend() as unknown as Readable;
+  const reader = (HOST_BACKENDS.includes(tf.getBackend()) ? tf.engine() : tf.backend()) as unknown as Reader;
   let [reads, values] = [0, 0];
+  let isReading = false;
   const count = <V extends ArrayLike<unknown>>(read: V): V => {
     reads++;
     values += read.length;
     return read;
   };
-  const { read, readSync } = backend;
-  backend.read = async (dataId) => count(await read.call(backend, dataId));
-  backend.readSync = (dataId) => count(readSync.call(backend, dataId));
+  const { read, readSync } = reader;
+  reader.read = async (dataId) => {
+    // A backend may read by `readSync` in turn, which is no second reading.
+    isReading = true;
+    let reading;
+    try {
+      reading = read.call(reader, dataId);
+    } finally {
+      isReading = false;
+    }
+    return count(await reading);
+  };
+  reader.readSync = (dataId) => (isReading ? readSync.call(reader, dataId) : count(readSync.call(reader, dataId)));
   try {
     const result = await work();
     return { result, reads, values };
   } finally {
-    // The backend's own methods come from its class.
-    delete (backend as Partial<Readable>).read;
-    delete (backend as Partial<Readable>).readSync;
+    // The reader's own methods come from its class.
+    delete (reader as Partial<Reader>).read;
+    delete (reader as Partial<Reader>).readSync;
   }
 }

@@ -1,0 +1,180 @@
+import { type CellRows, cellCounts, cellTables } from '../../ops/cell-counts.ts';
+import { histogram, type HistogramBins, histogramCells } from '../../ops/histogram.ts';
+import { sumsByCode } from '../float64.ts';
+import { between, codes, spread } from '../inputs.ts';
+import type { NumericsCase } from '../numerics-case.ts';
+import { hostCase, tensorCase } from '../pose.ts';
+import { EXACT } from '../tolerances.ts';
+
+/** Rows and cells that are awkward: one of each, one more or fewer than a workgroup, several workgroups. */
+const SIZES: readonly (readonly [rows: number, cells: number])[] = [
+  [1, 1],
+  [3, 33],
+  [255, 2],
+  [257, 1],
+  [4097, 33],
+];
+
+const COUNTED = SIZES.map(([rows, cells]) =>
+  hostCase(
+    {
+      op: 'cellCounts',
+      name: `${String(rows)} rows in ${String(cells)} cells, some left out`,
+      tolerance: EXACT,
+      reads: 1,
+    },
+    () => {
+      const given = codes(rows, rows, cells + 1);
+      return {
+        given: (tf) => ({ codes: tf.tensor1d(given, 'int32') }),
+        ask: (tf, tensors) => cellCounts(tf, tensors.codes, cells),
+        expected: sumsByCode(given, cells),
+      };
+    },
+  ),
+);
+
+/** Sums of whole numbers are exact, as long as no column's largest is 2^40 times its smallest. */
+const WEIGHED = SIZES.map(([rows, cells]) =>
+  hostCase(
+    {
+      op: 'cellCounts',
+      name: `weights of ${String(rows)} rows in ${String(cells)} cells, whole numbers from 0 to 9`,
+      tolerance: EXACT,
+      reads: 2,
+    },
+    () => {
+      const given = codes(rows, rows, cells);
+      const weights = Float32Array.from(codes(rows + 1, rows, 10));
+      return {
+        given: (tf) => ({ codes: tf.tensor1d(given, 'int32'), weights: tf.tensor1d(weights) }),
+        ask: (tf, tensors) => cellCounts(tf, tensors.codes, cells, tensors.weights),
+        expected: sumsByCode(given, cells, weights),
+      };
+    },
+  ),
+);
+
+/** Values are rounded to 2^-40 of the largest: 4,097 of them are wrong by no more than so many halves of that. */
+const DIGITS_KEPT = 4097 * 2 ** -41;
+
+const TABLES: readonly NumericsCase[] = [
+  hostCase({ op: 'cellCounts', name: 'no rows', tolerance: EXACT, reads: 0 }, () => ({
+    given: (tf) => ({ codes: tf.tensor1d([], 'int32') }),
+    ask: (tf, tensors) => cellCounts(tf, tensors.codes, 3),
+    expected: [0, 0, 0],
+  })),
+  hostCase({ op: 'cellCounts', name: 'weights that are all 0', tolerance: EXACT, reads: 2 }, () => ({
+    given: (tf) => ({ codes: tf.tensor1d([0, 1, 1], 'int32'), weights: tf.tensor1d([0, 0, 0]) }),
+    ask: (tf, tensors) => cellCounts(tf, tensors.codes, 2, tensors.weights),
+    expected: [0, 0],
+  })),
+  hostCase(
+    {
+      op: 'cellCounts',
+      name: 'weights of both signs over 12 orders of magnitude, in shares of the largest',
+      tolerance: DIGITS_KEPT,
+      reads: 2,
+    },
+    () => {
+      const given = codes(1, 4097, 33);
+      const weights = spread(2, 4097, -6, 6);
+      const inShares = (sums: ArrayLike<number>): number[] => Array.from(sums, (sum) => sum / 1e6);
+      return {
+        given: (tf) => ({ codes: tf.tensor1d(given, 'int32'), weights: tf.tensor1d(weights) }),
+        ask: async (tf, tensors) => inShares(await cellCounts(tf, tensors.codes, 33, tensors.weights)),
+        expected: inShares(sumsByCode(given, 33, weights)),
+      };
+    },
+  ),
+  hostCase(
+    { op: 'cellTables', name: 'two columns and a code that is left out', tolerance: 257 * 2 ** -41 * 4, reads: 1 },
+    () => {
+      const given = codes(3, 257, 6);
+      const columns = [between(4, 257, -1, 2), between(5, 257, 0, 4)] as const;
+      const largest = [1, 4] as const;
+      return {
+        given: (tf) => ({
+          codes: tf.tensor1d(given, 'int32'),
+          first: tf.tensor1d(columns[0]),
+          second: tf.tensor1d(columns[1]),
+        }),
+        ask: async (tf, tensors) => {
+          const rows: CellRows = { rows: 257, cells: 5, codesOf: (slice) => slice(tensors.codes) };
+          const { counts, sums } = await cellTables(tf, rows, [
+            { valuesOf: (slice) => slice(tensors.first), largest: largest[0] },
+            { valuesOf: (slice) => slice(tensors.second), largest: largest[1] },
+          ]);
+          return [counts, ...sums];
+        },
+        expected: [undefined, ...columns].map((column) => sumsByCode(given, 5, column)),
+      };
+    },
+  ),
+];
+
+const NEAREST: HistogramBins = { width: 0.25, first: -2, count: 5, rounding: 'nearest' };
+const DOWN: HistogramBins = { width: 2 ** -7, first: 0, count: 128, rounding: 'down' };
+
+/** The bin that a number is in, or undefined for NaN. */
+function binOf(value: number, { width, first, count, rounding }: HistogramBins): number | undefined {
+  if (Number.isNaN(value)) return undefined;
+  const place = value / width + (rounding === 'nearest' ? 0.5 : 0);
+  return Math.min(count - 1, Math.max(0, Math.floor(place) - first));
+}
+
+/** Values on the edges of bins, a last place below and above them, beyond both ends, and missing. */
+function edges({ width, first, count }: HistogramBins): Float32Array {
+  const on = Array.from({ length: 2 * count + 1 }, (_, half) => (first + half / 2) * width);
+  const near = on.flatMap((edge) => [edge * (1 - 2 ** -23), edge, edge * (1 + 2 ** -22)]);
+  return Float32Array.from([...near, -1e30, 1e30, -Infinity, Infinity, NaN]);
+}
+
+const HISTOGRAMS: readonly NumericsCase[] = [NEAREST, DOWN].flatMap((bins) => [
+  hostCase(
+    { op: 'histogram', name: `values on and beside the edges of bins, ${bins.rounding}`, tolerance: EXACT, reads: 1 },
+    () => {
+      const values = edges(bins);
+      const groups = codes(6, values.length, 4).map((code) => code - 1);
+      const cells = Array.from(values, (value, row) => {
+        const [bin, group] = [binOf(value, bins), groups[row] as number];
+        return bin === undefined || group < 0 ? 3 * bins.count : group * bins.count + bin;
+      });
+      return {
+        given: (tf) => ({ values: tf.tensor1d(values), groups: tf.tensor1d(groups, 'int32') }),
+        ask: (tf, tensors) => histogram(tf, tensors.values, tensors.groups, 3, bins),
+        expected: sumsByCode(cells, 3 * bins.count),
+      };
+    },
+  ),
+  tensorCase({ op: 'histogramCells', name: `4,097 values in 33 groups, ${bins.rounding}`, tolerance: EXACT }, () => {
+    const values = between(7, 4097, -0.75, 2);
+    const groups = codes(8, 4097, 33);
+    return {
+      ask: (tf) => histogramCells(tf, tf.tensor1d(values), tf.tensor1d(groups, 'int32'), 33, bins),
+      expected: Array.from(values, (value, row) => (groups[row] as number) * bins.count + (binOf(value, bins) ?? NaN)),
+    };
+  }),
+]);
+
+const WEIGHED_BINS = hostCase(
+  { op: 'histogram', name: 'weights that are whole numbers, 0 among them', tolerance: EXACT, reads: 2 },
+  () => {
+    const values = between(9, 4097, 0, 1);
+    const groups = codes(10, 4097, 2);
+    const weights = Float32Array.from(codes(11, 4097, 5));
+    const cells = Array.from(values, (value, row) => (groups[row] as number) * 128 + (binOf(value, DOWN) ?? NaN));
+    return {
+      given: (tf) => ({
+        values: tf.tensor1d(values),
+        groups: tf.tensor1d(groups, 'int32'),
+        weights: tf.tensor1d(weights),
+      }),
+      ask: (tf, tensors) => histogram(tf, tensors.values, tensors.groups, 2, DOWN, tensors.weights),
+      expected: sumsByCode(cells, 256, weights),
+    };
+  },
+);
+
+/** Counts and exact sums by cell. */
+export const COUNT_CASES: readonly NumericsCase[] = [...COUNTED, ...WEIGHED, ...TABLES, ...HISTOGRAMS, WEIGHED_BINS];

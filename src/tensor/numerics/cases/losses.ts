@@ -1,0 +1,175 @@
+import type { Tensor1D, Tensor2D } from '@tensorflow/tfjs';
+
+import { bceFromLogits } from '../../ops/bce-from-logits.ts';
+import { largestGap, softRates } from '../../ops/soft-rates.ts';
+import type { Tf } from '../../runtime.ts';
+import { columnSums, each, ofModels, partOf, product, sigmoid, softplus } from '../float64.ts';
+import { between, codes, memberships, uniform } from '../inputs.ts';
+import type { NumericsCase } from '../numerics-case.ts';
+import { tensorCase } from '../pose.ts';
+import { meanOf, roundings, SIGMOID, SOFTPLUS, sumOf } from '../tolerances.ts';
+
+/** Rows that a loss is taken of. */
+interface LogitRows {
+  /** [k, n] */
+  readonly logits: Float32Array;
+  readonly labels: Float32Array;
+  readonly shares: Float32Array;
+}
+
+/** Logits of k models on n rows, with labels and shares of the mean; the first rows have logits of +-1e4, 30 and 0. */
+function logitRows(k: number, n: number): LogitRows {
+  const extreme = [1e4, -1e4, 30, -30, 0];
+  const logits = between(n, k * n, -6, 12).map((value, place) => extreme[place % n] ?? value);
+  const labels = Float32Array.from(codes(n + 1, n, 2));
+  const weights = between(n + 2, n, 0.5, 1);
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  return { logits, labels, shares: weights.map((weight) => weight / total) };
+}
+
+/** -share (posWeight y log p + (1 - y) log(1 - p)) of one row, with p the sigmoid of the logit. */
+function lossOf(logit: number, label: number, share: number, posWeight: number): number {
+  return share * (label === 1 ? posWeight * softplus(-logit) : softplus(logit));
+}
+
+/** Its derivative: share (p - 1) posWeight for a positive, share p for a negative. */
+function slopeOf(logit: number, label: number, share: number, posWeight: number): number {
+  return share * (label === 1 ? posWeight * (sigmoid(logit) - 1) : sigmoid(logit));
+}
+
+const BCE: readonly NumericsCase[] = (
+  [
+    [1, 1, 1],
+    [3, 257, 1],
+    [2, 4097, 3],
+  ] as const
+).flatMap(([k, n, posWeight]) => {
+  const name = `${String(k)} models, ${String(n)} rows, positives counted ${String(posWeight)} times, logits of +-1e4`;
+  const rowwise = (work: typeof lossOf): number[] => {
+    const { logits, labels, shares } = logitRows(k, n);
+    return each(logits, (logit, place) =>
+      work(logit, labels[place % n] as number, shares[place % n] as number, posWeight),
+    );
+  };
+  const ask = (tf: Tf, logits: Tensor2D): Tensor1D => {
+    const { labels, shares } = logitRows(k, n);
+    return bceFromLogits(tf, logits, tf.tensor2d(labels, [1, n]), tf.tensor2d(shares, [n, 1]), posWeight);
+  };
+  return [
+    // A logit of 1e4 on a wrong label makes partial sums no larger than the loss itself.
+    tensorCase({ op: 'bceFromLogits', name, tolerance: posWeight * SOFTPLUS + sumOf(n) }, () => ({
+      ask: (tf) => ask(tf, tf.tensor2d(logitRows(k, n).logits, [k, n])),
+      expected: ofModels(k, (model) => [partOf(rowwise(lossOf), model, k).reduce((sum, loss) => sum + loss, 0)]),
+    })),
+    tensorCase(
+      { op: 'bceFromLogits', name: `its gradient: ${name}`, tolerance: posWeight * (SIGMOID + roundings(3)) },
+      () => ({
+        ask: (tf) =>
+          tf.grad((logits) => ask(tf, logits as Tensor2D).sum())(tf.tensor2d(logitRows(k, n).logits, [k, n])),
+        expected: rowwise(slopeOf),
+      }),
+    ),
+  ];
+});
+
+/** Models, rows, groups, groups without rows. */
+const GROUPED: readonly (readonly [k: number, n: number, g: number, empty: number])[] = [
+  [1, 1, 1, 0],
+  [2, 3, 2, 1],
+  [3, 257, 33, 2],
+  [1, 4097, 5, 1],
+];
+
+/** Groups' weights, [g], and their weighted mean scores under each model, [k, g]; 0 for a group without rows. */
+interface GroupMeans {
+  readonly weights: number[];
+  readonly means: number[];
+}
+
+function groupMeans(scores: Float32Array, membership: Float32Array, k: number, n: number, g: number): GroupMeans {
+  const weights = columnSums(membership, n, g);
+  const sums = product(scores, membership, k, n, g);
+  return { weights, means: each(sums, (sum, place) => ratio(sum, weights[place % g] as number)) };
+}
+
+function ratio(sum: number, weight: number): number {
+  return weight > 0 ? sum / weight : 0;
+}
+
+/** The groups with the largest and the smallest mean of one model, among those present, and the means' difference. */
+interface Gap {
+  readonly highest: number;
+  readonly lowest: number;
+  readonly gap: number;
+  readonly isGap: boolean;
+}
+
+function gapOf(means: readonly number[], weights: readonly number[]): Gap {
+  const present = [...weights.keys()].filter((group) => (weights[group] as number) > 0);
+  const byMean = present.sort((a, b) => (means[b] as number) - (means[a] as number));
+  const [highest = 0, lowest = 0] = [byMean[0], byMean.at(-1)];
+  return { highest, lowest, gap: (means[highest] as number) - (means[lowest] as number), isGap: present.length > 1 };
+}
+
+const RATES: readonly NumericsCase[] = GROUPED.flatMap(([k, n, g, empty]) => {
+  const name = `${String(k)} models, ${String(n)} rows in ${String(g)} groups, ${String(empty)} of them without rows`;
+  const rows = (): GroupMeans & { readonly scores: Float32Array; readonly membership: Float32Array } => {
+    const scores = between(n, k * n, 0, 1);
+    const membership = memberships(n + 1, n, g, empty);
+    return { scores, membership, ...groupMeans(scores, membership, k, n, g) };
+  };
+  return [
+    tensorCase({ op: 'softRates', name, tolerance: meanOf(n), answers: 2 }, () => {
+      const { scores, membership, means, weights } = rows();
+      return {
+        ask: (tf) => {
+          const found = softRates(tf, tf.tensor2d(scores, [k, n]), tf.tensor2d(membership, [n, g]));
+          return [found.rates, found.present];
+        },
+        expected: [means, each(weights, (weight) => (weight > 0 ? 1 : 0))],
+      };
+    }),
+    tensorCase({ op: 'largestGap', name, tolerance: 2 * meanOf(n) }, () => {
+      const { scores, membership, means, weights } = rows();
+      return {
+        ask: (tf) => largestGap(tf, softRates(tf, tf.tensor2d(scores, [k, n]), tf.tensor2d(membership, [n, g]))),
+        expected: ofModels(k, (model) => [gapOf(partOf(means, model, k), weights).gap]),
+      };
+    }),
+    tensorCase({ op: 'largestGap', name: `its gradient: ${name}`, tolerance: meanOf(n) + roundings(3) }, () => {
+      const { scores, membership, means, weights } = rows();
+      return {
+        ask: (tf) =>
+          tf.grad((given) => largestGap(tf, softRates(tf, given as Tensor2D, tf.tensor2d(membership, [n, g]))).sum())(
+            tf.tensor2d(scores, [k, n]),
+          ),
+        // A row raises its group's mean by its share of the group's weight.
+        expected: ofModels(k, (model) => {
+          const { highest, lowest, isGap } = gapOf(partOf(means, model, k), weights);
+          const share = (row: number, group: number): number =>
+            ratio(membership[row * g + group] as number, weights[group] as number);
+          return Array.from({ length: n }, (_, row) => (isGap ? share(row, highest) - share(row, lowest) : 0));
+        }),
+      };
+    }),
+  ];
+});
+
+const NO_GAP = tensorCase(
+  { op: 'largestGap', name: 'one group with rows has no gap, and no slope', tolerance: 0, answers: 2 },
+  () => {
+    const scores = uniform(1, 3);
+    return {
+      ask: (tf) => {
+        const gap = (given: Tensor2D): Tensor1D =>
+          largestGap(tf, softRates(tf, given, tf.tensor2d([1, 0, 1, 0, 1, 0], [3, 2])));
+        const given = tf.tensor2d(scores, [1, 3]);
+        return [gap(given), tf.grad((x) => gap(x as Tensor2D).sum())(given)];
+      },
+      expected: [[0], [0, 0, 0]],
+    };
+  },
+);
+
+/** Losses and rates of groups, and their gradients. */
+export const LOSS_CASES: readonly NumericsCase[] = [...BCE, ...RATES, NO_GAP];
