@@ -10,6 +10,11 @@ export function parseNumber(text: string): number {
   return value;
 }
 
+/** A number, or the word auto. */
+export function parseNumberOrAuto(text: string): number | 'auto' {
+  return text === 'auto' ? text : parseNumber(text);
+}
+
 /** Numbers separated by commas. */
 export function parseNumbers(text: string): number[] {
   return text.split(',').map(parseNumber);

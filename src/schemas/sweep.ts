@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { batchSize } from './batch-size.ts';
 import { backendName } from './method-names.ts';
 
 /** What `train-regularized` may be asked beside its data; `sweepPareto` fills in what is left out. */
@@ -8,7 +9,7 @@ export const sweepSchema = z.object({
   penalty: z.enum(['covariance', 'mean_gap', 'equalized_odds', 'mmd', 'correlation', 'adversarial']).optional(),
   epochs: z.number().int().min(1).optional(),
   lr: z.number().gt(0).optional(),
-  batchSize: z.number().int().min(1).optional(),
+  batchSize: batchSize.optional(),
   hidden: z.array(z.number().int().min(1)).optional(),
   patience: z.number().int().min(1).optional(),
   weightDecay: z.number().min(0).optional(),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { batchSize } from './batch-size.ts';
 import { backendName, lagrangianFairness, reductionConstraint } from './method-names.ts';
 
 /** What every training job on a table may be asked beside its data. */
@@ -30,7 +31,7 @@ export const trainLagrangianSchema = trainingJobSchema.extend({
   modelLr: z.number().gt(0).optional(),
   lambdaLr: z.number().gt(0).optional(),
   epochs: z.number().int().min(1).optional(),
-  batchSize: z.number().int().min(1).optional(),
+  batchSize: batchSize.optional(),
   hidden: z.array(z.number().int().min(1)).optional(),
   patience: z.number().int().min(1).optional(),
 });

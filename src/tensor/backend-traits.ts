@@ -1,6 +1,6 @@
-import type { TensorBackend } from './runtime.ts';
+import type { TensorBackend, Tf } from './runtime.ts';
 
-/** What training has to know of a backend. */
+/** What is asked of a backend before it is loaded. */
 export interface BackendTraits {
   /** Whether tensors are on a device of their own, so that what is sent to it and read from it costs. */
   readonly isDevice: boolean;
@@ -21,4 +21,34 @@ export function traitsOf(backend: TensorBackend): BackendTraits {
     isOneThreaded,
     networksAtOnce: isOneThreaded ? NETWORKS_OF_A_THREAD : Infinity,
   };
+}
+
+/** Whether the active backend computes on a device of its own. */
+export function isOnDevice(tf: Tf): boolean {
+  if (tf.getBackend() === 'webgpu') return true;
+  return tf.getBackend() === 'tensorflow' && (tf.backend() as NativeBackend).isUsingGpuDevice === true;
+}
+
+/** What TensorFlow's native backend tells of itself. */
+interface NativeBackend {
+  readonly isUsingGpuDevice?: boolean;
+}
+
+/** What the WebGPU backend tells of itself. */
+interface WebGpuBackend {
+  readonly device?: {
+    readonly limits: { readonly maxStorageBufferBindingSize: number; readonly maxBufferSize: number };
+  };
+}
+
+const BYTES_OF_A_NUMBER = 4;
+
+/** What every host can hold in one array, in numbers. */
+const LARGEST_ARRAY = 2 ** 31 / BYTES_OF_A_NUMBER;
+
+/** The most numbers that one tensor of the active backend may hold. */
+export function largestTensor(tf: Tf): number {
+  const limits = (tf.backend() as WebGpuBackend).device?.limits;
+  if (limits === undefined) return LARGEST_ARRAY;
+  return Math.floor(Math.min(limits.maxStorageBufferBindingSize, limits.maxBufferSize) / BYTES_OF_A_NUMBER);
 }

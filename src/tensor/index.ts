@@ -1,10 +1,27 @@
-export { type BackendTraits, traitsOf } from './backend-traits.ts';
+export { type BackendChoice, TENSOR_BACKENDS, type TensorBackend } from './backend-names.ts';
+export { type BackendTraits, isOnDevice, largestTensor, traitsOf } from './backend-traits.ts';
+export { type BatchSize, chooseBatchSize } from './batch-size.ts';
 export { countReads, type DeviceReads } from './count-reads.ts';
+export type { BackendReport } from './diagnosis/backend-report.ts';
+export type { MissingPart } from './diagnosis/missing-part.ts';
 export { checkNumerics, largestError } from './numerics/check-numerics.ts';
 export { NUMERICS_CASES } from './numerics/numerics-cases.ts';
 export type { Compared, NumericsCase, NumericsFinding } from './numerics/numerics-case.ts';
-export { bceFromLogits } from './ops/bce-from-logits.ts';
+export { type Adam, type AdamOptions, createAdam } from './ops/adam.ts';
+export {
+  type Batches,
+  type BatchRows,
+  createBatches,
+  createRowChunks,
+  type NetworkBatch,
+  type NetworkRows,
+  type RowChunks,
+  takeBatchRows,
+  weightOf,
+} from './ops/batches.ts';
+export { bceFromLogits, bceSlope } from './ops/bce-from-logits.ts';
 export { cellCounts, type CellRows, cellTables, type CellValues } from './ops/cell-counts.ts';
+export { type FusedMap, fusedMap } from './ops/fused-map.ts';
 export { groupColumnSums, groupSums } from './ops/group-sums.ts';
 export { histogram, type HistogramBins, histogramCells } from './ops/histogram.ts';
 export {
@@ -15,18 +32,25 @@ export {
   type RowBlocks,
   uploadRowBlocks,
 } from './ops/normal-equations.ts';
+export { joinParameters, type MatrixShape, splitParameters } from './ops/parameters.ts';
+export { readTogether } from './ops/read-together.ts';
 export { largestValues, type Slice, unitOf } from './ops/reduce-chunks.ts';
-export { largestGap, type SoftRates, softRates } from './ops/soft-rates.ts';
-export { sharedDense, sharedDenseGradients, stackedDense, stackedDenseGradients } from './ops/stacked-dense.ts';
+export { largestGap, type SoftRates, softRates, squaredGapSlope } from './ops/soft-rates.ts';
 export {
-  type BackendChoice,
-  type BackendReport,
+  type Activation,
+  rectifierGradient,
+  sharedDense,
+  sharedDenseGradients,
+  stackedDense,
+  stackedDenseGradients,
+} from './ops/stacked-dense.ts';
+export { timesTransposed } from './ops/times-transposed.ts';
+export {
   currentTensorflow,
   hasNvidiaDevice,
   loadTensorflow,
+  nvidiaDevices,
   probeBackends,
-  TENSOR_BACKENDS,
-  type TensorBackend,
   type Tensorflow,
   type Tf,
 } from './runtime.ts';

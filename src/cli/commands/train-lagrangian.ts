@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 
 import type { LagrangianJobResult, TrainLagrangianOptions } from '../../training/jobs/train-lagrangian.ts';
-import { flagName, parseNumber, parseNumbers } from '../option-parsers.ts';
+import { flagName, parseNumber, parseNumberOrAuto, parseNumbers } from '../option-parsers.ts';
 import { withOutputOptions } from '../output.ts';
 import { progressBar } from '../progress-bar.ts';
 import {
@@ -32,7 +32,11 @@ export function trainLagrangianCommand(): Command {
     .option('--model-lr <rate>', "Adam's learning rate for the network (default: 0.001)", parseNumber)
     .option('--lambda-lr <rate>', 'how fast multipliers move with a violation (default: 0.01)', parseNumber)
     .option('--epochs <n>', 'passes over the rows (default: 50)', parseNumber)
-    .option('--batch-size <n>', 'rows per step (default: 128)', parseNumber)
+    .option(
+      '--batch-size <n>',
+      'rows per step, or auto: as many as suit rows and backend (default: 128)',
+      parseNumberOrAuto,
+    )
     .option('--hidden <units>', 'units of each hidden layer, a comma list (default: 32)', parseNumbers)
     .option('--patience <n>', 'stop after so many epochs without improvement (default: 10)', parseNumber);
   return withOutputOptions(withJobOptions(command))

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 
 import type { ParetoSweep } from '../../training/index.ts';
-import { flagName, parseNumber, parseNumbers, requireOptions } from '../option-parsers.ts';
+import { flagName, parseNumber, parseNumberOrAuto, parseNumbers, requireOptions } from '../option-parsers.ts';
 import { prepareLogs, print, remark, textTable, withOutputOptions } from '../output.ts';
 import { assertApart, assertInputsKept } from '../output-places.ts';
 import { progressBar } from '../progress-bar.ts';
@@ -26,7 +26,11 @@ export function trainRegularizedCommand(): Command {
       )
       .option('--epochs <n>', 'passes over the rows (default: 20)', parseNumber)
       .option('--lr <rate>', "Adam's learning rate (default: 0.001)", parseNumber)
-      .option('--batch-size <n>', 'rows per step (default: 128)', parseNumber)
+      .option(
+        '--batch-size <n>',
+        'rows per step, or auto: as many as suit rows and backend (default: 128)',
+        parseNumberOrAuto,
+      )
       .option('--hidden <units>', 'units of each hidden layer, a comma list (default: 32)', parseNumbers)
       .option('--patience <n>', 'stop after so many epochs without improvement (default: 5)', parseNumber)
       .option('--weight-decay <rate>', 'decoupled weight decay (default: 0)', parseNumber)

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { batchSize } from '../batch-size.ts';
 import { backendName, lagrangianFairness, reductionConstraint } from '../method-names.ts';
 
 const count = z.int().min(1);
@@ -62,7 +63,9 @@ const reductions = z.strictObject({
 });
 
 const networkParams = {
-  batch_size: boundedCount.optional().meta({ description: 'Rows of a step. Default: 128.' }),
+  batch_size: batchSize
+    .optional()
+    .meta({ description: 'Rows of a step; auto: as many as suit the rows and where they are. Default: 128.' }),
   hidden: z
     .array(count.max(4096))
     .max(16)

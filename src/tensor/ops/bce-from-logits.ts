@@ -1,14 +1,14 @@
 import type { Tensor, Tensor1D, Tensor2D } from '@tensorflow/tfjs';
 
 import type { Tf } from '../runtime.ts';
+import { fusedMap } from './fused-map.ts';
 
 /**
  * Mean binary cross-entropy of each of k models, from logits, stable for large ones:
  *
  *     l(x, y) = (1 - y) x + (1 + (posWeight - 1) y) (log(1 + exp(-|x|)) + max(-x, 0))
  *
- * with its own gradient, share (sigmoid(x) (1 + (posWeight - 1) y) - posWeight y),
- * which costs a third of the automatic one.
+ * with its own gradient, {@link bceSlope}, which costs a third of the automatic one.
  * @param logits [k, n]
  * @param labels [1, n], 0 or 1
  * @param shares [n, 1], each row's share of the mean; the shares sum to 1
@@ -18,22 +18,42 @@ import type { Tf } from '../runtime.ts';
 export function bceFromLogits(tf: Tf, logits: Tensor2D, labels: Tensor2D, shares: Tensor2D, posWeight = 1): Tensor1D {
   const loss = tf.customGrad((...given: (Tensor | ((saved: Tensor[]) => void))[]) => {
     const [x, save] = given as [Tensor2D, (kept: Tensor[]) => void];
-    const factor = (y: Tensor): Tensor => y.mul(posWeight - 1).add(1);
     // Kept, since a tidy between here and the gradient may dispose of them.
     save([x, labels, shares]);
     return {
       value: tf.tidy(() => {
         const softplus = tf.log1p(tf.exp(tf.neg(tf.abs(x)))).add(tf.relu(tf.neg(x)));
-        const weighted = posWeight === 1 ? softplus : softplus.mul(factor(labels));
+        const weighted = posWeight === 1 ? softplus : softplus.mul(labels.mul(posWeight - 1).add(1));
         return tf.matMul(x.sub(x.mul(labels)).add<Tensor2D>(weighted), shares).reshape([-1]);
       }),
       gradFunc: (upstream: Tensor, saved: Tensor[]) => {
-        const [logit, y, share] = saved as [Tensor, Tensor, Tensor];
-        const score = posWeight === 1 ? tf.sigmoid(logit) : tf.sigmoid(logit).mul(factor(y));
-        const slope = score.sub(posWeight === 1 ? y : y.mul(posWeight)).mul(share.reshape([1, -1]));
-        return slope.mul(upstream.reshape([-1, 1]));
+        const [logit, y, share] = saved as [Tensor2D, Tensor2D, Tensor2D];
+        return bceSlope(tf, tf.sigmoid(logit), y, share, posWeight).mul(upstream.reshape([-1, 1]));
       },
     };
   });
   return loss(logits) as Tensor1D;
+}
+
+/**
+ * The gradient of {@link bceFromLogits} in the logits x, share (p (1 + (posWeight - 1) y) - posWeight y).
+ * @param scores [k, n], p = sigmoid(x)
+ * @returns [k, n]
+ */
+export function bceSlope(tf: Tf, scores: Tensor2D, labels: Tensor2D, shares: Tensor2D, posWeight = 1): Tensor2D {
+  const share = shares.reshape<Tensor2D>([1, -1]);
+  return fusedMap(tf, {
+    name: 'bce_slope',
+    shape: scores.shape,
+    inputs: { scores, labels, share },
+    numbers: { positive: posWeight },
+    wgsl: 'value = share * (scores * (1.0 + (positive - 1.0) * labels) - positive * labels);',
+    plain: () => {
+      if (posWeight === 1) return scores.sub(labels).mul(share);
+      return scores
+        .mul(labels.mul(posWeight - 1).add(1))
+        .sub(labels.mul(posWeight))
+        .mul(share);
+    },
+  });
 }

@@ -1,6 +1,8 @@
 import type { Tensor1D, Tensor2D } from '@tensorflow/tfjs';
 
 import type { Tf } from '../runtime.ts';
+import { fusedMap } from './fused-map.ts';
+import { timesTransposed } from './times-transposed.ts';
 
 /** Mean scores of groups, and which groups have rows at all. */
 export interface SoftRates {
@@ -20,11 +22,21 @@ const BEYOND = 1e30;
  * @param membership [n, g], a row's weight in its group's column, else 0
  */
 export function softRates(tf: Tf, scores: Tensor2D, membership: Tensor2D): SoftRates {
-  const sums = tf.matMul(tf.ones([1, membership.shape[0]]), membership);
-  const present = sums.greater(0).cast<Tensor2D>('float32');
-  // The added 1 stands only where a sum is 0, and keeps the division finite.
-  const rates = tf.matMul(scores, membership).div<Tensor2D>(sums.add(tf.sub(1, present)));
+  const { rates, present } = ratesOf(tf, tf.matMul(scores, membership), groupWeights(tf, membership));
   return { rates, present };
+}
+
+/** Rates from each group's sum of scores, [k, g], and its weight, [1, g]; with what the sums were divided by. */
+function ratesOf(tf: Tf, sums: Tensor2D, weights: Tensor2D): SoftRates & { readonly divisors: Tensor2D } {
+  const present = weights.greater(0).cast<Tensor2D>('float32');
+  // The added 1 stands only where a weight is 0, and keeps the division finite.
+  const divisors = weights.add<Tensor2D>(tf.sub(1, present));
+  return { rates: sums.div<Tensor2D>(divisors), present, divisors };
+}
+
+/** The weight of each group, [1, g]. */
+function groupWeights(tf: Tf, membership: Tensor2D): Tensor2D {
+  return tf.matMul(tf.ones([1, membership.shape[0]]), membership);
 }
 
 /**
@@ -38,3 +50,57 @@ export function largestGap(tf: Tf, { rates, present }: SoftRates): Tensor1D {
   // Without two groups the difference is one of shifts, or none: its slope must not be taken.
   return tf.where(present.sum().greater(1), gap, tf.zerosLike(gap));
 }
+
+/**
+ * The gradient of the squared {@link largestGap} of {@link softRates} in the scores, written out: 2 (max - min) times
+ * each row's share of the highest group's rate, less that of the lowest's. Groups that tie for the highest or lowest
+ * each have the whole slope, as in the automatic gradient.
+ * @returns [k, n]
+ */
+export function squaredGapSlope(tf: Tf, scores: Tensor2D, membership: Tensor2D): Tensor2D {
+  const sums: Tensor2D = tf.matMul(scores, membership);
+  const weights = groupWeights(tf, membership);
+  const ofSums = fusedMap(tf, {
+    name: 'squared_gap_slope',
+    shape: sums.shape,
+    inputs: { sums, weights },
+    wgsl: SQUARED_GAP_SLOPE,
+    plain: () => slopeOfSums(tf, sums, weights),
+  });
+  return timesTransposed(tf, ofSums, membership);
+}
+
+/** The gradient of the squared gap in each group's sum of scores, [k, g]. */
+function slopeOfSums(tf: Tf, sums: Tensor2D, weights: Tensor2D): Tensor2D {
+  const { rates, present, divisors } = ratesOf(tf, sums, weights);
+  const shift = tf.sub(1, present).mul(BEYOND);
+  const [upper, lower] = [rates.sub(shift), rates.add(shift)];
+  const [highest, lowest] = [upper.max(1, true), lower.min(1, true)];
+  const direction = tf.sub(upper.equal(highest).cast('float32'), lower.equal(lowest).cast('float32'));
+  // With fewer than two groups the difference is one of shifts.
+  const gap = highest.sub(lowest).mul(present.sum().greater(1).cast('float32'));
+  return direction.mul(present).mul(gap.mul(2)).div(divisors);
+}
+
+/** The same for one group of one model. */
+const SQUARED_GAP_SLOPE = `
+  let groups = uniforms.outShape[1];
+  let first = (index / groups) * groups;
+  var highest = -1e30;
+  var lowest = 1e30;
+  var present = 0;
+  for (var group = 0; group < groups; group++) {
+    let weight = all_weights[group];
+    if (weight > 0.0) {
+      let rate = all_sums[first + group] / weight;
+      highest = max(highest, rate);
+      lowest = min(lowest, rate);
+      present++;
+    }
+  }
+  value = 0.0;
+  if (weights > 0.0 && present > 1) {
+    let rate = sums / weights;
+    let direction = select(0.0, 1.0, rate == highest) - select(0.0, 1.0, rate == lowest);
+    value = 2.0 * (highest - lowest) * direction / weights;
+  }`;

@@ -1,6 +1,12 @@
 import type { Tensor, Tensor2D, Tensor3D } from '@tensorflow/tfjs';
 
+import { isOnDevice } from '../backend-traits.ts';
 import type { Tf } from '../runtime.ts';
+import { fusedMap } from './fused-map.ts';
+import { timesTransposed } from './times-transposed.ts';
+
+/** What becomes of a layer's sums: nothing, or nothing below 0. */
+export type Activation = 'none' | 'relu';
 
 /**
  * Dense layers of k models at once, units before rows: [units, rows]. So laid
@@ -13,8 +19,8 @@ import type { Tf } from '../runtime.ts';
  * @param b [k q, 1]
  * @returns [k q, n]
  */
-export function sharedDense(tf: Tf, x: Tensor2D, w: Tensor2D, b: Tensor2D): Tensor2D {
-  return tf.matMul(w, x).add(b);
+export function sharedDense(tf: Tf, x: Tensor2D, w: Tensor2D, b: Tensor2D, activation: Activation = 'none'): Tensor2D {
+  return activated(tf, tf.matMul(w, x), b, activation);
 }
 
 /** The gradients of {@link sharedDense} for w and b, from that of its output, [k q, n]; `rows` is x transposed. */
@@ -29,8 +35,8 @@ export function sharedDenseGradients(tf: Tf, rows: Tensor2D, flow: Tensor2D): [w
  * @param b [k, q, 1]
  * @returns [k, q, n]
  */
-export function stackedDense(tf: Tf, z: Tensor3D, w: Tensor3D, b: Tensor3D): Tensor3D {
-  return tf.matMul(w, z).add(b);
+export function stackedDense(tf: Tf, z: Tensor3D, w: Tensor3D, b: Tensor3D, activation: Activation = 'none'): Tensor3D {
+  return activated(tf, tf.matMul(w, z), b, activation);
 }
 
 /** The gradients of {@link stackedDense} for w, b and z, from that of its output, [k, q, n]. */
@@ -47,10 +53,34 @@ export function stackedDenseGradients(
     const ofW = tf.matMul(z, flow.reshape<Tensor3D>([k, n, 1])).reshape<Tensor3D>(w.shape);
     return [ofW, b, w.reshape<Tensor3D>([k, -1, 1]).mul(flow)];
   }
-  return [tf.matMul(flow, z.transpose([0, 2, 1])), b, tf.matMul(w.transpose([0, 2, 1]), flow)];
+  return [timesTransposed(tf, flow, z), b, tf.matMul(w.transpose([0, 2, 1]), flow)];
+}
+
+/** The gradient before a rectifier, from that after it: only what passed has a slope. */
+export function rectifierGradient<T extends Tensor>(tf: Tf, flow: T, passed: T): T {
+  return fusedMap(tf, {
+    name: 'rectifier_gradient',
+    shape: flow.shape,
+    inputs: { flow, passed },
+    wgsl: 'value = select(0.0, flow, passed > 0.0);',
+    plain: () => flow.mul(tf.step(passed)),
+  });
+}
+
+/** Sums with their bias, after the activation. */
+function activated<T extends Tensor>(tf: Tf, sums: T, bias: Tensor, activation: Activation): T {
+  if (activation === 'none') return sums.add(bias);
+  return fusedMap(tf, {
+    name: 'bias_and_rectifier',
+    shape: sums.shape,
+    inputs: { sums, bias },
+    wgsl: 'value = max(sums + bias, 0.0);',
+    plain: () => tf.relu(sums.add(bias)),
+  });
 }
 
 /** Sums over the rows of [units, rows]: on wasm a product with ones costs a tenth of `sum`. */
 function rowSums(tf: Tf, values: Tensor2D): Tensor2D {
+  if (isOnDevice(tf)) return values.sum(1, true);
   return tf.matMul(values, tf.ones([(values as Tensor).shape[1] as number, 1]));
 }

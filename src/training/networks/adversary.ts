@@ -1,8 +1,15 @@
-import type { Tensor, Tensor1D, Tensor3D, Variable } from '@tensorflow/tfjs';
+import type { Tensor, Tensor1D, Tensor2D, Tensor3D } from '@tensorflow/tfjs';
 
 import { createRandom } from '../../internal/random.ts';
-import { stackedDense, type Tf } from '../../tensor/index.ts';
-import { createAdam } from './adam.ts';
+import {
+  createAdam,
+  joinParameters,
+  type MatrixShape,
+  splitParameters,
+  stackedDense,
+  type Tf,
+} from '../../tensor/index.ts';
+import { automaticSlope } from './automatic-slope.ts';
 import type { PenaltyBatch, PenaltyContext, PenaltyInUse } from './fairness-penalty.ts';
 
 /** Units of an adversary's hidden layer. */
@@ -25,13 +32,19 @@ const WEIGHT_STREAM = 3;
  */
 export function createAdversary(tf: Tf, { models: k, groupCount: g, seed }: PenaltyContext): PenaltyInUse {
   const random = createRandom(seed, WEIGHT_STREAM);
+  const shapes: MatrixShape[] = [
+    { rows: HIDDEN, columns: 1 },
+    { rows: HIDDEN, columns: 1 },
+    { rows: g, columns: HIDDEN },
+    { rows: g, columns: 1 },
+  ];
+  const drawn = shapes.flatMap(({ rows, columns }) =>
+    Array.from({ length: rows * columns }, () => random.normal() / Math.sqrt(columns)),
+  );
   // One set of weights for all adversaries, as the models have.
-  const variable = (units: number, inputs: number): Variable => {
-    const drawn = Float32Array.from({ length: units * inputs }, () => random.normal() / Math.sqrt(inputs));
-    return tf.tidy(() => tf.variable(tf.tensor3d(drawn, [1, units, inputs]).tile([k, 1, 1])));
-  };
-  const variables = [variable(HIDDEN, 1), variable(HIDDEN, 1), variable(g, HIDDEN), variable(g, 1)];
-  const adam = createAdam(tf, variables);
+  const parameters = tf.tidy(() => tf.variable(tf.tensor2d(drawn, [1, drawn.length], 'float32').tile([k, 1])));
+  const adam = createAdam(tf, parameters);
+  const weights = (): Tensor[] => splitParameters(parameters as unknown as Tensor2D, shapes);
 
   /** Cross-entropy of the adversaries' guesses, [k]. */
   const error = (weights: readonly Tensor[], { scores, membership }: PenaltyBatch): Tensor1D => {
@@ -43,21 +56,23 @@ export function createAdversary(tf: Tf, { models: k, groupCount: g, seed }: Pena
     const logs = shifted.sub(shifted.exp().sum(1, true).log());
     return logs.mul(membership.transpose().expandDims(0)).sum<Tensor1D>([1, 2]).neg();
   };
+  const value = (batch: PenaltyBatch): Tensor1D => {
+    const sums = batch.membership.sum(0);
+    const total = sums.sum();
+    const shares = sums.div(total.maximum(1e-12));
+    const entropy = shares.mul(shares.maximum(1e-12).log()).sum().neg().mul(total);
+    return entropy.sub<Tensor1D>(error(weights(), batch));
+  };
   return {
-    value(batch) {
-      const sums = batch.membership.sum(0);
-      const total = sums.sum();
-      const shares = sums.div(total.maximum(1e-12));
-      const entropy = shares.mul(shares.maximum(1e-12).log()).sum().neg().mul(total);
-      return entropy.sub<Tensor1D>(error(variables, batch));
-    },
+    value,
+    slope: (batch) => automaticSlope(tf, value, batch),
     learn(batch) {
       const fixed = { ...batch, scores: batch.scores.clone() };
-      const gradients = tf.grads((...weights: Tensor[]) => error(weights, fixed).sum())([...variables]);
-      adam.step(gradients, RATE);
+      const gradients = tf.grads((...given: Tensor[]) => error(given, fixed).sum())(weights());
+      adam.step(joinParameters(tf, gradients, k), RATE);
     },
     dispose() {
-      tf.dispose(variables);
+      parameters.dispose();
       adam.dispose();
     },
   };

@@ -2,7 +2,7 @@ import type { Tensor2D } from '@tensorflow/tfjs';
 
 import { sum } from '../../metrics/statistics/group-stats.ts';
 import type { Tf } from '../../tensor/index.ts';
-import type { NetworkBatch, NetworkRows } from './network-rows.ts';
+import type { BatchRows, NetworkRows } from '../../tensor/index.ts';
 
 /** The names of what a lagrangian constrains. */
 export const FAIRNESS_CONSTRAINTS = ['demographic_parity', 'equal_opportunity', 'equalized_odds'] as const;
@@ -21,7 +21,7 @@ export const EVENTS: Readonly<Record<FairnessConstraint, readonly FairnessEvent[
 };
 
 /** A batch's membership of the rows of an event alone. */
-export function membershipIn(tf: Tf, event: FairnessEvent, { membership, labels }: NetworkBatch): Tensor2D {
+export function membershipIn(tf: Tf, event: FairnessEvent, { membership, labels }: BatchRows): Tensor2D {
   if (event === 'all') return membership;
   const positive = labels.transpose();
   return membership.mul(event === 'positives' ? positive : tf.sub(1, positive));

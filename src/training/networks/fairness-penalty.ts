@@ -1,26 +1,32 @@
 import type { Tensor1D, Tensor2D } from '@tensorflow/tfjs';
 
-import { largestGap, softRates, type Tf } from '../../tensor/index.ts';
+import {
+  type BatchRows,
+  largestGap,
+  softRates,
+  squaredGapSlope,
+  type Tf,
+  timesTransposed,
+} from '../../tensor/index.ts';
 
 /** One batch, as penalties see it. */
-export interface PenaltyBatch {
+export interface PenaltyBatch extends BatchRows {
   /** [k, n], what k models give each row: probabilities, or a regression's values. */
   readonly scores: Tensor2D;
-  /** [1, n], 0 or 1. */
-  readonly labels: Tensor2D;
-  /** [n, g], each row's share of the batch's weight in its group's column, else 0. */
-  readonly membership: Tensor2D;
-  /** [n, 1], each row's share of the batch's weight. */
-  readonly shares: Tensor2D;
 }
 
 /** The penalty of each of k models, [k]; differentiable in the scores. */
 export type FairnessPenalty = (tf: Tf, batch: PenaltyBatch) => Tensor1D;
 
+/** The gradient of a penalty's sum over the models in the scores, [k, n], written out: a fraction of the automatic one's cost. */
+export type PenaltySlope = (tf: Tf, batch: PenaltyBatch) => Tensor2D;
+
 /** A penalty in use: it may learn alongside the models. */
 export interface PenaltyInUse {
-  /** [k]; differentiable in the scores. */
+  /** [k] */
   value(batch: PenaltyBatch): Tensor1D;
+  /** The gradient of the models' values in their scores, [k, n]; inside `tf.tidy`. */
+  slope(batch: PenaltyBatch): Tensor2D;
   /** Learns from a batch, inside `tf.tidy`. */
   learn?(batch: PenaltyBatch): void;
   readonly mostRows?: number;
@@ -46,14 +52,33 @@ export const covariance: FairnessPenalty = (tf, { scores, membership, shares }) 
   return together.sub(apart).abs().sum<Tensor1D>(1);
 };
 
+/** The gradient of {@link covariance}: each row's share of every covariance, with its sign. */
+export const covarianceSlope: PenaltySlope = (tf, { scores, membership, shares }) => {
+  const centred = membership.sub<Tensor2D>(shares.mul(membership.sum(0, true)));
+  return timesTransposed(tf, tf.sign(tf.matMul(scores, centred)), centred);
+};
+
 /** The largest squared difference of two groups' mean scores. */
 export const meanGap: FairnessPenalty = (tf, { scores, membership }) =>
   largestGap(tf, softRates(tf, scores, membership)).square<Tensor1D>();
 
+/** The gradient of {@link meanGap}. */
+export const meanGapSlope: PenaltySlope = (tf, { scores, membership }) => squaredGapSlope(tf, scores, membership);
+
+/** The membership among the rows of each true label. */
+function byLabel({ labels, membership }: PenaltyBatch): [positives: Tensor2D, negatives: Tensor2D] {
+  const positives = membership.mul<Tensor2D>(labels.reshape([-1, 1]));
+  return [positives, membership.sub(positives)];
+}
+
 /** The mean gap among the rows of each true label, summed over both labels. */
 export const equalizedOdds: FairnessPenalty = (tf, batch) => {
-  const positive = batch.labels.transpose<Tensor2D>();
-  const within = (mask: Tensor2D): Tensor1D =>
-    meanGap(tf, { ...batch, membership: batch.membership.mul<Tensor2D>(mask) });
-  return within(positive).add<Tensor1D>(within(tf.sub(1, positive)));
+  const [positives, negatives] = byLabel(batch).map((membership) => meanGap(tf, { ...batch, membership }));
+  return (positives as Tensor1D).add(negatives as Tensor1D);
+};
+
+/** The gradient of {@link equalizedOdds}. */
+export const equalizedOddsSlope: PenaltySlope = (tf, batch) => {
+  const [positives, negatives] = byLabel(batch).map((membership) => meanGapSlope(tf, { ...batch, membership }));
+  return (positives as Tensor2D).add(negatives as Tensor2D);
 };

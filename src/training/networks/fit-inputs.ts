@@ -7,7 +7,7 @@ import type { Matrix } from '../data/matrix.ts';
 import { isTableSource, type MatrixSource, readMatrix } from '../data/read-matrix.ts';
 import { standardScore, type StandardScore } from '../data/standard-score.ts';
 import { setAside } from '../data/set-aside.ts';
-import type { NetworkRows } from './network-rows.ts';
+import type { NetworkRows } from '../../tensor/index.ts';
 import type { NetworkTask } from './network-task.ts';
 
 /** Rows of a network's fit, besides features and targets. */

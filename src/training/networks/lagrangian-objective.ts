@@ -1,8 +1,8 @@
-import type { Tensor1D, Tensor2D, Variable } from '@tensorflow/tfjs';
+import type { Tensor2D, Variable } from '@tensorflow/tfjs';
 
 import { DataValidationError } from '../../exceptions/index.ts';
 import { sum } from '../../metrics/statistics/group-stats.ts';
-import { softRates, type Tf } from '../../tensor/index.ts';
+import { type BatchRows, type NetworkRows, type Tf, timesTransposed } from '../../tensor/index.ts';
 import {
   EVENTS,
   type FairnessConstraint,
@@ -12,8 +12,7 @@ import {
   membershipIn,
   rowsIn,
 } from './fairness-events.ts';
-import type { NetworkBatch, NetworkRows } from './network-rows.ts';
-import { batchError, type NetworkTask } from './network-task.ts';
+import { errorSlope, type NetworkTask, scoresOf } from './network-task.ts';
 import type { EpochOutputs, Judgement, Objective } from './objective.ts';
 import { crossEntropy, sigmoid } from '../logistic.ts';
 
@@ -107,26 +106,30 @@ export function createLagrangianObjective(
   return {
     history,
     warnings: leftOut(spec, constrained, groups.labels),
-    losses(outputs, batch) {
-      const error = batchError(tf, task, outputs, batch, spec.posWeight);
-      return bounds.reduce((total, bound) => total.add<Tensor1D>(bound.pressure(outputs, batch)), error);
+    slope(outputs, rows) {
+      const error = errorSlope(tf, task, scoresOf(tf, task, outputs), rows, spec.posWeight);
+      return bounds.reduce((total, bound) => total.add<Tensor2D>(bound.slope(outputs, rows)), error);
     },
-    afterStep(outputs, batch) {
-      for (const bound of bounds) bound.update(outputs, batch);
+    afterStep(outputs, rows) {
+      for (const bound of bounds) bound.update(outputs, rows);
     },
-    async judge(epoch, outputs) {
-      const lambdas = await Promise.all(bounds.map((bound) => bound.readLambda()));
-      const seen = lookAt(spec, train, validation, constrained, outputs);
-      history.push(
-        Object.freeze({
-          epoch: epoch + 1,
-          loss: seen.loss,
-          violationSoft: Math.max(...seen.soft),
-          violationHard: Math.max(...seen.hard),
-          lambdas: Object.freeze(lambdas),
-        }),
-      );
-      return judgeGaps(spec, seen);
+    judge: {
+      kind: 'outputs',
+      watched: bounds.map(({ multipliers }) => multipliers),
+      judge(epoch, outputs) {
+        const seen = lookAt(spec, train, validation, constrained, outputs);
+        history.push(
+          Object.freeze({
+            epoch: epoch + 1,
+            loss: seen.loss,
+            violationSoft: Math.max(...seen.soft),
+            violationHard: Math.max(...seen.hard),
+            // The multiplier of a gap: half the sum of those of its groups' sides.
+            lambdas: Object.freeze(outputs.watched.map((values) => sum(values) / 2)),
+          }),
+        );
+        return judgeGaps(spec, seen);
+      },
     },
     dispose() {
       for (const bound of bounds) bound.dispose();
@@ -136,12 +139,12 @@ export function createLagrangianObjective(
 
 /** The bound on the gap of one event: its multipliers, and the rates they follow. */
 interface GapBound {
-  /** What the multipliers add to the loss, but for terms without a slope, [1]. */
-  pressure(outputs: Tensor2D, batch: NetworkBatch): Tensor1D;
+  /** The multipliers of either side of each group, [2, g]: the rate above the middle, and below it. */
+  readonly multipliers: Variable;
+  /** The gradient in the outputs, [1, n], of what the multipliers add to the loss. */
+  slope(outputs: Tensor2D, rows: BatchRows): Tensor2D;
   /** Takes a batch into the running rates, and moves the multipliers. */
-  update(outputs: Tensor2D, batch: NetworkBatch): void;
-  /** The multiplier of the gap: half the sum of all. */
-  readLambda(): Promise<number>;
+  update(outputs: Tensor2D, rows: BatchRows): void;
   dispose(): void;
 }
 
@@ -153,20 +156,28 @@ function createGapBound(
 ): GapBound {
   const g = constrained.length;
   const chosen = tf.tensor2d([...constrained], [1, g]);
-  const zeros = (): Variable => tf.tidy(() => tf.variable(tf.zeros([1, g]), false));
-  const [up, down] = [zeros(), zeros()];
+  const sides = tf.tensor2d([1, -1], [2, 1]);
+  const zeros = (rows: number): Variable => tf.tidy(() => tf.variable(tf.zeros([rows, g]), false));
+  const multipliers = zeros(2);
   // Sums and weights apart, so that a group that a batch lacks keeps its rate.
-  const [sums, weights] = [zeros(), zeros()];
-  const soften = (outputs: Tensor2D): Tensor2D =>
-    task === 'binary' ? tf.sigmoid(outputs.div<Tensor2D>(temperature)) : outputs;
-  const membership = (batch: NetworkBatch): Tensor2D => membershipIn(tf, event, batch).mul(chosen);
+  const [sums, weights] = [zeros(1), zeros(1)];
+  const isBinary = task === 'binary';
+  const soften = (outputs: Tensor2D): Tensor2D => (isBinary ? tf.sigmoid(outputs.div<Tensor2D>(temperature)) : outputs);
+  const membership = (rows: BatchRows): Tensor2D => membershipIn(tf, event, rows).mul(chosen);
   return {
-    pressure(outputs, batch) {
-      const { rates } = softRates(tf, soften(outputs), membership(batch));
-      return rates.mul(up.sub(down)).sum<Tensor1D>(1);
+    multipliers,
+    slope(outputs, rows) {
+      const members = membership(rows);
+      const ofGroups = members.sum<Tensor2D>(0, true);
+      // A group without rows has no row whose slope it could be.
+      const pressure = multipliers.mul(sides).sum<Tensor2D>(0, true).div<Tensor2D>(ofGroups.maximum(TINY));
+      const ofScores = timesTransposed(tf, pressure, members);
+      if (!isBinary) return ofScores;
+      const soft = soften(outputs);
+      return ofScores.mul(soft.sub(soft.square()).div(temperature));
     },
-    update(outputs, batch) {
-      const members = membership(batch);
+    update(outputs, rows) {
+      const members = membership(rows);
       sums.assign(sums.mul(smoothing).add(tf.matMul(soften(outputs), members)));
       weights.assign(weights.mul(smoothing).add(members.sum(0, true)));
       const present = weights.greater(0).cast<Tensor2D>('float32');
@@ -174,15 +185,10 @@ function createGapBound(
       const beyond = tf.sub(1, present).mul(BEYOND);
       const middle = rates.sub(beyond).max().add(rates.add(beyond).min()).div(2);
       const offset = rates.sub(middle).mul(2).mul(present);
-      up.assign(tf.relu(up.add(offset.sub(tolerance).mul(lambdaLr))));
-      down.assign(tf.relu(down.add(offset.neg().sub(tolerance).mul(lambdaLr))));
-    },
-    async readLambda() {
-      const [ups, downs] = await Promise.all([up.data(), down.data()]);
-      return (sum(ups) + sum(downs)) / 2;
+      multipliers.assign(tf.relu(multipliers.add(offset.mul(sides).sub(tolerance).mul(lambdaLr))));
     },
     dispose() {
-      tf.dispose([chosen, up, down, sums, weights]);
+      tf.dispose([chosen, sides, multipliers, sums, weights]);
     },
   };
 }

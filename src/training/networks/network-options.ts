@@ -1,6 +1,6 @@
 import { invalidParameter } from '../../internal/invalid-parameter.ts';
 import { oneOf } from '../../internal/one-of.ts';
-import type { BackendChoice } from '../../tensor/index.ts';
+import type { BackendChoice, BatchSize } from '../../tensor/index.ts';
 import { type Schedule, SCHEDULES } from './learning-rate.ts';
 import type { TrainNetworksOptions } from './train-networks.ts';
 
@@ -13,8 +13,12 @@ export interface NetworkOptions {
    * @defaultValue 1e-3
    */
   readonly lr?: number | undefined;
-  /** @defaultValue 128 */
-  readonly batchSize?: number | undefined;
+  /**
+   * Rows of a step; `auto` takes as many as suit the rows and where they are: up to 512 on a CPU and 8,192 on a GPU,
+   * but leaves an epoch 50 steps.
+   * @defaultValue 128
+   */
+  readonly batchSize?: BatchSize | undefined;
   /**
    * Units of each hidden layer; none makes the model a linear one.
    * @defaultValue [32]
@@ -62,7 +66,10 @@ export function fillNetworkOptions(options: NetworkOptions, lrName = 'lr'): Fill
     seed: options.seed ?? 42,
     backend: options.backend,
   };
-  for (const name of ['epochs', 'batchSize', 'patience'] as const) {
+  const { batchSize } = filled;
+  const isSize = batchSize === 'auto' || isCount(batchSize);
+  assertOption('batchSize', batchSize, "be 'auto' or a whole number of at least 1", isSize);
+  for (const name of ['epochs', 'patience'] as const) {
     assertOption(name, filled[name], 'be a whole number of at least 1', isCount(filled[name]));
   }
   assertOption('hidden', filled.hidden, 'hold whole numbers of at least 1', filled.hidden.every(isCount));

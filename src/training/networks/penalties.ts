@@ -1,16 +1,21 @@
-import type { Tensor1D } from '@tensorflow/tfjs';
+import type { Tensor1D, Tensor2D } from '@tensorflow/tfjs';
 
 import type { Tf } from '../../tensor/index.ts';
 import { absoluteCorrelation } from './absolute-correlation.ts';
+import { automaticSlope } from './automatic-slope.ts';
 import { createAdversary } from './adversary.ts';
 import {
   covariance,
+  covarianceSlope,
   equalizedOdds,
+  equalizedOddsSlope,
   type FairnessPenalty,
   meanGap,
+  meanGapSlope,
   type PenaltyBatch,
   type PenaltyContext,
   type PenaltyInUse,
+  type PenaltySlope,
 } from './fairness-penalty.ts';
 import { mmdOfGroups, ROWS_OF_KERNEL } from './mmd.ts';
 
@@ -39,9 +44,19 @@ export const PLAIN_PENALTIES: Readonly<Record<PlainPenaltyName, FairnessPenalty>
   correlation: absoluteCorrelation,
 };
 
+/** The gradients that are written out; those of the others are automatic. */
+const PENALTY_SLOPES: Readonly<Partial<Record<PlainPenaltyName, PenaltySlope>>> = {
+  covariance: covarianceSlope,
+  mean_gap: meanGapSlope,
+  equalized_odds: equalizedOddsSlope,
+};
+
 /** Makes a penalty ready for use. */
 export function createPenalty(tf: Tf, name: FairnessPenaltyName, context: PenaltyContext): PenaltyInUse {
   if (name === 'adversarial') return createAdversary(tf, context);
   const value = (batch: PenaltyBatch): Tensor1D => PLAIN_PENALTIES[name](tf, batch);
-  return name === 'mmd' ? { value, mostRows: ROWS_OF_KERNEL } : { value };
+  const written = PENALTY_SLOPES[name];
+  const slope = (batch: PenaltyBatch): Tensor2D =>
+    written === undefined ? automaticSlope(tf, value, batch) : written(tf, batch);
+  return name === 'mmd' ? { value, slope, mostRows: ROWS_OF_KERNEL } : { value, slope };
 }

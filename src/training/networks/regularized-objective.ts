@@ -1,5 +1,7 @@
-import type { Tf } from '../../tensor/index.ts';
-import { batchError, type NetworkTask, scoresOf } from './network-task.ts';
+import type { Tensor2D } from '@tensorflow/tfjs';
+
+import { fusedMap, type Tf } from '../../tensor/index.ts';
+import { batchError, errorSlope, type NetworkTask, scoresOf } from './network-task.ts';
 import type { Objective } from './objective.ts';
 import { createPenalty, type FairnessPenaltyName } from './penalties.ts';
 
@@ -17,23 +19,48 @@ export interface RegularizedSpec {
 
 /** Error + eta x penalty, an eta for each model. */
 export function createRegularizedObjective(tf: Tf, spec: RegularizedSpec): Objective {
-  const etas = tf.tensor1d([...spec.etas]);
+  const { task, posWeight } = spec;
+  const etas = tf.tensor2d([...spec.etas], [spec.etas.length, 1]);
   const penalty = createPenalty(tf, spec.penalty, { models: spec.etas.length, ...spec });
   return {
-    losses(outputs, batch) {
-      const scores = scoresOf(tf, spec.task, outputs);
-      const error = batchError(tf, spec.task, outputs, batch, spec.posWeight);
-      return error.add(penalty.value({ ...batch, scores }).mul(etas));
+    slope(outputs, rows) {
+      const scores = scoresOf(tf, task, outputs);
+      const error = errorSlope(tf, task, scores, rows, posWeight);
+      const pull = penalty.slope({ ...rows, scores });
+      return addPull(tf, task, { error, pull, scores, etas });
     },
     ...(penalty.learn === undefined
       ? {}
-      : {
-          afterStep: (outputs, batch) => penalty.learn?.({ ...batch, scores: scoresOf(tf, spec.task, outputs) }),
-        }),
-    ...(penalty.mostRows === undefined ? {} : { mostRows: penalty.mostRows }),
+      : { afterStep: (outputs, rows) => penalty.learn?.({ ...rows, scores: scoresOf(tf, task, outputs) }) }),
+    judge: {
+      kind: 'losses',
+      losses(outputs, rows) {
+        const error = batchError(tf, task, outputs, rows, posWeight);
+        return error.add(penalty.value({ ...rows, scores: scoresOf(tf, task, outputs) }).mul(etas.flatten()));
+      },
+      ...(penalty.mostRows === undefined ? {} : { mostRows: penalty.mostRows }),
+    },
     dispose() {
       etas.dispose();
       penalty.dispose?.();
     },
   };
+}
+
+/** The error's slope and eta times the penalty's, both in the outputs, from the penalty's slope in the scores. */
+function addPull(
+  tf: Tf,
+  task: NetworkTask,
+  inputs: { readonly error: Tensor2D; readonly pull: Tensor2D; readonly scores: Tensor2D; readonly etas: Tensor2D },
+): Tensor2D {
+  const { error, pull, scores, etas } = inputs;
+  const isBinary = task === 'binary';
+  return fusedMap(tf, {
+    name: isBinary ? 'add_pull_of_probabilities' : 'add_pull',
+    shape: error.shape,
+    inputs: { error, pull, scores, etas },
+    // The slope of a probability in its logit is p (1 - p).
+    wgsl: `value = error + etas * pull${isBinary ? ' * scores * (1.0 - scores)' : ''};`,
+    plain: () => error.add((isBinary ? pull.mul(scores.sub(scores.square())) : pull).mul(etas)),
+  });
 }

@@ -1,7 +1,19 @@
-import type { Tensor, Tensor2D, Tensor3D, Variable } from '@tensorflow/tfjs';
+import type { Tensor2D, Tensor3D, Variable } from '@tensorflow/tfjs';
 
 import type { Random } from '../../internal/random.ts';
-import { sharedDense, sharedDenseGradients, stackedDense, stackedDenseGradients, type Tf } from '../../tensor/index.ts';
+import {
+  type Activation,
+  joinParameters,
+  largestTensor,
+  type MatrixShape,
+  rectifierGradient,
+  sharedDense,
+  sharedDenseGradients,
+  splitParameters,
+  stackedDense,
+  stackedDenseGradients,
+  type Tf,
+} from '../../tensor/index.ts';
 
 /** The size of k equal networks trained side by side. */
 export interface NetworkShape {
@@ -25,8 +37,8 @@ export interface LayerWeights {
 interface ForwardPass {
   /** [k, n]; logits, or a regression's values. */
   readonly outputs: Tensor2D;
-  /** The gradient of each variable, in their order, from that of the outputs, [k, n]. */
-  gradients(upstream: Tensor2D): Tensor[];
+  /** The gradient of the parameters, [k, m], from that of the outputs, [k, n]. */
+  gradient(upstream: Tensor2D): Tensor2D;
 }
 
 /**
@@ -41,61 +53,69 @@ interface ForwardPass {
  * their loss and not their luck.
  */
 export interface StackedNetwork {
-  readonly variables: readonly Variable[];
+  /** The weights and biases of each model, [k, m], layer after layer. */
+  readonly parameters: Variable;
+  /** Rows that may be sent through at once when nothing is learned. */
+  readonly rowsAtOnce: number;
   /** Runs all models on rows [n, d]; inside `tf.tidy`. */
   forward(x: Tensor2D): ForwardPass;
-  /** For each variable, 1 where a value belongs to a model chosen by `flags` ([k]), else 0; broadcasts over it. */
-  masks(flags: ArrayLike<number>): Tensor[];
-  /** The weights of each model, on the host. */
-  read(): Promise<LayerWeights[][]>;
+  /** The weights of each model, from the values of the parameters. */
+  weightsOf(parameters: Float32Array): LayerWeights[][];
   dispose(): void;
 }
 
 /** One layer of all models: kernel [k, outputs, inputs], bias [k, outputs, 1]. */
 interface StackedLayer {
-  readonly inputs: number;
-  readonly outputs: number;
-  readonly kernel: Variable;
-  readonly bias: Variable;
+  readonly kernel: Tensor3D;
+  readonly bias: Tensor3D;
 }
+
+/** The most rows sent through at once. */
+const MOST_ROWS_AT_ONCE = 8192;
+
+/** The most numbers that a layer gives in one pass. */
+const MOST_ACTIVATIONS = 2 ** 24;
 
 /** Makes k networks with uniform weights in +-1/sqrt(inputs of the layer), as PyTorch's default. */
 export function createStackedNetwork(tf: Tf, shape: NetworkShape, random: Random): StackedNetwork {
   const k = shape.models;
   const widths = [shape.inputs, ...shape.hidden, 1];
-  const layers = widths.slice(1).map((outputs, index): StackedLayer => {
-    const inputs = widths[index] as number;
-    const bound = 1 / Math.sqrt(Math.max(1, inputs));
-    const draw = (size: number): Float32Array =>
-      Float32Array.from({ length: size }, () => bound * (2 * random.next() - 1));
-    const stack = (values: Float32Array, columns: number): Variable =>
-      tf.tidy(() => tf.variable(tf.tensor3d(values, [1, outputs, columns]).tile([k, 1, 1])));
-    return { inputs, outputs, kernel: stack(draw(inputs * outputs), inputs), bias: stack(draw(outputs), 1) };
+  const sizes = widths.slice(1).map((outputs, index) => ({ inputs: widths[index] as number, outputs }));
+  const matrices = sizes.flatMap(({ inputs, outputs }): MatrixShape[] => [
+    { rows: outputs, columns: inputs },
+    { rows: outputs, columns: 1 },
+  ]);
+  const drawn = matrices.flatMap(({ rows, columns }, index) => {
+    const bound = 1 / Math.sqrt(Math.max(1, widths[index >> 1] as number));
+    return Array.from({ length: rows * columns }, () => bound * (2 * random.next() - 1));
   });
-  const variables = layers.flatMap(({ kernel, bias }) => [kernel, bias]);
+  const parameters = tf.tidy(() => tf.variable(tf.tensor2d(drawn, [1, drawn.length], 'float32').tile([k, 1])));
+  const widest = k * Math.max(...widths.slice(1));
   return {
-    variables,
-    forward: (x) => runLayers(tf, layers, x, k),
-    masks: (flags) => variables.map(() => tf.tensor3d(Float32Array.from(flags), [k, 1, 1])),
-    async read() {
-      const parts = await Promise.all(
-        layers.map(async ({ kernel, bias }) => [await kernel.data(), await bias.data()] as const),
-      );
-      return Array.from({ length: k }, (_, model) =>
-        layers.map(({ inputs, outputs }, index): LayerWeights => {
-          const [kernel, bias] = parts[index] as readonly [Float32Array, Float32Array];
-          const size = inputs * outputs;
-          return {
-            inputs,
-            outputs,
-            kernel: transposed(kernel.subarray(model * size, (model + 1) * size), outputs, inputs),
-            bias: bias.slice(model * outputs, (model + 1) * outputs),
-          };
-        }),
-      );
+    parameters,
+    rowsAtOnce: Math.max(
+      1,
+      Math.min(MOST_ROWS_AT_ONCE, Math.floor(Math.min(MOST_ACTIVATIONS, largestTensor(tf)) / widest)),
+    ),
+    forward(x) {
+      const parts = splitParameters(parameters as unknown as Tensor2D, matrices);
+      const layers = sizes.map((_, layer): StackedLayer => {
+        const [kernel, bias] = parts.slice(2 * layer) as [Tensor3D, Tensor3D];
+        return { kernel, bias };
+      });
+      return runLayers(tf, layers, x, k);
     },
+    weightsOf: (values) =>
+      Array.from({ length: k }, (_, model) => {
+        let start = model * drawn.length;
+        const take = (size: number): Float32Array => values.slice(start, (start += size));
+        return sizes.map(({ inputs, outputs }): LayerWeights => {
+          const kernel = transposed(take(inputs * outputs), outputs, inputs);
+          return { inputs, outputs, kernel, bias: take(outputs) };
+        });
+      }),
     dispose() {
-      tf.dispose([...variables]);
+      parameters.dispose();
     },
   };
 }
@@ -103,29 +123,33 @@ export function createStackedNetwork(tf: Tf, shape: NetworkShape, random: Random
 function runLayers(tf: Tf, layers: readonly StackedLayer[], rows: Tensor2D, k: number): ForwardPass {
   const [n] = rows.shape;
   const [first, ...others] = layers as [StackedLayer, ...StackedLayer[]];
-  const flat = (variable: Variable): Tensor2D => variable.reshape([k * first.outputs, -1]);
+  const units = k * first.bias.shape[1];
+  const flat = (matrix: Tensor3D): Tensor2D => matrix.reshape([units, -1]);
+  const activation = (layer: number): Activation => (layer === others.length ? 'none' : 'relu');
   /** What enters each of the other layers. */
   const entering: Tensor3D[] = [];
-  let z = sharedDense(tf, rows.transpose(), flat(first.kernel), flat(first.bias)).reshape<Tensor3D>([k, -1, n]);
-  for (const { kernel, bias } of others) {
-    z = tf.relu(z);
+  let z = sharedDense(tf, rows.transpose(), flat(first.kernel), flat(first.bias), activation(0)).reshape<Tensor3D>([
+    k,
+    -1,
+    n,
+  ]);
+  for (const [index, { kernel, bias }] of others.entries()) {
     entering.push(z);
-    z = stackedDense(tf, z, kernel as Tensor3D, bias as Tensor3D);
+    z = stackedDense(tf, z, kernel, bias, activation(index + 1));
   }
   return {
     outputs: z.reshape([k, n]),
-    gradients(upstream) {
-      const gradients: Tensor[] = [];
+    gradient(upstream) {
+      const gradients: (Tensor2D | Tensor3D)[] = [];
       let flow = upstream.reshape<Tensor3D>([k, 1, n]);
       for (const [index, { kernel }] of [...others.entries()].reverse()) {
         const input = entering[index] as Tensor3D;
-        const [ofKernel, ofBias, ofInput] = stackedDenseGradients(tf, input, kernel as Tensor3D, flow);
+        const [ofKernel, ofBias, ofInput] = stackedDenseGradients(tf, input, kernel, flow);
         gradients.unshift(ofKernel, ofBias);
-        // Only what passed the rectifier has a slope.
-        flow = ofInput.mul(tf.step(input));
+        flow = rectifierGradient(tf, ofInput, input);
       }
-      const [ofKernel, ofBias] = sharedDenseGradients(tf, rows, flow.reshape([k * first.outputs, n]));
-      return [ofKernel.reshape(first.kernel.shape), ofBias.reshape(first.bias.shape), ...gradients];
+      gradients.unshift(...sharedDenseGradients(tf, rows, flow.reshape([units, n])));
+      return joinParameters(tf, gradients, k);
     },
   };
 }

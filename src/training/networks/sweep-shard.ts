@@ -1,5 +1,5 @@
 import { loadTensorflow, type TensorBackend } from '../../tensor/index.ts';
-import type { NetworkRows } from './network-rows.ts';
+import type { NetworkRows } from '../../tensor/index.ts';
 import { createRegularizedObjective, type RegularizedSpec } from './regularized-objective.ts';
 import { trainNetworks, type TrainedNetworks, type TrainNetworksOptions } from './train-networks.ts';
 

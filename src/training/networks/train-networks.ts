@@ -1,13 +1,21 @@
-import type { Scalar, Tensor, Tensor2D, Variable } from '@tensorflow/tfjs';
+import type { Tensor, Tensor2D } from '@tensorflow/tfjs';
 
 import { TrainingError } from '../../exceptions/index.ts';
 import type { OnProgress } from '../../internal/progress.ts';
 import { createRandom, shuffle } from '../../internal/random.ts';
-import type { Tf } from '../../tensor/index.ts';
-import { createAdam } from './adam.ts';
+import {
+  type BatchSize,
+  chooseBatchSize,
+  createAdam,
+  createBatches,
+  createRowChunks,
+  type NetworkRows,
+  readTogether,
+  type Tf,
+} from '../../tensor/index.ts';
+import { createNetworkJudge } from './judge-networks.ts';
 import { type Schedule, scheduleFactor } from './learning-rate.ts';
-import { type NetworkBatch, type NetworkRows, rowParts, takeBatch, weightOf } from './network-rows.ts';
-import type { Judgement, Objective } from './objective.ts';
+import type { Objective } from './objective.ts';
 import { createPatience } from './patience.ts';
 import { createStackedNetwork, type LayerWeights, type StackedNetwork } from './stacked-network.ts';
 
@@ -16,7 +24,7 @@ export interface TrainNetworksOptions {
   readonly epochs: number;
   /** Adam's learning rate. */
   readonly lr: number;
-  readonly batchSize: number;
+  readonly batchSize: BatchSize;
   readonly hidden: readonly number[];
   /** A model rests after so many epochs without a better validation loss. */
   readonly patience: number;
@@ -45,6 +53,8 @@ export interface TrainedNetworks {
   readonly weights: readonly (readonly LayerWeights[])[];
   /** The best epoch of each model, from 1. */
   readonly bestEpochs: readonly number[];
+  /** Rows that a step learned from. */
+  readonly batchSize: number;
   /** How each model was judged after each epoch, [epochs][k]; lower is better. */
   readonly losses: readonly (readonly number[])[];
   /** What each model gives the held-out rows, [k, n]; empty without any. */
@@ -55,15 +65,13 @@ export interface TrainedNetworks {
 const WEIGHT_STREAM = 1;
 const ORDER_STREAM = 2;
 
-/** Rows sent through the network at once when nothing is learned. */
-const ROWS_AT_ONCE = 8192;
-
 /**
  * Trains k networks that see the same batches, and differ in what they minimise.
  *
  * Adam on mini-batches; after each epoch every model is judged, and its weights
  * kept where it is at its best, so that each model ends at its own best epoch.
- * Nothing is read from the device but what the judgement takes, once per epoch.
+ * Rows stay where the network is. Nothing is read from there but what the
+ * judgement takes, once per epoch, and the best weights in the end.
  * @throws {TrainingError} where a loss stops being a number
  */
 export async function trainNetworks(
@@ -72,124 +80,84 @@ export async function trainNetworks(
   options: TrainNetworksOptions,
 ): Promise<TrainedNetworks> {
   const { train, objective, names } = problem;
-  const network = createStackedNetwork(
-    tf,
-    { models: names.length, inputs: train.inputs, hidden: options.hidden },
-    createRandom(options.seed, WEIGHT_STREAM),
-  );
-  const best = network.variables.map((variable) => variable.clone());
-  const adam = createAdam(tf, network.variables, options);
+  const models = names.length;
+  const size = { models, inputs: train.inputs, hidden: options.hidden };
+  const network = createStackedNetwork(tf, size, createRandom(options.seed, WEIGHT_STREAM));
+  const batchSize = chooseBatchSize(tf, options.batchSize, { ...size, rows: train.y.length });
+  const batches = createBatches(tf, train, batchSize);
+  const judge = createNetworkJudge(tf, network, problem);
+  const adam = createAdam(tf, network.parameters, options);
   const random = createRandom(options.seed, ORDER_STREAM);
   const order = Int32Array.from(train.y, (_, row) => row);
-  const patience = createPatience(names.length, options.patience);
-  const steps = options.epochs * Math.ceil(order.length / options.batchSize);
+  const patience = createPatience(models, options.patience);
+  const steps = options.epochs * batches.count;
   const losses: number[][] = [];
+  let best: Tensor = network.parameters.clone();
   let step = 0;
   try {
     for (let epoch = 0; epoch < options.epochs && !patience.isOver(); epoch++) {
       shuffle(order, random);
-      for (let start = 0; start < order.length; start += options.batchSize) {
+      batches.reorder(order);
+      for (let index = 0; index < batches.count; index++) {
         options.signal?.throwIfAborted();
         const rate = options.lr * scheduleFactor(options.schedule, step++ / steps);
         tf.tidy(() => {
-          const batch = takeBatch(tf, train, order.subarray(start, start + options.batchSize));
-          const outputs = learn(tf, network, objective, batch, (gradients) => {
-            adam.step(gradients, rate);
-          });
-          objective.afterStep?.(outputs, batch);
+          const { x, ...rows } = batches.take(index);
+          const pass = network.forward(x);
+          adam.step(pass.gradient(objective.slope(pass.outputs, rows)), rate);
+          objective.afterStep?.(pass.outputs, rows);
         });
       }
-      const judgement = await judge(tf, network, problem, epoch);
+      const judgement = await judge.judge(epoch);
       losses.push(Array.from(judgement.scores));
       assertFinite(judgement.scores, names, patience.isResting, () => likelyCause(train, options.lr), epoch);
-      keepBest(tf, network.variables, best, network.masks(patience.update(judgement)));
+      best = keepBest(tf, network, best, patience.update(judgement));
       options.onProgress?.({ stage: 'training', done: epoch + 1, total: options.epochs });
       // Lets signals and timers through between epochs.
       await new Promise((resolve) => setImmediate(resolve));
     }
     options.onProgress?.({ stage: 'training', done: options.epochs, total: options.epochs });
-    network.variables.forEach((variable, index) => {
-      variable.assign(best[index] as Tensor);
-    });
-    const heldOut = problem.heldOut === undefined ? new Float32Array(0) : await outputsOf(tf, network, problem.heldOut);
-    return { weights: await network.read(), bestEpochs: [...patience.bestEpochs], losses, heldOut };
+    network.parameters.assign(best);
+    const { weights, heldOut } = await readResult(tf, network, problem.heldOut);
+    return { weights, bestEpochs: [...patience.bestEpochs], batchSize, losses, heldOut };
   } finally {
     network.dispose();
+    batches.dispose();
+    judge.dispose();
     adam.dispose();
-    tf.dispose(best);
+    best.dispose();
   }
 }
 
-/** One step of all models on one batch; returns what they gave before it. */
-function learn(
+/** The weights, and what the networks give the held-out rows, by one reading of the device. */
+async function readResult(
   tf: Tf,
   network: StackedNetwork,
-  objective: Objective,
-  batch: NetworkBatch,
-  move: (gradients: readonly Tensor[]) => void,
-): Tensor2D {
-  const pass = network.forward(batch.x);
-  const slope = tf.grad((given: Tensor) => objective.losses(given as Tensor2D, batch).sum<Scalar>());
-  move(pass.gradients(slope(pass.outputs) as Tensor2D));
-  return pass.outputs;
-}
-
-async function judge(tf: Tf, network: StackedNetwork, problem: NetworkProblem, epoch: number): Promise<Judgement> {
-  const { objective, train, validation } = problem;
-  if (objective.judge === undefined) return { scores: await meanLosses(tf, network, problem) };
-  return objective.judge(epoch, {
-    train: await outputsOf(tf, network, train),
-    validation: await outputsOf(tf, network, validation),
-  });
-}
-
-/** The mean loss of each model on the validation rows. */
-async function meanLosses(tf: Tf, network: StackedNetwork, problem: NetworkProblem): Promise<Float64Array> {
-  const { validation, objective, names } = problem;
-  const means = new Float64Array(names.length);
-  const whole = weightOf(validation);
-  for (const picked of rowParts(validation.y.length, objective.mostRows)) {
-    const losses = tf.tidy(() => {
-      const batch = takeBatch(tf, validation, picked);
-      return objective.losses(network.forward(batch.x).outputs, batch);
-    });
-    const values = await losses.data();
-    losses.dispose();
-    const share = weightOf(validation, picked) / whole;
-    values.forEach((value, model) => (means[model] = (means[model] as number) + value * share));
+  rows: NetworkRows | undefined,
+): Promise<Pick<TrainedNetworks, 'weights' | 'heldOut'>> {
+  const chunks = rows === undefined ? undefined : createRowChunks(tf, rows, network.rowsAtOnce);
+  const outputs: Tensor2D[] =
+    chunks === undefined ? [] : [tf.tidy(() => chunks.map((x) => network.forward(x).outputs))];
+  try {
+    const [parameters, heldOut] = await readTogether(tf, [network.parameters, ...outputs]);
+    return {
+      weights: network.weightsOf(parameters ?? new Float32Array(0)),
+      heldOut: heldOut ?? new Float32Array(0),
+    };
+  } finally {
+    chunks?.dispose();
+    tf.dispose(outputs);
   }
-  return means;
 }
 
-/** What all models give rows, [k, n]. */
-async function outputsOf(tf: Tf, network: StackedNetwork, { x, inputs, y }: NetworkRows): Promise<Float32Array> {
-  const n = y.length;
-  let outputs = new Float32Array(0);
-  for (let start = 0; start < n; start += ROWS_AT_ONCE) {
-    const size = Math.min(ROWS_AT_ONCE, n - start);
-    const rows = x.subarray(start * inputs, (start + size) * inputs);
-    const part = tf.tidy(() => network.forward(tf.tensor2d(rows, [size, inputs])).outputs);
-    const [models] = part.shape;
-    if (start === 0) outputs = new Float32Array(models * n);
-    const values = await part.data<'float32'>();
-    part.dispose();
-    for (let model = 0; model < models; model++) {
-      outputs.set(values.subarray(model * size, (model + 1) * size), model * n + start);
-    }
-  }
-  return outputs;
-}
-
-/** Where a model just did better than ever, its weights become its best ones. */
-function keepBest(tf: Tf, variables: readonly Variable[], best: Tensor[], masks: Tensor[]): void {
-  variables.forEach((variable, index) => {
-    const before = best[index] as Tensor;
-    best[index] = tf.tidy(() =>
-      tf.where((masks[index] as Tensor).greater(0).broadcastTo(variable.shape), variable, before),
-    );
-    before.dispose();
+/** Where a model just did better than ever, its parameters become its best ones. */
+function keepBest(tf: Tf, { parameters }: StackedNetwork, best: Tensor, flags: Uint8Array): Tensor {
+  const next = tf.tidy(() => {
+    const isBetter = tf.tensor2d(Float32Array.from(flags), [flags.length, 1]).greater(0);
+    return tf.where(isBetter.broadcastTo(parameters.shape), parameters, best);
   });
-  tf.dispose(masks);
+  best.dispose();
+  return next;
 }
 
 /** A model at rest may go astray; its best weights were kept. */

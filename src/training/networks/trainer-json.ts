@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
 import { DataValidationError } from '../../exceptions/index.ts';
+import { batchSize } from '../../schemas/batch-size.ts';
 import { TENSOR_BACKENDS } from '../../tensor/index.ts';
 import { readEstimatorJson } from '../estimators/estimator-state.ts';
 import { fittedNetworkSchema, networkFromJson } from './network-json.ts';
@@ -12,7 +13,7 @@ import type { TrainerState } from './network-trainer.ts';
 export const trainerParamsSchema = z.object({
   epochs: z.number(),
   lr: z.number(),
-  batchSize: z.number(),
+  batchSize,
   hidden: z.array(z.number()),
   patience: z.number(),
   weightDecay: z.number(),

@@ -1,9 +1,8 @@
-import { type TensorBackend, traitsOf } from '../../tensor/index.ts';
+import { type NetworkRows, type TensorBackend, traitsOf } from '../../tensor/index.ts';
 import { encodeFeatures, encodedWidth, type FeatureSpec, fitFeatures } from '../data/feature-encoder.ts';
 import { type Split, strata } from '../data/row-splits.ts';
 import { setAside } from '../data/set-aside.ts';
 import { takeTrainingRows, type TrainingData, type TrainingRows } from '../data/training-data.ts';
-import type { NetworkRows } from '../networks/network-rows.ts';
 import type { LayerWeights } from '../networks/stacked-network.ts';
 import type { SweepShard } from '../networks/sweep-shard.ts';
 import { trainShards } from '../networks/train-shards.ts';
@@ -16,6 +15,8 @@ export interface FittedNetworks {
   /** What each network gives the held-out rows. */
   readonly outputs: readonly Float32Array[];
   readonly warnings: readonly string[];
+  /** Rows that a step learned from. */
+  readonly batchSize: number;
 }
 
 /** Trains the networks of all splits, shard by shard. */
@@ -49,7 +50,8 @@ export async function fitSplits(
     const outputs = own.flatMap((shard) =>
       shard.weights.map((_, model) => shard.heldOut.subarray(model * n, (model + 1) * n)),
     );
-    return { specs, warnings, outputs, weights: own.flatMap((shard) => shard.weights) };
+    const batchSize = own[0]?.batchSize ?? 0;
+    return { specs, warnings, outputs, batchSize, weights: own.flatMap((shard) => shard.weights) };
   });
 }
 

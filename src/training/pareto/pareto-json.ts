@@ -12,6 +12,7 @@ export function paretoToJson(points: readonly ParetoPoint[] | ParetoSweep): Reco
     seed: points.seed,
     penalty: points.penalty,
     folds: points.folds,
+    batch_size: points.batchSize,
     n_train: points.nTrain,
     n_test: points.nTest,
     n_dropped: points.nDropped,

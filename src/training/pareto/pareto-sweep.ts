@@ -10,6 +10,8 @@ export interface SweepInfo {
   readonly penalty: FairnessPenaltyName;
   readonly seed: number;
   readonly folds: number | null;
+  /** Rows that a step learned from. */
+  readonly batchSize: number;
   /** Rows trained on (per fold) and held out. */
   readonly nTrain: number;
   readonly nTest: number;

@@ -73,6 +73,7 @@ export async function sweepPareto(data: TrainingSource, options: SweepOptions = 
     penalty: filled.penalty,
     seed: filled.seed,
     folds: filled.folds ?? null,
+    batchSize: fits[0]?.batchSize ?? 0,
     nTrain: splits[0]?.train.y.length ?? 0,
     nTest: together.y.length,
     nDropped: training.rows.nDropped,

@@ -82,6 +82,7 @@ const INFO: SweepInfo = {
   penalty: 'covariance',
   seed: 7,
   folds: null,
+  batchSize: 128,
   nTrain: 800,
   nTest: 200,
   nDropped: 3,

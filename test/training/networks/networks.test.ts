@@ -2,12 +2,11 @@ import * as tf from '@tensorflow/tfjs';
 import { expect } from 'chai';
 
 import { createRandom } from '../../../src/internal/random.ts';
-import { loadTensorflow, type TensorBackend } from '../../../src/tensor/index.ts';
-import { createAdam } from '../../../src/training/networks/adam.ts';
+import { createAdam, loadTensorflow, type TensorBackend } from '../../../src/tensor/index.ts';
 import { createAdversary } from '../../../src/training/networks/adversary.ts';
 import { scheduleFactor } from '../../../src/training/networks/learning-rate.ts';
-import { rowParts } from '../../../src/training/networks/network-rows.ts';
 import { createPatience } from '../../../src/training/networks/patience.ts';
+import { rowParts } from '../../../src/training/networks/row-parts.ts';
 import { createStackedNetwork, type LayerWeights } from '../../../src/training/networks/stacked-network.ts';
 
 const BACKENDS: TensorBackend[] = ['cpu', 'wasm'];
@@ -42,12 +41,12 @@ for (const backend of BACKENDS) {
         const random = createRandom(4);
         const network = createStackedNetwork(tf, { models: k, inputs: d, hidden }, random);
         // Apart from each other, so that a mix-up of blocks shows.
-        network.variables.forEach((variable) => {
-          variable.assign(tf.randomUniform(variable.shape, -1, 1, 'float32', variable.size));
-        });
+        const { parameters } = network;
+        parameters.assign(tf.randomUniform(parameters.shape, -1, 1, 'float32', parameters.size));
         const x = Array.from({ length: n }, () => [random.normal(), random.normal()]);
         const outputs = tf.tidy(() => network.forward(tf.tensor2d(x)).outputs);
-        const [values, weights] = await Promise.all([outputs.data(), network.read()]);
+        const values = await outputs.data();
+        const weights = network.weightsOf(await parameters.data<'float32'>());
         tf.dispose(outputs);
         network.dispose();
         weights.forEach((layers, model) => {
@@ -61,20 +60,20 @@ for (const backend of BACKENDS) {
         const [k, n, d] = [2, 5, 3];
         const random = createRandom(8);
         const network = createStackedNetwork(tf, { models: k, inputs: d, hidden }, random);
-        network.variables.forEach((variable) => {
-          variable.assign(tf.randomUniform(variable.shape, -1, 1, 'float32', variable.size + 1));
-        });
+        const { parameters } = network;
+        parameters.assign(tf.randomUniform(parameters.shape, -1, 1, 'float32', parameters.size + 1));
         const x = Array.from({ length: n }, () => Array.from({ length: d }, () => random.normal()));
         const upstream = Array.from({ length: k }, () => Array.from({ length: n }, () => random.normal()));
-        const gradients = tf.tidy(() => network.forward(tf.tensor2d(x)).gradients(tf.tensor2d(upstream)));
-        const found = await Promise.all(gradients.map((gradient) => gradient.data()));
-        const weights = await network.read();
-        tf.dispose(gradients);
+        const gradient = tf.tidy(() => network.forward(tf.tensor2d(x)).gradient(tf.tensor2d(upstream)));
+        // A gradient lies as the weights do, so it can be read as they are.
+        const found = network.weightsOf(await gradient.data<'float32'>());
+        const weights = network.weightsOf(await parameters.data<'float32'>());
+        gradient.dispose();
         network.dispose();
         weights.forEach((layers, model) => {
           const total = (): number =>
             x.reduce((sum, row, index) => sum + (upstream[model]?.[index] ?? NaN) * outputOf(layers, row), 0);
-          layers.forEach(({ kernel, bias, inputs, outputs }, layer) => {
+          layers.forEach(({ kernel, bias }, layer) => {
             const difference = (values: Float32Array, place: number): number => {
               // In float64 steps around a float32 weight.
               const kept = values[place] ?? NaN;
@@ -87,12 +86,11 @@ for (const backend of BACKENDS) {
               return (above - below) / (2 * step);
             };
             kernel.forEach((_, place) => {
-              const [input, unit] = [Math.floor(place / outputs), place % outputs];
-              const given = found[2 * layer]?.[model * inputs * outputs + unit * inputs + input];
+              const given = found[model]?.[layer]?.kernel[place];
               expect(given).to.be.closeTo(difference(kernel, place), 2e-2);
             });
             bias.forEach((_, unit) => {
-              expect(found[2 * layer + 1]?.[model * outputs + unit]).to.be.closeTo(difference(bias, unit), 2e-2);
+              expect(found[model]?.[layer]?.bias[unit]).to.be.closeTo(difference(bias, unit), 2e-2);
             });
           });
         });
@@ -132,12 +130,12 @@ describe('Adam', () => {
   it('takes the steps of the paper, in float64, with decay apart from the gradient', async () => {
     const [rate, decay, gradients] = [0.1, 0.05, [0.5, -2, 0.1, 3]];
     const weight = tf.variable(tf.tensor1d([1]));
-    const adam = createAdam(tf, [weight], { weightDecay: decay });
+    const adam = createAdam(tf, weight, { weightDecay: decay });
     let [w, m, v] = [1, 0, 0];
     gradients.forEach((gradient, index) => {
       const step = index + 1;
       tf.tidy(() => {
-        adam.step([tf.tensor1d([gradient])], rate);
+        adam.step(tf.tensor1d([gradient]), rate);
       });
       m = 0.9 * m + 0.1 * gradient;
       v = 0.999 * v + 0.001 * gradient ** 2;

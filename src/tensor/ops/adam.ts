@@ -1,0 +1,97 @@
+import type { Tensor, Variable } from '@tensorflow/tfjs';
+
+import type { Tf } from '../runtime.ts';
+import { fusedMap } from './fused-map.ts';
+
+/** Options of {@link createAdam}. */
+export interface AdamOptions {
+  /**
+   * Share of a weight that a step of rate 1 takes away, apart from the gradient.
+   * @defaultValue 0
+   */
+  readonly weightDecay?: number;
+}
+
+/** Adam's running moments, and its steps. */
+export interface Adam {
+  /** Moves the weights against their gradient, at a learning rate. */
+  step(gradient: Tensor, rate: number): void;
+  dispose(): void;
+}
+
+const [BETA_1, BETA_2, EPSILON] = [0.9, 0.999, 1e-8];
+
+/**
+ * Adam with decoupled weight decay: m and v are running means of g and g^2,
+ *
+ *     w <- w - rate (m / (1 - b1^t) / (sqrt(v / (1 - b2^t)) + 1e-8) + decay w).
+ *
+ * The one of TensorFlow.js has neither weight decay nor a rate that may change. On WebGPU a step is three kernels, else
+ * a dozen; its cost is that of starting them, so all weights belong in one variable.
+ * Source: Kingma and Ba 2015; Loshchilov and Hutter 2019.
+ */
+export function createAdam(tf: Tf, weights: Variable, options: AdamOptions = {}): Adam {
+  const decay = options.weightDecay ?? 0;
+  const zeros = (): Variable => tf.tidy(() => tf.variable(tf.zerosLike(weights), false));
+  const [mean, square] = [zeros(), zeros()];
+  let steps = 0;
+  return {
+    step(gradient, rate) {
+      steps++;
+      // Both corrections in one factor, so that no operation is spent on them.
+      const correction = Math.sqrt(1 - BETA_2 ** steps);
+      const numbers = {
+        epsilon: EPSILON * correction,
+        scale: (-rate * correction) / (1 - BETA_1 ** steps),
+        kept: 1 - rate * decay,
+      };
+      tf.tidy(() => {
+        mean.assign(movedTowards(tf, mean, gradient, BETA_1));
+        square.assign(movedTowards(tf, square, gradient, BETA_2, true));
+        weights.assign(moved(tf, { weights, mean, square }, numbers));
+      });
+    },
+    dispose() {
+      tf.dispose([mean, square]);
+    },
+  };
+}
+
+/** A running mean that took in a gradient, or its square. */
+function movedTowards(tf: Tf, mean: Tensor, gradient: Tensor, beta: number, isSquared = false): Tensor {
+  const numbers = { beta, rest: 1 - beta };
+  return fusedMap(tf, {
+    name: isSquared ? 'adam_square' : 'adam_mean',
+    shape: mean.shape,
+    inputs: { mean, gradient },
+    numbers,
+    wgsl: `value = beta * mean + rest * gradient${isSquared ? ' * gradient' : ''};`,
+    plain: () => mean.mul(beta).add((isSquared ? gradient.square() : gradient).mul(numbers.rest)),
+  });
+}
+
+/** The numbers of one step. */
+interface StepNumbers {
+  readonly epsilon: number;
+  /** The learning rate with both corrections, below 0. */
+  readonly scale: number;
+  /** What decay leaves of a weight. */
+  readonly kept: number;
+}
+
+/** The weights after a step. */
+function moved(
+  tf: Tf,
+  inputs: { readonly weights: Tensor; readonly mean: Tensor; readonly square: Tensor },
+  { epsilon, scale, kept }: StepNumbers,
+): Tensor {
+  const { weights, mean, square } = inputs;
+  return fusedMap(tf, {
+    name: 'adam_weights',
+    shape: weights.shape,
+    inputs: { ...inputs },
+    numbers: { epsilon, scale, kept },
+    wgsl: 'value = kept * weights + scale * mean / (sqrt(square) + epsilon);',
+    plain: () => (kept === 1 ? weights : weights.mul(kept)).add(mean.div(square.sqrt().add(epsilon)).mul(scale)),
+  });
+}

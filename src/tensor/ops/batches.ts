@@ -1,0 +1,195 @@
+import type { Tensor1D, Tensor2D } from '@tensorflow/tfjs';
+
+import { isOnDevice, largestTensor } from '../backend-traits.ts';
+import type { Tf } from '../runtime.ts';
+
+/** Rows ready for a network, on the host. */
+export interface NetworkRows {
+  /** [n, d], row-major. */
+  readonly x: Float32Array;
+  /** [n]; 0 or 1, or a regression's targets. */
+  readonly y: Float32Array;
+  /** [n], group codes, -1 for none. */
+  readonly groups: Int32Array;
+  /** [n], 0 or more; equal weights when left out. */
+  readonly weights?: Float32Array | undefined;
+  /** Features, d. */
+  readonly inputs: number;
+  /** Groups, g. */
+  readonly groupCount: number;
+}
+
+/** What a loss has to know of some rows, where the network is. */
+export interface BatchRows {
+  /** [1, n] */
+  readonly labels: Tensor2D;
+  /** [n, g], each row's share of the batch's weight in its group's column, else 0. */
+  readonly membership: Tensor2D;
+  /** [n, 1], each row's share of the batch's weight. */
+  readonly shares: Tensor2D;
+}
+
+/** Some rows where the network is. */
+export interface NetworkBatch extends BatchRows {
+  /** [n, d] */
+  readonly x: Tensor2D;
+}
+
+/** Rows that are learned from batch by batch, epoch after epoch. */
+export interface Batches {
+  /** How many there are. */
+  readonly count: number;
+  /** Puts the rows in another order, for the next epoch. */
+  reorder(order: Int32Array): void;
+  /** A batch by its place, from 0; inside `tf.tidy`. */
+  take(index: number): NetworkBatch;
+  dispose(): void;
+}
+
+/**
+ * Makes the batches of rows. On a device of its own all rows are sent once and stay there: an epoch sends their order,
+ * and batches are gathered there. On the host's processor batches are gathered from the arrays: on wasm that costs a
+ * tenth of `gather`. Rows too many for the device's largest buffer stay on the host too.
+ */
+export function createBatches(tf: Tf, rows: NetworkRows, batchSize: number): Batches {
+  const isResident = isOnDevice(tf) && rows.x.length <= largestTensor(tf) && rows.y.length > 0;
+  return isResident ? batchesOnDevice(tf, rows, batchSize) : batchesOnHost(tf, rows, batchSize);
+}
+
+function batchesOnHost(tf: Tf, rows: NetworkRows, batchSize: number): Batches {
+  let order = inOrder(rows.y.length);
+  return {
+    count: Math.ceil(order.length / batchSize),
+    reorder: (next) => {
+      order = next;
+    },
+    take: (index) => takeBatch(tf, rows, order.subarray(index * batchSize, (index + 1) * batchSize)),
+    dispose: () => undefined,
+  };
+}
+
+function batchesOnDevice(tf: Tf, rows: NetworkRows, batchSize: number): Batches {
+  const { inputs, groupCount: g } = rows;
+  const n = rows.y.length;
+  const resident = {
+    x: tf.tensor2d(rows.x, [n, inputs]),
+    y: tf.tensor2d(rows.y, [n, 1]),
+    groups: tf.tensor1d(rows.groups, 'int32'),
+  };
+  let order: Tensor1D | undefined;
+  let shares: Tensor2D | undefined;
+  const reorder = (next: Int32Array): void => {
+    order?.dispose();
+    order = tf.tensor1d(next, 'int32');
+    // Without weights the shares are the same in every order.
+    if (shares !== undefined && rows.weights === undefined) return;
+    shares?.dispose();
+    shares = tf.tensor2d(sharesInOrder(rows, next, batchSize), [n, 1]);
+  };
+  reorder(inOrder(n));
+  return {
+    count: Math.ceil(n / batchSize),
+    reorder,
+    take(index) {
+      const start = index * batchSize;
+      const size = Math.min(batchSize, n - start);
+      const picked = (order as Tensor1D).slice(start, size);
+      const ofBatch = (shares as Tensor2D).slice<Tensor2D>([start, 0], [size, 1]);
+      const groups = tf.oneHot(tf.gather(resident.groups, picked), g, 1, 0, 'float32');
+      return {
+        x: tf.gather(resident.x, picked),
+        labels: tf.gather(resident.y, picked).reshape([1, size]),
+        membership: groups.mul<Tensor2D>(ofBatch),
+        shares: ofBatch,
+      };
+    },
+    dispose() {
+      tf.dispose({ ...resident, order, shares });
+    },
+  };
+}
+
+function inOrder(n: number): Int32Array {
+  return Int32Array.from({ length: n }, (_, row) => row);
+}
+
+/** Each row's share of its batch's weight, in an order. */
+function sharesInOrder(rows: NetworkRows, order: Int32Array, batchSize: number): Float32Array {
+  const shares = new Float32Array(order.length);
+  for (let start = 0; start < order.length; start += batchSize) {
+    const picked = order.subarray(start, start + batchSize);
+    const total = weightOf(rows, picked);
+    picked.forEach((row, index) => (shares[start + index] = (rows.weights?.[row] ?? 1) / total));
+  }
+  return shares;
+}
+
+/** Takes rows to where the network is, gathered on the host. */
+function takeBatch(tf: Tf, rows: NetworkRows, picked: Int32Array): NetworkBatch {
+  const { inputs } = rows;
+  const x = new Float32Array(picked.length * inputs);
+  for (const [index, row] of picked.entries()) {
+    x.set(rows.x.subarray(row * inputs, (row + 1) * inputs), index * inputs);
+  }
+  return { x: tf.tensor2d(x, [picked.length, inputs]), ...takeBatchRows(tf, rows, picked) };
+}
+
+/** What losses have to know of rows, gathered on the host; it stays until it is disposed of, or as `tf.tidy` has it. */
+export function takeBatchRows(tf: Tf, rows: NetworkRows, picked: Int32Array): BatchRows {
+  const g = rows.groupCount;
+  const n = picked.length;
+  const labels = new Float32Array(n);
+  const membership = new Float32Array(n * g);
+  const shares = new Float32Array(n);
+  const total = weightOf(rows, picked);
+  for (let i = 0; i < n; i++) {
+    const row = picked[i] as number;
+    const share = (rows.weights === undefined ? 1 : (rows.weights[row] as number)) / total;
+    labels[i] = rows.y[row] as number;
+    shares[i] = share;
+    const group = rows.groups[row] as number;
+    if (group >= 0) membership[i * g + group] = share;
+  }
+  return {
+    labels: tf.tensor2d(labels, [1, n]),
+    membership: tf.tensor2d(membership, [n, g]),
+    shares: tf.tensor2d(shares, [n, 1]),
+  };
+}
+
+/** The weight of rows in all, or of some of them; 1 where they have none, so that their shares are 0. */
+export function weightOf({ weights, y }: NetworkRows, picked?: Int32Array): number {
+  if (weights === undefined) return (picked ?? y).length;
+  let total = 0;
+  if (picked === undefined) for (const weight of weights) total += weight;
+  else for (const row of picked) total += weights[row] as number;
+  return total > 0 ? total : 1;
+}
+
+/** Rows in chunks, to be sent through a network any number of times. */
+export interface RowChunks {
+  /** What work gives each chunk, [m, d], side by side: [k, n]; inside `tf.tidy`. */
+  map(work: (x: Tensor2D) => Tensor2D): Tensor2D;
+  dispose(): void;
+}
+
+/** Makes the chunks of rows. On a device of its own they are sent once and stay there. */
+export function createRowChunks(tf: Tf, { x, y, inputs }: NetworkRows, rowsAtOnce: number): RowChunks {
+  const n = y.length;
+  const starts = Array.from({ length: Math.max(1, Math.ceil(n / rowsAtOnce)) }, (_, chunk) => chunk * rowsAtOnce);
+  const upload = (start: number): Tensor2D => {
+    const size = Math.min(rowsAtOnce, n - start);
+    return tf.tensor2d(x.subarray(start * inputs, (start + size) * inputs), [size, inputs]);
+  };
+  const resident = isOnDevice(tf) ? starts.map(upload) : undefined;
+  return {
+    map: (work) =>
+      tf.concat(
+        starts.map((start, chunk) => tf.tidy(() => work(resident?.[chunk] ?? upload(start)))),
+        1,
+      ),
+    dispose() {
+      tf.dispose(resident ?? []);
+    },
+  };
+}

@@ -1,0 +1,116 @@
+import type { Tensor2D } from '@tensorflow/tfjs';
+
+import {
+  type BatchRows,
+  createRowChunks,
+  type NetworkRows,
+  readTogether,
+  takeBatchRows,
+  type Tf,
+  weightOf,
+} from '../../tensor/index.ts';
+import type { Judgement, LossJudge, OutputJudge } from './objective.ts';
+import type { NetworkProblem } from './train-networks.ts';
+import { rowParts } from './row-parts.ts';
+import type { StackedNetwork } from './stacked-network.ts';
+
+/** Judges networks after each epoch, with one reading of the device. */
+export interface NetworkJudge {
+  judge(epoch: number): Promise<Judgement>;
+  dispose(): void;
+}
+
+/** Makes the judge that an objective asks for; what it needs of the rows stays where the network is. */
+export function createNetworkJudge(
+  tf: Tf,
+  network: StackedNetwork,
+  { objective, train, validation, names }: NetworkProblem,
+): NetworkJudge {
+  const { judge } = objective;
+  if (judge.kind === 'outputs') return judgeOutputs(tf, network, train, validation, judge);
+  return judgeLosses(tf, network, validation, judge, names.length);
+}
+
+/** By the mean loss of each model on the validation rows. */
+function judgeLosses(
+  tf: Tf,
+  network: StackedNetwork,
+  validation: NetworkRows,
+  { losses, mostRows }: LossJudge,
+  models: number,
+): NetworkJudge {
+  const parts = rowParts(validation.y.length, mostRows);
+  const rows: BatchRows[] = parts.map((picked) => takeBatchRows(tf, validation, picked));
+  const whole = weightOf(validation);
+  const shares = parts.map((picked) => weightOf(validation, picked) / whole);
+  // Part after part, so that the outputs of each lie together.
+  const chunks = createRowChunks(tf, inOrderOf(validation, parts), network.rowsAtOnce);
+  return {
+    async judge() {
+      const perPart = tf.tidy(() => {
+        const outputs = chunks.map((x) => network.forward(x).outputs);
+        let start = 0;
+        const each = rows.map((part) => {
+          const size = part.shares.shape[0];
+          const ofPart = parts.length === 1 ? outputs : outputs.slice<Tensor2D>([0, start], [models, size]);
+          start += size;
+          return losses(ofPart, part);
+        });
+        return tf.stack(each);
+      });
+      const [values = new Float32Array(0)] = await readTogether(tf, [perPart]);
+      perPart.dispose();
+      return { scores: weightedMeans(values, shares, models) };
+    },
+    dispose() {
+      chunks.dispose();
+      tf.dispose(rows.flatMap(({ labels, membership, shares: ofRows }) => [labels, membership, ofRows]));
+    },
+  };
+}
+
+/** The mean of each model over parts, [k], from [parts, k]. */
+function weightedMeans(values: Float32Array, shares: readonly number[], models: number): Float64Array {
+  const means = new Float64Array(models);
+  for (const [part, share] of shares.entries()) {
+    for (let model = 0; model < models; model++) {
+      means[model] = (means[model] as number) + share * (values[part * models + model] as number);
+    }
+  }
+  return means;
+}
+
+/** Rows in another order; only what goes through a network. */
+function inOrderOf(rows: NetworkRows, parts: readonly Int32Array[]): NetworkRows {
+  if (parts.length === 1) return rows;
+  const { inputs } = rows;
+  const x = new Float32Array(rows.x.length);
+  let place = 0;
+  for (const row of parts.flatMap((part) => [...part])) {
+    x.set(rows.x.subarray(row * inputs, (row + 1) * inputs), place++ * inputs);
+  }
+  return { ...rows, x };
+}
+
+/** By what each model gives all rows, on the host. */
+function judgeOutputs(
+  tf: Tf,
+  network: StackedNetwork,
+  train: NetworkRows,
+  validation: NetworkRows,
+  objective: OutputJudge,
+): NetworkJudge {
+  const chunks = [train, validation].map((rows) => createRowChunks(tf, rows, network.rowsAtOnce));
+  return {
+    async judge(epoch) {
+      const outputs = tf.tidy(() => chunks.map((rows) => rows.map((x) => network.forward(x).outputs)));
+      const values = await readTogether(tf, [...outputs, ...objective.watched]);
+      tf.dispose(outputs);
+      const [ofTrain, ofValidation, ...watched] = values as [Float32Array, Float32Array, ...Float32Array[]];
+      return objective.judge(epoch, { train: ofTrain, validation: ofValidation, watched });
+    },
+    dispose() {
+      for (const rows of chunks) rows.dispose();
+    },
+  };
+}

@@ -1,0 +1,105 @@
+import path from 'node:path';
+
+import { expect } from 'chai';
+
+import { loadData } from '../../../src/io/index.ts';
+import type { Table } from '../../../src/table/index.ts';
+import type { TensorBackend } from '../../../src/tensor/index.ts';
+import { LagrangianFairnessTrainer, loadModel, sweepPareto } from '../../../src/training/index.ts';
+import { onDevice } from '../../helpers/on-device.ts';
+import { describeWithReference, referencePath } from '../../helpers/reference.ts';
+import { useTemporaryFolder } from '../../helpers/run-cli.ts';
+import { describeOnSoftwareGpu } from '../../helpers/software-gpu.ts';
+
+/** Rows on which the decisions of the same training on two backends may differ. */
+const MOST_DIFFERENT = 0.01;
+
+const FEATURES = [
+  'age',
+  'education-num',
+  'capital-gain',
+  'capital-loss',
+  'hours-per-week',
+  'workclass',
+  'marital-status',
+  'occupation',
+  'relationship',
+];
+const [TARGET, POSITIVE, SENSITIVE] = ['income-per-year', '>50K', 'sex'];
+const BACKENDS = ['wasm', 'webgpu'] as const;
+const ETAS = [0, 4];
+
+/** A GPU that is all software takes long for each row and each step: every so many rows are learned from, in large batches. */
+const LEARNED_FROM = 4;
+const SHARED = { batchSize: 2048, hidden: [8], epochs: 3, patience: 10, seed: 7 } as const;
+const LIMIT_MILLIS = 120_000;
+
+type Decisions = ArrayLike<number>;
+
+/** The share of rows decided differently, which is printed; both must decide for some rows and against others. */
+function compare(title: string, one: Decisions, other: Decisions): void {
+  const n = one.length;
+  expect(other.length).to.equal(n);
+  let [different, chosen] = [0, 0];
+  for (let row = 0; row < n; row++) {
+    different += Number(one[row] !== other[row]);
+    chosen += one[row] ?? NaN;
+  }
+  console.log(`      ${title}: ${String(different)} of ${String(n)} decisions differ (${((100 * different) / n).toFixed(3)}%)`); // prettier-ignore
+  expect(chosen / n, 'rows decided for').to.be.within(0.02, 0.5);
+  expect(different / n, title).to.be.at.most(MOST_DIFFERENT);
+}
+
+describeWithReference('the same training on Adult, on wasm and on webgpu', () => {
+  describeOnSoftwareGpu('makes the same decisions', function () {
+    onDevice('webgpu');
+    const folder = useTemporaryFolder();
+    let [train, test] = [] as unknown as [Table, Table];
+    before(async () => {
+      train = everyNth(await loadData(referencePath('data', 'adult.train.csv')), LEARNED_FROM);
+      test = await loadData(referencePath('data', 'adult.test.csv'));
+    });
+
+    it('in a sweep, whatever the eta', async function () {
+      this.timeout(LIMIT_MILLIS);
+      const decisions: Decisions[][] = [];
+      for (const backend of BACKENDS) {
+        const place = path.join(folder(), backend);
+        const sweep = await sweepPareto(
+          { table: train, testTable: everyNth(test, 10), target: TARGET, positiveLabel: POSITIVE, sensitive: SENSITIVE, features: FEATURES }, // prettier-ignore
+          { ...SHARED, backend, etas: ETAS, penalty: 'mean_gap', lr: 0.05, modelPath: place },
+        );
+        expect(sweep.backend).to.equal(backend);
+        decisions.push(await Promise.all(ETAS.map((eta) => decide(path.join(place, `eta-${String(eta)}`), test, backend)))); // prettier-ignore
+      }
+      ETAS.forEach((eta, index) => {
+        compare(`eta ${String(eta)}`, decisions[0]?.[index] ?? [], decisions[1]?.[index] ?? []);
+      });
+      // The penalty was at work: else all etas would be one.
+      expect([...(decisions[1]?.[0] ?? [])]).not.to.deep.equal([...(decisions[1]?.[1] ?? [])]);
+    });
+
+    it('under a constraint', async function () {
+      this.timeout(LIMIT_MILLIS);
+      const { codes, labels } = train.categorical(TARGET);
+      const y = Array.from(codes, (code) => Number(labels[code]?.startsWith(POSITIVE)));
+      const decisions: Decisions[] = [];
+      for (const backend of BACKENDS) {
+        const options = { ...SHARED, backend, modelLr: 0.05, lambdaLr: 0.1, dpTol: 0.05 };
+        const trainer = new LagrangianFairnessTrainer(options);
+        await trainer.fit(train.select(FEATURES), y, { sensitive: train.column(SENSITIVE) });
+        expect(trainer.history.at(-1)?.lambdas[0], 'the multiplier').to.be.above(0);
+        decisions.push(await trainer.predict(test.select(FEATURES)));
+      }
+      compare('the constrained network', decisions[0] ?? [], decisions[1] ?? []);
+    });
+  });
+});
+
+function everyNth(table: Table, n: number): Table {
+  return table.take(Int32Array.from({ length: Math.floor(table.rowCount / n) }, (_, row) => row * n));
+}
+
+async function decide(folder: string, table: Table, backend: TensorBackend): Promise<Decisions> {
+  return (await loadModel(folder, { backend })).predict(table);
+}

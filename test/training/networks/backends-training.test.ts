@@ -1,0 +1,226 @@
+import path from 'node:path';
+
+import { expect } from 'chai';
+
+import { DataValidationError, TrainingError } from '../../../src/exceptions/index.ts';
+import { createRandom } from '../../../src/internal/random.ts';
+import { Table } from '../../../src/table/index.ts';
+import { countReads, loadTensorflow, type TensorBackend, type Tf } from '../../../src/tensor/index.ts';
+import {
+  FAIRNESS_PENALTIES,
+  LagrangianFairnessTrainer,
+  loadModel,
+  RegularizedFairnessTrainer,
+  saveModel,
+  sweepPareto,
+} from '../../../src/training/index.ts';
+import { onDevice } from '../../helpers/on-device.ts';
+import { useTemporaryFolder } from '../../helpers/run-cli.ts';
+import { describeOn } from '../../helpers/software-gpu.ts';
+
+const BACKENDS: TensorBackend[] = ['cpu', 'wasm', 'webgpu'];
+
+/** Rows of two groups with features that tell the group, a decision and a number to learn. */
+function makeRows(n: number): { x: Table; y: number[]; value: number[]; s: string[] } {
+  const random = createRandom(3);
+  const s = Array.from({ length: n }, () => (random.next() < 0.4 ? 'a' : 'b'));
+  const skill = s.map((group) => random.normal() + (group === 'a' ? 0.8 : 0));
+  const town = s.map((group) => (random.next() < (group === 'a' ? 0.8 : 0.3) ? 'north' : 'south'));
+  const value = skill.map((one) => 3 * one + random.normal());
+  return { x: Table.from({ skill, town }), y: value.map((one) => Number(one > 0)), value, s };
+}
+
+/** Few enough for a GPU that is all software. */
+const SMALL = makeRows(160);
+
+const QUICK = { epochs: 2, patience: 100, batchSize: 64, hidden: [8] } as const;
+
+/** Reads of one fit beside those of its epochs: the weights in the end, and what is given to held-out rows. */
+const READS_OF_A_FIT = 6;
+
+/** Reads of a fit that lasts so many epochs. */
+type FitReads = (epochs: number) => Promise<number>;
+
+/** Fits and sees that reads grow by one an epoch at most, above a constant. */
+async function assertOneReadAnEpoch(readsOf: FitReads): Promise<void> {
+  const [one, three] = [await readsOf(1), await readsOf(3)];
+  expect(three - one, 'reads of two epochs more').to.be.at.most(2);
+  expect(one, 'reads of one epoch and the fit').to.be.at.most(1 + READS_OF_A_FIT);
+  // Something is read, else nothing was counted.
+  expect(one).to.be.above(0);
+}
+
+async function errorOf(promise: Promise<unknown>): Promise<unknown> {
+  return promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+}
+
+for (const backend of BACKENDS) {
+  describeOn(backend, `training on ${backend} leaves no tensor behind`, () => {
+    onDevice(backend);
+    const folder = useTemporaryFolder();
+    const quick = { ...QUICK, backend };
+    const { x, y, value, s: sensitive } = SMALL;
+
+    let tf: Tf;
+    let before_ = 0;
+    beforeEach(async () => {
+      ({ tf } = await loadTensorflow({ backend }));
+      before_ = tf.memory().numTensors;
+    });
+    afterEach('no tensor is left', () => {
+      expect(tf.memory().numTensors).to.equal(before_);
+      expect(tf.engine().state.numDataBuffers, 'buffers without tensors').to.be.at.least(0);
+    });
+
+    for (const penalty of FAIRNESS_PENALTIES) {
+      it(`in a fit with the penalty ${penalty}`, async () => {
+        const trainer = new RegularizedFairnessTrainer({ ...quick, penalty });
+        await trainer.fit(x, y, { sensitive, sampleWeight: y.map((label) => 1 + label) });
+        expect(trainer.history).to.have.length(2);
+        expect(trainer.state?.network.backend).to.equal(backend);
+      });
+    }
+
+    it('in a regression, and predictions of it', async () => {
+      const trainer = new RegularizedFairnessTrainer({ ...quick, task: 'regression', penalty: 'mean_gap', lr: 0.05 });
+      await trainer.fit(x, value, { sensitive });
+      const predicted = await trainer.predict(x);
+      expect(new Set(predicted).size).to.be.above(100);
+    });
+
+    it('in a constrained fit, its predictions, and the saved network in use', async () => {
+      const trainer = new LagrangianFairnessTrainer({ ...quick, fairness: 'equalized_odds', minGroupSize: 5 });
+      await trainer.fit(x, y, { sensitive });
+      const scores = await trainer.predictProba(x);
+      const place = path.join(folder(), 'lagrangian');
+      await saveModel(trainer, place);
+      const loaded = await (await loadModel(place, { backend })).predictProba(x);
+      scores.forEach((score, row) => {
+        expect(loaded[row]).to.be.closeTo(score, 1e-6);
+      });
+    });
+
+    it('in a sweep, and the saved networks of it in use', async () => {
+      const place = path.join(folder(), 'sweep');
+      const points = await sweepPareto(
+        {
+          table: Table.from({ skill: x.column('skill'), town: x.column('town'), y, s: sensitive }),
+          target: 'y',
+          sensitive: 's',
+        },
+        { ...quick, etas: [0, 3], minGroupSize: 5, modelPath: place },
+      );
+      expect(points.backend).to.equal(backend);
+      const scores = await (await loadModel(path.join(place, 'eta-3'), { backend })).predictProba(x);
+      expect(Math.max(...scores)).to.be.above(Math.min(...scores));
+    });
+
+    for (const [title, make] of [
+      ['a regularized fit', (epochs) => new RegularizedFairnessTrainer({ ...quick, epochs, penalty: 'adversarial' })],
+      ['a constrained fit', (epochs) => new LagrangianFairnessTrainer({ ...quick, epochs, minGroupSize: 5 })],
+    ] as [string, (epochs: number) => RegularizedFairnessTrainer | LagrangianFairnessTrainer][]) {
+      it(`in ${title} that is stopped in the middle`, async () => {
+        const controller = new AbortController();
+        const reason = new Error('enough');
+        const onProgress = ({ done }: { readonly done: number }): void => {
+          if (done === 1) controller.abort(reason);
+        };
+        const error = await errorOf(make(50).fit(x, y, { sensitive, onProgress, signal: controller.signal }));
+        expect(error).to.equal(reason);
+      });
+    }
+
+    it('in a sweep that is stopped in the middle', async () => {
+      const controller = new AbortController();
+      const reason = new Error('enough');
+      const onProgress = ({ done }: { readonly done: number }): void => {
+        if (done === 1) controller.abort(reason);
+      };
+      const table = Table.from({ skill: x.column('skill'), y, s: sensitive });
+      const sweep = sweepPareto(
+        { table, target: 'y', sensitive: 's' },
+        { ...quick, epochs: 50, minGroupSize: 5, onProgress, signal: controller.signal },
+      );
+      expect(await errorOf(sweep)).to.equal(reason);
+    });
+
+    it('in a fit that diverges', async () => {
+      // Through four layers of weights in the millions a squared error leaves float32.
+      const options = { ...quick, task: 'regression', penalty: 'covariance', lr: 1e6, hidden: [8, 8, 8] } as const;
+      const error = await errorOf(new RegularizedFairnessTrainer(options).fit(x, value, { sensitive }));
+      expect(error).to.be.instanceOf(TrainingError);
+      expect((error as Error).message).to.contain('is no number after epoch');
+    });
+
+    it('in a fit of data that cannot be learned from', async () => {
+      const few = new LagrangianFairnessTrainer({ ...quick, minGroupSize: 10_000 });
+      expect(await errorOf(few.fit(x, y, { sensitive }))).to.be.instanceOf(DataValidationError);
+      const gaps = x.column('skill').kind === 'numeric' ? y.map((label, row) => (row === 7 ? NaN : label)) : y;
+      const trainer = new RegularizedFairnessTrainer(quick);
+      expect(await errorOf(trainer.fit(x, gaps, { sensitive }))).to.be.instanceOf(DataValidationError);
+    });
+  });
+
+  describeOn(backend, `training on ${backend} reads at most once an epoch`, () => {
+    onDevice(backend);
+    const quick = { ...QUICK, backend };
+    const { x, y, s: sensitive } = SMALL;
+
+    it('in a regularized fit', async () => {
+      const { tf } = await loadTensorflow({ backend });
+      await assertOneReadAnEpoch(async (epochs) => {
+        const trainer = new RegularizedFairnessTrainer({ ...quick, epochs });
+        return (await countReads(tf, () => trainer.fit(x, y, { sensitive }))).reads;
+      });
+    });
+
+    for (const fairness of ['demographic_parity', 'equalized_odds'] as const) {
+      it(`in a fit constrained by ${fairness}`, async () => {
+        const { tf } = await loadTensorflow({ backend });
+        await assertOneReadAnEpoch(async (epochs) => {
+          const trainer = new LagrangianFairnessTrainer({ ...quick, epochs, fairness, minGroupSize: 5 });
+          return (await countReads(tf, () => trainer.fit(x, y, { sensitive }))).reads;
+        });
+      });
+    }
+  });
+}
+
+describe('training on many rows reads at most once an epoch', () => {
+  // More than are sent through a network at once, and more to stop by than are compared with each other at once.
+  const { x, y, s: sensitive } = makeRows(20_000);
+  const quick = { ...QUICK, batchSize: 512, hidden: [4], backend: 'wasm' } as const;
+  onDevice('wasm');
+
+  for (const penalty of ['covariance', 'mmd'] as const) {
+    it(`in a fit with the penalty ${penalty}`, async () => {
+      const { tf } = await loadTensorflow({ backend: 'wasm' });
+      await assertOneReadAnEpoch(async (epochs) => {
+        const trainer = new RegularizedFairnessTrainer({ ...quick, epochs, penalty });
+        return (await countReads(tf, () => trainer.fit(x, y, { sensitive }))).reads;
+      });
+    });
+  }
+
+  it('in a constrained fit', async () => {
+    const { tf } = await loadTensorflow({ backend: 'wasm' });
+    await assertOneReadAnEpoch(async (epochs) => {
+      const trainer = new LagrangianFairnessTrainer({ ...quick, epochs, fairness: 'equalized_odds' });
+      return (await countReads(tf, () => trainer.fit(x, y, { sensitive }))).reads;
+    });
+  });
+
+  it('in a sweep of as many networks as are trained together', async () => {
+    const { tf } = await loadTensorflow({ backend: 'wasm' });
+    const table = Table.from({ skill: x.column('skill'), y, s: sensitive });
+    const etas = [0, 1, 2, 3, 4, 5, 6, 7];
+    await assertOneReadAnEpoch(async (epochs) => {
+      const sweep = (): Promise<unknown> =>
+        sweepPareto({ table, target: 'y', sensitive: 's' }, { ...quick, epochs, etas, threads: 1 });
+      return (await countReads(tf, sweep)).reads;
+    });
+  });
+});
