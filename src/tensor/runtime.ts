@@ -1,29 +1,19 @@
-import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 
-import { ConfigValidationError, DependencyError } from '../exceptions/index.ts';
+import { DependencyError } from '../exceptions/index.ts';
 import { getLogger } from '../internal/logger.ts';
-import { installCommand, type OptionalPackage } from '../internal/optional.ts';
-import { openWebGpu } from './webgpu.ts';
+import { type BackendChoice, parseBackendChoice, TENSOR_BACKENDS, type TensorBackend } from './backend-names.ts';
+import { asOneLine, type BackendReport, nearestRoute } from './diagnosis/backend-report.ts';
+import { diagnose } from './diagnosis/diagnose.ts';
+import { hasNvidiaGpu, nvidiaModels } from './diagnosis/nvidia-driver.ts';
+import { thisHost } from './diagnosis/this-host.ts';
+import { unavailable, UnavailableBackend } from './diagnosis/unavailable.ts';
+import { endWithProcess, openWebGpu, seekWebGpu } from './webgpu.ts';
+
+export type { BackendChoice, TensorBackend } from './backend-names.ts';
 
 /** TensorFlow.js, whichever package of it was loaded. */
 export type Tf = typeof import('@tensorflow/tfjs');
-
-/** The places where tensors can be computed, best first. */
-export const TENSOR_BACKENDS = ['node-gpu', 'webgpu', 'node', 'wasm', 'cpu'] as const;
-
-/** One of {@link TENSOR_BACKENDS}. */
-export type TensorBackend = (typeof TENSOR_BACKENDS)[number];
-
-/** A backend by name, or `auto`: the first that works. */
-export type BackendChoice = TensorBackend | 'auto';
-
-/** Whether a backend can be used here, and if not, why. */
-export interface BackendReport {
-  readonly name: TensorBackend;
-  readonly available: boolean;
-  readonly reason: string | null;
-}
 
 /** TensorFlow.js, ready for work. */
 export interface Tensorflow {
@@ -50,7 +40,7 @@ let current: Tf | undefined;
 export async function loadTensorflow(
   options: { readonly backend?: BackendChoice | undefined } = {},
 ): Promise<Tensorflow> {
-  const choice = parseChoice(options.backend ?? process.env['EVENHAND_TF_BACKEND'] ?? 'auto');
+  const choice = parseBackendChoice(options.backend ?? process.env['EVENHAND_TF_BACKEND'] ?? 'auto');
   const loaded = choice === 'auto' ? await loadFirst() : await loadNamed(choice);
   current = loaded.tf;
   return loaded;
@@ -74,32 +64,26 @@ export async function probeBackends(): Promise<BackendReport[]> {
 
 /** Whether the machine has an NVIDIA device, by its driver's files. */
 export function hasNvidiaDevice(): boolean {
-  return existsSync('/proc/driver/nvidia/version') || existsSync('/dev/nvidia0');
+  return hasNvidiaGpu(thisHost());
 }
 
-function parseChoice(given: string): BackendChoice {
-  const known = ['auto', ...TENSOR_BACKENDS] as const;
-  const found = known.find((name) => name === given);
-  if (found !== undefined) return found;
-  throw new ConfigValidationError(`The tensor backend must be one of ${known.join(', ')}. Got '${given}' instead.`, {
-    context: { backend: given },
-    suggestion: 'Check --backend and EVENHAND_TF_BACKEND.',
-  });
+/** The names of the machine's NVIDIA devices, as far as the driver tells. */
+export function nvidiaDevices(): readonly string[] {
+  return nvidiaModels(thisHost());
 }
 
 async function loadNamed(backend: TensorBackend): Promise<Tensorflow> {
   try {
-    return { tf: await start(backend), backend, passedOver: [] };
+    return { tf: await start(backend, { allowSoftware: true }), backend, passedOver: [] };
   } catch (cause) {
-    const reason = reasonOf(cause);
-    const mend = MENDS[backend];
-    const isMissing = /not installed|no native library/.test(reason) && !reason.includes('driver');
+    const { reason, missing } = unavailable(cause);
+    const [first, ...others] = missing;
     throw new DependencyError(`The tensor backend '${backend}' cannot start: ${reason}.`, {
-      context: { backend },
+      context: { backend, missing: missing.map(({ what }) => what) },
       suggestion:
-        mend !== undefined && isMissing
-          ? `Install it with: ${installCommand(mend)}`
-          : 'See what works here: evenhand doctor',
+        first === undefined
+          ? 'See what works here: evenhand doctor'
+          : `${asOneLine(first.mend)}${others.length === 0 ? '' : ` (${String(others.length)} more to mend: evenhand doctor)`}`,
       cause,
     });
   }
@@ -115,7 +99,7 @@ async function loadFirst(): Promise<Tensorflow> {
   });
   const loaded = await found;
   // Another backend may have been set since.
-  await start(loaded.backend);
+  await start(loaded.backend, { allowSoftware: false });
   return loaded;
 }
 
@@ -123,7 +107,7 @@ async function findFirst(): Promise<Tensorflow> {
   const passedOver: BackendReport[] = [];
   for (const backend of TENSOR_BACKENDS) {
     const tf = await start(backend, { allowSoftware: false }).catch((cause: unknown) => {
-      passedOver.push({ name: backend, available: false, reason: reasonOf(cause) });
+      passedOver.push({ name: backend, available: false, ...unavailable(cause) });
     });
     if (tf === undefined) continue;
     report(backend, passedOver);
@@ -140,18 +124,24 @@ function report(backend: TensorBackend, passedOver: readonly BackendReport[]): v
   getLogger().info(`tensor backend ${backend}${why === '' ? '' : ` (passed over ${why})`}`);
   if (hasNvidiaDevice() && (backend === 'node' || backend === 'wasm' || backend === 'cpu')) {
     getLogger().warn(
-      `This machine has an NVIDIA device, but tensors are computed on the CPU (${backend}). ` +
-        `For the GPU run: ${installCommand('@tensorflow/tfjs-node-gpu')}`,
+      `This machine has an NVIDIA device, but tensors are computed on the CPU (${backend}). ${wayToGpu(passedOver)}`,
     );
   }
+}
+
+function wayToGpu(passedOver: readonly BackendReport[]): string {
+  const nearest = nearestRoute(passedOver);
+  const [first] = nearest?.missing ?? [];
+  if (nearest === null || first === undefined) return 'Why, tells: evenhand doctor';
+  return `Nearest to working is ${nearest.name}: ${first.what}. ${asOneLine(first.mend)} (All steps: evenhand doctor)`;
 }
 
 async function probe(name: TensorBackend): Promise<BackendReport> {
   try {
     await start(name, { allowSoftware: false });
-    return { name, available: true, reason: null };
+    return { name, available: true, reason: null, missing: [] };
   } catch (cause) {
-    return { name, available: false, reason: reasonOf(cause) };
+    return { name, available: false, ...unavailable(cause) };
   }
 }
 
@@ -160,9 +150,9 @@ interface StartOptions {
   readonly allowSoftware: boolean;
 }
 
-async function start(backend: TensorBackend, options: StartOptions = { allowSoftware: true }): Promise<Tf> {
-  const earlier = started.get(backend);
-  const starting = earlier ?? STARTERS[backend](options);
+async function start(backend: TensorBackend, options: StartOptions): Promise<Tf> {
+  await admit(backend, options);
+  const starting = started.get(backend) ?? STARTERS[backend]();
   started.set(backend, starting);
   try {
     const tf = await starting;
@@ -174,10 +164,23 @@ async function start(backend: TensorBackend, options: StartOptions = { allowSoft
   }
 }
 
+/**
+ * Refuses what cannot work, before it is loaded: TensorFlow's native library and Dawn complain on stderr by
+ * themselves, at length. Asked at every start, since what was started by name may be a software GPU.
+ */
+async function admit(backend: TensorBackend, { allowSoftware }: StartOptions): Promise<void> {
+  if (!started.has(backend)) {
+    const missing = diagnose(backend, thisHost());
+    if (missing.length > 0) throw new UnavailableBackend(missing);
+  }
+  if (backend === 'webgpu') await seekWebGpu(allowSoftware);
+}
+
 async function activate(tf: Tf, name: string): Promise<void> {
   const isSet = await withoutNewListeners(() => tf.setBackend(name));
   if (!isSet) throw new Error(`TensorFlow.js refused backend ${name}`);
   await tf.ready();
+  if (name === 'webgpu') endWithProcess(tf.backend());
 }
 
 let lastTurn: Promise<unknown> = Promise.resolve();
@@ -215,23 +218,16 @@ const NAMES_IN_TFJS: Readonly<Record<TensorBackend, string>> = {
   cpu: 'cpu',
 };
 
-/** The package whose installation mends a backend that cannot start. */
-const MENDS: Readonly<Partial<Record<TensorBackend, OptionalPackage>>> = {
-  'node-gpu': '@tensorflow/tfjs-node-gpu',
-  webgpu: '@tensorflow/tfjs-backend-webgpu',
-  node: '@tensorflow/tfjs-node',
-};
-
-const STARTERS: Readonly<Record<TensorBackend, (options: StartOptions) => Promise<Tf>>> = {
+const STARTERS: Readonly<Record<TensorBackend, () => Promise<Tf>>> = {
   'node-gpu': async () => {
     const tf = await importNative('@tensorflow/tfjs-node-gpu');
     const native = tf.backend() as { readonly isUsingGpuDevice?: boolean };
-    if (native.isUsingGpuDevice !== true) throw new Error('its native library sees no GPU');
+    if (native.isUsingGpuDevice !== true) throw new UnavailableBackend([NO_GPU_SEEN]);
     return tf;
   },
-  webgpu: async ({ allowSoftware }) => {
+  webgpu: async () => {
     // Dawn must stand on the global object before TensorFlow.js first looks at its surroundings.
-    await openWebGpu(allowSoftware);
+    await openWebGpu();
     const tf = quiet(await import('@tensorflow/tfjs'));
     await import('@tensorflow/tfjs-backend-webgpu');
     return tf;
@@ -243,6 +239,12 @@ const STARTERS: Readonly<Record<TensorBackend, (options: StartOptions) => Promis
     return tf;
   },
   cpu: async () => quiet(await import('@tensorflow/tfjs')),
+};
+
+/** What is left to say where a diagnosis found nothing missing. */
+const NO_GPU_SEEN = {
+  what: 'its native library sees no GPU, though the driver, CUDA 11 and cuDNN 8 are here',
+  mend: 'TensorFlow wrote its reason to stderr when it was loaded. See also whether the driver answers:\nnvidia-smi',
 };
 
 /** Loads a package that brings TensorFlow's native library. */
@@ -259,11 +261,4 @@ async function importNative(name: '@tensorflow/tfjs-node' | '@tensorflow/tfjs-no
 function quiet(tf: Tf): Tf {
   tf.enableProdMode();
   return tf;
-}
-
-function reasonOf(cause: unknown): string {
-  const text = cause instanceof Error ? cause.message : String(cause);
-  const missing = /Cannot find (?:package|module) '([^']+)'/.exec(text)?.[1];
-  if (missing !== undefined) return `the package '${missing}' is not installed`;
-  return (text.split('\n')[0] ?? '').replace(/\.$/, '');
 }

@@ -1,10 +1,12 @@
-import { existsSync, readdirSync } from 'node:fs';
-import path from 'node:path';
+import { missingHardware } from './diagnosis/vulkan.ts';
+import { thisHost } from './diagnosis/this-host.ts';
+import { UnavailableBackend } from './diagnosis/unavailable.ts';
+import { stopAtExit, watchReads } from './webgpu-exit.ts';
 
 /** The parts of the `webgpu` package (Dawn for Node) that are used. */
 interface DawnModule {
   readonly create: (options: readonly string[]) => Gpu;
-  readonly globals: Record<string, unknown>;
+  readonly globals: Record<string, unknown> & { readonly GPUBuffer: Parameters<typeof watchReads>[0] };
 }
 
 interface Gpu {
@@ -20,39 +22,83 @@ interface GpuAdapter {
   };
 }
 
-/** The name of the adapter that is open, for `evenhand doctor`. */
-let adapterName: string | null = null;
+/** What WebGPU computes on. */
+interface Adapter {
+  /** In words: "nvidia NVIDIA A100 …". */
+  readonly name: string;
+  /** Whether it is a program on the processor, with no hardware behind it. */
+  readonly isSoftware: boolean;
+}
+
+/** An adapter, and the way to put it where TensorFlow.js looks for it. */
+interface FoundAdapter extends Adapter {
+  readonly open: () => void;
+}
+
+/** Drivers that compute on the processor, should Dawn not say so of them. */
+const SOFTWARE_DRIVERS = /swiftshader|llvmpipe|lavapipe|basic render/i;
+
+let seeking: Promise<FoundAdapter> | undefined;
+let opened: Adapter | undefined;
 
 /** The open WebGPU adapter, in words; null where none is open. */
 export function webGpuAdapter(): string | null {
-  return adapterName;
+  if (opened === undefined) return null;
+  return opened.isSoftware ? `${opened.name}, software` : opened.name;
 }
 
 /**
- * Puts Dawn's WebGPU on the global object, where TensorFlow.js looks for it.
+ * Tells whether WebGPU has something to compute on, and changes nothing else.
  * @param allowSoftware whether an adapter without hardware will do
- * @throws {Error} where there is no adapter
+ * @throws {UnavailableBackend} where there is no adapter, or only a software one
  */
-export async function openWebGpu(allowSoftware: boolean): Promise<void> {
-  // Dawn complains on stderr by itself, so it is not asked where it has no chance.
-  if (process.platform === 'linux' && !hasVulkanDriver()) throw new Error('no Vulkan driver is installed');
+export async function seekWebGpu(allowSoftware: boolean): Promise<void> {
+  const { name, isSoftware } = await seek();
+  if (!isSoftware || allowSoftware) return;
+  const what = `the only adapter is a software one (${name}), which is used only when webgpu is named`;
+  throw new UnavailableBackend([missingHardware(thisHost(), what)]);
+}
+
+/** Puts Dawn's WebGPU on the global object, where TensorFlow.js looks for it. */
+export async function openWebGpu(): Promise<void> {
+  const { open, name, isSoftware } = await seek();
+  open();
+  opened = { name, isSoftware };
+}
+
+/** Has the device that TensorFlow.js took stop when the process ends. */
+export function endWithProcess(backend: object): void {
+  const { device } = backend as { readonly device?: Parameters<typeof stopAtExit>[0] };
+  if (device !== undefined) stopAtExit(device);
+}
+
+/** Looks once; again where nothing was found, since a driver may be named meanwhile. */
+async function seek(): Promise<FoundAdapter> {
+  seeking ??= findAdapter();
+  try {
+    return await seeking;
+  } catch (error) {
+    seeking = undefined;
+    throw error;
+  }
+}
+
+async function findAdapter(): Promise<FoundAdapter> {
   const dawn = (await import('webgpu')) as unknown as DawnModule;
   const gpu = dawn.create([]);
   const adapter = await gpu.requestAdapter({ powerPreference: 'high-performance' });
-  if (adapter === null) throw new Error('no adapter: there is no Vulkan, Metal or D3D12 driver');
+  if (adapter === null) {
+    throw new UnavailableBackend([missingHardware(thisHost(), 'no adapter: the drivers that are here offer none')]);
+  }
   const { description, device, vendor, isFallbackAdapter } = adapter.info;
-  if (isFallbackAdapter === true && !allowSoftware) throw new Error('the only adapter is a software one');
-  Object.assign(globalThis, dawn.globals);
-  Object.defineProperty(globalThis, 'navigator', { value: { gpu, userAgent: 'node' }, configurable: true });
-  adapterName = [vendor, device, description].filter((part) => part !== '').join(' ');
-}
-
-/** Whether the Vulkan loader would find a driver's manifest, by its own search rules. */
-function hasVulkanDriver(): boolean {
-  const { VK_DRIVER_FILES: driverFiles, VK_ICD_FILENAMES: olderName, XDG_DATA_DIRS: dataFolders } = process.env;
-  if (driverFiles !== undefined || olderName !== undefined) return true;
-  const folders = ['/etc', '/usr/local/etc', ...(dataFolders ?? '/usr/local/share:/usr/share').split(':')];
-  return folders
-    .map((folder) => path.join(folder, 'vulkan/icd.d'))
-    .some((folder) => existsSync(folder) && readdirSync(folder).some((name) => name.endsWith('.json')));
+  const name = [vendor, device, description].filter((part) => part !== '').join(' ');
+  return {
+    name,
+    isSoftware: isFallbackAdapter === true || SOFTWARE_DRIVERS.test(name),
+    open: () => {
+      Object.assign(globalThis, dawn.globals);
+      Object.defineProperty(globalThis, 'navigator', { value: { gpu, userAgent: 'node' }, configurable: true });
+      watchReads(dawn.globals.GPUBuffer);
+    },
+  };
 }

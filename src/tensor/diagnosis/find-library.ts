@@ -68,13 +68,22 @@ function cachedFolder(host: Host, name: string): string | undefined {
   return file !== undefined && host.exists(file) ? file.slice(0, file.lastIndexOf('/')) : undefined;
 }
 
-/** The linker's cache: name to path, of this processor's libraries. A line is "\tNAME (libc6,x86-64) => PATH". */
-function cached(host: Host): ReadonlyMap<string, string> {
-  const { inCache } = ARCH_NAMES[host.arch] ?? { inCache: host.arch };
+/** The cache that was read last: each library is looked for in the same one. */
+let parsed:
+  { readonly text: string; readonly arch: string; readonly libraries: ReadonlyMap<string, string> } | undefined;
+
+/** The linker's cache: name to path, of this processor's libraries. */
+function cached({ arch, linkerCache }: Host): ReadonlyMap<string, string> {
+  const text = linkerCache() ?? '';
+  if (parsed?.text !== text || parsed.arch !== arch) parsed = { text, arch, libraries: parseCache(text, arch) };
+  return parsed.libraries;
+}
+
+/** A line of it is "\tNAME (libc6,x86-64) => PATH". */
+function parseCache(text: string, arch: string): ReadonlyMap<string, string> {
+  const { inCache } = ARCH_NAMES[arch] ?? { inCache: arch };
   const libraries = new Map<string, string>();
-  for (const [, name = '', kind = '', file = ''] of (host.linkerCache() ?? '').matchAll(
-    /^\s+(\S+) \(([^)]*)\) => (.+)$/gm,
-  )) {
+  for (const [, name = '', kind = '', file = ''] of text.matchAll(/^\s+(\S+) \(([^)]*)\) => (.+)$/gm)) {
     if (kind.includes(inCache) && !libraries.has(name)) libraries.set(name, file);
   }
   return libraries;

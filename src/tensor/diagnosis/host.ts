@@ -13,7 +13,7 @@ export interface Host {
   /** The names in a folder; none where it cannot be read. */
   listFolder(folder: string): readonly string[];
   /** What `ldconfig -p` prints: the dynamic linker's cache of libraries; null where it does not run. */
-  linkerCache(): string | null;
+  readonly linkerCache: () => string | null;
   /** The folder of an installed package; null where it is not installed. */
   resolvePackage(name: string): string | null;
 }

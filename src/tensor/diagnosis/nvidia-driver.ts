@@ -35,7 +35,11 @@ export function driverVersion(host: Host): string | null {
 
 /** What CUDA 11 misses of the NVIDIA driver: the driver itself, a new enough one, its library, a device. */
 export function missingOfDriver(host: Host): readonly MissingPart[] {
-  return host.platform === 'win32' ? missingOnWindows(host) : missingOnLinux(host);
+  const ofDriver = host.platform === 'win32' ? missingOnWindows(host) : missingOnLinux(host);
+  const hidden = host.env['CUDA_VISIBLE_DEVICES'];
+  if (hidden !== '' && hidden !== '-1') return ofDriver;
+  const what = `CUDA_VISIBLE_DEVICES is '${hidden}', which hides every GPU from CUDA`;
+  return [...ofDriver, { what, mend: 'Name the devices to be seen, or none to see all:\nunset CUDA_VISIBLE_DEVICES' }];
 }
 
 function missingOnLinux(host: Host): readonly MissingPart[] {

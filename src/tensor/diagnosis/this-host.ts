@@ -13,9 +13,11 @@ const LINKER_CACHE_LIMIT_MILLIS = 10_000;
 /** Where it is: outside the PATH of most users. */
 const LDCONFIG = ['/sbin/ldconfig', '/usr/sbin/ldconfig'];
 
-/** The machine that this process runs on, as it is now. */
+/** Read once in a process: each backend asks for it, and it costs a process of its own. */
+let cache: string | null | undefined;
+
+/** The machine that this process runs on. */
 export function thisHost(): Host {
-  let cache: string | null | undefined;
   return {
     platform: process.platform,
     arch: process.arch,

@@ -183,6 +183,17 @@ export const NODE_GPU_MACHINES: readonly DiagnosedMachine[] = [
     tells: [],
   },
   {
+    title: 'a machine whose GPUs are hidden by a variable',
+    backend: 'node-gpu',
+    machine: {
+      env: { CUDA_VISIBLE_DEVICES: '-1' },
+      files: { ...driver('535.104.05'), ...DEVICE, ...GPU_PACKAGE },
+      cached: [LIBCUDA, ...CUDA, CUDNN],
+      packages: { [GPU]: GPU_FOLDER },
+    },
+    tells: [["CUDA_VISIBLE_DEVICES is '-1', which hides every GPU", 'unset CUDA_VISIBLE_DEVICES']],
+  },
+  {
     title: 'Linux inside Windows, whose driver is that of Windows',
     backend: 'node-gpu',
     machine: {
