@@ -65,11 +65,20 @@ export function isBigIntArray(source: unknown): source is BigInt64Array | BigUin
 
 /**
  * A tensor's values, in rows.
- * @throws {DataValidationError} where it has been disposed of
+ * @throws {DataValidationError} where it has been disposed of, or is on a device that the host can only wait for
  */
 export function readTensor(tensor: TensorLike, name: string): ArrayLike<unknown> {
   assertNotDisposed(tensor, name);
-  return tensor.dataSync();
+  try {
+    return tensor.dataSync();
+  } catch (cause) {
+    throw new DataValidationError(`${name} is a tensor on a device, which cannot be read at once.`, {
+      context: { argument: name },
+      suggestion:
+        'Read it before, with await tensor.data(), or use a function that returns a promise, as FairnessAnalyzer has.',
+      cause,
+    });
+  }
 }
 
 /** @throws {DataValidationError} for a tensor that has been disposed of */

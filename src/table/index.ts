@@ -3,6 +3,7 @@ export {
   assertNotDisposed,
   type ColumnSource,
   isTensorLike,
+  readTensor,
   type TensorLike,
   toColumn,
   unwrap,

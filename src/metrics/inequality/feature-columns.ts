@@ -2,6 +2,7 @@ import { DataValidationError } from '../../exceptions/index.ts';
 import {
   type ColumnSource,
   isTensorLike,
+  readTensor,
   Table,
   type TableSource,
   type TensorLike,
@@ -51,7 +52,7 @@ function columnsOf(features: FeatureSource): (readonly [name: string, source: Co
 function columnsOfTensor(tensor: TensorLike): (readonly [string, ColumnSource])[] {
   const [rows = 0, width = 0] = tensor.shape;
   if (tensor.shape.length !== 2) return [['features', tensor]];
-  const values = tensor.dataSync();
+  const values = readTensor(tensor, 'features');
   return Array.from({ length: width }, (_, axis) => [
     nameOf(axis),
     Array.from({ length: rows }, (_value, row) => values[row * width + axis]),

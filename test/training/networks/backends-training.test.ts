@@ -65,14 +65,14 @@ for (const backend of BACKENDS) {
     const { x, y, value, s: sensitive } = SMALL;
 
     let tf: Tf;
-    let before_ = 0;
+    const held = (): number[] => [tf.memory().numTensors, tf.memory().numDataBuffers];
+    let before_: number[] = [];
     beforeEach(async () => {
       ({ tf } = await loadTensorflow({ backend }));
-      before_ = tf.memory().numTensors;
+      before_ = held();
     });
     afterEach('no tensor is left', () => {
-      expect(tf.memory().numTensors).to.equal(before_);
-      expect(tf.engine().state.numDataBuffers, 'buffers without tensors').to.be.at.least(0);
+      expect(held()).to.deep.equal(before_);
     });
 
     for (const penalty of FAIRNESS_PENALTIES) {
@@ -158,12 +158,14 @@ for (const backend of BACKENDS) {
     it('in a fit of data that cannot be learned from', async () => {
       const few = new LagrangianFairnessTrainer({ ...quick, minGroupSize: 10_000 });
       expect(await errorOf(few.fit(x, y, { sensitive }))).to.be.instanceOf(DataValidationError);
-      const gaps = x.column('skill').kind === 'numeric' ? y.map((label, row) => (row === 7 ? NaN : label)) : y;
+      const gaps = y.map((label, row) => (row === 7 ? NaN : label));
       const trainer = new RegularizedFairnessTrainer(quick);
       expect(await errorOf(trainer.fit(x, gaps, { sensitive }))).to.be.instanceOf(DataValidationError);
     });
   });
 
+  // On cpu the host's own work is counted as reads.
+  if (backend === 'cpu') continue;
   describeOn(backend, `training on ${backend} reads at most once an epoch`, () => {
     onDevice(backend);
     const quick = { ...QUICK, backend };

@@ -1,0 +1,273 @@
+import { expect } from 'chai';
+import type { Tensor, Tensor1D } from '@tensorflow/tfjs';
+
+import { TOY_BIAS, TOY_FOLDER, TOY_WEIGHTS } from '../../scripts/toy-toxicity-model.ts';
+import { DataValidationError } from '../../src/exceptions/index.ts';
+import { createRandom } from '../../src/internal/random.ts';
+import { tfjsToxicityScorer } from '../../src/llm-evals/toxicity/tfjs-toxicity-scorer.ts';
+import { consistencyScore, demographicParityDifference, FairnessAnalyzer } from '../../src/metrics/index.ts';
+import { RealTimeFairnessTracker } from '../../src/monitoring/index.ts';
+import type { TensorBatch } from '../../src/monitoring/tracker/tensor-batch.ts';
+import { Table } from '../../src/table/index.ts';
+import { countReads, loadTensorflow, type TensorBackend, type Tf } from '../../src/tensor/index.ts';
+import {
+  FairnessRegularizerLoss,
+  GroupFairnessCalibrator,
+  LogisticRegression,
+  MinDiffLoss,
+  ReductionsWrapper,
+  sweepPareto,
+  ThresholdOptimizer,
+} from '../../src/training/index.ts';
+import { onDevice } from '../helpers/on-device.ts';
+import { describeOn } from '../helpers/software-gpu.ts';
+
+const BACKENDS: TensorBackend[] = ['cpu', 'wasm', 'webgpu'];
+
+/** Rows in numbers that float32 holds exactly; scores lie on a grid of 64ths. */
+function makeRows(n: number) {
+  const random = createRandom(17);
+  const group = Float32Array.from({ length: n }, () => random.integer(3));
+  const score = group.map((code) => (random.integer(48) + 8 * code) / 64);
+  const label = score.map((one) => Number(random.next() < one));
+  const amount = score.map((one) => one * 8 + random.integer(16) / 16);
+  return { group, score, label, amount, decision: score.map((one) => Number(one >= 0.5)) };
+}
+
+const ROWS = makeRows(600);
+const ANALYZER = { minGroupSize: 5 };
+const PLAIN = { withCi: false } as const;
+
+/** The metrics of an analyzer, by the columns they take. */
+type Columns = Readonly<Record<keyof typeof ROWS, Float32Array | Tensor1D>>;
+const METRICS: Readonly<
+  Record<string, (analyzer: FairnessAnalyzer, rows: Columns) => Promise<{ readonly value: number | null }>>
+> = {
+  demographicParityDifference: (analyzer, { decision, group }) =>
+    analyzer.demographicParityDifference(decision, group, PLAIN),
+  equalizedOddsDifference: (analyzer, { label, decision, group }) =>
+    analyzer.equalizedOddsDifference(label, decision, group, PLAIN),
+  maeParityDifference: (analyzer, { amount, score, group }) =>
+    analyzer.maeParityDifference(amount, score, group, PLAIN),
+  rocAucDifference: (analyzer, { label, score, group }) => analyzer.rocAucDifference(label, score, group, PLAIN),
+};
+
+/** Reads of one metric on up to 4 million rows: ranges, groups, tables and checks. */
+const READS_OF_A_METRIC = 8;
+
+/** Numbers read: a range of groups, and tables of them; for scores a histogram of 2^14 bins for each group and label. */
+const VALUES_OF_COUNTS = 4097 + 200;
+const VALUES_OF_SCORES = VALUES_OF_COUNTS + 2 * 3 * (2 ** 14 + 1);
+
+function upload(tf: Tf, rows: typeof ROWS): Readonly<Record<keyof typeof ROWS, Tensor1D>> {
+  return Object.fromEntries(
+    Object.entries(rows).map(([name, values]) => [name, onlyOnDevice(tf, values)]),
+  ) as unknown as Record<keyof typeof ROWS, Tensor1D>;
+}
+
+/** A tensor that the device has computed, so that the host has no copy. */
+function onlyOnDevice(tf: Tf, values: Float32Array): Tensor1D {
+  return tf.tidy(() => tf.tensor1d(values).mul(1));
+}
+
+async function errorOf(work: () => unknown): Promise<unknown> {
+  try {
+    await work();
+  } catch (error) {
+    return error;
+  }
+  return undefined;
+}
+
+for (const backend of BACKENDS) {
+  describeOn(backend, `tensors on ${backend}`, () => {
+    onDevice(backend);
+    let tf: Tf;
+    let tensors: ReturnType<typeof upload>;
+    let before_ = 0;
+    beforeEach(async () => {
+      ({ tf } = await loadTensorflow({ backend }));
+      before_ = tf.memory().numTensors;
+      tensors = upload(tf, ROWS);
+    });
+    afterEach('none is left but the own, and those are not disposed of', () => {
+      const own = Object.values(tensors);
+      expect(own.every(({ isDisposed }) => !isDisposed)).to.equal(true);
+      tf.dispose(own);
+      expect(tf.memory().numTensors).to.equal(before_);
+    });
+
+    for (const [name, measure] of Object.entries(METRICS)) {
+      it(`${name} of tensors is that of arrays, in a bounded number of reads`, async () => {
+        const { value } = await measure(new FairnessAnalyzer(ANALYZER), ROWS);
+        const { result, reads, values } = await countReads(tf, () => measure(new FairnessAnalyzer(ANALYZER), tensors));
+        expect(value).to.be.above(0.01);
+        expect(result.value).to.be.closeTo(value ?? NaN, 1e-6);
+        if (backend !== 'webgpu') return;
+        expect(reads).to.be.within(1, READS_OF_A_METRIC);
+        expect(values, 'numbers read').to.be.below(name === 'rocAucDifference' ? VALUES_OF_SCORES : VALUES_OF_COUNTS);
+      });
+    }
+
+    it('a tracker counts a batch as it counts arrays, in a bounded number of reads', async () => {
+      const make = (): RealTimeFairnessTracker =>
+        new RealTimeFairnessTracker({
+          columns: { yPred: 'score', yTrue: 'label', protected: ['group'] },
+          groups: { group: ['0', '1', '2'] },
+          windowSize: 100,
+          clock: () => 1,
+        });
+      const [host, device] = [make(), make()];
+      const columns = ['score', 'label', 'group'] as const;
+      host.recordBatch(Object.fromEntries(columns.map((name) => [name, ROWS[name]])));
+      const batch = Object.fromEntries(columns.map((name) => [name, tensors[name]])) as unknown as TensorBatch;
+      const { reads } = await countReads(tf, async () => device.recordBatch(batch));
+      expect(device.metrics()).to.deep.equal(host.metrics());
+      expect(device.metrics({ window: 'cumulative' })).to.deep.equal(host.metrics({ window: 'cumulative' }));
+      if (backend === 'webgpu') expect(reads).to.be.within(1, 2 * READS_OF_A_METRIC);
+    });
+
+    it('calibrators, thresholds and reductions learn from them as from arrays', async () => {
+      const { score, label, group } = tensors;
+      const groupsOf = (rows: Columns): { groups: Float32Array | Tensor1D } => ({ groups: rows.group });
+      const calibrate = async (rows: Columns): Promise<Float64Array> =>
+        new GroupFairnessCalibrator({ method: 'isotonic' }).fitTransform(rows.score, rows.label, groupsOf(rows));
+      expect([...(await calibrate(tensors))]).to.deep.equal([...(await calibrate(ROWS))]);
+
+      const threshold = async (rows: Columns): Promise<Float64Array> => {
+        const optimizer = await new ThresholdOptimizer().fit(rows.score, rows.label, { sensitive: rows.group });
+        return optimizer.predictProba(rows.score, { sensitive: rows.group });
+      };
+      expect([...(await threshold(tensors))]).to.deep.equal([...(await threshold(ROWS))]);
+
+      const x = tf.tidy(() => tf.stack([score, group], 1));
+      const plain = Array.from(ROWS.score, (one, row) => [one, ROWS.group[row] ?? NaN]);
+      const reduce = (): ReductionsWrapper => new ReductionsWrapper({ constraint: 'demographic_parity', T: 3 });
+      const device = await reduce().fit(x as never, label, { sensitive: group });
+      const host = await reduce().fit(plain, ROWS.label, { sensitive: ROWS.group });
+      expect([...(await device.predictProba(x as never))]).to.deep.equal([...(await host.predictProba(plain))]);
+      x.dispose();
+    });
+
+    it('a logistic regression in float32 finds the coefficients of float64, and reads once or twice a step', async () => {
+      const plain = Array.from(ROWS.score, (one, row) => [one, ROWS.group[row] ?? NaN]);
+      const exact = await new LogisticRegression({ precision: 'float64' }).fit(plain, ROWS.label);
+      const x = tf.tidy(() => tf.stack([tensors.score, tensors.group], 1));
+      const fit = (): Promise<LogisticRegression> =>
+        new LogisticRegression({ precision: 'float32', backend }).fit(x as never, tensors.label);
+      const { result, reads } = await countReads(tf, fit);
+      x.dispose();
+      expect(result.iterations).to.be.above(1);
+      exact.coefficients.forEach((value, column) => {
+        expect(result.coefficients[column]).to.be.closeTo(value, 1e-3);
+      });
+      if (backend === 'webgpu') expect(reads).to.be.at.most(2 * (result.iterations + 1) + 3);
+    });
+
+    it('a sweep reads them as it reads arrays', async () => {
+      const data = { table: Table.from({ score: ROWS.score, y: ROWS.label, s: ROWS.group }), target: 'y', sensitive: 's' }; // prettier-ignore
+      const points = await sweepPareto(data, { backend, epochs: 1, batchSize: 600, hidden: [], etas: [1] });
+      expect(points[0]?.accuracy).to.be.within(0, 1);
+    });
+
+    it('losses and their slopes are those of the host', async () => {
+      const logits = [-1.5, 0.25, 0.75, 2, -0.5, 1];
+      const labels = [0, 1, 1, 1, 0, 0];
+      const member = [1, 0, 1, 0, 1, 0];
+      // Binary cross-entropy plus the squared gap of two groups' mean scores, by finite differences in float64.
+      const loss = (given: readonly number[]): number => {
+        const scores = given.map((one) => 1 / (1 + Math.exp(-one)));
+        const mean = (group: number): number =>
+          scores.reduce((sum, score, row) => sum + (member[row] === group ? score / 3 : 0), 0);
+        const error = scores.reduce((sum, score, row) => sum - Math.log(labels[row] === 1 ? score : 1 - score) / 6, 0);
+        return error + 2 * (mean(0) - mean(1)) ** 2;
+      };
+      const expected = logits.map((_, row) => {
+        const at = (step: number): number => loss(logits.map((one, place) => (place === row ? one + step : one)));
+        return (at(1e-5) - at(-1e-5)) / 2e-5;
+      });
+      const regularizer = new FairnessRegularizerLoss({ eta: 2, penalty: 'mean_gap' });
+      const slope = tf.tidy(() => {
+        const groups = tf.oneHot(tf.tensor1d(member, 'int32'), 2);
+        return tf.grad((given: Tensor) => regularizer.compute(given, tf.tensor1d(labels), groups))(tf.tensor1d(logits));
+      });
+      (await slope.data()).forEach((value, row) => {
+        expect(value).to.be.closeTo(expected[row] ?? NaN, 1e-5);
+      });
+      const minDiff = tf.tidy(() => {
+        const value = new MinDiffLoss().compute(tf.tensor1d(member), tf.tensor1d(logits));
+        return value.reshape([1]);
+      });
+      const scores = logits.map((one) => 1 / (1 + Math.exp(-one)));
+      const alike = (a: number, b: number): number => {
+        const pairs = scores.flatMap((one, i) => scores.flatMap((other, j) => (member[i] === a && member[j] === b ? [Math.exp(-(((one - other) / 0.1) ** 2))] : []))); // prettier-ignore
+        return pairs.reduce((sum, pair) => sum + pair, 0) / pairs.length;
+      };
+      expect((await minDiff.data())[0]).to.be.closeTo(alike(1, 1) - 2 * alike(1, 0) + alike(0, 0), 1e-5);
+      tf.dispose([slope, minDiff]);
+    });
+
+    it('a toxicity classifier gives its closed form', async () => {
+      const scorer = await tfjsToxicityScorer(TOY_FOLDER, { backend });
+      const texts = ['A KIND and nice person', 'idiot, idiot!'];
+      const closed = [TOY_WEIGHTS.kind + TOY_WEIGHTS.nice, 2 * TOY_WEIGHTS.idiot].map(
+        (sum) => 1 / (1 + Math.exp(-(TOY_BIAS + sum))),
+      );
+      const scores = await scorer(texts);
+      scorer.dispose();
+      closed.forEach((score, index) => {
+        expect(scores[index]).to.be.closeTo(score, 1e-6);
+      });
+    });
+
+    if (backend !== 'webgpu') return;
+    it('functions that cannot wait for a device say so, and what to do', async () => {
+      const works = {
+        yPred: () => demographicParityDifference(tensors.decision, ROWS.group),
+        features: () => consistencyScore(tensors.score, ROWS.label),
+        'features of two columns': () => {
+          const x = tf.tidy(() => tf.stack([tensors.score, tensors.group], 1));
+          try {
+            return consistencyScore(x, ROWS.label);
+          } finally {
+            x.dispose();
+          }
+        },
+        table: () => Table.from({ score: tensors.score }),
+      };
+      for (const [name, work] of Object.entries(works)) {
+        const error = (await errorOf(work)) as DataValidationError;
+        expect(error, name).to.be.instanceOf(DataValidationError);
+        expect(error.message, name).to.match(/cannot be read at once/);
+        expect(error.suggestion, name).to.match(/await .*data\(\)/);
+      }
+    });
+
+    it('auto does not take the software GPU, though it is open', async () => {
+      const { backend: chosen } = await loadTensorflow({ backend: 'auto' });
+      await loadTensorflow({ backend: 'webgpu' });
+      expect(chosen).not.to.equal('webgpu');
+    });
+  });
+}
+
+describe('metrics of millions of rows', () => {
+  onDevice('wasm');
+
+  it('read a constant per 4 million rows', async function () {
+    this.timeout(60_000);
+    const { tf } = await loadTensorflow({ backend: 'wasm' });
+    const readsOf = async (n: number): Promise<number> => {
+      const rows = [0, 1].map((shift) => tf.tidy(() => tf.range(0, n).add(shift).mod(3).greater(0).cast('float32')));
+      const [decision, group] = rows as [Tensor1D, Tensor1D];
+      const analyzer = new FairnessAnalyzer();
+      const { reads } = await countReads(tf, () => analyzer.demographicParityDifference(decision, group, PLAIN));
+      tf.dispose(rows);
+      return reads;
+    };
+    const few = await readsOf(1000);
+    expect(few).to.be.above(0);
+    expect(await readsOf(2 ** 22)).to.equal(few);
+    expect(await readsOf(2 ** 22 + 1)).to.be.at.most(2 * few);
+  });
+});

@@ -1,0 +1,247 @@
+import { createRandom } from '../../../src/internal/random.ts';
+import type { FairnessEvent } from '../../../src/training/networks/fairness-events.ts';
+import type { NetworkTask } from '../../../src/training/networks/network-task.ts';
+import type { FairnessPenaltyName } from '../../../src/training/networks/penalties.ts';
+import type { LayerWeights } from '../../../src/training/networks/stacked-network.ts';
+
+/** A batch of rows in float64, written row by row as the definitions have it. */
+export interface PlainBatch {
+  readonly x: readonly (readonly number[])[];
+  readonly y: readonly number[];
+  /** -1 for none. */
+  readonly groups: readonly number[];
+  readonly weights: readonly number[];
+  readonly groupCount: number;
+}
+
+/** What a model gives each row of a batch, as a loss. */
+export type PlainLoss = (outputs: readonly number[], batch: PlainBatch) => number;
+
+const range = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
+const total = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
+const sigmoid = (value: number): number => 1 / (1 + Math.exp(-value));
+
+/** Each row's share of the weight of its batch. */
+function sharesOf({ weights }: PlainBatch): number[] {
+  return weights.map((weight) => weight / total(weights));
+}
+
+/** The weighted mean of a value over some rows; NaN where they have no weight. */
+function meanOf(batch: PlainBatch, values: readonly number[], isIn: (row: number) => boolean = () => true): number {
+  const rows = range(values.length).filter(isIn);
+  const weight = total(rows.map((row) => batch.weights[row] ?? NaN));
+  return total(rows.map((row) => (values[row] ?? NaN) * (batch.weights[row] ?? NaN))) / weight;
+}
+
+/** The groups that have weight in a batch. */
+function presentGroups(batch: PlainBatch): number[] {
+  return range(batch.groupCount).filter((group) =>
+    batch.groups.some((code, row) => code === group && (batch.weights[row] ?? 0) > 0),
+  );
+}
+
+/** The mean scores of the groups present among some rows. */
+function groupMeans(
+  batch: PlainBatch,
+  values: readonly number[],
+  isIn: (row: number) => boolean = () => true,
+): number[] {
+  return range(batch.groupCount)
+    .map((group) => meanOf(batch, values, (row) => batch.groups[row] === group && isIn(row)))
+    .filter((mean) => !Number.isNaN(mean));
+}
+
+function squaredGap(means: readonly number[]): number {
+  return means.length < 2 ? 0 : (Math.max(...means) - Math.min(...means)) ** 2;
+}
+
+/** Mean binary cross-entropy, rows of label 1 counted `posWeight` times, or mean squared error. */
+export function plainError(task: NetworkTask, posWeight: number): PlainLoss {
+  return (outputs, batch) =>
+    meanOf(
+      batch,
+      outputs.map((output, row) => {
+        const y = batch.y[row] ?? NaN;
+        if (task === 'regression') return (output - y) ** 2;
+        return y === 1 ? posWeight * Math.log1p(Math.exp(-output)) : Math.log1p(Math.exp(output));
+      }),
+    );
+}
+
+/** The adversary's network as it starts: a hidden layer of 16 units on 4 (score - 1/2), one output per group. */
+function adversaryLogits(score: number, groupCount: number, seed: number): number[] {
+  const random = createRandom(seed, 3);
+  const draw = (units: number, inputs: number): number[] =>
+    range(units * inputs).map(() => Math.fround(random.normal() / Math.sqrt(inputs)));
+  const [w1, b1, w2, b2] = [draw(16, 1), draw(16, 1), draw(groupCount, 16), draw(groupCount, 1)];
+  const hidden = w1.map((weight, unit) => Math.max(0, weight * 4 * (score - 0.5) + (b1[unit] ?? NaN)));
+  return b2.map((bias, group) => bias + total(hidden.map((unit, place) => unit * (w2[group * 16 + place] ?? NaN))));
+}
+
+/** Every penalty by its definition. */
+const PENALTIES: Readonly<
+  Record<FairnessPenaltyName, (scores: readonly number[], batch: PlainBatch, seed: number) => number>
+> = {
+  covariance: (scores, batch) =>
+    total(
+      range(batch.groupCount).map((group) => {
+        const isIn = batch.groups.map((code) => Number(code === group));
+        const together = meanOf(
+          batch,
+          scores.map((score, row) => score * (isIn[row] ?? NaN)),
+        );
+        return Math.abs(together - meanOf(batch, scores) * meanOf(batch, isIn));
+      }),
+    ),
+  mean_gap: (scores, batch) => squaredGap(groupMeans(batch, scores)),
+  equalized_odds: (scores, batch) =>
+    total([0, 1].map((label) => squaredGap(groupMeans(batch, scores, (row) => batch.y[row] === label)))),
+  mmd: (scores, batch) => {
+    const alike = (isLeft: (row: number) => boolean, isRight: (row: number) => boolean): number =>
+      meanOf(
+        batch,
+        scores.map((score) =>
+          meanOf(
+            batch,
+            scores.map((other) => Math.exp(-(((score - other) / 0.1) ** 2))),
+            isRight,
+          ),
+        ),
+        isLeft,
+      );
+    const groups = presentGroups(batch);
+    const of = groups.map((group) => {
+      const inside = (row: number): boolean => batch.groups[row] === group;
+      const outside = (row: number): boolean => batch.groups[row] !== group;
+      return alike(inside, inside) - 2 * alike(inside, outside) + alike(outside, outside);
+    });
+    return total(of) / groups.length;
+  },
+  correlation: (scores, batch) => {
+    const groups = presentGroups(batch);
+    const spread = (values: readonly number[]): number => {
+      const mean = meanOf(batch, values);
+      return Math.sqrt(
+        meanOf(
+          batch,
+          values.map((value) => (value - mean) ** 2),
+        ) + 1e-7,
+      );
+    };
+    const of = groups.map((group) => {
+      const isIn = batch.groups.map((code) => Number(code === group));
+      const together = meanOf(
+        batch,
+        scores.map((score, row) => score * (isIn[row] ?? NaN)),
+      );
+      const covariance = together - meanOf(batch, scores) * meanOf(batch, isIn);
+      return Math.abs(covariance) / (spread(scores) * spread(isIn));
+    });
+    return total(of) / groups.length;
+  },
+  adversarial: (scores, batch, seed) => {
+    const shares = sharesOf(batch);
+    const known = range(scores.length).filter((row) => (batch.groups[row] ?? -1) >= 0);
+    const whole = total(known.map((row) => shares[row] ?? NaN));
+    const entropy = total(
+      presentGroups(batch).map((group) => {
+        const share =
+          total(known.filter((row) => batch.groups[row] === group).map((row) => shares[row] ?? NaN)) / whole;
+        return -share * Math.log(share);
+      }),
+    );
+    const guesses = known.map((row) => {
+      const logits = adversaryLogits(scores[row] ?? NaN, batch.groupCount, seed);
+      const logOfSum = Math.log(total(logits.map(Math.exp)));
+      return (shares[row] ?? NaN) * ((logits[batch.groups[row] ?? -1] ?? NaN) - logOfSum);
+    });
+    return whole * entropy + total(guesses);
+  },
+};
+
+/** A penalty of what a model gives: of probabilities, or of a regression's values. */
+export function plainPenalty(name: FairnessPenaltyName, task: NetworkTask, seed: number): PlainLoss {
+  return (outputs, batch) => PENALTIES[name](task === 'binary' ? outputs.map(sigmoid) : outputs, batch, seed);
+}
+
+/** What a multiplier's step and its pressure depend on. */
+export interface PlainBound {
+  readonly events: readonly FairnessEvent[];
+  readonly tolerance: number;
+  readonly lambdaLr: number;
+  readonly temperature: number;
+  readonly task: NetworkTask;
+}
+
+const IS_IN: Readonly<Record<FairnessEvent, (label: number) => boolean>> = {
+  all: () => true,
+  positives: (label) => label === 1,
+  negatives: (label) => label === 0,
+};
+
+/**
+ * What the multipliers add to the loss after one step from 0 on the outputs `at`:
+ * sum over events and groups of (up_g - down_g) r_g, up_g = lambdaLr max(0, 2 (r_g - c) - tol) at those, c the middle
+ * of the highest and the lowest rate.
+ */
+export function plainPressure(
+  { events, tolerance, lambdaLr, temperature, task }: PlainBound,
+  at: readonly number[],
+): PlainLoss {
+  // prettier-ignore
+  const soft = (output: number): number => (task === 'binary' ? sigmoid(output / temperature) : output);
+  return (outputs, batch) =>
+    total(
+      events.map((event) => {
+        const rates = (given: readonly number[]): number[] =>
+          groupMeans(batch, given.map(soft), (row) => IS_IN[event](batch.y[row] ?? NaN));
+        const before = rates(at);
+        const middle = (Math.max(...before) + Math.min(...before)) / 2;
+        const forces = before.map((rate) => {
+          const offset = 2 * (rate - middle);
+          return lambdaLr * (Math.max(0, offset - tolerance) - Math.max(0, -offset - tolerance));
+        });
+        return total(rates(outputs).map((rate, index) => rate * (forces[index] ?? NaN)));
+      }),
+    );
+}
+
+/** A network's output on each row: dense layers with rectifiers between them. */
+export function plainOutputs(layers: readonly PlainLayer[], { x }: PlainBatch): number[] {
+  return x.map((row) => {
+    let z = [...row];
+    layers.forEach(({ kernel, bias, inputs, outputs }, index) => {
+      const out = range(outputs).map((unit) =>
+        range(inputs).reduce((sum, input) => sum + (z[input] ?? NaN) * (kernel[input * outputs + unit] ?? NaN), bias[unit] ?? NaN)); // prettier-ignore
+      z = index === layers.length - 1 ? out : out.map((value) => Math.max(0, value));
+    });
+    return z[0] ?? NaN;
+  });
+}
+
+/** A layer's weights in float64: kernel [inputs, outputs], bias [outputs]. */
+export interface PlainLayer {
+  readonly inputs: number;
+  readonly outputs: number;
+  readonly kernel: number[];
+  readonly bias: number[];
+}
+
+export function plainLayers(layers: readonly LayerWeights[]): PlainLayer[] {
+  return layers.map(({ inputs, outputs, kernel, bias }) => ({ inputs, outputs, kernel: [...kernel], bias: [...bias] }));
+}
+
+/** Central differences in float64: each layer's kernel and bias, as they lie. */
+export function plainGradients(layers: readonly PlainLayer[], batch: PlainBatch, loss: PlainLoss): number[][] {
+  const step = 1e-6;
+  const slope = (values: number[], place: number): number => {
+    const kept = values[place] ?? NaN;
+    values[place] = kept + step;
+    const above = loss(plainOutputs(layers, batch), batch);
+    values[place] = kept - step;
+    const below = loss(plainOutputs(layers, batch), batch);
+    values[place] = kept;
+    return (above - below) / (2 * step);
+  };
+  return layers.flatMap(({ kernel, bias }) => [kernel, bias].map((values) => values.map((_, place) => slope(values, place)))); // prettier-ignore
+}
