@@ -1,0 +1,175 @@
+import * as tf from '@tensorflow/tfjs';
+import { expect } from 'chai';
+
+import {
+  chooseBatchSize,
+  countReads,
+  createBatches,
+  createRowChunks,
+  joinParameters,
+  loadTensorflow,
+  type NetworkRows,
+  readTogether,
+  splitParameters,
+  type TensorBackend,
+} from '../../src/tensor/index.ts';
+import { describeOn } from '../helpers/software-gpu.ts';
+
+const BACKENDS: TensorBackend[] = ['cpu', 'wasm', 'webgpu'];
+
+/** Seven rows whose features tell the row: 10 row + feature. */
+const ROWS: NetworkRows = {
+  x: Float32Array.from({ length: 14 }, (_, place) => 10 * Math.floor(place / 2) + (place % 2)),
+  y: Float32Array.of(0, 1, 0, 1, 0, 1, 0),
+  groups: Int32Array.of(0, 1, 2, -1, 0, 1, 2),
+  inputs: 2,
+  groupCount: 3,
+};
+const ORDER = Int32Array.of(6, 5, 4, 3, 2, 1, 0);
+
+for (const backend of BACKENDS) {
+  describeOn(backend, `batches on ${backend}`, () => {
+    let tensors = 0;
+    before(async () => {
+      await loadTensorflow({ backend });
+      // Else small tensors would stay on the host.
+      if (backend === 'webgpu') tf.env().set('WEBGPU_CPU_FORWARD', false);
+    });
+    after(() => {
+      if (backend === 'webgpu') tf.env().set('WEBGPU_CPU_FORWARD', true);
+    });
+    beforeEach(() => {
+      tensors = tf.memory().numTensors;
+    });
+    afterEach('leaves no tensor behind', () => {
+      expect(tf.memory().numTensors).to.equal(tensors);
+    });
+
+    /** A batch on the host. */
+    const read = async (rows: NetworkRows, order: Int32Array | undefined, index: number) => {
+      const batches = createBatches(tf, rows, 3);
+      if (order !== undefined) batches.reorder(order);
+      const batch = tf.tidy(() => ({ ...batches.take(index) }));
+      const [x, labels, membership, shares] = await readTogether(tf, [
+        batch.x,
+        batch.labels,
+        batch.membership,
+        batch.shares,
+      ]);
+      const shapes = [batch.x, batch.labels, batch.membership, batch.shares].map(({ shape }) => shape);
+      tf.dispose({ ...batch });
+      batches.dispose();
+      return { count: batches.count, shapes, x, labels, membership, shares };
+    };
+
+    it('take rows in the order given, with their labels and the shares of their groups', async () => {
+      const batch = await read(ROWS, ORDER, 1);
+      expect(batch.count).to.equal(3);
+      expect(batch.shapes).to.deep.equal([
+        [3, 2],
+        [1, 3],
+        [3, 3],
+        [3, 1],
+      ]);
+      expect([...(batch.x ?? [])]).to.deep.equal([30, 31, 20, 21, 10, 11]);
+      expect([...(batch.labels ?? [])]).to.deep.equal([1, 0, 1]);
+      const third = Math.fround(1 / 3);
+      // Row 3 is of no group.
+      expect([...(batch.membership ?? [])]).to.deep.equal([0, 0, 0, 0, 0, third, 0, third, 0]);
+      expect([...(batch.shares ?? [])]).to.deep.equal([third, third, third]);
+    });
+
+    it('take what is left in the last one', async () => {
+      const batch = await read(ROWS, undefined, 2);
+      expect([...(batch.x ?? [])]).to.deep.equal([60, 61]);
+      expect([...(batch.shares ?? [])]).to.deep.equal([1]);
+      expect([...(batch.membership ?? [])]).to.deep.equal([0, 0, 1]);
+    });
+
+    it('share out weights within the batch; a batch without any weight has no shares', async () => {
+      const weights = Float32Array.of(0, 0, 0, 1, 2, 5, 0);
+      const first = await read({ ...ROWS, weights }, undefined, 0);
+      expect([...(first.shares ?? [])]).to.deep.equal([0, 0, 0]);
+      const other = await read({ ...ROWS, weights }, ORDER, 0);
+      expect([...(other.shares ?? [])].map((share) => share.toFixed(6))).to.deep.equal([
+        '0.000000',
+        (5 / 7).toFixed(6),
+        (2 / 7).toFixed(6),
+      ]);
+    });
+
+    it('of fewer rows than a batch are one', async () => {
+      const two = { ...ROWS, x: ROWS.x.slice(0, 4), y: ROWS.y.slice(0, 2), groups: ROWS.groups.slice(0, 2) };
+      const batch = await read(two, undefined, 0);
+      expect(batch.count).to.equal(1);
+      expect(batch.shapes[0]).to.deep.equal([2, 2]);
+    });
+
+    it('chunks give each row once, in order, however they are cut', async () => {
+      for (const rowsAtOnce of [1, 3, 7, 100]) {
+        const chunks = createRowChunks(tf, ROWS, rowsAtOnce);
+        const sums = tf.tidy(() => chunks.map((x) => x.sum(1).reshape([1, -1])));
+        const [values = []] = await readTogether(tf, [sums]);
+        expect([...values]).to.deep.equal([1, 21, 41, 61, 81, 101, 121]);
+        sums.dispose();
+        chunks.dispose();
+      }
+    });
+
+    it('several tensors are read at once', async () => {
+      const given = [tf.tensor2d([[1, 2]]), tf.scalar(3), tf.tensor1d([4, 5, 6])];
+      const { result, reads, values } = await countReads(tf, () => readTogether(tf, given));
+      expect(result.map((one) => [...one])).to.deep.equal([[1, 2], [3], [4, 5, 6]]);
+      expect([reads, values]).to.deep.equal([1, 6]);
+      tf.dispose(given);
+    });
+
+    it('parameters are split and joined as they lie', async () => {
+      const shapes = [
+        { rows: 2, columns: 1 },
+        { rows: 1, columns: 3 },
+      ];
+      const values = tf.tensor2d([
+        [1, 2, 3, 4, 5],
+        [6, 7, 8, 9, 10],
+      ]);
+      const parts = tf.tidy(() => splitParameters(values, shapes));
+      expect(parts.map(({ shape }) => shape)).to.deep.equal([
+        [2, 2, 1],
+        [2, 1, 3],
+      ]);
+      const joined = tf.tidy(() => joinParameters(tf, parts, 2));
+      const [first, second, all] = await readTogether(tf, [...parts, joined]);
+      expect([...(first ?? [])]).to.deep.equal([1, 2, 6, 7]);
+      expect([...(second ?? [])]).to.deep.equal([3, 4, 5, 8, 9, 10]);
+      expect([...(all ?? [])]).to.deep.equal([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+      tf.dispose([values, joined, ...parts]);
+    });
+  });
+}
+
+describeOn('webgpu', 'batch sizes on webgpu', () => {
+  it('grow with the rows beyond those of a CPU, as far as an epoch keeps 50 steps and buffers allow', async () => {
+    const { tf: onDevice } = await loadTensorflow({ backend: 'webgpu' });
+    const choose = (rows: number, models = 1, hidden = [32]): number =>
+      chooseBatchSize(onDevice, 'auto', { rows, models, hidden });
+    expect(choose(29_000)).to.equal(512);
+    expect(choose(100_000)).to.equal(1024);
+    expect(choose(10_000_000)).to.equal(8192);
+    // 2^24 numbers a layer: 64 networks of 64 units leave 4,096 rows.
+    expect(choose(10_000_000, 64, [64, 8])).to.equal(4096);
+  });
+});
+
+describe('batch sizes on a CPU', () => {
+  it('are the largest power of two that leaves an epoch 50 steps, from 32 to 512', async () => {
+    const { tf: onHost } = await loadTensorflow({ backend: 'cpu' });
+    const choose = (rows: number): number => chooseBatchSize(onHost, 'auto', { rows, models: 1, hidden: [] });
+    expect([1, 1600, 3199, 3200, 12_800, 1_000_000].map(choose)).to.deep.equal([32, 32, 32, 64, 256, 512]);
+  });
+
+  it('are what was asked for, where a number was', async () => {
+    const { tf: onHost } = await loadTensorflow({ backend: 'cpu' });
+    expect(chooseBatchSize(onHost, 7, { rows: 1e6, models: 1, hidden: [] })).to.equal(7);
+  });
+});
