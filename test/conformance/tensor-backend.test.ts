@@ -143,9 +143,9 @@ for (const backend of BACKENDS) {
       const x = tf.tidy(() => tf.stack([score, group], 1));
       const plain = Array.from(ROWS.score, (one, row) => [one, ROWS.group[row] ?? NaN]);
       const reduce = (): ReductionsWrapper => new ReductionsWrapper({ constraint: 'demographic_parity', T: 3 });
-      const device = await reduce().fit(x as never, label, { sensitive: group });
+      const device = await reduce().fit(x, label, { sensitive: group });
       const host = await reduce().fit(plain, ROWS.label, { sensitive: ROWS.group });
-      expect([...(await device.predictProba(x as never))]).to.deep.equal([...(await host.predictProba(plain))]);
+      expect([...(await device.predictProba(x))]).to.deep.equal([...(await host.predictProba(plain))]);
       x.dispose();
     });
 
@@ -154,7 +154,7 @@ for (const backend of BACKENDS) {
       const exact = await new LogisticRegression({ precision: 'float64' }).fit(plain, ROWS.label);
       const x = tf.tidy(() => tf.stack([tensors.score, tensors.group], 1));
       const fit = (): Promise<LogisticRegression> =>
-        new LogisticRegression({ precision: 'float32', backend }).fit(x as never, tensors.label);
+        new LogisticRegression({ precision: 'float32', backend }).fit(x, tensors.label);
       const { result, reads } = await countReads(tf, fit);
       x.dispose();
       expect(result.iterations).to.be.above(1);
