@@ -51,10 +51,11 @@ for (const backend of BACKENDS) {
           const scores = Array.from({ length: MODELS * groups.length }, () => random.next());
           const tensors = tf.memory().numTensors;
           const inUse = createPenalty(tf, penalty, { models: MODELS, groupCount: GROUPS, seed: 1 });
-          const [written, automatic] = tf.tidy(() => {
+          const { written, automatic } = tf.tidy(() => {
             const batch = batchOf(groups, labels, scores);
-            return [inUse.slope(batch), automaticSlope(tf, (one) => PLAIN_PENALTIES[penalty](tf, one), batch)];
-          }) as [tf.Tensor2D, tf.Tensor2D];
+            const value = (one: PenaltyBatch): tf.Tensor1D => PLAIN_PENALTIES[penalty](tf, one);
+            return { written: inUse.slope(batch), automatic: automaticSlope(tf, value, batch) };
+          });
           const [found = [], wanted = []] = await readTogether(tf, [written, automatic]);
           expect(written.shape).to.deep.equal([MODELS, groups.length]);
           tf.dispose([written, automatic]);
