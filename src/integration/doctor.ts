@@ -1,9 +1,14 @@
-import { installCommand } from '../internal/optional.ts';
 import { VERSION } from '../internal/version.ts';
 import {
+  type BackendChoice,
   type BackendReport,
+  checkNumerics,
   hasNvidiaDevice,
   loadTensorflow,
+  nearestRoute,
+  nvidiaDevices,
+  type NumericsFinding,
+  onDeviceAlone,
   probeBackends,
   type TensorBackend,
   type Tf,
@@ -16,37 +21,66 @@ export interface DoctorReport {
   readonly node: string;
   readonly chosen: TensorBackend;
   readonly backends: readonly BackendReport[];
+  /** The device of the chosen backend, in words; null where it has none of its own. */
   readonly adapter: string | null;
   /** Median time of a 512 x 512 matrix product on the chosen backend. */
   readonly matmul_ms: number;
   /** What would make training faster here; null where nothing obvious would. */
   readonly advice: string | null;
+  /** How the chosen backend answered what is known in float64; null where it was not asked. */
+  readonly numerics: readonly NumericsFinding[] | null;
+}
+
+/** What {@link examine} takes. */
+export interface ExamineOptions {
+  /**
+   * The backend to examine.
+   * @defaultValue the environment's, else the first that works
+   */
+  readonly backend?: BackendChoice | undefined;
+  /**
+   * Whether to ask every tensor op what is known in float64.
+   * @defaultValue false
+   */
+  readonly numerics?: boolean | undefined;
 }
 
 const MATRIX_SIZE = 512;
 const REPEATS = 5;
 
-/** Looks at every tensor backend and times the chosen one. */
-export async function examine(): Promise<DoctorReport> {
+/**
+ * Looks at every tensor backend, and times the chosen one. A named backend that
+ * cannot start is no error here: `advice` tells why, and the rest is told of the
+ * first backend that works; its numerics then are not asked.
+ */
+export async function examine({ backend: wanted, numerics = false }: ExamineOptions = {}): Promise<DoctorReport> {
   const backends = await probeBackends();
-  // Named by the environment, or the first that works; doctor tells what is wrong with a name and goes on.
-  const named = await loadTensorflow().catch((error: unknown) => error as Error);
+  const named = await loadTensorflow({ backend: wanted }).catch((error: unknown) => error as Error);
+  const failure = named instanceof Error ? named : null;
   const { tf, backend } = named instanceof Error ? await loadTensorflow({ backend: 'auto' }) : named;
-  const isOnGpu = backend === 'node-gpu' || backend === 'webgpu';
   return {
     version: VERSION,
     node: process.versions.node,
     chosen: backend,
     backends,
-    adapter: webGpuAdapter(),
+    adapter: adapterOf(backend),
     matmul_ms: await timeMatmul(tf),
-    advice:
-      named instanceof Error
-        ? `EVENHAND_TF_BACKEND is not followed: ${named.message}`
-        : hasNvidiaDevice() && !isOnGpu
-          ? `This machine has an NVIDIA device that is not used. Try: ${installCommand('@tensorflow/tfjs-node-gpu')}`
-          : null,
+    advice: failure === null ? adviceFor(backend, backends) : `${failure.message} Examined instead: ${backend}.`,
+    numerics: numerics && failure === null ? await onDeviceAlone(tf, () => checkNumerics(tf)) : null,
   };
+}
+
+function adapterOf(backend: TensorBackend): string | null {
+  if (backend === 'webgpu') return webGpuAdapter();
+  const devices = backend === 'node-gpu' ? nvidiaDevices() : [];
+  return devices.length === 0 ? null : devices.join(', ');
+}
+
+function adviceFor(backend: TensorBackend, backends: readonly BackendReport[]): string | null {
+  if (backend === 'node-gpu' || backend === 'webgpu' || !hasNvidiaDevice()) return null;
+  const route = nearestRoute(backends);
+  const nearest = route === null ? '' : ` Nearest to working is ${route.name}: ${route.reason ?? ''}.`;
+  return `This machine has an NVIDIA device that is not used.${nearest}`;
 }
 
 async function timeMatmul(tf: Tf): Promise<number> {

@@ -76,7 +76,7 @@ function missingOfDawn(host: Host): readonly MissingPart[] {
     return [
       {
         what: `the package${absent.length === 1 ? '' : 's'} ${names} ${absent.length === 1 ? 'is' : 'are'} not installed`,
-        mend: `Install it with: ${installCommand('webgpu')}`,
+        mend: `Install it with:\n${installCommand('webgpu')}`,
       },
     ];
   }
@@ -86,7 +86,7 @@ function missingOfDawn(host: Host): readonly MissingPart[] {
   return [
     {
       what: `the package 'webgpu' is not whole (no ${binary})`,
-      mend: `Install it again with: ${installCommand('webgpu')}`,
+      mend: `Install it again with:\n${installCommand('webgpu')}`,
     },
   ];
 }

@@ -40,7 +40,7 @@ export function missingOfPackage(host: Host, name: NativePackage): readonly Miss
 }
 
 function notInstalled(name: NativePackage): MissingPart {
-  return { what: `the package '${name}' is not installed`, mend: `Install it with: ${installCommand(name)}` };
+  return { what: `the package '${name}' is not installed`, mend: `Install it with:\n${installCommand(name)}` };
 }
 
 function nameIn(host: Host, folder: string): string | null {
