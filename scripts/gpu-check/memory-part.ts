@@ -1,0 +1,58 @@
+import { countReads, type Tf } from '../../src/tensor/index.ts';
+import { type SweepOptions, sweepPareto } from '../../src/training/index.ts';
+import { type Adult, sweepSource } from './adult.ts';
+import { askNvidia } from './nvidia.ts';
+import type { MemoryFigures } from './report.ts';
+import { type Found, joinReasons } from './run-part.ts';
+import { watchKernels } from './watch-kernels.ts';
+
+/** The most reads of the device that one epoch may take. */
+const MOST_READS = 1;
+
+/** Epochs of the two sweeps whose difference tells what an epoch takes. */
+const EPOCHS = [2, 5] as const;
+
+/** What WebGPU's backend tells besides. */
+interface DeviceMemory {
+  readonly numBytes: number;
+  readonly numBytesInGPU?: number;
+  readonly numBytesAllocatedInGPU?: number;
+}
+
+/** What a sweep leaves on the device, takes at its peak, and reads from it in an epoch. */
+export async function measureMemory(tf: Tf, adult: Adult, options: SweepOptions): Promise<Found<MemoryFigures>> {
+  const sweep = (epochs: number) => countReads(tf, () => sweepPareto(sweepSource(adult), { ...options, epochs }));
+  const before = tf.memory().numTensors;
+  let [tensors, device, allocated] = [0, -1, -1];
+  const short = await sweep(EPOCHS[0]);
+  const long = await watchKernels(
+    tf,
+    () => {
+      const memory = tf.memory() as DeviceMemory;
+      tensors = Math.max(tensors, memory.numBytes);
+      device = Math.max(device, memory.numBytesInGPU ?? -1);
+      allocated = Math.max(allocated, memory.numBytesAllocatedInGPU ?? -1);
+    },
+    () => sweep(EPOCHS[1]),
+  );
+  const more = EPOCHS[1] - EPOCHS[0];
+  const perEpoch = (long.reads - short.reads) / more;
+  const leaked = tf.memory().numTensors - before;
+  const figures = {
+    tensors_leaked: leaked,
+    peak_tensor_bytes: tensors,
+    peak_device_bytes: device < 0 ? null : device,
+    peak_allocated_bytes: allocated < 0 ? null : allocated,
+    nvidia_used_mib: (await askNvidia())?.used_mib ?? null,
+    reads_per_epoch: perEpoch,
+    reads_besides: short.reads - perEpoch * EPOCHS[0],
+    values_per_epoch: (long.values - short.values) / more,
+  };
+  return {
+    figures,
+    reason: joinReasons([
+      leaked === 0 ? null : `${String(leaked)} tensors left behind`,
+      perEpoch <= MOST_READS ? null : `${String(perEpoch)} reads of the device in an epoch`,
+    ]),
+  };
+}

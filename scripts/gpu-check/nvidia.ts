@@ -1,0 +1,26 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+
+import type { NvidiaCard } from './report.ts';
+
+const LIMIT_MILLIS = 15_000;
+
+/** The first card that NVIDIA's driver tells of; null where nvidia-smi is not there or fails. */
+export async function askNvidia(): Promise<NvidiaCard | null> {
+  const query = '--query-gpu=name,driver_version,memory.total,memory.used';
+  try {
+    const { stdout } = await promisify(execFile)('nvidia-smi', [query, '--format=csv,noheader,nounits'], {
+      timeout: LIMIT_MILLIS,
+    });
+    return readCard(stdout);
+  } catch {
+    return null;
+  }
+}
+
+/** Reads the first line of nvidia-smi's answer; null where it is not as expected. */
+export function readCard(answer: string): NvidiaCard | null {
+  const [name = '', driver = '', total, used] = (answer.split('\n')[0] ?? '').split(',').map((part) => part.trim());
+  const card = { name, driver, memory_mib: Number(total), used_mib: Number(used) };
+  return name !== '' && Number.isFinite(card.memory_mib) && Number.isFinite(card.used_mib) ? card : null;
+}

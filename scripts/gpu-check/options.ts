@@ -1,0 +1,129 @@
+import { parseArgs } from 'node:util';
+
+import { TENSOR_BACKENDS, type BackendChoice } from '../../src/tensor/index.ts';
+import { PART_NAMES, type PartName } from './report.ts';
+
+/** What a check was asked for. */
+export interface CheckOptions {
+  readonly data: string | undefined;
+  readonly out: string | undefined;
+  readonly backend: BackendChoice;
+  readonly python: string;
+  /** Whether PyTorch runs beside: it must, it must not, or where it is there. */
+  readonly peer: boolean | undefined;
+  readonly etas: number;
+  readonly seeds: readonly number[];
+  readonly parts: readonly PartName[];
+  readonly quick: boolean;
+  readonly allowSoftware: boolean;
+  /** YYYY-MM-DD. */
+  readonly date: string;
+}
+
+/** What `--help` prints. */
+export const HELP = `Usage: gpu-check.sh [options]
+
+Shows on this machine's GPU, in one short run: which backend works and what the
+others lack, every tensor op against float64, gradients and decisions against
+the CPU's, a sweep of 64 networks beside the same loop in PyTorch, memory, and
+where the time goes. Leaves one JSON file.
+
+  --data DIR         folder with adult.train.csv and adult.test.csv
+                     (a pack may bring the data along)
+  --out FILE         where the JSON goes (docs/gpu/DEVICE.json in a checkout
+                     with a GPU that is hardware, else gpu-check.json)
+  --backend NAME     auto (the first GPU that works), node-gpu, webgpu, node,
+                     wasm or cpu
+  --python PY        the Python that has PyTorch (python3)
+  --peer, --no-peer  PyTorch must run beside, or must not; when left out it
+                     runs where PY can import torch
+  --etas N           networks of the sweep (64)
+  --seeds A,B,…      one run of the sweep each (1,2,3)
+  --only PART,…      ${PART_NAMES.join(', ')}
+  --quick            little work, for a GPU made of software; no measurement
+  --allow-software   a GPU made of software will do
+  --date YYYY-MM-DD  the day that the JSON tells (today)
+  --help             this text
+
+Exit codes: 0 all parts pass, 1 a part does not, 2 wrong use, 3 no GPU.
+EVENHAND_GPU_CHECK_SECONDS bounds the whole run (570); what was found until
+then is in the JSON.
+`;
+
+/** Wrong use, told in one line. */
+export class UsageError extends Error {}
+
+/**
+ * Reads the command line.
+ * @param today the day, where `--date` gives none
+ * @returns undefined where help is asked for
+ * @throws {UsageError} for an unknown option or a value out of range
+ */
+export function readOptions(args: readonly string[], today: string): CheckOptions | undefined {
+  const values = parse(args);
+  if (values.help === true) return undefined;
+  if (values.peer === true && values['no-peer'] === true)
+    throw new UsageError('--peer and --no-peer exclude each other');
+  const seeds = (values.seeds ?? '1,2,3').split(',').map((seed) => readWhole('--seeds', seed, 0));
+  return {
+    data: values.data,
+    out: values.out,
+    backend: readName('--backend', values.backend ?? 'auto', ['auto', ...TENSOR_BACKENDS]),
+    python: values.python ?? 'python3',
+    peer: values.peer === true ? true : values['no-peer'] === true ? false : undefined,
+    etas: readWhole('--etas', values.etas ?? '64', 2),
+    seeds,
+    parts: values.only === undefined ? PART_NAMES : readParts(values.only),
+    quick: values.quick === true,
+    allowSoftware: values['allow-software'] === true,
+    date: readDate(values.date ?? today),
+  };
+}
+
+function parse(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      options: {
+        data: { type: 'string' },
+        out: { type: 'string' },
+        backend: { type: 'string' },
+        python: { type: 'string' },
+        peer: { type: 'boolean' },
+        'no-peer': { type: 'boolean' },
+        etas: { type: 'string' },
+        seeds: { type: 'string' },
+        only: { type: 'string' },
+        quick: { type: 'boolean' },
+        'allow-software': { type: 'boolean' },
+        date: { type: 'string' },
+        help: { type: 'boolean' },
+      },
+    }).values;
+  } catch (cause) {
+    throw new UsageError((cause as Error).message);
+  }
+}
+
+/** The parts named, in the order in which they are run. */
+function readParts(text: string): PartName[] {
+  const named = text.split(',').map((name) => readName('--only', name, PART_NAMES));
+  return PART_NAMES.filter((name) => named.includes(name));
+}
+
+function readName<Name extends string>(option: string, given: string, known: readonly Name[]): Name {
+  const found = known.find((name) => name === given);
+  if (found === undefined) throw new UsageError(`${option} must be one of ${known.join(', ')}; got '${given}'`);
+  return found;
+}
+
+function readWhole(option: string, given: string, least: number): number {
+  const value = Number(given);
+  if (given.trim() !== '' && Number.isSafeInteger(value) && value >= least) return value;
+  throw new UsageError(`${option} takes whole numbers of at least ${String(least)}; got '${given}'`);
+}
+
+function readDate(given: string): string {
+  if (/^\d{4}-\d{2}-\d{2}$/.test(given) && !Number.isNaN(Date.parse(given))) return given;
+  throw new UsageError(`--date takes a day as YYYY-MM-DD; got '${given}'`);
+}

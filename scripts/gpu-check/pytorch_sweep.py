@@ -1,0 +1,92 @@
+"""The sweep as a loop in PyTorch: what a user would write without evenhand.
+
+    python3 pytorch_sweep.py work.json cuda|cpu
+
+work.json tells the work; beside it lie the matrices, as raw float32: the very
+rows that evenhand trains on. One network after another, everything on the
+device from the start, the rows shuffled there, and nothing read from it before
+a network is done. No rows decide when to stop: the loop does that much less.
+One network is trained before the clock starts. Prints one line of JSON.
+"""
+import json
+import os
+import sys
+import time
+
+import torch
+
+
+def load(folder, name, columns, rows, device):
+    """x [rows, columns], y [rows, 1] and s [rows, 1], 1 where the group's code is 1."""
+
+    def read(part, shape):
+        with open(os.path.join(folder, f"{name}_{part}.f32"), "rb") as file:
+            values = torch.frombuffer(bytearray(file.read()), dtype=torch.float32)
+        return values.reshape(shape).to(device)
+
+    return read("x", (rows, columns)), read("y", (rows, 1)), (read("s", (rows, 1)) == 1).float()
+
+
+def train(work, x, y, s, eta):
+    torch.manual_seed(7)
+    net = torch.nn.Sequential(
+        torch.nn.Linear(x.shape[1], work["hidden"]), torch.nn.ReLU(), torch.nn.Linear(work["hidden"], 1)
+    ).to(x.device)
+    optimiser, bce = torch.optim.Adam(net.parameters(), work["lr"]), torch.nn.BCEWithLogitsLoss()
+    for _ in range(work["epochs"]):
+        order = torch.randperm(len(x), device=x.device)
+        for start in range(0, len(x), work["batch"]):
+            rows = order[start : start + work["batch"]]
+            logit, group = net(x[rows]), s[rows]
+            p = logit.sigmoid()
+            gap = (p * group).sum() / group.sum() - (p * (1 - group)).sum() / (1 - group).sum()
+            loss = bce(logit, y[rows]) + eta * gap**2
+            optimiser.zero_grad()
+            loss.backward()
+            optimiser.step()
+    return net
+
+
+def judge(net, x, y, s, eta):
+    """Accuracy and the difference of selection rates on rows that were not trained on."""
+    with torch.no_grad():
+        decided = (net(x) >= 0).double()
+    accuracy = (decided == y).double().mean().item()
+    gap = abs(decided[s == 1].mean().item() - decided[s == 0].mean().item())
+    return {"eta": eta, "accuracy": accuracy, "dp": gap}
+
+
+def main(header, device):
+    with open(header, encoding="utf-8") as file:
+        work = json.load(file)
+    folder = os.path.dirname(os.path.abspath(header))
+    is_cuda = device == "cuda"
+    wait = torch.cuda.synchronize if is_cuda else lambda: None
+    data = load(folder, "train", work["columns"], work["train"], device)
+    held = load(folder, "test", work["columns"], work["test"], device)
+
+    def timed(etas):
+        wait()
+        start = time.perf_counter()
+        points = [judge(train(work, *data, eta), *held, eta) for eta in etas]
+        wait()
+        return time.perf_counter() - start, points
+
+    warm_up_seconds, _ = timed(work["etas"][:1])
+    seconds, points = timed(work["etas"])
+    print(
+        json.dumps(
+            {
+                "torch": torch.__version__,
+                "device": torch.cuda.get_device_name() if is_cuda else "cpu",
+                "rows": work["train"],
+                "seconds": seconds,
+                "warm_up_seconds": warm_up_seconds,
+                "peak_bytes": torch.cuda.max_memory_allocated() if is_cuda else None,
+                "points": points,
+            }
+        )
+    )
+
+
+main(*sys.argv[1:])

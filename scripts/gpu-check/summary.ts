@@ -1,0 +1,64 @@
+import type { GpuReport, PartName, Parts } from './report.ts';
+
+/** The widest line of a summary. */
+const WIDTH = 80;
+
+/** A report in a few lines, for people. */
+export function summarize(report: GpuReport): string {
+  const { device, parts } = report;
+  const memory = device.memory_mib === null ? '' : `, ${String(device.memory_mib)} MiB`;
+  const driver = device.driver === null ? '' : `, driver ${device.driver}`;
+  const lines = [
+    `${device.name} (${device.backend}${memory}${driver})`,
+    ...(report.is_measurement ? [] : ['This is no measurement of a GPU: its times may not be quoted.']),
+    '',
+    ...(Object.keys(parts) as PartName[]).flatMap((name) => partLines(name, parts)),
+    '',
+    `${report.passes ? 'All parts pass' : report.complete ? 'Not all parts pass' : 'Not complete'}, ${report.duration_s.toFixed(1)} s.`,
+  ];
+  return lines.map((line) => (line.length > WIDTH ? `${line.slice(0, WIDTH - 3)}...` : line)).join('\n');
+}
+
+function partLines(name: PartName, parts: Parts): string[] {
+  const part = parts[name];
+  if (part === undefined) return [];
+  const head = `${name.padEnd(10)} ${part.passes ? 'ok  ' : 'FAIL'} ${part.seconds.toFixed(1).padStart(7)} s  ${describe(name, parts)}`;
+  return part.reason === null ? [head] : [head, `${' '.repeat(11)}${part.reason}`];
+}
+
+/** The figures of a part that matter most. */
+function describe(name: PartName, parts: Parts): string {
+  const { doctor, numerics, gradients, sweep, memory, profile } = parts;
+  const one = {
+    doctor: () => doctor?.figures && `auto takes ${doctor.figures.report.chosen}`,
+    numerics: () =>
+      numerics?.figures && `${String(numerics.figures.passed)} of ${String(numerics.figures.asked)} answers`,
+    gradients: () =>
+      gradients?.figures &&
+      `error ${worst(gradients.figures.gradients.map(({ error }) => error)).toExponential(1)}, ` +
+        `${(100 * worst(gradients.figures.decisions.map(({ differing }) => differing))).toFixed(2)}% decided otherwise`,
+    sweep: () =>
+      sweep?.figures &&
+      `${sweep.figures.median_seconds.toFixed(2)} s, ` +
+        (sweep.figures.ratio === null
+          ? 'no PyTorch beside'
+          : `PyTorch ${sweep.figures.ratio.toFixed(1)} times as long`),
+    memory: () =>
+      memory?.figures &&
+      `${mebibytes(memory.figures.peak_device_bytes ?? memory.figures.peak_tensor_bytes)} MiB, ` +
+        `${memory.figures.reads_per_epoch.toFixed(2)} reads an epoch`,
+    profile: () =>
+      profile?.figures &&
+      `${profile.figures.kernels_per_step.toFixed(0)} kernels a step, epoch ${profile.figures.epoch_ms.toFixed(0)} ms, ` +
+        `awaited ${profile.figures.awaited_ms.toFixed(0)}`,
+  } satisfies Record<PartName, () => string | null | undefined>;
+  return one[name]() ?? '';
+}
+
+function worst(values: readonly number[]): number {
+  return Math.max(0, ...values);
+}
+
+function mebibytes(bytes: number): string {
+  return (bytes / 2 ** 20).toFixed(1);
+}
