@@ -1,3 +1,4 @@
+import { isOnDevice } from './backend-traits.ts';
 import type { Tf } from './runtime.ts';
 
 /** What was read from where tensors are. */
@@ -14,9 +15,6 @@ interface Reader {
   readSync: (dataId: object) => ArrayLike<unknown>;
 }
 
-/** Backends that compute in the host's own memory. */
-const HOST_BACKENDS: readonly string[] = ['cpu', 'wasm'];
-
 /**
  * Does work and counts what it read from the active backend, by `data`, `dataSync` or anything else. Work beside it
  * on the same backend is counted too.
@@ -25,7 +23,7 @@ const HOST_BACKENDS: readonly string[] = ['cpu', 'wasm'];
  * look at numbers all the time, at no cost: there only what is read by the caller counts.
  */
 export async function countReads<T>(tf: Tf, work: () => Promise<T>): Promise<DeviceReads & { readonly result: T }> {
-  const reader = (HOST_BACKENDS.includes(tf.getBackend()) ? tf.engine() : tf.backend()) as unknown as Reader;
+  const reader = (isOnDevice(tf) ? tf.backend() : tf.engine()) as unknown as Reader;
   let [reads, values] = [0, 0];
   let isReading = false;
   const count = <V extends ArrayLike<unknown>>(read: V): V => {

@@ -7,7 +7,7 @@ import { describeOn } from '../helpers/software-gpu.ts';
 const BACKENDS: TensorBackend[] = ['cpu', 'wasm', 'webgpu'];
 
 /** What reads a tensor of three numbers, and how often. */
-const WAYS: readonly [title: string, reads: number, work: (tensor: tf.Tensor1D) => unknown][] = [
+const WAYS: readonly [title: string, reads: number, work: (tensor: tf.Tensor) => unknown][] = [
   ['data', 1, (tensor) => tensor.data()],
   ['dataSync', 1, (tensor) => tensor.dataSync()],
   ['array', 1, (tensor) => tensor.array()],
@@ -19,13 +19,13 @@ const WAYS: readonly [title: string, reads: number, work: (tensor: tf.Tensor1D) 
 
 for (const backend of BACKENDS) {
   describeOn(backend, `readings counted on ${backend}`, () => {
-    let tensor: tf.Tensor1D;
+    let tensor: tf.Tensor;
     before(async () => {
       await loadTensorflow({ backend });
     });
     beforeEach(() => {
       // Computed, so that it is where tensors are.
-      tensor = tf.tidy(() => tf.tensor1d([1, 2, 3]).mul<tf.Tensor1D>(2));
+      tensor = tf.tidy(() => tf.tensor1d([1, 2, 3]).mul(2));
     });
     afterEach(() => {
       tensor.dispose();

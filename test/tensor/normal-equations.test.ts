@@ -9,8 +9,9 @@ import {
   type TensorBackend,
   uploadRowBlocks,
 } from '../../src/tensor/index.ts';
+import { describeOn } from '../helpers/software-gpu.ts';
 
-const BACKENDS: TensorBackend[] = ['cpu', 'wasm'];
+const BACKENDS: TensorBackend[] = ['cpu', 'wasm', 'webgpu'];
 
 /** Rows with what they add, in float32's own numbers. */
 interface Rows {
@@ -69,7 +70,7 @@ function largestError(values: ArrayLike<number>, expected: ArrayLike<number>): n
 }
 
 for (const backend of BACKENDS) {
-  describe(`normalEquations on ${backend}`, () => {
+  describeOn(backend, `normalEquations on ${backend}`, () => {
     let tensors = 0;
     before(async () => {
       await loadTensorflow({ backend });

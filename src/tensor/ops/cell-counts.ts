@@ -26,6 +26,9 @@ const FLOAT32_BITS = 24;
 /** The bits below the largest value that sums keep of each value: a value a million times smaller has 20 of them. */
 const KEPT_BITS = 40;
 
+/** The bits of a chunk's sum that its lower half has. */
+const LOWER_BITS = FLOAT32_BITS / 2;
+
 /** Rows summed by one kernel; fewer mean fewer digits, and more kernels. */
 const LEAST_CHUNK = 2 ** 16;
 const LARGEST_CHUNK = 2 ** 20;
@@ -36,8 +39,9 @@ const LARGEST_CHUNK = 2 ** 20;
  * Counts are exact. Sums are too, of values rounded to 2^-40 of the largest:
  * float32 sums would drop what falls below their last bit, so each value is cut
  * into digits d of b bits, v = unit x (d1 2^-b + d2 2^-2b + ...), small enough for
- * the digits of a chunk to add up exactly in float32, and those of chunks in
- * int32. The sums are therefore the same on every backend and for every order
+ * the digits of a chunk to add up exactly in float32; such a sum is cut in two
+ * halves of its bits, small enough for those of all chunks to add up so too. (WebGPU
+ * computes with int32 as if it were float32.) The sums are therefore the same on every backend and for every order
  * of rows.
  * @returns the counts, [cells], and for each column its sums, [cells]
  */
@@ -52,15 +56,15 @@ export async function cellTables(
   const table = await reduceChunks(tf, {
     rows,
     rowsPerChunk,
-    size: cells * (1 + columns.length * digits),
+    size: cells * (1 + 2 * columns.length * digits),
     tableOf: (slice) => {
       const codes = codesOf(slice);
       const sums = columns.flatMap(({ valuesOf, largest }) =>
-        cutIntoDigits(tf, valuesOf(slice).div(unitOf(largest)), bits, digits).map((digit) =>
-          segmentSums(tf, codes, cells, digit),
+        cutIntoDigits(tf, valuesOf(slice).div(unitOf(largest)), bits, digits).flatMap((digit) =>
+          cutInHalves(tf, segmentSums(tf, codes, cells, digit)),
         ),
       );
-      return tf.concat([segmentSums(tf, codes, cells), ...sums]).cast('int32');
+      return tf.concat([segmentSums(tf, codes, cells), ...sums]);
     },
   });
   const tableAt = (index: number): Float64Array => table.subarray(index * cells, (index + 1) * cells);
@@ -69,7 +73,12 @@ export async function cellTables(
     // The smallest digits first, so that none is lost to rounding.
     for (let digit = digits; digit > 0; digit--) {
       const weight = unitOf(largest) * 2 ** (-bits * digit);
-      tableAt(column * digits + digit).forEach((value, cell) => (sum[cell] = (sum[cell] as number) + value * weight));
+      const place = 2 * (column * digits + digit) - 1;
+      const [upper, lower] = [tableAt(place), tableAt(place + 1)];
+      for (let cell = 0; cell < cells; cell++) {
+        const value = (upper[cell] as number) * 2 ** LOWER_BITS + (lower[cell] as number);
+        sum[cell] = (sum[cell] as number) + value * weight;
+      }
     }
     return sum;
   });
@@ -79,6 +88,12 @@ export async function cellTables(
 /** More cells deserve more rows per kernel, since each kernel makes a table of them all. */
 function chunkFor(cells: number): number {
   return Math.min(LARGEST_CHUNK, Math.max(LEAST_CHUNK, 2 ** Math.ceil(Math.log2(cells))));
+}
+
+/** Whole numbers as their upper bits and their lower ones, which are not negative. */
+function cutInHalves(tf: Tf, sums: Tensor1D): [upper: Tensor1D, lower: Tensor1D] {
+  const upper: Tensor1D = tf.floor(sums.mul<Tensor1D>(2 ** -LOWER_BITS));
+  return [upper, sums.sub(upper.mul(2 ** LOWER_BITS))];
 }
 
 function cutIntoDigits(tf: Tf, values: Tensor1D, bits: number, digits: number): Tensor1D[] {

@@ -3,8 +3,8 @@ import type { Tensor1D } from '@tensorflow/tfjs';
 import type { Tf } from '../runtime.ts';
 
 /**
- * Rows between two readings of a table that adds up on the device: few enough
- * for its int32 sums (at most 2^8 a row), and enough for the readings to cost nothing.
+ * Rows between two readings of a table that adds up on the device: few enough for
+ * counts to be exact in float32, and enough for the readings to cost nothing.
  */
 export const ROWS_PER_READING = 2 ** 22;
 
@@ -23,7 +23,7 @@ export interface ChunkedReduction {
   readonly size: number;
   /** How the tables of chunks become one; sums when left out. */
   readonly combine?: 'sum' | 'max';
-  /** The table of a chunk, [size]; int32 where its sums must be exact. */
+  /** The table of a chunk, [size]; whole numbers add up exactly up to 2^24. */
   readonly tableOf: (slice: Slice) => Tensor1D;
 }
 

@@ -1,3 +1,5 @@
+import type { Rank } from '@tensorflow/tfjs';
+
 import { type CellRows, cellCounts, cellTables } from '../../ops/cell-counts.ts';
 import { histogram, type HistogramBins, histogramCells } from '../../ops/histogram.ts';
 import { sumsByCode } from '../float64.ts';
@@ -84,6 +86,23 @@ const TABLES: readonly NumericsCase[] = [
         given: (tf) => ({ codes: tf.tensor1d(given, 'int32'), weights: tf.tensor1d(weights) }),
         ask: async (tf, tensors) => inShares(await cellCounts(tf, tensors.codes, 33, tensors.weights)),
         expected: inShares(sumsByCode(given, 33, weights)),
+      };
+    },
+  ),
+  hostCase(
+    {
+      op: 'cellCounts',
+      name: 'weights of 200,000 rows, four chunks: what float32 would round is kept',
+      tolerance: EXACT,
+      reads: 2,
+    },
+    () => {
+      // Whole numbers of 18 bits, so that their sums have 35 bits, of which none may be lost.
+      const weights = Float32Array.from(codes(12, 200_000, 2 ** 18));
+      return {
+        given: (tf) => ({ codes: tf.zeros<Rank.R1>([200_000], 'int32'), weights: tf.tensor1d(weights) }),
+        ask: (tf, tensors) => cellCounts(tf, tensors.codes, 1, tensors.weights),
+        expected: sumsByCode(new Int32Array(200_000), 1, weights),
       };
     },
   ),

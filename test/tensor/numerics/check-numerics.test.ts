@@ -1,0 +1,96 @@
+import * as tf from '@tensorflow/tfjs';
+import { expect } from 'chai';
+
+import {
+  checkNumerics,
+  type Compared,
+  largestError,
+  loadTensorflow,
+  type NumericsCase,
+} from '../../../src/tensor/index.ts';
+
+/** A question that is answered as given; 1 expected, to 0.01, with one reading. */
+function question(run: NumericsCase['run'], changes: Partial<NumericsCase> = {}): NumericsCase {
+  return { op: 'op', name: 'name', tolerance: 0.01, reads: 1, run, ...changes };
+}
+
+async function answer(values: ArrayLike<number>, expected: ArrayLike<number> = [1]): Promise<Compared> {
+  return Promise.resolve({ actual: values, expected });
+}
+
+/** Reads a tensor so often. */
+async function readings(count: number): Promise<Compared> {
+  const tensor = tf.tensor1d([1]);
+  for (let reading = 0; reading < count; reading++) await tensor.data();
+  tensor.dispose();
+  return answer([1]);
+}
+
+/** Answers, and what is wrong with them; null for nothing. */
+const ANSWERS: readonly [title: string, run: NumericsCase['run'], reason: string | null][] = [
+  ['a right one', () => answer([1]), null],
+  ['one within the tolerance', () => answer([1.009]), null],
+  ['one beyond it', () => answer([1.02]), 'an error of 2.0e-2, beyond 1.0e-2'],
+  ['a large one within its share', () => answer([1005], [1000]), null],
+  ['a large one beyond it', () => answer([1020], [1000]), 'an error of 2.0e-2, beyond 1.0e-2'],
+  ['NaN for a number', () => answer([NaN]), 'an error of Infinity, beyond 1.0e-2'],
+  ['a number for NaN', () => answer([1], [NaN]), 'an error of Infinity, beyond 1.0e-2'],
+  ['NaN for NaN', () => answer([NaN, 1], [NaN, 1]), null],
+  ['Infinity for a number', () => answer([Infinity]), 'an error of Infinity, beyond 1.0e-2'],
+  ['Infinity for -Infinity', () => answer([Infinity], [-Infinity]), 'an error of Infinity, beyond 1.0e-2'],
+  ['Infinity for Infinity', () => answer([Infinity], [Infinity]), null],
+  ['too few', () => answer([]), 'an error of Infinity, beyond 1.0e-2'],
+  ['too many', () => answer([1, 1]), 'an error of Infinity, beyond 1.0e-2'],
+  ['as many readings as may be', () => readings(1), null],
+  ['more readings', () => readings(2), '2 readings of the device, beyond 1'],
+  ['an exception', () => Promise.reject(new Error('a kernel is missing\nat depth')), 'a kernel is missing'],
+];
+
+describe('checkNumerics', () => {
+  before(async () => {
+    await loadTensorflow({ backend: 'cpu' });
+  });
+
+  for (const [title, run, reason] of ANSWERS) {
+    it(`${reason === null ? 'accepts' : 'refuses'} ${title}`, async () => {
+      const [finding] = await checkNumerics(tf, [question(run)]);
+      expect(finding).to.include({ op: 'op', name: 'name', tolerance: 0.01, passes: reason === null, reason });
+      expect(finding?.ms).to.be.at.least(0);
+    });
+  }
+
+  it('refuses an answer that leaves a tensor behind, or gives one too many back', async () => {
+    const left: tf.Tensor[] = [];
+    const leaking = question(() => {
+      left.push(tf.scalar(1), tf.scalar(2));
+      return answer([1]);
+    });
+    const freeing = question(() => {
+      tf.dispose(left);
+      return answer([1]);
+    });
+    const findings = await checkNumerics(tf, [leaking, freeing]);
+    expect(findings.map(({ leaked }) => leaked)).to.deep.equal([2, -2]);
+    expect(findings.map(({ reason }) => reason)).to.deep.equal(['2 tensors left behind', '-2 tensors left behind']);
+  });
+
+  it('tells of every case in its order, also after one that throws', async () => {
+    const findings = await checkNumerics(tf, [
+      question(() => Promise.reject(new Error('own')), { name: 'first' }),
+      question(() => readings(1), { name: 'second' }),
+    ]);
+    expect(findings.map(({ name, passes, reads }) => [name, passes, reads])).to.deep.equal([
+      ['first', false, 0],
+      ['second', true, 1],
+    ]);
+    expect(findings[0]?.error).to.equal(null);
+  });
+});
+
+describe('largestError', () => {
+  it('is relative for numbers above 1, absolute below, and the largest of all', () => {
+    expect(largestError({ actual: [0.25, 1010], expected: [0, 1000] })).to.equal(0.25);
+    expect(largestError({ actual: [0.001, 1010], expected: [0, 1000] })).to.be.closeTo(0.01, 1e-12);
+    expect(largestError({ actual: [-0], expected: [0] })).to.equal(0);
+  });
+});

@@ -1,0 +1,43 @@
+import * as tf from '@tensorflow/tfjs';
+import { expect } from 'chai';
+
+import { checkNumerics, loadTensorflow, NUMERICS_CASES, type TensorBackend } from '../../../src/tensor/index.ts';
+import { describeOn } from '../../helpers/software-gpu.ts';
+
+const BACKENDS: TensorBackend[] = ['cpu', 'wasm', 'webgpu'];
+
+/** The first time that a kernel is asked, it is compiled. */
+const CASE_LIMIT_MILLIS = 60_000;
+
+describe('what tensor ops are asked', () => {
+  it('is asked once each, under names of their own', () => {
+    const names = NUMERICS_CASES.map(({ op, name }) => `${op}: ${name}`);
+    expect(new Set(names).size).to.equal(names.length);
+  });
+
+  it('leaves float32 what it must leave it, and no more than a thousandth', () => {
+    for (const { tolerance } of NUMERICS_CASES) expect(tolerance).to.be.within(0, 1e-3);
+  });
+});
+
+for (const backend of BACKENDS) {
+  describeOn(backend, `every tensor op against float64, on ${backend}`, () => {
+    before(async () => {
+      await loadTensorflow({ backend });
+      // TensorFlow.js computes small numbers on the host otherwise: the device itself is to be asked.
+      if (backend === 'webgpu') tf.env().set('WEBGPU_CPU_FORWARD', false);
+    });
+    after(() => {
+      if (backend === 'webgpu') tf.env().set('WEBGPU_CPU_FORWARD', true);
+    });
+
+    for (const one of NUMERICS_CASES) {
+      it(`${one.op}: ${one.name}, to ${one.tolerance.toExponential(0)}`, async function () {
+        this.timeout(CASE_LIMIT_MILLIS);
+        const [finding] = await checkNumerics(tf, [one]);
+        expect(finding?.reason).to.equal(null);
+        expect(finding?.passes).to.equal(true);
+      });
+    }
+  });
+}
