@@ -49,28 +49,28 @@ async function runNetwork(
   inputs: number,
 ): Promise<Float32Array> {
   const rows = inputs === 0 ? 0 : x.length / inputs;
-  const outputs = new Float32Array(rows);
   const weights = layers.map(({ kernel, bias, inputs: p, outputs: q }) => ({
     kernel: tf.tensor2d(kernel, [p, q]),
     bias: tf.tensor1d(bias),
   }));
+  const forward = (given: Tensor2D): Tensor2D =>
+    weights.reduce((z, { kernel, bias }, index) => {
+      const out = tf.matMul(z, kernel).add<Tensor2D>(bias);
+      return index === weights.length - 1 ? out : tf.relu(out);
+    }, given);
+  const parts: Tensor2D[] = [];
   try {
     for (let start = 0; start < rows; start += ROWS_AT_ONCE) {
       const size = Math.min(ROWS_AT_ONCE, rows - start);
-      const part = tf.tidy(() =>
-        weights.reduce<Tensor2D>(
-          (z, { kernel, bias }, index) => {
-            const out = tf.matMul(z, kernel).add<Tensor2D>(bias);
-            return index === weights.length - 1 ? out : tf.relu(out);
-          },
-          tf.tensor2d(x.subarray(start * inputs, (start + size) * inputs), [size, inputs]),
-        ),
-      );
-      outputs.set(await part.data<'float32'>(), start);
-      part.dispose();
+      const part = x.subarray(start * inputs, (start + size) * inputs);
+      parts.push(tf.tidy(() => forward(tf.tensor2d(part, [size, inputs]))));
     }
+    if (parts.length === 0) return new Float32Array(0);
+    // One reading, however many rows.
+    const whole = tf.concat(parts);
+    parts.push(whole);
+    return await whole.data<'float32'>();
   } finally {
-    tf.dispose(weights.map(({ kernel, bias }) => [kernel, bias]));
+    tf.dispose([...parts, ...weights.flatMap(({ kernel, bias }) => [kernel, bias])]);
   }
-  return outputs;
 }
