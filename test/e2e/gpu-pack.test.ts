@@ -32,11 +32,11 @@ describe('scripts/gpu-pack.sh', () => {
     }
   });
 
-  describeWithReference('makes a folder that checks a GPU', function () {
-    this.timeout(400_000);
+  describeWithReference('makes a folder that checks a GPU', () => {
     const folder = useTemporaryFolder();
 
     it('without Node, other packages or a network', function () {
+      this.timeout(400_000);
       const gpu = process.arch === 'x64' ? softwareGpuEnv() : null;
       if (gpu === null) {
         console.log('      skipped: there is no software GPU, or this is not Linux on x64');
