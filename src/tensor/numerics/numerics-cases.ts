@@ -8,6 +8,7 @@ import { MISSING_CASES } from './cases/missing.ts';
 import { PRODUCT_CASES } from './cases/products.ts';
 import { REDUCTION_CASES } from './cases/reductions.ts';
 import { SUM_CASES } from './cases/sums.ts';
+import { TRAINING_CASES } from './cases/training.ts';
 import type { NumericsCase } from './numerics-case.ts';
 
 /** What every tensor op is asked: our own, and those of TensorFlow.js that they and the networks lean on. */
@@ -22,4 +23,5 @@ export const NUMERICS_CASES: readonly NumericsCase[] = [
   ...ARRANGING_CASES,
   ...MISSING_CASES,
   ...GRADIENT_CASES,
+  ...TRAINING_CASES,
 ];

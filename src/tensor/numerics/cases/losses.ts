@@ -1,7 +1,7 @@
 import type { Tensor1D, Tensor2D } from '@tensorflow/tfjs';
 
-import { bceFromLogits } from '../../ops/bce-from-logits.ts';
-import { largestGap, softRates } from '../../ops/soft-rates.ts';
+import { bceFromLogits, bceSlope } from '../../ops/bce-from-logits.ts';
+import { largestGap, softRates, squaredGapSlope } from '../../ops/soft-rates.ts';
 import type { Tf } from '../../runtime.ts';
 import { columnSums, each, ofModels, partOf, product, sigmoid, softplus } from '../float64.ts';
 import { between, codes, memberships, uniform } from '../inputs.ts';
@@ -61,6 +61,14 @@ const BCE: readonly NumericsCase[] = (
       ask: (tf) => ask(tf, tf.tensor2d(logitRows(k, n).logits, [k, n])),
       expected: ofModels(k, (model) => [partOf(rowwise(lossOf), model, k).reduce((sum, loss) => sum + loss, 0)]),
     })),
+    tensorCase({ op: 'bceSlope', name, tolerance: posWeight * (SIGMOID + roundings(3)) }, () => ({
+      ask: (tf) => {
+        const { logits, labels, shares } = logitRows(k, n);
+        const scores = tf.sigmoid(tf.tensor2d(logits, [k, n]));
+        return bceSlope(tf, scores, tf.tensor2d(labels, [1, n]), tf.tensor2d(shares, [n, 1]), posWeight);
+      },
+      expected: rowwise(slopeOf),
+    })),
     tensorCase(
       { op: 'bceFromLogits', name: `its gradient: ${name}`, tolerance: posWeight * (SIGMOID + roundings(3)) },
       () => ({
@@ -111,9 +119,32 @@ function gapOf(means: readonly number[], weights: readonly number[]): Gap {
   return { highest, lowest, gap: (means[highest] as number) - (means[lowest] as number), isGap: present.length > 1 };
 }
 
+/** The gradient in the scores, [k, n], of a function of the largest gap with a given slope: a row raises its group's mean by its share. */
+function gapSlopes(
+  { membership, means, weights }: GroupRows,
+  k: number,
+  n: number,
+  g: number,
+  slope: (gap: number) => number,
+): number[] {
+  const share = (row: number, group: number): number =>
+    ratio(membership[row * g + group] as number, weights[group] as number);
+  return ofModels(k, (model) => {
+    const { highest, lowest, gap, isGap } = gapOf(partOf(means, model, k), weights);
+    const factor = isGap ? slope(gap) : 0;
+    return Array.from({ length: n }, (_, row) => factor * (share(row, highest) - share(row, lowest)));
+  });
+}
+
+/** Rows of groups, and their means. */
+interface GroupRows extends GroupMeans {
+  readonly scores: Float32Array;
+  readonly membership: Float32Array;
+}
+
 const RATES: readonly NumericsCase[] = GROUPED.flatMap(([k, n, g, empty]) => {
   const name = `${String(k)} models, ${String(n)} rows in ${String(g)} groups, ${String(empty)} of them without rows`;
-  const rows = (): GroupMeans & { readonly scores: Float32Array; readonly membership: Float32Array } => {
+  const rows = (): GroupRows => {
     const scores = between(n, k * n, 0, 1);
     const membership = memberships(n + 1, n, g, empty);
     return { scores, membership, ...groupMeans(scores, membership, k, n, g) };
@@ -137,19 +168,20 @@ const RATES: readonly NumericsCase[] = GROUPED.flatMap(([k, n, g, empty]) => {
       };
     }),
     tensorCase({ op: 'largestGap', name: `its gradient: ${name}`, tolerance: meanOf(n) + roundings(3) }, () => {
-      const { scores, membership, means, weights } = rows();
+      const given = rows();
       return {
         ask: (tf) =>
-          tf.grad((given) => largestGap(tf, softRates(tf, given as Tensor2D, tf.tensor2d(membership, [n, g]))).sum())(
-            tf.tensor2d(scores, [k, n]),
-          ),
-        // A row raises its group's mean by its share of the group's weight.
-        expected: ofModels(k, (model) => {
-          const { highest, lowest, isGap } = gapOf(partOf(means, model, k), weights);
-          const share = (row: number, group: number): number =>
-            ratio(membership[row * g + group] as number, weights[group] as number);
-          return Array.from({ length: n }, (_, row) => (isGap ? share(row, highest) - share(row, lowest) : 0));
-        }),
+          tf.grad((scores) =>
+            largestGap(tf, softRates(tf, scores as Tensor2D, tf.tensor2d(given.membership, [n, g]))).sum(),
+          )(tf.tensor2d(given.scores, [k, n])),
+        expected: gapSlopes(given, k, n, g, () => 1),
+      };
+    }),
+    tensorCase({ op: 'squaredGapSlope', name, tolerance: 6 * meanOf(n) }, () => {
+      const given = rows();
+      return {
+        ask: (tf) => squaredGapSlope(tf, tf.tensor2d(given.scores, [k, n]), tf.tensor2d(given.membership, [n, g])),
+        expected: gapSlopes(given, k, n, g, (gap) => 2 * gap),
       };
     }),
   ];
