@@ -51,11 +51,7 @@ function mesaManifests(): string[] {
 
 function hasLoader(): boolean {
   const name = 'libvulkan.so.1';
-  const { stdout } = spawnSync('ldconfig', ['-p'], {
-    encoding: 'utf8',
-    timeout: 10_000,
-    env: { ...process.env, PATH: `${process.env['PATH'] ?? ''}:/sbin:/usr/sbin` },
-  });
+  const { stdout } = spawnSync('/sbin/ldconfig', ['-p'], { encoding: 'utf8', timeout: 10_000 });
   // Without the program there is no output, whatever its type says.
   return (
     ((stdout as string | null) ?? '').includes(name) ||
