@@ -55,7 +55,10 @@ export const covariance: FairnessPenalty = (tf, { scores, membership, shares }) 
 /** The gradient of {@link covariance}: each row's share of every covariance, with its sign. */
 export const covarianceSlope: PenaltySlope = (tf, { scores, membership, shares }) => {
   const centred = membership.sub<Tensor2D>(shares.mul(membership.sum(0, true)));
-  return timesTransposed(tf, tf.sign(tf.matMul(scores, centred)), centred);
+  const covariances: Tensor2D = tf.matMul(scores, centred);
+  // Not `sign`, which is 0 on wasm below 1e-6.
+  const signs = tf.step(covariances).sub<Tensor2D>(tf.step(covariances.neg()));
+  return timesTransposed(tf, signs, centred);
 };
 
 /** The largest squared difference of two groups' mean scores. */

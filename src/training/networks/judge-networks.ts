@@ -9,8 +9,8 @@ import {
   type Tf,
   weightOf,
 } from '../../tensor/index.ts';
+import type { NetworkProblem } from './network-problem.ts';
 import type { Judgement, LossJudge, OutputJudge } from './objective.ts';
-import type { NetworkProblem } from './train-networks.ts';
 import { rowParts } from './row-parts.ts';
 import type { StackedNetwork } from './stacked-network.ts';
 

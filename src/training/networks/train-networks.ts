@@ -15,7 +15,7 @@ import {
 } from '../../tensor/index.ts';
 import { createNetworkJudge } from './judge-networks.ts';
 import { type Schedule, scheduleFactor } from './learning-rate.ts';
-import type { Objective } from './objective.ts';
+import type { NetworkProblem } from './network-problem.ts';
 import { createPatience } from './patience.ts';
 import { createStackedNetwork, type LayerWeights, type StackedNetwork } from './stacked-network.ts';
 
@@ -33,18 +33,6 @@ export interface TrainNetworksOptions {
   readonly seed: number;
   readonly onProgress?: OnProgress | undefined;
   readonly signal?: AbortSignal | undefined;
-}
-
-/** What to train and on what. */
-export interface NetworkProblem {
-  readonly train: NetworkRows;
-  /** Rows that decide when to stop. */
-  readonly validation: NetworkRows;
-  /** Rows to apply the networks to in the end. */
-  readonly heldOut?: NetworkRows | undefined;
-  /** What each model is called in errors: "eta 0.5"; one name per model. */
-  readonly names: readonly string[];
-  readonly objective: Objective;
 }
 
 /** Networks that were trained together. */
