@@ -41,6 +41,14 @@ interface WebGpuBackend {
   };
 }
 
+/**
+ * Up to where the active backend computes with int32 exactly. WebGPU's kernels of TensorFlow.js take int32 for float32;
+ * what is only stored or read keeps all of its digits.
+ */
+export function largestExactInteger(tf: Tf): number {
+  return tf.getBackend() === 'webgpu' ? 2 ** 24 : 2 ** 31 - 1;
+}
+
 const BYTES_OF_A_NUMBER = 4;
 
 /** What every host can hold in one array, in numbers. */

@@ -1,5 +1,5 @@
 export { type BackendChoice, parseBackendChoice, TENSOR_BACKENDS, type TensorBackend } from './backend-names.ts';
-export { type BackendTraits, isOnDevice, largestTensor, traitsOf } from './backend-traits.ts';
+export { type BackendTraits, isOnDevice, largestExactInteger, largestTensor, traitsOf } from './backend-traits.ts';
 export { type BatchSize, chooseBatchSize } from './batch-size.ts';
 export { countReads, type DeviceReads } from './count-reads.ts';
 export { type BackendReport, nearestRoute } from './diagnosis/backend-report.ts';

@@ -109,6 +109,19 @@ for (const backend of BACKENDS) {
       });
     }
 
+    it('groups called by whole numbers beyond what float32 holds are told apart', async () => {
+      const ids = Int32Array.from({ length: 30 }, (_, row) => 20_000_001 + 2 * (row % 3));
+      const sensitive = tf.tensor1d(ids, 'int32');
+      const decisions = tf.tensor1d(Float32Array.from(ids, (_, row) => row % 2));
+      const { nPerGroup } = await new FairnessAnalyzer(ANALYZER).demographicParityDifference(
+        decisions,
+        sensitive,
+        PLAIN,
+      );
+      tf.dispose([sensitive, decisions]);
+      expect(nPerGroup).to.deep.equal({ 20000001: 10, 20000003: 10, 20000005: 10 });
+    });
+
     it('a tracker counts a batch as it counts arrays, in a bounded number of reads', async () => {
       const make = (): RealTimeFairnessTracker =>
         new RealTimeFairnessTracker({

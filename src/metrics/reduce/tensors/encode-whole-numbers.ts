@@ -1,7 +1,7 @@
 import type { Tensor1D } from '@tensorflow/tfjs';
 
 import { missingLabel, type NanPolicy } from '../../../table/index.ts';
-import { cellTables, largestValues, type Slice, type Tf } from '../../../tensor/index.ts';
+import { cellTables, largestExactInteger, largestValues, type Slice, type Tf } from '../../../tensor/index.ts';
 import { type DeviceGroups, translate } from './device-groups.ts';
 import { areKnown, known } from './row-states.ts';
 import type { Keep } from './tensor-scope.ts';
@@ -70,5 +70,6 @@ async function wholeRange(tf: Tf, values: Tensor1D): Promise<{ least: number; sp
   })) as unknown as [number, number, number?];
   if (largest === -Infinity) return { least: 0, span: 0 };
   const span = largest + negated + 1;
+  if (!isFloat && Math.max(largest, negated) >= largestExactInteger(tf)) return undefined;
   return fraction !== 1 && span >= 1 && span <= WIDEST_RANGE ? { least: -negated, span } : undefined;
 }
