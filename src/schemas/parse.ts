@@ -57,9 +57,16 @@ function requirementOf(issue: z.core.$ZodIssue): string | undefined {
     case 'too_big':
       return `${issue.inclusive === false ? 'below' : 'at most'} ${String(issue.maximum)}`;
     case 'invalid_value':
-      return `one of ${issue.values.map(String).join(', ')}`;
+      return issue.values.length === 1
+        ? `'${String(issue.values[0])}'`
+        : `one of ${issue.values.map(String).join(', ')}`;
     case 'invalid_type':
       return issue.expected === 'int' ? 'a whole number' : `a ${issue.expected}`;
+    case 'invalid_union': {
+      // Each kind of value that would do, by what this one breaks of it.
+      const kinds = issue.errors.flatMap(([first]) => (first === undefined ? [] : [requirementOf(first)]));
+      return kinds.length === 0 || kinds.includes(undefined) ? undefined : kinds.join(' or ');
+    }
     default:
       return undefined;
   }

@@ -75,6 +75,21 @@ describe('evenhand train-regularized', () => {
     };
     expect(await run()).to.deep.equal(await run());
   });
+
+  it('--batch-size auto leaves an epoch 50 steps, and says what it took; what is no size is refused in words', async () => {
+    const train = async (size: string) =>
+      runCli([
+        ...['train-regularized', '--csv', await makeWages(folder()), ...WAGES, '--etas', '0', '--epochs', '1'],
+        ...['--batch-size', size, '--backend', 'cpu', '--out-json', path.join(folder(), 'auto.json')],
+      ]);
+    // 427 rows to train on, less a tenth: 50 steps would be of 7 rows, and 32 is the least.
+    expect((await train('auto')).stdout).to.include('batches of 32');
+    const body = JSON.parse(readFileSync(path.join(folder(), 'auto.json'), 'utf8')) as { batch_size?: number };
+    expect(body.batch_size).to.equal(32);
+    const { code, stderr } = await train('1.5');
+    expect(code).to.equal(2);
+    expect(stderr).to.include("--batch-size must be a whole number or 'auto'; got 1.5.");
+  });
 });
 
 describeWithReference('evenhand train-regularized on Adult', () => {

@@ -152,7 +152,7 @@ function describe(sweep: ParetoSweep, seconds: number): string {
     textTable(['eta', 'accuracy', '95%', 'DP diff', '95%', 'EO diff', 'loss', ''], rows),
     '',
     `Hypervolume ${sweep.hypervolume.toFixed(4)} (accuracy above always deciding for the larger class, times evenness).`,
-    `${sweep.penalty} penalty, backend ${sweep.backend}, seed ${String(sweep.seed)}, ${seconds.toFixed(1)} s.`,
+    `${sweep.penalty} penalty, backend ${sweep.backend}, batches of ${String(sweep.batchSize)}, seed ${String(sweep.seed)}, ${seconds.toFixed(1)} s.`,
     ...sweep.warnings.map((warning) => `Note: ${warning}.`),
   ].join('\n');
 }

@@ -147,8 +147,10 @@ function missing(path: KeyPath, required: string, wording: Wording): PathFault {
   };
 }
 
+/** The types of which any value will do, or any within bounds; a fixed word is no text to be made of a number. */
 function typesOf(schema: JsonSchema): readonly string[] {
-  return (schema.anyOf ?? schema.oneOf ?? [schema]).flatMap(({ type = [] }) => type);
+  const kinds = schema.anyOf ?? schema.oneOf ?? [schema];
+  return kinds.filter((kind) => kind.const === undefined).flatMap(({ type = [] }) => type);
 }
 
 function suggestionFor(value: unknown, schema: JsonSchema, given: string): string {
