@@ -2,14 +2,17 @@
 # Shows what evenhand does on this machine's GPU, in one short run: see --help, and docs/gpu/README.md.
 # Runs in a checkout after `npm ci`, and in the folder that gpu-pack.sh makes, which brings its own Node.
 set -euo pipefail
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# Without dirname, which a bare PATH may not have.
+here=${BASH_SOURCE[0]%/*}
+if [ "$here" = "${BASH_SOURCE[0]}" ]; then here=.; fi
+here=$(cd "${here:-/}" && pwd)
 
 if [ -x "$here/node" ]; then
   node=$here/node
 elif node=$(command -v node); then
   :
 else
-  echo "gpu-check.sh: there is no Node here. Install Node 20.19 or later, or make a folder that brings one" >&2
+  echo "gpu-check.sh: there is no Node on PATH (${PATH:-empty}). Install Node 20.19 or later, or make a folder that brings one" >&2
   echo "with scripts/gpu-pack.sh on another machine and copy it here." >&2
   exit 2
 fi

@@ -16,6 +16,9 @@ machine: tar -xf evenhand-gpu-*.tar.xz && evenhand-gpu-*/gpu-check.sh
                without it the check shows only doctor and numerics
   --level N    how hard xz tries, 0 to 9 (9)
 
+A pack computes on WebGPU, wasm or cpu: the native backends, node and node-gpu,
+are no part of it, and need a checkout.
+
 Needs the packages of the checkout (npm ci), and on Linux x64 bash, tar and xz;
 libraries that are not installed are taken from Debian's packages by apt-get.
 END
@@ -50,6 +53,12 @@ if ! [[ $level =~ ^[0-9]$ ]]; then
   echo "gpu-pack.sh: --level takes a number from 0 to 9; got '$level'" >&2
   exit 2
 fi
+for table in adult.train.csv adult.test.csv; do
+  if [ -n "$data" ] && [ ! -f "$data/$table" ]; then
+    echo "gpu-pack.sh: $data/$table is not there; --data names a folder with adult.train.csv and adult.test.csv" >&2
+    exit 2
+  fi
+done
 if [ "$(uname -sm)" != 'Linux x86_64' ]; then
   echo "gpu-pack.sh: a pack is made on Linux x64, since it holds this machine's Node; this is $(uname -sm)" >&2
   exit 2
@@ -97,10 +106,12 @@ if [ ! -f "$pack/licences/node.txt" ]; then
   exit 1
 fi
 
+# Read once and whole: a program whose output is cut short ends by a signal, and this script with it.
+libraries=$(PATH=$PATH:/sbin:/usr/sbin ldconfig -p)
 # Copies a library into a folder: this machine's, else that of Debian's package, with its licence.
 take_library() {
   local library=$1 package=$2 folder=$3 found
-  found=$(PATH=$PATH:/sbin:/usr/sbin ldconfig -p | awk -v name="$library" '$1 == name && /x86-64/ { print $NF; exit }')
+  found=$(awk -v name="$library" '$1 == name && /x86-64/ { print $NF; exit }' <<<"$libraries")
   local licence=/usr/share/doc/$package/copyright
   if [ -z "$found" ] || [ ! -f "$licence" ]; then
     if ! command -v apt-get >/dev/null || ! command -v dpkg-deb >/dev/null; then
@@ -109,7 +120,11 @@ take_library() {
     fi
     mkdir -p "$work/debian/$package"
     (cd "$work/debian/$package" && apt-get download -qq "$package" >/dev/null && dpkg-deb -x ./*.deb .)
-    found=$(find "$work/debian/$package" -name "$library" | head -n 1)
+    found=$(find "$work/debian/$package" -name "$library" -print -quit)
+    if [ -z "$found" ]; then
+      echo "gpu-pack.sh: Debian's package $package holds no $library; install the library and try again" >&2
+      exit 1
+    fi
     licence=$work/debian/$package/usr/share/doc/$package/copyright
   fi
   cp -L "$found" "$folder/$library"
