@@ -2,8 +2,6 @@ import type { TensorBackend, Tf } from './runtime.ts';
 
 /** What is asked of a backend before it is loaded. */
 export interface BackendTraits {
-  /** Whether tensors are on a device of their own, so that what is sent to it and read from it costs. */
-  readonly isDevice: boolean;
   /** Whether its work stays in the thread that asks, so that threads do more of it. */
   readonly isOneThreaded: boolean;
   /** Networks that are trained together as one wide one; a part of a sweep's result, so no option. */
@@ -17,7 +15,6 @@ const NETWORKS_OF_A_THREAD = 8;
 export function traitsOf(backend: TensorBackend): BackendTraits {
   const isOneThreaded = backend === 'wasm' || backend === 'cpu';
   return {
-    isDevice: backend === 'webgpu' || backend === 'node-gpu',
     isOneThreaded,
     networksAtOnce: isOneThreaded ? NETWORKS_OF_A_THREAD : Infinity,
   };
@@ -53,6 +50,14 @@ const BYTES_OF_A_NUMBER = 4;
 
 /** What every host can hold in one array, in numbers. */
 const LARGEST_ARRAY = 2 ** 31 / BYTES_OF_A_NUMBER;
+
+/** What a layer may give at once, so that a step's memory stays within some hundred MiB. */
+const MOST_ACTIVATIONS = 2 ** 24;
+
+/** The most numbers that what is computed in between should hold at once. */
+export function mostActivations(tf: Tf): number {
+  return Math.min(MOST_ACTIVATIONS, largestTensor(tf));
+}
 
 /** The most numbers that one tensor of the active backend may hold. */
 export function largestTensor(tf: Tf): number {

@@ -1,11 +1,17 @@
 export { type BackendChoice, parseBackendChoice, TENSOR_BACKENDS, type TensorBackend } from './backend-names.ts';
-export { type BackendTraits, isOnDevice, largestExactInteger, largestTensor, traitsOf } from './backend-traits.ts';
+export {
+  type BackendTraits,
+  isOnDevice,
+  largestExactInteger,
+  largestTensor,
+  mostActivations,
+  traitsOf,
+} from './backend-traits.ts';
 export { type BatchSize, chooseBatchSize } from './batch-size.ts';
 export { countReads, type DeviceReads } from './count-reads.ts';
 export { type BackendReport, nearestRoute } from './diagnosis/backend-report.ts';
 export type { MissingPart } from './diagnosis/missing-part.ts';
 export { checkNumerics, largestError } from './numerics/check-numerics.ts';
-export { NUMERICS_CASES } from './numerics/numerics-cases.ts';
 export type { Compared, NumericsCase, NumericsFinding } from './numerics/numerics-case.ts';
 export { onDeviceAlone } from './on-device-alone.ts';
 export { type Adam, type AdamOptions, createAdam } from './ops/adam.ts';

@@ -91,7 +91,7 @@ describe('code outside src/tensor', () => {
       "const backends = ['auto', 'node-gpu', 'webgpu'];",
       "type Backend = 'wasm' | 'cpu';",
       "// backend === 'wasm'",
-      'const { isDevice } = traitsOf(backend);',
+      'const { isOneThreaded } = traitsOf(backend);',
       "console.log('wasm');",
     ];
     expect(plain.flatMap(branchesIn)).to.deep.equal([]);

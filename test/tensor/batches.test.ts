@@ -149,27 +149,32 @@ for (const backend of BACKENDS) {
 }
 
 describeOn('webgpu', 'batch sizes on webgpu', () => {
-  it('grow with the rows beyond those of a CPU, as far as an epoch keeps 50 steps and buffers allow', async () => {
+  it('grow with the rows beyond those of a CPU, as far as an epoch keeps 50 steps and memory allows', async () => {
     const { tf: onDevice } = await loadTensorflow({ backend: 'webgpu' });
-    const choose = (rows: number, models = 1, hidden = [32]): number =>
-      chooseBatchSize(onDevice, 'auto', { rows, models, hidden });
+    const choose = (rows: number, more: object = {}): number =>
+      chooseBatchSize(onDevice, 'auto', { rows, models: 1, hidden: [32], groups: 2, ...more });
     expect(choose(29_000)).to.equal(512);
     expect(choose(100_000)).to.equal(1024);
     expect(choose(10_000_000)).to.equal(8192);
-    // 2^24 numbers a layer: 64 networks of 64 units leave 4,096 rows.
-    expect(choose(10_000_000, 64, [64, 8])).to.equal(4096);
+    // 2^24 numbers a layer: 64 networks of 64 units leave 4,096 rows; so do 4,096 groups.
+    expect(choose(10_000_000, { models: 64, hidden: [64, 8] })).to.equal(4096);
+    expect(choose(10_000_000, { groups: 4096 })).to.equal(4096);
+    // All pairs of a batch are compared.
+    expect(choose(10_000_000, { mostRows: 512 })).to.equal(512);
   });
 });
 
 describe('batch sizes on a CPU', () => {
+  const work = { models: 1, hidden: [], groups: 2 };
+
   it('are the largest power of two that leaves an epoch 50 steps, from 32 to 512', async () => {
     const { tf: onHost } = await loadTensorflow({ backend: 'cpu' });
-    const choose = (rows: number): number => chooseBatchSize(onHost, 'auto', { rows, models: 1, hidden: [] });
+    const choose = (rows: number): number => chooseBatchSize(onHost, 'auto', { ...work, rows });
     expect([1, 1600, 3199, 3200, 12_800, 1_000_000].map(choose)).to.deep.equal([32, 32, 32, 64, 256, 512]);
   });
 
   it('are what was asked for, where a number was', async () => {
     const { tf: onHost } = await loadTensorflow({ backend: 'cpu' });
-    expect(chooseBatchSize(onHost, 7, { rows: 1e6, models: 1, hidden: [] })).to.equal(7);
+    expect(chooseBatchSize(onHost, 7, { ...work, rows: 1e6 })).to.equal(7);
   });
 });

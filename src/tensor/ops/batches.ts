@@ -1,7 +1,8 @@
-import type { Tensor1D, Tensor2D } from '@tensorflow/tfjs';
+import type { Tensor2D } from '@tensorflow/tfjs';
 
-import { isOnDevice, largestTensor } from '../backend-traits.ts';
+import { isOnDevice, largestExactInteger, largestTensor } from '../backend-traits.ts';
 import type { Tf } from '../runtime.ts';
+import { fusedMap } from './fused-map.ts';
 
 /** Rows ready for a network, on the host. */
 export interface NetworkRows {
@@ -48,12 +49,14 @@ export interface Batches {
 
 /**
  * Makes the batches of rows. On a device of its own all rows are sent once and stay there: an epoch sends their order,
- * and batches are gathered there. On the host's processor batches are gathered from the arrays: on wasm that costs a
- * tenth of `gather`. Rows too many for the device's largest buffer stay on the host too.
+ * puts them in it there, and batches are cut from that. On the host's processor batches are gathered from the arrays: on
+ * wasm that costs a tenth of `gather`. Rows too many for the device's largest buffer, or to be counted exactly there,
+ * stay on the host too.
  */
 export function createBatches(tf: Tf, rows: NetworkRows, batchSize: number): Batches {
-  const isResident = isOnDevice(tf) && rows.x.length <= largestTensor(tf) && rows.y.length > 0;
-  return isResident ? batchesOnDevice(tf, rows, batchSize) : batchesOnHost(tf, rows, batchSize);
+  const n = rows.y.length;
+  const fits = rows.x.length <= largestTensor(tf) && n <= largestExactInteger(tf);
+  return isOnDevice(tf) && fits && n > 0 ? batchesOnDevice(tf, rows, batchSize) : batchesOnHost(tf, rows, batchSize);
 }
 
 function batchesOnHost(tf: Tf, rows: NetworkRows, batchSize: number): Batches {
@@ -74,17 +77,22 @@ function batchesOnDevice(tf: Tf, rows: NetworkRows, batchSize: number): Batches 
   const resident = {
     x: tf.tensor2d(rows.x, [n, inputs]),
     y: tf.tensor2d(rows.y, [n, 1]),
-    groups: tf.tensor1d(rows.groups, 'int32'),
+    groups: tf.tensor2d(Float32Array.from(rows.groups), [n, 1]),
   };
-  let order: Tensor1D | undefined;
-  let shares: Tensor2D | undefined;
-  const reorder = (next: Int32Array): void => {
-    order?.dispose();
-    order = tf.tensor1d(next, 'int32');
-    // Without weights the shares are the same in every order.
-    if (shares !== undefined && rows.weights === undefined) return;
-    shares?.dispose();
-    shares = tf.tensor2d(sharesInOrder(rows, next, batchSize), [n, 1]);
+  /** The rows in the order of the epoch, with their shares of their batches. */
+  let ordered: Readonly<Record<'x' | 'y' | 'groups' | 'shares', Tensor2D>> | undefined;
+  const reorder = (order: Int32Array): void => {
+    tf.dispose({ ...ordered });
+    ordered = tf.tidy(() => {
+      const picked = tf.tensor1d(order, 'int32');
+      const { x, y, groups } = resident;
+      return {
+        x: tf.gather(x, picked),
+        y: tf.gather(y, picked),
+        groups: tf.gather(groups, picked),
+        shares: tf.tensor2d(sharesInOrder(rows, order, batchSize), [n, 1]),
+      };
+    });
   };
   reorder(inOrder(n));
   return {
@@ -93,20 +101,35 @@ function batchesOnDevice(tf: Tf, rows: NetworkRows, batchSize: number): Batches 
     take(index) {
       const start = index * batchSize;
       const size = Math.min(batchSize, n - start);
-      const picked = (order as Tensor1D).slice(start, size);
-      const ofBatch = (shares as Tensor2D).slice<Tensor2D>([start, 0], [size, 1]);
-      const groups = tf.oneHot(tf.gather(resident.groups, picked), g, 1, 0, 'float32');
+      const cut = (name: keyof NonNullable<typeof ordered>): Tensor2D =>
+        (ordered as NonNullable<typeof ordered>)[name].slice([start, 0], [size, -1]);
+      const shares = cut('shares');
       return {
-        x: tf.gather(resident.x, picked),
-        labels: tf.gather(resident.y, picked).reshape([1, size]),
-        membership: groups.mul<Tensor2D>(ofBatch),
-        shares: ofBatch,
+        x: cut('x'),
+        labels: cut('y').reshape([1, size]),
+        membership: membershipOf(tf, cut('groups'), shares, g),
+        shares,
       };
     },
     dispose() {
-      tf.dispose({ ...resident, order, shares });
+      tf.dispose([{ ...resident }, { ...ordered }]);
     },
   };
+}
+
+/** Each row's share in its group's column, else 0: [n, g], from group codes, [n, 1]. */
+function membershipOf(tf: Tf, groups: Tensor2D, shares: Tensor2D, g: number): Tensor2D {
+  return fusedMap(tf, {
+    name: 'membership',
+    shape: [groups.shape[0], g],
+    inputs: { groups, shares },
+    wgsl: 'value = select(0.0, shares, i32(groups) == index % uniforms.outShape[1]);',
+    plain: () =>
+      groups
+        .equal(tf.range(0, g).reshape([1, g]))
+        .cast<Tensor2D>('float32')
+        .mul(shares),
+  });
 }
 
 function inOrder(n: number): Int32Array {

@@ -1,5 +1,6 @@
 import type { Tensor1D, Tensor2D } from '@tensorflow/tfjs';
 
+import { isOnDevice } from '../backend-traits.ts';
 import type { Tf } from '../runtime.ts';
 import { fusedMap } from './fused-map.ts';
 import { timesTransposed } from './times-transposed.ts';
@@ -36,6 +37,8 @@ function ratesOf(tf: Tf, sums: Tensor2D, weights: Tensor2D): SoftRates & { reado
 
 /** The weight of each group, [1, g]. */
 function groupWeights(tf: Tf, membership: Tensor2D): Tensor2D {
+  // On a device the ones would be sent for each product; on wasm a product costs a tenth of `sum`.
+  if (isOnDevice(tf)) return membership.sum(0, true);
   return tf.matMul(tf.ones([1, membership.shape[0]]), membership);
 }
 
@@ -89,6 +92,7 @@ const SQUARED_GAP_SLOPE = `
   var highest = -1e30;
   var lowest = 1e30;
   var present = 0;
+  var own = 0.0;
   for (var group = 0; group < groups; group++) {
     let weight = all_weights[group];
     if (weight > 0.0) {
@@ -96,11 +100,12 @@ const SQUARED_GAP_SLOPE = `
       highest = max(highest, rate);
       lowest = min(lowest, rate);
       present++;
+      // Compared as it was computed: the same division elsewhere may round otherwise.
+      if (first + group == index) { own = rate; }
     }
   }
   value = 0.0;
   if (weights > 0.0 && present > 1) {
-    let rate = sums / weights;
-    let direction = select(0.0, 1.0, rate == highest) - select(0.0, 1.0, rate == lowest);
+    let direction = select(0.0, 1.0, own == highest) - select(0.0, 1.0, own == lowest);
     value = 2.0 * (highest - lowest) * direction / weights;
   }`;

@@ -62,7 +62,7 @@ export function rectifierGradient<T extends Tensor>(tf: Tf, flow: T, passed: T):
     name: 'rectifier_gradient',
     shape: flow.shape,
     inputs: { flow, passed },
-    wgsl: 'value = select(0.0, flow, passed > 0.0);',
+    wgsl: 'value = flow * select(select(0.0, 1.0, passed > 0.0), passed, isnan(passed));',
     plain: () => flow.mul(tf.step(passed)),
   });
 }
@@ -74,7 +74,8 @@ function activated<T extends Tensor>(tf: Tf, sums: T, bias: Tensor, activation: 
     name: 'bias_and_rectifier',
     shape: sums.shape,
     inputs: { sums, bias },
-    wgsl: 'value = max(sums + bias, 0.0);',
+    // The maximum of NaN and 0 may be either: a bad number must not vanish.
+    wgsl: 'let sum = sums + bias; value = select(max(sum, 0.0), sum, isnan(sum));',
     plain: () => tf.relu(sums.add(bias)),
   });
 }

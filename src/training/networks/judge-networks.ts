@@ -3,6 +3,7 @@ import type { Tensor2D } from '@tensorflow/tfjs';
 import {
   type BatchRows,
   createRowChunks,
+  largestTensor,
   type NetworkRows,
   readTogether,
   takeBatchRows,
@@ -39,7 +40,7 @@ function judgeLosses(
   { losses, mostRows }: LossJudge,
   models: number,
 ): NetworkJudge {
-  const parts = rowParts(validation.y.length, mostRows);
+  const parts = rowParts(validation.y.length, mostRows ?? mostTogether(tf, validation, models));
   const rows: BatchRows[] = parts.map((picked) => takeBatchRows(tf, validation, picked));
   const whole = weightOf(validation);
   const shares = parts.map((picked) => weightOf(validation, picked) / whole);
@@ -58,15 +59,23 @@ function judgeLosses(
         });
         return tf.stack(each);
       });
-      const [values = new Float32Array(0)] = await readTogether(tf, [perPart]);
-      perPart.dispose();
-      return { scores: weightedMeans(values, shares, models) };
+      try {
+        const [values = new Float32Array(0)] = await readTogether(tf, [perPart]);
+        return { scores: weightedMeans(values, shares, models) };
+      } finally {
+        perPart.dispose();
+      }
     },
     dispose() {
       chunks.dispose();
       tf.dispose(rows.flatMap(({ labels, membership, shares: ofRows }) => [labels, membership, ofRows]));
     },
   };
+}
+
+/** The most rows whose membership and outputs are tensors of the backend. */
+function mostTogether(tf: Tf, { groupCount }: NetworkRows, models: number): number {
+  return Math.max(1, Math.floor(largestTensor(tf) / Math.max(groupCount, models)));
 }
 
 /** The mean of each model over parts, [k], from [parts, k]. */
@@ -104,10 +113,13 @@ function judgeOutputs(
   return {
     async judge(epoch) {
       const outputs = tf.tidy(() => chunks.map((rows) => rows.map((x) => network.forward(x).outputs)));
-      const values = await readTogether(tf, [...outputs, ...objective.watched]);
-      tf.dispose(outputs);
-      const [ofTrain, ofValidation, ...watched] = values as [Float32Array, Float32Array, ...Float32Array[]];
-      return objective.judge(epoch, { train: ofTrain, validation: ofValidation, watched });
+      try {
+        const values = await readTogether(tf, [...outputs, ...objective.watched]);
+        const [ofTrain, ofValidation, ...watched] = values as [Float32Array, Float32Array, ...Float32Array[]];
+        return objective.judge(epoch, { train: ofTrain, validation: ofValidation, watched });
+      } finally {
+        tf.dispose(outputs);
+      }
     },
     dispose() {
       for (const rows of chunks) rows.dispose();

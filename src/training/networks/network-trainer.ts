@@ -22,6 +22,8 @@ export interface TrainerState<Epoch> {
   readonly history: readonly Epoch[];
   /** The epoch, from 1, whose weights were kept. */
   readonly bestEpoch: number;
+  /** Rows that a step learned from. */
+  readonly batchSize: number;
   /** The groups compared. */
   readonly groups: readonly string[];
   /** What a reader should know of the features and groups. */
@@ -124,6 +126,7 @@ export abstract class NetworkTrainer<Options extends FilledTrainerOptions, Epoch
           ),
         ]),
         bestEpoch: trained.bestEpochs[0] ?? 0,
+        batchSize: trained.batchSize,
         groups: Object.freeze([...rows.groups.labels]),
         warnings: Object.freeze([...rows.warnings, ...(objective.warnings ?? [])]),
       });

@@ -51,12 +51,18 @@ const PENALTY_SLOPES: Readonly<Partial<Record<PlainPenaltyName, PenaltySlope>>> 
   equalized_odds: equalizedOddsSlope,
 };
 
+/** The most rows that a penalty should see at once, where its cost grows with their square. */
+export function mostRowsOf(name: FairnessPenaltyName): number | undefined {
+  return name === 'mmd' ? ROWS_OF_KERNEL : undefined;
+}
+
 /** Makes a penalty ready for use. */
 export function createPenalty(tf: Tf, name: FairnessPenaltyName, context: PenaltyContext): PenaltyInUse {
   if (name === 'adversarial') return createAdversary(tf, context);
   const value = (batch: PenaltyBatch): Tensor1D => PLAIN_PENALTIES[name](tf, batch);
+  const mostRows = mostRowsOf(name);
   const written = PENALTY_SLOPES[name];
   const slope = (batch: PenaltyBatch): Tensor2D =>
     written === undefined ? automaticSlope(tf, value, batch) : written(tf, batch);
-  return name === 'mmd' ? { value, slope, mostRows: ROWS_OF_KERNEL } : { value, slope };
+  return mostRows === undefined ? { value, slope } : { value, slope, mostRows };
 }

@@ -4,8 +4,8 @@ import type { Random } from '../../internal/random.ts';
 import {
   type Activation,
   joinParameters,
-  largestTensor,
   type MatrixShape,
+  mostActivations,
   rectifierGradient,
   sharedDense,
   sharedDenseGradients,
@@ -73,9 +73,6 @@ interface StackedLayer {
 /** The most rows sent through at once. */
 const MOST_ROWS_AT_ONCE = 8192;
 
-/** The most numbers that a layer gives in one pass. */
-const MOST_ACTIVATIONS = 2 ** 24;
-
 /** Makes k networks with uniform weights in +-1/sqrt(inputs of the layer), as PyTorch's default. */
 export function createStackedNetwork(tf: Tf, shape: NetworkShape, random: Random): StackedNetwork {
   const k = shape.models;
@@ -93,10 +90,7 @@ export function createStackedNetwork(tf: Tf, shape: NetworkShape, random: Random
   const widest = k * Math.max(...widths.slice(1));
   return {
     parameters,
-    rowsAtOnce: Math.max(
-      1,
-      Math.min(MOST_ROWS_AT_ONCE, Math.floor(Math.min(MOST_ACTIVATIONS, largestTensor(tf)) / widest)),
-    ),
+    rowsAtOnce: Math.max(1, Math.min(MOST_ROWS_AT_ONCE, Math.floor(mostActivations(tf) / widest))),
     forward(x) {
       const parts = splitParameters(parameters as unknown as Tensor2D, matrices);
       const layers = sizes.map((_, layer): StackedLayer => {

@@ -1,5 +1,4 @@
-import { loadTensorflow, type TensorBackend } from '../../tensor/index.ts';
-import type { NetworkRows } from '../../tensor/index.ts';
+import { loadTensorflow, type NetworkRows, type TensorBackend } from '../../tensor/index.ts';
 import { createRegularizedObjective, type RegularizedSpec } from './regularized-objective.ts';
 import { trainNetworks, type TrainedNetworks, type TrainNetworksOptions } from './train-networks.ts';
 

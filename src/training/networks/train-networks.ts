@@ -1,4 +1,4 @@
-import type { Tensor, Tensor2D } from '@tensorflow/tfjs';
+import type { Tensor2D } from '@tensorflow/tfjs';
 
 import { TrainingError } from '../../exceptions/index.ts';
 import type { OnProgress } from '../../internal/progress.ts';
@@ -13,6 +13,7 @@ import {
   readTogether,
   type Tf,
 } from '../../tensor/index.ts';
+import { createBestParameters } from './best-parameters.ts';
 import { createNetworkJudge } from './judge-networks.ts';
 import { type Schedule, scheduleFactor } from './learning-rate.ts';
 import type { NetworkProblem } from './network-problem.ts';
@@ -70,19 +71,24 @@ export async function trainNetworks(
   const { train, objective, names } = problem;
   const models = names.length;
   const size = { models, inputs: train.inputs, hidden: options.hidden };
-  const network = createStackedNetwork(tf, size, createRandom(options.seed, WEIGHT_STREAM));
-  const batchSize = chooseBatchSize(tf, options.batchSize, { ...size, rows: train.y.length });
-  const batches = createBatches(tf, train, batchSize);
-  const judge = createNetworkJudge(tf, network, problem);
-  const adam = createAdam(tf, network.parameters, options);
+  const batchSize = batchSizeOf(tf, problem, options);
   const random = createRandom(options.seed, ORDER_STREAM);
   const order = Int32Array.from(train.y, (_, row) => row);
   const patience = createPatience(models, options.patience);
-  const steps = options.epochs * batches.count;
   const losses: number[][] = [];
-  let best: Tensor = network.parameters.clone();
+  const owned: { dispose(): void }[] = [];
+  const own = <T extends { dispose(): void }>(one: T): T => {
+    owned.push(one);
+    return one;
+  };
   let step = 0;
   try {
+    const network = own(createStackedNetwork(tf, size, createRandom(options.seed, WEIGHT_STREAM)));
+    const batches = own(createBatches(tf, train, batchSize));
+    const judge = own(createNetworkJudge(tf, network, problem));
+    const adam = own(createAdam(tf, network.parameters, options));
+    const best = own(createBestParameters(tf, network));
+    const steps = options.epochs * batches.count;
     for (let epoch = 0; epoch < options.epochs && !patience.isOver(); epoch++) {
       shuffle(order, random);
       batches.reorder(order);
@@ -95,26 +101,40 @@ export async function trainNetworks(
           adam.step(pass.gradient(objective.slope(pass.outputs, rows)), rate);
           objective.afterStep?.(pass.outputs, rows);
         });
+        if (step % STEPS_AT_ONCE === 0) await pause();
       }
       const judgement = await judge.judge(epoch);
       losses.push(Array.from(judgement.scores));
       assertFinite(judgement.scores, names, patience.isResting, () => likelyCause(train, options.lr), epoch);
-      best = keepBest(tf, network, best, patience.update(judgement));
+      best.take(patience.update(judgement));
       options.onProgress?.({ stage: 'training', done: epoch + 1, total: options.epochs });
-      // Lets signals and timers through between epochs.
-      await new Promise((resolve) => setImmediate(resolve));
+      await pause();
     }
     options.onProgress?.({ stage: 'training', done: options.epochs, total: options.epochs });
-    network.parameters.assign(best);
+    best.restore();
     const { weights, heldOut } = await readResult(tf, network, problem.heldOut);
     return { weights, bestEpochs: [...patience.bestEpochs], batchSize, losses, heldOut };
   } finally {
-    network.dispose();
-    batches.dispose();
-    judge.dispose();
-    adam.dispose();
-    best.dispose();
+    for (const one of owned) one.dispose();
   }
+}
+
+/** Steps between which signals and timers are let through, besides the end of an epoch. */
+const STEPS_AT_ONCE = 200;
+
+async function pause(): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** How many rows a step learns from. */
+function batchSizeOf(
+  tf: Tf,
+  { train, objective, names }: Pick<NetworkProblem, 'train' | 'objective' | 'names'>,
+  { batchSize, hidden }: Pick<TrainNetworksOptions, 'batchSize' | 'hidden'>,
+): number {
+  const mostRows = objective.judge.kind === 'losses' ? objective.judge.mostRows : undefined;
+  const work = { rows: train.y.length, models: names.length, hidden, groups: train.groupCount, mostRows };
+  return chooseBatchSize(tf, batchSize, work);
 }
 
 /** The weights, and what the networks give the held-out rows, by one reading of the device. */
@@ -123,10 +143,11 @@ async function readResult(
   network: StackedNetwork,
   rows: NetworkRows | undefined,
 ): Promise<Pick<TrainedNetworks, 'weights' | 'heldOut'>> {
-  const chunks = rows === undefined ? undefined : createRowChunks(tf, rows, network.rowsAtOnce);
-  const outputs: Tensor2D[] =
-    chunks === undefined ? [] : [tf.tidy(() => chunks.map((x) => network.forward(x).outputs))];
+  const hasRows = rows !== undefined && rows.y.length > 0;
+  const chunks = hasRows ? createRowChunks(tf, rows, network.rowsAtOnce) : undefined;
+  const outputs: Tensor2D[] = [];
   try {
+    if (chunks !== undefined) outputs.push(tf.tidy(() => chunks.map((x) => network.forward(x).outputs)));
     const [parameters, heldOut] = await readTogether(tf, [network.parameters, ...outputs]);
     return {
       weights: network.weightsOf(parameters ?? new Float32Array(0)),
@@ -136,16 +157,6 @@ async function readResult(
     chunks?.dispose();
     tf.dispose(outputs);
   }
-}
-
-/** Where a model just did better than ever, its parameters become its best ones. */
-function keepBest(tf: Tf, { parameters }: StackedNetwork, best: Tensor, flags: Uint8Array): Tensor {
-  const next = tf.tidy(() => {
-    const isBetter = tf.tensor2d(Float32Array.from(flags), [flags.length, 1]).greater(0);
-    return tf.where(isBetter.broadcastTo(parameters.shape), parameters, best);
-  });
-  best.dispose();
-  return next;
 }
 
 /** A model at rest may go astray; its best weights were kept. */

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 
 import { DataValidationError } from '../../exceptions/index.ts';
-import { batchSize } from '../../schemas/batch-size.ts';
 import { TENSOR_BACKENDS } from '../../tensor/index.ts';
 import { readEstimatorJson } from '../estimators/estimator-state.ts';
 import { fittedNetworkSchema, networkFromJson } from './network-json.ts';
@@ -13,7 +12,7 @@ import type { TrainerState } from './network-trainer.ts';
 export const trainerParamsSchema = z.object({
   epochs: z.number(),
   lr: z.number(),
-  batchSize,
+  batchSize: z.union([z.number(), z.literal('auto')]),
   hidden: z.array(z.number()),
   patience: z.number(),
   weightDecay: z.number(),
@@ -39,6 +38,7 @@ export function readTrainerJson<Params extends z.ZodType<{ readonly task: Networ
       network: fittedNetworkSchema,
       history: z.array(schemas.epoch),
       bestEpoch: z.int(),
+      batchSize: z.int(),
       groups: z.array(z.string()),
       warnings: z.array(z.string()),
     }),

@@ -1,9 +1,10 @@
-import { type NetworkRows, type TensorBackend, traitsOf } from '../../tensor/index.ts';
+import { chooseBatchSize, type NetworkRows, type Tensorflow, traitsOf } from '../../tensor/index.ts';
 import { encodeFeatures, encodedWidth, type FeatureSpec, fitFeatures } from '../data/feature-encoder.ts';
 import { type Split, strata } from '../data/row-splits.ts';
 import { setAside } from '../data/set-aside.ts';
 import { takeTrainingRows, type TrainingData, type TrainingRows } from '../data/training-data.ts';
 import type { LayerWeights } from '../networks/stacked-network.ts';
+import { mostRowsOf } from '../networks/penalties.ts';
 import type { SweepShard } from '../networks/sweep-shard.ts';
 import { trainShards } from '../networks/train-shards.ts';
 import type { FilledSweepOptions } from './sweep-options.ts';
@@ -23,7 +24,7 @@ export interface FittedNetworks {
 export async function fitSplits(
   training: TrainingData,
   splits: readonly Split[],
-  backend: TensorBackend,
+  { tf, backend }: Pick<Tensorflow, 'tf' | 'backend'>,
   options: FilledSweepOptions,
 ): Promise<FittedNetworks[]> {
   const prepared = splits.map((split) => prepareSplit(training, split, options.seed));
@@ -31,6 +32,14 @@ export async function fitSplits(
   const parts = Array.from({ length: Math.ceil(options.etas.length / size) }, (_, part) =>
     options.etas.slice(part * size, (part + 1) * size),
   );
+  // Once for all, so that folds of sizes a row apart do not differ in it.
+  const batchSize = chooseBatchSize(tf, options.batchSize, {
+    rows: Math.min(...prepared.map(({ train }) => train.y.length)),
+    models: size,
+    hidden: options.hidden,
+    groups: training.rows.groups.labels.length,
+    mostRows: mostRowsOf(options.penalty),
+  });
   const shards = prepared.flatMap(({ train, validation, heldOut }) =>
     parts.map((etas): SweepShard => {
       const spec = {
@@ -40,7 +49,7 @@ export async function fitSplits(
         groupCount: train.groupCount,
         seed: options.seed,
       } as const;
-      return { train, validation, heldOut, spec, backend, options: pickTraining(options) };
+      return { train, validation, heldOut, spec, backend, options: { ...pickTraining(options), batchSize } };
     }),
   );
   const trained = await trainShards(shards, options);
@@ -50,15 +59,14 @@ export async function fitSplits(
     const outputs = own.flatMap((shard) =>
       shard.weights.map((_, model) => shard.heldOut.subarray(model * n, (model + 1) * n)),
     );
-    const batchSize = own[0]?.batchSize ?? 0;
     return { specs, warnings, outputs, batchSize, weights: own.flatMap((shard) => shard.weights) };
   });
 }
 
 /** What a thread needs of the options. */
-function pickTraining(options: FilledSweepOptions): SweepShard['options'] {
-  const { epochs, lr, batchSize, hidden, patience, weightDecay, schedule, seed } = options;
-  return { epochs, lr, batchSize, hidden, patience, weightDecay, schedule, seed };
+function pickTraining(options: FilledSweepOptions): Omit<SweepShard['options'], 'batchSize'> {
+  const { epochs, lr, hidden, patience, weightDecay, schedule, seed } = options;
+  return { epochs, lr, hidden, patience, weightDecay, schedule, seed };
 }
 
 /** Rows of one split, encoded. */

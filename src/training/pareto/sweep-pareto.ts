@@ -54,7 +54,7 @@ export async function sweepPareto(data: TrainingSource, options: SweepOptions = 
   // With cross-fitting no fold's networks are the ones to keep: those are trained on all rows.
   const whole = { train: training.rows, test: training.rows };
   const keepsWhole = filled.modelPath !== undefined && filled.folds !== undefined;
-  const all = await fitSplits(training, keepsWhole ? [...splits, whole] : splits, backend, filled);
+  const all = await fitSplits(training, keepsWhole ? [...splits, whole] : splits, { tf, backend }, filled);
   const fits = all.slice(0, splits.length);
   const warnings = new Set(fits.flatMap((fit) => fit.warnings));
 
