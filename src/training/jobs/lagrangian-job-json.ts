@@ -15,6 +15,7 @@ export function lagrangianJobToJson(result: LagrangianJobResult): Record<string,
       lambdas,
     })),
     best_epoch: result.bestEpoch,
+    batch_size: result.batchSize,
     ...rest,
   };
 }

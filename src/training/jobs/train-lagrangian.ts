@@ -40,6 +40,8 @@ export interface LagrangianJobResult extends TrainingJobResult {
   readonly history: readonly LagrangianEpoch[];
   /** The epoch, from 1, whose weights were kept. */
   readonly bestEpoch: number;
+  /** Rows that a step learned from. */
+  readonly batchSize: number;
 }
 
 /**
@@ -106,6 +108,7 @@ export async function trainLagrangian(
     features: state.network.specs,
     history: state.history,
     bestEpoch: state.bestEpoch,
+    batchSize: state.batchSize,
   });
   await save(found, rows, filled);
   return found;
