@@ -2,9 +2,11 @@ import { cpus } from 'node:os';
 
 import { examine } from '../../src/integration/doctor.ts';
 import { loadTensorflow, type TensorBackend, type Tf, webGpuAdapter } from '../../src/tensor/index.ts';
+import { IS_PACK } from './adult.ts';
 import { askNvidia } from './nvidia.ts';
-import type { CheckOptions } from './options.ts';
-import type { DeviceFigures, DoctorFigures } from './report.ts';
+import { type CheckOptions, UsageError } from './options.ts';
+import type { DeviceFigures, DoctorFigures, NvidiaCard } from './report.ts';
+import { isSameDevice } from './same-device.ts';
 
 /** What the check computes on. */
 export interface ChosenDevice {
@@ -35,7 +37,7 @@ export async function startDevice(doctor: DoctorFigures, options: CheckOptions):
   });
   const isGpu = isGpuBackend(backend);
   const adapter = backend === 'webgpu' ? webGpuAdapter() : null;
-  const card = isGpu && !isSoftware ? doctor.nvidia : null;
+  const card = isGpu && !isSoftware ? cardComputedOn(backend, adapter, doctor.nvidia) : null;
   return {
     tf: loaded.tf,
     backend,
@@ -51,11 +53,24 @@ export async function startDevice(doctor: DoctorFigures, options: CheckOptions):
   };
 }
 
+/** The card that the driver tells of, where it is what is computed on. */
+export function cardComputedOn(
+  backend: TensorBackend,
+  adapter: string | null,
+  card: NvidiaCard | null,
+): NvidiaCard | null {
+  if (card === null || backend === 'node-gpu') return card;
+  return adapter !== null && isSameDevice(card.name, adapter) ? card : null;
+}
+
 /** What to compute on, and whether that is a GPU made of software: one that only a name opens. */
 function chooseBackend(
   doctor: DoctorFigures,
   { backend, allowSoftware }: CheckOptions,
 ): { backend: TensorBackend; isSoftware: boolean } {
+  if (IS_PACK && (backend === 'node-gpu' || backend === 'node')) {
+    throw new UsageError(`${backend} is no part of a pack, which computes on webgpu, wasm or cpu; it needs a checkout`);
+  }
   const { backends } = doctor.report;
   const works = (name: TensorBackend): boolean => backends.some((one) => one.name === name && one.available);
   if (backend !== 'auto' && (works(backend) || !isGpuBackend(backend))) return { backend, isSoftware: false };
@@ -80,11 +95,15 @@ export function describeMissing({ report, nvidia }: DoctorFigures): string {
       : `nvidia-smi: ${nvidia.name}, driver ${nvidia.driver}`;
   const lacks = report.backends
     .filter(({ name, available }) => isGpuBackend(name) && !available)
-    .flatMap(({ name, reason, missing }) => [
-      `${name}:`,
-      ...(missing.length === 0 ? [`  ${reason ?? ''}`] : []),
-      ...missing.flatMap(({ what, mend }) => [`  ${what}`, ...mend.split('\n').map((line) => `    ${line}`)]),
-    ]);
+    .flatMap(({ name, reason, missing }) =>
+      IS_PACK && name === 'node-gpu'
+        ? ['node-gpu: no part of a pack; it needs a checkout']
+        : [
+            `${name}:`,
+            ...(missing.length === 0 ? [`  ${reason ?? ''}`] : []),
+            ...missing.flatMap(({ what, mend }) => [`  ${what}`, ...mend.split('\n').map((line) => `    ${line}`)]),
+          ],
+    );
   const advice = report.advice === null ? [] : [report.advice];
   return [card, ...lacks, ...advice].map((line) => `  ${line}`).join('\n');
 }

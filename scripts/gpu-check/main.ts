@@ -6,15 +6,17 @@
 import path from 'node:path';
 
 import { VERSION } from '../../src/internal/version.ts';
-import { writeFileAtomic } from '../../src/io/atomic-write.ts';
 import { type Adult, encodeAdult, IS_PACK, readAdult } from './adult.ts';
 import { checkAgreement } from './agreement-part.ts';
 import { askDoctor, type ChosenDevice, NoGpuError, slugOf, startDevice } from './device.ts';
 import { measureMemory } from './memory-part.ts';
+import { isB11, isMeasurement } from './measurement.ts';
 import { checkOps } from './numerics-part.ts';
 import { type CheckOptions, HELP, readOptions, UsageError } from './options.ts';
 import { profileTraining } from './profile-part.ts';
+import { measureLoop } from './peer-part.ts';
 import type { GpuReport, PartFigures, PartName, PartReport, Parts } from './report.ts';
+import { openReportFile } from './report-file.ts';
 import { type Found, runPart } from './run-part.ts';
 import { summarize } from './summary.ts';
 import { etasOf, measureSweep, SWEEP } from './sweep-part.ts';
@@ -27,10 +29,14 @@ const LIMITS: Readonly<Record<PartName, number>> = {
   sweep: 420,
   memory: 120,
   profile: 120,
+  peer: 480,
 };
 
-/** The most seconds of the loop in PyTorch. */
-const PEER_LIMIT = 300;
+/** The most seconds of the PyTorch loop, and how often it does its work where they suffice. */
+const LOOP = { seconds: 420, runs: 3 } as const;
+
+/** Seconds after which the whole run is ended from outside, and what is kept of them for the end. */
+const [ALL_SECONDS, SPARE_SECONDS] = [Number(process.env['EVENHAND_GPU_CHECK_SECONDS'] ?? 570), 15];
 
 /** What is cut down where the work is. */
 const QUICK = { etas: 2, seeds: [1], cut: { epochs: 2, batchSize: 256, hidden: [8] } } as const;
@@ -42,16 +48,17 @@ const note = (line: string): void => {
   console.log(`${elapsed().toFixed(1).padStart(6)} s  ${line}`);
 };
 
-/** Runs the parts asked for on a device, one after another, and writes the report after each. */
+/**
+ * Runs the parts asked for on a device, one after another, and writes the report after each.
+ * @throws {UsageError} where there is no data, or the report cannot be written from the beginning
+ */
 async function check(options: CheckOptions, doctor: PartReport<PartFigures['doctor']>, device: ChosenDevice) {
   const { quick } = options;
-  const isMeasurement = device.isGpu && !device.figures.is_software && !quick;
-  const out = options.out ?? defaultPlace(device.figures.name, isMeasurement);
+  const file = openReportFile((report) => options.out ?? defaultPlace(report));
   const wanted = options.parts.filter((name) => name !== 'doctor');
   const needsData = wanted.some((name) => name !== 'numerics');
   const adult = needsData ? await readAdult(options.data, quick) : undefined;
   let parts: Parts = { doctor };
-  let report = makeReport();
 
   function makeReport(): GpuReport {
     const complete = options.parts.every((name) => parts[name] !== undefined);
@@ -63,22 +70,31 @@ async function check(options: CheckOptions, doctor: PartReport<PartFigures['doct
       node: process.versions.node,
       duration_s: elapsed(),
       quick,
-      is_measurement: isMeasurement,
+      is_measurement: isMeasurement({ options, device: device.figures, parts }),
       complete,
       parts,
       passes: complete && Object.values(parts).every(({ passes }) => passes),
     };
   }
+  // Before minutes of work: where nothing can be written is known at once.
+  let out = await file.write(makeReport()).catch((cause: unknown) => {
+    throw new UsageError(`the JSON cannot be written, see --out: ${(cause as Error).message}`);
+  });
+  let unwritten: string | null = null;
   for (const name of wanted) {
     note(`${name} ...`);
-    const part = await runPart(LIMITS[name], partWork(name, { options, device, adult, isMeasurement }));
+    const part = await runPart(LIMITS[name], partWork(name, { options, device, adult, parts }));
     parts = { ...parts, [name]: part };
     note(`${name} ${part.passes ? 'ok' : `FAIL: ${part.reason ?? ''}`}`);
-    report = makeReport();
-    await writeFileAtomic(out, `${JSON.stringify(report, undefined, 2)}\n`);
+    try {
+      out = await file.write(makeReport());
+      unwritten = null;
+    } catch (cause) {
+      unwritten = (cause as Error).message;
+      note(`the JSON cannot be written: ${unwritten}`);
+    }
   }
-  if (wanted.length === 0) await writeFileAtomic(out, `${JSON.stringify(report, undefined, 2)}\n`);
-  return { report, out };
+  return { report: makeReport(), out, unwritten };
 }
 
 /** What a part needs. */
@@ -86,7 +102,8 @@ interface Surroundings {
   readonly options: CheckOptions;
   readonly device: ChosenDevice;
   readonly adult: Adult | undefined;
-  readonly isMeasurement: boolean;
+  /** What has been found by now. */
+  readonly parts: Parts;
 }
 
 /** The work of a part, ready to run. */
@@ -94,7 +111,7 @@ function partWork(
   name: Exclude<PartName, 'doctor'>,
   surroundings: Surroundings,
 ): (signal: AbortSignal) => Promise<Found<unknown>> {
-  const { options, device, adult, isMeasurement } = surroundings;
+  const { options, device, adult, parts } = surroundings;
   const { tf, backend } = device;
   if (name === 'numerics') return () => checkOps(tf);
   if (adult === undefined) throw new UsageError(`the part ${name} needs --data`);
@@ -106,26 +123,35 @@ function partWork(
   const sweep = { ...work, etas: etasOf(etas), backend, threads: 1 };
   const works: Readonly<Record<typeof name, (signal: AbortSignal) => Promise<Found<unknown>>>> = {
     gradients: () => checkAgreement(backend, rows, work),
-    sweep: (signal) =>
-      measureSweep(adult, rows, {
-        ...{ backend, etas, seeds, cut, isMeasurement, note, signal, isQuick: quick },
-        peer: {
+    sweep: (signal) => measureSweep(adult, rows, { backend, etas, seeds, cut, note, signal, isQuick: quick }),
+    memory: (signal) => measureMemory(tf, adult, { ...sweep, signal }, device.figures.driver !== null),
+    profile: (signal) => profileTraining(tf, adult, { ...sweep, signal }, rows.train.y.length),
+    // Last, so that a loop that is slow or hangs costs none of our own figures.
+    peer: (signal) =>
+      measureLoop(rows, {
+        work: sweep,
+        choice: {
           isWanted: options.peer,
           python: options.python,
           device: device.isGpu && !device.figures.is_software ? 'cuda' : 'cpu',
-          limitSeconds: PEER_LIMIT,
+          runs: quick ? 1 : LOOP.runs,
+          limitSeconds: Math.min(LOOP.seconds, ALL_SECONDS - SPARE_SECONDS - elapsed()),
+          signal,
         },
+        device: device.figures,
+        sweep: parts.sweep?.figures ?? null,
+        isB11: isB11({ options, device: device.figures, parts }),
+        isQuick: quick,
+        note,
       }),
-    memory: (signal) => measureMemory(tf, adult, { ...sweep, signal }),
-    profile: (signal) => profileTraining(tf, adult, { ...sweep, signal }, rows.train.y.length),
   };
   return works[name];
 }
 
 /** Only a measurement has a place among the documents. */
-function defaultPlace(name: string, isMeasurement: boolean): string {
-  if (IS_PACK || !isMeasurement) return 'gpu-check.json';
-  return path.resolve(import.meta.dirname, '../../docs/gpu', `${slugOf(name)}.json`);
+function defaultPlace(report: GpuReport): string {
+  if (IS_PACK || !report.is_measurement) return 'gpu-check.json';
+  return path.resolve(import.meta.dirname, '../../docs/gpu', `${slugOf(report.device.name)}.json`);
 }
 
 async function main(): Promise<number> {
@@ -139,9 +165,10 @@ async function main(): Promise<number> {
   if (doctor.figures === null) throw new Error(`doctor failed: ${doctor.reason ?? ''}`);
   const device = await startDevice(doctor.figures, options);
   note(`device: ${device.figures.name} (${device.backend})`);
-  const { report, out } = await check(options, doctor, device);
-  console.log(`\n${summarize(report)}\nWrote ${out}`);
-  return report.passes ? 0 : 1;
+  const { report, out, unwritten } = await check(options, doctor, device);
+  console.log(`\n${summarize(report)}`);
+  console.log(unwritten === null ? `Wrote ${out}` : `Not all of it could be written: ${unwritten}`);
+  return report.passes && unwritten === null ? 0 : 1;
 }
 
 /** Exit codes of errors: a wrong use and a missing GPU are none of the machine's failures. */

@@ -20,8 +20,16 @@ interface DeviceMemory {
   readonly numBytesAllocatedInGPU?: number;
 }
 
-/** What a sweep leaves on the device, takes at its peak, and reads from it in an epoch. */
-export async function measureMemory(tf: Tf, adult: Adult, options: SweepOptions): Promise<Found<MemoryFigures>> {
+/**
+ * What a sweep leaves on the device, takes at its peak, and reads from it in an epoch.
+ * @param hasCard whether the card that nvidia-smi tells of is the device computed on
+ */
+export async function measureMemory(
+  tf: Tf,
+  adult: Adult,
+  options: SweepOptions,
+  hasCard: boolean,
+): Promise<Found<MemoryFigures>> {
   // WebGPU's backend computes on the host what never left it, and its looking at that would count as a reading.
   const sweep = (epochs: number) =>
     onDevice(tf, () => countReads(tf, () => sweepPareto(sweepSource(adult), { ...options, epochs })));
@@ -46,7 +54,7 @@ export async function measureMemory(tf: Tf, adult: Adult, options: SweepOptions)
     peak_tensor_bytes: tensors,
     peak_device_bytes: device < 0 ? null : device,
     peak_allocated_bytes: allocated < 0 ? null : allocated,
-    nvidia_used_mib: (await askNvidia())?.used_mib ?? null,
+    nvidia_used_mib: hasCard ? ((await askNvidia())?.used_mib ?? null) : null,
     reads_per_epoch: perEpoch,
     reads_besides: short.reads - perEpoch * EPOCHS[0],
     values_per_epoch: (long.values - short.values) / more,

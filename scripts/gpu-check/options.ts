@@ -9,7 +9,7 @@ export interface CheckOptions {
   readonly out: string | undefined;
   readonly backend: BackendChoice;
   readonly python: string;
-  /** Whether PyTorch runs beside: it must, it must not, or where it is there. */
+  /** Whether the PyTorch loop runs: it must, it must not, or where it is there. */
   readonly peer: boolean | undefined;
   readonly etas: number;
   readonly seeds: readonly number[];
@@ -25,17 +25,21 @@ export const HELP = `Usage: gpu-check.sh [options]
 
 Shows on this machine's GPU, in one short run: which backend works and what the
 others lack, every tensor op against float64, gradients and decisions against
-the CPU's, a sweep of 64 networks beside the same loop in PyTorch, memory, and
-where the time goes. Leaves one JSON file.
+the CPU's, a sweep of 64 networks at once, memory, where the time goes, and a
+PyTorch loop that trains the same networks one after another. Leaves one JSON
+file.
 
   --data DIR         folder with adult.train.csv and adult.test.csv
                      (a pack may bring the data along)
-  --out FILE         where the JSON goes (docs/gpu/DEVICE.json in a checkout
-                     with a GPU that is hardware, else gpu-check.json)
+  --out FILE         where the JSON goes (docs/gpu/DEVICE.json for a measurement
+                     in a checkout: all parts and all the work, on a GPU that is
+                     hardware; else gpu-check.json); a measurement that stands
+                     there is not replaced by less, which goes to
+                     FILE.partial.json
   --backend NAME     auto (the first GPU that works), node-gpu, webgpu, node,
-                     wasm or cpu
+                     wasm or cpu; a pack has neither node-gpu nor node
   --python PY        the Python that has PyTorch (python3)
-  --peer, --no-peer  PyTorch must run beside, or must not; when left out it
+  --peer, --no-peer  the PyTorch loop must run, or must not; when left out it
                      runs where PY can import torch
   --etas N           networks of the sweep (64)
   --seeds A,B,…      one run of the sweep each (1,2,3)
@@ -45,7 +49,8 @@ where the time goes. Leaves one JSON file.
   --date YYYY-MM-DD  the day that the JSON tells (today)
   --help             this text
 
-Exit codes: 0 all parts pass, 1 a part does not, 2 wrong use, 3 no GPU.
+Exit codes: 0 all parts pass, 1 a part does not, 2 wrong use, 3 no GPU,
+124 out of time (137 where it had to be killed), 130 interrupted, 143 ended.
 EVENHAND_GPU_CHECK_SECONDS bounds the whole run (570); what was found until
 then is in the JSON.
 `;
@@ -124,6 +129,8 @@ function readWhole(option: string, given: string, least: number): number {
 }
 
 function readDate(given: string): string {
-  if (/^\d{4}-\d{2}-\d{2}$/.test(given) && !Number.isNaN(Date.parse(given))) return given;
+  // A day that no month has is read as one of the next month.
+  const millis = /^\d{4}-\d{2}-\d{2}$/.test(given) ? Date.parse(given) : NaN;
+  if (!Number.isNaN(millis) && new Date(millis).toISOString().startsWith(given)) return given;
   throw new UsageError(`--date takes a day as YYYY-MM-DD; got '${given}'`);
 }

@@ -1,21 +1,24 @@
-import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { rmSync } from 'node:fs';
+import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { promisify } from 'node:util';
 
 import type { NetworkRows } from '../../src/tensor/index.ts';
 import type { AdultRows } from './adult.ts';
 import type { PeerFigures } from './report.ts';
+import { type ProgramRun, runProgram } from './run-program.ts';
 
-/** Whether and how PyTorch runs beside. */
+/** Whether and how PyTorch runs. */
 export interface PeerChoice {
   /** It must, it must not, or where it is there. */
   readonly isWanted: boolean | undefined;
   readonly python: string;
   /** Where its tensors lie. */
   readonly device: 'cuda' | 'cpu';
+  /** How often the work is done, where time allows. */
+  readonly runs: number;
   readonly limitSeconds: number;
+  readonly signal: AbortSignal;
 }
 
 /** The work of the loop: that of the sweep. */
@@ -34,46 +37,53 @@ export interface PeerRun {
 }
 
 /** To import torch takes seconds, and many where the machine is cold. */
-const IMPORT_LIMIT_MILLIS = 120_000;
+const IMPORT_LIMIT_SECONDS = 120;
+
+/** Less is not worth a beginning. */
+const LEAST_SECONDS = 10;
 
 /** Runs the same work as a loop in PyTorch, on the very rows of the sweep. */
 export async function runPeer(rows: AdultRows, work: PeerWork, choice: PeerChoice): Promise<PeerRun> {
   if (choice.isWanted === false) return { figures: null, reason: 'left out by --no-peer' };
+  const start = performance.now();
+  const left = (): number => choice.limitSeconds - (performance.now() - start) / 1000;
+  if (left() < LEAST_SECONDS) return { figures: null, reason: 'no time was left for it' };
   const missing = await whatIsMissing(choice);
   if (missing !== null) return { figures: null, reason: missing };
   const folder = await mkdtemp(path.join(tmpdir(), 'evenhand-peer-'));
+  const remove = (): void => {
+    rmSync(folder, { recursive: true, force: true });
+  };
+  // Also where the check is stopped.
+  process.once('exit', remove);
   try {
     const header = await exportRows(folder, rows, work);
     const script = path.join(import.meta.dirname, 'pytorch_sweep.py');
-    const stdout = await runPython(choice, [script, header, choice.device], choice.limitSeconds * 1000);
-    return { figures: JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as PeerFigures, reason: null };
+    const limit = left();
+    const args = [script, header, choice.device, String(choice.runs), limit.toFixed(1)];
+    return readAnswer(await runPython(choice, args, limit), work);
   } catch (cause) {
-    return { figures: null, reason: lastLine(cause) };
+    return { figures: null, reason: (cause as Error).message };
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    process.off('exit', remove);
+    remove();
   }
 }
 
 async function whatIsMissing(choice: PeerChoice): Promise<string | null> {
   const question = `import torch; print(torch.cuda.is_available())`;
+  const limit = Math.min(IMPORT_LIMIT_SECONDS, choice.limitSeconds);
   try {
-    const answer = await runPython(choice, ['-c', question], IMPORT_LIMIT_MILLIS);
-    return choice.device === 'cpu' || answer.includes('True') ? null : `PyTorch of ${choice.python} sees no GPU`;
+    const run = await runPython(choice, ['-c', question], limit);
+    if (run.code !== 0) return `${choice.python} has no PyTorch (${whyItEnded(run)})`;
+    return choice.device === 'cpu' || run.stdout.includes('True') ? null : `PyTorch of ${choice.python} sees no GPU`;
   } catch (cause) {
-    return `${choice.python} has no PyTorch (${lastLine(cause)})`;
+    return `${choice.python} cannot be started (${(cause as Error).message})`;
   }
 }
 
-async function runPython({ python }: PeerChoice, args: readonly string[], timeout: number): Promise<string> {
-  const running = promisify(execFile)(python, args, { timeout, maxBuffer: 1 << 24, env: surroundings() });
-  const end = (): void => void running.child.kill('SIGKILL');
-  // It must not outlive a check that is stopped.
-  process.once('exit', end);
-  try {
-    return (await running).stdout;
-  } finally {
-    process.off('exit', end);
-  }
+function runPython({ python, signal }: PeerChoice, args: readonly string[], seconds: number): Promise<ProgramRun> {
+  return runProgram(python, args, { limitMillis: seconds * 1000, signal, env: surroundings() });
 }
 
 /** The environment without the libraries that a pack puts before the machine's own. */
@@ -81,6 +91,53 @@ function surroundings(): NodeJS.ProcessEnv {
   const { EVENHAND_HOST_LIBRARY_PATH: host, LD_LIBRARY_PATH: own, ...others } = process.env;
   const libraries = host ?? own ?? '';
   return libraries === '' ? others : { ...others, LD_LIBRARY_PATH: libraries };
+}
+
+/** The last line that the loop printed: it prints one after each of its runs, so that runs that were done count. */
+export function readAnswer(run: ProgramRun, { etas }: Pick<PeerWork, 'etas'>): PeerRun {
+  const line = run.stdout.trim().split('\n').at(-1) ?? '';
+  if (line === '' || (run.code !== 0 && !run.wasEnded)) return { figures: null, reason: whyItEnded(run) };
+  let answer: unknown;
+  try {
+    answer = JSON.parse(line);
+  } catch {
+    return { figures: null, reason: 'what the loop printed is no JSON' };
+  }
+  if (!isAnswer(answer, etas.length)) return { figures: null, reason: 'what the loop printed is not as expected' };
+  return { figures: answer, reason: null };
+}
+
+function isAnswer(answer: unknown, etas: number): answer is PeerFigures {
+  if (typeof answer !== 'object' || answer === null) return false;
+  const {
+    torch,
+    device,
+    rows,
+    run_seconds: runs,
+    warm_up_seconds: warmUp,
+    points,
+    peak_bytes: peak,
+  } = answer as {
+    readonly [Key in keyof PeerFigures]?: unknown;
+  };
+  return (
+    typeof torch === 'string' &&
+    typeof device === 'string' &&
+    [rows, warmUp].every((value) => Number.isFinite(value)) &&
+    (peak === null || Number.isFinite(peak)) &&
+    Array.isArray(runs) &&
+    runs.length > 0 &&
+    runs.every((seconds) => Number.isFinite(seconds) && (seconds as number) > 0) &&
+    Array.isArray(points) &&
+    points.length === etas &&
+    points.every(isPoint)
+  );
+}
+
+function isPoint(point: unknown): boolean {
+  if (typeof point !== 'object' || point === null) return false;
+  const { eta, accuracy, dp } = point as Record<string, unknown>;
+  return [eta, accuracy, dp].every((value) => Number.isFinite(value));
 }
 
 /** Writes matrices as raw little-endian float32 beside a header; returns the header's path. */
@@ -104,9 +161,8 @@ function bytesOf({ buffer, byteOffset, byteLength }: Float32Array): Uint8Array {
 }
 
 /** What a program said last, or what became of it. */
-function lastLine(cause: unknown): string {
-  const { stderr, killed, message } = cause as { stderr?: string; killed?: boolean; message: string };
-  if (killed === true) return 'ended, since it took too long';
-  const text = (stderr ?? '').trim() === '' ? message : (stderr ?? '');
-  return text.trim().split('\n').at(-1) ?? '';
+function whyItEnded({ stderr, code, wasEnded }: ProgramRun): string {
+  if (wasEnded) return 'ended, since it took too long';
+  const said = stderr.trim().split('\n').at(-1) ?? '';
+  return said === '' ? `it ended with ${String(code)} and said nothing` : said;
 }

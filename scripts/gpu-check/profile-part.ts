@@ -41,7 +41,7 @@ export async function profileTraining(
   const times = await deviceTimes(tf, sweep, steps);
   const kernels = [...perStep]
     .filter(([, count]) => count !== 0)
-    .map(([name, count]): KernelFigures => ({ name, per_step: count, device_ms_per_step: times?.get(name) ?? null }))
+    .map(([name, count]): KernelFigures => ({ name, per_step: count, device_ms_per_step: telling(times?.get(name)) }))
     .sort((a, b) => b.per_step - a.per_step || (a.name < b.name ? -1 : 1));
   return {
     figures: {
@@ -54,6 +54,11 @@ export async function profileTraining(
     },
     reason: kernels.length === 0 ? 'no kernel was seen' : null,
   };
+}
+
+/** A time; null where it is missing, or the noise of a difference is larger than it. */
+export function telling(millis: number | undefined): number | null {
+  return millis !== undefined && millis >= 0 ? millis : null;
 }
 
 /** How long work took, and how much of it the host waited for what it had asked to read. */

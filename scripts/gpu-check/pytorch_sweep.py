@@ -1,12 +1,14 @@
 """The sweep as a loop in PyTorch: what a user would write without evenhand.
 
-    python3 pytorch_sweep.py work.json cuda|cpu
+    python3 pytorch_sweep.py work.json cuda|cpu RUNS SECONDS
 
 work.json tells the work; beside it lie the matrices, as raw float32: the very
 rows that evenhand trains on. One network after another, everything on the
 device from the start, the rows shuffled there, and nothing read from it before
 a network is done. No rows decide when to stop: the loop does that much less.
-One network is trained before the clock starts. Prints one line of JSON.
+One network is trained before the clock starts. The whole work is done RUNS
+times, or fewer where another run would not end within SECONDS. Prints a line of
+JSON after each run, the last with the times of all.
 """
 import json
 import os
@@ -56,7 +58,8 @@ def judge(net, x, y, s, eta):
     return {"eta": eta, "accuracy": accuracy, "dp": gap}
 
 
-def main(header, device):
+def main(header, device, runs, limit):
+    began = time.perf_counter()
     with open(header, encoding="utf-8") as file:
         work = json.load(file)
     folder = os.path.dirname(os.path.abspath(header))
@@ -73,20 +76,22 @@ def main(header, device):
         return time.perf_counter() - start, points
 
     warm_up_seconds, _ = timed(work["etas"][:1])
-    seconds, points = timed(work["etas"])
-    print(
-        json.dumps(
-            {
-                "torch": torch.__version__,
-                "device": torch.cuda.get_device_name() if is_cuda else "cpu",
-                "rows": work["train"],
-                "seconds": seconds,
-                "warm_up_seconds": warm_up_seconds,
-                "peak_bytes": torch.cuda.max_memory_allocated() if is_cuda else None,
-                "points": points,
-            }
-        )
-    )
+    run_seconds = []
+    while len(run_seconds) < int(runs):
+        seconds, points = timed(work["etas"])
+        run_seconds.append(seconds)
+        answer = {
+            "torch": torch.__version__,
+            "device": torch.cuda.get_device_name() if is_cuda else "cpu",
+            "rows": work["train"],
+            "run_seconds": run_seconds,
+            "warm_up_seconds": warm_up_seconds,
+            "peak_bytes": torch.cuda.max_memory_allocated() if is_cuda else None,
+            "points": points,
+        }
+        print(json.dumps(answer), flush=True)
+        if time.perf_counter() - began + 1.2 * seconds > float(limit):
+            break
 
 
 main(*sys.argv[1:])

@@ -3,7 +3,7 @@ import type { NumericsFinding } from '../../src/tensor/index.ts';
 import type { FairnessPenaltyName } from '../../src/training/index.ts';
 
 /** What a check consists of, in its order. */
-export const PART_NAMES = ['doctor', 'numerics', 'gradients', 'sweep', 'memory', 'profile'] as const;
+export const PART_NAMES = ['doctor', 'numerics', 'gradients', 'sweep', 'memory', 'profile', 'peer'] as const;
 
 /** One of {@link PART_NAMES}. */
 export type PartName = (typeof PART_NAMES)[number];
@@ -14,6 +14,8 @@ export interface PartReport<Figures> {
   readonly passes: boolean;
   /** Why it does not pass; null where it does. */
   readonly reason: string | null;
+  /** Whether its time was up before it was done. */
+  readonly timed_out: boolean;
   /** What was measured; null where the part broke off before it had all. */
   readonly figures: Figures | null;
 }
@@ -75,12 +77,13 @@ export interface SweepRun {
   readonly points: readonly PointFigures[];
 }
 
-/** What `pytorch_sweep.py` prints. */
+/** What `pytorch_sweep.py` prints after each of its runs. */
 export interface PeerFigures {
   readonly torch: string;
   readonly device: string;
   readonly rows: number;
-  readonly seconds: number;
+  /** One for each time that the whole work was done. */
+  readonly run_seconds: readonly number[];
   readonly warm_up_seconds: number;
   readonly peak_bytes: number | null;
   readonly points: readonly PointFigures[];
@@ -95,6 +98,9 @@ export interface SweepFigures {
     readonly lr: number;
     readonly penalty: FairnessPenaltyName;
     readonly columns: number;
+    /** Of the tables, before any are set aside. */
+    readonly rows: number;
+    readonly test_rows: number;
   };
   /** One epoch, in which everything is compiled; no run's time holds it. */
   readonly warm_up_seconds: number;
@@ -104,10 +110,14 @@ export interface SweepFigures {
   readonly hypervolume_bound: number | null;
   /** The same work with batches as large as the backend chooses, told apart: it is other work. */
   readonly auto_batch: SweepRun;
-  readonly peer: (PeerFigures & { readonly hypervolume: number }) | null;
-  /** Why there is no peer. */
-  readonly peer_reason: string | null;
-  /** How many times as long as ours the peer took. */
+}
+
+/** The same work as a PyTorch loop, which trains one network after another where the sweep trains all at once. */
+export interface LoopFigures {
+  readonly loop: (PeerFigures & { readonly median_seconds: number; readonly hypervolume: number }) | null;
+  /** Why there is no loop, or no ratio. */
+  readonly reason: string | null;
+  /** How many times as long as the sweep the loop took, medians both; null where it ran on another device. */
   readonly ratio: number | null;
   readonly bar: number;
   /** Whether the ratio reaches the bar; null where this run is no measurement of it. */
@@ -155,12 +165,14 @@ export interface PartFigures {
   readonly sweep: SweepFigures;
   readonly memory: MemoryFigures;
   readonly profile: ProfileFigures;
+  readonly peer: LoopFigures;
 }
 
 /** The parts of a check that have been run. */
 export type Parts = { readonly [Name in PartName]?: PartReport<PartFigures[Name]> };
 
 export interface DeviceFigures {
+  /** Of what was computed on: the card's where the adapter goes by the same name, else the adapter's own. */
   readonly name: string;
   readonly backend: string;
   readonly adapter: string | null;
@@ -181,7 +193,7 @@ export interface GpuReport {
   readonly duration_s: number;
   /** Whether the work was cut down. */
   readonly quick: boolean;
-  /** Whether the times may be quoted: all the work, on a GPU that is hardware. */
+  /** Whether the times may be quoted: all parts and all the work of B11 are done, on a GPU that is hardware. */
   readonly is_measurement: boolean;
   /** Whether every part asked for has been run. */
   readonly complete: boolean;

@@ -8,7 +8,7 @@ export interface Found<Figures> {
 
 /**
  * Runs one part, bounded in time. A part that throws, or takes too long, is told in its report; what it does after its
- * time is up is of no interest any more.
+ * time is up is of no interest any more, but may slow what comes next, so that it is told.
  */
 export async function runPart<Figures>(
   limitSeconds: number,
@@ -17,10 +17,12 @@ export async function runPart<Figures>(
   const start = performance.now();
   const seconds = (): number => Number(((performance.now() - start) / 1000).toFixed(3));
   const limit = new AbortController();
+  let isLate = false;
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
       const error = new Error(`not done after ${String(limitSeconds)} s`);
+      isLate = true;
       // What is asked first decides the reason: the part's own rejection would come later.
       reject(error);
       limit.abort(error);
@@ -28,10 +30,10 @@ export async function runPart<Figures>(
   });
   try {
     const { figures, reason } = await Promise.race([work(limit.signal), late]);
-    return { seconds: seconds(), passes: reason === null, reason, figures };
+    return { seconds: seconds(), passes: reason === null, reason, timed_out: false, figures };
   } catch (cause) {
     const reason = cause instanceof Error ? (cause.message.split('\n')[0] ?? '') : String(cause);
-    return { seconds: seconds(), passes: false, reason, figures: null };
+    return { seconds: seconds(), passes: false, reason, timed_out: isLate, figures: null };
   } finally {
     clearTimeout(timer);
   }

@@ -1,4 +1,4 @@
-import type { GpuReport, PartName, Parts } from './report.ts';
+import type { GpuReport, LoopFigures, PartName, Parts } from './report.ts';
 
 /** The widest line of a summary. */
 const WIDTH = 80;
@@ -28,7 +28,7 @@ function partLines(name: PartName, parts: Parts): string[] {
 
 /** The figures of a part that matter most. */
 function describe(name: PartName, parts: Parts): string {
-  const { doctor, numerics, gradients, sweep, memory, profile } = parts;
+  const { doctor, numerics, gradients, sweep, memory, profile, peer } = parts;
   const one = {
     doctor: () => doctor?.figures && `auto takes ${doctor.figures.report.chosen}`,
     numerics: () =>
@@ -39,10 +39,7 @@ function describe(name: PartName, parts: Parts): string {
         `${(100 * worst(gradients.figures.decisions.map(({ differing }) => differing))).toFixed(2)}% decided otherwise`,
     sweep: () =>
       sweep?.figures &&
-      `${sweep.figures.median_seconds.toFixed(2)} s, ` +
-        (sweep.figures.ratio === null
-          ? 'no PyTorch beside'
-          : `PyTorch ${sweep.figures.ratio.toFixed(1)} times as long`),
+      `${String(sweep.figures.work.etas)} networks at once: ${sweep.figures.median_seconds.toFixed(2)} s`,
     memory: () =>
       memory?.figures &&
       `${mebibytes(memory.figures.peak_device_bytes ?? memory.figures.peak_tensor_bytes)} MiB, ` +
@@ -51,8 +48,17 @@ function describe(name: PartName, parts: Parts): string {
       profile?.figures &&
       `${profile.figures.kernels_per_step.toFixed(0)} kernels a step, epoch ${profile.figures.epoch_ms.toFixed(0)} ms, ` +
         `awaited ${profile.figures.awaited_ms.toFixed(0)}`,
+    peer: () => peer?.figures && describeLoop(peer.figures),
   } satisfies Record<PartName, () => string | null | undefined>;
   return one[name]() ?? '';
+}
+
+/** The networks of the loop are trained one after another, which is said, since the sweep trains them at once. */
+function describeLoop({ loop, ratio, reason }: LoopFigures): string {
+  if (loop === null) return `no PyTorch loop: ${reason ?? ''}`;
+  const runs = loop.run_seconds.length;
+  const times = ratio === null ? `no ratio: ${reason ?? ''}` : `${ratio.toFixed(1)} times the sweep`;
+  return `a PyTorch loop, one by one: ${loop.median_seconds.toFixed(2)} s of ${String(runs)}, ${times}`;
 }
 
 function worst(values: readonly number[]): number {

@@ -1,16 +1,11 @@
 import type { TensorBackend } from '../../src/tensor/index.ts';
-import { hypervolume, type ParetoSweep, type SweepOptions, sweepPareto } from '../../src/training/index.ts';
-import { markDominated } from '../../src/training/pareto/pareto-points.ts';
+import { type ParetoSweep, type SweepOptions, sweepPareto } from '../../src/training/index.ts';
 import { type Adult, type AdultRows, sweepSource } from './adult.ts';
-import { type PeerChoice, runPeer } from './peer.ts';
-import type { PeerFigures, PointFigures, SweepFigures, SweepRun } from './report.ts';
+import type { PointFigures, SweepFigures, SweepRun } from './report.ts';
 import { type Found, joinReasons } from './run-part.ts';
 
 /** The work of benchmark B11: that of B5 with more etas. */
 export const SWEEP = { penalty: 'mean_gap', epochs: 20, patience: 20, batchSize: 512, hidden: [64], lr: 3e-3 } as const;
-
-/** How many times as long the loop must take. */
-export const BAR = 10;
 
 /**
  * What the mean hypervolume must exceed: 0.99 of what the PyTorch loop reaches with 16 etas from 0 to 3, on the mean of
@@ -22,9 +17,6 @@ export const HYPERVOLUME_BOUND = 0.99 * 0.08976;
 
 /** Fewer etas than the bound was found with show nothing. */
 const FEWEST_ETAS = 16;
-
-/** How far the peer's hypervolume may lie from ours: both must have learned the same. */
-const PEER_APART = 0.05;
 
 /** The columns of Adult, as in every run that the bounds come from. */
 const COLUMNS = 42;
@@ -42,10 +34,7 @@ export interface SweepRequest {
   readonly etas: number;
   readonly seeds: readonly number[];
   readonly cut: CutWork;
-  /** Whether times count: all the work, on a GPU that is hardware. */
-  readonly isMeasurement: boolean;
   readonly isQuick: boolean;
-  readonly peer: PeerChoice;
   readonly note: (line: string) => void;
   readonly signal: AbortSignal;
 }
@@ -55,7 +44,7 @@ export function etasOf(count: number): number[] {
   return Array.from({ length: count }, (_, index) => Number(((3 * index) / (count - 1)).toFixed(4)));
 }
 
-/** B11: a sweep on the device beside the same work in a loop of PyTorch. */
+/** B11: a sweep on the device, all networks at once. */
 export async function measureSweep(adult: Adult, rows: AdultRows, request: SweepRequest): Promise<Found<SweepFigures>> {
   const { backend, signal, note, isQuick } = request;
   const etas = etasOf(request.etas);
@@ -75,12 +64,8 @@ export async function measureSweep(adult: Adult, rows: AdultRows, request: Sweep
     epochs: isQuick ? 1 : options.epochs,
   });
   note(`batches of ${String(autoBatch.batch_size)}, as auto takes them: ${autoBatch.seconds.toFixed(2)} s`);
-  const peer = await runPeer(rows, { ...options, etas }, request.peer);
   const median = medianOf(runs.map(({ seconds }) => seconds));
-  const ratio = peer.figures === null ? null : peer.figures.seconds / median;
-  if (ratio !== null) note(`PyTorch: ${(peer.figures?.seconds ?? NaN).toFixed(1)} s, ${ratio.toFixed(1)} times ours`);
   const bound = isQuick || etas.length < FEWEST_ETAS ? null : HYPERVOLUME_BOUND;
-  const majority = majorityShare(rows.test.y);
   const figures: SweepFigures = {
     work: {
       etas: etas.length,
@@ -90,31 +75,24 @@ export async function measureSweep(adult: Adult, rows: AdultRows, request: Sweep
       lr: options.lr,
       penalty: options.penalty,
       columns: rows.train.inputs,
+      rows: adult.train.rowCount,
+      test_rows: adult.test.rowCount,
     },
     warm_up_seconds: warmUp.seconds,
     runs,
     median_seconds: median,
     hypervolume_bound: bound,
     auto_batch: autoBatch,
-    peer: peer.figures === null ? null : { ...peer.figures, hypervolume: areaOf(peer.figures.points, majority) },
-    peer_reason: peer.reason,
-    ratio,
-    bar: BAR,
-    bar_holds: ratio === null || !request.isMeasurement ? null : ratio >= BAR,
   };
   return { figures, reason: judge(figures, request, rows) };
 }
 
-function judge(figures: SweepFigures, { isQuick, peer }: SweepRequest, rows: AdultRows): string | null {
-  const { runs, hypervolume_bound: bound, ratio } = figures;
+function judge(figures: SweepFigures, { isQuick }: SweepRequest, rows: AdultRows): string | null {
+  const { runs, hypervolume_bound: bound } = figures;
   const mean = runs.reduce((sum, run) => sum + run.hypervolume, 0) / runs.length;
-  const apart = figures.peer === null || isQuick ? 0 : Math.abs(mean / figures.peer.hypervolume - 1);
   return joinReasons([
     bound === null || mean > bound ? null : `mean hypervolume ${mean.toFixed(5)}, not above ${bound.toFixed(5)}`,
     isQuick || rows.train.inputs === COLUMNS ? null : `${String(rows.train.inputs)} columns, not ${String(COLUMNS)}`,
-    figures.peer === null && peer.isWanted === true ? `PyTorch did not run: ${figures.peer_reason ?? ''}` : null,
-    apart <= PEER_APART ? null : `the hypervolumes of loop and sweep are ${(100 * apart).toFixed(1)}% apart`,
-    figures.bar_holds === false ? `${(ratio ?? NaN).toFixed(2)} times as fast as the loop, below ${String(BAR)}` : null,
   ]);
 }
 
@@ -143,20 +121,9 @@ function pointsOf(sweep: ParetoSweep): PointFigures[] {
   return sweep.map(({ eta, accuracy, dpDiff }) => ({ eta, accuracy, dp: dpDiff }));
 }
 
-/** The area that points dominate, as a sweep's own is measured. */
-function areaOf(points: PeerFigures['points'], majority: number): number {
-  const none = { eoDiff: NaN, loss: NaN, accuracyCi: [NaN, NaN] as const, dpDiffCi: null };
-  return hypervolume(
-    markDominated(points.map(({ eta, accuracy, dp }) => ({ eta, accuracy, dpDiff: dp, ...none }))),
-    majority,
-  );
-}
-
-function majorityShare(y: Float32Array): number {
-  const positives = y.reduce((sum, value) => sum + value, 0) / y.length;
-  return Math.max(positives, 1 - positives);
-}
-
-function medianOf(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN;
+/** The middle value, or the mean of the two in the middle. */
+export function medianOf(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = sorted.length / 2;
+  return ((sorted[Math.ceil(middle) - 1] ?? NaN) + (sorted[Math.floor(middle)] ?? NaN)) / 2;
 }
