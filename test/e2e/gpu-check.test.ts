@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
 import path from 'node:path';
 
 import { expect } from 'chai';
@@ -42,6 +43,30 @@ describe('scripts/gpu-check.sh', function () {
     expect(stderr).to.match(/^--only must be one of doctor, numerics, .*; got 'numeric'\n$/);
   });
 
+  it('finds at once that the JSON cannot be written', () => {
+    const { status, stdout, stderr } = runCheck(
+      ['--backend', 'wasm', '--only', 'doctor,numerics', '--out', '/dev/null/gpu.json'],
+      folder(),
+    );
+    expect(status, stderr).to.equal(2);
+    expect(stderr).to.include('the JSON cannot be written, see --out');
+    expect(stdout).not.to.include('numerics ...');
+  });
+
+  it('blames no missing Node where PATH is empty and a Node lies beside it', () => {
+    const beside = path.join(folder(), 'pack');
+    mkdirSync(beside);
+    writeFileSync(path.join(beside, 'node'), '#!/bin/sh\necho "ran $1"\n');
+    writeFileSync(path.join(beside, 'gpu-check.mjs'), '');
+    copyFileSync(SCRIPT, path.join(beside, 'gpu-check.sh'));
+    chmodSync(path.join(beside, 'node'), 0o755);
+    const run = (script: string, cwd: string) =>
+      spawnSync('/bin/bash', [script], { cwd, env: { PATH: '' }, encoding: 'utf8' });
+    const wanted = `ran ${path.join(beside, 'gpu-check.mjs')}\n`;
+    expect(run(path.join(beside, 'gpu-check.sh'), folder()).stdout).to.equal(wanted);
+    expect(run('gpu-check.sh', beside).stdout).to.equal(wanted);
+  });
+
   it('says so where there is no GPU, with what is missing, and leaves no file', function () {
     if (existsSync('/dev/nvidia0')) this.skip();
     const { status, stderr } = runCheck(['--backend', 'node-gpu'], folder());
@@ -61,16 +86,27 @@ describe('scripts/gpu-check.sh', function () {
       const report = JSON.parse(readFileSync(path.join(folder(), 'gpu-check.json'), 'utf8')) as GpuReport;
       const { parts, ...about } = report;
       expect(about).to.include({ schema: 1, date: '2026-02-03', quick: true, is_measurement: false, passes: true });
-      expect(Object.keys(parts)).to.deep.equal(['doctor', 'numerics', 'gradients', 'sweep', 'memory', 'profile']);
+      expect(Object.keys(parts)).to.deep.equal([
+        'doctor',
+        'numerics',
+        'gradients',
+        'sweep',
+        'memory',
+        'profile',
+        'peer',
+      ]);
       expect(parts.numerics?.figures?.asked).to.be.above(0);
       // The backend is compared with itself.
       expect(parts.gradients?.figures?.gradients.map(({ error }) => error)).to.deep.equal([0, 0, 0, 0, 0, 0]);
-      expect(parts.sweep?.figures?.bar_holds).to.equal(null);
-      expect(parts.sweep?.figures?.peer_reason).to.include('--no-peer');
+      expect(parts.peer?.figures).to.include({ loop: null, ratio: null, bar_holds: null });
+      expect(parts.peer?.figures?.reason).to.include('--no-peer');
       expect(parts.memory?.figures?.tensors_leaked).to.equal(0);
       expect(parts.profile?.figures?.kernels.map(({ name }) => name)).to.satisfy((names: string[]) =>
         names.some((name) => /MatMul/.test(name)),
       );
+      // No folder of the machine is told: all lie under one of these.
+      const kept = readFileSync(path.join(folder(), 'gpu-check.json'), 'utf8');
+      for (const hidden of [folder(), projectRoot, homedir(), data]) expect(kept).not.to.include(hidden);
       expect(stdout).to.include('This is no measurement of a GPU');
       const table = stdout.slice(stdout.indexOf('This is no measurement'));
       expect(
@@ -133,9 +169,9 @@ describe('what a GPU check is made of', () => {
 
   it('a part that fails or takes too long is told, and does not throw', async () => {
     const failed = await runPart(5, () => Promise.reject(new Error('lost the device\nat once')));
-    expect(failed).to.include({ passes: false, reason: 'lost the device', figures: null });
+    expect(failed).to.include({ passes: false, reason: 'lost the device', timed_out: false, figures: null });
     const late = await runPart(0.05, () => new Promise<never>(() => undefined));
-    expect(late).to.include({ passes: false, reason: 'not done after 0.05 s', figures: null });
+    expect(late).to.include({ passes: false, reason: 'not done after 0.05 s', timed_out: true, figures: null });
   });
 
   it('options are read whole, and parts run in their order', () => {
@@ -152,6 +188,7 @@ describe('what a GPU check is made of', () => {
       ['--seeds', '1.5'],
       ['--peer', '--no-peer'],
       ['--date', '2026'],
+      ['--date', '2026-02-30'],
       ['--what'],
     ]) {
       expect(() => readOptions(wrong, '2026-01-02'), wrong.join(' ')).to.throw(UsageError);

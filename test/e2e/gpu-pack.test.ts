@@ -25,7 +25,7 @@ require('node:dns').lookup = end;
 describe('scripts/gpu-pack.sh', () => {
   it('tells its options, and refuses others', () => {
     expect(execFileSync(SCRIPT, ['--help'], { encoding: 'utf8' })).to.include('--data DIR');
-    for (const wrong of [['--dat'], ['--out'], ['--level', '10']]) {
+    for (const wrong of [['--dat'], ['--out'], ['--level', '10'], ['--data', '/none']]) {
       const { status, stderr } = spawnSync(SCRIPT, wrong, { encoding: 'utf8' });
       expect(status, wrong.join(' ')).to.equal(2);
       expect(stderr).to.match(/^gpu-pack\.sh: .*\n$/);
