@@ -1,4 +1,5 @@
 import type { DoctorReport } from '../integration/doctor.ts';
+import { isSaid } from '../tensor/diagnosis/missing-part.ts';
 import { textTable } from './output.ts';
 
 type Findings = NonNullable<DoctorReport['numerics']>;
@@ -7,53 +8,113 @@ type Report = DoctorReport['backends'][number];
 /** Commands are indented once more than what is said of them. */
 const INDENT = '     ';
 
+/** No column of words gets narrower, whatever the terminal. */
+const NARROWEST = 20;
+
 /** What can be used, and what would be. */
-export function backendsText(report: DoctorReport): string {
+export function backendsText(report: DoctorReport, width: number): string {
+  const rows = report.backends.map(({ name, available, reason }) => [name, available ? 'yes' : 'no', reason ?? '']);
   return [
     `evenhand ${report.version} on Node ${report.node}`,
-    `tensor backend: ${report.chosen}${report.adapter === null ? '' : ` (${report.adapter})`}`,
+    ...wrapped(`tensor backend: ${report.chosen}${report.adapter === null ? '' : ` (${report.adapter})`}`, width),
     `512 x 512 matrix product: ${report.matmul_ms.toFixed(1)} ms`,
     '',
-    textTable(
-      ['backend', 'available', 'reason'],
-      report.backends.map(({ name, available, reason }) => [name, available ? 'yes' : 'no', reason ?? '']),
-    ),
+    wrappedTable(['backend', 'available', 'reason'], rows, { wrap: 2, width }),
   ].join('\n');
 }
 
-/** What is missing for backends, and how to mend it, from the route that misses least; empty where nothing is known. */
-export function mendsText(backends: readonly Report[], width: number): string {
-  return backends
-    .filter(({ missing }) => missing.length > 0)
-    .sort((a, b) => a.missing.length - b.missing.length)
-    .map(({ name, missing }) => [name, ...missing.map((part, index) => stepText(part, index, width))].join('\n'))
-    .join('\n\n');
+/** The advice, in lines. */
+export function adviceText(advice: string, width: number): string {
+  return wrapped(advice, width).join('\n');
 }
 
-/** How a backend answered, op by op. */
-export function numericsText(findings: Findings): string {
-  const table = textTable(
-    ['op', 'question', 'error', 'tolerance', 'reads', 'ok'],
-    findings.map(({ op, name, error, tolerance, reads, passes, reason }) => [
-      op,
-      name,
-      error === null ? '' : asError(error),
-      asError(tolerance),
-      String(reads),
-      passes ? 'yes' : `no: ${reason ?? ''}`,
+/**
+ * What is missing for backends, and how to mend it; empty where nothing is known. The GPU's routes are alternatives,
+ * the one that misses least first; TensorFlow's native library without a GPU is none of them.
+ */
+export function mendsText(backends: readonly Report[], width: number): string {
+  const lacking = backends.filter(({ missing }) => missing.length > 0);
+  const routes = lacking
+    .filter(({ name }) => isGpu(name))
+    .sort((a, b) => a.missing.length - b.missing.length || (a.name === 'webgpu' ? -1 : 1));
+  const others = lacking.filter(({ name }) => !isGpu(name));
+  const heading =
+    routes.length > 1
+      ? 'To use the GPU, any one of these routes will do, the nearest first; mend it from the top:'
+      : 'To use the GPU, mend from the top:';
+  return [
+    ...sectionText(heading, routes, width),
+    ...sectionText("To use TensorFlow's native library on the processor, without a GPU:", others, width),
+  ].join('\n\n');
+}
+
+/** Whether a backend is a route to the GPU. */
+export function isGpu(name: string): boolean {
+  return name === 'node-gpu' || name === 'webgpu';
+}
+
+/** How a backend answered: each answer where all are asked for, then what was wrong, and the count. */
+export function numericsText(findings: Findings, { width, all }: { width: number; all: boolean }): string {
+  const failed = findings.filter(({ passes }) => !passes);
+  const passed = findings.length - failed.length;
+  const ops = new Set(findings.map(({ op }) => op)).size;
+  return [
+    ...(all ? [answersTable(findings, width), ''] : []),
+    ...failed.flatMap(({ op, name, reason }) => [
+      ...wrapped(`${op}: ${name}`, width),
+      ...wrapped(reason ?? '', width - INDENT.length).map((line) => `${INDENT}${line}`),
     ]),
-  );
-  const passed = findings.filter(({ passes }) => passes).length;
-  return `${table}\n\n${String(passed)} of ${String(findings.length)} answers are right.`;
+    ...(failed.length === 0 ? [] : ['']),
+    `numerics: ${String(passed)} of ${String(findings.length)} answers of ${String(ops)} tensor operations are right.`,
+  ].join('\n');
+}
+
+function answersTable(findings: Findings, width: number): string {
+  const header = ['op', 'question', 'error', 'tolerance', 'reads', 'ok'];
+  const rows = findings.map(({ op, name, error, tolerance, reads, passes }) => [
+    op,
+    name,
+    error === null ? '' : asError(error),
+    asError(tolerance),
+    String(reads),
+    passes ? 'yes' : 'no',
+  ]);
+  return wrappedTable(header, rows, { wrap: 1, width });
+}
+
+/** A table of at most a width: one of its columns goes on in lines below. */
+function wrappedTable(
+  header: readonly string[],
+  rows: readonly (readonly string[])[],
+  { wrap, width }: { readonly wrap: number; readonly width: number },
+): string {
+  const widthOf = (column: number): number => Math.max(...[header, ...rows].map((row) => (row[column] ?? '').length));
+  const others = header.reduce((sum, _, column) => (column === wrap ? sum : sum + widthOf(column) + 2), 0);
+  const room = Math.max(NARROWEST, width - others);
+  const lines = rows.flatMap((row) => {
+    const [first = '', ...below] = wrapped(row[wrap] ?? '', room);
+    return [row.with(wrap, first), ...below.map((line) => header.map((_, column) => (column === wrap ? line : '')))];
+  });
+  return textTable(header, lines);
 }
 
 function asError(error: number): string {
   return error === 0 ? '0' : error.toExponential(1);
 }
 
+function sectionText(heading: string, backends: readonly Report[], width: number): readonly string[] {
+  if (backends.length === 0) return [];
+  return [
+    wrapped(heading, width).join('\n'),
+    ...backends.map(({ name, missing }) =>
+      [name, ...missing.map((part, index) => stepText(part, index, width))].join('\n'),
+    ),
+  ];
+}
+
 function stepText({ what, mend }: Report['missing'][number], index: number, width: number): string {
-  const [said = '', ...lines] = mend.split('\n');
   const number = `${String(index + 1)}.`.padStart(4);
+  const [said = '', ...lines] = mend.split('\n');
   return [
     ...wrapped(what, width - INDENT.length).map((line, place) => `${place === 0 ? `${number} ` : INDENT}${line}`),
     ...wrapped(said, width - INDENT.length).map((line) => `${INDENT}${line}`),
@@ -62,11 +123,6 @@ function stepText({ what, mend }: Report['missing'][number], index: number, widt
       .flatMap((line) => (isSaid(line) ? wrapped(line, width - INDENT.length) : [`  ${line}`]))
       .map((line) => `${INDENT}${line}`),
   ].join('\n');
-}
-
-/** Sentences end, commands do not. */
-function isSaid(line: string): boolean {
-  return /[.:]$/.test(line);
 }
 
 /** A text in lines of at most so many characters, broken between words. */

@@ -13,7 +13,7 @@ const INSTALL_COMMANDS = {
   '@koa/router': INSTALL_SERVICE,
   '@duckdb/node-api': `npm install @duckdb/node-bindings-${process.platform}-${process.arch}@1.5.5-r.5`,
   '@resvg/resvg-js': 'npm install @resvg/resvg-js',
-  '@tensorflow/tfjs-backend-webgpu': 'npm install webgpu @tensorflow/tfjs-backend-webgpu@4.22.0',
+  '@tensorflow/tfjs-backend-webgpu': 'npm install webgpu@0.6.2 @tensorflow/tfjs-backend-webgpu@4.22.0',
   '@tensorflow/tfjs-node': 'npm install @tensorflow/tfjs-node@4.22.0',
   '@tensorflow/tfjs-node-gpu': 'npm install @tensorflow/tfjs-node-gpu@4.22.0',
   'danfojs-node': 'npm install danfojs-node@1.2.0',
@@ -24,7 +24,7 @@ const INSTALL_COMMANDS = {
   'lru-cache': INSTALL_SERVICE,
   'prom-client': INSTALL_SERVICE,
   'rate-limiter-flexible': INSTALL_SERVICE,
-  webgpu: 'npm install webgpu @tensorflow/tfjs-backend-webgpu@4.22.0',
+  webgpu: 'npm install webgpu@0.6.2 @tensorflow/tfjs-backend-webgpu@4.22.0',
 } as const;
 
 /** A package that may be missing. */

@@ -9,8 +9,12 @@ export type TensorBackend = (typeof TENSOR_BACKENDS)[number];
 /** A backend by name, or `auto`: the first that works. */
 export type BackendChoice = TensorBackend | 'auto';
 
-/** The choice that a text names. */
+/**
+ * The choice that a text names; `auto` for an empty one, as scripts leave a variable that they mean to unset.
+ * @throws {ConfigValidationError} for an unknown name
+ */
 export function parseBackendChoice(given: string): BackendChoice {
+  if (given === '') return 'auto';
   const known = ['auto', ...TENSOR_BACKENDS] as const;
   const found = known.find((name) => name === given);
   if (found !== undefined) return found;

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 
-import { backendsText, mendsText, numericsText } from '../../src/cli/doctor-text.ts';
+import { adviceText, backendsText, mendsText, numericsText } from '../../src/cli/doctor-text.ts';
 import type { DoctorReport } from '../../src/integration/doctor.ts';
 import { runCli } from '../helpers/run-cli.ts';
 import { softwareGpuEnv } from '../helpers/software-gpu.ts';
@@ -38,21 +38,33 @@ const REPORT: DoctorReport = {
 
 const FINDING = { op: 'softRates', name: 'means', tolerance: 1e-5, reads: 1, leaked: 0, ms: 2 };
 
+/** The longest of a text's lines. */
+const widest = (text: string): number => Math.max(...text.split('\n').map((line) => line.length));
+
 describe('what doctor prints', () => {
   it('names the version, the backend with its device, and every backend with its reason', () => {
-    const text = backendsText(REPORT);
+    const text = backendsText(REPORT, 80);
     expect(text).to.match(/^evenhand 1\.2\.3 on Node 20\.0\.0\ntensor backend: webgpu \(nvidia A100\)\n.*: 1\.3 ms\n/);
     expect(text).to.match(/^node-gpu +no +no driver$/m);
     expect(text).to.match(/^webgpu +yes$/m);
   });
 
-  it('numbers the steps, breaks what is said and never a command, and begins with what misses least', () => {
+  it('goes on with a long reason in its own column, within the width', () => {
+    const reason = 'word '.repeat(60).trim();
+    const backends = REPORT.backends.map((one) => (one.name === 'node' ? { ...one, reason } : one));
+    for (const width of [60, 80, 100]) {
+      const text = backendsText({ ...REPORT, backends, adapter: reason }, width);
+      expect(widest(text)).to.be.within(width - 5, width);
+      expect(text).to.match(/^node +no +word( word)+\n {21}word( word)+$/m);
+      expect(text.split('word')).to.have.length(2 * 60 + 1);
+    }
+    expect(widest(adviceText(reason, 80))).to.be.within(75, 80);
+  });
+
+  it('numbers the steps, breaks what is said and never a command, the GPU first', () => {
     expect(mendsText(REPORT.backends, 40)).to.equal(
       [
-        'node',
-        '  1. absent',
-        '     Install it with:',
-        '       npm install node',
+        'To use the GPU, mend from the top:',
         '',
         'node-gpu',
         '  1. no driver',
@@ -61,20 +73,70 @@ describe('what doctor prints', () => {
         '       get driver --with an-option',
         '  2. no library',
         '     Install it.',
+        '',
+        "To use TensorFlow's native library on",
+        'the processor, without a GPU:',
+        '',
+        'node',
+        '  1. absent',
+        '     Install it with:',
+        '       npm install node',
       ].join('\n'),
     );
   });
 
-  it('tells how each op answered, and counts what is right', () => {
-    const text = numericsText([
-      { ...FINDING, error: 0, passes: true, reason: null },
-      { ...FINDING, error: 0.25, passes: false, reason: 'an error of 2.5e-1, beyond 1.0e-5' },
-      { ...FINDING, error: null, passes: false, reason: 'no such kernel' },
-    ]);
+  it('gives routes to the GPU as alternatives, the nearest first, of two alike webgpu, and node last', () => {
+    const part = { what: 'absent', mend: 'Get it.' };
+    const one = (name: 'node-gpu' | 'webgpu' | 'node', parts: number) => ({
+      name,
+      available: false,
+      reason: 'absent',
+      missing: Array.from({ length: parts }, () => part),
+    });
+    const order = (gpu: number, webgpu: number): string[] =>
+      mendsText([one('node-gpu', gpu), one('webgpu', webgpu), one('node', 1)], 80)
+        .split('\n')
+        .filter((line) => /^(node-gpu|webgpu|node|To )/.test(line));
+    const routes = 'To use the GPU, any one of these routes will do, the nearest first; mend it from';
+    const without = "To use TensorFlow's native library on the processor, without a GPU:";
+    expect(order(3, 2)).to.deep.equal([routes, 'webgpu', 'node-gpu', without, 'node']);
+    expect(order(2, 3)).to.deep.equal([routes, 'node-gpu', 'webgpu', without, 'node']);
+    expect(order(2, 2)).to.deep.equal([routes, 'webgpu', 'node-gpu', without, 'node']);
+    expect(mendsText([one('webgpu', 0)], 80)).to.equal('');
+  });
+
+  const FINDINGS = [
+    { ...FINDING, error: 0, passes: true, reason: null },
+    { ...FINDING, error: 0.25, passes: false, reason: 'an error of 2.5e-1, beyond 1.0e-5' },
+    {
+      ...FINDING,
+      op: 'matMul',
+      name: 'sizes',
+      error: null,
+      passes: false,
+      reason: `no such kernel${' at all'.repeat(20)}`,
+    },
+  ];
+
+  it('tells which answers are wrong, and counts what is right', () => {
+    const text = numericsText(FINDINGS, { width: 80, all: false });
+    expect(text).to.match(
+      /^softRates: means\n {5}an error of 2\.5e-1, beyond 1\.0e-5\nmatMul: sizes\n {5}no such kernel/,
+    );
+    expect(text).to.match(/\n\nnumerics: 1 of 3 answers of 2 tensor operations are right\.$/);
+    expect(widest(text)).to.be.within(70, 80);
+    expect(numericsText(FINDINGS.slice(0, 1), { width: 80, all: false })).to.equal(
+      'numerics: 1 of 1 answers of 1 tensor operations are right.',
+    );
+  });
+
+  it('tells every answer where all are asked for, within the width', () => {
+    const long = { ...FINDING, name: 'groups '.repeat(30).trim(), error: 0, passes: true, reason: null };
+    const text = numericsText([...FINDINGS, long], { width: 80, all: true });
     expect(text).to.match(/^softRates +means +0 +1\.0e-5 +1 +yes$/m);
-    expect(text).to.match(/^softRates +means +2\.5e-1 +1\.0e-5 +1 +no: an error of 2\.5e-1, beyond 1\.0e-5$/m);
-    expect(text).to.match(/ no: no such kernel$/m);
-    expect(text).to.match(/\n\n1 of 3 answers are right\.$/);
+    expect(text).to.match(/^softRates +means +2\.5e-1 +1\.0e-5 +1 +no$/m);
+    expect(text).to.match(/^softRates: means\n {5}an error of 2\.5e-1/m);
+    expect(widest(text)).to.be.within(70, 80);
   });
 });
 
@@ -118,9 +180,20 @@ describe('evenhand doctor', function () {
     const { code, stdout } = await runCli(['doctor', '--backend', 'node']);
     expect(stdout).to.include("The tensor backend 'node' cannot start: ");
     expect(stdout).to.match(
-      /\nnode\n {2}1\. .*\n {5}Install it with:\n {7}npm install @tensorflow\/tfjs-node@4\.22\.0\n/,
+      /\nnode\n {2}1\. .*\n(?: {5}.*\n)?? {5}Install it with:\n {7}npm install @tensorflow\/tfjs-node@4\.22\.0\n/,
     );
     expect(code).to.equal(2);
+  });
+
+  it('EVENHAND_TF_BACKEND that cannot start ends as --backend does; an empty one is as good as none', async () => {
+    const named = await runCli(['doctor'], { env: { EVENHAND_TF_BACKEND: 'node' } });
+    expect(named.stdout).to.include("The tensor backend 'node' cannot start: ");
+    expect(named.code).to.equal(2);
+    expect(widest(named.stdout)).to.be.at.most(80);
+    const empty = await runCli(['doctor', '--json'], { env: { EVENHAND_TF_BACKEND: '' } });
+    const auto = await runCli(['doctor', '--json', '--backend', 'auto']);
+    expect(empty.code).to.equal(0);
+    expect((JSON.parse(empty.stdout) as Told).chosen).to.equal((JSON.parse(auto.stdout) as Told).chosen);
   });
 
   it('an unknown backend is an error that names the known ones', async () => {

@@ -1,5 +1,5 @@
 import type { TensorBackend } from '../backend-names.ts';
-import type { MissingPart } from './missing-part.ts';
+import { isSaid, type MissingPart } from './missing-part.ts';
 
 /** Whether a backend can be used here, and if not, why. */
 export interface BackendReport {
@@ -23,7 +23,15 @@ export function nearestRoute(reports: readonly BackendReport[]): BackendReport |
   return routes[0] ?? null;
 }
 
-/** A mend on one line, for a message. */
+/**
+ * A mend on one line, for a message: what is said up to its first command, and that command. Others are left to the
+ * doctor, since two commands on one line cannot be copied.
+ * @param mend as {@link MissingPart} has it
+ */
 export function asOneLine(mend: string): string {
-  return mend.replaceAll(/\s*\n\s*/g, ' ');
+  const lines = mend.split('\n');
+  const command = lines.findIndex((line, index) => index > 0 && !isSaid(line));
+  if (command === -1) return lines.join(' ');
+  const told = lines.slice(0, command + 1).join(' ');
+  return command === lines.length - 1 ? told : `${told} (all steps: evenhand doctor)`;
 }

@@ -62,12 +62,38 @@ function missingFile(host: Host, folder: string): string | null {
   return hasBinding ? null : 'lib/napi-v8/tfjs_binding.node';
 }
 
+/** Words of the linkers for a file that is broken or of another machine, which the same file again would mend. */
+const BROKEN_FILE =
+  /file too short|invalid ELF header|wrong ELF class|not a valid Win32|did not self-register|different Node\.js version|not a mach-o file|incompatible architecture/i;
+
+/**
+ * What to do about a native library that is here and cannot be opened; null where an error tells of something else.
+ * @param error the error's text with its stack, which name the package
+ */
+export function brokenLibrary(host: Host, error: string): MissingPart | null {
+  if (!BROKEN_FILE.test(error)) return null;
+  const what = `its native library is broken or of another machine (${error.split('\n')[0] ?? ''})`;
+  if (error.includes('dawn.node')) {
+    const again = `Remove the folder node_modules/webgpu, since npm keeps what is there, and install it again with:`;
+    return { what, mend: `${again}\n${installCommand('webgpu')}` };
+  }
+  const kind = /@tensorflow[\\/]tfjs-node(-gpu)?[\\/]/.exec(error);
+  if (kind === null) return null;
+  const name = kind[1] === undefined ? '@tensorflow/tfjs-node' : '@tensorflow/tfjs-node-gpu';
+  const folder = host.resolvePackage(name) ?? `node_modules/${name}`;
+  const folders = ['deps', 'lib/napi-v8'].map((inside) => joinOn(host, folder, inside));
+  return {
+    what,
+    mend: `Remove the folders ${folders.join(' and ')}, since the install step keeps what is there, and rebuild it. ${repeatInstall(host, name)}`,
+  };
+}
+
 /** How to repeat the install step, also without the open network. */
 function repeatInstall({ platform, arch }: Host, name: NativePackage): string {
   const kind = name === '@tensorflow/tfjs-node-gpu' ? 'gpu' : 'cpu';
   const system = SYSTEM_NAMES[platform] ?? platform;
   const extension = platform === 'win32' ? 'zip' : 'tar.gz';
-  const rebuild = `npm rebuild ${name}`;
+  const rebuild = `npm rebuild --ignore-scripts=false ${name}`;
   const archive = `${kind}-${system}-x86_64-${LIBRARY_VERSION}.${extension}`;
   const fromMirror =
     // The builds for ARM come from another folder of the host, which TFJS_NODE_BASE_URI does not reach.
@@ -78,7 +104,7 @@ function repeatInstall({ platform, arch }: Host, name: NativePackage): string {
         `TFJS_NODE_CDN_STORAGE=https://YOUR.MIRROR/ ${rebuild}`;
   return [
     'Its install step downloads the library from storage.googleapis.com, and is not run where npm blocks the scripts of packages (ignore-scripts, allow-scripts). Repeat it with:',
-    `${rebuild} --ignore-scripts=false`,
+    rebuild,
     fromMirror,
     `The binding comes from there too (npm_config_tfjs_binding_binary_host_mirror names a mirror of the folder pre-built-binary), or is compiled with Python and a C++ compiler.`,
   ].join('\n');

@@ -62,8 +62,8 @@ function noDriver(host: Host): MissingPart {
   return {
     what: `no NVIDIA driver is loaded (no ${VERSION_FILE}${hasLibrary ? `, though ${LIBRARY} is here` : ''})`,
     mend:
-      `Where the machine has an NVIDIA GPU, install its driver, ${OLDEST_DRIVER.linux} or newer ` +
-      `(Debian: apt-get install nvidia-driver), and restart the machine. ${IN_A_CONTAINER}\n${DOCKER_RUN}`,
+      `Where the machine has an NVIDIA GPU, install its driver, ${OLDEST_DRIVER.linux} or newer, and restart the ` +
+      `machine. On Debian:\napt-get install nvidia-driver\n${IN_A_CONTAINER}\n${DOCKER_RUN}`,
   };
 }
 
@@ -71,7 +71,7 @@ function missingLibrary(host: Host, version: string | null): MissingPart | null 
   if (findLibrary(host, LIBRARY) !== null) return outsideSearch(host, [LIBRARY]);
   return {
     what: `the NVIDIA driver${version === null ? '' : ` ${version}`} is loaded, but its library ${LIBRARY} is not here`,
-    mend: `Install the library of the same driver version (Debian: apt-get install libcuda1). ${IN_A_CONTAINER}\n${DOCKER_RUN}`,
+    mend: `Install the library of the same driver version. On Debian:\napt-get install libcuda1\n${IN_A_CONTAINER}\n${DOCKER_RUN}`,
   };
 }
 
@@ -79,7 +79,7 @@ function missingDevice(host: Host): MissingPart | null {
   if (hasDeviceFile(host)) return null;
   return {
     what: 'the NVIDIA driver is loaded, but there is no device (no /dev/nvidia0 or the like)',
-    mend: `See whether the driver finds the GPU: nvidia-smi. ${IN_A_CONTAINER}\n${DOCKER_RUN}`,
+    mend: `See whether the driver finds the GPU:\nnvidia-smi\n${IN_A_CONTAINER}\n${DOCKER_RUN}`,
   };
 }
 

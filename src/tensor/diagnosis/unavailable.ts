@@ -1,4 +1,7 @@
+import type { Host } from './host.ts';
 import type { MissingPart } from './missing-part.ts';
+import { brokenLibrary } from './native-package.ts';
+import { thisHost } from './this-host.ts';
 
 /** Why a backend cannot start, with what is missing for it. */
 export class UnavailableBackend extends Error {
@@ -15,8 +18,13 @@ export class UnavailableBackend extends Error {
 }
 
 /** Why a backend could not start, whatever was thrown. */
-export function unavailable(cause: unknown): { readonly reason: string; readonly missing: readonly MissingPart[] } {
+export function unavailable(
+  cause: unknown,
+  host: Host = thisHost(),
+): { readonly reason: string; readonly missing: readonly MissingPart[] } {
   const text = cause instanceof Error ? cause.message : String(cause);
+  const broken = brokenLibrary(host, cause instanceof Error ? `${text}\n${cause.stack ?? ''}` : text);
+  if (broken !== null) return { reason: broken.what, missing: [broken] };
   const absent = /Cannot find (?:package|module) '([^']+)'/.exec(text)?.[1];
   return {
     reason:

@@ -16,19 +16,34 @@ const LOADER = 'libvulkan.so.1';
 /** NVIDIA's driver for Vulkan: the same library that OpenGL goes through. */
 const NVIDIA_LIBRARY = 'libGLX_nvidia.so.0';
 
+/** What NVIDIA's library opens in turn, by Debian's package; images for containers often have none of it. */
+const OPENED_IN_TURN = {
+  'libx11-6': 'libX11.so.6',
+  libxext6: 'libXext.so.6',
+  libegl1: 'libEGL.so.1',
+  libglvnd0: 'libGLdispatch.so.0',
+} as const;
+
+const GRAPHICS_IN_A_CONTAINER =
+  'In a container, ask the NVIDIA Container Toolkit for the part for graphics:\n' +
+  'docker run --gpus all -e NVIDIA_DRIVER_CAPABILITIES=compute,utility,graphics …';
+
+const ASK_THE_DRIVER =
+  'Which driver is found and what it complains of is shown by (package vulkan-tools):\nvulkaninfo --summary';
+
 /** What WebGPU misses of Vulkan on Linux: the loader, a driver's manifest, the library that the manifest names. */
 export function missingOfVulkan(host: Host): readonly MissingPart[] {
   return [missingLoader(host), missingDriver(host)].filter((part) => part !== null);
 }
 
-/** What to do where Vulkan is complete, but offers no hardware. */
+/** What to do where Vulkan offers no hardware, whether or not its files are all here. */
 export function missingHardware(host: Host, what: string): MissingPart {
   return {
     what,
     mend: hasNvidiaGpu(host)
       ? mendForNvidia(host)
-      : "Install the Vulkan driver of this machine's GPU (Debian: apt-get install mesa-vulkan-drivers for AMD and Intel). " +
-        'What a driver itself complains of is shown by (Debian: apt-get install vulkan-tools):\nvulkaninfo --summary',
+      : "Install the Vulkan driver of this machine's GPU; on Debian and Ubuntu, for AMD and Intel:\n" +
+        `apt-get install mesa-vulkan-drivers\n${ASK_THE_DRIVER}`,
   };
 }
 
@@ -36,7 +51,7 @@ function missingLoader(host: Host): MissingPart | null {
   if (findLibrary(host, LOADER) !== null) return outsideSearch(host, [LOADER]);
   return {
     what: `the Vulkan loader ${LOADER} is not here`,
-    mend: 'Install it (Fedora: dnf install vulkan-loader; Debian, Ubuntu:)\napt-get install libvulkan1',
+    mend: 'Install it; on Debian and Ubuntu:\napt-get install libvulkan1\nOn Fedora:\ndnf install vulkan-loader',
   };
 }
 
@@ -69,28 +84,69 @@ function missingLibrary(host: Host, manifests: readonly VulkanManifest[]): Missi
   };
 }
 
-/** From the least work to the most: a manifest that lies elsewhere, a library that lacks its manifest, the library. */
+/** From the least work to the most, by what is here of the driver: its manifest, its library, neither. */
 function mendForNvidia(host: Host): string {
-  const manifest = manifestsOutside(host).find(({ library }) => library !== null);
+  const named = vulkanManifests(host).filter(({ library }) => library !== null && isOfNvidia(library));
+  if (named.some(isOpenNvidia)) return mendForSilentDriver(host);
+  const variable = variableOfManifests(host);
+  if (variable !== null && vulkanManifests(withoutNamed(host)).some(isOpenNvidia)) {
+    return `${variable} names other drivers, and keeps the loader from NVIDIA's. Let it search its own folders:\nunset ${variable}`;
+  }
+  const outside = manifestsOutside(host).find(({ library }) => library !== null);
   const library = findLibrary(host, NVIDIA_LIBRARY);
   const search = library?.isSearched === false ? `\n${searchAlso([library.folder])}` : '';
-  if (manifest !== undefined) {
-    return `The driver's manifest lies where the loader does not look. Name it:\nexport VK_DRIVER_FILES=${manifest.file}${search}`;
+  const [wrong] = named;
+  if (wrong === undefined && outside !== undefined) {
+    return `The driver's manifest lies where the loader does not look. Name it:\nexport VK_DRIVER_FILES=${outside.file}${search}`;
   }
-  if (library !== null) {
-    const file = '"$HOME/.local/share/vulkan/icd.d/nvidia_icd.json"';
-    const content = { file_format_version: '1.0.0', ICD: { library_path: NVIDIA_LIBRARY, api_version: '1.3.0' } };
-    return (
-      `The driver's library ${NVIDIA_LIBRARY} is here, only its manifest is not. Write one:\n` +
-      `mkdir -p "$HOME/.local/share/vulkan/icd.d" && echo '${JSON.stringify(content)}' > ${file}${search}`
-    );
-  }
+  if (library === null) return mendForMissingLibrary(host);
+  const name = wrong === undefined && variable === null ? '' : `\nexport VK_DRIVER_FILES=${OWN_MANIFEST}`;
+  return wrong === undefined
+    ? `The driver's library ${NVIDIA_LIBRARY} is here, only its manifest is not. Write one:\n${WRITE_MANIFEST}${name}${search}`
+    : `The driver's library is in ${library.folder}, not where ${wrong.file} names it. Write a manifest that lets the ` +
+        `linker find it, and name that:\n${WRITE_MANIFEST}${name}${search}`;
+}
+
+/** The machine as the loader sees it without a variable that names manifests. */
+function withoutNamed(host: Host): Host {
+  return { ...host, env: { ...host.env, VK_DRIVER_FILES: undefined, VK_ICD_FILENAMES: undefined } };
+}
+
+function isOpenNvidia({ library, opens }: VulkanManifest): boolean {
+  return opens && library !== null && isOfNvidia(library);
+}
+
+function isOfNvidia(library: string): boolean {
+  return /(?:^|\/)lib(?:GLX|EGL)_nvidia\.so/.test(library);
+}
+
+const OWN_MANIFEST = '"$HOME/.local/share/vulkan/icd.d/nvidia_icd.json"';
+
+const WRITE_MANIFEST =
+  `mkdir -p "$HOME/.local/share/vulkan/icd.d" && echo '` +
+  JSON.stringify({ file_format_version: '1.0.0', ICD: { library_path: NVIDIA_LIBRARY, api_version: '1.3.0' } }) +
+  `' > ${OWN_MANIFEST}`;
+
+/** Where manifest and library are here, and no GPU is offered all the same. */
+function mendForSilentDriver(host: Host): string {
+  const absent = Object.values(OPENED_IN_TURN).filter((name) => findLibrary(host, name) === null);
+  const told = absent.length === 0 ? '' : ` Of those, ${absent.join(', ')} cannot be found.`;
+  return (
+    `NVIDIA's Vulkan driver is here and offers no GPU: as a rule for want of libraries that it opens in turn.${told} ` +
+    `On Debian and Ubuntu:\napt-get install ${Object.keys(OPENED_IN_TURN).join(' ')}\n${ASK_THE_DRIVER}\n` +
+    GRAPHICS_IN_A_CONTAINER
+  );
+}
+
+function mendForMissingLibrary(host: Host): string {
   const version = driverVersion(host);
   const branch = version?.split('.')[0] ?? 'VERSION';
+  const exactly = version === null ? '' : `=${version}*`;
   return (
-    `The NVIDIA driver${version === null ? '' : ` ${version}`} is here without its part for Vulkan (${NVIDIA_LIBRARY} and ` +
-    `nvidia_icd.json). Install it (Debian: apt-get install nvidia-vulkan-icd; Ubuntu: apt-get install libnvidia-gl-${branch}). ` +
-    `In a container, ask the NVIDIA Container Toolkit for it:\n` +
-    'docker run --gpus all -e NVIDIA_DRIVER_CAPABILITIES=compute,utility,graphics …'
+    `The NVIDIA driver${version === null ? '' : ` ${version}`} is here without its part for Vulkan (${NVIDIA_LIBRARY}). ` +
+    "Install it, of exactly the driver's version, -server where the driver is. On Ubuntu:\n" +
+    `apt-get install 'libnvidia-gl-${branch}${exactly}'\n` +
+    `Where the driver is the -server one:\napt-get install 'libnvidia-gl-${branch}-server${exactly}'\n` +
+    `On Debian:\napt-get install nvidia-vulkan-icd\n${GRAPHICS_IN_A_CONTAINER}`
   );
 }

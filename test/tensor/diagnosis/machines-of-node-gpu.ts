@@ -54,7 +54,12 @@ export const NODE_GPU_MACHINES: readonly DiagnosedMachine[] = [
     backend: 'node-gpu',
     machine: {},
     tells: [
-      ['no NVIDIA driver is loaded (no /proc/driver/nvidia/version)', '450.80.02', '--gpus all'],
+      [
+        'no NVIDIA driver is loaded (no /proc/driver/nvidia/version)',
+        '450.80.02',
+        '\napt-get install nvidia-driver\n',
+        '--gpus all',
+      ],
       [`the package '${GPU}' is not installed`, `npm install ${GPU}@4.22.0`],
       [`CUDA 11's run-time libraries cannot be found: ${CUDA_11.join(', ')}`, 'cuda-11-8-0-download-archive'],
       ['cuDNN 8 cannot be found: libcudnn.so.8', "pip install 'nvidia-cudnn-cu11<9'"],
@@ -71,10 +76,10 @@ export const NODE_GPU_MACHINES: readonly DiagnosedMachine[] = [
     tells: [
       [
         'was not downloaded or unpacked (no deps/lib/libtensorflow.so.2)',
-        `TFJS_NODE_BASE_URI=https://YOUR.MIRROR/libtensorflow- npm rebuild ${GPU}`,
+        `TFJS_NODE_BASE_URI=https://YOUR.MIRROR/libtensorflow- npm rebuild --ignore-scripts=false ${GPU}`,
         'gpu-linux-x86_64-2.9.1.tar.gz',
         'TFJS_NODE_CDN_STORAGE would replace only the host',
-        'ignore-scripts',
+        `ignore-scripts, allow-scripts). Repeat it with:\nnpm rebuild --ignore-scripts=false ${GPU}\n`,
       ],
     ],
   },

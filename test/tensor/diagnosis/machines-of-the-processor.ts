@@ -33,7 +33,7 @@ export const PROCESSOR_MACHINES: readonly DiagnosedMachine[] = [
     tells: [
       [
         'no deps/lib/libtensorflow.so.2',
-        'TFJS_NODE_CDN_STORAGE=https://YOUR.MIRROR/ npm rebuild @tensorflow/tfjs-node',
+        'TFJS_NODE_CDN_STORAGE=https://YOUR.MIRROR/ npm rebuild --ignore-scripts=false @tensorflow/tfjs-node',
       ],
     ],
   },

@@ -34,9 +34,9 @@ export const WEBGPU_MACHINES: readonly DiagnosedMachine[] = [
     tells: [
       [
         "the packages 'webgpu' and '@tensorflow/tfjs-backend-webgpu' are not installed",
-        'npm install webgpu @tensorflow/tfjs-backend-webgpu@4.22.0',
+        'npm install webgpu@0.6.2 @tensorflow/tfjs-backend-webgpu@4.22.0',
       ],
-      ['the Vulkan loader libvulkan.so.1 is not here', 'apt-get install libvulkan1'],
+      ['the Vulkan loader libvulkan.so.1 is not here', '\napt-get install libvulkan1\n', '\ndnf install vulkan-loader'],
       ['no Vulkan driver is installed (no manifest in the folders vulkan/icd.d)', 'mesa-vulkan-drivers'],
     ],
   },
@@ -49,7 +49,7 @@ export const WEBGPU_MACHINES: readonly DiagnosedMachine[] = [
       packages: { webgpu: '/app/node_modules/webgpu' },
     },
     tells: [
-      ["the package '@tensorflow/tfjs-backend-webgpu' is not installed", 'npm install webgpu'],
+      ["the package '@tensorflow/tfjs-backend-webgpu' is not installed", 'npm install webgpu@0.6.2'],
       ['libvulkan.so.1 is not here', 'libvulkan1'],
     ],
   },
@@ -98,7 +98,9 @@ export const WEBGPU_MACHINES: readonly DiagnosedMachine[] = [
       [
         'no Vulkan driver is installed',
         'NVIDIA_DRIVER_CAPABILITIES=compute,utility,graphics',
-        'libnvidia-gl-550',
+        "exactly the driver's version, -server where the driver is",
+        "\napt-get install 'libnvidia-gl-550=550.54.15*'\n",
+        "\napt-get install 'libnvidia-gl-550-server=550.54.15*'\n",
         'The NVIDIA driver 550.54.15 is here without its part for Vulkan',
       ],
     ],
@@ -191,6 +193,6 @@ export const WEBGPU_MACHINES: readonly DiagnosedMachine[] = [
       files: { 'C:\\app\\webgpu\\index.js': '' },
       packages: { webgpu: 'C:\\app\\webgpu', '@tensorflow/tfjs-backend-webgpu': 'C:\\app\\b' },
     },
-    tells: [["the package 'webgpu' is not whole (no dist\\win32-x64\\dawn.node)", 'npm install webgpu']],
+    tells: [["the package 'webgpu' is not whole (no dist\\win32-x64\\dawn.node)", 'npm install webgpu@0.6.2']],
   },
 ];

@@ -1,7 +1,8 @@
 import * as tf from '@tensorflow/tfjs';
 import { expect } from 'chai';
 
-import { checkNumerics, loadTensorflow, NUMERICS_CASES, type TensorBackend } from '../../../src/tensor/index.ts';
+import { checkNumerics, loadTensorflow, type TensorBackend } from '../../../src/tensor/index.ts';
+import { NUMERICS_CASES } from '../../../src/tensor/numerics/numerics-cases.ts';
 import { describeOn } from '../../helpers/software-gpu.ts';
 
 const BACKENDS: TensorBackend[] = ['cpu', 'wasm', 'webgpu'];

@@ -1,0 +1,44 @@
+import { expect } from 'chai';
+
+import { asOneLine } from '../../../src/tensor/diagnosis/backend-report.ts';
+import { diagnose } from '../../../src/tensor/diagnosis/diagnose.ts';
+import { fakeHost } from './fake-host.ts';
+import { NODE_GPU_MACHINES } from './machines-of-node-gpu.ts';
+import { PROCESSOR_MACHINES } from './machines-of-the-processor.ts';
+import { WEBGPU_MACHINES } from './machines-of-webgpu.ts';
+
+describe('a mend on one line', () => {
+  it('is what is said, where there is no command', () => {
+    expect(asOneLine('Update the driver.')).to.equal('Update the driver.');
+    expect(asOneLine('Update it.\nRestart the machine.')).to.equal('Update it. Restart the machine.');
+  });
+
+  it('with one command is all of it', () => {
+    expect(asOneLine('Install it with:\nnpm install a')).to.equal('Install it with: npm install a');
+    expect(asOneLine('Look.\nThen install it with:\nnpm install a')).to.equal(
+      'Look. Then install it with: npm install a',
+    );
+  });
+
+  it('with more is the first command, and who tells the rest', () => {
+    const first = 'Install it: apt-get install a (all steps: evenhand doctor)';
+    expect(asOneLine('Install it:\napt-get install a\nOn Fedora:\ndnf install a')).to.equal(first);
+    expect(asOneLine('Install it:\napt-get install a\nexport A=a')).to.equal(first);
+    expect(asOneLine('Install it:\napt-get install a\nThen restart.')).to.equal(first);
+  });
+
+  const COMMAND = /\b(?:apt-get|dnf|docker|npm|pip|export|unset|mkdir|vulkaninfo|nvidia-smi)\b(?! blocks| keeps)/g;
+  for (const { title, backend, machine } of [...NODE_GPU_MACHINES, ...WEBGPU_MACHINES, ...PROCESSOR_MACHINES]) {
+    for (const { what, mend } of diagnose(backend, fakeHost(machine))) {
+      it(`is short and has one command at most: ${backend} on ${title}, ${what.slice(0, 40)}`, () => {
+        const line = asOneLine(mend);
+        expect(line.length, line).to.be.at.most(500);
+        expect(line).to.not.match(/\n|\([^()]*:\s*\)/);
+        // A command comes after a colon, or none does; "&&" joins parts of one.
+        const commands = [...line.matchAll(COMMAND)].map(([command]) => command);
+        const others = commands.filter((command) => command !== 'pip' && command !== 'npm');
+        expect(others.length, line).to.be.at.most(1);
+      });
+    }
+  }
+});
