@@ -1,8 +1,7 @@
 import type { Tensor2D } from '@tensorflow/tfjs';
 
 import { sum } from '../../metrics/statistics/group-stats.ts';
-import type { Tf } from '../../tensor/index.ts';
-import type { BatchRows, NetworkRows } from '../../tensor/index.ts';
+import type { BatchRows, NetworkRows, Tf } from '../../tensor/index.ts';
 
 /** The names of what a lagrangian constrains. */
 export const FAIRNESS_CONSTRAINTS = ['demographic_parity', 'equal_opportunity', 'equalized_odds'] as const;
@@ -20,6 +19,9 @@ export const EVENTS: Readonly<Record<FairnessConstraint, readonly FairnessEvent[
   equalized_odds: ['positives', 'negatives'],
 };
 
+/** The least share of a batch's weight by which rows are divided: below it they count as none. */
+export const LEAST_SHARE = 1e-12;
+
 /** A batch's membership of the rows of an event alone. */
 export function membershipIn(tf: Tf, event: FairnessEvent, { membership, labels }: BatchRows): Tensor2D {
   if (event === 'all') return membership;
@@ -27,8 +29,8 @@ export function membershipIn(tf: Tf, event: FairnessEvent, { membership, labels 
   return membership.mul(event === 'positives' ? positive : tf.sub(1, positive));
 }
 
-/** Whether a row counts in an event. */
-function isIn(event: FairnessEvent, y: number): boolean {
+/** Whether a row of a label counts in an event. */
+export function isIn(event: FairnessEvent, y: number): boolean {
   return event === 'all' || (event === 'positives') === (y === 1);
 }
 

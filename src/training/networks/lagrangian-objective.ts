@@ -1,17 +1,8 @@
-import type { Tensor2D, Variable } from '@tensorflow/tfjs';
-
 import { DataValidationError } from '../../exceptions/index.ts';
 import { sum } from '../../metrics/statistics/group-stats.ts';
-import { type BatchRows, type NetworkRows, type Tf, timesTransposed } from '../../tensor/index.ts';
-import {
-  EVENTS,
-  type FairnessConstraint,
-  type FairnessEvent,
-  gapIn,
-  meanOver,
-  membershipIn,
-  rowsIn,
-} from './fairness-events.ts';
+import type { NetworkRows, Tf } from '../../tensor/index.ts';
+import { EVENTS, type FairnessConstraint, type FairnessEvent, gapIn, meanOver, rowsIn } from './fairness-events.ts';
+import { createGapBounds } from './gap-bounds.ts';
 import { errorSlope, type NetworkTask, scoresOf } from './network-task.ts';
 import type { EpochOutputs, Judgement, Objective } from './objective.ts';
 import { crossEntropy, sigmoid } from '../logistic.ts';
@@ -59,12 +50,6 @@ export interface ConstrainedRows {
   readonly groups: { readonly labels: readonly string[] };
 }
 
-/** Takes a group without rows out of the highest and the lowest. */
-const BEYOND = 1e30;
-
-/** Stands in for 0 where a division must stay finite. */
-const TINY = 1e-12;
-
 /** Above every loss, so that any model within the tolerance is better than any beyond it. */
 const INFEASIBLE = 1e200;
 
@@ -95,27 +80,28 @@ export function createLagrangianObjective(
   const history: LagrangianEpoch[] = [];
   const constrained = events.map((event) => rowsIn(event, train).map((rows) => Number(rows >= spec.minGroupSize)));
   assertTwoGroups(spec, constrained);
-  const bounds = events.map((event, index) =>
-    createGapBound(
-      tf,
-      spec,
-      { event, tolerance: spec.tolerances[index] as number },
-      constrained[index] as Float64Array,
-    ),
+  const bounds = createGapBounds(
+    tf,
+    spec,
+    events.map((event, index) => ({
+      event,
+      tolerance: spec.tolerances[index] as number,
+      constrained: constrained[index] as Float64Array,
+    })),
   );
   return {
     history,
     warnings: leftOut(spec, constrained, groups.labels),
     slope(outputs, rows) {
       const error = errorSlope(tf, task, scoresOf(tf, task, outputs), rows, spec.posWeight);
-      return bounds.reduce((total, bound) => total.add<Tensor2D>(bound.slope(outputs, rows)), error);
+      return bounds.addSlope(error, outputs, rows);
     },
     afterStep(outputs, rows) {
-      for (const bound of bounds) bound.update(outputs, rows);
+      bounds.update(outputs, rows);
     },
     judge: {
       kind: 'outputs',
-      watched: bounds.map(({ multipliers }) => multipliers),
+      watched: [bounds.multipliers],
       judge(epoch, outputs) {
         const seen = lookAt(spec, train, validation, constrained, outputs);
         history.push(
@@ -124,71 +110,14 @@ export function createLagrangianObjective(
             loss: seen.loss,
             violationSoft: Math.max(...seen.soft),
             violationHard: Math.max(...seen.hard),
-            // The multiplier of a gap: half the sum of those of its groups' sides.
-            lambdas: Object.freeze(outputs.watched.map((values) => sum(values) / 2)),
+            lambdas: Object.freeze(bounds.lambdasOf(outputs.watched[0] as Float32Array)),
           }),
         );
         return judgeGaps(spec, seen);
       },
     },
     dispose() {
-      for (const bound of bounds) bound.dispose();
-    },
-  };
-}
-
-/** The bound on the gap of one event: its multipliers, and the rates they follow. */
-interface GapBound {
-  /** The multipliers of either side of each group, [2, g]: the rate above the middle, and below it. */
-  readonly multipliers: Variable;
-  /** The gradient in the outputs, [1, n], of what the multipliers add to the loss. */
-  slope(outputs: Tensor2D, rows: BatchRows): Tensor2D;
-  /** Takes a batch into the running rates, and moves the multipliers. */
-  update(outputs: Tensor2D, rows: BatchRows): void;
-  dispose(): void;
-}
-
-function createGapBound(
-  tf: Tf,
-  { smoothing, temperature, task, lambdaLr }: LagrangianSpec,
-  { event, tolerance }: { readonly event: FairnessEvent; readonly tolerance: number },
-  constrained: Float64Array,
-): GapBound {
-  const g = constrained.length;
-  const chosen = tf.tensor2d([...constrained], [1, g]);
-  const sides = tf.tensor2d([1, -1], [2, 1]);
-  const zeros = (rows: number): Variable => tf.tidy(() => tf.variable(tf.zeros([rows, g]), false));
-  const multipliers = zeros(2);
-  // Sums and weights apart, so that a group that a batch lacks keeps its rate.
-  const [sums, weights] = [zeros(1), zeros(1)];
-  const isBinary = task === 'binary';
-  const soften = (outputs: Tensor2D): Tensor2D => (isBinary ? tf.sigmoid(outputs.div<Tensor2D>(temperature)) : outputs);
-  const membership = (rows: BatchRows): Tensor2D => membershipIn(tf, event, rows).mul(chosen);
-  return {
-    multipliers,
-    slope(outputs, rows) {
-      const members = membership(rows);
-      const ofGroups = members.sum<Tensor2D>(0, true);
-      // A group without rows has no row whose slope it could be.
-      const pressure = multipliers.mul(sides).sum<Tensor2D>(0, true).div<Tensor2D>(ofGroups.maximum(TINY));
-      const ofScores = timesTransposed(tf, pressure, members);
-      if (!isBinary) return ofScores;
-      const soft = soften(outputs);
-      return ofScores.mul(soft.sub(soft.square()).div(temperature));
-    },
-    update(outputs, rows) {
-      const members = membership(rows);
-      sums.assign(sums.mul(smoothing).add(tf.matMul(soften(outputs), members)));
-      weights.assign(weights.mul(smoothing).add(members.sum(0, true)));
-      const present = weights.greater(0).cast<Tensor2D>('float32');
-      const rates = sums.div<Tensor2D>(weights.maximum(TINY));
-      const beyond = tf.sub(1, present).mul(BEYOND);
-      const middle = rates.sub(beyond).max().add(rates.add(beyond).min()).div(2);
-      const offset = rates.sub(middle).mul(2).mul(present);
-      multipliers.assign(tf.relu(multipliers.add(offset.mul(sides).sub(tolerance).mul(lambdaLr))));
-    },
-    dispose() {
-      tf.dispose([chosen, sides, multipliers, sums, weights]);
+      bounds.dispose();
     },
   };
 }

@@ -1,0 +1,285 @@
+import type { Rank, Tensor2D, Variable } from '@tensorflow/tfjs';
+
+import { sum } from '../../metrics/statistics/group-stats.ts';
+import { type BatchRows, fusedMap, type Tf, timesTransposed } from '../../tensor/index.ts';
+import { type FairnessEvent, isIn, LEAST_SHARE, membershipIn } from './fairness-events.ts';
+import type { NetworkTask } from './network-task.ts';
+
+/** How rates are taken, and multipliers moved. */
+export interface GapBoundsSpec {
+  readonly task: NetworkTask;
+  /** What logits are divided by before rates are taken. */
+  readonly temperature: number;
+  /** Of the running means of rates, 0 to 1: what a batch leaves of those before it. */
+  readonly smoothing: number;
+  /** By how much a multiplier moves for each unit of violation, each step. */
+  readonly lambdaLr: number;
+}
+
+/** An event whose gap is bounded. */
+export interface BoundedEvent {
+  readonly event: FairnessEvent;
+  /** The largest gap allowed. */
+  readonly tolerance: number;
+  /** [g]; 1 for a group that is constrained, else 0. */
+  readonly constrained: ArrayLike<number>;
+}
+
+/** The bounds on the gaps of all events: their multipliers, and the rates that these follow. */
+export interface GapBounds {
+  /** The multipliers of either side of each group of each event, [2, c]: the rate above the middle, and below it. */
+  readonly multipliers: Variable<Rank.R2>;
+  /** The multiplier of each event's gap, half the sum of those of its groups' sides, from the values of `multipliers`. */
+  lambdasOf(values: Float32Array): number[];
+  /** The gradient of the loss in the outputs, [1, n], from that of the error alone; inside `tf.tidy`. */
+  addSlope(error: Tensor2D, outputs: Tensor2D, rows: BatchRows): Tensor2D;
+  /** Takes a batch into the running rates, and moves the multipliers; inside `tf.tidy`. */
+  update(outputs: Tensor2D, rows: BatchRows): void;
+  dispose(): void;
+}
+
+/** Takes a group without rows out of the highest and the lowest. */
+const BEYOND = 1e30;
+
+/** What both the slope and the update take from a batch. */
+interface Seen {
+  readonly outputs: Tensor2D;
+  readonly rows: BatchRows;
+  /** [2, n]: soft scores, and ones, so that one product gives sums and weights. */
+  readonly scores: Tensor2D;
+  /** [n, c], each row's share of the batch's weight in its column, else 0. */
+  readonly members: Tensor2D;
+  /** [2, c]: each column's sum of scores, and its weight. */
+  readonly sums: Tensor2D;
+}
+
+/**
+ * Bounds the gaps of one model's rates. The groups of all events lie side by side, c columns in all, so that a second
+ * event costs no kernel more than the first.
+ */
+export function createGapBounds(tf: Tf, spec: GapBoundsSpec, events: readonly BoundedEvent[]): GapBounds {
+  const columns = columnsOf(tf, events);
+  const { size, groups } = columns;
+  const zeros = (): Variable<Rank.R2> => tf.tidy(() => tf.variable(tf.zeros<Rank.R2>([2, size]), false));
+  // Sums and weights apart, so that a group that a batch lacks keeps its rate.
+  const [multipliers, running] = [zeros(), zeros()];
+  let last: Seen | undefined;
+  /** The slope and the update are asked for the same batch, one after the other. */
+  const look = (outputs: Tensor2D, rows: BatchRows): Seen => {
+    if (last?.outputs === outputs && last.rows === rows && !last.sums.isDisposed) return last;
+    const scores = softScores(tf, spec, outputs);
+    const members = membersOf(tf, columns, rows);
+    last = { outputs, rows, scores, members, sums: tf.matMul(scores, members) };
+    return last;
+  };
+  return {
+    multipliers,
+    lambdasOf: (values) =>
+      events.map((_, event) => {
+        const sideFrom = (start: number): Float32Array => values.subarray(start, start + groups);
+        return sum([...sideFrom(event * groups), ...sideFrom(size + event * groups)]) / 2;
+      }),
+    addSlope: (error, outputs, rows) => addPull(tf, spec, columns, { ...look(outputs, rows), error, multipliers }),
+    update(outputs, rows) {
+      running.assign(smoothed(tf, running, look(outputs, rows).sums, spec.smoothing));
+      multipliers.assign(moved(tf, columns, { multipliers, running, rate: spec.lambdaLr }));
+    },
+    dispose() {
+      last = undefined;
+      tf.dispose({ ...columns.constants, multipliers, running });
+    },
+  };
+}
+
+/** What is known of the columns before training. */
+interface Columns {
+  readonly events: readonly FairnessEvent[];
+  /** Groups of one event. */
+  readonly groups: number;
+  /** Columns, c. */
+  readonly size: number;
+  readonly constants: {
+    /** [1, c]; 1 where a row of label 1 counts, else 0. */
+    readonly positives: Tensor2D;
+    /** [1, c]; 1 where any other row counts, else 0. */
+    readonly negatives: Tensor2D;
+    /** [1, c]; 1 for a group that is constrained, else 0. */
+    readonly chosen: Tensor2D;
+    /** [1, c] */
+    readonly tolerances: Tensor2D;
+    /** [2, 1]: 1 and -1, for the rate above the middle and below it. */
+    readonly sides: Tensor2D;
+  };
+}
+
+function columnsOf(tf: Tf, events: readonly BoundedEvent[]): Columns {
+  const groups = events[0]?.constrained.length ?? 0;
+  const size = events.length * groups;
+  const perColumn = (valueOf: (bounded: BoundedEvent, isConstrained: number) => number): Tensor2D => {
+    const values = events.flatMap((bounded) => Array.from(bounded.constrained, (one) => valueOf(bounded, one)));
+    return tf.tensor2d(values, [1, size]);
+  };
+  return {
+    events: events.map(({ event }) => event),
+    groups,
+    size,
+    constants: {
+      positives: perColumn(({ event }, isConstrained) => Number(isIn(event, 1)) * isConstrained),
+      negatives: perColumn(({ event }, isConstrained) => Number(isIn(event, 0)) * isConstrained),
+      chosen: perColumn((_, isConstrained) => isConstrained),
+      tolerances: perColumn(({ tolerance }) => tolerance),
+      sides: tf.tensor2d([1, -1], [2, 1]),
+    },
+  };
+}
+
+/** What groups are compared by, above a row of ones: [2, n]. */
+function softScores(tf: Tf, { task, temperature }: GapBoundsSpec, outputs: Tensor2D): Tensor2D {
+  const isBinary = task === 'binary';
+  return fusedMap(tf, {
+    name: isBinary ? 'soft_decisions_over_ones' : 'outputs_over_ones',
+    shape: [2, outputs.size],
+    inputs: { outputs },
+    numbers: { temperature },
+    // In a form whose exponential never overflows.
+    wgsl: `
+      let small = exp(-abs(outputs / temperature));
+      let soft = ${isBinary ? 'select(small, 1.0, outputs >= 0.0) / (1.0 + small)' : 'outputs'};
+      value = select(1.0, soft, index < uniforms.outShape[1]);`,
+    plain: () => {
+      const soft: Tensor2D = isBinary ? tf.sigmoid(outputs.div<Tensor2D>(temperature)) : outputs;
+      return tf.concat([soft, tf.onesLike(outputs)], 0);
+    },
+  });
+}
+
+/** A batch's membership of the columns: of each event's groups among its rows, [n, c]. */
+function membersOf(tf: Tf, { events, groups, size, constants }: Columns, rows: BatchRows): Tensor2D {
+  const { membership } = rows;
+  const { positives, negatives, chosen } = constants;
+  const labels = rows.labels.reshape<Tensor2D>([-1, 1]);
+  return fusedMap(tf, {
+    name: 'members_in_events',
+    shape: [membership.shape[0], size],
+    inputs: { membership, labels, positives, negatives },
+    numbers: { groups },
+    wgsl: `
+      let columns = uniforms.outShape[1];
+      let group = (index % columns) % i32(groups);
+      let share = all_membership[(index / columns) * i32(groups) + group];
+      value = share * select(negatives, positives, labels == 1.0);`,
+    plain: () => {
+      const inEvents = events.map((event) => membershipIn(tf, event, rows));
+      return tf.concat(inEvents, 1).mul<Tensor2D>(chosen);
+    },
+  });
+}
+
+/** The error's slope, and what the multipliers add to it: the slope of the sum of (up - down) rate, over the columns. */
+function addPull(
+  tf: Tf,
+  { task, temperature }: GapBoundsSpec,
+  { size, constants }: Columns,
+  { error, scores, members, sums, multipliers }: Seen & { readonly error: Tensor2D; readonly multipliers: Tensor2D },
+): Tensor2D {
+  const isBinary = task === 'binary';
+  return fusedMap(tf, {
+    name: isBinary ? 'add_pull_of_gaps_of_decisions' : 'add_pull_of_gaps',
+    shape: error.shape,
+    inputs: { error, scores, members, sums, multipliers },
+    numbers: { width: size, temperature },
+    // The slope of a soft decision in its logit is p (1 - p) / temperature.
+    wgsl: `
+      let columns = i32(width);
+      var pull = 0.0;
+      for (var column = 0; column < columns; column++) {
+        let share = all_members[index * columns + column];
+        let pressure = all_multipliers[column] - all_multipliers[columns + column];
+        pull += share * pressure / max(all_sums[columns + column], ${String(LEAST_SHARE)});
+      }
+      let soft = all_scores[index];
+      value = error + pull${isBinary ? ' * (soft - soft * soft) / temperature' : ''};`,
+    plain: () => {
+      // A group without rows has no row whose slope it could be.
+      const weights = rowOf(sums, 1).maximum(LEAST_SHARE);
+      const pressure = multipliers.mul(constants.sides).sum<Tensor2D>(0, true).div<Tensor2D>(weights);
+      const pull = timesTransposed(tf, pressure, members);
+      if (!isBinary) return error.add<Tensor2D>(pull);
+      const soft = rowOf(scores, 0);
+      return error.add<Tensor2D>(pull.mul(soft.sub(soft.square()).div(temperature)));
+    },
+  });
+}
+
+/** Running sums and weights that took in a batch's, [2, c]. */
+function smoothed(tf: Tf, running: Tensor2D, sums: Tensor2D, smoothing: number): Tensor2D {
+  return fusedMap(tf, {
+    name: 'smoothed_sums',
+    shape: running.shape,
+    inputs: { running, sums },
+    numbers: { smoothing },
+    wgsl: 'value = smoothing * running + sums;',
+    plain: () => running.mul<Tensor2D>(smoothing).add<Tensor2D>(sums),
+  });
+}
+
+/** What the multipliers move by. */
+interface Move {
+  readonly multipliers: Tensor2D;
+  /** [2, c]: running sums, and weights. */
+  readonly running: Tensor2D;
+  readonly rate: number;
+}
+
+/** The multipliers after a step, [2, c]: each moved by how far its group lies from the middle of its event. */
+function moved(tf: Tf, { events, groups, size, constants }: Columns, { multipliers, running, rate }: Move): Tensor2D {
+  const { tolerances, sides } = constants;
+  return fusedMap(tf, {
+    name: 'moved_multipliers',
+    shape: multipliers.shape,
+    inputs: { multipliers, running, tolerances },
+    numbers: { groups, rate },
+    wgsl: MOVED_MULTIPLIERS,
+    plain: () => {
+      const perEvent = (row: number): Tensor2D => rowOf(running, row).reshape([events.length, groups]);
+      const weights = perEvent(1);
+      const present = weights.greater(LEAST_SHARE).cast<Tensor2D>('float32');
+      const rates = perEvent(0).div<Tensor2D>(weights.maximum(LEAST_SHARE));
+      const beyond = tf.sub(1, present).mul(BEYOND);
+      const middle = rates.sub(beyond).max(1, true).add(rates.add(beyond).min(1, true)).div(2);
+      const offset = rates.sub(middle).mul(2).mul(present).reshape([1, size]);
+      return tf.relu(multipliers.add(offset.mul(sides).sub(tolerances).mul<Tensor2D>(rate)));
+    },
+  });
+}
+
+/** The same for one side of one group; `max` with 0 might turn what is no number into 0. */
+const MOVED_MULTIPLIERS = `
+  let columns = uniforms.outShape[1];
+  let own = index % columns;
+  let first = own - own % i32(groups);
+  var highest = -1e30;
+  var lowest = 1e30;
+  var offset = 0.0;
+  var is_present = false;
+  for (var column = first; column < first + i32(groups); column++) {
+    let weight = all_running[columns + column];
+    if (weight > ${String(LEAST_SHARE)}) {
+      let mean = all_running[column] / weight;
+      highest = max(highest, mean);
+      lowest = min(lowest, mean);
+      if (column == own) {
+        offset = mean;
+        is_present = true;
+      }
+    }
+  }
+  offset = select(0.0, 2.0 * (offset - (highest + lowest) / 2.0), is_present);
+  let side = select(-1.0, 1.0, index < columns);
+  let after = multipliers + rate * (side * offset - tolerances);
+  value = select(after, 0.0, after < 0.0);`;
+
+/** One row of a matrix, [1, c]. */
+function rowOf(matrix: Tensor2D, row: number): Tensor2D {
+  return matrix.slice([row, 0], [1, -1]);
+}
