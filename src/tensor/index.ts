@@ -52,6 +52,7 @@ export {
   stackedDenseGradients,
 } from './ops/stacked-dense.ts';
 export { timesTransposed } from './ops/times-transposed.ts';
+export { releaseUnused } from './release-unused.ts';
 export {
   currentTensorflow,
   hasNvidiaDevice,

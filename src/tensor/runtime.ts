@@ -8,7 +8,8 @@ import { diagnose } from './diagnosis/diagnose.ts';
 import { hasNvidiaGpu, nvidiaModels } from './diagnosis/nvidia-driver.ts';
 import { thisHost } from './diagnosis/this-host.ts';
 import { unavailable, UnavailableBackend } from './diagnosis/unavailable.ts';
-import { endWithProcess, openWebGpu, seekWebGpu } from './webgpu.ts';
+import { makeProductsRepeatable } from './repeatable-products.ts';
+import { lookAfterDevice, openWebGpu, replaceLostDevice, seekWebGpu, whyNoDevice } from './webgpu.ts';
 
 export type { BackendChoice, TensorBackend } from './backend-names.ts';
 
@@ -178,9 +179,15 @@ async function admit(backend: TensorBackend, { allowSoftware }: StartOptions): P
 
 async function activate(tf: Tf, name: string): Promise<void> {
   const isSet = await withoutNewListeners(() => tf.setBackend(name));
-  if (!isSet) throw new Error(`TensorFlow.js refused backend ${name}`);
+  if (!isSet) throw new Error(`TensorFlow.js refused backend ${name}${name === 'webgpu' ? whyNoDevice() : ''}`);
   await tf.ready();
-  if (name === 'webgpu') endWithProcess(tf.backend());
+  if (name === 'webgpu') lookAfterDevice(tf.backend(), forgetWebGpu);
+}
+
+/** Has the next start take a fresh device, and `auto` choose again. */
+function forgetWebGpu(): void {
+  started.delete('webgpu');
+  found = undefined;
 }
 
 let lastTurn: Promise<unknown> = Promise.resolve();
@@ -230,6 +237,8 @@ const STARTERS: Readonly<Record<TensorBackend, () => Promise<Tf>>> = {
     await openWebGpu();
     const tf = quiet(await import('@tensorflow/tfjs'));
     await import('@tensorflow/tfjs-backend-webgpu');
+    replaceLostDevice(tf);
+    makeProductsRepeatable(tf);
     return tf;
   },
   node: () => importNative('@tensorflow/tfjs-node'),

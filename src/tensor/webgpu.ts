@@ -1,3 +1,4 @@
+import { type WatchedBackend, watchErrors } from './device-errors.ts';
 import { missingHardware } from './diagnosis/vulkan.ts';
 import { thisHost } from './diagnosis/this-host.ts';
 import { UnavailableBackend } from './diagnosis/unavailable.ts';
@@ -22,6 +23,13 @@ interface GpuAdapter {
   };
 }
 
+/** The part of TensorFlow.js that keeps backends. */
+interface Registry {
+  findBackendFactory(name: string): unknown;
+  removeBackend(name: string): void;
+  registerBackend(name: string, factory: () => Promise<never>, priority: number): boolean;
+}
+
 /** What WebGPU computes on. */
 interface Adapter {
   /** In words: "nvidia NVIDIA A100 …". */
@@ -38,8 +46,19 @@ interface FoundAdapter extends Adapter {
 /** Drivers that compute on the processor, should Dawn not say so of them. */
 const SOFTWARE_DRIVERS = /swiftshader|llvmpipe|lavapipe|basic render/i;
 
+/** Dawn as it was started: its object must last as long as its devices, lost ones too. */
+let running: Gpu | undefined;
 let seeking: Promise<FoundAdapter> | undefined;
 let opened: Adapter | undefined;
+
+/** Whether the backend that TensorFlow.js keeps has lost its device. */
+let isLost = false;
+
+/** Why TensorFlow.js got no fresh device, which it keeps to itself. */
+let refusal: unknown;
+
+/** The WebGPU backend's place among those that TensorFlow.js would choose from by itself. */
+const PRIORITY = 3;
 
 /** The open WebGPU adapter, in words; null where none is open. */
 export function webGpuAdapter(): string | null {
@@ -66,10 +85,45 @@ export async function openWebGpu(): Promise<void> {
   opened = { name, isSoftware };
 }
 
-/** Has the device that TensorFlow.js took stop when the process ends. */
-export function endWithProcess(backend: object): void {
-  const { device } = backend as { readonly device?: Parameters<typeof stopAtExit>[0] };
-  if (device !== undefined) stopAtExit(device);
+/**
+ * Looks after the device that TensorFlow.js took: its errors come out, and it stops when the process ends.
+ * @param onLost called when the device is lost, once
+ */
+export function lookAfterDevice(backend: object, onLost: () => void): void {
+  const watched = backend as WatchedBackend & { readonly device: Parameters<typeof stopAtExit>[0] };
+  stopAtExit(watched.device);
+  watchErrors(watched, {
+    adapter: webGpuAdapter() ?? 'of an unknown adapter',
+    onLost: () => {
+      seeking = undefined;
+      opened = undefined;
+      isLost = true;
+      onLost();
+    },
+  });
+}
+
+/** Has TensorFlow.js take a fresh device at its next start, if it lost the one it has. */
+export function replaceLostDevice(tf: Registry): void {
+  const factory = tf.findBackendFactory('webgpu') as (() => Promise<never>) | null;
+  if (!isLost || factory === null) return;
+  isLost = false;
+  tf.removeBackend('webgpu');
+  const start = async (): Promise<never> => {
+    refusal = undefined;
+    try {
+      return await factory();
+    } catch (error) {
+      refusal = error;
+      throw error;
+    }
+  };
+  tf.registerBackend('webgpu', start, PRIORITY);
+}
+
+/** Why there is no fresh device for a lost one, as the end of a sentence; empty where that is not known. */
+export function whyNoDevice(): string {
+  return refusal instanceof Error ? `: ${refusal.message}` : '';
 }
 
 /** Looks once; again where nothing was found, since a driver may be named meanwhile. */
@@ -84,8 +138,8 @@ async function seek(): Promise<FoundAdapter> {
 }
 
 async function findAdapter(): Promise<FoundAdapter> {
-  const dawn = (await import('webgpu')) as unknown as DawnModule;
-  const gpu = dawn.create([]);
+  const { create, globals } = (await import('webgpu')) as unknown as DawnModule;
+  const gpu = running ?? create([]);
   const adapter = await gpu.requestAdapter({ powerPreference: 'high-performance' });
   if (adapter === null) {
     throw new UnavailableBackend([missingHardware(thisHost(), 'no adapter: the drivers that are here offer none')]);
@@ -96,9 +150,10 @@ async function findAdapter(): Promise<FoundAdapter> {
     name,
     isSoftware: isFallbackAdapter === true || SOFTWARE_DRIVERS.test(name),
     open: () => {
-      Object.assign(globalThis, dawn.globals);
+      running = gpu;
+      Object.assign(globalThis, globals);
       Object.defineProperty(globalThis, 'navigator', { value: { gpu, userAgent: 'node' }, configurable: true });
-      watchReads(dawn.globals.GPUBuffer);
+      watchReads(globals.GPUBuffer);
     },
   };
 }

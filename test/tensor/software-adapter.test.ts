@@ -1,35 +1,10 @@
-import { execFile } from 'node:child_process';
-
 import { expect } from 'chai';
 
+import { LIMIT_MILLIS, runProgram as run } from '../helpers/run-program.ts';
 import { softwareGpuEnv } from '../helpers/software-gpu.ts';
 
 const RUNTIME = new URL('../../src/tensor/index.ts', import.meta.url).href;
 const LOADER = import.meta.resolve('tsx/esm/api');
-
-/** A process ends within this, on a busy machine too. */
-const LIMIT_MILLIS = 60_000;
-
-interface Ended {
-  readonly code: number | string | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-/** Runs a program on the software GPU in a process of its own, to its own end. */
-function run(program: string, environment: Record<string, string>): Promise<Ended> {
-  const { EVENHAND_TF_BACKEND: _, ...inherited } = process.env;
-  return new Promise((resolve) => {
-    execFile(
-      process.execPath,
-      ['--import', 'tsx', '--input-type=module', '--eval', program],
-      { env: { ...inherited, ...environment }, timeout: LIMIT_MILLIS },
-      (error, stdout, stderr) => {
-        resolve({ code: error === null ? 0 : (error.code ?? error.signal ?? null), stdout, stderr });
-      },
-    );
-  });
-}
 
 /** Loads webgpu and puts work before its device, which this flag keeps off the host. */
 const AT_WORK = `
