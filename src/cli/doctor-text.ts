@@ -1,4 +1,5 @@
 import type { DoctorReport } from '../integration/doctor.ts';
+import { isGpuRoute, routesToGpu } from '../tensor/diagnosis/backend-report.ts';
 import { isSaid } from '../tensor/diagnosis/missing-part.ts';
 import { textTable } from './output.ts';
 
@@ -33,11 +34,8 @@ export function adviceText(advice: string, width: number): string {
  * the one that misses least first; TensorFlow's native library without a GPU is none of them.
  */
 export function mendsText(backends: readonly Report[], width: number): string {
-  const lacking = backends.filter(({ missing }) => missing.length > 0);
-  const routes = lacking
-    .filter(({ name }) => isGpu(name))
-    .sort((a, b) => a.missing.length - b.missing.length || (a.name === 'webgpu' ? -1 : 1));
-  const others = lacking.filter(({ name }) => !isGpu(name));
+  const routes = routesToGpu(backends);
+  const others = backends.filter(({ name, missing }) => !isGpuRoute(name) && missing.length > 0);
   const heading =
     routes.length > 1
       ? 'To use the GPU, any one of these routes will do, the nearest first; mend it from the top:'
@@ -46,11 +44,6 @@ export function mendsText(backends: readonly Report[], width: number): string {
     ...sectionText(heading, routes, width),
     ...sectionText("To use TensorFlow's native library on the processor, without a GPU:", others, width),
   ].join('\n\n');
-}
-
-/** Whether a backend is a route to the GPU. */
-export function isGpu(name: string): boolean {
-  return name === 'node-gpu' || name === 'webgpu';
 }
 
 /** How a backend answered: each answer where all are asked for, then what was wrong, and the count. */

@@ -3,16 +3,16 @@ import {
   type BackendChoice,
   type BackendReport,
   checkNumerics,
+  deviceOf,
   hasNvidiaDevice,
+  isGpuRoute,
   loadTensorflow,
-  nearestRoute,
-  nvidiaDevices,
   type NumericsFinding,
   onDeviceAlone,
   probeBackends,
+  routesToGpu,
   type TensorBackend,
   type Tf,
-  webGpuAdapter,
 } from '../tensor/index.ts';
 
 /** What `evenhand doctor` tells, as JSON has it. */
@@ -63,23 +63,17 @@ export async function examine({ backend: wanted, numerics = false }: ExamineOpti
     node: process.versions.node,
     chosen: backend,
     backends,
-    adapter: adapterOf(backend),
+    adapter: deviceOf(backend),
     matmul_ms: await timeMatmul(tf),
     advice: failure === null ? adviceFor(backend, backends) : `${failure.message} Examined instead: ${backend}.`,
     numerics: numerics && failure === null ? await onDeviceAlone(tf, () => checkNumerics(tf)) : null,
   };
 }
 
-function adapterOf(backend: TensorBackend): string | null {
-  if (backend === 'webgpu') return webGpuAdapter();
-  const devices = backend === 'node-gpu' ? nvidiaDevices() : [];
-  return devices.length === 0 ? null : devices.join(', ');
-}
-
 function adviceFor(backend: TensorBackend, backends: readonly BackendReport[]): string | null {
-  if (backend === 'node-gpu' || backend === 'webgpu' || !hasNvidiaDevice()) return null;
-  const route = nearestRoute(backends);
-  const nearest = route === null ? '' : ` Nearest to working is ${route.name}: ${route.reason ?? ''}.`;
+  if (isGpuRoute(backend) || !hasNvidiaDevice()) return null;
+  const [route] = routesToGpu(backends);
+  const nearest = route === undefined ? '' : ` Nearest to working is ${route.name}: ${route.reason ?? ''}.`;
   return `This machine has an NVIDIA device that is not used.${nearest}`;
 }
 

@@ -9,7 +9,7 @@ export {
 } from './backend-traits.ts';
 export { type BatchSize, chooseBatchSize } from './batch-size.ts';
 export { countReads, type DeviceReads } from './count-reads.ts';
-export { type BackendReport, nearestRoute } from './diagnosis/backend-report.ts';
+export { type BackendReport, isGpuRoute, routesToGpu } from './diagnosis/backend-report.ts';
 export type { MissingPart } from './diagnosis/missing-part.ts';
 export { checkNumerics, largestError } from './numerics/check-numerics.ts';
 export type { Compared, NumericsCase, NumericsFinding } from './numerics/numerics-case.ts';
@@ -55,9 +55,9 @@ export { timesTransposed } from './ops/times-transposed.ts';
 export { releaseUnused } from './release-unused.ts';
 export {
   currentTensorflow,
+  deviceOf,
   hasNvidiaDevice,
   loadTensorflow,
-  nvidiaDevices,
   probeBackends,
   type Tensorflow,
   type Tf,

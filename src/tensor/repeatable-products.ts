@@ -1,6 +1,6 @@
 import type { KernelFunc, TensorInfo } from '@tensorflow/tfjs';
 
-import type { Tf } from './runtime.ts';
+import type { Tf } from './tf.ts';
 
 /** How the WebGPU backend is told which kernel to take for a product; -1 where it chooses. */
 const PROGRAM_FLAG = 'WEBGPU_MATMUL_PROGRAM_TYPE';

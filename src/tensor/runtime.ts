@@ -3,18 +3,17 @@ import { createRequire } from 'node:module';
 import { DependencyError } from '../exceptions/index.ts';
 import { getLogger } from '../internal/logger.ts';
 import { type BackendChoice, parseBackendChoice, TENSOR_BACKENDS, type TensorBackend } from './backend-names.ts';
-import { asOneLine, type BackendReport, nearestRoute } from './diagnosis/backend-report.ts';
+import { asOneLine, type BackendReport, routesToGpu } from './diagnosis/backend-report.ts';
 import { diagnose } from './diagnosis/diagnose.ts';
 import { hasNvidiaGpu, nvidiaModels } from './diagnosis/nvidia-driver.ts';
 import { thisHost } from './diagnosis/this-host.ts';
 import { unavailable, UnavailableBackend } from './diagnosis/unavailable.ts';
 import { makeProductsRepeatable } from './repeatable-products.ts';
-import { lookAfterDevice, openWebGpu, replaceLostDevice, seekWebGpu, whyNoDevice } from './webgpu.ts';
+import type { Tf } from './tf.ts';
+import { lookAfterDevice, openWebGpu, replaceLostDevice, seekWebGpu, webGpuAdapter, whyNoDevice } from './webgpu.ts';
 
 export type { BackendChoice, TensorBackend } from './backend-names.ts';
-
-/** TensorFlow.js, whichever package of it was loaded. */
-export type Tf = typeof import('@tensorflow/tfjs');
+export type { Tf } from './tf.ts';
 
 /** TensorFlow.js, ready for work. */
 export interface Tensorflow {
@@ -68,9 +67,11 @@ export function hasNvidiaDevice(): boolean {
   return hasNvidiaGpu(thisHost());
 }
 
-/** The names of the machine's NVIDIA devices, as far as the driver tells. */
-export function nvidiaDevices(): readonly string[] {
-  return nvidiaModels(thisHost());
+/** What a loaded backend computes on, in words, as far as its driver tells; null on the processor. */
+export function deviceOf(backend: TensorBackend): string | null {
+  if (backend === 'webgpu') return webGpuAdapter();
+  const models = backend === 'node-gpu' ? nvidiaModels(thisHost()) : [];
+  return models.length === 0 ? null : models.join(', ');
 }
 
 async function loadNamed(backend: TensorBackend): Promise<Tensorflow> {
@@ -78,13 +79,11 @@ async function loadNamed(backend: TensorBackend): Promise<Tensorflow> {
     return { tf: await start(backend, { allowSoftware: true }), backend, passedOver: [] };
   } catch (cause) {
     const { reason, missing } = unavailable(cause);
-    const [first, ...others] = missing;
+    const [first] = missing;
     throw new DependencyError(`The tensor backend '${backend}' cannot start: ${reason}.`, {
       context: { backend, missing: missing.map(({ what }) => what) },
       suggestion:
-        first === undefined
-          ? 'See what works here: evenhand doctor'
-          : `${asOneLine(first.mend)}${others.length === 0 ? '' : ` (${String(others.length)} more to mend: evenhand doctor)`}`,
+        first === undefined ? 'See what works here: evenhand doctor' : asOneLine(first.mend, missing.length > 1),
       cause,
     });
   }
@@ -131,10 +130,10 @@ function report(backend: TensorBackend, passedOver: readonly BackendReport[]): v
 }
 
 function wayToGpu(passedOver: readonly BackendReport[]): string {
-  const nearest = nearestRoute(passedOver);
+  const [nearest] = routesToGpu(passedOver);
   const [first] = nearest?.missing ?? [];
-  if (nearest === null || first === undefined) return 'Why, tells: evenhand doctor';
-  return `Nearest to working is ${nearest.name}: ${first.what}. ${asOneLine(first.mend)} (All steps: evenhand doctor)`;
+  if (nearest === undefined || first === undefined) return 'Why, tells: evenhand doctor';
+  return `Nearest to working is ${nearest.name}: ${first.what}. ${asOneLine(first.mend, true)}`;
 }
 
 async function probe(name: TensorBackend): Promise<BackendReport> {

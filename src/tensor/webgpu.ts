@@ -51,6 +51,10 @@ let running: Gpu | undefined;
 let seeking: Promise<FoundAdapter> | undefined;
 let opened: Adapter | undefined;
 
+/** The drivers that were named when it was looked for last, and whether that found any. */
+let soughtIn: string | undefined;
+let isFound = false;
+
 /** Whether the backend that TensorFlow.js keeps has lost its device. */
 let isLost = false;
 
@@ -96,6 +100,7 @@ export function lookAfterDevice(backend: object, onLost: () => void): void {
     adapter: webGpuAdapter() ?? 'of an unknown adapter',
     onLost: () => {
       seeking = undefined;
+      isFound = false;
       opened = undefined;
       isLost = true;
       onLost();
@@ -126,15 +131,19 @@ export function whyNoDevice(): string {
   return refusal instanceof Error ? `: ${refusal.message}` : '';
 }
 
-/** Looks once; again where nothing was found, since a driver may be named meanwhile. */
+/**
+ * Looks once; where nothing was found, again when other drivers are named. Dawn complains on stderr each time it finds a
+ * driver that does not work.
+ */
 async function seek(): Promise<FoundAdapter> {
+  const { VK_DRIVER_FILES: files, VK_ICD_FILENAMES: older } = process.env;
+  const drivers = JSON.stringify([files, older]);
+  if (soughtIn !== drivers && !isFound) seeking = undefined;
+  soughtIn = drivers;
   seeking ??= findAdapter();
-  try {
-    return await seeking;
-  } catch (error) {
-    seeking = undefined;
-    throw error;
-  }
+  const found = await seeking;
+  isFound = true;
+  return found;
 }
 
 async function findAdapter(): Promise<FoundAdapter> {
@@ -152,8 +161,15 @@ async function findAdapter(): Promise<FoundAdapter> {
     open: () => {
       running = gpu;
       Object.assign(globalThis, globals);
-      Object.defineProperty(globalThis, 'navigator', { value: { gpu, userAgent: 'node' }, configurable: true });
+      exposeToTensorflow(gpu);
       watchReads(globals.GPUBuffer);
     },
   };
+}
+
+/** Puts a GPU where TensorFlow.js looks for it: on the navigator, which Node has from version 21 on. */
+function exposeToTensorflow(gpu: Gpu): void {
+  const { navigator } = globalThis as { readonly navigator?: object };
+  if (navigator !== undefined) Object.defineProperty(navigator, 'gpu', { value: gpu, configurable: true });
+  else Object.defineProperty(globalThis, 'navigator', { value: { gpu, userAgent: 'node' }, configurable: true });
 }

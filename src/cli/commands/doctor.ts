@@ -2,7 +2,8 @@ import { Command } from 'commander';
 
 import type { DoctorReport } from '../../integration/doctor.ts';
 import type { BackendChoice } from '../../tensor/index.ts';
-import { adviceText, backendsText, isGpu, mendsText, numericsText } from '../doctor-text.ts';
+import { isGpuRoute } from '../../tensor/diagnosis/backend-report.ts';
+import { adviceText, backendsText, mendsText, numericsText } from '../doctor-text.ts';
 import { CHECK_FAILED } from '../exit-codes.ts';
 import { type OutputOptions, jsonText, prepareLogs, print, withOutputOptions } from '../output.ts';
 
@@ -67,7 +68,7 @@ function printReport(report: DoctorReport, failed: BackendChoice | null, { all =
   print(backendsText(report, width));
   if (report.advice !== null) print(`\n${adviceText(report.advice, width)}`);
   const told = report.backends.filter(
-    ({ name }) => all || name === failed || (isGpu(name) && report.advice !== null && failed === null),
+    ({ name }) => all || name === failed || (isGpuRoute(name) && report.advice !== null && failed === null),
   );
   const mends = mendsText(told, width);
   if (mends !== '') print(`\n${mends}`);

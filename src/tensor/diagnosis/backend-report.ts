@@ -11,27 +11,33 @@ export interface BackendReport {
   readonly missing: readonly MissingPart[];
 }
 
+/** Whether a backend is a route to the GPU. */
+export function isGpuRoute(name: string): boolean {
+  return name === 'webgpu' || name === 'node-gpu';
+}
+
 /**
- * The GPU route that is nearest to working: the one that misses fewest things,
- * of two alike WebGPU, whose packages bring all but the driver. Null where it
- * is not known of any what it misses.
+ * The GPU routes of which it is known what they miss, the nearest to working first: the one that misses fewest things,
+ * of two alike WebGPU, whose packages bring all but the driver.
  */
-export function nearestRoute(reports: readonly BackendReport[]): BackendReport | null {
-  const routes = reports
-    .filter(({ name, missing }) => (name === 'webgpu' || name === 'node-gpu') && missing.length > 0)
+export function routesToGpu<Report extends Pick<BackendReport, 'name' | 'missing'>>(
+  reports: readonly Report[],
+): Report[] {
+  return reports
+    .filter(({ name, missing }) => isGpuRoute(name) && missing.length > 0)
     .sort((a, b) => a.missing.length - b.missing.length || (a.name === 'webgpu' ? -1 : 1));
-  return routes[0] ?? null;
 }
 
 /**
  * A mend on one line, for a message: what is said up to its first command, and that command. Others are left to the
  * doctor, since two commands on one line cannot be copied.
  * @param mend as {@link MissingPart} has it
+ * @param isPart whether there is more to mend besides
  */
-export function asOneLine(mend: string): string {
+export function asOneLine(mend: string, isPart = false): string {
   const lines = mend.split('\n');
   const command = lines.findIndex((line, index) => index > 0 && !isSaid(line));
-  if (command === -1) return lines.join(' ');
-  const told = lines.slice(0, command + 1).join(' ');
-  return command === lines.length - 1 ? told : `${told} (all steps: evenhand doctor)`;
+  const end = command === -1 ? lines.length : command + 1;
+  const told = lines.slice(0, end).join(' ');
+  return isPart || end < lines.length ? `${told} (all steps: evenhand doctor)` : told;
 }

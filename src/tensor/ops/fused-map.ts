@@ -8,9 +8,9 @@ export interface FusedMap<T extends Tensor = Tensor> {
   readonly name: string;
   /** The shape of what comes out. */
   readonly shape: readonly number[];
-  /** float32; each broadcasts over the shape. Names in lower case. */
+  /** float32; each broadcasts over the shape, or is read by `all_NAME` alone. Names in lower case. */
   readonly inputs: Readonly<Record<string, Tensor>>;
-  /** Numbers that differ from call to call, by name. */
+  /** Numbers that differ from call to call, by name; none is called `size`. */
   readonly numbers?: Readonly<Record<string, number>>;
   /**
    * WGSL that sets `value` (f32) from the inputs and numbers by their names: "value = weight * kept;". Where it needs
@@ -83,6 +83,10 @@ function register(tf: Tf): void {
 
 function programOf({ name, shape, inputs, numbers = {}, wgsl }: Omit<FusedMap, 'plain'>): Program {
   const names = Object.keys(inputs);
+  const isNamed = (word: string): boolean => new RegExp(`\\b${word}\\b`).test(wgsl);
+  // The device would refuse what it is given and does not read.
+  const unused = names.find((input) => !isNamed(input) && !isNamed(`all_${input}`));
+  if (unused !== undefined) throw new Error(`the kernel ${name} does not read its input ${unused}`);
   const size = shape.reduce((product, length) => product * length, 1);
   return {
     outputShape: [...shape],
@@ -98,7 +102,10 @@ function programOf({ name, shape, inputs, numbers = {}, wgsl }: Omit<FusedMap, '
     getUserCode: () => `
       fn main(index : i32) {
         if (index >= uniforms.size) { return; }
-        ${names.map((input) => `let ${input} = getAll_${input}ByOutputIndex(index);`).join('\n')}
+        ${names
+          .filter(isNamed)
+          .map((input) => `let ${input} = getAll_${input}ByOutputIndex(index);`)
+          .join('\n')}
         ${Object.keys(numbers)
           .map((number) => `let ${number} = uniforms.${number};`)
           .join('\n')}

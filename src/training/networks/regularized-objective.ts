@@ -58,7 +58,7 @@ function addPull(
   return fusedMap(tf, {
     name: isBinary ? 'add_pull_of_probabilities' : 'add_pull',
     shape: error.shape,
-    inputs: { error, pull, scores, etas },
+    inputs: isBinary ? { error, pull, scores, etas } : { error, pull, etas },
     // The slope of a probability in its logit is p (1 - p).
     wgsl: `value = error + etas * pull${isBinary ? ' * scores * (1.0 - scores)' : ''};`,
     plain: () => error.add((isBinary ? pull.mul(scores.sub(scores.square())) : pull).mul(etas)),

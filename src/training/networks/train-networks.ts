@@ -11,6 +11,7 @@ import {
   createRowChunks,
   type NetworkRows,
   readTogether,
+  releaseUnused,
   type Tf,
 } from '../../tensor/index.ts';
 import { createBestParameters } from './best-parameters.ts';
@@ -116,6 +117,7 @@ export async function trainNetworks(
     return { weights, bestEpochs: [...patience.bestEpochs], batchSize, losses, heldOut };
   } finally {
     for (const one of owned) one.dispose();
+    releaseUnused(tf);
   }
 }
 

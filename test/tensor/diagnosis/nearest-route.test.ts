@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 
-import { type BackendReport, nearestRoute } from '../../../src/tensor/index.ts';
+import { type BackendReport, routesToGpu } from '../../../src/tensor/index.ts';
 
 const report = (name: BackendReport['name'], parts: number): BackendReport => ({
   name,
@@ -11,17 +11,17 @@ const report = (name: BackendReport['name'], parts: number): BackendReport => ({
 
 describe('the nearest route to the GPU', () => {
   it('is the one that misses fewest things', () => {
-    expect(nearestRoute([report('node-gpu', 1), report('webgpu', 2)])?.name).to.equal('node-gpu');
-    expect(nearestRoute([report('node-gpu', 4), report('webgpu', 3)])?.name).to.equal('webgpu');
+    expect(routesToGpu([report('node-gpu', 1), report('webgpu', 2)])[0]?.name).to.equal('node-gpu');
+    expect(routesToGpu([report('node-gpu', 4), report('webgpu', 3)])[0]?.name).to.equal('webgpu');
   });
 
   it('of two alike is WebGPU', () => {
-    expect(nearestRoute([report('node-gpu', 2), report('webgpu', 2)])?.name).to.equal('webgpu');
-    expect(nearestRoute([report('webgpu', 2), report('node-gpu', 2)])?.name).to.equal('webgpu');
+    expect(routesToGpu([report('node-gpu', 2), report('webgpu', 2)])[0]?.name).to.equal('webgpu');
+    expect(routesToGpu([report('webgpu', 2), report('node-gpu', 2)])[0]?.name).to.equal('webgpu');
   });
 
   it('is none where it is not known what is missing, and never one of the processor', () => {
-    expect(nearestRoute([report('node-gpu', 0), report('webgpu', 0), report('node', 1)])).to.equal(null);
-    expect(nearestRoute([])).to.equal(null);
+    expect(routesToGpu([report('node-gpu', 0), report('webgpu', 0), report('node', 1)])).to.deep.equal([]);
+    expect(routesToGpu([])).to.deep.equal([]);
   });
 });
