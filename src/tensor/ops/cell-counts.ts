@@ -1,5 +1,6 @@
 import type { Tensor1D } from '@tensorflow/tfjs';
 
+import { largestExactInteger } from '../backend-traits.ts';
 import type { Tf } from '../runtime.ts';
 import { largestValues, reduceChunks, ROWS_PER_READING, type Slice, unitOf } from './reduce-chunks.ts';
 import { segmentSums } from './segment-sums.ts';
@@ -39,10 +40,11 @@ const LARGEST_CHUNK = 2 ** 20;
  * Counts are exact. Sums are too, of values rounded to 2^-40 of the largest:
  * float32 sums would drop what falls below their last bit, so each value is cut
  * into digits d of b bits, v = unit x (d1 2^-b + d2 2^-2b + ...), small enough for
- * the digits of a chunk to add up exactly in float32; such a sum is cut in two
- * halves of its bits, small enough for those of all chunks to add up so too. (WebGPU
- * computes with int32 as if it were float32.) The sums are therefore the same on every backend and for every order
- * of rows.
+ * the digits of a chunk to add up exactly in float32, and those of chunks in
+ * int32. Where int32 is computed as if it were float32, as on WebGPU, each sum of
+ * a chunk is cut in two halves of its bits, so that those of all chunks add up
+ * exactly too. The sums are therefore the same on every backend and for every
+ * order of rows.
  * @returns the counts, [cells], and for each column its sums, [cells]
  */
 export async function cellTables(
@@ -53,18 +55,23 @@ export async function cellTables(
   const rowsPerChunk = columns.length === 0 ? ROWS_PER_READING : chunkFor(cells);
   const bits = FLOAT32_BITS - Math.log2(rowsPerChunk);
   const digits = Math.ceil(KEPT_BITS / bits);
+  const isCut = largestExactInteger(tf) <= 2 ** FLOAT32_BITS;
+  /** What each part of a sum counts for. */
+  const halves = isCut ? [2 ** LOWER_BITS, 1] : [1];
   const table = await reduceChunks(tf, {
     rows,
     rowsPerChunk,
-    size: cells * (1 + 2 * columns.length * digits),
+    size: cells * (1 + columns.length * digits * halves.length),
     tableOf: (slice) => {
       const codes = codesOf(slice);
       const sums = columns.flatMap(({ valuesOf, largest }) =>
-        cutIntoDigits(tf, valuesOf(slice).div(unitOf(largest)), bits, digits).flatMap((digit) =>
-          cutInHalves(tf, segmentSums(tf, codes, cells, digit)),
-        ),
+        cutIntoDigits(tf, valuesOf(slice).div(unitOf(largest)), bits, digits).flatMap((digit) => {
+          const sum = segmentSums(tf, codes, cells, digit);
+          return isCut ? cutInHalves(tf, sum) : [sum];
+        }),
       );
-      return tf.concat([segmentSums(tf, codes, cells), ...sums]);
+      const chunk = tf.concat([segmentSums(tf, codes, cells), ...sums]);
+      return isCut ? chunk : chunk.cast('int32');
     },
   });
   const tableAt = (index: number): Float64Array => table.subarray(index * cells, (index + 1) * cells);
@@ -73,10 +80,10 @@ export async function cellTables(
     // The smallest digits first, so that none is lost to rounding.
     for (let digit = digits; digit > 0; digit--) {
       const weight = unitOf(largest) * 2 ** (-bits * digit);
-      const place = 2 * (column * digits + digit) - 1;
-      const [upper, lower] = [tableAt(place), tableAt(place + 1)];
+      const first = 1 + (column * digits + digit - 1) * halves.length;
+      const parts = halves.map((_, half) => tableAt(first + half));
       for (let cell = 0; cell < cells; cell++) {
-        const value = (upper[cell] as number) * 2 ** LOWER_BITS + (lower[cell] as number);
+        const value = parts.reduce((whole, part, half) => whole + (part[cell] as number) * (halves[half] as number), 0);
         sum[cell] = (sum[cell] as number) + value * weight;
       }
     }

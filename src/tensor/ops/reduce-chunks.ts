@@ -4,7 +4,8 @@ import type { Tf } from '../runtime.ts';
 
 /**
  * Rows between two readings of a table that adds up on the device: few enough for
- * counts to be exact in float32, and enough for the readings to cost nothing.
+ * its sums in int32 (at most 2^8 a row), for counts in float32, and enough for the
+ * readings to cost nothing.
  */
 export const ROWS_PER_READING = 2 ** 22;
 
@@ -23,7 +24,7 @@ export interface ChunkedReduction {
   readonly size: number;
   /** How the tables of chunks become one; sums when left out. */
   readonly combine?: 'sum' | 'max';
-  /** The table of a chunk, [size]; whole numbers add up exactly up to 2^24. */
+  /** The table of a chunk, [size]; whole numbers add up exactly as far as its type holds them on this backend. */
   readonly tableOf: (slice: Slice) => Tensor1D;
 }
 
