@@ -83,10 +83,6 @@ function register(tf: Tf): void {
 
 function programOf({ name, shape, inputs, numbers = {}, wgsl }: Omit<FusedMap, 'plain'>): Program {
   const names = Object.keys(inputs);
-  const isNamed = (word: string): boolean => new RegExp(`\\b${word}\\b`).test(wgsl);
-  // The device would refuse what it is given and does not read.
-  const unused = names.find((input) => !isNamed(input) && !isNamed(`all_${input}`));
-  if (unused !== undefined) throw new Error(`the kernel ${name} does not read its input ${unused}`);
   const size = shape.reduce((product, length) => product * length, 1);
   return {
     outputShape: [...shape],
@@ -99,19 +95,26 @@ function programOf({ name, shape, inputs, numbers = {}, wgsl }: Omit<FusedMap, '
       .map((number) => `${number} : f32,`)
       .join(' '),
     size: true,
-    getUserCode: () => `
-      fn main(index : i32) {
-        if (index >= uniforms.size) { return; }
-        ${names
-          .filter(isNamed)
-          .map((input) => `let ${input} = getAll_${input}ByOutputIndex(index);`)
-          .join('\n')}
-        ${Object.keys(numbers)
-          .map((number) => `let ${number} = uniforms.${number};`)
-          .join('\n')}
-        var value : f32;
-        ${wgsl}
-        setOutputAtIndex(index, value);
-      }`,
+    // Asked for once per name and kind of input.
+    getUserCode: () => codeOf(name, names, Object.keys(numbers), wgsl),
   };
+}
+
+function codeOf(name: string, inputs: readonly string[], numbers: readonly string[], wgsl: string): string {
+  const isNamed = (word: string): boolean => new RegExp(`\\b${word}\\b`).test(wgsl);
+  // The device would refuse what it is given and does not read.
+  const unused = inputs.find((input) => !isNamed(input) && !isNamed(`all_${input}`));
+  if (unused !== undefined) throw new Error(`the kernel ${name} does not read its input ${unused}`);
+  return `
+    fn main(index : i32) {
+      if (index >= uniforms.size) { return; }
+      ${inputs
+        .filter(isNamed)
+        .map((input) => `let ${input} = getAll_${input}ByOutputIndex(index);`)
+        .join('\n')}
+      ${numbers.map((number) => `let ${number} = uniforms.${number};`).join('\n')}
+      var value : f32;
+      ${wgsl}
+      setOutputAtIndex(index, value);
+    }`;
 }
