@@ -5,21 +5,11 @@ import { loadData } from '../../src/io/index.ts';
 import { Table } from '../../src/table/index.ts';
 import { encodeFeatures, encodedWidth, fitFeatures } from '../../src/training/data/feature-encoder.ts';
 import { ReductionsWrapper, sweepPareto } from '../../src/training/index.ts';
+import { ADULT_FEATURES, ADULT_TASK } from '../adult-task.ts';
 import { median } from './measure.ts';
 import { assertResult, type Note } from './report.ts';
 
-const FEATURES = [
-  'age',
-  'education-num',
-  'capital-gain',
-  'capital-loss',
-  'hours-per-week',
-  'workclass',
-  'marital-status',
-  'occupation',
-  'relationship',
-];
-const [TARGET, POSITIVE, SENSITIVE] = ['income-per-year', '>50K', 'sex'];
+const { target: TARGET, positiveLabel: POSITIVE, sensitive: SENSITIVE } = ADULT_TASK;
 
 /** What the reduction reaches with scikit-learn's regression and fairlearn 0.15 on the same rows. */
 const FAIRLEARN = { accuracy: 0.8335, dp: 0.0156 };
@@ -46,7 +36,7 @@ export async function benchTraining(folder: string | undefined, note: Note): Pro
 }
 
 async function benchReduction(train: Table, test: Table, note: Note): Promise<void> {
-  const { specs } = fitFeatures(train, FEATURES);
+  const { specs } = fitFeatures(train, ADULT_FEATURES);
   const columns = encodedWidth(specs);
   assertResult(columns === 42, 'the 42 columns of the peer');
   const encode = (table: Table) => ({ rows: table.rowCount, columns, values: encodeFeatures(table, specs) });
@@ -98,10 +88,8 @@ async function benchSweep(train: Table, test: Table, note: Note): Promise<void> 
       {
         table: train,
         testTable: test,
-        target: TARGET,
-        positiveLabel: POSITIVE,
-        sensitive: SENSITIVE,
-        features: FEATURES,
+        ...ADULT_TASK,
+        features: ADULT_FEATURES,
       },
       {
         etas,

@@ -8,6 +8,7 @@ import { strata } from '../../src/training/data/row-splits.ts';
 import { setAside } from '../../src/training/data/set-aside.ts';
 import { readTrainingData, takeTrainingRows, type TrainingRows } from '../../src/training/data/training-data.ts';
 import type { TrainingSource } from '../../src/training/index.ts';
+import { ADULT_FEATURES, ADULT_TASK } from '../adult-task.ts';
 import { UsageError } from './options.ts';
 import { unpackTables } from './table-file.ts';
 
@@ -24,18 +25,7 @@ export interface AdultRows {
   readonly test: NetworkRows;
 }
 
-const FEATURES = [
-  'age',
-  'education-num',
-  'capital-gain',
-  'capital-loss',
-  'hours-per-week',
-  'workclass',
-  'marital-status',
-  'occupation',
-  'relationship',
-];
-const [TARGET, POSITIVE, SENSITIVE] = ['income-per-year', '>50K', 'sex'];
+const { target: TARGET, sensitive: SENSITIVE } = ADULT_TASK;
 
 /** The table that a pack brings along. */
 export const TABLE_FILE = 'adult.tables';
@@ -57,7 +47,7 @@ export async function readAdultCsv(folder: string): Promise<Adult> {
     throw new UsageError(`${missing} is not there: --data names a folder with adult.train.csv and adult.test.csv`);
   }
   const { loadData } = await import('../../src/io/index.ts');
-  const columns = [...FEATURES, TARGET, SENSITIVE];
+  const columns = [...ADULT_FEATURES, TARGET, SENSITIVE];
   return { train: (await loadData(train)).select(columns), test: (await loadData(test)).select(columns) };
 }
 
@@ -97,17 +87,15 @@ export function sweepSource({ train, test }: Adult): TrainingSource {
   return {
     table: train,
     testTable: test,
-    target: TARGET,
-    positiveLabel: POSITIVE,
-    sensitive: SENSITIVE,
-    features: FEATURES,
+    ...ADULT_TASK,
+    features: ADULT_FEATURES,
   };
 }
 
 /** The very rows that a sweep of a seed trains on, stops by and is judged on. */
 export function encodeAdult(adult: Adult, seed: number): AdultRows {
   const { rows, test } = readTrainingData(sweepSource(adult));
-  const { specs } = fitFeatures(rows.table, FEATURES);
+  const { specs } = fitFeatures(rows.table, ADULT_FEATURES);
   const encode = (part: TrainingRows): NetworkRows => ({
     x: encodeFeatures(part.table, specs),
     y: Float32Array.from(part.y),

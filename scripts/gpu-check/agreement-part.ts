@@ -1,11 +1,10 @@
 import { createRandom } from '../../src/internal/random.ts';
-import { createBatches, loadTensorflow, type TensorBackend, type Tf } from '../../src/tensor/index.ts';
+import { createBatches, loadTensorflow, type TensorBackend, type Tf, onDeviceAlone } from '../../src/tensor/index.ts';
 import { FAIRNESS_PENALTIES, type FairnessPenaltyName } from '../../src/training/index.ts';
 import { createRegularizedObjective } from '../../src/training/networks/regularized-objective.ts';
 import { createStackedNetwork } from '../../src/training/networks/stacked-network.ts';
 import { trainShard } from '../../src/training/networks/sweep-shard.ts';
 import type { AdultRows } from './adult.ts';
-import { onDevice } from './numerics-part.ts';
 import type { AgreementFigures, GradientFigures } from './report.ts';
 import { type Found, joinReasons } from './run-part.ts';
 
@@ -77,7 +76,7 @@ async function answersOf(backend: TensorBackend, rows: AdultRows, work: Agreemen
   const { tf } = await loadTensorflow({ backend });
   const gradients: Partial<Record<FairnessPenaltyName, Float32Array>> = {};
   for (const penalty of FAIRNESS_PENALTIES) {
-    gradients[penalty] = await onDevice(tf, () => stepGradients(tf, rows, penalty, work));
+    gradients[penalty] = await onDeviceAlone(tf, () => stepGradients(tf, rows, penalty, work));
   }
   const spec = {
     etas: ETAS,

@@ -1,7 +1,6 @@
-import { countReads, type Tf } from '../../src/tensor/index.ts';
+import { countReads, type Tf, onDeviceAlone } from '../../src/tensor/index.ts';
 import { type SweepOptions, sweepPareto } from '../../src/training/index.ts';
 import { type Adult, sweepSource } from './adult.ts';
-import { onDevice } from './numerics-part.ts';
 import { askNvidia } from './nvidia.ts';
 import type { MemoryFigures } from './report.ts';
 import { type Found, joinReasons } from './run-part.ts';
@@ -32,7 +31,7 @@ export async function measureMemory(
 ): Promise<Found<MemoryFigures>> {
   // WebGPU's backend computes on the host what never left it, and its looking at that would count as a reading.
   const sweep = (epochs: number) =>
-    onDevice(tf, () => countReads(tf, () => sweepPareto(sweepSource(adult), { ...options, epochs })));
+    onDeviceAlone(tf, () => countReads(tf, () => sweepPareto(sweepSource(adult), { ...options, epochs })));
   const before = tf.memory().numTensors;
   let [tensors, device, allocated] = [0, -1, -1];
   const short = await sweep(EPOCHS[0]);

@@ -42,7 +42,7 @@ export {
 export { joinParameters, type MatrixShape, splitParameters } from './ops/parameters.ts';
 export { readTogether } from './ops/read-together.ts';
 export { largestValues, type Slice, unitOf } from './ops/reduce-chunks.ts';
-export { largestGap, type SoftRates, softRates, squaredGapSlope } from './ops/soft-rates.ts';
+export { extremes, largestGap, type SoftRates, softRates, squaredGapSlope } from './ops/soft-rates.ts';
 export {
   type Activation,
   rectifierGradient,

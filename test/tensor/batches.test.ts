@@ -13,6 +13,7 @@ import {
   splitParameters,
   type TensorBackend,
 } from '../../src/tensor/index.ts';
+import { onDevice } from '../helpers/on-device.ts';
 import { describeOn } from '../helpers/software-gpu.ts';
 
 const BACKENDS: TensorBackend[] = ['cpu', 'wasm', 'webgpu'];
@@ -30,14 +31,7 @@ const ORDER = Int32Array.of(6, 5, 4, 3, 2, 1, 0);
 for (const backend of BACKENDS) {
   describeOn(backend, `batches on ${backend}`, () => {
     let tensors = 0;
-    before(async () => {
-      await loadTensorflow({ backend });
-      // Else small tensors would stay on the host.
-      if (backend === 'webgpu') tf.env().set('WEBGPU_CPU_FORWARD', false);
-    });
-    after(() => {
-      if (backend === 'webgpu') tf.env().set('WEBGPU_CPU_FORWARD', true);
-    });
+    onDevice(backend);
     beforeEach(() => {
       tensors = tf.memory().numTensors;
     });

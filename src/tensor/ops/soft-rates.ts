@@ -42,14 +42,20 @@ function groupWeights(tf: Tf, membership: Tensor2D): Tensor2D {
   return tf.matMul(tf.ones([1, membership.shape[0]]), membership);
 }
 
+/** The highest and the lowest rate over the groups present, [k, 1] each; beyond every rate where none is. Differentiable. */
+export function extremes(tf: Tf, { rates, present }: SoftRates): { highest: Tensor2D; lowest: Tensor2D } {
+  const shift = tf.sub(1, present).mul(BEYOND);
+  return { highest: rates.sub(shift).max(1, true), lowest: rates.add(shift).min(1, true) };
+}
+
 /**
  * The largest minus the smallest rate over the groups present; 0 where fewer
  * than two are. Differentiable.
  * @returns [k]
  */
 export function largestGap(tf: Tf, { rates, present }: SoftRates): Tensor1D {
-  const shift = tf.sub(1, present).mul(BEYOND);
-  const gap = rates.sub(shift).max(1).sub<Tensor1D>(rates.add(shift).min(1));
+  const { highest, lowest } = extremes(tf, { rates, present });
+  const gap = highest.sub(lowest).reshape<Tensor1D>([-1]);
   // Without two groups the difference is one of shifts, or none: its slope must not be taken.
   return tf.where(present.sum().greater(1), gap, tf.zerosLike(gap));
 }
@@ -76,10 +82,8 @@ export function squaredGapSlope(tf: Tf, scores: Tensor2D, membership: Tensor2D):
 /** The gradient of the squared gap in each group's sum of scores, [k, g]. */
 function slopeOfSums(tf: Tf, sums: Tensor2D, weights: Tensor2D): Tensor2D {
   const { rates, present, divisors } = ratesOf(tf, sums, weights);
-  const shift = tf.sub(1, present).mul(BEYOND);
-  const [upper, lower] = [rates.sub(shift), rates.add(shift)];
-  const [highest, lowest] = [upper.max(1, true), lower.min(1, true)];
-  const direction = tf.sub(upper.equal(highest).cast('float32'), lower.equal(lowest).cast('float32'));
+  const { highest, lowest } = extremes(tf, { rates, present });
+  const direction = tf.sub(rates.equal(highest).cast('float32'), rates.equal(lowest).cast('float32'));
   // With fewer than two groups the difference is one of shifts.
   const gap = highest.sub(lowest).mul(present.sum().greater(1).cast('float32'));
   return direction.mul(present).mul(gap.mul(2)).div(divisors);

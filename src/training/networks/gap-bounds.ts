@@ -1,7 +1,7 @@
 import type { Rank, Tensor2D, Variable } from '@tensorflow/tfjs';
 
 import { sum } from '../../metrics/statistics/group-stats.ts';
-import { type BatchRows, fusedMap, type Tf, timesTransposed } from '../../tensor/index.ts';
+import { type BatchRows, extremes, fusedMap, type Tf, timesTransposed } from '../../tensor/index.ts';
 import { type FairnessEvent, isIn, LEAST_SHARE, membershipIn } from './fairness-events.ts';
 import type { NetworkTask } from './network-task.ts';
 
@@ -37,9 +37,6 @@ export interface GapBounds {
   update(outputs: Tensor2D, rows: BatchRows): void;
   dispose(): void;
 }
-
-/** Takes a group without rows out of the highest and the lowest. */
-const BEYOND = 1e30;
 
 /** What both the slope and the update take from a batch. */
 interface Seen {
@@ -245,8 +242,8 @@ function moved(tf: Tf, { events, groups, size, constants }: Columns, { multiplie
       const weights = perEvent(1);
       const present = weights.greater(LEAST_SHARE).cast<Tensor2D>('float32');
       const rates = perEvent(0).div<Tensor2D>(weights.maximum(LEAST_SHARE));
-      const beyond = tf.sub(1, present).mul(BEYOND);
-      const middle = rates.sub(beyond).max(1, true).add(rates.add(beyond).min(1, true)).div(2);
+      const { highest, lowest } = extremes(tf, { rates, present });
+      const middle = highest.add(lowest).div(2);
       const offset = rates.sub(middle).mul(2).mul(present).reshape([1, size]);
       return tf.relu(multipliers.add(offset.mul(sides).sub(tolerances).mul<Tensor2D>(rate)));
     },

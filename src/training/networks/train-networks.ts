@@ -1,3 +1,5 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
 import type { Tensor2D } from '@tensorflow/tfjs';
 
 import { TrainingError } from '../../exceptions/index.ts';
@@ -102,14 +104,14 @@ export async function trainNetworks(
           adam.step(pass.gradient(objective.slope(pass.outputs, rows)), rate);
           objective.afterStep?.(pass.outputs, rows);
         });
-        if (step % STEPS_AT_ONCE === 0) await pause();
+        if (step % STEPS_AT_ONCE === 0) await nextTurn();
       }
       const judgement = await judge.judge(epoch);
       losses.push(Array.from(judgement.scores));
       assertFinite(judgement.scores, names, patience.isResting, () => likelyCause(train, options.lr), epoch);
       best.take(patience.update(judgement));
       options.onProgress?.({ stage: 'training', done: epoch + 1, total: options.epochs });
-      await pause();
+      await nextTurn();
     }
     options.onProgress?.({ stage: 'training', done: options.epochs, total: options.epochs });
     best.restore();
@@ -123,10 +125,6 @@ export async function trainNetworks(
 
 /** Steps between which signals and timers are let through, besides the end of an epoch. */
 const STEPS_AT_ONCE = 200;
-
-async function pause(): Promise<void> {
-  await new Promise((resolve) => setImmediate(resolve));
-}
 
 /** How many rows a step learns from. */
 function batchSizeOf(

@@ -1,8 +1,9 @@
 import * as tf from '@tensorflow/tfjs';
 import { expect } from 'chai';
 
-import { checkNumerics, loadTensorflow, type TensorBackend } from '../../../src/tensor/index.ts';
+import { checkNumerics, type TensorBackend } from '../../../src/tensor/index.ts';
 import { NUMERICS_CASES } from '../../../src/tensor/numerics/numerics-cases.ts';
+import { onDevice } from '../../helpers/on-device.ts';
 import { describeOn } from '../../helpers/software-gpu.ts';
 
 const BACKENDS: TensorBackend[] = ['cpu', 'wasm', 'webgpu'];
@@ -23,14 +24,7 @@ describe('what tensor ops are asked', () => {
 
 for (const backend of BACKENDS) {
   describeOn(backend, `every tensor op against float64, on ${backend}`, () => {
-    before(async () => {
-      await loadTensorflow({ backend });
-      // TensorFlow.js computes small numbers on the host otherwise: the device itself is to be asked.
-      if (backend === 'webgpu') tf.env().set('WEBGPU_CPU_FORWARD', false);
-    });
-    after(() => {
-      if (backend === 'webgpu') tf.env().set('WEBGPU_CPU_FORWARD', true);
-    });
+    onDevice(backend);
 
     for (const one of NUMERICS_CASES) {
       it(`${one.op}: ${one.name}, to ${one.tolerance.toExponential(0)}`, async function () {

@@ -1,5 +1,6 @@
 import path from 'node:path';
 
+import { ADULT_FEATURES, ADULT_TASK } from '../../../scripts/adult-task.ts';
 import { expect } from 'chai';
 
 import { loadData } from '../../../src/io/index.ts';
@@ -14,18 +15,7 @@ import { describeOnSoftwareGpu } from '../../helpers/software-gpu.ts';
 /** Rows on which the decisions of the same training on two backends may differ. */
 const MOST_DIFFERENT = 0.01;
 
-const FEATURES = [
-  'age',
-  'education-num',
-  'capital-gain',
-  'capital-loss',
-  'hours-per-week',
-  'workclass',
-  'marital-status',
-  'occupation',
-  'relationship',
-];
-const [TARGET, POSITIVE, SENSITIVE] = ['income-per-year', '>50K', 'sex'];
+const { target: TARGET, positiveLabel: POSITIVE, sensitive: SENSITIVE } = ADULT_TASK;
 const BACKENDS = ['wasm', 'webgpu'] as const;
 const ETAS = [0, 4];
 
@@ -66,7 +56,7 @@ describeWithReference('the same training on Adult, on wasm and on webgpu', () =>
       for (const backend of BACKENDS) {
         const place = path.join(folder(), backend);
         const sweep = await sweepPareto(
-          { table: train, testTable: everyNth(test, 10), target: TARGET, positiveLabel: POSITIVE, sensitive: SENSITIVE, features: FEATURES }, // prettier-ignore
+          { table: train, testTable: everyNth(test, 10), ...ADULT_TASK, features: ADULT_FEATURES }, // prettier-ignore
           { ...SHARED, backend, etas: ETAS, penalty: 'mean_gap', lr: 0.05, modelPath: place },
         );
         expect(sweep.backend).to.equal(backend);
@@ -88,9 +78,9 @@ describeWithReference('the same training on Adult, on wasm and on webgpu', () =>
       for (const backend of BACKENDS) {
         const options = { ...SHARED, backend, modelLr: 0.05, lambdaLr: 0.1, dpTol: 0.05 };
         const trainer = new LagrangianFairnessTrainer(options);
-        await trainer.fit(train.select(FEATURES), y, { sensitive: train.column(SENSITIVE) });
+        await trainer.fit(train.select(ADULT_FEATURES), y, { sensitive: train.column(SENSITIVE) });
         expect(trainer.history.at(-1)?.lambdas[0], 'the multiplier').to.be.above(0);
-        decisions.push(await trainer.predict(test.select(FEATURES)));
+        decisions.push(await trainer.predict(test.select(ADULT_FEATURES)));
       }
       compare('the constrained network', decisions[0] ?? [], decisions[1] ?? []);
     });
