@@ -1,4 +1,5 @@
 import { FairnessAssertionError, ValueError } from '../exceptions/index.ts';
+import { assertKnownOptions, type OptionNames } from '../internal/known-options.ts';
 import { oneOf } from '../internal/one-of.ts';
 import type { MetricResult } from '../metrics/index.ts';
 import { isExcess, isHigherBetter } from './is-higher-better.ts';
@@ -112,6 +113,8 @@ export interface AssertFairnessOptions {
   readonly allowUndefined?: boolean | undefined;
 }
 
+const ASSERT_FAIRNESS_OPTION_NAMES: OptionNames<AssertFairnessOptions> = { comparator: true, allowUndefined: true };
+
 /**
  * Throws unless a metric meets its threshold; for tests and CI gates.
  * @param metric a number, or a result, whose undefined value fails with its reason
@@ -130,6 +133,7 @@ export function assertFairness(
   threshold: number,
   options: AssertFairnessOptions = {},
 ): void {
+  assertKnownOptions('assertFairness', options, ASSERT_FAIRNESS_OPTION_NAMES);
   const isNumber = typeof metric === 'number';
   const result: JudgedMetric = isNumber ? { metric: 'metric', value: metric, ci: null, undefinedReason: null } : metric;
   const verdict = judge(result, threshold, options.comparator ?? (isNumber ? '<=' : undefined));

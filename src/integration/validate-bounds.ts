@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 
 import { DataValidationError } from '../exceptions/index.ts';
+import type { OptionNames } from '../internal/known-options.ts';
 
 /** What a validation may cost, and what stops it; a service sets these. */
 export interface ValidateBounds {
@@ -20,6 +21,9 @@ export interface ValidateBounds {
    */
   readonly signal?: AbortSignal | undefined;
 }
+
+/** Lists the options of {@link ValidateBounds}. */
+export const VALIDATE_BOUNDS_NAMES: OptionNames<ValidateBounds> = { mostGroups: true, mostDraws: true, signal: true };
 
 /**
  * Does work in steps, and lets the event loop turn between them, so that a signal is heard.

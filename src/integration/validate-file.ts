@@ -1,10 +1,11 @@
+import { assertKnownOptions } from '../internal/known-options.ts';
 import { assertFewGroups } from '../io/assert-few-groups.ts';
 import { parseBy } from '../schemas/parse.ts';
 import { type ValidateInput, type ValidateRequest, validateSchema } from '../schemas/validate.ts';
 import { INTERSECTION_SEPARATOR } from '../table/index.ts';
 import { fileStatistics } from './file-statistics.ts';
 import { type FileValidation, measureAttributes, neededStatistics, type KindStatistics } from './measure-attributes.ts';
-import { inTurns, type ValidateBounds } from './validate-bounds.ts';
+import { inTurns, VALIDATE_BOUNDS_NAMES, type ValidateBounds } from './validate-bounds.ts';
 
 export type { AttributeMetrics, FileValidation } from './measure-attributes.ts';
 
@@ -27,6 +28,7 @@ export async function validateFile(
   input: ValidateInput,
   bounds: ValidateBounds = {},
 ): Promise<FileValidation> {
+  assertKnownOptions('validateFile', bounds, VALIDATE_BOUNDS_NAMES);
   const request = parseBy(validateSchema, input, 'validateFile');
   const measured = {
     ...request,

@@ -1,4 +1,5 @@
 import { ConfigValidationError, DataValidationError, ValueError } from '../exceptions/index.ts';
+import { assertKnownOptions, type OptionNames } from '../internal/known-options.ts';
 import { suggestNames } from '../internal/nearest.ts';
 import { rowsSource } from '../metrics/analyzer/rows-source.ts';
 import { metricBackend } from '../metrics/backends/metric-backend.ts';
@@ -15,7 +16,7 @@ import {
   neededStatistics,
   type KindStatistics,
 } from './measure-attributes.ts';
-import { atOnce, inTurns, type ValidateBounds } from './validate-bounds.ts';
+import { atOnce, inTurns, VALIDATE_BOUNDS_NAMES, type ValidateBounds } from './validate-bounds.ts';
 import { assertFewRowGroups } from './assert-few-row-groups.ts';
 import { attributeRows, type AttributeRows, columnsByName, type DecisionColumns } from './row-statistics.ts';
 
@@ -45,6 +46,22 @@ export interface ValidateRowsInput extends MeasureOptionsInput {
   readonly backend?: 'native' | 'danfo' | 'duckdb' | undefined;
 }
 
+const COLUMN_NAMES: OptionNames<Omit<ValidateRowsInput, keyof typeof rowOptionsSchema.shape>> = {
+  yPred: true,
+  yScore: true,
+  yTrue: true,
+  sensitive: true,
+  intersections: true,
+  sampleWeight: true,
+  control: true,
+};
+
+/** The options are those of the schema, which reads them beside columns and so cannot refuse other names itself. */
+const VALIDATE_ROWS_INPUT_NAMES: Readonly<Record<string, true>> = {
+  ...COLUMN_NAMES,
+  ...Object.fromEntries(Object.keys(rowOptionsSchema.shape).map((name) => [name, true as const])),
+};
+
 /**
  * Measures the decisions (or predictions, or scores) in arrays for every attribute asked for, and puts the result before
  * the gate: what `validateFile` does of a file, with the same numbers. A threshold without a metric is for
@@ -73,6 +90,7 @@ export interface ValidateRowsInput extends MeasureOptionsInput {
  * ```
  */
 export async function validateRows(input: ValidateRowsInput, bounds: ValidateBounds = {}): Promise<FileValidation> {
+  assertKnownOptions('validateRows', bounds, VALIDATE_BOUNDS_NAMES);
   const { mostGroups, signal } = bounds;
   if (mostGroups !== undefined) assertFewRowGroups(input, mostGroups);
   const plan = planRows(input);
@@ -141,6 +159,7 @@ function* countSteps(
 }
 
 function planRows(input: ValidateRowsInput): RowPlan {
+  assertKnownOptions('validateRows', input, VALIDATE_ROWS_INPUT_NAMES);
   const options = parseBy(rowOptionsSchema, input, 'validateRows');
   const { yPred, yScore, yTrue, sampleWeight, control } = input;
   assertDecisions(input);

@@ -1,14 +1,34 @@
 import { distance } from 'fastest-levenshtein';
 
-/** The known names nearest to a mistyped one, best first, at most three, none too far to be meant. */
+/** A name this close to a known one is a slip of a key; one further away may be an abbreviation. */
+const TYPO_DISTANCE = 2;
+
+/**
+ * Returns the known names nearest to a mistyped one, best first, at most three,
+ * none too far to be meant. Names that it abbreviates (`diffBound` for
+ * `differenceBound`) come alone, unless another name is a typo away.
+ */
 export function nearestNames(wrong: string, known: readonly string[]): string[] {
   const lower = wrong.toLowerCase();
-  return known
+  const all = known
     .map((name) => ({ name, distance: distance(lower, name.toLowerCase()) }))
-    .filter((entry) => entry.distance <= Math.max(2, Math.ceil(0.4 * Math.max(wrong.length, entry.name.length))))
-    .sort((a, b) => a.distance - b.distance)
-    .slice(0, 3)
-    .map((entry) => entry.name);
+    .sort((a, b) => a.distance - b.distance);
+  const isTypo = (all[0]?.distance ?? Infinity) <= TYPO_DISTANCE;
+  const abbreviated = isTypo ? [] : all.filter(({ name }) => abbreviates(lower, name.toLowerCase()));
+  const near = all.filter((entry) => entry.distance <= mostDistance(wrong, entry.name));
+  return (abbreviated.length > 0 ? abbreviated : near).slice(0, 3).map((entry) => entry.name);
+}
+
+function mostDistance(wrong: string, name: string): number {
+  return Math.max(TYPO_DISTANCE, Math.ceil(0.4 * Math.max(wrong.length, name.length)));
+}
+
+/** Returns whether a text of three letters or more is a name with letters left out, but not its first. */
+function abbreviates(text: string, name: string): boolean {
+  if (text.length < 3 || text[0] !== name[0]) return false;
+  let next = 0;
+  for (const letter of name) if (letter === text[next]) next += 1;
+  return next === text.length;
 }
 
 /** "Did you mean 'a' or 'b'?", or the list of what there is where nothing is near. */

@@ -3,6 +3,7 @@ import { statSync } from 'node:fs';
 import type { DuckDBInstance } from '@duckdb/node-api';
 
 import { DataValidationError, FairnessToolkitError } from '../exceptions/index.ts';
+import { assertKnownOptions, type OptionNames } from '../internal/known-options.ts';
 import { importOptional } from '../internal/optional.ts';
 import { currentDuckDbLimits, limitSettings } from './duckdb-limits.ts';
 import { type DuckDbModule, type DuckDbSession, oneLine, sessionOf, turns } from './duckdb-session.ts';
@@ -25,6 +26,8 @@ export interface OpenDuckDbOptions {
   readonly readOnly?: boolean;
 }
 
+const OPEN_DUCK_DB_OPTION_NAMES: OptionNames<OpenDuckDbOptions> = { readOnly: true };
+
 const MEMORY = ':memory:';
 
 /**
@@ -44,7 +47,9 @@ const MEMORY = ':memory:';
  * await engine.close();
  * ```
  */
-export function openDuckDb(path: string = MEMORY, { readOnly = true }: OpenDuckDbOptions = {}): DuckDbEngine {
+export function openDuckDb(path: string = MEMORY, options: OpenDuckDbOptions = {}): DuckDbEngine {
+  assertKnownOptions('openDuckDb', options, OPEN_DUCK_DB_OPTION_NAMES);
+  const { readOnly = true } = options;
   if (path !== MEMORY && readOnly) assertFile(path);
   return new DuckDbDatabase(path, readOnly && path !== MEMORY);
 }

@@ -1,6 +1,7 @@
 import type { DuckDBDataChunk } from '@duckdb/node-api';
 
 import { DataValidationError } from '../exceptions/index.ts';
+import { assertKnownOptions, type OptionNames } from '../internal/known-options.ts';
 import { type CategoricalColumn, type Column, sortLabels, Table } from '../table/index.ts';
 import { type DataFormat, queryDataFile } from './data-file.ts';
 import { withDuckDb } from './duckdb.ts';
@@ -24,6 +25,13 @@ export interface LoadDataOptions {
   readonly format?: DataFormat;
 }
 
+const LOAD_DATA_OPTION_NAMES: OptionNames<LoadDataOptions> = {
+  columns: true,
+  optionalColumns: true,
+  labels: true,
+  format: true,
+};
+
 /**
  * Reads a CSV (comma, semicolon, tab or bar; gzipped or not), a Parquet file, or JSON objects one a line (.ndjson,
  * .jsonl) into a table.
@@ -45,6 +53,7 @@ export interface LoadDataOptions {
  * ```
  */
 export async function loadData(path: string, options: LoadDataOptions = {}): Promise<Table> {
+  assertKnownOptions('loadData', options, LOAD_DATA_OPTION_NAMES);
   return withDuckDb((session) =>
     queryDataFile(session, path, options.format, async (found) => {
       const file = await exactLabels(session, found, options.labels ?? []);

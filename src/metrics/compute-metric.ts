@@ -1,3 +1,5 @@
+import { assertKnownOptions } from '../internal/known-options.ts';
+import { toCamelCase } from '../internal/letter-case.ts';
 import type { ClassStats } from './compare/class-stats.ts';
 import { compareGroups } from './compare/compare-groups.ts';
 import type { GroupStats } from './statistics/group-stats.ts';
@@ -12,11 +14,11 @@ import {
   rowsRead,
   scoreRows,
 } from './metric-rows.ts';
-import { fillMetricOptions, type MetricOptions } from './options.ts';
+import { fillMetricOptions, METRIC_OPTION_NAMES, type MetricOptions } from './options.ts';
 import { reduceClassification } from './reduce/reduce-classification.ts';
 import { reduceRegression } from './reduce/reduce-regression.ts';
 import { reduceScores } from './reduce/reduce-scores.ts';
-import type { MetricRows } from './row-options.ts';
+import { ARGUMENT_OPTION_NAMES, METRIC_ROWS_NAMES, type MetricRows, type RowOptions } from './row-options.ts';
 
 /**
  * Any metric as a function of per-group statistics.
@@ -34,11 +36,13 @@ import type { MetricRows } from './row-options.ts';
  * ```
  */
 export function metricOf(name: string, stats: GroupStats, options?: MetricOptions): MetricResult {
+  assertKnownOptions('metricOf', options, METRIC_OPTION_NAMES);
   return metricOfClasses(name, [{ stats, className: undefined }], options);
 }
 
 /** {@link metricOf} for an outcome of several classes, each counted against the rest. */
 export function metricOfClasses(name: string, classes: readonly ClassStats[], options?: MetricOptions): MetricResult {
+  assertKnownOptions('metricOfClasses', options, METRIC_OPTION_NAMES);
   return compareGroups(classes, metricDefinition(name), fillMetricOptions(options));
 }
 
@@ -59,6 +63,26 @@ export function metricOfClasses(name: string, classes: readonly ClassStats[], op
  * ```
  */
 export function computeMetric(name: string, rows: MetricRows, options: MetricOptions = {}): MetricResult {
+  assertKnownOptions('computeMetric', rows, METRIC_ROWS_NAMES);
+  assertKnownOptions('computeMetric', options, METRIC_OPTION_NAMES);
+  return metricOfRows(name, rows, options);
+}
+
+/**
+ * Computes a metric for the function that is named after it: its columns, and
+ * one object with the options of rows and of the metric together.
+ * @throws {ValueError} for an unknown option, naming the function
+ */
+export function metricOfArguments(
+  metric: string,
+  columns: Omit<MetricRows, keyof RowOptions>,
+  options: MetricOptions & RowOptions,
+): MetricResult {
+  assertKnownOptions(toCamelCase(metric), options, ARGUMENT_OPTION_NAMES);
+  return metricOfRows(metric, { ...options, ...columns }, options);
+}
+
+function metricOfRows(name: string, rows: MetricRows, options: MetricOptions): MetricResult {
   const definition = metricDefinition(name);
   const filled = fillMetricOptions(options);
   return compareGroups(classesOf(definition, rows), definition, filled);

@@ -1,5 +1,6 @@
 import { ValueError } from '../exceptions/index.ts';
 import { invalidParameter } from '../internal/invalid-parameter.ts';
+import type { OptionNames } from '../internal/known-options.ts';
 import { oneOf } from '../internal/one-of.ts';
 
 /** How groups are compared: the extremes with each other, or each with all rows, or each with a reference group. */
@@ -62,6 +63,23 @@ export interface MetricOptions {
   /** Follow another library's conventions where they differ from ours, so that old numbers come back. */
   readonly compat?: Compat | undefined;
 }
+
+/** Lists the options of {@link MetricOptions}. */
+export const METRIC_OPTION_NAMES: OptionNames<MetricOptions> = {
+  minGroupSize: true,
+  minDenominator: true,
+  method: true,
+  referenceGroup: true,
+  agg: true,
+  withCi: true,
+  ciLevel: true,
+  ciMethod: true,
+  ciSamples: true,
+  withEffectSize: true,
+  withPValue: true,
+  seed: true,
+  compat: true,
+};
 
 /** {@link MetricOptions} with every default filled in. */
 export type FilledMetricOptions = {

@@ -1,4 +1,6 @@
+import type { OptionNames } from '../internal/known-options.ts';
 import type { ColumnSource, NanPolicy, SensitiveSource } from '../table/index.ts';
+import { METRIC_OPTION_NAMES, type MetricOptions } from './options.ts';
 
 /** Options on the rows that a metric is computed from. */
 export interface RowOptions {
@@ -18,6 +20,20 @@ export interface RowOptions {
   readonly nanPolicy?: NanPolicy | undefined;
 }
 
+/** Lists the options of {@link RowOptions}. */
+export const ROW_OPTION_NAMES: OptionNames<RowOptions> = {
+  sampleWeight: true,
+  positiveLabel: true,
+  average: true,
+  nanPolicy: true,
+};
+
+/** Lists the options of a metric's own function, which takes those of rows and of the metric in one object. */
+export const ARGUMENT_OPTION_NAMES: OptionNames<MetricOptions & RowOptions> = {
+  ...METRIC_OPTION_NAMES,
+  ...ROW_OPTION_NAMES,
+};
+
 /** Rows of any metric; each reads the columns that it needs. */
 export interface MetricRows extends RowOptions {
   readonly yTrue?: ColumnSource | undefined;
@@ -25,3 +41,12 @@ export interface MetricRows extends RowOptions {
   readonly yScore?: ColumnSource | undefined;
   readonly sensitive: SensitiveSource;
 }
+
+/** Lists the columns and options of {@link MetricRows}. */
+export const METRIC_ROWS_NAMES: OptionNames<MetricRows> = {
+  ...ROW_OPTION_NAMES,
+  yTrue: true,
+  yPred: true,
+  yScore: true,
+  sensitive: true,
+};

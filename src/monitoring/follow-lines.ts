@@ -1,4 +1,5 @@
 import { FairnessToolkitError } from '../exceptions/index.ts';
+import { assertKnownOptions, type OptionNames } from '../internal/known-options.ts';
 import { requireWhole } from '../stats/parameters.ts';
 import type { EngineUpdate, FairnessDriftAndAlertEngine } from './alarms/fairness-drift-and-alert-engine.ts';
 import type { RealTimeFairnessTracker } from './tracker/real-time-fairness-tracker.ts';
@@ -27,6 +28,17 @@ export interface FollowOptions {
   readonly onFault?: ((line: number, reason: string) => void) | undefined;
 }
 
+const FOLLOW_OPTION_NAMES: OptionNames<FollowOptions> = {
+  tracker: true,
+  engine: true,
+  lookEvery: true,
+  onUpdate: true,
+  onLook: true,
+  refreshMillis: true,
+  onRefresh: true,
+  onFault: true,
+};
+
 /** What came of following. */
 export interface FollowResult {
   readonly lines: number;
@@ -45,6 +57,7 @@ export interface FollowResult {
  * told and passed over: one bad line must not end the watch over all others.
  */
 export async function followLines(lines: AsyncIterable<string>, options: FollowOptions): Promise<FollowResult> {
+  assertKnownOptions('followLines', options, FOLLOW_OPTION_NAMES);
   const { tracker, engine, onUpdate, onLook, onFault } = options;
   const lookEvery = requireWhole('lookEvery', options.lookEvery ?? 100, 1);
   const counts = { lines: 0, events: 0, labels: 0, refused: 0 };

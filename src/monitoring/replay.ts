@@ -1,3 +1,4 @@
+import { assertKnownOptions, type OptionNames } from '../internal/known-options.ts';
 import type { OnProgress } from '../internal/progress.ts';
 import { loadData } from '../io/load-data.ts';
 import { requireWhole } from '../stats/parameters.ts';
@@ -27,6 +28,14 @@ export interface ReplayOptions {
   /** Stops the work; the promise then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 }
+
+const REPLAY_OPTION_NAMES: OptionNames<ReplayOptions> = {
+  tracker: true,
+  engine: true,
+  lookEvery: true,
+  onProgress: true,
+  signal: true,
+};
 
 /** What a policy would have done. */
 export interface ReplayResult {
@@ -71,6 +80,7 @@ const LOOKS_PER_REPORT = 100;
  * ```
  */
 export async function replay(source: string | TableSource, options: ReplayOptions): Promise<ReplayResult> {
+  assertKnownOptions('replay', options, REPLAY_OPTION_NAMES);
   requireFields('options', options, "be an object, as in { tracker: { columns: { yPred: 'p', protected: ['sex'] } } }");
   const tracker =
     options.tracker instanceof RealTimeFairnessTracker ? options.tracker : new RealTimeFairnessTracker(options.tracker);

@@ -1,7 +1,8 @@
+import { assertKnownOptions } from '../internal/known-options.ts';
 import type { TableSource } from '../table/index.ts';
 import type { DataLike, FairnessPipeline } from './fairness-pipeline.ts';
 import type { PipelineResult } from './pipeline-result.ts';
-import type { TransformerFitOptions } from './transformers/transformer.ts';
+import { TRANSFORMER_FIT_OPTION_NAMES, type TransformerFitOptions } from './transformers/transformer.ts';
 
 /**
  * Applies a pipeline to rows. One that has not been fitted is fitted on these
@@ -24,5 +25,6 @@ export async function applyPipeline<Source extends TableSource>(
   data: Source,
   options: TransformerFitOptions = {},
 ): Promise<PipelineResult<DataLike<Source>>> {
+  assertKnownOptions('applyPipeline', options, TRANSFORMER_FIT_OPTION_NAMES);
   return pipeline.isFitted ? pipeline.transform(data) : pipeline.fitTransform(data, options);
 }

@@ -1,4 +1,5 @@
 import { DataValidationError, FairnessToolkitError, PipelineExecutionError, ValueError } from '../exceptions/index.ts';
+import { assertKnownOptions } from '../internal/known-options.ts';
 import { type DanfoDataFrame, Table, type TableSource } from '../table/index.ts';
 import { type PipelineJson, readPipelineJson } from './pipeline-json.ts';
 import { type PipelineMetadata, PipelineResult, type StepRecord } from './pipeline-result.ts';
@@ -6,7 +7,11 @@ import type { PipelineStep } from './pipeline-step.ts';
 import { recordOf } from './step-record.ts';
 import { multiplyWeights, scaleOf } from './step-weights.ts';
 import { transformerFromJson } from './transformers/registry.ts';
-import type { TransformedRows, TransformerFitOptions } from './transformers/transformer.ts';
+import {
+  type TransformedRows,
+  TRANSFORMER_FIT_OPTION_NAMES,
+  type TransformerFitOptions,
+} from './transformers/transformer.ts';
 
 /** What a pipeline gives back: of the kind that it was given. */
 export type DataLike<Source extends TableSource> = Source extends DanfoDataFrame ? DanfoDataFrame : Table;
@@ -76,6 +81,7 @@ export class FairnessPipeline {
    * @throws {PipelineExecutionError} with the step's name, its index from 0 and the cause
    */
   async fit(data: TableSource, options: TransformerFitOptions = {}): Promise<this> {
+    assertKnownOptions('FairnessPipeline.fit', options, TRANSFORMER_FIT_OPTION_NAMES);
     await this.#fit(Table.from(data), options);
     return this;
   }
@@ -100,6 +106,7 @@ export class FairnessPipeline {
     data: Source,
     options: TransformerFitOptions = {},
   ): Promise<PipelineResult<DataLike<Source>>> {
+    assertKnownOptions('FairnessPipeline.fitTransform', options, TRANSFORMER_FIT_OPTION_NAMES);
     const table = Table.from(data);
     const { passage, scale } = await this.#fit(table, options);
     return this.#result(data, table, passage, scale, true);

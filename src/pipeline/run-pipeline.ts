@@ -1,3 +1,4 @@
+import { assertKnownOptions, type OptionNames } from '../internal/known-options.ts';
 import type { OnProgress } from '../internal/progress.ts';
 import { Table, type TableSource } from '../table/index.ts';
 import { applyPipeline } from './apply-pipeline.ts';
@@ -26,6 +27,13 @@ export interface RunPipelineOptions {
   /** Stops the work; the promise then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 }
+
+const RUN_PIPELINE_OPTION_NAMES: OptionNames<RunPipelineOptions> = {
+  detectors: true,
+  pipeline: true,
+  onProgress: true,
+  signal: true,
+};
 
 /** What {@link runPipeline} found and made. */
 export interface PipelineRun {
@@ -60,6 +68,7 @@ export async function runPipeline(
   data: TableSource,
   options: RunPipelineOptions = {},
 ): Promise<PipelineRun> {
+  assertKnownOptions('runPipeline', options, RUN_PIPELINE_OPTION_NAMES);
   const { signal, onProgress } = options;
   const parsed = parsePipelineConfig(config);
   const pipeline = options.pipeline ?? assemblePipeline(parsed);

@@ -1,3 +1,4 @@
+import { assertKnownOptions, type OptionNames } from '../internal/known-options.ts';
 import { criticalValue, normalQuantile } from './normal-quantile.ts';
 import { invalidParameter } from '../internal/invalid-parameter.ts';
 import { requireCount, requireLevel, requireRate } from './parameters.ts';
@@ -21,6 +22,8 @@ export interface DetectionOptions {
   readonly comparisons?: number;
 }
 
+const DETECTION_OPTION_NAMES: OptionNames<DetectionOptions> = { level: true, power: true, comparisons: true };
+
 /** Two rates to tell apart. */
 export interface DetectableGapOptions extends DetectionOptions {
   /** The pooled rate of both groups. */
@@ -31,11 +34,24 @@ export interface DetectableGapOptions extends DetectionOptions {
   readonly trialsB: number;
 }
 
+const DETECTABLE_GAP_OPTION_NAMES: OptionNames<DetectableGapOptions> = {
+  ...DETECTION_OPTION_NAMES,
+  rate: true,
+  trialsA: true,
+  trialsB: true,
+};
+
 /** Two means to tell apart. */
 export interface DetectableMeanGapOptions extends DetectionOptions {
   readonly standardErrorA: number;
   readonly standardErrorB: number;
 }
+
+const DETECTABLE_MEAN_GAP_OPTION_NAMES: OptionNames<DetectableMeanGapOptions> = {
+  ...DETECTION_OPTION_NAMES,
+  standardErrorA: true,
+  standardErrorB: true,
+};
 
 /** The rates of two groups, the first the higher. */
 type Rates = readonly [rateA: number, rateB: number];
@@ -67,6 +83,7 @@ type Rates = readonly [rateA: number, rateB: number];
  * ```
  */
 export function minimumDetectableGap(options: DetectableGapOptions): number | null {
+  assertKnownOptions('minimumDetectableGap', options, DETECTABLE_GAP_OPTION_NAMES);
   const { rate } = options;
   if (!Number.isNaN(rate)) requireRate('rate', rate);
   const trialsA = requireCount('trialsA', options.trialsA);
@@ -100,6 +117,7 @@ export function minimumDetectableGap(options: DetectableGapOptions): number | nu
  * ```
  */
 export function minimumDetectableMeanGap(options: DetectableMeanGapOptions): number {
+  assertKnownOptions('minimumDetectableMeanGap', options, DETECTABLE_MEAN_GAP_OPTION_NAMES);
   const { standardErrorA, standardErrorB } = options;
   for (const [parameter, given] of Object.entries({ standardErrorA, standardErrorB })) {
     if (given < 0) throw invalidParameter(parameter, 'be a number of at least 0', given);

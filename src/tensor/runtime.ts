@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 
 import { DependencyError } from '../exceptions/index.ts';
+import { assertKnownOptions, type OptionNames } from '../internal/known-options.ts';
 import { getLogger } from '../internal/logger.ts';
 import { type BackendChoice, parseBackendChoice, TENSOR_BACKENDS, type TensorBackend } from './backend-names.ts';
 import { asOneLine, type BackendReport, routesToGpu } from './diagnosis/backend-report.ts';
@@ -27,19 +28,28 @@ const require = createRequire(import.meta.url);
 const started = new Map<TensorBackend, Promise<Tf>>();
 let current: Tf | undefined;
 
+/** Options of {@link loadTensorflow}. */
+export interface LoadTensorflowOptions {
+  /**
+   * The backend; a named one is used or is an error.
+   * @defaultValue `EVENHAND_TF_BACKEND`, else 'auto'
+   */
+  readonly backend?: BackendChoice | undefined;
+}
+
+const LOAD_TENSORFLOW_OPTION_NAMES: OptionNames<LoadTensorflowOptions> = { backend: true };
+
 /**
  * Loads TensorFlow.js on a backend.
  *
  * `auto` takes the first backend that works, in the order of
  * {@link TENSOR_BACKENDS}; it never takes a software GPU. A named backend that
  * cannot start is an error: there is no silent fall-back.
- * @param options.backend the backend; `EVENHAND_TF_BACKEND`, else `auto`, when left out
  * @throws {DependencyError} where a named backend cannot start, with the reason and the mend
  * @throws {ConfigValidationError} for an unknown backend name
  */
-export async function loadTensorflow(
-  options: { readonly backend?: BackendChoice | undefined } = {},
-): Promise<Tensorflow> {
+export async function loadTensorflow(options: LoadTensorflowOptions = {}): Promise<Tensorflow> {
+  assertKnownOptions('loadTensorflow', options, LOAD_TENSORFLOW_OPTION_NAMES);
   const choice = parseBackendChoice(options.backend ?? process.env['EVENHAND_TF_BACKEND'] ?? 'auto');
   const loaded = choice === 'auto' ? await loadFirst() : await loadNamed(choice);
   current = loaded.tf;

@@ -1,6 +1,7 @@
 import type { RequestListener, Server } from 'node:http';
 import type { ListenOptions } from 'node:net';
 
+import type { OptionNames } from '../../internal/known-options.ts';
 import type { Middleware } from './app-context.ts';
 import type { ResultStoreLike } from '../store/result-store-like.ts';
 import type { RunRecord } from '../runs/run-record.ts';
@@ -76,6 +77,24 @@ export interface AppOptions {
    */
   readonly createId?: (() => string) | undefined;
 }
+
+/** Lists the options of {@link AppOptions}. */
+export const APP_OPTION_NAMES: OptionNames<AppOptions> = {
+  keys: true,
+  store: true,
+  storeFolder: true,
+  rateLimit: true,
+  corsOrigins: true,
+  allowedHosts: true,
+  monitorFolder: true,
+  llmFolder: true,
+  limits: true,
+  threads: true,
+  queue: true,
+  basePath: true,
+  clock: true,
+  createId: true,
+};
 
 /**
  * The service as a Koa app, in types that need none of Koa's. It is a `Koa`: `listen` it, `use` middleware, give its

@@ -2,12 +2,13 @@ import type { Middleware as KoaMiddleware } from 'koa';
 import type { Logger } from 'pino';
 
 import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import { assertKnownOptions } from '../../internal/known-options.ts';
 import { causesOf } from '../middleware/log-fault.ts';
 import { warnOfShortKeys } from '../middleware/read-keys.ts';
 import { loadKoa } from '../packages.ts';
 import { ServiceProblem } from '../problem/service-problem.ts';
 import { writeProblem } from '../problem/write-problem.ts';
-import type { AppOptions, ServiceApp } from './app-options.ts';
+import { APP_OPTION_NAMES, type AppOptions, type ServiceApp } from './app-options.ts';
 import { checkFolders } from './check-folders.ts';
 import { createOwner } from './create-owner.ts';
 import { embeddedLogger, logAppErrors } from './logging.ts';
@@ -52,6 +53,7 @@ const DRAIN_MILLIS = 30_000;
  * ```
  */
 export function createApp(options: AppOptions = {}): ServiceApp {
+  assertKnownOptions('createApp', options, APP_OPTION_NAMES);
   const Koa = loadKoa();
   // Told before anything is begun: an option out of range, say.
   const settings = settingsOf(options);

@@ -1,5 +1,6 @@
 import createFetchClient, { type Client } from 'openapi-fetch';
 
+import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
 import { assertBaseUrl } from './base-address.ts';
 import type { Run, RunEvent } from './client-types.ts';
 import { type FollowOptions, followRun } from './follow-run.ts';
@@ -24,6 +25,8 @@ export interface ClientOptions {
   readonly fetch?: ((request: Request) => Promise<Response>) | undefined;
 }
 
+const CLIENT_OPTION_NAMES: OptionNames<ClientOptions> = { baseUrl: true, key: true, fetch: true };
+
 /** What asks the service: `GET`, `POST` and `DELETE` by its paths, with the types of its document, and what waits for runs. */
 export interface ServiceClient extends Pick<Client<paths>, 'GET' | 'POST' | 'DELETE' | 'use' | 'eject'> {
   /**
@@ -47,7 +50,9 @@ export interface ServiceClient extends Pick<Client<paths>, 'GET' | 'POST' | 'DEL
  * other as JSON. A request that no answer comes to throws a `ServiceError` that names the address.
  * @throws {ValueError} for a base URL that is no http or https address
  */
-export function createClient({ baseUrl, key, fetch }: ClientOptions): ServiceClient {
+export function createClient(options: ClientOptions): ServiceClient {
+  assertKnownOptions('createClient', options, CLIENT_OPTION_NAMES);
+  const { baseUrl, key, fetch } = options;
   const client = createFetchClient<paths>({
     baseUrl: assertBaseUrl(baseUrl),
     bodySerializer: serializeBody,

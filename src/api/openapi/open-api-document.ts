@@ -1,3 +1,4 @@
+import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
 import { VERSION } from '../../internal/version.ts';
 import { ANSWER_MODELS, BODY_MODELS } from '../models/index.ts';
 import { OPERATIONS, type OperationId } from '../routes/operation-ids.ts';
@@ -22,6 +23,8 @@ export interface OpenApiOptions {
   readonly version?: string | undefined;
 }
 
+const OPEN_API_OPTION_NAMES: OptionNames<OpenApiOptions> = { basePath: true, version: true };
+
 const DESCRIPTION = `Group fairness of model decisions: measured with intervals, constrained in training, and judged by one gate.
 
 Send decisions and groups to \`POST /validate\`. Every answer of a run has a \`run_id\`, under which it can be had again.
@@ -39,7 +42,9 @@ const TAGS = [
  * The description of the service by OpenAPI 3.1, generated from the schemas by which bodies are checked.
  * A key is only asked for where the service has keys, so that the document names both: with a bearer key, and without.
  */
-export function openApiDocument({ basePath = '', version = VERSION }: OpenApiOptions = {}): OpenApiDocument {
+export function openApiDocument(options: OpenApiOptions = {}): OpenApiDocument {
+  assertKnownOptions('openApiDocument', options, OPEN_API_OPTION_NAMES);
+  const { basePath = '', version = VERSION } = options;
   return {
     openapi: '3.1.0',
     info: {

@@ -1,3 +1,4 @@
+import type { OptionNames } from '../../internal/known-options.ts';
 import type { AppOptions } from '../app/app-options.ts';
 
 /** Options of {@link serve}: where it listens, in how many processes, and those of the app. */
@@ -28,6 +29,26 @@ export interface ServeOptions extends Omit<AppOptions, 'store' | 'clock' | 'crea
    */
   readonly insecure?: boolean | undefined;
 }
+
+/** Lists the options of {@link ServeOptions}. */
+export const SERVE_OPTION_NAMES: OptionNames<ServeOptions> = {
+  host: true,
+  port: true,
+  workers: true,
+  drainMillis: true,
+  insecure: true,
+  keys: true,
+  storeFolder: true,
+  rateLimit: true,
+  corsOrigins: true,
+  allowedHosts: true,
+  monitorFolder: true,
+  llmFolder: true,
+  limits: true,
+  threads: true,
+  queue: true,
+  basePath: true,
+};
 
 /** The options with their defaults filled in. */
 export interface FilledServeOptions extends ServeOptions {

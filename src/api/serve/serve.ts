@@ -1,4 +1,5 @@
 import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import { assertKnownOptions } from '../../internal/known-options.ts';
 import { checkFolders } from '../app/check-folders.ts';
 import { settingsOf } from '../app/settings-of.ts';
 import { checkKeys, readKeys, warnOfShortKeys } from '../middleware/read-keys.ts';
@@ -6,7 +7,12 @@ import { loadKoa } from '../packages.ts';
 import { allowedHostsOf, assertSafe } from './address.ts';
 import { serveByWorkers } from './serve-by-workers.ts';
 import { serveHere } from './serve-here.ts';
-import type { FilledServeOptions, RunningService, ServeOptions } from './serve-options.ts';
+import {
+  type FilledServeOptions,
+  type RunningService,
+  SERVE_OPTION_NAMES,
+  type ServeOptions,
+} from './serve-options.ts';
 
 const HOST = '127.0.0.1';
 const PORT = 8000;
@@ -30,6 +36,7 @@ const MOST_DRAIN_MILLIS = 86_400_000;
  * @throws {DependencyError} where the packages of the service are not installed
  */
 export async function serve(options: ServeOptions = {}): Promise<RunningService> {
+  assertKnownOptions('serve', options, SERVE_OPTION_NAMES);
   const { workers = 1 } = options;
   assertWhole('workers', workers, 1, 1024);
   const filled = fillOptions(options);

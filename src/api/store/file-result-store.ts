@@ -3,6 +3,7 @@ import path from 'node:path';
 
 import { DataValidationError } from '../../exceptions/index.ts';
 import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
 import { getLogger } from '../../internal/logger.ts';
 import { machineClock } from '../../internal/machine-clock.ts';
 import { writeFileAtomic } from '../../io/atomic-write.ts';
@@ -10,7 +11,7 @@ import { cannotUse } from './folder-faults.ts';
 import { type FolderLock, LOCK_NAME, lockFolder } from './folder-lock.ts';
 import { makeFolder } from './make-folder.ts';
 import type { ResultStoreLike } from './result-store-like.ts';
-import { ResultStore, type ResultStoreOptions } from './result-store.ts';
+import { RESULT_STORE_OPTION_NAMES, ResultStore, type ResultStoreOptions } from './result-store.ts';
 import { isSafeId } from './safe-id.ts';
 import { fileNameOf, fileTextOf, idOfFileName, valueInFileText } from './stored-file.ts';
 import { TaskQueues } from './task-queues.ts';
@@ -32,6 +33,11 @@ export interface FileResultStoreOptions<Value> extends ResultStoreOptions<Value>
    */
   readonly clock?: (() => number) | undefined;
 }
+
+const FILE_RESULT_STORE_OPTION_NAMES: OptionNames<FileResultStoreOptions<unknown>> = {
+  ...RESULT_STORE_OPTION_NAMES,
+  clock: true,
+};
 
 interface Entry<Value> {
   readonly value: Value;
@@ -78,6 +84,7 @@ export class FileResultStore<Value = unknown> implements ResultStoreLike<Value> 
   #lock: FolderLock | undefined;
 
   private constructor(folder: string, options: FileResultStoreOptions<Value>) {
+    assertKnownOptions('FileResultStore', options, FILE_RESULT_STORE_OPTION_NAMES);
     const { capacity, mostBytes, sizeOf, onEvict, clock } = options;
     this.folder = folder;
     this.#clock = clock ?? machineClock;
@@ -103,6 +110,7 @@ export class FileResultStore<Value = unknown> implements ResultStoreLike<Value> 
     folder: string,
     options: FileResultStoreOptions<Value> = {},
   ): Promise<FileResultStore<Value>> {
+    assertKnownOptions('FileResultStore.open', options, FILE_RESULT_STORE_OPTION_NAMES);
     const store = new FileResultStore<Value>(path.resolve(folder), options);
     await store.#open();
     return store;

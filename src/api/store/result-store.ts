@@ -1,6 +1,7 @@
 import type { LRUCache } from 'lru-cache';
 
 import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
 import { loadLruCache } from '../packages.ts';
 import type { ResultStoreLike } from './result-store-like.ts';
 
@@ -33,6 +34,14 @@ export interface ResultStoreOptions<Value> {
    */
   readonly onEvict?: ((id: string, value: Value) => void) | undefined;
 }
+
+/** Lists the options of {@link ResultStoreOptions}. */
+export const RESULT_STORE_OPTION_NAMES: OptionNames<ResultStoreOptions<unknown>> = {
+  capacity: true,
+  mostBytes: true,
+  sizeOf: true,
+  onEvict: true,
+};
 
 /** A value in a box, since the cache takes `undefined` for nothing. */
 interface Box<Value> {
@@ -71,7 +80,9 @@ export class ResultStore<Value = unknown> implements ResultStoreLike<Value> {
   readonly capacity: number;
   readonly #cache: LRUCache<string, Box<Value>>;
 
-  constructor({ capacity = CAPACITY, mostBytes, sizeOf, onEvict }: ResultStoreOptions<Value> = {}) {
+  constructor(options: ResultStoreOptions<Value> = {}) {
+    assertKnownOptions('ResultStore', options, RESULT_STORE_OPTION_NAMES);
+    const { capacity = CAPACITY, mostBytes, sizeOf, onEvict } = options;
     this.capacity = requireWhole('capacity', capacity, MOST_CAPACITY);
     const bound = mostBytes === undefined ? undefined : boundOf(mostBytes, sizeOf);
     const { LRUCache } = loadLruCache();

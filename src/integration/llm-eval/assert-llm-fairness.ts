@@ -1,4 +1,5 @@
 import { FairnessAssertionError } from '../../exceptions/index.ts';
+import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
 import type { LlmMetricVerdict } from '../../llm-evals/report/llm-eval-verdict.ts';
 import type { LlmEvalResult } from '../../llm-evals/run/llm-eval-result.ts';
 import { judgeLlmEval, type LlmMetrics } from './judge-llm-eval.ts';
@@ -24,6 +25,13 @@ export interface AssertLlmFairnessOptions {
   readonly allowStopped?: boolean | undefined;
 }
 
+const ASSERT_LLM_FAIRNESS_OPTION_NAMES: OptionNames<AssertLlmFairnessOptions> = {
+  metric: true,
+  comparator: true,
+  allowUndefined: true,
+  allowStopped: true,
+};
+
 /**
  * Throws unless every judged metric of an evaluation meets its threshold; for tests and CI gates. The rules are those of
  * {@link judgeLlmEval}: the point estimate decides, and a value below the threshold is no proof of equal treatment.
@@ -37,6 +45,7 @@ export function assertLlmFairness(
   threshold: number | Readonly<Record<string, number>>,
   options: AssertLlmFairnessOptions = {},
 ): void {
+  assertKnownOptions('assertLlmFairness', options, ASSERT_LLM_FAIRNESS_OPTION_NAMES);
   const { metric, comparator, allowUndefined = false, allowStopped = false } = options;
   const isRun = isEvaluation(evaluated);
   const verdict = judgeLlmEval(isRun ? evaluated.metrics : evaluated, { threshold, metric, comparator });

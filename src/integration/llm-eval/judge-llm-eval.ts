@@ -1,4 +1,5 @@
 import { ValueError } from '../../exceptions/index.ts';
+import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
 import { suggestNames } from '../../internal/nearest.ts';
 import type { LlmMetricResult } from '../../llm-evals/evaluators/llm-metric-result.ts';
 import { type LlmEvalVerdict, type LlmMetricVerdict, NO_VERDICT } from '../../llm-evals/report/llm-eval-verdict.ts';
@@ -26,6 +27,12 @@ export interface JudgeLlmEvalOptions {
   readonly comparator?: string | undefined;
 }
 
+const JUDGE_LLM_EVAL_OPTION_NAMES: OptionNames<JudgeLlmEvalOptions> = {
+  threshold: true,
+  metric: true,
+  comparator: true,
+};
+
 /**
  * The gate on an evaluation of a language model, by the rules of {@link judge}: the point estimate decides, an
  * undefined metric fails with its reason, and where the interval straddles the threshold the sentence says so. All
@@ -37,6 +44,7 @@ export interface JudgeLlmEvalOptions {
  *   comparator, or a threshold that is no number
  */
 export function judgeLlmEval(metrics: LlmMetrics, options: JudgeLlmEvalOptions = {}): LlmEvalVerdict {
+  assertKnownOptions('judgeLlmEval', options, JUDGE_LLM_EVAL_OPTION_NAMES);
   const { threshold, comparator } = options;
   if (threshold === undefined) {
     assertNothingJudged(options);

@@ -1,9 +1,10 @@
+import { assertKnownOptions } from '../../internal/known-options.ts';
 import type { MetricResult } from '../../metrics/index.ts';
 import { addMetric } from './metric-entries.ts';
 import type { RunEntries } from './run-entries.ts';
 import { trackRun } from './track-run.ts';
 import { TrackingFault } from './tracking-fault.ts';
-import type { TrackingOptions } from './tracking-options.ts';
+import { TRACKING_OPTION_NAMES, type TrackingOptions } from './tracking-options.ts';
 
 /** One metric, several, or several under names of their own. */
 export type TrackedMetrics = MetricResult | readonly MetricResult[] | Readonly<Record<string, MetricResult>>;
@@ -38,6 +39,7 @@ export type TrackedMetrics = MetricResult | readonly MetricResult[] | Readonly<R
  * ```
  */
 export async function logFairnessMetrics(metrics: TrackedMetrics, options: TrackingOptions = {}): Promise<boolean> {
+  assertKnownOptions('logFairnessMetrics', options, TRACKING_OPTION_NAMES);
   const { logged } = await trackRun((entries) => {
     addAll(entries, metrics, options.prefix ?? '');
   }, options);

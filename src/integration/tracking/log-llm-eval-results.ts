@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
+import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
 import type { LlmMetricResult } from '../../llm-evals/evaluators/llm-metric-result.ts';
 import { llmEvalToJson } from '../../llm-evals/report/llm-eval-to-json.ts';
 import { llmEvalToMarkdown } from '../../llm-evals/report/llm-eval-to-markdown.ts';
@@ -11,7 +12,7 @@ import type { TrackingOutcome } from '../workflow/workflow-result.ts';
 import { addMetric } from './metric-entries.ts';
 import type { RunEntries } from './run-entries.ts';
 import { trackRun } from './track-run.ts';
-import type { ArtifactTrackingOptions } from './tracking-options.ts';
+import { ARTIFACT_TRACKING_OPTION_NAMES, type ArtifactTrackingOptions } from './tracking-options.ts';
 
 /** Options of {@link logLlmEvalResults}. */
 export interface LlmEvalTrackingOptions extends ArtifactTrackingOptions {
@@ -27,6 +28,12 @@ export interface LlmEvalTrackingOptions extends ArtifactTrackingOptions {
   readonly withReports?: boolean | undefined;
 }
 
+const LLM_EVAL_TRACKING_OPTION_NAMES: OptionNames<LlmEvalTrackingOptions> = {
+  ...ARTIFACT_TRACKING_OPTION_NAMES,
+  verdict: true,
+  withReports: true,
+};
+
 /**
  * Puts an evaluation of a language model into a run on an MLflow tracking server: provider, model, parameters, seed and
  * the digest of the plan as parameters; each metric with its interval, p-values, noise floor and groups, what was spent,
@@ -37,6 +44,7 @@ export interface LlmEvalTrackingOptions extends ArtifactTrackingOptions {
  * @returns whether everything was logged
  */
 export async function logLlmEvalResults(result: LlmEvalResult, options: LlmEvalTrackingOptions = {}): Promise<boolean> {
+  assertKnownOptions('logLlmEvalResults', options, LLM_EVAL_TRACKING_OPTION_NAMES);
   const { logged } = await trackLlmEval(result, options);
   return logged;
 }

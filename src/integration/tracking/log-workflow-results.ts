@@ -1,6 +1,7 @@
+import { assertKnownOptions } from '../../internal/known-options.ts';
 import type { TrackingOutcome, WorkflowFindings } from '../workflow/workflow-result.ts';
 import { trackRun } from './track-run.ts';
-import type { ArtifactTrackingOptions } from './tracking-options.ts';
+import { ARTIFACT_TRACKING_OPTION_NAMES, type ArtifactTrackingOptions } from './tracking-options.ts';
 import { addWorkflow } from './workflow-entries.ts';
 
 /**
@@ -19,6 +20,7 @@ export async function logWorkflowResults(
   findings: WorkflowFindings,
   options: ArtifactTrackingOptions = {},
 ): Promise<boolean> {
+  assertKnownOptions('logWorkflowResults', options, ARTIFACT_TRACKING_OPTION_NAMES);
   const { logged } = await trackWorkflow(findings, options);
   return logged;
 }

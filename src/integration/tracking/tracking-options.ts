@@ -1,3 +1,5 @@
+import type { OptionNames } from '../../internal/known-options.ts';
+
 /** Where and how results are tracked. */
 export interface TrackingOptions {
   /**
@@ -53,8 +55,30 @@ export interface TrackingOptions {
   readonly now?: (() => number) | undefined;
 }
 
+/** Lists the options of {@link TrackingOptions}. */
+export const TRACKING_OPTION_NAMES: OptionNames<TrackingOptions> = {
+  trackingUri: true,
+  experiment: true,
+  runName: true,
+  runId: true,
+  step: true,
+  tags: true,
+  params: true,
+  prefix: true,
+  timeoutMillis: true,
+  totalTimeoutMillis: true,
+  signal: true,
+  now: true,
+};
+
 /** Options of tracking that also keeps files. */
 export interface ArtifactTrackingOptions extends TrackingOptions {
   /** Paths of files and folders to keep with the run, under their own names. */
   readonly artifacts?: readonly string[] | undefined;
 }
+
+/** Lists the options of {@link ArtifactTrackingOptions}. */
+export const ARTIFACT_TRACKING_OPTION_NAMES: OptionNames<ArtifactTrackingOptions> = {
+  ...TRACKING_OPTION_NAMES,
+  artifacts: true,
+};

@@ -2,6 +2,7 @@ import path from 'node:path';
 
 import { ValueError } from '../../exceptions/index.ts';
 import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
 import { oneOf } from '../../internal/one-of.ts';
 import { writeFileAtomic } from '../../io/atomic-write.ts';
 import { documentToHtml } from '../../document/document-to-html.ts';
@@ -37,6 +38,8 @@ export interface TrainingReportOptions {
    */
   readonly title?: string | undefined;
 }
+
+const TRAINING_REPORT_OPTION_NAMES: OptionNames<TrainingReportOptions> = { format: true, savePath: true, title: true };
 
 const FORMAT_OF: Readonly<Record<string, TrainingReportFormat>> = {
   '.md': 'markdown',
@@ -77,6 +80,7 @@ export async function generateTrainingFairnessReport(
   result: ReportedTraining,
   options: TrainingReportOptions = {},
 ): Promise<string> {
+  assertKnownOptions('generateTrainingFairnessReport', options, TRAINING_REPORT_OPTION_NAMES);
   const format = formatOf(options);
   const found = documentOf(result);
   const report = options.title === undefined ? found : { ...found, title: options.title };

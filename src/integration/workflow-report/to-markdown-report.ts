@@ -1,4 +1,5 @@
 import { ValueError } from '../../exceptions/index.ts';
+import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
 import { markdownTable, escapeMarkdown } from '../../metrics/markdown-table.ts';
 import { inWords, metricToMarkdown } from '../../metrics/metric-markdown.ts';
 import type { MetricResultFields } from '../../metrics/metric-result-fields.ts';
@@ -29,6 +30,8 @@ export interface MarkdownReportOptions {
   readonly source?: string | undefined;
 }
 
+const MARKDOWN_REPORT_OPTION_NAMES: OptionNames<MarkdownReportOptions> = { title: true, source: true };
+
 /**
  * What was found as a Markdown report: of one metric or several their values,
  * intervals, groups and exclusions; of a validated file the verdict before
@@ -51,6 +54,7 @@ export interface MarkdownReportOptions {
  * ```
  */
 export function toMarkdownReport(findings: ReportedFindings, options: MarkdownReportOptions = {}): string {
+  assertKnownOptions('toMarkdownReport', options, MARKDOWN_REPORT_OPTION_NAMES);
   if (isWorkflow(findings)) return workflowReport(findings, options);
   if (isValidation(findings)) return validationReport(findings, options);
   const results = isMetric(findings) ? [findings] : metricsOf(findings);

@@ -1,4 +1,5 @@
 import { type DrawChart, documentToHtml } from '../../document/document-to-html.ts';
+import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
 import type { WorkflowFindings } from '../workflow/workflow-result.ts';
 import { workflowDocument } from './workflow-document.ts';
 
@@ -10,6 +11,8 @@ export interface WorkflowHtmlOptions {
    */
   readonly draw?: DrawChart | undefined;
 }
+
+const WORKFLOW_HTML_OPTION_NAMES: OptionNames<WorkflowHtmlOptions> = { draw: true };
 
 /**
  * What a workflow found as an HTML page that stands alone: what
@@ -39,5 +42,6 @@ export interface WorkflowHtmlOptions {
  * ```
  */
 export async function workflowToHtml(findings: WorkflowFindings, options: WorkflowHtmlOptions = {}): Promise<string> {
+  assertKnownOptions('workflowToHtml', options, WORKFLOW_HTML_OPTION_NAMES);
   return documentToHtml(workflowDocument(findings), options.draw);
 }

@@ -1,3 +1,4 @@
+import { assertKnownOptions } from '../../internal/known-options.ts';
 import {
   type FairnessPipeline,
   type PipelineConfigInput,
@@ -12,7 +13,7 @@ import { measureBaseline } from './baseline.ts';
 import { gatherFindings } from './gather-findings.ts';
 import { splitWorkflow } from './split-workflow.ts';
 import { transformAndTrain } from './transform-and-train.ts';
-import { fillWorkflowOptions, type WorkflowOptions } from './workflow-options.ts';
+import { fillWorkflowOptions, WORKFLOW_OPTION_NAMES, type WorkflowOptions } from './workflow-options.ts';
 import { holdsOnlyWorkflow, writeWorkflow } from './workflow-files.ts';
 import type { TrackingOutcome, WorkflowArtifacts, WorkflowFindings } from './workflow-result.ts';
 import { readWorkflowRows } from './workflow-rows.ts';
@@ -79,6 +80,7 @@ export async function executeWorkflow(
   data: TableSource,
   options: WorkflowOptions = {},
 ): Promise<WorkflowResult> {
+  assertKnownOptions('executeWorkflow', options, WORKFLOW_OPTION_NAMES);
   const parsed = parsePipelineConfig(config);
   const filled = fillWorkflowOptions(options);
   filled.signal?.throwIfAborted();

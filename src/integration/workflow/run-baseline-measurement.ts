@@ -1,3 +1,4 @@
+import { assertKnownOptions } from '../../internal/known-options.ts';
 import {
   type PipelineConfigInput,
   parsePipelineConfig,
@@ -7,7 +8,7 @@ import {
 import { Table, type TableSource } from '../../table/index.ts';
 import { measureBaseline } from './baseline.ts';
 import { describeSplit, splitWorkflow } from './split-workflow.ts';
-import { type BaselineOptions, fillWorkflowOptions } from './workflow-options.ts';
+import { BASELINE_OPTION_NAMES, type BaselineOptions, fillWorkflowOptions } from './workflow-options.ts';
 import type { WorkflowMetrics, WorkflowSplit } from './workflow-result.ts';
 import { readWorkflowRows } from './workflow-rows.ts';
 
@@ -54,6 +55,7 @@ export async function runBaselineMeasurement(
   data: TableSource,
   options: BaselineOptions = {},
 ): Promise<BaselineMeasurement> {
+  assertKnownOptions('runBaselineMeasurement', options, BASELINE_OPTION_NAMES);
   const parsed = parsePipelineConfig(config);
   const filled = fillWorkflowOptions(options);
   const { signal, onProgress } = filled;

@@ -1,4 +1,5 @@
 import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import type { OptionNames } from '../../internal/known-options.ts';
 import type { OnProgress } from '../../internal/progress.ts';
 import type { BackendChoice } from '../../tensor/index.ts';
 import { type ClassWeight, parseClassWeight } from '../../training/estimators/class-weight.ts';
@@ -42,6 +43,18 @@ export interface BaselineOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** Lists the options of {@link BaselineOptions}. */
+export const BASELINE_OPTION_NAMES: OptionNames<BaselineOptions> = {
+  classWeight: true,
+  decisionThreshold: true,
+  randomState: true,
+  trainSize: true,
+  minGroupSize: true,
+  backend: true,
+  onProgress: true,
+  signal: true,
+};
+
 /** Options of `executeWorkflow`. */
 export interface WorkflowOptions extends BaselineOptions {
   /** A folder for results, data, model and reports; written whole or not at all. */
@@ -52,6 +65,13 @@ export interface WorkflowOptions extends BaselineOptions {
    */
   readonly tracking?: TrackingOptions | boolean | undefined;
 }
+
+/** Lists the options of {@link WorkflowOptions}. */
+export const WORKFLOW_OPTION_NAMES: OptionNames<WorkflowOptions> = {
+  ...BASELINE_OPTION_NAMES,
+  outputDir: true,
+  tracking: true,
+};
 
 /** {@link BaselineOptions} with every default filled in. */
 export interface FilledWorkflowOptions extends Pick<BaselineOptions, 'backend' | 'onProgress' | 'signal'> {

@@ -1,5 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { DataValidationError } from '../../exceptions/index.ts';
+import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
 import type { BbqFormat } from '../../schemas/llm-eval/llm-eval-config.ts';
 import type { AnswerRecord } from '../transcript/transcript.ts';
 import { bbqPrompt } from './bbq-prompt.ts';
@@ -14,6 +15,8 @@ export interface BbqReplayOptions {
    */
   readonly model?: string | undefined;
 }
+
+const BBQ_REPLAY_OPTION_NAMES: OptionNames<BbqReplayOptions> = { model: true };
 
 /** A column of a model's answers. */
 interface AnswerColumn {
@@ -54,7 +57,9 @@ const ANSWER_COLUMN = /^(.+)_pred_(race|arc|qonly)$/;
  * // mine not known
  * ```
  */
-export function bbqReplayRecords(path: string, { model }: BbqReplayOptions = {}): readonly AnswerRecord[] {
+export function bbqReplayRecords(path: string, options: BbqReplayOptions = {}): readonly AnswerRecord[] {
+  assertKnownOptions('bbqReplayRecords', options, BBQ_REPLAY_OPTION_NAMES);
+  const { model } = options;
   const lines = readBbqLines(path);
   const columns = chooseColumns(lines, path, model);
   const records = new Map<string, AnswerRecord>();

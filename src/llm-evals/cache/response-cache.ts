@@ -3,6 +3,7 @@ import path from 'node:path';
 
 import { DataValidationError, ValueError } from '../../exceptions/index.ts';
 import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
 import { getLogger } from '../../internal/logger.ts';
 import { assertWritable, writeFileAtomic } from '../../io/atomic-write.ts';
 import type { Completion } from '../client/llm-client.ts';
@@ -13,6 +14,8 @@ export interface ResponseCacheOptions {
   /** The folder of answers; it is made when the first is kept. */
   readonly cacheDir: string;
 }
+
+const RESPONSE_CACHE_OPTION_NAMES: OptionNames<ResponseCacheOptions> = { cacheDir: true };
 
 /**
  * Answers that were paid for, kept in a folder: one JSON file an answer, at
@@ -48,7 +51,9 @@ export class ResponseCache {
   #unkept = 0;
   #isReady = false;
 
-  constructor({ cacheDir }: ResponseCacheOptions) {
+  constructor(options: ResponseCacheOptions) {
+    assertKnownOptions('ResponseCache', options, RESPONSE_CACHE_OPTION_NAMES);
+    const { cacheDir } = options;
     if (typeof cacheDir !== 'string' || cacheDir === '' || cacheDir.includes('\0')) {
       throw invalidParameter(
         'cacheDir',

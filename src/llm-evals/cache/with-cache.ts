@@ -1,4 +1,5 @@
 import { CacheMissError } from '../../exceptions/index.ts';
+import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
 import { getLogger } from '../../internal/logger.ts';
 import type { Completion, CompletionOptions, LLMClient } from '../client/llm-client.ts';
 import { type ModelIdentity, requestKey } from './request-key.ts';
@@ -17,6 +18,8 @@ export interface WithCacheOptions {
    */
   readonly liveReason?: string | undefined;
 }
+
+const WITH_CACHE_OPTION_NAMES: OptionNames<WithCacheOptions> = { isLiveAllowed: true, liveReason: true };
 
 /** So much of a prompt tells which it is. */
 const SHOWN_PROMPT = 60;
@@ -50,8 +53,10 @@ export function withCache(
   client: LLMClient,
   cache: ResponseCache,
   identity: ModelIdentity,
-  { isLiveAllowed = true, liveReason = 'only known answers are allowed' }: WithCacheOptions = {},
+  options: WithCacheOptions = {},
 ): LLMClient {
+  assertKnownOptions('withCache', options, WITH_CACHE_OPTION_NAMES);
+  const { isLiveAllowed = true, liveReason = 'only known answers are allowed' } = options;
   const underWay = new Map<string, Promise<Completion>>();
   const find = async (key: string, prompt: string, options: CompletionOptions): Promise<Completion> => {
     const known = await cache.get(key);

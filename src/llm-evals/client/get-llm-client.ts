@@ -1,3 +1,4 @@
+import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
 import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-config.ts';
 import { ResponseCache } from '../cache/response-cache.ts';
 import { withCache } from '../cache/with-cache.ts';
@@ -26,6 +27,8 @@ export interface GetLlmClientOptions {
   readonly retry?: WithRetriesOptions | undefined;
 }
 
+const GET_LLM_CLIENT_OPTION_NAMES: OptionNames<GetLlmClientOptions> = { live: true, env: true, retry: true };
+
 /**
  * The client of a configuration as a run has it, for single questions: answers
  * from the cache first, keeps what comes, tries again after faults that may pass, and sends
@@ -45,6 +48,7 @@ export interface GetLlmClientOptions {
  * ```
  */
 export function getLlmClient(config: LLMEvalConfig, options: GetLlmClientOptions = {}): LLMClient {
+  assertKnownOptions('getLlmClient', options, GET_LLM_CLIENT_OPTION_NAMES);
   const { live = false, env = process.env, retry } = options;
   if (config.provider === 'replay') return replayClient(config);
   const client = createProviderClient(config, { env });

@@ -1,3 +1,4 @@
+import type { OptionNames } from '../../internal/known-options.ts';
 import type { LLMParams } from '../../schemas/llm-eval/llm-eval-config.ts';
 
 /** Why an answer ended. */
@@ -33,6 +34,9 @@ export interface CompletionOptions {
   readonly repeat?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
+
+/** Lists the options of {@link CompletionOptions}. */
+export const COMPLETION_OPTION_NAMES: OptionNames<CompletionOptions> = { params: true, repeat: true, signal: true };
 
 /** Something that answers prompts. */
 export interface LLMClient {

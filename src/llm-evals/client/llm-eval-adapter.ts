@@ -2,9 +2,10 @@ import { inspect } from 'node:util';
 
 import { FairnessToolkitError, type LLMClientError } from '../../exceptions/index.ts';
 import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
 import { cancelledError, clientError, refuseCancelled } from './client-error.ts';
 import { toCompletion } from './adapter/to-completion.ts';
-import type { Completion, CompletionOptions, LLMClient } from './llm-client.ts';
+import { type Completion, COMPLETION_OPTION_NAMES, type CompletionOptions, type LLMClient } from './llm-client.ts';
 import { redactSecrets } from './secrets.ts';
 
 /** What a function is told beside the prompt. */
@@ -27,6 +28,8 @@ export interface LLMEvalAdapterOptions {
    */
   readonly id?: string | undefined;
 }
+
+const LLM_EVAL_ADAPTER_OPTION_NAMES: OptionNames<LLMEvalAdapterOptions> = { id: true };
 
 /**
  * Any function, or any client, as a client: a model in the same process, an
@@ -54,6 +57,7 @@ export class LLMEvalAdapter implements LLMClient {
   readonly #answer: AnswerFunction;
 
   constructor(target: AnswerFunction | LLMClient, options: LLMEvalAdapterOptions = {}) {
+    assertKnownOptions('LLMEvalAdapter', options, LLM_EVAL_ADAPTER_OPTION_NAMES);
     this.#answer = toFunction(target);
     const name =
       typeof target === 'function' ? `function:${target.name === '' ? 'anonymous' : target.name}` : target.id;
@@ -62,6 +66,7 @@ export class LLMEvalAdapter implements LLMClient {
   }
 
   async complete(prompt: string, options: CompletionOptions = {}): Promise<Completion> {
+    assertKnownOptions('LLMEvalAdapter.complete', options, COMPLETION_OPTION_NAMES);
     const { params = {}, repeat = 0, signal } = options;
     refuseCancelled(this.id, signal);
     const start = performance.now();

@@ -1,4 +1,5 @@
 import { ConfigValidationError } from '../../exceptions/index.ts';
+import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
 import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-config.ts';
 import type { AnswerRecord } from '../transcript/transcript.ts';
 import { apiAccess, isApiProvider } from './access/api-access.ts';
@@ -23,6 +24,8 @@ export interface ProviderClientOptions {
    */
   readonly records?: Iterable<AnswerRecord> | undefined;
 }
+
+const PROVIDER_CLIENT_OPTION_NAMES: OptionNames<ProviderClientOptions> = { env: true, records: true };
 
 /** What of a configuration makes a client. */
 export type ClientConfig = Pick<LLMEvalConfig, 'provider' | 'model' | 'baseUrl' | 'timeoutMillis' | 'params'>;
@@ -56,10 +59,9 @@ export type ClientConfig = Pick<LLMEvalConfig, 'provider' | 'model' | 'baseUrl' 
  * // openai:a-model compatible:http://localhost:11434/v1:a-model
  * ```
  */
-export function createProviderClient(
-  config: ClientConfig,
-  { env = process.env, records }: ProviderClientOptions = {},
-): LLMClient {
+export function createProviderClient(config: ClientConfig, options: ProviderClientOptions = {}): LLMClient {
+  assertKnownOptions('createProviderClient', options, PROVIDER_CLIENT_OPTION_NAMES);
+  const { env = process.env, records } = options;
   const { provider, model, baseUrl, timeoutMillis } = config;
   readParams(config.params);
   if (isApiProvider(provider)) {

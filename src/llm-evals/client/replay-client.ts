@@ -1,4 +1,5 @@
 import { CacheMissError, DataValidationError } from '../../exceptions/index.ts';
+import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
 import type { AnswerRecord } from '../transcript/transcript.ts';
 import { clientError, refuseCancelled } from './client-error.ts';
 import type { Completion, LLMClient } from './llm-client.ts';
@@ -12,6 +13,8 @@ export interface ReplayClientOptions {
    */
   readonly id?: string | undefined;
 }
+
+const REPLAY_CLIENT_OPTION_NAMES: OptionNames<ReplayClientOptions> = { id: true };
 
 /**
  * A client that gives recorded answers, by prompt and repeat, and sends nothing.
@@ -35,6 +38,7 @@ export interface ReplayClientOptions {
  * ```
  */
 export function createReplayClient(records: Iterable<AnswerRecord>, options: ReplayClientOptions = {}): LLMClient {
+  assertKnownOptions('createReplayClient', options, REPLAY_CLIENT_OPTION_NAMES);
   const { byRequest, models } = index(records);
   const id = redactSecrets(options.id ?? `replay:${models.size === 1 ? ([...models][0] ?? '') : 'records'}`);
   return Object.freeze<LLMClient>({

@@ -1,3 +1,4 @@
+import { assertKnownOptions } from '../../internal/known-options.ts';
 import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-config.ts';
 import { planCounterfactual } from '../plan/counterfactual/plan-counterfactual.ts';
 import type { PlannedPrompt } from '../plan/planned-prompt.ts';
@@ -17,7 +18,7 @@ import { jaccardSimilarity } from '../text/similarity/jaccard-similarity.ts';
 import { rougeL } from '../text/similarity/rouge-l.ts';
 import { tokenizeWords } from '../text/tokenize-words.ts';
 import type { Transcript } from '../transcript/transcript.ts';
-import type { LLMEvaluator, ScoreOptions } from './llm-evaluator.ts';
+import { type LLMEvaluator, SCORE_OPTION_NAMES, type ScoreOptions } from './llm-evaluator.ts';
 import type { LlmMetricResult } from './llm-metric-result.ts';
 import { remembered } from '../scoring/remembered.ts';
 
@@ -66,6 +67,7 @@ export class CounterfactualFairnessEvaluator implements LLMEvaluator {
   }
 
   score(transcripts: readonly Transcript[], options: ScoreOptions = {}): readonly LlmMetricResult[] {
+    assertKnownOptions('CounterfactualFairnessEvaluator.score', options, SCORE_OPTION_NAMES);
     const settings = scoreSettings(options);
     const dimensions = dimensionAnswers(transcripts);
     const control = dimensions.find(({ dimension }) => dimension === settings.controlDimension) ?? null;

@@ -1,3 +1,4 @@
+import type { OptionNames } from '../../internal/known-options.ts';
 import type { EvaluatorName, LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-config.ts';
 import type { PlannedPrompt } from '../plan/planned-prompt.ts';
 import type { Transcript } from '../transcript/transcript.ts';
@@ -32,6 +33,17 @@ export interface ScoreOptions {
   /** @defaultValue 42 */
   readonly seed?: number | undefined;
 }
+
+/** Lists the options of {@link ScoreOptions}. */
+export const SCORE_OPTION_NAMES: OptionNames<ScoreOptions> = {
+  minGroupSize: true,
+  withCi: true,
+  ciLevel: true,
+  ciSamples: true,
+  allowSmallSamples: true,
+  controlDimension: true,
+  seed: true,
+};
 
 /** What plans prompts and scores the answers to them. */
 export interface LLMEvaluator {

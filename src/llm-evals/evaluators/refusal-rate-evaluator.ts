@@ -1,3 +1,4 @@
+import { assertKnownOptions } from '../../internal/known-options.ts';
 import type { GroupRates } from '../../metrics/index.ts';
 import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-config.ts';
 import { planCounterfactual } from '../plan/counterfactual/plan-counterfactual.ts';
@@ -9,7 +10,7 @@ import { type AnswerFeature, pairedGap } from '../scoring/paired-gap.ts';
 import { scoreSettings } from '../scoring/score-settings.ts';
 import { classifyRefusal, type RefusalLabel } from '../text/refusal/classify-refusal.ts';
 import type { Transcript } from '../transcript/transcript.ts';
-import type { LLMEvaluator, ScoreOptions } from './llm-evaluator.ts';
+import { type LLMEvaluator, SCORE_OPTION_NAMES, type ScoreOptions } from './llm-evaluator.ts';
 import { LlmMetricResult } from './llm-metric-result.ts';
 
 const LABELS: readonly RefusalLabel[] = ['full', 'partial', 'none', 'unclear'];
@@ -43,6 +44,7 @@ export class RefusalRateEvaluator implements LLMEvaluator {
   }
 
   score(transcripts: readonly Transcript[], options: ScoreOptions = {}): readonly LlmMetricResult[] {
+    assertKnownOptions('RefusalRateEvaluator.score', options, SCORE_OPTION_NAMES);
     const settings = scoreSettings(options);
     const overall = [
       overallRate(this.name, transcripts, rateOf('full', 'refusal_rate'), settings),

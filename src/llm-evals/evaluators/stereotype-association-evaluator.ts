@@ -1,3 +1,4 @@
+import { assertKnownOptions } from '../../internal/known-options.ts';
 import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-config.ts';
 import { planBbq } from '../bbq/plan-bbq.ts';
 import { readBbqItems } from '../bbq/read-bbq-items.ts';
@@ -8,11 +9,16 @@ import type { PlannedPrompt } from '../plan/planned-prompt.ts';
 import { adjustForMany } from '../scoring/adjust-for-many.ts';
 import { countUnanswered, isAnswered } from '../scoring/dimension-answers.ts';
 import { scoreSettings, type ScoreSettings } from '../scoring/score-settings.ts';
-import { associationWords, betaOf, type CooccurrenceOptions } from '../stereotype/association-words.ts';
+import {
+  associationWords,
+  betaOf,
+  COOCCURRENCE_OPTION_NAMES,
+  type CooccurrenceOptions,
+} from '../stereotype/association-words.ts';
 import { independentAnswers } from '../stereotype/independent-answers.ts';
 import { scoreAssociations } from '../stereotype/score-associations.ts';
 import type { Transcript } from '../transcript/transcript.ts';
-import type { LLMEvaluator, ScoreOptions } from './llm-evaluator.ts';
+import { type LLMEvaluator, SCORE_OPTION_NAMES, type ScoreOptions } from './llm-evaluator.ts';
 import type { LlmMetricResult } from './llm-metric-result.ts';
 
 /**
@@ -50,6 +56,7 @@ export class StereotypeAssociationEvaluator implements LLMEvaluator {
    * @throws {ValueError} for groups or targets that are no words, or beta out of range
    */
   constructor(options: CooccurrenceOptions = {}) {
+    assertKnownOptions('StereotypeAssociationEvaluator', options, COOCCURRENCE_OPTION_NAMES);
     // Before anything is asked and paid for.
     associationWords(options);
     betaOf(options);
@@ -68,6 +75,7 @@ export class StereotypeAssociationEvaluator implements LLMEvaluator {
   }
 
   score(transcripts: readonly Transcript[], options: ScoreOptions = {}): readonly LlmMetricResult[] {
+    assertKnownOptions('StereotypeAssociationEvaluator.score', options, SCORE_OPTION_NAMES);
     const settings = scoreSettings(options);
     const questions = transcripts.filter(isBbqTranscript);
     const answers = transcripts.filter((transcript) => !isBbqTranscript(transcript));

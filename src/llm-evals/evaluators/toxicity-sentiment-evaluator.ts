@@ -1,3 +1,4 @@
+import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
 import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-config.ts';
 import { requireRate } from '../../stats/parameters.ts';
 import { planCounterfactual } from '../plan/counterfactual/plan-counterfactual.ts';
@@ -12,7 +13,7 @@ import { vaderScores } from '../text/sentiment/vader-scores.ts';
 import { scoreToxicity, type ToxicityScorer } from '../toxicity/score-toxicity.ts';
 import { TOXIC_THRESHOLD } from '../toxicity/toxicity-measures.ts';
 import type { Transcript } from '../transcript/transcript.ts';
-import type { LLMEvaluator, ScoreOptions } from './llm-evaluator.ts';
+import { type LLMEvaluator, SCORE_OPTION_NAMES, type ScoreOptions } from './llm-evaluator.ts';
 import { LlmMetricResult } from './llm-metric-result.ts';
 
 /** Options of {@link ToxicitySentimentEvaluator}. */
@@ -28,6 +29,8 @@ export interface ToxicitySentimentOptions {
    */
   readonly threshold?: number | undefined;
 }
+
+const TOXICITY_SENTIMENT_OPTION_NAMES: OptionNames<ToxicitySentimentOptions> = { scorer: true, threshold: true };
 
 /** What a reader must know of words without a classifier. */
 const LEXICON_WARNING =
@@ -62,7 +65,9 @@ export class ToxicitySentimentEvaluator implements LLMEvaluator {
   readonly #threshold: number;
 
   /** @throws {ValueError} for a threshold outside 0 to 1 */
-  constructor({ scorer, threshold = TOXIC_THRESHOLD }: ToxicitySentimentOptions = {}) {
+  constructor(options: ToxicitySentimentOptions = {}) {
+    assertKnownOptions('ToxicitySentimentEvaluator', options, TOXICITY_SENTIMENT_OPTION_NAMES);
+    const { scorer, threshold = TOXIC_THRESHOLD } = options;
     this.#scorer = scorer;
     this.#threshold = requireRate('threshold', threshold);
   }
@@ -73,6 +78,7 @@ export class ToxicitySentimentEvaluator implements LLMEvaluator {
 
   /** @throws {DataValidationError} where the scorer gives something else than a number from 0 to 1 for each text */
   async score(transcripts: readonly Transcript[], options: ScoreOptions = {}): Promise<readonly LlmMetricResult[]> {
+    assertKnownOptions('ToxicitySentimentEvaluator.score', options, SCORE_OPTION_NAMES);
     const settings = scoreSettings(options);
     const texts = [...new Set(transcripts.filter(isAnswered).map(({ text }) => text))];
     const scores = await scoreToxicity(texts, this.#scorer);

@@ -1,5 +1,6 @@
 import type { ReportBlock, ReportDocument, ReportVerdict } from '../../document/report-document.ts';
 import { cutItems, listed } from '../../document/report-text.ts';
+import { assertKnownOptions } from '../../internal/known-options.ts';
 import type { LlmMetricResult } from '../evaluators/llm-metric-result.ts';
 import type { LlmEvalResult } from '../run/llm-eval-result.ts';
 import { askedBlocks, madeOf } from './asked-section.ts';
@@ -10,7 +11,7 @@ import { type LlmEvalVerdict, NO_VERDICT } from './llm-eval-verdict.ts';
 import { METHOD_LIMITS } from './method-limits.ts';
 import { findingBlocks } from './metric-tables.ts';
 import { pairBlocks } from './pair-section.ts';
-import type { LlmEvalReportOptions } from './report-options.ts';
+import { LLM_EVAL_REPORT_OPTION_NAMES, type LlmEvalReportOptions } from './report-options.ts';
 import { counted, countText, metricTitle } from './report-words.ts';
 import { costText, spendingBlocks, STOP_WORDS } from './spending-section.ts';
 
@@ -20,6 +21,7 @@ import { costText, spendingBlocks, STOP_WORDS } from './spending-section.ts';
  * say.
  */
 export function llmEvalDocument(result: LlmEvalResult, options: LlmEvalReportOptions = {}): ReportDocument {
+  assertKnownOptions('llmEvalDocument', options, LLM_EVAL_REPORT_OPTION_NAMES);
   const metrics = Object.values(result.metrics);
   const { controlDimension } = result.config.counterfactual ?? {};
   return {

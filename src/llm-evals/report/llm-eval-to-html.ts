@@ -1,7 +1,8 @@
 import { documentToHtml, type DrawChart } from '../../document/document-to-html.ts';
+import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
 import type { LlmEvalResult } from '../run/llm-eval-result.ts';
 import { llmEvalDocument } from './llm-eval-document.ts';
-import type { LlmEvalReportOptions } from './report-options.ts';
+import { LLM_EVAL_REPORT_OPTION_NAMES, type LlmEvalReportOptions } from './report-options.ts';
 
 /** Options of {@link llmEvalToHtml}. */
 export interface LlmEvalHtmlOptions extends LlmEvalReportOptions {
@@ -12,6 +13,8 @@ export interface LlmEvalHtmlOptions extends LlmEvalReportOptions {
   readonly draw?: DrawChart | undefined;
 }
 
+const LLM_EVAL_HTML_OPTION_NAMES: OptionNames<LlmEvalHtmlOptions> = { ...LLM_EVAL_REPORT_OPTION_NAMES, draw: true };
+
 /**
  * An evaluation as an HTML page that stands alone: what `llmEvalToMarkdown` says, with pictures of the gaps and pairs of
  * answers beside each other. Nothing is loaded from elsewhere and no script runs. Texts of the model are shown as text.
@@ -19,5 +22,6 @@ export interface LlmEvalHtmlOptions extends LlmEvalReportOptions {
  * Without echarts the page has tables only, and says so.
  */
 export async function llmEvalToHtml(result: LlmEvalResult, options: LlmEvalHtmlOptions = {}): Promise<string> {
+  assertKnownOptions('llmEvalToHtml', options, LLM_EVAL_HTML_OPTION_NAMES);
   return documentToHtml(llmEvalDocument(result, options), options.draw);
 }

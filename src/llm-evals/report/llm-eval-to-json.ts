@@ -1,8 +1,9 @@
+import { assertKnownOptions } from '../../internal/known-options.ts';
 import { type DryRunJson, dryRunToJson } from '../dry-run/dry-run-json.ts';
 import type { LlmMetricResultJson } from '../evaluators/llm-metric-result.ts';
 import type { ActualSpending, LlmEvalResult, PlannedSpending, StopReason } from '../run/llm-eval-result.ts';
 import { type LlmEvalVerdict, NO_VERDICT } from './llm-eval-verdict.ts';
-import type { LlmEvalReportOptions } from './report-options.ts';
+import { LLM_EVAL_REPORT_OPTION_NAMES, type LlmEvalReportOptions } from './report-options.ts';
 
 /** An evaluation on the wire: snake_case, what is undefined or unknown as null; without the answers themselves. */
 export interface LlmEvalJson {
@@ -26,6 +27,7 @@ type SpendingJson = Readonly<Record<string, number | null>>;
  * are in the transcripts.
  */
 export function llmEvalToJson(result: LlmEvalResult, options: LlmEvalReportOptions = {}): LlmEvalJson {
+  assertKnownOptions('llmEvalToJson', options, LLM_EVAL_REPORT_OPTION_NAMES);
   const { passed, threshold, metrics: verdicts } = options.verdict ?? NO_VERDICT;
   const { metrics, dryRun, planned, actual, stopped, warnings, seed } = result;
   return {

@@ -1,9 +1,10 @@
 import { type Html, markup } from '../../internal/html.ts';
+import { assertKnownOptions } from '../../internal/known-options.ts';
 import type { LlmMetricResult } from '../evaluators/llm-metric-result.ts';
 import type { LlmEvalResult } from '../run/llm-eval-result.ts';
 import { findingSentence } from './finding.ts';
 import { type LlmEvalVerdict, NO_VERDICT } from './llm-eval-verdict.ts';
-import type { LlmEvalReportOptions } from './report-options.ts';
+import { LLM_EVAL_REPORT_OPTION_NAMES, type LlmEvalReportOptions } from './report-options.ts';
 import { STOP_WORDS } from './spending-section.ts';
 
 /** What a test report says of one metric, or of the run. */
@@ -23,6 +24,7 @@ interface TestCase {
  * Without one each metric is a test that passes, skipped with its reason where it is undefined.
  */
 export function llmEvalToJunit(result: LlmEvalResult, options: LlmEvalReportOptions = {}): string {
+  assertKnownOptions('llmEvalToJunit', options, LLM_EVAL_REPORT_OPTION_NAMES);
   const verdict = options.verdict ?? NO_VERDICT;
   const cases = [runCase(result), ...metricCases(result, verdict)];
   const suites = [...new Set(cases.map(({ suite }) => suite))];

@@ -1,7 +1,8 @@
 import { documentToMarkdown } from '../../document/document-to-markdown.ts';
+import { assertKnownOptions } from '../../internal/known-options.ts';
 import type { LlmEvalResult } from '../run/llm-eval-result.ts';
 import { llmEvalDocument } from './llm-eval-document.ts';
-import type { LlmEvalReportOptions } from './report-options.ts';
+import { LLM_EVAL_REPORT_OPTION_NAMES, type LlmEvalReportOptions } from './report-options.ts';
 
 /**
  * An evaluation as a Markdown report: the verdict first, then what was found and whether it is told from noise, each
@@ -9,5 +10,6 @@ import type { LlmEvalReportOptions } from './report-options.ts';
  * stand in fences: nothing in them is markup, a link or a picture.
  */
 export function llmEvalToMarkdown(result: LlmEvalResult, options: LlmEvalReportOptions = {}): string {
+  assertKnownOptions('llmEvalToMarkdown', options, LLM_EVAL_REPORT_OPTION_NAMES);
   return documentToMarkdown(llmEvalDocument(result, options));
 }

@@ -1,3 +1,4 @@
+import type { OptionNames } from '../../internal/known-options.ts';
 import type { LlmEvalVerdict } from './llm-eval-verdict.ts';
 
 /** Options of the reports of an evaluation. */
@@ -8,3 +9,6 @@ export interface LlmEvalReportOptions {
    */
   readonly verdict?: LlmEvalVerdict | undefined;
 }
+
+/** Lists the options of {@link LlmEvalReportOptions}. */
+export const LLM_EVAL_REPORT_OPTION_NAMES: OptionNames<LlmEvalReportOptions> = { verdict: true };

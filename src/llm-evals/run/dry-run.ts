@@ -1,11 +1,12 @@
 import { existsSync, statSync } from 'node:fs';
 
+import { assertKnownOptions } from '../../internal/known-options.ts';
 import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-config.ts';
 import type { DryRunEstimate } from '../dry-run/dry-run-estimate.ts';
 import { readTranscripts } from '../transcript/read-transcripts.ts';
 import type { AnswerRecord } from '../transcript/transcript.ts';
 import { prepareRun } from './prepare-run.ts';
-import type { PlanOptions } from './run-options.ts';
+import { PLAN_OPTION_NAMES, type PlanOptions } from './run-options.ts';
 
 /**
  * What a run would send and what that may cost, without sending or writing anything.
@@ -33,6 +34,7 @@ import type { PlanOptions } from './run-options.ts';
  * ```
  */
 export async function estimateDryRun(config: LLMEvalConfig, options: PlanOptions = {}): Promise<DryRunEstimate> {
+  assertKnownOptions('estimateDryRun', options, PLAN_OPTION_NAMES);
   const { estimate } = await prepareRun(config, options, await readResumed(options));
   return estimate;
 }

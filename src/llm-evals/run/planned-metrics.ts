@@ -1,3 +1,4 @@
+import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
 import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-config.ts';
 import { createEvaluators } from '../evaluators/create-evaluators.ts';
 import type { LlmMetricResult } from '../evaluators/llm-metric-result.ts';
@@ -5,15 +6,20 @@ import { scoreSettings } from '../scoring/score-settings.ts';
 import type { PlanOptions } from './run-options.ts';
 import { joinTranscripts, scoreRun } from './score-run.ts';
 
+type PlannedMetricsOptions = Pick<PlanOptions, 'evaluators'>;
+
+const PLANNED_METRICS_OPTION_NAMES: OptionNames<PlannedMetricsOptions> = { evaluators: true };
+
 /**
  * The metrics that a run will have, by name and without values: so that a name
  * can be checked before answers are paid for.
  */
 export async function plannedMetrics(
   config: LLMEvalConfig,
-  { evaluators: own }: Pick<PlanOptions, 'evaluators'> = {},
+  options: PlannedMetricsOptions = {},
 ): Promise<Readonly<Record<string, LlmMetricResult>>> {
-  const evaluators = createEvaluators(config.evaluators, own);
+  assertKnownOptions('plannedMetrics', options, PLANNED_METRICS_OPTION_NAMES);
+  const evaluators = createEvaluators(config.evaluators, options.evaluators);
   const prompts = evaluators.flatMap((evaluator) => evaluator.plan(config)).map((prompt) => ({ ...prompt, key: '' }));
   return scoreRun({ evaluators }, joinTranscripts(prompts, new Map(), ''), scoreSettings());
 }

@@ -1,3 +1,4 @@
+import { assertKnownOptions } from '../../internal/known-options.ts';
 import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-config.ts';
 import type { LLMClient } from '../client/llm-client.ts';
 import { requestTokens } from '../dry-run/request-tokens.ts';
@@ -10,7 +11,7 @@ import { chooseClient } from './choose-client.ts';
 import { AnswerKeeper } from './answer-keeper.ts';
 import type { LlmEvalResult } from './llm-eval-result.ts';
 import { prepareRun, type PreparedRun } from './prepare-run.ts';
-import type { RunLlmEvalOptions } from './run-options.ts';
+import { RUN_LLM_EVAL_OPTION_NAMES, type RunLlmEvalOptions } from './run-options.ts';
 import { joinTranscripts, scoreRun } from './score-run.ts';
 import { actualSpending, plannedSpending } from './spending.ts';
 
@@ -46,6 +47,7 @@ import { actualSpending, plannedSpending } from './spending.ts';
  * ```
  */
 export async function runLlmEval(config: LLMEvalConfig, options: RunLlmEvalOptions = {}): Promise<LlmEvalResult> {
+  assertKnownOptions('runLlmEval', options, RUN_LLM_EVAL_OPTION_NAMES);
   const settings = scoreSettings({
     ...options,
     allowSmallSamples: options.allowSmallSamples ?? config.allowSmallSamples,

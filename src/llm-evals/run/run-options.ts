@@ -1,3 +1,4 @@
+import type { OptionNames } from '../../internal/known-options.ts';
 import type { OnProgress } from '../../internal/progress.ts';
 import type { ResponseCache } from '../cache/response-cache.ts';
 import type { LLMClient } from '../client/llm-client.ts';
@@ -48,6 +49,18 @@ export interface PlanOptions {
   readonly maxCostUsd?: number | undefined;
 }
 
+/** Lists the options of {@link PlanOptions}. */
+export const PLAN_OPTION_NAMES: OptionNames<PlanOptions> = {
+  client: true,
+  cache: true,
+  evaluators: true,
+  transcriptsOut: true,
+  resume: true,
+  retryErrors: true,
+  replayPath: true,
+  maxCostUsd: true,
+};
+
 /** Options of `runLlmEval`. */
 export interface RunLlmEvalOptions extends PlanOptions, Omit<ScoreOptions, 'controlDimension'> {
   /**
@@ -61,3 +74,18 @@ export interface RunLlmEvalOptions extends PlanOptions, Omit<ScoreOptions, 'cont
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: OnProgress | undefined;
 }
+
+/** Lists the options of {@link RunLlmEvalOptions}. */
+export const RUN_LLM_EVAL_OPTION_NAMES: OptionNames<RunLlmEvalOptions> = {
+  ...PLAN_OPTION_NAMES,
+  live: true,
+  retry: true,
+  signal: true,
+  onProgress: true,
+  seed: true,
+  minGroupSize: true,
+  withCi: true,
+  ciLevel: true,
+  ciSamples: true,
+  allowSmallSamples: true,
+};

@@ -1,4 +1,5 @@
 import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import type { OptionNames } from '../../internal/known-options.ts';
 import type { Random } from '../../internal/random.ts';
 import { requireWhole } from '../../stats/parameters.ts';
 import type { ClientFault } from '../client/llm-client.ts';
@@ -28,6 +29,14 @@ export interface RetryOptions {
    */
   readonly capMillis?: number | undefined;
 }
+
+/** Lists the options of {@link RetryOptions}. */
+export const RETRY_OPTION_NAMES: OptionNames<RetryOptions> = {
+  retries: true,
+  rateLimitTries: true,
+  baseMillis: true,
+  capMillis: true,
+};
 
 /** {@link RetryOptions} with every default filled in. */
 export type RetrySettings = Readonly<Record<keyof RetryOptions, number>>;

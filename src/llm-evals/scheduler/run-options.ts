@@ -1,4 +1,5 @@
 import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import type { OptionNames } from '../../internal/known-options.ts';
 import type { OnProgress } from '../../internal/progress.ts';
 import { requireWhole } from '../../stats/parameters.ts';
 import type { LLMClient } from '../client/llm-client.ts';
@@ -6,7 +7,7 @@ import type { LLMRequest } from '../plan/llm-request.ts';
 import type { AnswerRecord } from '../transcript/transcript.ts';
 import { type BudgetLimits, type RunLimits, type RunPrice, toBudgetLimits, type TokenCeiling } from './budget.ts';
 import { MACHINE_CLOCK, type SchedulerClock } from './clock.ts';
-import { type RetryOptions, type RetrySettings, toRetrySettings } from './retry-policy.ts';
+import { RETRY_OPTION_NAMES, type RetryOptions, type RetrySettings, toRetrySettings } from './retry-policy.ts';
 
 /** Options of {@link runRequests}. */
 export interface RunRequestsOptions extends RetryOptions {
@@ -41,6 +42,22 @@ export interface RunRequestsOptions extends RetryOptions {
    */
   readonly seed?: number | undefined;
 }
+
+/** Lists the options of {@link RunRequestsOptions}. */
+export const RUN_REQUESTS_OPTION_NAMES: OptionNames<RunRequestsOptions> = {
+  ...RETRY_OPTION_NAMES,
+  client: true,
+  estimateTokens: true,
+  onAnswer: true,
+  concurrency: true,
+  timeoutMillis: true,
+  limits: true,
+  price: true,
+  onProgress: true,
+  signal: true,
+  clock: true,
+  seed: true,
+};
 
 /** {@link RunRequestsOptions} with every default filled in. */
 export interface RunSettings {

@@ -1,6 +1,7 @@
+import { assertKnownOptions } from '../../internal/known-options.ts';
 import type { LLMRequest } from '../plan/llm-request.ts';
 import { RequestRun } from './request-run.ts';
-import { type RunRequestsOptions, toRunSettings } from './run-options.ts';
+import { RUN_REQUESTS_OPTION_NAMES, type RunRequestsOptions, toRunSettings } from './run-options.ts';
 import type { RunSummary } from './run-summary.ts';
 
 /**
@@ -56,6 +57,7 @@ import type { RunSummary } from './run-summary.ts';
  * ```
  */
 export async function runRequests(requests: readonly LLMRequest[], options: RunRequestsOptions): Promise<RunSummary> {
+  assertKnownOptions('runRequests', options, RUN_REQUESTS_OPTION_NAMES);
   const settings = toRunSettings(options);
   // The same key is the same question: its answer is one answer.
   const distinct = new Map(requests.map((request) => [request.key, request]));

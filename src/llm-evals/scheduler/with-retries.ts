@@ -1,8 +1,9 @@
+import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
 import { createRandom } from '../../internal/random.ts';
 import type { Completion, CompletionOptions, LLMClient } from '../client/llm-client.ts';
 import { MACHINE_CLOCK, type SchedulerClock } from './clock.ts';
 import { cancelledError, faultOf, withLongWait } from './fault-of.ts';
-import { type RetryOptions, RetryPolicy, toRetrySettings } from './retry-policy.ts';
+import { RETRY_OPTION_NAMES, type RetryOptions, RetryPolicy, toRetrySettings } from './retry-policy.ts';
 
 /** Options of {@link withRetries}. */
 export interface WithRetriesOptions extends RetryOptions {
@@ -14,6 +15,8 @@ export interface WithRetriesOptions extends RetryOptions {
    */
   readonly seed?: number | undefined;
 }
+
+const WITH_RETRIES_OPTION_NAMES: OptionNames<WithRetriesOptions> = { ...RETRY_OPTION_NAMES, clock: true, seed: true };
 
 /**
  * A client that asks again after faults that may pass, as {@link runRequests}
@@ -33,6 +36,7 @@ export interface WithRetriesOptions extends RetryOptions {
  * ```
  */
 export function withRetries(client: LLMClient, options: WithRetriesOptions = {}): LLMClient {
+  assertKnownOptions('withRetries', options, WITH_RETRIES_OPTION_NAMES);
   const settings = toRetrySettings(options);
   const random = createRandom(options.seed ?? 42);
   const clock = options.clock ?? MACHINE_CLOCK;

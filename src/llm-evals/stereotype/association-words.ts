@@ -1,4 +1,5 @@
 import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import type { OptionNames } from '../../internal/known-options.ts';
 import { tokenizeWords } from '../text/tokenize-words.ts';
 import { CHARACTER_WORDS, GENDER_WORDS, OCCUPATION_WORDS, STOP_WORDS } from './word-lists.ts';
 
@@ -16,6 +17,9 @@ export interface AssociationOptions {
   readonly targets?: readonly string[] | undefined;
 }
 
+/** Lists the options of {@link AssociationOptions}. */
+export const ASSOCIATION_OPTION_NAMES: OptionNames<AssociationOptions> = { groups: true, targets: true };
+
 /** {@link AssociationOptions} of a score that weighs words by their distance. */
 export interface CooccurrenceOptions extends AssociationOptions {
   /**
@@ -29,6 +33,13 @@ export interface CooccurrenceOptions extends AssociationOptions {
    */
   readonly beta?: number | undefined;
 }
+
+/** Lists the options of {@link CooccurrenceOptions}. */
+export const COOCCURRENCE_OPTION_NAMES: OptionNames<CooccurrenceOptions> = {
+  ...ASSOCIATION_OPTION_NAMES,
+  stopWords: true,
+  beta: true,
+};
 
 /** The words that are looked for, checked. */
 export interface AssociationWords {

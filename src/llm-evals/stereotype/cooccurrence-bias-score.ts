@@ -1,4 +1,5 @@
 import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import { assertKnownOptions } from '../../internal/known-options.ts';
 import { addCounts, countNear, type TextCounts } from './association-counts.ts';
 import type { AssociationScore } from './association-score.ts';
 import {
@@ -6,6 +7,7 @@ import {
   type AssociationWords,
   associationWords,
   betaOf,
+  COOCCURRENCE_OPTION_NAMES,
   type CooccurrenceOptions,
   stopWordsOf,
 } from './association-words.ts';
@@ -36,6 +38,7 @@ import {
  * ```
  */
 export function cooccurrenceBiasScore(texts: readonly string[], options: CooccurrenceOptions = {}): AssociationScore {
+  assertKnownOptions('cooccurrenceBiasScore', options, COOCCURRENCE_OPTION_NAMES);
   const words = associationWords(options);
   if (words.groups.length !== 2) throw invalidParameter('groups', 'have two groups', words.groups.join(', '));
   const near = { stopWords: stopWordsOf(options), beta: betaOf(options) };

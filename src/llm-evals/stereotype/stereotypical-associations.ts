@@ -1,6 +1,8 @@
+import { assertKnownOptions } from '../../internal/known-options.ts';
 import { addCounts, countPairs, type TextCounts } from './association-counts.ts';
 import type { AssociationScore } from './association-score.ts';
 import {
+  ASSOCIATION_OPTION_NAMES,
   type AssociationOptions,
   associationTokens,
   type AssociationWords,
@@ -36,6 +38,7 @@ export function stereotypicalAssociations(
   texts: readonly string[],
   options: AssociationOptions = {},
 ): AssociationScore {
+  assertKnownOptions('stereotypicalAssociations', options, ASSOCIATION_OPTION_NAMES);
   const words = associationWords(options);
   const counts = texts.map((text) => countPairs(associationTokens(text), words));
   return scorePairs(addCounts(counts, words.groups.length), words);

@@ -1,3 +1,4 @@
+import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
 import { requireWhole } from '../../stats/parameters.ts';
 import { type BackendChoice, loadTensorflow, type Tf } from '../../tensor/runtime.ts';
 import { badClassifier, type ClassifierFiles, readClassifierFiles } from './classifier-files.ts';
@@ -19,6 +20,8 @@ export interface TfjsToxicityOptions {
    */
   readonly backend?: BackendChoice | undefined;
 }
+
+const TFJS_TOXICITY_OPTION_NAMES: OptionNames<TfjsToxicityOptions> = { batchSize: true, backend: true };
 
 /** A classifier that is loaded; `dispose` frees its weights. */
 export interface TfjsToxicityScorer extends ToxicityScorer {
@@ -45,8 +48,10 @@ export interface TfjsToxicityScorer extends ToxicityScorer {
  */
 export async function tfjsToxicityScorer(
   folder: string,
-  { batchSize = 64, backend }: TfjsToxicityOptions = {},
+  options: TfjsToxicityOptions = {},
 ): Promise<TfjsToxicityScorer> {
+  assertKnownOptions('tfjsToxicityScorer', options, TFJS_TOXICITY_OPTION_NAMES);
+  const { batchSize = 64, backend } = options;
   requireWhole('batchSize', batchSize, 1);
   const files = await readClassifierFiles(folder);
   const { tf } = await loadTensorflow({ backend });

@@ -2,6 +2,7 @@ import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import path from 'node:path';
 
 import { DataValidationError } from '../../exceptions/index.ts';
+import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
 import { requireWhole } from '../../stats/parameters.ts';
 import { cannotWrite, LineLog } from './line-log.ts';
 import { mergeAnswers } from './merge-answers.ts';
@@ -22,6 +23,8 @@ export interface TranscriptLogOptions {
    */
   readonly flushEvery?: number | undefined;
 }
+
+const TRANSCRIPT_LOG_OPTION_NAMES: OptionNames<TranscriptLogOptions> = { resume: true, flushEvery: true };
 
 /** A file that answers are added to. */
 export interface TranscriptLog {
@@ -82,6 +85,7 @@ export interface TranscriptLog {
  * ```
  */
 export async function openTranscriptLog(file: string, options: TranscriptLogOptions = {}): Promise<TranscriptLog> {
+  assertKnownOptions('openTranscriptLog', options, TRANSCRIPT_LOG_OPTION_NAMES);
   const flushEvery = requireWhole('flushEvery', options.flushEvery ?? 100, 1);
   const handle = await openFile(file);
   try {

@@ -1,6 +1,7 @@
+import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
 import type { MetricFrame } from '../frame/index.ts';
 import type { MetricResult } from '../metric-result.ts';
-import type { MetricOptions } from '../options.ts';
+import { METRIC_OPTION_NAMES, type MetricOptions } from '../options.ts';
 import { frameFromSource, metricFromSource, type StatsSource } from './stats-source.ts';
 
 /** Options of a metric on data that are bound already. */
@@ -9,6 +10,8 @@ export type BoundMetricOptions = MetricOptions & {
   readonly average?: 'macro' | undefined;
 };
 
+const BOUND_METRIC_OPTION_NAMES: OptionNames<BoundMetricOptions> = { ...METRIC_OPTION_NAMES, average: true };
+
 /** What a frame of bound data is asked for. */
 export interface BoundFrameOptions extends MetricOptions {
   /** Names of measures, such as `selection_rate`, `true_positive_rate`, `roc_auc`, `mean_absolute_error`, `count`. */
@@ -16,6 +19,12 @@ export interface BoundFrameOptions extends MetricOptions {
   /** A column, or several to cross, inside whose levels groups are compared too. */
   readonly controlCol?: string | readonly string[] | undefined;
 }
+
+const BOUND_FRAME_OPTION_NAMES: OptionNames<BoundFrameOptions> = {
+  ...METRIC_OPTION_NAMES,
+  metrics: true,
+  controlCol: true,
+};
 
 /** The metrics of data that are bound already: they take options only. */
 export class BoundAnalyzer {
@@ -29,12 +38,15 @@ export class BoundAnalyzer {
 
   /** Any metric by its name: `equalized_odds_ratio`, or a measure with `_difference` or `_ratio` after it. */
   metric(name: string, options: BoundMetricOptions = {}): Promise<MetricResult> {
+    assertKnownOptions('BoundAnalyzer.metric', options, BOUND_METRIC_OPTION_NAMES);
     const { average, ...given } = options;
     return metricFromSource(this.#source, name, withDefaults(this.#defaults, given), average);
   }
 
   /** See {@link metricFrame}. */
-  metricFrame({ metrics, controlCol, ...options }: BoundFrameOptions): Promise<MetricFrame> {
+  metricFrame(frameOptions: BoundFrameOptions): Promise<MetricFrame> {
+    assertKnownOptions('BoundAnalyzer.metricFrame', frameOptions, BOUND_FRAME_OPTION_NAMES);
+    const { metrics, controlCol, ...options } = frameOptions;
     const control = controlCol === undefined ? undefined : [controlCol].flat();
     return frameFromSource(this.#source, metrics, control, withDefaults(this.#defaults, options));
   }

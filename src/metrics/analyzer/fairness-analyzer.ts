@@ -1,3 +1,4 @@
+import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
 import type { SqlEngine } from '../../io/index.ts';
 import {
   type ColumnSource,
@@ -9,13 +10,14 @@ import {
 } from '../../table/index.ts';
 import { BoundAnalyzer, withDefaults } from './bound-analyzer.ts';
 import type { MetricFrame, MetricFrameRows } from '../frame/index.ts';
+import { METRIC_FRAME_ROWS_NAMES } from '../frame/metric-frame-of-rows.ts';
 import { type MetricBackend, metricBackend } from '../backends/metric-backend.ts';
 import type { MetricResult } from '../metric-result.ts';
-import { fillMetricOptions, type MetricOptions } from '../options.ts';
+import { fillMetricOptions, METRIC_OPTION_NAMES, type MetricOptions } from '../options.ts';
 import { refuseAverage } from '../metric-rows.ts';
-import type { MetricRows, RowOptions } from '../row-options.ts';
+import { ARGUMENT_OPTION_NAMES, METRIC_ROWS_NAMES, type MetricRows, type RowOptions } from '../row-options.ts';
 import { rowsSource } from './rows-source.ts';
-import { type BoundColumns, sqlStatsSource } from './sql-stats-source.ts';
+import { BOUND_COLUMNS_NAMES, type BoundColumns, sqlStatsSource } from './sql-stats-source.ts';
 import { frameFromSource, metricFromSource } from './stats-source.ts';
 
 /** Options of {@link FairnessAnalyzer}; the defaults of its metrics. */
@@ -34,6 +36,19 @@ export interface FairnessAnalyzerOptions {
   /** @defaultValue 42 */
   readonly seed?: number | undefined;
 }
+
+const FAIRNESS_ANALYZER_OPTION_NAMES: OptionNames<FairnessAnalyzerOptions> = {
+  minGroupSize: true,
+  minDenominator: true,
+  backend: true,
+  nanPolicy: true,
+  seed: true,
+};
+
+const BOUND_OPTION_NAMES: OptionNames<BoundColumns & FairnessAnalyzerOptions> = {
+  ...BOUND_COLUMNS_NAMES,
+  ...FAIRNESS_ANALYZER_OPTION_NAMES,
+};
 
 /**
  * Group fairness metrics of arrays, tensors, tables, files and queries.
@@ -60,6 +75,7 @@ export class FairnessAnalyzer {
    * @throws {ValueError} for a number out of range
    */
   constructor(options: FairnessAnalyzerOptions = {}) {
+    assertKnownOptions('FairnessAnalyzer', options, FAIRNESS_ANALYZER_OPTION_NAMES);
     const { backend = 'native', ...defaults } = options;
     this.#loadBackend = metricBackend(backend);
     this.#defaults = defaults;
@@ -71,6 +87,8 @@ export class FairnessAnalyzer {
    * @throws {ValueError} for an unknown metric or option
    */
   metric(name: string, rows: MetricRows, options: MetricOptions & RowOptions = {}): Promise<MetricResult> {
+    assertKnownOptions('FairnessAnalyzer.metric', rows, METRIC_ROWS_NAMES);
+    assertKnownOptions('FairnessAnalyzer.metric', options, ARGUMENT_OPTION_NAMES);
     const filled = withDefaults(this.#defaults, options) as MetricOptions & RowOptions;
     const source = rowsSource(this.#loadBackend, {
       ...filled,
@@ -82,6 +100,8 @@ export class FairnessAnalyzer {
 
   /** See {@link metricFrame}. */
   metricFrame(rows: MetricFrameRows, options: MetricOptions = {}): Promise<MetricFrame> {
+    assertKnownOptions('FairnessAnalyzer.metricFrame', rows, METRIC_FRAME_ROWS_NAMES);
+    assertKnownOptions('FairnessAnalyzer.metricFrame', options, METRIC_OPTION_NAMES);
     refuseAverage(rows.average);
     const filled = withDefaults(this.#defaults, options) as MetricOptions & RowOptions;
     const source = rowsSource(this.#loadBackend, {
@@ -227,6 +247,7 @@ export class FairnessAnalyzer {
     data: TableSource | DanfoDataFrame,
     columns: BoundColumns & FairnessAnalyzerOptions,
   ): BoundAnalyzer {
+    assertKnownOptions('FairnessAnalyzer.fromDataFrame', columns, BOUND_OPTION_NAMES);
     const { yPredCol, sensitiveCol, yTrueCol, yScoreCol, sampleWeightCol, positiveLabel, ...options } = columns;
     const { backend = 'native', nanPolicy, ...defaults } = options;
     const table = Table.from(data);
@@ -255,6 +276,7 @@ export class FairnessAnalyzer {
    * kind of statistics, and never loaded.
    */
   static fromFile(path: string, columns: BoundColumns & FairnessAnalyzerOptions): BoundAnalyzer {
+    assertKnownOptions('FairnessAnalyzer.fromFile', columns, BOUND_OPTION_NAMES);
     return bindSql(path, columns);
   }
 
@@ -273,6 +295,7 @@ export class FairnessAnalyzer {
    * ```
    */
   static fromSql(engine: SqlEngine, query: string, columns: BoundColumns & FairnessAnalyzerOptions): BoundAnalyzer {
+    assertKnownOptions('FairnessAnalyzer.fromSql', columns, BOUND_OPTION_NAMES);
     return bindSql({ engine, query }, columns);
   }
 }

@@ -1,3 +1,4 @@
+import type { OptionNames } from '../../internal/known-options.ts';
 import type { SqlSource } from '../../io/index.ts';
 import { joinLabels, type NanPolicy } from '../../table/index.ts';
 import type { ControlCell } from '../frame/cross-control.ts';
@@ -24,6 +25,17 @@ export interface BoundColumns {
   readonly positiveLabel?: string | undefined;
   readonly nanPolicy?: NanPolicy | undefined;
 }
+
+/** Lists the options of {@link BoundColumns}. */
+export const BOUND_COLUMNS_NAMES: OptionNames<BoundColumns> = {
+  yPredCol: true,
+  sensitiveCol: true,
+  yTrueCol: true,
+  yScoreCol: true,
+  sampleWeightCol: true,
+  positiveLabel: true,
+  nanPolicy: true,
+};
 
 /** A file or query as a source of statistics, reduced by SQL; each kind once. */
 export function sqlStatsSource(source: SqlSource, columns: BoundColumns): StatsSource<readonly string[]> {

@@ -1,11 +1,12 @@
 import { ValueError } from '../../exceptions/index.ts';
+import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
 import type { SensitiveSource } from '../../table/index.ts';
 import { reduceRows } from '../compute-metric.ts';
 import { refuseAverage, rowsRead } from '../metric-rows.ts';
 import type { GroupStats } from '../statistics/group-stats.ts';
 import { measureDefinition, type MeasureName, parseMeasure } from '../measures/index.ts';
-import type { MetricOptions } from '../options.ts';
-import type { MetricRows } from '../row-options.ts';
+import { METRIC_OPTION_NAMES, type MetricOptions } from '../options.ts';
+import { METRIC_ROWS_NAMES, type MetricRows } from '../row-options.ts';
 import { crossControl, levelsOf, type StatsByKind } from './cross-control.ts';
 import { MetricFrame } from './metric-frame.ts';
 
@@ -16,6 +17,13 @@ export interface MetricFrameRows extends MetricRows {
   /** A feature inside whose levels groups are compared too; several are crossed. */
   readonly control?: SensitiveSource | undefined;
 }
+
+/** Lists the columns and options of {@link MetricFrameRows}. */
+export const METRIC_FRAME_ROWS_NAMES: OptionNames<MetricFrameRows> = {
+  ...METRIC_ROWS_NAMES,
+  metrics: true,
+  control: true,
+};
 
 /**
  * Measures of every group side by side, as fairlearn's MetricFrame has them,
@@ -40,6 +48,8 @@ export interface MetricFrameRows extends MetricRows {
  * ```
  */
 export function metricFrame(rows: MetricFrameRows, options: MetricOptions = {}): MetricFrame {
+  assertKnownOptions('metricFrame', rows, METRIC_FRAME_ROWS_NAMES);
+  assertKnownOptions('metricFrame', options, METRIC_OPTION_NAMES);
   refuseAverage(rows.average);
   const measures = parseMeasures(rows.metrics);
   const statsOf = (own: MetricRows): StatsByKind => {

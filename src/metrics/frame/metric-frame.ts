@@ -1,3 +1,4 @@
+import { assertKnownOptions } from '../../internal/known-options.ts';
 import { oneOf } from '../../internal/one-of.ts';
 import { assertTruth } from '../compare/assert-computable.ts';
 import { compareGroups } from '../compare/compare-groups.ts';
@@ -6,7 +7,7 @@ import { largest, smallest } from '../compare/gap.ts';
 import type { GroupStats } from '../statistics/group-stats.ts';
 import { findMeasure, measureDefinition, type MeasureName } from '../measures/index.ts';
 import type { MetricResult } from '../metric-result.ts';
-import { fillMetricOptions, type GapMethod, type MetricOptions } from '../options.ts';
+import { fillMetricOptions, type GapMethod, METRIC_OPTION_NAMES, type MetricOptions } from '../options.ts';
 import { regroup } from '../statistics/regroup-stats.ts';
 import { rowsPerGroup } from '../statistics/rows-per-group.ts';
 import type { StatsByKind } from './cross-control.ts';
@@ -114,6 +115,7 @@ export class MetricFrame implements FrameValues {
     comparison: 'difference' | 'ratio' = 'difference',
     options: MetricOptions = {},
   ): MetricResult {
+    assertKnownOptions('MetricFrame.metric', options, METRIC_OPTION_NAMES);
     const measure = oneOf('name', findMeasure(name) ?? name, this.measures);
     const filled = fillMetricOptions({ ...this.#options, ...options });
     const own = this.#stats[measureDefinition(measure).kind] as GroupStats;

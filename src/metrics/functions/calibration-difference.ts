@@ -1,5 +1,5 @@
 import type { ColumnSource, SensitiveSource } from '../../table/index.ts';
-import { computeMetric } from '../compute-metric.ts';
+import { metricOfArguments } from '../compute-metric.ts';
 import type { MetricResult } from '../metric-result.ts';
 import type { MetricOptions } from '../options.ts';
 import type { RowOptions } from '../row-options.ts';
@@ -38,5 +38,5 @@ export function calibrationDifference(
   sensitive: SensitiveSource,
   options: MetricOptions & RowOptions = {},
 ): MetricResult {
-  return computeMetric('calibration_difference', { ...options, yTrue, yScore, sensitive }, options);
+  return metricOfArguments('calibration_difference', { yTrue, yScore, sensitive }, options);
 }

@@ -1,5 +1,5 @@
 import type { ColumnSource, SensitiveSource } from '../../table/index.ts';
-import { computeMetric } from '../compute-metric.ts';
+import { metricOfArguments } from '../compute-metric.ts';
 import type { MetricResult } from '../metric-result.ts';
 import type { MetricOptions } from '../options.ts';
 import type { RowOptions } from '../row-options.ts';
@@ -34,5 +34,5 @@ export function equalizedOddsRatio(
   sensitive: SensitiveSource,
   options: MetricOptions & RowOptions = {},
 ): MetricResult {
-  return computeMetric('equalized_odds_ratio', { ...options, yTrue, yPred, sensitive }, options);
+  return metricOfArguments('equalized_odds_ratio', { yTrue, yPred, sensitive }, options);
 }

@@ -1,5 +1,5 @@
 import type { ColumnSource, SensitiveSource } from '../../table/index.ts';
-import { computeMetric } from '../compute-metric.ts';
+import { metricOfArguments } from '../compute-metric.ts';
 import type { MetricResult } from '../metric-result.ts';
 import type { MetricOptions } from '../options.ts';
 import type { RowOptions } from '../row-options.ts';
@@ -35,5 +35,5 @@ export function falsePositiveRateDifference(
   sensitive: SensitiveSource,
   options: MetricOptions & RowOptions = {},
 ): MetricResult {
-  return computeMetric('false_positive_rate_difference', { ...options, yTrue, yPred, sensitive }, options);
+  return metricOfArguments('false_positive_rate_difference', { yTrue, yPred, sensitive }, options);
 }

@@ -1,5 +1,5 @@
 import type { ColumnSource, SensitiveSource } from '../../table/index.ts';
-import { computeMetric } from '../compute-metric.ts';
+import { metricOfArguments } from '../compute-metric.ts';
 import type { MetricResult } from '../metric-result.ts';
 import type { MetricOptions } from '../options.ts';
 import type { RowOptions } from '../row-options.ts';
@@ -31,5 +31,5 @@ export function meanPredictionDifference(
   sensitive: SensitiveSource,
   options: MetricOptions & RowOptions = {},
 ): MetricResult {
-  return computeMetric('mean_prediction_difference', { ...options, yPred, sensitive }, options);
+  return metricOfArguments('mean_prediction_difference', { yPred, sensitive }, options);
 }

@@ -1,5 +1,5 @@
 import type { ColumnSource, SensitiveSource } from '../../table/index.ts';
-import { computeMetric } from '../compute-metric.ts';
+import { metricOfArguments } from '../compute-metric.ts';
 import type { MetricResult } from '../metric-result.ts';
 import type { MetricOptions } from '../options.ts';
 import type { RowOptions } from '../row-options.ts';
@@ -36,5 +36,5 @@ export function rocAucDifference(
   sensitive: SensitiveSource,
   options: MetricOptions & RowOptions = {},
 ): MetricResult {
-  return computeMetric('roc_auc_difference', { ...options, yTrue, yScore, sensitive }, options);
+  return metricOfArguments('roc_auc_difference', { yTrue, yScore, sensitive }, options);
 }

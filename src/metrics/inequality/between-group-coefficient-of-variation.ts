@@ -1,7 +1,8 @@
+import { assertKnownOptions } from '../../internal/known-options.ts';
 import type { ColumnSource, SensitiveSource } from '../../table/index.ts';
 import type { ClassificationStats } from '../statistics/group-stats.ts';
 import { reduceClassification } from '../reduce/reduce-classification.ts';
-import type { RowOptions } from '../row-options.ts';
+import { ROW_OPTION_NAMES, type RowOptions } from '../row-options.ts';
 import { betweenGroupGeneralizedEntropyIndexOf } from './between-group-generalized-entropy-index.ts';
 
 /**
@@ -41,6 +42,7 @@ export function betweenGroupCoefficientOfVariation(
   sensitive: SensitiveSource,
   options: RowOptions = {},
 ): number {
+  assertKnownOptions('betweenGroupCoefficientOfVariation', options, ROW_OPTION_NAMES);
   const { sampleWeight, positiveLabel, nanPolicy } = options;
   return betweenGroupCoefficientOfVariationOf(
     reduceClassification({ yTrue, yPred, sensitive, sampleWeight, positiveLabel, nanPolicy }),

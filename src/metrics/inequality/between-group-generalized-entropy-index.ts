@@ -1,9 +1,10 @@
+import { assertKnownOptions } from '../../internal/known-options.ts';
 import type { ColumnSource, SensitiveSource } from '../../table/index.ts';
 import type { ClassificationStats } from '../statistics/group-stats.ts';
 import { reduceClassification } from '../reduce/reduce-classification.ts';
-import type { RowOptions } from '../row-options.ts';
+import { ROW_OPTION_NAMES, type RowOptions } from '../row-options.ts';
 import { benefitMasses, BENEFITS } from './benefits.ts';
-import { type EntropyOptions, fillAlpha, generalizedEntropy } from './entropy.ts';
+import { ENTROPY_OPTION_NAMES, type EntropyOptions, fillAlpha, generalizedEntropy } from './entropy.ts';
 
 /**
  * The index as a function of per-group statistics.
@@ -14,6 +15,7 @@ export function betweenGroupGeneralizedEntropyIndexOf(
   stats: ClassificationStats,
   options: EntropyOptions = {},
 ): number {
+  assertKnownOptions('betweenGroupGeneralizedEntropyIndexOf', options, ENTROPY_OPTION_NAMES);
   const alpha = fillAlpha(options);
   const masses = benefitMasses(stats, 'between_group_generalized_entropy_index');
   const means: number[] = [];
@@ -27,6 +29,8 @@ export function betweenGroupGeneralizedEntropyIndexOf(
   }
   return means.length < 2 ? NaN : generalizedEntropy(means, weights, alpha);
 }
+
+const KNOWN_OPTIONS = { ...ENTROPY_OPTION_NAMES, ...ROW_OPTION_NAMES };
 
 /**
  * Between-group generalized entropy index: the part of the
@@ -67,6 +71,7 @@ export function betweenGroupGeneralizedEntropyIndex(
   sensitive: SensitiveSource,
   options: EntropyOptions & RowOptions = {},
 ): number {
+  assertKnownOptions('betweenGroupGeneralizedEntropyIndex', options, KNOWN_OPTIONS);
   const { sampleWeight, positiveLabel, nanPolicy } = options;
   return betweenGroupGeneralizedEntropyIndexOf(
     reduceClassification({ yTrue, yPred, sensitive, sampleWeight, positiveLabel, nanPolicy }),

@@ -1,7 +1,8 @@
+import { assertKnownOptions } from '../../internal/known-options.ts';
 import type { ColumnSource } from '../../table/index.ts';
 import type { ClassificationStats } from '../statistics/group-stats.ts';
 import { generalizedEntropyIndexOf } from './generalized-entropy-index.ts';
-import { reduceWithoutGroups, type UngroupedRowOptions } from './reduce-without-groups.ts';
+import { reduceWithoutGroups, UNGROUPED_ROW_OPTION_NAMES, type UngroupedRowOptions } from './reduce-without-groups.ts';
 
 /**
  * The coefficient as a function of statistics, over the rows of all groups.
@@ -37,5 +38,6 @@ export function coefficientOfVariation(
   yPred: ColumnSource,
   options: UngroupedRowOptions = {},
 ): number {
+  assertKnownOptions('coefficientOfVariation', options, UNGROUPED_ROW_OPTION_NAMES);
   return coefficientOfVariationOf(reduceWithoutGroups(yTrue, yPred, options));
 }

@@ -1,7 +1,8 @@
+import { assertKnownOptions } from '../../internal/known-options.ts';
 import type { ColumnSource, SensitiveSource } from '../../table/index.ts';
 import { cellIndex, type ClassificationStats, sumCells } from '../statistics/group-stats.ts';
 import { reduceClassification } from '../reduce/reduce-classification.ts';
-import type { RowOptions } from '../row-options.ts';
+import { ROW_OPTION_NAMES, type RowOptions } from '../row-options.ts';
 
 const POSITIVE = [cellIndex(0, 1), cellIndex(1, 1), cellIndex(2, 1)];
 const NEGATIVE = [cellIndex(0, 0), cellIndex(1, 0), cellIndex(2, 0)];
@@ -57,6 +58,7 @@ export function conditionalDemographicDisparity(
   sensitive: SensitiveSource,
   options: RowOptions = {},
 ): number {
+  assertKnownOptions('conditionalDemographicDisparity', options, ROW_OPTION_NAMES);
   const { sampleWeight, positiveLabel, nanPolicy } = options;
   return conditionalDemographicDisparityOf(
     reduceClassification({ yPred, sensitive, sampleWeight, positiveLabel, nanPolicy }),

@@ -1,4 +1,5 @@
 import { DataValidationError } from '../../exceptions/index.ts';
+import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
 import { type ColumnSource, toBinary, toColumn } from '../../table/index.ts';
 import { assertSameLength, toFiniteNumbers } from '../reduce/row-arguments.ts';
 import { distinctPoints } from './distinct-points.ts';
@@ -16,6 +17,8 @@ export interface ConsistencyOptions {
   /** The outcome that counts as 1; every other one is 0. */
   readonly positiveLabel?: string | undefined;
 }
+
+const CONSISTENCY_OPTION_NAMES: OptionNames<ConsistencyOptions> = { nNeighbors: true, positiveLabel: true };
 
 /**
  * Consistency score: how alike the outcomes of similar rows are. With N(i) the
@@ -51,11 +54,9 @@ export interface ConsistencyOptions {
  * // 0.5556
  * ```
  */
-export function consistencyScore(
-  features: FeatureSource,
-  y: ColumnSource,
-  { nNeighbors = 5, positiveLabel }: ConsistencyOptions = {},
-): number {
+export function consistencyScore(features: FeatureSource, y: ColumnSource, options: ConsistencyOptions = {}): number {
+  assertKnownOptions('consistencyScore', options, CONSISTENCY_OPTION_NAMES);
+  const { nNeighbors = 5, positiveLabel } = options;
   wholeNumber('consistencyScore', 'nNeighbors', nNeighbors);
   const columns = readFeatures(features);
   const outcomes = readOutcomes(y, positiveLabel);

@@ -1,9 +1,15 @@
+import { assertKnownOptions } from '../../internal/known-options.ts';
 import type { ColumnSource, SensitiveSource } from '../../table/index.ts';
 import { cellIndex, type ClassificationStats } from '../statistics/group-stats.ts';
 import { reduceClassification } from '../reduce/reduce-classification.ts';
-import type { RowOptions } from '../row-options.ts';
+import { ROW_OPTION_NAMES, type RowOptions } from '../row-options.ts';
 import { assertTruth } from './benefits.ts';
-import { type DifferentialFairnessOptions, fillConcentration, largestLogRatio } from './smoothed-rates.ts';
+import {
+  DIFFERENTIAL_FAIRNESS_OPTION_NAMES,
+  type DifferentialFairnessOptions,
+  fillConcentration,
+  largestLogRatio,
+} from './smoothed-rates.ts';
 
 /** Cells of rows that have a label, by decision and by label. */
 const BY_DECISION = { positive: [cellIndex(0, 1), cellIndex(1, 1)], negative: [cellIndex(0, 0), cellIndex(1, 0)] };
@@ -18,10 +24,13 @@ export function differentialFairnessBiasAmplificationOf(
   stats: ClassificationStats,
   options: DifferentialFairnessOptions = {},
 ): number {
+  assertKnownOptions('differentialFairnessBiasAmplificationOf', options, DIFFERENTIAL_FAIRNESS_OPTION_NAMES);
   const concentration = fillConcentration('differentialFairnessBiasAmplification', options);
   assertTruth(stats, 'differential_fairness_bias_amplification');
   return largestLogRatio(stats, BY_DECISION, concentration) - largestLogRatio(stats, BY_LABEL, concentration);
 }
+
+const KNOWN_OPTIONS = { ...DIFFERENTIAL_FAIRNESS_OPTION_NAMES, ...ROW_OPTION_NAMES };
 
 /**
  * Differential fairness bias amplification: what decisions add to the
@@ -57,6 +66,7 @@ export function differentialFairnessBiasAmplification(
   sensitive: SensitiveSource,
   options: DifferentialFairnessOptions & RowOptions = {},
 ): number {
+  assertKnownOptions('differentialFairnessBiasAmplification', options, KNOWN_OPTIONS);
   const { sampleWeight, positiveLabel, nanPolicy } = options;
   return differentialFairnessBiasAmplificationOf(
     reduceClassification({ yTrue, yPred, sensitive, sampleWeight, positiveLabel, nanPolicy }),

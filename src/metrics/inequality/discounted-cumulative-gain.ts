@@ -1,4 +1,5 @@
 import { DataValidationError } from '../../exceptions/index.ts';
+import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
 import type { ColumnSource } from '../../table/index.ts';
 import { toFiniteNumbers } from '../reduce/row-arguments.ts';
 import { wholeNumber } from './number-options.ts';
@@ -11,6 +12,9 @@ export interface RankingOptions {
    */
   readonly top?: number | undefined;
 }
+
+/** Lists the options of {@link RankingOptions}. */
+export const RANKING_OPTION_NAMES: OptionNames<RankingOptions> = { top: true };
 
 /**
  * Discounted cumulative gain of a ranking: the scores by place, discounted by
@@ -33,7 +37,9 @@ export interface RankingOptions {
  * // 4.7619 3
  * ```
  */
-export function discountedCumulativeGain(scores: ColumnSource, { top = Infinity }: RankingOptions = {}): number {
+export function discountedCumulativeGain(scores: ColumnSource, options: RankingOptions = {}): number {
+  assertKnownOptions('discountedCumulativeGain', options, RANKING_OPTION_NAMES);
+  const { top = Infinity } = options;
   if (top !== Infinity) wholeNumber('discountedCumulativeGain', 'top', top);
   return sumDiscounted(dropMissing(toFiniteNumbers(scores, 'scores'), 'scores'), top);
 }

@@ -1,8 +1,14 @@
+import { assertKnownOptions } from '../../internal/known-options.ts';
 import type { ColumnSource, SensitiveSource } from '../../table/index.ts';
 import { cellIndex, type ClassificationStats } from '../statistics/group-stats.ts';
 import { reduceClassification } from '../reduce/reduce-classification.ts';
-import type { RowOptions } from '../row-options.ts';
-import { type DifferentialFairnessOptions, fillConcentration, largestLogRatio } from './smoothed-rates.ts';
+import { ROW_OPTION_NAMES, type RowOptions } from '../row-options.ts';
+import {
+  DIFFERENTIAL_FAIRNESS_OPTION_NAMES,
+  type DifferentialFairnessOptions,
+  fillConcentration,
+  largestLogRatio,
+} from './smoothed-rates.ts';
 
 /** Cells by decision, whatever the label. */
 const BY_DECISION = {
@@ -18,8 +24,11 @@ export function empiricalDifferentialFairnessOf(
   stats: ClassificationStats,
   options: DifferentialFairnessOptions = {},
 ): number {
+  assertKnownOptions('empiricalDifferentialFairnessOf', options, DIFFERENTIAL_FAIRNESS_OPTION_NAMES);
   return largestLogRatio(stats, BY_DECISION, fillConcentration('empiricalDifferentialFairness', options));
 }
+
+const KNOWN_OPTIONS = { ...DIFFERENTIAL_FAIRNESS_OPTION_NAMES, ...ROW_OPTION_NAMES };
 
 /**
  * Smoothed empirical differential fairness: the largest logarithm of a ratio
@@ -58,6 +67,7 @@ export function empiricalDifferentialFairness(
   sensitive: SensitiveSource,
   options: DifferentialFairnessOptions & RowOptions = {},
 ): number {
+  assertKnownOptions('empiricalDifferentialFairness', options, KNOWN_OPTIONS);
   const { sampleWeight, positiveLabel, nanPolicy } = options;
   return empiricalDifferentialFairnessOf(
     reduceClassification({ yPred, sensitive, sampleWeight, positiveLabel, nanPolicy }),

@@ -1,3 +1,4 @@
+import type { OptionNames } from '../../internal/known-options.ts';
 import { finiteNumber } from './number-options.ts';
 
 /** The options of every generalized entropy index. */
@@ -10,6 +11,9 @@ export interface EntropyOptions {
    */
   readonly alpha?: number | undefined;
 }
+
+/** Lists the options of {@link EntropyOptions}. */
+export const ENTROPY_OPTION_NAMES: OptionNames<EntropyOptions> = { alpha: true };
 
 /**
  * Fills in the default and checks what was given.

@@ -1,8 +1,9 @@
+import { assertKnownOptions } from '../../internal/known-options.ts';
 import type { ColumnSource } from '../../table/index.ts';
 import type { ClassificationStats } from '../statistics/group-stats.ts';
 import { benefitMasses, BENEFITS } from './benefits.ts';
-import { type EntropyOptions, fillAlpha, generalizedEntropy } from './entropy.ts';
-import { reduceWithoutGroups, type UngroupedRowOptions } from './reduce-without-groups.ts';
+import { ENTROPY_OPTION_NAMES, type EntropyOptions, fillAlpha, generalizedEntropy } from './entropy.ts';
+import { reduceWithoutGroups, UNGROUPED_ROW_OPTION_NAMES, type UngroupedRowOptions } from './reduce-without-groups.ts';
 
 /**
  * The index as a function of statistics, over the rows of all groups.
@@ -10,12 +11,15 @@ import { reduceWithoutGroups, type UngroupedRowOptions } from './reduce-without-
  * @throws {ValueError} for an alpha that is not a finite number
  */
 export function generalizedEntropyIndexOf(stats: ClassificationStats, options: EntropyOptions = {}): number {
+  assertKnownOptions('generalizedEntropyIndexOf', options, ENTROPY_OPTION_NAMES);
   const alpha = fillAlpha(options);
   const masses = benefitMasses(stats, 'generalized_entropy_index').map((ofGroups) =>
     ofGroups.reduce((sum, mass) => sum + mass, 0),
   );
   return generalizedEntropy(BENEFITS, masses, alpha);
 }
+
+const KNOWN_OPTIONS = { ...ENTROPY_OPTION_NAMES, ...UNGROUPED_ROW_OPTION_NAMES };
 
 /**
  * Generalized entropy index: how unequally decisions benefit single rows,
@@ -55,5 +59,6 @@ export function generalizedEntropyIndex(
   yPred: ColumnSource,
   options: EntropyOptions & UngroupedRowOptions = {},
 ): number {
+  assertKnownOptions('generalizedEntropyIndex', options, KNOWN_OPTIONS);
   return generalizedEntropyIndexOf(reduceWithoutGroups(yTrue, yPred, options), options);
 }

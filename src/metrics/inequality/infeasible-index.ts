@@ -1,7 +1,8 @@
 import { DataValidationError, ValueError } from '../../exceptions/index.ts';
+import { assertKnownOptions } from '../../internal/known-options.ts';
 import { suggestNames } from '../../internal/nearest.ts';
 import { type CategoricalColumn, encodeGroups, type SensitiveSource } from '../../table/index.ts';
-import type { RankingOptions } from './discounted-cumulative-gain.ts';
+import { RANKING_OPTION_NAMES, type RankingOptions } from './discounted-cumulative-gain.ts';
 import { wholeNumber } from './number-options.ts';
 
 /** How often a ranking has too few of a group. */
@@ -45,8 +46,10 @@ const ROUNDING = 1e-9;
 export function infeasibleIndex(
   sensitive: SensitiveSource,
   targetProportions: Readonly<Record<string, number>>,
-  { top = Infinity }: RankingOptions = {},
+  options: RankingOptions = {},
 ): InfeasibleIndex {
+  assertKnownOptions('infeasibleIndex', options, RANKING_OPTION_NAMES);
+  const { top = Infinity } = options;
   if (top !== Infinity) wholeNumber('infeasibleIndex', 'top', top);
   assertProportions(targetProportions);
   const groups = encodeGroups(sensitive);

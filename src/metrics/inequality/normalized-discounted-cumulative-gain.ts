@@ -1,7 +1,8 @@
 import { DataValidationError } from '../../exceptions/index.ts';
+import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
 import type { ColumnSource } from '../../table/index.ts';
 import { toFiniteNumbers } from '../reduce/row-arguments.ts';
-import { dropMissing, type RankingOptions, sumDiscounted } from './discounted-cumulative-gain.ts';
+import { dropMissing, RANKING_OPTION_NAMES, type RankingOptions, sumDiscounted } from './discounted-cumulative-gain.ts';
 import { wholeNumber } from './number-options.ts';
 
 /** The options of {@link normalizedDiscountedCumulativeGain}. */
@@ -12,6 +13,8 @@ export interface NormalizedGainOptions extends RankingOptions {
    */
   readonly candidates?: ColumnSource | undefined;
 }
+
+const NORMALIZED_GAIN_OPTION_NAMES: OptionNames<NormalizedGainOptions> = { ...RANKING_OPTION_NAMES, candidates: true };
 
 /**
  * Normalized discounted cumulative gain: the discounted gain of a ranking over
@@ -39,10 +42,9 @@ export interface NormalizedGainOptions extends RankingOptions {
  * // 0.8520
  * ```
  */
-export function normalizedDiscountedCumulativeGain(
-  scores: ColumnSource,
-  { top, candidates = scores }: NormalizedGainOptions = {},
-): number {
+export function normalizedDiscountedCumulativeGain(scores: ColumnSource, options: NormalizedGainOptions = {}): number {
+  assertKnownOptions('normalizedDiscountedCumulativeGain', options, NORMALIZED_GAIN_OPTION_NAMES);
+  const { top, candidates = scores } = options;
   if (top !== undefined) wholeNumber('normalizedDiscountedCumulativeGain', 'top', top);
   const ranked = readGains(scores, 'scores');
   const best = readGains(candidates, 'candidates').sort().reverse();

@@ -1,3 +1,4 @@
+import type { OptionNames } from '../../internal/known-options.ts';
 import { columnLength, type ColumnSource, unwrap } from '../../table/index.ts';
 import type { ClassificationStats } from '../statistics/group-stats.ts';
 import { reduceClassification } from '../reduce/reduce-classification.ts';
@@ -5,6 +6,9 @@ import type { RowOptions } from '../row-options.ts';
 
 /** Options on rows that no group divides. */
 export type UngroupedRowOptions = Pick<RowOptions, 'sampleWeight' | 'positiveLabel'>;
+
+/** Lists the options of {@link UngroupedRowOptions}. */
+export const UNGROUPED_ROW_OPTION_NAMES: OptionNames<UngroupedRowOptions> = { sampleWeight: true, positiveLabel: true };
 
 /**
  * Reduces labels and decisions to the statistics of a single group of all rows.

@@ -1,3 +1,4 @@
+import type { OptionNames } from '../../internal/known-options.ts';
 import { type ClassificationStats, sumCells } from '../statistics/group-stats.ts';
 import { finiteNumber } from './number-options.ts';
 
@@ -10,6 +11,9 @@ export interface DifferentialFairnessOptions {
    */
   readonly concentration?: number | undefined;
 }
+
+/** Lists the options of {@link DifferentialFairnessOptions}. */
+export const DIFFERENTIAL_FAIRNESS_OPTION_NAMES: OptionNames<DifferentialFairnessOptions> = { concentration: true };
 
 /**
  * Fills in the default and checks what was given.

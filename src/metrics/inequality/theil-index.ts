@@ -1,7 +1,8 @@
+import { assertKnownOptions } from '../../internal/known-options.ts';
 import type { ColumnSource } from '../../table/index.ts';
 import type { ClassificationStats } from '../statistics/group-stats.ts';
 import { generalizedEntropyIndexOf } from './generalized-entropy-index.ts';
-import { reduceWithoutGroups, type UngroupedRowOptions } from './reduce-without-groups.ts';
+import { reduceWithoutGroups, UNGROUPED_ROW_OPTION_NAMES, type UngroupedRowOptions } from './reduce-without-groups.ts';
 
 /**
  * The index as a function of statistics, over the rows of all groups.
@@ -31,5 +32,6 @@ export function theilIndexOf(stats: ClassificationStats): number {
  * ```
  */
 export function theilIndex(yTrue: ColumnSource, yPred: ColumnSource, options: UngroupedRowOptions = {}): number {
+  assertKnownOptions('theilIndex', options, UNGROUPED_ROW_OPTION_NAMES);
   return theilIndexOf(reduceWithoutGroups(yTrue, yPred, options));
 }

@@ -1,5 +1,6 @@
 import { ValueError } from '../../exceptions/index.ts';
 import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import type { OptionNames } from '../../internal/known-options.ts';
 import { oneOf } from '../../internal/one-of.ts';
 import { requireLevel, requireWhole } from '../../stats/parameters.ts';
 import { INTERSECTION_SEPARATOR, type NanPolicy } from '../../table/index.ts';
@@ -87,11 +88,35 @@ export interface ABTestOptions {
   readonly seed?: number | undefined;
 }
 
+/** Lists the options of {@link ABTestOptions}. */
+export const AB_TEST_OPTION_NAMES: OptionNames<ABTestOptions> = {
+  protected: true,
+  intersections: true,
+  outcome: true,
+  fairness: true,
+  yTrue: true,
+  positiveLabel: true,
+  business: true,
+  sampleWeight: true,
+  id: true,
+  alpha: true,
+  minimumEffect: true,
+  sequential: true,
+  minGroupSize: true,
+  treatmentShare: true,
+  referenceGroups: true,
+  nanPolicy: true,
+  seed: true,
+};
+
 /** Options of one analysis. */
 export interface ABAnalysisOptions {
   /** @defaultValue as the analyzer was told */
   readonly sequential?: boolean | SequentialOptions | undefined;
 }
+
+/** Lists the options of {@link ABAnalysisOptions}. */
+export const AB_ANALYSIS_OPTION_NAMES: OptionNames<ABAnalysisOptions> = { sequential: true };
 
 /** A sensitive attribute, or several crossed. */
 export interface ABAttribute {

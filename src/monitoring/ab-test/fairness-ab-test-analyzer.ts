@@ -1,5 +1,8 @@
+import { assertKnownOptions } from '../../internal/known-options.ts';
 import type { TableSource } from '../../table/index.ts';
 import {
+  AB_ANALYSIS_OPTION_NAMES,
+  AB_TEST_OPTION_NAMES,
   type ABAnalysisOptions,
   type ABSettings,
   type ABTestOptions,
@@ -65,6 +68,7 @@ export class FairnessABTestAnalyzer {
 
   /** @throws {ValueError} for a parameter out of range, an unknown metric, or a metric that needs yTrue without it */
   constructor(options: ABTestOptions) {
+    assertKnownOptions('FairnessABTestAnalyzer', options, AB_TEST_OPTION_NAMES);
     this.settings = fillSettings(options);
     Object.freeze(this);
   }
@@ -76,6 +80,7 @@ export class FairnessABTestAnalyzer {
    * @throws {DataValidationError} for an empty arm, a missing column, decisions that are not 0 or 1, infinities, negative weights, or an unknown reference group
    */
   analyze(control: TableSource, treatment: TableSource, options: ABAnalysisOptions = {}): ABTestResult {
+    assertKnownOptions('FairnessABTestAnalyzer.analyze', options, AB_ANALYSIS_OPTION_NAMES);
     const settings =
       options.sequential === undefined
         ? this.settings

@@ -1,4 +1,5 @@
 import { DataValidationError } from '../../exceptions/index.ts';
+import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
 import { suggestNames } from '../../internal/nearest.ts';
 import type { Table } from '../../table/index.ts';
 
@@ -7,6 +8,8 @@ export interface ArmLabels {
   readonly control?: string | undefined;
   readonly treatment?: string | undefined;
 }
+
+const ARM_LABELS_NAMES: OptionNames<ArmLabels> = { control: true, treatment: true };
 
 /** Both arms of a table. */
 export interface SplitArms {
@@ -28,6 +31,7 @@ const CONTROL_NAMES = new Set(['control', 'a', '0', 'false', 'baseline']);
  * @throws {DataValidationError} for an unknown column or label, and where the arms are not plain
  */
 export function splitArms(table: Table, column: string, labels: ArmLabels = {}): SplitArms {
+  assertKnownOptions('splitArms', labels, ARM_LABELS_NAMES);
   const { codes, labels: known } = table.categorical(column);
   const control = labels.control === undefined ? guessControl(known, column) : place(labels.control, known, column);
   const treatment =

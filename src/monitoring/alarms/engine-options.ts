@@ -1,5 +1,6 @@
 import { ValueError } from '../../exceptions/index.ts';
 import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import type { OptionNames } from '../../internal/known-options.ts';
 import { oneOf } from '../../internal/one-of.ts';
 import { suggestNames } from '../../internal/nearest.ts';
 import { requireLevel, requireWhole } from '../../stats/parameters.ts';
@@ -44,6 +45,17 @@ export interface AlertEngineOptions {
    */
   readonly windows?: 'restarted' | 'cumulative' | undefined;
 }
+
+/** Lists the options of {@link AlertEngineOptions}. */
+export const ALERT_ENGINE_OPTION_NAMES: OptionNames<AlertEngineOptions> = {
+  limits: true,
+  alpha: true,
+  detectors: true,
+  persistence: true,
+  cooldownMillis: true,
+  sinks: true,
+  windows: true,
+};
 
 /** Engine options with defaults filled in. */
 export interface FilledEngineOptions {

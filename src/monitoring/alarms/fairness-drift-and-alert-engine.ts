@@ -1,5 +1,6 @@
 import { ValueError } from '../../exceptions/index.ts';
 import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import { assertKnownOptions } from '../../internal/known-options.ts';
 import { suggestNames } from '../../internal/nearest.ts';
 import type { AlertHistory } from '../dashboard/monitoring-view.ts';
 import { formatTime } from '../records/record-time.ts';
@@ -13,6 +14,7 @@ import type { AlertChange, AlertEvent, MonitorState } from './alert-event.ts';
 import { AlertLedger } from './alert-ledger.ts';
 import { DetectorBank } from './detector-bank.ts';
 import {
+  ALERT_ENGINE_OPTION_NAMES,
   type AlertEngineOptions,
   assertLimitsWatched,
   type FilledEngineOptions,
@@ -103,6 +105,7 @@ export class FairnessDriftAndAlertEngine {
 
   /** @throws {ValueError} naming the option at fault */
   constructor(options: AlertEngineOptions = {}) {
+    assertKnownOptions('FairnessDriftAndAlertEngine', options, ALERT_ENGINE_OPTION_NAMES);
     this.#options = fillEngineOptions(options);
   }
 
@@ -229,6 +232,7 @@ export class FairnessDriftAndAlertEngine {
     tracker: RealTimeFairnessTracker,
     options: AlertEngineOptions = {},
   ): FairnessDriftAndAlertEngine {
+    assertKnownOptions('FairnessDriftAndAlertEngine.restore', options, ALERT_ENGINE_OPTION_NAMES);
     const engine = new FairnessDriftAndAlertEngine(options);
     requireTracker(tracker);
     const watched = engine.#prepare(tracker.stream);

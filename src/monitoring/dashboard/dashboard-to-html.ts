@@ -4,6 +4,7 @@ import { reportPage } from '../../document/report-page.ts';
 import { plainText } from '../../document/report-text.ts';
 import { DependencyError } from '../../exceptions/index.ts';
 import { type Html, markup, trusted } from '../../internal/html.ts';
+import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
 import { inWords } from '../../metrics/metric-markdown.ts';
 import { alertFigure } from './alert-figure.ts';
 import type { DashboardFigure } from './dashboard-figure.ts';
@@ -46,6 +47,9 @@ export interface DashboardOptions {
   readonly readScript?: (() => Promise<string>) | undefined;
 }
 
+/** Lists the options of {@link DashboardOptions}. */
+export const DASHBOARD_OPTION_NAMES: OptionNames<DashboardOptions> = { title: true, readScript: true };
+
 /** Metrics that are drawn, the worst first; the others stand in a table. */
 const MOST_DRAWN_METRICS = 8;
 
@@ -77,6 +81,7 @@ const SHARED_TIMES = 800;
  * ```
  */
 export async function dashboardToHtml(view: MonitoringView, options: DashboardOptions = {}): Promise<string> {
+  assertKnownOptions('dashboardToHtml', options, DASHBOARD_OPTION_NAMES);
   const title = options.title ?? DEFAULT_TITLE;
   const { script, problem } = await readScript(options.readScript ?? readEchartsScript);
   return pageOf(withoutSmallCells(view), title, script, problem);

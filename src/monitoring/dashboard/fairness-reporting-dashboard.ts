@@ -1,4 +1,5 @@
 import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
 import { oneOf } from '../../internal/one-of.ts';
 import { FairnessDriftAndAlertEngine } from '../alarms/fairness-drift-and-alert-engine.ts';
 import { requireFields, shownKind } from '../require-kind.ts';
@@ -11,6 +12,14 @@ import { takeView } from './take-view.ts';
 
 /** The forms of a dashboard. */
 export type DashboardFormat = 'html' | 'markdown' | 'json';
+
+/** Options of {@link FairnessReportingDashboard.render}. */
+export interface RenderOptions {
+  /** @defaultValue 'html' */
+  readonly format?: DashboardFormat | undefined;
+}
+
+const RENDER_OPTION_NAMES: OptionNames<RenderOptions> = { format: true };
 
 /** What a dashboard shows. */
 export interface DashboardParts {
@@ -58,8 +67,9 @@ export class FairnessReportingDashboard {
    * The dashboard as text; JSON is indented.
    * @throws {ValueError} for an unknown format
    */
-  async render({ format = 'html' }: { readonly format?: DashboardFormat | undefined } = {}): Promise<string> {
-    const chosen = oneOf('format', format, ['html', 'markdown', 'json']);
+  async render(options: RenderOptions = {}): Promise<string> {
+    assertKnownOptions('FairnessReportingDashboard.render', options, RENDER_OPTION_NAMES);
+    const chosen = oneOf('format', options.format ?? 'html', ['html', 'markdown', 'json']);
     const view = takeView(this.#parts.tracker, this.#parts.engine);
     if (chosen === 'markdown') return dashboardToMarkdown(view);
     return chosen === 'json' ? `${JSON.stringify(dashboardToJson(view), undefined, 2)}\n` : dashboardToHtml(view);

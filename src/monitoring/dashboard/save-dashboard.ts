@@ -1,8 +1,9 @@
 import path from 'node:path';
 
+import { assertKnownOptions } from '../../internal/known-options.ts';
 import { writeFileAtomic } from '../../io/atomic-write.ts';
 import { activeAlertsJson } from './dashboard-json.ts';
-import { type DashboardOptions, dashboardToHtml } from './dashboard-to-html.ts';
+import { DASHBOARD_OPTION_NAMES, type DashboardOptions, dashboardToHtml } from './dashboard-to-html.ts';
 import { dashboardToMarkdown } from './dashboard-to-markdown.ts';
 import type { MonitoringView } from './monitoring-view.ts';
 
@@ -24,6 +25,7 @@ export async function saveDashboard(
   folder: string,
   options: DashboardOptions = {},
 ): Promise<SavedDashboard> {
+  assertKnownOptions('saveDashboard', options, DASHBOARD_OPTION_NAMES);
   const saved = Object.freeze({
     dashboard: path.join(folder, 'dashboard.html'),
     report: path.join(folder, 'report.md'),

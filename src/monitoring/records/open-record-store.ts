@@ -1,3 +1,4 @@
+import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
 import { requireWhole } from '../../stats/parameters.ts';
 import { checkRecords } from './check-record.ts';
 import { type FileFunctions, SYSTEM_FILES } from './file/file-functions.ts';
@@ -28,6 +29,13 @@ export interface RecordStoreOptions {
    */
   readonly files?: Partial<FileFunctions> | undefined;
 }
+
+const RECORD_STORE_OPTION_NAMES: OptionNames<RecordStoreOptions> = {
+  maxBytes: true,
+  maxFiles: true,
+  mostPending: true,
+  files: true,
+};
 
 /**
  * Opens a file that records are added to: CSV (.csv) or one JSON object a line
@@ -79,6 +87,7 @@ export interface RecordStoreOptions {
  * ```
  */
 export function openRecordStore(path: string, options: RecordStoreOptions = {}): RecordStore {
+  assertKnownOptions('openRecordStore', options, RECORD_STORE_OPTION_NAMES);
   const form = recordFormOf(path);
   const writer = new LineWriter({
     path,

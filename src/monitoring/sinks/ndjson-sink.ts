@@ -1,4 +1,5 @@
 import { DataValidationError } from '../../exceptions/index.ts';
+import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
 import { requireWhole } from '../../stats/parameters.ts';
 import { type FileFunctions, SYSTEM_FILES } from '../records/file/file-functions.ts';
 import type { LineForm } from '../records/file/line-form.ts';
@@ -21,6 +22,8 @@ export interface NdjsonSinkOptions {
    */
   readonly files?: Partial<FileFunctions> | undefined;
 }
+
+const NDJSON_SINK_OPTION_NAMES: OptionNames<NdjsonSinkOptions> = { mostPending: true, files: true };
 
 const FORM: LineForm = {
   header: null,
@@ -61,6 +64,7 @@ const MOST_FILES = 10;
  * ```
  */
 export function ndjsonSink(path: string, options: NdjsonSinkOptions = {}): AlertSink {
+  assertKnownOptions('ndjsonSink', options, NDJSON_SINK_OPTION_NAMES);
   const writer = new LineWriter({
     path,
     form: FORM,

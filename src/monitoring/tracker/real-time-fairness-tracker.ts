@@ -1,3 +1,4 @@
+import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
 import type { LabelCoverage, StreamFaults } from '../dashboard/monitoring-view.ts';
 import type { MonitoringRecord, MonitoringWindow } from '../records/monitoring-record.ts';
 import { RecordLog } from '../records/record-log.ts';
@@ -18,7 +19,7 @@ import { SNAPSHOT_SCHEMA } from './snapshot-schema.ts';
 import { restoreSnapshot, SNAPSHOT_VERSION, type StreamSnapshot, takeSnapshot } from './stream-snapshot.ts';
 import { takeRecords } from './take-records.ts';
 import { isTensorBatch, type TensorBatch } from './tensor-batch.ts';
-import { fillTrackerOptions, requirePlaces, type TrackerOptions } from './tracker-options.ts';
+import { fillTrackerOptions, requirePlaces, TRACKER_OPTION_NAMES, type TrackerOptions } from './tracker-options.ts';
 
 /** Records that the history may hold; beyond, the older half of its times is thinned out. */
 const MOST_HISTORY_RECORDS = 200_000;
@@ -40,6 +41,10 @@ export interface LookOptions {
    */
   readonly window?: MonitoringWindow | undefined;
 }
+
+const RESTORE_OPTION_NAMES: OptionNames<Pick<TrackerOptions, 'store' | 'clock'>> = { store: true, clock: true };
+
+const LOOK_OPTION_NAMES: OptionNames<LookOptions> = { window: true };
 
 /**
  * Group fairness of a stream of decisions, kept up to date event by event.
@@ -88,6 +93,7 @@ export class RealTimeFairnessTracker {
 
   /** @throws {ValueError} naming the option at fault */
   constructor(options: TrackerOptions) {
+    assertKnownOptions('RealTimeFairnessTracker', options, TRACKER_OPTION_NAMES);
     const filled = fillTrackerOptions(options);
     this.#options = options;
     this.stream = new EventStream(filled, options.clock ?? machineClock);
@@ -165,6 +171,7 @@ export class RealTimeFairnessTracker {
    * than two groups have `minGroupSize` events in the denominator.
    */
   metrics(options: LookOptions = {}): readonly MonitoringRecord[] {
+    assertKnownOptions('RealTimeFairnessTracker.metrics', options, LOOK_OPTION_NAMES);
     const window = oneOf('window', options.window ?? 'sliding', ['sliding', 'cumulative']);
     return takeRecords(this.stream, window, this.stream.time);
   }
@@ -205,6 +212,7 @@ export class RealTimeFairnessTracker {
     snapshot: TrackerSnapshot,
     parts: Pick<TrackerOptions, 'store' | 'clock'> = {},
   ): RealTimeFairnessTracker {
+    assertKnownOptions('RealTimeFairnessTracker.restore', parts, RESTORE_OPTION_NAMES);
     const version: unknown = (snapshot as Partial<TrackerSnapshot> | null | undefined)?.version;
     if (version !== SNAPSHOT_VERSION) {
       throw badSnapshot(

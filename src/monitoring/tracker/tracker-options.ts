@@ -1,5 +1,6 @@
 import { ValueError } from '../../exceptions/index.ts';
 import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import type { OptionNames } from '../../internal/known-options.ts';
 import { oneOf } from '../../internal/one-of.ts';
 import { requireLevel, requireRate, requireWhole } from '../../stats/parameters.ts';
 import { INTERSECTION_SEPARATOR } from '../../table/index.ts';
@@ -91,6 +92,25 @@ export interface TrackerOptions {
    */
   readonly clock?: (() => number) | undefined;
 }
+
+/** Lists the options of {@link TrackerOptions}. */
+export const TRACKER_OPTION_NAMES: OptionNames<TrackerOptions> = {
+  columns: true,
+  metrics: true,
+  windowSize: true,
+  minGroupSize: true,
+  labelHorizon: true,
+  store: true,
+  decisionThreshold: true,
+  positiveLabel: true,
+  timestampUnit: true,
+  groups: true,
+  errorScale: true,
+  level: true,
+  restartEvery: true,
+  recordEvery: true,
+  clock: true,
+};
 
 /** Tracker options with defaults filled in; what a snapshot keeps. */
 export interface FilledTrackerOptions {

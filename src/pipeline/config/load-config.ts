@@ -1,3 +1,4 @@
+import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
 import { getLogger } from '../../internal/logger.ts';
 import { type ConfigText, openConfigText } from '../../io/config-text/open-config-text.ts';
 import type { PipelineConfig } from '../../schemas/pipeline/pipeline-config.ts';
@@ -16,6 +17,8 @@ export interface LoadConfigOptions {
   readonly profile?: string | null | undefined;
 }
 
+const LOAD_CONFIG_OPTION_NAMES: OptionNames<LoadConfigOptions> = { profile: true };
+
 /**
  * Reads a configuration file: YAML (or JSON), described in docs/configuration.md.
  * @param path the file; {@link findConfigFile} looks for one where it is left out
@@ -32,6 +35,7 @@ export interface LoadConfigOptions {
  * ```
  */
 export async function loadConfig(path?: string, options: LoadConfigOptions = {}): Promise<PipelineConfig> {
+  assertKnownOptions('loadConfig', options, LOAD_CONFIG_OPTION_NAMES);
   return withProfile(await openConfigFile(path), options);
 }
 
@@ -53,6 +57,7 @@ export async function parseConfigText(
   file = 'config',
   options: LoadConfigOptions = {},
 ): Promise<PipelineConfig> {
+  assertKnownOptions('parseConfigText', options, LOAD_CONFIG_OPTION_NAMES);
   return withProfile(await openConfigText(text, file, PIPELINE_DIALECT), options);
 }
 

@@ -1,5 +1,6 @@
 import { chartFormat, renderChart } from '../../charts/render-chart.ts';
 import { DataValidationError } from '../../exceptions/index.ts';
+import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
 import { writeFileAtomic } from '../../io/atomic-write.ts';
 import type { DetectorReportFields } from './detector-report-fields.ts';
 import { proxyMap } from './proxy-map.ts';
@@ -15,6 +16,8 @@ export interface PlotProxiesOptions {
   readonly title?: string | undefined;
 }
 
+const PLOT_PROXIES_OPTION_NAMES: OptionNames<PlotProxiesOptions> = { savePath: true, title: true };
+
 /**
  * Draws a heat map: a row for each column of the data, a column for each
  * attribute, in every cell their association from 0 to 1, proxies marked.
@@ -23,6 +26,7 @@ export interface PlotProxiesOptions {
  * @throws {DependencyError} where the packages that draw are not installed
  */
 export async function plotProxies(report: DetectorReportFields, options: PlotProxiesOptions): Promise<string> {
+  assertKnownOptions('plotProxies', options, PLOT_PROXIES_OPTION_NAMES);
   const format = chartFormat(options.savePath);
   const chart = proxyMap(report, options.title);
   if (chart === undefined) {

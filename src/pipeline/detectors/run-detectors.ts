@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 
+import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
 import type { OnProgress } from '../../internal/progress.ts';
 import { VERSION } from '../../internal/version.ts';
 import { Table, type TableSource } from '../../table/index.ts';
@@ -19,6 +20,8 @@ export interface RunDetectorsOptions {
   /** Stops the work; the promise then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 }
+
+const RUN_DETECTORS_OPTION_NAMES: OptionNames<RunDetectorsOptions> = { onProgress: true, signal: true };
 
 /**
  * Looks at data by groups before anything is trained. For every attribute, and
@@ -68,6 +71,7 @@ export async function runDetectors(
   config: DetectorConfig,
   options: RunDetectorsOptions = {},
 ): Promise<DetectorReport> {
+  assertKnownOptions('runDetectors', options, RUN_DETECTORS_OPTION_NAMES);
   const table = Table.from(data);
   const parsed = parseDetectorConfig(config, table);
   const reasons = readSkipReasons(table, parsed);

@@ -1,9 +1,16 @@
 import { PipelineExecutionError } from '../../exceptions/index.ts';
+import { assertKnownOptions } from '../../internal/known-options.ts';
 import type { TransformerKind } from '../../schemas/pipeline/transformer-params.ts';
 import type { Table, TableSource } from '../../table/index.ts';
 import { type FitRows, readFitRows, readRows } from './fit-rows.ts';
 import { toSnakeCaseKeys } from './key-case.ts';
-import type { TransformedRows, Transformer, TransformerFitOptions, TransformerJson } from './transformer.ts';
+import {
+  type TransformedRows,
+  type Transformer,
+  TRANSFORMER_FIT_OPTION_NAMES,
+  type TransformerFitOptions,
+  type TransformerJson,
+} from './transformer.ts';
 
 /** What a fit has learned: plain data, and what a reader should know of it. */
 export interface TransformerState {
@@ -43,6 +50,7 @@ export abstract class FittedTransformer<
    * @throws {DataValidationError} for columns that are not there or cannot be used, weights that are none, or no rows
    */
   async fit(data: TableSource, options: TransformerFitOptions = {}): Promise<this> {
+    assertKnownOptions(`${this.constructor.name}.fit`, options, TRANSFORMER_FIT_OPTION_NAMES);
     options.signal?.throwIfAborted();
     this.keep(await this.learn(await readFitRows(data, options.sampleWeight), options));
     return this;

@@ -1,5 +1,6 @@
 import { DataValidationError } from '../../exceptions/index.ts';
 import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import type { OptionNames } from '../../internal/known-options.ts';
 import { type CategoricalColumn, encodeGroups, type Table } from '../../table/index.ts';
 
 /** One sensitive column, or several. */
@@ -21,6 +22,14 @@ export interface FeatureSettings {
    */
   readonly label?: string | undefined;
 }
+
+/** Lists the options of {@link FeatureSettings}. */
+export const FEATURE_SETTINGS_NAMES: OptionNames<FeatureSettings> = {
+  sensitive: true,
+  features: true,
+  candidates: true,
+  label: true,
+};
 
 /**
  * The names of sensitive columns.

@@ -1,3 +1,4 @@
+import type { OptionNames } from '../../internal/known-options.ts';
 import type { OnProgress } from '../../internal/progress.ts';
 import type { TransformerKind } from '../../schemas/pipeline/transformer-params.ts';
 import type { Table, TableSource } from '../../table/index.ts';
@@ -10,6 +11,13 @@ export interface TransformerFitOptions {
   /** Stops the work; the promise then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 }
+
+/** Lists the options of {@link TransformerFitOptions}. */
+export const TRANSFORMER_FIT_OPTION_NAMES: OptionNames<TransformerFitOptions> = {
+  sampleWeight: true,
+  onProgress: true,
+  signal: true,
+};
 
 /** What a transformer makes of rows. */
 export interface TransformedRows {

@@ -1,3 +1,4 @@
+import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
 import { requireLevel } from '../parameters.ts';
 import type { Interval } from '../proportion-interval.ts';
 import { invalidParameter } from '../../internal/invalid-parameter.ts';
@@ -19,6 +20,8 @@ export interface DifferenceInDifferencesOptions {
    */
   readonly tau?: number | undefined;
 }
+
+const DIFFERENCE_IN_DIFFERENCES_OPTION_NAMES: OptionNames<DifferenceInDifferencesOptions> = { alpha: true, tau: true };
 
 /** How the disparity between two groups differs between two arms. */
 export interface DifferenceInDifferences {
@@ -75,8 +78,10 @@ export interface DifferenceInDifferences {
  */
 export function differenceInDifferences(
   cells: FourCells,
-  { alpha = 0.05, tau }: DifferenceInDifferencesOptions = {},
+  options: DifferenceInDifferencesOptions = {},
 ): DifferenceInDifferences {
+  assertKnownOptions('differenceInDifferences', options, DIFFERENCE_IN_DIFFERENCES_OPTION_NAMES);
+  const { alpha = 0.05, tau } = options;
   requireLevel('alpha', alpha);
   if (tau !== undefined && !(tau > 0 && tau < Infinity)) throw invalidParameter('tau', 'be a number above 0', tau);
   const { control, treatment } = cells;

@@ -1,4 +1,5 @@
 import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
 import { normalCdf } from '../normal-cdf.ts';
 import { normalQuantile } from '../normal-quantile.ts';
 import { requireLevel } from '../parameters.ts';
@@ -25,6 +26,8 @@ export interface PowerOptions {
   readonly tau?: number | undefined;
 }
 
+const POWER_OPTION_NAMES: OptionNames<PowerOptions> = { standardError: true, alpha: true, degrees: true, tau: true };
+
 /**
  * The probability that a true difference is shown: that its estimate lies at
  * least the half-width h of its interval from 0, to its own side,
@@ -41,6 +44,7 @@ export interface PowerOptions {
  * ```
  */
 export function differencePower(difference: number, options: PowerOptions): number {
+  assertKnownOptions('differencePower', options, POWER_OPTION_NAMES);
   const { standardError } = options;
   return normalCdf((Math.abs(difference) - margin(options)) / standardError);
 }
@@ -58,6 +62,7 @@ export function differencePower(difference: number, options: PowerOptions): numb
  * ```
  */
 export function detectableDifference(options: PowerOptions, power = 0.8): number {
+  assertKnownOptions('detectableDifference', options, POWER_OPTION_NAMES);
   if (!(power >= 0.5 && power < 1)) throw invalidParameter('power', 'be a number from 0.5 to below 1', power);
   return margin(options) + normalQuantile(power) * options.standardError;
 }

@@ -1,6 +1,7 @@
 import betaQuantile from '@stdlib/stats-base-dists-beta-quantile';
 
 import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
 import { requireCount, requireLevel, requireSuccesses } from '../parameters.ts';
 import type { Interval } from '../proportion-interval.ts';
 
@@ -17,6 +18,8 @@ export interface BetaBinomialOptions {
    */
   readonly level?: number;
 }
+
+const BETA_BINOMIAL_OPTION_NAMES: OptionNames<BetaBinomialOptions> = { prior: true, level: true };
 
 /**
  * The equal-tailed credible interval of a proportion: the (1 - level)/2 and
@@ -37,11 +40,9 @@ export interface BetaBinomialOptions {
  * // 0.1093 0.6097
  * ```
  */
-export function betaBinomialInterval(
-  successes: number,
-  trials: number,
-  { prior = [1, 1], level = 0.95 }: BetaBinomialOptions = {},
-): Interval {
+export function betaBinomialInterval(successes: number, trials: number, options: BetaBinomialOptions = {}): Interval {
+  assertKnownOptions('betaBinomialInterval', options, BETA_BINOMIAL_OPTION_NAMES);
+  const { prior = [1, 1], level = 0.95 } = options;
   requireCount('trials', trials);
   requireSuccesses('successes', successes, 'trials', trials);
   requireLevel('level', level);

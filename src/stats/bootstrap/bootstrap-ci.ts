@@ -1,3 +1,4 @@
+import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
 import { createRandom, type Random } from '../../internal/random.ts';
 import { invalidParameter } from '../../internal/invalid-parameter.ts';
 import { requireLevel, requireWhole } from '../parameters.ts';
@@ -31,6 +32,8 @@ export interface BootstrapOptions {
    */
   readonly seed?: number;
 }
+
+const BOOTSTRAP_OPTION_NAMES: OptionNames<BootstrapOptions> = { samples: true, level: true, method: true, seed: true };
 
 /**
  * A bootstrap confidence interval for a statistic of one sample.
@@ -71,8 +74,10 @@ export interface BootstrapOptions {
 export function bootstrapCi(
   sample: ArrayLike<number>,
   statistic: BootstrapStatistic,
-  { samples = 2000, level = 0.95, method = 'percentile', seed = 42 }: BootstrapOptions = {},
+  options: BootstrapOptions = {},
 ): Interval {
+  assertKnownOptions('bootstrapCi', options, BOOTSTRAP_OPTION_NAMES);
+  const { samples = 2000, level = 0.95, method = 'percentile', seed = 42 } = options;
   requireWhole('samples', samples, 1);
   requireLevel('level', level);
   requireWhole('seed', seed, Number.MIN_SAFE_INTEGER);

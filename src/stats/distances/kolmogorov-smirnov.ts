@@ -1,3 +1,4 @@
+import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
 import { oneOf } from '../../internal/one-of.ts';
 import { kolmogorovTail } from './kolmogorov-tail.ts';
 import { sortedSample } from './require-sample.ts';
@@ -19,6 +20,8 @@ export interface KolmogorovSmirnovOptions {
    */
   readonly method?: KolmogorovSmirnovMethod | 'auto';
 }
+
+const KOLMOGOROV_SMIRNOV_OPTION_NAMES: OptionNames<KolmogorovSmirnovOptions> = { method: true };
 
 /** The result of a two-sample Kolmogorov-Smirnov test. */
 export interface KolmogorovSmirnovResult {
@@ -54,8 +57,10 @@ export interface KolmogorovSmirnovResult {
 export function twoSampleKolmogorovSmirnov(
   reference: ArrayLike<number>,
   current: ArrayLike<number>,
-  { method = 'auto' }: KolmogorovSmirnovOptions = {},
+  options: KolmogorovSmirnovOptions = {},
 ): KolmogorovSmirnovResult {
+  assertKnownOptions('twoSampleKolmogorovSmirnov', options, KOLMOGOROV_SMIRNOV_OPTION_NAMES);
+  const { method = 'auto' } = options;
   const asked = oneOf('method', method, METHODS);
   const first = sortedSample('reference', reference);
   const second = sortedSample('current', current);

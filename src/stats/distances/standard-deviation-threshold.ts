@@ -1,3 +1,4 @@
+import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
 import { requireCount } from '../parameters.ts';
 import { requireSample } from './require-sample.ts';
 
@@ -9,6 +10,8 @@ export interface DeviationThresholdOptions {
    */
   readonly multiple?: number;
 }
+
+const DEVIATION_THRESHOLD_OPTION_NAMES: OptionNames<DeviationThresholdOptions> = { multiple: true };
 
 /** Limits for later values, with what they were made from. */
 export interface DeviationThreshold {
@@ -40,8 +43,10 @@ export interface DeviationThreshold {
  */
 export function standardDeviationThreshold(
   values: ArrayLike<number>,
-  { multiple = 3 }: DeviationThresholdOptions = {},
+  options: DeviationThresholdOptions = {},
 ): DeviationThreshold {
+  assertKnownOptions('standardDeviationThreshold', options, DEVIATION_THRESHOLD_OPTION_NAMES);
+  const { multiple = 3 } = options;
   requireCount('multiple', multiple);
   const sample = requireSample('values', values);
   const n = sample.length;

@@ -1,3 +1,4 @@
+import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
 import { createRandom, type Random } from '../../internal/random.ts';
 import { invalidParameter } from '../../internal/invalid-parameter.ts';
 import { requireWhole } from '../parameters.ts';
@@ -22,6 +23,8 @@ export interface ExcessDivergenceOptions {
   /** @defaultValue 42 */
   readonly seed?: number | undefined;
 }
+
+const EXCESS_DIVERGENCE_OPTION_NAMES: OptionNames<ExcessDivergenceOptions> = { samples: true, seed: true };
 
 /** How far two groups are apart beyond how far each is from itself. */
 export interface ExcessDivergence {
@@ -72,8 +75,10 @@ const ROUNDING = 1e-12;
  */
 export function excessDivergence(
   units: readonly DivergenceUnit[],
-  { samples = 4999, seed = 42 }: ExcessDivergenceOptions = {},
+  options: ExcessDivergenceOptions = {},
 ): ExcessDivergence {
+  assertKnownOptions('excessDivergence', options, EXCESS_DIVERGENCE_OPTION_NAMES);
+  const { samples = 4999, seed = 42 } = options;
   requireWhole('samples', samples, 1);
   requireWhole('seed', seed, Number.MIN_SAFE_INTEGER);
   units.forEach(requireUnit);

@@ -1,3 +1,4 @@
+import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
 import { criticalValue } from '../normal-quantile.ts';
 import { requireLevel } from '../parameters.ts';
 import type { Interval } from '../proportion-interval.ts';
@@ -23,6 +24,8 @@ export interface PairedMeanOptions {
    */
   readonly step?: number | undefined;
 }
+
+const PAIRED_MEAN_OPTION_NAMES: OptionNames<PairedMeanOptions> = { level: true, bound: true, step: true };
 
 /** A mean of paired differences, and how well it is known. */
 export interface PairedMean {
@@ -57,10 +60,9 @@ export interface PairedMean {
  * // 0.1 -0.28 to 0.45
  * ```
  */
-export function pairedMean(
-  differences: ArrayLike<number>,
-  { level = 0.95, bound, step = bound }: PairedMeanOptions = {},
-): PairedMean {
+export function pairedMean(differences: ArrayLike<number>, options: PairedMeanOptions = {}): PairedMean {
+  assertKnownOptions('pairedMean', options, PAIRED_MEAN_OPTION_NAMES);
+  const { level = 0.95, bound, step = bound } = options;
   requireLevel('level', level);
   const values = Float64Array.from(differences);
   if (bound !== undefined) requireBound(values, bound);

@@ -1,3 +1,4 @@
+import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
 import { createRandom } from '../../internal/random.ts';
 import { requireWhole } from '../parameters.ts';
 
@@ -12,6 +13,8 @@ export interface SignFlipOptions {
   /** @defaultValue 42 */
   readonly seed?: number | undefined;
 }
+
+const SIGN_FLIP_OPTION_NAMES: OptionNames<SignFlipOptions> = { samples: true, seed: true };
 
 /** What a replicate may lie below the observed sum by rounding alone, as a share of all there is to sum. */
 const ROUNDING = 1e-12;
@@ -40,10 +43,9 @@ const BITS = 26;
  * // 0.0527
  * ```
  */
-export function signFlipTest(
-  differences: ArrayLike<number>,
-  { samples = 4999, seed = 42 }: SignFlipOptions = {},
-): number {
+export function signFlipTest(differences: ArrayLike<number>, options: SignFlipOptions = {}): number {
+  assertKnownOptions('signFlipTest', options, SIGN_FLIP_OPTION_NAMES);
+  const { samples = 4999, seed = 42 } = options;
   requireWhole('samples', samples, 1);
   requireWhole('seed', seed, Number.MIN_SAFE_INTEGER);
   const values = Float64Array.from(differences);

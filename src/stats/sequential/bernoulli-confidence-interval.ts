@@ -1,3 +1,4 @@
+import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
 import { requireLevel, requireSuccesses, requireWhole } from '../parameters.ts';
 import type { Interval } from '../proportion-interval.ts';
 import { logMixture } from './beta-binomial-mixture.ts';
@@ -17,6 +18,8 @@ export interface BernoulliIntervalOptions {
    */
   readonly alphaOpt?: number;
 }
+
+const BERNOULLI_INTERVAL_OPTION_NAMES: OptionNames<BernoulliIntervalOptions> = { tOpt: true, alphaOpt: true };
 
 /**
  * An anytime-valid interval of one rate that is tightest near a number of
@@ -44,8 +47,10 @@ export function bernoulliConfidenceInterval(
   successes: number,
   trials: number,
   alpha: number,
-  { tOpt, alphaOpt = 0.05 }: BernoulliIntervalOptions,
+  options: BernoulliIntervalOptions,
 ): Interval {
+  assertKnownOptions('bernoulliConfidenceInterval', options, BERNOULLI_INTERVAL_OPTION_NAMES);
+  const { tOpt, alphaOpt = 0.05 } = options;
   requireWhole('trials', trials, 0);
   requireSuccesses('successes', successes, 'trials', trials);
   requireLevel('alpha', alpha);

@@ -1,7 +1,9 @@
 import betainc from '@stdlib/math-base-special-betainc';
 
+import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
 import { mixtureBound } from './mixture-bound.ts';
 import {
+  MIXTURE_OPTION_NAMES,
   type MixtureOptions,
   requirePositive,
   requireSumAndTime,
@@ -27,6 +29,13 @@ export interface BetaBinomialMixtureOptions extends MixtureOptions {
   readonly oneSided?: boolean;
 }
 
+const BETA_BINOMIAL_MIXTURE_OPTION_NAMES: OptionNames<BetaBinomialMixtureOptions> = {
+  ...MIXTURE_OPTION_NAMES,
+  g: true,
+  h: true,
+  oneSided: true,
+};
+
 /**
  * ln of the beta-binomial mixture supermartingale of a sub-Bernoulli sum s with
  * variance process v: a sum of errors that lie between -g and h behaves at worst
@@ -48,6 +57,7 @@ export interface BetaBinomialMixtureOptions extends MixtureOptions {
  * ```
  */
 export function betaBinomialLogMixture(s: number, v: number, options: BetaBinomialMixtureOptions): number {
+  assertKnownOptions('betaBinomialLogMixture', options, BETA_BINOMIAL_MIXTURE_OPTION_NAMES);
   requireSumAndTime(s, v);
   const mixture = mixtureFrom(options);
   if (!(s >= -v / options.h && s <= v / options.g)) {
@@ -74,6 +84,7 @@ export function betaBinomialLogMixture(s: number, v: number, options: BetaBinomi
  * ```
  */
 export function betaBinomialMixtureBound(v: number, alpha: number, options: BetaBinomialMixtureOptions): number {
+  assertKnownOptions('betaBinomialMixtureBound', options, BETA_BINOMIAL_MIXTURE_OPTION_NAMES);
   requireTimeAndLevel(v, alpha);
   const mixture = mixtureFrom(options);
   return mixtureBound((s) => logMixture(s, v, mixture), alpha, Math.sqrt(v + mixture.rho), v / options.g);

@@ -1,5 +1,6 @@
 import { DataValidationError } from '../../exceptions/index.ts';
 import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
 import { requireLevel } from '../parameters.ts';
 import { type BettingOptions, BettingProcess } from './betting-process.ts';
 
@@ -23,6 +24,12 @@ export interface BettingAuditOptions {
    */
   readonly skipFirstPair?: boolean;
 }
+
+const BETTING_AUDIT_OPTION_NAMES: OptionNames<BettingAuditOptions> = {
+  alpha: true,
+  epsilon: true,
+  skipFirstPair: true,
+};
 
 /** One betting process over all pairs. */
 export interface BettingPath {
@@ -98,8 +105,10 @@ export function bettingAudit(
 export function bettingAudit(
   a: ArrayLike<number>,
   b: ArrayLike<number>,
-  { alpha = 0.05, epsilon = 0, skipFirstPair = false }: BettingAuditOptions = {},
+  options: BettingAuditOptions = {},
 ): BettingAudit | TolerantBettingAudit {
+  assertKnownOptions('bettingAudit', options, BETTING_AUDIT_OPTION_NAMES);
+  const { alpha = 0.05, epsilon = 0, skipFirstPair = false } = options;
   requireLevel('alpha', alpha);
   if (!(epsilon >= 0 && epsilon < 1)) throw invalidParameter('epsilon', 'be a number from 0 to below 1', epsilon);
   const differences = differencesOf(a, b).slice(skipFirstPair ? 1 : 0);

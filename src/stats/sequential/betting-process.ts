@@ -1,4 +1,5 @@
 import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
 
 /** The constant of the online Newton step for losses -ln(1 - lambda g). */
 const NEWTON_STEP = 2 / (2 - Math.log(3));
@@ -31,6 +32,8 @@ export interface BettingOptions {
   readonly largestBet?: number;
 }
 
+const BETTING_OPTION_NAMES: OptionNames<BettingOptions> = { smallestBet: true, largestBet: true };
+
 /**
  * A bet against the hypothesis that outcomes g_1, g_2, ... have the mean 0:
  * the wealth starts at 1 and is multiplied by 1 - lambda_t g_t.
@@ -60,7 +63,9 @@ export class BettingProcess {
   #bet = 0;
   #sumOfSquares = 0;
 
-  constructor({ smallestBet = -LARGEST_BET, largestBet = LARGEST_BET }: BettingOptions = {}) {
+  constructor(options: BettingOptions = {}) {
+    assertKnownOptions('BettingProcess', options, BETTING_OPTION_NAMES);
+    const { smallestBet = -LARGEST_BET, largestBet = LARGEST_BET } = options;
     if (!(smallestBet >= -LARGEST_BET && smallestBet <= 0)) {
       throw invalidParameter('smallestBet', 'be a number from -0.5 to 0', smallestBet);
     }
@@ -116,6 +121,7 @@ export class BettingProcess {
    * @throws {ValueError} for a state that no process can be in
    */
   static restore(state: BettingState, options: BettingOptions = {}): BettingProcess {
+    assertKnownOptions('BettingProcess.restore', options, BETTING_OPTION_NAMES);
     const process = new BettingProcess(options);
     const { logWealth, bet, sumOfSquares } = state;
     if (!Number.isFinite(logWealth)) throw invalidParameter('logWealth', 'be a finite number', logWealth);

@@ -1,7 +1,8 @@
 import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
 import { requireLevel } from '../parameters.ts';
 import { requirePositive, requireTimeAndLevel } from './mixture-parameters.ts';
-import { stitchingFrom, type StitchingShape } from './poly-stitching-bound.ts';
+import { STITCHING_SHAPE_NAMES, stitchingFrom, type StitchingShape } from './poly-stitching-bound.ts';
 
 /** What a double stitched boundary may be told. */
 export interface DoubleStitchingOptions extends StitchingShape {
@@ -13,6 +14,12 @@ export interface DoubleStitchingOptions extends StitchingShape {
    */
   readonly delta?: number;
 }
+
+const DOUBLE_STITCHING_OPTION_NAMES: OptionNames<DoubleStitchingOptions> = {
+  ...STITCHING_SHAPE_NAMES,
+  tOpt: true,
+  delta: true,
+};
 
 /**
  * A boundary for all quantiles at all times: for independent values of one law,
@@ -38,12 +45,9 @@ export interface DoubleStitchingOptions extends StitchingShape {
  * // 68.6280
  * ```
  */
-export function doubleStitchingBound(
-  p: number,
-  t: number,
-  alpha: number,
-  { tOpt, delta = 0.5, ...shape }: DoubleStitchingOptions,
-): number {
+export function doubleStitchingBound(p: number, t: number, alpha: number, options: DoubleStitchingOptions): number {
+  assertKnownOptions('doubleStitchingBound', options, DOUBLE_STITCHING_OPTION_NAMES);
+  const { tOpt, delta = 0.5, ...shape } = options;
   requireLevel('p', p);
   requireTimeAndLevel(t, alpha);
   requirePositive('delta', delta);

@@ -1,4 +1,5 @@
 import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
 import { requireCount, requireLevel, requireRate, requireWhole } from '../parameters.ts';
 import type { Interval } from '../proportion-interval.ts';
 import { gammaExponentialMixtureBound } from './gamma-exponential-mixture.ts';
@@ -26,6 +27,8 @@ export interface EmpiricalBernsteinOptions {
   readonly vOpt?: number;
 }
 
+const EMPIRICAL_BERNSTEIN_OPTION_NAMES: OptionNames<EmpiricalBernsteinOptions> = { vOpt: true };
+
 /**
  * The anytime-valid interval of the mean of values in [0, 1], as narrow as
  * their variance allows: the mean -+ u(V) / n, with u the gamma-exponential
@@ -52,8 +55,10 @@ export interface EmpiricalBernsteinOptions {
 export function empiricalBernsteinSequence(
   { n, mean, predictableVariance }: BoundedMeanState,
   alpha: number,
-  { vOpt = 10 }: EmpiricalBernsteinOptions = {},
+  options: EmpiricalBernsteinOptions = {},
 ): Interval {
+  assertKnownOptions('empiricalBernsteinSequence', options, EMPIRICAL_BERNSTEIN_OPTION_NAMES);
+  const { vOpt = 10 } = options;
   requireWhole('n', n, 0);
   requireCount('predictableVariance', predictableVariance);
   requireLevel('alpha', alpha);

@@ -1,4 +1,5 @@
 import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
 import { requireCount, requireLevel } from '../parameters.ts';
 import { rootBetween } from './root-between.ts';
 
@@ -17,6 +18,8 @@ export interface EmpiricalProcessLilOptions {
    */
   readonly a?: number;
 }
+
+const EMPIRICAL_PROCESS_LIL_OPTION_NAMES: OptionNames<EmpiricalProcessLilOptions> = { tMin: true, a: true };
 
 /**
  * A boundary for a whole distribution function at all times: for independent
@@ -38,11 +41,9 @@ export interface EmpiricalProcessLilOptions {
  * // 0.0820
  * ```
  */
-export function empiricalProcessLilBound(
-  t: number,
-  alpha: number,
-  { tMin, a = 0.85 }: EmpiricalProcessLilOptions,
-): number {
+export function empiricalProcessLilBound(t: number, alpha: number, options: EmpiricalProcessLilOptions): number {
+  assertKnownOptions('empiricalProcessLilBound', options, EMPIRICAL_PROCESS_LIL_OPTION_NAMES);
+  const { tMin, a = 0.85 } = options;
   requireCount('t', t);
   requireLevel('alpha', alpha);
   if (!(tMin >= 1 && tMin < Infinity)) throw invalidParameter('tMin', 'be a finite number of at least 1', tMin);

@@ -1,5 +1,7 @@
+import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
 import { mixtureBound } from './mixture-bound.ts';
 import {
+  MIXTURE_OPTION_NAMES,
   type MixtureOptions,
   requirePositive,
   requireSumAndTime,
@@ -13,6 +15,9 @@ export interface ScaledMixtureOptions extends MixtureOptions {
   /** The scale c of the tail, above 0, in the units of s. For errors of values in [0, 1] it is 1. */
   readonly c: number;
 }
+
+/** Lists the options of {@link ScaledMixtureOptions}. */
+export const SCALED_MIXTURE_OPTION_NAMES: OptionNames<ScaledMixtureOptions> = { ...MIXTURE_OPTION_NAMES, c: true };
 
 /**
  * ln of the gamma-exponential mixture supermartingale of a sub-exponential sum
@@ -32,6 +37,7 @@ export interface ScaledMixtureOptions extends MixtureOptions {
  * ```
  */
 export function gammaExponentialLogMixture(s: number, v: number, options: ScaledMixtureOptions): number {
+  assertKnownOptions('gammaExponentialLogMixture', options, SCALED_MIXTURE_OPTION_NAMES);
   requireSumAndTime(s, v);
   const { c } = options;
   requirePositive('c', c);
@@ -55,6 +61,7 @@ export function gammaExponentialLogMixture(s: number, v: number, options: Scaled
  * ```
  */
 export function gammaExponentialMixtureBound(v: number, alpha: number, options: ScaledMixtureOptions): number {
+  assertKnownOptions('gammaExponentialMixtureBound', options, SCALED_MIXTURE_OPTION_NAMES);
   requireTimeAndLevel(v, alpha);
   const { c } = options;
   requirePositive('c', c);

@@ -1,4 +1,5 @@
-import type { ScaledMixtureOptions } from './gamma-exponential-mixture.ts';
+import { assertKnownOptions } from '../../internal/known-options.ts';
+import { SCALED_MIXTURE_OPTION_NAMES, type ScaledMixtureOptions } from './gamma-exponential-mixture.ts';
 import { mixtureBound } from './mixture-bound.ts';
 import { requirePositive, requireSumAndTime, requireTimeAndLevel, rhoFrom } from './mixture-parameters.ts';
 import { logScaledUpperGamma } from '../scaled-incomplete-gamma.ts';
@@ -21,6 +22,7 @@ import { logScaledUpperGamma } from '../scaled-incomplete-gamma.ts';
  * ```
  */
 export function gammaPoissonLogMixture(s: number, v: number, options: ScaledMixtureOptions): number {
+  assertKnownOptions('gammaPoissonLogMixture', options, SCALED_MIXTURE_OPTION_NAMES);
   requireSumAndTime(s, v);
   const { c } = options;
   requirePositive('c', c);
@@ -44,6 +46,7 @@ export function gammaPoissonLogMixture(s: number, v: number, options: ScaledMixt
  * ```
  */
 export function gammaPoissonMixtureBound(v: number, alpha: number, options: ScaledMixtureOptions): number {
+  assertKnownOptions('gammaPoissonMixtureBound', options, SCALED_MIXTURE_OPTION_NAMES);
   requireTimeAndLevel(v, alpha);
   const { c } = options;
   requirePositive('c', c);

@@ -1,4 +1,5 @@
 import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import type { OptionNames } from '../../internal/known-options.ts';
 import { requireCount, requireLevel } from '../parameters.ts';
 
 /** Where a mixture boundary is tightest. */
@@ -11,6 +12,9 @@ export interface MixtureOptions {
    */
   readonly alphaOpt?: number;
 }
+
+/** Lists the options of {@link MixtureOptions}. */
+export const MIXTURE_OPTION_NAMES: OptionNames<MixtureOptions> = { vOpt: true, alphaOpt: true };
 
 /**
  * The tuning rho of a two-sided normal mixture that is nearly tightest at a time:

@@ -1,4 +1,5 @@
 import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
 import { requireLevel } from '../parameters.ts';
 import type { Interval } from '../proportion-interval.ts';
 
@@ -21,6 +22,14 @@ export interface MsprtInput {
    */
   readonly nullEffect?: number;
 }
+
+const MSPRT_INPUT_NAMES: OptionNames<MsprtInput> = {
+  estimate: true,
+  standardError: true,
+  tau: true,
+  alpha: true,
+  nullEffect: true,
+};
 
 /** What a mixture sequential test says at this moment. */
 export interface MsprtResult {
@@ -60,7 +69,9 @@ export interface MsprtResult {
  * // 0.641 -0.092 0.267
  * ```
  */
-export function msprt({ estimate, standardError, tau, alpha, nullEffect = 0 }: MsprtInput): MsprtResult {
+export function msprt(options: MsprtInput): MsprtResult {
+  assertKnownOptions('msprt', options, MSPRT_INPUT_NAMES);
+  const { estimate, standardError, tau, alpha, nullEffect = 0 } = options;
   requireFinite('estimate', estimate);
   requireFinite('nullEffect', nullEffect);
   requirePositive('standardError', standardError);

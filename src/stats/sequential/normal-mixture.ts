@@ -1,6 +1,13 @@
+import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
 import { normalCdf } from '../normal-cdf.ts';
 import { mixtureBound } from './mixture-bound.ts';
-import { type MixtureOptions, requireSumAndTime, requireTimeAndLevel, rhoFrom } from './mixture-parameters.ts';
+import {
+  MIXTURE_OPTION_NAMES,
+  type MixtureOptions,
+  requireSumAndTime,
+  requireTimeAndLevel,
+  rhoFrom,
+} from './mixture-parameters.ts';
 import { logScaledUpperGamma } from '../scaled-incomplete-gamma.ts';
 
 /** Below it the logarithm of the normal cdf is found through the incomplete gamma function, which does not vanish. */
@@ -14,6 +21,8 @@ export interface NormalMixtureOptions extends MixtureOptions {
    */
   readonly oneSided?: boolean;
 }
+
+const NORMAL_MIXTURE_OPTION_NAMES: OptionNames<NormalMixtureOptions> = { ...MIXTURE_OPTION_NAMES, oneSided: true };
 
 /**
  * ln of the normal mixture supermartingale of a sub-Gaussian sum s with
@@ -35,6 +44,7 @@ export interface NormalMixtureOptions extends MixtureOptions {
  * ```
  */
 export function normalLogMixture(s: number, v: number, options: NormalMixtureOptions): number {
+  assertKnownOptions('normalLogMixture', options, NORMAL_MIXTURE_OPTION_NAMES);
   requireSumAndTime(s, v);
   return (options.oneSided ?? true) ? oneSided(s, v, rhoFrom(options, 1)) : twoSided(s, v, rhoFrom(options, 2));
 }
@@ -58,6 +68,7 @@ export function normalLogMixture(s: number, v: number, options: NormalMixtureOpt
  * ```
  */
 export function normalMixtureBound(v: number, alpha: number, options: NormalMixtureOptions): number {
+  assertKnownOptions('normalMixtureBound', options, NORMAL_MIXTURE_OPTION_NAMES);
   requireTimeAndLevel(v, alpha);
   if (!(options.oneSided ?? true)) return twoSidedNormalBound(v, alpha, rhoFrom(options, 2));
   const rho = rhoFrom(options, 1);

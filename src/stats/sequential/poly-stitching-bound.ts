@@ -1,4 +1,5 @@
 import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
 import { requirePositive, requireTimeAndLevel } from './mixture-parameters.ts';
 import { riemannZeta } from './riemann-zeta.ts';
 
@@ -16,6 +17,9 @@ export interface StitchingShape {
   readonly eta?: number;
 }
 
+/** Lists the options of {@link StitchingShape}. */
+export const STITCHING_SHAPE_NAMES: OptionNames<StitchingShape> = { s: true, eta: true };
+
 /** What a polynomial stitched boundary may be told. */
 export interface PolyStitchingOptions extends StitchingShape {
   /** The intrinsic time from which the boundary grows; before it is flat. Above 0. */
@@ -26,6 +30,12 @@ export interface PolyStitchingOptions extends StitchingShape {
    */
   readonly c?: number;
 }
+
+const POLY_STITCHING_OPTION_NAMES: OptionNames<PolyStitchingOptions> = {
+  ...STITCHING_SHAPE_NAMES,
+  vMin: true,
+  c: true,
+};
 
 /** A stitched boundary's shape, settled: with the two constants that pay for covering an epoch by one line. */
 interface Stitching {
@@ -57,7 +67,9 @@ interface Stitching {
  * // 64.4875
  * ```
  */
-export function polyStitchingBound(v: number, alpha: number, { vMin, c = 0, ...shape }: PolyStitchingOptions): number {
+export function polyStitchingBound(v: number, alpha: number, options: PolyStitchingOptions): number {
+  assertKnownOptions('polyStitchingBound', options, POLY_STITCHING_OPTION_NAMES);
+  const { vMin, c = 0, ...shape } = options;
   requireTimeAndLevel(v, alpha);
   requirePositive('vMin', vMin);
   if (!Number.isFinite(c)) throw invalidParameter('c', 'be a finite number', c);

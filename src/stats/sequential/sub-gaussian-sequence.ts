@@ -1,4 +1,5 @@
 import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
 import { requireCount, requireLevel, requireSuccesses } from '../parameters.ts';
 import type { Interval } from '../proportion-interval.ts';
 import { twoSidedNormalBestRho } from './mixture-parameters.ts';
@@ -24,6 +25,8 @@ export interface SubGaussianOptions {
    */
   readonly vOpt?: number;
 }
+
+const SUB_GAUSSIAN_OPTION_NAMES: OptionNames<SubGaussianOptions> = { vOpt: true };
 
 /**
  * The anytime-valid interval of a weighted rate p = sum w d / sum w: given
@@ -52,8 +55,10 @@ export interface SubGaussianOptions {
 export function subGaussianSequence(
   { sumW, sumWD, sumW2 }: WeightedShareState,
   alpha: number,
-  { vOpt = 250 }: SubGaussianOptions = {},
+  options: SubGaussianOptions = {},
 ): Interval {
+  assertKnownOptions('subGaussianSequence', options, SUB_GAUSSIAN_OPTION_NAMES);
+  const { vOpt = 250 } = options;
   requireCount('sumW', sumW);
   requireSuccesses('sumWD', sumWD, 'sumW', sumW);
   requireCount('sumW2', sumW2);

@@ -1,4 +1,5 @@
 import { TrainingError, ValueError } from '../../exceptions/index.ts';
+import { assertKnownOptions } from '../../internal/known-options.ts';
 import { oneOf } from '../../internal/one-of.ts';
 import type { ColumnSource } from '../../table/index.ts';
 import { assertBinary, readFitRows } from '../data/fit-rows.ts';
@@ -9,6 +10,7 @@ import { cutToUnit, decide, fittedOr, readPredictRows } from './estimator-rows.t
 import { isEstimator } from './is-estimator.ts';
 import {
   isPlainModel,
+  PLAIN_MODEL_OPTION_NAMES,
   type PlainFeatures,
   type PlainModel,
   type PlainModelOptions,
@@ -57,6 +59,7 @@ const CLASS_NAME = 'adapted model';
  * ```
  */
 export function adaptEstimator(model: PlainModel | (() => PlainModel), options: PlainModelOptions = {}): Estimator {
+  assertKnownOptions('adaptEstimator', options, PLAIN_MODEL_OPTION_NAMES);
   const how: Required<PlainModelOptions> = {
     features: oneOf('features', options.features ?? 'rows', FEATURES),
     task: oneOf('task', options.task ?? 'binary', TASKS),
@@ -70,6 +73,7 @@ export function adaptEstimator(model: PlainModel | (() => PlainModel), options: 
  * @throws {ValueError} for anything that lacks `fit` or `predict`
  */
 export function toEstimator(source: EstimatorSource, options: PlainModelOptions = {}): Estimator {
+  assertKnownOptions('toEstimator', options, PLAIN_MODEL_OPTION_NAMES);
   if (isEstimator(source)) return source;
   if (typeof source !== 'function') return adaptEstimator(source, options);
   const made = callFactory(source);

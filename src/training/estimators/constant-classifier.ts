@@ -1,10 +1,18 @@
 import { z } from 'zod';
 
 import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import { assertKnownOptions } from '../../internal/known-options.ts';
 import type { ColumnSource } from '../../table/index.ts';
 import { assertBinary, readFitRows } from '../data/fit-rows.ts';
 import { type MatrixSource, readMatrix } from '../data/read-matrix.ts';
-import type { Estimator, EstimatorJson, FitOptions, PredictOptions } from './estimator.ts';
+import {
+  type Estimator,
+  type EstimatorJson,
+  FIT_OPTION_NAMES,
+  type FitOptions,
+  PREDICT_OPTION_NAMES,
+  type PredictOptions,
+} from './estimator.ts';
 import { decide } from './estimator-rows.ts';
 import { readEstimatorJson } from './estimator-state.ts';
 import { fromStoredParams } from './read-params.ts';
@@ -45,6 +53,7 @@ export class ConstantClassifier implements Estimator {
    * @throws {DataValidationError} for rows that no classifier could learn from
    */
   async fit(x: MatrixSource, y: ColumnSource, options: FitOptions = {}): Promise<this> {
+    assertKnownOptions('ConstantClassifier.fit', options, FIT_OPTION_NAMES);
     options.signal?.throwIfAborted();
     assertBinary((await readFitRows(x, y, options.sampleWeight)).y);
     return this;
@@ -57,6 +66,7 @@ export class ConstantClassifier implements Estimator {
 
   /** 1 where the probability is at least the threshold, [rows]. */
   async predict(x: MatrixSource, options: PredictOptions = {}): Promise<Uint8Array> {
+    assertKnownOptions('ConstantClassifier.predict', options, PREDICT_OPTION_NAMES);
     return decide(await this.predictProba(x), options.threshold ?? 0.5);
   }
 

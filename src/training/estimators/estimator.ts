@@ -1,3 +1,4 @@
+import type { OptionNames } from '../../internal/known-options.ts';
 import type { ColumnSource } from '../../table/index.ts';
 import type { MatrixSource } from '../data/read-matrix.ts';
 
@@ -11,6 +12,9 @@ export interface FitOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** Lists the options of {@link FitOptions}. */
+export const FIT_OPTION_NAMES: OptionNames<FitOptions> = { sampleWeight: true, startFrom: true, signal: true };
+
 /** Options of {@link Estimator.predict}. */
 export interface PredictOptions {
   /**
@@ -19,6 +23,9 @@ export interface PredictOptions {
    */
   readonly threshold?: number | undefined;
 }
+
+/** Lists the options of {@link PredictOptions}. */
+export const PREDICT_OPTION_NAMES: OptionNames<PredictOptions> = { threshold: true };
 
 /** An estimator as plain data, to be stored and read back. */
 export interface EstimatorJson {

@@ -1,4 +1,5 @@
-import type { PredictOptions } from './estimator.ts';
+import { assertKnownOptions } from '../../internal/known-options.ts';
+import { PREDICT_OPTION_NAMES, type PredictOptions } from './estimator.ts';
 import type { MatrixSource } from '../data/read-matrix.ts';
 import { decide, fittedOr, readPredictRows } from './estimator-rows.ts';
 import type { LinearScore } from './fitting/fit-linear-model.ts';
@@ -89,6 +90,7 @@ export abstract class LinearClassifier<Fit extends LinearFit> extends LinearMode
    * @throws {DataValidationError} for another number of features than was fitted
    */
   async predict(x: MatrixSource, options: PredictOptions = {}): Promise<Uint8Array> {
+    assertKnownOptions(`${this.constructor.name}.predict`, options, PREDICT_OPTION_NAMES);
     return decide(await this.predictProba(x), options.threshold ?? 0.5);
   }
 }

@@ -1,12 +1,20 @@
 import { z } from 'zod';
 
 import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
 import { oneOf } from '../../internal/one-of.ts';
 import type { ColumnSource } from '../../table/index.ts';
 import type { BackendChoice } from '../../tensor/index.ts';
 import { readFitRows } from '../data/fit-rows.ts';
 import type { MatrixSource } from '../data/read-matrix.ts';
-import type { Estimator, EstimatorJson, FitOptions, PredictOptions } from './estimator.ts';
+import {
+  type Estimator,
+  type EstimatorJson,
+  FIT_OPTION_NAMES,
+  type FitOptions,
+  PREDICT_OPTION_NAMES,
+  type PredictOptions,
+} from './estimator.ts';
 import { type LinearFit, LinearModel } from './linear-model.ts';
 import { cutToUnit, decide, weightedRows } from './estimator-rows.ts';
 import { LINEAR_STATE, readEstimatorJson } from './estimator-state.ts';
@@ -36,6 +44,12 @@ export interface LinearRegressionOptions {
    */
   readonly backend?: BackendChoice | undefined;
 }
+
+const LINEAR_REGRESSION_OPTION_NAMES: OptionNames<LinearRegressionOptions> = {
+  l2: true,
+  precision: true,
+  backend: true,
+};
 
 const KIND = 'linear_regression';
 
@@ -73,6 +87,7 @@ export class LinearRegression extends LinearModel<LinearFit> implements Estimato
   /** @throws {ValueError} for options outside their ranges */
   constructor(options: LinearRegressionOptions = {}) {
     super();
+    assertKnownOptions('LinearRegression', options, LINEAR_REGRESSION_OPTION_NAMES);
     this.l2 = options.l2 ?? 0;
     this.precision = oneOf('precision', options.precision ?? 'float64', PRECISIONS);
     this.backend = options.backend;
@@ -89,6 +104,7 @@ export class LinearRegression extends LinearModel<LinearFit> implements Estimato
    * @throws {TrainingError} where values are so large or small that squares, or the answer, are not finite
    */
   async fit(x: MatrixSource, y: ColumnSource, options: FitOptions = {}): Promise<this> {
+    assertKnownOptions('LinearRegression.fit', options, FIT_OPTION_NAMES);
     this.keep(undefined);
     const { x: matrix, y: values, weights: given } = weightedRows(await readFitRows(x, y, options.sampleWeight));
     const { weights, mean: unit } = inUnitsOfMean(given);
@@ -133,6 +149,7 @@ export class LinearRegression extends LinearModel<LinearFit> implements Estimato
    * @throws {DataValidationError} for another number of features than was fitted
    */
   async predict(x: MatrixSource, options: PredictOptions = {}): Promise<Uint8Array | Float64Array> {
+    assertKnownOptions('LinearRegression.predict', options, PREDICT_OPTION_NAMES);
     const values = await this.scores(x);
     return options.threshold === undefined ? values : decide(values, options.threshold);
   }

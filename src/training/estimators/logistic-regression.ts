@@ -1,13 +1,14 @@
 import { z } from 'zod';
 
 import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
 import { oneOf } from '../../internal/one-of.ts';
 import type { ColumnSource } from '../../table/index.ts';
 import type { BackendChoice } from '../../tensor/index.ts';
 import { assertBinary, type FitRows, readFitRows } from '../data/fit-rows.ts';
 import type { MatrixSource } from '../data/read-matrix.ts';
 import { applyClassWeight, type ClassWeight, classTotals, parseClassWeight } from './class-weight.ts';
-import type { Estimator, EstimatorJson, FitOptions } from './estimator.ts';
+import { type Estimator, type EstimatorJson, FIT_OPTION_NAMES, type FitOptions } from './estimator.ts';
 import { LinearClassifier, type LinearFit } from './linear-model.ts';
 import { weightedRows } from './estimator-rows.ts';
 import { LINEAR_STATE, readEstimatorJson } from './estimator-state.ts';
@@ -48,6 +49,15 @@ export interface LogisticRegressionOptions {
    */
   readonly backend?: BackendChoice | undefined;
 }
+
+const LOGISTIC_REGRESSION_OPTION_NAMES: OptionNames<LogisticRegressionOptions> = {
+  l2: true,
+  classWeight: true,
+  maxIterations: true,
+  tolerance: true,
+  precision: true,
+  backend: true,
+};
 
 /** What was learned. */
 interface LogisticFit extends LinearFit {
@@ -110,6 +120,7 @@ export class LogisticRegression extends LinearClassifier<LogisticFit> implements
   /** @throws {ValueError} for options outside their ranges */
   constructor(options: LogisticRegressionOptions = {}) {
     super();
+    assertKnownOptions('LogisticRegression', options, LOGISTIC_REGRESSION_OPTION_NAMES);
     this.l2 = options.l2 ?? 1;
     this.classWeight = parseClassWeight(options.classWeight ?? null);
     this.maxIterations = options.maxIterations ?? 100;
@@ -139,6 +150,7 @@ export class LogisticRegression extends LinearClassifier<LogisticFit> implements
    * @throws {TrainingError} where values are so large or small that the objective, or the answer, is not finite
    */
   async fit(x: MatrixSource, y: ColumnSource, options: FitOptions = {}): Promise<this> {
+    assertKnownOptions('LogisticRegression.fit', options, FIT_OPTION_NAMES);
     this.keep(undefined);
     const rows = weightedRows(await readFitRows(x, y, options.sampleWeight));
     assertBinary(rows.y);

@@ -2,10 +2,11 @@ import { z } from 'zod';
 
 import { TrainingError } from '../../exceptions/index.ts';
 import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
 import type { ColumnSource } from '../../table/index.ts';
 import { assertBinary, type FitRows, readFitRows } from '../data/fit-rows.ts';
 import type { MatrixSource } from '../data/read-matrix.ts';
-import type { Estimator, EstimatorJson, FitOptions } from './estimator.ts';
+import { type Estimator, type EstimatorJson, FIT_OPTION_NAMES, type FitOptions } from './estimator.ts';
 import { LinearClassifier, type LinearFit } from './linear-model.ts';
 import { weightedRows } from './estimator-rows.ts';
 import { LINEAR_STATE, readEstimatorJson } from './estimator-state.ts';
@@ -26,6 +27,11 @@ export interface MlLogisticRegressionOptions {
    */
   readonly learningRate?: number | undefined;
 }
+
+const ML_LOGISTIC_REGRESSION_OPTION_NAMES: OptionNames<MlLogisticRegressionOptions> = {
+  numSteps: true,
+  learningRate: true,
+};
 
 const KIND = 'ml_logistic_regression';
 
@@ -66,6 +72,7 @@ export class MlLogisticRegression extends LinearClassifier<LinearFit> implements
   /** @throws {ValueError} for options outside their ranges */
   constructor(options: MlLogisticRegressionOptions = {}) {
     super();
+    assertKnownOptions('MlLogisticRegression', options, ML_LOGISTIC_REGRESSION_OPTION_NAMES);
     this.numSteps = options.numSteps ?? 1000;
     this.learningRate = options.learningRate;
     if (!(Number.isInteger(this.numSteps) && this.numSteps > 0)) {
@@ -87,6 +94,7 @@ export class MlLogisticRegression extends LinearClassifier<LinearFit> implements
    * @throws {TrainingError} where descent diverges
    */
   async fit(x: MatrixSource, y: ColumnSource, options: FitOptions = {}): Promise<this> {
+    assertKnownOptions('MlLogisticRegression.fit', options, FIT_OPTION_NAMES);
     this.keep(undefined);
     const rows = weightedRows(await readFitRows(x, y, options.sampleWeight));
     assertBinary(rows.y);

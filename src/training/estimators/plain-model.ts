@@ -1,3 +1,4 @@
+import type { OptionNames } from '../../internal/known-options.ts';
 import type { Matrix } from '../data/matrix.ts';
 
 /** Features as a model of somebody else's takes them. */
@@ -35,6 +36,9 @@ export interface PlainModelOptions {
    */
   readonly task?: 'binary' | 'regression' | undefined;
 }
+
+/** Lists the options of {@link PlainModelOptions}. */
+export const PLAIN_MODEL_OPTION_NAMES: OptionNames<PlainModelOptions> = { features: true, task: true };
 
 /** A plain model with methods of known types. */
 export interface TypedModel {

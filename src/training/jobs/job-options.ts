@@ -1,4 +1,5 @@
 import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import type { OptionNames } from '../../internal/known-options.ts';
 import type { OnProgress } from '../../internal/progress.ts';
 import { isCount } from '../networks/network-options.ts';
 
@@ -25,6 +26,16 @@ export interface TrainingJobOptions {
   /** Stops the work; the promise then rejects with the signal's reason, and nothing is written. */
   readonly signal?: AbortSignal | undefined;
 }
+
+/** Lists the options of {@link TrainingJobOptions}. */
+export const TRAINING_JOB_OPTION_NAMES: OptionNames<TrainingJobOptions> = {
+  trainSize: true,
+  minGroupSize: true,
+  seed: true,
+  modelPath: true,
+  onProgress: true,
+  signal: true,
+};
 
 /** {@link TrainingJobOptions} with every default filled in. */
 export type FilledJobOptions = Pick<TrainingJobOptions, 'modelPath' | 'onProgress' | 'signal'> & {

@@ -1,7 +1,13 @@
+import { assertKnownOptions } from '../../internal/known-options.ts';
 import { loadData } from '../../io/load-data.ts';
 import { loadTexts } from '../../io/load-texts.ts';
 import { Table } from '../../table/index.ts';
-import { assertColumns, type SavedModel, type SavedModelPredictOptions } from '../models/saved-model.ts';
+import {
+  assertColumns,
+  SAVED_MODEL_PREDICT_OPTION_NAMES,
+  type SavedModel,
+  type SavedModelPredictOptions,
+} from '../models/saved-model.ts';
 import { addPredictions, type PredictedTable } from './predict-table.ts';
 
 /**
@@ -16,6 +22,7 @@ export async function predictFile(
   path: string,
   options: SavedModelPredictOptions = {},
 ): Promise<PredictedTable> {
+  assertKnownOptions('predictFile', options, SAVED_MODEL_PREDICT_OPTION_NAMES);
   const texts = await loadTexts(path);
   assertColumns(texts, model.columns);
   const numeric = model.card.features.filter(({ kind }) => kind === 'numeric').map(({ name }) => name);

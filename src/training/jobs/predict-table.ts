@@ -1,5 +1,10 @@
+import { assertKnownOptions } from '../../internal/known-options.ts';
 import { type Column, Table, type TableSource } from '../../table/index.ts';
-import type { SavedModel, SavedModelPredictOptions } from '../models/saved-model.ts';
+import {
+  SAVED_MODEL_PREDICT_OPTION_NAMES,
+  type SavedModel,
+  type SavedModelPredictOptions,
+} from '../models/saved-model.ts';
 
 /** Rows with what a model says of them. */
 export interface PredictedTable {
@@ -35,6 +40,7 @@ export async function predictTable(
   rows: TableSource,
   options: SavedModelPredictOptions = {},
 ): Promise<PredictedTable> {
+  assertKnownOptions('predictTable', options, SAVED_MODEL_PREDICT_OPTION_NAMES);
   const table = Table.from(rows);
   return addPredictions(model, table, table, options);
 }

@@ -1,3 +1,4 @@
+import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
 import type { OnProgress } from '../../internal/progress.ts';
 import type { FeatureSpec } from '../data/feature-encoder.ts';
 import type { TrainingRows, TrainingSource } from '../data/training-data.ts';
@@ -29,6 +30,30 @@ export interface TrainLagrangianOptions
    */
   readonly seed?: number | undefined;
 }
+
+const TRAIN_LAGRANGIAN_OPTION_NAMES: OptionNames<TrainLagrangianOptions> = {
+  minGroupSize: true,
+  seed: true,
+  trainSize: true,
+  modelPath: true,
+  onProgress: true,
+  signal: true,
+  epochs: true,
+  batchSize: true,
+  hidden: true,
+  patience: true,
+  weightDecay: true,
+  schedule: true,
+  backend: true,
+  fairness: true,
+  dpTol: true,
+  eoTol: true,
+  modelLr: true,
+  lambdaLr: true,
+  posWeight: true,
+  temperature: true,
+  smoothing: true,
+};
 
 /** What {@link trainLagrangian} found. */
 export interface LagrangianJobResult extends TrainingJobResult {
@@ -78,6 +103,7 @@ export async function trainLagrangian(
   source: TrainingSource,
   options: TrainLagrangianOptions = {},
 ): Promise<LagrangianJobResult> {
+  assertKnownOptions('trainLagrangian', options, TRAIN_LAGRANGIAN_OPTION_NAMES);
   const filled = fillJobOptions(options);
   const trainer = new LagrangianFairnessTrainer({ ...options, seed: filled.seed, minGroupSize: filled.minGroupSize });
   const free = withoutConstraint(trainer);

@@ -1,3 +1,4 @@
+import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
 import { oneOf } from '../../internal/one-of.ts';
 import { type BackendChoice, loadTensorflow } from '../../tensor/index.ts';
 import { encodedWidth, encodeFeatures, type FeatureSpec, fitFeatures } from '../data/feature-encoder.ts';
@@ -11,7 +12,12 @@ import { saveModel } from '../models/save-model.ts';
 import { REDUCTION_CONSTRAINTS } from '../reductions/constraint-names.ts';
 import type { ReductionsOptions } from '../reductions/reductions-options.ts';
 import { ReductionsWrapper } from '../reductions/reductions-wrapper.ts';
-import { type FilledJobOptions, fillJobOptions, type TrainingJobOptions } from './job-options.ts';
+import {
+  type FilledJobOptions,
+  fillJobOptions,
+  TRAINING_JOB_OPTION_NAMES,
+  type TrainingJobOptions,
+} from './job-options.ts';
 import { cardMetrics, describeRows, type JobDecisions, judgeJob, type TrainingJobResult } from './job-result.ts';
 import { type JobRows, prepareJob } from './job-rows.ts';
 
@@ -34,6 +40,21 @@ export interface TrainReductionsOptions extends TrainingJobOptions, PassedOption
    */
   readonly backend?: BackendChoice | undefined;
 }
+
+const TRAIN_REDUCTIONS_OPTION_NAMES: OptionNames<TrainReductionsOptions> = {
+  ...TRAINING_JOB_OPTION_NAMES,
+  estimator: true,
+  backend: true,
+  constraint: true,
+  eps: true,
+  differenceBound: true,
+  ratioBound: true,
+  ratioBoundSlack: true,
+  upperBound: true,
+  bound: true,
+  T: true,
+  nu: true,
+};
 
 /** What {@link trainReductions} found. */
 export interface ReductionsJobResult extends TrainingJobResult {
@@ -86,6 +107,7 @@ export async function trainReductions(
   source: TrainingSource,
   options: TrainReductionsOptions = {},
 ): Promise<ReductionsJobResult> {
+  assertKnownOptions('trainReductions', options, TRAIN_REDUCTIONS_OPTION_NAMES);
   const filled = fillJobOptions(options);
   const estimator = toEstimator(options.estimator ?? new LogisticRegression({ backend: options.backend }));
   const wrapper = createWrapper(options, estimator, filled.seed);

@@ -1,6 +1,7 @@
 import path from 'node:path';
 
 import { FairnessToolkitError } from '../../exceptions/index.ts';
+import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
 import type { BackendChoice } from '../../tensor/index.ts';
 import { encodedWidth, type FeatureSpec } from '../data/feature-encoder.ts';
 import type { Estimator } from '../estimators/estimator.ts';
@@ -33,6 +34,8 @@ export interface LoadModelOptions {
   readonly backend?: BackendChoice | undefined;
 }
 
+const LOAD_MODEL_OPTION_NAMES: OptionNames<LoadModelOptions> = { eta: true, backend: true };
+
 /**
  * Loads a model that `saveModel`, a training job or `--save-model` saved. All
  * its files are read and checked: a file that is cut short, was changed by hand
@@ -56,6 +59,7 @@ export interface LoadModelOptions {
  * ```
  */
 export async function loadModel(folder: string, options: LoadModelOptions = {}): Promise<SavedModel> {
+  assertKnownOptions('loadModel', options, LOAD_MODEL_OPTION_NAMES);
   const json = await readModelJson(folder, CARD_FILE);
   const inside = openSweep(folder, json, options.eta);
   if (inside !== undefined) return loadModel(path.join(folder, inside), { backend: options.backend });

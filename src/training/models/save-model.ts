@@ -3,6 +3,7 @@ import path from 'node:path';
 
 import { ValueError } from '../../exceptions/index.ts';
 import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
 import { VERSION } from '../../internal/version.ts';
 import { writeFolderAtomic } from '../../io/atomic-write.ts';
 import { currentTensorflow, type Tf } from '../../tensor/index.ts';
@@ -56,6 +57,17 @@ export interface ModelDescription {
    */
   readonly notes?: readonly string[] | undefined;
 }
+
+const MODEL_DESCRIPTION_NAMES: OptionNames<ModelDescription> = {
+  features: true,
+  data: true,
+  groups: true,
+  metrics: true,
+  backend: true,
+  attachments: true,
+  decisionThreshold: true,
+  notes: true,
+};
 
 /** The data of a {@link ModelDescription}. */
 export interface ModelData {
@@ -114,6 +126,7 @@ export async function saveModel(
   folder: string,
   description: ModelDescription = {},
 ): Promise<ModelCard> {
+  assertKnownOptions('saveModel', description, MODEL_DESCRIPTION_NAMES);
   const parts = describeModel(model);
   const specs = featuresOf(parts, description.features);
   const layers = parts.layersFor(encodedWidth(specs));

@@ -1,4 +1,5 @@
 import { DataValidationError, ValueError } from '../../exceptions/index.ts';
+import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
 import { nearestNames } from '../../internal/nearest.ts';
 import { invalidParameter } from '../../internal/invalid-parameter.ts';
 import { VERSION } from '../../internal/version.ts';
@@ -33,6 +34,13 @@ export interface SavedModelPredictOptions {
    */
   readonly randomization?: Randomization | undefined;
 }
+
+/** Lists the options of {@link SavedModelPredictOptions}. */
+export const SAVED_MODEL_PREDICT_OPTION_NAMES: OptionNames<SavedModelPredictOptions> = {
+  threshold: true,
+  seed: true,
+  randomization: true,
+};
 
 /** How a kind of model answers, on a table that has its columns. */
 export interface Predictor {
@@ -112,6 +120,7 @@ export class SavedModel {
    * @throws {DataValidationError} as `scores`
    */
   async predict(x: MatrixSource, options: SavedModelPredictOptions = {}): Promise<Uint8Array | Float64Array> {
+    assertKnownOptions('SavedModel.predict', options, SAVED_MODEL_PREDICT_OPTION_NAMES);
     this.#assertOptions(options);
     const table = await this.#read(x);
     const { draw } = this.#predictor;

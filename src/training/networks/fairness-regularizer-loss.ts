@@ -1,6 +1,7 @@
 import type { Scalar, Tensor, Tensor2D } from '@tensorflow/tfjs';
 
 import { ValueError } from '../../exceptions/index.ts';
+import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
 import { oneOf } from '../../internal/one-of.ts';
 import { bceFromLogits, currentTensorflow } from '../../tensor/index.ts';
 import { assertOption } from './network-options.ts';
@@ -26,6 +27,12 @@ export interface FairnessRegularizerLossOptions {
    */
   readonly posWeight?: number | undefined;
 }
+
+const FAIRNESS_REGULARIZER_LOSS_OPTION_NAMES: OptionNames<FairnessRegularizerLossOptions> = {
+  eta: true,
+  penalty: true,
+  posWeight: true,
+};
 
 /**
  * Binary cross-entropy plus eta times a fairness penalty on soft scores
@@ -62,6 +69,7 @@ export class FairnessRegularizerLoss {
 
   /** @throws {ValueError} for an unknown penalty, a negative eta or a posWeight that is not positive */
   constructor(options: FairnessRegularizerLossOptions = {}) {
+    assertKnownOptions('FairnessRegularizerLoss', options, FAIRNESS_REGULARIZER_LOSS_OPTION_NAMES);
     this.eta = options.eta ?? 0.5;
     this.penalty = oneOf('penalty', options.penalty ?? 'covariance', PENALTY_NAMES);
     this.posWeight = options.posWeight ?? 1;

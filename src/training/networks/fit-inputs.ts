@@ -1,4 +1,5 @@
 import { DataValidationError } from '../../exceptions/index.ts';
+import type { OptionNames } from '../../internal/known-options.ts';
 import type { OnProgress } from '../../internal/progress.ts';
 import { type CategoricalColumn, type ColumnSource, type SensitiveSource, Table } from '../../table/index.ts';
 import { encodeFeatures, encodedWidth, type FeatureSpec, fitFeatures } from '../data/feature-encoder.ts';
@@ -25,6 +26,15 @@ export interface NetworkFitOptions {
   /** Stops the work; the promise then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 }
+
+/** Lists the options of {@link NetworkFitOptions}. */
+export const NETWORK_FIT_OPTION_NAMES: OptionNames<NetworkFitOptions> = {
+  sensitive: true,
+  features: true,
+  sampleWeight: true,
+  onProgress: true,
+  signal: true,
+};
 
 /** Rows of a fit, ready for a network. */
 export interface NetworkFitRows {

@@ -1,11 +1,12 @@
 import { z } from 'zod';
 
 import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
 import { oneOf } from '../../internal/one-of.ts';
 import type { ColumnSource } from '../../table/index.ts';
 import type { MatrixSource } from '../data/read-matrix.ts';
 import { EVENTS, FAIRNESS_CONSTRAINTS, type FairnessConstraint } from './fairness-events.ts';
-import type { NetworkFitOptions } from './fit-inputs.ts';
+import { NETWORK_FIT_OPTION_NAMES, type NetworkFitOptions } from './fit-inputs.ts';
 import { createLagrangianObjective, type LagrangianEpoch } from './lagrangian-objective.ts';
 import { assertOption, fillNetworkOptions, isCount, type NetworkOptions } from './network-options.ts';
 import { NETWORK_TASKS, type NetworkTask } from './network-task.ts';
@@ -75,6 +76,27 @@ export interface LagrangianFairnessTrainerOptions extends Omit<NetworkOptions, '
   readonly minGroupSize?: number | undefined;
 }
 
+const LAGRANGIAN_FAIRNESS_TRAINER_OPTION_NAMES: OptionNames<LagrangianFairnessTrainerOptions> = {
+  fairness: true,
+  dpTol: true,
+  eoTol: true,
+  modelLr: true,
+  lambdaLr: true,
+  epochs: true,
+  patience: true,
+  task: true,
+  posWeight: true,
+  temperature: true,
+  smoothing: true,
+  minGroupSize: true,
+  seed: true,
+  batchSize: true,
+  hidden: true,
+  weightDecay: true,
+  schedule: true,
+  backend: true,
+};
+
 /** {@link LagrangianFairnessTrainerOptions} with every default filled in. */
 export interface FilledLagrangianOptions extends FilledTrainerOptions {
   readonly fairness: FairnessConstraint;
@@ -132,6 +154,7 @@ export class LagrangianFairnessTrainer extends NetworkTrainer<FilledLagrangianOp
   /** @throws {ValueError} for a value out of range or an unknown name */
   constructor(options: LagrangianFairnessTrainerOptions = {}) {
     super(fillOptions(options));
+    assertKnownOptions('LagrangianFairnessTrainer', options, LAGRANGIAN_FAIRNESS_TRAINER_OPTION_NAMES);
   }
 
   /**
@@ -142,6 +165,7 @@ export class LagrangianFairnessTrainer extends NetworkTrainer<FilledLagrangianOp
    * @throws {TrainingError} where the loss diverges
    */
   async fit(x: MatrixSource, y: ColumnSource, options: NetworkFitOptions): Promise<this> {
+    assertKnownOptions('LagrangianFairnessTrainer.fit', options, NETWORK_FIT_OPTION_NAMES);
     const { fairness, dpTol, eoTol } = this.options;
     const tolerances = EVENTS[fairness].map((event) => (event === 'all' ? dpTol : eoTol));
     await this.fitNetwork(

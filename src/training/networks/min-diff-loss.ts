@@ -2,6 +2,7 @@ import type { Tensor, Tensor1D, Tensor2D, Tensor3D } from '@tensorflow/tfjs';
 
 import { ValueError } from '../../exceptions/index.ts';
 import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
 import { oneOf } from '../../internal/one-of.ts';
 import { currentTensorflow } from '../../tensor/index.ts';
 import { correlations } from './absolute-correlation.ts';
@@ -30,6 +31,13 @@ export interface MinDiffLossOptions {
    */
   readonly transform?: 'sigmoid' | 'none' | undefined;
 }
+
+const MIN_DIFF_LOSS_OPTION_NAMES: OptionNames<MinDiffLossOptions> = {
+  loss: true,
+  kernel: true,
+  kernelLength: true,
+  transform: true,
+};
 
 /**
  * The MinDiff losses between two groups, to be added to the loss of any
@@ -63,6 +71,7 @@ export class MinDiffLoss {
 
   /** @throws {ValueError} for an unknown name or a length that is not positive */
   constructor(options: MinDiffLossOptions = {}) {
+    assertKnownOptions('MinDiffLoss', options, MIN_DIFF_LOSS_OPTION_NAMES);
     this.loss = oneOf('loss', options.loss ?? 'mmd', ['mmd', 'correlation']);
     this.kernel = oneOf('kernel', options.kernel ?? 'gaussian', MMD_KERNELS);
     this.kernelLength = options.kernelLength ?? KERNEL_LENGTH;

@@ -1,4 +1,5 @@
 import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import type { OptionNames } from '../../internal/known-options.ts';
 import { oneOf } from '../../internal/one-of.ts';
 import type { BackendChoice, BatchSize } from '../../tensor/index.ts';
 import { type Schedule, SCHEDULES } from './learning-rate.ts';
@@ -44,6 +45,19 @@ export interface NetworkOptions {
   /** @defaultValue 42 */
   readonly seed?: number | undefined;
 }
+
+/** Lists the options of {@link NetworkOptions}. */
+export const NETWORK_OPTION_NAMES: OptionNames<NetworkOptions> = {
+  epochs: true,
+  lr: true,
+  batchSize: true,
+  hidden: true,
+  patience: true,
+  weightDecay: true,
+  schedule: true,
+  backend: true,
+  seed: true,
+};
 
 /** {@link NetworkOptions} with every default filled in. */
 export type FilledNetworkOptions = Omit<TrainNetworksOptions, 'onProgress' | 'signal'> &

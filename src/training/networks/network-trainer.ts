@@ -1,9 +1,10 @@
 import { FairnessToolkitError, TrainingError } from '../../exceptions/index.ts';
 import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import { assertKnownOptions } from '../../internal/known-options.ts';
 import { loadTensorflow, type Tf } from '../../tensor/index.ts';
 import type { ColumnSource } from '../../table/index.ts';
 import type { MatrixSource } from '../data/read-matrix.ts';
-import type { EstimatorJson, PredictOptions } from '../estimators/estimator.ts';
+import { type EstimatorJson, PREDICT_OPTION_NAMES, type PredictOptions } from '../estimators/estimator.ts';
 import { featureTable, type NetworkFitOptions, type NetworkFitRows, readNetworkFit } from './fit-inputs.ts';
 import { applyNetwork, type FittedNetwork } from './fitted-network.ts';
 import { networkToJson } from './network-json.ts';
@@ -79,6 +80,7 @@ export abstract class NetworkTrainer<Options extends FilledTrainerOptions, Epoch
 
   /** Decisions, 1 where the probability is at least `threshold` (0.5); a regression's values where none is given. */
   async predict(x: MatrixSource, options: PredictOptions = {}): Promise<Uint8Array | Float64Array> {
+    assertKnownOptions(`${this.constructor.name}.predict`, options, PREDICT_OPTION_NAMES);
     const scores = await this.predictProba(x);
     const threshold = options.threshold ?? (this.options.task === 'binary' ? 0.5 : undefined);
     if (Number.isNaN(threshold)) throw invalidParameter('threshold', 'be a number', threshold);

@@ -1,11 +1,12 @@
 import { z } from 'zod';
 
 import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
 import { oneOf } from '../../internal/one-of.ts';
 import type { ColumnSource } from '../../table/index.ts';
 import type { MatrixSource } from '../data/read-matrix.ts';
-import type { NetworkFitOptions } from './fit-inputs.ts';
-import { assertOption, fillNetworkOptions, type NetworkOptions } from './network-options.ts';
+import { NETWORK_FIT_OPTION_NAMES, type NetworkFitOptions } from './fit-inputs.ts';
+import { assertOption, fillNetworkOptions, NETWORK_OPTION_NAMES, type NetworkOptions } from './network-options.ts';
 import { NETWORK_TASKS, type NetworkTask } from './network-task.ts';
 import { type FilledTrainerOptions, NetworkTrainer } from './network-trainer.ts';
 import { FAIRNESS_PENALTIES, type FairnessPenaltyName } from './penalties.ts';
@@ -29,6 +30,14 @@ export interface RegularizedFairnessTrainerOptions extends NetworkOptions {
    */
   readonly posWeight?: number | undefined;
 }
+
+const REGULARIZED_FAIRNESS_TRAINER_OPTION_NAMES: OptionNames<RegularizedFairnessTrainerOptions> = {
+  ...NETWORK_OPTION_NAMES,
+  eta: true,
+  penalty: true,
+  task: true,
+  posWeight: true,
+};
 
 /** {@link RegularizedFairnessTrainerOptions} with every default filled in. */
 export interface FilledRegularizedOptions extends FilledTrainerOptions {
@@ -76,6 +85,7 @@ export class RegularizedFairnessTrainer extends NetworkTrainer<FilledRegularized
   /** @throws {ValueError} for a value out of range or an unknown name */
   constructor(options: RegularizedFairnessTrainerOptions = {}) {
     super(fillOptions(options));
+    assertKnownOptions('RegularizedFairnessTrainer', options, REGULARIZED_FAIRNESS_TRAINER_OPTION_NAMES);
   }
 
   /**
@@ -86,6 +96,7 @@ export class RegularizedFairnessTrainer extends NetworkTrainer<FilledRegularized
    * @throws {TrainingError} where the loss diverges
    */
   async fit(x: MatrixSource, y: ColumnSource, options: NetworkFitOptions): Promise<this> {
+    assertKnownOptions('RegularizedFairnessTrainer.fit', options, NETWORK_FIT_OPTION_NAMES);
     const { eta, ...shared } = this.options;
     await this.fitNetwork(
       x,

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { paretoChart } from '../../charts/pareto-chart.ts';
 import { chartFormat, renderChart } from '../../charts/render-chart.ts';
 import { DataValidationError } from '../../exceptions/index.ts';
+import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
 import { writeFileAtomic } from '../../io/atomic-write.ts';
 import { paretoToJson } from './pareto-json.ts';
 import type { ParetoPoint } from './pareto-points.ts';
@@ -21,6 +22,8 @@ export interface PlotParetoOptions {
   readonly withPoints?: boolean | undefined;
 }
 
+const PLOT_PARETO_OPTION_NAMES: OptionNames<PlotParetoOptions> = { savePath: true, title: true, withPoints: true };
+
 /**
  * Draws the points of a sweep: accuracy against demographic parity difference,
  * with intervals, the undominated points joined.
@@ -32,6 +35,7 @@ export async function plotPareto(
   points: readonly ParetoPoint[] | ParetoSweep,
   options: PlotParetoOptions,
 ): Promise<string[]> {
+  assertKnownOptions('plotPareto', options, PLOT_PARETO_OPTION_NAMES);
   const format = chartFormat(options.savePath);
   const drawable = points.filter((point) => !Number.isNaN(point.dpDiff));
   if (drawable.length === 0) {

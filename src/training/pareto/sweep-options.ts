@@ -1,3 +1,4 @@
+import type { OptionNames } from '../../internal/known-options.ts';
 import { oneOf } from '../../internal/one-of.ts';
 import type { OnProgress } from '../../internal/progress.ts';
 import {
@@ -5,6 +6,7 @@ import {
   type FilledNetworkOptions,
   fillNetworkOptions,
   isCount,
+  NETWORK_OPTION_NAMES,
   type NetworkOptions,
 } from '../networks/network-options.ts';
 import { FAIRNESS_PENALTIES, type FairnessPenaltyName } from '../networks/penalties.ts';
@@ -40,6 +42,21 @@ export interface SweepOptions extends NetworkOptions {
   /** Stops the work; the promise then rejects with the signal's reason, and nothing is written. */
   readonly signal?: AbortSignal | undefined;
 }
+
+/** Lists the options of {@link SweepOptions}. */
+export const SWEEP_OPTION_NAMES: OptionNames<SweepOptions> = {
+  ...NETWORK_OPTION_NAMES,
+  etas: true,
+  penalty: true,
+  trainSize: true,
+  folds: true,
+  minGroupSize: true,
+  threads: true,
+  savePath: true,
+  modelPath: true,
+  onProgress: true,
+  signal: true,
+};
 
 /** {@link SweepOptions} with every default filled in. */
 export type FilledSweepOptions = FilledNetworkOptions &

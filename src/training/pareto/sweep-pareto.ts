@@ -1,4 +1,5 @@
 import { chartFormat } from '../../charts/render-chart.ts';
+import { assertKnownOptions } from '../../internal/known-options.ts';
 import type { CategoricalColumn } from '../../table/index.ts';
 import { assertFileWritable, assertReplaceable, assertWritable } from '../../io/atomic-write.ts';
 import { loadTensorflow } from '../../tensor/index.ts';
@@ -9,7 +10,7 @@ import type { ParetoSweep, SweepInfo } from './pareto-sweep.ts';
 import { fitSplits, joinOutputs } from './fit-splits.ts';
 import { plotPareto, pointsPath } from './plot-pareto.ts';
 import { holdsOnlyNetworks, saveNetworks } from '../models/save-networks.ts';
-import { type FilledSweepOptions, fillSweepOptions, type SweepOptions } from './sweep-options.ts';
+import { type FilledSweepOptions, fillSweepOptions, SWEEP_OPTION_NAMES, type SweepOptions } from './sweep-options.ts';
 import { assertComparable, countGroups, joinRows, smallGroups, splitRows, unseenGroups } from '../data/row-splits.ts';
 import { readTrainingData, type TrainingSource } from '../data/training-data.ts';
 
@@ -43,6 +44,7 @@ import { readTrainingData, type TrainingSource } from '../data/training-data.ts'
  * ```
  */
 export async function sweepPareto(data: TrainingSource, options: SweepOptions = {}): Promise<ParetoSweep> {
+  assertKnownOptions('sweepPareto', options, SWEEP_OPTION_NAMES);
   const filled = fillSweepOptions(options);
   const training = readTrainingData(data);
   await assertPlaces(filled);

@@ -1,4 +1,5 @@
 import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import type { OptionNames } from '../../internal/known-options.ts';
 import { oneOf } from '../../internal/one-of.ts';
 import { type ClassWeight, parseClassWeight } from '../estimators/class-weight.ts';
 import { parseCosts } from './class-costs.ts';
@@ -47,6 +48,16 @@ export interface ConstraintOptions {
    */
   readonly classWeight?: ClassWeight | undefined;
 }
+
+/** Lists the options of {@link ConstraintOptions}. */
+export const CONSTRAINT_OPTION_NAMES: OptionNames<ConstraintOptions> = {
+  constraint: true,
+  ratioBound: true,
+  loss: true,
+  range: true,
+  costs: true,
+  classWeight: true,
+};
 
 /** How a bound is meant. */
 const BOUND_KINDS = ['overall', 'pairwise'] as const;

@@ -1,7 +1,9 @@
 import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import type { OptionNames } from '../../internal/known-options.ts';
 import type { EstimatorSource } from '../estimators/adapt-estimator.ts';
 import type { Estimator } from '../estimators/estimator.ts';
 import {
+  CONSTRAINT_OPTION_NAMES,
   type ConstraintOptions,
   type ConstraintSettings,
   parseConstraint,
@@ -39,6 +41,16 @@ export interface GridSearchOptions extends ConstraintOptions {
    */
   readonly constraintWeight?: number | undefined;
 }
+
+/** Lists the options of {@link GridSearchOptions}. */
+export const GRID_SEARCH_OPTION_NAMES: OptionNames<GridSearchOptions> = {
+  ...CONSTRAINT_OPTION_NAMES,
+  estimator: true,
+  gridSize: true,
+  gridLimit: true,
+  grid: true,
+  constraintWeight: true,
+};
 
 /** What only a search for a mixture within a bound takes. */
 const OF_THE_WRAPPER = 'ratioBoundSlack differenceBound upperBound bound eps T nu eta0 seed randomization'.split(' ');

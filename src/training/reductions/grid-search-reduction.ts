@@ -1,15 +1,26 @@
+import { assertKnownOptions } from '../../internal/known-options.ts';
 import type { ColumnSource } from '../../table/index.ts';
 import { type MatrixSource, readMatrix } from '../data/read-matrix.ts';
-import type { Estimator, EstimatorJson, PredictOptions } from '../estimators/estimator.ts';
+import {
+  type Estimator,
+  type EstimatorJson,
+  PREDICT_OPTION_NAMES,
+  type PredictOptions,
+} from '../estimators/estimator.ts';
 import { fittedOr } from '../estimators/estimator-rows.ts';
 import { fromStoredParams } from '../estimators/read-params.ts';
 import { askPredictions, predictionKind } from './ask-predictions.ts';
 import { copyOptions } from './constraint-options.ts';
 import type { GridSearchFit } from './grid-search-fit.ts';
-import { type GridSearchOptions, type GridSearchSettings, parseGridSearch } from './grid-search-options.ts';
+import {
+  GRID_SEARCH_OPTION_NAMES,
+  type GridSearchOptions,
+  type GridSearchSettings,
+  parseGridSearch,
+} from './grid-search-options.ts';
 import { createOracle } from './oracle.ts';
 import { poseProblem } from './pose-problem.ts';
-import { type ReductionFitOptions, readReductionRows } from './reduction-rows.ts';
+import { readReductionRows, REDUCTION_FIT_OPTION_NAMES, type ReductionFitOptions } from './reduction-rows.ts';
 import { GRID_SEARCH_KIND, gridToJson, optionsToJson, readGridSearch } from './reductions-json.ts';
 import { searchGrid } from './search-grid.ts';
 
@@ -52,6 +63,7 @@ export class GridSearchReduction {
 
   /** @throws {ValueError} for unknown names, values out of range, and options of another constraint */
   constructor(options: GridSearchOptions = {}) {
+    assertKnownOptions('GridSearchReduction', options, GRID_SEARCH_OPTION_NAMES);
     this.#settings = parseGridSearch(options);
     this.#options = copyOptions({ ...options, grid: this.#settings.grid });
   }
@@ -66,6 +78,7 @@ export class GridSearchReduction {
    * @throws {TrainingError} where the estimator fails
    */
   async fit(X: MatrixSource, y: ColumnSource, options: ReductionFitOptions): Promise<this> {
+    assertKnownOptions('GridSearchReduction.fit', options, REDUCTION_FIT_OPTION_NAMES);
     this.#result = undefined;
     const { estimator, constraint } = this.#settings;
     const rows = await readReductionRows(X, y, options);
@@ -82,6 +95,7 @@ export class GridSearchReduction {
    * @throws {TrainingError} before `fit`
    */
   async predict(X: MatrixSource, options: PredictOptions = {}): Promise<Uint8Array | Float64Array> {
+    assertKnownOptions('GridSearchReduction.predict', options, PREDICT_OPTION_NAMES);
     const { best } = this;
     if (options.threshold !== undefined) return best.predict(X, options);
     return askPredictions(best, await readMatrix(X), predictionKind(this.#settings.constraint));

@@ -1,4 +1,5 @@
 import { DataValidationError } from '../../exceptions/index.ts';
+import type { OptionNames } from '../../internal/known-options.ts';
 import type { OnProgress } from '../../internal/progress.ts';
 import type { CategoricalColumn, ColumnSource, SensitiveSource } from '../../table/index.ts';
 import { type FitRows, readFitRows, readGroups } from '../data/fit-rows.ts';
@@ -16,6 +17,15 @@ export interface ReductionFitOptions {
   /** Stops the work between two fits; the promise then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 }
+
+/** Lists the options of {@link ReductionFitOptions}. */
+export const REDUCTION_FIT_OPTION_NAMES: OptionNames<ReductionFitOptions> = {
+  sensitive: true,
+  control: true,
+  sampleWeight: true,
+  onProgress: true,
+  signal: true,
+};
 
 /** Rows of a reduction, on the host. */
 export interface ReductionRows extends FitRows {

@@ -1,9 +1,11 @@
 import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import type { OptionNames } from '../../internal/known-options.ts';
 import { oneOf } from '../../internal/one-of.ts';
 import type { EstimatorSource } from '../estimators/adapt-estimator.ts';
 import type { Estimator } from '../estimators/estimator.ts';
 import {
   type BoundKind,
+  CONSTRAINT_OPTION_NAMES,
   type ConstraintOptions,
   type ConstraintSettings,
   parseConstraint,
@@ -73,6 +75,22 @@ export interface ReductionsOptions extends ConstraintOptions {
    */
   readonly randomization?: Randomization | undefined;
 }
+
+/** Lists the options of {@link ReductionsOptions}. */
+export const REDUCTIONS_OPTION_NAMES: OptionNames<ReductionsOptions> = {
+  ...CONSTRAINT_OPTION_NAMES,
+  estimator: true,
+  eps: true,
+  differenceBound: true,
+  ratioBoundSlack: true,
+  upperBound: true,
+  bound: true,
+  T: true,
+  nu: true,
+  eta0: true,
+  seed: true,
+  randomization: true,
+};
 
 /** With larger multipliers than 1 over this, rounding decides the linear programs. */
 const LEAST_EPS = 1e-12;

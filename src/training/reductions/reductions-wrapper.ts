@@ -1,5 +1,6 @@
 import { TrainingError } from '../../exceptions/index.ts';
 import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
 import { oneOf } from '../../internal/one-of.ts';
 import type { ColumnSource } from '../../table/index.ts';
 import { type MatrixSource, readMatrix } from '../data/read-matrix.ts';
@@ -20,9 +21,15 @@ import {
 import { createOracle } from './oracle.ts';
 import { poseProblem } from './pose-problem.ts';
 import { reductionFit, type Multipliers, type ReductionFit, type ReductionIteration } from './reduction-fit.ts';
-import { type ReductionFitOptions, readReductionRows } from './reduction-rows.ts';
+import { readReductionRows, REDUCTION_FIT_OPTION_NAMES, type ReductionFitOptions } from './reduction-rows.ts';
 import { fitToJson, optionsToJson, readReductions, REDUCTIONS_KIND } from './reductions-json.ts';
-import { parseReductions, parseSeed, type ReductionsOptions, type ReductionsSettings } from './reductions-options.ts';
+import {
+  parseReductions,
+  parseSeed,
+  REDUCTIONS_OPTION_NAMES,
+  type ReductionsOptions,
+  type ReductionsSettings,
+} from './reductions-options.ts';
 
 /** Options of {@link ReductionsWrapper.predict}. */
 export interface RandomizedPredictOptions {
@@ -31,6 +38,8 @@ export interface RandomizedPredictOptions {
   /** @defaultValue the constructor's */
   readonly randomization?: Randomization | undefined;
 }
+
+const RANDOMIZED_PREDICT_OPTION_NAMES: OptionNames<RandomizedPredictOptions> = { seed: true, randomization: true };
 
 /** One predictor of a pool, by itself. */
 export interface DeterministicChoice {
@@ -94,6 +103,7 @@ export class ReductionsWrapper {
 
   /** @throws {ValueError} for unknown names, values out of range, and options of another constraint */
   constructor(options: ReductionsOptions = {}) {
+    assertKnownOptions('ReductionsWrapper', options, REDUCTIONS_OPTION_NAMES);
     this.#settings = parseReductions(options);
     this.#options = copyOptions(options);
   }
@@ -107,6 +117,7 @@ export class ReductionsWrapper {
    * @throws {TrainingError} where the estimator fails
    */
   async fit(X: MatrixSource, y: ColumnSource, options: ReductionFitOptions): Promise<this> {
+    assertKnownOptions('ReductionsWrapper.fit', options, REDUCTION_FIT_OPTION_NAMES);
     this.#result = undefined;
     const { estimator, constraint, ...search } = this.#settings;
     const rows = await readReductionRows(X, y, options);
@@ -157,6 +168,7 @@ export class ReductionsWrapper {
    * @throws {TrainingError} before `fit`
    */
   async predict(X: MatrixSource, options: RandomizedPredictOptions = {}): Promise<Uint8Array | Float64Array> {
+    assertKnownOptions('ReductionsWrapper.predict', options, RANDOMIZED_PREDICT_OPTION_NAMES);
     const x = await readMatrix(X);
     const seed = parseSeed(options.seed ?? this.#settings.seed);
     const randomization = oneOf('randomization', options.randomization ?? this.#settings.randomization, RANDOMIZATIONS);

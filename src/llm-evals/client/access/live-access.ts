@@ -1,3 +1,4 @@
+import { assertKnownOptions, type OptionNames } from '../../../internal/known-options.ts';
 import type { LLMEvalConfig } from '../../../schemas/llm-eval/llm-eval-config.ts';
 import type { Environment } from '../secrets.ts';
 import { isApiProvider, keyOf, keyVariableOf } from './api-access.ts';
@@ -12,6 +13,8 @@ export interface LiveAccessOptions {
   /** @defaultValue process.env */
   readonly env?: Environment | undefined;
 }
+
+const LIVE_ACCESS_OPTION_NAMES: OptionNames<LiveAccessOptions> = { live: true, env: true };
 
 /** Whether new answers may be asked for, and why: a clause, without a full stop; and what to do where they may not. */
 export type LiveAccess =
@@ -36,8 +39,10 @@ export type LiveAccess =
  */
 export function liveAccess(
   config: Pick<LLMEvalConfig, 'provider' | 'replayOnly'>,
-  { live = false, env = process.env }: LiveAccessOptions = {},
+  options: LiveAccessOptions = {},
 ): LiveAccess {
+  assertKnownOptions('liveAccess', options, LIVE_ACCESS_OPTION_NAMES);
+  const { live = false, env = process.env } = options;
   const { provider } = config;
   if (!isApiProvider(provider)) return allowed(`the provider ${provider} sends nothing`);
   if (config.replayOnly) {

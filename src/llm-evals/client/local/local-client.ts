@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 
+import { assertKnownOptions, type OptionNames } from '../../../internal/known-options.ts';
 import { refuseCancelled } from '../client-error.ts';
 import type { LLMClient } from '../llm-client.ts';
 import { redactSecrets } from '../secrets.ts';
@@ -13,6 +14,8 @@ export interface LocalClientOptions {
    */
   readonly model?: string | undefined;
 }
+
+const LOCAL_CLIENT_OPTION_NAMES: OptionNames<LocalClientOptions> = { model: true };
 
 /**
  * A stub that answers without a network and without a model, so that a
@@ -34,7 +37,9 @@ export interface LocalClientOptions {
  * // local:stub true stop
  * ```
  */
-export function createLocalClient({ model = 'stub' }: LocalClientOptions = {}): LLMClient {
+export function createLocalClient(options: LocalClientOptions = {}): LLMClient {
+  assertKnownOptions('createLocalClient', options, LOCAL_CLIENT_OPTION_NAMES);
+  const { model = 'stub' } = options;
   const id = redactSecrets(`local:${model}`);
   return Object.freeze<LLMClient>({
     id,

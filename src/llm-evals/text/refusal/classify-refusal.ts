@@ -1,3 +1,4 @@
+import { assertKnownOptions, type OptionNames } from '../../../internal/known-options.ts';
 import { givesHelp } from './help-after-refusal.ts';
 import { REFUSAL_WEIGHT, findCues } from './refusal-cues.ts';
 import { countWords, splitSentences, spokenText } from './spoken-text.ts';
@@ -34,6 +35,8 @@ export interface ClassifyRefusalOptions {
    */
   readonly isRefusal?: boolean | null | undefined;
 }
+
+const CLASSIFY_REFUSAL_OPTION_NAMES: OptionNames<ClassifyRefusalOptions> = { isRefusal: true };
 
 /** Sentences of an answer in which a refusal is looked for; shorter ones, such as "Great question!", come free. */
 const OPENING_SENTENCES = 2;
@@ -80,7 +83,9 @@ const BARE_ANSWER =
  * // none
  * ```
  */
-export function classifyRefusal(text: string, { isRefusal = null }: ClassifyRefusalOptions = {}): RefusalVerdict {
+export function classifyRefusal(text: string, options: ClassifyRefusalOptions = {}): RefusalVerdict {
+  assertKnownOptions('classifyRefusal', options, CLASSIFY_REFUSAL_OPTION_NAMES);
+  const { isRefusal = null } = options;
   if (isRefusal === true) return verdict('full', 'provider_flag');
   const spoken = spokenText(text);
   if (countWords(spoken) === 0) return verdict('unclear', 'empty');

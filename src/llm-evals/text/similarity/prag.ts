@@ -1,4 +1,5 @@
-import { type RankSimilarityOptions, ranksOf, resolveScale } from './ranked-lists.ts';
+import { assertKnownOptions } from '../../../internal/known-options.ts';
+import { RANK_SIMILARITY_OPTION_NAMES, type RankSimilarityOptions, ranksOf, resolveScale } from './ranked-lists.ts';
 
 /**
  * How many pairs of recommendations two lists rank alike (the pairwise ranking
@@ -28,6 +29,7 @@ import { type RankSimilarityOptions, ranksOf, resolveScale } from './ranked-list
  * ```
  */
 export function prag(a: readonly string[], b: readonly string[], options: RankSimilarityOptions = {}): number {
+  assertKnownOptions('prag', options, RANK_SIMILARITY_OPTION_NAMES);
   const scale = resolveScale(options);
   const items = [...ranksOf(a).keys()];
   const ranks = ranksOf(b);

@@ -1,3 +1,4 @@
+import type { OptionNames } from '../../../internal/known-options.ts';
 import { oneOf } from '../../../internal/one-of.ts';
 
 const SCALES = ['published', 'unit'] as const;
@@ -13,6 +14,9 @@ export interface RankSimilarityOptions {
    */
   readonly scale?: RankScale;
 }
+
+/** Lists the options of {@link RankSimilarityOptions}. */
+export const RANK_SIMILARITY_OPTION_NAMES: OptionNames<RankSimilarityOptions> = { scale: true };
 
 /** @throws {ValueError} for an unknown scale */
 export function resolveScale({ scale }: RankSimilarityOptions): RankScale {

@@ -1,4 +1,5 @@
-import { type RankSimilarityOptions, ranksOf, resolveScale } from './ranked-lists.ts';
+import { assertKnownOptions } from '../../../internal/known-options.ts';
+import { RANK_SIMILARITY_OPTION_NAMES, type RankSimilarityOptions, ranksOf, resolveScale } from './ranked-lists.ts';
 
 /**
  * How many recommendations of one list another one has too, those at the top of
@@ -27,6 +28,7 @@ import { type RankSimilarityOptions, ranksOf, resolveScale } from './ranked-list
  * ```
  */
 export function serp(a: readonly string[], b: readonly string[], options: RankSimilarityOptions = {}): number {
+  assertKnownOptions('serp', options, RANK_SIMILARITY_OPTION_NAMES);
   const scale = resolveScale(options);
   const ranks = ranksOf(a);
   const others = new Set(b);

@@ -1,5 +1,6 @@
 import { ConfigValidationError, ValueError } from '../../../exceptions/index.ts';
 import { invalidParameter } from '../../../internal/invalid-parameter.ts';
+import type { OptionNames } from '../../../internal/known-options.ts';
 import { requireFields, shownKind } from '../../require-kind.ts';
 import { requireWhole } from '../../../stats/parameters.ts';
 
@@ -53,6 +54,20 @@ export interface WebhookSinkOptions {
    */
   readonly fetch?: typeof globalThis.fetch | undefined;
 }
+
+/** Lists the options of {@link WebhookSinkOptions}. */
+export const WEBHOOK_SINK_OPTION_NAMES: OptionNames<WebhookSinkOptions> = {
+  url: true,
+  headers: true,
+  secretFromEnvironment: true,
+  timeoutMillis: true,
+  retries: true,
+  backoffMillis: true,
+  mostWaiting: true,
+  closeMillis: true,
+  seed: true,
+  fetch: true,
+};
 
 /** The options with every default filled in. */
 export interface WebhookSettings {

@@ -1,3 +1,4 @@
+import { assertKnownOptions } from '../../../internal/known-options.ts';
 import { createRandom } from '../../../internal/random.ts';
 import type { AlertTransition } from '../../alarms/alert-event.ts';
 import { logQuietly } from '../../records/file/log-quietly.ts';
@@ -5,7 +6,12 @@ import type { AlertSink } from '../alert-sink.ts';
 import { transitionToJson } from '../transition-json.ts';
 import { transitionText } from '../transition-text.ts';
 import { deliver, type WebhookMessage } from './deliver.ts';
-import { toWebhookSettings, type WebhookSettings, type WebhookSinkOptions } from './webhook-options.ts';
+import {
+  toWebhookSettings,
+  WEBHOOK_SINK_OPTION_NAMES,
+  type WebhookSettings,
+  type WebhookSinkOptions,
+} from './webhook-options.ts';
 
 /**
  * A sink that posts each transition as JSON: `{ change, timestamp, alert, text }`,
@@ -33,6 +39,7 @@ import { toWebhookSettings, type WebhookSettings, type WebhookSinkOptions } from
  * ```
  */
 export function webhookSink(options: WebhookSinkOptions): AlertSink {
+  assertKnownOptions('webhookSink', options, WEBHOOK_SINK_OPTION_NAMES);
   return new WebhookSink(toWebhookSettings(options, process.env));
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { assertKnownOptions, type OptionNames } from '../../../internal/known-options.ts';
 import { TRANSFORMER_PARAMS } from '../../../schemas/pipeline/transformer-params.ts';
 import { requireRate } from '../../../stats/parameters.ts';
 import type { Table } from '../../../table/index.ts';
@@ -8,6 +9,7 @@ import { type AppliedRows, FittedTransformer } from '../fitted-transformer.ts';
 import { leftOutWarning } from '../missing-groups.ts';
 import { nameSome } from '../name-some.ts';
 import {
+  FEATURE_SETTINGS_NAMES,
   type FeatureSettings,
   frozenNames,
   numericFeatureNames,
@@ -35,6 +37,11 @@ export interface CorrelationRemoverOptions extends FeatureSettings {
    */
   readonly alpha?: number | undefined;
 }
+
+const CORRELATION_REMOVER_OPTION_NAMES: OptionNames<CorrelationRemoverOptions> = {
+  ...FEATURE_SETTINGS_NAMES,
+  alpha: true,
+};
 
 interface Settings extends CorrelationRemoverOptions {
   readonly alpha: number;
@@ -94,6 +101,7 @@ type State = z.output<typeof STATE>;
 export class CorrelationRemover extends FittedTransformer<Settings, State> {
   /** @throws {ValueError} for options outside their ranges */
   constructor(options: CorrelationRemoverOptions) {
+    assertKnownOptions('CorrelationRemover', options, CORRELATION_REMOVER_OPTION_NAMES);
     sensitiveNames(options.sensitive);
     super(KIND, {
       sensitive: frozenNames(options.sensitive),

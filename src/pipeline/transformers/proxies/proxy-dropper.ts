@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { assertKnownOptions, type OptionNames } from '../../../internal/known-options.ts';
 import { TRANSFORMER_PARAMS } from '../../../schemas/pipeline/transformer-params.ts';
 import { requireRate, requireWhole } from '../../../stats/parameters.ts';
 import type { Table } from '../../../table/index.ts';
@@ -8,6 +9,7 @@ import type { FitRows } from '../fit-rows.ts';
 import { type AppliedRows, FittedTransformer } from '../fitted-transformer.ts';
 import { nameSome } from '../name-some.ts';
 import {
+  FEATURE_SETTINGS_NAMES,
   featureNames,
   type FeatureSettings,
   frozenNames,
@@ -37,6 +39,12 @@ export interface ProxyDropperOptions extends FeatureSettings {
    */
   readonly maxDrop?: number | undefined;
 }
+
+const PROXY_DROPPER_OPTION_NAMES: OptionNames<ProxyDropperOptions> = {
+  ...FEATURE_SETTINGS_NAMES,
+  threshold: true,
+  maxDrop: true,
+};
 
 interface Settings extends ProxyDropperOptions {
   readonly threshold: number;
@@ -102,6 +110,7 @@ type State = z.output<typeof STATE>;
 export class ProxyDropper extends FittedTransformer<Settings, State> {
   /** @throws {ValueError} for options outside their ranges */
   constructor(options: ProxyDropperOptions) {
+    assertKnownOptions('ProxyDropper', options, PROXY_DROPPER_OPTION_NAMES);
     const { maxDrop } = options;
     sensitiveNames(options.sensitive);
     super(KIND, {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { assertKnownOptions, type OptionNames } from '../../../internal/known-options.ts';
 import { oneOf } from '../../../internal/one-of.ts';
 import { TRANSFORMER_PARAMS } from '../../../schemas/pipeline/transformer-params.ts';
 import { requireRate, requireWhole } from '../../../stats/parameters.ts';
@@ -8,6 +9,7 @@ import type { FitRows } from '../fit-rows.ts';
 import { type AppliedRows, FittedTransformer } from '../fitted-transformer.ts';
 import { countMissing, leftOutWarning } from '../missing-groups.ts';
 import {
+  FEATURE_SETTINGS_NAMES,
   type FeatureSettings,
   frozenNames,
   numericFeatureNames,
@@ -50,6 +52,13 @@ export interface DisparateImpactRemoverOptions extends FeatureSettings {
    */
   readonly compat?: 'aif360' | undefined;
 }
+
+const DISPARATE_IMPACT_REMOVER_OPTION_NAMES: OptionNames<DisparateImpactRemoverOptions> = {
+  ...FEATURE_SETTINGS_NAMES,
+  repairLevel: true,
+  minGroupSize: true,
+  compat: true,
+};
 
 interface Settings extends DisparateImpactRemoverOptions {
   readonly repairLevel: number;
@@ -129,6 +138,7 @@ type State = z.output<typeof STATE>;
 export class DisparateImpactRemover extends FittedTransformer<Settings, State> {
   /** @throws {ValueError} for options outside their ranges */
   constructor(options: DisparateImpactRemoverOptions) {
+    assertKnownOptions('DisparateImpactRemover', options, DISPARATE_IMPACT_REMOVER_OPTION_NAMES);
     const { compat } = options;
     sensitiveNames(options.sensitive);
     super(KIND, {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
 import { DataValidationError } from '../../../exceptions/index.ts';
+import { assertKnownOptions } from '../../../internal/known-options.ts';
 import { createRandom } from '../../../internal/random.ts';
 import { TRANSFORMER_PARAMS } from '../../../schemas/pipeline/transformer-params.ts';
 import type { Table } from '../../../table/index.ts';
@@ -16,6 +17,7 @@ import { type Minimum, minimise } from './minimise.ts';
 import { type LossParts, PrototypeObjective, type PrototypeRows } from './prototype-objective.ts';
 import { memberships, readPrototypes, reconstruct } from './prototypes.ts';
 import {
+  LEARNED_FAIR_REPRESENTATIONS_OPTION_NAMES,
   type LearnedFairRepresentationsOptions,
   type RepresentationSettings,
   representationSettings,
@@ -110,6 +112,7 @@ export interface RepresentationLosses {
 export class LearnedFairRepresentations extends FittedTransformer<RepresentationSettings, State> {
   /** @throws {ValueError} for options outside their ranges */
   constructor(options: LearnedFairRepresentationsOptions) {
+    assertKnownOptions('LearnedFairRepresentations', options, LEARNED_FAIR_REPRESENTATIONS_OPTION_NAMES);
     super(KIND, representationSettings(options));
   }
 

@@ -1,6 +1,13 @@
 import { invalidParameter } from '../../../internal/invalid-parameter.ts';
+import type { OptionNames } from '../../../internal/known-options.ts';
 import { requireCount, requireWhole } from '../../../stats/parameters.ts';
-import { type FeatureSettings, frozenNames, type SensitiveColumns, sensitiveNames } from '../read-columns.ts';
+import {
+  FEATURE_SETTINGS_NAMES,
+  type FeatureSettings,
+  frozenNames,
+  type SensitiveColumns,
+  sensitiveNames,
+} from '../read-columns.ts';
 
 /** Options of learned fair representations. */
 export interface LearnedFairRepresentationsOptions extends FeatureSettings {
@@ -46,6 +53,18 @@ export interface LearnedFairRepresentationsOptions extends FeatureSettings {
    */
   readonly seed?: number | undefined;
 }
+
+/** Lists the options of {@link LearnedFairRepresentationsOptions}. */
+export const LEARNED_FAIR_REPRESENTATIONS_OPTION_NAMES: OptionNames<LearnedFairRepresentationsOptions> = {
+  ...FEATURE_SETTINGS_NAMES,
+  positiveLabel: true,
+  prototypes: true,
+  reconstruction: true,
+  prediction: true,
+  parity: true,
+  maxIterations: true,
+  seed: true,
+};
 
 /** The options with every default filled in. */
 export interface RepresentationSettings extends LearnedFairRepresentationsOptions {

@@ -2,6 +2,7 @@ import { z } from 'zod';
 
 import { DataValidationError } from '../../../exceptions/index.ts';
 import { invalidParameter } from '../../../internal/invalid-parameter.ts';
+import { assertKnownOptions, type OptionNames } from '../../../internal/known-options.ts';
 import { TRANSFORMER_PARAMS } from '../../../schemas/pipeline/transformer-params.ts';
 import { requireWhole } from '../../../stats/parameters.ts';
 import type { CategoricalColumn, Table } from '../../../table/index.ts';
@@ -36,6 +37,13 @@ export interface InstanceReweightingOptions {
    */
   readonly minCount?: number | undefined;
 }
+
+const INSTANCE_REWEIGHTING_OPTION_NAMES: OptionNames<InstanceReweightingOptions> = {
+  sensitive: true,
+  benchmarks: true,
+  maxWeight: true,
+  minCount: true,
+};
 
 interface Settings extends InstanceReweightingOptions {
   readonly maxWeight: number;
@@ -96,6 +104,7 @@ type State = z.output<typeof STATE>;
 export class InstanceReweighting extends FittedTransformer<Settings, State> {
   /** @throws {ValueError} for options outside their ranges, or benchmarks of no sensitive column */
   constructor(options: InstanceReweightingOptions) {
+    assertKnownOptions('InstanceReweighting', options, INSTANCE_REWEIGHTING_OPTION_NAMES);
     sensitiveNames(options.sensitive);
     super(KIND, {
       sensitive: frozenNames(options.sensitive),

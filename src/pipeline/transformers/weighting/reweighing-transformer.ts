@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { assertKnownOptions, type OptionNames } from '../../../internal/known-options.ts';
 import { TRANSFORMER_PARAMS } from '../../../schemas/pipeline/transformer-params.ts';
 import type { CategoricalColumn, Table } from '../../../table/index.ts';
 import type { FitRows } from '../fit-rows.ts';
@@ -39,6 +40,14 @@ export interface ReweighingTransformerOptions {
    */
   readonly maxWeight?: number | undefined;
 }
+
+const REWEIGHING_TRANSFORMER_OPTION_NAMES: OptionNames<ReweighingTransformerOptions> = {
+  sensitive: true,
+  label: true,
+  positiveLabel: true,
+  targets: true,
+  maxWeight: true,
+};
 
 interface Settings extends ReweighingTransformerOptions {
   readonly maxWeight: number;
@@ -95,6 +104,7 @@ type State = z.output<typeof STATE>;
 export class ReweighingTransformer extends FittedTransformer<Settings, State> {
   /** @throws {ValueError} for options outside their ranges */
   constructor(options: ReweighingTransformerOptions) {
+    assertKnownOptions('ReweighingTransformer', options, REWEIGHING_TRANSFORMER_OPTION_NAMES);
     sensitiveNames(options.sensitive);
     super(KIND, {
       sensitive: frozenNames(options.sensitive),

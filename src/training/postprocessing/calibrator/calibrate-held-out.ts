@@ -1,16 +1,22 @@
 import { DataValidationError } from '../../../exceptions/index.ts';
+import { assertKnownOptions, type OptionNames } from '../../../internal/known-options.ts';
 import type { OnProgress } from '../../../internal/progress.ts';
 import type { ColumnSource } from '../../../table/index.ts';
 import { readSeed } from '../read-seed.ts';
 import {
+  CALIBRATION_ROW_OPTION_NAMES,
   type CalibrationRowOptions,
   type CalibrationRows,
   readCalibrationRows,
   takeCalibrationRows,
 } from './calibration-rows.ts';
 import { applyCalibrator, assertBothLabels, type CalibratorState, fitCalibrator } from './fit-calibrator.ts';
-import { GroupFairnessCalibrator, type GroupFairnessCalibratorOptions } from './group-fairness-calibrator.ts';
-import { dealOut, type HeldOutPart, type PartOptions, resolveParts } from './held-out-parts.ts';
+import {
+  GROUP_FAIRNESS_CALIBRATOR_OPTION_NAMES,
+  GroupFairnessCalibrator,
+  type GroupFairnessCalibratorOptions,
+} from './group-fairness-calibrator.ts';
+import { dealOut, type HeldOutPart, PART_OPTION_NAMES, type PartOptions, resolveParts } from './held-out-parts.ts';
 
 /** Options of {@link calibrateHeldOut}. */
 export interface CalibrateHeldOutOptions extends CalibrationRowOptions, GroupFairnessCalibratorOptions, PartOptions {
@@ -21,6 +27,14 @@ export interface CalibrateHeldOutOptions extends CalibrationRowOptions, GroupFai
   readonly seed?: number | undefined;
   readonly onProgress?: OnProgress | undefined;
 }
+
+const CALIBRATE_HELD_OUT_OPTION_NAMES: OptionNames<CalibrateHeldOutOptions> = {
+  ...CALIBRATION_ROW_OPTION_NAMES,
+  ...GROUP_FAIRNESS_CALIBRATOR_OPTION_NAMES,
+  ...PART_OPTION_NAMES,
+  seed: true,
+  onProgress: true,
+};
 
 /** Rows calibrated by calibrators that have not seen them. */
 export interface HeldOutCalibration {
@@ -72,6 +86,7 @@ export async function calibrateHeldOut(
   y: ColumnSource,
   options: CalibrateHeldOutOptions,
 ): Promise<HeldOutCalibration> {
+  assertKnownOptions('calibrateHeldOut', options, CALIBRATE_HELD_OUT_OPTION_NAMES);
   const settings = new GroupFairnessCalibrator(options);
   const { folds, trainSize } = resolveParts(options);
   const seed = readSeed(options.seed ?? 42);

@@ -1,3 +1,4 @@
+import { assertKnownOptions, type OptionNames } from '../../../internal/known-options.ts';
 import { type CategoricalColumn, Table } from '../../../table/index.ts';
 import { calibrateHeldOut, type CalibrateHeldOutOptions } from './calibrate-held-out.ts';
 import { measureCalibration } from './measure-calibration.ts';
@@ -7,6 +8,16 @@ import type { MeasuredRows, TableCalibration } from './table-calibration.ts';
 
 /** Options of {@link calibrateTable}. */
 export type CalibrateTableOptions = Omit<CalibrateHeldOutOptions, 'groups' | 'sampleWeight' | 'positiveLabel'>;
+
+const CALIBRATE_TABLE_OPTION_NAMES: OptionNames<CalibrateTableOptions> = {
+  folds: true,
+  trainSize: true,
+  seed: true,
+  onProgress: true,
+  method: true,
+  minSamples: true,
+  input: true,
+};
 
 /** Bins of fewer rows would show chance. */
 const CURVES = { minBinSize: 20 };
@@ -34,6 +45,7 @@ export async function calibrateTable(
   source: ScoreTableSource,
   options: CalibrateTableOptions = {},
 ): Promise<TableCalibration> {
+  assertKnownOptions('calibrateTable', options, CALIBRATE_TABLE_OPTION_NAMES);
   const { scores, y, groups, nDropped, columns } = readScoreTable(source);
   const { rows, calibrated, foldOf: _, ...held } = await calibrateHeldOut(scores, y, { ...options, groups });
   const raw = Float64Array.from(rows, (row) => scores[row] as number);

@@ -1,4 +1,5 @@
 import { DataValidationError } from '../../../exceptions/index.ts';
+import type { OptionNames } from '../../../internal/known-options.ts';
 import { assertSameLength, toFiniteNumbers, toWeights } from '../../../metrics/reduce/row-arguments.ts';
 import {
   type CategoricalColumn,
@@ -22,6 +23,13 @@ export interface CalibrationRowOptions {
   /** The label of `y` that counts as 1, where labels are not 0 and 1. */
   readonly positiveLabel?: string | undefined;
 }
+
+/** Lists the options of {@link CalibrationRowOptions}. */
+export const CALIBRATION_ROW_OPTION_NAMES: OptionNames<CalibrationRowOptions> = {
+  groups: true,
+  sampleWeight: true,
+  positiveLabel: true,
+};
 
 /** Rows to calibrate by, on the host; none lacks a value. */
 export interface CalibrationRows {

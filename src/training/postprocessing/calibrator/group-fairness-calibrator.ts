@@ -1,12 +1,18 @@
 import { TrainingError } from '../../../exceptions/index.ts';
 import { invalidParameter } from '../../../internal/invalid-parameter.ts';
+import { assertKnownOptions, type OptionNames } from '../../../internal/known-options.ts';
 import { getLogger } from '../../../internal/logger.ts';
 import { oneOf } from '../../../internal/one-of.ts';
 import { requireWhole } from '../../../stats/parameters.ts';
 import type { ColumnSource, SensitiveSource, Table } from '../../../table/index.ts';
 import type { GroupedScores } from '../grouped-scores.ts';
 import { CALIBRATION_METHODS, type CalibrationMethod, PLATT_INPUTS, type PlattInput } from './calibration-map.ts';
-import { type CalibrationRowOptions, readCalibrationRows, readUnitScores } from './calibration-rows.ts';
+import {
+  CALIBRATION_ROW_OPTION_NAMES,
+  type CalibrationRowOptions,
+  readCalibrationRows,
+  readUnitScores,
+} from './calibration-rows.ts';
 import { calibratorFromJson, type CalibratorJson, calibratorToJson } from './calibrator-json.ts';
 import { describeCalibrator } from './describe-calibrator.ts';
 import { applyCalibrator, type CalibratorSettings, type CalibratorState, fitCalibrator } from './fit-calibrator.ts';
@@ -27,8 +33,22 @@ export interface GroupFairnessCalibratorOptions {
   readonly input?: PlattInput | undefined;
 }
 
+/** Lists the options of {@link GroupFairnessCalibratorOptions}. */
+export const GROUP_FAIRNESS_CALIBRATOR_OPTION_NAMES: OptionNames<GroupFairnessCalibratorOptions> = {
+  method: true,
+  minSamples: true,
+  input: true,
+};
+
 /** Groups that the pooled calibrator serves, with their rows and why. */
 export type CalibrationFallbacks = Readonly<Record<string, { readonly n: number; readonly reason: string }>>;
+
+/** Options of {@link GroupFairnessCalibrator.transform}. */
+export interface CalibratorTransformOptions {
+  readonly groups: SensitiveSource;
+}
+
+const CALIBRATOR_TRANSFORM_OPTION_NAMES: OptionNames<CalibratorTransformOptions> = { groups: true };
 
 const UNSEEN = 'not among the groups fitted';
 
@@ -85,6 +105,7 @@ export class GroupFairnessCalibrator {
 
   /** @throws {ValueError} for an unknown method or input, an input for another method than platt, or minSamples that are no whole number of at least 1 */
   constructor(options: GroupFairnessCalibratorOptions = {}) {
+    assertKnownOptions('GroupFairnessCalibrator', options, GROUP_FAIRNESS_CALIBRATOR_OPTION_NAMES);
     this.method = oneOf('method', options.method ?? 'platt', CALIBRATION_METHODS);
     this.minSamples = requireWhole('minSamples', options.minSamples ?? 20, 1);
     this.input = oneOf('input', options.input ?? 'logit', PLATT_INPUTS);
@@ -103,6 +124,7 @@ export class GroupFairnessCalibrator {
    * @throws {TrainingError} where the steps of `platt` do not converge
    */
   async fit(scores: ColumnSource, y: ColumnSource, options: CalibrationRowOptions): Promise<this> {
+    assertKnownOptions('GroupFairnessCalibrator.fit', options, CALIBRATION_ROW_OPTION_NAMES);
     this.#state = fitCalibrator(await readCalibrationRows(scores, y, options), this);
     this.#unseen = new Map();
     return this;
@@ -115,7 +137,8 @@ export class GroupFairnessCalibrator {
    * @throws {TrainingError} before `fit`
    * @throws {DataValidationError} for scores outside [0, 1], missing values, or lengths that differ
    */
-  async transform(scores: ColumnSource, options: { readonly groups: SensitiveSource }): Promise<Float64Array> {
+  async transform(scores: ColumnSource, options: CalibratorTransformOptions): Promise<Float64Array> {
+    assertKnownOptions('GroupFairnessCalibrator.transform', options, CALIBRATOR_TRANSFORM_OPTION_NAMES);
     const state = this.#fitted();
     const rows = await readUnitScores(scores, options.groups);
     this.#noteUnseen(rows, state);
@@ -127,8 +150,9 @@ export class GroupFairnessCalibrator {
    * than any others: measure on rows that were not fitted, or with `calibrateHeldOut`.
    */
   async fitTransform(scores: ColumnSource, y: ColumnSource, options: CalibrationRowOptions): Promise<Float64Array> {
+    assertKnownOptions('GroupFairnessCalibrator.fitTransform', options, CALIBRATION_ROW_OPTION_NAMES);
     await this.fit(scores, y, options);
-    return this.transform(scores, options);
+    return this.transform(scores, { groups: options.groups });
   }
 
   /**

@@ -1,5 +1,6 @@
 import { DataValidationError } from '../../../exceptions/index.ts';
 import { invalidParameter } from '../../../internal/invalid-parameter.ts';
+import type { OptionNames } from '../../../internal/known-options.ts';
 import { requireLevel, requireWhole } from '../../../stats/parameters.ts';
 import { stratifiedSplit } from '../../data/stratified-split.ts';
 import type { CalibrationRows } from './calibration-rows.ts';
@@ -14,6 +15,9 @@ export interface PartOptions {
   /** Instead of folds: the share of rows to fit on; only the others are calibrated. */
   readonly trainSize?: number | undefined;
 }
+
+/** Lists the options of {@link PartOptions}. */
+export const PART_OPTION_NAMES: OptionNames<PartOptions> = { folds: true, trainSize: true };
 
 /** The rows that one calibrator is fitted on, and those that it calibrates. */
 export interface HeldOutPart {

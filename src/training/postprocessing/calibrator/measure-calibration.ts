@@ -1,8 +1,14 @@
+import { assertKnownOptions } from '../../../internal/known-options.ts';
 import { SCORE_MEASURES } from '../../../metrics/measures/score-measures.ts';
 import { countDropped } from '../../../metrics/reduce/row-arguments.ts';
 import type { PreparedScores } from '../../../metrics/reduce/reduce-scores.ts';
 import type { ColumnSource, SensitiveSource } from '../../../table/index.ts';
-import { type MeasureCalibrationOptions, readMeasuredRows, scoreStatsOf } from './measured-rows.ts';
+import {
+  MEASURE_CALIBRATION_OPTION_NAMES,
+  type MeasureCalibrationOptions,
+  readMeasuredRows,
+  scoreStatsOf,
+} from './measured-rows.ts';
 
 /** How well the scores of some rows are calibrated. */
 export interface CalibrationQuality {
@@ -60,6 +66,7 @@ export async function measureCalibration(
   groups: SensitiveSource,
   options: MeasureCalibrationOptions = {},
 ): Promise<CalibrationReport> {
+  assertKnownOptions('measureCalibration', options, MEASURE_CALIBRATION_OPTION_NAMES);
   const rows = await readMeasuredRows(scores, y, groups, options);
   const together = { ...rows, codes: rows.codes.map((code) => Math.min(code, 0)), labels: [''] };
   const [overall] = measureGroups(together);

@@ -1,3 +1,4 @@
+import type { OptionNames } from '../../../internal/known-options.ts';
 import { type PreparedScores, prepareScores, reduceScores } from '../../../metrics/reduce/reduce-scores.ts';
 import type { ScoreStats } from '../../../metrics/statistics/group-stats.ts';
 import { type ColumnSource, onHost, type SensitiveSource } from '../../../table/index.ts';
@@ -11,6 +12,12 @@ export interface MeasureCalibrationOptions {
   /** The label of `y` that counts as 1, where labels are not 0 and 1. */
   readonly positiveLabel?: string | undefined;
 }
+
+/** Lists the options of {@link MeasureCalibrationOptions}. */
+export const MEASURE_CALIBRATION_OPTION_NAMES: OptionNames<MeasureCalibrationOptions> = {
+  sampleWeight: true,
+  positiveLabel: true,
+};
 
 /**
  * Reads probabilities, labels and groups; -1 is the code of a row that lacks something.

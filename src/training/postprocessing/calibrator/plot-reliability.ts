@@ -1,6 +1,7 @@
 import { reliabilityChart, type ReliabilityPanel } from '../../../charts/reliability-chart.ts';
 import { chartFormat, renderChart } from '../../../charts/render-chart.ts';
 import { DataValidationError } from '../../../exceptions/index.ts';
+import { assertKnownOptions, type OptionNames } from '../../../internal/known-options.ts';
 import { writeFileAtomic } from '../../../io/atomic-write.ts';
 import type { ReliabilityCurves } from './reliability-curve.ts';
 
@@ -19,6 +20,12 @@ export interface PlotReliabilityOptions {
   /** A line under the title. */
   readonly subtitle?: string | undefined;
 }
+
+const PLOT_RELIABILITY_OPTION_NAMES: OptionNames<PlotReliabilityOptions> = {
+  savePath: true,
+  title: true,
+  subtitle: true,
+};
 
 /**
  * Draws reliability curves, a panel for each group: the share of positives over
@@ -41,6 +48,7 @@ export async function plotReliability(
   curves: ReliabilityCurves | ReliabilityComparison,
   options: PlotReliabilityOptions,
 ): Promise<string> {
+  assertKnownOptions('plotReliability', options, PLOT_RELIABILITY_OPTION_NAMES);
   const format = chartFormat(options.savePath);
   const { before, after } = 'before' in curves ? curves : { before: curves, after: undefined };
   if (before.groups.length === 0) {

@@ -1,9 +1,15 @@
+import { assertKnownOptions, type OptionNames } from '../../../internal/known-options.ts';
 import { effectiveCount } from '../../../metrics/measures/group-measure.ts';
 import { type ScoreEntry, scoreEntries } from '../../../metrics/statistics/score-grid.ts';
 import { requireLevel, requireWhole } from '../../../stats/parameters.ts';
 import { wilsonInterval } from '../../../stats/proportion-interval.ts';
 import type { ColumnSource, SensitiveSource } from '../../../table/index.ts';
-import { type MeasureCalibrationOptions, readMeasuredRows, scoreStatsOf } from './measured-rows.ts';
+import {
+  MEASURE_CALIBRATION_OPTION_NAMES,
+  type MeasureCalibrationOptions,
+  readMeasuredRows,
+  scoreStatsOf,
+} from './measured-rows.ts';
 
 /** Options of {@link reliabilityCurve}. */
 export interface ReliabilityCurveOptions extends MeasureCalibrationOptions {
@@ -23,6 +29,13 @@ export interface ReliabilityCurveOptions extends MeasureCalibrationOptions {
    */
   readonly level?: number | undefined;
 }
+
+const RELIABILITY_CURVE_OPTION_NAMES: OptionNames<ReliabilityCurveOptions> = {
+  ...MEASURE_CALIBRATION_OPTION_NAMES,
+  bins: true,
+  minBinSize: true,
+  level: true,
+};
 
 /** Rows of one group whose scores are near each other. */
 export interface ReliabilityBin {
@@ -85,6 +98,7 @@ export async function reliabilityCurve(
   groups: SensitiveSource,
   options: ReliabilityCurveOptions = {},
 ): Promise<ReliabilityCurves> {
+  assertKnownOptions('reliabilityCurve', options, RELIABILITY_CURVE_OPTION_NAMES);
   const bins = requireWhole('bins', options.bins ?? 10, 1);
   const minBinSize = requireWhole('minBinSize', options.minBinSize ?? 1, 1);
   const level = requireLevel('level', options.level ?? 0.95);

@@ -1,4 +1,5 @@
 import { invalidParameter } from '../../../internal/invalid-parameter.ts';
+import type { OptionNames } from '../../../internal/known-options.ts';
 import { oneOf } from '../../../internal/one-of.ts';
 import type { Estimator } from '../../estimators/estimator.ts';
 import { readSeed } from '../read-seed.ts';
@@ -75,6 +76,19 @@ export interface ThresholdOptimizerOptions {
    */
   readonly seed?: number | undefined;
 }
+
+/** Lists the options of {@link ThresholdOptimizerOptions}. */
+export const THRESHOLD_OPTIMIZER_OPTION_NAMES: OptionNames<ThresholdOptimizerOptions> = {
+  constraint: true,
+  objective: true,
+  gridSize: true,
+  flip: true,
+  tolerance: true,
+  unseenGroups: true,
+  estimator: true,
+  prefit: true,
+  seed: true,
+};
 
 /** {@link ThresholdOptimizerOptions}, filled in. */
 export interface OptimizerSettings extends ThresholdSettings {

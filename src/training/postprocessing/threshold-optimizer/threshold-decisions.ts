@@ -1,4 +1,5 @@
 import { DataValidationError } from '../../../exceptions/index.ts';
+import type { OptionNames } from '../../../internal/known-options.ts';
 import { assertSameLength } from '../../../metrics/reduce/row-arguments.ts';
 import { type ColumnSource, onHost, type SensitiveSource, toColumn } from '../../../table/index.ts';
 import type { GroupedScores } from '../grouped-scores.ts';
@@ -12,6 +13,9 @@ export interface ThresholdRowOptions {
   /** The group of each row, of the attributes given to `fit`. */
   readonly sensitive: SensitiveSource;
 }
+
+/** Lists the options of {@link ThresholdRowOptions}. */
+export const THRESHOLD_ROW_OPTION_NAMES: OptionNames<ThresholdRowOptions> = { sensitive: true };
 
 /** Options of {@link ThresholdOptimizer.predict}. */
 export interface ThresholdDrawOptions extends ThresholdRowOptions {
@@ -32,6 +36,14 @@ export interface ThresholdDrawOptions extends ThresholdRowOptions {
    */
   readonly rowIds?: ColumnSource | undefined;
 }
+
+/** Lists the options of {@link ThresholdDrawOptions}. */
+export const THRESHOLD_DRAW_OPTION_NAMES: OptionNames<ThresholdDrawOptions> = {
+  ...THRESHOLD_ROW_OPTION_NAMES,
+  seed: true,
+  draw: true,
+  rowIds: true,
+};
 
 /** Decisions of {@link ThresholdOptimizer.decide} with what produced them. */
 export interface ThresholdDecisions {

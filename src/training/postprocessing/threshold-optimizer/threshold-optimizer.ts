@@ -1,4 +1,5 @@
 import { ValueError } from '../../../exceptions/index.ts';
+import { assertKnownOptions, type OptionNames } from '../../../internal/known-options.ts';
 import { oneOf } from '../../../internal/one-of.ts';
 import type { ColumnSource, SensitiveSource } from '../../../table/index.ts';
 import type { MatrixSource } from '../../data/read-matrix.ts';
@@ -12,6 +13,7 @@ import { optimizerParams, readOptimizerJson, type ThresholdOptimizerJson } from 
 import {
   type OptimizerSettings,
   readOptimizerOptions,
+  THRESHOLD_OPTIMIZER_OPTION_NAMES,
   type ThresholdOptimizerOptions,
   type UnseenGroupsName,
 } from './optimizer-options.ts';
@@ -22,6 +24,8 @@ import {
   type DecisionChances,
   decisionChances,
   drawDecisions,
+  THRESHOLD_DRAW_OPTION_NAMES,
+  THRESHOLD_ROW_OPTION_NAMES,
   type ThresholdDecisions,
   type ThresholdDrawOptions,
   type ThresholdRowOptions,
@@ -41,6 +45,8 @@ export interface ThresholdFitOptions {
   readonly sampleWeight?: ColumnSource | undefined;
 }
 
+const THRESHOLD_FIT_OPTION_NAMES: OptionNames<ThresholdFitOptions> = { sensitive: true, sampleWeight: true };
+
 /** Options of {@link ThresholdOptimizer.fromJSON}. */
 export interface ThresholdFromJsonOptions {
   /**
@@ -49,6 +55,8 @@ export interface ThresholdFromJsonOptions {
    */
   readonly estimator?: Estimator | undefined;
 }
+
+const THRESHOLD_FROM_JSON_OPTION_NAMES: OptionNames<ThresholdFromJsonOptions> = { estimator: true };
 
 /** Where scores come from: scores themselves, or with an estimator its features. */
 export type ScoreSource = ColumnSource | MatrixSource;
@@ -108,6 +116,7 @@ export class ThresholdOptimizer {
 
   /** @throws {ValueError} for an unknown name, an objective that the constraint does not go with, or a number out of range */
   constructor(options: ThresholdOptimizerOptions = {}) {
+    assertKnownOptions('ThresholdOptimizer', options, THRESHOLD_OPTIMIZER_OPTION_NAMES);
     const settings = readOptimizerOptions(options);
     this.#settings = settings;
     this.constraint = settings.constraint;
@@ -128,6 +137,7 @@ export class ThresholdOptimizer {
    * @throws {ValueError} where the estimator that it had is missing or of another kind
    */
   static fromJSON(json: unknown, options: ThresholdFromJsonOptions = {}): ThresholdOptimizer {
+    assertKnownOptions('ThresholdOptimizer.fromJSON', options, THRESHOLD_FROM_JSON_OPTION_NAMES);
     const { params, rules } = readOptimizerJson(json, options.estimator);
     const optimizer = new ThresholdOptimizer({ ...params, estimator: options.estimator });
     optimizer.#rules = rules;
@@ -145,6 +155,7 @@ export class ThresholdOptimizer {
    * @throws {TrainingError} where the estimator or the linear program fails
    */
   async fit(scores: ScoreSource, y: ColumnSource, options: ThresholdFitOptions): Promise<this> {
+    assertKnownOptions('ThresholdOptimizer.fit', options, THRESHOLD_FIT_OPTION_NAMES);
     const { sensitive, sampleWeight } = options;
     const { estimator, prefit } = this.#settings;
     const fitted =
@@ -167,6 +178,7 @@ export class ThresholdOptimizer {
    * @throws {ValueError} before `fit`
    */
   async predictProba(scores: ScoreSource, options: ThresholdRowOptions): Promise<Float64Array> {
+    assertKnownOptions('ThresholdOptimizer.predictProba', options, THRESHOLD_ROW_OPTION_NAMES);
     return (await this.#chances(scores, options)).chances.probabilities;
   }
 
@@ -178,6 +190,7 @@ export class ThresholdOptimizer {
    * @throws {ValueError} before `fit`, and for an unknown way to draw
    */
   async predict(scores: ScoreSource, options: ThresholdDrawOptions): Promise<Uint8Array> {
+    assertKnownOptions('ThresholdOptimizer.predict', options, THRESHOLD_DRAW_OPTION_NAMES);
     return (await this.decide(scores, options)).decisions;
   }
 
@@ -189,6 +202,7 @@ export class ThresholdOptimizer {
    * @throws {ValueError} before `fit`, and for an unknown way to draw
    */
   async decide(scores: ScoreSource, options: ThresholdDrawOptions): Promise<ThresholdDecisions> {
+    assertKnownOptions('ThresholdOptimizer.decide', options, THRESHOLD_DRAW_OPTION_NAMES);
     const draw = oneOf('draw', options.draw ?? 'sequence', DRAWS);
     const seed = readSeed(options.seed ?? this.seed);
     const { chances, rows } = await this.#chances(scores, options);
