@@ -71,7 +71,7 @@ const BREACHES: readonly (readonly [title: string, file: string, content: string
   ],
 ];
 
-describe('the layer check', function () {
+describe('the layer check @slow', function () {
   this.timeout(300_000);
 
   it('passes on the sources as they are', async () => {
