@@ -1,114 +1,18 @@
 #!/usr/bin/env node
-import { Command, CommanderError } from 'commander';
+import { INTERRUPTED } from './exit-codes.ts';
+import { runCommandLine } from './program.ts';
 
-import { VERSION } from '../internal/version.ts';
-import { abTestCommand } from './commands/ab-test.ts';
-import { calibrateCommand } from './commands/calibrate.ts';
-import { configCommand } from './commands/config.ts';
-import { doctorCommand } from './commands/doctor.ts';
-import { llmEvalCommand } from './commands/llm-eval.ts';
-import { monitorCommand } from './commands/monitor.ts';
-import { pipelineCommand } from './commands/pipeline.ts';
-import { predictCommand } from './commands/predict.ts';
-import { runPipelineCommand } from './commands/run-pipeline.ts';
-import { sampleDataCommand } from './commands/sample-data.ts';
-import { serveCommand } from './commands/serve.ts';
-import { trainLagrangianCommand } from './commands/train-lagrangian.ts';
-import { trainReductionsCommand } from './commands/train-reductions.ts';
-import { trainRegularizedCommand } from './commands/train-regularized.ts';
-import { validateCommand } from './commands/validate.ts';
-import { versionCommand } from './commands/version.ts';
-import { exitCodeOf, INTERRUPTED } from './exit-codes.ts';
-import { describeError } from './describe-error.ts';
-
-/** The command line, not yet run. */
-function createProgram(): Command {
-  const program = new Command('evenhand')
-    .description(
-      'Group fairness of model decisions: measured with intervals, constrained in training, judged by one gate.',
-    )
-    .version(VERSION)
-    .showSuggestionAfterError(true)
-    .addHelpText(
-      'after',
-      `
-Start here:
-  $ evenhand sample-data cps-wages --out wages.csv
-  $ evenhand train-regularized --csv wages.csv --target wage_above_median --sensitive gender \\
-      --features education,experience,union --etas 0,1,4 --folds 5 --out-plot pareto.svg
-  $ evenhand validate --csv decisions.csv --y-pred decision --sensitive sex
-  $ evenhand run-pipeline --config config/cps-wages.yml --csv wages.csv --output-dir out
-
-Exit codes: 0 pass, 1 a check failed, 2 usage or data, 3 a failed step or training, or an internal
-fault, 130 interrupted.
-Environment: EVENHAND_LOG_LEVEL, EVENHAND_LOG_FILE, EVENHAND_JSON_LOGS, EVENHAND_TF_BACKEND,
-EVENHAND_CONFIG_PATH, EVENHAND_PROFILE, EVENHAND_API_KEYS, MLFLOW_TRACKING_URI.`,
-    );
-  const commands = [
-    validateCommand(),
-    runPipelineCommand(),
-    pipelineCommand(),
-    trainRegularizedCommand(),
-    trainReductionsCommand(),
-    trainLagrangianCommand(),
-    llmEvalCommand(),
-    monitorCommand(),
-    abTestCommand(),
-    serveCommand(),
-    predictCommand(),
-    calibrateCommand(),
-    sampleDataCommand(),
-    configCommand(),
-    doctorCommand(),
-    versionCommand(),
-  ];
-  for (const command of commands) program.addCommand(command);
-  for (const command of [program, ...commands, ...commands.flatMap(({ commands: inner }) => inner)]) {
-    command.configureHelp({ helpWidth: Math.min(100, process.stdout.columns || 100) });
-    command.exitOverride().configureOutput({
-      // Commander tells an error and its suggestion on two lines; here every error is one.
-      outputError: (text, write) => {
-        write(`${asSentence(text)} Run '${callOf(command)} --help' for the options.\n`);
-      },
-    });
-  }
-  return program;
-}
-
-/** What is typed for a command: "evenhand config check". */
-function callOf(command: Command): string {
-  return command.parent === null ? command.name() : `${callOf(command.parent)} ${command.name()}`;
-}
-
-/** Commander's message on one line, with a full stop. */
-function asSentence(text: string): string {
-  const line = text.trim().replaceAll('\n', ' ');
-  return /[.?)]$/.test(line) ? line : `${line}.`;
-}
-
-async function main(): Promise<void> {
-  process.on('SIGINT', () => {
-    void import('../io/atomic-write.ts').then(({ removeUnfinished }) => {
-      removeUnfinished();
-      process.exit(INTERRUPTED);
-    });
+process.on('SIGINT', () => {
+  void import('../io/atomic-write.ts').then(({ removeUnfinished }) => {
+    removeUnfinished();
+    process.exit(INTERRUPTED);
   });
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    // A reader that closes early (head, say) is no fault, and does not turn the verdict: the work goes on to its end.
-    if (error.code === 'EPIPE') return;
-    process.stderr.write(`error: stdout cannot be written (${error.code ?? error.message}).\n`);
-    process.exit(2);
-  });
-  try {
-    await createProgram().parseAsync();
-  } catch (error) {
-    if (error instanceof CommanderError) {
-      process.exitCode = error.exitCode === 0 ? 0 : 2;
-      return;
-    }
-    process.stderr.write(`${describeError(error)}\n`);
-    process.exitCode = exitCodeOf(error);
-  }
-}
+});
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  // A reader that closes early (head, say) is no error and does not change the verdict: the work goes on to its end.
+  if (error.code === 'EPIPE') return;
+  process.stderr.write(`error: stdout cannot be written (${error.code ?? error.message}).\n`);
+  process.exit(2);
+});
 
-await main();
+await runCommandLine(process.argv.slice(2));

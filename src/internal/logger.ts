@@ -48,7 +48,8 @@ export function createLogger(environment: Readonly<Record<string, string | undef
   let destination: { write(text: string): unknown };
   try {
     // Synchronous, so that a line written just before the end of the process is not lost.
-    destination = pino.destination({ dest: file === undefined || file === '' ? 2 : file, sync: true, mkdir: true });
+    destination =
+      file === undefined || file === '' ? process.stderr : pino.destination({ dest: file, sync: true, mkdir: true });
   } catch (cause) {
     throw new ConfigValidationError(`The log file '${file ?? ''}' cannot be opened.`, {
       context: { variable: 'EVENHAND_LOG_FILE', path: file },

@@ -54,7 +54,7 @@ ${more}`,
     return file;
   }
 
-  it('killed in the middle of 2,000 requests it goes on with what is missing, and has each answer once', async () => {
+  it('killed in the middle of 2,000 requests it goes on with what is missing, and has each answer once @slow', async () => {
     server = await startLlmServer({ key: KEY, delayMillis: 5 });
     const config = configure('openai', server.baseUrl);
     const plan = await runCli(['llm-eval', '--config', config, '--dry-run', '--json'], { cwd: folder(), env });

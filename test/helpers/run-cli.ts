@@ -2,8 +2,10 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { Readable } from 'node:stream';
 
 const CLI = path.resolve(import.meta.dirname, '../../dist/cli/main.js');
+const PROGRAM = path.resolve(import.meta.dirname, '../../dist/cli/program.js');
 
 /** What a run of the command line gave. */
 export interface CliRun {
@@ -12,11 +14,34 @@ export interface CliRun {
   readonly stderr: string;
 }
 
-/** Runs the built command line, bounded in time. */
-export function runCli(
-  args: readonly string[],
-  options: { readonly cwd?: string; readonly env?: Record<string, string>; readonly input?: string } = {},
-): Promise<CliRun> {
+/** How the command line is run. */
+export interface CliRunOptions {
+  /** Its working folder. */
+  readonly cwd?: string;
+  /** Variables of its environment; such a run is a process of its own, since some are read once. */
+  readonly env?: Record<string, string>;
+  /** What stands on its standard input. */
+  readonly input?: string;
+  /**
+   * Whether it is a process of its own: for tests of what only a process has, and of what is said once in one.
+   * @defaultValue false, or true where `env` is given
+   */
+  readonly asProcess?: boolean;
+}
+
+/** Runs the built command line: in this process, since starting one costs more than most commands do. */
+export function runCli(args: readonly string[], options: CliRunOptions = {}): Promise<CliRun> {
+  if (options.asProcess ?? options.env !== undefined) return runProcess(args, options);
+  // One after the other, since they share this process's streams and folder.
+  const run = lastRun.then(() => runHere(args, options));
+  lastRun = run.catch(() => undefined);
+  return run;
+}
+
+let lastRun: Promise<unknown> = Promise.resolve();
+
+/** Runs the command line in a process of its own, bounded in time. */
+function runProcess(args: readonly string[], options: CliRunOptions): Promise<CliRun> {
   return new Promise((resolve, reject) => {
     const { EVENHAND_LOG_LEVEL: _, ...inherited } = process.env;
     const child = spawn(process.execPath, [CLI, ...args], {
@@ -35,6 +60,60 @@ export function runCli(
     });
     child.stdin.end(options.input ?? '');
   });
+}
+
+/** Runs the command line in this process, with streams of its own in place of the process's. */
+async function runHere(args: readonly string[], { cwd, input = '' }: CliRunOptions): Promise<CliRun> {
+  const { runCommandLine } = (await import(PROGRAM)) as typeof import('../../src/cli/program.ts');
+  const folder = process.cwd();
+  const { exitCode } = process;
+  const { EVENHAND_LOG_LEVEL: level, EVENHAND_TF_BACKEND: backend } = process.env;
+  const stdout = captureStream('stdout');
+  const stderr = captureStream('stderr');
+  const stdin = Object.getOwnPropertyDescriptor(process, 'stdin');
+  Object.defineProperty(process, 'stdin', { configurable: true, value: Readable.from([Buffer.from(input)]) });
+  setVariables({ EVENHAND_LOG_LEVEL: undefined, EVENHAND_TF_BACKEND: 'wasm' });
+  process.exitCode = undefined;
+  try {
+    if (cwd !== undefined) process.chdir(cwd);
+    await runCommandLine(args);
+    return { code: Number(process.exitCode ?? 0), stdout: stdout.text(), stderr: stderr.text() };
+  } finally {
+    process.chdir(folder);
+    process.exitCode = exitCode;
+    setVariables({ EVENHAND_LOG_LEVEL: level, EVENHAND_TF_BACKEND: backend });
+    if (stdin !== undefined) Object.defineProperty(process, 'stdin', stdin);
+    stdout.release();
+    stderr.release();
+  }
+}
+
+function setVariables(variables: Readonly<Record<string, string | undefined>>): void {
+  for (const [name, value] of Object.entries(variables)) {
+    if (value === undefined) Reflect.deleteProperty(process.env, name);
+    else process.env[name] = value;
+  }
+}
+
+/** Keeps what is written to a stream of this process, as a pipe would, until it is released. */
+function captureStream(name: 'stdout' | 'stderr'): { readonly text: () => string; readonly release: () => void } {
+  const stream = process[name];
+  const { write, isTTY } = stream;
+  const chunks: Buffer[] = [];
+  stream.isTTY = false;
+  stream.write = ((chunk: string | Uint8Array, ...rest: unknown[]) => {
+    chunks.push(Buffer.from(chunk as string));
+    const callback = rest.at(-1);
+    if (typeof callback === 'function') process.nextTick(callback);
+    return true;
+  }) as typeof stream.write;
+  return {
+    text: () => Buffer.concat(chunks).toString(),
+    release: () => {
+      stream.write = write;
+      stream.isTTY = isTTY;
+    },
+  };
 }
 
 /** A temporary folder for a suite, removed after it. */

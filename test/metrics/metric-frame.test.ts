@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { MetricComputationError, ValueError } from '../../src/exceptions/index.ts';
 import { sampleData } from '../../src/io/index.ts';
 import { FairnessAnalyzer, metricFrame } from '../../src/metrics/index.ts';
+import { cpuMillis } from '../helpers/cpu-millis.ts';
 
 describe('a metric frame', () => {
   const berkeley = sampleData('berkeley').toColumns();
@@ -123,10 +124,10 @@ describe('a metric frame', () => {
     const yPred = Array.from({ length: n }, (_, row) => row % 2);
     const control = yPred.map((_, row) => row % 3000);
     const sensitive = yPred.map((_, row) => (row % 7 < 3 ? 'a' : 'b'));
-    const start = performance.now();
+    const start = cpuMillis();
     const frame = metricFrame({ yPred, sensitive, control, metrics: ['selection_rate'] });
     // Loose: what grows with levels times cells takes half a minute.
-    expect(performance.now() - start).to.be.lessThan(10_000);
+    expect(cpuMillis() - start).to.be.lessThan(10_000);
     expect(Object.keys(frame.byLevel)).to.have.length(3000);
     expect(frame.byLevel['0']?.overall['selection_rate']).to.equal(0);
   });

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 
 import { mediaTypeOf, requireMediaType } from '../../../src/api/intake/media-type.ts';
 import { ServiceProblem } from '../../../src/api/problem/service-problem.ts';
+import { cpuMillis } from '../../helpers/cpu-millis.ts';
 
 describe('mediaTypeOf', () => {
   const good: readonly [string, string, Record<string, string>][] = [
@@ -45,10 +46,10 @@ describe('mediaTypeOf', () => {
   }
 
   it('reads a hostile header in linear time', () => {
-    const start = performance.now();
+    const start = cpuMillis();
     mediaTypeOf(`a/b;${' '.repeat(20_000)}x="${'\\'.repeat(20_001)}`);
     mediaTypeOf(`a/b${';'.repeat(20_000)}=`);
-    expect(performance.now() - start).to.be.below(200);
+    expect(cpuMillis() - start).to.be.below(200);
   });
 });
 

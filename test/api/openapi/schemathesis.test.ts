@@ -51,7 +51,7 @@ function run(args: readonly string[], cwd: string): Promise<Run> {
   });
 }
 
-describe('requests made from the OpenAPI document', () => {
+describe('requests made from the OpenAPI document @slow', () => {
   const folder = useTemporaryFolder();
 
   it('are answered with documented statuses and bodies, and never by a fault of the service', async function () {

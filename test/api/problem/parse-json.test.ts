@@ -2,6 +2,7 @@ import { expect } from 'chai';
 
 import { parseJson } from '../../../src/api/problem/parse-json.ts';
 import { ServiceProblem } from '../../../src/api/problem/service-problem.ts';
+import { cpuMillis } from '../../helpers/cpu-millis.ts';
 
 describe('the text of a JSON body', () => {
   for (const value of [
@@ -47,11 +48,11 @@ describe('the text of a JSON body', () => {
     ['such a key inside', '{"sensitive": {"__proto__": ["a"]}}'],
   ] as const) {
     it(`${what}: 400, at once`, () => {
-      const start = performance.now();
+      const start = cpuMillis();
       expect(() => parseJson(text))
         .to.throw(ServiceProblem)
         .with.property('status', 400);
-      expect(performance.now() - start).to.be.below(1000);
+      expect(cpuMillis() - start).to.be.below(1000);
     });
   }
 });

@@ -143,7 +143,7 @@ describe('runLlmEval', () => {
   });
 
   for (const provider of ['openai', 'anthropic'] as const) {
-    it(`answers 2,000 prompts once each through ${provider}, whatever goes wrong on the way`, async function () {
+    it(`answers 2,000 prompts once each through ${provider}, whatever goes wrong on the way @slow`, async function () {
       this.timeout(120_000);
       const { requests, counts } = await serve({
         requestsPerSecond: 120,

@@ -48,7 +48,7 @@ describe('runRequests against a server', function () {
     };
   }
 
-  it('answers 2,000 requests once each over faults, cuts, broken JSON and silence, never more at a time than allowed', async () => {
+  it('answers 2,000 requests once each over faults, cuts, broken JSON and silence, never more at a time than allowed @slow', async () => {
     const { records, settings } = await start(
       { otherwise: faulty(3) },
       { concurrency: 8, retries: 12, client: undefined as never },
@@ -70,7 +70,7 @@ describe('runRequests against a server', function () {
     expect(summary.maxConcurrent).to.equal(8);
   });
 
-  it('comes to terms with a limit of 250 a second: 2,000 are answered once each, and few are refused', async () => {
+  it('comes to terms with a limit of 250 a second: 2,000 are answered once each, and few are refused @slow', async () => {
     const { records, settings } = await start({ requestsPerSecond: 250 }, { concurrency: 8 });
     const isRefused: boolean[] = [];
     const client = {

@@ -29,7 +29,7 @@ async function runChild(file: string, server: LlmServer, killAt: number): Promis
   });
 }
 
-describe('a run whose process is killed', function () {
+describe('a run whose process is killed @slow', function () {
   this.timeout(60_000);
   const folder = useTemporaryFolder();
 

@@ -129,7 +129,7 @@ describe('readTranscripts', () => {
     expect((await rejectionOf(readTranscripts(folder()))).message).to.include('folder');
   });
 
-  it('reads 100 MB', async function () {
+  it('reads 100 MB @slow', async function () {
     this.timeout(60_000);
     const file = path.join(folder(), 'large.ndjson');
     const descriptor = openSync(file, 'w');

@@ -11,5 +11,19 @@ for (let value = Number(first); ; value += Number(perAppend)) {
   store.append(
     Array.from({ length: Number(perAppend) }, (_, place) => sampleRecord({ value: value + place, group: label })),
   );
-  writeSync(1, `${value + Number(perAppend)}\n`);
+  reportAppended(value + Number(perAppend));
+}
+
+/** Writes a line to the pipe, and waits while it is full: a busy parent reads late, and that must not end this process. */
+function reportAppended(count: number): void {
+  const line = Buffer.from(`${count}\n`);
+  const isNever = new Int32Array(new SharedArrayBuffer(4));
+  for (let from = 0; from < line.length;) {
+    try {
+      from += writeSync(1, line, from);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
+      Atomics.wait(isNever, 0, 0, 5);
+    }
+  }
 }
