@@ -1,7 +1,7 @@
 import { type Chart, COLOURS, FONT_FAMILY } from './chart.ts';
 import { labelWidth } from './chart-labels.ts';
 import { placeLabels, type Rectangle } from './place-labels.ts';
-import { rangeAxis } from './range-axis.ts';
+import { type AxisRange, rangeAxis } from './range-axis.ts';
 
 /** What is drawn of a point. */
 export interface ParetoChartPoint {
@@ -95,7 +95,7 @@ export function paretoChart(points: readonly ParetoChartPoint[], text: ParetoCha
           itemStyle: { color: '#ffffff', borderColor: COLOURS.other, borderWidth: 2, opacity: 1 },
           z: 3,
         },
-        ...labels([...front, ...dominated], xAxis as AxisRange, yAxis as AxisRange),
+        ...labels([...front, ...dominated], xAxis, yAxis),
       ],
     },
   };
@@ -163,12 +163,6 @@ function tooltipOf(point: ParetoChartPoint): string {
     ...line('Demographic parity difference', point.dpDiff, point.dpDiffCi),
     ...line('Equalized odds difference', point.eoDiff),
   ].join('<br>');
-}
-
-/** The ends of an axis. */
-interface AxisRange {
-  readonly min: number;
-  readonly max: number;
 }
 
 /**

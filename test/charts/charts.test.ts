@@ -70,7 +70,7 @@ function drawnLabels(svg: string): { text: string; box: Box }[] {
     const anchor = /text-anchor="(\w+)"/.exec(attributes)?.[1] ?? 'start';
     const isMiddle = attributes.includes('dominant-baseline="central"');
     // Digits of this size are at most 7.5 wide; other letters of a label are narrower.
-    const width = 7 * text.length - 4 * [...text].filter((letter) => ' .t'.includes(letter)).length;
+    const width = 7 * text.length - 4 * text.replaceAll(/[^ .t]/g, '').length;
     const left = dx + x - (anchor === 'middle' ? width / 2 : anchor === 'end' ? width : 0);
     const top = dy + y - (isMiddle ? 6 : 10);
     return { text, box: { left, right: left + width, top, bottom: top + 12 } };
