@@ -1,5 +1,7 @@
 import { type Chart, COLOURS, FONT_FAMILY } from './chart.ts';
-import { rangeAxis } from './range-axis.ts';
+import { labelWidth } from './chart-labels.ts';
+import { placeLabels, type Rectangle } from './place-labels.ts';
+import { type AxisRange, rangeAxis } from './range-axis.ts';
 
 /** What is drawn of a point. */
 export interface ParetoChartPoint {
@@ -9,6 +11,8 @@ export interface ParetoChartPoint {
   readonly dominated: boolean;
   readonly accuracyCi: readonly [low: number, high: number];
   readonly dpDiffCi: readonly [low: number, high: number] | null;
+  /** Equalized odds difference, for the tooltip. */
+  readonly eoDiff?: number | undefined;
 }
 
 /** Words around the chart. */
@@ -17,26 +21,34 @@ export interface ParetoChartText {
   readonly subtitle?: string | undefined;
 }
 
+/** Pixels of the picture, and between its edges and the plot. */
+const [WIDTH, HEIGHT] = [820, 520];
+const GRID = { left: 84, right: 48, top: 84, bottom: 104 };
+
+/** Where points and labels lie. */
+const PLOT: Rectangle = { left: GRID.left, right: WIDTH - GRID.right, top: GRID.top, bottom: HEIGHT - GRID.bottom };
+
+const FONT_SIZE = 12;
+
+/** Pixels of a lower-case letter of that size, and a little more. */
+const LETTER = 0.62 * FONT_SIZE;
+
 /**
  * Accuracy over demographic parity difference: better is up and to the left.
  * Undominated points are full and joined, dominated ones hollow; thin crosses
- * are intervals; labels are the etas.
+ * are intervals; labels are the etas, placed so that none lies on another. A
+ * label without room is left out; tooltips have all figures of a point.
  */
 export function paretoChart(points: readonly ParetoChartPoint[], text: ParetoChartText = {}): Chart {
   const front = points.filter((point) => !point.dominated).sort((a, b) => a.dpDiff - b.dpDiff);
   const dominated = points.filter((point) => point.dominated);
   const gaps = points.flatMap((point) => [point.dpDiff, ...(point.dpDiffCi ?? [])]);
   const accuracies = points.flatMap((point) => [point.accuracy, ...point.accuracyCi]);
-  const order = [...points].sort((a, b) => a.dpDiff - b.dpDiff);
-  const dot = (point: ParetoChartPoint): unknown => ({
-    value: [point.dpDiff, point.accuracy, point.eta],
-    name: `eta ${String(point.eta)}`,
-    // Neighbours by turns, since labels of points side by side would overlap.
-    label: { position: LABEL_PLACES[order.indexOf(point) % 2] },
-  });
+  const xAxis = rangeAxis('Demographic parity difference (smaller is more even)', 42, gaps, [0, 1]);
+  const yAxis = rangeAxis('Accuracy on unseen rows', 56, accuracies, [0, 1]);
   return {
-    width: 820,
-    height: 520,
+    width: WIDTH,
+    height: HEIGHT,
     description: describe(points),
     option: {
       animation: false,
@@ -59,10 +71,10 @@ export function paretoChart(points: readonly ParetoChartPoint[], text: ParetoCha
         textStyle: { fontFamily: FONT_FAMILY, fontSize: 12, color: COLOURS.ink },
         data: dominated.length > 0 ? ['not dominated', 'dominated'] : ['not dominated'],
       },
-      tooltip: { trigger: 'item' },
-      grid: { left: 84, right: 48, top: 84, bottom: 104 },
-      xAxis: rangeAxis('Demographic parity difference (smaller is more even)', 42, gaps, [0, 1]),
-      yAxis: rangeAxis('Accuracy on unseen rows', 56, accuracies, [0, 1]),
+      tooltip: { trigger: 'item', confine: true },
+      grid: GRID,
+      xAxis,
+      yAxis,
       series: [
         intervals(points),
         {
@@ -73,7 +85,6 @@ export function paretoChart(points: readonly ParetoChartPoint[], text: ParetoCha
           symbolSize: 11,
           lineStyle: { color: COLOURS.main, width: 2 },
           itemStyle: { color: COLOURS.main },
-          label: etaLabel(COLOURS.ink),
           z: 3,
         },
         {
@@ -81,10 +92,10 @@ export function paretoChart(points: readonly ParetoChartPoint[], text: ParetoCha
           type: 'scatter',
           data: dominated.map(dot),
           symbolSize: 10,
-          itemStyle: { color: '#ffffff', borderColor: COLOURS.other, borderWidth: 2 },
-          label: etaLabel(COLOURS.quiet),
+          itemStyle: { color: '#ffffff', borderColor: COLOURS.other, borderWidth: 2, opacity: 1 },
           z: 3,
         },
+        ...labels([...front, ...dominated], xAxis, yAxis),
       ],
     },
   };
@@ -106,38 +117,106 @@ function intervals(points: readonly ParetoChartPoint[]): unknown {
           ],
         ]),
   ]);
+  return thinLines('intervals', lines, { color: COLOURS.mainSoft, width: 0.75, opacity: 0.6 }, 1);
+}
+
+/** Lines between values of the axes, which take no part in the legend and tooltips. */
+function thinLines(name: string, lines: readonly (readonly number[][])[], style: object, z: number): unknown {
   return {
-    name: 'intervals',
+    name,
     type: 'line',
     data: [],
     silent: true,
     markLine: {
       silent: true,
-      z: 1,
+      z,
       symbol: 'none',
       label: { show: false },
-      lineStyle: { color: COLOURS.mainSoft, width: 1.2, type: 'solid', opacity: 0.6 },
+      lineStyle: { type: 'solid', ...style },
       data: lines.map(([from, to]) => [{ coord: from }, { coord: to }]),
     },
   };
 }
 
-/** Right of a point and clear of the crosses of its intervals, above or below. */
-const LABEL_PLACES = [
-  [14, -10],
-  [14, 10],
-];
-
-function etaLabel(color: string): unknown {
+function dot(point: ParetoChartPoint): unknown {
   return {
-    show: true,
-    fontFamily: FONT_FAMILY,
-    fontSize: 12,
-    color,
-    textBorderColor: '#ffffff',
-    textBorderWidth: 3,
-    formatter: '{b}',
+    value: [point.dpDiff, point.accuracy, point.eta],
+    name: etaText(point),
+    tooltip: { formatter: tooltipOf(point) },
   };
+}
+
+function etaText({ eta }: ParetoChartPoint): string {
+  return `eta ${String(eta)}`;
+}
+
+/** Lines of HTML; they hold names and numbers of ours only. */
+function tooltipOf(point: ParetoChartPoint): string {
+  const line = (name: string, value: number | undefined, interval?: readonly [number, number] | null): string[] => {
+    if (value === undefined || Number.isNaN(value)) return [];
+    const range = interval ? ` [${interval.map((end) => end.toFixed(4)).join(', ')}]` : '';
+    return [`${name} ${value.toFixed(4)}${range}`];
+  };
+  return [
+    etaText(point),
+    ...line('Accuracy', point.accuracy, point.accuracyCi),
+    ...line('Demographic parity difference', point.dpDiff, point.dpDiffCi),
+    ...line('Equalized odds difference', point.eoDiff),
+  ].join('<br>');
+}
+
+/**
+ * The labels, with lines to those that lie far from their points. They are put at
+ * values of the axes, so that they keep their places in a picture of another width.
+ */
+function labels(points: readonly ParetoChartPoint[], xAxis: AxisRange, yAxis: AxisRange): unknown[] {
+  const [across, down] = [PLOT.right - PLOT.left, PLOT.bottom - PLOT.top];
+  const placed = placeLabels(
+    points.map((point) => ({
+      x: PLOT.left + (across * (point.dpDiff - xAxis.min)) / (xAxis.max - xAxis.min),
+      y: PLOT.bottom - (down * (point.accuracy - yAxis.min)) / (yAxis.max - yAxis.min),
+      width: LETTER * labelWidth(etaText(point)),
+      height: 1.25 * FONT_SIZE,
+    })),
+    PLOT,
+  );
+  const shown = points.flatMap((point, index) => {
+    const position = placed[index];
+    if (!position) return [];
+    const x = xAxis.min + ((position.x - PLOT.left) * (xAxis.max - xAxis.min)) / across;
+    const y = yAxis.min + ((PLOT.bottom - position.y) * (yAxis.max - yAxis.min)) / down;
+    return [{ point, at: [x, y], isFar: position.isFar }];
+  });
+  const leaders = shown.filter(({ isFar }) => isFar).map(({ point, at }) => [[point.dpDiff, point.accuracy], at]);
+  return [
+    thinLines('leaders', leaders, { color: COLOURS.other, width: 0.75 }, 2),
+    {
+      name: 'labels',
+      type: 'scatter',
+      silent: true,
+      clip: false,
+      symbolSize: 0,
+      itemStyle: { opacity: 1 },
+      tooltip: { show: false },
+      // In a window narrower than the picture labels may meet after all.
+      labelLayout: { hideOverlap: true },
+      label: {
+        show: true,
+        position: 'inside',
+        fontFamily: FONT_FAMILY,
+        fontSize: FONT_SIZE,
+        textBorderColor: '#ffffff',
+        textBorderWidth: 3,
+        formatter: '{b}',
+      },
+      data: shown.map(({ point, at }) => ({
+        name: etaText(point),
+        value: at,
+        label: { color: point.dominated ? COLOURS.quiet : COLOURS.ink },
+      })),
+      z: 4,
+    },
+  ];
 }
 
 function describe(points: readonly ParetoChartPoint[]): string {

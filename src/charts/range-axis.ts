@@ -4,6 +4,12 @@ import type { Palette } from './palette.ts';
 /** One end of an axis beyond the data, as a share of their range. */
 const MARGIN = 0.06;
 
+/** The ends of an axis. */
+export interface AxisRange {
+  readonly min: number;
+  readonly max: number;
+}
+
 /** The colours of an axis. */
 type AxisColours = Pick<Palette, 'ink' | 'quiet' | 'grid' | 'axis'>;
 
@@ -16,7 +22,7 @@ export function rangeAxis(
   values: readonly number[],
   [least, most]: readonly [number, number],
   colours: AxisColours = USUAL,
-): Record<string, unknown> {
+): Record<string, unknown> & AxisRange {
   const low = Math.min(...values);
   const high = Math.max(...values);
   const margin = MARGIN * (high - low || 0.1);

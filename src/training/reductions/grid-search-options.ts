@@ -1,5 +1,6 @@
 import { invalidParameter } from '../../internal/invalid-parameter.ts';
 import type { OptionNames } from '../../internal/known-options.ts';
+import { oneOf } from '../../internal/one-of.ts';
 import type { EstimatorSource } from '../estimators/adapt-estimator.ts';
 import type { Estimator } from '../estimators/estimator.ts';
 import {
@@ -10,6 +11,7 @@ import {
   refuseOptions,
 } from './constraint-options.ts';
 import { parseLearner } from './learner.ts';
+import { GRID_COMPATS, type GridCompat } from './multiplier-grid.ts';
 import type { Multipliers } from './reduction-fit.ts';
 
 /** Options of {@link GridSearchReduction}. */
@@ -20,7 +22,7 @@ export interface GridSearchOptions extends ConstraintOptions {
    */
   readonly estimator?: EstimatorSource | undefined;
   /**
-   * How many points the grid has.
+   * How many points the grid has. A larger grid contains every smaller one, so that its best point is never worse.
    * @defaultValue 10
    */
   readonly gridSize?: number | undefined;
@@ -35,6 +37,12 @@ export interface GridSearchOptions extends ConstraintOptions {
    * @defaultValue a lattice of gridSize points
    */
   readonly grid?: readonly Multipliers[] | undefined;
+  /**
+   * Lays out the points as this library does, for the same `gridSize` and `gridLimit`. Its grids do not contain
+   * each other, and depend on the order of rows.
+   * @defaultValue none
+   */
+  readonly compat?: GridCompat | undefined;
   /**
    * The weight of the largest violation against the error in the choice of the best, in [0, 1].
    * @defaultValue 0.5
@@ -65,6 +73,7 @@ export interface GridSearchSettings {
   readonly gridSize: number;
   readonly gridLimit: number;
   readonly grid: readonly Multipliers[] | undefined;
+  readonly compat: GridCompat | undefined;
   readonly constraintWeight: number;
 }
 
@@ -88,7 +97,11 @@ export function parseGridSearch(options: GridSearchOptions): GridSearchSettings 
     throw invalidParameter('constraintWeight', 'lie in [0, 1]', constraintWeight);
   }
   const grid = options.grid === undefined ? undefined : parseGrid(options.grid);
-  return Object.freeze({ estimator, constraint, gridSize, gridLimit, grid, constraintWeight });
+  const compat = options.compat === undefined ? undefined : oneOf('compat', options.compat, GRID_COMPATS);
+  if (compat !== undefined && grid !== undefined) {
+    throw invalidParameter('compat', 'be left out where grid gives the points', compat);
+  }
+  return Object.freeze({ estimator, constraint, gridSize, gridLimit, grid, compat, constraintWeight });
 }
 
 /** A copy of the points; their names are checked against the data. */

@@ -36,9 +36,11 @@ import { searchGrid } from './search-grid.ts';
  * group of each event: with one dimension it is thorough; beyond four, which
  * `warnings` tell, prefer `ReductionsWrapper`.
  *
- * The lattice runs over all groups but the lightest of each event, whose
- * constraint follows from the others'; of groups alike in weight and labels the
- * last by name counts as the lightest. Points are multipliers
+ * The points are the first `gridSize` of one fixed sequence, so that a larger grid
+ * contains every smaller one and selects nothing worse. They run over all groups
+ * but the lightest of each event, whose constraint follows from the others'; of
+ * groups alike in weight and labels the last by name counts as the lightest. With
+ * `compat: 'fairlearn'` they are the points of fairlearn's grid. Points are multipliers
  * "event/group/sign" (a slash in a name is written \/) with a sum of at most `gridLimit`; for
  * `bounded_group_loss` the sum is `gridLimit`.
  *
@@ -82,7 +84,7 @@ export class GridSearchReduction {
     this.#result = undefined;
     const { estimator, constraint } = this.#settings;
     const rows = await readReductionRows(X, y, options);
-    const problem = poseProblem(constraint, rows);
+    const problem = poseProblem(constraint, rows, this.#settings.compat);
     const predicts = predictionKind(constraint);
     const oracle = createOracle({ estimator, x: rows.x, predicts, signal: options.signal });
     this.#result = await searchGrid(problem, oracle, this.#settings, options.onProgress);

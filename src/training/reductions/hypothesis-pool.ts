@@ -1,5 +1,6 @@
 import { dot } from '../estimators/dot.ts';
 import type { Estimator } from '../estimators/estimator.ts';
+import { nearestPredictor } from './nearest-predictor.ts';
 import { type Oracle, rescale } from './oracle.ts';
 import { PRECISION } from './precision.ts';
 import type { ReductionProblem } from './reduction-problem.ts';
@@ -15,8 +16,6 @@ export interface Hypothesis {
 /** An answer of the oracle, with its question. */
 interface Asked {
   readonly multipliers: Float64Array;
-  /** The multipliers, projected. */
-  readonly projected: Float64Array;
   readonly hypothesis: Hypothesis;
   readonly isConstant: boolean;
 }
@@ -28,13 +27,13 @@ export class HypothesisPool {
   oracleCalls = 0;
   /** Questions whose rows had one label only. */
   constantAnswers = 0;
-  /** Learners fitted. */
-  fits = 0;
   /** [rows] what the first predictor says of the training rows; those of the others are not kept. */
   firstPredictions: ArrayLike<number> = [];
   readonly #problem: ReductionProblem;
   readonly #oracle: Oracle;
   readonly #asked: Asked[] = [];
+  /** Predictors that were fitted, at projected multipliers. */
+  readonly #learned: { readonly multipliers: Float64Array; readonly predictor: Estimator }[] = [];
 
   constructor(problem: ReductionProblem, oracle: Oracle) {
     this.#problem = problem;
@@ -59,6 +58,11 @@ export class HypothesisPool {
     return this.members.push(hypothesis) - 1;
   }
 
+  /** Learners fitted. */
+  get fits(): number {
+    return this.#learned.length;
+  }
+
   /** A fit depends on the multipliers alone, and early rounds ask the same more than once. */
   #remembered(multipliers: Float64Array): Asked | undefined {
     return this.#asked.find((asked) => asked.multipliers.every((value, place) => value === multipliers[place]));
@@ -67,25 +71,13 @@ export class HypothesisPool {
   async #ask(multipliers: Float64Array): Promise<Asked> {
     const projected = this.#problem.project(multipliers);
     const rows = rescale(this.#problem.respond(multipliers), this.#problem.totalWeight);
-    const { predictor, predictions, isConstant } = await this.#oracle(rows, this.#nearest(projected));
-    if (!isConstant) this.fits++;
+    const { predictor, predictions, isConstant } = await this.#oracle(rows, nearestPredictor(this.#learned, projected));
+    if (!isConstant) this.#learned.push({ multipliers: projected, predictor });
     if (this.#asked.length === 0) this.firstPredictions = predictions;
     const hypothesis = { predictor, ...this.#problem.evaluate(predictions) };
-    const asked = { multipliers: multipliers.slice(), projected, hypothesis, isConstant };
+    const asked = { multipliers: multipliers.slice(), hypothesis, isConstant };
     this.#asked.push(asked);
     return asked;
-  }
-
-  /** The predictor learned at the nearest multipliers, since its rows were the likest. */
-  #nearest(projected: Float64Array): Estimator | undefined {
-    let found: Estimator | undefined;
-    let least = Infinity;
-    for (const { hypothesis, isConstant, projected: other } of this.#asked) {
-      const distance = projected.reduce((sum, value, place) => sum + Math.abs(value - (other[place] as number)), 0);
-      if (isConstant || distance >= least) continue;
-      [found, least] = [hypothesis.predictor, distance];
-    }
-    return found;
   }
 }
 

@@ -4,7 +4,9 @@ import { weighCosts } from './class-costs.ts';
 import { classificationProblem } from './classification-problem.ts';
 import { PARITY_KINDS } from './constraint-names.ts';
 import type { ConstraintSettings } from './constraint-options.ts';
+import { axesByAppearance } from './fairlearn-grid.ts';
 import { groupLossProblem } from './group-loss-problem.ts';
+import type { GridCompat } from './multiplier-grid.ts';
 import { createParityConstraint } from './parity-constraint.ts';
 import { rankGroups } from './rank-groups.ts';
 import type { ReductionProblem } from './reduction-problem.ts';
@@ -12,16 +14,18 @@ import type { ReductionRows } from './reduction-rows.ts';
 import { tabulateRows } from './row-cells.ts';
 
 /**
- * The problem that a constraint makes of rows.
+ * Returns the problem that a constraint makes of rows.
+ * @param compat the library whose grid axes the problem has
  * @throws {DataValidationError} where the labels do not fit the constraint, or a parity has fewer than two groups
  */
-export function poseProblem(settings: ConstraintSettings, rows: ReductionRows): ReductionProblem {
+export function poseProblem(settings: ConstraintSettings, rows: ReductionRows, compat?: GridCompat): ReductionProblem {
   const { y, weights, groups, control } = rows;
   if (settings.constraint === 'bounded_group_loss') {
     if (settings.loss === 'zero_one') assertProbabilities(y);
     const labels = new Uint8Array(y.length);
     const cells = tabulateRows({ labels, truths: y, weights, groups, control, events: ['all', 'all'] });
-    return groupLossProblem(y, cells, settings);
+    const problem = groupLossProblem(y, cells, settings);
+    return compat === undefined ? problem : { ...problem, gridAxes: axesByAppearance(cells, groups, false) };
   }
   assertBinary(y);
   const ranked = rankGroups(groups, y, weights);
@@ -29,7 +33,8 @@ export function poseProblem(settings: ConstraintSettings, rows: ReductionRows): 
   const kind = PARITY_KINDS[settings.constraint];
   const cells = tabulateRows({ labels: y, truths: y, weights, groups, control, events: kind.events });
   const costs = weighCosts(settings.costs, settings.classWeight, y, weights);
-  return classificationProblem(y, cells, createParityConstraint(cells, kind, settings), costs);
+  const problem = classificationProblem(y, cells, createParityConstraint(cells, kind, settings), costs);
+  return compat === undefined ? problem : { ...problem, gridAxes: axesByAppearance(cells, groups, true) };
 }
 
 function assertProbabilities(y: Float64Array): void {

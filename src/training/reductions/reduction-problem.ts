@@ -16,11 +16,20 @@ interface Evaluation {
   readonly gamma: Float64Array;
 }
 
+/** In place of a multiplier where an axis moves none. */
+export const NO_MULTIPLIER = -1;
+
 /** One direction of a grid of multipliers: which multiplier a positive step raises, and which a negative one. */
 export interface GridAxis {
   readonly positive: number;
   /** null where only positive steps make sense. */
   readonly negative: number | null;
+}
+
+/** A point of a grid: signed steps along each axis, and how many of them reach the limit. */
+export interface GridSteps {
+  readonly steps: readonly number[];
+  readonly units: number;
 }
 
 /**

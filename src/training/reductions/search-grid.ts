@@ -1,11 +1,11 @@
 import { DataValidationError, ValueError } from '../../exceptions/index.ts';
 import { suggestNames } from '../../internal/nearest.ts';
 import type { OnProgress } from '../../internal/progress.ts';
-import type { Estimator } from '../estimators/estimator.ts';
 import type { GridSearchSettings } from './grid-search-options.ts';
 import { multiplierGrid } from './multiplier-grid.ts';
 import type { Oracle } from './oracle.ts';
 import { type GridSearchFit, gridSearchFit, type GridPoint } from './grid-search-fit.ts';
+import { nearestPredictor } from './nearest-predictor.ts';
 import type { Multipliers } from './reduction-fit.ts';
 import type { ReductionProblem } from './reduction-problem.ts';
 
@@ -27,22 +27,27 @@ export async function searchGrid(
 ): Promise<GridSearchFit> {
   const grid = settings.grid?.map((point) => readPoint(problem, point)) ?? lattice(problem, settings);
   const points: GridPoint[] = [];
-  let last: Estimator | undefined;
+  const learned: GridPoint[] = [];
   for (const [done, multipliers] of grid.entries()) {
     const rows = problem.respond(multipliers, !problem.spansObjective);
-    const { predictor, predictions, isConstant } = await oracle(rows, last);
-    if (!isConstant) last = predictor;
+    const { predictor, predictions, isConstant } = await oracle(rows, nearestPredictor(learned, multipliers));
     const { error, gamma } = problem.evaluate(predictions);
-    points.push({ predictor, multipliers, error, violation: gamma.reduce((a, b) => Math.max(a, b), -Infinity) });
+    const violation = gamma.reduce((a, b) => Math.max(a, b), -Infinity);
+    const point = { predictor, multipliers, error, violation };
+    points.push(point);
+    if (!isConstant) learned.push(point);
     onProgress?.({ stage: 'grid search', done: done + 1, total: grid.length });
   }
   return gridSearchFit(problem, points, settings.constraintWeight, warningsFor(problem, settings));
 }
 
-function lattice(problem: ReductionProblem, { gridSize, gridLimit }: GridSearchSettings): Float64Array[] {
+function lattice(
+  problem: ReductionProblem,
+  { gridSize: size, gridLimit: limit, compat }: GridSearchSettings,
+): Float64Array[] {
   const { gridAxes, bounds, spansObjective } = problem;
   if (gridAxes.length > 0 && gridAxes.length <= MOST_AXES) {
-    return multiplierGrid(gridAxes, bounds.length, { size: gridSize, limit: gridLimit, onSimplex: spansObjective });
+    return multiplierGrid(gridAxes, bounds.length, { size, limit, onSimplex: spansObjective, compat });
   }
   throw new DataValidationError(
     gridAxes.length === 0

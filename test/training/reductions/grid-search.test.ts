@@ -1,10 +1,19 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+
 import { expect } from 'chai';
 
 import { DataValidationError, TrainingError, ValueError } from '../../../src/exceptions/index.ts';
+import type { ReductionConstraint } from '../../../src/training/reductions/constraint-names.ts';
+import type { GridSearchFit } from '../../../src/training/reductions/grid-search-fit.ts';
 import { GridSearchReduction } from '../../../src/training/reductions/grid-search-reduction.ts';
 import { multiplierGrid } from '../../../src/training/reductions/multiplier-grid.ts';
+import type { GridAxis } from '../../../src/training/reductions/reduction-problem.ts';
+import { loadAnchorData, readAnchors } from '../../helpers/anchor-data.ts';
+import { projectRoot } from '../../helpers/project-files.ts';
 import { describeWithReference, readVectors } from '../../helpers/reference.ts';
 import { LeastSquares } from './least-squares.ts';
+import { groupedRows } from './random-rows.ts';
 import { ourMultiplier, ourName, readSmoke } from './smoke-inputs.ts';
 
 interface GridFile {
@@ -42,7 +51,7 @@ describeWithReference('grid search, the grids and runs of fairlearn', () => {
       const axes = index
         .filter((name) => name.startsWith('+') && name.endsWith('|1'))
         .map((name) => ({ positive: index.indexOf(name), negative: index.indexOf(name.replace('+', '-')) }));
-      const grid = multiplierGrid(axes, index.length, { size, limit, onSimplex: false });
+      const grid = multiplierGrid(axes, index.length, { size, limit, onSimplex: false, compat: 'fairlearn' });
       expect(grid).to.have.lengthOf(columns.length);
       for (const [point, column] of columns.entries()) {
         for (const [place, value] of column.entries()) expect(grid[point]?.[place]).to.be.closeTo(value, EXACT);
@@ -64,6 +73,7 @@ describeWithReference('grid search, the grids and runs of fairlearn', () => {
         gridSize: run.grid_size,
         gridLimit: run.grid_limit,
         constraintWeight: run.constraint_weight,
+        compat: 'fairlearn',
       });
       const { result } = await search.fit(rows.x, rows.labels, { sensitive: rows.sensitive });
       const names = ['+', '-'].flatMap((sign) =>
@@ -81,6 +91,177 @@ describeWithReference('grid search, the grids and runs of fairlearn', () => {
       }
     });
   }
+});
+
+interface GridGolden {
+  readonly cases: {
+    readonly name: string;
+    readonly x: number[][];
+    readonly y: number[];
+    readonly sensitive: string[];
+    readonly runs: {
+      readonly constraint: ReductionConstraint;
+      readonly grid_size: number;
+      readonly grid_limit: number;
+      readonly lambdas: Record<string, number>[];
+      readonly errors: number[];
+      readonly violations: number[];
+      readonly best_index: number;
+    }[];
+  }[];
+}
+
+describe("grid search with compat: 'fairlearn'", () => {
+  const text = readFileSync(path.join(projectRoot, 'test/golden/grid-points.json'), 'utf8');
+  for (const { name, x, y, sensitive, runs } of (JSON.parse(text) as GridGolden).cases) {
+    for (const run of runs) {
+      it(`has the points of fairlearn and its best: ${name}, ${run.constraint}, ${run.grid_size} points`, async () => {
+        const isClassifier = run.constraint !== 'bounded_group_loss';
+        const search = new GridSearchReduction({
+          estimator: new LeastSquares({ isClassifier }),
+          constraint: run.constraint,
+          gridSize: run.grid_size,
+          gridLimit: run.grid_limit,
+          compat: 'fairlearn',
+        });
+        const { result } = await search.fit(x, y, { sensitive });
+        expect(result.lambdas).to.have.lengthOf(run.lambdas.length);
+        for (const [point, expected] of run.lambdas.entries()) {
+          const own = result.lambdas[point] ?? {};
+          expect(Object.keys(own).sort()).to.deep.equal(Object.keys(expected).sort());
+          for (const [key, value] of Object.entries(expected)) expect(own[key]).to.be.closeTo(value, EXACT);
+        }
+        for (const point of run.errors.keys()) {
+          expect(result.errors[point]).to.be.closeTo(run.errors[point] ?? NaN, EXACT);
+          expect(result.violations[point]).to.be.closeTo(run.violations[point] ?? NaN, EXACT);
+        }
+        expect(result.bestIndex).to.equal(run.best_index);
+      });
+    }
+  }
+});
+
+/** Integer points of L1 norm at most `units` in `d` dimensions, counted: sum of 2^k C(d, k) C(units, k). */
+function ballSize(d: number, units: number): number {
+  return range(0, d).reduce((sum, k) => sum + 2 ** k * choose(d, k) * choose(units, k), 0);
+}
+
+function choose(n: number, k: number): number {
+  return k === 0 ? 1 : (choose(n, k - 1) * (n - k + 1)) / k;
+}
+
+function range(from: number, to: number): number[] {
+  return Array.from({ length: to - from + 1 }, (_, step) => from + step);
+}
+
+describe('the points of a grid', () => {
+  const axesOf = (d: number, isSigned: boolean): GridAxis[] =>
+    range(0, d - 1).map((axis) => ({ positive: axis, negative: isSigned ? d + axis : null }));
+  const signed = (d: number, size: number, limit = 2): number[][] =>
+    multiplierGrid(axesOf(d, true), 2 * d, { size, limit, onSimplex: false }).map((point) =>
+      range(0, d - 1).map((axis) => (point[axis] ?? NaN) - (point[d + axis] ?? NaN)),
+    );
+  const simplex = (d: number, size: number, limit = 2): number[][] =>
+    multiplierGrid(axesOf(d, false), d, { size, limit, onSimplex: true }).map((point) => [...point]);
+  const norm = (point: number[]): number => point.reduce((sum, value) => sum + Math.abs(value), 0);
+  const texts = (points: number[][]): string[] => points.map((point) => point.map((value) => value + 0).join());
+
+  for (const d of range(1, 6)) {
+    it(`of every size begin with those of the sizes below it: ${d} dimensions`, () => {
+      const [most, mostOfSimplex] = [signed(d, 150), simplex(d + 1, 150)];
+      for (const size of range(1, 150)) {
+        expect(signed(d, size)).to.deep.equal(most.slice(0, size));
+        expect(simplex(d + 1, size)).to.deep.equal(mostOfSimplex.slice(0, size));
+      }
+    });
+
+    it(`are as many as asked for, all different, within the limit: ${d} dimensions`, () => {
+      for (const size of [1, 2, 7, 13, 50, 151]) {
+        for (const limit of [0.3, 2, 1e10]) {
+          const [free, bound] = [signed(d, size, limit), simplex(d + 1, size, limit)];
+          expect(new Set(texts(free)).size).to.equal(size);
+          expect(new Set(texts(bound)).size).to.equal(size);
+          for (const point of free) expect(norm(point)).to.be.at.most(limit * (1 + EXACT));
+          for (const point of bound) expect(norm(point)).to.be.closeTo(limit, limit * EXACT);
+        }
+      }
+    });
+
+    for (const units of [1, 2, 4]) {
+      it(`are the full lattice of ${units} steps where it has as many: ${d} dimensions`, () => {
+        const size = ballSize(d, units);
+        if (size > 3000) return;
+        const found = signed(d, size, 1);
+        expect(new Set(texts(found)).size).to.equal(size);
+        for (const point of found) {
+          for (const value of point) expect(Number.isInteger(value * units)).to.equal(true);
+        }
+        const onSimplex = choose(units + d, d);
+        for (const point of simplex(d + 1, onSimplex, 1)) {
+          for (const value of point) expect(Number.isInteger(value * units)).to.equal(true);
+        }
+      });
+    }
+  }
+
+  it('start with no constraint at all', () => {
+    expect(signed(3, 1)).to.deep.equal([[0, 0, 0]]);
+  });
+
+  it('are found without counting a lattice that is far too large', () => {
+    expect(signed(500, 1200)).to.have.lengthOf(1200);
+  });
+
+  it('are one for one group under a bounded loss, however many are asked for', () => {
+    expect(simplex(1, 5)).to.deep.equal([[2]]);
+  });
+});
+
+describe('a larger grid', () => {
+  const least = ({ errors, violations, bestIndex }: GridSearchFit): number =>
+    0.5 * (errors[bestIndex] ?? NaN) + 0.5 * (violations[bestIndex] ?? NaN);
+  const { x, y, sensitive } = groupedRows();
+
+  for (const constraint of ['demographic_parity', 'equalized_odds', 'bounded_group_loss'] as const) {
+    it(`selects nothing worse than a smaller one: ${constraint}`, async () => {
+      const costs: number[] = [];
+      let selected: readonly unknown[] = [];
+      for (const gridSize of range(1, 42)) {
+        const search = new GridSearchReduction({
+          estimator: new LeastSquares({ isClassifier: constraint !== 'bounded_group_loss' }),
+          constraint,
+          gridSize,
+        });
+        const { result } = await search.fit(x, y, { sensitive });
+        expect(result.lambdas.slice(0, selected.length)).to.deep.equal(selected);
+        selected = result.lambdas;
+        costs.push(least(result));
+      }
+      for (const [index, cost] of costs.entries()) expect(cost).to.be.at.most(costs[index - 1] ?? Infinity);
+    });
+  }
+
+  it('starts each fit from the nearest point before it, so that fits do not depend on the size', async () => {
+    const errorsOf = async (gridSize: number): Promise<readonly number[]> =>
+      (await new GridSearchReduction({ gridSize, constraint: 'equalized_odds' }).fit(x, y, { sensitive })).result
+        .errors;
+    const few = await errorsOf(14);
+    expect((await errorsOf(25)).slice(0, 14)).to.deep.equal(few);
+  });
+});
+
+describeWithReference('a larger grid on german', () => {
+  it('selects nothing worse than a smaller one', async () => {
+    const { train } = await loadAnchorData('german', readAnchors().german);
+    const costs: number[] = [];
+    for (const gridSize of [5, 9, 13, 15, 20, 25, 30, 41, 50]) {
+      const search = new GridSearchReduction({ constraint: 'equalized_odds', gridSize });
+      const { errors, violations, bestIndex } = (await search.fit(train.x, train.y, { sensitive: train.sensitive }))
+        .result;
+      costs.push(0.5 * (errors[bestIndex] ?? NaN) + 0.5 * (violations[bestIndex] ?? NaN));
+    }
+    for (const [index, cost] of costs.entries()) expect(cost).to.be.at.most(costs[index - 1] ?? Infinity);
+  });
 });
 
 describe('grid search', () => {
@@ -117,7 +298,7 @@ describe('grid search', () => {
       gridLimit: 1,
     });
     const { result } = await search.fit(x, y, { sensitive });
-    expect(result.lambdas).to.deep.equal([{ 'all/b/+': 1 }, { 'all/a/+': 0.5, 'all/b/+': 0.5 }, { 'all/a/+': 1 }]);
+    expect(result.lambdas).to.deep.equal([{ 'all/b/+': 1 }, { 'all/a/+': 1 }, { 'all/a/+': 0.5, 'all/b/+': 0.5 }]);
   });
 
   it('takes one group under a bounded group loss: the grid is one point', async () => {
@@ -148,6 +329,8 @@ describe('grid search', () => {
     ['a limit of 0', { gridLimit: 0 }, 'gridLimit'],
     ['a weight above 1', { constraintWeight: 1.5 }, 'constraintWeight'],
     ['an empty grid', { grid: [] }, 'grid'],
+    ['the points of an unknown library', { compat: 'aif360' as 'fairlearn' }, 'compat'],
+    ['points of its own beside those of a library', { grid: [{}], compat: 'fairlearn' }, 'compat'],
   ];
   for (const [title, options, parameter] of WRONG) {
     it(`refuses ${title}`, () => {

@@ -122,6 +122,7 @@ describeWithReference('reductions on real data, against the runs of fairlearn', 
           const search = new GridSearchReduction({
             estimator: new LogisticRegression({ precision: 'float64' }),
             gridSize: 20,
+            compat: 'fairlearn',
           });
           await search.fit(train.x, train.y, { sensitive: train.sensitive });
           const rows = { train, test }[part];

@@ -1,0 +1,139 @@
+/** A point of a picture with its label, in pixels. */
+export interface LabelledPoint {
+  readonly x: number;
+  readonly y: number;
+  /** The size of the label. */
+  readonly width: number;
+  readonly height: number;
+}
+
+/** An upright rectangle, in pixels. */
+export interface Rectangle {
+  readonly left: number;
+  readonly right: number;
+  readonly top: number;
+  readonly bottom: number;
+}
+
+/** The middle of a placed label. */
+export interface LabelPosition {
+  readonly x: number;
+  readonly y: number;
+  /** Whether the label is so far from its point that a line should join them. */
+  readonly isFar: boolean;
+}
+
+/** From a point's middle to its label, at least. */
+const NEAREST = 11;
+
+/** Up to this distance it is plain whose label it is. */
+const PLAIN = 18;
+
+/** From a point's middle to its label, at most. */
+const FARTHEST = 200;
+
+const STEP = 9;
+
+/** Directions that are tried, in turns: right above first, and the sides where the crosses of intervals run last. */
+const DIRECTIONS = [-45, 45, -135, 135, -65, 65, -115, 115, -25, 25, -155, 155, -90, 90, 0, 180].map((degrees) => [
+  Math.cos((degrees * Math.PI) / 180),
+  Math.sin((degrees * Math.PI) / 180),
+]);
+
+/** Pixels between two labels. */
+const GAP = 3;
+
+/** Half the width of a point's mark. */
+const MARK = 7;
+
+/**
+ * Places each label as near to its point as is free: inside the area, and on no
+ * other label and no point. Where there is no such position a label may lie on a
+ * point or on a line that leads to another label, and where that is not enough
+ * either, the label is left out. Labels that come first choose first.
+ *
+ * O(points^2) for a fixed number of positions.
+ * @returns [points] the position of each label, or null
+ */
+export function placeLabels(points: readonly LabelledPoint[], area: Rectangle): (LabelPosition | null)[] {
+  const taken: Rectangle[] = [];
+  const lines: Line[] = [];
+  return points.map((point) => {
+    const candidates = candidatesOf(point).filter(
+      ({ box }) => isInside(box, area) && !taken.some((other) => overlap(box, other, GAP)),
+    );
+    const isClear = ({ box, line }: Candidate): boolean =>
+      !lines.some((other) => crosses(other, box)) && !(isLong(line) && taken.some((other) => crosses(line, other)));
+    const isOffPoints = ({ box }: Candidate): boolean => !points.some((other) => overlap(box, markOf(other), 0));
+    const found =
+      candidates.find((candidate) => isOffPoints(candidate) && isClear(candidate)) ??
+      candidates.find(isOffPoints) ??
+      candidates[0];
+    if (found === undefined) return null;
+    taken.push(found.box);
+    const isFar = isLong(found.line);
+    if (isFar) lines.push(found.line);
+    return { x: (found.box.left + found.box.right) / 2, y: (found.box.top + found.box.bottom) / 2, isFar };
+  });
+}
+
+/** From a point to the nearest end of its label. */
+interface Line {
+  readonly from: readonly [x: number, y: number];
+  readonly to: readonly [x: number, y: number];
+}
+
+interface Candidate {
+  readonly box: Rectangle;
+  readonly line: Line;
+}
+
+/** Positions around a point, the nearest first. */
+function candidatesOf({ x, y, width, height }: LabelledPoint): Candidate[] {
+  const candidates: Candidate[] = [];
+  for (let distance = NEAREST; distance <= FARTHEST; distance += STEP) {
+    for (const [across = 0, down = 0] of DIRECTIONS) {
+      const [endX, endY] = [x + distance * across, y + distance * down];
+      // The label begins where the line ends: beside it, or above or below its middle.
+      const left = endX - (width / 2) * (1 - Math.sign(Math.round(across * 4)));
+      const top = endY - (height / 2) * (1 - down);
+      const box = { left, right: left + width, top, bottom: top + height };
+      candidates.push({ box, line: { from: [x, y], to: [endX, endY] } });
+    }
+  }
+  return candidates;
+}
+
+function isLong({ from, to }: Line): boolean {
+  return Math.hypot(to[0] - from[0], to[1] - from[1]) > PLAIN;
+}
+
+function markOf({ x, y }: LabelledPoint): Rectangle {
+  return { left: x - MARK, right: x + MARK, top: y - MARK, bottom: y + MARK };
+}
+
+function isInside(box: Rectangle, area: Rectangle): boolean {
+  return box.left >= area.left && box.right <= area.right && box.top >= area.top && box.bottom <= area.bottom;
+}
+
+function overlap(a: Rectangle, b: Rectangle, gap: number): boolean {
+  return a.left < b.right + gap && b.left < a.right + gap && a.top < b.bottom + gap && b.top < a.bottom + gap;
+}
+
+/** Whether a line meets a rectangle: the part of the line between its sides, clipped one axis after the other. */
+function crosses({ from, to }: Line, box: Rectangle): boolean {
+  let [start, end] = [0, 1];
+  for (const [origin, extent, low, high] of [
+    [from[0], to[0] - from[0], box.left, box.right],
+    [from[1], to[1] - from[1], box.top, box.bottom],
+  ] as const) {
+    if (extent === 0) {
+      if (origin < low || origin > high) return false;
+      continue;
+    }
+    const [first, second] = [(low - origin) / extent, (high - origin) / extent];
+    start = Math.max(start, Math.min(first, second));
+    end = Math.min(end, Math.max(first, second));
+  }
+  return start <= end;
+}
