@@ -35,6 +35,9 @@ export interface ScoreCell {
   readonly counts: ByLabel;
   readonly weights: ByLabel;
   readonly squaredWeights: ByLabel;
+  /** Weighted sums of the log losses of the scores before they were rounded, and of their squares; 0 where they are not rounded. */
+  readonly loss: number;
+  readonly squaredLoss: number;
 }
 
 /** The distinct scores of one attribute's groups. */
@@ -84,7 +87,7 @@ export async function countScores(
           rowCount: seen.rows.reduce((sum, { sums }) => sum + (sums[0] as number), 0),
           parts: counted.flatMap((row) => {
             const group = seen.find(row.slice(0, attribute.length).map(labelOf));
-            return group < 0 ? [] : [{ group, ...readScore(row.slice(attribute.length)) }];
+            return group < 0 ? [] : [{ group, ...readScore(row.slice(attribute.length), step) }];
           }),
           step,
         });
@@ -151,18 +154,35 @@ export function scoresSql(rows: string, { outputs, step, isWeighted }: ScoresQue
   const sums = weightSums(isWeighted ? 'weight' : undefined).flatMap((sum) =>
     [0, 1].map((truth) => `CAST(${sum} FILTER (WHERE truth = ${String(truth)}) AS DOUBLE)`),
   );
-  return `SELECT ${[...outputs, 's', ...sums].join(', ')}
-    FROM (SELECT *, ${onGrid(step)} AS s FROM (${rows}) WHERE ${isWhole(isWeighted)}) GROUP BY ${[...groups, 's'].join(', ')}`;
+  const times = isWeighted ? 'weight * ' : '';
+  // Scores that are not rounded give their losses themselves.
+  const losses =
+    step === 0 ? [] : ['loss', 'loss * loss'].map((value) => `CAST(kahan_sum(${times}${value}) AS DOUBLE)`);
+  return `SELECT ${[...outputs, 's', ...losses, ...sums].join(', ')}
+    FROM (SELECT *, ${onGrid(step)} AS s${step === 0 ? '' : `, ${LOG_LOSS} AS loss`} FROM (${rows}) WHERE ${isWhole(isWeighted)}) GROUP BY ${[...groups, 's'].join(', ')}`;
 }
 
 /** Reads a row of {@link scoresSql} after its group. */
-export function readScore(row: readonly unknown[]): Omit<ScoreCell, 'group'> {
+export function readScore(row: readonly unknown[], step: number): Omit<ScoreCell, 'group'> {
   // A sum of no rows is none.
-  const [score = 0, ...sums] = row.map((value) => Number(value ?? 0));
+  const [score = 0, ...rest] = row.map((value) => Number(value ?? 0));
+  const [loss = 0, squaredLoss = 0] = step === 0 ? [] : rest;
+  const sums = step === 0 ? rest : rest.slice(2);
   const [no, yes] = [0, 1].map((truth) => readWeights(sums.filter((_, place) => place % 2 === truth)));
   const pair = (name: keyof WeightSums): ByLabel => [no?.[name] ?? 0, yes?.[name] ?? 0];
-  return { score, counts: pair('count'), weights: pair('weight'), squaredWeights: pair('squaredWeight') };
+  return {
+    score,
+    counts: pair('count'),
+    weights: pair('weight'),
+    squaredWeights: pair('squaredWeight'),
+    loss,
+    squaredLoss,
+  };
 }
+
+/** The log loss of a row, its probability clipped as arrays have it. */
+const LOG_LOSS = `-ln(least(${String(1 - Number.EPSILON)}::DOUBLE, greatest(${String(Number.EPSILON)}::DOUBLE,
+  CASE WHEN truth = 1 THEN score ELSE 1 - score END)))`;
 
 /** The operations on float64 that arrays go through, so that a score lands on the same point; -0 becomes 0. */
 function onGrid(step: number): string {

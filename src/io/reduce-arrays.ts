@@ -47,7 +47,7 @@ export async function countArrayScores(
       scoresSql(ARRAY_ROWS, { outputs: ['g0'], step, isWeighted: columns.weight !== undefined }),
       ORDERED,
     );
-    return { cells: result.map((row) => ({ group: Number(row[0]), ...readScore(row.slice(1)) })), step };
+    return { cells: result.map((row) => ({ group: Number(row[0]), ...readScore(row.slice(1), step) })), step };
   });
 }
 

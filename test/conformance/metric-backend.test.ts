@@ -5,7 +5,14 @@ import { DataValidationError } from '../../src/exceptions/index.ts';
 import { danfoBackend } from '../../src/metrics/backends/danfo-backend.ts';
 import { duckDbBackend } from '../../src/metrics/backends/duckdb-backend.ts';
 import { METRIC_BACKENDS, type MetricBackend, metricBackend } from '../../src/metrics/backends/metric-backend.ts';
-import type { ScoreStats } from '../../src/metrics/index.ts';
+import {
+  mergeStats,
+  metricOf,
+  removeStats,
+  type ScoreStats,
+  statsFromJson,
+  statsToJson,
+} from '../../src/metrics/index.ts';
 import { Table } from '../../src/table/index.ts';
 import { columnsOf, makeRows, type Shape } from '../helpers/random-rows.ts';
 import {
@@ -68,6 +75,46 @@ const MANY_SCORES: readonly PlainRow[] = numbers(65_537).map((index) => ({
   score: Math.sin(index) * 3,
   weight: 1 + (index % 5) / 3,
 }));
+
+/** 200,000 distinct probabilities, of which 2,000 are multiples of 1e-12. */
+const TINY_SCORES = {
+  yScore: numbers(200_000).map((row) => (row % 100 === 7 ? ((row + 93) / 100) * 1e-12 : (row + 0.5) / 200_000)),
+  yTrue: numbers(200_000).map((row) => Number(row % 3 === 0)),
+  sensitive: numbers(200_000).map((row) => (row % 1000 < 700 ? 'a' : 'b')),
+  sampleWeight: numbers(200_000).map((row) => 1 + (row % 4) / 2),
+};
+
+/** The log loss of each group and its standard error by a plain loop, clipped at float64's epsilon as scikit-learn clips. */
+function logLossByLoop({ yScore, yTrue, sensitive, sampleWeight }: typeof TINY_SCORES, group: string) {
+  let [total, squaredTotal, sum] = [0, 0, 0];
+  const losses = yScore.map((score, row) => {
+    const ofTruth = yTrue[row] === 1 ? score : 1 - score;
+    return -Math.log(Math.min(1 - 2 ** -52, Math.max(2 ** -52, ofTruth)));
+  });
+  const own = numbers(yScore.length).filter((row) => sensitive[row] === group);
+  for (const row of own) {
+    const weight = sampleWeight[row] ?? NaN;
+    total += weight;
+    squaredTotal += weight * weight;
+    sum += weight * (losses[row] ?? NaN);
+  }
+  const value = sum / total;
+  let squares = 0;
+  for (const row of own) squares += (sampleWeight[row] ?? NaN) * ((losses[row] ?? NaN) - value) ** 2;
+  return { value, standardError: Math.sqrt(squares / total / (total ** 2 / squaredTotal - 1)) };
+}
+
+/** Compares values and intervals with the loop; an interval is the value and 1.96 standard errors. */
+function assertLogLoss(stats: ScoreStats, rows: typeof TINY_SCORES, tolerance: number): void {
+  const { perGroup, perGroupCi, warnings } = metricOf('log_loss_difference', stats);
+  for (const group of ['a', 'b']) {
+    const { value, standardError } = logLossByLoop(rows, group);
+    expect(perGroup[group]?.['log_loss']).to.be.closeTo(value, tolerance * value);
+    const [low = NaN, high = NaN] = perGroupCi?.[group]?.['log_loss'] ?? [];
+    expect((high - low) / 2).to.be.closeTo(1.959_964 * standardError, 1e-4 * standardError);
+  }
+  expect(warnings.join()).to.not.include('rounded');
+}
 
 const defined = new Map<number, ScoreStats>();
 
@@ -137,6 +184,42 @@ for (const name of METRIC_BACKENDS) {
         assertSameStats(stats, definitionOfMany(count));
       });
     }
+
+    it('has the exact log loss of 200,000 distinct scores, tiny ones too, in whatever way parts are put together', async () => {
+      const loaded = await backend();
+      const of = (from: number, to: number) => {
+        const part = (values: readonly unknown[]) => values.slice(from, to);
+        return loaded.scores({
+          yScore: part(TINY_SCORES.yScore),
+          yTrue: part(TINY_SCORES.yTrue),
+          sensitive: part(TINY_SCORES.sensitive),
+          sampleWeight: part(TINY_SCORES.sampleWeight),
+        });
+      };
+      const whole = await of(0, 200_000);
+      expect(whole.step).to.equal(2 ** -14);
+      assertLogLoss(whole, TINY_SCORES, 1e-12);
+      assertLogLoss(statsFromJson(JSON.parse(JSON.stringify(statsToJson(whole)))) as ScoreStats, TINY_SCORES, 1e-12);
+      // 40,000 scores are kept as they are; 160,000 are on the grid.
+      const [few, many] = [await of(0, 40_000), await of(40_000, 200_000)];
+      expect([few.step, many.step]).to.deep.equal([0, 2 ** -14]);
+      assertLogLoss(mergeStats(few, many), TINY_SCORES, 1e-12);
+      const rest = Object.fromEntries(
+        Object.entries(TINY_SCORES).map(([name, values]) => [name, values.slice(40_000)]),
+      ) as unknown as typeof TINY_SCORES;
+      assertLogLoss(removeStats(whole, few), rest, 1e-11);
+    });
+
+    it('has the log loss of 200,000 distinct scores as tensors, to float32', async () => {
+      await tf.setBackend('cpu');
+      const rows = { ...TINY_SCORES, yScore: [...Float32Array.from(TINY_SCORES.yScore)] };
+      const device = { yScore: tf.tensor1d(rows.yScore), yTrue: tf.tensor1d(rows.yTrue, 'int32') };
+      const before = tf.memory().numTensors;
+      const { sensitive, sampleWeight } = rows;
+      assertLogLoss(await (await backend()).scores({ ...device, sensitive, sampleWeight }), rows, 1e-6);
+      expect(tf.memory().numTensors).to.equal(before);
+      tf.dispose(device);
+    });
 
     it('keeps the variance of errors of 1e9 with a spread of 1', async () => {
       const count = 20_000;

@@ -139,6 +139,12 @@ export function defineScores(rows: readonly PlainRow[], reading: Reading): Score
     table.set(`${group} ${rounded}`, own);
   }
   const entries = [...table.values()].sort((a, b) => a.group - b.group || a.score - b.score);
+  const lossOf = ({ score, label }: { score: number; label: 0 | 1 }) =>
+    -Math.log(Math.min(1 - 2 ** -52, Math.max(2 ** -52, label === 1 ? score : 1 - score)));
+  const losses = (power: number) =>
+    Float64Array.from(labels, (_, group) =>
+      usable.filter((row) => row.group === group).reduce((sum, row) => sum + row.weight * lossOf(row) ** power, 0),
+    );
   const sums = (kind: number) => Float64Array.from(entries.flatMap((own) => own.sums.slice(2 * kind, 2 * kind + 2)));
   return {
     kind: 'scores',
@@ -149,6 +155,7 @@ export function defineScores(rows: readonly PlainRow[], reading: Reading): Score
     weights: sums(1),
     squaredWeights: sums(2),
     step,
+    losses: step === 0 ? null : { sums: losses(1), squares: losses(2) },
     hasTruth: true,
     nDropped: rows.length - usable.length,
   };
@@ -168,6 +175,11 @@ export function assertSameStats(actual: GroupStats, expected: GroupStats, tolera
     expect(actual.step).to.equal(expected.step);
     expect(actual.groups).to.deep.equal(expected.groups);
     expect(actual.scores).to.deep.equal(expected.scores);
+    expect(actual.losses === null).to.equal(expected.losses === null);
+    for (const name of ['sums', 'squares'] as const) {
+      const [own, other] = [actual.losses?.[name] ?? new Float64Array(), expected.losses?.[name] ?? new Float64Array()];
+      assertClose(own, other, (group) => tolerance * (other[group] ?? NaN), `losses ${name}`);
+    }
   }
   if (actual.kind === 'regression' && expected.kind === 'regression') assertSameMoments(actual, expected, tolerance);
 }

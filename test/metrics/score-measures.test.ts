@@ -1,10 +1,25 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+
 import { expect } from 'chai';
 
 import { DataValidationError } from '../../src/exceptions/index.ts';
 import { createRandom } from '../../src/internal/random.ts';
-import { computeMetric, mergeStats, metricFrame, metricOf, reduceScores } from '../../src/metrics/index.ts';
+import {
+  computeMetric,
+  FairnessAnalyzer,
+  mergeStats,
+  metricFrame,
+  metricOf,
+  reduceScores,
+  statsFromJson,
+  statsToJson,
+} from '../../src/metrics/index.ts';
+import { useTemporaryFolder } from '../helpers/run-cli.ts';
 
 describe('measures of scores', () => {
+  const folder = useTemporaryFolder();
+
   it('AUC with its standard error, as DeLong has it, by hand', () => {
     // Positives 0.9, 0.6, 0.4; negatives 0.5, 0.4, 0.1. Placements of positives: 1, 1, 1/3 + 1/6 = 1/2; AUC 5/6.
     // Of negatives: 2/3, 1/2 + 1/3 = 5/6, 1. Variances with n - 1: 1/12 and 1/36; se^2 = 1/36 + 1/108 = 1/27.
@@ -47,6 +62,40 @@ describe('measures of scores', () => {
       );
       expect(rounded.perGroup[label]?.['roc_auc']).to.be.closeTo(exact, bound);
     }
+  });
+
+  it('log loss is exact however many distinct scores a file has', async () => {
+    // Losses of -log(1e-12) in group a, and of -log(1e-6) in group b, each for a share of the rows.
+    const n = 300_000;
+    const file = path.join(folder(), 'scores.csv');
+    const row = (place: number): string => {
+      const isTiny = place % 3 === 0;
+      const score = isTiny ? (place % 2 === 0 ? 1e-12 : 1e-6) : 1 - (place + 1) / 1e13;
+      return `${score},1,${place % 2 === 0 ? 'a' : 'b'}`;
+    };
+    // The scores of other rows lie below 1 by at most 3e-8, which is their log loss.
+    const wide = Array.from({ length: n }, (_, place) => `${(place + 1) / (n + 1)},0,c`);
+    const rows = Array.from({ length: 600 }, (_, place) => row(place));
+    writeFileSync(file, ['score,label,group', ...rows, ...wide].join('\n'));
+    const columns = { yTrueCol: 'label', yScoreCol: 'score', sensitiveCol: 'group' };
+    const { perGroup } = await FairnessAnalyzer.fromFile(file, columns).metric('log_loss_difference');
+    expect(perGroup['a']?.['log_loss']).to.be.closeTo((12 * Math.LN10) / 3, 1e-7);
+    expect(perGroup['b']?.['log_loss']).to.be.closeTo((6 * Math.LN10) / 3, 1e-7);
+    // The mean of -log(1 - k / (n + 1)) over k = 1 ... n is -log(n! / (n + 1)^n) / n, by Stirling's series.
+    const logFactorial = n * Math.log(n) - n + Math.log(2 * Math.PI * n) / 2 + 1 / (12 * n);
+    expect(perGroup['c']?.['log_loss']).to.be.closeTo((n * Math.log(n + 1) - logFactorial) / n, 1e-9);
+  });
+
+  it('log loss of statistics that were rounded without their losses comes from the grid, and says so', () => {
+    const n = 70_000;
+    const yScore = Array.from({ length: n }, (_, row) => (row + 1) / (n + 1));
+    const sensitive = yScore.map((_, row) => (row % 2 === 0 ? 'a' : 'b'));
+    const json = { ...statsToJson(reduceScores({ yTrue: yScore.map(() => 1), yScore, sensitive })) };
+    expect(json).to.include.keys('log_losses', 'squared_log_losses');
+    const { log_losses: _, squared_log_losses: __, ...earlier } = json;
+    const { warnings } = metricOf('log_loss_difference', statsFromJson(earlier));
+    expect(warnings.join()).to.match(/rounded to multiples of .* moves the log loss/);
+    expect(() => statsFromJson({ ...json, log_losses: [-1, 0] })).to.throw(DataValidationError, /log_losses/);
   });
 
   it('more groups than distinct scores that are kept: of one score, and of many', () => {

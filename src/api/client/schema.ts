@@ -1036,6 +1036,7 @@ export interface components {
           /** @description Degrees of freedom. */
           degrees: number[];
           p_value: number | null;
+          adjusted_p_value: number | null;
           flagged: boolean;
           reason: string | null;
           notes: string[];

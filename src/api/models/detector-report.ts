@@ -19,6 +19,7 @@ const representation = z.strictObject({
   statistic: numberOrNull,
   degrees,
   p_value: numberOrNull,
+  adjusted_p_value: numberOrNull,
   flagged: z.boolean(),
   reason: textOrNull,
   notes,

@@ -1,6 +1,7 @@
 import { suggestNames } from '../../internal/nearest.ts';
 import type { PathFault } from '../../io/config-text/path-fault.ts';
 import type { LLMEvalDocument } from '../../schemas/llm-eval/llm-eval-document.ts';
+import { NAME } from '../plan/counterfactual/parse-template.ts';
 import { checkNamePools } from './check-name-pools.ts';
 import { faultAt } from './fault-at.ts';
 
@@ -9,27 +10,26 @@ type Section = NonNullable<LLMEvalDocument['counterfactual']>;
 /** What the parts of the section require of each other, templates apart. */
 export function checkCounterfactual(section: Section | undefined): PathFault[] {
   if (section === undefined) return [];
-  return [
-    ...checkDimensions(section.dimensions),
-    ...checkDefaults(section),
-    ...checkNamePools(section),
-    ...checkControl(section),
-  ];
+  return [...checkDimensions(section), ...checkDefaults(section), ...checkNamePools(section), ...checkControl(section)];
 }
 
-function checkDimensions(dimensions: Section['dimensions']): PathFault[] {
+function checkDimensions({ dimensions, name_pools: pools = {} }: Section): PathFault[] {
   const path = ['counterfactual', 'dimensions'];
   if (Object.keys(dimensions).length === 0) {
     return [faultAt(path, 'must have one dimension at least', 'For example: gender: [woman, man].')];
   }
   return Object.entries(dimensions).flatMap(([name, values]) => [
-    ...checkDimensionName(name, [...path, name]),
+    ...checkDimensionName(name, pools, [...path, name]),
     ...values.flatMap((value, index) => checkValue(value, values.slice(0, index), [...path, name, index])),
   ]);
 }
 
-function checkDimensionName(name: string, path: readonly string[]): PathFault[] {
-  if (name === 'name') {
+function checkDimensionName(
+  name: string,
+  pools: NonNullable<Section['name_pools']>,
+  path: readonly string[],
+): PathFault[] {
+  if (name === NAME && Object.keys(pools).length > 0) {
     return [faultAt(path, "'name' is the placeholder of name_pools", 'Give the dimension another name.', 'key')];
   }
   return /^[\p{L}_][\p{L}\p{N}_-]*$/u.test(name)

@@ -11,7 +11,7 @@ import {
 } from '../statistics/group-stats.ts';
 import { prepareNumbers, QUANTITY_OF, type RegressionRows } from '../reduce/reduce-regression.ts';
 import { type ClassificationRows, finishClassification, prepareDecisions } from '../reduce/reduce-classification.ts';
-import { type PreparedScores, prepareScores, type ScoreRows } from '../reduce/reduce-scores.ts';
+import { type PreparedScores, prepareScores, type ScoreRows, sumLosses } from '../reduce/reduce-scores.ts';
 import { countDropped } from '../reduce/row-arguments.ts';
 import { collectScores, gridStep, type ScoreEntry, toGrid } from '../statistics/score-grid.ts';
 import { fillTables, momentsOfSums } from '../reduce/stats-of-sums.ts';
@@ -65,7 +65,8 @@ export const danfoBackend = {
       ...sumByLabel(group),
     }));
     const counts = entries.map((entry) => sum(entry.counts));
-    return collectScores(labels, entries, countDropped(counts, yScore.length), step);
+    const losses = step === 0 ? null : sumLosses(prepared);
+    return collectScores(labels, entries, countDropped(counts, yScore.length), step, losses);
   },
 };
 

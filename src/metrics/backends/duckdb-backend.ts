@@ -10,7 +10,7 @@ import { type ClassificationRows, finishClassification, prepareDecisions } from 
 import { prepareScores, type ScoreRows } from '../reduce/reduce-scores.ts';
 import { countDropped } from '../reduce/row-arguments.ts';
 import { collectScores, gridStep } from '../statistics/score-grid.ts';
-import { fillTables, momentsOfSums } from '../reduce/stats-of-sums.ts';
+import { fillTables, lossesOfCells, momentsOfSums } from '../reduce/stats-of-sums.ts';
 import { onHost } from '../../table/on-host.ts';
 import { rawCellCodes, rawCellsOf } from './raw-cell-codes.ts';
 
@@ -47,6 +47,7 @@ export const duckDbBackend = {
       { mostDistinct: MOST_DISTINCT_SCORES, stepFor: gridStep },
     );
     const counts = cells.map(({ counts: [no, yes] }) => no + yes);
-    return collectScores(labels, cells, countDropped(counts, yScore.length), step);
+    const nDropped = countDropped(counts, yScore.length);
+    return collectScores(labels, cells, nDropped, step, lossesOfCells(cells, labels.length));
   },
 };

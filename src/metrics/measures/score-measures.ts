@@ -1,5 +1,6 @@
 import { DataValidationError } from '../../exceptions/index.ts';
-import type { ScoreStats } from '../statistics/group-stats.ts';
+import type { LossSums, ScoreStats } from '../statistics/group-stats.ts';
+import { logLoss } from '../statistics/score-grid.ts';
 import { effectiveCount, type GroupMeasure, type MeasureDefinition } from './group-measure.ts';
 
 /** Bins of equal weight that calibration is judged in. */
@@ -20,6 +21,8 @@ interface GroupScores {
   readonly sizeYes: number;
   readonly rowsNo: number;
   readonly rowsYes: number;
+  /** Sums of the exact log losses; null where the scores give them. */
+  readonly loss: Readonly<Record<keyof LossSums, number>> | null;
 }
 
 /** A value with its standard error, and the effective rows (degrees of freedom + 1) behind that error. */
@@ -133,10 +136,13 @@ function meanEstimate(value: number, variance: number, size: number): Estimate {
   return { value, standardError: size > 1 ? Math.sqrt(variance / (size - 1)) : NaN, size };
 }
 
-function logLoss(score: number, truth: 0 | 1): number {
-  // Clipped as scikit-learn clips float64.
-  const clipped = Math.min(1 - Number.EPSILON, Math.max(Number.EPSILON, score));
-  return -Math.log(truth === 1 ? clipped : 1 - clipped);
+/** The mean log loss: from its sums where scores were rounded, since a small score may have become 0. */
+function meanLogLoss(group: GroupScores): Estimate {
+  const { loss, totalNo, totalYes, sizeNo, sizeYes } = group;
+  if (loss === null) return meanLoss(logLoss)(group);
+  const total = totalNo + totalYes;
+  const value = loss.sums / total;
+  return meanEstimate(value, Math.max(0, loss.squares / total - value ** 2), sizeNo + sizeYes);
 }
 
 /** What a score measure is of. */
@@ -182,7 +188,7 @@ function measureScores(name: string, { estimate, rows, needsProbabilities, ceili
         ceiling,
       },
       notes: [
-        ...(stats.step === 0 ? [] : [gridNote(stats, groups, name)]),
+        ...(stats.step === 0 || (name === 'log_loss' && stats.losses !== null) ? [] : [gridNote(stats, groups, name)]),
         ...(caution === undefined ? [] : [caution]),
       ],
     };
@@ -196,6 +202,7 @@ function hasWeight({ totalNo, totalYes }: GroupScores): boolean {
 /** How far the grid of scores can have moved the measure. */
 function gridNote(stats: ScoreStats, groups: readonly GroupScores[], name: string): string {
   const rounded = `scores were rounded to multiples of ${String(stats.step)}`;
+  if (name === 'log_loss') return `${rounded}, which moves the log loss by much where scores are near 0 or 1`;
   if (name !== 'roc_auc') return rounded;
   const ties = groups.map(({ no, yes, totalNo, totalYes }) =>
     totalNo > 0 && totalYes > 0
@@ -231,6 +238,10 @@ function splitGroups(stats: ScoreStats): GroupScores[] {
       sizeYes: effectiveCount(totalYes, total(stats.squaredWeights, 1)),
       rowsNo: total(stats.counts, 0),
       rowsYes: total(stats.counts, 1),
+      loss: stats.losses && {
+        sums: stats.losses.sums[group] as number,
+        squares: stats.losses.squares[group] as number,
+      },
     };
   });
 }
@@ -258,7 +269,7 @@ const SCORE_MEASURE_PARTS = {
     caution:
       'the expected calibration error of few rows is inflated by chance, so that a small group looks worse than a large one',
   },
-  log_loss: { estimate: meanLoss(logLoss), rows: 'all', needsProbabilities: true },
+  log_loss: { estimate: meanLogLoss, rows: 'all', needsProbabilities: true },
   brier_score: {
     estimate: meanLoss((score, truth) => (score - truth) ** 2),
     rows: 'all',

@@ -7,9 +7,17 @@ import {
   toBinary,
 } from '../../table/index.ts';
 import { assertPositiveLabel } from './assert-positive-label.ts';
-import { MOST_DISTINCT_SCORES, type ScoreStats } from '../statistics/group-stats.ts';
+import { type LossSums, MOST_DISTINCT_SCORES, type ScoreStats } from '../statistics/group-stats.ts';
 import { assertCodesHaveLabels, assertSameLength, countDropped, toFiniteNumbers, toWeights } from './row-arguments.ts';
-import { collectScores, gridStep, type ScoreEntry, toGrid } from '../statistics/score-grid.ts';
+import {
+  addLoss,
+  collectScores,
+  gridStep,
+  logLoss,
+  noLosses,
+  type ScoreEntry,
+  toGrid,
+} from '../statistics/score-grid.ts';
 
 /** Scores and the labels that they should foretell, on the host. */
 export interface ScoreRows {
@@ -74,7 +82,19 @@ export function prepareScores(rows: ScoreRows): PreparedScores {
 
 function finish(prepared: PreparedScores, entries: readonly ScoreEntry[], step: number): ScoreStats {
   const rows = entries.map(({ counts }) => counts[0] + counts[1]);
-  return collectScores(prepared.labels, entries, countDropped(rows, prepared.yScore.length), step);
+  const losses = step === 0 ? null : sumLosses(prepared);
+  return collectScores(prepared.labels, entries, countDropped(rows, prepared.yScore.length), step, losses);
+}
+
+/** Log losses by group, row by row: the grid would make 0 of small scores. */
+export function sumLosses({ labels, codes, yScore, yTrue, weights }: PreparedScores): LossSums {
+  const losses = noLosses(labels.length);
+  for (let row = 0; row < codes.length; row++) {
+    const group = codes[row] as number;
+    if (group < 0) continue;
+    addLoss(losses, group, logLoss(yScore[row] as number, yTrue[row] as 0 | 1), weights?.[row] ?? 1);
+  }
+  return losses;
 }
 
 /** Distinct scores of each group with their counts; undefined where there are more than `most`. */

@@ -16,7 +16,7 @@ import {
 } from '../statistics/group-stats.ts';
 import { countDropped } from './row-arguments.ts';
 import { collectScores, gridStep } from '../statistics/score-grid.ts';
-import { fillTables, momentsOfSums } from './stats-of-sums.ts';
+import { fillTables, lossesOfCells, momentsOfSums } from './stats-of-sums.ts';
 
 export { classLabels } from '../../io/class-labels.ts';
 
@@ -99,7 +99,8 @@ export async function reduceScoreSource(
       cells.map(({ counts }) => counts[0] + counts[1]),
       rowCount,
     );
-    return { stats: collectScores(labelsOf(groups), cells, nDropped, step), parts: partsOf(groups) };
+    const losses = lossesOfCells(cells, groups.length);
+    return { stats: collectScores(labelsOf(groups), cells, nDropped, step, losses), parts: partsOf(groups) };
   });
 }
 

@@ -1,7 +1,9 @@
+import type { ScoreCell } from '../../io/count-scores.ts';
 import type { NumberSums } from '../../io/sum-moments.ts';
 import type { WeightSums } from '../../io/value-sql.ts';
 import { emptyMoments } from '../../stats/moments.ts';
-import { type CellTables, makeMoments, type RegressionStats } from '../statistics/group-stats.ts';
+import { type CellTables, type LossSums, makeMoments, type RegressionStats } from '../statistics/group-stats.ts';
+import { noLosses } from '../statistics/score-grid.ts';
 
 /** Adds sums up at their places. */
 export function fillTables(parts: readonly WeightSums[], places: readonly number[], size: number): CellTables {
@@ -17,6 +19,16 @@ export function fillTables(parts: readonly WeightSums[], places: readonly number
     tables.squaredWeights[place] = (tables.squaredWeights[place] as number) + squaredWeight;
   });
   return tables;
+}
+
+/** Log losses of all groups from what SQL summed in each cell. */
+export function lossesOfCells(cells: readonly ScoreCell[], groups: number): LossSums {
+  const losses = noLosses(groups);
+  for (const { group, loss, squaredLoss } of cells) {
+    losses.sums[group] = (losses.sums[group] as number) + loss;
+    losses.squares[group] = (losses.squares[group] as number) + squaredLoss;
+  }
+  return losses;
 }
 
 /** Moments of all groups from what SQL summed of each. */

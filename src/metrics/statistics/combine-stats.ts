@@ -4,13 +4,14 @@ import { sortLabels } from '../../table/index.ts';
 import {
   type CellTables,
   type GroupStats,
+  type LossSums,
   makeTables,
   makeMoments,
   type RegressionStats,
   type ScoreStats,
 } from './group-stats.ts';
 import { momentsFromGroups, momentsOfGroup, regroup } from './regroup-stats.ts';
-import { collectScores, type ScoreEntry, scoreEntries } from './score-grid.ts';
+import { collectScores, lossesOf, type ScoreEntry, scoreEntries } from './score-grid.ts';
 
 /**
  * The statistics of two sets of rows together; groups are matched by label.
@@ -112,9 +113,20 @@ function combineScores(a: ScoreStats, b: ScoreStats, sign: Sign, nDropped: numbe
   };
   // Grids are powers of two, so that the coarser one holds both.
   const entries = [...scoreEntries(a), ...scoreEntries(b).map(signed)];
-  const combined = collectScores(a.labels, entries, nDropped, Math.max(a.step, b.step));
+  const step = Math.max(a.step, b.step);
+  const combined = collectScores(a.labels, entries, nDropped, step, step === 0 ? null : combineLosses(a, b, sign));
   if (combined.counts.some((count) => count < 0)) throw notPart('more rows of a score');
   return { ...combined, ...settled(combined) };
+}
+
+/** Losses of rows with losses of others; null where either are not known. */
+function combineLosses(a: ScoreStats, b: ScoreStats, sign: Sign): LossSums | null {
+  const [one, other] = [lossesOf(a), lossesOf(b)];
+  if (one === null || other === null) return null;
+  const add = (x: Float64Array, y: Float64Array): Float64Array =>
+    // What rounding leaves behind where rows were taken out may lie below 0.
+    x.map((value, group) => Math.max(0, value + sign * (y[group] as number)));
+  return { sums: add(one.sums, other.sums), squares: add(one.squares, other.squares) };
 }
 
 function notPart(what: string): DataValidationError {

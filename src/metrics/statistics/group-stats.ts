@@ -67,6 +67,8 @@ export function makeMoments(
  * weighted counts of both true labels at each. Exact while there are few
  * distinct scores; beyond {@link MOST_DISTINCT_SCORES} they are rounded to
  * multiples of `step`, and what that can change is reported with each metric.
+ * Log loss does not survive that, since a small score would become 0, so its
+ * sums are kept beside the rounded scores.
  *
  * `groups` and `scores` have shape [k], the tables [k, 2] by true label.
  */
@@ -77,9 +79,20 @@ export interface ScoreStats extends CellTables {
   readonly scores: Float64Array;
   /** The grid that scores are rounded to, a power of two; 0 where they are exact. */
   readonly step: number;
+  /**
+   * Sums of the exact log losses; null where `step` is 0, and in statistics of
+   * rounded scores whose rows were not seen.
+   */
+  readonly losses: LossSums | null;
   readonly hasTruth: true;
   /** Rows without a score, a true label, a group or a weight. */
   readonly nDropped: number;
+}
+
+/** Weighted sums of the log losses of rows, and of their squares, [groups]. */
+export interface LossSums {
+  readonly sums: Float64Array;
+  readonly squares: Float64Array;
 }
 
 /** Above so many distinct pairs of group and score, scores are rounded to a grid. */

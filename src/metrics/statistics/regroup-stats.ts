@@ -3,12 +3,13 @@ import {
   CELLS_PER_GROUP,
   type CellTables,
   type GroupStats,
+  type LossSums,
   makeTables,
   makeMoments,
   type RegressionStats,
   type ScoreStats,
 } from './group-stats.ts';
-import { collectScores, type ScoreEntry, scoreEntries } from './score-grid.ts';
+import { collectScores, noLosses, type ScoreEntry, scoreEntries } from './score-grid.ts';
 
 /**
  * The same rows under other groups: groups that go to one place are pooled, and
@@ -35,7 +36,10 @@ export function groupPicker<Stats extends GroupStats>(
   return (groups, labels) => {
     if (stats.kind === 'scores') {
       const entries = groups.flatMap((from, group) => (scores?.[from] ?? []).map((entry) => ({ ...entry, group })));
-      return collectScores(labels, entries, 0, stats.step) as GroupStats as Stats;
+      const pickOne = (table: Float64Array): Float64Array =>
+        Float64Array.from(groups, (group) => table[group] as number);
+      const losses = stats.losses && { sums: pickOne(stats.losses.sums), squares: pickOne(stats.losses.squares) };
+      return collectScores(labels, entries, 0, stats.step, losses) as GroupStats as Stats;
     }
     const width = stats.kind === 'classification' ? CELLS_PER_GROUP : 1;
     const pick = (table: Float64Array, size: number): Float64Array =>
@@ -100,7 +104,8 @@ function regroupAny(stats: GroupStats, placeOf: ArrayLike<number>, labels: reado
         const group = placeOf[entry.group] as number;
         return group < 0 ? [] : [{ ...entry, group }];
       });
-      return collectScores(labels, entries, stats.nDropped, stats.step);
+      const losses = stats.losses && regroupLosses(stats.losses, placeOf, labels.length);
+      return collectScores(labels, entries, stats.nDropped, stats.step, losses);
     }
   }
 }
@@ -118,6 +123,17 @@ function regroupTables(stats: CellTables, placeOf: ArrayLike<number>, groups: nu
     }
     return table;
   });
+}
+
+function regroupLosses(own: LossSums, placeOf: ArrayLike<number>, groups: number): LossSums {
+  const losses = noLosses(groups);
+  for (let group = 0; group < placeOf.length; group++) {
+    const place = placeOf[group] as number;
+    if (place < 0) continue;
+    losses.sums[place] = (losses.sums[place] as number) + (own.sums[group] as number);
+    losses.squares[place] = (losses.squares[place] as number) + (own.squares[group] as number);
+  }
+  return losses;
 }
 
 function regroupMoments(

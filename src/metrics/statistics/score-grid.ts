@@ -1,4 +1,4 @@
-import { makeTables, MOST_DISTINCT_SCORES, type ScoreStats } from './group-stats.ts';
+import { type LossSums, makeTables, MOST_DISTINCT_SCORES, type ScoreStats } from './group-stats.ts';
 
 /** The grid has 2 to this power of steps from 0 to the largest score: a power of two, so that grids nest. */
 const STEPS_LOG2 = 14;
@@ -11,6 +11,40 @@ export function gridStep(largest: number): number {
 /** A score on its grid; as it is where the step is 0, but for -0, which is 0. */
 export function toGrid(score: number, step: number): number {
   return (step === 0 ? score : Math.floor(score / step + 0.5) * step) + 0;
+}
+
+/** The log loss of one row, its probability clipped as scikit-learn clips float64. */
+export function logLoss(score: number, truth: 0 | 1): number {
+  const clipped = Math.min(1 - Number.EPSILON, Math.max(Number.EPSILON, score));
+  return -Math.log(truth === 1 ? clipped : 1 - clipped);
+}
+
+/** Sums of no losses. */
+export function noLosses(groups: number): LossSums {
+  return { sums: new Float64Array(groups), squares: new Float64Array(groups) };
+}
+
+/** Adds the log losses of rows of one score and true label to the sums of their group. */
+export function addLoss({ sums, squares }: LossSums, group: number, loss: number, weight: number): void {
+  // A weight of 0 makes nothing of any loss.
+  if (weight === 0) return;
+  sums[group] = (sums[group] as number) + weight * loss;
+  squares[group] = (squares[group] as number) + weight * loss * loss;
+}
+
+/** The log losses of statistics: of exact scores what the scores give; null where they are not known. */
+export function lossesOf(stats: ScoreStats): LossSums | null {
+  if (stats.losses !== null) return stats.losses;
+  return stats.step === 0 ? entryLosses(scoreEntries(stats), stats.labels.length) : null;
+}
+
+function entryLosses(entries: readonly ScoreEntry[], groups: number): LossSums {
+  const losses = noLosses(groups);
+  for (const { group, score, weights } of entries) {
+    addLoss(losses, group, logLoss(score, 0), weights[0]);
+    addLoss(losses, group, logLoss(score, 1), weights[1]);
+  }
+  return losses;
 }
 
 /** One distinct score of a group, with its counts by true label. */
@@ -26,18 +60,20 @@ export interface ScoreEntry {
  * Score statistics from entries in any order: sorted, equal scores added up,
  * and rounded to a grid where there are too many distinct ones.
  * @param step the grid that the entries are on already; 0 where they are exact
+ * @param losses the log losses of entries that are on a grid; null where they are not known
  */
 export function collectScores(
   labels: readonly string[],
   entries: readonly ScoreEntry[],
   nDropped: number,
   step = 0,
+  losses: LossSums | null = null,
 ): ScoreStats {
   const exact = addEqual(entries, step);
   if (step === 0 && exact.length > MOST_DISTINCT_SCORES) {
     const coarse = gridStep(entries.reduce((most, { score }) => Math.max(most, Math.abs(score)), 0));
     // Many groups of the one score 0 are as few as they can be.
-    if (coarse > 0) return collectScores(labels, entries, nDropped, coarse);
+    if (coarse > 0) return collectScores(labels, entries, nDropped, coarse, entryLosses(exact, labels.length));
   }
   return {
     kind: 'scores',
@@ -46,6 +82,7 @@ export function collectScores(
     scores: Float64Array.from(exact, ({ score }) => score),
     ...makeTables((name) => Float64Array.from(exact.flatMap((entry) => entry[name]))),
     step,
+    losses: step === 0 ? null : losses,
     hasTruth: true,
     nDropped,
   };

@@ -3,6 +3,7 @@ import {
   CELLS_PER_GROUP,
   type CellTables,
   type GroupStats,
+  type LossSums,
   makeMoments,
   makeTables,
   REGRESSION_QUANTITIES,
@@ -44,7 +45,16 @@ export function statsToJson(stats: GroupStats): StatsJson {
         ...end,
       };
     case 'scores':
-      return { ...common, groups: [...stats.groups], scores: [...stats.scores], step: stats.step, ...end };
+      return {
+        ...common,
+        groups: [...stats.groups],
+        scores: [...stats.scores],
+        step: stats.step,
+        ...(stats.losses === null
+          ? {}
+          : { log_losses: [...stats.losses.sums], squared_log_losses: [...stats.losses.squares] }),
+        ...end,
+      };
   }
 }
 
@@ -86,11 +96,20 @@ export function statsFromJson(json: unknown): GroupStats {
       const tables = reader.tables(2 * scores.length);
       const step = reader.number('step');
       if (step < 0) throw unreadable('step', '0 or more');
-      return { kind: 'scores', labels, ...tables, groups, scores, step, ...end, hasTruth: true };
+      const losses = step === 0 ? null : readLosses(reader, labels.length);
+      return { kind: 'scores', labels, ...tables, groups, scores, step, losses, ...end, hasTruth: true };
     }
     default:
       throw unreadable('kind', 'classification, regression or scores');
   }
+}
+
+/** null for a text of an earlier version, which had none. */
+function readLosses(reader: Reader, groups: number): LossSums | null {
+  if (reader.value('log_losses') === undefined) return null;
+  const [sums, squares] = [reader.numbers('log_losses', groups), reader.numbers('squared_log_losses', groups)];
+  if ([...sums, ...squares].some((value) => value < 0)) throw unreadable('log_losses', '0 or more everywhere');
+  return { sums, squares };
 }
 
 function tablesToJson(tables: CellTables): Record<string, number[]> {

@@ -31,6 +31,11 @@ export interface Detector<Finding extends DetectorFinding = DetectorFinding> {
   readonly name: string;
   /** What it finds about one attribute; never throws for data that have been read. */
   detect(attribute: AnalysedAttribute, settings: DetectorSettings): Finding[];
+  /**
+   * Adjusts the findings of all attributes to each other; absent where each
+   * attribute is a family of tests of its own.
+   */
+  adjust?(findings: readonly Finding[], settings: DetectorSettings): Finding[];
   /** The findings about one attribute that a reader should hear of, in words that claim no more than was tested. */
   summarise(findings: readonly Finding[], settings: DetectorSettings): Sentence[];
   /** All findings as a section of a report. */

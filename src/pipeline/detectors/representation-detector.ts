@@ -2,6 +2,7 @@ import { chiSquareGoodnessOfFit } from '../../stats/tests/chi-square-test.ts';
 import { nameGroups } from '../transformers/name-some.ts';
 import type { AnalysedAttribute } from './analysed-attribute.ts';
 import type { Detector, DetectorFinding } from './detector.ts';
+import { adjustInPlace } from './disparity-detector.ts';
 import { expectedNotes } from './relation.ts';
 import { formatCount, formatShare, formatStatistic, pValuePhrase } from './report-numbers.ts';
 import { type ReportTable, reportTable } from './report-section.ts';
@@ -33,14 +34,19 @@ export interface RepresentationFinding extends DetectorFinding {
   readonly statistic: number;
   readonly degrees: readonly number[];
   readonly pValue: number;
-  /** Whether the p-value is at most alpha. */
+  /** By Benjamini and Hochberg, over the attributes and intersections that have a benchmark. */
+  readonly adjustedPValue: number;
+  /** Whether the adjusted p-value is at most alpha. */
   readonly flagged: boolean;
   /** Why there is no test; null where there is one. */
   readonly reason: string | null;
   readonly notes: readonly string[];
 }
 
-/** Compares the shares of groups with a benchmark, by Pearson's chi-square test of fit. */
+/**
+ * Compares the shares of groups with a benchmark, by Pearson's chi-square test
+ * of fit. All attributes are one family of tests, since each has one test.
+ */
 export const representationDetector: Detector<RepresentationFinding> = {
   name: 'representation',
 
@@ -50,7 +56,7 @@ export const representationDetector: Detector<RepresentationFinding> = {
     const base = { attribute: attribute.name, n: attribute.n, nMissing: attribute.nMissing, groups };
     const missing = missingNotes(attribute);
     if (reason !== null) {
-      return [{ ...base, statistic: NaN, degrees: [], pValue: NaN, flagged: false, reason, notes: missing }];
+      return [{ ...base, ...NO_TEST, reason, notes: missing }];
     }
     const test = chiSquareGoodnessOfFit(
       groups.map(({ n }) => n),
@@ -58,7 +64,11 @@ export const representationDetector: Detector<RepresentationFinding> = {
     );
     const { statistic, degrees, pValue } = test;
     const notes = [...expectedNotes(test), ...benchmarkNotes(attribute, groups), ...missing];
-    return [{ ...base, statistic, degrees, pValue, flagged: pValue <= alpha, reason, notes }];
+    return judge([{ ...base, statistic, degrees, pValue, adjustedPValue: NaN, flagged: false, reason, notes }], alpha);
+  },
+
+  adjust(findings, { alpha }) {
+    return judge(findings, alpha);
   },
 
   summarise(findings) {
@@ -69,7 +79,7 @@ export const representationDetector: Detector<RepresentationFinding> = {
       if (!finding.flagged) return [];
       const { group, share, benchmarkShare } = farthest(finding.groups);
       const expected = benchmarkShare ?? NaN;
-      const text = `The groups of ${finding.attribute} do not occur as in the benchmark (${pValuePhrase(finding.pValue)}); the farthest is '${group}', with ${formatShare(share)} of rows against ${formatShare(expected)}.`;
+      const text = `The groups of ${finding.attribute} do not occur as in the benchmark (${pValuePhrase(finding.adjustedPValue)}); the farthest is '${group}', with ${formatShare(share)} of rows against ${formatShare(expected)}.`;
       return [{ severity: Math.abs(share - expected), text }];
     });
   },
@@ -77,11 +87,23 @@ export const representationDetector: Detector<RepresentationFinding> = {
   section(findings) {
     return {
       title: 'Representation',
-      intro: "How often each group occurs; against a benchmark by Pearson's chi-square test of fit.",
+      intro:
+        "How often each group occurs; against a benchmark by Pearson's chi-square test of fit, with p-values adjusted over all attributes by Benjamini and Hochberg.",
       tables: findings.map(tableOf),
     };
   },
 };
+
+const NO_TEST = { statistic: NaN, degrees: [], pValue: NaN, adjustedPValue: NaN, flagged: false } as const;
+
+/** Adjusts the p-values of all findings as one family, and flags by the adjusted ones. */
+function judge(findings: readonly RepresentationFinding[], alpha: number): RepresentationFinding[] {
+  const adjusted = adjustInPlace(findings.map(({ pValue }) => pValue));
+  return findings.map((finding, place) => {
+    const adjustedPValue = adjusted[place] as number;
+    return { ...finding, adjustedPValue, flagged: adjustedPValue <= alpha };
+  });
+}
 
 /** The groups that occur and those of the benchmark that do not. */
 function representationOf({ groups, counts, n, benchmark }: AnalysedAttribute): GroupRepresentation[] {
@@ -145,7 +167,8 @@ function farthest(groups: readonly GroupRepresentation[]): GroupRepresentation {
   return worst.reduce((least, group) => (group.share < least.share ? group : least));
 }
 
-function tableOf({ attribute, groups, statistic, pValue, degrees, reason, notes }: RepresentationFinding): ReportTable {
+function tableOf(finding: RepresentationFinding): ReportTable {
+  const { attribute, groups, statistic, pValue, adjustedPValue, degrees, reason, notes } = finding;
   const hasBenchmark = groups.some(({ benchmarkShare }) => benchmarkShare !== null);
   const rows = groups.map(({ group, n, share, benchmarkShare }) => [
     group,
@@ -155,7 +178,7 @@ function tableOf({ attribute, groups, statistic, pValue, degrees, reason, notes 
   ]);
   const verdict =
     reason === null
-      ? `chi-square ${formatStatistic(statistic)} on ${degrees.join(', ')} ${degrees[0] === 1 ? 'degree' : 'degrees'} of freedom, ${pValuePhrase(pValue)}`
+      ? `chi-square ${formatStatistic(statistic)} on ${degrees.join(', ')} ${degrees[0] === 1 ? 'degree' : 'degrees'} of freedom, ${pValuePhrase(pValue)}, adjusted ${pValuePhrase(adjustedPValue)}`
       : `no test: ${reason}`;
   const header = ['group', 'rows', 'share', ...(hasBenchmark ? ['benchmark'] : [])];
   return reportTable(

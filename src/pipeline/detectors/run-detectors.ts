@@ -28,7 +28,8 @@ const RUN_DETECTORS_OPTION_NAMES: OptionNames<RunDetectorsOptions> = { onProgres
  * every intersection:
  *
  * - representation: the share of each group, and whether the shares fit a
- *   benchmark (Pearson's chi-square test of fit);
+ *   benchmark (Pearson's chi-square test of fit), with p-values adjusted over
+ *   all attributes by Benjamini and Hochberg;
  * - disparities: whether columns differ between groups (text by Pearson's
  *   chi-square without a continuity correction, numbers by one-way analysis of
  *   variance), with effect sizes and p-values adjusted over the attribute's
@@ -125,10 +126,11 @@ function canBeTested({ counts }: AttributeGroups): boolean {
 }
 
 function detect(attributes: readonly AnalysedAttribute[], settings: ParsedDetectorConfig): DetectorFindings {
-  const findings = DETECTOR_NAMES.map((name: DetectorName) => [
-    name,
-    attributes.flatMap((attribute) => (DETECTORS[name] as Detector).detect(attribute, settings)),
-  ]);
+  const findings = DETECTOR_NAMES.map((name: DetectorName) => {
+    const detector = DETECTORS[name] as Detector;
+    const found = attributes.flatMap((attribute) => detector.detect(attribute, settings));
+    return [name, detector.adjust?.(found, settings) ?? found];
+  });
   return Object.fromEntries(findings) as DetectorFindings;
 }
 

@@ -44,6 +44,15 @@ allow_small_samples: true
 `;
 
 describe('parseLlmEvalConfig', () => {
+  it('takes a dimension called name where there are no name_pools', () => {
+    const counterfactual = { template: 'Describe {name}.', dimensions: { name: ['Ada', 'Ben'] } };
+    const config = parseLlmEvalConfig({ counterfactual });
+    expect(planCounterfactual(config).map(({ group, prompt }) => [group, prompt])).to.deep.equal([
+      ['Ada', 'Describe Ada.'],
+      ['Ben', 'Describe Ben.'],
+    ]);
+  });
+
   it('fills in every default', () => {
     expect(parseLlmEvalConfig({ prompt_templates: { a: 'Hello' } })).to.deep.equal({
       provider: 'local',

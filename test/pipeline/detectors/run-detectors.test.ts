@@ -162,6 +162,33 @@ describe('the detectors: representation', () => {
     ]);
   });
 
+  it('adjusts the p-values of all attributes together, and flags by the adjusted ones', async () => {
+    // Two groups of 100 rows against halves: chi2 = (first - 50)^2 / 25, p = erfc(sqrt(chi2 / 2)).
+    const firsts = { a: 60, b: 40, c: 53, d: 50, e: 50 };
+    const column = (first: number) => [...repeat(first, 'x'), ...repeat(100 - first, 'y')];
+    const data = Object.fromEntries(Object.entries(firsts).map(([name, first]) => [name, column(first)]));
+    const halves = Object.fromEntries(Object.keys(firsts).map((name) => [name, { x: 0.5, y: 0.5 }]));
+    const together = await runDetectors(data, { sensitive: ['a', 'c', 'd', 'e'], benchmarks: halves });
+    const raw = { a: 0.045_500_263_896_358, c: 0.548_506_235_500_147, d: 1, e: 1 };
+    // The i-th smallest of m is p m / i, or a smaller one after it: 4 p(a), 2 p(c) above 1, 1 and 1.
+    const adjusted = { a: 4 * raw.a, c: 1, d: 1, e: 1 };
+    for (const { attribute, pValue, adjustedPValue, flagged } of together.body.representation) {
+      expect(pValue, attribute).to.be.closeTo(raw[attribute as 'a'], 1e-12);
+      expect(adjustedPValue, attribute).to.be.closeTo(adjusted[attribute as 'a'], 1e-12);
+      expect(flagged, attribute).to.equal(false);
+    }
+    expect(together.body.summary.representationFlagged).to.equal(0);
+    expect(together.body.summary.findings.join()).to.not.include('do not occur as in the benchmark');
+    expect(together.toMarkdown()).to.include('p = 0.046, adjusted p = 0.182').and.to.match(/Representation\n\n.*adjusted over all attributes/); // prettier-ignore
+    // Without a benchmark there is no test, and so no member of the family; twice the same p-value stays what it is.
+    const { body } = await runDetectors(data, { sensitive: ['a', 'b', 'd'], benchmarks: { a: halves['a'] ?? {}, b: halves['b'] ?? {} } }); // prettier-ignore
+    expect(body.representation.map(({ flagged }) => flagged)).to.deep.equal([true, true, false]);
+    expect(body.representation[0]?.adjustedPValue).to.be.closeTo(raw.a, 1e-12);
+    expect(body.representation[2]?.adjustedPValue).to.be.NaN;
+    const wire = together.toJSON().body as { representation: Record<string, unknown>[] };
+    expect(wire.representation[0]?.['adjusted_p_value']).to.be.closeTo(adjusted.a, 1e-12);
+  });
+
   it('without a benchmark: shares, no test, and the reason', async () => {
     const { body } = await runDetectors(crowd, SEX);
     const [fit] = body.representation;

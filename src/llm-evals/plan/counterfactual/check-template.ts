@@ -17,7 +17,7 @@ export function checkTemplate(template: string, known: KnownWords): TemplateFaul
 
 function checkPlaceholder({ dimension, form, written }: Placeholder, known: KnownWords): TemplateFault | undefined {
   const names = Object.keys(known.dimensions);
-  if (dimension === NAME && form === null) return checkName(known);
+  if (dimension === NAME && form === null && !names.includes(NAME)) return checkName(known);
   if (!names.includes(dimension)) return unknownPlaceholder(dimension, written, names);
   if (form === null) return undefined;
   if (!PRONOUN_FORMS.some((each) => each === form)) {
@@ -41,6 +41,6 @@ function unknownPlaceholder(dimension: string, written: string, names: readonly 
     const suggestion = 'Add the section counterfactual with dimensions, or write {{ and }} for braces.';
     return { message: `${written} names no dimension, and there are none`, suggestion };
   }
-  const suggestion = `${suggestNames(dimension, [...names, NAME], 'placeholders')} For braces write {{ and }}.`;
+  const suggestion = `${suggestNames(dimension, [...new Set([...names, NAME])], 'placeholders')} For braces write {{ and }}.`;
   return { message: `${written} names no dimension`, suggestion };
 }

@@ -7,7 +7,7 @@ import { type PronounForm, PRONOUNS, pronounsOf } from './pronouns.ts';
 export interface Filling {
   /** A value for each dimension that the template uses. */
   readonly values: ReadonlyMap<string, string>;
-  /** null where the template has no place for one. */
+  /** From a name pool; null without pools, and where the template has no place for one. */
   readonly name: string | null;
 }
 
@@ -28,7 +28,7 @@ export function fillTemplate({ parts }: ParsedTemplate, filling: Filling): strin
 }
 
 function valueFor({ dimension, form }: Placeholder, { values, name }: Filling): string {
-  if (dimension === NAME) return name ?? '';
+  if (dimension === NAME && name !== null) return name;
   const value = values.get(dimension) ?? '';
   if (form === null) return value;
   // That the value has pronouns, and that there is such a form, was checked with the template.

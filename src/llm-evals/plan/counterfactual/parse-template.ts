@@ -20,7 +20,7 @@ export interface ParsedTemplate {
   readonly faults: readonly TemplateFault[];
 }
 
-/** The placeholder for a first name. */
+/** The placeholder for a first name of a pool; without pools a dimension may be called so. */
 export const NAME = 'name';
 
 /** A literal brace, a placeholder, a brace alone, or text without braces. */

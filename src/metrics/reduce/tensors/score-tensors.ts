@@ -3,14 +3,16 @@ import type { Tensor1D } from '@tensorflow/tfjs';
 import { type ColumnSource, toBinary } from '../../../table/index.ts';
 import {
   currentTensorflow,
+  groupColumnSums,
   type HistogramBins,
   histogramCells,
   largestValues,
   type Slice,
   type Tf,
+  unitOf,
 } from '../../../tensor/index.ts';
 import { assertPositiveLabel } from '../assert-positive-label.ts';
-import type { CellTables, ScoreStats } from '../../statistics/group-stats.ts';
+import type { CellTables, LossSums, ScoreStats } from '../../statistics/group-stats.ts';
 import type { ScoreRows } from '../reduce-scores.ts';
 import { assertSameLength, countDropped, toFiniteNumbers } from '../row-arguments.ts';
 import { collectScores, gridStep, type ScoreEntry, toGrid } from '../../statistics/score-grid.ts';
@@ -68,7 +70,10 @@ export async function reduceScoreTensors(rows: ScoreRows): Promise<ScoreStats> {
     const tables = await weighCells(tf, cells, weights, largestWeight);
     const entries = entriesOf(tables, bins);
     const rowsOf = entries.map(({ counts }) => counts[0] + counts[1]);
-    return collectScores(groups.labels, entries, countDropped(rowsOf, yScore.size), size === 0 ? 0 : bins.width);
+    const nDropped = countDropped(rowsOf, yScore.size);
+    if (size === 0) return collectScores(groups.labels, entries, nDropped);
+    const losses = await lossSums(tf, { yScore, yTrue, weights, codesOf }, groups.labels.length, largestWeight);
+    return collectScores(groups.labels, entries, nDropped, bins.width, losses);
   });
 }
 
@@ -109,6 +114,41 @@ async function checkScores(
   if (size === Infinity) toFiniteNumbers(await yScore.data(), 'yScore');
   if (state === BAD_STATE) toBinary(await yTrue.data(), 'yTrue');
   return { least: -negated, largest, largestWeight: await assertWeights(maxima.subarray(4), weights) };
+}
+
+/**
+ * Sums of the log losses by group, of each score to float32 and not of its place
+ * on the grid. Probabilities are clipped at float64's epsilon, which float32 has too.
+ */
+async function lossSums(
+  tf: Tf,
+  { yScore, yTrue, weights, codesOf }: DeviceScores,
+  groups: number,
+  largestWeight: number,
+): Promise<LossSums> {
+  const unit = unitOf(largestWeight);
+  // A row that lacks something goes to the place before the first group.
+  const cells = {
+    rows: yScore.size,
+    cells: groups + 1,
+    codesOf: (slice: Slice) => tf.floor(codesOf(slice).add(2).div<Tensor1D>(2)).cast<Tensor1D>('int32'),
+  };
+  const [sums, squares] = await groupColumnSums(tf, cells, 2, (slice) => {
+    const isWhole: Tensor1D = codesOf(slice).greaterEqual(0);
+    const score = known(tf, isWhole, slice(yScore).cast<Tensor1D>('float32'));
+    const isYes = known(tf, isWhole, slice(yTrue).cast<Tensor1D>('float32')).greaterEqual<Tensor1D>(0.5);
+    const ofTruth = tf.where<Tensor1D>(isYes, score, tf.sub<Tensor1D>(1, score));
+    const loss = tf.log(tf.clipByValue<Tensor1D>(ofTruth, Number.EPSILON, 1)).neg<Tensor1D>();
+    const share = weights && known(tf, isWhole, slice(weights)).div<Tensor1D>(unit);
+    const sum = share === undefined ? loss : loss.mul<Tensor1D>(share);
+    return [sum, sum.mul<Tensor1D>(loss)];
+  });
+  const ofGroups = (column: Float64Array | undefined): Float64Array =>
+    Float64Array.from(
+      { length: groups },
+      (_, group) => (column?.[group + 1] ?? 0) * (weights === undefined ? 1 : unit),
+    );
+  return { sums: ofGroups(sums), squares: ofGroups(squares) };
 }
 
 /** The part of the grid that holds the scores, made coarser until the table fits. */

@@ -1,5 +1,6 @@
 import { assertKnownOptions } from '../../../internal/known-options.ts';
 import { SCORE_MEASURES } from '../../../metrics/measures/score-measures.ts';
+import { logLoss } from '../../../metrics/statistics/score-grid.ts';
 import { countDropped } from '../../../metrics/reduce/row-arguments.ts';
 import type { PreparedScores } from '../../../metrics/reduce/reduce-scores.ts';
 import type { ColumnSource, SensitiveSource } from '../../../table/index.ts';
@@ -96,7 +97,7 @@ function measureGroups(rows: PreparedScores): CalibrationQuality[] {
     own.yes += weight * label;
     own.score += weight * score;
     own.squares += weight * (score - label) ** 2;
-    own.logs += weight * logLoss(score, label);
+    own.logs += weight * logLoss(score, label as 0 | 1);
   }
   const errors = SCORE_MEASURES.expected_calibration_error.measure(scoreStatsOf(rows)).values;
   return sums.map(({ n, weight, yes, score, squares, logs }, code) => ({
@@ -107,9 +108,4 @@ function measureGroups(rows: PreparedScores): CalibrationQuality[] {
     brierScore: squares / weight,
     logLoss: logs / weight,
   }));
-}
-
-function logLoss(score: number, label: number): number {
-  const kept = Math.min(1 - Number.EPSILON, Math.max(Number.EPSILON, score));
-  return -Math.log(label === 1 ? kept : 1 - kept);
 }

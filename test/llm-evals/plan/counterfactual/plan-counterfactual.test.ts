@@ -80,6 +80,25 @@ describe('planCounterfactual', () => {
     ]);
   });
 
+  it('varies a dimension called name like any other where there are no name_pools', () => {
+    const dimensions = { name: ['Ada', 'Ben'], day: ['Monday', 'Friday'] };
+    const plan = planCounterfactual(
+      source({ template: ['{name} called on {day}.'], dimensions, defaults: { day: 'Friday' } }),
+    );
+    expect(
+      plan.map(({ item, unit, dimension, group, prompt, details }) => [item, unit, dimension, group, prompt, details]),
+    ).to.deep.equal([
+      ['template-1|day=Friday', 'template-1', 'name', 'Ada', 'Ada called on Friday.', {}],
+      ['template-1|day=Friday', 'template-1', 'name', 'Ben', 'Ben called on Friday.', {}],
+      ['template-1|name=Ada', 'template-1', 'day', 'Monday', 'Ada called on Monday.', {}],
+      ['template-1|name=Ada', 'template-1', 'day', 'Friday', 'Ada called on Friday.', {}],
+      ['template-1|name=Ben', 'template-1', 'day', 'Monday', 'Ben called on Monday.', {}],
+      ['template-1|name=Ben', 'template-1', 'day', 'Friday', 'Ben called on Friday.', {}],
+    ]);
+    const forms = source({ template: ['{name.subject} asked.'], dimensions: { name: ['woman', 'man'] } });
+    expect(planCounterfactual(forms).map(({ prompt }) => prompt)).to.deep.equal(['She asked.', 'He asked.']);
+  });
+
   it('keeps the name while another dimension than its own is varied', () => {
     const dimensions = { ...GENDER, day: ['Monday', 'Friday'] };
     const namePools = { woman: ['Emily', 'Anne'], man: ['Greg', 'Brad'] };
