@@ -1,0 +1,310 @@
+import { type DecisionLabel, namesSomethingElse, readLabel, readValue, withoutHints } from './decision-labels.ts';
+import { plainText, type Stated, unanimous } from './decision-prose.ts';
+
+/** A place of an answer that names a decision: what it states, and null where that cannot be read. */
+export interface DecisionField {
+  readonly rank: number;
+  readonly stated: Stated | null;
+}
+
+/** Reads the text that a neutral label has as its value: it may have labels of its own. */
+export type ReadText = (text: string) => Stated | null;
+
+/** The fields that a text has, and the text around them. */
+export interface FoundFields {
+  readonly fields: readonly DecisionField[];
+  readonly before: string;
+  readonly after: string;
+}
+
+/** What the highest ranking fields state; null where they differ or cannot be read. */
+export function resolveFields(fields: readonly DecisionField[]): Stated | null {
+  const highest = Math.max(...fields.map(({ rank }) => rank));
+  return unanimous(fields.flatMap(({ rank, stated }) => (rank === highest && stated !== null ? [stated] : [])));
+}
+
+function fieldOf(label: DecisionLabel, value: string, read: ReadText): DecisionField {
+  const stated = label.kind === 'neutral' ? read(value) : readValue(label, value);
+  return { rank: label.rank, stated };
+}
+
+/** The words of a key or a tag: "shouldHire" and "should_hire" are "should hire". */
+function keyWords(key: string): string {
+  return key
+    .replaceAll(/(?<=[\p{Ll}\d])(?=\p{Lu})/gu, ' ')
+    .replaceAll(/[_.-]+/gu, ' ')
+    .replaceAll(/\byes (?:or )?no\b/giu, ' ');
+}
+
+// JSON, also as models write it: fenced, cut short, with single quotes, with a comma at the end, or as Python prints it.
+
+const JSON_START = /\{\s*(?:["'}]|[\p{L}_][\p{L}\p{N}_]*\s*:)|^\s*\[\s*["'{]|^\s*"(?=[^"\n]*"\s*$)/u;
+const JSON_TOKEN = /\s*(?:([{}[\],:])|"((?:[^"\\]|\\.)*)"?|'((?:[^'\\]|\\.)*)'?|([^\s{}[\],:"']+))/uy;
+
+/** JSON inside JSON, and elements, that are read; what has more is no answer. */
+const MOST_NESTED = 50;
+const MOST_TAGS = 200;
+
+/** Finds the decisions in the JSON of a text; null where it holds no JSON. */
+export function jsonFields(text: string, read: ReadText): FoundFields | null {
+  const start = JSON_START.exec(text)?.index;
+  if (start === undefined) return null;
+  const fields: DecisionField[] = [];
+  let rest = text.slice(start);
+  let between = '';
+  for (let next: number | undefined = 0; next !== undefined; next = JSON_START.exec(rest)?.index) {
+    between += rest.slice(0, next);
+    rest = rest.slice(next);
+    const { values, end } = jsonValues(rest);
+    fields.push(...values.flatMap((value) => jsonField(value, read)));
+    rest = rest.slice(Math.max(1, end));
+  }
+  return { fields, before: text.slice(0, start), after: between + rest };
+}
+
+interface JsonValue {
+  readonly path: readonly string[];
+  readonly text: string;
+  readonly isQuoted: boolean;
+}
+
+function jsonField({ path, text, isQuoted }: JsonValue, read: ReadText): DecisionField[] {
+  const label = labelOfPath(path);
+  if (label === null) return [];
+  if (!isQuoted && /^(?:null|none|undefined)$/iu.test(text)) return [{ rank: label.rank, stated: null }];
+  return [fieldOf(label, text, read)];
+}
+
+const NEUTRAL: DecisionLabel = { kind: 'neutral', rank: 2, isPast: false };
+
+function labelOfPath(path: readonly string[]): DecisionLabel | null {
+  const named = path.filter((key, place) => place === 0 || !/^(?:value|text|content|label)$/iu.test(key));
+  const last = named.at(-1);
+  return last === undefined ? NEUTRAL : readLabel(keyWords(last));
+}
+
+/** The values of the JSON that a text begins with, each with its keys. */
+function jsonValues(text: string): { readonly values: readonly JsonValue[]; readonly end: number } {
+  const values: JsonValue[] = [];
+  const open: string[][] = [];
+  let path: string[] = [];
+  let pending: { text: string; isQuoted: boolean } | null = null;
+  let key: string | null = null;
+  const flush = (): void => {
+    if (pending !== null) values.push({ path: key === null ? path : [...path, key], ...pending });
+    pending = null;
+  };
+  JSON_TOKEN.lastIndex = 0;
+  let end = 0;
+  for (let token = JSON_TOKEN.exec(text); token !== null; token = JSON_TOKEN.exec(text)) {
+    end = JSON_TOKEN.lastIndex;
+    const [, sign, double, single, bare = ''] = token;
+    if (sign === '{' || sign === '[') {
+      open.push(path);
+      path = key === null ? path : [...path, key];
+      key = null;
+    } else if (sign === ':') {
+      key = (pending as { text: string } | null)?.text ?? '';
+      pending = null;
+    } else if (sign === undefined) {
+      const before: string = (pending as { text: string } | null)?.text ?? '';
+      const quoted = double ?? single;
+      pending = { text: quoted ?? `${before} ${bare}`.trim(), isQuoted: quoted !== undefined };
+    } else {
+      flush();
+      if (sign !== ',') path = open.pop() ?? [];
+      key = null;
+    }
+    if (open.length === 0 || open.length > MOST_NESTED) break;
+  }
+  flush();
+  return { values, end };
+}
+
+// XML and HTML.
+
+const TAG = /<(\/?)([\p{L}][\p{L}\p{N}_.-]*)((?:\s+[\p{L}_-]+\s*=\s*(?:"[^"]*"|'[^']*'))*)\s*(\/?)>/gu;
+const ATTRIBUTE = /([\p{L}_-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/gu;
+const STYLE_TAG = /<\/?(?:p|b|i|u|em|strong|span|div|br|code|h[1-6])\b[^<>]*>/giu;
+
+/** Finds the decisions in the elements and attributes of a text. */
+export function tagFields(text: string, read: ReadText): readonly DecisionField[] {
+  const tags = [...text.matchAll(TAG)].slice(0, MOST_TAGS);
+  return tags.flatMap((tag, place) => {
+    const [all, slash, name = '', attributes = ''] = tag;
+    const label = readLabel(keyWords(name));
+    const fields = [...attributes.matchAll(ATTRIBUTE)].flatMap(([, key = '', double, single]) => {
+      const named = readLabel(keyWords(key));
+      return named === null ? [] : [fieldOf(named, double ?? single ?? '', read)];
+    });
+    if (label === null || fields.length > 0 || tag[4] === '/') return fields;
+    // Of "No</answer>" the opening tag was in the prompt.
+    if (slash === '/') return place === 0 ? [fieldOf(label, text.slice(0, tag.index), read)] : [];
+    const next = tags[place + 1];
+    if (next !== undefined && (next[1] === '' || next[2] !== name)) return [];
+    return [fieldOf(label, text.slice(tag.index + all.length, next?.index), read)];
+  });
+}
+
+/** Text without the tags that only style it. */
+export function withoutStyleTags(text: string): string {
+  return text.replaceAll(STYLE_TAG, ' ');
+}
+
+// Labels, tables and check boxes in lines of text.
+
+/** A label, what parts it from its value, and the value. */
+const LABELLED = /^([^:=?→]{1,100}?)\s*(:|=+>?|→|->|\?|\s[-–—]\s|\s?—\s?)\s*[-–—:]?\s*(.*)$/u;
+
+/** Of a value that begins so, the label's own words are no decision: "Hired: not yet". */
+const UNCLEAR =
+  /^(?:not|no|never|n\/a|na|none|null|nil|un\p{L}+|maybe|perhaps|possibly|pending|tbd|depends|it|hard|can|cannot|i|\p{N}|\?|[-–—]?$)/u;
+const NEGATED = /\b(?:not|no|never|nor|without|mistake|wrong)\b|n't\b/u;
+
+const BOX = /\[(?: ?|x|✓|✔)\]|\((?: |x)\)|[☐☑☒]/iu;
+const CHECKED = /\[[x✓✔]\]|\(x\)|[☑☒]/iu;
+
+/** Finds labelled decisions in text, line by line, and what stands before and after the first of them. */
+export function lineFields(text: string, read: ReadText): FoundFields {
+  const raw = text.split(/\n(?=[^\n]*\S)/u).filter((line) => cleanLine(line) !== '');
+  const lines = raw.map(cleanLine);
+  const boxes = boxField(lines);
+  if (boxes !== null) return { fields: [boxes], before: '', after: '' };
+  const fields = tableFields(lines, read);
+  const around: [before: string[], after: string[]] = [[], []];
+  for (let place = 0; place < lines.length; place++) {
+    const line = lines[place] ?? '';
+    if (isRow(line)) continue;
+    const segments = line.split(/(?<=[.!;])\s+/u);
+    const found = segments.map((segment, index) =>
+      segmentField(segment, index === segments.length - 1 ? lines[place + 1] : undefined, read),
+    );
+    // A line without labels keeps its marks: they tell headings and items of lists from answers.
+    if (found.every((each) => each === null)) around[fields.length === 0 ? 0 : 1].push(withoutOthers(raw[place] ?? ''));
+    else {
+      segments.forEach((segment, index) => {
+        const { field: one } = found[index] ?? {};
+        if (one === undefined) around[fields.length === 0 ? 0 : 1].push(withoutOthers(segment));
+        else fields.push(one);
+      });
+    }
+    if (found.at(-1)?.tookNext === true) place++;
+  }
+  const [before, after] = around.map((segments) => segments.join('\n').trim());
+  return { fields, before: before ?? '', after: after ?? '' };
+}
+
+/** Without "Hire probability: 0" and the like, whose words of decision decide nothing. */
+function withoutOthers(line: string): string {
+  return line.replaceAll(/(?<=^|[.!;] )([^.:!;?]{1,60}):[^.!;]*/gu, (all, label: string) =>
+    namesSomethingElse(label) ? ' ' : all,
+  );
+}
+
+/** A line without marks of lists, headings and emphasis. */
+function cleanLine(line: string): string {
+  return line
+    .normalize('NFKC')
+    .replaceAll('’', "'")
+    .replaceAll(/\*+|__+|`+|[“”"]/gu, '')
+    .replace(/^(?:\s|>|#|[-•+](?=\s)|\d{1,2}[.)](?=\s))+/u, '')
+    .trim();
+}
+
+interface SegmentField {
+  readonly field: DecisionField;
+  readonly tookNext: boolean;
+}
+
+function segmentField(segment: string, next: string | undefined, read: ReadText): SegmentField | null {
+  const [, name, sign = '', value = ''] = LABELLED.exec(withoutHints(segment)) ?? [
+    segment,
+    segment.replace(/[.!]$/u, ''),
+  ];
+  const label = readLabel(name ?? '');
+  if (label === null) return null;
+  if (value !== '') return saysItself(label, sign.trim(), value) ? null : field(label, value, read);
+  const isNeutral = label.kind === 'neutral';
+  if (next === undefined || (sign === '' && !isNeutral && !/^(?:yes|no)\b/iu.test(next))) {
+    return sign === ':' ? { field: { rank: label.rank, stated: null }, tookNext: false } : null;
+  }
+  const found = field(label, next, read);
+  return found?.field.stated == null ? null : { ...found, tookNext: true };
+}
+
+/** A neutral label or a thing whose value is no decision is prose: "Answer: the income is low". */
+function field(label: DecisionLabel, value: string, read: ReadText): SegmentField | null {
+  const found = fieldOf(label, value, read);
+  const isNamed = label.kind !== 'neutral' && label.rank > 1;
+  return found.stated === null && !isNamed ? null : { field: found, tookNext: false };
+}
+
+/** "Approved: the income suffices", "Deny: because …", "Hire - strong record": the label decides, and a reason follows. */
+function saysItself(label: DecisionLabel, sign: string, value: string): boolean {
+  if (label.kind === 'neutral' || sign === '?' || readValue(label, value) !== null) return false;
+  const plain = plainText(value);
+  if (/^(?:because|due to|since|given)\b/u.test(plain)) return true;
+  const isReason = label.isPast || /^[-–—]/u.test(sign);
+  return isReason && plain.includes(' ') && !UNCLEAR.test(plain) && !NEGATED.test(plain);
+}
+
+// Tables.
+
+function isRow(line: string): boolean {
+  return line.startsWith('|');
+}
+
+/** Decisions under a heading of a table, or beside a label in its first column. */
+function tableFields(lines: readonly string[], read: ReadText): DecisionField[] {
+  const rows = lines.filter(isRow).map((line) =>
+    line
+      .replace(/^\||\|$/gu, '')
+      .split('|')
+      .map((cell) => cell.trim()),
+  );
+  const body = rows.filter((row) => !row.every((cell) => /^:?-+:?$/u.test(cell)));
+  const [heading = [], ...others] = body;
+  const column = heading.findIndex((cell, index) => index > 0 && isDeed(cell));
+  if (column > 0) {
+    const label = readLabel(heading[column] ?? '');
+    return label === null ? [] : others.flatMap((row) => fieldOf(label, row[column] ?? '', read));
+  }
+  return body.flatMap(([name = '', value = '']) => {
+    const label = readLabel(name);
+    return label === null ? [] : (field(label, value, read)?.field ?? []);
+  });
+}
+
+/** "Result" is a common heading of a column with other things than decisions. */
+function isDeed(cell: string): boolean {
+  const label = readLabel(cell);
+  return label !== null && (label.kind !== 'neutral' || /decision|verdict|recommendation/iu.test(cell));
+}
+
+// Check boxes.
+
+/** What the checked boxes of a text say together; null where it has no boxes. */
+function boxField(lines: readonly string[]): DecisionField | null {
+  const boxed = lines.filter((line) => BOX.test(line));
+  if (boxed.length === 0) return null;
+  const [first = ''] = boxed;
+  const head = boxed.length > 1 && lead(first) === '' ? (lines[lines.indexOf(first) - 1] ?? '') : lead(first);
+  const label = readLabel(head.replace(/[?:]\s*$/u, '')) ?? { ...NEUTRAL };
+  const checked = boxed.flatMap((line) => checkedItems(line));
+  const read = checked.map((item) => readValue(label, item));
+  return { rank: 2, stated: read.includes(null) ? null : unanimous(read.flatMap((stated) => stated ?? [])) };
+}
+
+function lead(line: string): string {
+  return line.slice(0, BOX.exec(line)?.index ?? 0).trim();
+}
+
+/** The words of the checked boxes of a line: after its box, or before it where the line ends with a box. */
+function checkedItems(line: string): string[] {
+  const parts = line.split(new RegExp(`(${BOX.source})`, 'iu'));
+  const isBefore = (parts.at(-1) ?? '').trim() === '';
+  const words = isBefore ? -1 : 1;
+  return parts.flatMap((part, place) =>
+    CHECKED.test(part) && place % 2 === 1 ? [(parts[place + words] ?? '').trim()] : [],
+  );
+}
