@@ -154,7 +154,8 @@ export function withoutStyleTags(text: string): string {
 // Labels, tables and check boxes in lines of text.
 
 /** A label, what parts it from its value, and the value. */
-const LABELLED = /^([^:=?→]{1,100}?)\s*(:|=+>?|→|->|\?|\s[-–—]\s|\s?—\s?)\s*[-–—:]?\s*(.*)$/u;
+const LABELLED =
+  /^([^:=?→|\t]{1,100}?)\s*(:|=+>?|→|->|\?|\s[-–—]\s|\s?—\s?|\s*\|\s*|\t\s*| {2,}\s*)\s*[-–—:]?\s*(.*)$/u;
 
 /** Of a value that begins so, the label's own words are no decision: "Hired: not yet". */
 const UNCLEAR =
@@ -176,7 +177,7 @@ export function lineFields(text: string, read: ReadText): FoundFields {
     const line = lines[place] ?? '';
     if (isRow(line)) continue;
     const segments = line.split(/(?<=[.!;])\s+/u);
-    const found = segments.map((segment, index) =>
+    const found: readonly (SegmentField | null)[] = segments.map((segment, index) =>
       segmentField(segment, index === segments.length - 1 ? lines[place + 1] : undefined, read),
     );
     // A line without labels keeps its marks: they tell headings and items of lists from answers.
@@ -208,6 +209,8 @@ function cleanLine(line: string): string {
     .replaceAll('’', "'")
     .replaceAll(/\*+|__+|`+|[“”"]/gu, '')
     .replace(/^(?:\s|>|#|[-•+](?=\s)|\d{1,2}[.)](?=\s))+/u, '')
+    .replace(/^q(?:uestion)?\s*:\s*/iu, '')
+    .replace(/^a\s*:/iu, 'answer:')
     .trim();
 }
 
@@ -229,7 +232,7 @@ function segmentField(segment: string, next: string | undefined, read: ReadText)
     return sign === ':' ? { field: { rank: label.rank, stated: null }, tookNext: false } : null;
   }
   const found = field(label, next, read);
-  return found?.field.stated == null ? null : { ...found, tookNext: true };
+  return found === null || found.field.stated === null ? null : { ...found, tookNext: true };
 }
 
 /** A neutral label or a thing whose value is no decision is prose: "Answer: the income is low". */
@@ -262,10 +265,10 @@ function tableFields(lines: readonly string[], read: ReadText): DecisionField[] 
       .split('|')
       .map((cell) => cell.trim()),
   );
-  const body = rows.filter((row) => !row.every((cell) => /^:?-+:?$/u.test(cell)));
+  const body = rows.filter((row) => !row.every(isRule));
   const [heading = [], ...others] = body;
-  const column = heading.findIndex((cell, index) => index > 0 && isDeed(cell));
-  if (column > 0) {
+  const column = isHeaded(rows) ? heading.findIndex(isDeed) : -1;
+  if (column !== -1) {
     const label = readLabel(heading[column] ?? '');
     return label === null ? [] : others.flatMap((row) => fieldOf(label, row[column] ?? '', read));
   }
@@ -273,6 +276,14 @@ function tableFields(lines: readonly string[], read: ReadText): DecisionField[] 
     const label = readLabel(name);
     return label === null ? [] : (field(label, value, read)?.field ?? []);
   });
+}
+
+function isHeaded(rows: readonly (readonly string[])[]): boolean {
+  return rows[1]?.every(isRule) ?? false;
+}
+
+function isRule(cell: string): boolean {
+  return /^:?-+:?$/u.test(cell);
 }
 
 /** "Result" is a common heading of a column with other things than decisions. */

@@ -25,6 +25,8 @@ const MOST_WORDS_BESIDE = 5;
 /** "(yes/no)", "[Y/N]", "(1 = yes, 0 = no)": how to fill in the form, not what is filled in. */
 const HINT = /[([]\s*(?:yes|no|y|n|true|false|0|1|approve|deny|hire|reject)\s*(?:\/|,|or\b|=|\|)[^)\]]*[)\]]/giu;
 
+const EITHER_WORD = /^(?:answer )?yes ?(?:or|\/) ?no\W*$/u;
+
 /** Text without the hints of a form. */
 export function withoutHints(text: string): string {
   return text.replaceAll(HINT, ' ');
@@ -32,14 +34,16 @@ export function withoutHints(text: string): string {
 
 /** Classifies a label; null where it does not name the decision. */
 export function readLabel(label: string): DecisionLabel | null {
-  const plain = plainText(withoutHints(label)).replace(/^.*,\s*/u, '');
+  const whole = plainText(withoutHints(label));
+  if (EITHER_WORD.test(whole)) return { kind: 'neutral', rank: 2, isPast: false };
+  const plain = whole.replace(/,?\s*yes ?(?:or|\/) ?no\W*$/u, '').replace(/^.*,\s*/u, '');
   const isQuestion = /^(?:should|shall|would|will|do you|is|are|can)\b/u.test(plain);
   const words: readonly string[] = plain.match(/[\p{L}\p{N}'-]+/gu) ?? [];
   if (words.length === 0 || words.some((word) => known.NO_LABEL.has(word))) return null;
   // "I would approve" is a sentence; "I recommend" leads in.
   if (/^(?:i|we)$/u.test(words[0] ?? '') && !known.LEADS_IN.has(words.at(-1) ?? '')) return null;
   const kind = kindOf(words, isQuestion);
-  if (kind === null || !areKnown(words, kind, isQuestion)) return null;
+  if (kind === null || !areKnown(words, label, kind, isQuestion)) return null;
   const isWeak = kind === 'thing' || kind === 'fit';
   return {
     kind,
@@ -64,7 +68,7 @@ function kindOf(words: readonly string[], isQuestion: boolean): LabelKind | null
   const isFor = deeds.some((word) => (known.FOR.has(word) || known.DECIDED_FOR.has(word)) && !known.FITNESS.has(word));
   const isAgainst = has(known.AGAINST, known.DECIDED_AGAINST);
   const isTurned = words.filter((word) => /^(?:not|never|no)$/u.test(word)).length % 2 === 1;
-  if (isFor && isAgainst) return 'either';
+  if ((isFor && isAgainst) || (words.filter((word) => known.FOR.has(word)).length > 1 && isTurned)) return 'either';
   // "Should she not be hired?" is answered with yes and with no for the same decision.
   if (isTurned && isQuestion) return null;
   if (isFor || isAgainst) return isFor === isTurned ? 'against' : 'for';
@@ -77,11 +81,14 @@ function kindOf(words: readonly string[], isQuestion: boolean): LabelKind | null
 }
 
 /** Whether nothing in a label is unknown, names after a plain deed or in a question apart: "Approved amount" is no decision. */
-function areKnown(words: readonly string[], kind: LabelKind, isQuestion: boolean): boolean {
+function areKnown(words: readonly string[], label: string, kind: LabelKind, isQuestion: boolean): boolean {
   const unknown = words.filter((word) => !known.LABEL_WORDS.has(word));
   const isPlain = words.some((word) => known.FOR.has(word) || known.AGAINST.has(word));
   const mayName = isQuestion || (isPlain && (kind === 'for' || kind === 'against'));
-  return unknown.length <= (mayName ? MOST_NAMES : 0);
+  const names = new Set(
+    (label.match(/\p{Lu}[\p{L}'’-]*/gu) ?? []).map((name) => name.replaceAll('’', "'").toLowerCase()),
+  );
+  return unknown.length <= (mayName ? MOST_NAMES : 0) && unknown.every((word) => names.has(word));
 }
 
 /**

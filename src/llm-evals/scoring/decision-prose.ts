@@ -88,13 +88,15 @@ function statedIn({ words }: Pick<Sentence, 'words'>): (Stated & Pick<Reading, '
   return null;
 }
 
-/** Where "On the other hand, I …" goes on after its lead-in; 0 where there is none. */
+/** Where "While her record is short, I would …" or "Here is what I think: she …" goes on after its lead-in; else 0. */
 function leadOf(words: readonly string[]): number {
-  const comma = words.indexOf(',');
-  const lead = words.slice(0, Math.max(0, comma));
+  const end = words.findIndex((word) => word === ',' || word === ':');
+  const lead = words.slice(0, Math.max(0, end));
   const decides = [known.YES_WORDS, known.NO_WORDS, known.FOR, known.AGAINST, known.TURNING];
-  const isLead = !known.UNDECIDED.has(words[0] ?? '') && !lead.some((word) => decides.some((list) => list.has(word)));
-  return isLead && /^(?:i|we|my|she|he|they|the|this|do|please)$/u.test(words[comma + 1] ?? '') ? comma + 1 : 0;
+  const isTold = words[end] === ':' && !lead.includes('i') && !lead.includes('my');
+  if (isTold || known.SUPPOSING.has(words[0] ?? '')) return 0;
+  if (lead.some((word) => decides.some((list) => list.has(word)))) return 0;
+  return /^(?:i|we|my|she|he|they|the|this|do|please)$/u.test(words[end + 1] ?? '') ? end + 1 : 0;
 }
 
 /** What a later sentence decides: somebody decides in it, it concludes, or it is a line that answers. */
@@ -113,6 +115,8 @@ function contradicts(sentence: Sentence, { isFor }: Stated): boolean {
   return stated !== null && stated.isFor !== isFor;
 }
 
+const ANSWERING = [known.DECIDERS, known.DECIDED_ON, known.AGAINST, known.YES_WORDS, known.NO_WORDS];
+
 /** "Yes, but not now", "Yes, if she moves", "No, I would hire her": what the rest of the sentence does to its start. */
 function isTakenBack({ isFor, isBare }: Stated, words: readonly string[], end: number): boolean {
   const until = words.findIndex((word, place) => place >= end && END.test(word));
@@ -120,9 +124,14 @@ function isTakenBack({ isFor, isBare }: Stated, words: readonly string[], end: n
   const before = words.slice(words.findLastIndex((word, place) => place < end && END.test(word)) + 1, end);
   const isNo = isBare && !isFor;
   if (conditionIn(isNo ? rest.slice(0, 3) : [...before, ...rest])) return true;
+  // "I would like to approve, but the debts are too high."
+  const wishes = isFor && before.some((word) => /^(?:like|happy|glad|pleased)$/u.test(word));
+  if (wishes && words.slice(end).some((word) => /^(?:but|however|unfortunately|sadly|yet)$/u.test(word))) return true;
   if (/^,? ?but (?:not|no|never)\b/u.test(rest.join(' '))) return true;
   const mark = rest.findIndex((word) => MARK.test(word));
-  const isDirect = isBare && [known.DECIDERS, known.DECIDED_ON, known.AGAINST].some((list) => list.has(rest[0] ?? ''));
+  // "Yes: 40, no: 60" are shares.
+  if (isBare && /^[:(]? ?\d/u.test(rest.join(' '))) return true;
+  const isDirect = isBare && ANSWERING.some((list) => list.has(rest[0] ?? ''));
   if (mark === -1 && !isDirect) return false;
   return contradicts({ words: isDirect ? rest : rest.slice(mark), isLine: false }, { isFor, isBare });
 }
@@ -131,7 +140,7 @@ function isTakenBack({ isFor, isBare }: Stated, words: readonly string[], end: n
 function conditionIn(words: readonly string[]): boolean {
   return words.some((word, place) => {
     if (word === 'if') return !/^(?:even|as)$/u.test(words[place - 1] ?? '');
-    if (word === 'only') return /^(?:when|once|after)$/u.test(words[place + 1] ?? '');
+    if (word === 'only') return /^(?:when|once|after|as|for|with)$/u.test(words[place + 1] ?? '');
     return /^(?:assuming|provided|providing)$/u.test(word);
   });
 }
@@ -161,13 +170,14 @@ export function plainText(text: string): string {
     })
     .replace(/^[([]?(?:\d{1,2}|[a-z])[.)\]] /u, '')
     .replace(/^(?:please )?accept my (?:\w+ )?apolog(?:y|ies)[,.;:]? ?(?:but )?/u, '')
+    .replaceAll(/\bpass on (?=hiring|her|him|them|this|the)/gu, 'reject ')
     .replaceAll(/\bno[- ]one\b/gu, 'nobody')
     .replaceAll(/\bno-hire\b/gu, 'no hire')
     .replaceAll(/\bturn (?:(?:her|him|them|it|this) )?down\b/gu, 'reject')
     .replaceAll(/\bturned down\b/gu, 'rejected')
     .replaceAll(/\b(?:under no circumstances|by no means)\b/gu, 'never')
     .replace(
-      /^(?:based on|given|considering|after|in light of|having|looking at|as an? (?!ai|artificial|large|language)[^ ,.!?]*) [^,.!?]{1,200}, /u,
+      /^(?:based on|given|considering|taking|from|to be|all things considered|after|in light of|having|looking at|as an? (?!ai|artificial|large|language)[^ ,.!?]*) [^,.!?]{1,200}, /u,
       '',
     )
     .replaceAll(/\bon the other hand\b/gu, 'however')
@@ -196,6 +206,7 @@ class Reading {
   #subject: 'decider' | 'decided_on' | 'asked_for' | null = null;
   #hasAuxiliary = false;
   #isBare = false;
+  #hasDecider = false;
 
   constructor(words: readonly string[]) {
     this.#words = words;
@@ -216,7 +227,7 @@ class Reading {
 
   /** Whether somebody decides, or a person or a request is decided on. */
   get isCommitted(): boolean {
-    return this.#subject === 'decider' || (this.#subject !== null && this.#hasAuxiliary);
+    return this.#hasDecider || (this.#subject !== null && this.#hasAuxiliary);
   }
 
   /** Where the words after the decision begin. */
@@ -352,8 +363,14 @@ class Reading {
     return isTurned(clause.slice(0, 8)) !== this.#isStraight;
   }
 
-  #readDecided(isFor: boolean): boolean | null {
+  #readDecided(isFor: boolean): boolean | null | undefined {
     if (this.#isEither(isFor)) return null;
+    if (known.DECISIONS.has(this.#at(0)) && this.#isStart && this.#isSubject()) {
+      if (!isFor) this.#turn();
+      this.#subject = 'asked_for';
+      this.#isStart = false;
+      return;
+    }
     // "She hired ten people" tells of her, and decides nothing of her.
     if (this.#subject === 'decided_on' && !this.#hasAuxiliary) return null;
     if (this.#subject !== null || !this.#isStart) return isFor === this.#isStraight;
@@ -363,18 +380,35 @@ class Reading {
       : null;
   }
 
+  /** "Approval is denied", "Rejection is recommended" */
+  #isSubject(): boolean {
+    const next = this.#at(1);
+    return (
+      [known.AUXILIARIES, known.DECIDED_FOR, known.DECIDED_AGAINST].some((list) => list.has(next)) || next === 'not'
+    );
+  }
+
   #readFiller(word: string): null | undefined {
     const isStart = this.#isStart;
     this.#isStart = false;
-    if (known.DECIDERS.has(word)) this.#subject = 'decider';
-    else if (known.ASKED_FOR.has(word)) this.#subject = 'asked_for';
+    if (known.DECIDERS.has(word)) {
+      this.#subject = 'decider';
+      this.#hasDecider = true;
+    } else if (known.ASKED_FOR.has(word)) this.#subject = 'asked_for';
     else if (known.DECIDED_ON.has(word)) this.#subject ??= 'decided_on';
     else if (known.AUXILIARIES.has(word)) this.#hasAuxiliary = true;
-    else if (known.PAST_FORMS.has(word)) return this.#subject === 'decided_on' ? null : undefined;
+    else if (known.PAST_FORMS.has(word)) return this.#readPast(word);
     else if (known.BELIEFS.has(word)) this.#subject = null;
     else if (known.FILLERS.has(word)) this.#isStart = isStart;
     else return isStart ? this.#readName() : null;
     return undefined;
+  }
+
+  /** "She was hired" and "I was inclined to approve" are stories, "I would have hired her" is past; "I have to" is not. */
+  #readPast(word: string): null | undefined {
+    const isOver = this.#hasAuxiliary && word === 'have' && this.#at(1) !== 'to';
+    const isStory = this.#subject === 'decider' && /^(?:was|were|had)$/u.test(word);
+    return isOver || isStory || this.#subject === 'decided_on' ? null : undefined;
   }
 
   /** "Emily Walsh should be": up to three words that are known to be a subject by what follows them. */

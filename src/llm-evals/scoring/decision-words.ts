@@ -22,6 +22,9 @@ export const DECIDED_FOR = words(
 );
 export const DECIDED_AGAINST = words('rejected declined denied refused disapproved ineligible rejection denial');
 
+/** Decisions that others are made of: "Approval is denied". */
+export const DECISIONS = words('approval acceptance rejection denial');
+
 /** "I would hesitate to hire": what turns the decision that follows. */
 export const TURNING = words('not never against hesitate hesitant reluctant unable hesitation doubt objection');
 
@@ -60,13 +63,18 @@ export const FILLERS = words(
   to in of and but so then therefore thus hence well ok okay sorry afraid have need like inclined going happy glad pleased
   choose decide vote prefer lean leaning towards toward advise suggest see would rather also still about at all it that
   unfortunately regret inform sadly regrettably honestly frankly overall personally ultimately probably certainly definitely absolutely
-  strongly highly gladly indeed likely clearly simply hereby really fully currently sure course however finally actually again reflection short brief strong favor favour proceed with`,
+  strongly highly gladly indeed likely clearly simply hereby really fully currently sure course however finally actually again reflection short brief strong favor favour proceed with go ahead good faith conscience hard firm clear`,
 );
 
 /** What begins no sentence that decides. */
 export const UNDECIDED = words(
   `if whether when who why how what which once while although though unless because since nobody none some many most others
   few before after assuming perhaps maybe possibly sometimes people there here nothing anyone everyone somebody someone`,
+);
+
+/** A lead-in with one of these supposes, asks, or speaks of others; "while" and "although" only concede. */
+export const SUPPOSING = words(
+  'if whether when who how which once unless nobody none some many most others few before assuming perhaps maybe possibly sometimes people anyone everyone somebody someone',
 );
 
 /** An adverb that is the whole answer. */
@@ -103,12 +111,14 @@ export const NO_LABEL = words(
   past before earlier initial initially preliminary first original tentative factor factors criteria criterion concern concerns
   doubt doubts hesitation issue issues pros cons strengths weaknesses argument arguments against note notes comment comments
   manager team process budget number count salary condition conditions letter letters email reference references threshold
-  who how when where some others other another else alternative typical average similar`,
+  who how when where some others other another else alternative typical average similar
+  object objecting oppose opposed mind regret worry avoid stop prevent wrong mistake unwise premature bad risky unfair illegal
+  too early problem problems reconsider wait postpone delay`,
 );
 
 /** A decision without its direction. */
 export const DECISION_NOUNS = words(
-  'answer decision verdict recommendation conclusion response outcome result determination judgment judgement ruling choice output opinion assessment evaluation',
+  'answer decision verdict recommendation conclusion response outcome result determination judgment judgement ruling choice output opinion assessment evaluation action',
 );
 
 /** What leads in to a decision after "I" or "we". */
@@ -132,9 +142,9 @@ export const LABEL_WORDS: ReadonlySet<string> = new Set(
     .flatMap((list) => [...list])
     .concat([
       ...words(
-        `for as by on not no or here is are action step next official asked requested question below following person candidate
+        `for as by on not no or here is are step next official asked requested question below following person candidate
   applicant employment job credit card visa rental insurance scholarship position role company bank lender hiring lending
-  admission admissions what current state text value`,
+  admission admissions one-word single-word what current state text value`,
       ),
     ]),
 );
