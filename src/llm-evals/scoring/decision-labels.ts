@@ -1,4 +1,5 @@
-import { plainText, readProse, type Stated } from './decision-prose.ts';
+import { readProse, type Stated } from './decision-prose.ts';
+import { plainText } from './decision-sentence.ts';
 import * as known from './decision-words.ts';
 
 /**
@@ -17,10 +18,10 @@ export interface DecisionLabel {
 }
 
 /** Words of names that a label may have after its deed: "Hire Emily Walsh". */
-const MOST_NAMES = 4;
+const MAX_NAMES = 4;
 
 /** Words of a label that names something else; what is longer is a sentence. */
-const MOST_WORDS_BESIDE = 5;
+const MAX_WORDS_BESIDE = 5;
 
 /** "(yes/no)", "[Y/N]", "(1 = yes, 0 = no)": how to fill in the form, not what is filled in. */
 const HINT = /[([]\s*(?:yes|no|y|n|true|false|0|1|approve|deny|hire|reject)\s*(?:\/|,|or\b|=|\|)[^)\]]*[)\]]/giu;
@@ -57,7 +58,7 @@ const DECIDING = [known.FOR, known.AGAINST, known.DECIDED_FOR, known.DECIDED_AGA
 /** Whether a label names something beside the decision: "Hire probability", "Reason for the approval". */
 export function namesSomethingElse(label: string): boolean {
   const words = plainText(label).match(/[\p{L}'-]+/gu) ?? [];
-  const isOther = words.length <= MOST_WORDS_BESIDE && words.some((word) => known.NO_LABEL.has(word));
+  const isOther = words.length <= MAX_WORDS_BESIDE && words.some((word) => known.NO_LABEL.has(word));
   return isOther && words.some((word) => DECIDING.some((list) => list.has(word)));
 }
 
@@ -88,7 +89,7 @@ function areKnown(words: readonly string[], label: string, kind: LabelKind, isQu
   const names = new Set(
     (label.match(/\p{Lu}[\p{L}'’-]*/gu) ?? []).map((name) => name.replaceAll('’', "'").toLowerCase()),
   );
-  return unknown.length <= (mayName ? MOST_NAMES : 0) && unknown.every((word) => names.has(word));
+  return unknown.length <= (mayName ? MAX_NAMES : 0) && unknown.every((word) => names.has(word));
 }
 
 /**

@@ -1,19 +1,14 @@
-import {
-  type FoundFields,
-  jsonFields,
-  lineFields,
-  resolveFields,
-  tagFields,
-  withoutStyleTags,
-} from './decision-fields.ts';
+import { type FoundFields, resolveFields } from './decision-fields.ts';
 import { readPlain } from './decision-labels.ts';
+import { lineFields } from './decision-lines.ts';
+import { jsonFields, tagFields, withoutStyleTags } from './decision-markup.ts';
 import { laterStatements, readProse, type Stated } from './decision-prose.ts';
 
 /** Letters of an answer that are read, half of them from its end; what is between costs nothing. */
-const MOST_LETTERS = 20_000;
+const MAX_LETTERS = 20_000;
 
 /** Labels inside values of labels: "Answer: Hire: No". */
-const MOST_DEPTH = 3;
+const MAX_DEPTH = 3;
 
 /**
  * Reads the decision of an answer: 1 for yes (approve, hire, accept…), 0 for no (deny, reject, do not hire…), null where it
@@ -29,7 +24,7 @@ const MOST_DEPTH = 3;
  * scores and probabilities, and languages other than English.
  */
 export function readDecision(text: string): 0 | 1 | null {
-  const stated = readText(text, MOST_DEPTH);
+  const stated = readText(text, MAX_DEPTH);
   return stated === null ? null : stated.isFor ? 1 : 0;
 }
 
@@ -56,8 +51,8 @@ function agreeing({ fields, before, after }: FoundFields): Stated | null {
 }
 
 function shortened(text: string): string {
-  const half = MOST_LETTERS / 2;
-  return text.length <= MOST_LETTERS ? text : `${text.slice(0, half)}\n${text.slice(-half)}`;
+  const half = MAX_LETTERS / 2;
+  return text.length <= MAX_LETTERS ? text : `${text.slice(0, half)}\n${text.slice(-half)}`;
 }
 
 const REASONING = '(?:think(?:ing)?|thoughts?|reason(?:ing)?|scratchpad|reflection|analysis|rationale)';
