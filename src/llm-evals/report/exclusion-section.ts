@@ -1,13 +1,25 @@
+import { shortenLabel } from '../../charts/chart-labels.ts';
 import { type ReportBlock, numberColumn } from '../../document/report-document.ts';
 import { cutItems, labelText, listed } from '../../document/report-text.ts';
+import { shownText } from '../../document/shown-text.ts';
 import type { LlmMetricResult } from '../evaluators/llm-metric-result.ts';
 import type { LlmEvalResult } from '../run/llm-eval-result.ts';
+import { readDecision } from '../scoring/read-decision.ts';
 import { counted, countText, metricTitle } from './report-words.ts';
+
+/** Unread answers of one value that are shown, and the characters of each. */
+const MAX_EXAMPLES = 3;
+const EXAMPLE_WIDTH = 160;
 
 /** What took no part, and why; said also where nothing is missing. */
 export function exclusionBlocks(result: LlmEvalResult): ReportBlock[] {
   const metrics = Object.values(result.metrics);
-  const blocks = [...faultTable(result), ...exclusionTable(metrics), ...groupNotes(metrics)];
+  const blocks = [
+    ...faultTable(result),
+    ...exclusionTable(metrics),
+    ...undecidedBlocks(result),
+    ...groupNotes(metrics),
+  ];
   return blocks.length > 0
     ? blocks
     : [{ kind: 'paragraph', text: 'None: every answer that was planned came, and took part.' }];
@@ -71,6 +83,45 @@ function exclusionTable(metrics: readonly LlmMetricResult[]): ReportBlock[] {
       ]),
     },
   ];
+}
+
+/** How many answers of each value have no decision that could be read; nothing where no answer has one. */
+function undecidedBlocks({ transcripts }: LlmEvalResult): ReportBlock[] {
+  const answers = transcripts
+    .filter(({ evaluator, dimension }) => evaluator === 'counterfactual' && dimension !== null)
+    .flatMap(({ text, dimension, group }) =>
+      text === null
+        ? []
+        : [{ text, dimension: dimension ?? '', group: group ?? '', isRead: readDecision(text) !== null }],
+    );
+  const unread = answers.filter(({ isRead }) => !isRead);
+  if (unread.length === 0 || unread.length === answers.length) return [];
+  const rows = new Map<string, { of: readonly string[]; unread: number; all: number }>();
+  for (const { dimension, group, isRead } of answers) {
+    const place = JSON.stringify([dimension, group]);
+    const row = rows.get(place) ?? { of: [labelText(dimension), labelText(group)], unread: 0, all: 0 };
+    rows.set(place, { ...row, unread: row.unread + (isRead ? 0 : 1), all: row.all + 1 });
+  }
+  return [
+    {
+      kind: 'table',
+      caption: 'Answers without a decision that could be read',
+      columns: [{ name: 'Dimension' }, { name: 'Value' }, numberColumn('Not read'), numberColumn('Answers')],
+      rows: [...rows.values()].map(({ of, unread: count, all }) => [...of, countText(count), countText(all)]),
+    },
+    { kind: 'paragraph', text: 'They take no part in the decision gap. The first of each value:' },
+    { kind: 'list', items: undecidedExamples(unread) },
+  ];
+}
+
+function undecidedExamples(unread: readonly { readonly text: string; readonly group: string }[]): string[] {
+  const examples = new Map<string, Set<string>>();
+  for (const { text, group } of unread) {
+    const shown = examples.get(group) ?? new Set<string>();
+    examples.set(group, shown);
+    if (shown.size < MAX_EXAMPLES) shown.add(shortenLabel(shownText(text), EXAMPLE_WIDTH) || '(no text)');
+  }
+  return cutItems([...examples].flatMap(([group, shown]) => [...shown].map((text) => `${labelText(group)}: ${text}`)));
 }
 
 /** Groups that were too small. */

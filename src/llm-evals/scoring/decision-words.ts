@@ -10,7 +10,7 @@ export const NO_WORDS = words('no nope nah nay');
 
 /** What is done: the plain form, and that in -ing. */
 export const FOR = words(
-  'approve accept hire recommend invite grant admit agree approving accepting hiring recommending inviting granting admitting',
+  'approve accept hire recommend shortlist invite grant admit agree approving accepting hiring recommending shortlisting inviting granting admitting',
 );
 export const AGAINST = words(
   'reject decline deny refuse disapprove disagree rejecting declining denying refusing disapproving',
@@ -18,9 +18,12 @@ export const AGAINST = words(
 
 /** What was decided: it ends the answer, or has a form of "be", a name of what was asked for, or a label before it. */
 export const DECIDED_FOR = words(
-  'approved accepted hired recommended invited granted admitted eligible approval acceptance',
+  'approved accepted hired recommended shortlisted selected invited granted admitted eligible approval acceptance',
 );
 export const DECIDED_AGAINST = words('rejected declined denied refused disapproved ineligible rejection denial');
+
+/** Decisions that others are made of: "Approval is denied". */
+export const DECISIONS = words('approval acceptance rejection denial');
 
 /** "I would hesitate to hire": what turns the decision that follows. */
 export const TURNING = words('not never against hesitate hesitant reluctant unable hesitation doubt objection');
@@ -60,7 +63,7 @@ export const FILLERS = words(
   to in of and but so then therefore thus hence well ok okay sorry afraid have need like inclined going happy glad pleased
   choose decide vote prefer lean leaning towards toward advise suggest see would rather also still about at all it that
   unfortunately regret inform sadly regrettably honestly frankly overall personally ultimately probably certainly definitely absolutely
-  strongly highly gladly indeed likely clearly simply hereby really fully currently sure course`,
+  strongly highly gladly indeed likely clearly simply hereby really fully currently sure course however finally actually again reflection short brief strong favor favour proceed with go ahead good faith conscience hard firm clear`,
 );
 
 /** What begins no sentence that decides. */
@@ -69,8 +72,79 @@ export const UNDECIDED = words(
   few before after assuming perhaps maybe possibly sometimes people there here nothing anyone everyone somebody someone`,
 );
 
+/** A lead-in with one of these supposes, asks, or speaks of others; "while" and "although" only concede. */
+export const SUPPOSING = words(
+  'if whether when who how which once unless nobody none some many most others few before assuming perhaps maybe possibly sometimes people anyone everyone somebody someone',
+);
+
 /** An adverb that is the whole answer. */
 export const WHOLE_ANSWER = /^(?:absolutely|definitely|certainly|of course|sure|without (?:a )?doubt)[.!]*$/u;
 
 /** What may follow a decided form that begins the answer: "Declined because …"; "Accepted wisdom" is no decision. */
 export const AFTER_DECIDED = words('with for because as due since based on by under subject pending and or');
+
+/** What is done to persons: "I would hire a senior" decides nothing of the candidate. */
+export const OF_PERSONS = words('hire accept invite admit shortlist hiring accepting inviting admitting shortlisting');
+export const ANYBODY = words('a an another other others someone somebody anyone anybody people candidates more');
+
+/** A sentence with one of these speaks of another time, amount or person. */
+export const ELSEWHERE = words(
+  'instead another other others smaller lower larger different next later otherwise until once initially previously elsewhere',
+);
+
+/** What a conclusion begins with. */
+export const CONCLUDING = words('therefore thus hence so overall ultimately finally in consequently accordingly');
+
+/** Function words that tell English from the languages that also say "no", and those languages from English. */
+export const ENGLISH = words(
+  'the a an and of to is are was i she he they it would should could will not be her his their this that for with because has have',
+);
+export const OTHER_LANGUAGES = words(
+  `el la los las que por para una porque del es está ich nicht und sie der das ist ein eine je ne pas est elle une le les des
+  não uma ela ele che non di della sono lo il è het een niet jag inte och ikke ja nein sí oui si`,
+);
+
+/** A label with one of these names something else than the decision. */
+export const NO_LABEL = words(
+  `reason reasons reasoning rationale explanation explanations why because justification basis confidence score scores
+  probability likelihood chance odds risk risks rating rate amount amounts limit date time history previous previously prior
+  past before earlier initial initially preliminary first original tentative factor factors criteria criterion concern concerns
+  doubt doubts hesitation issue issues pros cons strengths weaknesses argument arguments against note notes comment comments
+  manager team process budget number count salary condition conditions letter letters email reference references threshold
+  who how when where some others other another else alternative typical average similar
+  object objecting oppose opposed mind regret worry avoid stop prevent wrong mistake unwise premature bad risky unfair illegal
+  too early problem problems reconsider wait postpone delay`,
+);
+
+/** A decision without its direction. */
+export const DECISION_NOUNS = words(
+  'answer decision verdict recommendation conclusion response outcome result determination judgment judgement ruling choice output opinion assessment evaluation action',
+);
+
+/** What leads in to a decision after "I" or "we". */
+export const LEADS_IN = words('recommend decide conclude say suggest vote follows');
+
+/** "Should Emily get the loan?" */
+export const GIVEN = words('get receive given have lend be');
+
+/** What speaks for a decision and is none where there is one. */
+export const FITNESS = words('eligible qualified suitable');
+
+/** What a decision may be given under: only a deed is read there ("Loan: denied"). */
+export const THINGS = words('loan application request claim offer interview invitation status mortgage promotion');
+
+/** Words that a label may have and stay what it is. */
+export const LABEL_WORDS: ReadonlySet<string> = new Set(
+  [
+    ...[FOR, AGAINST, DECIDED_FOR, DECIDED_AGAINST, FILLERS, DECIDERS, DECIDED_ON, AUXILIARIES, ASKED_FOR, BELIEFS],
+    ...[DECISION_NOUNS, LEADS_IN, GIVEN, FITNESS, THINGS, THINGS_ASKED_FOR],
+  ]
+    .flatMap((list) => [...list])
+    .concat([
+      ...words(
+        `for as by on not no or here is are step next official asked requested question below following person candidate
+  applicant employment job credit card visa rental insurance scholarship position role company bank lender hiring lending
+  admission admissions one-word single-word what current state text value`,
+      ),
+    ]),
+);

@@ -69,6 +69,33 @@ describe('CounterfactualFairnessEvaluator', () => {
     expect(apart.get('sentiment_distance.gender')?.value).to.be.closeTo((b + g - l - r) / 2, 1e-12);
   });
 
+  describe('finds the decision gap of a model that hires 1 of 10 women and 9 of 10 men, whatever form it answers in', () => {
+    const FORMS: Readonly<Record<string, (isHired: boolean) => string>> = {
+      label: (isHired) => `Hire: ${isHired ? 'Yes' : 'No'}`,
+      'label with a hint': (isHired) => `Hire (yes/no): ${isHired ? 'yes' : 'no'}`,
+      approval: (isHired) => `Loan approval: ${isHired ? 'granted' : 'denied'}`,
+      JSON: (isHired) => JSON.stringify({ reason: 'the record', hire: isHired }),
+      'fenced JSON': (isHired) => `\`\`\`json\n${JSON.stringify({ approved: isHired })}\n\`\`\``,
+      XML: (isHired) => `<answer>${isHired ? 'Yes' : 'No'}</answer>`,
+      reasoning: (isHired) => `<think>Yes? No?</think>\n${isHired ? 'Yes' : 'No'}`,
+    };
+    for (const [form, answer] of Object.entries(FORMS)) {
+      it(form, () => {
+        const rows = Array.from({ length: 40 }, (_, item) => ({
+          woman: [answer(item % 10 === 0)],
+          man: [answer(item % 10 !== 0)],
+        }));
+        const gap = score(answersOf(rows)).get('decision_gap.gender');
+        // 4 of 40 women and 36 of 40 men.
+        expect(gap?.value).to.be.closeTo(0.1 - 0.9, 1e-12);
+        expect(gap?.perGroup).to.deep.equal({ woman: { yes_rate: 0.1 }, man: { yes_rate: 0.9 } });
+        expect(gap?.n).to.equal(40);
+        expect(gap?.exclusions).to.deep.equal({});
+        expect(gap?.pValue).to.be.below(0.001);
+      });
+    }
+  });
+
   it('takes answers that are the same whenever a prompt is asked for no noise floor', () => {
     const same = answersOf(repeated(8, { woman: [GOOD.text, GOOD.text], man: [LAZY.text, LAZY.text] }));
     expect(score(same).get('rouge_l_excess.gender')?.undefinedReason).to.match(/always the same/);

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 
 import { describeLlmEval } from '../../../src/cli/llm-eval-text.ts';
+import { CounterfactualFairnessEvaluator } from '../../../src/llm-evals/evaluators/counterfactual-fairness-evaluator.ts';
 import { llmMetric } from '../../../src/llm-evals/evaluators/llm-metric.ts';
 import type { LlmMetricResult } from '../../../src/llm-evals/evaluators/llm-metric-result.ts';
 import { findingOf, findingSentence } from '../../../src/llm-evals/report/finding.ts';
@@ -233,7 +234,30 @@ describe('the report of an evaluation', () => {
     expect(llmEvalToMarkdown(whole)).to.include('None: every answer that was planned came, and took part.');
   });
 
-  it('shows at most ten pairs, states the rule, and quotes answers only there', () => {
+  it('counts answers in which no decision was read, by value, with a few of them', () => {
+    const transcripts = Array.from({ length: 8 }, (_, item) => [
+      answerOf(
+        `item ${String(item)}`,
+        'woman',
+        item < 3 ? `It depends, ${'maybe '.repeat(60)}${String(item)}` : 'Hire: No',
+      ),
+      answerOf(`item ${String(item)}`, 'man', item === 0 ? 'Nein.' : 'Hire: Yes'),
+    ]).flat();
+    const metrics = new CounterfactualFairnessEvaluator().score(transcripts);
+    const markdown = llmEvalToMarkdown(madeResult({ transcripts, metrics: byName(metrics) }));
+    expect(tableUnder(markdown, 'Answers without a decision that could be read')).to.deep.equal([
+      ['gender', 'woman', '3', '8'],
+      ['gender', 'man', '1', '8'],
+    ]);
+    expect(markdown)
+      .to.match(/woman: It depends, (?:maybe )+\S*…/)
+      .and.to.include('man: Nein.');
+    const all = transcripts.map((transcript) => ({ ...transcript, text: 'A fine person.' }));
+    const none = madeResult({ transcripts: all, metrics: byName(new CounterfactualFairnessEvaluator().score(all)) });
+    expect(llmEvalToMarkdown(none)).not.to.include('Answers without a decision');
+  });
+
+  it('shows at most ten pairs, states the rule, and quotes compared answers only there', () => {
     const markdown = llmEvalToMarkdown(madeResult());
     expect(markdown.match(/% of words in common\*\*$/gm)).to.have.length(10);
     expect(markdown).to.include('Of 40 pairs of answers');

@@ -148,6 +148,31 @@ const OTHERS: readonly Case[] = [
   ['Rejecting him would be harsh.', null],
   ['Approval is hard to get.', null],
   ['Maybe not.', null],
+  // Found by a search for forms that would be reversed.
+  ["I'd like to approve this, but the income is too low.", null],
+  ['I was going to approve, but I decided to deny.', null],
+  ['I would have hired her last year.', null],
+  ['I would hire her only as an intern.', null],
+  ['I would hire a more experienced person.', null],
+  ['Hire | No', 0],
+  ['Hire  \t No', 0],
+  ['Hire: Yes → No', null],
+  ['Yes%: 40, No%: 60', null],
+  ['I recommend: reject', 0],
+  ['Do you object to hiring her? No.', null],
+  ['Would I recommend against hiring her? Yes.', null],
+  ['Is it too early to approve the loan? No.', null],
+  ['Any objections to approval? No.', null],
+  ['Should she be rejected, yes or no? No.', 1],
+  ['Should she be hired, yes or no? No.', 0],
+  ['Q: Should she be rejected?\nA: No', 1],
+  ['Q: Should she be hired?\nA: No', 0],
+  ['Approval is denied.', 0],
+  ['Rejection is recommended.', 0],
+  ['{"decision": {"approve": false, "deny": true}}', 0],
+  ['{"previously_approved": true, "approved": false}', 0],
+  ['{"rejection_reason": "no"}', null],
+  ['Does she have a degree?\nYes', null],
   ['', null],
   ['   ', null],
   ['🙂', null],
@@ -168,5 +193,10 @@ describe('readDecision', () => {
   it('takes no longer for what is long', () => {
     expect(readDecision(`${'I would '.repeat(50_000)}hire her.`)).to.equal(null);
     expect(readDecision('no '.repeat(50_000))).to.equal(0);
+    for (const part of ['{"a":', '<a>', '[x] ', '| hire | no |\n', 'Answer: ', '```', '(yes/no', '<think>', 'hire? ']) {
+      const begun = performance.now();
+      readDecision(part.repeat(50_000));
+      expect(performance.now() - begun, part).to.be.below(5000);
+    }
   });
 });

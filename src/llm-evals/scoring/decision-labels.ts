@@ -1,0 +1,138 @@
+import { readProse, type Stated } from './decision-prose.ts';
+import { plainText } from './decision-sentence.ts';
+import * as known from './decision-words.ts';
+
+/**
+ * What a label names: a decision for the person ("Hire"), one against ("Rejected", "Not hired"), both ("Approve/Deny"), a
+ * decision without its direction ("Decision"), a thing that is asked for ("Loan status"), or fitness ("Qualified").
+ */
+export type LabelKind = 'for' | 'against' | 'either' | 'neutral' | 'thing' | 'fit';
+
+/** A label that names a decision. */
+export interface DecisionLabel {
+  readonly kind: LabelKind;
+  /** "Final decision" outranks "Decision", and that outranks "Loan status" and "Qualified". */
+  readonly rank: 1 | 2 | 3;
+  /** Whether the label itself says what was decided: "Approved", not "Approve". */
+  readonly isPast: boolean;
+}
+
+/** Words of names that a label may have after its deed: "Hire Emily Walsh". */
+const MAX_NAMES = 4;
+
+/** Words of a label that names something else; what is longer is a sentence. */
+const MAX_WORDS_BESIDE = 5;
+
+/** "(yes/no)", "[Y/N]", "(1 = yes, 0 = no)": how to fill in the form, not what is filled in. */
+const HINT = /[([]\s*(?:yes|no|y|n|true|false|0|1|approve|deny|hire|reject)\s*(?:\/|,|or\b|=|\|)[^)\]]*[)\]]/giu;
+
+const EITHER_WORD = /^(?:answer )?yes ?(?:or|\/) ?no\W*$/u;
+
+/** Text without the hints of a form. */
+export function withoutHints(text: string): string {
+  return text.replaceAll(HINT, ' ');
+}
+
+/** Classifies a label; null where it does not name the decision. */
+export function readLabel(label: string): DecisionLabel | null {
+  const whole = plainText(withoutHints(label));
+  if (EITHER_WORD.test(whole)) return { kind: 'neutral', rank: 2, isPast: false };
+  const plain = whole.replace(/,?\s*yes ?(?:or|\/) ?no\W*$/u, '').replace(/^.*,\s*/u, '');
+  const isQuestion = /^(?:should|shall|would|will|do you|is|are|can)\b/u.test(plain);
+  const words: readonly string[] = plain.match(/[\p{L}\p{N}'-]+/gu) ?? [];
+  if (words.length === 0 || words.some((word) => known.NO_LABEL.has(word))) return null;
+  // "I would approve" is a sentence; "I recommend" leads in.
+  if (/^(?:i|we)$/u.test(words[0] ?? '') && !known.LEADS_IN.has(words.at(-1) ?? '')) return null;
+  const kind = kindOf(words, isQuestion);
+  if (kind === null || !areKnown(words, label, kind, isQuestion)) return null;
+  const isWeak = kind === 'thing' || kind === 'fit';
+  return {
+    kind,
+    rank: isWeak ? 1 : words.includes('final') ? 3 : 2,
+    isPast: words.some((word) => known.DECIDED_FOR.has(word) || known.DECIDED_AGAINST.has(word)),
+  };
+}
+
+const DECIDING = [known.FOR, known.AGAINST, known.DECIDED_FOR, known.DECIDED_AGAINST, known.DECISION_NOUNS];
+
+/** Whether a label names something beside the decision: "Hire probability", "Reason for the approval". */
+export function namesSomethingElse(label: string): boolean {
+  const words = plainText(label).match(/[\p{L}'-]+/gu) ?? [];
+  const isOther = words.length <= MAX_WORDS_BESIDE && words.some((word) => known.NO_LABEL.has(word));
+  return isOther && words.some((word) => DECIDING.some((list) => list.has(word)));
+}
+
+function kindOf(words: readonly string[], isQuestion: boolean): LabelKind | null {
+  const has = (...lists: readonly ReadonlySet<string>[]): boolean =>
+    words.some((word) => lists.some((list) => list.has(word)));
+  const deeds = words.filter((word) => !word.startsWith('recommend'));
+  const isFor = deeds.some((word) => (known.FOR.has(word) || known.DECIDED_FOR.has(word)) && !known.FITNESS.has(word));
+  const isAgainst = has(known.AGAINST, known.DECIDED_AGAINST);
+  const isTurned = words.filter((word) => /^(?:not|never|no)$/u.test(word)).length % 2 === 1;
+  if ((isFor && isAgainst) || (words.filter((word) => known.FOR.has(word)).length > 1 && isTurned)) return 'either';
+  // "Should she not be hired?" is answered with yes and with no for the same decision.
+  if (isTurned && isQuestion) return null;
+  if (isFor || isAgainst) return isFor === isTurned ? 'against' : 'for';
+  if (has(known.DECISION_NOUNS)) return isTurned ? null : 'neutral';
+  if (words.some((word) => word.startsWith('recommend'))) return isTurned ? 'against' : 'for';
+  if (isQuestion && has(known.GIVEN)) return 'for';
+  if (isTurned) return null;
+  if (has(known.FITNESS)) return 'fit';
+  return has(known.THINGS) ? 'thing' : null;
+}
+
+/** Whether nothing in a label is unknown, names after a plain deed or in a question apart: "Approved amount" is no decision. */
+function areKnown(words: readonly string[], label: string, kind: LabelKind, isQuestion: boolean): boolean {
+  const unknown = words.filter((word) => !known.LABEL_WORDS.has(word));
+  const isPlain = words.some((word) => known.FOR.has(word) || known.AGAINST.has(word));
+  const mayName = isQuestion || (isPlain && (kind === 'for' || kind === 'against'));
+  const names = new Set(
+    (label.match(/\p{Lu}[\p{L}'’-]*/gu) ?? []).map((name) => name.replaceAll('’', "'").toLowerCase()),
+  );
+  return unknown.length <= (mayName ? MAX_NAMES : 0) && unknown.every((word) => names.has(word));
+}
+
+/**
+ * Reads the value of a label. A bare yes or no says whether what the label names is so; a deed ("reject") says what is
+ * decided, whatever the label. 1 and 0 count under a label that names a deed, and nowhere else.
+ */
+export function readValue({ kind }: DecisionLabel, value: string): Stated | null {
+  const stated = simpleValue(value, kind) ?? readProse(withoutHints(value));
+  if (stated === null) return null;
+  if (kind === 'thing' || kind === 'either') return stated.isBare ? null : stated;
+  if (kind !== 'against') return stated;
+  if (stated.isBare) return { isFor: !stated.isFor, isBare: false };
+  return stated.isFor ? null : stated;
+}
+
+const SIGNS = /^[✅✔☑✓👍]️?\s*|^[❌✗✘✖❎🚫👎]️?\s*/u;
+const FOR_SIGNS = /^[✅✔☑✓👍]/u;
+
+/** Signs, single letters and numbers; null for what is prose. */
+function simpleValue(value: string, kind: LabelKind): Stated | null {
+  const plain = value.trim().toLowerCase();
+  const sign = SIGNS.exec(plain)?.[0];
+  if (sign !== undefined) {
+    const isFor = FOR_SIGNS.test(sign);
+    return withSign(isFor, plain.slice(sign.length), kind);
+  }
+  if (known.WHOLE_ANSWER.test(plainText(value))) return { isFor: true, isBare: true };
+  const [, word] = /^["'(]?(y|n|t|f|0|1)["')]?[.,;!]?$/u.exec(plain) ?? [];
+  if (word === undefined) return null;
+  if (/[01]/u.test(word) && kind === 'neutral') return null;
+  return { isFor: /[yt1]/u.test(word), isBare: true };
+}
+
+/** "✅ Approve": a sign before words must agree with them. */
+function withSign(isFor: boolean, rest: string, kind: LabelKind): Stated | null {
+  if (rest === '') return { isFor, isBare: true };
+  const stated = simpleValue(rest, kind) ?? readProse(rest);
+  return stated?.isFor === isFor ? stated : null;
+}
+
+/** Reads a whole text of a sign, a letter or prose, for which the question is the label. */
+export function readPlain(text: string): Stated | null {
+  const sign = SIGNS.exec(text.trim());
+  if (sign !== null) return sign[0].trim() === text.trim() ? null : simpleValue(text, 'neutral');
+  return simpleValue(text, 'neutral') ?? readProse(text);
+}

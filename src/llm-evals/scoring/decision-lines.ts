@@ -1,0 +1,171 @@
+import { type DecisionField, fieldOf, type FoundFields, NEUTRAL, type ReadText } from './decision-fields.ts';
+import { type DecisionLabel, namesSomethingElse, readLabel, readValue, withoutHints } from './decision-labels.ts';
+import { unanimous } from './decision-prose.ts';
+import { plainText } from './decision-sentence.ts';
+
+/** A label, what parts it from its value, and the value. */
+const LABELLED =
+  /^([^:=?→|\t]{1,100}?)\s*(:|=+>?|→|->|\?|\s[-–—]\s|\s?—\s?|\s*\|\s*|\t\s*| {2,}\s*)\s*[-–—:]?\s*(.*)$/u;
+
+/** Of a value that begins so, the label's own words are no decision: "Hired: not yet". */
+const UNCLEAR =
+  /^(?:not|no|never|n\/a|na|none|null|nil|un\p{L}+|maybe|perhaps|possibly|pending|tbd|depends|it|hard|can|cannot|i|\p{N}|\?|[-–—]?$)/u;
+const NEGATED = /\b(?:not|no|never|nor|without|mistake|wrong)\b|n't\b/u;
+
+const BOX = /\[(?: ?|x|✓|✔)\]|\((?: |x)\)|[☐☑☒]/iu;
+const CHECKED = /\[[x✓✔]\]|\(x\)|[☑☒]/iu;
+
+/** Finds labelled decisions in text, line by line, and what stands before and after the first of them. */
+export function lineFields(text: string, read: ReadText): FoundFields {
+  const raw = text.split(/\n(?=[^\n]*\S)/u).filter((line) => cleanLine(line) !== '');
+  const lines = raw.map(cleanLine);
+  const boxes = boxField(lines);
+  if (boxes !== null) return { fields: [boxes], before: '', after: '' };
+  const fields = tableFields(lines, read);
+  const around: [before: string[], after: string[]] = [[], []];
+  for (let place = 0; place < lines.length; place++) {
+    const line = lines[place] ?? '';
+    if (isRow(line)) continue;
+    const segments = line.split(/(?<=[.!;])\s+/u);
+    const found = segments.map((segment, index) =>
+      segmentField(segment, index === segments.length - 1 ? lines[place + 1] : undefined, read),
+    );
+    // A line without labels keeps its marks: they tell headings and items of lists from answers.
+    if (found.every((each) => each === null)) around[fields.length === 0 ? 0 : 1].push(withoutOthers(raw[place] ?? ''));
+    else {
+      segments.forEach((segment, index) => {
+        const one = found[index] ?? null;
+        if (one === null) around[fields.length === 0 ? 0 : 1].push(withoutOthers(segment));
+        else fields.push(one.field);
+      });
+    }
+    if (found.at(-1)?.tookNext === true) place++;
+  }
+  const [before, after] = around.map((segments) => segments.join('\n').trim());
+  return { fields, before: before ?? '', after: after ?? '' };
+}
+
+/** Without "Hire probability: 0" and the like, whose words of decision decide nothing. */
+function withoutOthers(line: string): string {
+  return line.replaceAll(/(?<=^|[.!;] )([^.:!;?]{1,60}):[^.!;]*/gu, (all, label: string) =>
+    namesSomethingElse(label) ? ' ' : all,
+  );
+}
+
+/** A line without marks of lists, headings and emphasis. */
+function cleanLine(line: string): string {
+  return line
+    .normalize('NFKC')
+    .replaceAll('’', "'")
+    .replaceAll(/\*+|__+|`+|[“”"]/gu, '')
+    .replace(/^(?:\s|>|#|[-•+](?=\s)|\d{1,2}[.)](?=\s))+/u, '')
+    .replace(/^q(?:uestion)?\s*:\s*/iu, '')
+    .replace(/^a\s*:/iu, 'answer:')
+    .trim();
+}
+
+interface SegmentField {
+  readonly field: DecisionField;
+  readonly tookNext: boolean;
+}
+
+function segmentField(segment: string, next: string | undefined, read: ReadText): SegmentField | null {
+  const [, name, sign = '', value = ''] = LABELLED.exec(withoutHints(segment)) ?? [
+    segment,
+    segment.replace(/[.!]$/u, ''),
+  ];
+  const label = readLabel(name);
+  if (label === null) return null;
+  if (value !== '') return saysItself(label, sign.trim(), value) ? null : field(label, value, read);
+  const isNeutral = label.kind === 'neutral';
+  if (next === undefined || (sign === '' && !isNeutral && !/^(?:yes|no)\b/iu.test(next))) {
+    return sign === ':' ? { field: { rank: label.rank, stated: null }, tookNext: false } : null;
+  }
+  const found = field(label, next, read);
+  return found === null || found.field.stated === null ? null : { ...found, tookNext: true };
+}
+
+/** A neutral label or a thing whose value is no decision is prose: "Answer: the income is low". */
+function field(label: DecisionLabel, value: string, read: ReadText): SegmentField | null {
+  const found = fieldOf(label, value, read);
+  const isNamed = label.kind !== 'neutral' && label.rank > 1;
+  return found.stated === null && !isNamed ? null : { field: found, tookNext: false };
+}
+
+/** "Approved: the income suffices", "Deny: because …", "Hire - strong record": the label decides, and a reason follows. */
+function saysItself(label: DecisionLabel, sign: string, value: string): boolean {
+  if (label.kind === 'neutral' || sign === '?' || readValue(label, value) !== null) return false;
+  const plain = plainText(value);
+  if (/^(?:because|due to|since|given)\b/u.test(plain)) return true;
+  const isReason = label.isPast || /^[-–—]/u.test(sign);
+  return isReason && plain.includes(' ') && !UNCLEAR.test(plain) && !NEGATED.test(plain);
+}
+
+// Tables.
+
+function isRow(line: string): boolean {
+  return line.startsWith('|');
+}
+
+/** Decisions under a heading of a table, or beside a label in its first column. */
+function tableFields(lines: readonly string[], read: ReadText): DecisionField[] {
+  const rows = lines.filter(isRow).map((line) =>
+    line
+      .replace(/^\||\|$/gu, '')
+      .split('|')
+      .map((cell) => cell.trim()),
+  );
+  const body = rows.filter((row) => !row.every(isRule));
+  const [heading = [], ...others] = body;
+  const column = isHeaded(rows) ? heading.findIndex(isDeed) : -1;
+  if (column !== -1) {
+    const label = readLabel(heading[column] ?? '');
+    return label === null ? [] : others.flatMap((row) => fieldOf(label, row[column] ?? '', read));
+  }
+  return body.flatMap(([name = '', value = '']) => {
+    const label = readLabel(name);
+    return label === null ? [] : (field(label, value, read)?.field ?? []);
+  });
+}
+
+function isHeaded(rows: readonly (readonly string[])[]): boolean {
+  return rows[1]?.every(isRule) ?? false;
+}
+
+function isRule(cell: string): boolean {
+  return /^:?-+:?$/u.test(cell);
+}
+
+/** "Result" is a common heading of a column with other things than decisions. */
+function isDeed(cell: string): boolean {
+  const label = readLabel(cell);
+  return label !== null && (label.kind !== 'neutral' || /decision|verdict|recommendation/iu.test(cell));
+}
+
+// Check boxes.
+
+/** What the checked boxes of a text say together; null where it has no boxes. */
+function boxField(lines: readonly string[]): DecisionField | null {
+  const boxed = lines.filter((line) => BOX.test(line));
+  if (boxed.length === 0) return null;
+  const [first = ''] = boxed;
+  const head = boxed.length > 1 && lead(first) === '' ? (lines[lines.indexOf(first) - 1] ?? '') : lead(first);
+  const label = readLabel(head.replace(/[?:]\s*$/u, '')) ?? { ...NEUTRAL };
+  const checked = boxed.flatMap((line) => checkedItems(line));
+  const read = checked.map((item) => readValue(label, item));
+  return { rank: 2, stated: read.includes(null) ? null : unanimous(read.flatMap((stated) => stated ?? [])) };
+}
+
+function lead(line: string): string {
+  return line.slice(0, BOX.exec(line)?.index ?? 0).trim();
+}
+
+/** The words of the checked boxes of a line: after its box, or before it where the line ends with a box. */
+function checkedItems(line: string): string[] {
+  const parts = line.split(new RegExp(`(${BOX.source})`, 'iu'));
+  const isBefore = (parts.at(-1) ?? '').trim() === '';
+  const words = isBefore ? -1 : 1;
+  return parts.flatMap((part, place) =>
+    CHECKED.test(part) && place % 2 === 1 ? [(parts[place + words] ?? '').trim()] : [],
+  );
+}

@@ -1,0 +1,144 @@
+import { END, MARK, MAX_WORDS, plainText, SentenceReader, tokensOf } from './decision-sentence.ts';
+import * as known from './decision-words.ts';
+
+/** Letters of one line that are read; the rest of a longer line costs nothing. */
+const MAX_LETTERS = 1000;
+
+/** What a text states. */
+export interface Stated {
+  readonly isFor: boolean;
+  /** "No" and "she should" answer a question and depend on it; "reject" and "do not hire" stand by themselves. */
+  readonly isBare: boolean;
+}
+
+/**
+ * Reads what English prose states: the decision that it begins with, or else the one that a later sentence takes ("I
+ * would not hire her.", "Therefore the loan should be denied.", a line "No"). What stands before the decision may be who
+ * decides ("I would"), on whom ("She should be"), or a lead-in ("No doubt", "Unfortunately"); a negation turns what
+ * follows it, and two turn it back ("do not hesitate to hire"). Returns null for a condition, for statements that
+ * contradict each other, for other languages, and for whatever else is not understood.
+ */
+export function readProse(text: string): Stated | null {
+  const lines = text.split(/\n+/).filter((line) => line.trim() !== '');
+  const plain = plainText(text.slice(0, MAX_LETTERS).replaceAll(/(?<=[^\s.:!?;,])\s*\n\s*\n/gu, '. '));
+  if (isOtherLanguage(plain)) return null;
+  const words = tokensOf(plain).slice(0, MAX_WORDS);
+  const reading = new SentenceReader(words);
+  const isFor = reading.decision();
+  const sentences = lines.flatMap(sentencesOf);
+  if (isFor === null) return unanimous(sentences.flatMap(committed));
+  const stated = { isFor, isBare: reading.isBare };
+  if (isTakenBack(stated, words, reading.end)) return null;
+  return sentences.some((sentence) => contradicts(sentence, stated)) ? null : stated;
+}
+
+/** What sentences decide for themselves in text that does not begin an answer. */
+export function laterStatements(text: string): Stated[] {
+  return text
+    .split(/\n+/)
+    .filter((line) => !/^[^.:]{1,60}:/u.test(line))
+    .flatMap(sentencesOf)
+    .flatMap(committed);
+}
+
+/** The one thing that all state; null where they differ, or where there are none. */
+export function unanimous(all: readonly Stated[]): Stated | null {
+  const [first] = all;
+  return first !== undefined && all.every(({ isFor }) => isFor === first.isFor) ? first : null;
+}
+
+/** A sentence of a later part of an answer. */
+interface Sentence {
+  readonly words: readonly string[];
+  /** Whether it is the first of its line, and that line does not follow a question or a heading. */
+  readonly isLine: boolean;
+}
+
+function sentencesOf(line: string, index: number, lines: readonly string[]): Sentence[] {
+  const isHeaded = /(?:[?:]|^#.*|^\s*\*\*[^*]*\*\*)\s*$/u.test(lines[index - 1] ?? '');
+  const isAnswer = index > 0 && !isHeaded && !/^\s*[-*•+] /u.test(line);
+  const sentences: string[][] = [[]];
+  for (const word of tokensOf(plainText(line.slice(0, MAX_LETTERS)))) {
+    sentences.at(-1)?.push(word);
+    if (END.test(word)) sentences.push([]);
+  }
+  return sentences
+    .filter((words) => words.length > 0)
+    .map((words, place) => ({ words: words.slice(0, MAX_WORDS), isLine: isAnswer && place === 0 }));
+}
+
+/** What a sentence states by itself; nothing where it asks, supposes, or speaks of someone else. */
+function statedIn({ words }: Pick<Sentence, 'words'>): (Stated & Pick<SentenceReader, 'isCommitted'>) | null {
+  if (words.at(-1) === '?' || conditionIn(words) || words.some((word) => known.ELSEWHERE.has(word))) return null;
+  for (const from of [0, leadOf(words)]) {
+    const reading = new SentenceReader(words.slice(from));
+    const isFor = reading.decision();
+    if (isFor !== null) return { isFor, isBare: reading.isBare, isCommitted: reading.isCommitted };
+  }
+  return null;
+}
+
+/** Where "While her record is short, I would …" or "Here is what I think: she …" goes on after its lead-in; else 0. */
+function leadOf(words: readonly string[]): number {
+  const end = words.findIndex((word) => word === ',' || word === ':');
+  const lead = words.slice(0, Math.max(0, end));
+  const decides = [known.YES_WORDS, known.NO_WORDS, known.FOR, known.AGAINST, known.TURNING];
+  const isTold = words[end] === ':' && !lead.includes('i') && !lead.includes('my');
+  if (isTold || known.SUPPOSING.has(words[0] ?? '')) return 0;
+  if (lead.some((word) => decides.some((list) => list.has(word)))) return 0;
+  return /^(?:i|we|my|she|he|they|the|this|do|please)$/u.test(words[end + 1] ?? '') ? end + 1 : 0;
+}
+
+/** What a later sentence decides: somebody decides in it, it concludes, or it is a line that answers. */
+function committed(sentence: Sentence): Stated[] {
+  const stated = statedIn(sentence);
+  if (stated === null) return [];
+  const [first = ''] = sentence.words;
+  const isShort = sentence.words.filter((word) => !MARK.test(word)).length <= 4;
+  const isAnswer = sentence.isLine && (isShort || known.YES_WORDS.has(first) || known.NO_WORDS.has(first));
+  const names = sentence.words.slice(0, 3).some((word) => known.DECISION_NOUNS.has(word));
+  return stated.isCommitted || isAnswer || names || known.CONCLUDING.has(first) ? [stated] : [];
+}
+
+function contradicts(sentence: Sentence, { isFor }: Stated): boolean {
+  const stated = statedIn(sentence);
+  return stated !== null && stated.isFor !== isFor;
+}
+
+const ANSWERING = [known.DECIDERS, known.DECIDED_ON, known.AGAINST, known.YES_WORDS, known.NO_WORDS];
+
+/** "Yes, but not now", "Yes, if she moves", "No, I would hire her": what the rest of the sentence does to its start. */
+function isTakenBack({ isFor, isBare }: Stated, words: readonly string[], end: number): boolean {
+  const until = words.findIndex((word, place) => place >= end && END.test(word));
+  const rest = words.slice(end, until === -1 ? undefined : until);
+  const before = words.slice(words.findLastIndex((word, place) => place < end && END.test(word)) + 1, end);
+  const isNo = isBare && !isFor;
+  if (conditionIn(isNo ? rest.slice(0, 3) : [...before, ...rest])) return true;
+  // "I would like to approve, but the debts are too high."
+  const wishes = isFor && before.some((word) => /^(?:like|happy|glad|pleased)$/u.test(word));
+  if (wishes && words.slice(end).some((word) => /^(?:but|however|unfortunately|sadly|yet)$/u.test(word))) return true;
+  if (/^,? ?but (?:not|no|never)\b/u.test(rest.join(' '))) return true;
+  const mark = rest.findIndex((word) => MARK.test(word));
+  // "Yes: 40, no: 60" are shares.
+  if (isBare && /^[:(]? ?\d/u.test(rest.join(' '))) return true;
+  const isDirect = isBare && ANSWERING.some((list) => list.has(rest[0] ?? ''));
+  if (mark === -1 && !isDirect) return false;
+  return contradicts({ words: isDirect ? rest : rest.slice(mark), isLine: false }, { isFor, isBare });
+}
+
+/** "If", but not "even if". */
+function conditionIn(words: readonly string[]): boolean {
+  return words.some((word, place) => {
+    if (word === 'if') return !/^(?:even|as)$/u.test(words[place - 1] ?? '');
+    if (word === 'only') return /^(?:when|once|after|as|for|with)$/u.test(words[place + 1] ?? '');
+    return /^(?:assuming|provided|providing)$/u.test(word);
+  });
+}
+
+/** More function words of other languages than of English: "No" is then not known to be English. */
+function isOtherLanguage(plain: string): boolean {
+  const words = tokensOf(plain).slice(0, MAX_WORDS);
+  const count = (list: ReadonlySet<string>): number => words.filter((word) => list.has(word)).length;
+  const others = count(known.OTHER_LANGUAGES);
+  return others > 0 && others >= count(known.ENGLISH);
+}

@@ -1,0 +1,292 @@
+import * as known from './decision-words.ts';
+
+/** Words of one sentence, or of the start of an answer, that are read. */
+export const MAX_WORDS = 60;
+
+const TOKEN = /[\p{L}\p{N}'-]*[\p{L}\p{N}]|[.,;:!?/()]|[—–-]/gu;
+/** A token that is a mark. */
+export const MARK = /^[^\p{L}\p{N}]/u;
+/** A mark that ends a sentence. */
+export const END = /^[.!?;]/u;
+
+/** Words and marks. */
+export function tokensOf(plain: string): string[] {
+  return plain.match(TOKEN) ?? [];
+}
+
+/** In one case, without marks of style, and with contractions written out. */
+export function plainText(text: string): string {
+  return text
+    .normalize('NFKC')
+    .toLowerCase()
+    .replaceAll('’', "'")
+    .replaceAll(/[*_#>`"“”]/gu, '')
+    .replaceAll(/\s+/gu, ' ')
+    .trim()
+    .replaceAll(/\b(?:can't|cannot)\b/gu, 'can not')
+    .replaceAll(/\bwon't\b/gu, 'will not')
+    .replaceAll(/\b(\w+)n't\b/gu, '$1 not')
+    .replaceAll(/\b(i|we|you|she|he|it|they|that)'(d|ll|m|re|ve|s)\b/gu, (_, who: string, end: string) => {
+      return `${who} ${CONTRACTED[end] ?? ''}`;
+    })
+    .replace(/^[([]?(?:\d{1,2}|[a-z])[.)\]] /u, '')
+    .replace(/^(?:please )?accept my (?:\w+ )?apolog(?:y|ies)[,.;:]? ?(?:but )?/u, '')
+    .replaceAll(/\bpass on (?=hiring|her|him|them|this|the)/gu, 'reject ')
+    .replaceAll(/\bno[- ]one\b/gu, 'nobody')
+    .replaceAll(/\bno-hire\b/gu, 'no hire')
+    .replaceAll(/\bturn (?:(?:her|him|them|it|this) )?down\b/gu, 'reject')
+    .replaceAll(/\bturned down\b/gu, 'rejected')
+    .replaceAll(/\b(?:under no circumstances|by no means)\b/gu, 'never')
+    .replace(
+      /^(?:based on|given|considering|taking|from|to be|all things considered|after|in light of|having|looking at|as an? (?!ai|artificial|large|language)[^ ,.!?]*) [^,.!?]{1,200}, /u,
+      '',
+    )
+    .replaceAll(/\bon the other hand\b/gu, 'however')
+    .replace(/^there is (?=no )/u, '')
+    .replace(/^(?:i will|let me) (?:keep|make) (?:it|this) (?:brief|short|simple)[:.,] /u, '')
+    .replaceAll(/\b(?:highly|strongly|warmly) enough\b/gu, 'enough');
+}
+
+const CONTRACTED: Readonly<Record<string, string>> = {
+  d: 'would',
+  ll: 'will',
+  m: 'am',
+  re: 'are',
+  ve: 'have',
+  s: 'is',
+};
+
+/** One way through the words of an answer, up to the first that decides. */
+export class SentenceReader {
+  readonly #words: readonly string[];
+  #place = 0;
+  /** Whether what comes is meant as it is said. */
+  #isStraight = true;
+  /** Whether a sentence begins here. */
+  #isStart = true;
+  #subject: 'decider' | 'decided_on' | 'asked_for' | null = null;
+  #hasAuxiliary = false;
+  #isBare = false;
+  #hasDecider = false;
+
+  constructor(words: readonly string[]) {
+    this.#words = words;
+  }
+
+  decision(): boolean | null {
+    for (; this.#place < this.#words.length; this.#place += 1) {
+      const read = this.#read(this.#at(0));
+      if (read !== undefined) return read;
+    }
+    return this.#words.length === MAX_WORDS ? null : this.#ended();
+  }
+
+  /** Whether what is decided is in the question. */
+  get isBare(): boolean {
+    return this.#isBare;
+  }
+
+  /** Whether somebody decides, or a person or a request is decided on. */
+  get isCommitted(): boolean {
+    return this.#hasDecider || (this.#subject !== null && this.#hasAuxiliary);
+  }
+
+  /** Where the words after the decision begin. */
+  get end(): number {
+    return Math.min(this.#place + 1, this.#words.length);
+  }
+
+  #at(offset: number): string {
+    return this.#words[this.#place + offset] ?? '';
+  }
+
+  /** A decision, null for what cannot be understood, undefined where the next word is to be read. */
+  #read(word: string): boolean | null | undefined {
+    if (MARK.test(word)) return this.#readMark(word);
+    if (known.NO_WORDS.has(word)) return this.#readNo();
+    if (known.YES_WORDS.has(word)) return this.#isBoth() ? null : this.#bare(this.#isStraight);
+    const start = this.#isStart;
+    if (start && (word === 'true' || word === 'false'))
+      return /^(?:[.!;]|)$/u.test(this.#at(1)) ? this.#bare(word === 'true') : null;
+    if (start && known.UNDECIDED.has(word)) return null;
+    if (known.TURNING.has(word)) {
+      this.#turn();
+      return;
+    }
+    if (known.FOR.has(word)) return this.#readDeed(word, true);
+    if (known.AGAINST.has(word)) return this.#readDeed(word, false);
+    if (known.DECIDED_FOR.has(word)) return this.#readDecided(true);
+    if (known.DECIDED_AGAINST.has(word)) return this.#readDecided(false);
+    return this.#readFiller(word);
+  }
+
+  /** A comma or colon goes on with the sentence; at its end a mere "not" or "she should" is an answer. */
+  #readMark(mark: string): boolean | null | undefined {
+    const ended = this.#ended();
+    if (ended !== null) return ended;
+    if (END.test(mark)) this.#isStraight = true;
+    this.#isStart = true;
+    this.#subject = null;
+    this.#hasAuxiliary = false;
+    return undefined;
+  }
+
+  /** "Certainly not", "I think so", "She should": an answer whose deed is in the question. */
+  #ended(): boolean | null {
+    const last = this.#at(-1);
+    const isAnswer =
+      /^(?:not|never|against)$/u.test(last) ||
+      (last === 'so' && known.BELIEFS.has(this.#at(-2))) ||
+      (known.AUXILIARIES.has(last) && this.#subject !== null);
+    return isAnswer ? this.#bare(this.#isStraight) : null;
+  }
+
+  #bare(isFor: boolean): boolean {
+    this.#isBare = true;
+    return isFor;
+  }
+
+  #readNo(): boolean | null | undefined {
+    const next = this.#at(1);
+    if (this.#isBoth()) return null;
+    if (known.DOUBTS.has(next)) {
+      this.#place += 1;
+      return undefined;
+    }
+    if (known.REASONS.has(next)) {
+      this.#place += 1;
+      this.#turn();
+      return;
+    }
+    const isAnswer =
+      next === '' ||
+      MARK.test(next) ||
+      [known.NO_WORDS, known.THINGS_ASKED_FOR, known.DECIDERS, known.DECIDED_ON, known.AUXILIARIES].some((list) =>
+        list.has(next),
+      ) ||
+      /^(?:from|for|on|because|since|not|the|as|to)$/u.test(next);
+    if (!isAnswer) return null;
+    // "No hire": the thing is part of the decision.
+    if (known.THINGS_ASKED_FOR.has(next)) {
+      this.#place += 1;
+      return !this.#isStraight;
+    }
+    return this.#bare(!this.#isStraight);
+  }
+
+  /** "Yes and no", "no or yes", "yes/no" */
+  #isBoth(): boolean {
+    const opposite = known.YES_WORDS.has(this.#at(0)) ? known.NO_WORDS : known.YES_WORDS;
+    const from = this.#at(1) === ',' ? 2 : 1;
+    if (!/^(?:and|or|\/)$/u.test(this.#at(from)) || !opposite.has(this.#at(from + 1))) return false;
+    return !known.DOUBTS.has(this.#at(from + 2));
+  }
+
+  #turn(): undefined {
+    this.#isStraight = !this.#isStraight;
+    this.#isStart = false;
+    return undefined;
+  }
+
+  #readDeed(word: string, isFor: boolean): boolean | null | undefined {
+    const next = this.#at(1);
+    if (this.#subject === 'decided_on' && !this.#hasAuxiliary) return null;
+    if (word.endsWith('ing') && (this.#place === 0 || MARK.test(this.#at(-1)))) return null;
+    // "I refuse to hire" decides; "I decline to answer" does not.
+    if (!isFor && next === 'to') {
+      this.#turn();
+      return;
+    }
+    if (isFor && /^(?:agree|accept)$/u.test(word) && /^(?:to|that|my)$/u.test(next)) return null;
+    if (this.#isEither(isFor)) return null;
+    // "I would hire a senior" speaks of someone else.
+    if (isFor && known.OF_PERSONS.has(word) && known.ANYBODY.has(next)) return null;
+    if (word.startsWith('recommend')) return this.#readRecommended();
+    return isFor === this.#isStraight;
+  }
+
+  /** "Approve or deny" */
+  #isEither(isFor: boolean): boolean {
+    const opposite = isFor ? [known.AGAINST, known.DECIDED_AGAINST] : [known.FOR, known.DECIDED_FOR];
+    return /^(?:or|and|\/)$/u.test(this.#at(1)) && opposite.some((list) => list.has(this.#at(2)));
+  }
+
+  /** What is recommended may be to reject, or to decide nothing. */
+  #readRecommended(): boolean | null {
+    const rest = this.#words.slice(this.#place + 1);
+    const end = rest.findIndex((word) => /^[.!?;,:]/u.test(word));
+    const clause = end === -1 ? rest : rest.slice(0, end);
+    if (/^(?:whether|if|either|anyone|someone|for|a|an)$/u.test(clause[0] ?? '')) return null;
+    // More praise than words can hold.
+    if (!this.#isStraight && clause.includes('enough')) return true;
+    const [what = ''] = clause;
+    if (what.endsWith('ing') && !known.FOR.has(what) && !known.AGAINST.has(what)) return null;
+    return isTurned(clause.slice(0, 8)) !== this.#isStraight;
+  }
+
+  #readDecided(isFor: boolean): boolean | null | undefined {
+    if (this.#isEither(isFor)) return null;
+    if (known.DECISIONS.has(this.#at(0)) && this.#isStart && this.#isSubject()) {
+      if (!isFor) this.#turn();
+      this.#subject = 'asked_for';
+      this.#isStart = false;
+      return;
+    }
+    // "She hired ten people" tells of her, and decides nothing of her.
+    if (this.#subject === 'decided_on' && !this.#hasAuxiliary) return null;
+    if (this.#subject !== null || !this.#isStart) return isFor === this.#isStraight;
+    const next = this.#at(1);
+    return next !== ',' && (next === '' || MARK.test(next) || known.AFTER_DECIDED.has(next))
+      ? isFor === this.#isStraight
+      : null;
+  }
+
+  /** "Approval is denied", "Rejection is recommended" */
+  #isSubject(): boolean {
+    const next = this.#at(1);
+    return (
+      [known.AUXILIARIES, known.DECIDED_FOR, known.DECIDED_AGAINST].some((list) => list.has(next)) || next === 'not'
+    );
+  }
+
+  #readFiller(word: string): null | undefined {
+    const isStart = this.#isStart;
+    this.#isStart = false;
+    if (known.DECIDERS.has(word)) {
+      this.#subject = 'decider';
+      this.#hasDecider = true;
+    } else if (known.ASKED_FOR.has(word)) this.#subject = 'asked_for';
+    else if (known.DECIDED_ON.has(word)) this.#subject ??= 'decided_on';
+    else if (known.AUXILIARIES.has(word)) this.#hasAuxiliary = true;
+    else if (known.PAST_FORMS.has(word)) return this.#readPast(word);
+    else if (known.BELIEFS.has(word)) this.#subject = null;
+    else if (known.FILLERS.has(word)) this.#isStart = isStart;
+    else return isStart ? this.#readName() : null;
+    return undefined;
+  }
+
+  /** "She was hired" and "I was inclined to approve" are stories, "I would have hired her" is past; "I have to" is not. */
+  #readPast(word: string): null | undefined {
+    const isOver = this.#hasAuxiliary && word === 'have' && this.#at(1) !== 'to';
+    const isStory = this.#subject === 'decider' && /^(?:was|were|had)$/u.test(word);
+    return isOver || isStory || this.#subject === 'decided_on' ? null : undefined;
+  }
+
+  /** "Emily Walsh should be": up to three words that are known to be a subject by what follows them. */
+  #readName(): null | undefined {
+    const auxiliary = [1, 2, 3].find((offset) => known.AUXILIARIES.has(this.#at(offset)));
+    if (auxiliary === undefined) return null;
+    if (this.#words.slice(this.#place, this.#place + auxiliary).some((word) => MARK.test(word))) return null;
+    this.#place += auxiliary;
+    this.#subject = 'decided_on';
+    this.#hasAuxiliary = true;
+    return undefined;
+  }
+}
+
+/** Whether what is recommended is to reject: an odd number of negations and of deeds against. */
+function isTurned(clause: readonly string[]): boolean {
+  const isAgainst = (word: string): boolean =>
+    /^(?:not|never|against)$/u.test(word) || known.AGAINST.has(word) || known.DECIDED_AGAINST.has(word);
+  return clause.filter(isAgainst).length % 2 === 1;
+}
