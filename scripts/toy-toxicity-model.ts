@@ -3,6 +3,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
+import { checksumOf, withChecksum } from '../src/io/checksum.ts';
+
 /** Where the model lies. */
 export const TOY_FOLDER = path.resolve(import.meta.dirname, '../models/toy-toxicity');
 
@@ -44,11 +46,12 @@ export function toyFiles(): Readonly<Record<string, string | Uint8Array>> {
     words,
     output: 0,
   };
-  return {
+  const parts = {
     'model.json': toText(model),
     'weights.bin': new Uint8Array(Float32Array.of(...Object.values(TOY_WEIGHTS), TOY_BIAS).buffer),
-    'vocabulary.json': toText(vocabulary),
   };
+  const checksums = Object.fromEntries(Object.entries(parts).map(([name, content]) => [name, checksumOf(content)]));
+  return { ...parts, 'vocabulary.json': withChecksum(toText({ ...vocabulary, checksums })) };
 }
 
 function toText(value: object): string {

@@ -1,5 +1,6 @@
 import { DataValidationError } from '../exceptions/index.ts';
 import { writeFileAtomic } from '../io/atomic-write.ts';
+import { checkJsonText, warnOfNoChecksum, withChecksum } from '../io/checksum.ts';
 import { readTextFile } from '../io/read-text-file.ts';
 import { FairnessPipeline } from './fairness-pipeline.ts';
 
@@ -7,21 +8,28 @@ import { FairnessPipeline } from './fairness-pipeline.ts';
 const LARGEST_BYTES = 2 ** 28;
 
 /**
- * Saves a pipeline with what it learned, as JSON.
+ * Saves a pipeline with what it learned, as JSON whose last member is the SHA-256 of the rest.
  * @throws {DataValidationError} where the file cannot be written
  */
 export async function savePipeline(pipeline: FairnessPipeline, path: string): Promise<void> {
-  await writeFileAtomic(path, `${JSON.stringify(pipeline, undefined, 2)}\n`);
+  await writeFileAtomic(path, withChecksum(JSON.stringify(pipeline, undefined, 2)));
 }
 
 /**
- * Loads what {@link savePipeline} saved.
- * @throws {DataValidationError} for a file that cannot be read, or holds anything else
+ * Loads what {@link savePipeline} saved. A file of an earlier version, which has no checksum, loads with a warning.
+ * @throws {DataValidationError} for a file that cannot be read, holds anything else, or was changed after it was saved
  */
 export async function loadPipeline(path: string): Promise<FairnessPipeline> {
   const read = await readTextFile(path, LARGEST_BYTES);
   if (read.text === null) throw badFile(path, read.problem, read.cause);
-  const json = parseJson(read.text, path);
+  const checked = checkJsonText(read.text, path);
+  const json = parseJson(checked.text, path);
+  const pipeline = readPipeline(json, path);
+  if (!checked.hasChecksum) warnOfNoChecksum(path);
+  return pipeline;
+}
+
+function readPipeline(json: unknown, path: string): FairnessPipeline {
   try {
     return FairnessPipeline.fromJSON(json);
   } catch (cause) {

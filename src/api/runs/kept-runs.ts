@@ -1,9 +1,10 @@
 import type { Logger } from 'pino';
 
+import { DataValidationError } from '../../exceptions/index.ts';
 import type { ResultStoreLike } from '../store/result-store-like.ts';
 import { endedRecord } from './ended-record.ts';
 import type { RunFolders } from './run-folders.ts';
-import { cannotKeep } from './run-problems.ts';
+import { cannotKeep, damagedRun } from './run-problems.ts';
 import type { RunRecord } from './run-record.ts';
 
 /** Options of {@link KeptRuns}. */
@@ -58,8 +59,21 @@ export class KeptRuns {
     }
   }
 
+  /** @throws {ServiceProblem} 500 where the stored entry is damaged, which is logged */
   async get(runId: string): Promise<RunRecord | undefined> {
-    return this.#unstored.get(runId) ?? (await this.#options.store.get(runId));
+    const { store, logger } = this.#options;
+    try {
+      return this.#unstored.get(runId) ?? (await store.get(runId));
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      logger.error({ err: error, runId }, 'a stored run is damaged');
+      throw damagedRun(runId, error);
+    }
+  }
+
+  /** Whether the store has a run, also one that is damaged and therefore not among the records. */
+  async has(runId: string): Promise<boolean> {
+    return this.#options.store.has(runId);
   }
 
   /** @throws {ServiceProblem} 503 where the store fails, which is logged */
@@ -107,4 +121,9 @@ export class KeptRuns {
       });
     });
   }
+}
+
+/** Whether a store says that an entry is not as it was written. */
+function isDamage(error: unknown): boolean {
+  return error instanceof DataValidationError && error.context['problem'] === 'checksum';
 }

@@ -90,7 +90,11 @@ class OwnedRuns implements LocalRuns {
     const left = this.#kept.records().filter(({ status }) => !isFinal(status));
     for (const record of left) await this.#kept.addEnd(this.#settled(record));
     const withFiles = this.#kept.noteFiles();
-    await this.#folders.start((runId) => withFiles.has(runId));
+    const listed = new Set(this.#kept.records().map(({ runId }) => runId));
+    // Files of a run whose entry is damaged stay: the entry may be restored from a backup.
+    await this.#folders.start(
+      async (runId) => withFiles.has(runId) || (!listed.has(runId) && (await this.#kept.has(runId))),
+    );
   }
 
   async keep({ runId, endpoint, createdAt, body }: KeptRun): Promise<void> {

@@ -56,10 +56,10 @@ export class RunFolders {
   }
 
   /** Makes the folder of folders, and removes what runs left in it that nobody knows any more. */
-  async start(isKnown: (runId: string) => boolean): Promise<void> {
+  async start(isKnown: (runId: string) => Promise<boolean>): Promise<void> {
     await mkdir(this.#filesFolder, { recursive: true });
     const listed = await readdir(this.#filesFolder, { withFileTypes: true });
-    const left = listed.filter((one) => one.isDirectory() && UUID.test(one.name) && !isKnown(one.name));
-    for (const { name } of left) await this.remove(name);
+    const left = listed.filter((one) => one.isDirectory() && UUID.test(one.name));
+    for (const { name } of left) if (!(await isKnown(name))) await this.remove(name);
   }
 }

@@ -32,6 +32,20 @@ export function cannotKeep(runId: string, cause: unknown): ServiceProblem {
   );
 }
 
+/** A run whose file in the store was edited or damaged. What is in it is not answered: nobody can vouch for it. */
+export function damagedRun(runId: string, cause: unknown): ServiceProblem {
+  return new ServiceProblem(
+    500,
+    {
+      detail:
+        'The stored result of this run is damaged: its content does not have the checksum that it was stored with.',
+      suggestion: 'Send the request again, or ask who runs the service to restore the result from a backup.',
+      runId,
+    },
+    cause,
+  );
+}
+
 /** A name in a path that is no run's. */
 export function unknownRun(runId: string): ServiceProblem {
   return new ServiceProblem(404, {

@@ -7,13 +7,14 @@ import { assertKnownOptions, type OptionNames } from '../../internal/known-optio
 import { getLogger } from '../../internal/logger.ts';
 import { machineClock } from '../../internal/machine-clock.ts';
 import { writeFileAtomic } from '../../io/atomic-write.ts';
+import { warnOfNoChecksum } from '../../io/checksum.ts';
 import { cannotUse } from './folder-faults.ts';
 import { type FolderLock, LOCK_NAME, lockFolder } from './folder-lock.ts';
 import { makeFolder } from './make-folder.ts';
 import type { ResultStoreLike } from './result-store-like.ts';
 import { RESULT_STORE_OPTION_NAMES, ResultStore, type ResultStoreOptions } from './result-store.ts';
 import { isSafeId } from './safe-id.ts';
-import { fileNameOf, fileTextOf, idOfFileName, valueInFileText } from './stored-file.ts';
+import { entryInFileText, fileNameOf, fileTextOf, idOfFileName } from './stored-file.ts';
 import { TaskQueues } from './task-queues.ts';
 
 /** Files that are written or read at once. */
@@ -59,7 +60,8 @@ interface TimedFile {
  * an earlier process left that had more room.
  *
  * The files' times say when an entry was last used, to a minute; by them the order is found again. Values must be JSON.
- * An entry is whole or not there, also after a loss of power. Where a file cannot be written (a full disk), `set`
+ * An entry is whole or not there, also after a loss of power. Each file has the SHA-256 of its content: an entry that was
+ * edited or damaged is named in the log, is not listed, and `get` throws for it. Where a file cannot be written (a full disk), `set`
  * rejects and the old entry stays. One process uses a folder at a time; `close` lets go of it.
  * @example
  * ```ts
@@ -81,6 +83,10 @@ export class FileResultStore<Value = unknown> implements ResultStoreLike<Value> 
   readonly #clock: () => number;
   readonly #memory: ResultStore<Entry<Value>>;
   readonly #files = new TaskQueues(FILES_AT_ONCE);
+  /** Entries whose file was changed since it was written, by their ids. */
+  readonly #damaged = new Map<string, unknown>();
+  /** Entries of an earlier version, which have no checksum. */
+  #unchecked = 0;
   #lock: FolderLock | undefined;
 
   private constructor(folder: string, options: FileResultStoreOptions<Value>) {
@@ -126,9 +132,13 @@ export class FileResultStore<Value = unknown> implements ResultStoreLike<Value> 
     return this.#memory.capacity;
   }
 
-  /** The value of an id, which is used by that; undefined where there is none. */
+  /**
+   * The value of an id, which is used by that; undefined where there is none.
+   * @throws {DataValidationError} for an entry whose file was damaged or edited before the folder was opened
+   */
   get(id: string): Value | undefined {
     const entry = this.#memory.get(id);
+    if (entry === undefined && this.#damaged.has(id)) throw damagedEntry(id, this.#fileOf(id), this.#damaged.get(id));
     if (entry === undefined) return undefined;
     const now = this.#clock();
     if (this.#lock !== undefined && now - entry.touchedAt >= TOUCH_MILLIS) this.#touch(id, entry.value, now);
@@ -148,13 +158,14 @@ export class FileResultStore<Value = unknown> implements ResultStoreLike<Value> 
     const text = requireText(id, value);
     await this.#files.run(id, async () => {
       await writeFileAtomic(this.#fileOf(id), text);
+      this.#damaged.delete(id);
       this.#memory.set(id, { value, touchedAt: this.#clock() });
     });
   }
 
-  /** Whether there is a value, which is not used by that. */
+  /** Whether there is a value, which is not used by that; also of an entry that is damaged. */
   has(id: string): boolean {
-    return this.#memory.has(id);
+    return this.#memory.has(id) || this.#damaged.has(id);
   }
 
   /**
@@ -164,9 +175,10 @@ export class FileResultStore<Value = unknown> implements ResultStoreLike<Value> 
   async delete(id: string): Promise<boolean> {
     this.#assertOpen();
     return this.#files.run(id, async () => {
-      if (!this.#memory.has(id)) return false;
+      if (!this.has(id)) return false;
       await this.#removeFile(id);
       this.#memory.delete(id);
+      this.#damaged.delete(id);
       return true;
     });
   }
@@ -209,6 +221,7 @@ export class FileResultStore<Value = unknown> implements ResultStoreLike<Value> 
       for (const entry of entries) if (entry !== undefined) this.#memory.set(...entry);
     }
     await this.#files.idle();
+    if (this.#unchecked > 0) warnOfNoChecksum(this.folder, this.#unchecked);
   }
 
   async #timeOf(name: string): Promise<TimedFile> {
@@ -224,12 +237,18 @@ export class FileResultStore<Value = unknown> implements ResultStoreLike<Value> 
     }
     const id = idOfFileName(name);
     const text = id === undefined ? '' : await readFile(file, 'utf8').catch(() => '');
-    const parsed = id === undefined ? undefined : valueInFileText(id, text);
-    if (id === undefined || parsed === undefined) {
+    const stored = id === undefined ? undefined : entryInFileText(id, text, file);
+    if (id === undefined || stored === undefined || stored.kind === 'foreign') {
       getLogger().warn(`'${file}' is no result of evenhand, or cannot be read; it is left alone`);
       return undefined;
     }
-    return [id, { value: parsed.value as Value, touchedAt }];
+    if (stored.kind === 'damaged') {
+      this.#damaged.set(id, stored.cause);
+      getLogger().warn(damagedEntry(id, file, stored.cause).message);
+      return undefined;
+    }
+    if (!stored.hasChecksum) this.#unchecked++;
+    return [id, { value: stored.value as Value, touchedAt }];
   }
 
   /** Notes on disk that an entry was used. */
@@ -272,6 +291,16 @@ export class FileResultStore<Value = unknown> implements ResultStoreLike<Value> 
       suggestion: 'Open the folder again.',
     });
   }
+}
+
+/** Names the file and never its content, which nobody can vouch for. */
+function damagedEntry(id: string, file: string, cause: unknown): DataValidationError {
+  const reason = cause instanceof DataValidationError ? cause.message : `'${file}' is no longer JSON.`;
+  return new DataValidationError(`The stored entry '${id}' is damaged. ${reason}`, {
+    context: { path: file, id, problem: 'checksum' },
+    suggestion: 'Restore the file from a backup and open the folder again, or delete the entry.',
+    cause,
+  });
 }
 
 function requireText(id: string, value: unknown): string {

@@ -1,3 +1,5 @@
+import { FairnessToolkitError } from '../../exceptions/index.ts';
+import { checkJsonText, withChecksum } from '../../io/checksum.ts';
 import { isSafeId } from './safe-id.ts';
 
 /** What the files of a store are known by. */
@@ -17,18 +19,36 @@ export function idOfFileName(name: string): string | undefined {
   return isSafeId(id) ? id : undefined;
 }
 
-/** An entry as the text of its file; undefined for a value that JSON does not know. */
+/** An entry as the text of its file, whose last member is the checksum of the rest; undefined for a value that JSON does not know. */
 export function fileTextOf(id: string, value: unknown): string | undefined {
   const text = JSON.stringify(value) as string | undefined;
-  return text === undefined ? undefined : `{"format":"${FORMAT}","id":${JSON.stringify(id)},"value":${text}}\n`;
+  return text === undefined ? undefined : withChecksum(`${beginningOf(id)}${text}}`);
 }
 
-/** The value in the text of a file; undefined where the text is not of this entry. */
-export function valueInFileText(id: string, text: string): { readonly value: unknown } | undefined {
+/** What the file of an entry turned out to be. */
+export type StoredEntry =
+  | { readonly kind: 'entry'; readonly value: unknown; readonly hasChecksum: boolean }
+  /** A file that the store wrote and that was changed since, by hand or by a fault of the disk. */
+  | { readonly kind: 'damaged'; readonly cause: unknown }
+  | { readonly kind: 'foreign' };
+
+/**
+ * Reads the text of a file.
+ * @param file its path, for the message of one that is damaged
+ */
+export function entryInFileText(id: string, text: string, file: string): StoredEntry {
   try {
-    const parsed = JSON.parse(text) as Partial<Record<'format' | 'id' | 'value', unknown>> | null;
-    return parsed?.format === FORMAT && parsed.id === id && 'value' in parsed ? { value: parsed.value } : undefined;
-  } catch {
-    return undefined;
+    const checked = checkJsonText(text, file);
+    const parsed = JSON.parse(checked.text) as Partial<Record<'format' | 'id' | 'value', unknown>> | null;
+    const isOwn = parsed?.format === FORMAT && parsed.id === id && 'value' in parsed;
+    return isOwn ? { kind: 'entry', value: parsed.value, hasChecksum: checked.hasChecksum } : { kind: 'foreign' };
+  } catch (cause) {
+    return text.startsWith(beginningOf(id)) || FairnessToolkitError.isInstance(cause)
+      ? { kind: 'damaged', cause }
+      : { kind: 'foreign' };
   }
+}
+
+function beginningOf(id: string): string {
+  return `{"format":"${FORMAT}","id":${JSON.stringify(id)},"value":`;
 }

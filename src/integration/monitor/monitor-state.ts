@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 
 import { DataValidationError } from '../../exceptions/index.ts';
 import { writeFileAtomic } from '../../io/atomic-write.ts';
+import { checkJsonText, warnOfNoChecksum, withChecksum } from '../../io/checksum.ts';
 import { readTextFile } from '../../io/read-text-file.ts';
 import type { EngineSnapshot } from '../../monitoring/alarms/engine-snapshot.ts';
 import type { FairnessDriftAndAlertEngine } from '../../monitoring/alarms/fairness-drift-and-alert-engine.ts';
@@ -37,7 +38,7 @@ export interface MonitorState extends SavedState {
 
 /**
  * Reads the state of an earlier run; undefined where there is none yet.
- * @throws {DataValidationError} for a file that holds something else
+ * @throws {DataValidationError} for a file that holds something else, or was changed after it was written
  */
 export async function readState(path: string): Promise<MonitorState | undefined> {
   if (!existsSync(path)) return undefined;
@@ -49,7 +50,9 @@ export async function readState(path: string): Promise<MonitorState | undefined>
       cause: file.cause,
     });
   }
-  const saved = parse(file.text, path);
+  const checked = checkJsonText(file.text, path);
+  const saved = parse(checked.text, path);
+  if (!checked.hasChecksum) warnOfNoChecksum(path);
   return {
     ...saved,
     assertSame: (tracker, policy) => {
@@ -99,7 +102,7 @@ export async function writeState(
   policy: MonitorPolicy,
 ): Promise<void> {
   const state: SavedState = { tracker: tracker.snapshot(), engine: engine.snapshot(), policy };
-  await writeFileAtomic(path, `${JSON.stringify(state)}\n`);
+  await writeFileAtomic(path, withChecksum(JSON.stringify(state)));
 }
 
 function parse(text: string, path: string): SavedState {

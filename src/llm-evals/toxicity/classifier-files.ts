@@ -4,6 +4,7 @@ import path from 'node:path';
 import { z } from 'zod';
 
 import { DataValidationError } from '../../exceptions/index.ts';
+import { checkFile, checkJsonText } from '../../io/checksum.ts';
 import { readTextFile } from '../../io/read-text-file.ts';
 import { type ClassifierVocabulary, vocabularySchema } from './classifier-vocabulary.ts';
 import { firstIssue } from '../../schemas/first-issue.ts';
@@ -34,8 +35,9 @@ export interface ClassifierFiles {
 }
 
 /**
- * Reads the parts of a classifier's folder. Weights are read from files in it and from nowhere else.
- * @throws {DataValidationError} naming the file that is missing or not as it should be
+ * Reads the parts of a classifier's folder. Weights are read from files in it and from nowhere else. The checksums that
+ * `vocabulary.json` has are compared; a classifier of your own needs none.
+ * @throws {DataValidationError} naming the file that is missing, changed, or not as it should be
  */
 export async function readClassifierFiles(folder: string): Promise<ClassifierFiles> {
   const vocabulary = parse(folder, VOCABULARY_FILE, vocabularySchema, await readJson(folder, VOCABULARY_FILE));
@@ -45,8 +47,12 @@ export async function readClassifierFiles(folder: string): Promise<ClassifierFil
     topologySchema,
     await readJson(folder, TOPOLOGY_FILE),
   );
+  for (const [name, expected] of Object.entries(vocabulary.checksums ?? {})) {
+    checkFile(await readPart(folder, name, VOCABULARY_FILE), expected, path.join(folder, name));
+  }
   const parts: Buffer[] = [];
-  for (const name of weightsManifest.flatMap(({ paths }) => paths)) parts.push(await readWeights(folder, name));
+  for (const name of weightsManifest.flatMap(({ paths }) => paths))
+    parts.push(await readPart(folder, name, TOPOLOGY_FILE));
   const bytes = Buffer.concat(parts);
   return {
     modelTopology,
@@ -60,15 +66,17 @@ async function readJson(folder: string, name: string): Promise<unknown> {
   const file = await readTextFile(path.join(folder, name), LARGEST_JSON);
   if (file.text === null) throw badClassifier(folder, name, file.problem, file.cause);
   try {
-    return JSON.parse(file.text);
+    return JSON.parse(checkJsonText(file.text, path.join(folder, name)).text);
   } catch (cause) {
     throw badClassifier(folder, name, 'it is no whole JSON', cause);
   }
 }
 
-async function readWeights(folder: string, name: string): Promise<Buffer> {
+/** @param namedBy the file that names it */
+async function readPart(folder: string, name: string, namedBy: string): Promise<Buffer> {
   if (path.basename(name) !== name || name === '..') {
-    throw badClassifier(folder, TOPOLOGY_FILE, `it names weights outside of the folder: '${name}'`);
+    const what = namedBy === TOPOLOGY_FILE ? 'weights' : 'a file';
+    throw badClassifier(folder, namedBy, `it names ${what} outside of the folder: '${name}'`);
   }
   try {
     return await readFile(path.join(folder, name));

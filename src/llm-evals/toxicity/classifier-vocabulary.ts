@@ -12,6 +12,8 @@ const common = {
   name: z.string().min(1),
   words: z.array(z.string().min(1)).min(1).max(MOST_WORDS),
   output: z.int().min(0).default(0),
+  /** The SHA-256 of other files of the folder, by their names. */
+  checksums: z.record(z.string(), z.string().regex(/^[0-9a-f]{64}$/, 'it should be a SHA-256')).exactOptional(),
 };
 
 /** What `vocabulary.json` of a classifier's folder holds. */

@@ -2,6 +2,7 @@ import path from 'node:path';
 
 import { FairnessToolkitError } from '../../exceptions/index.ts';
 import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
+import { checkFile, warnOfNoChecksum } from '../../io/checksum.ts';
 import type { BackendChoice } from '../../tensor/index.ts';
 import { encodedWidth, type FeatureSpec } from '../data/feature-encoder.ts';
 import type { Estimator } from '../estimators/estimator.ts';
@@ -12,7 +13,7 @@ import type { DenseLayer } from './dense-layer.ts';
 import { featureFromJson } from './feature-json.ts';
 import { linearPart } from './linear-part.ts';
 import { CARD_FILE, cardSchema, type ModelCard } from './model-card.ts';
-import { badModelFile, parseModelFile, readModelJson } from './model-files.ts';
+import { badModelFile, parseModelFile, readCardJson, readModelFile, readModelJson } from './model-files.ts';
 import { estimatorPredictor, networkPredictor, reductionsPredictor } from './model-predictors.ts';
 import { openSweep } from './open-sweep.ts';
 import { readLayers } from './read-layers.ts';
@@ -38,9 +39,10 @@ const LOAD_MODEL_OPTION_NAMES: OptionNames<LoadModelOptions> = { eta: true, back
 
 /**
  * Loads a model that `saveModel`, a training job or `--save-model` saved. All
- * its files are read and checked: a file that is cut short, was changed by hand
- * into something else, or tells of other shapes than another is an error, and
- * nothing in a file is run.
+ * its files are read and checked: a file that is cut short, does not have the
+ * checksum in the card, or tells of other shapes than another is an error, and
+ * nothing in a file is run. A model of an earlier version, which has no
+ * checksums, loads with a warning.
  * @param folder with `card.json`; one `eta-…` folder of a sweep, or the sweep's with `eta`
  * @throws {DataValidationError} for a folder that holds no whole model, with the file and what is wrong with it
  * @example
@@ -60,14 +62,27 @@ const LOAD_MODEL_OPTION_NAMES: OptionNames<LoadModelOptions> = { eta: true, back
  */
 export async function loadModel(folder: string, options: LoadModelOptions = {}): Promise<SavedModel> {
   assertKnownOptions('loadModel', options, LOAD_MODEL_OPTION_NAMES);
-  const json = await readModelJson(folder, CARD_FILE);
+  const { json, hasChecksum } = await readCardJson(folder, CARD_FILE);
   const inside = openSweep(folder, json, options.eta);
   if (inside !== undefined) return loadModel(path.join(folder, inside), { backend: options.backend });
   const card = parseModelFile(folder, CARD_FILE, cardSchema, json);
   const specs = card.features.map(featureFromJson);
   const layers = card.files.includes(TOPOLOGY_FILE) ? await readLayers(folder) : undefined;
   if (layers !== undefined) assertLayers(folder, layers, card, encodedWidth(specs));
-  return new SavedModel(Object.freeze(card), await readPredictor(folder, card, specs, layers, options));
+  const predictor = await readPredictor(folder, card, specs, layers, options);
+  await checkFiles(folder, card);
+  if (!hasChecksum || card.checksums === null) warnOfNoChecksum(path.join(folder, CARD_FILE));
+  return new SavedModel(Object.freeze(card), predictor);
+}
+
+/** Compares each file with its checksum in the card, after the checks that say more of what is wrong with it. */
+async function checkFiles(folder: string, { files, checksums }: ModelCard): Promise<void> {
+  if (checksums === null) return;
+  for (const name of files) {
+    const expected = checksums[name];
+    if (expected === undefined) throw badModelFile(folder, CARD_FILE, `checksums lacks ${name}`);
+    checkFile(await readModelFile(folder, name), expected, path.join(folder, name));
+  }
 }
 
 async function readPredictor(

@@ -58,6 +58,11 @@ export const cardSchema = z.object({
   task: z.enum(NETWORK_TASKS),
   output: z.enum(MODEL_OUTPUTS),
   files: z.array(z.string()).min(1),
+  /** The SHA-256 of each of `files`; null in models of earlier versions. */
+  checksums: z
+    .record(z.string(), z.string().regex(/^[0-9a-f]{64}$/, 'it should be a SHA-256'))
+    .nullable()
+    .default(null),
   versions: z.object({ evenhand: z.string(), tfjs: z.string() }),
   data: z
     .object({

@@ -4,6 +4,7 @@ import path from 'node:path';
 import type { z } from 'zod';
 
 import { DataValidationError } from '../../exceptions/index.ts';
+import { checkJsonText } from '../../io/checksum.ts';
 import { firstIssue } from '../../schemas/first-issue.ts';
 
 /** No file of a model is larger; what is would only fill the memory. */
@@ -31,9 +32,27 @@ export async function readModelFile(folder: string, name: string): Promise<Buffe
  * @throws {DataValidationError} where it cannot be read or is no JSON
  */
 export async function readModelJson(folder: string, name: string): Promise<unknown> {
-  const bytes = await readModelFile(folder, name);
+  return parseModelJson(folder, name, (await readModelFile(folder, name)).toString('utf8'));
+}
+
+/**
+ * The card of a model folder, whose own checksum is compared.
+ * @throws {DataValidationError} where it cannot be read, is no JSON, or was changed after it was saved
+ */
+export async function readCardJson(
+  folder: string,
+  name: string,
+): Promise<{ readonly json: unknown; readonly hasChecksum: boolean }> {
+  const { text, hasChecksum } = checkJsonText(
+    (await readModelFile(folder, name)).toString('utf8'),
+    path.join(folder, name),
+  );
+  return { json: parseModelJson(folder, name, text), hasChecksum };
+}
+
+function parseModelJson(folder: string, name: string, text: string): unknown {
   try {
-    return JSON.parse(bytes.toString('utf8'));
+    return JSON.parse(text);
   } catch (cause) {
     throw badModelFile(folder, name, 'it is no whole JSON', cause);
   }

@@ -11,8 +11,8 @@ import { encodedWidth, type FeatureSpec } from '../data/feature-encoder.ts';
 import { describeModel, type ModelParts, type SavableModel } from './describe-model.ts';
 import { featureToJson, plainFeatures } from './feature-json.ts';
 import { holdsOnlyModel } from './holds-only.ts';
-import { CARD_FILE, MODEL_KIND, type ModelCard } from './model-card.ts';
-import { TOPOLOGY_FILE, toJsonText, WEIGHTS_FILE, writeLayers } from './write-layers.ts';
+import { MODEL_KIND, type ModelCard } from './model-card.ts';
+import { checksumsOf, TOPOLOGY_FILE, toJsonText, WEIGHTS_FILE, writeCard, writeLayers } from './write-layers.ts';
 
 /** What to say of a model beside what it knows itself; all of it goes into the card. */
 export interface ModelDescription {
@@ -137,14 +137,15 @@ export async function saveModel(
     ...attachments.map(([name]) => name),
   ];
   const tf = currentTensorflow();
-  const card = cardOf(tf, parts, specs, description, files);
+  let card = cardOf(tf, parts, specs, description, files);
   await writeFolderAtomic(
     folder,
     async (target) => {
       if (layers !== undefined) await writeLayers(tf, target, layers);
       for (const name of jsonFile(parts)) await writeFile(path.join(target, name), toJsonText(parts.json));
       for (const [name, text] of attachments) await writeFile(path.join(target, name), text);
-      await writeFile(path.join(target, CARD_FILE), toJsonText(card));
+      card = Object.freeze({ ...card, checksums: await checksumsOf(target, files) });
+      await writeCard(target, card);
     },
     holdsOnlyModel,
   );
@@ -191,6 +192,7 @@ function cardOf(
     task,
     output,
     files: [...files],
+    checksums: null,
     versions: { evenhand: VERSION, tfjs: tf.version.tfjs },
     data:
       data === undefined
@@ -212,5 +214,5 @@ function cardOf(
     backend: more.backend ?? backend,
     notes: [...(files.includes(TOPOLOGY_FILE) ? [] : [NO_LAYERS]), ...(more.notes ?? [])],
   };
-  return Object.freeze(card);
+  return card;
 }

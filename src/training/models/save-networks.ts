@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 
 import { VERSION } from '../../internal/version.ts';
@@ -12,11 +12,14 @@ import type { SweepInfo } from '../pareto/pareto-sweep.ts';
 import { networkLayers } from './describe-model.ts';
 import { featureToJson } from './feature-json.ts';
 import { holdsOnlyNetworks } from './holds-only.ts';
-import { CARD_FILE, MODEL_KIND, SWEEP_KIND } from './model-card.ts';
+import { MODEL_KIND, SWEEP_KIND } from './model-card.ts';
 import { networkFolder } from './network-folder.ts';
-import { TOPOLOGY_FILE, toJsonText, WEIGHTS_FILE, writeLayers } from './write-layers.ts';
+import { checksumsOf, TOPOLOGY_FILE, WEIGHTS_FILE, writeCard, writeLayers } from './write-layers.ts';
 
 export { holdsOnlyNetworks };
+
+/** What the folder of a network holds beside its card. */
+const NETWORK_FILES = [TOPOLOGY_FILE, WEIGHTS_FILE];
 
 /** Networks of a sweep with what describes them. */
 export interface SavedSweep {
@@ -42,21 +45,27 @@ export async function saveNetworks(tf: Tf, folder: string, sweep: SavedSweep): P
         const place = path.join(target, networkFolder(point.eta));
         await mkdir(place, { recursive: true });
         await writeLayers(tf, place, networkLayers(sweep.weights[index] ?? [], 'binary'));
-        await writeFile(path.join(place, CARD_FILE), toJsonText(networkCard(tf, sweep, point)));
+        await writeCard(place, networkCard(tf, sweep, point, await checksumsOf(place, NETWORK_FILES)));
       }
       const networks = sweep.points.map(({ eta }) => networkFolder(eta));
-      await writeFile(path.join(target, CARD_FILE), toJsonText(sweepCard(tf, sweep, networks)));
+      await writeCard(target, sweepCard(tf, sweep, networks));
     },
     holdsOnlyNetworks,
   );
 }
 
-function networkCard(tf: Tf, sweep: SavedSweep, point: ParetoPoint): Record<string, unknown> {
+function networkCard(
+  tf: Tf,
+  sweep: SavedSweep,
+  point: ParetoPoint,
+  checksums: Readonly<Record<string, string>>,
+): Record<string, unknown> {
   return {
     kind: MODEL_KIND,
     method: 'regularized',
     output: 'probability of the positive label',
-    files: [TOPOLOGY_FILE, WEIGHTS_FILE],
+    files: NETWORK_FILES,
+    checksums,
     ...sharedCard(tf, sweep, [point]),
     constraint: { penalty: sweep.info.penalty, eta: point.eta },
     decision_threshold: null,

@@ -1,8 +1,10 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
+import { checksumOf, withChecksum } from '../../io/checksum.ts';
 import type { Tf } from '../../tensor/index.ts';
 import type { DenseLayer } from './dense-layer.ts';
+import { CARD_FILE } from './model-card.ts';
 
 /** The files of a TensorFlow.js layers model. */
 export const TOPOLOGY_FILE = 'model.json';
@@ -45,6 +47,17 @@ export async function writeLayers(tf: Tf, folder: string, layers: readonly Dense
   } finally {
     model.dispose();
   }
+}
+
+/** Returns the SHA-256 of each file, for the card. */
+export async function checksumsOf(folder: string, files: readonly string[]): Promise<Record<string, string>> {
+  const entries = files.map(async (name) => [name, checksumOf(await readFile(path.join(folder, name)))] as const);
+  return Object.fromEntries(await Promise.all(entries));
+}
+
+/** Writes the card of a folder, with its own checksum. */
+export async function writeCard(folder: string, card: object): Promise<void> {
+  await writeFile(path.join(folder, CARD_FILE), withChecksum(toJsonText(card)));
 }
 
 /** Plain data as the text of a file. */

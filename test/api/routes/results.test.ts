@@ -1,5 +1,11 @@
-import { expect } from 'chai';
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 
+import { expect } from 'chai';
+import inject from 'light-my-request';
+
+import { createApp } from '../../../src/api/app/create-app.ts';
+import { useTemporaryFolder } from '../../helpers/run-cli.ts';
 import { type Json, useService } from '../../helpers/service.ts';
 
 const ROWS = { y_pred: [1, 1, 1, 0], sensitive: ['a', 'a', 'b', 'b'], min_group_size: 2, threshold: 0.1 };
@@ -201,5 +207,81 @@ describe('results of runs', function () {
     const noFile = await service.form('/workflow', { config: CONFIG });
     expect(noFile.statusCode).to.equal(422);
     expect(noFile.json<{ errors: Json[] }>().errors[0]).to.include({ pointer: '/file' });
+  });
+});
+
+describe('what keys share', () => {
+  const [alice, bob] = ['alice-0123456789abcdef', 'bob-0123456789abcdefgh'];
+  const service = useService({ keys: [alice, bob], rateLimit: 6 });
+  const as = (key: string, headers: Record<string, string> = {}) => ({ authorization: `Bearer ${key}`, ...headers });
+  const idOf = (answer: { json: () => Json }): string => String(answer.json()['run_id']);
+
+  it('results belong to all keys: another key lists, reads and deletes them', async () => {
+    const runId = idOf(await service.post('/validate', ROWS, as(alice)));
+    const list = (await service.ask({ method: 'GET', url: '/results', headers: as(bob) })).json<{ results: Json[] }>();
+    expect(list.results.map((run) => run['run_id'])).to.deep.equal([runId]);
+    const url = `/results/${runId}`;
+    expect((await service.ask({ method: 'GET', url, headers: as(bob) })).json<Json>()['result']).to.be.an('object');
+    expect((await service.ask({ method: 'DELETE', url, headers: as(bob) })).statusCode).to.equal(204);
+    expect((await service.ask({ method: 'GET', url, headers: as(alice) })).statusCode).to.equal(404);
+  });
+
+  it('an Idempotency-Key belongs to the key that it was sent with', async () => {
+    const named = { 'idempotency-key': 'the-same-name' };
+    const first = idOf(await service.post('/validate', ROWS, as(alice, named)));
+    expect(idOf(await service.post('/validate', ROWS, as(bob, named)))).to.not.equal(first);
+    expect(idOf(await service.post('/validate', ROWS, as(alice, named)))).to.equal(first);
+  });
+
+  it('the rate limit is counted for each key separately', async () => {
+    const statuses: number[] = [];
+    for (let request = 0; request < 7; request++) {
+      statuses.push((await service.ask({ method: 'GET', url: '/results', headers: as(alice) })).statusCode);
+    }
+    expect(statuses.at(-1)).to.equal(429);
+    expect((await service.ask({ method: 'GET', url: '/results', headers: as(bob) })).statusCode).to.equal(200);
+  });
+});
+
+describe('an entry of the store that was edited', () => {
+  const root = useTemporaryFolder();
+
+  it('is answered with a problem that says so, never with its content', async () => {
+    const storeFolder = mkdtempSync(path.join(root(), 'store-'));
+    const open = async () => {
+      const app = createApp({ keys: [], threads: 1, storeFolder });
+      await app.ready();
+      return app;
+    };
+    const first = await open();
+    const posted = await inject(first.callback(), { method: 'POST', url: '/validate', payload: ROWS });
+    const { run_id: runId } = posted.json<{ run_id: string }>();
+    await first.close(1000);
+    const name = readdirSync(storeFolder).find((file) => file === `${runId}.json`) as string;
+    const file = path.join(storeFolder, name);
+    const text = readFileSync(file, 'utf8');
+    expect(text).to.include('\\"passed\\":false');
+    writeFileSync(file, text.replace('\\"passed\\":false', '\\"passed\\":true'));
+    const second = await open();
+    try {
+      const ask = (method: 'GET' | 'DELETE') => inject(second.callback(), { method, url: `/results/${runId}` });
+      const answer = await ask('GET');
+      expect(answer.statusCode).to.equal(500);
+      expect(answer.headers['content-type']).to.match(/^application\/problem\+json/);
+      const problem = answer.json<Json>();
+      expect(problem['detail'])
+        .to.match(/damaged/)
+        .and.to.match(/checksum/);
+      expect(problem['run_id']).to.equal(runId);
+      expect(answer.payload)
+        .to.not.match(/passed|selection_rate/)
+        .and.not.include(storeFolder);
+      const list = await inject(second.callback(), { method: 'GET', url: '/results' });
+      expect(list.json<{ results: Json[] }>().results).to.deep.equal([]);
+      expect((await ask('DELETE')).statusCode).to.equal(204);
+      expect((await ask('GET')).statusCode).to.equal(404);
+    } finally {
+      await second.close(1000);
+    }
   });
 });

@@ -1,0 +1,90 @@
+import { createHash } from 'node:crypto';
+
+import { DataValidationError } from '../exceptions/index.ts';
+import { getLogger } from '../internal/logger.ts';
+
+/**
+ * The last member of a JSON object, where it looks like a checksum. Its name is not spelt out, so that a name that was
+ * damaged does not make the file one without a checksum.
+ */
+const LAST_MEMBER = /,\s*"([^"]{6})"\s*:\s*"([^"]{64})"\s*\}\s*$/;
+
+/** Characters at the end of a file that hold its last member. */
+const TAIL_LENGTH = 256;
+
+const NAME = 'sha256';
+
+/** The text of a JSON file whose checksum was compared. */
+export interface CheckedText {
+  /** The JSON object without its checksum. */
+  readonly text: string;
+  /** False for a file of an earlier version, which has none. */
+  readonly hasChecksum: boolean;
+}
+
+/** Returns the SHA-256 of the content of a file, in hexadecimal digits. */
+export function checksumOf(content: string | Uint8Array): string {
+  return createHash('sha256').update(content).digest('hex');
+}
+
+/**
+ * Returns an object as the text of a JSON file whose last member, `sha256`, is the SHA-256 of the bytes before it
+ * (without the comma and white space that part them). {@link checkJsonText} compares it.
+ * @param json a JSON object with at least one member, as text
+ */
+export function withChecksum(json: string): string {
+  const end = json.lastIndexOf('}');
+  const content = json.slice(0, end).trimEnd();
+  const space = json.slice(content.length, end);
+  const [before, between] = space === '' ? ['', ''] : [`${space}  `, ' '];
+  return `${content},${before}"${NAME}":${between}"${checksumOf(content)}"${space}}\n`;
+}
+
+/**
+ * Compares the checksum that {@link withChecksum} added to a JSON file.
+ * @param path of the file, for the message
+ * @throws {DataValidationError} where it is not that of the content
+ */
+export function checkJsonText(text: string, path: string): CheckedText {
+  const tail = Math.max(0, text.length - TAIL_LENGTH);
+  const match = LAST_MEMBER.exec(text.slice(tail));
+  if (match === null) return { text, hasChecksum: false };
+  const [, name = '', expected = ''] = match;
+  const content = text.slice(0, tail + match.index);
+  const found = checksumOf(content);
+  if (name !== NAME || found !== expected) {
+    throw damaged(path, expected, found, `; to use a file that you edited on purpose, remove its ${NAME} member`);
+  }
+  return { text: `${content}}`, hasChecksum: true };
+}
+
+/**
+ * Compares the SHA-256 of a file with the one that was noted when it was written.
+ * @throws {DataValidationError} naming the file, both checksums, and how to fix it
+ */
+export function checkFile(content: Uint8Array, expected: string, path: string): void {
+  const found = checksumOf(content);
+  if (found !== expected) throw damaged(path, expected, found);
+}
+
+/**
+ * Logs a warning for a file, or for files in a folder, without a checksum: nothing shows whether they were damaged.
+ * @param files in the folder; undefined for a file
+ */
+export function warnOfNoChecksum(path: string, files?: number): void {
+  const subject =
+    files === undefined
+      ? `'${path}' has no checksum; it was written by an earlier version.`
+      : `${String(files)} ${files === 1 ? 'file in' : 'files in'} '${path}' ${files === 1 ? 'has' : 'have'} no checksum; written by an earlier version.`;
+  getLogger().warn(`${subject} A change of the content would not be noticed.`);
+}
+
+function damaged(path: string, expected: string, found: string, hint = ''): DataValidationError {
+  return new DataValidationError(
+    `'${path}' is damaged or was edited: its SHA-256 should be ${expected}. Got ${found} instead.`,
+    {
+      context: { path, expected, received: found, problem: 'checksum' },
+      suggestion: `Restore the file from a backup, or save it again${hint}.`,
+    },
+  );
+}
