@@ -38,12 +38,14 @@ export class Utf8Stream {
   }
 
   /**
-   * Ends the stream.
+   * Ends the stream, or a part of it that must be whole, such as a line.
    * @returns an empty text, so that calls can be added up
    * @throws {DataValidationError} for a sequence that is cut short
    */
   end(): string {
-    return this.#decode(this.#rest);
+    const rest = this.#rest;
+    this.#rest = new Uint8Array();
+    return this.#decode(rest);
   }
 
   #decode(bytes: Uint8Array): string {

@@ -15,7 +15,7 @@ export interface CliRun {
 /** Runs the built command line, bounded in time. */
 export function runCli(
   args: readonly string[],
-  options: { readonly cwd?: string; readonly env?: Record<string, string>; readonly input?: string } = {},
+  options: { readonly cwd?: string; readonly env?: Record<string, string>; readonly input?: string | Uint8Array } = {},
 ): Promise<CliRun> {
   return new Promise((resolve, reject) => {
     const { EVENHAND_LOG_LEVEL: _, ...inherited } = process.env;

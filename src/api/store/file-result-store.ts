@@ -1,4 +1,4 @@
-import { readdir, readFile, rm, stat, utimes } from 'node:fs/promises';
+import { readdir, rm, stat, utimes } from 'node:fs/promises';
 import path from 'node:path';
 
 import { DataValidationError } from '../../exceptions/index.ts';
@@ -7,7 +7,7 @@ import { getLogger } from '../../internal/logger.ts';
 import { machineClock } from '../../internal/machine-clock.ts';
 import { writeFileAtomic } from '../../io/atomic-write.ts';
 import { cannotUse } from './folder-faults.ts';
-import { type FolderLock, LOCK_NAME, lockFolder } from './folder-lock.ts';
+import { type FolderLock, LOCK_NAME, lockFolder, textOf } from './folder-lock.ts';
 import { makeFolder } from './make-folder.ts';
 import type { ResultStoreLike } from './result-store-like.ts';
 import { ResultStore, type ResultStoreOptions } from './result-store.ts';
@@ -215,7 +215,7 @@ export class FileResultStore<Value = unknown> implements ResultStoreLike<Value> 
       return undefined;
     }
     const id = idOfFileName(name);
-    const text = id === undefined ? '' : await readFile(file, 'utf8').catch(() => '');
+    const text = id === undefined ? '' : await textOf(file);
     const parsed = id === undefined ? undefined : valueInFileText(id, text);
     if (id === undefined || parsed === undefined) {
       getLogger().warn(`'${file}' is no result of evenhand, or cannot be read; it is left alone`);

@@ -4,6 +4,7 @@ import path from 'node:path';
 import type { z } from 'zod';
 
 import { DataValidationError } from '../../exceptions/index.ts';
+import { decodeUtf8 } from '../../internal/decode-utf8.ts';
 import { firstIssue } from '../../schemas/first-issue.ts';
 
 /** No file of a model is larger; what is would only fill the memory. */
@@ -28,12 +29,18 @@ export async function readModelFile(folder: string, name: string): Promise<Buffe
 
 /**
  * A JSON file of a model folder.
- * @throws {DataValidationError} where it cannot be read or is no JSON
+ * @throws {DataValidationError} where it cannot be read, is not UTF-8 or is no JSON
  */
 export async function readModelJson(folder: string, name: string): Promise<unknown> {
   const bytes = await readModelFile(folder, name);
+  let text: string;
   try {
-    return JSON.parse(bytes.toString('utf8'));
+    text = decodeUtf8(bytes, 'it');
+  } catch (cause) {
+    throw badModelFile(folder, name, cause instanceof Error ? cause.message : String(cause), cause);
+  }
+  try {
+    return JSON.parse(text);
   } catch (cause) {
     throw badModelFile(folder, name, 'it is no whole JSON', cause);
   }
