@@ -2,6 +2,22 @@ import eslint from '@eslint/js';
 import jsdoc from 'eslint-plugin-jsdoc';
 import tseslint from 'typescript-eslint';
 
+const DECODE =
+  'It replaces bytes that are not UTF-8 by U+FFFD, or decodes apart from the rest: use internal/decode-utf8.';
+
+/** The ways to make text of bytes, beside the one function for it. */
+const OTHER_DECODERS = [
+  "CallExpression[callee.property.name='toString'][arguments.0.value=/^utf-?8$/i]",
+  "CallExpression[callee.property.name='setEncoding']",
+  'CallExpression[callee.name=/^readFile(Sync)?$/] > Literal[value=/^utf-?8$/i]',
+  'CallExpression[callee.property.name=/^readFile(Sync)?$/] > Literal[value=/^utf-?8$/i]',
+  "CallExpression[callee.name=/^(readFile|readFileSync|createReadStream)$/] > ObjectExpression > Property[key.name='encoding']",
+  'NewExpression[callee.name=/^(TextDecoder|TextDecoderStream|StringDecoder)$/]',
+  "CallExpression[arguments.length=0][callee.property.name='json']",
+  'ImportDeclaration[source.value=/^node:(readline|string_decoder|stream.consumers)/]',
+  'ImportExpression[source.value=/^node:(readline|string_decoder|stream.consumers)/]',
+].map((selector) => ({ selector, message: DECODE }));
+
 export default tseslint.config(
   { ignores: ['dist/', 'out/', 'coverage/', 'node_modules/'] },
   eslint.configs.recommended,
@@ -38,6 +54,11 @@ export default tseslint.config(
         { object: 'Date', property: 'now', message: 'Time is an argument.' },
       ],
     },
+  },
+  {
+    files: ['src/**/*.ts'],
+    ignores: ['src/internal/decode-utf8.ts'],
+    rules: { 'no-restricted-syntax': ['error', ...OTHER_DECODERS] },
   },
   {
     files: ['test/**/*.ts', 'scripts/**/*.ts'],

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 
+import { decodeUtf8 } from '../internal/decode-utf8.ts';
 import { importOptional } from '../internal/optional.ts';
 
 /**
@@ -9,10 +10,13 @@ import { importOptional } from '../internal/optional.ts';
  * @throws {DependencyError} where echarts is not installed
  */
 export async function readEchartsScript(): Promise<string> {
-  const script = await importOptional('echarts', 'to draw plots', () =>
-    readFile(createRequire(import.meta.url).resolve('echarts/dist/echarts.min.js'), 'utf8'),
+  const bytes = await importOptional('echarts', 'to draw plots', () =>
+    readFile(createRequire(import.meta.url).resolve('echarts/dist/echarts.min.js')),
   );
-  return script.replaceAll(/\r\n?/g, '\n').replaceAll('</script', '<\\/script').replaceAll('<!--', '<\\!--');
+  return decodeUtf8(bytes, 'The script of ECharts')
+    .replaceAll(/\r\n?/g, '\n')
+    .replaceAll('</script', '<\\/script')
+    .replaceAll('<!--', '<\\!--');
 }
 
 /** Data as JSON or JavaScript that cannot end the script element it stands in. */

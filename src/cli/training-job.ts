@@ -87,9 +87,10 @@ export async function runTrainingJob<Options, Result extends TrainingJobResult>(
 export async function loadSource(options: TrainingJobCommandOptions): Promise<TrainingSource> {
   const { loadData } = await import('../io/load-data.ts');
   const { target, sensitive, features, positiveLabel, testCsv } = options;
-  const table = await loadData(options.csv);
+  const labels = sensitive ?? ['s'];
+  const table = await loadData(options.csv, { labels });
   // Only the columns of the training rows, so that one that is missing is named with its file.
-  const testTable = testCsv === undefined ? undefined : await loadData(testCsv, { columns: table.columnNames });
+  const testTable = testCsv === undefined ? undefined : await loadData(testCsv, { columns: table.columnNames, labels });
   return { table, target, sensitive, features, positiveLabel, testTable };
 }
 

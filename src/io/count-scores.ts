@@ -9,7 +9,7 @@ import {
   BAD_STATE,
   groupOutput,
   isKnown,
-  labelOf,
+  groupLabelOf,
   labelState,
   numberExpression,
   readWeights,
@@ -86,7 +86,7 @@ export async function countScores(
           groups: seen.groups,
           rowCount: seen.rows.reduce((sum, { sums }) => sum + (sums[0] as number), 0),
           parts: counted.flatMap((row) => {
-            const group = seen.find(row.slice(0, attribute.length).map(labelOf));
+            const group = seen.find(row.slice(0, attribute.length).map(groupLabelOf));
             return group < 0 ? [] : [{ group, ...readScore(row.slice(attribute.length), step) }];
           }),
           step,

@@ -3,6 +3,8 @@ import { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 
+import { Utf8Stream } from '../internal/decode-utf8.ts';
+
 /** A header longer than this is taken for a file that is no CSV. */
 const LONGEST_HEADER_BYTES = 4 * 1024 * 1024;
 
@@ -57,11 +59,11 @@ export async function readStart(path: string, gzipped: boolean, most: number): P
 async function readFirstLine(path: string, gzipped: boolean): Promise<string> {
   const file = createReadStream(path, { highWaterMark: 16 * 1024 });
   const stream: AsyncIterable<Buffer> = gzipped ? file.pipe(createGunzip()) : file;
-  const decoder = new TextDecoder();
+  const decoder = new Utf8Stream(`The first line of '${path}'`);
   let text = '';
   try {
     for await (const bytes of stream) {
-      text += decoder.decode(bytes, { stream: true });
+      text += decoder.write(bytes);
       const end = endOfLine(text);
       if (end >= 0) return text.slice(0, end);
       if (text.length > LONGEST_HEADER_BYTES) break;

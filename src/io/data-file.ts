@@ -67,9 +67,11 @@ async function openParquet(session: SqlSession, path: string): Promise<Relation>
 }
 
 async function openNdjson(session: SqlSession, path: string): Promise<Relation> {
-  const relation = await ndjsonRelation(session, path, globPattern(path));
+  const pattern = globPattern(path);
+  const relation = await ndjsonRelation(session, path, pattern);
   const columns = await describe(session, relation);
-  return { title: `'${path}'`, relation, columns, ambiguous: [], csv: undefined };
+  const jsonLines = `read_ndjson_objects(${quoteLiteral(pattern)})`;
+  return { title: `'${path}'`, relation, columns, ambiguous: [], jsonLines, csv: undefined };
 }
 
 async function openCsv(session: SqlSession, path: string, gzipped: boolean): Promise<Relation> {

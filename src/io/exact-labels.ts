@@ -1,70 +1,99 @@
+import { DataValidationError } from '../exceptions/index.ts';
+import { canonicalLabel, losesDigits } from '../internal/label-text.ts';
 import { isNumeric, type Relation } from './relation.ts';
 import { quoteIdentifier, quoteLiteral } from './sql.ts';
 import type { SqlSession } from './sql-engine.ts';
 
-/** From here on two whole numbers may be one float64. */
-const FIRST_ROUNDED = '9007199254740992';
+/** Numbers whose label is the same whether they are read as text or as a float64: less than 16 digits, no exponent. */
+const PLAIN_NUMBER = '[ \\t]*-?(0|[1-9][0-9]*)?([.][0-9]*)?[ \\t]*';
+const SHORTEST_LOSSY = 16;
 
 /**
- * A CSV file whose labels are not rounded: where a column that names groups was taken for fractions and holds whole
- * numbers with more digits than a float64 keeps, so that two groups would become one, it is read as text. Other columns
- * stay as they are.
+ * Returns a file whose columns of groups are read as text, with all their digits, where they are columns of numbers of
+ * a text file: numbers would be rounded, and `01`, `0x1` and `1` could become one. Types of other sources are exact.
  * @param labels the columns that name groups
+ * @throws {DataValidationError} for lines of JSON with a group that is a number of more digits than are read
  */
 export async function withExactLabels(
   session: SqlSession,
   file: Relation,
   labels: readonly string[],
 ): Promise<Relation> {
-  if (file.csv === undefined) return file;
-  const fractions = known(file, labels).filter((name) => file.columns.get(name) === 'fraction');
-  if (fractions.length === 0) return file;
-  const isRounded = fractions.map((name) => {
-    const column = quoteIdentifier(name);
-    const isWhole = `regexp_full_match(trim(${column}), '[+-]?[0-9]{16,}([.]0*)?')`;
-    return `coalesce(bool_or(${isWhole} AND abs(TRY_CAST(${column} AS DOUBLE)) >= ${FIRST_ROUNDED}), false)`;
-  });
-  const [found] = await session.rows(`SELECT ${isRounded.join(', ')} FROM ${asText(file.relation, fractions)}`);
-  return readAsText(
-    file,
-    fractions.filter((_, place) => found?.[place] === true),
-    asText,
-  );
+  await assertJsonDigits(session, file, labels);
+  return file.csv === undefined ? file : readAsText(file, numbersOf(file, labels));
 }
 
-/** The same for a file that is loaded, where all numbers become float64: whole numbers of 64 bits too. */
-export async function withWideLabels(
+/**
+ * The same for a file that is loaded, where a column of numbers stays one unless that would change a label: it may be
+ * a feature too.
+ */
+export async function withLoadedLabels(
   session: SqlSession,
   file: Relation,
   labels: readonly string[],
 ): Promise<Relation> {
-  const whole = known(file, labels).filter((name) => file.columns.get(name) === 'integer');
-  if (whole.length === 0) return file;
-  const largest = whole.map(
-    (name) => `coalesce(max(abs(CAST(${quoteIdentifier(name)} AS HUGEINT))) >= ${FIRST_ROUNDED}, false)`,
-  );
-  const [found] = await session.rows(`SELECT ${largest.join(', ')} FROM ${file.relation}`);
-  return readAsText(
-    file,
-    whole.filter((_, place) => found?.[place] === true),
-    (relation) => relation,
-  );
+  await assertJsonDigits(session, file, labels);
+  const changing: string[] = [];
+  for (const name of numbersOf(file, labels)) {
+    // A float64 of a typed source is what it is.
+    if (file.csv === undefined && file.columns.get(name) === 'fraction') continue;
+    if (await changesLabels(session, readAsText(file, [name]), name)) changing.push(name);
+  }
+  return readAsText(file, changing);
 }
 
-function known({ columns, ambiguous }: Relation, labels: readonly string[]): string[] {
+/** Whether some label of a column, read as text, would be another one if it were read as a number. */
+async function changesLabels(session: SqlSession, { relation }: Relation, name: string): Promise<boolean> {
+  const text = `CAST(${quoteIdentifier(name)} AS VARCHAR)`;
+  const isPlain = `length(v) < ${String(SHORTEST_LOSSY)} AND regexp_full_match(v, ${quoteLiteral(PLAIN_NUMBER)})`;
+  const rows = await session.rows(
+    `SELECT DISTINCT v FROM (SELECT ${text} AS v FROM ${relation}) WHERE NOT (${isPlain})`,
+  );
+  return rows.some(([label]) => canonicalLabel(String(label)) !== String(Number(label)));
+}
+
+/** DuckDB rounds numbers in JSON before it gives their text, so that only an error is left. */
+async function assertJsonDigits(session: SqlSession, file: Relation, labels: readonly string[]): Promise<void> {
+  if (file.jsonLines === undefined) return;
+  for (const name of new Set(labels)) {
+    const key = JSON.stringify(name).replaceAll(/[^\w"]/g, '\\$&');
+    const number = `regexp_extract(json, ${quoteLiteral(`${key}\\s*:\\s*(-?[0-9][0-9.eE+-]*)`)}, 1)`;
+    const rows = await session.rows(
+      `SELECT DISTINCT v FROM (SELECT ${number} AS v FROM ${file.jsonLines}) WHERE length(v) >= ${String(SHORTEST_LOSSY)} OR v ILIKE '%e%' ORDER BY v`,
+    );
+    const lossy = rows.map(([value]) => String(value)).find((value) => isShortened(file, name, value));
+    if (lossy === undefined) continue;
+    throw new DataValidationError(
+      `Column '${name}' of ${file.title} names groups and holds the number ${lossy}, of which not all digits are read.`,
+      { context: { column: name, value: lossy }, suggestion: `Write such labels as text: "${lossy}".` },
+    );
+  }
+}
+
+/** Whole numbers in a column of whole numbers keep their digits. */
+function isShortened(file: Relation, name: string, number: string): boolean {
+  return losesDigits(number) && !(file.columns.get(name) === 'integer' && /^-?\d+$/.test(number));
+}
+
+function numbersOf({ columns, ambiguous }: Relation, labels: readonly string[]): string[] {
   return [...new Set(labels)].filter((name) => isNumeric(columns.get(name) ?? 'text') && !ambiguous.includes(name));
 }
 
-function asText(relation: string, names: readonly string[]): string {
-  const types = names.map((name) => `${quoteLiteral(name)}: 'VARCHAR'`);
-  return relation.replace(/\)$/, `, types={${types.join(', ')}})`);
-}
-
-function readAsText(file: Relation, names: readonly string[], reread: typeof asText): Relation {
+function readAsText(file: Relation, names: readonly string[]): Relation {
   if (names.length === 0) return file;
   return {
     ...file,
-    relation: reread(file.relation, names),
+    relation: file.csv === undefined ? file.relation : withTexts(file, names),
     columns: new Map([...file.columns, ...names.map((name) => [name, 'text'] as const)]),
   };
+}
+
+/** NaN is a missing value in a column of numbers, and stays one. */
+function withTexts({ relation, columns }: Relation, names: readonly string[]): string {
+  const types = names.map((name) => `${quoteLiteral(name)}: 'VARCHAR'`);
+  const texts = relation.replace(/\)$/, `, types={${types.join(', ')}})`);
+  const fractions = names.filter((name) => columns.get(name) === 'fraction').map(quoteIdentifier);
+  if (fractions.length === 0) return texts;
+  const known = fractions.map((name) => `CASE WHEN lower(trim(${name})) = 'nan' THEN NULL ELSE ${name} END AS ${name}`);
+  return `(SELECT * REPLACE (${known.join(', ')}) FROM ${texts})`;
 }

@@ -4,7 +4,7 @@ import { type GroupIndex, indexGroups, type SourceGroup } from './group-index.ts
 import type { Relation } from './relation.ts';
 import { quoteIdentifier } from './sql.ts';
 import type { RowsOptions, SqlSession } from './sql-engine.ts';
-import { groupExpression, groupOutput, labelOf } from './value-sql.ts';
+import { groupExpression, groupOutput, groupLabelOf } from './value-sql.ts';
 
 /** The rows of a relation as the queries around them see them: `g0`, `g1` … to group by, named values, `f0`, `f1` … */
 export interface RowsQuery {
@@ -67,7 +67,7 @@ export async function groupRows(
     const own = rows.filter((row) =>
       names.every((name, place) => attribute.includes(name) === isGroupedBy(row, names, place)),
     );
-    const tuples = own.map((row) => attribute.map((name) => labelOf(row[names.indexOf(name)])));
+    const tuples = own.map((row) => attribute.map((name) => groupLabelOf(row[names.indexOf(name)])));
     const index = indexGroups(tuples, query.nanPolicy);
     const firstSum = 2 * names.length + query.keys.length;
     return {

@@ -6,7 +6,7 @@ import { type CategoricalColumn, type Column, sortLabels, Table } from '../table
 import { type DataFormat, queryDataFile } from './data-file.ts';
 import { withDuckDb } from './duckdb.ts';
 import type { DuckDbSession } from './duckdb-session.ts';
-import { withExactLabels, withWideLabels } from './exact-labels.ts';
+import { withLoadedLabels } from './exact-labels.ts';
 import { columnKind, isNumeric, type Relation } from './relation.ts';
 import { quoteIdentifier } from './sql.ts';
 
@@ -17,7 +17,8 @@ export interface LoadDataOptions {
   /** Columns to read besides, where the file has them. */
   readonly optionalColumns?: readonly string[];
   /**
-   * Columns that name groups: where whole numbers in them have more digits than a number keeps, they are read as text.
+   * Columns that name groups or ids: one whose numbers would lose digits, or be another label as a number, is read as
+   * text.
    * @defaultValue none
    */
   readonly labels?: readonly string[];
@@ -56,7 +57,7 @@ export async function loadData(path: string, options: LoadDataOptions = {}): Pro
   assertKnownOptions('loadData', options, LOAD_DATA_OPTION_NAMES);
   return withDuckDb((session) =>
     queryDataFile(session, path, options.format, async (found) => {
-      const file = await exactLabels(session, found, options.labels ?? []);
+      const file = await withLoadedLabels(session, found, options.labels ?? []);
       const optional = (options.optionalColumns ?? []).filter((name) => file.columns.has(name));
       const names =
         options.columns === undefined ? [...file.columns.keys()] : [...new Set([...options.columns, ...optional])];
@@ -70,10 +71,6 @@ export async function loadData(path: string, options: LoadDataOptions = {}): Pro
       return Table.ofColumns(columns.map((column, index) => [names[index] as string, column.finish()]));
     }),
   );
-}
-
-async function exactLabels(session: DuckDbSession, found: Relation, labels: readonly string[]): Promise<Relation> {
-  return withWideLabels(session, await withExactLabels(session, found, labels), labels);
 }
 
 /** Collects one column from the chunks of a result. */

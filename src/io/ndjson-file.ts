@@ -1,7 +1,8 @@
 import { createReadStream } from 'node:fs';
-import { createInterface } from 'node:readline';
 
 import type { DataValidationError } from '../exceptions/index.ts';
+import { utf8Lines } from '../internal/decode-utf8.ts';
+import { findJsonFault } from '../internal/strict-json.ts';
 import { cannotRead } from './csv-faults.ts';
 import { quoteIdentifier, quoteLiteral } from './sql.ts';
 import type { SqlSession } from './sql-engine.ts';
@@ -35,20 +36,15 @@ export async function ndjsonRelation(session: SqlSession, path: string, pattern:
 
 /** Reads a file once more to name the line at fault. */
 export async function explainNdjson(path: string, cause: unknown): Promise<DataValidationError> {
-  const lines = createInterface({ input: createReadStream(path), crlfDelay: Infinity });
   let [number, objects] = [0, 0];
-  try {
-    for await (const line of lines) {
-      number++;
-      if (line.trim() === '') continue;
-      const fault = faultOfLine(line);
-      if (fault !== undefined) {
-        return cannotRead(path, `line ${String(number)}: ${fault}`, 'Write one JSON object on each line.', cause);
-      }
-      objects++;
+  for await (const line of utf8Lines(createReadStream(path), `'${path}'`)) {
+    number++;
+    if (line.trim() === '') continue;
+    const fault = faultOfLine(line);
+    if (fault !== undefined) {
+      return cannotRead(path, `line ${String(number)}: ${fault}`, 'Write one JSON object on each line.', cause);
     }
-  } finally {
-    lines.close();
+    objects++;
   }
   if (objects === 0) return cannotRead(path, 'it has no line', 'Check the query or the filter that made it.', cause);
   return cannotRead(
@@ -62,7 +58,9 @@ export async function explainNdjson(path: string, cause: unknown): Promise<DataV
 function faultOfLine(line: string): string | undefined {
   try {
     const value: unknown = JSON.parse(line);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? undefined : 'it is no object';
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'it is no object';
+    const fault = findJsonFault(line);
+    return fault === undefined ? undefined : `${fault.pointer} ${fault.reason}`;
   } catch {
     return 'it is no JSON';
   }

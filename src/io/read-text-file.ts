@@ -1,5 +1,8 @@
 import { readFile, stat } from 'node:fs/promises';
 
+import { FairnessToolkitError } from '../exceptions/index.ts';
+import { decodeUtf8 } from '../internal/decode-utf8.ts';
+
 /** A text file's text, or why there is none. */
 export type TextFile =
   | { readonly text: string }
@@ -21,7 +24,7 @@ export async function readTextFile(path: string, largest: number): Promise<TextF
       );
     }
     const bytes = await readFile(path);
-    return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
+    return { text: decodeUtf8(bytes, 'it') };
   } catch (cause) {
     return cannotRead(cause);
   }
@@ -34,8 +37,8 @@ function failed(problem: string, suggestion: string, cause?: unknown): TextFile 
 function cannotRead(cause: unknown): TextFile {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
   if (code === 'ENOENT' || code === 'ENOTDIR') return failed('there is no such file', 'Check the path.', cause);
-  if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA') {
-    return failed('it is no text in UTF-8', 'Save it as UTF-8.', cause);
+  if (FairnessToolkitError.isInstance(cause)) {
+    return failed(cause.message.replace(/\.$/, ''), cause.suggestion ?? 'Save it as UTF-8.', cause);
   }
   const reason =
     code === 'EACCES' || code === 'EPERM' ? 'permission denied' : `the system says ${code || String(cause)}`;

@@ -3,8 +3,8 @@ import { unknownColumn } from '../table/index.ts';
 import type { CsvSource } from './csv-faults.ts';
 import type { SqlSession } from './sql-engine.ts';
 
-/** How values of a column are stored, as far as it matters here. */
-export type StoredKind = 'integer' | 'fraction' | 'boolean' | 'text';
+/** How values of a column are stored, as far as it matters here; a decimal has a fixed number of exact digits. */
+export type StoredKind = 'integer' | 'decimal' | 'fraction' | 'boolean' | 'text';
 
 /** A file or a query, looked at but not read: what stands in it and how SQL names it. */
 export interface Relation {
@@ -15,13 +15,15 @@ export interface Relation {
   readonly columns: ReadonlyMap<string, StoredKind>;
   /** Names that stand for more than one column, and therefore for none. */
   readonly ambiguous: readonly string[];
+  /** What stands for the lines of a file of JSON objects after FROM, as text; undefined for everything else. */
+  readonly jsonLines?: string | undefined;
   /** What explains a fault in a text file; undefined for everything else. */
   readonly csv: CsvSource | undefined;
 }
 
 /** Whether values of a kind are numbers. */
 export function isNumeric(kind: StoredKind): boolean {
-  return kind === 'integer' || kind === 'fraction';
+  return kind === 'integer' || kind === 'decimal' || kind === 'fraction';
 }
 
 /**
@@ -60,5 +62,6 @@ export function repeatedNames(names: readonly string[]): string[] {
 function storedKind(type: string): StoredKind {
   if (type === 'BOOLEAN') return 'boolean';
   if (/^U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?$/.test(type)) return 'integer';
-  return /^(FLOAT|DOUBLE|DECIMAL.*)$/.test(type) ? 'fraction' : 'text';
+  if (type.startsWith('DECIMAL')) return 'decimal';
+  return /^(FLOAT|DOUBLE)$/.test(type) ? 'fraction' : 'text';
 }

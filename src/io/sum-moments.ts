@@ -8,7 +8,7 @@ import { type SqlSource, withRelation } from './sql-source.ts';
 import {
   groupOutput,
   isKnown,
-  labelOf,
+  groupLabelOf,
   numberExpression,
   readWeights,
   type WeightSums,
@@ -92,7 +92,7 @@ async function sumAttribute(
   const result = await session.rows(sql, { ordered: true });
   const firstCheck = (result[0]?.length ?? 0) - checks.length;
   await assertNoFault(session, relation, checks, sumColumns(result, firstCheck, firstCheck + checks.length));
-  const tuples = result.map((row) => row.slice(0, width).map(labelOf));
+  const tuples = result.map((row) => row.slice(0, width).map(groupLabelOf));
   const index = indexGroups(tuples, nanPolicy);
   const sums = result.map((row) => toNumbers(row.slice(width, firstCheck)));
   return {

@@ -1,3 +1,4 @@
+import { canonicalLabel } from '../internal/label-text.ts';
 import { columnKind, isNumeric, type Relation } from './relation.ts';
 import type { DecisionRequest } from './source-request.ts';
 import { quoteIdentifier, quoteLiteral } from './sql.ts';
@@ -35,7 +36,13 @@ export function groupOutput(relation: Relation, name: string, alias: string): st
   return columnKind(relation, name) === 'fraction' ? alias : `CAST(${alias} AS VARCHAR)`;
 }
 
-/** The label of a value that {@link groupOutput} selected, as arrays would have it; undefined where missing. */
+/** The label of the group of a value that {@link groupOutput} selected, as arrays would have it; undefined where missing. */
+export function groupLabelOf(value: unknown): string | undefined {
+  const label = labelOf(value);
+  return label === undefined ? undefined : canonicalLabel(label);
+}
+
+/** A value that {@link groupOutput} selected as text, as it is; undefined where missing. */
 export function labelOf(value: unknown): string | undefined {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
 }

@@ -1,5 +1,6 @@
 import { FairnessToolkitError } from '../exceptions/index.ts';
 import { assertKnownOptions, type OptionNames } from '../internal/known-options.ts';
+import { findJsonFault } from '../internal/strict-json.ts';
 import { requireWhole } from '../stats/parameters.ts';
 import type { EngineUpdate, FairnessDriftAndAlertEngine } from './alarms/fairness-drift-and-alert-engine.ts';
 import type { RealTimeFairnessTracker } from './tracker/real-time-fairness-tracker.ts';
@@ -53,14 +54,16 @@ export interface FollowResult {
 /**
  * Counts events that come as lines of JSON, one object each, until they end. An
  * object with an id and a true label but no prediction labels an earlier event.
- * A line that is no such object, or holds a value that its field cannot hold, is
- * told and passed over: one bad line must not end the watch over all others.
+ * A line that is no such object, has a key twice, a group or an id that loses digits as a
+ * number, or holds a value that its field cannot hold, is reported and passed over: one bad line must not end the watch over all others.
  */
 export async function followLines(lines: AsyncIterable<string>, options: FollowOptions): Promise<FollowResult> {
   assertKnownOptions('followLines', options, FOLLOW_OPTION_NAMES);
   const { tracker, engine, onUpdate, onLook, onFault } = options;
   const lookEvery = requireWhole('lookEvery', options.lookEvery ?? 100, 1);
   const counts = { lines: 0, events: 0, labels: 0, refused: 0 };
+  const { id, protected: names } = tracker.stream.options.columns;
+  const labelKeys = new Set(id === undefined ? names : [...names, id]);
   engine.watch(tracker);
   const look = async (): Promise<EngineUpdate> => {
     const update = engine.update(tracker);
@@ -81,7 +84,7 @@ export async function followLines(lines: AsyncIterable<string>, options: FollowO
       if (pause !== undefined) await pause;
       counts.lines++;
       if (line.trim() === '') continue;
-      const reason = countLine(tracker, line, counts);
+      const reason = countLine(tracker, line, labelKeys, counts);
       if (reason !== undefined) {
         counts.refused++;
         onFault?.(counts.lines, reason);
@@ -141,12 +144,15 @@ function startTimer(millis: number | undefined, work: () => Promise<void>): Refr
 function countLine(
   tracker: RealTimeFairnessTracker,
   line: string,
+  labelKeys: ReadonlySet<string>,
   counts: { events: number; labels: number },
 ): string | undefined {
   const { yPred, yTrue, id } = tracker.stream.options.columns;
   try {
     const parsed: unknown = JSON.parse(line);
     if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) return 'it is no JSON object';
+    const fault = findJsonFault(line, labelKeys);
+    if (fault !== undefined) return `${fault.pointer} ${fault.reason}`;
     const event = parsed as Record<string, unknown>;
     const isLabel =
       id !== undefined && yTrue !== undefined && !Object.hasOwn(event, yPred) && Object.hasOwn(event, yTrue);

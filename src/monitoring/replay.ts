@@ -133,7 +133,7 @@ async function tableOf(source: string | TableSource, { stream }: RealTimeFairnes
   }
   const { yPred, yTrue, id, timestamp, weight, protected: names } = stream.options.columns;
   const columns = [yPred, yTrue, id, timestamp, weight, ...names].filter((name) => name !== undefined);
-  return loadData(source, { columns });
+  return loadData(source, { columns, labels: [...names, ...(id === undefined ? [] : [id])] });
 }
 
 /** Rows by their timestamps; rows of one time stay in their order. */

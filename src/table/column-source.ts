@@ -1,5 +1,5 @@
 import { DataValidationError } from '../exceptions/index.ts';
-import type { CategoricalColumn, Column, NumericColumn } from './column.ts';
+import type { CategoricalColumn, Column } from './column.ts';
 import { encodeLabels } from './encode-labels.ts';
 
 /** A danfojs Series, by the parts of it that are read. */
@@ -28,7 +28,7 @@ export function isTensorLike(source: unknown): source is TensorLike {
  * Reads whatever stands for one column.
  *
  * Numbers, bigints and typed arrays become a numeric column; strings, booleans
- * and mixtures a categorical one. `null`, `undefined` and NaN are missing.
+ * and mixtures a categorical one, and so do bigints that a float64 would round. `null`, `undefined` and NaN are missing.
  * @param source the column
  * @param name what to call it in errors
  * @throws {DataValidationError} where the source has more than one dimension or holds objects
@@ -36,9 +36,9 @@ export function isTensorLike(source: unknown): source is TensorLike {
 export function toColumn(source: ColumnSource, name: string): Column {
   const values = unwrap(source, name);
   if (isColumn(values)) return values;
-  if (isBigIntArray(values)) return numericFrom(values);
+  if (isBigIntArray(values)) return numericFrom(values, name);
   if (ArrayBuffer.isView(values)) return { kind: 'numeric', values: Float64Array.from(values as ArrayLike<number>) };
-  return holdsOnlyNumbers(values) ? numericFrom(values) : categoricalFrom(values, name);
+  return holdsOnlyNumbers(values) ? numericFrom(values, name) : categoricalFrom(values, name);
 }
 
 /** The array or column inside a source: a series' values, a tensor's data. */
@@ -117,10 +117,12 @@ function holdsOnlyNumbers(values: ArrayLike<unknown>): boolean {
   return true;
 }
 
-function numericFrom(values: ArrayLike<unknown>): NumericColumn {
+function numericFrom(values: ArrayLike<unknown>, name: string): Column {
   const numbers = new Float64Array(values.length);
   for (let row = 0; row < values.length; row++) {
-    numbers[row] = isMissing(values[row]) ? NaN : Number(values[row]);
+    const value = values[row];
+    numbers[row] = isMissing(value) ? NaN : Number(value);
+    if (typeof value === 'bigint' && BigInt(numbers[row] as number) !== value) return categoricalFrom(values, name);
   }
   return { kind: 'numeric', values: numbers };
 }

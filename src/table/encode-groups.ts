@@ -1,4 +1,5 @@
 import { DataValidationError } from '../exceptions/index.ts';
+import { canonicalLabel } from '../internal/label-text.ts';
 import { oneOf } from '../internal/one-of.ts';
 import type { CategoricalColumn } from './column.ts';
 import {
@@ -59,7 +60,8 @@ export function joinLabels(groups: readonly (readonly string[])[]): string[] {
 }
 
 /**
- * Gives each row the code of its group. Several attributes are crossed; only
+ * Gives each row the code of its group. Labels that spell the same number, such
+ * as `1` and `1.0`, are one group. Several attributes are crossed; only
  * groups that occur get a code, so that the cost follows the rows and never
  * the product of the attributes' levels.
  * @throws {DataValidationError} where attributes differ in length, or a column has a label twice
@@ -133,7 +135,7 @@ function assertEvenRows(rows: readonly unknown[], width: number): void {
 }
 
 function encodeAttribute(source: ColumnSource, name: string, nanPolicy: NanPolicy): CategoricalColumn {
-  const encoded = encodeColumn(source, name);
+  const encoded = mergeSpellings(encodeColumn(source, name));
   return nanPolicy === 'include' ? labelMissing(encoded) : encoded;
 }
 
@@ -168,6 +170,22 @@ function labelMissing(column: CategoricalColumn): CategoricalColumn {
   const missing = column.labels.length;
   const codes = column.codes.map((code) => (code < 0 ? missing : code));
   return { kind: 'categorical', codes, labels: [...column.labels, missingLabel(column.labels)] };
+}
+
+/** Makes one group of labels that spell the same number, by the rule of {@link canonicalLabel}. */
+function mergeSpellings(column: CategoricalColumn): CategoricalColumn {
+  const labels = column.labels.map(canonicalLabel);
+  if (labels.every((label, code) => label === column.labels[code])) return column;
+  const kept = [...new Set(labels)];
+  const placeOf = new Map(kept.map((label, place) => [label, place]));
+  const codeOf = labels.map((label) => placeOf.get(label) as number);
+  const codes = column.codes.map((code, row) => {
+    if (code < 0) return code;
+    const merged = codeOf[code];
+    if (merged === undefined) throw withoutLabel(code, row);
+    return merged;
+  });
+  return sortLabels(codes, kept);
 }
 
 function withoutLabel(code: number, row: number): DataValidationError {

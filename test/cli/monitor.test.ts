@@ -143,6 +143,14 @@ describe('evenhand monitor', () => {
     expect(stderr).to.include("Line 304 was not counted: The field 'approved' must be a number; it is 'maybe'.");
   });
 
+  it('exits with 2 and the offset of the byte for events that are not UTF-8', async () => {
+    const lines = ['{"approved": 1, "sex": "\u00e9"}', '{"approved": 0, "sex": "\u00e8"}', ''].join('\n');
+    const input = Buffer.from(lines, 'latin1');
+    const { code, stderr } = await runCli(['monitor', ...COLUMNS], { input });
+    expect(code).to.equal(2);
+    expect(stderr).to.include(`The input is not UTF-8: byte 0xe9 at offset ${String(input.indexOf(0xe9))}.`);
+  });
+
   it('stopped by Ctrl-C writes what it has, and exits with 130', async () => {
     const state = path.join(folder(), 'stopped.json');
     const child = spawn(process.execPath, [CLI, 'monitor', ...COLUMNS, '--state', state, '--look-every', '50'], {

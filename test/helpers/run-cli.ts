@@ -21,7 +21,7 @@ export interface CliRunOptions {
   /** Variables of its environment; such a run is a process of its own, since some are read once. */
   readonly env?: Record<string, string>;
   /** What stands on its standard input. */
-  readonly input?: string;
+  readonly input?: string | Uint8Array;
   /**
    * Whether it is a process of its own: for tests of what only a process has, and of what is said once in one.
    * @defaultValue false, or true where `env` is given
@@ -71,7 +71,7 @@ async function runHere(args: readonly string[], { cwd, input = '' }: CliRunOptio
   const stdout = captureStream('stdout');
   const stderr = captureStream('stderr');
   const stdin = Object.getOwnPropertyDescriptor(process, 'stdin');
-  Object.defineProperty(process, 'stdin', { configurable: true, value: Readable.from([Buffer.from(input)]) });
+  Object.defineProperty(process, 'stdin', { configurable: true, value: Readable.from([Buffer.from(input as string)]) });
   setVariables({ EVENHAND_LOG_LEVEL: undefined, EVENHAND_TF_BACKEND: 'wasm' });
   process.exitCode = undefined;
   try {

@@ -34,7 +34,7 @@ describe('labels that are numbers of many digits', function () {
     [
       'and with a sign or a point',
       ['-12345678901234567890.0', '-12345678901234567891.0'],
-      ['-12345678901234567890.0', '-12345678901234567891.0'],
+      ['-12345678901234567890', '-12345678901234567891'],
     ],
     [
       'whole numbers of 17 digits do',

@@ -31,6 +31,28 @@ function parts(): { tracker: RealTimeFairnessTracker; engine: FairnessDriftAndAl
 }
 
 describe('followed lines', () => {
+  it('are refused where a parser would change them: a key twice, a group or an id that loses digits', async () => {
+    const { tracker, engine } = parts();
+    const told: [number, string][] = [];
+    const { events, refused } = await followLines(
+      linesOf(
+        '{"id":1,"p":1,"g":"x","g":"y"}',
+        '{"id":2,"p":1,"g":9007199254740993}',
+        '{"id":0.12345678901234567890,"p":1,"g":"x"}',
+        '{"id":9007199254740993,"y":1}',
+        '{"id":"9007199254740993","p":1,"g":"9007199254740993","other":0.12345678901234567890}',
+      ),
+      { tracker, engine, onFault: (line, reason) => told.push([line, reason.split(' ')[0] ?? '']) },
+    );
+    expect({ events, refused }).to.deep.equal({ events: 1, refused: 4 });
+    expect(told).to.deep.equal([
+      [1, '/g'],
+      [2, '/g'],
+      [3, '/id'],
+      [4, '/id'],
+    ]);
+  });
+
   it('are events, and labels where they have an id and no prediction', async () => {
     const { tracker, engine } = parts();
     const lines = linesOf(

@@ -132,13 +132,19 @@ describe('group encoding', () => {
     expect(encodeGroups(rows).labels).to.deep.equal(['f||1', 'm||2']);
   });
 
-  it('sorts labels that are the same number by their texts, whatever the order of rows', () => {
+  it('sorts labels that are alike as numbers by their texts, whatever the order of rows', () => {
     for (const values of [
-      ['1.0', '1', '01'],
-      ['01', '1', '1.0'],
+      ['+1', '1', '01'],
+      ['01', '1', '+1'],
     ]) {
-      expect(encodeGroups(values).labels).to.deep.equal(['01', '1', '1.0']);
+      expect(encodeGroups(values).labels).to.deep.equal(['+1', '01', '1']);
     }
+  });
+
+  it('makes one group of texts that spell the same number', () => {
+    const { codes, labels } = encodeGroups(['1.0', 'b', '1', null, '2', '1e0']);
+    expect(labels).to.deep.equal(['1', '2', 'b']);
+    expect([...codes]).to.deep.equal([0, 2, 0, -1, 1, 0]);
   });
 
   it('tells whole numbers beyond 2^53 apart', () => {

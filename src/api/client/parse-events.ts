@@ -1,3 +1,5 @@
+import { Utf8Stream } from '../../internal/decode-utf8.ts';
+
 /** An event of a stream, as it was sent. */
 export interface StreamEvent {
   readonly id: string;
@@ -11,9 +13,10 @@ const LINE_END = /\r\n|\n|\r(?!$)/;
  * The events of a stream (`text/event-stream`, WHATWG HTML section 9.2). An event that the end of the stream cuts off is
  * left out, as the standard asks.
  * @yields each event when its last line has come
+ * @throws {DataValidationError} for bytes that are not UTF-8
  */
 export async function* parseEvents(stream: ReadableStream<Uint8Array>): AsyncGenerator<StreamEvent, void, undefined> {
-  const decoder = new TextDecoder();
+  const decoder = new Utf8Stream('The stream of events');
   const reader = stream.getReader();
   let rest = '';
   let fields = new EventFields();
@@ -21,7 +24,7 @@ export async function* parseEvents(stream: ReadableStream<Uint8Array>): AsyncGen
     for (;;) {
       const { done, value } = await reader.read();
       if (done) return;
-      const lines = (rest + decoder.decode(value, { stream: true })).split(LINE_END);
+      const lines = (rest + decoder.write(value)).split(LINE_END);
       rest = lines.pop() ?? '';
       for (const line of lines) {
         if (line !== '') {

@@ -2,6 +2,8 @@ import type { Stats } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 
+import { decodeUtf8 } from '../../internal/decode-utf8.ts';
+
 /** What `evenhand monitor --output-dir` has written so far. */
 export interface MonitorFolderState {
   /** Changes with the files; names this state to those who follow. */
@@ -53,7 +55,7 @@ function versionOf(file: Stats | undefined): string {
 
 async function openAlerts(folder: string): Promise<{ readonly alarms: number; readonly watches: number } | undefined> {
   try {
-    const parsed: unknown = JSON.parse(await readFile(path.join(folder, ALERTS), 'utf8'));
+    const parsed: unknown = JSON.parse(decodeUtf8(await readFile(path.join(folder, ALERTS)), ALERTS));
     const { alerts, watches } = parsed as { readonly alerts?: unknown; readonly watches?: unknown };
     if (!Array.isArray(alerts) || !Array.isArray(watches)) return undefined;
     return { alarms: alerts.length, watches: watches.length };

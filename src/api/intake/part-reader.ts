@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 
+import { decodeUtf8 } from '../../internal/decode-utf8.ts';
 import { suggestNames } from '../../internal/nearest.ts';
 import { ServiceProblem } from '../problem/service-problem.ts';
 import { atMost } from './chunks.ts';
@@ -132,7 +133,7 @@ async function readText(name: string, stream: AsyncIterable<Buffer>, fieldBytes:
   for await (const chunk of atMost(stream, fieldBytes, () => tooLarge(fieldBytes, name))) chunks.push(chunk);
   let text: string;
   try {
-    text = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
+    text = decodeUtf8(Buffer.concat(chunks), name);
   } catch {
     throw badPart(name, 'is no UTF-8 text', 'Save it as UTF-8.');
   }

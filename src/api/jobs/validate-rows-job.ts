@@ -2,7 +2,6 @@ import { readFile } from 'node:fs/promises';
 
 import { validateRows } from '../../integration/validate-rows.ts';
 import { validationToJson } from '../../integration/validation-report.ts';
-import { parseJson } from '../problem/parse-json.ts';
 import { MOST_DRAWS, MOST_GROUPS } from './job-bounds.ts';
 import type { JobContext, JobOutcome, ValidateRowsJob } from './job.ts';
 import { ROWS_NAMES } from './report-names.ts';
@@ -11,7 +10,7 @@ import { writeValidationReports } from './run-files.ts';
 
 /** `POST /validate` with arrays, from a file. */
 export async function runValidateRows({ path, mostItems }: ValidateRowsJob, context: JobContext): Promise<JobOutcome> {
-  const input = readRowsBody(parseJson(await readFile(path, 'utf8')), mostItems);
+  const input = readRowsBody(await readFile(path), mostItems);
   const validation = await validateRows(input, {
     mostGroups: MOST_GROUPS,
     mostDraws: MOST_DRAWS,

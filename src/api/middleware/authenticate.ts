@@ -1,5 +1,6 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 
+import { decodeUtf8 } from '../../internal/decode-utf8.ts';
 import type { Service, ServiceContext } from '../app/service-context.ts';
 import { ServiceProblem } from '../problem/service-problem.ts';
 import { countRequest } from './count-request.ts';
@@ -69,8 +70,13 @@ function shownKey(context: ServiceContext): ShownKey | undefined {
   const rest = authorization.slice(space + 1).trim();
   if (scheme === 'bearer') return { scheme, key: rest };
   if (scheme !== 'basic') return undefined;
-  const pair = Buffer.from(rest, 'base64').toString('utf8');
-  return { scheme, key: pair.slice(pair.indexOf(':') + 1) };
+  try {
+    const pair = decodeUtf8(Buffer.from(rest, 'base64'), 'The password');
+    return { scheme, key: pair.slice(pair.indexOf(':') + 1) };
+  } catch {
+    // What is not UTF-8 is no key of ours.
+    return undefined;
+  }
 }
 
 function isReading({ method }: ServiceContext): boolean {

@@ -1,25 +1,51 @@
+import { FairnessToolkitError } from '../../exceptions/index.ts';
+import { decodeUtf8 } from '../../internal/decode-utf8.ts';
+import { findJsonFault } from '../../internal/strict-json.ts';
 import { ServiceProblem } from './service-problem.ts';
 
 /** No body needs more, and what looks into a value goes as deep as the value is. */
 const MOST_DEPTH = 64;
 
+/** The fields of a body whose numbers name groups or ids, by the value of the body. */
+export type LabelFieldsOf = (value: unknown) => ReadonlySet<string>;
+
 /**
- * Parses the text of a JSON body; a byte order mark before it counts for nothing.
- * @throws {ServiceProblem} 400 where it is no JSON, is nested too deeply or has a key `__proto__`
+ * Parses a JSON body; a byte order mark before it is ignored.
+ * @param body its bytes, or text that {@link decodeBody} returned
+ * @param labelFieldsOf names the fields whose numbers must keep all their digits; none when left out
+ * @throws {ServiceProblem} 400 for a body that is not UTF-8 or not JSON, is nested too deeply, has a key `__proto__` or a
+ *   key twice, or has a label that loses digits
  */
-export function parseJson(text: string): unknown {
-  const plain = text.startsWith('\ufeff') ? text.slice(1) : text;
-  if (isDeep(plain)) {
+export function parseJson(body: string | Uint8Array, labelFieldsOf?: LabelFieldsOf): unknown {
+  const text = typeof body === 'string' ? body.replace(/^\ufeff/, '') : decodeBody(body);
+  if (isDeep(text)) {
     throw new ServiceProblem(400, {
       detail: `The body is nested more than ${String(MOST_DEPTH)} deep.`,
       suggestion: 'Send arrays of values.',
     });
   }
-  const value = parse(plain);
+  const value = parse(text);
   if (hasProtoKey(value)) {
     throw new ServiceProblem(400, { detail: 'The body has a key "__proto__".', suggestion: 'Leave it out.' });
   }
-  return value;
+  const fault = findJsonFault(text, labelFieldsOf?.(value));
+  if (fault === undefined) return value;
+  const { pointer, reason, suggestion } = fault;
+  const detail = `${pointer} ${reason}.`;
+  throw new ServiceProblem(400, { detail, errors: [{ pointer, detail }], suggestion });
+}
+
+/**
+ * Returns the text of a body.
+ * @throws {ServiceProblem} 400 for bytes that are not UTF-8, with the offset of the first
+ */
+export function decodeBody(body: Uint8Array): string {
+  try {
+    return decodeUtf8(body, 'The body');
+  } catch (cause) {
+    if (!FairnessToolkitError.isInstance(cause)) throw cause;
+    throw new ServiceProblem(400, { detail: cause.message, suggestion: cause.suggestion }, cause);
+  }
 }
 
 function parse(text: string): unknown {

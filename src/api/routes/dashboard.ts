@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { PassThrough } from 'node:stream';
 
+import { decodeUtf8 } from '../../internal/decode-utf8.ts';
 import type { Handler, Service } from '../app/service-context.ts';
 import { dashboardShell, SHELL_POLICY } from '../dashboard/dashboard-shell.ts';
 import { FolderWatch } from '../dashboard/folder-watch.ts';
@@ -44,7 +45,7 @@ export function dashboardPageRoute({ monitorFolder }: Service): Handler {
       });
     }
     if (kept?.version !== page)
-      kept = { version: page, text: framedPage(await readFile(pageOfFolder(folder), 'utf8')) };
+      kept = { version: page, text: framedPage(decodeUtf8(await readFile(pageOfFolder(folder)), 'The dashboard')) };
     context.set('Content-Security-Policy', PAGE_POLICY);
     context.set('X-Frame-Options', 'SAMEORIGIN');
     context.type = 'text/html; charset=utf-8';

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { Handler, Service } from '../app/service-context.ts';
 import { receiveBody } from '../intake/receive-body.ts';
 import { requireMediaType } from '../intake/media-type.ts';
-import { parseJson } from '../problem/parse-json.ts';
+import { decodeBody, parseJson } from '../problem/parse-json.ts';
 import { answerRun } from './answer-run.ts';
 import { readIdempotencyKey } from './idempotency-claim.ts';
 import { readQuery } from './read-query.ts';
@@ -22,7 +22,7 @@ export function llmEvalRoute(service: Service): Handler {
     const limits = { mostBytes, inlineBytes: mostBytes, idleMillis, spoolRoot: service.spoolFolder };
     const received = await receiveBody(context.req, limits);
     // What fits in memory by its limit is never written to a file.
-    const body = received.kind === 'memory' ? received.bytes.toString('utf8') : '';
+    const body = received.kind === 'memory' ? decodeBody(received.bytes) : '';
     parseJson(body);
     await answerRun(context, service, {
       endpoint: '/llm-eval',

@@ -1,6 +1,7 @@
 import { open, readFile } from 'node:fs/promises';
 import path from 'node:path';
 
+import { decodeUtf8 } from '../../internal/decode-utf8.ts';
 import type { Handler, Service, ServiceContext } from '../app/service-context.ts';
 import { ServiceProblem } from '../problem/service-problem.ts';
 import { unknownRun } from '../runs/run-problems.ts';
@@ -50,10 +51,12 @@ async function answerReport(
   record: RunRecord,
   form: ReportForm,
 ): Promise<void> {
-  const readOwn = (name: string): Promise<string> =>
-    readFile(path.join(service.runs.folderOf(record.runId), name), 'utf8').catch(() => {
+  const readOwn = async (name: string): Promise<string> => {
+    const bytes = await readFile(path.join(service.runs.folderOf(record.runId), name)).catch(() => {
       throw unknownRun(record.runId);
     });
+    return decodeUtf8(bytes, name);
+  };
   const report = await reportOf(record, form, readOwn, service.runs);
   if (report === undefined) throw notAcceptable(['application/json'], record.runId);
   // A report stands alone: what it draws with is in it, and it asks for nothing.

@@ -4,7 +4,6 @@ import { validationToJson } from '../../integration/validation-report.ts';
 import { metricKind } from '../../metrics/metric-definitions.ts';
 import type { Service } from '../app/service-context.ts';
 import { readRowsBody } from '../jobs/rows-body.ts';
-import { parseJson } from '../problem/parse-json.ts';
 import { answerBody } from '../runs/answer-body.ts';
 
 /** With more groups than these a validation takes longer than others on the same event loop should wait. */
@@ -19,11 +18,11 @@ const MOST_SAMPLES = 1000;
 /**
  * Validates arrays on the spot and keeps the result, where that takes no longer than reading them.
  * @returns the body of the answer; undefined where it is work for a thread
- * @throws {ServiceProblem} 400 for what is no JSON, 413 for an array that is too long
+ * @throws {ServiceProblem} 400 for a body that is not UTF-8 or not strict JSON, 413 for an array that is too long
  * @throws {ConfigValidationError} for fields at fault
  */
 export async function validateAtOnce(bytes: Buffer, service: Service): Promise<string | undefined> {
-  const input = readRowsBody(parseJson(bytes.toString('utf8')), service.limits.arrayItems);
+  const input = readRowsBody(bytes, service.limits.arrayItems);
   if (!isLight(input)) return undefined;
   const result = JSON.stringify(validationToJson(validateRowsNow(input)));
   const runId = service.createId();

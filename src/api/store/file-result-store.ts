@@ -1,4 +1,4 @@
-import { readdir, readFile, rm, stat, utimes } from 'node:fs/promises';
+import { readdir, rm, stat, utimes } from 'node:fs/promises';
 import path from 'node:path';
 
 import { DataValidationError } from '../../exceptions/index.ts';
@@ -9,7 +9,7 @@ import { machineClock } from '../../internal/machine-clock.ts';
 import { writeFileAtomic } from '../../io/atomic-write.ts';
 import { warnOfNoChecksum } from '../../io/checksum.ts';
 import { cannotUse } from './folder-faults.ts';
-import { type FolderLock, LOCK_NAME, lockFolder } from './folder-lock.ts';
+import { type FolderLock, LOCK_NAME, lockFolder, textOf } from './folder-lock.ts';
 import { makeFolder } from './make-folder.ts';
 import type { ResultStoreLike } from './result-store-like.ts';
 import { RESULT_STORE_OPTION_NAMES, ResultStore, type ResultStoreOptions } from './result-store.ts';
@@ -236,7 +236,7 @@ export class FileResultStore<Value = unknown> implements ResultStoreLike<Value> 
       return undefined;
     }
     const id = idOfFileName(name);
-    const text = id === undefined ? '' : await readFile(file, 'utf8').catch(() => '');
+    const text = id === undefined ? '' : await textOf(file);
     const stored = id === undefined ? undefined : entryInFileText(id, text, file);
     if (id === undefined || stored === undefined || stored.kind === 'foreign') {
       getLogger().warn(`'${file}' is no result of evenhand, or cannot be read; it is left alone`);

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { DataValidationError } from '../../exceptions/index.ts';
+import { decodeUtf8 } from '../../internal/decode-utf8.ts';
 import { cannotUse } from './folder-faults.ts';
 
 /** The name of the file that says who uses a folder. */
@@ -60,7 +61,7 @@ async function take(folder: string, place: string): Promise<void> {
   await rename(`${place}.${String(process.pid)}`, place);
   // Another process may take it over at the same moment: the last one to write has it.
   await sleep(TAKE_OVER_MILLIS);
-  const winner = await readFile(place, 'utf8').catch(() => '');
+  const winner = await textOf(place);
   if (winner !== own) throw inUse(folder, parseHolder(winner)?.pid);
 }
 
@@ -79,10 +80,19 @@ async function created(place: string, content: string): Promise<boolean> {
 async function readHolder(place: string): Promise<Holder | undefined> {
   for (const pauseMillis of [0, TAKE_OVER_MILLIS]) {
     await sleep(pauseMillis);
-    const holder = parseHolder(await readFile(place, 'utf8').catch(() => ''));
+    const holder = parseHolder(await textOf(place));
     if (holder !== undefined) return holder;
   }
   return undefined;
+}
+
+/** Returns the text of a file; empty where it cannot be read or is not UTF-8. */
+export async function textOf(place: string): Promise<string> {
+  try {
+    return decodeUtf8(await readFile(place), place);
+  } catch {
+    return '';
+  }
 }
 
 function parseHolder(text: string): Holder | undefined {
@@ -110,7 +120,7 @@ async function isAlive({ pid, startedAt }: Holder): Promise<boolean> {
 
 /** When a process started, in ticks since the machine did; null where the system has no such file. */
 async function startOf(pid: number): Promise<string | null> {
-  const status = await readFile(`/proc/${String(pid)}/stat`, 'utf8').catch(() => '');
+  const status = await textOf(`/proc/${String(pid)}/stat`);
   // The process' name, in brackets, may hold spaces; the start is the 20th field behind it.
   return status.slice(status.lastIndexOf(')') + 2).split(' ')[19] ?? null;
 }

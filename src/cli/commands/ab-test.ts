@@ -156,12 +156,16 @@ async function readBoth(request: ABTestRequest, { settings }: FairnessABTestAnal
   const { attributes, outcome, yTrue, business, sampleWeight, id } = settings;
   const needed = [outcome, ...attributes.flatMap(({ columns }) => columns), yTrue, ...business, sampleWeight, id];
   const columns = [...new Set(needed.filter((name) => name !== null))];
+  const labels = [...attributes.flatMap((attribute) => attribute.columns), ...(id === null ? [] : [id])];
   const { csv, arm, controlCsv = '', treatmentCsv = '' } = request;
   if (csv === undefined || arm === undefined) {
-    return { control: await loadData(controlCsv, { columns }), treatment: await loadData(treatmentCsv, { columns }) };
+    return {
+      control: await loadData(controlCsv, { columns, labels }),
+      treatment: await loadData(treatmentCsv, { columns, labels }),
+    };
   }
   const [table, { splitArms }] = await Promise.all([
-    loadData(csv, { columns: [...new Set([arm, ...columns])] }),
+    loadData(csv, { columns: [...new Set([arm, ...columns])], labels: [arm, ...labels] }),
     import('../../monitoring/ab-test/split-arms.ts'),
   ]);
   const split = splitArms(table, arm, request);

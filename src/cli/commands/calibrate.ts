@@ -102,8 +102,9 @@ async function run(options: CalibrateOptions): Promise<TableCalibration> {
   assertTogether(calibrateOptions);
   await assertOutputs(options);
   const { score, target, group, positiveLabel } = options;
-  const columns = [score ?? 'score', target ?? 'y', ...(group ?? ['g'])];
-  const table = await loadData(options.csv, { columns: [...new Set(columns)] });
+  const labels = group ?? ['g'];
+  const columns = [score ?? 'score', target ?? 'y', ...labels];
+  const table = await loadData(options.csv, { columns: [...new Set(columns)], labels });
   return calibrateTable(
     { table, score, target, group, positiveLabel },
     { ...calibrateOptions, onProgress: progressBar(options) },

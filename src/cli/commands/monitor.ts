@@ -1,5 +1,3 @@
-import type { Interface } from 'node:readline';
-
 import { Command } from 'commander';
 
 import type { MonitorHooks, MonitorOutcome } from '../../integration/monitor/run-monitor.ts';
@@ -155,8 +153,8 @@ interface Input {
 
 /** Lines on stdin until they end, or until Ctrl-C: then the run ends as if they had. */
 async function prepareInput({ csv }: MonitorRequest): Promise<Input> {
-  const [{ createInterface }, { DataValidationError }] = await Promise.all([
-    import('node:readline'),
+  const [{ utf8Lines }, { DataValidationError }] = await Promise.all([
+    import('../../internal/decode-utf8.ts'),
     import('../../exceptions/index.ts'),
   ]);
   if (csv === undefined && process.stdin.isTTY) {
@@ -164,26 +162,36 @@ async function prepareInput({ csv }: MonitorRequest): Promise<Input> {
       suggestion: 'Name a file with --csv, or pipe events in, one JSON object a line.',
     });
   }
-  let lines: Interface | undefined;
+  let isOpen = false;
   let isStopped = false;
   const close = (): void => {
-    if (lines === undefined) return;
-    lines.close();
-    process.stdin.destroy();
+    if (isOpen) process.stdin.destroy();
   };
   const stop = (): void => {
     if (isStopped) process.exit(INTERRUPTED);
     isStopped = true;
     close();
   };
-  const openLines = (): Interface => {
-    lines = createInterface({ input: process.stdin, crlfDelay: Infinity });
+  const openLines = (): AsyncIterable<string> => {
+    isOpen = true;
     // In place of the listener that ends the process at once: what was counted is written first.
     process.removeAllListeners('SIGINT');
     process.on('SIGINT', stop).on('SIGTERM', stop);
-    return lines;
+    return untilStopped(utf8Lines(process.stdin, 'The input'), () => isStopped);
   };
   return { openLines, isStopped: () => isStopped, close };
+}
+
+/**
+ * Ends lines without an error once the input is stopped, since reading from a closed input is an error.
+ * @yields each line
+ */
+async function* untilStopped(lines: AsyncIterable<string>, isStopped: () => boolean): AsyncGenerator<string> {
+  try {
+    yield* lines;
+  } catch (error) {
+    if (!isStopped()) throw error;
+  }
 }
 
 /** What a user knows as options of the command line, by what the library calls it. */

@@ -92,6 +92,7 @@ async function replayFile(
   const needed = [yPred, yTrue, sampleWeight, timestamp, ...attributes.flat()];
   const table = await loadData(path, {
     columns: [...new Set(needed.filter((name) => name !== undefined))],
+    labels: attributes.flat(),
     optionalColumns: places.saved === undefined && timestamp === undefined ? [USUAL_TIMESTAMP] : [],
   });
   await assertLabelInFile(request, path, table);

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { FairnessToolkitError } from '../../exceptions/index.ts';
 import { limitedText } from './limited-text.ts';
 import { readAnswer } from './read-answer.ts';
 import { within } from './time-limit.ts';
@@ -77,7 +78,12 @@ async function callOnce(
       signal: limit,
       ...(body === undefined ? {} : { body: isBytes ? (body as Uint8Array<ArrayBuffer>) : JSON.stringify(body) }),
     });
-    return readAnswer(response, await limitedText(response));
+    const text = await limitedText(response).catch((cause: unknown) => {
+      // The status of a failure counts, whatever page comes with it.
+      if (response.ok || !FairnessToolkitError.isInstance(cause)) throw cause;
+      return '';
+    });
+    return readAnswer(response, text);
   });
 }
 
@@ -91,6 +97,8 @@ function faultOf(cause: unknown, signal: AbortSignal): TrackingFault {
   const own = [cause, signal.aborted ? signal.reason : undefined].find((value) => value instanceof TrackingFault);
   if (own !== undefined) return own;
   if (signal.aborted) return new TrackingFault('it was stopped', { cause });
+  // Bytes that are not UTF-8 stay so, however often they are sent.
+  if (FairnessToolkitError.isInstance(cause)) return new TrackingFault(cause.message, { cause });
   const inner = cause instanceof Error ? (cause.cause ?? cause) : cause;
   const code = inner instanceof Error ? ('code' in inner ? String(inner.code) : inner.message) : 'no reason is known';
   return new TrackingFault(`the server cannot be reached (${code})`, {

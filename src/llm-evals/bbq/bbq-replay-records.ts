@@ -1,4 +1,5 @@
 import { closeSync, openSync, readSync } from 'node:fs';
+import { Utf8Stream } from '../../internal/decode-utf8.ts';
 import { DataValidationError } from '../../exceptions/index.ts';
 import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
 import type { BbqFormat } from '../../schemas/llm-eval/llm-eval-config.ts';
@@ -95,7 +96,7 @@ function firstLine(path: string): string {
   const file = openSync(path, 'r');
   try {
     const length = readSync(file, start);
-    const text = new TextDecoder().decode(start.subarray(0, length));
+    const text = new Utf8Stream(path).write(start.subarray(0, length));
     return text.split('\n').find((line) => line.trim() !== '') ?? '';
   } finally {
     closeSync(file);

@@ -1,5 +1,7 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 
+import { Utf8Stream } from '../../internal/decode-utf8.ts';
+
 /** A line of BBQ with a model's answers is well below this. */
 const START_BYTES = 2 ** 16;
 
@@ -18,6 +20,13 @@ export function holdsBbqAnswers(path: string): boolean {
     // Who reads it tells what is wrong with it.
     return false;
   }
-  const [line = ''] = buffer.toString('utf8', 0, length).trimStart().split('\n');
+  let text: string;
+  try {
+    // The bytes may end within a character.
+    text = new Utf8Stream(path).write(buffer.subarray(0, length));
+  } catch {
+    return false;
+  }
+  const [line = ''] = text.trimStart().split('\n');
   return /"[^"]+_pred_(?:race|arc|qonly)"\s*:/.test(line);
 }

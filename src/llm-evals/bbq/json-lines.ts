@@ -1,5 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
+
 import { DataValidationError } from '../../exceptions/index.ts';
+import { decodeUtf8 } from '../../internal/decode-utf8.ts';
 
 /** Bytes that a file may have. */
 const LARGEST = 512 * 1024 * 1024;
@@ -20,13 +22,12 @@ export interface JsonLine {
 export function readJsonLines(path: string): JsonLine[] {
   const bytes = readBytes(path);
   // Decoded line by line: a whole file may be longer than the longest string.
-  const decoder = new TextDecoder('utf-8', { fatal: true });
   const found: JsonLine[] = [];
   let start = 0;
   for (let line = 1; start < bytes.length; line++) {
     const newline = bytes.indexOf(NEWLINE, start);
     const end = newline === -1 ? bytes.length : newline;
-    const record = readLine(decoder, bytes.subarray(start, end), path, line);
+    const record = readLine(bytes.subarray(start, end), path, line);
     if (record !== null) found.push({ line, record });
     start = end + 1;
   }
@@ -41,15 +42,10 @@ export function lineFault(path: string, line: number, problem: string, suggestio
   });
 }
 
-function readLine(
-  decoder: InstanceType<typeof TextDecoder>,
-  bytes: Uint8Array,
-  path: string,
-  line: number,
-): JsonLine['record'] | null {
+function readLine(bytes: Uint8Array, path: string, line: number): JsonLine['record'] | null {
   let text: string;
   try {
-    text = decoder.decode(bytes).trim();
+    text = decodeUtf8(bytes, path).trim();
   } catch {
     throw lineFault(path, line, 'it is no text in UTF-8.', 'Save the file as UTF-8.');
   }

@@ -1,7 +1,8 @@
 import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
-import { DataValidationError, ValueError } from '../../exceptions/index.ts';
+import { decodeUtf8 } from '../../internal/decode-utf8.ts';
+import { DataValidationError, FairnessToolkitError, ValueError } from '../../exceptions/index.ts';
 import { invalidParameter } from '../../internal/invalid-parameter.ts';
 import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
 import { getLogger } from '../../internal/logger.ts';
@@ -141,10 +142,11 @@ export class ResponseCache {
     const file = this.#fileOf(key);
     let content: string;
     try {
-      content = await readFile(file, 'utf8');
+      content = decodeUtf8(await readFile(file), 'it');
     } catch (cause) {
       const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
-      if (code !== 'ENOENT' && code !== 'ENOTDIR') warn(file, `it cannot be read (${String(code)})`);
+      if (FairnessToolkitError.isInstance(cause)) warn(file, cause.message);
+      else if (code !== 'ENOENT' && code !== 'ENOTDIR') warn(file, `it cannot be read (${String(code)})`);
       return undefined;
     }
     const found = completionFromJson(key, content);

@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs';
 
 import { DataValidationError } from '../../exceptions/index.ts';
+import { Utf8Stream } from '../../internal/decode-utf8.ts';
 
 /** A line of a file. */
 export interface TextLine {
@@ -25,16 +26,23 @@ const CARRIAGE_RETURN = 0x0d;
  * @throws {DataValidationError} where the file cannot be read, or a line is not UTF-8
  */
 export async function* readTextLines(path: string): AsyncGenerator<TextLine> {
+  // A byte order mark belongs to the file, not to each line.
+  const decoder = new Utf8Stream(path);
   let number = 0;
   let offset = 0;
   for await (const { bytes, isEnded } of readByteLines(path)) {
     number++;
-    yield { text: decode(bytes, isEnded, path, number), number, offset, isEnded };
+    yield { text: decode(decoder, { bytes, isEnded }, path, number), number, offset, isEnded };
     offset += bytes.length + (isEnded ? 1 : 0);
   }
 }
 
-async function* readByteLines(path: string): AsyncGenerator<{ bytes: Buffer; isEnded: boolean }> {
+interface ByteLine {
+  readonly bytes: Buffer;
+  readonly isEnded: boolean;
+}
+
+async function* readByteLines(path: string): AsyncGenerator<ByteLine> {
   let pending: Buffer[] = [];
   for await (const chunk of chunksOf(path)) {
     let start = 0;
@@ -62,14 +70,12 @@ async function* chunksOf(path: string): AsyncGenerator<Buffer> {
   }
 }
 
-function decode(bytes: Buffer, isEnded: boolean, path: string, number: number): string {
+function decode(decoder: Utf8Stream, { bytes, isEnded }: ByteLine, path: string, number: number): string {
   const end = bytes.at(-1) === CARRIAGE_RETURN ? -1 : undefined;
-  const isFirst = number === 1;
   try {
-    // A byte order mark belongs to the file, not to each line.
-    const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: !isFirst });
+    const text = decoder.write(bytes.subarray(0, end));
     // A line that was cut short may end within a character: the rest of it is no fault.
-    return decoder.decode(bytes.subarray(0, end), { stream: !isEnded });
+    return isEnded ? text + decoder.end() : text;
   } catch (cause) {
     throw lineFault(path, number, 'it is not UTF-8', cause);
   }

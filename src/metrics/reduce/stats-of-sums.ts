@@ -1,9 +1,9 @@
 import type { ScoreCell } from '../../io/count-scores.ts';
 import type { NumberSums } from '../../io/sum-moments.ts';
 import type { WeightSums } from '../../io/value-sql.ts';
-import { emptyMoments } from '../../stats/moments.ts';
 import { type CellTables, type LossSums, makeMoments, type RegressionStats } from '../statistics/group-stats.ts';
 import { noLosses } from '../statistics/score-grid.ts';
+import { emptyMoments, type GroupMoments, mergeMoments } from '../../stats/moments.ts';
 
 /** Adds sums up at their places. */
 export function fillTables(parts: readonly WeightSums[], places: readonly number[], size: number): CellTables {
@@ -31,15 +31,20 @@ export function lossesOfCells(cells: readonly ScoreCell[], groups: number): Loss
   return losses;
 }
 
-/** Moments of all groups from what SQL summed of each. */
+/** Moments of all groups from what SQL summed of each; a group may come in several parts, by the spellings of its label. */
 export function momentsOfSums(
-  sums: readonly Pick<NumberSums, 'group' | 'moments'>[],
+  sums: readonly Pick<NumberSums, 'group' | 'moments' | 'weight'>[],
   groups: number,
 ): RegressionStats['moments'] {
   return makeMoments((quantity) => {
     const filled = emptyMoments(groups);
-    for (const { group, moments: own } of sums) {
-      const { mean, m2, m3 } = own[quantity] ?? { mean: 0, m2: 0, m3: 0 };
+    const before = new Map<number, GroupMoments>();
+    for (const { group, moments: own, weight } of sums) {
+      const part = { weight, ...(own[quantity] ?? { mean: 0, m2: 0, m3: 0 }) };
+      const earlier = before.get(group);
+      const whole = earlier === undefined ? part : mergeMoments(earlier, part);
+      before.set(group, whole);
+      const { mean, m2, m3 } = whole;
       filled.mean[group] = mean;
       filled.m2[group] = m2;
       filled.m3[group] = m3;

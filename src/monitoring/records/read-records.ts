@@ -1,5 +1,4 @@
-import { TextDecoder } from 'node:util';
-
+import { Utf8Stream } from '../../internal/decode-utf8.ts';
 import { logQuietly } from './file/log-quietly.ts';
 import type { MonitoringRecord } from './monitoring-record.ts';
 import { CsvRecords } from './reading/csv-records.ts';
@@ -61,7 +60,7 @@ export async function readRecords(path: string): Promise<RecordLog> {
 }
 
 async function readFile({ path, handle }: RecordFile, reader: LineReader, log: RecordLog): Promise<void> {
-  const decoder = new TextDecoder('utf-8', { fatal: true });
+  const decoder = new Utf8Stream(path);
   let rest = '';
   let number = 1;
   for await (const chunk of handle.createReadStream({ highWaterMark: CHUNK_BYTES, autoClose: false })) {
@@ -82,9 +81,9 @@ async function readFile({ path, handle }: RecordFile, reader: LineReader, log: R
   }
 }
 
-function decode(decoder: TextDecoder, chunk: Uint8Array, path: string, line: number): string {
+function decode(decoder: Utf8Stream, chunk: Uint8Array, path: string, line: number): string {
   try {
-    return decoder.decode(chunk, { stream: true });
+    return decoder.write(chunk);
   } catch (cause) {
     throw faultAt(path, line, 'here or soon after, the text is not UTF-8', cause);
   }

@@ -1,3 +1,4 @@
+import { canonicalLabel } from '../../internal/label-text.ts';
 import { INTERSECTION_SEPARATOR } from '../../table/index.ts';
 import { MOST_GROUPS } from './most-groups.ts';
 
@@ -24,11 +25,16 @@ export class GroupCodes {
   constructor(declared: readonly string[] | null, longest = LONGEST_LABEL) {
     this.#longest = longest;
     this.#isClosed = declared !== null;
-    for (const label of declared ?? []) this.#add(label);
+    for (const label of new Set(declared?.map(canonicalLabel))) this.#add(label);
   }
 
   /** The code of a group; a new one where the group is new. */
   codeOf(label: string): number {
+    return this.#codes.get(label) ?? this.#find(canonicalLabel(label));
+  }
+
+  /** The code of a label that is another spelling of a known number, or new. */
+  #find(label: string): number {
     return this.#codes.get(label) ?? this.#admit(label);
   }
 

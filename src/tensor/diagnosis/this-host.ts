@@ -3,6 +3,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 
+import { decodeUtf8 } from '../../internal/decode-utf8.ts';
+
 import type { Host } from './host.ts';
 
 const require = createRequire(import.meta.url);
@@ -23,7 +25,7 @@ export function thisHost(): Host {
     arch: process.arch,
     env: process.env,
     exists: existsSync,
-    readFile: (file) => orElse(null, () => readFileSync(file, 'utf8')),
+    readFile: (file) => orElse(null, () => decodeUtf8(readFileSync(file), file)),
     listFolder: (folder) => orElse([], () => readdirSync(folder).sort()),
     linkerCache: () => (cache ??= readLinkerCache()),
     resolvePackage,

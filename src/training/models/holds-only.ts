@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
+import { decodeUtf8 } from '../../internal/decode-utf8.ts';
 import { CARD_FILE, MODEL_KIND, SWEEP_KIND } from './model-card.ts';
 
 /**
@@ -24,7 +25,10 @@ function holdsOnly(folder: string, kind: string, list: string): boolean {
   try {
     const names = readdirSync(folder);
     if (names.length === 0) return true;
-    const card = JSON.parse(readFileSync(path.join(folder, CARD_FILE), 'utf8')) as Record<string, unknown>;
+    const card = JSON.parse(decodeUtf8(readFileSync(path.join(folder, CARD_FILE)), 'The card')) as Record<
+      string,
+      unknown
+    >;
     const listed = card[list];
     const expected: unknown[] = [CARD_FILE].concat(Array.isArray(listed) ? listed : []);
     return card['kind'] === kind && names.every((name) => expected.includes(name));

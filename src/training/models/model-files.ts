@@ -5,6 +5,7 @@ import type { z } from 'zod';
 
 import { DataValidationError } from '../../exceptions/index.ts';
 import { checkJsonText } from '../../io/checksum.ts';
+import { decodeUtf8 } from '../../internal/decode-utf8.ts';
 import { firstIssue } from '../../schemas/first-issue.ts';
 
 /** No file of a model is larger; what is would only fill the memory. */
@@ -29,10 +30,10 @@ export async function readModelFile(folder: string, name: string): Promise<Buffe
 
 /**
  * A JSON file of a model folder.
- * @throws {DataValidationError} where it cannot be read or is no JSON
+ * @throws {DataValidationError} where it cannot be read, is not UTF-8 or is no JSON
  */
 export async function readModelJson(folder: string, name: string): Promise<unknown> {
-  return parseModelJson(folder, name, (await readModelFile(folder, name)).toString('utf8'));
+  return parseModelJson(folder, name, await readModelText(folder, name));
 }
 
 /**
@@ -43,11 +44,17 @@ export async function readCardJson(
   folder: string,
   name: string,
 ): Promise<{ readonly json: unknown; readonly hasChecksum: boolean }> {
-  const { text, hasChecksum } = checkJsonText(
-    (await readModelFile(folder, name)).toString('utf8'),
-    path.join(folder, name),
-  );
+  const { text, hasChecksum } = checkJsonText(await readModelText(folder, name), path.join(folder, name));
   return { json: parseModelJson(folder, name, text), hasChecksum };
+}
+
+async function readModelText(folder: string, name: string): Promise<string> {
+  const bytes = await readModelFile(folder, name);
+  try {
+    return decodeUtf8(bytes, 'it');
+  } catch (cause) {
+    throw badModelFile(folder, name, cause instanceof Error ? cause.message : String(cause), cause);
+  }
 }
 
 function parseModelJson(folder: string, name: string, text: string): unknown {

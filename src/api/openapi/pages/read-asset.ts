@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 
+import { decodeUtf8 } from '../../../internal/decode-utf8.ts';
 import { type AssetName, assetPath } from './asset-files.ts';
 
 /** A picture that ReDoc loads from the host of its makers; a page of ours asks no other host for anything. */
@@ -24,6 +25,6 @@ export function readAsset(name: AssetName): Promise<Buffer> {
 async function load(name: AssetName): Promise<Buffer> {
   const bytes = await readFile(assetPath(name));
   return name === 'redoc.standalone.js'
-    ? Buffer.from(bytes.toString('utf8').replaceAll(OUTSIDE_LOGO, NO_PICTURE))
+    ? Buffer.from(decodeUtf8(bytes, name).replaceAll(OUTSIDE_LOGO, NO_PICTURE))
     : bytes;
 }

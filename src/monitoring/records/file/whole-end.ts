@@ -1,3 +1,4 @@
+import { Utf8Stream } from '../../../internal/decode-utf8.ts';
 import type { FileFunctions } from './file-functions.ts';
 
 /** Bytes that are read at once. */
@@ -31,22 +32,31 @@ export function findWholeEnd(files: FileFunctions, descriptor: number, size: num
 
 /** The bytes from one place to another as text; undefined where they are more than one line may have. */
 export function readTail(files: FileFunctions, descriptor: number, from: number, to: number): string | undefined {
-  return to - from > LONGEST_TAIL_BYTES ? undefined : readText(files, descriptor, from, to);
+  return to - from > LONGEST_TAIL_BYTES ? undefined : textOf(readBytes(files, descriptor, from, to));
 }
 
 /** A file's first line without its end, and whether its end is there. */
 export function readFirstLine(files: FileFunctions, descriptor: number): { text: string; isWhole: boolean } {
-  const start = readText(files, descriptor, 0, LONGEST_TAIL_BYTES);
-  const end = start.indexOf('\n');
-  return end < 0 ? { text: start, isWhole: false } : { text: start.slice(0, end), isWhole: true };
+  const start = readBytes(files, descriptor, 0, LONGEST_TAIL_BYTES);
+  const end = start.indexOf(NEWLINE);
+  return { text: textOf(end < 0 ? start : start.subarray(0, end)), isWhole: end >= 0 };
 }
 
-function readText(files: FileFunctions, descriptor: number, from: number, to: number): string {
+/** The text of bytes that may end within a character. What is not UTF-8 is a text that no line of ours has. */
+function textOf(bytes: Uint8Array): string {
+  try {
+    return new Utf8Stream('the file').write(bytes);
+  } catch {
+    return '\ufffd';
+  }
+}
+
+function readBytes(files: FileFunctions, descriptor: number, from: number, to: number): Uint8Array {
   const bytes = new Uint8Array(to - from);
   let length = 0;
   for (;;) {
     const count = files.read(descriptor, bytes, length, bytes.length - length, from + length);
-    if (count <= 0) return new TextDecoder().decode(bytes.subarray(0, length));
+    if (count <= 0) return bytes.subarray(0, length);
     length += count;
   }
 }

@@ -1,0 +1,136 @@
+import { DataValidationError } from '../exceptions/index.ts';
+
+/**
+ * Returns the text of bytes in UTF-8, without a byte order mark at the start. This module is the one place that decodes
+ * bytes from outside. A lint rule forbids the ways that replace invalid bytes by U+FFFD: é and è in Latin-1 would
+ * become one group.
+ * @param what the source at the start of the message: `The body`
+ * @throws {DataValidationError} whose `context.offset` is the index of the first invalid byte
+ */
+export function decodeUtf8(bytes: Uint8Array, what: string): string {
+  const decoder = new Utf8Stream(what);
+  return decoder.write(bytes) + decoder.end();
+}
+
+/** Decodes UTF-8 that comes in chunks; a chunk may end within a character. */
+export class Utf8Stream {
+  readonly #what: string;
+  readonly #decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+  /** The first bytes of a sequence whose end has not come yet: at most 3. */
+  #rest: Uint8Array = new Uint8Array();
+  #decoded = 0;
+
+  /** @param what the source at the start of a message: `The input` */
+  constructor(what: string) {
+    this.#what = what;
+  }
+
+  /**
+   * Returns the text that a chunk completes.
+   * @throws {DataValidationError} with the offset in the whole stream
+   */
+  write(chunk: Uint8Array): string {
+    const bytes = this.#rest.length === 0 ? chunk : joined(this.#rest, chunk);
+    const end = bytes.length - openLength(bytes);
+    const text = this.#decode(bytes.subarray(0, end));
+    this.#rest = bytes.slice(end);
+    return text;
+  }
+
+  /**
+   * Ends the stream, or a part of it that must be whole, such as a line.
+   * @returns an empty text, so that calls can be added up
+   * @throws {DataValidationError} for a sequence that is cut short
+   */
+  end(): string {
+    const rest = this.#rest;
+    this.#rest = new Uint8Array();
+    return this.#decode(rest);
+  }
+
+  #decode(bytes: Uint8Array): string {
+    let text: string;
+    try {
+      text = this.#decoder.decode(bytes);
+    } catch {
+      const offset = findInvalid(bytes);
+      throw invalidUtf8(this.#what, bytes[offset] ?? 0, this.#decoded + offset);
+    }
+    const isStart = this.#decoded === 0;
+    this.#decoded += bytes.length;
+    return isStart && text.startsWith('\ufeff') ? text.slice(1) : text;
+  }
+}
+
+/**
+ * Splits bytes in UTF-8 into lines. A line feed ends a line, with or without a carriage return before it; the line
+ * separators of Unicode may stand in JSON.
+ * @yields each line without its end; the last one even where it has none
+ * @throws {DataValidationError} for a chunk with an invalid byte
+ */
+export async function* utf8Lines(chunks: AsyncIterable<Uint8Array>, what: string): AsyncGenerator<string, void, void> {
+  const decoder = new Utf8Stream(what);
+  let rest = '';
+  for await (const chunk of chunks) {
+    const lines = (rest + decoder.write(chunk)).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) yield line.endsWith('\r') ? line.slice(0, -1) : line;
+  }
+  rest += decoder.end();
+  if (rest !== '') yield rest;
+}
+
+function invalidUtf8(what: string, byte: number, offset: number): DataValidationError {
+  return new DataValidationError(
+    `${what} is not UTF-8: byte 0x${byte.toString(16).padStart(2, '0')} at offset ${String(offset)}.`,
+    { context: { offset, byte }, suggestion: 'Save or send it as UTF-8.' },
+  );
+}
+
+function joined(first: Uint8Array, second: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(first.length + second.length);
+  bytes.set(first);
+  bytes.set(second, first.length);
+  return bytes;
+}
+
+/** The number of bytes at the end that begin a sequence and do not complete it. */
+function openLength(bytes: Uint8Array): number {
+  for (let length = 1; length <= Math.min(3, bytes.length); length++) {
+    const byte = bytes[bytes.length - length] as number;
+    if (byte >= 0xc0) return sequenceLength(byte) > length ? length : 0;
+    if (byte < 0x80) return 0;
+  }
+  return 0;
+}
+
+/** The length of a sequence by its first byte; 0 for a byte that begins none. */
+function sequenceLength(first: number): number {
+  if (first < 0x80) return 1;
+  if (first < 0xc2 || first > 0xf4) return 0;
+  return first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+}
+
+/** The second bytes that would make a sequence overlong, a surrogate or more than U+10FFFF (RFC 3629, section 4). */
+const SECOND_BYTES: Readonly<Record<number, readonly [least: number, most: number]>> = {
+  0xe0: [0xa0, 0xbf],
+  0xed: [0x80, 0x9f],
+  0xf0: [0x90, 0xbf],
+  0xf4: [0x80, 0x8f],
+};
+
+/** The index of the first sequence that is not valid; the length where all are. */
+function findInvalid(bytes: Uint8Array): number {
+  for (let start = 0; start < bytes.length;) {
+    const first = bytes[start] as number;
+    const length = sequenceLength(first);
+    if (length === 0) return start;
+    for (let place = 1; place < length; place++) {
+      const byte = bytes[start + place] ?? 0;
+      const [least, most] = (place === 1 ? SECOND_BYTES[first] : undefined) ?? [0x80, 0xbf];
+      if (byte < least || byte > most) return start;
+    }
+    start += length;
+  }
+  return bytes.length;
+}

@@ -1,0 +1,129 @@
+import { losesDigits } from './label-text.ts';
+
+/** Why a text is refused although `JSON.parse` reads it. */
+export interface JsonFault {
+  /** The JSON pointer of the value at fault. */
+  readonly pointer: string;
+  /** What is wrong with it, as the rest of a sentence that begins with the pointer. */
+  readonly reason: string;
+  readonly suggestion: string;
+}
+
+const NO_KEYS: ReadonlySet<string> = new Set();
+
+/** An object or array that is open. */
+interface Frame {
+  /** The keys seen so far; undefined for an array. */
+  readonly keys: Set<string> | undefined;
+  /** The key of the value that is read now. */
+  key: string;
+  /** The index of the value that is read now. */
+  index: number;
+}
+
+const [QUOTE, COMMA, MINUS, COLON, BACKSLASH] = [0x22, 0x2c, 0x2d, 0x3a, 0x5c];
+const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
+
+/** Shorter numbers without an exponent have at most 15 digits, which a float64 always keeps. */
+const SHORTEST_LOSSY = 16;
+
+/**
+ * Finds what `JSON.parse` changes without a word: a key that an object has twice, of which only the last value counts,
+ * and a number that names a group or an event and has more digits than a float64 keeps, so that two names become one.
+ * Reads the text once. O(characters).
+ * @param text JSON that `JSON.parse` has accepted
+ * @param labelKeys the keys of the outermost object below which numbers are labels or ids
+ * @returns the first fault, undefined where there is none
+ */
+export function findJsonFault(text: string, labelKeys: ReadonlySet<string> = NO_KEYS): JsonFault | undefined {
+  const frames: Frame[] = [];
+  let top: Frame | undefined;
+  let isLabel = false;
+  for (let place = 0; place < text.length; place++) {
+    const code = text.charCodeAt(place);
+    if (code === QUOTE) {
+      const end = endOfString(text, place);
+      if (top?.keys !== undefined && isKey(text, end)) {
+        const key = readKey(text, place, end);
+        top.key = key;
+        if (frames.length === 1) isLabel = labelKeys.has(key);
+        if (top.keys.has(key)) return repeatedKey(frames);
+        top.keys.add(key);
+      }
+      place = end;
+    } else if (code === COMMA) {
+      if (top?.keys === undefined && top !== undefined) top.index++;
+    } else if (code === OPEN_OBJECT || code === OPEN_ARRAY) {
+      top = { keys: code === OPEN_OBJECT ? new Set() : undefined, key: '', index: 0 };
+      frames.push(top);
+    } else if (code === CLOSE_OBJECT || code === CLOSE_ARRAY) {
+      frames.pop();
+      top = frames.at(-1);
+    } else if (code === MINUS || (code >= 0x30 && code <= 0x39)) {
+      const end = endOfNumber(text, place);
+      if (isLabel && mayLose(text, place, end) && losesDigits(text.slice(place, end))) {
+        return roundedNumber(frames, text.slice(place, end));
+      }
+      place = end - 1;
+    }
+  }
+  return undefined;
+}
+
+/** The index of the quote that ends a string. */
+function endOfString(text: string, start: number): number {
+  for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
+    let slashes = 0;
+    while (text.charCodeAt(end - 1 - slashes) === BACKSLASH) slashes++;
+    if (slashes % 2 === 0) return end;
+  }
+  return text.length;
+}
+
+/** Whether a colon follows a string. */
+function isKey(text: string, end: number): boolean {
+  let next = end + 1;
+  while (text.charCodeAt(next) <= 0x20) next++;
+  return text.charCodeAt(next) === COLON;
+}
+
+function readKey(text: string, start: number, end: number): string {
+  const key = text.slice(start + 1, end);
+  return key.includes('\\') ? (JSON.parse(text.slice(start, end + 1)) as string) : key;
+}
+
+function endOfNumber(text: string, start: number): number {
+  let end = start + 1;
+  for (;;) {
+    const code = text.charCodeAt(end);
+    // Digits, and . + - e E
+    const isPart = (code >= 0x30 && code <= 0x39) || code === 0x2e || code === 0x2b || code === MINUS;
+    if (!isPart && code !== 0x65 && code !== 0x45) return end;
+    end++;
+  }
+}
+
+function mayLose(text: string, start: number, end: number): boolean {
+  return end - start >= SHORTEST_LOSSY || /[eE]/.test(text.slice(start, end));
+}
+
+function pointerOf(frames: readonly Frame[]): string {
+  const parts = frames.map(({ keys, key, index }) => (keys === undefined ? String(index) : key));
+  return parts.map((part) => `/${part.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+}
+
+function repeatedKey(frames: readonly Frame[]): JsonFault {
+  return {
+    pointer: pointerOf(frames),
+    reason: 'is there twice, and only one of the values could count',
+    suggestion: 'Send each key once.',
+  };
+}
+
+function roundedNumber(frames: readonly Frame[], number: string): JsonFault {
+  return {
+    pointer: pointerOf(frames),
+    reason: `is the number ${number.slice(0, 60)}, which names a group or an id and has more digits than a JSON number keeps`,
+    suggestion: `Send it as text: "${number.slice(0, 60)}".`,
+  };
+}
