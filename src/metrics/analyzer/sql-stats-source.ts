@@ -1,5 +1,5 @@
 import type { SqlSource } from '../../io/index.ts';
-import { joinLabels, type NanPolicy } from '../../table/index.ts';
+import { joinLabels, missingOutcomes, type NanPolicy } from '../../table/index.ts';
 import type { ControlCell } from '../frame/cross-control.ts';
 import type { GroupStats } from '../statistics/group-stats.ts';
 import { assertClasses, macroWithPositiveLabel, missingColumn } from '../metric-rows.ts';
@@ -22,7 +22,11 @@ export interface BoundColumns {
   readonly yScoreCol?: string | undefined;
   readonly sampleWeightCol?: string | undefined;
   readonly positiveLabel?: string | undefined;
+  /** The label of yTrueCol that counts as 1, where it is another. */
+  readonly yTruePositiveLabel?: string | undefined;
   readonly nanPolicy?: NanPolicy | undefined;
+  /** Texts that are missing values; see `RowOptions`. */
+  readonly naValues?: readonly string[] | undefined;
 }
 
 /** A file or query as a source of statistics, reduced by SQL; each kind once. */
@@ -41,9 +45,11 @@ export function sqlStatsSource(source: SqlSource, columns: BoundColumns): StatsS
       return { stats, cells: cellsOf(parts, control.length) };
     },
     async classNames(needsTruth) {
-      if (columns.positiveLabel !== undefined) throw macroWithPositiveLabel();
+      if (columns.positiveLabel !== undefined || columns.yTruePositiveLabel !== undefined)
+        throw macroWithPositiveLabel();
       const names = [needsTruth ? columns.yTrueCol : undefined, columns.yPredCol].filter((name) => name !== undefined);
-      return assertClasses(await classLabels(source, names));
+      const missing = missingOutcomes(columns.naValues);
+      return assertClasses((await classLabels(source, names)).filter((label) => !missing.has(label)));
     },
   };
 }
@@ -58,7 +64,9 @@ async function reduce(
     attributes: [attribute],
     sampleWeight: columns.sampleWeightCol,
     nanPolicy: columns.nanPolicy ?? 'exclude',
+    naValues: columns.naValues,
     positiveLabel: className ?? columns.positiveLabel,
+    yTruePositiveLabel: className === undefined ? columns.yTruePositiveLabel : undefined,
     isOneOfMany: className !== undefined,
   } as const;
   const needed = (name: string | undefined, what: string, option: string): string => {
