@@ -1,7 +1,7 @@
 import type { ControlCell } from '../metrics/frame/index.ts';
-import { assertPositiveLabel } from '../metrics/reduce/assert-positive-label.ts';
+import { readTruth } from '../metrics/reduce/reduce-scores.ts';
 import type { GroupStats } from '../metrics/statistics/group-stats.ts';
-import { type ColumnSource, toBinary } from '../table/index.ts';
+import type { ColumnSource } from '../table/index.ts';
 
 /** Scores from here are positive decisions, unless said otherwise. */
 export const SCORE_THRESHOLD = 0.5;
@@ -28,8 +28,6 @@ export function decideScores(scores: Float64Array, threshold: number = SCORE_THR
  * True labels as 0 and 1 beside decisions made of scores, which are no labels: NaN where one is missing.
  * @throws {DataValidationError} where a label is neither, or none is the positive one
  */
-export function binaryTruth(source: ColumnSource, positiveLabel: string | undefined): Float64Array {
-  const values = toBinary(source, 'yTrue', positiveLabel);
-  assertPositiveLabel({ yPred: source, yTrue: source, positiveLabel }, values, values);
-  return Float64Array.from(values, (value) => (value < 0 ? NaN : value));
+export function binaryTruth(source: ColumnSource, labels: Parameters<typeof readTruth>[1]): Float64Array {
+  return Float64Array.from(readTruth(source, labels), (value) => (value < 0 ? NaN : value));
 }

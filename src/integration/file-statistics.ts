@@ -6,11 +6,12 @@ import {
   reduceRegressionSource,
   reduceScoreSource,
 } from '../metrics/reduce/reduce-source.ts';
+import { groupReadings, outcomeReadings } from '../metrics/reduce/row-readings.ts';
 import type { MetricRows } from '../metrics/row-options.ts';
 import type { GroupStats } from '../metrics/statistics/group-stats.ts';
 import { cellsOf } from '../metrics/analyzer/sql-stats-source.ts';
 import type { ValidateRequest } from '../schemas/validate.ts';
-import type { Column, Table } from '../table/index.ts';
+import { asNumbersWithout, type Column, missingOutcomes, type Table } from '../table/index.ts';
 import {
   type AttributeStatistics,
   binaryTruth,
@@ -36,12 +37,12 @@ async function scanFile(
   { kind, needsTruth }: NeededStatistics,
   request: ValidateRequest,
 ): Promise<AttributeStatistics[]> {
-  const { control = [], sampleWeight, nanPolicy, positiveLabel } = request;
+  const { control = [], sampleWeight, nanPolicy, naValues, positiveLabel, yTruePositiveLabel } = request;
   const yTrue = needsTruth ? request.yTrue : undefined;
   const own = request.attributes;
   // One scan counts all: each attribute by itself, and crossed with the control feature.
   const attributes = control.length === 0 ? own : [...own, ...own.map((attribute) => [...control, ...attribute])];
-  const common = { attributes, sampleWeight, nanPolicy, positiveLabel };
+  const common = { attributes, sampleWeight, nanPolicy, naValues, positiveLabel, yTruePositiveLabel };
   const reductions = await {
     classification: () => reduceClassificationSource(path, { ...common, ...decisionColumns(request), yTrue }),
     regression: () => reduceRegressionSource(path, { ...common, yPred: request.yPred ?? '', yTrue }),
@@ -50,8 +51,9 @@ async function scanFile(
   return own.map((_, index): AttributeStatistics => {
     const { stats } = reductions[index] as (typeof reductions)[number];
     const crossed = reductions[own.length + index];
+    // Beside the attribute's own, the crossing has read the control feature.
     return {
-      stats,
+      stats: { ...stats, readings: crossed?.stats.readings ?? stats.readings },
       crossed:
         crossed === undefined ? undefined : { stats: crossed.stats, cells: cellsOf(crossed.parts, control.length) },
     };
@@ -81,17 +83,26 @@ async function loadAndCount(
   const columnsOf = (list: readonly string[]): Record<string, Column> =>
     Object.fromEntries(list.map((name) => [name, table.column(name)]));
   const columns = rowColumns(table, kind, request);
+  const labels = { positiveLabel: request.positiveLabel, yTruePositiveLabel: request.yTruePositiveLabel };
+  const { nanPolicy, naValues } = request;
   const count = (sensitive: MetricRows['sensitive']): Promise<GroupStats> =>
-    rowsSource(metricBackend(request.backend), { ...columns, sensitive, nanPolicy: request.nanPolicy }).statistics({
+    rowsSource(metricBackend(request.backend), { ...columns, sensitive, nanPolicy, naValues }).statistics({
       kind,
       metric: 'validate',
       needsTruth,
     });
+  const outcome = outcomeReadings(request.score !== undefined && kind === 'classification' ? 'scores' : kind, {
+    ...columns,
+    ...labels,
+    yTrue: needsTruth && request.yTrue !== undefined ? table.column(request.yTrue) : undefined,
+    naValues,
+  });
   const counted = attributes.map(async (attribute): Promise<AttributeStatistics> => {
     const sensitive = columnsOf(attribute);
-    const stats = await count(sensitive);
+    const readings = [...outcome, ...groupReadings(columnsOf([...attribute, ...control]), naValues)];
+    const stats = { ...(await count(sensitive)), readings };
     if (control.length === 0) return { stats, crossed: undefined };
-    const { column, cells } = crossControl(sensitive, columnsOf(control), request.nanPolicy);
+    const { column, cells } = crossControl(sensitive, columnsOf(control), nanPolicy, naValues);
     return { stats, crossed: { stats: await count(column), cells } };
   });
   return Promise.all(counted);
@@ -108,21 +119,22 @@ function loadNeeded(path: string, request: ValidateRequest): Promise<Table> {
 
 /** The columns of the rows; decisions made of scores are 0 and 1, and the truth beside them too. */
 function rowColumns(table: Table, kind: GroupStats['kind'], request: ValidateRequest): Omit<MetricRows, 'sensitive'> {
-  const { score, positiveLabel } = request;
+  const { score, positiveLabel, yTruePositiveLabel } = request;
   const column = (name: string | undefined): Column | undefined =>
     name === undefined ? undefined : table.column(name);
   const common = { yScore: column(score), sampleWeight: column(request.sampleWeight) };
   if (score === undefined || kind !== 'classification') {
-    return { ...common, yPred: column(request.yPred), yTrue: column(request.yTrue), positiveLabel };
+    return { ...common, yPred: column(request.yPred), yTrue: column(request.yTrue), positiveLabel, yTruePositiveLabel };
   }
   const { yTrue } = request;
-  const truth = yTrue === undefined ? undefined : binaryTruth(table.column(yTrue), positiveLabel);
+  const truth = yTrue === undefined ? undefined : binaryTruth(table.column(yTrue), request);
   return { ...common, yPred: decide(table, score, request), yTrue: truth };
 }
 
 /** Scores as decisions; a missing score stays missing. */
 function decide(table: Table, score: string, request: ValidateRequest): Float64Array {
-  const { values } = table.numeric(score);
+  const scores = asNumbersWithout(table.column(score), missingOutcomes(request.naValues));
+  const { values } = scores.kind === 'numeric' ? scores : table.numeric(score);
   const infinite = values.findIndex((value) => Math.abs(value) === Infinity);
   if (infinite >= 0) {
     throw new DataValidationError(

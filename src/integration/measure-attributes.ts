@@ -10,6 +10,7 @@ import {
 import type { MetricResult } from '../metrics/metric-result.ts';
 import { fillMetricOptions, type MetricOptions } from '../metrics/options.ts';
 import type { GroupStats } from '../metrics/statistics/group-stats.ts';
+import type { LabelCounts } from '../table/index.ts';
 import type { MeasureOptions } from '../schemas/validate-values.ts';
 import { judge, type Verdict } from './assertions.ts';
 import type { AttributeStatistics, NeededStatistics } from './attribute-statistics.ts';
@@ -28,8 +29,33 @@ export interface FileValidation {
   readonly attributes: Readonly<Record<string, AttributeMetrics>>;
   /** The gate's verdict on each attribute. */
   readonly verdicts: Readonly<Record<string, Verdict>>;
+  /** What the labels of predictions and truth were read as, where a label was named or texts were missing. */
+  readonly labels?: ReadLabels | undefined;
   /** With a control feature, the rates of each attribute inside its levels. */
   readonly frames: Readonly<Record<string, MetricFrame>>;
+}
+
+/** The columns of labels by their names on the wire. */
+const LABEL_COLUMNS = { predictions: 'y_pred', 'true labels': 'y_true' } as const;
+
+/** What the labels of one column were read as, with the number of rows of each. */
+export interface ColumnLabels {
+  readonly positive: LabelCounts;
+  readonly negative: LabelCounts;
+  readonly missing: LabelCounts;
+}
+
+/** {@link ColumnLabels} of predictions and truth; a column of 0 and 1 alone is left out. */
+export type ReadLabels = Readonly<Partial<Record<(typeof LABEL_COLUMNS)[keyof typeof LABEL_COLUMNS], ColumnLabels>>>;
+
+function readLabelsOf(byKind: readonly KindStatistics[]): ReadLabels {
+  // Every attribute reads the same outcomes.
+  const readings = byKind.flatMap(([, statistics]) => statistics[0]?.stats.readings ?? []);
+  return Object.fromEntries(
+    readings.flatMap(({ role, positive, negative, missing }) =>
+      role === 'predictions' || role === 'true labels' ? [[LABEL_COLUMNS[role], { positive, negative, missing }]] : [],
+    ),
+  );
 }
 
 /** What is measured of rows, wherever they are. */
@@ -84,6 +110,7 @@ export function* measureAttributes(
     threshold: threshold ?? null,
     attributes: byName(measured.map(({ metrics }) => metrics)),
     verdicts: byName(verdicts),
+    labels: readLabelsOf(byKind),
     frames: Object.fromEntries(
       measured.flatMap(({ frame }, index) => (frame === undefined ? [] : [[names[index] as string, frame]])),
     ),
@@ -116,7 +143,14 @@ function* measure(
     metrics.push([definition.metric, compareGroups([part], definition, filled)]);
   }
   yield;
-  return { metrics: Object.fromEntries(metrics), frame: frameOf(own, stats, wanted, options) };
+  return { metrics: Object.fromEntries(metrics), frame: frameOf(own, withoutReadings(stats), wanted, options) };
+}
+
+/** The metrics beside a frame have the warnings about labels already. */
+function withoutReadings(stats: StatsByKind): StatsByKind {
+  return Object.fromEntries(
+    Object.entries(stats).map(([kind, own]) => [kind, { ...own, readings: [] }]),
+  ) as StatsByKind;
 }
 
 /** Intervals and p-values draw replicates of every group, and of the groups inside levels. */

@@ -3,7 +3,7 @@ import { assertKnownOptions, type OptionNames } from '../internal/known-options.
 import { suggestNames } from '../internal/nearest.ts';
 import { rowsSource } from '../metrics/analyzer/rows-source.ts';
 import { metricBackend } from '../metrics/backends/metric-backend.ts';
-import { reduceRows } from '../metrics/compute-metric.ts';
+import { countRows } from '../metrics/compute-metric.ts';
 import { rowsRead } from '../metrics/metric-rows.ts';
 import { parseBy } from '../schemas/parse.ts';
 import { type MeasureOptionsInput, rowOptionsSchema } from '../schemas/validate-values.ts';
@@ -103,9 +103,9 @@ export async function validateRows(input: ValidateRowsInput, bounds: ValidateBou
     const request = { ...needed, metric: 'validate' };
     const count = async (rows: AttributeRows['own']): ReturnType<ReturnType<typeof rowsSource>['statistics']> =>
       rowsSource(loadBackend, rows).statistics(request);
-    const counted = attributeRows(plan.columns, needed.kind).map(
-      async ({ own, crossed }): Promise<AttributeStatistics> => ({
-        stats: await count(own),
+    const counted = attributeRows(plan.columns, needed).map(
+      async ({ own, crossed, readings }): Promise<AttributeStatistics> => ({
+        stats: { ...(await count(own)), readings },
         crossed: crossed === undefined ? undefined : { stats: await count(crossed.rows), cells: crossed.cells },
       }),
     );
@@ -146,12 +146,12 @@ function* countSteps(
   { kind, needsTruth }: NeededStatistics,
 ): Generator<void, AttributeStatistics[], void> {
   const count = (rows: AttributeRows['own']): AttributeStatistics['stats'] =>
-    reduceRows(kind, rowsRead(rows, needsTruth), 'validate');
+    countRows(kind, rowsRead(rows, needsTruth), 'validate');
   const counted: AttributeStatistics[] = [];
-  for (const { own, crossed } of attributeRows(columns, kind)) {
+  for (const { own, crossed, readings } of attributeRows(columns, { kind, needsTruth })) {
     yield;
     counted.push({
-      stats: count(own),
+      stats: { ...count(own), readings },
       crossed: crossed === undefined ? undefined : { stats: count(crossed.rows), cells: crossed.cells },
     });
   }
@@ -163,8 +163,14 @@ function planRows(input: ValidateRowsInput): RowPlan {
   const options = parseBy(rowOptionsSchema, input, 'validateRows');
   const { yPred, yScore, yTrue, sampleWeight, control } = input;
   assertDecisions(input);
-  const sensitive = columnsByName(input.sensitive, 'sensitive');
-  const attributes = attributesOf([...sensitive.keys()], input.intersections ?? []);
+  if (options.yTruePositiveLabel !== undefined && yTrue === undefined) {
+    throw new ConfigValidationError('A positive label of the truth (yTruePositiveLabel) needs true labels.', {
+      context: { parameter: 'yTruePositiveLabel' },
+      suggestion: 'Give yTrue too, or leave it out.',
+    });
+  }
+  const sensitive = columnsByName(input.sensitive, 'sensitive', options.naValues);
+  const attributes = attributesOf([...sensitive.columns.keys()], input.intersections ?? []);
   const request: MeasureRequest = {
     ...options,
     metric: options.metric ?? (options.threshold === undefined ? undefined : 'demographic_parity_difference'),
@@ -180,9 +186,11 @@ function planRows(input: ValidateRowsInput): RowPlan {
     sampleWeight,
     sensitive,
     attributes,
-    control: control === undefined ? undefined : columnsByName(control, 'control'),
+    control: control === undefined ? undefined : columnsByName(control, 'control', options.naValues),
     nanPolicy: options.nanPolicy,
+    naValues: options.naValues,
     positiveLabel: options.positiveLabel,
+    yTruePositiveLabel: options.yTruePositiveLabel,
     scoreThreshold: options.scoreThreshold,
   };
   return { backend: options.backend, request, columns };

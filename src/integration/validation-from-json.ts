@@ -12,6 +12,7 @@ interface AttributeJson {
 
 /** A validation on the wire, as `validationToJson` gives it: of one attribute, or of several by their names. */
 export type ValidationJson = Pick<FileValidation, 'passed' | 'threshold'> &
+  Partial<Pick<FileValidation, 'labels'>> &
   (AttributeJson | { readonly attributes: Readonly<Record<string, AttributeJson>> });
 
 /**
@@ -27,6 +28,7 @@ export function validationFromJson(json: ValidationJson, attribute: string): Fil
     threshold,
     attributes: Object.fromEntries(parts.map(([name, part]) => [name, metricsOf(part)])),
     verdicts: Object.fromEntries(parts.map(([name, part]) => [name, verdictOf(part, threshold)])),
+    labels: json.labels,
     frames: {},
   };
 }

@@ -5,6 +5,8 @@ import { metricSection } from './html/metric-section.ts';
 import { HOW_TO_READ, reproducibility, type ReportSettings } from './html/report-ending.ts';
 import { entriesOf, type ReportedValidation, type ReportEntry } from './html/report-entries.ts';
 import { own } from './html/report-numbers.ts';
+import { LABEL_HEADER, labelRows } from './label-rows.ts';
+import { cell, headerCell, scrollingTable } from '../document/report-table.ts';
 import { reportPage } from '../document/report-page.ts';
 import { overview, verdictBox } from './html/report-opening.ts';
 import { drawSvg } from '../document/draw-svg.ts';
@@ -49,6 +51,7 @@ export async function validationToHtml(
     main: markup`${verdictBox(validation)}
 ${drawn.problem !== undefined && markup`<p class="note">${drawn.problem}</p>`}
 ${overview(entries)}
+${labelTable(validation)}
 ${Object.keys(validation.attributes).map((attribute, index) => attributeSection(attribute, index, entries, drawn, validation))}
 ${HOW_TO_READ}`,
     footer: reproducibility(
@@ -57,6 +60,19 @@ ${HOW_TO_READ}`,
       options.settings ?? {},
     ),
   });
+}
+
+function labelTable({ labels }: ReportedValidation): Html | false {
+  const rows = labelRows(labels);
+  if (rows.length === 0) return false;
+  const header = LABEL_HEADER.map((name) => headerCell(name, 'col', name === 'Rows' ? 'number' : undefined));
+  const lines = rows.map(([column = '', label = '', value = '', count = '']) => [
+    headerCell(column, 'row'),
+    cell(label),
+    cell(value),
+    cell(count, 'number'),
+  ]);
+  return markup`<section aria-label="Labels">${scrollingTable('Labels', header, lines)}</section>`;
 }
 
 function attributeSection(

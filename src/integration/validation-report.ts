@@ -1,6 +1,7 @@
-import { escapeMarkdown } from '../metrics/markdown-table.ts';
+import { escapeMarkdown, markdownTable } from '../metrics/markdown-table.ts';
 import type { MetricFrame } from '../metrics/index.ts';
 import { own } from './html/report-numbers.ts';
+import { LABEL_HEADER, labelRows } from './label-rows.ts';
 import type { FileValidation } from './measure-attributes.ts';
 
 /** A validation as JSON has it; one attribute stands at the top, several under their names. */
@@ -9,6 +10,7 @@ export function validationToJson({
   threshold,
   attributes,
   verdicts,
+  labels,
   frames,
 }: FileValidation): Record<string, unknown> {
   const toJson = (metrics: FileValidation['attributes'][string]): Record<string, unknown> =>
@@ -23,11 +25,13 @@ export function validationToJson({
   };
   const entries = Object.entries(attributes);
   const [only] = entries;
+  const readLabels = Object.keys(labels ?? {}).length === 0 ? {} : { labels };
   return entries.length === 1 && only !== undefined
-    ? { passed, verdict: verdictOf(only[0]), threshold, metrics: toJson(only[1]), ...controlOf(only[0]) }
+    ? { passed, verdict: verdictOf(only[0]), threshold, ...readLabels, metrics: toJson(only[1]), ...controlOf(only[0]) }
     : {
         passed,
         threshold,
+        ...readLabels,
         attributes: Object.fromEntries(
           entries.map(([name, metrics]) => [
             name,
@@ -48,7 +52,7 @@ export function validationToJson({
  * @param source what was validated, for the first line
  */
 export function validationToMarkdown(validation: FileValidation, source: string): string {
-  const { passed, verdicts, attributes, frames } = validation;
+  const { passed, verdicts, attributes, labels, frames } = validation;
   const verdict =
     passed === null
       ? []
@@ -74,10 +78,17 @@ export function validationToMarkdown(validation: FileValidation, source: string)
     `Source: ${escapeMarkdown(source)}`,
     '',
     ...verdict,
+    ...labelSection(labels),
     ...sections,
     'A difference of 0 means equal rates over the groups compared. It says nothing of groups that were excluded, or of why rates differ.',
     '',
   ].join('\n');
+}
+
+/** What the labels were read as: the rows of each label, by the column's role. */
+function labelSection(labels: FileValidation['labels']): string[] {
+  const rows = labelRows(labels).map((row) => row.map(escapeMarkdown));
+  return rows.length === 0 ? [] : ['## Labels', '', markdownTable(LABEL_HEADER, rows), ''];
 }
 
 /** The rates inside the levels of a control feature, with what changes there. */

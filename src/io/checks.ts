@@ -1,15 +1,17 @@
 import { DataValidationError } from '../exceptions/index.ts';
-import { notBinary } from '../table/index.ts';
+import { type ColumnRole, notBinary, sortLabels } from '../table/index.ts';
 import { columnKind, isNumeric, type Relation } from './relation.ts';
 import { quoteIdentifier } from './sql.ts';
 import type { SqlSession } from './sql-engine.ts';
-import { BAD_STATE, numberExpression, textExpression } from './value-sql.ts';
+import { BAD_STATE, groupExpression, groupOutput, numberExpression, textExpression } from './value-sql.ts';
 
 /** Something that must hold of no row, counted while rows are grouped, and the error where it does. */
 export interface Check {
   readonly column: string;
   readonly condition: string;
-  readonly errorFor: (found: FaultyRow) => DataValidationError;
+  /** @param values some of the column's values, where the check asks for them */
+  readonly errorFor: (found: FaultyRow, values: readonly string[]) => DataValidationError;
+  readonly needsValues?: boolean;
 }
 
 /** The first row at fault, from 1 and without a header, and its value as text. */
@@ -42,12 +44,16 @@ export function weightChecks(relation: Relation, name: string | undefined): Chec
 }
 
 /** That labels or decisions are 0, 1 or missing; counted by their state already, so not among the checks of a grouping. */
-export function binaryCheck(relation: Relation, name: string, state: string): Check {
+export function binaryCheck(relation: Relation, name: string, state: string, role: ColumnRole): Check {
   return {
     column: name,
     condition: `${state} = ${String(BAD_STATE)}`,
-    errorFor: ({ row, value }) =>
-      notBinary(`Column '${name}'`, `in row ${row}`, isNumeric(columnKind(relation, name)) ? Number(value) : value),
+    needsValues: true,
+    errorFor: ({ row, value }, values) =>
+      notBinary(`Column '${name}'`, `in row ${row}`, isNumeric(columnKind(relation, name)) ? Number(value) : value, {
+        values,
+        role,
+      }),
   };
 }
 
@@ -62,7 +68,21 @@ export async function assertNoFault(
   counts: readonly number[],
 ): Promise<void> {
   const fault = checks.find((_, place) => (counts[place] ?? 0) > 0);
-  if (fault !== undefined) throw fault.errorFor(await firstFault(session, relation, fault));
+  if (fault === undefined) return;
+  const values = fault.needsValues === true ? await someValues(session, relation, fault.column) : [];
+  throw fault.errorFor(await firstFault(session, relation, fault), values);
+}
+
+/** Values that an error needs at most, however many a column has. */
+const MAX_VALUES = 9;
+
+async function someValues(session: SqlSession, relation: Relation, name: string): Promise<string[]> {
+  const rows = await session.rows(
+    `SELECT ${groupOutput(relation, name, 'v')} FROM
+      (SELECT DISTINCT ${groupExpression(relation, name)} AS v FROM ${relation.relation}) WHERE v IS NOT NULL LIMIT ${String(MAX_VALUES)}`,
+  );
+  const values = rows.map(([value]) => String(value));
+  return sortLabels(Int32Array.from(values.keys()), values).labels.slice();
 }
 
 async function firstFault(session: SqlSession, relation: Relation, { column, condition }: Check): Promise<FaultyRow> {

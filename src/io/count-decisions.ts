@@ -1,10 +1,11 @@
 import { assertNoFault, binaryCheck, numberChecks, weightChecks } from './checks.ts';
+import { type OutcomeColumn, type PositiveLabels, reduceWithReadings } from './column-readings.ts';
 import { type AttributeRows, groupRows, type SourceReduction } from './group-by.ts';
 import { assertPositiveLabel } from './positive-label.ts';
 import type { Relation } from './relation.ts';
 import type { DecisionRequest } from './source-request.ts';
 import type { SqlSession } from './sql-engine.ts';
-import { type SqlSource, withRelation } from './sql-source.ts';
+import type { SqlSource } from './sql-source.ts';
 import {
   BAD_STATE,
   decisionState,
@@ -34,38 +35,56 @@ export async function countDecisions(
   source: SqlSource,
   request: DecisionRequest,
 ): Promise<SourceReduction<DecisionCell>[]> {
-  return withRelation(
-    source,
-    async (session, relation) => {
-      const { sampleWeight, yTrue } = request;
-      const attributes = await groupRows(session, relation, {
-        ...request,
-        select: {
-          truth: yTrue === undefined ? String(MISSING_STATE) : labelState(relation, yTrue, request.positiveLabel),
-          decision: decisionState(relation, request),
-          ...(sampleWeight === undefined ? {} : { weight: numberExpression(relation, sampleWeight) }),
-        },
-        keys: [
-          'truth',
-          'decision',
-          ...(sampleWeight === undefined ? [] : [`CASE WHEN ${isKnown('weight')} THEN 1 ELSE 0 END`]),
-        ],
-        sums: weightSums(sampleWeight === undefined ? undefined : 'weight'),
-        checks: weightChecks(relation, sampleWeight),
-        ordered: sampleWeight !== undefined,
-      });
-      await assertDecisions(session, relation, request, attributes);
-      return attributes.map(({ groups, rows }) => ({
-        groups,
-        rowCount: rows.reduce((sum, { sums }) => sum + (sums[0] as number), 0),
-        parts: rows.flatMap(({ group, keys: [truth, decision, isWeighed], sums }): DecisionCell[] => {
-          if (decision === MISSING_STATE || isWeighed === 0) return [];
-          return [{ group, truth: truth as 0 | 1 | 2, decision: decision as 0 | 1, ...readWeights(sums) }];
-        }),
-      }));
-    },
-    request.attributes.flat(),
-  );
+  const { sampleWeight, yPred, yTrue, positiveLabel, scoreThreshold } = request;
+  const outcomes: OutcomeColumn[] = [
+    scoreThreshold === undefined
+      ? { name: yPred, role: 'predictions', holds: 'labels', positiveLabel, isOneOfMany: request.isOneOfMany }
+      : { name: yPred, role: 'scores', holds: 'numbers' },
+    ...truthColumn(yTrue, request),
+    ...weightColumn(sampleWeight),
+  ];
+  return reduceWithReadings(source, request, outcomes, async (session, relation, positive) => {
+    const attributes = await groupRows(session, relation, {
+      ...request,
+      select: {
+        truth: yTrue === undefined ? String(MISSING_STATE) : labelState(relation, yTrue, positive['true labels']),
+        decision: decisionState(relation, request, positive.predictions),
+        ...(sampleWeight === undefined ? {} : { weight: numberExpression(relation, sampleWeight) }),
+      },
+      keys: [
+        'truth',
+        'decision',
+        ...(sampleWeight === undefined ? [] : [`CASE WHEN ${isKnown('weight')} THEN 1 ELSE 0 END`]),
+      ],
+      sums: weightSums(sampleWeight === undefined ? undefined : 'weight'),
+      checks: weightChecks(relation, sampleWeight),
+      ordered: sampleWeight !== undefined,
+    });
+    await assertDecisions(session, relation, { ...request, positive }, attributes);
+    return attributes.map(({ groups, rows }) => ({
+      groups,
+      rowCount: rows.reduce((sum, { sums }) => sum + (sums[0] as number), 0),
+      parts: rows.flatMap(({ group, keys: [truth, decision, isWeighed], sums }): DecisionCell[] => {
+        if (decision === MISSING_STATE || isWeighed === 0) return [];
+        return [{ group, truth: truth as 0 | 1 | 2, decision: decision as 0 | 1, ...readWeights(sums) }];
+      }),
+    }));
+  });
+}
+
+/** The column of true labels, where there is one. */
+export function truthColumn(
+  yTrue: string | undefined,
+  labels: Pick<DecisionRequest, 'positiveLabel' | 'yTruePositiveLabel' | 'isOneOfMany'>,
+): OutcomeColumn[] {
+  if (yTrue === undefined) return [];
+  const positiveLabel = labels.yTruePositiveLabel ?? labels.positiveLabel;
+  return [{ name: yTrue, role: 'true labels', holds: 'labels', positiveLabel, isOneOfMany: labels.isOneOfMany }];
+}
+
+/** The column of weights, where there is one. */
+export function weightColumn(sampleWeight: string | undefined): OutcomeColumn[] {
+  return sampleWeight === undefined ? [] : [{ name: sampleWeight, role: 'weights', holds: 'numbers' }];
 }
 
 /**
@@ -75,10 +94,10 @@ export async function countDecisions(
 async function assertDecisions(
   session: SqlSession,
   relation: Relation,
-  request: DecisionRequest,
+  request: DecisionRequest & { readonly positive: PositiveLabels },
   [first]: readonly AttributeRows[],
 ): Promise<void> {
-  const { yTrue, yPred, positiveLabel, scoreThreshold } = request;
+  const { yTrue, yPred, scoreThreshold, positive } = request;
   // Every attribute counts the same rows.
   const states = [0, 1].map((key) => new Set(first?.rows.map(({ keys }) => keys[key])));
   const has =
@@ -87,18 +106,22 @@ async function assertDecisions(
       states[key]?.has(state) ?? false;
   const isBad = (key: number): number => Number(has(key)(BAD_STATE));
   if (yTrue !== undefined) {
-    const check = binaryCheck(relation, yTrue, labelState(relation, yTrue, positiveLabel));
+    const check = binaryCheck(relation, yTrue, labelState(relation, yTrue, positive['true labels']), 'true labels');
     await assertNoFault(session, relation, [check], [isBad(0)]);
   }
   const checks =
     scoreThreshold === undefined
-      ? [binaryCheck(relation, yPred, decisionState(relation, request))]
+      ? [binaryCheck(relation, yPred, decisionState(relation, request, positive.predictions), 'predictions')]
       : numberChecks(relation, yPred);
   await assertNoFault(session, relation, checks, [isBad(1)]);
-  if (positiveLabel === undefined || request.isOneOfMany === true) return;
+  if (request.isOneOfMany === true) return;
   await assertPositiveLabel(session, relation, {
-    positiveLabel,
-    yTrue: yTrue === undefined ? undefined : { name: yTrue, has: has(0) },
-    yPred: scoreThreshold === undefined ? { name: yPred, has: has(1) } : undefined,
+    ...request,
+    yTrue:
+      yTrue === undefined ? undefined : { name: yTrue, has: has(0), isRead: positive['true labels'] !== undefined },
+    yPred:
+      scoreThreshold === undefined
+        ? { name: yPred, has: has(1), isRead: positive.predictions !== undefined }
+        : undefined,
   });
 }

@@ -1,10 +1,12 @@
 import { assertNoFault, binaryCheck, numberChecks, weightChecks } from './checks.ts';
+import { type OutcomeColumn, reduceWithReadings } from './column-readings.ts';
+import { truthColumn, weightColumn } from './count-decisions.ts';
 import { type AttributeRows, groupRows, rowsSql, type SourceReduction } from './group-by.ts';
 import { assertPositiveLabel } from './positive-label.ts';
 import type { Relation } from './relation.ts';
 import type { ScoreRequest } from './source-request.ts';
 import type { SqlSession } from './sql-engine.ts';
-import { type SqlSource, withRelation } from './sql-source.ts';
+import type { SqlSource } from './sql-source.ts';
 import {
   BAD_STATE,
   groupOutput,
@@ -66,36 +68,38 @@ export async function countScores(
 ): Promise<ScoreReduction[]> {
   const { sampleWeight } = request;
   const isWeighted = sampleWeight !== undefined;
-  return withRelation(
-    source,
-    async (session, relation) => {
-      const select = {
-        score: numberExpression(relation, request.yScore),
-        truth: labelState(relation, request.yTrue, request.positiveLabel),
-        ...(isWeighted ? { weight: numberExpression(relation, sampleWeight) } : {}),
-      };
-      const looks = await look(session, relation, request, select);
-      const reductions: ScoreReduction[] = [];
-      for (const [place, attribute] of request.attributes.entries()) {
-        const seen = looks[place] as AttributeRows;
-        const step = stepOf(seen, grid);
-        const rows = rowsSql(relation, { names: attribute, select, checks: [] });
-        const outputs = attribute.map((name, column) => groupOutput(relation, name, `g${String(column)}`));
-        const counted = await session.rows(scoresSql(rows, { outputs, step, isWeighted }), { ordered: isWeighted });
-        reductions.push({
-          groups: seen.groups,
-          rowCount: seen.rows.reduce((sum, { sums }) => sum + (sums[0] as number), 0),
-          parts: counted.flatMap((row) => {
-            const group = seen.find(row.slice(0, attribute.length).map(groupLabelOf));
-            return group < 0 ? [] : [{ group, ...readScore(row.slice(attribute.length), step) }];
-          }),
-          step,
-        });
-      }
-      return reductions;
-    },
-    request.attributes.flat(),
-  );
+  const { yScore, yTrue } = request;
+  const outcomes: OutcomeColumn[] = [
+    { name: yScore, role: 'scores', holds: 'numbers' },
+    ...truthColumn(yTrue, request),
+    ...weightColumn(sampleWeight),
+  ];
+  return reduceWithReadings(source, request, outcomes, async (session, relation, positive) => {
+    const select = {
+      score: numberExpression(relation, yScore),
+      truth: labelState(relation, yTrue, positive['true labels']),
+      ...(isWeighted ? { weight: numberExpression(relation, sampleWeight) } : {}),
+    };
+    const looks = await look(session, relation, request, { select, isRead: positive['true labels'] !== undefined });
+    const reductions: ScoreReduction[] = [];
+    for (const [place, attribute] of request.attributes.entries()) {
+      const seen = looks[place] as AttributeRows;
+      const step = stepOf(seen, grid);
+      const rows = rowsSql(relation, { names: attribute, select, checks: [] });
+      const outputs = attribute.map((name, column) => groupOutput(relation, name, `g${String(column)}`));
+      const counted = await session.rows(scoresSql(rows, { outputs, step, isWeighted }), { ordered: isWeighted });
+      reductions.push({
+        groups: seen.groups,
+        rowCount: seen.rows.reduce((sum, { sums }) => sum + (sums[0] as number), 0),
+        parts: counted.flatMap((row) => {
+          const group = seen.find(row.slice(0, attribute.length).map(groupLabelOf));
+          return group < 0 ? [] : [{ group, ...readScore(row.slice(attribute.length), step) }];
+        }),
+        step,
+      });
+    }
+    return reductions;
+  });
 }
 
 /** Groups, faults, and an estimate of the distinct scores, all in one scan with small tables. */
@@ -103,9 +107,9 @@ async function look(
   session: SqlSession,
   relation: Relation,
   request: ScoreRequest,
-  select: Readonly<Record<string, string>>,
+  { select, isRead }: { readonly select: Readonly<Record<string, string>>; readonly isRead: boolean },
 ): Promise<AttributeRows[]> {
-  const { yScore, yTrue, sampleWeight, positiveLabel } = request;
+  const { yScore, yTrue, sampleWeight } = request;
   const attributes = await groupRows(session, relation, {
     ...request,
     select,
@@ -114,12 +118,10 @@ async function look(
     checks: [...numberChecks(relation, yScore), ...weightChecks(relation, sampleWeight)],
   });
   const states = new Set(attributes[0]?.rows.map(({ keys }) => keys[0]));
-  const check = binaryCheck(relation, yTrue, select['truth'] as string);
+  const check = binaryCheck(relation, yTrue, select['truth'] as string, 'true labels');
   await assertNoFault(session, relation, [check], [Number(states.has(BAD_STATE))]);
-  if (positiveLabel !== undefined) {
-    const has = (state: number): boolean => states.has(state);
-    await assertPositiveLabel(session, relation, { positiveLabel, yTrue: { name: yTrue, has } });
-  }
+  const has = (state: number): boolean => states.has(state);
+  await assertPositiveLabel(session, relation, { ...request, yPred: undefined, yTrue: { name: yTrue, has, isRead } });
   return attributes;
 }
 

@@ -1,4 +1,4 @@
-import type { NanPolicy } from '../table/index.ts';
+import type { ColumnReading, NanPolicy } from '../table/index.ts';
 import { assertNoFault, type Check } from './checks.ts';
 import { type GroupIndex, indexGroups, type SourceGroup } from './group-index.ts';
 import type { Relation } from './relation.ts';
@@ -46,6 +46,8 @@ export interface SourceReduction<Part> {
   readonly parts: readonly Part[];
   /** All rows of the source. */
   readonly rowCount: number;
+  /** What labels and texts were read as. */
+  readonly readings?: readonly ColumnReading[] | undefined;
 }
 
 /**

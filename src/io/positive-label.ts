@@ -6,12 +6,21 @@ import type { SqlSession } from './sql-engine.ts';
 /** Whether a state occurs among the labels or the decisions that were counted. */
 type HasState = (state: number) => boolean;
 
+/** A column that a positive label was looked for in. */
+interface LabelledColumn {
+  readonly name: string;
+  readonly has: HasState;
+  /** Whether the label decided; a column of true and false stands for itself. */
+  readonly isRead: boolean;
+}
+
 /** Columns that a positive label was looked for in, and the states found there. */
 interface LabelledColumns {
-  readonly positiveLabel: string;
-  readonly yTrue?: { readonly name: string; readonly has: HasState } | undefined;
+  readonly positiveLabel?: string | undefined;
+  readonly yTruePositiveLabel?: string | undefined;
+  readonly yTrue?: LabelledColumn | undefined;
   /** Left out where decisions do not come from labels. */
-  readonly yPred?: { readonly name: string; readonly has: HasState } | undefined;
+  readonly yPred?: LabelledColumn | undefined;
 }
 
 /**
@@ -21,27 +30,40 @@ interface LabelledColumns {
 export async function assertPositiveLabel(
   session: SqlSession,
   relation: Relation,
-  { positiveLabel, yTrue, yPred }: LabelledColumns,
+  { positiveLabel, yTruePositiveLabel, yTrue, yPred }: LabelledColumns,
 ): Promise<void> {
   // Without a single positive, a label is mistyped or means nothing in that column.
-  const isStrange = (has: HasState): boolean => !has(1) && has(0);
-  if (yTrue !== undefined && isStrange(yTrue.has)) {
-    throw await unknownLabel(session, relation, yTrue.name, positiveLabel);
+  const isStrange = ({ has, isRead }: LabelledColumn): boolean => !isRead || (!has(1) && has(0));
+  if (yTrue !== undefined && yTruePositiveLabel !== undefined && isStrange(yTrue)) {
+    throw await unknownLabel(session, relation, yTrue.name, yTruePositiveLabel);
   }
-  if (yPred === undefined || !isStrange(yPred.has)) return;
+  if (positiveLabel === undefined) return;
+  if (yTrue === undefined || yTruePositiveLabel !== undefined) {
+    if (yPred !== undefined && isStrange(yPred)) throw await unknownLabel(session, relation, yPred.name, positiveLabel);
+    return;
+  }
+  // A column of true and false needs no label beside another that holds it.
+  if ((yPred?.isRead !== true || yTrue.isRead) && isStrange(yTrue)) {
+    throw await unknownLabel(session, relation, yTrue.name, positiveLabel, TRUTH_LABEL);
+  }
+  if (yPred?.isRead !== true || !isStrange(yPred)) return;
   // A model may decide for no one, if it speaks the language of the true labels.
-  const known = new Set(yTrue === undefined ? [] : await distinctLabels(session, relation, [yTrue.name]));
+  const known = new Set(await distinctLabels(session, relation, [yTrue.name]));
   const predicted = await distinctLabels(session, relation, [yPred.name]);
   if (!predicted.every((label) => known.has(label))) {
-    throw await unknownLabel(session, relation, yPred.name, positiveLabel);
+    throw await unknownLabel(session, relation, yPred.name, positiveLabel, TRUTH_LABEL);
   }
 }
+
+const TRUTH_LABEL =
+  ' Where the truth is labelled differently, name its own (yTruePositiveLabel, --y-true-positive-label).';
 
 async function unknownLabel(
   session: SqlSession,
   relation: Relation,
   name: string,
   label: string,
+  more = '',
 ): Promise<DataValidationError> {
   const labels = (await distinctLabels(session, relation, [name])).slice(0, 50);
   const shown = labels.slice(0, 8).map((known) => `'${known}'`);
@@ -49,7 +71,7 @@ async function unknownLabel(
     `No row of ${relation.title} holds the positive label '${label}' in column '${name}'.`,
     {
       context: { column: name, positiveLabel: label, labels },
-      suggestion: `The labels of '${name}' are ${shown.join(', ')}${labels.length > 8 ? ', …' : ''}.`,
+      suggestion: `The labels of '${name}' are ${shown.join(', ')}${labels.length > 8 ? ', …' : ''}.${more}`,
     },
   );
 }

@@ -1,10 +1,12 @@
 import { assertNoFault, type Check, numberChecks, weightChecks } from './checks.ts';
+import { type OutcomeColumn, reduceWithReadings } from './column-readings.ts';
+import { weightColumn } from './count-decisions.ts';
 import { checkSums, rowsSql, type SourceReduction, sumColumns, toNumbers } from './group-by.ts';
 import { indexGroups } from './group-index.ts';
 import type { Relation } from './relation.ts';
 import type { NumberRequest } from './source-request.ts';
 import type { SqlSession } from './sql-engine.ts';
-import { type SqlSource, withRelation } from './sql-source.ts';
+import type { SqlSource } from './sql-source.ts';
 import {
   groupOutput,
   isKnown,
@@ -48,28 +50,29 @@ export interface NumberSums extends WeightSums {
  * @throws {DataValidationError} for an unreadable source, an unknown column, text or infinities
  */
 export async function sumMoments(source: SqlSource, request: NumberRequest): Promise<SourceReduction<NumberSums>[]> {
-  return withRelation(
-    source,
-    async (session, relation) => {
-      const { yPred, yTrue, sampleWeight } = request;
-      const checks = [
-        ...[yPred, ...(yTrue === undefined ? [] : [yTrue])].flatMap((name) => numberChecks(relation, name)),
-        ...weightChecks(relation, sampleWeight),
-      ];
-      const select = {
-        p: numberExpression(relation, yPred),
-        ...(yTrue === undefined ? {} : { t: numberExpression(relation, yTrue) }),
-        ...(sampleWeight === undefined ? {} : { w: numberExpression(relation, sampleWeight) }),
-      };
-      const reductions: SourceReduction<NumberSums>[] = [];
-      for (const attribute of request.attributes) {
-        const rows = rowsSql(relation, { names: attribute, select, checks });
-        reductions.push(await sumAttribute(session, relation, request, { attribute, rows, checks }));
-      }
-      return reductions;
-    },
-    request.attributes.flat(),
-  );
+  const { yPred, yTrue, sampleWeight } = request;
+  const outcomes: OutcomeColumn[] = [
+    { name: yPred, role: 'predictions', holds: 'numbers' },
+    ...(yTrue === undefined ? [] : [{ name: yTrue, role: 'true labels', holds: 'numbers' } as const]),
+    ...weightColumn(sampleWeight),
+  ];
+  return reduceWithReadings(source, request, outcomes, async (session, relation) => {
+    const checks = [
+      ...[yPred, ...(yTrue === undefined ? [] : [yTrue])].flatMap((name) => numberChecks(relation, name)),
+      ...weightChecks(relation, sampleWeight),
+    ];
+    const select = {
+      p: numberExpression(relation, yPred),
+      ...(yTrue === undefined ? {} : { t: numberExpression(relation, yTrue) }),
+      ...(sampleWeight === undefined ? {} : { w: numberExpression(relation, sampleWeight) }),
+    };
+    const reductions: SourceReduction<NumberSums>[] = [];
+    for (const attribute of request.attributes) {
+      const rows = rowsSql(relation, { names: attribute, select, checks });
+      reductions.push(await sumAttribute(session, relation, request, { attribute, rows, checks }));
+    }
+    return reductions;
+  });
 }
 
 interface AttributeScan {

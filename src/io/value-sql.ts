@@ -53,9 +53,12 @@ export function isKnown(name: string): string {
 }
 
 /** 0, 1, missing or bad. */
-export function decisionState(relation: Relation, request: DecisionRequest): string {
-  const { yPred, scoreThreshold } = request;
-  if (scoreThreshold === undefined) return labelState(relation, yPred, request.positiveLabel);
+export function decisionState(
+  relation: Relation,
+  { yPred, scoreThreshold }: DecisionRequest,
+  positiveLabel: string | undefined,
+): string {
+  if (scoreThreshold === undefined) return labelState(relation, yPred, positiveLabel);
   const score = numberExpression(relation, yPred);
   return caseOf(
     [

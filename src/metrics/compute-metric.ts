@@ -19,6 +19,7 @@ import { reduceClassification } from './reduce/reduce-classification.ts';
 import { reduceRegression } from './reduce/reduce-regression.ts';
 import { reduceScores } from './reduce/reduce-scores.ts';
 import { ARGUMENT_OPTION_NAMES, METRIC_ROWS_NAMES, type MetricRows, type RowOptions } from './row-options.ts';
+import { rowReadings } from './reduce/row-readings.ts';
 
 /**
  * Any metric as a function of per-group statistics.
@@ -96,15 +97,20 @@ function classesOf(definition: MetricDefinition, given: MetricRows): ClassStats[
     assertMacroKind(kind, metric);
     return classNamesOf(rows).map((className) => ({
       className,
-      stats: reduceClassification(classificationRows({ ...rows, positiveLabel: className }, metric)),
+      stats: reduceRows('classification', { ...rows, positiveLabel: className }, metric),
     }));
   }
   const stats = reduceRows(kind, rows, metric);
   return [{ stats, className: undefined }];
 }
 
-/** Rows on the host as statistics of a kind. */
+/** Rows on the host as statistics of a kind, with what their labels and texts were read as. */
 export function reduceRows(kind: GroupStats['kind'], rows: MetricRows, metric: string): GroupStats {
+  return { ...countRows(kind, rows, metric), readings: rowReadings(kind, rows) };
+}
+
+/** {@link reduceRows} without the readings. */
+export function countRows(kind: GroupStats['kind'], rows: MetricRows, metric: string): GroupStats {
   switch (kind) {
     case 'classification':
       return reduceClassification(classificationRows(rows, metric));

@@ -1,6 +1,6 @@
 import { DataValidationError, MetricComputationError, ValueError } from '../exceptions/index.ts';
 import { oneOf } from '../internal/one-of.ts';
-import { type ColumnSource, Table } from '../table/index.ts';
+import { type ColumnSource, missingOutcomes, Table } from '../table/index.ts';
 import type { GroupStats } from './statistics/group-stats.ts';
 import type { ClassificationRows } from './reduce/reduce-classification.ts';
 import type { RegressionRows } from './reduce/reduce-regression.ts';
@@ -54,11 +54,12 @@ export function missingColumn(metric: string, what: string, argument: string): M
  * @throws {ValueError} where a positive label is given too, or there are statistics of one kind only
  */
 export function classNamesOf(rows: MetricRows): readonly string[] {
-  if (rows.positiveLabel !== undefined) throw macroWithPositiveLabel();
+  if (rows.positiveLabel !== undefined || rows.yTruePositiveLabel !== undefined) throw macroWithPositiveLabel();
   const labels = [rows.yTrue, rows.yPred].flatMap((source) =>
     source === undefined ? [] : Table.from({ outcome: source }).categorical('outcome').labels,
   );
-  return assertClasses([...new Set(labels)].sort());
+  const missing = missingOutcomes(rows.naValues);
+  return assertClasses([...new Set(labels)].filter((label) => !missing.has(label)).sort());
 }
 
 /** The error for two ways of reading classes at once. */

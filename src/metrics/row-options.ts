@@ -9,6 +9,16 @@ export interface RowOptions {
   /** The label that counts as 1; every other label is 0. */
   readonly positiveLabel?: string | undefined;
   /**
+   * The label of yTrue that counts as 1, where truth and predictions are labelled differently.
+   * @defaultValue `positiveLabel`
+   */
+  readonly yTruePositiveLabel?: string | undefined;
+  /**
+   * Texts that are missing values, instead of `MISSING_TEXTS`; those given hold for sensitive columns too.
+   * @defaultValue `MISSING_TEXTS`, and in sensitive columns the empty text alone
+   */
+  readonly naValues?: readonly string[] | undefined;
+  /**
    * For outcomes of more than two classes: each class against the rest, and the mean over classes.
    * @defaultValue none: the outcome is binary
    */
@@ -24,8 +34,10 @@ export interface RowOptions {
 export const ROW_OPTION_NAMES: OptionNames<RowOptions> = {
   sampleWeight: true,
   positiveLabel: true,
+  yTruePositiveLabel: true,
   average: true,
   nanPolicy: true,
+  naValues: true,
 };
 
 /** Lists the options of a metric's own function, which takes those of rows and of the metric in one object. */

@@ -55,6 +55,19 @@ const VALIDATE_TABLE_FIELDS = {
     .string()
     .optional()
     .meta({ description: 'The label that counts as 1, where labels are not 0 and 1.', examples: ['yes'] }),
+  y_true_positive_label: z
+    .string()
+    .optional()
+    .meta({ description: 'The label of y_true that counts as 1, where it is another.', examples: ['repaid'] }),
+  na_values: z
+    .string()
+    .max(LONGEST_NAMES)
+    .optional()
+    .meta({
+      description:
+        'Texts that are missing values, in all columns: a comma list. Default: those of pandas, and in sensitive and control columns empty fields alone.',
+      examples: ['NA,unknown'],
+    }),
   score_threshold: textNumber(MEASURE_WIRE_FIELDS.score_threshold),
   threshold: textNumber(MEASURE_WIRE_FIELDS.threshold),
   min_group_size: textNumber(MEASURE_WIRE_FIELDS.min_group_size),
@@ -102,7 +115,7 @@ export function parseValidateTable(query: Readonly<Record<string, string | reado
     pointer.replace(/^\//, ''),
   );
   return {
-    ...measureOptionsOf(wire),
+    ...measureOptionsOf({ ...wire, na_values: wire.na_values === undefined ? undefined : splitNames(wire.na_values) }),
     attributes: [wire.sensitive].flat().map(splitNames),
     yPred: wire.y_pred,
     score: wire.score ?? wire.y_score,

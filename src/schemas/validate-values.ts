@@ -36,6 +36,8 @@ export const MEASURE_OPTIONS = {
   metric: z.string().optional(),
   comparator: VALIDATE_VALUES.comparator.optional(),
   positiveLabel: z.string().optional(),
+  yTruePositiveLabel: z.string().optional(),
+  naValues: z.array(z.string()).optional(),
   scoreThreshold: VALIDATE_VALUES.scoreThreshold.optional(),
 } as const;
 

@@ -6,6 +6,9 @@ import { type MeasureOptionsInput, VALIDATE_VALUES } from './validate-values.ts'
 /** Replicates at most that a request may ask for: they hold a thread. */
 const MOST_SAMPLES = 100_000;
 
+/** Texts that a request may name as missing values. */
+const MAX_NA_VALUES = 1000;
+
 /** How rows are measured and judged, as requests have it: snake_case. */
 export const MEASURE_WIRE_FIELDS = {
   score_threshold: VALIDATE_VALUES.scoreThreshold
@@ -15,6 +18,25 @@ export const MEASURE_WIRE_FIELDS = {
     .union([z.string(), z.number(), z.boolean()], { error: 'positive_label must be a text, a number or a boolean.' })
     .optional()
     .meta({ description: 'The label that counts as 1, where labels are not 0 and 1.', examples: ['yes'] }),
+  y_true_positive_label: z
+    .union([z.string(), z.number(), z.boolean()], {
+      error: 'y_true_positive_label must be a text, a number or a boolean.',
+    })
+    .optional()
+    .meta({
+      description:
+        'The label of y_true that counts as 1, where it is not that of the decisions. Default: positive_label.',
+      examples: ['repaid'],
+    }),
+  na_values: z
+    .array(z.string())
+    .max(MAX_NA_VALUES)
+    .optional()
+    .meta({
+      description:
+        'Texts that are missing values, in all columns. Default: those of pandas (NA, N/A, NaN, None, null and others) in y_pred, y_true, y_score and sample_weight, and the empty text alone in sensitive and control.',
+      examples: [['NA', 'unknown']],
+    }),
   threshold: VALIDATE_VALUES.threshold.optional().meta({
     description: 'The gate: `passed` tells whether the metric is on its right side. Without it there is no verdict.',
     examples: [0.1],
@@ -124,6 +146,12 @@ export function measureRules(
       'Leave score_threshold out, or send scores alone.',
     ],
     [
+      body['y_true_positive_label'] !== undefined && body['y_true'] === undefined,
+      'y_true_positive_label',
+      'y_true_positive_label needs true labels: add y_true.',
+      'Send y_true too, or leave y_true_positive_label out.',
+    ],
+    [
       body['comparator'] !== undefined && body['threshold'] === undefined,
       'comparator',
       'A comparator needs a threshold: add threshold.',
@@ -135,13 +163,19 @@ export function measureRules(
   );
 }
 
+function textOf(label: string | number | boolean | undefined): string | undefined {
+  return label === undefined ? undefined : String(label);
+}
+
 /** A request's fields as the library has them. */
 export function measureOptionsOf(
   wire: MeasureWire,
 ): MeasureOptionsInput & { readonly backend: MeasureWire['backend'] } {
   return {
     scoreThreshold: wire.score_threshold,
-    positiveLabel: wire.positive_label === undefined ? undefined : String(wire.positive_label),
+    positiveLabel: textOf(wire.positive_label),
+    yTruePositiveLabel: textOf(wire.y_true_positive_label),
+    naValues: wire.na_values,
     threshold: wire.threshold,
     // A threshold alone is for demographic parity.
     metric: wire.metric ?? (wire.threshold === undefined ? undefined : 'demographic_parity_difference'),

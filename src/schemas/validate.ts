@@ -23,6 +23,9 @@ export const validateSchema = z
   .refine(({ score, scoreThreshold }) => score !== undefined || scoreThreshold === undefined, {
     message: 'A score threshold needs scores: add --score.',
   })
+  .refine(({ yTrue, yTruePositiveLabel }) => yTrue !== undefined || yTruePositiveLabel === undefined, {
+    message: 'A positive label of the truth needs true labels: add --y-true.',
+  })
   .refine(({ threshold, comparator }) => threshold !== undefined || comparator === undefined, {
     message: 'A comparator needs a threshold: add --threshold.',
   })

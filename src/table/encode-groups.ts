@@ -14,6 +14,7 @@ import {
 } from './column-source.ts';
 import { isDanfoFrame } from './danfo.ts';
 import { encodeLabels, encodeTexts, sortLabels } from './encode-labels.ts';
+import { missingGroups, withoutTexts } from './missing-values.ts';
 import { columnsOf, Table, type TableSource } from './table.ts';
 
 /** What becomes of rows whose group is missing: left out and counted, or a group of their own. */
@@ -64,13 +65,27 @@ export function joinLabels(groups: readonly (readonly string[])[]): string[] {
  * as `1` and `1.0`, are one group. Several attributes are crossed; only
  * groups that occur get a code, so that the cost follows the rows and never
  * the product of the attributes' levels.
+ * @param naValues texts that are missing values, beside the empty text
  * @throws {DataValidationError} where attributes differ in length, or a column has a label twice
  * @throws {ValueError} for an unknown policy
  */
-export function encodeGroups(sensitive: SensitiveSource, nanPolicy: NanPolicy = 'exclude'): CategoricalColumn {
+export function encodeGroups(
+  sensitive: SensitiveSource,
+  nanPolicy: NanPolicy = 'exclude',
+  naValues?: readonly string[],
+): CategoricalColumn {
   const policy = oneOf('nanPolicy', nanPolicy, ['exclude', 'include']);
-  const attributes = attributesOf(sensitive).map(([name, source]) => encodeAttribute(source, name, policy));
+  const missing = missingGroups(naValues);
+  const attributes = attributesOf(sensitive).map(([name, source]) => {
+    const encoded = mergeSpellings(withoutTexts(encodeColumn(source, name, missing), missing));
+    return policy === 'include' ? labelMissing(encoded) : encoded;
+  });
   return attributes.reduce(cross);
+}
+
+/** Returns the groups of each attribute by itself, by its name, with texts that are missing values among the labels. */
+export function encodeAttributes(sensitive: SensitiveSource): (readonly [name: string, column: CategoricalColumn])[] {
+  return attributesOf(sensitive).map(([name, source]) => [name, encodeColumn(source, name, new Set())]);
 }
 
 function attributesOf(sensitive: SensitiveSource): (readonly [name: string, source: ColumnSource])[] {
@@ -134,12 +149,7 @@ function assertEvenRows(rows: readonly unknown[], width: number): void {
   );
 }
 
-function encodeAttribute(source: ColumnSource, name: string, nanPolicy: NanPolicy): CategoricalColumn {
-  const encoded = mergeSpellings(encodeColumn(source, name));
-  return nanPolicy === 'include' ? labelMissing(encoded) : encoded;
-}
-
-function encodeColumn(source: ColumnSource, name: string): CategoricalColumn {
+function encodeColumn(source: ColumnSource, name: string, missing: ReadonlySet<string>): CategoricalColumn {
   const values = unwrap(source, name);
   const texts = Array.isArray(values) ? encodeTexts(values) : undefined;
   if (texts !== undefined) return texts;
@@ -147,7 +157,7 @@ function encodeColumn(source: ColumnSource, name: string): CategoricalColumn {
   if (isBigIntArray(values)) return encodeLabels(values.length, (row) => String(values[row]));
   const column = toColumn(values, name);
   if (column.kind === 'categorical') return isColumn(values) ? ownLabels(column, name) : column;
-  const numbers = column.values;
+  const numbers = withoutTexts(column, missing).values;
   return encodeLabels(numbers.length, (row) => {
     const value = numbers[row] as number;
     return Number.isNaN(value) ? undefined : String(value);

@@ -10,6 +10,7 @@ export {
 } from './column-source.ts';
 export { type DanfoDataFrame, type DanfoGroup, groupWithDanfo } from './danfo.ts';
 export {
+  encodeAttributes,
   encodeGroups,
   INTERSECTION_SEPARATOR,
   joinLabels,
@@ -19,6 +20,21 @@ export {
   type SensitiveSource,
 } from './encode-groups.ts';
 export { sortLabels } from './encode-labels.ts';
+export {
+  type ColumnReading,
+  type ColumnRole,
+  countLabels,
+  countTexts,
+  type LabelCounts,
+  mergeReadings,
+  readingOfGroups,
+  readingOfLabels,
+  readingOfMissing,
+  readingWarnings,
+  suspiciousGroups,
+} from './column-reading.ts';
+export { asNumbersWithout, MISSING_TEXTS, missingGroups, missingOutcomes, numbersAmong } from './missing-values.ts';
+export { labelValue, positiveLabelFor } from './label-values.ts';
 export { onHost } from './on-host.ts';
-export { type BinaryValues, notBinary, toBinary } from './to-binary.ts';
+export { type BinaryValues, type LabelFault, notBinary, readLabels, toBinary } from './to-binary.ts';
 export { Table, type TableSource, unknownColumn } from './table.ts';

@@ -1,41 +1,58 @@
 import { DataValidationError } from '../exceptions/index.ts';
 import type { CategoricalColumn } from './column.ts';
 import { type ColumnSource, toColumn, unwrap } from './column-source.ts';
+import { encodeLabels } from './encode-labels.ts';
+import { type LabelRule, labelValue, positiveLabelFor } from './label-values.ts';
+import { missingOutcomes, numbersAmong } from './missing-values.ts';
 
 /** Per row 1 (positive), 0 (negative) or -1 (missing); a `Uint8Array` has none missing. */
 export type BinaryValues = Int8Array | Uint8Array;
-
-/** Texts that mean 0 and 1 by themselves. */
-const TEXT_VALUES: ReadonlyMap<string, 0 | 1> = new Map([
-  ['0', 0],
-  ['0.0', 0],
-  ['false', 0],
-  ['1', 1],
-  ['1.0', 1],
-  ['true', 1],
-]);
 
 /**
  * Reads labels or decisions as 0, 1 or missing.
  *
  * Numbers 0 and 1, booleans and the texts "0", "1", "true" and "false" stand
  * for themselves. With `positiveLabel`, that label is 1 and every other one 0.
+ * Texts such as "NA" are missing (`MISSING_TEXTS`), but never the positive label.
  * @param name the argument's name in errors
+ * @param naValues texts that are missing, instead of `MISSING_TEXTS`
  * @throws {DataValidationError} with the first other value and its index
  */
-export function toBinary(source: ColumnSource, name: string, positiveLabel?: string): BinaryValues {
+export function toBinary(
+  source: ColumnSource,
+  name: string,
+  positiveLabel?: string,
+  naValues?: readonly string[],
+): BinaryValues {
   const values = unwrap(source, name);
-  if (positiveLabel === undefined) {
+  if (positiveLabel === undefined && naValues === undefined) {
     if (values instanceof Uint8Array && holdsOnlyBits(values)) return values;
     const fast = fromNumbers(values, name);
     if (fast !== undefined) return fast;
   }
-  const column = toColumn(values, name);
-  if (column.kind === 'categorical') return fromLabels(column, name, positiveLabel);
-  const texts = Array.from(column.values, (value) => (Number.isNaN(value) ? null : String(value)));
-  const labelled = toColumn(texts, name);
-  if (labelled.kind === 'categorical') return fromLabels(labelled, name, positiveLabel);
-  return new Int8Array(texts.length).fill(-1);
+  const { column, rule } = readLabels(values, name, positiveLabel, naValues);
+  return fromLabels(column, name, rule);
+}
+
+/** Returns labels or decisions as categories, and the rule that makes them 0, 1 or missing. */
+export function readLabels(
+  source: ColumnSource,
+  name: string,
+  positiveLabel: string | undefined,
+  naValues: readonly string[] | undefined,
+): { readonly column: CategoricalColumn; readonly rule: LabelRule } {
+  const given = toColumn(source, name);
+  const missing = missingOutcomes(naValues, positiveLabel);
+  if (given.kind === 'categorical') {
+    return { column: given, rule: { positiveLabel: positiveLabelFor(given.labels, positiveLabel, missing), missing } };
+  }
+  const { values } = given;
+  const column = encodeLabels(values.length, (row) =>
+    Number.isNaN(values[row]) ? undefined : String(values[row] as number),
+  );
+  const numbers = new Set(numbersAmong(missing));
+  const texts = column.labels.filter((label) => numbers.has(Number(label)));
+  return { column, rule: { positiveLabel, missing: new Set([...missing, ...texts]), isNumeric: true } };
 }
 
 function holdsOnlyBits(values: Uint8Array): boolean {
@@ -54,34 +71,79 @@ function fromNumbers(values: ReturnType<typeof unwrap>, name: string): Int8Array
     if (value === 1 || value === true) binary[row] = 1;
     else if (value === 0 || value === false) binary[row] = 0;
     else if (value === null || value === undefined || Number.isNaN(value)) binary[row] = -1;
-    else if (typeof value === 'number') throw notBinary(name, `at index ${String(row)}`, value);
-    else return undefined;
+    else if (typeof value === 'number') {
+      throw notBinary(name, `at index ${String(row)}`, value, { values: distinctNumbers(list) });
+    } else return undefined;
   }
   return binary;
 }
 
-function fromLabels(column: CategoricalColumn, name: string, positiveLabel: string | undefined): Int8Array {
-  const valueOf = column.labels.map((label) =>
-    positiveLabel === undefined ? TEXT_VALUES.get(label.toLowerCase()) : Number(label === positiveLabel),
-  );
+/** Some of the numbers in a column, in order: as many as an error needs, however long the column is. */
+function distinctNumbers(list: ArrayLike<unknown>): string[] {
+  const found = new Set<number>();
+  for (let row = 0; row < list.length && found.size <= SHOWN_VALUES; row++) {
+    const value = list[row];
+    if (typeof value === 'number' && !Number.isNaN(value)) found.add(value);
+  }
+  return [...found].sort((a, b) => a - b).map(String);
+}
+
+function fromLabels(column: CategoricalColumn, name: string, rule: LabelRule): Int8Array {
+  const valueOf = column.labels.map((label) => labelValue(label, rule));
   const binary = new Int8Array(column.codes.length);
   for (let row = 0; row < binary.length; row++) {
     const code = column.codes[row] as number;
     const value = code < 0 ? -1 : valueOf[code];
-    if (value === undefined) throw notBinary(name, `at index ${String(row)}`, column.labels[code]);
+    if (value === undefined) {
+      const values = column.labels.filter((label) => !rule.missing.has(label));
+      const label = column.labels[code] as string;
+      throw notBinary(name, `at index ${String(row)}`, rule.isNumeric === true ? Number(label) : label, { values });
+    }
     binary[row] = value;
   }
   return binary;
 }
 
+/** What a column with a value that is neither 0 nor 1 holds, for {@link notBinary}. */
+export interface LabelFault {
+  /** Its distinct values, as far as they are known. */
+  readonly values: readonly string[];
+  /** What the column is for, where its name does not say so. */
+  readonly role?: string | undefined;
+}
+
+/** What arguments hold, in words. */
+const ROLES: Readonly<Record<string, string>> = { yPred: 'predictions', yTrue: 'true labels' };
+
 /** The error for a value that is neither 0 nor 1, wherever it was found. */
-export function notBinary(name: string, where: string, value: unknown): DataValidationError {
+export function notBinary(
+  name: string,
+  where: string,
+  value: unknown,
+  { values, role = ROLES[name] }: LabelFault,
+): DataValidationError {
   const shown = typeof value === 'string' ? `'${value}'` : String(value);
+  const areNumbers = typeof value === 'number';
+  // Numbers between whole ones, or many of them, are scores or amounts and no labels.
+  const areLabels = !areNumbers || (values.length <= 2 && values.every((label) => Number.isInteger(Number(label))));
+  const largest = areNumbers && areLabels ? ` ${String(Math.max(...values.map(Number)))}` : '';
+  const suggestion = areLabels
+    ? `Name the label that counts as positive (positiveLabel, --positive-label${largest}, positive_label in a configuration).`
+    : 'Give decisions here; scores go in as scores, with a score threshold, and numbers are for mae_parity_difference.' +
+      (values.length > 2 && values.length <= SHOWN_VALUES
+        ? ' Of labels, name the one that counts as positive (positiveLabel, --positive-label, positive_label in a configuration).'
+        : '');
   return new DataValidationError(`${name} must be 0 or 1, but holds ${shown} ${where}.`, {
-    context: { argument: name, where, value },
-    suggestion:
-      typeof value === 'string'
-        ? 'Name the label that counts as positive (positiveLabel, --positive-label, positive_label in a configuration).'
-        : 'Give decisions here; scores go in as scores, with a score threshold, and numbers are for mae_parity_difference.',
+    context: { argument: name, where, value, values: values.slice(0, 50) },
+    suggestion: `${suggestion} ${valuesInWords(name, role, values, areNumbers)}`.trim(),
   });
+}
+
+const SHOWN_VALUES = 8;
+
+function valuesInWords(name: string, role: string | undefined, values: readonly string[], areNumbers: boolean): string {
+  if (values.length === 0) return '';
+  const shown = values.slice(0, SHOWN_VALUES).map((label) => (areNumbers ? label : `'${label}'`));
+  const more = values.length > SHOWN_VALUES ? ', …' : '';
+  return `${name}${role === undefined ? '' : ` (the ${role})`} holds ${shown.join(', ')}${more}.`;
 }

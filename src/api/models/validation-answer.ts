@@ -28,6 +28,23 @@ const ATTRIBUTE_FIELDS = {
 
 const threshold = numberOrNull.meta({ description: 'The threshold that was judged by; null without one.' });
 
+const labelCounts = z.record(z.string(), z.number().int());
+
+const columnLabels = z.strictObject({
+  positive: labelCounts.meta({ description: 'Rows by label that count as 1.' }),
+  negative: labelCounts.meta({ description: 'Rows by label that count as 0.' }),
+  missing: labelCounts.meta({
+    description: 'Rows by text that was read as a missing value; null is not counted here.',
+  }),
+});
+
+/** What labels were read as. */
+const readLabelsSchema = z.strictObject({ y_pred: columnLabels.optional(), y_true: columnLabels.optional() }).meta({
+  id: 'ReadLabels',
+  description:
+    'What the labels of predictions and truth were read as. Only there where a positive label was named, or a text was read as missing.',
+});
+
 /** The metrics of one attribute among several. */
 export const attributeValidationSchema = z
   .strictObject(ATTRIBUTE_FIELDS)
@@ -35,7 +52,7 @@ export const attributeValidationSchema = z
 
 /** A validation by one attribute. */
 export const singleValidationSchema = z
-  .strictObject({ ...RUN_FIELDS, threshold, ...ATTRIBUTE_FIELDS })
+  .strictObject({ ...RUN_FIELDS, threshold, labels: readLabelsSchema.optional(), ...ATTRIBUTE_FIELDS })
   .meta({ id: 'SingleValidation', description: 'A validation by one attribute.' });
 
 /** A validation by several attributes, each apart. */
@@ -43,6 +60,7 @@ export const severalValidationSchema = z
   .strictObject({
     ...RUN_FIELDS,
     threshold,
+    labels: readLabelsSchema.optional(),
     passed: ATTRIBUTE_FIELDS.passed,
     attributes: z.record(z.string(), attributeValidationSchema),
   })

@@ -12,6 +12,8 @@ const NAMES = [
   'intersections',
   'sampleWeight',
   'positiveLabel',
+  'yTruePositiveLabel',
+  'naValues',
   'control',
   'threshold',
   'metric',

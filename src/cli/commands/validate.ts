@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 
+import { splitNames } from '../../internal/name-list.ts';
 import { CHECK_FAILED } from '../exit-codes.ts';
 import { flagName, parseNames, parseNumber, requireOptions } from '../option-parsers.ts';
 import { type OutputOptions, jsonText, prepareLogs, print, remark, withOutputOptions } from '../output.ts';
@@ -40,6 +41,15 @@ export function validateCommand(): Command {
       .option(
         '--positive-label <label>',
         'the label that counts as 1 in --y-pred and --y-true, where labels are not 0/1',
+      )
+      .option(
+        '--y-true-positive-label <label>',
+        'the label that counts as 1 in --y-true, where truth and predictions are labelled differently',
+      )
+      .option(
+        '--na-values <texts>',
+        'texts that are missing values, in all columns: a comma list (default: NA, NaN, None, null and others of pandas; in groups only empty fields)',
+        (texts: string) => splitNames(texts),
       )
       .option(
         '--control <columns>',

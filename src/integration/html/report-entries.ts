@@ -4,7 +4,8 @@ import { metricCharts } from './metric-charts.ts';
 import type { FileValidation } from '../validate-file.ts';
 
 /** What a report is made of: a validation; `frames` only where groups were compared inside levels. */
-export type ReportedValidation = Omit<FileValidation, 'frames'> & Partial<Pick<FileValidation, 'frames'>>;
+export type ReportedValidation = Omit<FileValidation, 'frames' | 'labels'> &
+  Partial<Pick<FileValidation, 'frames' | 'labels'>>;
 
 /** A metric in its place on the page. */
 export interface ReportEntry {

@@ -14,11 +14,11 @@ export async function assertLabelInFile(
   table: Table,
 ): Promise<void> {
   if (positiveLabel === undefined) return;
-  const named = (name: string): { name: string; has: (state: number) => boolean } => {
+  const named = (name: string): { name: string; has: (state: number) => boolean; isRead: boolean } => {
     const { codes, labels } = table.categorical(name);
     const positive = labels.indexOf(positiveLabel);
     const states = new Set(Array.from(codes, (code) => (code < 0 ? -1 : Number(code === positive))));
-    return { name, has: (state) => states.has(state) };
+    return { name, has: (state) => states.has(state), isRead: true };
   };
   const columns = { positiveLabel, yPred: named(yPred), yTrue: yTrue === undefined ? undefined : named(yTrue) };
   await withRelation(path, (session, relation) => assertPositiveLabel(session, relation, columns));

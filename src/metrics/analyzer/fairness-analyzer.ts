@@ -249,7 +249,7 @@ export class FairnessAnalyzer {
   ): BoundAnalyzer {
     assertKnownOptions('FairnessAnalyzer.fromDataFrame', columns, BOUND_OPTION_NAMES);
     const { yPredCol, sensitiveCol, yTrueCol, yScoreCol, sampleWeightCol, positiveLabel, ...options } = columns;
-    const { backend = 'native', nanPolicy, ...defaults } = options;
+    const { backend = 'native', nanPolicy, naValues, yTruePositiveLabel, ...defaults } = options;
     const table = Table.from(data);
     const column = (name: string | undefined): ColumnSource | undefined =>
       name === undefined ? undefined : table.column(name);
@@ -263,7 +263,9 @@ export class FairnessAnalyzer {
       sampleWeight: column(sampleWeightCol),
       sensitive: crossed([sensitiveCol].flat()),
       positiveLabel,
+      yTruePositiveLabel,
       nanPolicy,
+      naValues,
     });
     return new BoundAnalyzer(
       { ...source, crossed: (request, names) => source.crossed(request, crossed(names)) },

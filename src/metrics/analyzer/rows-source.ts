@@ -3,6 +3,7 @@ import { crossControl } from '../frame/cross-control.ts';
 import type { GroupStats } from '../statistics/group-stats.ts';
 import type { MetricBackend } from '../backends/metric-backend.ts';
 import { classificationRows, classNamesOf, regressionRows, rowsRead, scoreRows } from '../metric-rows.ts';
+import { rowReadings } from '../reduce/row-readings.ts';
 import type { MetricRows } from '../row-options.ts';
 import type { StatsRequest, StatsSource } from './stats-source.ts';
 
@@ -17,7 +18,7 @@ export function rowsSource(loadBackend: () => Promise<MetricBackend>, rows: Metr
       return stats;
     },
     async crossed(request, control) {
-      const { column, cells } = crossControl(rows.sensitive, control, rows.nanPolicy);
+      const { column, cells } = crossControl(rows.sensitive, control, rows.nanPolicy, rows.naValues);
       return { stats: await reduce(loadBackend, { ...rows, sensitive: column }, request), cells };
     },
     classNames: (needsTruth) => Promise.resolve(classNamesOf(rowsRead(rows, needsTruth))),
@@ -33,12 +34,10 @@ async function reduce(
   const read = rowsRead(given, needsTruth);
   const rows: MetricRows =
     className === undefined ? { ...read, average: undefined } : { ...read, positiveLabel: className, average: 'macro' };
-  switch (kind) {
-    case 'classification':
-      return backend.classification(classificationRows(rows, metric));
-    case 'regression':
-      return backend.regression(regressionRows(rows, metric));
-    case 'scores':
-      return backend.scores(scoreRows(rows, metric));
-  }
+  const count = {
+    classification: () => backend.classification(classificationRows(rows, metric)),
+    regression: () => backend.regression(regressionRows(rows, metric)),
+    scores: () => backend.scores(scoreRows(rows, metric)),
+  };
+  return { ...(await count[kind]()), readings: rowReadings(kind, rows) };
 }

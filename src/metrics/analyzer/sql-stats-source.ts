@@ -1,6 +1,6 @@
 import type { OptionNames } from '../../internal/known-options.ts';
 import type { SqlSource } from '../../io/index.ts';
-import { joinLabels, type NanPolicy } from '../../table/index.ts';
+import { joinLabels, missingOutcomes, type NanPolicy } from '../../table/index.ts';
 import type { ControlCell } from '../frame/cross-control.ts';
 import type { GroupStats } from '../statistics/group-stats.ts';
 import { assertClasses, macroWithPositiveLabel, missingColumn } from '../metric-rows.ts';
@@ -23,7 +23,11 @@ export interface BoundColumns {
   readonly yScoreCol?: string | undefined;
   readonly sampleWeightCol?: string | undefined;
   readonly positiveLabel?: string | undefined;
+  /** The label of yTrueCol that counts as 1, where it is another. */
+  readonly yTruePositiveLabel?: string | undefined;
   readonly nanPolicy?: NanPolicy | undefined;
+  /** Texts that are missing values; see `RowOptions`. */
+  readonly naValues?: readonly string[] | undefined;
 }
 
 /** Lists the options of {@link BoundColumns}. */
@@ -34,7 +38,9 @@ export const BOUND_COLUMNS_NAMES: OptionNames<BoundColumns> = {
   yScoreCol: true,
   sampleWeightCol: true,
   positiveLabel: true,
+  yTruePositiveLabel: true,
   nanPolicy: true,
+  naValues: true,
 };
 
 /** A file or query as a source of statistics, reduced by SQL; each kind once. */
@@ -53,9 +59,11 @@ export function sqlStatsSource(source: SqlSource, columns: BoundColumns): StatsS
       return { stats, cells: cellsOf(parts, control.length) };
     },
     async classNames(needsTruth) {
-      if (columns.positiveLabel !== undefined) throw macroWithPositiveLabel();
+      if (columns.positiveLabel !== undefined || columns.yTruePositiveLabel !== undefined)
+        throw macroWithPositiveLabel();
       const names = [needsTruth ? columns.yTrueCol : undefined, columns.yPredCol].filter((name) => name !== undefined);
-      return assertClasses(await classLabels(source, names));
+      const missing = missingOutcomes(columns.naValues);
+      return assertClasses((await classLabels(source, names)).filter((label) => !missing.has(label)));
     },
   };
 }
@@ -70,7 +78,9 @@ async function reduce(
     attributes: [attribute],
     sampleWeight: columns.sampleWeightCol,
     nanPolicy: columns.nanPolicy ?? 'exclude',
+    naValues: columns.naValues,
     positiveLabel: className ?? columns.positiveLabel,
+    yTruePositiveLabel: className === undefined ? columns.yTruePositiveLabel : undefined,
     isOneOfMany: className !== undefined,
   } as const;
   const needed = (name: string | undefined, what: string, option: string): string => {

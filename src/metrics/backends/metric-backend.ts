@@ -1,4 +1,4 @@
-import { MetricComputationError } from '../../exceptions/index.ts';
+import { DataValidationError, MetricComputationError } from '../../exceptions/index.ts';
 import { suggestNames } from '../../internal/nearest.ts';
 import { isTensorLike } from '../../table/index.ts';
 import type { ClassificationStats, RegressionStats, ScoreStats } from '../statistics/group-stats.ts';
@@ -19,17 +19,26 @@ const native: MetricBackend = {
   name: 'native',
   classification: async (rows) =>
     isTensorLike(rows.yPred)
-      ? (await import('../reduce/reduce-tensors.ts')).reduceClassificationTensors(rows)
+      ? (await import('../reduce/reduce-tensors.ts')).reduceClassificationTensors(withoutNaValues(rows))
       : reduceClassification(rows),
   regression: async (rows) =>
     isTensorLike(rows.yPred)
-      ? (await import('../reduce/reduce-tensors.ts')).reduceRegressionTensors(rows)
+      ? (await import('../reduce/reduce-tensors.ts')).reduceRegressionTensors(withoutNaValues(rows))
       : reduceRegression(rows),
   scores: async (rows) =>
     isTensorLike(rows.yScore)
-      ? (await import('../reduce/reduce-tensors.ts')).reduceScoreTensors(rows)
+      ? (await import('../reduce/reduce-tensors.ts')).reduceScoreTensors(withoutNaValues(rows))
       : reduceScores(rows),
 };
+
+/** @throws {DataValidationError} for texts that are missing values beside tensors, which hold numbers and NaN */
+function withoutNaValues<Rows extends { readonly naValues?: readonly string[] | undefined }>(rows: Rows): Rows {
+  if (rows.naValues === undefined) return rows;
+  throw new DataValidationError('naValues is for texts; a tensor holds numbers, and NaN where a value is missing.', {
+    context: { argument: 'naValues' },
+    suggestion: 'Leave naValues out, or give arrays.',
+  });
+}
 
 /** Each backend is loaded when it is first asked for. */
 const BACKENDS: Readonly<Record<string, () => Promise<MetricBackend>>> = {

@@ -1,4 +1,5 @@
 import { measureDefinition, type GroupMeasure } from '../measures/index.ts';
+import { readingWarnings } from '../../table/index.ts';
 import { type MetricDefinition, metricNeedsTruth } from '../metric-definitions.ts';
 import { MetricResult } from '../metric-result.ts';
 import type { FilledMetricOptions } from '../options.ts';
@@ -76,6 +77,7 @@ export function compareGroups(
     nDropped: stats.nDropped + (needsTruth ? rowsWithoutTruth(stats) : 0),
     undefinedReason: outcome.undefinedReason,
     warnings: [
+      ...readingWarnings(classes[0]?.stats.readings ?? []),
       ...thinWarnings(compared, stats.labels),
       ...compared.flatMap(({ measure }) => measure.notes ?? []),
       ...outcome.warnings,

@@ -22,9 +22,10 @@ export function crossControl(
   sensitive: SensitiveSource,
   control: SensitiveSource,
   nanPolicy: NanPolicy | undefined,
+  naValues: readonly string[] | undefined,
 ): CrossedRows {
-  const levels = encodeGroups(control, nanPolicy);
-  const groups = encodeGroups(sensitive, nanPolicy);
+  const levels = encodeGroups(control, nanPolicy, naValues);
+  const groups = encodeGroups(sensitive, nanPolicy, naValues);
   const column = encodeGroups({ control: levels, sensitive: groups }, nanPolicy);
   const cells: ControlCell[] = [];
   column.codes.forEach((code, row) => {

@@ -59,7 +59,7 @@ export function metricFrame(rows: MetricFrameRows, options: MetricOptions = {}):
     return Object.fromEntries(stats);
   };
   if (rows.control === undefined) return new MetricFrame(statsOf(rows), measures, options);
-  const { column, cells } = crossControl(rows.sensitive, rows.control, rows.nanPolicy);
+  const { column, cells } = crossControl(rows.sensitive, rows.control, rows.nanPolicy, rows.naValues);
   const levels = levelsOf(statsOf({ ...rows, sensitive: column }), cells);
   return new MetricFrame(statsOf(rows), measures, options, levels);
 }

@@ -1,5 +1,6 @@
 import { assertKnownOptions } from '../../internal/known-options.ts';
 import { oneOf } from '../../internal/one-of.ts';
+import { readingWarnings } from '../../table/index.ts';
 import { assertTruth } from '../compare/assert-computable.ts';
 import { compareGroups } from '../compare/compare-groups.ts';
 import { measureOfCompat, overallOfCompat } from '../compare/compat.ts';
@@ -79,7 +80,8 @@ export class MetricFrame implements FrameValues {
       Array.from(levels, ([level, stats]) => [level, new MetricFrame(stats, measures, options, undefined, true)]),
     );
     this.simpson = measures.flatMap((name) => simpsonFindings(name, statsByKind, levels, filled));
-    this.warnings = this.simpson.map(simpsonWarning);
+    const readings = isLevel ? [] : known.flatMap((stats) => stats.readings ?? []);
+    this.warnings = [...readingWarnings(readings), ...this.simpson.map(simpsonWarning)];
     for (const part of [this.overall, this.byGroup, this.nPerGroup, this.byLevel, this.simpson, this.warnings, this]) {
       Object.freeze(part);
     }

@@ -1,11 +1,13 @@
 import { DataValidationError } from '../../exceptions/index.ts';
-import { type BinaryValues, type ColumnSource, Table } from '../../table/index.ts';
+import { type BinaryValues, type ColumnSource, readLabels } from '../../table/index.ts';
 
 /** Labels and decisions as they were given. */
 interface LabelledRows {
   readonly yPred: ColumnSource;
   readonly yTrue?: ColumnSource | undefined;
   readonly positiveLabel?: string | undefined;
+  readonly yTruePositiveLabel?: string | undefined;
+  readonly naValues?: readonly string[] | undefined;
 }
 
 /**
@@ -13,32 +15,76 @@ interface LabelledRows {
  * @throws {DataValidationError} where the labels never hold it, or the predictions use other labels than the truth
  */
 export function assertPositiveLabel(rows: LabelledRows, yTrue: BinaryValues | undefined, yPred: BinaryValues): void {
-  if (rows.positiveLabel === undefined) return;
-  assertLabelOccurs(rows.positiveLabel, yTrue ?? yPred, yTrue === undefined ? 'yPred' : 'yTrue');
-  assertSameLabels(rows, yPred, rows.positiveLabel);
+  const { positiveLabel, yTruePositiveLabel } = rows;
+  if (rows.yTrue !== undefined && yTruePositiveLabel !== undefined) {
+    assertLabelOccurs(rows.yTrue, yTrue ?? yPred, 'yTrue', yTruePositiveLabel, rows);
+  }
+  if (positiveLabel === undefined) return;
+  const readsBooleans = (source: ColumnSource): boolean =>
+    mayHoldBooleans(source) && ownRule(source, positiveLabel, rows) === undefined;
+  const predictsBooleans = readsBooleans(rows.yPred);
+  if (rows.yTrue === undefined || yTruePositiveLabel !== undefined) {
+    assertLabelOccurs(rows.yPred, yPred, 'yPred', positiveLabel, rows);
+    return;
+  }
+  // A column of true and false needs no label beside another that holds it.
+  if (predictsBooleans || !readsBooleans(rows.yTrue)) {
+    assertLabelOccurs(rows.yTrue, yTrue ?? yPred, 'yTrue', positiveLabel, rows);
+  }
+  if (!predictsBooleans) assertSameLabels(rows, yPred, positiveLabel);
+}
+
+/** Whether a column may hold booleans; a cheap look, so that only such columns are read once more. */
+function mayHoldBooleans(source: ColumnSource): boolean {
+  if (ArrayBuffer.isView(source)) return false;
+  if (!Array.isArray(source)) return !('kind' in source) || source.kind === 'categorical';
+  return !source.some((value) => typeof value === 'number');
+}
+
+/** The positive label that a column is read by; undefined where its labels stand for themselves. */
+function ownRule(source: ColumnSource, positiveLabel: string, { naValues }: LabelledRows): string | undefined {
+  return readLabels(source, 'labels', positiveLabel, naValues).rule.positiveLabel;
 }
 
 /** A model may decide for no one, if it speaks the language of the true labels. */
 function assertSameLabels(rows: LabelledRows, yPred: BinaryValues, positiveLabel: string): void {
   if (rows.yTrue === undefined || yPred.includes(1)) return;
-  const labelsOf = (source: ColumnSource, name: string): Set<string> =>
-    new Set(Table.from({ [name]: source }).categorical(name).labels);
-  const known = labelsOf(rows.yTrue, 'yTrue');
-  if ([...labelsOf(rows.yPred, 'yPred')].every((label) => known.has(label))) return;
+  const known = new Set(labelsOf(rows.yTrue, rows));
+  if (labelsOf(rows.yPred, rows).every((label) => known.has(label))) return;
   throw new DataValidationError(
     `No row of yPred holds the positive label '${positiveLabel}', and its labels are not those of yTrue.`,
     {
       context: { argument: 'yPred', positiveLabel },
-      suggestion: 'Use the same labels in both.',
+      suggestion:
+        'Use the same labels in both, or name the label of the truth by itself (yTruePositiveLabel, --y-true-positive-label).',
     },
   );
 }
 
 /** A label without a single row is mistyped, or means nothing in that column. */
-function assertLabelOccurs(positiveLabel: string, values: BinaryValues, name: string): void {
-  if (values.includes(1) || !values.includes(0)) return;
+function assertLabelOccurs(
+  source: ColumnSource,
+  values: BinaryValues,
+  name: 'yPred' | 'yTrue',
+  positiveLabel: string,
+  rows: LabelledRows,
+): void {
+  const isRead = !mayHoldBooleans(source) || ownRule(source, positiveLabel, rows) !== undefined;
+  if (isRead && (values.includes(1) || !values.includes(0))) return;
+  const labels = labelsOf(source, rows);
+  const shown = labels.slice(0, 8).map((label) => `'${label}'`);
+  const ofTruth =
+    name === 'yTrue' && rows.yTruePositiveLabel === undefined
+      ? ' Where the truth is labelled differently, name its own (yTruePositiveLabel, --y-true-positive-label).'
+      : '';
   throw new DataValidationError(`No row of ${name} holds the positive label '${positiveLabel}'.`, {
-    context: { argument: name, positiveLabel },
-    suggestion: 'Check its spelling against the labels in the data.',
+    context: { argument: name, positiveLabel, labels: labels.slice(0, 50) },
+    suggestion: `Check its spelling against the labels in the data: ${shown.join(', ')}${labels.length > 8 ? ', …' : ''}.${ofTruth}`,
   });
+}
+
+/** The labels of a column, without texts that are missing values. */
+function labelsOf(source: ColumnSource, { naValues }: LabelledRows): string[] {
+  const { column, rule } = readLabels(source, 'labels', undefined, naValues);
+  return column.labels.filter((label) => !rule.missing.has(label));
 }

@@ -24,9 +24,11 @@ export interface ClassificationRows {
   readonly sensitive: SensitiveSource;
   readonly sampleWeight?: ColumnSource | undefined;
   readonly positiveLabel?: string | undefined;
+  readonly yTruePositiveLabel?: string | undefined;
   /** With 'macro', `positiveLabel` is one class of several, and may be missing from truth or decisions. */
   readonly average?: 'macro' | undefined;
   readonly nanPolicy?: NanPolicy | undefined;
+  readonly naValues?: readonly string[] | undefined;
 }
 
 /**
@@ -55,11 +57,15 @@ export interface PreparedDecisions {
  */
 export function prepareDecisions(rows: ClassificationRows, isChecked = true): PreparedDecisions {
   const read = isChecked ? toBinary : toBinaryUnchecked;
-  const groups = encodeGroups(rows.sensitive, rows.nanPolicy);
+  const groups = encodeGroups(rows.sensitive, rows.nanPolicy, rows.naValues);
   if (isChecked) assertCodesHaveLabels(groups);
-  const weights = rows.sampleWeight === undefined ? undefined : toWeights(rows.sampleWeight);
-  const yPred = read(rows.yPred, 'yPred', rows.positiveLabel);
-  const yTrue = rows.yTrue === undefined ? undefined : read(rows.yTrue, 'yTrue', rows.positiveLabel);
+  const weights = rows.sampleWeight === undefined ? undefined : toWeights(rows.sampleWeight, rows.naValues);
+  const { naValues, positiveLabel } = rows;
+  const yPred = read(rows.yPred, 'yPred', positiveLabel, naValues);
+  const yTrue =
+    rows.yTrue === undefined
+      ? undefined
+      : read(rows.yTrue, 'yTrue', rows.yTruePositiveLabel ?? positiveLabel, naValues);
   if (rows.average !== 'macro') assertPositiveLabel(rows, yTrue, yPred);
   assertSameLength({
     yPred: yPred.length,
@@ -83,9 +89,10 @@ export interface RawCells {
 /** Cells of one group while counting: 4 states of the truth x 4 of the decision, state = value + 1. */
 export const RAW_CELLS = 16;
 
-function toBinaryUnchecked(source: ColumnSource, name: string, positiveLabel: string | undefined): BinaryValues {
-  return source instanceof Uint8Array && positiveLabel === undefined ? source : toBinary(source, name, positiveLabel);
-}
+const toBinaryUnchecked: typeof toBinary = (source, name, positiveLabel, naValues) =>
+  source instanceof Uint8Array && positiveLabel === undefined && naValues === undefined
+    ? source
+    : toBinary(source, name, positiveLabel, naValues);
 
 /**
  * The hot loop: no branch, since a missing value (-1) only shifts the cell by

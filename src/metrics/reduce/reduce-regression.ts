@@ -10,6 +10,7 @@ export interface RegressionRows {
   readonly sensitive: SensitiveSource;
   readonly sampleWeight?: ColumnSource | undefined;
   readonly nanPolicy?: NanPolicy | undefined;
+  readonly naValues?: readonly string[] | undefined;
 }
 
 /** Rows as numbers and codes; -1 is the code of a row that lacks something. */
@@ -58,11 +59,11 @@ export function reduceRegression(rows: RegressionRows): RegressionStats {
  * @throws {DataValidationError} where lengths differ or a value is text or infinite
  */
 export function prepareNumbers(rows: RegressionRows): PreparedNumbers {
-  const groups = encodeGroups(rows.sensitive, rows.nanPolicy);
+  const groups = encodeGroups(rows.sensitive, rows.nanPolicy, rows.naValues);
   assertCodesHaveLabels(groups);
-  const yPred = toFiniteNumbers(rows.yPred, 'yPred');
-  const yTrue = rows.yTrue === undefined ? undefined : toFiniteNumbers(rows.yTrue, 'yTrue');
-  const weights = rows.sampleWeight === undefined ? undefined : toWeights(rows.sampleWeight);
+  const yPred = toFiniteNumbers(rows.yPred, 'yPred', rows.naValues);
+  const yTrue = rows.yTrue === undefined ? undefined : toFiniteNumbers(rows.yTrue, 'yTrue', rows.naValues);
+  const weights = rows.sampleWeight === undefined ? undefined : toWeights(rows.sampleWeight, rows.naValues);
   assertSameLength({
     yPred: yPred.length,
     sensitive: groups.codes.length,

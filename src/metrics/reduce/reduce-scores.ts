@@ -26,7 +26,9 @@ export interface ScoreRows {
   readonly sensitive: SensitiveSource;
   readonly sampleWeight?: ColumnSource | undefined;
   readonly positiveLabel?: string | undefined;
+  readonly yTruePositiveLabel?: string | undefined;
   readonly nanPolicy?: NanPolicy | undefined;
+  readonly naValues?: readonly string[] | undefined;
 }
 
 /** Rows as scores, labels and codes; -1 is the code of a row that lacks something. */
@@ -61,12 +63,11 @@ export function reduceScores(rows: ScoreRows): ScoreStats {
  * @throws {DataValidationError} where lengths differ or a value cannot be used
  */
 export function prepareScores(rows: ScoreRows): PreparedScores {
-  const groups = encodeGroups(rows.sensitive, rows.nanPolicy);
+  const groups = encodeGroups(rows.sensitive, rows.nanPolicy, rows.naValues);
   assertCodesHaveLabels(groups);
-  const yScore = toFiniteNumbers(rows.yScore, 'yScore');
-  const yTrue = toBinary(rows.yTrue, 'yTrue', rows.positiveLabel);
-  assertPositiveLabel({ yPred: rows.yTrue, yTrue: rows.yTrue, positiveLabel: rows.positiveLabel }, yTrue, yTrue);
-  const weights = rows.sampleWeight === undefined ? undefined : toWeights(rows.sampleWeight);
+  const yScore = toFiniteNumbers(rows.yScore, 'yScore', rows.naValues);
+  const yTrue = readTruth(rows.yTrue, rows);
+  const weights = rows.sampleWeight === undefined ? undefined : toWeights(rows.sampleWeight, rows.naValues);
   assertSameLength({
     yScore: yScore.length,
     yTrue: yTrue.length,
@@ -78,6 +79,20 @@ export function prepareScores(rows: ScoreRows): PreparedScores {
     return isWhole ? code : -1;
   });
   return { labels: groups.labels, codes, yScore, yTrue, weights };
+}
+
+/**
+ * Reads true labels that stand alone, beside scores.
+ * @throws {DataValidationError} where a label is neither 0 nor 1, or none is the positive one
+ */
+export function readTruth(
+  yTrue: ColumnSource,
+  { positiveLabel, yTruePositiveLabel, naValues }: Pick<ScoreRows, 'positiveLabel' | 'yTruePositiveLabel' | 'naValues'>,
+): BinaryValues {
+  const positive = yTruePositiveLabel ?? positiveLabel;
+  const values = toBinary(yTrue, 'yTrue', positive, naValues);
+  assertPositiveLabel({ yPred: yTrue, yTrue, positiveLabel: positive, naValues }, values, values);
+  return values;
 }
 
 function finish(prepared: PreparedScores, entries: readonly ScoreEntry[], step: number): ScoreStats {

@@ -37,7 +37,7 @@ export async function reduceClassificationSource(
   request: DecisionRequest,
 ): Promise<readonly SourceStats<ClassificationStats>[]> {
   const reductions = await countDecisions(source, request);
-  return reductions.map(({ groups, parts: cells, rowCount }) => {
+  return reductions.map(({ groups, parts: cells, rowCount, readings }) => {
     const fill = (inGroups: boolean): CellTables => {
       const own = cells.filter(({ group }) => group >= 0 === inGroups);
       const places = own.map(
@@ -53,6 +53,7 @@ export async function reduceClassificationSource(
       ungrouped: fill(false),
       hasTruth: request.yTrue !== undefined,
       nDropped: countDropped(tables.counts, rowCount),
+      readings,
     };
     return { stats, parts: partsOf(groups) };
   });
@@ -68,7 +69,7 @@ export async function reduceRegressionSource(
   request: NumberRequest,
 ): Promise<readonly SourceStats<RegressionStats>[]> {
   const reductions = await sumMoments(source, request);
-  return reductions.map(({ groups, parts: sums, rowCount }) => {
+  return reductions.map(({ groups, parts: sums, rowCount, readings }) => {
     const places = sums.map(({ group }) => group);
     const tables = fillTables(sums, places, groups.length);
     const stats: RegressionStats = {
@@ -78,6 +79,7 @@ export async function reduceRegressionSource(
       moments: momentsOfSums(sums, groups.length),
       hasTruth: request.yTrue !== undefined,
       nDropped: countDropped(tables.counts, rowCount),
+      readings,
     };
     return { stats, parts: partsOf(groups) };
   });
@@ -94,13 +96,13 @@ export async function reduceScoreSource(
   request: ScoreRequest,
 ): Promise<readonly SourceStats<ScoreStats>[]> {
   const reductions = await countScores(source, request, { mostDistinct: MOST_DISTINCT_SCORES, stepFor: gridStep });
-  return reductions.map(({ groups, parts: cells, rowCount, step }) => {
+  return reductions.map(({ groups, parts: cells, rowCount, step, readings }) => {
     const nDropped = countDropped(
       cells.map(({ counts }) => counts[0] + counts[1]),
       rowCount,
     );
     const losses = lossesOfCells(cells, groups.length);
-    return { stats: collectScores(labelsOf(groups), cells, nDropped, step, losses), parts: partsOf(groups) };
+    return { stats: { ...collectScores(labelsOf(groups), cells, nDropped, step, losses), readings }, parts: partsOf(groups) };
   });
 }
 

@@ -1,5 +1,11 @@
 import { DataValidationError } from '../../exceptions/index.ts';
-import { type CategoricalColumn, type ColumnSource, toColumn } from '../../table/index.ts';
+import {
+  asNumbersWithout,
+  type CategoricalColumn,
+  type ColumnSource,
+  missingOutcomes,
+  toColumn,
+} from '../../table/index.ts';
 import { sum } from '../statistics/group-stats.ts';
 
 /**
@@ -24,8 +30,8 @@ export function countDropped(counts: ArrayLike<number>, rowCount: number): numbe
 }
 
 /** Weights of rows: finite, 0 or more, NaN where missing. */
-export function toWeights(source: ColumnSource): Float64Array {
-  const weights = toFiniteNumbers(source, 'sampleWeight');
+export function toWeights(source: ColumnSource, naValues?: readonly string[]): Float64Array {
+  const weights = toFiniteNumbers(source, 'sampleWeight', naValues);
   const negative = weights.findIndex((weight) => weight < 0);
   if (negative < 0) return weights;
   throw new DataValidationError(
@@ -35,11 +41,11 @@ export function toWeights(source: ColumnSource): Float64Array {
 }
 
 /**
- * Numbers of rows, NaN where missing.
- * @throws {DataValidationError} where one is text or infinite
+ * Numbers of rows, NaN where missing, as where one of the texts that are missing values stands.
+ * @throws {DataValidationError} where one is another text or infinite
  */
-export function toFiniteNumbers(source: ColumnSource, name: string): Float64Array {
-  const column = toColumn(source, name);
+export function toFiniteNumbers(source: ColumnSource, name: string, naValues?: readonly string[]): Float64Array {
+  const column = asNumbersWithout(toColumn(source, name), missingOutcomes(naValues));
   if (column.kind === 'categorical') {
     const row = column.codes.findIndex((code) => code >= 0);
     const text = column.labels[column.codes[row] ?? -1];

@@ -1,6 +1,6 @@
 import { DataValidationError } from '../../exceptions/index.ts';
 import { mergeMoments, removeMoments } from '../../stats/moments.ts';
-import { sortLabels } from '../../table/index.ts';
+import { mergeReadings, sortLabels } from '../../table/index.ts';
 import {
   type CellTables,
   type GroupStats,
@@ -31,7 +31,9 @@ import { collectScores, lossesOf, type ScoreEntry, scoreEntries } from './score-
 export function mergeStats<Stats extends GroupStats>(a: Stats, b: Stats): Stats {
   const distinct = [...new Set([...a.labels, ...b.labels])];
   const { labels } = sortLabels(Int32Array.from(distinct.keys()), distinct);
-  return combine(align(a, labels), align(b, labels), 1) as Stats;
+  const merged = combine(align(a, labels), align(b, labels), 1) as Stats;
+  const readings = mergeReadings([...(a.readings ?? []), ...(b.readings ?? [])]);
+  return readings.length === 0 ? merged : { ...merged, readings };
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Moments } from '../../stats/moments.ts';
+import type { ColumnReading } from '../../table/index.ts';
 
 /**
  * What true labels and decisions become: weighted counts per group, true label
@@ -8,7 +9,7 @@ import type { Moments } from '../../stats/moments.ts';
  * The three arrays have shape [groups, 6]. A cell's index in its group is
  * 2 x truth + decision, where truth is 0, 1, or 2 for a row without a label.
  */
-export interface ClassificationStats extends CellTables {
+export interface ClassificationStats extends CellTables, ReadColumns {
   readonly kind: 'classification';
   readonly labels: readonly string[];
   /** Rows that have a decision but no group, [6]: part of no group, and of fairlearn's overall. */
@@ -17,6 +18,12 @@ export interface ClassificationStats extends CellTables {
   readonly hasTruth: boolean;
   /** Rows without a decision, a group or a weight. */
   readonly nDropped: number;
+}
+
+/** What the columns' labels and texts were read as. */
+interface ReadColumns {
+  /** Columns whose labels or texts say more than 0, 1 and a group; left out where the rows were not read for it. */
+  readonly readings?: readonly ColumnReading[] | undefined;
 }
 
 /** Counts, weights and squared weights of cells. */
@@ -38,7 +45,7 @@ export function makeTables(make: (name: keyof CellTables) => Float64Array): Cell
  * What predictions of numbers become: weighted moments per group. The tables of
  * counts have shape [groups]. Error = prediction minus truth.
  */
-export interface RegressionStats extends CellTables {
+export interface RegressionStats extends CellTables, ReadColumns {
   readonly kind: 'regression';
   readonly labels: readonly string[];
   readonly moments: Readonly<Record<RegressionQuantity, Moments>>;
@@ -72,7 +79,7 @@ export function makeMoments(
  *
  * `groups` and `scores` have shape [k], the tables [k, 2] by true label.
  */
-export interface ScoreStats extends CellTables {
+export interface ScoreStats extends CellTables, ReadColumns {
   readonly kind: 'scores';
   readonly labels: readonly string[];
   readonly groups: Int32Array;

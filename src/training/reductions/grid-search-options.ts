@@ -58,6 +58,7 @@ export const GRID_SEARCH_OPTION_NAMES: OptionNames<GridSearchOptions> = {
   gridLimit: true,
   grid: true,
   constraintWeight: true,
+  compat: true,
 };
 
 /** What only a search for a mixture within a bound takes. */

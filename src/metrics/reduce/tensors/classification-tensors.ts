@@ -7,7 +7,7 @@ import { type ClassificationRows, finishClassification, RAW_CELLS } from '../red
 import { assertSameLength } from '../row-arguments.ts';
 import { encodeGroupTensors } from './group-codes.ts';
 import { areKnown, BAD_STATE, stateOf } from './row-states.ts';
-import { labelsTensor, numbersTensor, refusePositiveLabel, weightsTensor } from './tensor-arguments.ts';
+import { numbersTensor, refusePositiveLabel, truthTensor, weightsTensor } from './tensor-arguments.ts';
 import { withTensors } from './tensor-scope.ts';
 import { assertWeights, weighCells, weightExtremes } from './tensor-weights.ts';
 
@@ -23,7 +23,7 @@ export async function reduceClassificationTensors(rows: ClassificationRows): Pro
   return withTensors(tf, async (keep) => {
     const groups = await encodeGroupTensors(tf, keep, rows.sensitive, rows.nanPolicy);
     const yPred = numbersTensor(tf, keep, rows.yPred, 'yPred');
-    const yTrue = rows.yTrue === undefined ? undefined : labelsTensor(tf, keep, rows.yTrue, 'yTrue');
+    const yTrue = rows.yTrue === undefined ? undefined : truthTensor(tf, keep, rows.yTrue, rows);
     const weights = rows.sampleWeight === undefined ? undefined : weightsTensor(tf, keep, rows.sampleWeight);
     assertSameLength({
       yPred: yPred.size,

@@ -1,6 +1,6 @@
 import type { Tensor1D } from '@tensorflow/tfjs';
 
-import { type ColumnSource, toBinary } from '../../../table/index.ts';
+import { toBinary } from '../../../table/index.ts';
 import {
   currentTensorflow,
   groupColumnSums,
@@ -11,15 +11,14 @@ import {
   type Tf,
   unitOf,
 } from '../../../tensor/index.ts';
-import { assertPositiveLabel } from '../assert-positive-label.ts';
 import type { CellTables, LossSums, ScoreStats } from '../../statistics/group-stats.ts';
 import type { ScoreRows } from '../reduce-scores.ts';
 import { assertSameLength, countDropped, toFiniteNumbers } from '../row-arguments.ts';
 import { collectScores, gridStep, type ScoreEntry, toGrid } from '../../statistics/score-grid.ts';
 import { encodeGroupTensors } from './group-codes.ts';
 import { areKnown, BAD_STATE, known, sizesOf, stateOf } from './row-states.ts';
-import { isDeviceTensor, labelsTensor, numbersTensor, refusePositiveLabel, weightsTensor } from './tensor-arguments.ts';
-import { type Keep, withTensors } from './tensor-scope.ts';
+import { numbersTensor, truthTensor, weightsTensor } from './tensor-arguments.ts';
+import { withTensors } from './tensor-scope.ts';
 import { assertWeights, weighCells, weightExtremes } from './tensor-weights.ts';
 
 /** Cells read back at most; beyond them the grid is made coarser. */
@@ -44,7 +43,7 @@ export async function reduceScoreTensors(rows: ScoreRows): Promise<ScoreStats> {
   return withTensors(tf, async (keep) => {
     const groups = await encodeGroupTensors(tf, keep, rows.sensitive, rows.nanPolicy);
     const yScore = numbersTensor(tf, keep, rows.yScore, 'yScore');
-    const yTrue = readLabels(tf, keep, rows.yTrue, rows.positiveLabel);
+    const yTrue = truthTensor(tf, keep, rows.yTrue, rows);
     const weights = rows.sampleWeight === undefined ? undefined : weightsTensor(tf, keep, rows.sampleWeight);
     assertSameLength({
       yScore: yScore.size,
@@ -75,16 +74,6 @@ export async function reduceScoreTensors(rows: ScoreRows): Promise<ScoreStats> {
     const losses = await lossSums(tf, { yScore, yTrue, weights, codesOf }, groups.labels.length, largestWeight);
     return collectScores(groups.labels, entries, nDropped, bins.width, losses);
   });
-}
-
-function readLabels(tf: Tf, keep: Keep, source: ColumnSource, positiveLabel: string | undefined): Tensor1D {
-  if (isDeviceTensor(source)) refusePositiveLabel('yTrue', positiveLabel);
-  else if (positiveLabel !== undefined) {
-    const values = toBinary(source, 'yTrue', positiveLabel);
-    assertPositiveLabel({ yPred: source, yTrue: source, positiveLabel }, values, values);
-    return keep(tf.tensor1d(Float32Array.from(values, (value) => (value < 0 ? NaN : value))));
-  }
-  return labelsTensor(tf, keep, source, 'yTrue');
 }
 
 interface DeviceScores {

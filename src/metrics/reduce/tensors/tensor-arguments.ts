@@ -1,8 +1,9 @@
 import type { Tensor1D } from '@tensorflow/tfjs';
 
 import { DataValidationError } from '../../../exceptions/index.ts';
-import { assertNotDisposed, type ColumnSource, isTensorLike, type TensorLike, toBinary } from '../../../table/index.ts';
+import { assertNotDisposed, type ColumnSource, isTensorLike, type TensorLike } from '../../../table/index.ts';
 import type { Tf } from '../../../tensor/index.ts';
+import { readTruth, type ScoreRows } from '../reduce-scores.ts';
 import { toFiniteNumbers, toWeights } from '../row-arguments.ts';
 import type { Keep } from './tensor-scope.ts';
 
@@ -28,11 +29,21 @@ export function weightsTensor(tf: Tf, keep: Keep, source: ColumnSource): Tensor1
     : keep(tf.tensor1d(Float32Array.from(toWeights(source))));
 }
 
-/** Labels as 0, 1 and NaN, from a tensor or from whatever the host knows as binary. */
-export function labelsTensor(tf: Tf, keep: Keep, source: ColumnSource, name: string): Tensor1D {
-  if (isDeviceTensor(source)) return oneDimensional(source, name);
-  const values = Float32Array.from(toBinary(source, name), (value) => (value < 0 ? NaN : value));
-  return keep(tf.tensor1d(values));
+/**
+ * True labels as 0, 1 and NaN, from a tensor or from whatever the host knows as binary.
+ * @throws {DataValidationError} for a positive label of a tensor, or one that no row holds
+ */
+export function truthTensor(
+  tf: Tf,
+  keep: Keep,
+  yTrue: ColumnSource,
+  labels: Pick<ScoreRows, 'positiveLabel' | 'yTruePositiveLabel'>,
+): Tensor1D {
+  if (isDeviceTensor(yTrue)) {
+    refusePositiveLabel('yTrue', labels.yTruePositiveLabel ?? labels.positiveLabel);
+    return oneDimensional(yTrue, 'yTrue');
+  }
+  return keep(tf.tensor1d(Float32Array.from(readTruth(yTrue, labels), (value) => (value < 0 ? NaN : value))));
 }
 
 function oneDimensional(tensor: TensorLike, name: string): Tensor1D {

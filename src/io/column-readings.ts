@@ -1,0 +1,213 @@
+import {
+  type ColumnReading,
+  type ColumnRole,
+  labelValue,
+  missingGroups,
+  missingOutcomes,
+  numbersAmong,
+  positiveLabelFor,
+  readingOfGroups,
+  readingOfLabels,
+  readingOfMissing,
+  suspiciousGroups,
+} from '../table/index.ts';
+import type { SourceReduction } from './group-by.ts';
+import { isNumeric, type Relation } from './relation.ts';
+import { quoteIdentifier, quoteLiteral } from './sql.ts';
+import type { SqlSession } from './sql-engine.ts';
+import { type SqlSource, withRelation } from './sql-source.ts';
+import { groupExpression, groupOutput, labelOf, textExpression } from './value-sql.ts';
+
+/** A column of labels or numbers that is reduced. */
+export interface OutcomeColumn {
+  readonly name: string;
+  readonly role: ColumnRole;
+  /** Labels are 0, 1 or missing by a rule; of numbers only missing texts matter. */
+  readonly holds: 'labels' | 'numbers';
+  readonly positiveLabel?: string | undefined;
+  /** Whether `positiveLabel` is one class of several, whose other labels are no surprise. */
+  readonly isOneOfMany?: boolean | undefined;
+}
+
+/** What a reduction asks of the columns that it reads. */
+interface ReadingRequest {
+  readonly attributes: readonly (readonly string[])[];
+  readonly naValues?: readonly string[] | undefined;
+}
+
+/** The label that is 1 in each column of labels, by the column's role; undefined where labels stand for themselves. */
+export type PositiveLabels = Readonly<Partial<Record<ColumnRole, string>>>;
+
+/**
+ * Opens a source in which texts that are missing values are NULL, reduces it, and adds what labels and texts were read as.
+ * @param outcomes the columns reduced, other than the attributes
+ * @param work reduces the source, once or twice
+ */
+export async function reduceWithReadings<Reduction extends SourceReduction<unknown>>(
+  source: SqlSource,
+  request: ReadingRequest,
+  outcomes: readonly OutcomeColumn[],
+  work: (session: SqlSession, relation: Relation, positive: PositiveLabels) => Promise<readonly Reduction[]>,
+): Promise<Reduction[]> {
+  const { attributes, naValues } = request;
+  const names = [...new Set(attributes.flat())];
+  return withRelation(
+    source,
+    async (session, raw) => {
+      const known = outcomes.filter(({ name }) => raw.columns.has(name) && !raw.ambiguous.includes(name));
+      const { readings, positive } = await readOutcomes(session, raw, known, naValues);
+      const missing = new Map<string, ReadonlySet<string>>(
+        known.map(({ name, positiveLabel }) => [name, missingOutcomes(naValues, positiveLabel)]),
+      );
+      // An empty field of a CSV file is NULL already.
+      const isGroupText = naValues !== undefined || raw.csv === undefined;
+      if (isGroupText) for (const name of names) missing.set(name, missingGroups(naValues));
+      const reductions = await work(session, withoutTexts(raw, missing), positive);
+      const ofGroups = await readGroups(session, raw, attributes, reductions, naValues);
+      return reductions.map((reduction, place) => {
+        const own = new Set(attributes[place]);
+        return { ...reduction, readings: [...readings, ...ofGroups.filter(({ name }) => own.has(name ?? ''))] };
+      });
+    },
+    names,
+  );
+}
+
+/** A relation in which some texts, or numbers written as texts, are NULL in some columns. */
+function withoutTexts(relation: Relation, missing: ReadonlyMap<string, ReadonlySet<string>>): Relation {
+  const replaced = [...missing].flatMap(([name, texts]) => {
+    const holds = holdsText(relation, name, texts);
+    const column = quoteIdentifier(name);
+    return holds === undefined ? [] : [`CASE WHEN ${holds} THEN NULL ELSE ${column} END AS ${column}`];
+  });
+  if (replaced.length === 0) return relation;
+  return { ...relation, relation: `(SELECT * REPLACE (${replaced.join(', ')}) FROM ${relation.relation})` };
+}
+
+/** The condition that a value is one of some texts; undefined where none can be. */
+function holdsText(relation: Relation, name: string, texts: ReadonlySet<string>): string | undefined {
+  const kind = relation.columns.get(name);
+  if (kind === undefined || kind === 'boolean' || relation.ambiguous.includes(name)) return undefined;
+  if (!isNumeric(kind)) return `${textExpression(name)} IN (${[...texts].map(quoteLiteral).join(', ')})`;
+  const numbers = numbersAmong(texts).map((value) => `CAST('${String(value)}' AS DOUBLE)`);
+  return numbers.length === 0 ? undefined : `CAST(${quoteIdentifier(name)} AS DOUBLE) IN (${numbers.join(', ')})`;
+}
+
+/** What labels and missing texts the outcomes hold, in one scan; none where no column can hold any of note. */
+async function readOutcomes(
+  session: SqlSession,
+  raw: Relation,
+  outcomes: readonly OutcomeColumn[],
+  naValues: readonly string[] | undefined,
+): Promise<{ readonly readings: ColumnReading[]; readonly positive: PositiveLabels }> {
+  const read = outcomes.flatMap((outcome) => {
+    const { name, holds, positiveLabel } = outcome;
+    const texts = missingOutcomes(naValues, positiveLabel);
+    const isMissing = holdsText(raw, name, texts);
+    if (holds === 'labels' && (positiveLabel !== undefined || isMissing !== undefined)) {
+      return [{ outcome, texts, expression: groupExpression(raw, name) }];
+    }
+    if (holds === 'labels' || isMissing === undefined) return [];
+    return [{ outcome, texts, expression: `CASE WHEN ${isMissing} THEN ${groupExpression(raw, name)} END` }];
+  });
+  const counted = await countValues(
+    session,
+    raw,
+    read.map(({ outcome, expression }) => ({ name: outcome.name, expression })),
+  );
+  const positive: Partial<Record<ColumnRole, string>> = {};
+  const readings = read.flatMap(({ outcome: { name, role, holds, positiveLabel, isOneOfMany }, texts }, place) => {
+    const labels = counted[place] as readonly Counted[];
+    if (holds === 'numbers') {
+      const missing = Object.fromEntries(labels.map(({ label, count }) => [label, count]));
+      return labels.length === 0 ? [] : [readingOfMissing(role, missing)];
+    }
+    const kind = raw.columns.get(name) ?? 'text';
+    const own = positiveLabelFor(
+      labels.map(({ label }) => label),
+      positiveLabel,
+      texts,
+    );
+    if (own !== undefined) positive[role] = own;
+    const numbers = isNumeric(kind) ? numbersAmong(texts) : [];
+    const missing = new Set([...texts, ...numbers.map(String)]);
+    const rule = { positiveLabel: own, missing, isNumeric: isNumeric(kind) };
+    const values = labels.map((one) => ({ ...one, value: labelValue(one.label, rule) ?? NaN }));
+    if (isOneOfMany === true)
+      return [
+        readingOfLabels(
+          role,
+          values.filter(({ value }) => value < 0),
+        ),
+      ];
+    if (own === undefined && !values.some(({ value }) => value < 0)) return [];
+    return [readingOfLabels(role, values, { positiveLabel: own })];
+  });
+  return { readings, positive };
+}
+
+/** Suspicious groups, and texts that `naValues` made missing; the source is read once more only where there are any. */
+async function readGroups(
+  session: SqlSession,
+  raw: Relation,
+  attributes: readonly (readonly string[])[],
+  reductions: readonly SourceReduction<unknown>[],
+  naValues: readonly string[] | undefined,
+): Promise<ColumnReading[]> {
+  const missing = missingGroups(naValues);
+  const strange = [...new Set(attributes.flat())].filter((name) => {
+    if (naValues !== undefined && holdsText(raw, name, missing) !== undefined) return true;
+    const labels = attributes.flatMap((attribute, place) => {
+      const column = attribute.indexOf(name);
+      return column < 0 ? [] : (reductions[place]?.groups ?? []).map(({ parts }) => parts[column] as string);
+    });
+    return suspiciousGroups([...new Set(labels)], naValues).length > 0;
+  });
+  const counted = await countValues(
+    session,
+    raw,
+    strange.map((name) => ({ name, expression: groupExpression(raw, name) })),
+  );
+  return strange.flatMap((name, place) => {
+    const labels = (counted[place] as readonly Counted[]).map((one) => ({
+      ...one,
+      value: missing.has(one.label) ? -1 : 1,
+    }));
+    const reading = readingOfGroups(name, labels, naValues);
+    return Object.keys(reading.groups).length + Object.keys(reading.missing).length === 0 ? [] : [reading];
+  });
+}
+
+/** How many rows hold a label. */
+interface Counted {
+  readonly label: string;
+  readonly count: number;
+}
+
+/** Labels of a column that are kept at most: beyond, the column holds no labels. */
+const MAX_LABELS = 10_000;
+
+/** Counts the values of some columns in one scan, empty texts left out. */
+async function countValues(
+  session: SqlSession,
+  raw: Relation,
+  columns: readonly { readonly name: string; readonly expression: string }[],
+): Promise<readonly (readonly Counted[])[]> {
+  if (columns.length === 0) return [];
+  const values = columns.map((_, place) => `v${String(place)}`);
+  const selected = columns.map(({ expression }, place) => `${expression} AS ${values[place] as string}`);
+  const outputs = columns.map(({ name }, place) => groupOutput(raw, name, values[place] as string));
+  const sets = values.map((value) => `(${value})`);
+  const rows = await session.rows(
+    `SELECT ${[...values.map((value) => `GROUPING(${value})`), ...outputs, 'CAST(count(*) AS DOUBLE) AS n'].join(', ')}
+     FROM (SELECT ${selected.join(', ')} FROM ${raw.relation}) GROUP BY GROUPING SETS (${sets.join(', ')})
+     ORDER BY n DESC LIMIT ${String(MAX_LABELS * columns.length)}`,
+  );
+  return columns.map((_, place) =>
+    rows.flatMap((row) => {
+      const label = labelOf(row[columns.length + place]);
+      const isOwn = Number(row[place]) === 0 && label !== undefined && label !== '' && label !== 'NaN';
+      return isOwn ? [{ label, count: Number(row.at(-1)) }] : [];
+    }),
+  );
+}

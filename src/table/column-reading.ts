@@ -1,0 +1,235 @@
+import type { CategoricalColumn, Column } from './column.ts';
+import { MISSING_TEXTS, numbersAmong } from './missing-values.ts';
+
+/** How many rows hold each label or text. */
+export type LabelCounts = Readonly<Record<string, number>>;
+
+/** What a column is for. */
+export type ColumnRole = 'predictions' | 'true labels' | 'scores' | 'weights' | 'features' | 'groups';
+
+/** What the labels and texts of one column were read as. */
+export interface ColumnReading {
+  readonly role: ColumnRole;
+  /** The column's name where a role has several columns; undefined where the role says enough. */
+  readonly name?: string | undefined;
+  /** The label that was named as positive. */
+  readonly positiveLabel?: string | undefined;
+  readonly positive: LabelCounts;
+  readonly negative: LabelCounts;
+  /** Texts that were read as missing values; real nulls are not among them. */
+  readonly missing: LabelCounts;
+  /** Of a column of groups, those that are suspicious: their labels look alike, or often mean a missing value. */
+  readonly groups: LabelCounts;
+}
+
+const NOTHING: Omit<ColumnReading, 'role'> = { positive: {}, negative: {}, missing: {}, groups: {} };
+
+/** One label of a column, how many rows hold it, and what it was read as: 1, 0, or -1 for missing. */
+export interface ReadLabel {
+  readonly label: string;
+  readonly count: number;
+  readonly value: number;
+}
+
+/** Returns the reading of a column of labels. */
+export function readingOfLabels(
+  role: ColumnRole,
+  labels: readonly ReadLabel[],
+  given: Pick<ColumnReading, 'name' | 'positiveLabel'> = {},
+): ColumnReading {
+  const withValue = (value: number): LabelCounts => countsOf(labels.filter((one) => one.value === value));
+  return { ...NOTHING, role, ...given, positive: withValue(1), negative: withValue(0), missing: withValue(-1) };
+}
+
+/** Returns the reading of a column of which only the missing texts matter. */
+export function readingOfMissing(role: ColumnRole, missing: LabelCounts, name?: string): ColumnReading {
+  return { ...NOTHING, role, name, missing: countsOf(entriesOf(missing)) };
+}
+
+/** Returns the reading of a column of groups: suspicious ones, and texts that `naValues` made missing. */
+export function readingOfGroups(
+  name: string,
+  labels: readonly ReadLabel[],
+  naValues: readonly string[] | undefined,
+): ColumnReading {
+  const known = labels.filter(({ value }) => value >= 0);
+  const suspicious = new Set(
+    suspiciousGroups(
+      known.map(({ label }) => label),
+      naValues,
+    ),
+  );
+  return {
+    ...NOTHING,
+    role: 'groups',
+    name,
+    groups: countsOf(known.filter(({ label }) => suspicious.has(label))),
+    missing: countsOf(labels.filter(({ value }) => value < 0)),
+  };
+}
+
+/** Returns the labels of groups that look like one another, or like a missing value that was not named. */
+export function suspiciousGroups(labels: readonly string[], naValues: readonly string[] | undefined): string[] {
+  const alike = new Set(lookAlikes(labels).flat());
+  return labels.filter((label) => alike.has(label) || (naValues === undefined && MISSING_TEXTS.includes(label)));
+}
+
+/** Returns how many rows hold each label of a column; labels without a row are left out. */
+export function countLabels({
+  codes,
+  labels,
+}: CategoricalColumn): { readonly label: string; readonly count: number }[] {
+  const counts = new Float64Array(labels.length);
+  for (const code of codes) if (code >= 0) counts[code] = (counts[code] ?? 0) + 1;
+  return labels.map((label, code) => ({ label, count: counts[code] as number })).filter(({ count }) => count > 0);
+}
+
+/** Returns how many rows of a column hold each of some texts. */
+export function countTexts(column: Column, texts: ReadonlySet<string>): LabelCounts {
+  if (column.kind === 'numeric') return countNumbers(column.values, new Set(numbersAmong(texts)));
+  if (!column.labels.some((label) => texts.has(label))) return {};
+  return countsOf(countLabels(column).filter(({ label }) => label !== '' && texts.has(label)));
+}
+
+function countNumbers(values: Float64Array, numbers: ReadonlySet<number>): LabelCounts {
+  const counts = new Map<number, number>();
+  if (numbers.size > 0) {
+    for (const value of values) if (numbers.has(value)) counts.set(value, (counts.get(value) ?? 0) + 1);
+  }
+  return countsOf([...counts].map(([value, count]) => ({ label: String(value), count })));
+}
+
+/** Returns sets of labels that differ only by case, by spaces or by their Unicode form. */
+export function lookAlikes(labels: readonly string[]): string[][] {
+  const alike = new Map<string, string[]>();
+  for (const label of labels) {
+    const key = label
+      .normalize('NFKC')
+      .replaceAll(/[\s\u200B-\u200D\u2060\uFEFF]+/gu, '')
+      .toLowerCase()
+      .normalize('NFKC');
+    alike.set(key, [...(alike.get(key) ?? []), label]);
+  }
+  return [...alike.values()].filter((own) => own.length > 1);
+}
+
+/** Returns one reading for each column that was read in parts, with the counts added up. */
+export function mergeReadings(readings: readonly ColumnReading[]): ColumnReading[] {
+  const merged = new Map<string, ColumnReading>();
+  for (const reading of readings) {
+    const key = JSON.stringify([reading.role, reading.name]);
+    const known = merged.get(key);
+    const add = (counts: 'positive' | 'negative' | 'missing' | 'groups'): LabelCounts =>
+      countsOf(addUp([...entriesOf(known?.[counts] ?? {}), ...entriesOf(reading[counts])]));
+    const counts = {
+      positive: add('positive'),
+      negative: add('negative'),
+      missing: add('missing'),
+      groups: add('groups'),
+    };
+    merged.set(key, { ...known, ...reading, ...counts });
+  }
+  return [...merged.values()];
+}
+
+function addUp(
+  labels: readonly { readonly label: string; readonly count: number }[],
+): { label: string; count: number }[] {
+  const counts = new Map<string, number>();
+  for (const { label, count } of labels) counts.set(label, (counts.get(label) ?? 0) + count);
+  return Array.from(counts, ([label, count]) => ({ label, count }));
+}
+
+/** Returns the warnings that readings give rise to. */
+export function readingWarnings(readings: readonly ColumnReading[]): string[] {
+  return [
+    ...new Set(
+      readings.flatMap((reading) => [
+        ...labelWarnings(reading),
+        ...groupWarnings(reading),
+        ...missingWarnings(reading),
+      ]),
+    ),
+  ];
+}
+
+function labelWarnings({ role, name, positiveLabel, positive, negative }: ColumnReading): string[] {
+  if (positiveLabel === undefined) return [];
+  const who = inWords(role, name);
+  const all = { ...positive, ...negative };
+  const alike = lookAlikes(Object.keys(all));
+  const counted = Object.keys(negative).length;
+  return [
+    ...(alike.length === 0
+      ? []
+      : [
+          `labels of the ${who} differ only by case, spaces or Unicode form: ${setsInWords(alike, all)}; each is a label of its own, and only '${positiveLabel}' counts as positive`,
+        ]),
+    ...(counted < 2
+      ? []
+      : [
+          `${String(counted)} labels of the ${who} count as negative: ${countsInWords(negative)}; only '${positiveLabel}' counts as positive`,
+        ]),
+  ];
+}
+
+function groupWarnings({ name, groups }: ColumnReading): string[] {
+  const labels = Object.keys(groups);
+  const alike = lookAlikes(labels);
+  const missing = Object.fromEntries(Object.entries(groups).filter(([label]) => MISSING_TEXTS.includes(label)));
+  const who = `groups of '${name ?? ''}'`;
+  return [
+    ...(alike.length === 0
+      ? []
+      : [
+          `${who} differ only by case, spaces or Unicode form: ${setsInWords(alike, groups)}; each is measured as a group of its own`,
+        ]),
+    ...(Object.keys(missing).length === 0
+      ? []
+      : [
+          `${who} have names that often mean a missing value: ${countsInWords(missing)}; they are measured as groups, and --na-values (naValues) leaves their rows out`,
+        ]),
+  ];
+}
+
+function missingWarnings({ role, name, missing }: ColumnReading): string[] {
+  const rows = Object.values(missing).reduce((sum, count) => sum + count, 0);
+  if (rows === 0) return [];
+  return [
+    `the ${inWords(role, name)} are missing where they hold one of these texts: ${countsInWords(missing)}; --na-values (naValues) changes the texts`,
+  ];
+}
+
+function inWords(role: ColumnRole, name: string | undefined): string {
+  return name === undefined ? role : `${role} of '${name}'`;
+}
+
+const SHOWN_LABELS = 12;
+
+function countsInWords(counts: LabelCounts): string {
+  const entries = Object.entries(counts);
+  const shown = entries.slice(0, SHOWN_LABELS).map(([label, count]) => `'${label}' (${rowsInWords(count)})`);
+  const more = entries.length - shown.length;
+  return `${shown.join(', ')}${more === 0 ? '' : ` and ${String(more)} more`}`;
+}
+
+function setsInWords(sets: readonly (readonly string[])[], counts: LabelCounts): string {
+  return sets
+    .slice(0, SHOWN_LABELS)
+    .map((own) => countsInWords(Object.fromEntries(own.map((label) => [label, counts[label] ?? 0]))))
+    .join('; ');
+}
+
+function rowsInWords(count: number): string {
+  return `${count.toLocaleString('en-US')} ${count === 1 ? 'row' : 'rows'}`;
+}
+
+function entriesOf(counts: LabelCounts): { label: string; count: number }[] {
+  return Object.entries(counts).map(([label, count]) => ({ label, count }));
+}
+
+/** Counts by label in the order of the labels. `fromEntries` defines own keys, so that a label may be named `__proto__`. */
+function countsOf(labels: readonly { readonly label: string; readonly count: number }[]): LabelCounts {
+  const sorted = labels.filter(({ count }) => count > 0).sort((a, b) => (a.label < b.label ? -1 : 1));
+  return Object.fromEntries(sorted.map(({ label, count }) => [label, count]));
+}

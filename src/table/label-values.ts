@@ -1,0 +1,49 @@
+/** Texts that mean 0 and 1 by themselves. */
+const TEXT_VALUES: ReadonlyMap<string, 0 | 1> = new Map([
+  ['0', 0],
+  ['0.0', 0],
+  ['false', 0],
+  ['1', 1],
+  ['1.0', 1],
+  ['true', 1],
+]);
+
+/** What decides which label is 1. */
+export interface LabelRule {
+  readonly positiveLabel?: string | undefined;
+  /** Texts that are missing values. */
+  readonly missing: ReadonlySet<string>;
+  /** Whether the labels are numbers, so that '1.0' names the number 1. */
+  readonly isNumeric?: boolean | undefined;
+}
+
+/**
+ * Returns the value of a label: 0, 1, -1 where it is missing, undefined where it is neither 0 nor 1 and no positive
+ * label was named.
+ */
+export function labelValue(label: string, { positiveLabel, missing, isNumeric }: LabelRule): 0 | 1 | -1 | undefined {
+  if (positiveLabel !== undefined && isSameLabel(label, positiveLabel, isNumeric === true)) return 1;
+  if (missing.has(label)) return -1;
+  return positiveLabel === undefined ? TEXT_VALUES.get(label.toLowerCase()) : 0;
+}
+
+/**
+ * Returns the positive label for a column, undefined where its labels stand for themselves: a column of true and false
+ * needs none, so that truth of True/False goes with predictions of 1/-1.
+ */
+export function positiveLabelFor(
+  labels: readonly string[],
+  positiveLabel: string | undefined,
+  missing: ReadonlySet<string>,
+): string | undefined {
+  if (positiveLabel === undefined || ['0', '0.0', 'true', 'false'].includes(positiveLabel.toLowerCase())) {
+    return positiveLabel;
+  }
+  const known = labels.filter((label) => !missing.has(label)).map((label) => label.toLowerCase());
+  const areBooleans = known.length > 0 && known.every((label) => label === 'true' || label === 'false');
+  return areBooleans ? undefined : positiveLabel;
+}
+
+function isSameLabel(label: string, positive: string, isNumeric: boolean): boolean {
+  return label === positive || (isNumeric && positive.trim() !== '' && Number(label) === Number(positive));
+}

@@ -1,0 +1,82 @@
+import type { Column } from './column.ts';
+
+/**
+ * The texts that every reader takes for a missing value: the defaults of pandas' `read_csv`, exactly as they are
+ * written. They hold for predictions, true labels, scores, weights and features. In columns that name groups only the
+ * empty text is missing, since `None` or `NA` may be the name of a group.
+ */
+export const MISSING_TEXTS: readonly string[] = Object.freeze([
+  '',
+  '#N/A',
+  '#N/A N/A',
+  '#NA',
+  '-1.#IND',
+  '-1.#QNAN',
+  '-NaN',
+  '-nan',
+  '1.#IND',
+  '1.#QNAN',
+  '<NA>',
+  'N/A',
+  'NA',
+  'NULL',
+  'NaN',
+  'None',
+  'n/a',
+  'nan',
+  'null',
+]);
+
+/**
+ * Returns the texts that are missing values in predictions, labels, scores, weights and features.
+ * @param naValues texts that replace {@link MISSING_TEXTS}; the empty text stays missing
+ * @param kept a label that is never missing: the positive one
+ */
+export function missingOutcomes(naValues: readonly string[] | undefined, kept?: string): ReadonlySet<string> {
+  const missing = new Set(naValues === undefined ? MISSING_TEXTS : ['', ...naValues]);
+  if (kept !== undefined) missing.delete(kept);
+  return missing;
+}
+
+/** Returns the texts that are missing values in sensitive and control columns; by default the empty text alone. */
+export function missingGroups(naValues: readonly string[] | undefined): ReadonlySet<string> {
+  return new Set(['', ...(naValues ?? [])]);
+}
+
+/** Returns the numbers among some texts, for columns of numbers. */
+export function numbersAmong(texts: ReadonlySet<string>): number[] {
+  return [...texts].filter((text) => text.trim() !== '' && Number.isFinite(Number(text))).map(Number);
+}
+
+/**
+ * Returns a column in which some texts are missing values; the column itself where it has none of them. In a column of
+ * numbers, texts that are numbers are compared by value.
+ */
+export function withoutTexts<Kind extends Column>(column: Kind, missing: ReadonlySet<string>): Kind;
+export function withoutTexts(column: Column, missing: ReadonlySet<string>): Column {
+  if (column.kind === 'numeric') {
+    const numbers = new Set(numbersAmong(missing));
+    if (numbers.size === 0) return column;
+    return { kind: 'numeric', values: column.values.map((value) => (numbers.has(value) ? NaN : value)) };
+  }
+  const { codes, labels } = column;
+  if (!labels.some((label) => missing.has(label))) return column;
+  const kept = labels.filter((label) => !missing.has(label));
+  const placeOf = new Map(kept.map((label, place) => [label, place]));
+  const codeOf = labels.map((label) => placeOf.get(label) ?? -1);
+  // A code without a label stays as it is, for whoever checks codes.
+  return { kind: 'categorical', codes: codes.map((code) => codeOf[code] ?? code), labels: Object.freeze(kept) };
+}
+
+/**
+ * Returns a column without missing texts as numbers, where a missing text alone made it a column of text: all other
+ * labels are numbers. Any other column comes back as {@link withoutTexts} has it.
+ */
+export function asNumbersWithout(column: Column, missing: ReadonlySet<string>): Column {
+  const rest = withoutTexts(column, missing);
+  if (rest.kind === 'numeric' || rest === column) return rest;
+  const isNumber = (label: string): boolean => label.trim() !== '' && !Number.isNaN(Number(label));
+  if (!rest.labels.every(isNumber)) return rest;
+  const numberOf = rest.labels.map(Number);
+  return { kind: 'numeric', values: Float64Array.from(rest.codes, (code) => numberOf[code] ?? NaN) };
+}

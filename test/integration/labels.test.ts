@@ -1,0 +1,302 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+
+import { expect } from 'chai';
+
+import { runJob } from '../../src/api/jobs/run-job.ts';
+import { validateFile } from '../../src/integration/validate-file.ts';
+import { validateRows, type ValidateRowsInput } from '../../src/integration/validate-rows.ts';
+import { validationToHtml } from '../../src/integration/validation-html.ts';
+import { validationToJson, validationToMarkdown } from '../../src/integration/validation-report.ts';
+import { openDuckDb } from '../../src/io/duckdb.ts';
+import { quoteLiteral } from '../../src/io/sql.ts';
+import { demographicParityDifference, equalOpportunityDifference } from '../../src/metrics/index.ts';
+import { FairnessAnalyzer } from '../../src/metrics/analyzer/fairness-analyzer.ts';
+import { MISSING_TEXTS } from '../../src/table/index.ts';
+import { runOptions, spool } from '../api/jobs/job-files.ts';
+import { useTemporaryFolder } from '../helpers/run-cli.ts';
+
+type Value = string | number | boolean | null;
+type Columns = Readonly<Record<string, readonly Value[]>>;
+
+/** What a validation is asked for: columns by their names, and options. */
+interface Question {
+  readonly yPred?: string;
+  readonly score?: string;
+  readonly yTrue?: string;
+  readonly sensitive: string;
+  readonly control?: string;
+  readonly sampleWeight?: string;
+  readonly positiveLabel?: string;
+  readonly yTruePositiveLabel?: string;
+  readonly naValues?: readonly string[];
+}
+
+/** The parts of a validation's JSON that are looked at here. */
+interface Answer {
+  readonly labels?: Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, number>>>>>>;
+  readonly metrics: Readonly<
+    Record<
+      string,
+      { value: number; n_dropped: number; n_per_group: Record<string, number>; warnings: readonly string[] }
+    >
+  >;
+  readonly control?: { readonly warnings: readonly string[] };
+}
+
+const folder = useTemporaryFolder();
+let files = 0;
+
+function newFile(ending: string): string {
+  files++;
+  return path.join(folder(), `rows-${String(files)}.${ending}`);
+}
+
+function asCsv(columns: Columns): string {
+  const names = Object.keys(columns);
+  const rows = (columns[names[0] as string] ?? []).map((_, row) =>
+    names.map((name) => String(columns[name]?.[row] ?? '')).join(','),
+  );
+  return [names.join(','), ...rows, ''].join('\n');
+}
+
+function asLines(columns: Columns): string {
+  const names = Object.keys(columns);
+  return (columns[names[0] as string] ?? [])
+    .map((_, row) => JSON.stringify(Object.fromEntries(names.map((name) => [name, columns[name]?.[row]]))))
+    .join('\n');
+}
+
+async function ofFile(file: string, question: Question, backend: 'duckdb' | 'native' | 'danfo'): Promise<Answer> {
+  const { sensitive, control, naValues, ...rest } = question;
+  const validation = await validateFile(file, {
+    ...rest,
+    naValues: naValues === undefined ? undefined : [...naValues],
+    attributes: [[sensitive]],
+    control: control === undefined ? undefined : [control],
+    minGroupSize: 1,
+    backend,
+  });
+  return validationToJson(validation) as unknown as Answer;
+}
+
+function rowsInput(columns: Columns, question: Question): ValidateRowsInput {
+  const { yPred, score, yTrue, sensitive, control, sampleWeight, naValues, ...rest } = question;
+  const column = (name: string | undefined) => (name === undefined ? undefined : columns[name]);
+  return {
+    ...rest,
+    naValues: naValues === undefined ? undefined : [...naValues],
+    yPred: column(yPred),
+    yScore: column(score),
+    yTrue: column(yTrue),
+    sampleWeight: column(sampleWeight),
+    sensitive: { [sensitive]: columns[sensitive] ?? [] },
+    control: control === undefined ? undefined : { [control]: columns[control] ?? [] },
+    minGroupSize: 1,
+  };
+}
+
+/** Every way to put a question; each must give the same answer. */
+const READERS: Readonly<Record<string, (columns: Columns, question: Question) => Promise<Answer>>> = {
+  'a CSV file counted by SQL': (columns, question) => {
+    const file = newFile('csv');
+    writeFileSync(file, asCsv(columns));
+    return ofFile(file, question, 'duckdb');
+  },
+  'a CSV file loaded': (columns, question) => {
+    const file = newFile('csv');
+    writeFileSync(file, asCsv(columns));
+    return ofFile(file, question, 'native');
+  },
+  'JSON lines': (columns, question) => {
+    const file = newFile('ndjson');
+    writeFileSync(file, asLines(columns));
+    return ofFile(file, question, 'duckdb');
+  },
+  'a Parquet file': async (columns, question) => {
+    const [csv, file] = [newFile('csv'), newFile('parquet')];
+    writeFileSync(csv, asCsv(columns));
+    const engine = openDuckDb();
+    await engine.run((session) =>
+      session.rows(`COPY (SELECT * FROM read_csv(${quoteLiteral(csv)}, all_varchar=true)) TO ${quoteLiteral(file)}`),
+    );
+    await engine.close();
+    return ofFile(file, question, 'duckdb');
+  },
+  arrays: async (columns, question) =>
+    validationToJson(await validateRows(rowsInput(columns, question))) as unknown as Answer,
+  'arrays and danfojs': async (columns, question) =>
+    validationToJson(await validateRows({ ...rowsInput(columns, question), backend: 'danfo' })) as unknown as Answer,
+  'HTTP with arrays': async (columns, question) => {
+    const { positiveLabel, yTruePositiveLabel, naValues, yPred = '', yTrue, sensitive, control } = question;
+    const body = {
+      y_pred: columns[yPred],
+      y_true: yTrue === undefined ? undefined : columns[yTrue],
+      sensitive: { [sensitive]: columns[sensitive] },
+      control: control === undefined ? undefined : { [control]: columns[control] },
+      positive_label: positiveLabel,
+      y_true_positive_label: yTruePositiveLabel,
+      na_values: naValues,
+      min_group_size: 1,
+    };
+    const job = {
+      kind: 'validate-rows',
+      path: spool(folder(), `body-${String(files++)}`, JSON.stringify(body)),
+      mostItems: 1000,
+    } as const;
+    return JSON.parse((await runJob(job, runOptions(folder()))).body) as Answer;
+  },
+  'HTTP with a table': async (columns, question) => {
+    const { positiveLabel, yTruePositiveLabel, naValues, yPred = '', yTrue, sensitive, control } = question;
+    const options = {
+      y_pred: yPred,
+      y_true: yTrue,
+      sensitive,
+      control,
+      positive_label: positiveLabel,
+      y_true_positive_label: yTruePositiveLabel,
+      na_values: naValues?.join(','),
+      min_group_size: '1',
+    };
+    const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as Record<
+      string,
+      string
+    >;
+    const table = spool(folder(), `table-${String(files++)}.csv`, asCsv(columns));
+    const job = { kind: 'validate-table', path: table, format: 'csv', options: given } as const;
+    return JSON.parse((await runJob(job, runOptions(folder()))).body) as Answer;
+  },
+};
+
+const times = <T>(value: T, count: number): T[] => new Array<T>(count).fill(value);
+const dp = ({ metrics }: Answer) => metrics['demographic_parity_difference'] as Answer['metrics'][string];
+
+// Group f: 10 rows, of which 3 say yes. Group m: 10 rows, of which 5 say yes and 2 hold no answer.
+const ANSWERS: Columns = {
+  sex: [...times('f', 10), ...times('m', 10)],
+  answer: [
+    ...[...times('yes', 3), ...times('YES', 2), ...times('no', 4), 'NO'],
+    ...[...times('yes', 5), ...times('no', 3), 'NA', 'None'],
+  ],
+  truth: [...times('repaid', 4), ...times('lost', 6), ...times('repaid', 6), ...times('lost', 4)],
+  religion: [...times('None', 8), ...times('Jain', 12)],
+  faith: [...times('Jain', 4), ...times('jain ', 6), ...times('Sikh', 10)],
+};
+const BY_SEX = { yPred: 'answer', sensitive: 'sex', positiveLabel: 'yes' };
+
+for (const [reader, ask] of Object.entries(READERS)) {
+  describe(`labels and missing texts: ${reader}`, () => {
+    it('lists the labels that count as negative, warns of look-alikes, and drops missing texts with their counts', async () => {
+      const answer = await ask(ANSWERS, BY_SEX);
+      expect(dp(answer).value).to.be.closeTo(5 / 8 - 3 / 10, 1e-12);
+      expect(dp(answer).n_dropped).to.equal(2);
+      expect(answer.labels).to.deep.equal({
+        y_pred: { positive: { yes: 8 }, negative: { NO: 1, YES: 2, no: 7 }, missing: { NA: 1, None: 1 } },
+      });
+      expect(dp(answer).warnings.slice(0, 3)).to.deep.equal([
+        "labels of the predictions differ only by case, spaces or Unicode form: 'yes' (8 rows), 'YES' (2 rows); 'NO' (1 row), 'no' (7 rows); each is a label of its own, and only 'yes' counts as positive",
+        "3 labels of the predictions count as negative: 'NO' (1 row), 'YES' (2 rows), 'no' (7 rows); only 'yes' counts as positive",
+        "the predictions are missing where they hold one of these texts: 'NA' (1 row), 'None' (1 row); --na-values (naValues) changes the texts",
+      ]);
+    });
+
+    it('takes None for a group, with one warning that names the option', async () => {
+      const answer = await ask(ANSWERS, { ...BY_SEX, sensitive: 'religion' });
+      // Of the first 8 rows 3 say yes; of the other 12 there are 5, and 2 without an answer.
+      expect(dp(answer).n_per_group).to.deep.equal({ None: 8, Jain: 10 });
+      const ofGroups = dp(answer).warnings.filter((warning) => warning.includes("'religion'"));
+      expect(ofGroups).to.deep.equal([
+        "groups of 'religion' have names that often mean a missing value: 'None' (8 rows); they are measured as groups, and --na-values (naValues) leaves their rows out",
+      ]);
+    });
+
+    it('leaves rows out by na-values in all columns, and keeps texts that are not among them', async () => {
+      const answer = await ask(ANSWERS, { ...BY_SEX, sensitive: 'religion', naValues: ['None', 'YES'] });
+      // Jain: 12 rows without YES (none there) and None (one): 11, of which 5 say yes; NA counts as negative now.
+      expect(dp(answer).n_per_group).to.deep.equal({ Jain: 11 });
+      expect(dp(answer).n_dropped).to.equal(9);
+      expect(answer.labels?.['y_pred']?.['missing']).to.deep.equal({ None: 1, YES: 2 });
+      expect(answer.labels?.['y_pred']?.['negative']).to.deep.equal({ NA: 1, NO: 1, no: 7 });
+      expect(dp(answer).warnings.join('\n')).to.include(
+        "groups of 'religion' are missing where they hold one of these texts: 'None' (8 rows)",
+      );
+    });
+
+    it('warns of groups that look alike, in sensitive and control columns', async () => {
+      const answer = await ask(ANSWERS, { ...BY_SEX, control: 'faith' });
+      const warning =
+        "groups of 'faith' differ only by case, spaces or Unicode form: 'Jain' (4 rows), 'jain ' (6 rows); each is measured as a group of its own";
+      expect(dp(answer).warnings).to.include(warning);
+      expect(answer.control?.warnings.join(' ') ?? '').not.to.include('Unicode');
+      const direct = await ask(ANSWERS, { ...BY_SEX, sensitive: 'faith' });
+      expect(dp(direct).warnings.filter((text) => text === warning)).to.have.length(1);
+    });
+
+    it('never takes the positive label for a missing value', async () => {
+      const answer = await ask(ANSWERS, { ...BY_SEX, positiveLabel: 'None' });
+      expect(answer.labels?.['y_pred']?.['positive']).to.deep.equal({ None: 1 });
+      expect(answer.labels?.['y_pred']?.['missing']).to.deep.equal({ NA: 1 });
+      expect(dp(answer).value).to.be.closeTo(1 / 9, 1e-12);
+    });
+
+    it('reads truth by a label of its own', async () => {
+      const answer = await ask(ANSWERS, { ...BY_SEX, yTrue: 'truth', yTruePositiveLabel: 'repaid' });
+      expect(answer.labels?.['y_true']).to.deep.equal({
+        positive: { repaid: 10 },
+        negative: { lost: 10 },
+        missing: {},
+      });
+      // True positive rates 3 / 4 and 5 / 6; false positive rates 0 / 6 and 0 / 2 (two of m's four lack an answer).
+      expect(answer.metrics['equalized_odds_difference']?.value).to.be.closeTo(5 / 6 - 3 / 4, 1e-12);
+    });
+
+    it('refuses a third label without a positive one', async () => {
+      await assertRefused(
+        ask(
+          { ...ANSWERS, answer: [...times('0', 9), 'maybe', ...times('1', 10)] },
+          { yPred: 'answer', sensitive: 'sex' },
+        ),
+        [/must be 0 or 1, but holds 'maybe'/, /\(the predictions\) holds '0', '1', 'maybe'|positive_label/],
+      );
+    });
+
+    it('says of -1 and 1 what the column is, what it holds, and which label to name', async () => {
+      const signs = {
+        ...ANSWERS,
+        y: ANSWERS['truth']!.map((label) => (label === 'repaid' ? 1 : -1)),
+        p: [...times(0, 10), ...times(1, 10)],
+      };
+      await assertRefused(ask(signs, { yPred: 'p', yTrue: 'y', sensitive: 'sex' }), [
+        /must be 0 or 1, but holds '?-1/,
+        /positive_label|--positive-label 1/,
+        /\(the true labels\) holds '?-1'?, '?1'?\./,
+      ]);
+      const named = await ask(signs, { yPred: 'p', yTrue: 'y', sensitive: 'sex', positiveLabel: '1' });
+      // Decisions are 0 for f and 1 for m, whatever came true.
+      expect(named.metrics['equalized_odds_difference']?.value).to.equal(1);
+      expect(named.labels?.['y_true']).to.deep.equal({ positive: { 1: 10 }, negative: { '-1': 10 }, missing: {} });
+    });
+
+    it('reads true labels of True and False beside predictions of 1 and -1', async () => {
+      const mixed = {
+        sex: ANSWERS['sex'] ?? [],
+        y: (ANSWERS['truth'] ?? []).map((label) => (label === 'repaid' ? 'True' : 'False')),
+        p: [...times(-1, 5), ...times(1, 5), ...times(1, 10)],
+      };
+      const answer = await ask(mixed, { yPred: 'p', yTrue: 'y', sensitive: 'sex', positiveLabel: '1' });
+      // f: 4 true, none of them predicted; 6 false, 5 predicted. m: all predicted.
+      expect(dp(answer).value).to.equal(0.5);
+      expect(answer.metrics['equalized_odds_difference']?.value).to.equal(1);
+    });
+  });
+}
+
+/** Checks that an error has texts in its message or its suggestion. */
+async function assertRefused(promise: Promise<unknown>, patterns: readonly RegExp[]): Promise<void> {
+  const caught: unknown = await promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  const { message = '', suggestion = '' } = (caught ?? {}) as { message?: string; suggestion?: string };
+  for (const pattern of patterns) expect(`${message} ${suggestion}`).to.match(pattern);
+}
