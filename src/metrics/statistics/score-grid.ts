@@ -13,6 +13,9 @@ export function toGrid(score: number, step: number): number {
   return (step === 0 ? score : Math.floor(score / step + 0.5) * step) + 0;
 }
 
+/** Rows that took no part, in all and by group. */
+export type LostRows = Pick<ScoreStats, 'nDropped' | 'dropped'>;
+
 /** One distinct score of a group, with its counts by true label. */
 export interface ScoreEntry {
   readonly group: number;
@@ -30,14 +33,14 @@ export interface ScoreEntry {
 export function collectScores(
   labels: readonly string[],
   entries: readonly ScoreEntry[],
-  nDropped: number,
+  lost: LostRows,
   step = 0,
 ): ScoreStats {
   const exact = addEqual(entries, step);
   if (step === 0 && exact.length > MOST_DISTINCT_SCORES) {
     const coarse = gridStep(entries.reduce((most, { score }) => Math.max(most, Math.abs(score)), 0));
     // Many groups of the one score 0 are as few as they can be.
-    if (coarse > 0) return collectScores(labels, entries, nDropped, coarse);
+    if (coarse > 0) return collectScores(labels, entries, lost, coarse);
   }
   return {
     kind: 'scores',
@@ -47,7 +50,8 @@ export function collectScores(
     ...makeTables((name) => Float64Array.from(exact.flatMap((entry) => entry[name]))),
     step,
     hasTruth: true,
-    nDropped,
+    dropped: lost.dropped,
+    nDropped: lost.nDropped,
   };
 }
 

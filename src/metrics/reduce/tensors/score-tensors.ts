@@ -15,7 +15,7 @@ import type { ScoreRows } from '../reduce-scores.ts';
 import { assertSameLength, countDropped, toFiniteNumbers } from '../row-arguments.ts';
 import { collectScores, gridStep, type ScoreEntry, toGrid } from '../../statistics/score-grid.ts';
 import { encodeGroupTensors } from './group-codes.ts';
-import { areKnown, BAD_STATE, known, sizesOf, stateOf } from './row-states.ts';
+import { areKnown, BAD_STATE, droppedRows, known, sizesOf, stateOf } from './row-states.ts';
 import { isDeviceTensor, labelsTensor, numbersTensor, refusePositiveLabel, weightsTensor } from './tensor-arguments.ts';
 import { type Keep, withTensors } from './tensor-scope.ts';
 import { assertWeights, weighCells, weightExtremes } from './tensor-weights.ts';
@@ -50,10 +50,11 @@ export async function reduceScoreTensors(rows: ScoreRows): Promise<ScoreStats> {
       sensitive: groups.rows,
       sampleWeight: weights?.size,
     });
+    const isKnown = (slice: Slice): Tensor1D => areKnown(tf, slice, [yScore, yTrue, weights]);
     /** A row's group and label as one code; -1 where it lacks something. */
     const codesOf = (slice: Slice): Tensor1D => {
       const codes = groups.codesOf(slice);
-      const isWhole: Tensor1D = tf.logicalAnd(areKnown(tf, slice, [yScore, yTrue, weights]), codes.greaterEqual(0));
+      const isWhole: Tensor1D = tf.logicalAnd(isKnown(slice), codes.greaterEqual(0));
       return known(tf, isWhole, codes.mul(2).add(slice(yTrue).cast('float32')), -1);
     };
     const { least, largest, largestWeight } = await checkScores(tf, { yScore, yTrue, weights, codesOf });
@@ -68,7 +69,9 @@ export async function reduceScoreTensors(rows: ScoreRows): Promise<ScoreStats> {
     const tables = await weighCells(tf, cells, weights, largestWeight);
     const entries = entriesOf(tables, bins);
     const rowsOf = entries.map(({ counts }) => counts[0] + counts[1]);
-    return collectScores(groups.labels, entries, countDropped(rowsOf, yScore.size), size === 0 ? 0 : bins.width);
+    const nDropped = countDropped(rowsOf, yScore.size);
+    const dropped = nDropped === 0 ? new Float64Array(groups.labels.length) : await droppedRows(tf, groups, isKnown);
+    return collectScores(groups.labels, entries, { nDropped, dropped }, size === 0 ? 0 : bins.width);
   });
 }
 
