@@ -20,6 +20,7 @@ import { validateCommand } from './commands/validate.ts';
 import { versionCommand } from './commands/version.ts';
 import { exitCodeOf, INTERRUPTED } from './exit-codes.ts';
 import { describeError } from './describe-error.ts';
+import { refuseRepeats } from './refuse-repeats.ts';
 
 /** The command line, not yet run. */
 function createProgram(): Command {
@@ -64,6 +65,7 @@ EVENHAND_CONFIG_PATH, EVENHAND_PROFILE, EVENHAND_API_KEYS, MLFLOW_TRACKING_URI.`
   ];
   for (const command of commands) program.addCommand(command);
   for (const command of [program, ...commands, ...commands.flatMap(({ commands: inner }) => inner)]) {
+    refuseRepeats(command);
     command.configureHelp({ helpWidth: Math.min(100, process.stdout.columns || 100) });
     command.exitOverride().configureOutput({
       // Commander tells an error and its suggestion on two lines; here every error is one.

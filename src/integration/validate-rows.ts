@@ -69,7 +69,7 @@ export interface ValidateRowsInput extends MeasureOptionsInput {
  * console.log(validation.passed, validation.attributes.sex?.demographic_parity_difference?.value);
  * // false 0.5
  * console.log(Object.keys(validationToJson(validation)).join(' '));
- * // passed verdict threshold metrics
+ * // passed verdict threshold gates metrics
  * ```
  */
 export async function validateRows(input: ValidateRowsInput, bounds: ValidateBounds = {}): Promise<FileValidation> {

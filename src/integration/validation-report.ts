@@ -1,12 +1,13 @@
 import { escapeMarkdown } from '../metrics/markdown-table.ts';
 import type { MetricFrame } from '../metrics/index.ts';
 import { own } from './html/report-numbers.ts';
-import type { FileValidation } from './measure-attributes.ts';
+import type { FileValidation, GateVerdict } from './measure-attributes.ts';
 
-/** A validation as JSON has it; one attribute stands at the top, several under their names. */
+/** A validation as JSON has it; one attribute stands at the top, several under their names. `gates` has every verdict. */
 export function validationToJson({
   passed,
   threshold,
+  gates: verdictsOfGates,
   attributes,
   verdicts,
   frames,
@@ -14,20 +15,22 @@ export function validationToJson({
   const toJson = (metrics: FileValidation['attributes'][string]): Record<string, unknown> =>
     Object.fromEntries(Object.entries(metrics).map(([name, result]) => [name, result.toJSON()]));
   const verdictOf = (name: string): Record<string, unknown> | null => {
-    const { status = null, message, straddles } = own(verdicts, name) ?? {};
-    return status === null ? null : { status, message, straddles };
+    const { status = null, message, straddles, unevenlyMissing } = own(verdicts, name) ?? {};
+    return status === null ? null : { status, message, straddles, unevenly_missing: unevenlyMissing };
   };
   const controlOf = (name: string): Record<string, unknown> => {
     const frame = own(frames, name);
     return frame === undefined ? {} : { control: frame.toJSON() };
   };
+  const gates = verdictsOfGates.map(gateToJson);
   const entries = Object.entries(attributes);
   const [only] = entries;
   return entries.length === 1 && only !== undefined
-    ? { passed, verdict: verdictOf(only[0]), threshold, metrics: toJson(only[1]), ...controlOf(only[0]) }
+    ? { passed, verdict: verdictOf(only[0]), threshold, gates, metrics: toJson(only[1]), ...controlOf(only[0]) }
     : {
         passed,
         threshold,
+        gates,
         attributes: Object.fromEntries(
           entries.map(([name, metrics]) => [
             name,
@@ -42,13 +45,17 @@ export function validationToJson({
       };
 }
 
+function gateToJson({ unevenlyMissing, ...verdict }: GateVerdict): Record<string, unknown> {
+  return { ...verdict, unevenly_missing: unevenlyMissing };
+}
+
 /**
  * A validation as a Markdown report: the verdict first where there is one,
  * then each attribute's metrics with groups, intervals and exclusions.
  * @param source what was validated, for the first line
  */
 export function validationToMarkdown(validation: FileValidation, source: string): string {
-  const { passed, verdicts, attributes, frames } = validation;
+  const { passed, gates, attributes, frames } = validation;
   const verdict =
     passed === null
       ? []
@@ -57,9 +64,7 @@ export function validationToMarkdown(validation: FileValidation, source: string)
           '',
           `**${passed ? 'PASS' : 'FAIL'}**`,
           '',
-          ...Object.entries(verdicts).map(
-            ([name, { message }]) => `- ${escapeMarkdown(name)}: ${escapeMarkdown(message)}`,
-          ),
+          ...gates.map(({ attribute, message }) => `- ${escapeMarkdown(attribute)}: ${escapeMarkdown(message)}`),
           '',
         ];
   const sections = Object.entries(attributes).flatMap(([name, metrics]) => [

@@ -75,7 +75,7 @@ export function findThresholdFault(
   const bound = isAbove ? `at most ${String(high)}` : `at least ${String(low)}`;
   return {
     message: `${metric} is ${bound}, so that ${String(threshold)} ${outcome} passes`,
-    suggestion: suggestThreshold(threshold, { low, high }, isUpper),
+    suggestion: suggestThreshold({ metric, threshold, comparator }, { low, high }),
   };
 }
 
@@ -95,11 +95,12 @@ export function assertThreshold(gate: ThresholdGate, range: ValueRange, paramete
 }
 
 /** Percentages are what is written most often; a ratio barely above 1 is none. */
-function suggestThreshold(threshold: number, { low, high }: ValueRange, isUpper: boolean): string {
-  if (high === 1 && threshold > 1 && threshold <= 100 && (isUpper || threshold >= 10)) {
+function suggestThreshold({ metric, threshold, comparator }: ThresholdGate, { low, high }: ValueRange): string {
+  const isPercentage = threshold > 1 && threshold <= 100 && (!metric.endsWith('_ratio') || threshold >= 10);
+  if (high === 1 && isPercentage) {
     return `For ${String(threshold)} percent write ${String(Number((threshold / 100).toPrecision(12)))}.`;
   }
-  const example = isUpper ? '0.1' : '0.8';
+  const example = comparator.startsWith('<') ? '0.1' : '0.8';
   return high === Infinity
     ? `Take a number above ${String(low)}.`
     : `Take a number from ${String(low)} to ${String(high)}, as ${example}.`;

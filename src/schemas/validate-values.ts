@@ -33,8 +33,9 @@ export const MEASURE_OPTIONS = {
   compat: VALIDATE_VALUES.compat.optional(),
   seed: VALIDATE_VALUES.seed.optional(),
   threshold: VALIDATE_VALUES.threshold.optional(),
-  metric: z.string().optional(),
+  metric: z.union([z.string(), z.array(z.string()).min(1)]).optional(),
   comparator: VALIDATE_VALUES.comparator.optional(),
+  strictMissing: z.boolean().default(false),
   positiveLabel: z.string().optional(),
   scoreThreshold: VALIDATE_VALUES.scoreThreshold.optional(),
 } as const;

@@ -16,6 +16,7 @@ const NAMES = [
   'threshold',
   'metric',
   'comparator',
+  'strictMissing',
   'minGroupSize',
   'withCi',
   'ciLevel',

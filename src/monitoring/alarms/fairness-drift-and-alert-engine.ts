@@ -14,7 +14,7 @@ import { AlertLedger } from './alert-ledger.ts';
 import { DetectorBank } from './detector-bank.ts';
 import {
   type AlertEngineOptions,
-  assertLimitsWatched,
+  assertLimitsDecide,
   type FilledEngineOptions,
   fillEngineOptions,
   limitOf,
@@ -137,7 +137,7 @@ export class FairnessDriftAndAlertEngine {
   /** What it needs of a stream. */
   #prepare(stream: EventStream): Watched {
     const { attributes, metrics } = stream.options;
-    assertLimitsWatched(this.#options, metrics);
+    assertLimitsDecide(this.#options, metrics);
     const alpha = {
       engine: this.#options.alpha,
       combination: this.#options.alpha / (attributes.length * metrics.length),
