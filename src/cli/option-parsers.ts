@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from 'commander';
+import { InvalidArgumentError, type Option } from 'commander';
 
 import { ConfigValidationError } from '../exceptions/index.ts';
 import { splitNames } from '../internal/name-list.ts';
@@ -25,6 +25,32 @@ export function parseNames(text: string): string[] {
   const names = splitNames(text);
   if (names.some((name) => name === '')) throw new InvalidArgumentError(`'${text}' has an empty name in it.`);
   return names;
+}
+
+/** A parser of an option that may be repeated: each value is added to the list of the earlier ones. */
+export type RepeatableParser<T> = ((text: string, earlier: readonly T[] | undefined) => T[]) & {
+  readonly repeats: true;
+};
+
+/** Makes a parser of one value into one for an option that may be repeated, and collects all its values. */
+export function repeatable<T>(parse: (text: string) => T): RepeatableParser<T> {
+  const collect = (text: string, earlier: readonly T[] | undefined): T[] => [...(earlier ?? []), parse(text)];
+  return Object.assign(collect, { repeats: true as const });
+}
+
+/** Parses the columns of one attribute; the option stands once, and a comma list crosses columns. */
+export const parseCrossing = Object.assign((text: string): string[] => parseNames(text), {
+  insteadOfRepeating: 'a comma list crosses several columns',
+});
+
+/** Returns what to do instead of repeating an option; undefined where there is nothing but to give it once. */
+export function insteadOfRepeating({ parseArg }: Pick<Option, 'parseArg'>): string | undefined {
+  return parseArg !== undefined && 'insteadOfRepeating' in parseArg ? String(parseArg.insteadOfRepeating) : undefined;
+}
+
+/** Returns whether an option collects its values when it is repeated. */
+export function isRepeatable({ parseArg, variadic }: Pick<Option, 'parseArg' | 'variadic'>): boolean {
+  return variadic || (parseArg !== undefined && 'repeats' in parseArg);
 }
 
 /**

@@ -19,6 +19,7 @@ import { validateCommand } from './commands/validate.ts';
 import { versionCommand } from './commands/version.ts';
 import { describeError } from './describe-error.ts';
 import { exitCodeOf } from './exit-codes.ts';
+import { refuseRepeats } from './refuse-repeats.ts';
 
 /** Returns the command line, not yet run. */
 export function createProgram(): Command {
@@ -63,6 +64,7 @@ EVENHAND_CONFIG_PATH, EVENHAND_PROFILE, EVENHAND_API_KEYS, MLFLOW_TRACKING_URI.`
   ];
   for (const command of commands) program.addCommand(command);
   for (const command of [program, ...commands, ...commands.flatMap(({ commands: inner }) => inner)]) {
+    refuseRepeats(command);
     command.configureHelp({ helpWidth: Math.min(100, process.stdout.columns || 100) });
     command.exitOverride().configureOutput({
       // Commander tells an error and its suggestion on two lines; here every error is one.

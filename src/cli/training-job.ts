@@ -1,10 +1,10 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 
 import type { TrainingSource } from '../training/data/training-data.ts';
 import type { DecisionQuality } from '../training/decision-quality.ts';
 import type { TrainingJobResult } from '../training/jobs/job-result.ts';
 import { change, count, number, range } from './number-text.ts';
-import { parseNames, parseNumber, requireOptions } from './option-parsers.ts';
+import { parseCrossing, parseNames, parseNumber, requireOptions } from './option-parsers.ts';
 import { type OutputOptions, prepareLogs, print, remark, textTable } from './output.ts';
 import { assertApart, assertInputsKept } from './output-places.ts';
 
@@ -30,10 +30,7 @@ export function withSourceOptions(command: Command): Command {
     .option(
       '--sensitive <columns>',
       'the sensitive column, or a comma list to cross; never features (default: s)',
-      (text: string, earlier: readonly string[] | undefined) => {
-        if (earlier === undefined) return parseNames(text);
-        throw new InvalidArgumentError('Give it once; a comma list crosses several columns.');
-      },
+      parseCrossing,
     )
     .option('--features <columns>', 'a comma list of columns to learn from (default: all others)', parseNames);
 }

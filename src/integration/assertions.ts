@@ -1,14 +1,19 @@
 import { FairnessAssertionError, ValueError } from '../exceptions/index.ts';
 import { assertKnownOptions, type OptionNames } from '../internal/known-options.ts';
 import { oneOf } from '../internal/one-of.ts';
+import { llmMetricRange } from '../llm-evals/scoring/llm-metric-range.ts';
+import { isUnevenlyMissing } from '../metrics/compare/missing-rows.ts';
 import type { MetricResult } from '../metrics/index.ts';
+import {
+  assertThreshold,
+  COMPARATORS,
+  type Comparator,
+  rangeOfName,
+  type ValueRange,
+} from '../metrics/threshold-range.ts';
 import { isExcess, isHigherBetter } from './is-higher-better.ts';
 
-/** The comparisons that a gate may make: value, comparator, threshold. */
-export const COMPARATORS = ['<=', '<', '>=', '>'] as const;
-
-/** One of {@link COMPARATORS}. */
-export type Comparator = (typeof COMPARATORS)[number];
+export { COMPARATORS, type Comparator } from '../metrics/threshold-range.ts';
 
 /** What the gate found. */
 export interface Verdict {
@@ -22,10 +27,15 @@ export interface Verdict {
   readonly message: string;
   /** Whether the interval has the threshold inside, so that another sample could turn the verdict. */
   readonly straddles: boolean;
+  /** Whether rows with missing values are more common in some groups than in others, beyond chance. */
+  readonly unevenlyMissing: boolean;
 }
 
 /** What the gate needs to know of a metric. */
-export interface JudgedMetric extends Pick<MetricResult, 'metric' | 'value' | 'ci' | 'undefinedReason'> {
+export interface JudgedMetric
+  extends
+    Pick<MetricResult, 'metric' | 'value' | 'ci' | 'undefinedReason'>,
+    Partial<Pick<MetricResult, 'missing' | 'compat'>> {
   /** What the sentence calls it, where several results are of one metric. */
   readonly key?: string | undefined;
 }
@@ -46,13 +56,21 @@ const HOLDS: Readonly<Record<Comparator, (value: number, threshold: number) => b
  * conventions give, counts as far from 1 as its inverse. The point estimate decides; where the interval
  * straddles the threshold the verdict says so. An undefined metric fails with
  * its reason. Without a threshold there is no verdict.
- * @throws {ValueError} for an unknown comparator or a threshold that is not a number
+ *
+ * Where rows with missing values are more common in some groups than in others, beyond chance, the verdict says so;
+ * with `strictMissing` it is a failure.
+ * @throws {ValueError} for an unknown comparator, a threshold that is not a number, or one that always or never passes
  */
-export function judge(result: JudgedMetric, threshold: number | undefined, comparator?: string): Verdict {
+export function judge(
+  result: JudgedMetric,
+  threshold: number | undefined,
+  comparator?: string,
+  { strictMissing = false }: JudgeOptions = {},
+): Verdict {
   const given = comparator === undefined ? undefined : oneOf('comparator', comparator, COMPARATORS);
   if (threshold === undefined) {
     const message = 'No threshold, no verdict.';
-    return { passed: null, status: null, threshold: null, comparator: null, message, straddles: false };
+    return { ...NO_GATE, message };
   }
   if (!Number.isFinite(threshold)) {
     throw new ValueError(`The threshold parameter must be a number. Got ${String(threshold)} instead.`, {
@@ -62,7 +80,9 @@ export function judge(result: JudgedMetric, threshold: number | undefined, compa
   const isRatio = result.metric.endsWith('_ratio');
   const used = given ?? (isHigherBetter(result.metric) ? '>=' : '<=');
   const name = result.key ?? result.metric;
-  const verdict = { threshold, comparator: used, straddles: false };
+  assertThreshold({ metric: name, threshold, comparator: used }, gateRange(result, given === undefined));
+  const unevenlyMissing = isUnevenlyMissing(result.missing);
+  const verdict = { threshold, comparator: used, straddles: false, unevenlyMissing };
   if (result.undefinedReason !== null || Number.isNaN(result.value)) {
     const reason = result.undefinedReason ?? 'the value is not a number';
     return {
@@ -73,7 +93,8 @@ export function judge(result: JudgedMetric, threshold: number | undefined, compa
     };
   }
   const { value, ci } = given === undefined && !isExcess(result.metric) ? sizeOf(result, isRatio) : result;
-  const passed = HOLDS[used](value, threshold);
+  const isWithin = HOLDS[used](value, threshold);
+  const passed = isWithin && !(strictMissing && unevenlyMissing);
   const straddles = ci !== null && ci[0] <= threshold && threshold <= ci[1];
   const holds = passed ? 'PASS' : 'FAIL';
   const caution = straddles ? ' The interval straddles the threshold: another sample could turn this verdict.' : '';
@@ -82,8 +103,56 @@ export function judge(result: JudgedMetric, threshold: number | undefined, compa
     passed,
     status: passed ? 'pass' : 'fail',
     straddles,
-    message: `${holds}: ${name} ${value.toFixed(4)} ${passed ? used : NEGATED[used]} ${String(threshold)}.${caution}`,
+    message: `${holds}: ${name} ${value.toFixed(4)} ${isWithin ? used : NEGATED[used]} ${String(threshold)}.${caution}${missingWords(result, unevenlyMissing, passed !== isWithin)}`,
   };
+}
+
+const NO_GATE = {
+  passed: null,
+  status: null,
+  threshold: null,
+  comparator: null,
+  straddles: false,
+  unevenlyMissing: false,
+} as const;
+
+/**
+ * Joins the verdicts of several gates: all must pass.
+ * @param verdicts at least one
+ */
+export function joinVerdicts(verdicts: readonly Verdict[]): Verdict {
+  const [only] = verdicts;
+  if (only !== undefined && verdicts.length === 1) return only;
+  const statuses = verdicts.map(({ status }) => status);
+  const status = statuses.includes('fail') ? 'fail' : statuses.includes('undefined') ? 'undefined' : 'pass';
+  return {
+    ...NO_GATE,
+    passed: status === 'pass',
+    status,
+    message: verdicts.map(({ message }) => message).join(' '),
+    straddles: verdicts.some(({ straddles }) => straddles),
+    unevenlyMissing: verdicts.some(({ unevenlyMissing }) => unevenlyMissing),
+  };
+}
+
+/** The values that the gate may see: sizes, unless a comparator is given or the metric is an excess. */
+function gateRange({ metric, compat }: JudgedMetric, bySize: boolean): ValueRange {
+  const ofAnswers = llmMetricRange(metric);
+  if (ofAnswers === undefined) return rangeOfName(metric, { isSize: bySize, compat });
+  const { low, high } = ofAnswers;
+  return bySize && !isExcess(metric) ? { low: Math.max(0, low), high: Math.max(Math.abs(low), high) } : ofAnswers;
+}
+
+/** What to say of rows that are unevenly missing. */
+function missingWords({ missing }: JudgedMetric, unevenlyMissing: boolean, decides: boolean): string {
+  if (!unevenlyMissing || missing === undefined || missing === null) return '';
+  const { n, worstCase } = missing;
+  const range =
+    worstCase === null
+      ? ''
+      : `; with them the value could be from ${worstCase[0].toFixed(4)} to ${worstCase[1].toFixed(4)}`;
+  const rule = decides ? ' This fails the gate, which is strict about missing values.' : '';
+  return ` Warning: ${String(n)} rows with missing values are not equally common in all groups${range}.${rule}`;
 }
 
 /** How far a value is from evenness, whichever group is ahead: its size, or for a ratio that or its inverse. */
@@ -99,8 +168,17 @@ function sizeOf({ value, ci }: JudgedMetric, isRatio: boolean): Pick<JudgedMetri
 
 const NEGATED: Readonly<Record<Comparator, string>> = { '<=': '>', '<': '>=', '>=': '<', '>': '<=' };
 
+/** Options of {@link judge}. */
+export interface JudgeOptions {
+  /**
+   * Whether missing values that are more common in some groups than in others, beyond chance, fail the gate.
+   * @defaultValue false
+   */
+  readonly strictMissing?: boolean | undefined;
+}
+
 /** Options of {@link assertFairness}. */
-export interface AssertFairnessOptions {
+export interface AssertFairnessOptions extends JudgeOptions {
   /**
    * For a number `<=`; for a result the gate's own, so that a ratio must be at least its threshold.
    * @defaultValue '<='
@@ -113,13 +191,17 @@ export interface AssertFairnessOptions {
   readonly allowUndefined?: boolean | undefined;
 }
 
-const ASSERT_FAIRNESS_OPTION_NAMES: OptionNames<AssertFairnessOptions> = { comparator: true, allowUndefined: true };
+const ASSERT_FAIRNESS_OPTION_NAMES: OptionNames<AssertFairnessOptions> = {
+  comparator: true,
+  allowUndefined: true,
+  strictMissing: true,
+};
 
 /**
  * Throws unless a metric meets its threshold; for tests and CI gates.
  * @param metric a number, or a result, whose undefined value fails with its reason
  * @throws {FairnessAssertionError} where the comparison does not hold
- * @throws {ValueError} for a comparator other than `<=`, `<`, `>=`, `>`
+ * @throws {ValueError} for a comparator other than `<=`, `<`, `>=`, `>`, or a threshold that always or never passes
  * @example
  * ```ts
  * import { assertFairness, demographicParityDifference } from 'evenhand';
@@ -136,13 +218,13 @@ export function assertFairness(
   assertKnownOptions('assertFairness', options, ASSERT_FAIRNESS_OPTION_NAMES);
   const isNumber = typeof metric === 'number';
   const result: JudgedMetric = isNumber ? { metric: 'metric', value: metric, ci: null, undefinedReason: null } : metric;
-  const verdict = judge(result, threshold, options.comparator ?? (isNumber ? '<=' : undefined));
+  const verdict = judge(result, threshold, options.comparator ?? (isNumber ? '<=' : undefined), options);
   if (verdict.passed === true) return;
   const isUndefined = result.undefinedReason !== null || Number.isNaN(result.value);
   if (isUndefined && options.allowUndefined === true) return;
   throw new FairnessAssertionError(verdict.message, {
     context: { metric: result.metric, value: result.value, threshold, comparator: verdict.comparator },
-    suggestion: 'Mend the model or the data; if the threshold is wrong, change it where it is agreed.',
+    suggestion: 'Fix the model or the data; if the threshold is wrong, change it where it is agreed.',
     actual: result.value,
     expected: threshold,
     operator: verdict.comparator ?? '<=',

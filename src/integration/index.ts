@@ -14,7 +14,7 @@ export {
   type JudgeLlmEvalOptions,
   type LlmMetrics,
 } from './llm-eval/index.ts';
-export { type AttributeMetrics, type FileValidation, validateFile } from './validate-file.ts';
+export { type AttributeMetrics, type FileValidation, type GateVerdict, validateFile } from './validate-file.ts';
 export type { ValidateBounds } from './validate-bounds.ts';
 export { validateRows, type ValidateRowsInput, validateRowsNow } from './validate-rows.ts';
 export { validationToJson, validationToMarkdown } from './validation-report.ts';

@@ -1,4 +1,4 @@
-import { ValueError } from '../exceptions/index.ts';
+import { ConfigValidationError, ValueError } from '../exceptions/index.ts';
 import { compareGroups } from '../metrics/compare/compare-groups.ts';
 import { levelsOf, MetricFrame, type StatsByKind } from '../metrics/frame/index.ts';
 import {
@@ -11,23 +11,35 @@ import type { MetricResult } from '../metrics/metric-result.ts';
 import { fillMetricOptions, type MetricOptions } from '../metrics/options.ts';
 import type { GroupStats } from '../metrics/statistics/group-stats.ts';
 import type { LabelCounts } from '../table/index.ts';
+import { assertThreshold, metricRange } from '../metrics/threshold-range.ts';
+import { type MetricGate, parseMetricGate } from '../schemas/metric-gate.ts';
 import type { MeasureOptions } from '../schemas/validate-values.ts';
-import { judge, type Verdict } from './assertions.ts';
+import { joinVerdicts, judge, type Verdict } from './assertions.ts';
 import type { AttributeStatistics, NeededStatistics } from './attribute-statistics.ts';
+import { isHigherBetter } from './is-higher-better.ts';
 import { knownMetric } from './known-metric.ts';
 import { assertFewDraws, type ValidateBounds } from './validate-bounds.ts';
 
 /** The metrics of one attribute, by name. */
 export type AttributeMetrics = Readonly<Record<string, MetricResult>>;
 
+/** The verdict of one gate on one attribute. */
+export interface GateVerdict extends Verdict {
+  readonly attribute: string;
+  readonly metric: string;
+}
+
 /** What validating a file gives. */
 export interface FileValidation {
   /** true or false; null without a threshold. With several attributes, whether all pass. */
   readonly passed: boolean | null;
+  /** The threshold of all gates; null without one, and where gates have different ones. */
   readonly threshold: number | null;
+  /** The verdict of every gate on every attribute. All must pass. */
+  readonly gates: readonly GateVerdict[];
   /** The metrics of each attribute, by its label: one column, or several joined by `||`. */
   readonly attributes: Readonly<Record<string, AttributeMetrics>>;
-  /** The gate's verdict on each attribute. */
+  /** The verdict on each attribute: that of its gate, or of all its gates together. */
   readonly verdicts: Readonly<Record<string, Verdict>>;
   /** What the labels of predictions and truth were read as, where a label was named or texts were missing. */
   readonly labels?: ReadLabels | undefined;
@@ -75,7 +87,7 @@ export type KindStatistics = readonly [kind: GroupStats['kind'], statistics: rea
  * @throws {ValueError} for an unknown metric, or one whose columns were not given; said before rows are read, since that may take long
  */
 export function neededStatistics(request: MeasureRequest): NeededStatistics[] {
-  assertMetric(request);
+  assertMetrics(request);
   const wanted = metricsOf(request);
   return [...new Set(wanted.map(metricKind))].map((kind) => ({
     kind,
@@ -93,28 +105,61 @@ export function* measureAttributes(
   byKind: readonly KindStatistics[],
   { mostDraws }: ValidateBounds = {},
 ): Generator<void, FileValidation, void> {
-  const { names, metric, threshold, comparator } = request;
+  const { names, strictMissing } = request;
+  const gates = gatesOf(request);
   const wanted = metricsOf(request);
   const options = optionsOf(request);
   if (mostDraws !== undefined) assertAllDraws(request, byKind, mostDraws);
   const measured: Measured[] = [];
   for (const index of names.keys()) measured.push(yield* measure(wanted, options, ofAttribute(byKind, index)));
-  const judged = metric === undefined ? undefined : metricDefinition(metric).metric;
-  const verdicts = measured.map(({ metrics }) =>
-    judge((judged === undefined ? Object.values(metrics)[0] : metrics[judged]) as MetricResult, threshold, comparator),
+  const verdicts = measured.map(({ metrics }, index) =>
+    gates.map((gate): GateVerdict => {
+      const { metric } = metricDefinition(gate.metric);
+      const verdict = judge(metrics[metric] as MetricResult, gate.threshold, gate.comparator, { strictMissing });
+      return { attribute: names[index] as string, metric, ...verdict };
+    }),
   );
   const byName = <T>(values: readonly T[]): Record<string, T> =>
     Object.fromEntries(names.map((name, index) => [name, values[index] as T]));
   return Object.freeze({
-    passed: threshold === undefined ? null : verdicts.every((verdict) => verdict.passed === true),
-    threshold: threshold ?? null,
+    passed: gates.length === 0 ? null : verdicts.flat().every((verdict) => verdict.passed === true),
+    threshold: commonThreshold(gates),
+    gates: verdicts.flat(),
     attributes: byName(measured.map(({ metrics }) => metrics)),
-    verdicts: byName(verdicts),
+    verdicts: byName(verdicts.map((own) => (own.length === 0 ? NO_VERDICT : joinVerdicts(own.map(verdictOf))))),
     labels: readLabelsOf(byKind),
     frames: Object.fromEntries(
       measured.flatMap(({ frame }, index) => (frame === undefined ? [] : [[names[index] as string, frame]])),
     ),
   });
+}
+
+/** A gate that has its threshold. */
+type CompleteGate = MetricGate & { readonly threshold: number };
+
+const NO_VERDICT = judge({ metric: '', value: NaN, ci: null, undefinedReason: null }, undefined);
+
+/** The metrics that were named, each with the gate that was written with it. */
+function namedMetrics({ metric = [] }: Pick<MeasureRequest, 'metric'>): MetricGate[] {
+  return [metric].flat().map(parseMetricGate);
+}
+
+/** The gates of a request: those written with metrics; a threshold of its own is for the other metrics. */
+function gatesOf(request: MeasureRequest): CompleteGate[] {
+  const { threshold, comparator } = request;
+  return namedMetrics(request).flatMap((gate): CompleteGate[] => {
+    if (gate.threshold !== undefined) return [{ ...gate, threshold: gate.threshold }];
+    return threshold === undefined ? [] : [{ ...gate, threshold, comparator }];
+  });
+}
+
+function commonThreshold(gates: readonly CompleteGate[]): number | null {
+  const distinct = [...new Set(gates.map(({ threshold }) => threshold))];
+  return distinct.length === 1 ? (distinct[0] ?? null) : null;
+}
+
+function verdictOf({ attribute: _, metric: __, ...verdict }: GateVerdict): Verdict {
+  return verdict;
 }
 
 /** Statistics of one attribute, each with its kind. */
@@ -165,14 +210,13 @@ function assertAllDraws(request: MeasureRequest, byKind: readonly KindStatistics
   }
 }
 
-/** What is measured: the usual metrics of decisions, and the one that was named. */
-function metricsOf({ metric, hasTruth }: MeasureRequest): MetricDefinition[] {
-  const usual = ['demographic_parity_difference', ...(hasTruth ? ['equalized_odds_difference'] : [])];
-  if (metric === undefined) return usual.map(metricDefinition);
-  const definition = metricDefinition(metric);
+/** Lists what is measured: the usual metrics of decisions, and those that were named. */
+function metricsOf(request: MeasureRequest): MetricDefinition[] {
+  const usual = ['demographic_parity_difference', ...(request.hasTruth ? ['equalized_odds_difference'] : [])];
+  const named = namedMetrics(request).map(({ metric }) => metricDefinition(metric));
   // Numbers are no decisions; scores are, by their threshold.
-  const names = metricKind(definition) === 'regression' ? [definition.metric] : [...usual, definition.metric];
-  return [...new Set(names)].map(metricDefinition);
+  const areNumbers = named.some((definition) => metricKind(definition) === 'regression');
+  return [...new Set([...(areNumbers ? [] : usual.map(metricDefinition)), ...named])];
 }
 
 /** The measures that the metrics compare, inside the levels of the control feature. */
@@ -208,8 +252,30 @@ function optionsOf(request: MeasureRequest): MetricOptions {
   };
 }
 
-function assertMetric({ metric, hasTruth, hasPredictions, hasScores }: MeasureRequest): void {
-  if (metric === undefined) return;
+function assertMetrics(request: MeasureRequest): void {
+  const { threshold, comparator } = request;
+  const named = namedMetrics(request);
+  for (const { metric } of named) assertMeasurable(metric, request);
+  if (threshold !== undefined && named.length > 0 && named.every((gate) => gate.threshold !== undefined)) {
+    throw new ConfigValidationError(
+      `The threshold ${String(threshold)} has no metric: every metric has its own gate.`,
+      {
+        context: { parameter: 'threshold', value: threshold },
+        suggestion: 'Leave the threshold out, or name a metric without a gate.',
+      },
+    );
+  }
+  for (const gate of gatesOf(request)) {
+    const definition = knownMetric(gate.metric);
+    const used = gate.comparator ?? (isHigherBetter(definition.metric) ? '>=' : '<=');
+    const range = metricRange(definition, { isSize: gate.comparator === undefined, compat: request.compat });
+    const isShared = gate.threshold === threshold && gate.comparator === comparator;
+    const judged = { metric: definition.metric, threshold: gate.threshold, comparator: used };
+    assertThreshold(judged, range, isShared ? 'threshold' : 'metric');
+  }
+}
+
+function assertMeasurable(metric: string, { hasTruth, hasPredictions, hasScores }: MeasureRequest): void {
   const definition = knownMetric(metric);
   const lacking =
     metricNeedsTruth(definition) && !hasTruth

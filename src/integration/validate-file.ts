@@ -7,7 +7,7 @@ import { fileStatistics } from './file-statistics.ts';
 import { type FileValidation, measureAttributes, neededStatistics, type KindStatistics } from './measure-attributes.ts';
 import { inTurns, VALIDATE_BOUNDS_NAMES, type ValidateBounds } from './validate-bounds.ts';
 
-export type { AttributeMetrics, FileValidation } from './measure-attributes.ts';
+export type { AttributeMetrics, FileValidation, GateVerdict } from './measure-attributes.ts';
 
 /**
  * Measures the decisions (or predictions, or scores) in a file for every

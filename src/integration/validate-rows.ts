@@ -86,7 +86,7 @@ const VALIDATE_ROWS_INPUT_NAMES: Readonly<Record<string, true>> = {
  * console.log(validation.passed, validation.attributes.sex?.demographic_parity_difference?.value);
  * // false 0.5
  * console.log(Object.keys(validationToJson(validation)).join(' '));
- * // passed verdict threshold metrics
+ * // passed verdict threshold gates metrics
  * ```
  */
 export async function validateRows(input: ValidateRowsInput, bounds: ValidateBounds = {}): Promise<FileValidation> {

@@ -1,19 +1,27 @@
 import type { MetricResult, MetricResultJson } from '../metrics/metric-result.ts';
 import { metricResultFromJson } from '../metrics/metric-result-from-json.ts';
 import type { Verdict } from './assertions.ts';
+import type { GateVerdict } from './measure-attributes.ts';
 import type { AttributeMetrics, FileValidation } from './validate-file.ts';
+
+/** A verdict on the wire. */
+type VerdictJson = Pick<Verdict, 'status' | 'message' | 'straddles'> & { readonly unevenly_missing?: boolean };
+
+/** The verdict of one gate on the wire. */
+type GateJson = Omit<GateVerdict, 'unevenlyMissing'> & { readonly unevenly_missing: boolean };
 
 /** One attribute's part of a validation on the wire. */
 interface AttributeJson {
   readonly passed: boolean | null;
-  readonly verdict: Pick<Verdict, 'status' | 'message' | 'straddles'> | null;
+  readonly verdict: VerdictJson | null;
   readonly metrics: Readonly<Record<string, MetricResultJson>>;
 }
 
 /** A validation on the wire, as `validationToJson` gives it: of one attribute, or of several by their names. */
 export type ValidationJson = Pick<FileValidation, 'passed' | 'threshold'> &
-  Partial<Pick<FileValidation, 'labels'>> &
-  (AttributeJson | { readonly attributes: Readonly<Record<string, AttributeJson>> });
+  Partial<Pick<FileValidation, 'labels'>> & { readonly gates?: readonly GateJson[] } & (
+    AttributeJson | { readonly attributes: Readonly<Record<string, AttributeJson>> }
+  );
 
 /**
  * A validation from its JSON, so that a report can be made of one that was kept.
@@ -21,16 +29,31 @@ export type ValidationJson = Pick<FileValidation, 'passed' | 'threshold'> &
  * @param attribute what the attribute is called where there is one, since its name is not in the JSON
  */
 export function validationFromJson(json: ValidationJson, attribute: string): FileValidation {
-  const { passed, threshold } = json;
+  const { passed, threshold, gates } = json;
   const parts = Object.entries('attributes' in json ? json.attributes : { [attribute]: json });
   return {
     passed,
     threshold,
+    gates: gates === undefined ? earlierGates(parts, threshold) : gates.map(gateFromJson),
     attributes: Object.fromEntries(parts.map(([name, part]) => [name, metricsOf(part)])),
     verdicts: Object.fromEntries(parts.map(([name, part]) => [name, verdictOf(part, threshold)])),
     labels: json.labels,
     frames: {},
   };
+}
+
+function gateFromJson({ unevenly_missing: unevenlyMissing, ...verdict }: GateJson): GateVerdict {
+  return { ...verdict, unevenlyMissing };
+}
+
+/** The gates of a validation from before they were listed: the one verdict on each attribute. */
+function earlierGates(
+  parts: readonly (readonly [name: string, part: AttributeJson])[],
+  threshold: number | null,
+): GateVerdict[] {
+  return parts.flatMap(([attribute, part]) =>
+    part.verdict === null ? [] : [{ attribute, metric: '', ...verdictOf(part, threshold) }],
+  );
 }
 
 function metricsOf({ metrics }: AttributeJson): AttributeMetrics {
@@ -43,5 +66,6 @@ function metricsOf({ metrics }: AttributeJson): AttributeMetrics {
 
 function verdictOf({ passed, verdict }: AttributeJson, threshold: number | null): Verdict {
   const { status = null, message = 'No threshold, no verdict.', straddles = false } = verdict ?? {};
-  return { passed, status, threshold, comparator: null, message, straddles };
+  const unevenlyMissing = verdict?.unevenly_missing === true;
+  return { passed, status, threshold, comparator: null, message, straddles, unevenlyMissing };
 }

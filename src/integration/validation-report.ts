@@ -2,12 +2,13 @@ import { escapeMarkdown, markdownTable } from '../metrics/markdown-table.ts';
 import type { MetricFrame } from '../metrics/index.ts';
 import { own } from './html/report-numbers.ts';
 import { LABEL_HEADER, labelRows } from './label-rows.ts';
-import type { FileValidation } from './measure-attributes.ts';
+import type { FileValidation, GateVerdict } from './measure-attributes.ts';
 
-/** A validation as JSON has it; one attribute stands at the top, several under their names. */
+/** A validation as JSON has it; one attribute stands at the top, several under their names. `gates` has every verdict. */
 export function validationToJson({
   passed,
   threshold,
+  gates: verdictsOfGates,
   attributes,
   verdicts,
   labels,
@@ -16,21 +17,31 @@ export function validationToJson({
   const toJson = (metrics: FileValidation['attributes'][string]): Record<string, unknown> =>
     Object.fromEntries(Object.entries(metrics).map(([name, result]) => [name, result.toJSON()]));
   const verdictOf = (name: string): Record<string, unknown> | null => {
-    const { status = null, message, straddles } = own(verdicts, name) ?? {};
-    return status === null ? null : { status, message, straddles };
+    const { status = null, message, straddles, unevenlyMissing } = own(verdicts, name) ?? {};
+    return status === null ? null : { status, message, straddles, unevenly_missing: unevenlyMissing };
   };
   const controlOf = (name: string): Record<string, unknown> => {
     const frame = own(frames, name);
     return frame === undefined ? {} : { control: frame.toJSON() };
   };
+  const gates = verdictsOfGates.map(gateToJson);
   const entries = Object.entries(attributes);
   const [only] = entries;
   const readLabels = Object.keys(labels ?? {}).length === 0 ? {} : { labels };
   return entries.length === 1 && only !== undefined
-    ? { passed, verdict: verdictOf(only[0]), threshold, ...readLabels, metrics: toJson(only[1]), ...controlOf(only[0]) }
+    ? {
+        passed,
+        verdict: verdictOf(only[0]),
+        threshold,
+        gates,
+        ...readLabels,
+        metrics: toJson(only[1]),
+        ...controlOf(only[0]),
+      }
     : {
         passed,
         threshold,
+        gates,
         ...readLabels,
         attributes: Object.fromEntries(
           entries.map(([name, metrics]) => [
@@ -46,13 +57,17 @@ export function validationToJson({
       };
 }
 
+function gateToJson({ unevenlyMissing, ...verdict }: GateVerdict): Record<string, unknown> {
+  return { ...verdict, unevenly_missing: unevenlyMissing };
+}
+
 /**
  * A validation as a Markdown report: the verdict first where there is one,
  * then each attribute's metrics with groups, intervals and exclusions.
  * @param source what was validated, for the first line
  */
 export function validationToMarkdown(validation: FileValidation, source: string): string {
-  const { passed, verdicts, attributes, labels, frames } = validation;
+  const { passed, gates, attributes, labels, frames } = validation;
   const verdict =
     passed === null
       ? []
@@ -61,9 +76,7 @@ export function validationToMarkdown(validation: FileValidation, source: string)
           '',
           `**${passed ? 'PASS' : 'FAIL'}**`,
           '',
-          ...Object.entries(verdicts).map(
-            ([name, { message }]) => `- ${escapeMarkdown(name)}: ${escapeMarkdown(message)}`,
-          ),
+          ...gates.map(({ attribute, message }) => `- ${escapeMarkdown(attribute)}: ${escapeMarkdown(message)}`),
           '',
         ];
   const sections = Object.entries(attributes).flatMap(([name, metrics]) => [

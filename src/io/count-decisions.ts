@@ -22,7 +22,9 @@ import {
 export interface DecisionCell extends WeightSums {
   readonly group: number;
   readonly truth: 0 | 1 | 2;
-  readonly decision: 0 | 1;
+  /** null for rows without a decision, and for those without a weight, which then is 0. */
+  readonly decision: 0 | 1 | null;
+  readonly hasWeight: boolean;
 }
 
 /**
@@ -64,9 +66,12 @@ export async function countDecisions(
     return attributes.map(({ groups, rows }) => ({
       groups,
       rowCount: rows.reduce((sum, { sums }) => sum + (sums[0] as number), 0),
-      parts: rows.flatMap(({ group, keys: [truth, decision, isWeighed], sums }): DecisionCell[] => {
-        if (decision === MISSING_STATE || isWeighed === 0) return [];
-        return [{ group, truth: truth as 0 | 1 | 2, decision: decision as 0 | 1, ...readWeights(sums) }];
+      parts: rows.map(({ group, keys: [truth, decision, isWeighed], sums }): DecisionCell => {
+        const hasWeight = isWeighed !== 0;
+        const isDecided = decision !== MISSING_STATE && hasWeight;
+        const weights = hasWeight ? readWeights(sums) : { count: sums[0] as number, weight: 0, squaredWeight: 0 };
+        const state = isDecided ? (decision as 0 | 1) : null;
+        return { group, truth: truth as 0 | 1 | 2, decision: state, hasWeight, ...weights };
       }),
     }));
   });

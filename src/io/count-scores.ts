@@ -1,7 +1,7 @@
 import { assertNoFault, binaryCheck, numberChecks, weightChecks } from './checks.ts';
 import { type OutcomeColumn, reduceWithReadings } from './column-readings.ts';
 import { truthColumn, weightColumn } from './count-decisions.ts';
-import { type AttributeRows, groupRows, rowsSql, type SourceReduction } from './group-by.ts';
+import { type AttributeRows, groupRows, rowsSql, type SourceReduction, droppedRows } from './group-by.ts';
 import { assertPositiveLabel } from './positive-label.ts';
 import type { Relation } from './relation.ts';
 import type { ScoreRequest } from './source-request.ts';
@@ -44,6 +44,8 @@ export interface ScoreCell {
 
 /** The distinct scores of one attribute's groups. */
 export interface ScoreReduction extends SourceReduction<ScoreCell> {
+  /** Rows of each group that lack a score, a true label or a weight. */
+  readonly dropped: Float64Array;
   /** The grid that scores were rounded to; 0 where they are as they stand. */
   readonly step: number;
 }
@@ -91,6 +93,10 @@ export async function countScores(
       reductions.push({
         groups: seen.groups,
         rowCount: seen.rows.reduce((sum, { sums }) => sum + (sums[0] as number), 0),
+        dropped: droppedRows(
+          seen.groups.length,
+          seen.rows.flatMap(({ group, keys, sums }) => (keys[1] === 1 ? [] : [{ group, count: sums[0] as number }])),
+        ),
         parts: counted.flatMap((row) => {
           const group = seen.find(row.slice(0, attribute.length).map(groupLabelOf));
           return group < 0 ? [] : [{ group, ...readScore(row.slice(attribute.length), step) }];

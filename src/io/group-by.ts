@@ -83,6 +83,18 @@ export async function groupRows(
   });
 }
 
+/** Adds up the rows that lack a value, by group; those of no group (-1) are left out. */
+export function droppedRows(
+  groups: number,
+  lacking: readonly { readonly group: number; readonly count: number }[],
+): Float64Array {
+  const dropped = new Float64Array(groups);
+  for (const { group, count } of lacking) {
+    if (group >= 0) dropped[group] = (dropped[group] as number) + count;
+  }
+  return dropped;
+}
+
 /** Selects the rows of a relation for grouping; the relation's own names end here and cannot be mistaken for ours. */
 export function rowsSql(relation: Relation, { names, select, checks }: RowsQuery): string {
   const selected = [

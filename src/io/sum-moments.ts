@@ -1,7 +1,7 @@
 import { assertNoFault, type Check, numberChecks, weightChecks } from './checks.ts';
 import { type OutcomeColumn, reduceWithReadings } from './column-readings.ts';
 import { weightColumn } from './count-decisions.ts';
-import { checkSums, rowsSql, type SourceReduction, sumColumns, toNumbers } from './group-by.ts';
+import { checkSums, rowsSql, type SourceReduction, sumColumns, toNumbers, droppedRows } from './group-by.ts';
 import { indexGroups } from './group-index.ts';
 import type { Relation } from './relation.ts';
 import type { NumberRequest } from './source-request.ts';
@@ -43,13 +43,19 @@ export interface NumberSums extends WeightSums {
   readonly moments: Readonly<Partial<Record<MomentQuantity, MomentSums>>>;
 }
 
+/** The sums of one attribute's groups. */
+export interface NumberReduction extends SourceReduction<NumberSums> {
+  /** Rows of each group that lack a prediction, a true value or a weight. */
+  readonly dropped: Float64Array;
+}
+
 /**
  * Sums a source's predictions and their errors per group without loading rows:
  * one scan for the means and one for the sums around them, for each attribute.
  * @returns one reduction per attribute, in order
  * @throws {DataValidationError} for an unreadable source, an unknown column, text or infinities
  */
-export async function sumMoments(source: SqlSource, request: NumberRequest): Promise<SourceReduction<NumberSums>[]> {
+export async function sumMoments(source: SqlSource, request: NumberRequest): Promise<NumberReduction[]> {
   const { yPred, yTrue, sampleWeight } = request;
   const outcomes: OutcomeColumn[] = [
     { name: yPred, role: 'predictions', holds: 'numbers' },
@@ -66,7 +72,7 @@ export async function sumMoments(source: SqlSource, request: NumberRequest): Pro
       ...(yTrue === undefined ? {} : { t: numberExpression(relation, yTrue) }),
       ...(sampleWeight === undefined ? {} : { w: numberExpression(relation, sampleWeight) }),
     };
-    const reductions: SourceReduction<NumberSums>[] = [];
+    const reductions: NumberReduction[] = [];
     for (const attribute of request.attributes) {
       const rows = rowsSql(relation, { names: attribute, select, checks });
       reductions.push(await sumAttribute(session, relation, request, { attribute, rows, checks }));
@@ -86,7 +92,7 @@ async function sumAttribute(
   relation: Relation,
   { yTrue, sampleWeight, nanPolicy }: NumberRequest,
   { attribute, rows, checks }: AttributeScan,
-): Promise<SourceReduction<NumberSums>> {
+): Promise<NumberReduction> {
   const hasTruth = yTrue !== undefined;
   const isWeighted = sampleWeight !== undefined;
   const width = attribute.length;
@@ -98,11 +104,16 @@ async function sumAttribute(
   const tuples = result.map((row) => row.slice(0, width).map(groupLabelOf));
   const index = indexGroups(tuples, nanPolicy);
   const sums = result.map((row) => toNumbers(row.slice(width, firstCheck)));
+  const groupOf = (place: number): number => index.find(tuples[place] as readonly string[]);
   return {
     groups: index.groups,
     rowCount: sums.reduce((total, [, count = 0]) => total + count, 0),
+    dropped: droppedRows(
+      index.groups.length,
+      sums.flatMap(([isWhole, count = 0], place) => (isWhole === 1 ? [] : [{ group: groupOf(place), count }])),
+    ),
     parts: sums.flatMap((own, place) => {
-      const group = index.find(tuples[place] as readonly string[]);
+      const group = groupOf(place);
       return group < 0 || own[0] === 0 ? [] : [{ group, ...readMoments(own.slice(1), { hasTruth, isWeighted }) }];
     }),
   };

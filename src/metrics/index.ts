@@ -62,7 +62,7 @@ export {
 export { MEASURE_NAMES, type MeasureName } from './measures/index.ts';
 export { NAMED_METRICS } from './metric-definitions.ts';
 export { MetricResult, type MetricResultJson } from './metric-result.ts';
-export type { Exclusion, GroupIntervals, GroupRates, MetricResultFields } from './metric-result-fields.ts';
+export type { Exclusion, GroupIntervals, GroupRates, MetricResultFields, MissingRows } from './metric-result-fields.ts';
 export type { CiMethod, Compat, GapAggregate, GapMethod, MetricOptions } from './options.ts';
 export { type ClassificationRows, reduceClassification } from './reduce/reduce-classification.ts';
 export { reduceRegression, type RegressionRows } from './reduce/reduce-regression.ts';

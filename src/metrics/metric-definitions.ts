@@ -72,26 +72,32 @@ const FOUND = new Map<string, MetricDefinition>();
  * @throws {MetricComputationError} with the nearest names, where there is none
  */
 export function metricDefinition(name: string): MetricDefinition {
+  const found = findMetricDefinition(name);
+  if (found !== undefined) return found;
+  const known = [...NAMED_METRICS, ...MEASURE_NAMES.flatMap((one) => [`${one}_difference`, `${one}_ratio`])];
+  throw new MetricComputationError(`There is no metric named '${name}'.`, {
+    context: { metric: name },
+    suggestion: suggestNames(name, known, 'metrics'),
+  });
+}
+
+/** Returns a metric by its name; undefined where there is none. */
+export function findMetricDefinition(name: string): MetricDefinition | undefined {
   const known = FOUND.get(name);
   if (known !== undefined) return known;
-  const found = Object.freeze(findDefinition(name));
-  FOUND.set(name, found);
+  const found = findDefinition(name);
+  if (found !== undefined) FOUND.set(name, Object.freeze(found));
   return found;
 }
 
-function findDefinition(name: string): MetricDefinition {
+function findDefinition(name: string): MetricDefinition | undefined {
   const metric = Object.hasOwn(ALIASES, name) ? (ALIASES[name] as string) : name;
   const other = OTHERS.find((one) => one.metric === metric);
   if (other !== undefined) return other;
   const [, subject = '', comparison] = /^(.+)_(difference|ratio)$/.exec(metric) ?? [];
   const measure = findMeasure(subject);
   const measures = Object.hasOwn(COMPARED, subject) ? COMPARED[subject] : measure === undefined ? undefined : [measure];
-  if (measures !== undefined) return { metric, measures, comparison: comparison as 'difference' | 'ratio' };
-  const known = [...NAMED_METRICS, ...MEASURE_NAMES.flatMap((one) => [`${one}_difference`, `${one}_ratio`])];
-  throw new MetricComputationError(`There is no metric named '${name}'.`, {
-    context: { metric: name },
-    suggestion: suggestNames(name, known, 'metrics'),
-  });
+  return measures === undefined ? undefined : { metric, measures, comparison: comparison as 'difference' | 'ratio' };
 }
 
 /** The kind of statistics that a metric is computed from. */

@@ -9,6 +9,7 @@ export function metricToMarkdown(result: MetricResultFields): string {
     '',
     headline(result),
     ...comparisonNote(result),
+    ...gapNote(result),
     ...groupTable(result),
     ...(notes.length === 0 ? [] : ['', ...notes]),
   ].join('\n');
@@ -40,6 +41,14 @@ function comparisonNote({ method, referenceGroup, agg, compat }: MetricResultFie
     ...(compat === null ? [] : [`by the conventions of ${compat}`]),
   ];
   return parts.length === 0 ? [] : ['', `${inWords(parts.join(', '))}.`];
+}
+
+/** The groups that the value is of. */
+function gapNote({ first, second, compat }: MetricResultFields): string[] {
+  if (first === null) return [];
+  if (second === null) return ['', `Gap between ${escapeMarkdown(first)} and all rows.`];
+  const between = `between ${escapeMarkdown(first)} and ${escapeMarkdown(second)}`;
+  return ['', `Gap ${between}${compat === 'aif360' ? ', in this order' : ''}.`];
 }
 
 function headline(result: MetricResultFields): string {
@@ -77,12 +86,16 @@ function groupTable({ perGroup, perGroupCi, nPerGroup }: MetricResultFields): st
   return rows.length === 0 ? [] : ['', markdownTable(['group', 'n', ...measures.map(inWords)], rows)];
 }
 
-function notesOf({ excluded, nDropped, warnings }: MetricResultFields): string[] {
+function notesOf({ excluded, nDropped, missing, warnings }: MetricResultFields): string[] {
+  const worstCase = missing === null || missing.n === 0 ? null : missing.worstCase;
   return [
     ...Object.entries(excluded).map(
       ([label, { n, reason }]) => `- Excluded: ${escapeMarkdown(label)} (n = ${String(n)}): ${escapeMarkdown(reason)}`,
     ),
     ...(nDropped > 0 ? [`- ${String(nDropped)} ${nDropped === 1 ? 'row' : 'rows'} with missing values left out`] : []),
+    ...(worstCase === null
+      ? []
+      : [`- Worst case over the rows with missing values: ${worstCase.map((end) => formatNumber(end)).join(' to ')}`]),
     ...warnings.map((warning) => `- Note: ${escapeMarkdown(warning)}`),
   ];
 }

@@ -12,6 +12,18 @@ export interface Exclusion {
   readonly denominator: number | null;
 }
 
+/** Rows of the compared attribute's groups that lack a value which the metric needs. */
+export interface MissingRows {
+  /** How many there are. Rows without a group are not among them; `nDropped` counts these too. */
+  readonly n: number;
+  /** How many of each group. */
+  readonly byGroup: Readonly<Record<string, number>>;
+  /** The probability of shares of missing rows that differ as much, if all groups lack the same share; null where none is missing. */
+  readonly pValue: number | null;
+  /** The smallest and the largest value that the metric could have with these rows; null where no bounds are known. */
+  readonly worstCase: readonly [low: number, high: number] | null;
+}
+
 /** A group's measures, by name; null for one that it does not have. */
 export type GroupRates = Readonly<PerMeasure<number>>;
 
@@ -56,8 +68,17 @@ export interface MetricResultFields {
   readonly perGroupCi: Readonly<Record<string, GroupIntervals>> | null;
   /** Groups, or single rates of groups, that took no part, with the reason. */
   readonly excluded: Readonly<Record<string, Exclusion>>;
+  /**
+   * One of the two groups of the gap: the one with the higher value, or the one that comes first in a gap with a sign
+   * (AIF360, language models). null where no two groups stand for the value, or it is undefined.
+   */
+  readonly first: string | null;
+  /** The other group of the gap; null too where groups are compared with all rows. */
+  readonly second: string | null;
   /** Rows left out because a value that the metric needs is missing. */
   readonly nDropped: number;
+  /** The same rows by group, and what they could change; null for a metric that is not computed from rows. */
+  readonly missing: MissingRows | null;
   readonly undefinedReason: string | null;
   /** What a careful reader should know before quoting the value. */
   readonly warnings: readonly string[];

@@ -1,7 +1,13 @@
 import { MetricResult, type MetricResultJson } from './metric-result.ts';
+import type { MissingRows } from './metric-result-fields.ts';
+
+/** A result that was written before these fields were. */
+type EarlierJson = Omit<MetricResultJson, NewField> & Partial<Pick<MetricResultJson, NewField>>;
+
+type NewField = 'first' | 'second' | 'missing';
 
 /** A result from what its `toJSON` gave: null becomes NaN again, and an open end of an interval infinite. */
-export function metricResultFromJson(json: MetricResultJson): MetricResult {
+export function metricResultFromJson(json: EarlierJson): MetricResult {
   return new MetricResult({
     metric: json.metric,
     value: json.value ?? NaN,
@@ -21,9 +27,17 @@ export function metricResultFromJson(json: MetricResultJson): MetricResult {
     perGroup: json.per_group,
     perGroupCi: json.per_group_ci,
     excluded: json.excluded,
+    first: json.first ?? null,
+    second: json.second ?? null,
     nDropped: json.n_dropped,
+    missing: missingFromJson(json.missing ?? null),
     undefinedReason: json.undefined_reason,
     warnings: json.warnings,
     seed: json.seed,
   });
+}
+
+function missingFromJson(json: MetricResultJson['missing']): MissingRows | null {
+  if (json === null) return null;
+  return { n: json.n, byGroup: json.by_group, pValue: json.p_value, worstCase: json.worst_case };
 }

@@ -1,6 +1,6 @@
 import { metricToMarkdown } from './metric-markdown.ts';
 import type { Compat, GapAggregate, GapMethod } from './options.ts';
-import type { Exclusion, GroupIntervals, GroupRates, MetricResultFields } from './metric-result-fields.ts';
+import type { Exclusion, GroupIntervals, GroupRates, MetricResultFields, MissingRows } from './metric-result-fields.ts';
 
 /** A metric with all that is needed to question it. Frozen. */
 export class MetricResult implements MetricResultFields {
@@ -22,7 +22,10 @@ export class MetricResult implements MetricResultFields {
   readonly perGroup!: Readonly<Record<string, GroupRates>>;
   readonly perGroupCi!: Readonly<Record<string, GroupIntervals>> | null;
   readonly excluded!: Readonly<Record<string, Exclusion>>;
+  readonly first!: string | null;
+  readonly second!: string | null;
   readonly nDropped!: number;
+  readonly missing!: MissingRows | null;
   readonly undefinedReason!: string | null;
   readonly warnings!: readonly string[];
   readonly seed!: number | null;
@@ -53,7 +56,10 @@ export class MetricResult implements MetricResultFields {
       per_group: this.perGroup,
       per_group_ci: this.perGroupCi,
       excluded: this.excluded,
+      first: this.first,
+      second: this.second,
       n_dropped: this.nDropped,
+      missing: this.missing === null ? null : missingToJson(this.missing),
       undefined_reason: this.undefinedReason,
       warnings: this.warnings,
       seed: this.seed,
@@ -66,6 +72,10 @@ export class MetricResult implements MetricResultFields {
   }
 }
 
+function missingToJson({ n, byGroup, pValue, worstCase }: MissingRows): MissingRowsJson {
+  return { n, by_group: byGroup, p_value: pValue, worst_case: worstCase };
+}
+
 function finiteOrNull(value: number): number | null {
   return Number.isFinite(value) ? value : null;
 }
@@ -75,6 +85,14 @@ function freezeDeep(value: object): void {
     if (typeof part === 'object' && part !== null) freezeDeep(part);
   }
   Object.freeze(value);
+}
+
+/** {@link MissingRows} on the wire. */
+interface MissingRowsJson {
+  readonly n: number;
+  readonly by_group: Readonly<Record<string, number>>;
+  readonly p_value: number | null;
+  readonly worst_case: readonly [low: number, high: number] | null;
 }
 
 /** A {@link MetricResult} on the wire. */
@@ -98,7 +116,10 @@ export interface MetricResultJson {
   readonly per_group: Readonly<Record<string, GroupRates>>;
   readonly per_group_ci: Readonly<Record<string, GroupIntervals>> | null;
   readonly excluded: Readonly<Record<string, Exclusion>>;
+  readonly first: string | null;
+  readonly second: string | null;
   readonly n_dropped: number;
+  readonly missing: MissingRowsJson | null;
   readonly undefined_reason: string | null;
   readonly warnings: readonly string[];
   readonly seed: number | null;

@@ -71,6 +71,7 @@ const VALIDATE_TABLE_FIELDS = {
   score_threshold: textNumber(MEASURE_WIRE_FIELDS.score_threshold),
   threshold: textNumber(MEASURE_WIRE_FIELDS.threshold),
   min_group_size: textNumber(MEASURE_WIRE_FIELDS.min_group_size),
+  strict_missing: textBoolean(MEASURE_WIRE_FIELDS.strict_missing),
   with_ci: textBoolean(MEASURE_WIRE_FIELDS.with_ci),
   ci_level: textNumber(MEASURE_WIRE_FIELDS.ci_level),
   ci_samples: textNumber(MEASURE_WIRE_FIELDS.ci_samples),

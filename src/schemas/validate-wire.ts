@@ -8,6 +8,10 @@ const MOST_SAMPLES = 100_000;
 
 /** Texts that a request may name as missing values. */
 const MAX_NA_VALUES = 1000;
+/** Metrics of one request at most. */
+const MAX_METRICS = 50;
+
+const metricName = z.string().min(1).max(200);
 
 /** How rows are measured and judged, as requests have it: snake_case. */
 export const MEASURE_WIRE_FIELDS = {
@@ -42,19 +46,29 @@ export const MEASURE_WIRE_FIELDS = {
     examples: [0.1],
   }),
   metric: z
-    .string()
-    .min(1)
-    .max(200)
+    .union([metricName, z.array(metricName).min(1).max(MAX_METRICS)])
     .optional()
     .meta({
       description:
-        'A metric to add and to judge, or a measure with _difference or _ratio after it. Default: demographic_parity_difference.',
-      examples: ['demographic_parity_difference', 'equalized_odds_difference', 'precision_ratio'],
+        'A metric to add and to judge, or a measure with _difference or _ratio after it; several as a list. Each may carry its gate: NAME<=VALUE, with <=, <, >= or >; all gates must pass, and threshold is for metrics without one. Default: demographic_parity_difference.',
+      examples: [
+        'demographic_parity_difference',
+        'precision_ratio',
+        ['demographic_parity_difference<=0.1', 'demographic_parity_ratio>=0.8'],
+      ],
     }),
   comparator: VALIDATE_VALUES.comparator.optional().meta({
     description: "The gate's comparison. Default: <= by the size of the value; >= for a ratio.",
     examples: ['<='],
   }),
+  strict_missing: z
+    .boolean()
+    .default(false)
+    .meta({
+      description:
+        'Whether the gate fails where rows with missing values are more common in some groups than in others, beyond chance (p < 0.05). Default: false, a warning.',
+      examples: [true],
+    }),
   min_group_size: VALIDATE_VALUES.minGroupSize
     .optional()
     .meta({ description: 'Smaller groups are excluded and named. Default: 30.', examples: [30] }),
@@ -180,6 +194,7 @@ export function measureOptionsOf(
     // A threshold alone is for demographic parity.
     metric: wire.metric ?? (wire.threshold === undefined ? undefined : 'demographic_parity_difference'),
     comparator: wire.comparator,
+    strictMissing: wire.strict_missing,
     minGroupSize: wire.min_group_size,
     withCi: wire.with_ci,
     ciLevel: wire.ci_level,

@@ -4,6 +4,7 @@ import {
   cellIndex,
   type ClassificationStats,
   makeTables,
+  UNDECIDED_PER_GROUP,
   sum,
   sumCells,
 } from '../metrics/statistics/group-stats.ts';
@@ -109,6 +110,8 @@ function expectedStats(
     labels,
     ...makeTables(() => counts),
     ungrouped: makeTables(() => new Float64Array(CELLS_PER_GROUP)),
+    undecided: makeTables(() => new Float64Array(labels.length * UNDECIDED_PER_GROUP)),
+    lacksWeights: false,
     hasTruth: true,
     nDropped: 0,
   };

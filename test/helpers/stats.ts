@@ -36,6 +36,18 @@ function labelsOf(rows: readonly PlainRow[], reading: Reading): string[] {
   return [...(areNumbers ? known.sort((a, b) => Number(a) - Number(b)) : known.sort()), ...missing];
 }
 
+/** Rows of each group that are not among those used. */
+function droppedOf(
+  rows: readonly PlainRow[],
+  used: readonly PlainRow[],
+  labels: readonly string[],
+  reading: Reading,
+): Float64Array {
+  const countOf = (own: readonly PlainRow[], label: string) =>
+    own.filter((row) => labelOf(row, reading) === label).length;
+  return Float64Array.from(labels, (label) => countOf(rows, label) - countOf(used, label));
+}
+
 /** Classification statistics from their definition, a loop per cell. */
 export function defineClassification(rows: readonly PlainRow[], reading: Reading): ClassificationStats {
   const { withTruth = true } = reading;
@@ -64,11 +76,28 @@ export function defineClassification(rows: readonly PlainRow[], reading: Reading
     squaredWeights: tables(own, (weight) => weight * weight),
   });
   const kept = usable.filter((row) => labelOf(row, reading) !== undefined);
+  const lacking = rows.filter(({ decision, weight }) => decision === null || weight === null);
+  const undecided = (add: (weight: number) => number) =>
+    Float64Array.from(
+      labels.flatMap((label) =>
+        [0, 1, null].map((truth) =>
+          lacking
+            .filter((row) => labelOf(row, reading) === label && (withTruth ? row.label : null) === truth)
+            .reduce((sum, { weight }) => sum + add(weight ?? 0), 0),
+        ),
+      ),
+    );
   return {
     kind: 'classification',
     labels,
     ...all(labels),
     ungrouped: all([undefined]),
+    undecided: {
+      counts: undecided(() => 1),
+      weights: undecided((weight) => weight),
+      squaredWeights: undecided((weight) => weight * weight),
+    },
+    lacksWeights: rows.some((row) => row.weight === null && labelOf(row, reading) !== undefined),
     hasTruth: withTruth,
     nDropped: rows.length - kept.length,
   };
@@ -112,6 +141,7 @@ export function defineRegression(rows: readonly PlainRow[], reading: Reading): R
       squaredError: moments((row) => error(row) ** 2, withTruth),
     },
     hasTruth: withTruth,
+    dropped: droppedOf(rows, usable, labels, reading),
     nDropped: rows.length - usable.length,
   };
 }
@@ -157,6 +187,12 @@ export function defineScores(rows: readonly PlainRow[], reading: Reading): Score
     step,
     losses: step === 0 ? null : { sums: losses(1), squares: losses(2) },
     hasTruth: true,
+    dropped: droppedOf(
+      rows,
+      rows.filter(({ score, label, weight }) => score !== null && label !== null && weight !== null),
+      labels,
+      reading,
+    ),
     nDropped: rows.length - usable.length,
   };
 }
@@ -170,6 +206,11 @@ export function assertSameStats(actual: GroupStats, expected: GroupStats, tolera
   assertSameTables(actual, expected, tolerance);
   if (actual.kind === 'classification' && expected.kind === 'classification') {
     assertSameTables(actual.ungrouped, expected.ungrouped, tolerance);
+    assertSameTables(actual.undecided, expected.undecided, tolerance);
+    expect(actual.lacksWeights).to.equal(expected.lacksWeights);
+  }
+  if (actual.kind !== 'classification' && expected.kind !== 'classification') {
+    expect(actual.dropped).to.deep.equal(expected.dropped);
   }
   if (actual.kind === 'scores' && expected.kind === 'scores') {
     expect(actual.step).to.equal(expected.step);

@@ -38,6 +38,10 @@ function validationOf(
   return {
     passed: threshold === undefined ? null : verdicts.every(([, { passed }]) => passed === true),
     threshold: threshold ?? null,
+    gates:
+      threshold === undefined
+        ? []
+        : verdicts.map(([attribute, verdict]) => ({ attribute, metric: metrics[0] as string, ...verdict })),
     attributes: Object.fromEntries(measured),
     verdicts: Object.fromEntries(verdicts),
   };

@@ -14,6 +14,24 @@ export const exclusionSchema = z
   })
   .meta({ id: 'Exclusion', description: 'Why a group, or one rate of it, took no part.' });
 
+/** Rows that lack a value, by group. */
+export const missingRowsSchema = z
+  .strictObject({
+    n: count.meta({ description: 'Rows of all groups; rows without a group are counted by n_dropped alone.' }),
+    by_group: z.record(z.string(), count),
+    p_value: numberOrNull.meta({
+      description:
+        'The probability of shares of missing rows that differ as much, if all groups lack the same share; below 0.05 the gate warns, or fails with strict_missing. null where none is missing.',
+    }),
+    worst_case: interval.nullable().meta({
+      description: 'The smallest and largest value that the metric could have with these rows; null where not known.',
+    }),
+  })
+  .meta({
+    id: 'MissingRows',
+    description: 'Rows that lack a value which the metric needs, and what they could change.',
+  });
+
 /** The fields that every metric has. */
 export const METRIC_RESULT_FIELDS = {
   metric: z.string().meta({ examples: ['demographic_parity_difference'] }),
@@ -54,6 +72,12 @@ export const METRIC_RESULT_FIELDS = {
   excluded: z
     .record(z.string(), exclusionSchema)
     .meta({ description: 'Groups, or single rates of groups, that took no part, with the reason.' }),
+  first: textOrNull.meta({
+    description:
+      'One of the two groups of the gap: the one with the higher value, or the one that comes first in a gap with a sign. null where no two groups stand for the value.',
+  }),
+  second: textOrNull.meta({ description: 'The other group; null too where groups are compared with all rows.' }),
+  missing: missingRowsSchema.nullable(),
   n_dropped: count.meta({ description: 'Rows left out because a value that the metric needs is missing.' }),
   undefined_reason: textOrNull,
   warnings: notes.meta({ description: 'What a careful reader should know before quoting the value.' }),

@@ -13,11 +13,30 @@ export const verdictSchema = z
     straddles: z.boolean().meta({
       description: 'Whether the interval has the threshold inside, so that another sample could turn the verdict.',
     }),
+    unevenly_missing: z.boolean().meta({
+      description: 'Whether rows with missing values are more common in some groups than in others, beyond chance.',
+    }),
   })
   .meta({
     id: 'Verdict',
     description: 'What the gate found. An undefined metric fails, and is told from one too large.',
   });
+
+/** The verdict of one gate on one attribute. */
+export const gateVerdictSchema = z
+  .strictObject({
+    attribute: z.string(),
+    metric: z.string(),
+    passed: z.boolean().nullable(),
+    threshold: numberOrNull,
+    comparator: z.enum(['<=', '<', '>=', '>']).nullable(),
+    ...verdictSchema.shape,
+  })
+  .meta({ id: 'GateVerdict', description: 'The verdict of one gate on one attribute.' });
+
+const gates = z.array(gateVerdictSchema).meta({
+  description: 'The verdict of every gate on every attribute; empty without a threshold. All must pass.',
+});
 
 const ATTRIBUTE_FIELDS = {
   passed: z.boolean().nullable().meta({ description: 'true or false; null without a threshold.' }),
@@ -26,7 +45,9 @@ const ATTRIBUTE_FIELDS = {
   control: metricFrameSchema.optional(),
 } as const;
 
-const threshold = numberOrNull.meta({ description: 'The threshold that was judged by; null without one.' });
+const threshold = numberOrNull.meta({
+  description: 'The threshold of all gates; null without one, and where gates have different ones.',
+});
 
 const labelCounts = z.record(z.string(), z.number().int());
 
@@ -52,7 +73,7 @@ export const attributeValidationSchema = z
 
 /** A validation by one attribute. */
 export const singleValidationSchema = z
-  .strictObject({ ...RUN_FIELDS, threshold, labels: readLabelsSchema.optional(), ...ATTRIBUTE_FIELDS })
+  .strictObject({ ...RUN_FIELDS, threshold, gates, labels: readLabelsSchema.optional(), ...ATTRIBUTE_FIELDS })
   .meta({ id: 'SingleValidation', description: 'A validation by one attribute.' });
 
 /** A validation by several attributes, each apart. */
@@ -61,6 +82,7 @@ export const severalValidationSchema = z
     ...RUN_FIELDS,
     threshold,
     labels: readLabelsSchema.optional(),
+    gates,
     passed: ATTRIBUTE_FIELDS.passed,
     attributes: z.record(z.string(), attributeValidationSchema),
   })

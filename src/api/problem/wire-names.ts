@@ -18,6 +18,7 @@ const NAMES = [
   'threshold',
   'metric',
   'comparator',
+  'strictMissing',
   'minGroupSize',
   'withCi',
   'ciLevel',

@@ -4,6 +4,7 @@ import { validationToJson } from '../../integration/validation-report.ts';
 import { metricKind } from '../../metrics/metric-definitions.ts';
 import type { Service } from '../app/service-context.ts';
 import { readRowsBody } from '../jobs/rows-body.ts';
+import { parseMetricGate } from '../../schemas/metric-gate.ts';
 import { answerBody } from '../runs/answer-body.ts';
 
 /** With more groups than these a validation takes longer than others on the same event loop should wait. */
@@ -47,7 +48,8 @@ function isLight(input: ValidateRowsInput): boolean {
 /** Only intervals of rates come from counts alone. */
 function hasLightInterval({ ciMethod = 'simultaneous', ciSamples = MOST_SAMPLES, metric }: ValidateRowsInput): boolean {
   if (ciMethod !== 'simultaneous' || ciSamples > MOST_SAMPLES) return false;
-  return metric === undefined || metricKind(knownMetric(metric)) === 'classification';
+  const named = metric === undefined ? [] : [metric].flat().map(parseMetricGate);
+  return named.every((gate) => metricKind(knownMetric(gate.metric)) === 'classification');
 }
 
 /** Looking through a short list takes less than a set of all rows. */

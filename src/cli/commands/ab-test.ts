@@ -4,7 +4,7 @@ import type { FairnessABTestAnalyzer } from '../../monitoring/ab-test/index.ts';
 import type { ABTestRequest } from '../../schemas/ab-test.ts';
 import type { Table } from '../../table/index.ts';
 import { CHECK_FAILED } from '../exit-codes.ts';
-import { flagName, parseNames, parseNumber, requireOptions } from '../option-parsers.ts';
+import { flagName, parseNames, parseNumber, repeatable, requireOptions } from '../option-parsers.ts';
 import { jsonText, type OutputOptions, prepareLogs, print, remark, warn, withOutputOptions } from '../output.ts';
 import { reportWriter, terminalText } from '../report-file.ts';
 import { isSamePlace } from '../output-places.ts';
@@ -61,7 +61,7 @@ function withDataOptions(command: Command): Command {
     .option(
       '--sensitive <columns>',
       'a sensitive column; a comma list is one intersection (a comma in a name is \\,); repeat to analyse each apart',
-      (text: string, earlier: readonly string[][] | undefined) => [...(earlier ?? []), parseNames(text)],
+      repeatable(parseNames),
     )
     .option('--y-true <column>', 'true labels, for metrics that need them')
     .option('--business <columns>', 'a comma list of business metrics, whose effects stand beside', parseNames)

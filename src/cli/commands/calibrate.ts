@@ -1,9 +1,9 @@
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
 
 import { ConfigValidationError } from '../../exceptions/index.ts';
 import type { CalibrateTableOptions } from '../../training/postprocessing/calibrator/calibrate-table.ts';
 import type { TableCalibration } from '../../training/postprocessing/calibrator/table-calibration.ts';
-import { flagName, parseNames, parseNumber, requireOptions } from '../option-parsers.ts';
+import { flagName, parseCrossing, parseNumber, requireOptions } from '../option-parsers.ts';
 import { type OutputOptions, prepareLogs, print, remark, textTable, withOutputOptions } from '../output.ts';
 import { assertApart, assertInputsKept, outputTableFormat } from '../output-places.ts';
 import { progressBar } from '../progress-bar.ts';
@@ -30,14 +30,7 @@ export function calibrateCommand(): Command {
       .option('--csv <path>', 'the rows: CSV, TSV (also .gz) or Parquet')
       .option('--score <column>', 'scores from 0 to 1 (default: score)')
       .option('--target <column>', 'what came true, 0 or 1 (default: y)')
-      .option(
-        '--group <columns>',
-        'the sensitive column, or a comma list to cross (default: g)',
-        (text: string, earlier: readonly string[] | undefined) => {
-          if (earlier === undefined) return parseNames(text);
-          throw new InvalidArgumentError('Give it once; a comma list crosses several columns.');
-        },
-      )
+      .option('--group <columns>', 'the sensitive column, or a comma list to cross (default: g)', parseCrossing)
       .option('--positive-label <label>', 'the label of --target that counts as 1, where it is not 0/1')
       .option('--method <name>', 'platt, isotonic or temperature (default: platt)')
       .option('--input <name>', 'for platt, what its line is drawn through: logit or score (default: logit)')

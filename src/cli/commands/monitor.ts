@@ -5,7 +5,7 @@ import type { MonitorRequest } from '../../schemas/monitor.ts';
 import { CHECK_FAILED, INTERRUPTED } from '../exit-codes.ts';
 import { alarmLine, describeOutcome, faultSentences, watchLine } from '../monitor-text.ts';
 import { count } from '../number-text.ts';
-import { flagName, parseNames, parseNumber, requireOptions } from '../option-parsers.ts';
+import { flagName, parseNames, parseNumber, repeatable, requireOptions } from '../option-parsers.ts';
 import { jsonText, type OutputOptions, prepareLogs, print, remark, warn, withOutputOptions } from '../output.ts';
 import { assertApart, assertInputsKept } from '../output-places.ts';
 import { progressBar } from '../progress-bar.ts';
@@ -61,7 +61,7 @@ function withDataOptions(command: Command): Command {
     .option(
       '--sensitive <columns>',
       'a sensitive column; a comma list is their crossing too (a comma in a name is \\,); repeat for more',
-      (text: string, earlier: readonly string[][] | undefined) => [...(earlier ?? []), parseNames(text)],
+      repeatable(parseNames),
     )
     .option(
       '--timestamp <column>',

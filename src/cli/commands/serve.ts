@@ -2,7 +2,7 @@ import { Command } from 'commander';
 
 import type { RunningService, ServeOptions } from '../../api/serve/serve-options.ts';
 import type { ServeRequest } from '../../schemas/serve.ts';
-import { flagName, parseNumber } from '../option-parsers.ts';
+import { flagName, parseNumber, repeatable } from '../option-parsers.ts';
 import { type OutputOptions, prepareLogs, print, remark, withOutputOptions } from '../output.ts';
 
 /** What still runs so long after the service has stopped is work that cannot be stopped. */
@@ -65,9 +65,13 @@ function withPlaceOptions(command: Command): Command {
     .option(
       '--cors-origin <origin>',
       'pages from there may call the service (https://audit.example.com); repeat for more',
-      append,
+      repeatable((text: string) => text),
     )
-    .option('--allowed-host <name>', 'a name that requests may ask for in their Host header; repeat for more', append)
+    .option(
+      '--allowed-host <name>',
+      'a name that requests may ask for in their Host header; repeat for more',
+      repeatable((text: string) => text),
+    )
     .option('--base-path <path>', 'where a proxy shows the service, for the links that it gives (/fairness)');
 }
 
@@ -88,10 +92,6 @@ function withLimitOptions(command: Command): Command {
       'how long requests and runs may go on when it is stopped (default: 30)',
       parseNumber,
     );
-}
-
-function append(text: string, earlier: readonly string[] | undefined): string[] {
-  return [...(earlier ?? []), text];
 }
 
 async function runServeCommand(options: OutputOptions): Promise<void> {

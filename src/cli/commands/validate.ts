@@ -2,7 +2,7 @@ import { Command } from 'commander';
 
 import { splitNames } from '../../internal/name-list.ts';
 import { CHECK_FAILED } from '../exit-codes.ts';
-import { flagName, parseNames, parseNumber, requireOptions } from '../option-parsers.ts';
+import { flagName, parseNames, parseNumber, repeatable, requireOptions } from '../option-parsers.ts';
 import { type OutputOptions, jsonText, prepareLogs, print, remark, withOutputOptions } from '../output.ts';
 import { reportWriter, terminalText } from '../report-file.ts';
 
@@ -35,7 +35,7 @@ export function validateCommand(): Command {
       .option(
         '--sensitive <columns>',
         'a sensitive column; a comma list is one intersection (a comma in a name is \\,); repeat to analyse each apart',
-        (text: string, earlier: readonly string[][] | undefined) => [...(earlier ?? []), parseNames(text)],
+        repeatable(parseNames),
       )
       .option('--sample-weight <column>', 'weights of rows')
       .option(
@@ -81,16 +81,21 @@ export function validateCommand(): Command {
       )
       .option(
         '--metric <name>',
-        'a metric to add and to judge: demographic_parity_ratio, equal_opportunity_difference, roc_auc_difference, mae_parity_difference, or a measure with _difference or _ratio after it, such as precision_ratio',
+        'a metric to add and to judge: demographic_parity_ratio, equal_opportunity_difference, roc_auc_difference, mae_parity_difference, or a measure with _difference or _ratio after it, such as precision_ratio; with its gate NAME<=VALUE (also <, >=, >); repeat for several, all gates must pass',
+        repeatable((text: string) => text),
       )
       .option(
         '--threshold <number>',
-        'the gate: exit 1 where the metric is on its wrong side (needs --metric)',
+        'the gate of each --metric without one of its own: exit 1 where the metric is on its wrong side',
         parseNumber,
       )
       .option(
         '--comparator <op>',
         "the gate's comparison: <=, <, >= or > (default: <= by the size of the value; >= for a ratio)",
+      )
+      .option(
+        '--strict-missing',
+        'fail the gate where missing values are more common in some groups than in others (default: a warning)',
       )
       .option('--out <path>', 'write a report: .html (with pictures), .md or .json')
       .addHelpText(
@@ -107,6 +112,10 @@ Examples:
   The four-fifths rule:
   $ evenhand validate --csv decisions.csv --y-pred approved --sensitive sex \\
       --metric demographic_parity_ratio --threshold 0.8
+
+  Several gates at once; all must pass:
+  $ evenhand validate --csv decisions.csv --y-pred approved --sensitive sex --strict-missing \\
+      --metric 'demographic_parity_difference<=0.1' --metric 'demographic_parity_ratio>=0.8'
 
   Whether a gap is there, or turns around, inside each department:
   $ evenhand validate --csv decisions.csv --y-pred admitted --sensitive sex --control department

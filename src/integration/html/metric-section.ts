@@ -70,6 +70,7 @@ function factsOf(result: MetricResult): Fact[] {
   const sizes = Object.values(result.nPerGroup);
   return [
     { name: 'Value', value: tableNumber(value), remark: points(value) },
+    ...gapGroups(result),
     {
       name: ci === null ? 'Interval' : capital(intervalName(result.ciLevel)),
       value: ci === null ? 'none' : rangeOf(ci, tableNumber),
@@ -101,6 +102,11 @@ function factsOf(result: MetricResult): Fact[] {
       remark: `${tableCount(sizes.reduce((sum, n) => sum + n, 0))} rows`,
     },
   ];
+}
+
+/** The groups that the value is of. */
+function gapGroups({ first, second }: MetricResult): Fact[] {
+  return first === null ? [] : [{ name: 'Gap between', value: `${first} and ${second ?? 'all rows'}` }];
 }
 
 /** Whether the measures compared are shares of rows. */
@@ -157,13 +163,16 @@ function excludedTable({ excluded }: MetricResult): Html | false {
   );
 }
 
-function notes({ excluded, nDropped, warnings }: MetricResult): Html {
+function notes({ excluded, nDropped, missing, warnings }: MetricResult): Html {
+  const worstCase = missing === null || missing.n === 0 ? null : missing.worstCase;
   const dropped =
     nDropped === 0
       ? 'No row was dropped for missing values.'
       : `${tableCount(nDropped)} ${nDropped === 1 ? 'row was' : 'rows were'} dropped for missing values.`;
   const none = Object.keys(excluded).length === 0 && 'No group was excluded. ';
-  return markup`<p>${none}${dropped}</p>
+  const bounds =
+    worstCase !== null && ` With values for the rows of these groups it could be ${rangeOf(worstCase, tableNumber)}.`;
+  return markup`<p>${none}${dropped}${bounds}</p>
 ${
   warnings.length > 0 &&
   markup`<div class="note"><p><strong>Before you quote this value:</strong></p>

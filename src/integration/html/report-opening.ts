@@ -12,11 +12,11 @@ const VERDICTS = {
 } as const;
 
 /** The verdict with the sentence of the gate on each attribute. */
-export function verdictBox({ passed, threshold, verdicts }: ReportedValidation): Html {
+export function verdictBox({ passed, threshold, gates }: ReportedValidation): Html {
   const kind = passed === null ? 'none' : passed ? 'pass' : 'fail';
   const { sign, word } = VERDICTS[kind];
-  const sentences = Object.entries(verdicts).map(
-    ([attribute, { message }]) => markup`<li><strong><bdi>${attribute}</bdi></strong>: ${message}</li>`,
+  const sentences = gates.map(
+    ({ attribute, message }) => markup`<li><strong><bdi>${attribute}</bdi></strong>: ${message}</li>`,
   );
   return markup`<section class="verdict ${kind}" aria-labelledby="verdict">
 <h2 id="verdict"><span aria-hidden="true">${sign}</span> ${word}${threshold !== null && markup` <small>at threshold ${threshold}</small>`}</h2>

@@ -1,4 +1,4 @@
-import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import { assertThreshold, rangeOfName } from '../../metrics/threshold-range.ts';
 import { type AlertEngineOptions, fillEngineOptions, limitOf } from '../../monitoring/alarms/engine-options.ts';
 import { FairnessDriftAndAlertEngine } from '../../monitoring/alarms/fairness-drift-and-alert-engine.ts';
 import type { DriftDetectorName } from '../../monitoring/drift/create-drift-detector.ts';
@@ -138,9 +138,11 @@ function policyOf(options: AlertEngineOptions, { stream }: RealTimeFairnessTrack
   };
 }
 
-/** A limit that no gap can pass would look like safety. */
+/** Refuses a limit that no gap can pass: it would look like safety. */
 function assertReachable({ limit }: MonitorRequest, { stream }: RealTimeFairnessTracker): void {
-  const rate = stream.options.metrics.find(({ measures }) => measures.some(({ kind }) => kind === 'rate'));
-  if (limit === undefined || limit <= 1 || rate === undefined) return;
-  throw invalidParameter('limit', `be at most 1 for ${rate.metric}, which compares rates`, limit);
+  if (limit === undefined) return;
+  for (const { metric } of stream.options.metrics) {
+    const range = rangeOfName(metric, { isSize: true });
+    assertThreshold({ metric, threshold: limit, comparator: '<=' }, range, 'limit');
+  }
 }

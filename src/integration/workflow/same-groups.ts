@@ -38,5 +38,7 @@ function undefinedWhereLost(before: MetricResult | undefined, after: MetricResul
   if (lost.length === 0) return after;
   const undefinedReason = `the baseline compares ${nameSome(lost)}, and the final model leaves nothing to compare there`;
   const fields: MetricResultFields = after;
-  return new MetricResult({ ...fields, value: NaN, ci: null, effectSize: null, pValue: null, undefinedReason });
+  const unknown = { value: NaN, ci: null, effectSize: null, pValue: null, first: null, second: null };
+  const missing = fields.missing === null ? null : { ...fields.missing, worstCase: null };
+  return new MetricResult({ ...fields, ...unknown, missing, undefinedReason });
 }

@@ -79,6 +79,8 @@ export function largestPair(given: PairMetric): LlmMetricResult {
     nPerGroup,
     perGroup,
     exclusions,
+    first: largest?.first ?? null,
+    second: largest?.second ?? null,
     nDropped: Object.values(exclusions).reduce((sum, count) => sum + count, 0),
     pairs: pairs.map(({ standardError: _, degrees: __, noiseFloor: ___, leastPValue: ____, ...pair }) => pair),
     warnings: [

@@ -16,7 +16,7 @@ import { countDropped } from '../reduce/row-arguments.ts';
 import { collectScores, gridStep, type ScoreEntry, toGrid } from '../statistics/score-grid.ts';
 import { fillTables, momentsOfSums } from '../reduce/stats-of-sums.ts';
 import { onHost } from '../../table/on-host.ts';
-import { rawCellCodes, rawCellsOf } from './raw-cell-codes.ts';
+import { knownWeights, rawCellCodes, rawCellsOf } from './raw-cell-codes.ts';
 
 /** Groups rows with danfojs's `groupby`, and sums what each group holds. */
 export const danfoBackend = {
@@ -25,13 +25,13 @@ export const danfoBackend = {
   async classification(rows: ClassificationRows): Promise<ClassificationStats> {
     const prepared = prepareDecisions(await onHost(rows));
     const { labels } = prepared.groups;
-    const groups = await groupRows(rawCellCodes(prepared), { weight: prepared.weights }, ['group']);
+    const groups = await groupRows(rawCellCodes(prepared), { weight: knownWeights(prepared) }, ['group']);
     const sums = groups.map((group) => ({ group: first(group, 'group'), ...sumWeights(group) }));
     return finishClassification(labels, rawCellsOf(sums, labels.length), prepared);
   },
 
   async regression(rows: RegressionRows): Promise<RegressionStats> {
-    const { labels, codes, yPred, yTrue, weights } = prepareNumbers(await onHost(rows));
+    const { labels, codes, dropped, yPred, yTrue, weights } = prepareNumbers(await onHost(rows));
     const groups = await groupRows(codes, { p: yPred, t: yTrue, weight: weights }, ['group']);
     const sums = groups.map((group) => ({
       group: first(group, 'group'),
@@ -49,13 +49,14 @@ export const danfoBackend = {
       ...tables,
       moments: momentsOfSums(sums, labels.length),
       hasTruth: yTrue !== undefined,
+      dropped,
       nDropped: countDropped(tables.counts, yPred.length),
     };
   },
 
   async scores(rows: ScoreRows): Promise<ScoreStats> {
     const prepared = prepareScores(await onHost(rows));
-    const { labels, codes, yScore, yTrue, weights } = prepared;
+    const { labels, codes, dropped, yScore, yTrue, weights } = prepared;
     const step = stepOf(prepared);
     const score = yScore.map((value) => toGrid(value, step));
     const groups = await groupRows(codes, { score, truth: yTrue, weight: weights }, ['group', 'score']);
@@ -66,7 +67,7 @@ export const danfoBackend = {
     }));
     const counts = entries.map((entry) => sum(entry.counts));
     const losses = step === 0 ? null : sumLosses(prepared);
-    return collectScores(labels, entries, countDropped(counts, yScore.length), step, losses);
+    return collectScores(labels, entries, { nDropped: countDropped(counts, yScore.length), dropped }, step, losses);
   },
 };
 

@@ -12,7 +12,7 @@ import { countDropped } from '../reduce/row-arguments.ts';
 import { collectScores, gridStep } from '../statistics/score-grid.ts';
 import { fillTables, lossesOfCells, momentsOfSums } from '../reduce/stats-of-sums.ts';
 import { onHost } from '../../table/on-host.ts';
-import { rawCellCodes, rawCellsOf } from './raw-cell-codes.ts';
+import { knownWeights, rawCellCodes, rawCellsOf } from './raw-cell-codes.ts';
 
 /** Groups rows with SQL in DuckDB, in memory. */
 export const duckDbBackend = {
@@ -21,12 +21,12 @@ export const duckDbBackend = {
   async classification(rows: ClassificationRows): Promise<ClassificationStats> {
     const prepared = prepareDecisions(await onHost(rows));
     const { labels } = prepared.groups;
-    const sums = await countArrays({ group: rawCellCodes(prepared), weight: prepared.weights });
+    const sums = await countArrays({ group: rawCellCodes(prepared), weight: knownWeights(prepared) });
     return finishClassification(labels, rawCellsOf(sums, labels.length), prepared);
   },
 
   async regression(rows: RegressionRows): Promise<RegressionStats> {
-    const { labels, codes, yPred, yTrue, weights } = prepareNumbers(await onHost(rows));
+    const { labels, codes, dropped, yPred, yTrue, weights } = prepareNumbers(await onHost(rows));
     const sums = await sumArrayMoments({ group: codes, p: yPred, t: yTrue, weight: weights });
     const places = sums.map(({ group }) => group);
     const tables = fillTables(sums, places, labels.length);
@@ -36,18 +36,19 @@ export const duckDbBackend = {
       ...tables,
       moments: momentsOfSums(sums, labels.length),
       hasTruth: yTrue !== undefined,
+      dropped,
       nDropped: countDropped(tables.counts, yPred.length),
     };
   },
 
   async scores(rows: ScoreRows): Promise<ScoreStats> {
-    const { labels, codes, yScore, yTrue, weights } = prepareScores(await onHost(rows));
+    const { labels, codes, dropped, yScore, yTrue, weights } = prepareScores(await onHost(rows));
     const { cells, step } = await countArrayScores(
       { group: codes, score: yScore, truth: Int32Array.from(yTrue), weight: weights },
       { mostDistinct: MOST_DISTINCT_SCORES, stepFor: gridStep },
     );
     const counts = cells.map(({ counts: [no, yes] }) => no + yes);
     const nDropped = countDropped(counts, yScore.length);
-    return collectScores(labels, cells, nDropped, step, lossesOfCells(cells, labels.length));
+    return collectScores(labels, cells, { nDropped, dropped }, step, lossesOfCells(cells, labels.length));
   },
 };

@@ -2,8 +2,10 @@ import { measureDefinition, type GroupMeasure } from '../measures/index.ts';
 import { readingWarnings } from '../../table/index.ts';
 import { type MetricDefinition, metricNeedsTruth } from '../metric-definitions.ts';
 import { MetricResult } from '../metric-result.ts';
+import type { MissingRows } from '../metric-result-fields.ts';
 import type { FilledMetricOptions } from '../options.ts';
-import { rowsPerGroup, rowsWithoutTruth } from '../statistics/rows-per-group.ts';
+import { type GroupStats, sum } from '../statistics/group-stats.ts';
+import { droppedPerGroup, rowsPerGroup, rowsWithoutTruth } from '../statistics/rows-per-group.ts';
 import { assertKind, assertTruth } from './assert-computable.ts';
 import type { ClassStats } from './class-stats.ts';
 import { groupsOfCompat, measureOfCompat, overallOfCompat, referenceIndex } from './compat.ts';
@@ -12,7 +14,10 @@ import { gatherEvidence, NO_EVIDENCE } from './evidence.ts';
 import { inPlainWords, participation, thinWarnings, whyUndefined } from './exclusions.ts';
 import { detectableGap } from './gap-evidence.ts';
 import { compareMeasures, type ComparedMeasure, gapOf } from './gap.ts';
+import { pairOfMetric } from './gap-pair.ts';
+import { describeMissing, type DroppedAndKept, testMissingness } from './missing-rows.ts';
 import { intervalsPerGroup, perGroup } from './per-group.ts';
+import { type Bounds, worstCaseOf } from './worst-case.ts';
 
 /**
  * Compares groups by a metric: the one place where statistics become a
@@ -51,8 +56,10 @@ export function compareGroups(
   const outcome = evaluate(compared, taking.large.length, definition, options);
   const isDefined = outcome.undefinedReason === null;
   const evidence = isDefined ? gatherEvidence(grouped, outcome.usable, definition, options) : NO_EVIDENCE;
-  const effectSize = isDefined && options.withEffectSize ? effectSizeOf(outcome.usable) : null;
+  const effectSize = isDefined && options.withEffectSize ? effectSizeOf(outcome.usable, definition) : null;
   const label = (group: number): string => stats.labels[group] as string;
+  const [first, second] = (isDefined ? pairOfMetric(outcome.usable, definition, options) : undefined) ?? [];
+  const missing = missingOf(stats, outcome, definition, options);
   return new MetricResult({
     metric: definition.metric,
     value: outcome.value,
@@ -74,7 +81,10 @@ export function compareGroups(
     perGroupCi:
       options.withCi && classes.length === 1 ? intervalsPerGroup(compared, taking.large, label, options) : null,
     excluded: Object.fromEntries(taking.excluded),
+    first: first === undefined ? null : label(first),
+    second: second === undefined || second === null ? null : label(second),
     nDropped: stats.nDropped + (needsTruth ? rowsWithoutTruth(stats) : 0),
+    missing: missing.rows,
     undefinedReason: outcome.undefinedReason,
     warnings: [
       ...readingWarnings(classes[0]?.stats.readings ?? []),
@@ -83,9 +93,36 @@ export function compareGroups(
       ...outcome.warnings,
       ...(isDefined && options.withEffectSize && effectSize === null ? noEffectSize(outcome.usable) : []),
       ...evidence.warnings,
+      ...missing.warnings,
     ],
-    seed: evidence.isRandom ? options.seed : null,
+    seed: evidence.isRandom || missing.isRandom ? options.seed : null,
   });
+}
+
+/** The rows that lack a value, what they could change, and what to say of it. */
+function missingOf(
+  stats: GroupStats,
+  { value, undefinedReason, usable }: Outcome,
+  definition: MetricDefinition,
+  options: FilledMetricOptions,
+): { readonly rows: MissingRows; readonly warnings: readonly string[]; readonly isRandom: boolean } {
+  const needsTruth = metricNeedsTruth(definition);
+  const counted: DroppedAndKept = {
+    dropped: droppedPerGroup(stats, needsTruth),
+    kept: rowsPerGroup(stats, needsTruth),
+  };
+  const n = sum(counted.dropped);
+  const { pValue, isRandom } = testMissingness(counted, options.seed);
+  const worstCase = (): Bounds | null => (n === 0 ? [value, value] : worstCaseOf(stats, usable, definition, options));
+  const bounds = undefinedReason === null ? worstCase() : null;
+  const rows: MissingRows = {
+    n,
+    byGroup: Object.fromEntries(stats.labels.map((label, group) => [label, counted.dropped[group] as number])),
+    pValue,
+    worstCase: bounds === null ? null : widen(bounds, value),
+  };
+  const warning = describeMissing(rows, counted, stats.labels);
+  return { rows, warnings: warning === undefined ? [] : [warning], isRandom };
 }
 
 /** A measure of each group, and of all rows where groups are compared with these. */

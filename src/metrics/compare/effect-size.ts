@@ -1,4 +1,6 @@
-import { type ComparedMeasure, largest, smallest, valuesOf } from './gap.ts';
+import type { MetricDefinition } from '../metric-definitions.ts';
+import { type ComparedMeasure, largest } from './gap.ts';
+import { pairOfMeasure } from './gap-pair.ts';
 import type { MeanSampling } from '../measures/index.ts';
 
 /** An effect size, and which one it is. */
@@ -12,14 +14,17 @@ export interface EffectSize {
  * smallest rate (over several rates the larger ratio), or Cohen's d of the
  * groups with the largest and the smallest mean; null where that is undefined.
  */
-export function effectSizeOf(compared: readonly ComparedMeasure[]): EffectSize | null {
+export function effectSizeOf(
+  compared: readonly ComparedMeasure[],
+  { comparison }: MetricDefinition,
+): EffectSize | null {
   const [first] = compared;
   // Of groups compared with all rows, or averaged over classes, there is no one pair to speak of.
   if (first === undefined || compared.some(({ className }) => className !== undefined)) return null;
   if (first.anchor !== undefined && first.anchorGroup === undefined) return null;
-  if (first.measure.sampling.kind === 'rates') return named('risk_ratio', riskRatio(compared));
+  if (first.measure.sampling.kind === 'rates') return named('risk_ratio', riskRatio(compared, comparison));
   if (first.measure.sampling.kind === 'means' && first.measure.sampling.skewness !== undefined) {
-    return named('cohens_d', cohensDOfExtremes(first, first.measure.sampling));
+    return named('cohens_d', cohensDOfPair(first, first.measure.sampling, comparison));
   }
   return null;
 }
@@ -28,9 +33,9 @@ function named(name: EffectSize['name'], value: number | null): EffectSize | nul
   return value === null ? null : { name, value };
 }
 
-function riskRatio(compared: readonly ComparedMeasure[]): number | null {
+function riskRatio(compared: readonly ComparedMeasure[], comparison: MetricDefinition['comparison']): number | null {
   const ratios = compared.map((one) => {
-    const [high, low] = pairOf(one);
+    const [high, low] = valuesOfPair(one, comparison);
     return high.value / low.value;
   });
   // 0 of 0 says nothing; the other rate may still have a ratio.
@@ -39,8 +44,12 @@ function riskRatio(compared: readonly ComparedMeasure[]): number | null {
 }
 
 /** d = (mean_a - mean_b) / pooled standard deviation, from standard errors: s^2 = se^2 n. */
-function cohensDOfExtremes(compared: ComparedMeasure, { standardErrors, sizes }: MeanSampling): number | null {
-  const [high, low] = pairOf(compared);
+function cohensDOfPair(
+  compared: ComparedMeasure,
+  { standardErrors, sizes }: MeanSampling,
+  comparison: MetricDefinition['comparison'],
+): number | null {
+  const [high, low] = valuesOfPair(compared, comparison);
   const part = (group: number): { n: number; variance: number } => {
     const n = sizes[group] as number;
     return { n, variance: (standardErrors[group] as number) ** 2 * n };
@@ -56,12 +65,11 @@ interface GroupValue {
   readonly value: number;
 }
 
-/** The two groups that make the gap, the higher first: the extremes, or the reference group and the one farthest from it. */
-function pairOf(compared: ComparedMeasure): readonly [high: GroupValue, low: GroupValue] {
-  const values = valuesOf(compared);
-  const at = (value: number): GroupValue => ({ group: compared.groups[values.indexOf(value)] as number, value });
-  const [top, bottom] = [at(largest(values)), at(smallest(values))];
-  if (compared.anchorGroup === undefined || compared.anchor === undefined) return [top, bottom];
-  const anchor: GroupValue = { group: compared.anchorGroup, value: compared.anchor };
-  return top.value - anchor.value >= anchor.value - bottom.value ? [top, anchor] : [anchor, bottom];
+function valuesOfPair(
+  compared: ComparedMeasure,
+  comparison: MetricDefinition['comparison'],
+): readonly [high: GroupValue, low: GroupValue] {
+  const valueOf = (group: number): GroupValue => ({ group, value: compared.measure.values[group] as number });
+  const [high, low] = pairOfMeasure(compared, comparison);
+  return [valueOf(high), valueOf(low as number)];
 }

@@ -1,7 +1,8 @@
 import { createRandom } from '../../internal/random.ts';
 import { minimumDetectableGap, minimumDetectableMeanGap } from '../../stats/minimum-detectable-gap.ts';
 import { permutationPValue } from '../../stats/permutation-test.ts';
-import { compareMeasures, type ComparedMeasure, largest, smallest, valuesOf } from './gap.ts';
+import { compareMeasures, type ComparedMeasure, largest } from './gap.ts';
+import { pairOfMeasure } from './gap-pair.ts';
 import type { GroupMeasure, RateSampling } from '../measures/index.ts';
 import type { MetricDefinition } from '../metric-definitions.ts';
 import type { FilledMetricOptions } from '../options.ts';
@@ -71,30 +72,10 @@ export function detectableGap(
   const comparisons = compared.reduce((pairs, { groups: { length } }) => pairs + (length * (length - 1)) / 2, 0);
   const gaps = compared.map((one) => {
     const shared = { level: ciLevel, comparisons };
-    const [high, low] = extremePair(one);
-    return detectableBetween(one.measure, high, low, shared);
+    const [high, low] = pairOfMeasure(one, definition.comparison);
+    return low === null ? null : detectableBetween(one.measure, high, low, shared);
   });
   return gaps.every((gap) => gap !== null && Number.isFinite(gap)) ? largest(gaps as number[]) : null;
-}
-
-/** A highest and a lowest group; where several tie, those with the fewest rows, which show least. */
-function extremePair(compared: ComparedMeasure): readonly [high: number, low: number] {
-  const { measure, groups } = compared;
-  const values = valuesOf(compared);
-  const fewest = (value: number, except?: number): number | undefined =>
-    groups
-      .filter((group) => measure.values[group] === value && group !== except)
-      .reduce<number | undefined>(
-        (least, group) =>
-          least === undefined ||
-          (measure.denominatorCounts[group] as number) < (measure.denominatorCounts[least] as number)
-            ? group
-            : least,
-        undefined,
-      );
-  const high = fewest(largest(values)) as number;
-  const low = fewest(smallest(values), high) as number;
-  return [high, low];
 }
 
 function detectableBetween(

@@ -14,6 +14,7 @@ import {
   type ClassificationStats,
   sum,
   makeTables,
+  UNDECIDED_PER_GROUP,
 } from '../statistics/group-stats.ts';
 import { assertCodesHaveLabels, assertSameLength, countDropped, toWeights } from './row-arguments.ts';
 
@@ -48,6 +49,8 @@ export interface PreparedDecisions {
   readonly yPred: BinaryValues;
   readonly yTrue: BinaryValues | undefined;
   readonly weights: Float64Array | undefined;
+  /** Whether a row of a group has no weight. */
+  readonly lacksWeights: boolean;
 }
 
 /**
@@ -73,7 +76,8 @@ export function prepareDecisions(rows: ClassificationRows, isChecked = true): Pr
     yTrue: yTrue?.length,
     sampleWeight: weights?.length,
   });
-  return { groups, yPred, yTrue, weights };
+  const lacksWeights = weights?.some((weight, row) => Number.isNaN(weight) && (groups.codes[row] as number) >= 0);
+  return { groups, yPred, yTrue, weights, lacksWeights: lacksWeights === true };
 }
 
 /**
@@ -135,10 +139,13 @@ function weighCells({ groups, yTrue, yPred }: PreparedDecisions, rowWeights: Flo
   const weights = new Float64Array(size);
   const squaredWeights = new Float64Array(size);
   for (let row = 0; row < codes.length; row++) {
-    const weight = rowWeights[row] as number;
-    if (Number.isNaN(weight)) continue;
+    const given = rowWeights[row] as number;
+    const isWeighed = !Number.isNaN(given);
+    const weight = isWeighed ? given : 0;
     const truth = yTrue === undefined ? -1 : (yTrue[row] as number);
-    const cell = ((codes[row] as number) + 1) * RAW_CELLS + (truth + 1) * 4 + (yPred[row] as number) + 1;
+    // A row without a weight is counted with those without a decision.
+    const decisionState = isWeighed ? (yPred[row] as number) + 1 : 0;
+    const cell = ((codes[row] as number) + 1) * RAW_CELLS + (truth + 1) * 4 + decisionState;
     counts[cell] = (counts[cell] as number) + 1;
     weights[cell] = (weights[cell] as number) + weight;
     squaredWeights[cell] = (squaredWeights[cell] as number) + weight * weight;
@@ -150,7 +157,11 @@ function weighCells({ groups, yTrue, yPred }: PreparedDecisions, rowWeights: Flo
 export function finishClassification(
   labels: readonly string[],
   raw: RawCells,
-  { yTrue, yPred }: { readonly yTrue?: unknown; readonly yPred: { readonly length: number } },
+  {
+    yTrue,
+    yPred,
+    lacksWeights,
+  }: { readonly yTrue?: unknown; readonly yPred: { readonly length: number }; readonly lacksWeights: boolean },
 ): ClassificationStats {
   const fold = (first: number, groups: number): CellTables => makeTables((name) => foldCells(raw[name], first, groups));
   const tables = fold(1, labels.length);
@@ -159,9 +170,19 @@ export function finishClassification(
     labels,
     ...tables,
     ungrouped: fold(0, 1),
+    undecided: makeTables((name) => foldUndecided(raw[name], labels.length)),
+    lacksWeights,
     hasTruth: yTrue !== undefined,
     nDropped: countDropped(tables.counts, yPred.length),
   };
+}
+
+/** Keeps the cells of all groups without a decision, by true label: 0, 1, missing. */
+function foldUndecided(raw: ArrayLike<number>, groups: number): Float64Array {
+  return Float64Array.from({ length: groups * UNDECIDED_PER_GROUP }, (_, cell) => {
+    const truthState = (cell + 1) % UNDECIDED_PER_GROUP;
+    return raw[(1 + Math.floor(cell / UNDECIDED_PER_GROUP)) * RAW_CELLS + truthState * 4] as number;
+  });
 }
 
 /** Keeps the cells of some groups and of known decisions, in the order of {@link ClassificationStats}. */

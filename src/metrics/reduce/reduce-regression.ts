@@ -1,7 +1,14 @@
 import { emptyMoments, groupMoments } from '../../stats/moments.ts';
 import { type ColumnSource, encodeGroups, type NanPolicy, type SensitiveSource } from '../../table/index.ts';
 import { makeMoments, type RegressionQuantity, type RegressionStats } from '../statistics/group-stats.ts';
-import { assertCodesHaveLabels, assertSameLength, countDropped, toFiniteNumbers, toWeights } from './row-arguments.ts';
+import {
+  assertCodesHaveLabels,
+  assertSameLength,
+  codesOfWhole,
+  countDropped,
+  toFiniteNumbers,
+  toWeights,
+} from './row-arguments.ts';
 
 /** Predicted and true numbers, on the host. */
 export interface RegressionRows {
@@ -17,6 +24,8 @@ export interface RegressionRows {
 export interface PreparedNumbers {
   readonly labels: readonly string[];
   readonly codes: Int32Array;
+  /** Rows of each group that lack something, [groups]. */
+  readonly dropped: Float64Array;
   readonly yPred: Float64Array;
   readonly yTrue: Float64Array | undefined;
   readonly weights: Float64Array | undefined;
@@ -50,6 +59,7 @@ export function reduceRegression(rows: RegressionRows): RegressionStats {
     squaredWeights: squares,
     moments: momentsOf(prepared),
     hasTruth: prepared.yTrue !== undefined,
+    dropped: prepared.dropped,
     nDropped: countDropped(counts, yPred.length),
   };
 }
@@ -70,11 +80,9 @@ export function prepareNumbers(rows: RegressionRows): PreparedNumbers {
     yTrue: yTrue?.length,
     sampleWeight: weights?.length,
   });
-  const codes = groups.codes.map((code, row) => {
-    const isWhole = !Number.isNaN(yPred[row]) && !Number.isNaN(yTrue?.[row] ?? 0) && !Number.isNaN(weights?.[row] ?? 0);
-    return isWhole ? code : -1;
-  });
-  return { labels: groups.labels, codes, yPred, yTrue, weights };
+  const isWhole = (row: number): boolean =>
+    !Number.isNaN(yPred[row]) && !Number.isNaN(yTrue?.[row] ?? 0) && !Number.isNaN(weights?.[row] ?? 0);
+  return { labels: groups.labels, ...codesOfWhole(groups, isWhole), yPred, yTrue, weights };
 }
 
 /** Each quantity as a function of a row's prediction and truth. */

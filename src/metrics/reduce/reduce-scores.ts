@@ -8,7 +8,14 @@ import {
 } from '../../table/index.ts';
 import { assertPositiveLabel } from './assert-positive-label.ts';
 import { type LossSums, MOST_DISTINCT_SCORES, type ScoreStats } from '../statistics/group-stats.ts';
-import { assertCodesHaveLabels, assertSameLength, countDropped, toFiniteNumbers, toWeights } from './row-arguments.ts';
+import {
+  assertCodesHaveLabels,
+  assertSameLength,
+  codesOfWhole,
+  countDropped,
+  toFiniteNumbers,
+  toWeights,
+} from './row-arguments.ts';
 import {
   addLoss,
   collectScores,
@@ -35,6 +42,8 @@ export interface ScoreRows {
 export interface PreparedScores {
   readonly labels: readonly string[];
   readonly codes: Int32Array;
+  /** Rows of each group that lack something, [groups]. */
+  readonly dropped: Float64Array;
   readonly yScore: Float64Array;
   readonly yTrue: BinaryValues;
   readonly weights: Float64Array | undefined;
@@ -74,11 +83,9 @@ export function prepareScores(rows: ScoreRows): PreparedScores {
     sensitive: groups.codes.length,
     sampleWeight: weights?.length,
   });
-  const codes = groups.codes.map((code, row) => {
-    const isWhole = !Number.isNaN(yScore[row]) && (yTrue[row] as number) >= 0 && !Number.isNaN(weights?.[row] ?? 0);
-    return isWhole ? code : -1;
-  });
-  return { labels: groups.labels, codes, yScore, yTrue, weights };
+  const isWhole = (row: number): boolean =>
+    !Number.isNaN(yScore[row]) && (yTrue[row] as number) >= 0 && !Number.isNaN(weights?.[row] ?? 0);
+  return { labels: groups.labels, ...codesOfWhole(groups, isWhole), yScore, yTrue, weights };
 }
 
 /**
@@ -98,7 +105,8 @@ export function readTruth(
 function finish(prepared: PreparedScores, entries: readonly ScoreEntry[], step: number): ScoreStats {
   const rows = entries.map(({ counts }) => counts[0] + counts[1]);
   const losses = step === 0 ? null : sumLosses(prepared);
-  return collectScores(prepared.labels, entries, countDropped(rows, prepared.yScore.length), step, losses);
+  const nDropped = countDropped(rows, prepared.yScore.length);
+  return collectScores(prepared.labels, entries, { nDropped, dropped: prepared.dropped }, step, losses);
 }
 
 /** Log losses by group, row by row: the grid would make 0 of small scores. */

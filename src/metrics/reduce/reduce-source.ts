@@ -1,4 +1,4 @@
-import { countDecisions } from '../../io/count-decisions.ts';
+import { countDecisions, type DecisionCell } from '../../io/count-decisions.ts';
 import { countScores } from '../../io/count-scores.ts';
 import type { SourceGroup } from '../../io/group-index.ts';
 import type { DecisionRequest, NumberRequest, ScoreRequest } from '../../io/source-request.ts';
@@ -13,6 +13,7 @@ import {
   MOST_DISTINCT_SCORES,
   type RegressionStats,
   type ScoreStats,
+  UNDECIDED_PER_GROUP,
 } from '../statistics/group-stats.ts';
 import { countDropped } from './row-arguments.ts';
 import { collectScores, gridStep } from '../statistics/score-grid.ts';
@@ -39,18 +40,25 @@ export async function reduceClassificationSource(
   const reductions = await countDecisions(source, request);
   return reductions.map(({ groups, parts: cells, rowCount, readings }) => {
     const fill = (inGroups: boolean): CellTables => {
-      const own = cells.filter(({ group }) => group >= 0 === inGroups);
+      const own = cells.filter((cell) => isDecided(cell) && cell.group >= 0 === inGroups);
       const places = own.map(
-        ({ group, truth, decision }) => Math.max(0, group) * CELLS_PER_GROUP + cellIndex(truth, decision),
+        ({ group, truth, decision }) => Math.max(0, group) * CELLS_PER_GROUP + cellIndex(truth, decision as 0 | 1),
       );
       return fillTables(own, places, (inGroups ? groups.length : 1) * CELLS_PER_GROUP);
     };
+    const undecided = cells.filter((cell) => !isDecided(cell) && cell.group >= 0);
     const tables = fill(true);
     const stats: ClassificationStats = {
       kind: 'classification',
       labels: labelsOf(groups),
       ...tables,
       ungrouped: fill(false),
+      undecided: fillTables(
+        undecided,
+        undecided.map(({ group, truth }) => group * UNDECIDED_PER_GROUP + truth),
+        groups.length * UNDECIDED_PER_GROUP,
+      ),
+      lacksWeights: undecided.some(({ hasWeight }) => !hasWeight),
       hasTruth: request.yTrue !== undefined,
       nDropped: countDropped(tables.counts, rowCount),
       readings,
@@ -69,7 +77,7 @@ export async function reduceRegressionSource(
   request: NumberRequest,
 ): Promise<readonly SourceStats<RegressionStats>[]> {
   const reductions = await sumMoments(source, request);
-  return reductions.map(({ groups, parts: sums, rowCount, readings }) => {
+  return reductions.map(({ groups, parts: sums, dropped, rowCount, readings }) => {
     const places = sums.map(({ group }) => group);
     const tables = fillTables(sums, places, groups.length);
     const stats: RegressionStats = {
@@ -78,6 +86,7 @@ export async function reduceRegressionSource(
       ...tables,
       moments: momentsOfSums(sums, groups.length),
       hasTruth: request.yTrue !== undefined,
+      dropped,
       nDropped: countDropped(tables.counts, rowCount),
       readings,
     };
@@ -96,14 +105,21 @@ export async function reduceScoreSource(
   request: ScoreRequest,
 ): Promise<readonly SourceStats<ScoreStats>[]> {
   const reductions = await countScores(source, request, { mostDistinct: MOST_DISTINCT_SCORES, stepFor: gridStep });
-  return reductions.map(({ groups, parts: cells, rowCount, step, readings }) => {
+  return reductions.map(({ groups, parts: cells, dropped, rowCount, step, readings }) => {
     const nDropped = countDropped(
       cells.map(({ counts }) => counts[0] + counts[1]),
       rowCount,
     );
     const losses = lossesOfCells(cells, groups.length);
-    return { stats: { ...collectScores(labelsOf(groups), cells, nDropped, step, losses), readings }, parts: partsOf(groups) };
+    return {
+      stats: { ...collectScores(labelsOf(groups), cells, { nDropped, dropped }, step, losses), readings },
+      parts: partsOf(groups),
+    };
   });
+}
+
+function isDecided({ decision }: DecisionCell): boolean {
+  return decision !== null;
 }
 
 function labelsOf(groups: readonly SourceGroup[]): readonly string[] {

@@ -29,6 +29,23 @@ export function countDropped(counts: ArrayLike<number>, rowCount: number): numbe
   );
 }
 
+/**
+ * Returns the group of each row, -1 where it lacks a value, and how many rows of each group lack one.
+ * @param isWhole whether a row has all values
+ */
+export function codesOfWhole(
+  { codes, labels }: CategoricalColumn,
+  isWhole: (row: number) => boolean,
+): { readonly codes: Int32Array; readonly dropped: Float64Array } {
+  const dropped = new Float64Array(labels.length);
+  const whole = codes.map((code, row) => {
+    if (isWhole(row)) return code;
+    if (code >= 0) dropped[code] = (dropped[code] as number) + 1;
+    return -1;
+  });
+  return { codes: whole, dropped };
+}
+
 /** Weights of rows: finite, 0 or more, NaN where missing. */
 export function toWeights(source: ColumnSource, naValues?: readonly string[]): Float64Array {
   const weights = toFiniteNumbers(source, 'sampleWeight', naValues);

@@ -64,11 +64,15 @@ function combine(a: GroupStats, b: GroupStats, sign: Sign): GroupStats {
   if (nDropped < 0) throw notPart('more rows that lack a value');
   if (a.kind === 'classification' && b.kind === 'classification') {
     const ungrouped = addTables(a.ungrouped, b.ungrouped, sign);
-    return { ...a, ...addTables(a, b, sign), ungrouped, hasTruth: a.hasTruth || b.hasTruth, nDropped };
+    const undecided = addTables(a.undecided, b.undecided, sign);
+    const hasTruth = a.hasTruth || b.hasTruth;
+    const lacksWeights = a.lacksWeights || (sign === 1 && b.lacksWeights);
+    return { ...a, ...addTables(a, b, sign), ungrouped, undecided, lacksWeights, hasTruth, nDropped };
   }
   if (a.kind === 'regression' && b.kind === 'regression') {
     const moments = combineMoments(a, b, sign);
-    return { ...a, ...addTables(a, b, sign), moments, hasTruth: a.hasTruth && b.hasTruth, nDropped };
+    const dropped = addCounts(a.dropped, b.dropped, sign);
+    return { ...a, ...addTables(a, b, sign), moments, hasTruth: a.hasTruth && b.hasTruth, dropped, nDropped };
   }
   if (a.kind === 'scores' && b.kind === 'scores') return combineScores(a, b, sign, nDropped);
   throw new DataValidationError(`Statistics of ${a.kind} and of ${b.kind} cannot be combined.`, {
@@ -76,11 +80,19 @@ function combine(a: GroupStats, b: GroupStats, sign: Sign): GroupStats {
   });
 }
 
+function add(x: Float64Array, y: Float64Array, sign: Sign): Float64Array {
+  return x.map((value, index) => value + sign * (y[index] as number));
+}
+
+function addCounts(a: Float64Array, b: Float64Array, sign: Sign): Float64Array {
+  const counts = add(a, b, sign);
+  if (counts.some((count) => count < 0)) throw notPart('more rows of a group');
+  return counts;
+}
+
 function addTables(a: CellTables, b: CellTables, sign: Sign): CellTables {
-  const add = (x: Float64Array, y: Float64Array): Float64Array =>
-    x.map((value, index) => value + sign * (y[index] as number));
-  const tables = makeTables((name) => add(a[name], b[name]));
-  if (tables.counts.some((count) => count < 0)) throw notPart('more rows of a group');
+  const counts = addCounts(a.counts, b.counts, sign);
+  const tables = makeTables((name) => (name === 'counts' ? counts : add(a[name], b[name], sign)));
   return { ...tables, ...settled(tables) };
 }
 
@@ -115,8 +127,9 @@ function combineScores(a: ScoreStats, b: ScoreStats, sign: Sign, nDropped: numbe
   };
   // Grids are powers of two, so that the coarser one holds both.
   const entries = [...scoreEntries(a), ...scoreEntries(b).map(signed)];
+  const lost = { nDropped, dropped: addCounts(a.dropped, b.dropped, sign) };
   const step = Math.max(a.step, b.step);
-  const combined = collectScores(a.labels, entries, nDropped, step, step === 0 ? null : combineLosses(a, b, sign));
+  const combined = collectScores(a.labels, entries, lost, step, step === 0 ? null : combineLosses(a, b, sign));
   if (combined.counts.some((count) => count < 0)) throw notPart('more rows of a score');
   return { ...combined, ...settled(combined) };
 }

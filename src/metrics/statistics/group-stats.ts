@@ -14,6 +14,13 @@ export interface ClassificationStats extends CellTables, ReadColumns {
   readonly labels: readonly string[];
   /** Rows that have a decision but no group, [6]: part of no group, and of fairlearn's overall. */
   readonly ungrouped: CellTables;
+  /**
+   * Rows of each group without a decision or a weight, [groups, 3] by true label: 0, 1, or 2 where that is missing too.
+   * A missing weight adds 0 to the sums of weights.
+   */
+  readonly undecided: CellTables;
+  /** Whether a row of a group lacks its weight, so that nothing bounds what it could have added. */
+  readonly lacksWeights: boolean;
   /** Whether true labels were given at all. */
   readonly hasTruth: boolean;
   /** Rows without a decision, a group or a weight. */
@@ -51,6 +58,8 @@ export interface RegressionStats extends CellTables, ReadColumns {
   readonly moments: Readonly<Record<RegressionQuantity, Moments>>;
   /** Whether true values were given; without them only predictions have moments. */
   readonly hasTruth: boolean;
+  /** Rows of each group that lack a prediction, a true value or a weight, [groups]. */
+  readonly dropped: Float64Array;
   /** Rows without a prediction, a true value, a group or a weight. */
   readonly nDropped: number;
 }
@@ -92,6 +101,8 @@ export interface ScoreStats extends CellTables, ReadColumns {
    */
   readonly losses: LossSums | null;
   readonly hasTruth: true;
+  /** Rows of each group that lack a score, a true label or a weight, [groups]. */
+  readonly dropped: Float64Array;
   /** Rows without a score, a true label, a group or a weight. */
   readonly nDropped: number;
 }
@@ -111,17 +122,20 @@ export type GroupStats = ClassificationStats | RegressionStats | ScoreStats;
 /** Cells of one group in {@link ClassificationStats}. */
 export const CELLS_PER_GROUP = 6;
 
+/** States of the true label of a row without a decision: 0, 1 and missing. */
+export const UNDECIDED_PER_GROUP = 3;
+
 /** The index of a cell within its group. */
 export function cellIndex(truth: 0 | 1 | 2, decision: 0 | 1): number {
   return 2 * truth + decision;
 }
 
-/** The sums over some cells of each group: [groups, 6] to [groups]. */
-export function sumCells(table: Float64Array, cells: readonly number[]): Float64Array {
-  const groups = table.length / CELLS_PER_GROUP;
+/** The sums over some cells of each group: [groups, perGroup] to [groups]. */
+export function sumCells(table: Float64Array, cells: readonly number[], perGroup = CELLS_PER_GROUP): Float64Array {
+  const groups = table.length / perGroup;
   const sums = new Float64Array(groups);
   for (let g = 0; g < groups; g++) {
-    for (const cell of cells) sums[g] = (sums[g] as number) + (table[g * CELLS_PER_GROUP + cell] as number);
+    for (const cell of cells) sums[g] = (sums[g] as number) + (table[g * perGroup + cell] as number);
   }
   return sums;
 }

@@ -8,8 +8,9 @@ import {
   makeMoments,
   type RegressionStats,
   type ScoreStats,
+  UNDECIDED_PER_GROUP,
 } from './group-stats.ts';
-import { collectScores, noLosses, type ScoreEntry, scoreEntries } from './score-grid.ts';
+import { collectScores, noLosses, type ScoreEntry, scoreEntries, type LostRows } from './score-grid.ts';
 
 /**
  * The same rows under other groups: groups that go to one place are pooled, and
@@ -39,7 +40,7 @@ export function groupPicker<Stats extends GroupStats>(
       const pickOne = (table: Float64Array): Float64Array =>
         Float64Array.from(groups, (group) => table[group] as number);
       const losses = stats.losses && { sums: pickOne(stats.losses.sums), squares: pickOne(stats.losses.squares) };
-      return collectScores(labels, entries, 0, stats.step, losses) as GroupStats as Stats;
+      return collectScores(labels, entries, noRowsLost(groups.length), stats.step, losses) as GroupStats as Stats;
     }
     const width = stats.kind === 'classification' ? CELLS_PER_GROUP : 1;
     const pick = (table: Float64Array, size: number): Float64Array =>
@@ -50,13 +51,20 @@ export function groupPicker<Stats extends GroupStats>(
     const tables = makeTables((name) => pick(stats[name], width));
     // Rows without a group are not of these groups either.
     const ungrouped = makeTables(() => new Float64Array(CELLS_PER_GROUP));
-    if (stats.kind === 'classification') return { ...stats, ...tables, ungrouped, labels, nDropped: 0 };
+    if (stats.kind === 'classification') {
+      const undecided = makeTables((name) => pick(stats.undecided[name], UNDECIDED_PER_GROUP));
+      return { ...stats, ...tables, ungrouped, undecided, labels, nDropped: 0 };
+    }
     const moments = makeMoments((quantity) => {
       const { mean, m2, m3 } = stats.moments[quantity];
       return { mean: pick(mean, 1), m2: pick(m2, 1), m3: pick(m3, 1) };
     });
-    return { ...stats, ...tables, moments, labels, nDropped: 0 };
+    return { ...stats, ...tables, moments, labels, ...noRowsLost(groups.length) };
   };
+}
+
+function noRowsLost(groups: number): LostRows {
+  return { nDropped: 0, dropped: new Float64Array(groups) };
 }
 
 function entriesByGroup(stats: ScoreStats): ScoreEntry[][] {
@@ -94,35 +102,44 @@ export function momentsFromGroups(groups: readonly GroupMoments[]): Moments {
 function regroupAny(stats: GroupStats, placeOf: ArrayLike<number>, labels: readonly string[]): GroupStats {
   switch (stats.kind) {
     case 'classification':
-      return { ...stats, labels, ...regroupTables(stats, placeOf, labels.length, CELLS_PER_GROUP) };
+      return {
+        ...stats,
+        labels,
+        ...regroupTables(stats, placeOf, labels.length, CELLS_PER_GROUP),
+        undecided: regroupTables(stats.undecided, placeOf, labels.length, UNDECIDED_PER_GROUP),
+      };
     case 'regression': {
       const tables = regroupTables(stats, placeOf, labels.length, 1);
-      return { ...stats, labels, ...tables, moments: regroupMoments(stats, placeOf, labels.length) };
+      const dropped = regroupTable(stats.dropped, placeOf, labels.length, 1);
+      return { ...stats, labels, ...tables, moments: regroupMoments(stats, placeOf, labels.length), dropped };
     }
     case 'scores': {
       const entries = scoreEntries(stats).flatMap((entry) => {
         const group = placeOf[entry.group] as number;
         return group < 0 ? [] : [{ ...entry, group }];
       });
+      const dropped = regroupTable(stats.dropped, placeOf, labels.length, 1);
       const losses = stats.losses && regroupLosses(stats.losses, placeOf, labels.length);
-      return collectScores(labels, entries, stats.nDropped, stats.step, losses);
+      return collectScores(labels, entries, { nDropped: stats.nDropped, dropped }, stats.step, losses);
     }
   }
 }
 
 function regroupTables(stats: CellTables, placeOf: ArrayLike<number>, groups: number, width: number): CellTables {
-  return makeTables((name) => {
-    const table = new Float64Array(groups * width);
-    for (let group = 0; group < placeOf.length; group++) {
-      const place = placeOf[group] as number;
-      if (place < 0) continue;
-      for (let cell = 0; cell < width; cell++) {
-        const target = place * width + cell;
-        table[target] = (table[target] as number) + (stats[name][group * width + cell] as number);
-      }
+  return makeTables((name) => regroupTable(stats[name], placeOf, groups, width));
+}
+
+function regroupTable(values: Float64Array, placeOf: ArrayLike<number>, groups: number, width: number): Float64Array {
+  const table = new Float64Array(groups * width);
+  for (let group = 0; group < placeOf.length; group++) {
+    const place = placeOf[group] as number;
+    if (place < 0) continue;
+    for (let cell = 0; cell < width; cell++) {
+      const target = place * width + cell;
+      table[target] = (table[target] as number) + (values[group * width + cell] as number);
     }
-    return table;
-  });
+  }
+  return table;
 }
 
 function regroupLosses(own: LossSums, placeOf: ArrayLike<number>, groups: number): LossSums {

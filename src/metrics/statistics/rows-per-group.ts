@@ -1,4 +1,4 @@
-import { CELLS_PER_GROUP, type GroupStats, sum, sumCells } from './group-stats.ts';
+import { CELLS_PER_GROUP, type GroupStats, sum, sumCells, UNDECIDED_PER_GROUP } from './group-stats.ts';
 
 /** Rows of each group that have what a metric needs, [groups]. */
 export function rowsPerGroup(stats: GroupStats, needsTruth: boolean): Float64Array {
@@ -16,6 +16,15 @@ export function rowsPerGroup(stats: GroupStats, needsTruth: boolean): Float64Arr
       return rows;
     }
   }
+}
+
+/** Counts the rows of each group that lack what a metric needs, [groups]. Rows without a group are in none of them. */
+export function droppedPerGroup(stats: GroupStats, needsTruth: boolean): Float64Array {
+  if (stats.kind !== 'classification') return stats.dropped;
+  const undecided = sumCells(stats.undecided.counts, [0, 1, 2], UNDECIDED_PER_GROUP);
+  if (!needsTruth) return undecided;
+  const unlabelled = sumCells(stats.counts, [4, 5]);
+  return undecided.map((rows, group) => rows + (unlabelled[group] as number));
 }
 
 /** Rows that were counted without a true label. */

@@ -46,6 +46,8 @@ function entryLosses(entries: readonly ScoreEntry[], groups: number): LossSums {
   }
   return losses;
 }
+/** Rows that took no part, in all and by group. */
+export type LostRows = Pick<ScoreStats, 'nDropped' | 'dropped'>;
 
 /** One distinct score of a group, with its counts by true label. */
 export interface ScoreEntry {
@@ -65,7 +67,7 @@ export interface ScoreEntry {
 export function collectScores(
   labels: readonly string[],
   entries: readonly ScoreEntry[],
-  nDropped: number,
+  lost: LostRows,
   step = 0,
   losses: LossSums | null = null,
 ): ScoreStats {
@@ -73,7 +75,7 @@ export function collectScores(
   if (step === 0 && exact.length > MOST_DISTINCT_SCORES) {
     const coarse = gridStep(entries.reduce((most, { score }) => Math.max(most, Math.abs(score)), 0));
     // Many groups of the one score 0 are as few as they can be.
-    if (coarse > 0) return collectScores(labels, entries, nDropped, coarse, entryLosses(exact, labels.length));
+    if (coarse > 0) return collectScores(labels, entries, lost, coarse, entryLosses(exact, labels.length));
   }
   return {
     kind: 'scores',
@@ -84,7 +86,8 @@ export function collectScores(
     step,
     losses: step === 0 ? null : losses,
     hasTruth: true,
-    nDropped,
+    dropped: lost.dropped,
+    nDropped: lost.nDropped,
   };
 }
 

@@ -7,6 +7,7 @@ import {
   makeMoments,
   makeTables,
   REGRESSION_QUANTITIES,
+  UNDECIDED_PER_GROUP,
 } from './group-stats.ts';
 
 /** Statistics as JSON has them: plain arrays, snake_case names. */
@@ -32,7 +33,13 @@ export function statsToJson(stats: GroupStats): StatsJson {
   const end = { has_truth: stats.hasTruth, n_dropped: stats.nDropped };
   switch (stats.kind) {
     case 'classification':
-      return { ...common, ungrouped: tablesToJson(stats.ungrouped), ...end };
+      return {
+        ...common,
+        ungrouped: tablesToJson(stats.ungrouped),
+        undecided: tablesToJson(stats.undecided),
+        lacks_weights: stats.lacksWeights,
+        ...end,
+      };
     case 'regression':
       return {
         ...common,
@@ -42,6 +49,7 @@ export function statsToJson(stats: GroupStats): StatsJson {
             return [quantity, { mean: [...mean], m2: [...m2], m3: [...m3] }];
           }),
         ),
+        dropped: [...stats.dropped],
         ...end,
       };
     case 'scores':
@@ -50,6 +58,7 @@ export function statsToJson(stats: GroupStats): StatsJson {
         groups: [...stats.groups],
         scores: [...stats.scores],
         step: stats.step,
+        dropped: [...stats.dropped],
         ...(stats.losses === null
           ? {}
           : { log_losses: [...stats.losses.sums], squared_log_losses: [...stats.losses.squares] }),
@@ -74,6 +83,8 @@ export function statsFromJson(json: unknown): GroupStats {
         labels,
         ...reader.tables(labels.length * CELLS_PER_GROUP),
         ungrouped: reader.inside('ungrouped').tables(CELLS_PER_GROUP),
+        undecided: reader.undecided(labels.length),
+        lacksWeights: reader.value('lacks_weights') === true,
         ...end,
       };
     case 'regression':
@@ -86,6 +97,7 @@ export function statsFromJson(json: unknown): GroupStats {
           const read = (name: string): Float64Array => moments.numbers(name, labels.length);
           return { mean: read('mean'), m2: read('m2'), m3: read('m3') };
         }),
+        dropped: reader.dropped(labels.length),
         ...end,
       };
     case 'scores': {
@@ -96,8 +108,9 @@ export function statsFromJson(json: unknown): GroupStats {
       const tables = reader.tables(2 * scores.length);
       const step = reader.number('step');
       if (step < 0) throw unreadable('step', '0 or more');
+      const dropped = reader.dropped(labels.length);
       const losses = step === 0 ? null : readLosses(reader, labels.length);
-      return { kind: 'scores', labels, ...tables, groups, scores, step, losses, ...end, hasTruth: true };
+      return { kind: 'scores', labels, ...tables, groups, scores, step, losses, dropped, ...end, hasTruth: true };
     }
     default:
       throw unreadable('kind', 'classification, regression or scores');
@@ -174,6 +187,19 @@ class Reader {
       throw unreadable(name, size === undefined ? 'a list of numbers' : `a list of ${String(size)} numbers`);
     }
     return Float64Array.from(values);
+  }
+
+  /** Reads the rows without a decision; a text from before they were counted has none. */
+  undecided(groups: number): CellTables {
+    const size = groups * UNDECIDED_PER_GROUP;
+    return this.value('undecided') === undefined
+      ? makeTables(() => new Float64Array(size))
+      : this.inside('undecided').tables(size);
+  }
+
+  /** Reads the dropped rows of each group; a text from before they were counted has none. */
+  dropped(groups: number): Float64Array {
+    return this.value('dropped') === undefined ? new Float64Array(groups) : this.numbers('dropped', groups);
   }
 
   tables(size: number): CellTables {

@@ -2,6 +2,7 @@ import { ValueError } from '../../exceptions/index.ts';
 import { invalidParameter } from '../../internal/invalid-parameter.ts';
 import type { OptionNames } from '../../internal/known-options.ts';
 import { oneOf } from '../../internal/one-of.ts';
+import { assertThreshold, rangeOfName } from '../../metrics/threshold-range.ts';
 import { requireLevel, requireWhole } from '../../stats/parameters.ts';
 import { INTERSECTION_SEPARATOR, type NanPolicy } from '../../table/index.ts';
 import { type ABMetric, abMetric, measuresOf, needsTruth } from './fairness-measures.ts';
@@ -174,6 +175,7 @@ export function fillSettings(options: ABTestOptions): ABSettings {
     seed: requireSeed(options.seed ?? 42),
   };
   assertTruth(settings);
+  assertEffectPossible(settings);
   assertOutcome(settings);
   return Object.freeze(settings);
 }
@@ -215,6 +217,15 @@ function assertTruth({ fairness, yTrue }: ABSettings): void {
     context: { parameter: 'yTrue', metric },
     suggestion: 'Name their column as yTrue (--y-true).',
   });
+}
+
+/** Refuses a change that no group can have, such as 5 where 5 percent were meant. */
+function assertEffectPossible({ fairness, minimumEffect }: ABSettings): void {
+  if (minimumEffect === null) return;
+  for (const metric of fairness) {
+    const range = rangeOfName(metric, { isSize: true });
+    assertThreshold({ metric, threshold: minimumEffect, comparator: '>=' }, range, 'minimumEffect');
+  }
 }
 
 /** An outcome that is its own group has rates of 0 and 1 only, whatever happened. */

@@ -3,6 +3,7 @@ import { invalidParameter } from '../../internal/invalid-parameter.ts';
 import type { OptionNames } from '../../internal/known-options.ts';
 import { oneOf } from '../../internal/one-of.ts';
 import { suggestNames } from '../../internal/nearest.ts';
+import { assertThreshold, rangeOfName } from '../../metrics/threshold-range.ts';
 import { requireLevel, requireWhole } from '../../stats/parameters.ts';
 import { createDriftDetector, type DriftDetectorChoice } from '../drift/create-drift-detector.ts';
 import { requireFields, requireMethods, requireNumber, shownKind } from '../require-kind.ts';
@@ -130,9 +131,18 @@ export function limitOf({ metric }: WatchedMetric, { limits }: FilledEngineOptio
   return limits.get(metric) ?? DEFAULT_LIMIT;
 }
 
-/** Checks that every limit has a metric that is watched; a limit that stands for nothing would look like safety. */
-export function assertLimitsWatched({ limits }: FilledEngineOptions, metrics: readonly WatchedMetric[]): void {
+/**
+ * Checks that every limit has a metric that is watched, and that a gap can be above it: a limit that decides nothing
+ * would look like safety.
+ * @throws {ValueError} with the limit that decides nothing
+ */
+export function assertLimitsDecide({ limits }: FilledEngineOptions, metrics: readonly WatchedMetric[]): void {
   const known = metrics.map(({ metric }) => metric);
+  for (const [metric, threshold] of limits) {
+    if (!known.includes(metric)) continue;
+    const range = rangeOfName(metric, { isSize: true });
+    assertThreshold({ metric, threshold, comparator: '<=' }, range, `limits.${metric}`);
+  }
   const idle = [...limits.keys()].find((name) => !known.includes(name));
   if (idle === undefined) return;
   throw new ValueError(`There is a limit for '${idle}', which the tracker does not watch.`, {

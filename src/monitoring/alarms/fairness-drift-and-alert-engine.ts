@@ -16,7 +16,7 @@ import { DetectorBank } from './detector-bank.ts';
 import {
   ALERT_ENGINE_OPTION_NAMES,
   type AlertEngineOptions,
-  assertLimitsWatched,
+  assertLimitsDecide,
   type FilledEngineOptions,
   fillEngineOptions,
   limitOf,
@@ -140,7 +140,7 @@ export class FairnessDriftAndAlertEngine {
   /** What it needs of a stream. */
   #prepare(stream: EventStream): Watched {
     const { attributes, metrics } = stream.options;
-    assertLimitsWatched(this.#options, metrics);
+    assertLimitsDecide(this.#options, metrics);
     const alpha = {
       engine: this.#options.alpha,
       combination: this.#options.alpha / (attributes.length * metrics.length),

@@ -18,6 +18,7 @@ const odds = equalizedOddsDifference(yTrue, yPred, groups, options);
 const validation: FileValidation = {
   passed: false,
   threshold: 0.1,
+  gates: [{ attribute: 'g', metric: 'demographic_parity_difference', ...judge(parity, 0.1) }],
   attributes: { g: { demographic_parity_difference: parity } },
   verdicts: { g: judge(parity, 0.1) },
   frames: {},

@@ -5,6 +5,7 @@ import { type CellRows, currentTensorflow, largestValues, type Slice, type Tf } 
 import type { ClassificationStats } from '../../statistics/group-stats.ts';
 import { type ClassificationRows, finishClassification, RAW_CELLS } from '../reduce-classification.ts';
 import { assertSameLength } from '../row-arguments.ts';
+import type { DeviceGroups } from './device-groups.ts';
 import { encodeGroupTensors } from './group-codes.ts';
 import { areKnown, BAD_STATE, stateOf } from './row-states.ts';
 import { numbersTensor, refusePositiveLabel, truthTensor, weightsTensor } from './tensor-arguments.ts';
@@ -13,7 +14,7 @@ import { assertWeights, weighCells, weightExtremes } from './tensor-weights.ts';
 
 /**
  * Reduces decisions that are tensors where they are. Read back are tables of
- * [groups, 16], two numbers about weights, and what {@link encodeGroupTensors}
+ * [groups, 16], three numbers about weights, and what {@link encodeGroupTensors}
  * reads. Counts are exact, and weights summed exactly in float32's values.
  * @throws {DataValidationError} where lengths differ, a value is not 0 or 1, or no row is left
  */
@@ -31,7 +32,7 @@ export async function reduceClassificationTensors(rows: ClassificationRows): Pro
       yTrue: yTrue?.size,
       sampleWeight: weights?.size,
     });
-    const largest = await largestWeight(tf, weights);
+    const { largest, lacksWeights } = await checkWeights(tf, weights, groups);
     const cells: CellRows = {
       rows: yPred.size,
       cells: (groups.labels.length + 1) * RAW_CELLS,
@@ -39,7 +40,7 @@ export async function reduceClassificationTensors(rows: ClassificationRows): Pro
     };
     const tables = await weighCells(tf, cells, weights, largest);
     await assertBinary(tables.counts, { yPred, yTrue });
-    return finishClassification(groups.labels, tables, { yTrue, yPred: { length: yPred.size } });
+    return finishClassification(groups.labels, tables, { yTrue, yPred: { length: yPred.size }, lacksWeights });
   });
 }
 
@@ -48,12 +49,19 @@ interface DeviceDecisions {
   readonly yTrue: Tensor1D | undefined;
 }
 
-async function largestWeight(tf: Tf, weights: Tensor1D | undefined): Promise<number> {
-  if (weights === undefined) return 1;
-  return assertWeights(
-    await largestValues(tf, weights.size, 2, (slice) => weightExtremes(tf, slice, weights)),
-    weights,
-  );
+/** Refuses weights that cannot be used; returns the largest, and whether a row of a group has none. */
+async function checkWeights(
+  tf: Tf,
+  weights: Tensor1D | undefined,
+  { codesOf }: DeviceGroups,
+): Promise<{ largest: number; lacksWeights: boolean }> {
+  if (weights === undefined) return { largest: 1, lacksWeights: false };
+  const maxima = await largestValues(tf, weights.size, 3, (slice) => {
+    const isMissing = tf.logicalNot(areKnown(tf, slice, [weights]));
+    const lacks = tf.logicalAnd(isMissing, codesOf(slice).greaterEqual(0)).cast<Tensor1D>('float32');
+    return [lacks, ...weightExtremes(tf, slice, weights)];
+  });
+  return { largest: await assertWeights(maxima.slice(1), weights), lacksWeights: maxima[0] === 1 };
 }
 
 /** The cell of each row, as the host counts them: ((code + 1) x 4 + state of the truth) x 4 + state of the decision. */

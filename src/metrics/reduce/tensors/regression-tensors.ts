@@ -7,7 +7,7 @@ import type { RegressionRows } from '../reduce-regression.ts';
 import { assertSameLength, countDropped, toFiniteNumbers } from '../row-arguments.ts';
 import { encodeGroupTensors } from './group-codes.ts';
 import { type DeviceNumbers, tensorMoments } from './tensor-moments.ts';
-import { areKnown, known, sizesOf } from './row-states.ts';
+import { areKnown, droppedRows, known, sizesOf } from './row-states.ts';
 import { numbersTensor, weightsTensor } from './tensor-arguments.ts';
 import { withTensors } from './tensor-scope.ts';
 import { assertWeights, weighCells, weightExtremes } from './tensor-weights.ts';
@@ -43,6 +43,7 @@ export async function reduceRegressionTensors(rows: RegressionRows): Promise<Reg
     const tables = await weighCells(tf, cells, weights, largest.weight);
     const counts = tables.counts.slice(1);
     const nDropped = countDropped(counts, yPred.size);
+    const dropped = nDropped === 0 ? new Float64Array(counts.length) : await droppedRows(tf, groups, isKnown);
     return {
       kind: 'regression',
       labels: groups.labels,
@@ -51,6 +52,7 @@ export async function reduceRegressionTensors(rows: RegressionRows): Promise<Reg
       squaredWeights: tables.squaredWeights.slice(1),
       moments: await tensorMoments(tf, { cells, isKnown, yPred, yTrue, weights, largest }, tables.weights),
       hasTruth: yTrue !== undefined,
+      dropped,
       nDropped,
     };
   });

@@ -1,6 +1,7 @@
 import type { Tensor1D } from '@tensorflow/tfjs';
 
-import type { Slice, Tf } from '../../../tensor/index.ts';
+import { cellTables, type Slice, type Tf } from '../../../tensor/index.ts';
+import type { DeviceGroups } from './device-groups.ts';
 
 /** The state of a value that is neither 0, 1 nor missing. */
 export const BAD_STATE = 3;
@@ -26,6 +27,23 @@ export function areKnown(tf: Tf, slice: Slice, columns: readonly (Tensor1D | und
 export function known(tf: Tf, isKnown: Tensor1D, values: Tensor1D, otherwise = 0): Tensor1D {
   const numbers = values.cast<Tensor1D>('float32');
   return tf.where<Tensor1D>(isKnown, numbers, tf.fill(numbers.shape, otherwise));
+}
+
+/** Counts the rows of each group that lack a value, [groups]. */
+export async function droppedRows(
+  tf: Tf,
+  { rows, labels, codesOf }: DeviceGroups,
+  isWhole: (slice: Slice) => Tensor1D,
+): Promise<Float64Array> {
+  const { counts } = await cellTables(tf, {
+    rows,
+    cells: labels.length + 1,
+    codesOf: (slice) =>
+      known(tf, tf.logicalNot(isWhole(slice)), codesOf(slice), -1)
+        .add(1)
+        .cast('int32'),
+  });
+  return counts.slice(1);
 }
 
 /** The sizes of a chunk's values, 0 for NaN; float32. */

@@ -16,7 +16,7 @@ import type { ScoreRows } from '../reduce-scores.ts';
 import { assertSameLength, countDropped, toFiniteNumbers } from '../row-arguments.ts';
 import { collectScores, gridStep, type ScoreEntry, toGrid } from '../../statistics/score-grid.ts';
 import { encodeGroupTensors } from './group-codes.ts';
-import { areKnown, BAD_STATE, known, sizesOf, stateOf } from './row-states.ts';
+import { areKnown, BAD_STATE, known, sizesOf, stateOf, droppedRows } from './row-states.ts';
 import { numbersTensor, truthTensor, weightsTensor } from './tensor-arguments.ts';
 import { withTensors } from './tensor-scope.ts';
 import { assertWeights, weighCells, weightExtremes } from './tensor-weights.ts';
@@ -51,10 +51,11 @@ export async function reduceScoreTensors(rows: ScoreRows): Promise<ScoreStats> {
       sensitive: groups.rows,
       sampleWeight: weights?.size,
     });
+    const isKnown = (slice: Slice): Tensor1D => areKnown(tf, slice, [yScore, yTrue, weights]);
     /** A row's group and label as one code; -1 where it lacks something. */
     const codesOf = (slice: Slice): Tensor1D => {
       const codes = groups.codesOf(slice);
-      const isWhole: Tensor1D = tf.logicalAnd(areKnown(tf, slice, [yScore, yTrue, weights]), codes.greaterEqual(0));
+      const isWhole: Tensor1D = tf.logicalAnd(isKnown(slice), codes.greaterEqual(0));
       return known(tf, isWhole, codes.mul(2).add(slice(yTrue).cast('float32')), -1);
     };
     const { least, largest, largestWeight } = await checkScores(tf, { yScore, yTrue, weights, codesOf });
@@ -70,9 +71,10 @@ export async function reduceScoreTensors(rows: ScoreRows): Promise<ScoreStats> {
     const entries = entriesOf(tables, bins);
     const rowsOf = entries.map(({ counts }) => counts[0] + counts[1]);
     const nDropped = countDropped(rowsOf, yScore.size);
-    if (size === 0) return collectScores(groups.labels, entries, nDropped);
+    const dropped = nDropped === 0 ? new Float64Array(groups.labels.length) : await droppedRows(tf, groups, isKnown);
+    if (size === 0) return collectScores(groups.labels, entries, { nDropped, dropped });
     const losses = await lossSums(tf, { yScore, yTrue, weights, codesOf }, groups.labels.length, largestWeight);
-    return collectScores(groups.labels, entries, nDropped, bins.width, losses);
+    return collectScores(groups.labels, entries, { nDropped, dropped }, bins.width, losses);
   });
 }
 

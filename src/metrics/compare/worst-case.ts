@@ -1,0 +1,187 @@
+import {
+  type DecisionRateName,
+  isDecisionRate,
+  measureDefinition,
+  type MeasureName,
+  rateCells,
+} from '../measures/index.ts';
+import type { MetricDefinition } from '../metric-definitions.ts';
+import type { FilledMetricOptions } from '../options.ts';
+import {
+  cellIndex,
+  CELLS_PER_GROUP,
+  type ClassificationStats,
+  type GroupStats,
+  UNDECIDED_PER_GROUP,
+} from '../statistics/group-stats.ts';
+import { type ComparedMeasure, largest, smallest } from './gap.ts';
+
+/*
+ * Bounds on a metric over all values that its missing rows could have (Manski, Partial Identification of Probability
+ * Distributions, 2003). A rate is a weighted numerator over a weighted denominator, at most 1. A missing row can raise
+ * both (the rate rises), neither (it stays) or the denominator alone (it falls). So the largest rate takes the first of
+ * these that each row allows, and the smallest rate takes the last; both are attained.
+ */
+
+/** The smallest and the largest value of a number. */
+export type Bounds = readonly [low: number, high: number];
+
+/** F1 = 2 s / (1 + s), with s the share of these cells: true positives of all rows that are no true negative. */
+const F1_SHARE = {
+  above: [cellIndex(1, 1)],
+  below: [cellIndex(0, 1), cellIndex(1, 0), cellIndex(1, 1)],
+};
+
+/**
+ * Computes bounds on a metric over all values that missing decisions and missing true labels could have, for the groups
+ * that are compared. Rows without a group are in none of them.
+ *
+ * For one measure the upper bound of a difference (the lower one of a ratio) is attained. The other bound treats rates as
+ * if they could have any value between theirs, so that it may be a little wide. Bounds of several measures with missing
+ * true labels hold, but may be wide, since the same row counts in both.
+ * @returns null where bounds are not known: numbers and scores, measures that are not rates (other than F1), missing
+ *   weights, several classes, groups compared with all rows, and the conventions of AIF360
+ */
+export function worstCaseOf(
+  stats: GroupStats,
+  compared: readonly ComparedMeasure[],
+  definition: MetricDefinition,
+  options: FilledMetricOptions,
+): Bounds | null {
+  if (stats.kind !== 'classification' || stats.lacksWeights) return null;
+  if (options.compat === 'aif360' || options.method === 'to_overall') return null;
+  const ranges = compared.map((one) => {
+    const bounds = boundsOfGroups(stats, one.measure.name);
+    return bounds === undefined || one.className !== undefined
+      ? undefined
+      : gapBounds(one, bounds, definition.comparison);
+  });
+  const known = ranges.filter((range) => range !== undefined);
+  if (known.length < compared.length || known.length < definition.measures.length) return null;
+  return joinBounds(known, definition, options);
+}
+
+/** Bounds of gaps as one, as the gaps themselves are: a mean, or the worst. */
+function joinBounds(known: readonly Bounds[], definition: MetricDefinition, options: FilledMetricOptions): Bounds {
+  const ends = [known.map(([low]) => low), known.map(([, high]) => high)] as const;
+  const isMean = (definition.agg ?? options.agg) === 'mean';
+  const worst = definition.comparison === 'difference' ? largest : smallest;
+  const join = isMean
+    ? (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length
+    : worst;
+  return [join(ends[0]), join(ends[1])];
+}
+
+function gapBounds(
+  { groups, anchorGroup }: ComparedMeasure,
+  bounds: readonly Bounds[],
+  comparison: MetricDefinition['comparison'],
+): Bounds {
+  const between = comparison === 'difference' ? differenceBounds : ratioBounds;
+  const of = (group: number): Bounds => bounds[group] as Bounds;
+  if (anchorGroup === undefined) return between(groups.map(of));
+  const pairs = groups.filter((group) => group !== anchorGroup).map((group) => between([of(group), of(anchorGroup)]));
+  const worst = comparison === 'difference' ? largest : smallest;
+  return [worst(pairs.map(([low]) => low)), worst(pairs.map(([, high]) => high))];
+}
+
+/** The largest value minus the smallest. */
+function differenceBounds(groups: readonly Bounds[]): Bounds {
+  const low = largest(groups.map(([least]) => least)) - smallest(groups.map(([, most]) => most));
+  return [Math.max(0, low), overPairs(groups, (most, least) => most - least, largest)];
+}
+
+/** The smallest value over the largest. */
+function ratioBounds(groups: readonly Bounds[]): Bounds {
+  const most = largest(groups.map(([least]) => least));
+  const high = most === 0 ? 1 : Math.min(1, smallest(groups.map(([, end]) => end)) / most);
+  return [overPairs(groups, (end, least) => (end === 0 ? 1 : Math.min(1, least / end)), smallest), high];
+}
+
+/** The extreme, over pairs of different groups, of one's upper and the other's lower end. */
+function overPairs(
+  groups: readonly Bounds[],
+  gap: (most: number, least: number) => number,
+  extreme: (values: readonly number[]) => number,
+): number {
+  const ascending = groups.map(([low], place) => ({ low, place })).sort((a, b) => a.low - b.low);
+  return extreme(
+    groups.map(([, high], place) => {
+      const other = ascending.find((one) => one.place !== place);
+      return gap(high, other?.low ?? NaN);
+    }),
+  );
+}
+
+/** The smallest and largest value of a measure in every group; undefined for a measure without such bounds. */
+function boundsOfGroups(stats: ClassificationStats, name: string): Bounds[] | undefined {
+  if (name === 'f1') {
+    const toF1 = (share: number): number => (2 * share) / (1 + share);
+    return shareBounds(stats, F1_SHARE, true).map(([low, high]) => [toF1(low), toF1(high)]);
+  }
+  if (!isDecisionRate(name)) return undefined;
+  return shareBounds(stats, rateCells(name), measureDefinition(name as DecisionRateName & MeasureName).needsTruth);
+}
+
+/** Rows that lack something, and the cells that they could be in. */
+interface IncompleteRows {
+  readonly weight: number;
+  readonly cells: readonly number[];
+}
+
+function shareBounds(
+  stats: ClassificationStats,
+  { above, below }: { readonly above: readonly number[]; readonly below: readonly number[] },
+  needsTruth: boolean,
+): Bounds[] {
+  const inCells = (group: number, cells: readonly number[]): number =>
+    cells.reduce((sum, cell) => sum + (stats.weights[group * CELLS_PER_GROUP + cell] as number), 0);
+  return stats.labels.map((_, group) => {
+    const rows = incompleteRows(stats, group, needsTruth);
+    const share = (prefers: 'numerator' | 'denominator'): number => {
+      let [part, whole] = [inCells(group, above), inCells(group, below)];
+      for (const { weight, cells } of rows) {
+        const effect = effectOf(cells, above, below, prefers);
+        if (effect === 'numerator') part += weight;
+        if (effect !== 'none') whole += weight;
+      }
+      return whole === 0 ? 0 : part / whole;
+    };
+    return [share('denominator'), share('numerator')];
+  });
+}
+
+/** What a row does to a rate: raises it, leaves it, or lowers it. */
+type Effect = 'numerator' | 'none' | 'denominator';
+
+/** The effect nearest to the one preferred, among those of the cells that the row could be in. */
+function effectOf(
+  cells: readonly number[],
+  above: readonly number[],
+  below: readonly number[],
+  prefers: 'numerator' | 'denominator',
+): Effect {
+  const effects = cells.map((cell): Effect =>
+    above.includes(cell) ? 'numerator' : below.includes(cell) ? 'denominator' : 'none',
+  );
+  if (effects.includes(prefers)) return prefers;
+  if (effects.includes('none')) return 'none';
+  return prefers === 'numerator' ? 'denominator' : 'numerator';
+}
+
+function incompleteRows(stats: ClassificationStats, group: number, needsTruth: boolean): IncompleteRows[] {
+  const [no, yes] = [
+    [cellIndex(0, 0), cellIndex(0, 1)],
+    [cellIndex(1, 0), cellIndex(1, 1)],
+  ];
+  const undecided = [no, yes, [...no, ...yes]].map((cells, truth) => ({
+    weight: stats.undecided.weights[group * UNDECIDED_PER_GROUP + truth] as number,
+    cells,
+  }));
+  if (!needsTruth) return undecided;
+  const unlabelled = ([0, 1] as const).map((decision) => ({
+    weight: stats.weights[group * CELLS_PER_GROUP + cellIndex(2, decision)] as number,
+    cells: [cellIndex(0, decision), cellIndex(1, decision)],
+  }));
+  return [...undecided, ...unlabelled];
+}

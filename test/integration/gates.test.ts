@@ -1,0 +1,203 @@
+import { expect } from 'chai';
+
+import { ConfigValidationError, FairnessAssertionError, ValueError } from '../../src/exceptions/index.ts';
+import { assertFairness, judge } from '../../src/integration/assertions.ts';
+import { judgeLlmEval } from '../../src/integration/llm-eval/index.ts';
+import { validateRows, type ValidateRowsInput } from '../../src/integration/validate-rows.ts';
+import { validationFromJson, type ValidationJson } from '../../src/integration/validation-from-json.ts';
+import { validationToHtml } from '../../src/integration/validation-html.ts';
+import { validationToJson, validationToMarkdown } from '../../src/integration/validation-report.ts';
+import { llmMetric } from '../../src/llm-evals/evaluators/llm-metric.ts';
+import { demographicParityDifference } from '../../src/metrics/index.ts';
+import { FairnessABTestAnalyzer } from '../../src/monitoring/ab-test/index.ts';
+import { FairnessDriftAndAlertEngine } from '../../src/monitoring/alarms/fairness-drift-and-alert-engine.ts';
+import { RealTimeFairnessTracker } from '../../src/monitoring/tracker/real-time-fairness-tracker.ts';
+import { parsePipelineConfig } from '../../src/pipeline/index.ts';
+
+/** 20 of 40 selected in group a, 16 of 40 in group b: a difference of 0.1 and a ratio of 0.8. */
+const ROWS: ValidateRowsInput = {
+  yPred: Array.from({ length: 80 }, (_, row) => Number(row < 40 ? row < 20 : row < 56)),
+  sensitive: { sex: Array.from({ length: 80 }, (_, row) => (row < 40 ? 'a' : 'b')) },
+};
+
+async function thrownBy(act: () => unknown): Promise<Error & { suggestion?: string }> {
+  try {
+    await act();
+  } catch (error) {
+    return error as Error;
+  }
+  return expect.fail('nothing was thrown');
+}
+
+describe('a threshold of 5 where 0.05 was meant', () => {
+  const result = demographicParityDifference(ROWS.yPred as number[], (ROWS.sensitive as { sex: string[] }).sex);
+  const tracker = () =>
+    new RealTimeFairnessTracker({
+      columns: { yPred: 'p', protected: ['sex'] },
+      metrics: ['demographic_parity_difference'],
+    });
+  const refusals: Readonly<Record<string, () => unknown>> = {
+    'is refused by the gate': () => judge(result, 5),
+    'is refused by assertFairness': () => {
+      assertFairness(result, 5);
+    },
+    'is refused by validateRows, before rows are read': () =>
+      validateRows({ ...ROWS, yPred: ['no', 'decisions'], metric: 'demographic_parity_difference', threshold: 5 }),
+    'is refused in a gate that is written with its metric': () =>
+      validateRows({ ...ROWS, metric: 'demographic_parity_difference<=5' }),
+    'is refused as a limit of a monitor': () => {
+      new FairnessDriftAndAlertEngine({ limits: { demographic_parity_difference: 5 } }).watch(tracker());
+    },
+    'is refused as the smallest effect of an A/B test': () =>
+      new FairnessABTestAnalyzer({ protected: ['sex'], outcome: 'p', minimumEffect: 5 }),
+    'is refused in a configuration': () => parsePipelineConfig({ sensitive: 'sex', validation_threshold: 5 }),
+  };
+  for (const [title, act] of Object.entries(refusals)) {
+    it(title, async () => {
+      const error = await thrownBy(act);
+      expect(`${error.message} ${error.suggestion ?? ''}`).to.include('demographic_parity_difference is at most 1');
+      expect(`${error.message} ${error.suggestion ?? ''}`).to.match(/For 5 percent write 0\.05/);
+    });
+  }
+
+  it('is refused for answers of a language model, by the range of their metric', async () => {
+    const metrics = { 'refusal_gap.sex': llmMetric({ metric: 'refusal_gap', dimension: 'sex', evaluator: 'counterfactual', value: 0.1 }) }; // prettier-ignore
+    const error = await thrownBy(() => judgeLlmEval(metrics, { metric: 'refusal_gap', threshold: 5 }));
+    expect(error).to.be.instanceOf(ValueError);
+    expect(error.message).to.include('refusal_gap.sex is at most 1');
+    expect(judgeLlmEval(metrics, { metric: 'refusal_gap', threshold: -0.5, comparator: '>=' }).passed).to.equal(true);
+  });
+
+  it('stands for a metric that has no upper end, and for a bare number', () => {
+    expect(judge({ ...result, metric: 'mae_parity_difference', value: 4 }, 5).passed).to.equal(true);
+    expect(judge({ metric: 'length_gap', value: 4, ci: null, undefinedReason: null }, 5).passed).to.equal(true);
+    assertFairness(4, 5);
+    expect(() => {
+      assertFairness(4, Infinity);
+    }).to.throw(ValueError);
+  });
+
+  it('an excess may be held below a negative number', () => {
+    expect(judge({ metric: 'bleu_excess', value: -0.2, ci: null, undefinedReason: null }, -0.1).passed).to.equal(true);
+  });
+});
+
+describe('several gates', () => {
+  it('are all judged, and all must pass', async () => {
+    const both = { ...ROWS, metric: ['demographic_parity_difference<=0.15', 'demographic_parity_ratio>=0.75'] };
+    expect((await validateRows(both)).passed).to.equal(true);
+    for (const metric of [
+      ['demographic_parity_difference<=0.05', 'demographic_parity_ratio>=0.75'],
+      ['demographic_parity_difference<=0.15', 'demographic_parity_ratio>0.85'],
+    ]) {
+      const { passed, verdicts } = await validateRows({ ...ROWS, metric });
+      expect([passed, verdicts['sex']?.passed, verdicts['sex']?.status]).to.deep.equal([false, false, 'fail']);
+    }
+  });
+
+  it('are listed in the JSON with their verdicts', async () => {
+    const validation = await validateRows({
+      ...ROWS,
+      metric: ['demographic_parity_difference<0.05', 'demographic_parity_ratio>=0.75', 'selection_rate_ratio'],
+    });
+    const json = validationToJson(validation) as unknown as ValidationJson;
+    expect(json).to.include({ passed: false, threshold: null });
+    const gates = json.gates?.map(({ message: _, ...gate }) => gate);
+    const common = { attribute: 'sex', straddles: false, unevenly_missing: false };
+    expect(gates).to.deep.equal([
+      {
+        ...common,
+        metric: 'demographic_parity_difference',
+        comparator: '<',
+        threshold: 0.05,
+        passed: false,
+        status: 'fail',
+      },
+      {
+        ...common,
+        metric: 'demographic_parity_ratio',
+        comparator: '>=',
+        threshold: 0.75,
+        passed: true,
+        status: 'pass',
+      },
+    ]);
+    expect(validation.attributes['sex']).to.include.keys('selection_rate_ratio');
+    expect(validationFromJson(json, 'sex').gates).to.deep.equal(validation.gates);
+  });
+
+  it('are each on a line of the reports', async () => {
+    const validation = await validateRows({ ...ROWS, metric: ['demographic_parity_difference<=0.05', 'demographic_parity_ratio>=0.75'] }); // prettier-ignore
+    for (const report of [validationToMarkdown(validation, 'rows'), await validationToHtml(validation, 'rows')]) {
+      expect(report).to.match(/FAIL: demographic.?.?parity.?.?difference 0\.1000 (\\?>|&gt;) 0\.05\./);
+      expect(report).to.match(/PASS: demographic.?.?parity.?.?ratio 0\.8000 (\\?>|&gt;)= 0\.75\./);
+    }
+  });
+
+  it('take a threshold of its own for metrics without a gate', async () => {
+    const { gates, threshold } = await validateRows({ ...ROWS, metric: ['demographic_parity_ratio>=0.75', 'demographic_parity_difference'], threshold: 0.2 }); // prettier-ignore
+    expect(gates.map(({ metric, threshold: own }) => [metric, own])).to.deep.equal([
+      ['demographic_parity_ratio', 0.75],
+      ['demographic_parity_difference', 0.2],
+    ]);
+    expect(threshold).to.equal(null);
+    const error = await thrownBy(() => validateRows({ ...ROWS, metric: 'demographic_parity_ratio>=0.75', threshold: 0.2 })); // prettier-ignore
+    expect(error).to.be.instanceOf(ConfigValidationError);
+    expect(error.message).to.include('0.2 has no metric');
+  });
+
+  it('that cannot be read are refused with an example', async () => {
+    for (const metric of [
+      'demographic_parity_difference<=',
+      '<=0.1',
+      'demographic_parity_difference=0.1',
+      'x<=0.1<0.2',
+    ]) {
+      const error = await thrownBy(() => validateRows({ ...ROWS, metric }));
+      expect(error).to.be.instanceOf(ConfigValidationError);
+      expect(error.suggestion).to.include('NAME<=VALUE');
+    }
+  });
+});
+
+describe('a gate where the positives of one group are missing', () => {
+  // Group a selects 3 of 60, group b 0 of the 30 whose decisions are known.
+  const hidden: ValidateRowsInput = {
+    yPred: Array.from({ length: 120 }, (_, row) => (row < 60 ? Number(row < 3) : row < 90 ? null : 0)),
+    sensitive: { group: Array.from({ length: 120 }, (_, row) => (row < 60 ? 'a' : 'b')) },
+    threshold: 0.1,
+  };
+
+  it('passes with a warning in the verdict, the JSON and the reports', async () => {
+    const validation = await validateRows(hidden);
+    expect(validation.passed).to.equal(true);
+    expect(validation.gates[0]).to.include({ status: 'pass', unevenlyMissing: true });
+    const words =
+      /30 rows with missing values are not equally common in all groups; with them the value could be from 0\.0000 to 0\.4500/;
+    expect(validation.gates[0]?.message).to.match(words);
+    expect(validationToMarkdown(validation, 'rows')).to.match(words).and.to.include('50.0% of b, 0.0% of a');
+    expect(await validationToHtml(validation, 'rows'))
+      .to.match(words)
+      .and.to.include('50.0% of b, 0.0% of a');
+    const json = JSON.parse(JSON.stringify(validationToJson(validation))) as {
+      metrics: Record<string, { missing: { n: number; by_group: object; worst_case: number[] } }>;
+    };
+    const { missing } = json.metrics['demographic_parity_difference'] as { missing: Record<string, unknown> };
+    expect(missing).to.deep.include({ n: 30, by_group: { a: 0, b: 30 } });
+  });
+
+  it('fails where it is strict about missing values', async () => {
+    const { passed, gates } = await validateRows({ ...hidden, strictMissing: true });
+    expect([passed, gates[0]?.status]).to.deep.equal([false, 'fail']);
+    expect(gates[0]?.message).to.match(/^FAIL: .* 0\.0500 <= 0\.1\. Warning: .* strict about missing values\.$/);
+    const result = (await validateRows(hidden)).attributes['group']?.['demographic_parity_difference'];
+    expect(() => {
+      assertFairness(result ?? 0, 0.1, { strictMissing: true });
+    }).to.throw(FairnessAssertionError);
+  });
+
+  it('passes a strict gate where rows are missing by chance', async () => {
+    const yPred = Array.from({ length: 120 }, (_, row) => (row % 10 === 0 ? null : row % 2));
+    expect((await validateRows({ ...hidden, yPred, strictMissing: true })).passed).to.equal(true);
+  });
+});

@@ -1,0 +1,121 @@
+import { expect } from 'chai';
+
+import { computeMetric, metricOf, type MetricRows, reduceClassification } from '../../src/metrics/index.ts';
+import type { MetricResultJson } from '../../src/metrics/index.ts';
+import { metricResultFromJson } from '../../src/metrics/metric-result-from-json.ts';
+
+/** Rows of groups, each with decisions as text: `{ a: '110' }`. */
+function decisions(groups: Readonly<Record<string, string>>): { yPred: number[]; sensitive: string[] } {
+  const entries = Object.entries(groups).flatMap(([group, bits]) =>
+    [...bits].map((bit) => [group, Number(bit)] as const),
+  );
+  return { yPred: entries.map(([, bit]) => bit), sensitive: entries.map(([group]) => group) };
+}
+
+function groupsOf(metric: string, rows: MetricRows, options: Parameters<typeof computeMetric>[2] = {}): unknown[] {
+  const { first, second } = computeMetric(metric, rows, { minGroupSize: 1, withCi: false, ...options });
+  return [first, second];
+}
+
+describe('the groups of a gap', () => {
+  it('are the highest and the lowest group, the higher one first, for differences and ratios', () => {
+    const rows = decisions({ a: '1000', b: '1110', c: '1100' });
+    for (const metric of ['demographic_parity_difference', 'demographic_parity_ratio']) {
+      expect(groupsOf(metric, rows)).to.deep.equal(['b', 'a']);
+    }
+  });
+
+  it('that tie are those with the fewest rows, then the first by label', () => {
+    expect(
+      groupsOf('demographic_parity_difference', decisions({ a: '1111', b: '11', c: '0000', d: '0' })),
+    ).to.deep.equal(['b', 'd']);
+    expect(groupsOf('demographic_parity_difference', decisions({ c: '10', b: '10', a: '10' }))).to.deep.equal([
+      'a',
+      'b',
+    ]);
+  });
+
+  it('do not depend on the order of the rows', () => {
+    const { yPred, sensitive } = decisions({ a: '1111', b: '1111', c: '0000', d: '0000' });
+    const reversed = { yPred: [...yPred].reverse(), sensitive: [...sensitive].reverse() };
+    expect(groupsOf('demographic_parity_difference', reversed)).to.deep.equal(['a', 'c']);
+  });
+
+  it('are those of the rate with the larger gap in equalized odds', () => {
+    // True positive rates 1/2 and 1/2; false positive rates 0 of a, 1 of b.
+    const rows = { yTrue: [1, 1, 0, 1, 1, 0], yPred: [1, 0, 0, 1, 0, 1], sensitive: ['a', 'a', 'a', 'b', 'b', 'b'] };
+    expect(groupsOf('equalized_odds_difference', rows)).to.deep.equal(['b', 'a']);
+  });
+
+  it('are null for a mean of gaps that are between different groups', () => {
+    // True positive rates 1, 0, 1/2; false positive rates 0, 1/2, 1.
+    const rows = {
+      yTrue: [1, 1, 0, 0, 1, 1, 0, 0, 1, 1, 0, 0],
+      yPred: [1, 1, 0, 0, 0, 0, 1, 0, 1, 0, 1, 1],
+      sensitive: [...'aaaabbbbcccc'],
+    };
+    expect(groupsOf('equalized_odds_difference', rows, { agg: 'mean' })).to.deep.equal([null, null]);
+    expect(groupsOf('equalized_odds_difference', rows)).to.deep.equal(['a', 'b']);
+  });
+
+  it('are the reference group and the one farthest from it, by difference or by ratio', () => {
+    // Rates 0.9, 0.5 and 0.2: b is 0.4 below a and 0.3 above c; as ratios 0.56 and 0.4.
+    const rows = decisions({ a: '1111111110', b: '1111100000', c: '1100000000' });
+    const options = { method: 'to_reference', referenceGroup: 'b' } as const;
+    expect(groupsOf('demographic_parity_difference', rows, options)).to.deep.equal(['a', 'b']);
+    expect(groupsOf('demographic_parity_ratio', rows, options)).to.deep.equal(['b', 'c']);
+  });
+
+  it('are one group alone where groups are compared with all rows', () => {
+    const rows = decisions({ a: '1110', b: '1000', c: '0000' });
+    expect(groupsOf('demographic_parity_difference', rows, { method: 'to_overall' })).to.deep.equal(['a', null]);
+  });
+
+  it("stand in the order of AIF360's signed gap: unprivileged minus privileged", () => {
+    const options = { compat: 'aif360', referenceGroup: 'a' } as const;
+    const rows = decisions({ a: '1110', b: '1000' });
+    expect(groupsOf('demographic_parity_difference', rows, options)).to.deep.equal(['unprivileged', 'privileged']);
+  });
+
+  it('are null where the metric is undefined', () => {
+    expect(
+      groupsOf('demographic_parity_difference', decisions({ a: '10', b: '1' }), { minGroupSize: 2 }),
+    ).to.deep.equal([null, null]);
+  });
+
+  it('make the effect size too: of tied means the groups with the fewest rows', () => {
+    const rows = { yPred: [0, 2, 0, 2, 4, 6, 4.5, 5.5, 4.5, 5.5], sensitive: [...'aaaabbcccc'] };
+    const result = computeMetric('mean_prediction_difference', rows, {
+      minGroupSize: 1,
+      withCi: false,
+      withEffectSize: true,
+    });
+    expect([result.first, result.second]).to.deep.equal(['b', 'a']);
+    // Means 5 and 1; sums of squares 2 of b and 4 of a, over 4 degrees of freedom.
+    expect(result.effectSize).to.be.closeTo(4 / Math.sqrt(6 / 4), 1e-12);
+  });
+
+  it('are in the JSON, survive it, and are named in the report', () => {
+    const result = metricOf(
+      'demographic_parity_difference',
+      reduceClassification(decisions({ 'group one': '1111', two: '1000' })),
+      { minGroupSize: 1 },
+    );
+    const json = JSON.parse(JSON.stringify(result)) as MetricResultJson;
+    expect(json).to.include({ first: 'group one', second: 'two' });
+    expect(metricResultFromJson(json)).to.deep.equal(result);
+    expect(result.toMarkdown()).to.include('Gap between group one and two.');
+  });
+
+  it('are null in results that were written before they were kept', () => {
+    const {
+      first: _,
+      second: __,
+      missing: ___,
+      ...earlier
+    } = metricOf('demographic_parity_difference', reduceClassification(decisions({ a: '11', b: '10' })), {
+      minGroupSize: 1,
+    }).toJSON();
+    expect(metricResultFromJson(earlier)).to.include({ first: null, second: null, missing: null });
+  });
+});

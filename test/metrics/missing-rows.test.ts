@@ -1,0 +1,250 @@
+import { expect } from 'chai';
+
+import { createRandom } from '../../src/internal/random.ts';
+import { testMissingness } from '../../src/metrics/compare/missing-rows.ts';
+import {
+  computeMetric,
+  mergeStats,
+  type MetricOptions,
+  type MetricResult,
+  reduceClassification,
+  removeStats,
+  statsFromJson,
+  statsToJson,
+} from '../../src/metrics/index.ts';
+
+type Bit = 0 | 1 | null;
+
+/** One row: group, true label, decision; and a weight where rows have some. */
+type Row = readonly [group: string, truth: Bit, decision: Bit, weight?: number];
+
+const OPTIONS: MetricOptions = { minGroupSize: 1, withCi: false };
+
+function measure(metric: string, rows: readonly Row[], options: MetricOptions = {}): MetricResult {
+  const isWeighted = rows.some(([, , , weight]) => weight !== undefined);
+  return computeMetric(
+    metric,
+    {
+      sensitive: rows.map(([group]) => group),
+      yTrue: rows.map(([, truth]) => truth),
+      yPred: rows.map(([, , decision]) => decision),
+      sampleWeight: isWeighted ? rows.map(([, , , weight]) => weight ?? NaN) : undefined,
+    },
+    { ...OPTIONS, ...options },
+  );
+}
+
+/** Every way to fill in what rows lack. */
+function* completions(rows: readonly Row[]): Generator<Row[]> {
+  const place = rows.findIndex(([, truth, decision]) => truth === null || decision === null);
+  if (place < 0) {
+    yield [...rows];
+    return;
+  }
+  const [group, truth, decision, ...weight] = rows[place] as Row;
+  for (const bit of [0, 1] as const) {
+    const filled: Row = truth === null ? [group, bit, decision, ...weight] : [group, truth, bit, ...weight];
+    yield* completions([...rows.slice(0, place), filled, ...rows.slice(place + 1)]);
+  }
+}
+
+/** The groups that have all that a metric compares. */
+function comparedGroups({ perGroup }: MetricResult): string {
+  return Object.keys(perGroup)
+    .filter((group) => !Object.values(perGroup[group] ?? {}).includes(null))
+    .join();
+}
+
+/** The smallest and the largest value over all completions in which the same groups are compared. */
+function enumerate(metric: string, rows: readonly Row[], options: MetricOptions = {}): [number, number] {
+  let [low, high] = [Infinity, -Infinity];
+  const compared = comparedGroups(measure(metric, rows, options));
+  for (const whole of completions(rows)) {
+    const result = measure(metric, whole, options);
+    const { value } = result;
+    if (Number.isNaN(value) || comparedGroups(result) !== compared) continue;
+    [low, high] = [Math.min(low, value), Math.max(high, value)];
+  }
+  return [low, high];
+}
+
+/** Rows of three groups, of which some lack a decision or a true label; every group has known rows of both labels. */
+function drawRows(seed: number, lacks: 'decisions' | 'both'): Row[] {
+  const random = createRandom(seed);
+  const bit = (): 0 | 1 => (random.next() < 0.5 ? 0 : 1);
+  const known = ['a', 'b', 'c'].flatMap((group): Row[] => [
+    [group, 0, bit()],
+    [group, 1, bit()],
+    [group, bit(), bit()],
+  ]);
+  const lacking = Array.from({ length: 4 }, (_, place): Row => {
+    const group = place < 2 ? 'a' : place === 2 ? 'b' : 'c';
+    const kind = Math.floor(random.next() * 3);
+    if (lacks === 'decisions' || kind === 0) return [group, bit(), null];
+    return kind === 1 ? [group, null, bit()] : [group, null, null];
+  });
+  return [...known, ...lacking];
+}
+
+const EPSILON = 1e-12;
+
+describe('rows with missing values', () => {
+  // Half of group b's decisions, all positives, are missing: 30 of 60 positive in a, 0 of 30 in b are left as they were.
+  const hidden: Row[] = [
+    ...Array.from({ length: 60 }, (_, row): Row => ['a', row % 2 === 0 ? 1 : 0, row < 3 ? 1 : 0]),
+    ...Array.from({ length: 60 }, (_, row): Row => ['b', row % 2 === 0 ? 1 : 0, row < 30 ? null : 0]),
+  ];
+
+  it('are counted by group, tested, and bounded', () => {
+    const { missing, value, warnings, nDropped } = measure('demographic_parity_difference', hidden);
+    expect(value).to.be.closeTo(3 / 60, EPSILON);
+    expect(nDropped).to.equal(30);
+    expect(missing).to.deep.include({ n: 30, byGroup: { a: 0, b: 30 } });
+    // R: fisher.test(matrix(c(0, 30, 60, 30), 2))$p.value, which is 2 * choose(60, 30) / choose(120, 30).
+    const chance = Array.from({ length: 30 }, (_, k) => (60 - k) / (120 - k)).reduce(
+      (product, part) => product * part,
+      1,
+    );
+    expect((missing?.pValue ?? NaN) / (2 * chance)).to.be.closeTo(1, 1e-9);
+    // Group b selects 0 to 30 of 60, group a 3 of 60.
+    expect(missing?.worstCase?.[0]).to.equal(0);
+    expect(missing?.worstCase?.[1]).to.be.closeTo(27 / 60, EPSILON);
+    expect(warnings.join()).to.include('50.0% of b, 0.0% of a').and.to.include('from 0.0000 to 0.4500');
+  });
+
+  it('that are as common in every group bring no warning', () => {
+    const rows = ['a', 'b'].flatMap((group) =>
+      Array.from({ length: 40 }, (_, row): Row => [group, 1, row < 10 ? null : row % 2 === 0 ? 1 : 0]),
+    );
+    const { missing, warnings } = measure('demographic_parity_difference', rows);
+    expect(missing).to.deep.include({ n: 20, pValue: 1 });
+    expect(warnings.filter((warning) => warning.includes('missing'))).to.deep.equal([]);
+  });
+
+  it('without any, the bounds are the value and there is no p-value', () => {
+    const rows: Row[] = [
+      ['a', 1, 1],
+      ['b', 1, 0],
+    ];
+    for (const metric of ['demographic_parity_difference', 'equal_opportunity_ratio', 'mean_prediction_difference']) {
+      const { missing, value } = measure(metric, rows);
+      expect(missing).to.deep.equal({ n: 0, byGroup: { a: 0, b: 0 }, pValue: null, worstCase: [value, value] });
+    }
+  });
+
+  it('include rows without a true label where the metric needs it, and not where it does not', () => {
+    const rows: Row[] = [
+      ['a', 1, 1],
+      ['a', null, 1],
+      ['b', 1, 0],
+      ['b', 1, null],
+    ];
+    expect(measure('demographic_parity_difference', rows).missing?.byGroup).to.deep.equal({ a: 0, b: 1 });
+    expect(measure('accuracy_difference', rows).missing?.byGroup).to.deep.equal({ a: 1, b: 1 });
+  });
+
+  it('have no bounds where none are known', () => {
+    const rows: Row[] = [...drawRows(1, 'decisions')];
+    expect(measure('mean_prediction_difference', rows).missing).to.deep.include({ n: 4, worstCase: null });
+    expect(measure('balanced_accuracy_difference', rows).missing?.worstCase).to.equal(null);
+    expect(measure('demographic_parity_difference', rows, { method: 'to_overall' }).missing?.worstCase).to.equal(null);
+    const weightless = rows.map(([group, truth, decision], row): Row => [group, truth, decision, row === 0 ? NaN : 1]);
+    expect(measure('demographic_parity_difference', weightless).missing).to.deep.include({ n: 5, worstCase: null });
+    expect(measure('demographic_parity_difference', [['a', 1, 1], ['b', 1, null]]).missing).to.deep.include({ n: 1, worstCase: null }); // prettier-ignore
+  });
+
+  const METRICS = [
+    'demographic_parity_difference',
+    'demographic_parity_ratio',
+    'equal_opportunity_difference',
+    'false_positive_rate_difference',
+    'equalized_odds_difference',
+    'accuracy_difference',
+    'accuracy_ratio',
+    'precision_difference',
+    'f1_difference',
+    'base_rate_difference',
+  ];
+
+  /** Metrics whose far bound is attained. A base rate leaves out labels that are known, so that its value can be outside. */
+  const isSharp = (metric: string, lacks: string): boolean =>
+    metric !== 'base_rate_difference' && (metric !== 'equalized_odds_difference' || lacks === 'decisions');
+
+  for (const lacks of ['decisions', 'both'] as const) {
+    for (const metric of METRICS) {
+      it(`bounds of ${metric} hold every completion of missing ${lacks === 'both' ? 'decisions and labels' : lacks}`, () => {
+        for (let seed = 0; seed < 6; seed++) {
+          const rows = drawRows(seed, lacks);
+          const { missing, value } = measure(metric, rows);
+          if (Number.isNaN(value)) continue;
+          const [low, high] = missing?.worstCase ?? [NaN, NaN];
+          const [least, most] = enumerate(metric, rows);
+          expect(low).to.be.at.most(least + EPSILON);
+          expect(high).to.be.at.least(most - EPSILON);
+          if (!isSharp(metric, lacks)) continue;
+          if (metric.endsWith('_ratio')) expect(low).to.be.closeTo(least, EPSILON);
+          else expect(high).to.be.closeTo(most, EPSILON);
+        }
+      });
+    }
+  }
+
+  it('bounds hold with weights and against a reference group', () => {
+    const weights = [1, 2, 0.5, 3];
+    for (let seed = 10; seed < 16; seed++) {
+      const rows = drawRows(seed, 'decisions').map(([group, truth, decision], row): Row => [
+        group,
+        truth,
+        decision,
+        weights[row % 4] as number,
+      ]);
+      for (const options of [{}, { method: 'to_reference', referenceGroup: 'b' }] as const) {
+        for (const metric of ['demographic_parity_difference', 'demographic_parity_ratio', 'accuracy_difference']) {
+          const { missing } = measure(metric, rows, options);
+          const [low, high] = missing?.worstCase ?? [NaN, NaN];
+          const [least, most] = enumerate(metric, rows, options);
+          if (least === Infinity) continue;
+          expect(low).to.be.at.most(least + EPSILON);
+          expect(high).to.be.at.least(most - EPSILON);
+        }
+      }
+    }
+  });
+
+  it('of more than two groups are tested by chi-square, and by permutation where few are expected', () => {
+    const table = (dropped: number[], kept: number[]) => ({
+      dropped: Float64Array.from(dropped),
+      kept: Float64Array.from(kept),
+    });
+    // Chi-square of [[10, 90], [20, 80], [30, 70]]: 12.5 on 2 degrees of freedom, so that p = exp(-12.5 / 2).
+    const large = testMissingness(table([10, 20, 30], [90, 80, 70]), 1);
+    expect(large.pValue).to.be.closeTo(Math.exp(-6.25), 1e-12);
+    expect(large.isRandom).to.equal(false);
+    // Two rows missing, both of the smallest group: 1 of choose(12, 2) = 66 tables is as extreme in its own way, for each of three groups 6 / 66.
+    const small = testMissingness(table([2, 0, 0], [2, 4, 4]), 1);
+    expect(small.isRandom).to.equal(true);
+    expect(small.pValue).to.be.closeTo(18 / 66, 0.05);
+    expect(testMissingness(table([2, 0, 0], [2, 4, 4]), 1).pValue).to.equal(small.pValue);
+  });
+
+  it('groups that lack everything do not differ', () => {
+    expect(testMissingness({ dropped: Float64Array.of(3, 4, 5), kept: new Float64Array(3) }, 1).pValue).to.equal(1);
+    expect(testMissingness({ dropped: Float64Array.of(3), kept: Float64Array.of(1) }, 1).pValue).to.equal(null);
+  });
+
+  it('are kept by merging, removing and JSON', () => {
+    const reduce = (rows: readonly Row[]) =>
+      reduceClassification({
+        sensitive: rows.map(([group]) => group),
+        yTrue: rows.map(([, truth]) => truth),
+        yPred: rows.map(([, , decision]) => decision),
+      });
+    const [first, second] = [drawRows(3, 'both'), drawRows(4, 'both')];
+    const whole = reduce([...first, ...second]);
+    expect(mergeStats(reduce(first), reduce(second))).to.deep.equal(whole);
+    expect(removeStats(whole, reduce(second))).to.deep.equal(reduce(first));
+    expect(statsFromJson(JSON.parse(JSON.stringify(statsToJson(whole))))).to.deep.equal(whole);
+    const { undecided: _, lacks_weights: __, ...earlier } = statsToJson(whole);
+    expect(statsFromJson(earlier)).to.deep.include({ lacksWeights: false });
+  });
+});
