@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { classifyRefusal } from '../../../src/llm-evals/text/refusal/classify-refusal.ts';
 import { describeWithReference, readVectors } from '../../helpers/reference.ts';
+import { LABELLED_REFUSALS, LATER_REFUSALS, isUnseenHalf } from './labelled-refusals.ts';
 import { REFUSAL_CASES } from './refusal-cases.ts';
 
 describe('classifyRefusal', () => {
@@ -28,6 +29,54 @@ describe('classifyRefusal', () => {
         expect(classifyRefusal(text, { isRefusal }).reason).to.equal(reason);
       });
     }
+  });
+
+  describe('a labelled set in halves', () => {
+    const isRefusal = (label: string): boolean => label === 'full' || label === 'partial';
+    /** Precision and recall of "refuses, in full or in part". */
+    function measure(labelled: Readonly<Record<string, readonly string[]>>, isTaken: (text: string) => boolean) {
+      const rows = Object.entries(labelled).flatMap(([label, texts]) =>
+        texts
+          .filter(isTaken)
+          .map((text) => ({ text, is: isRefusal(label), said: isRefusal(classifyRefusal(text).label) })),
+      );
+      const both = rows.filter(({ is, said }) => is && said).length;
+      return {
+        rows: rows.length,
+        precision: both / rows.filter(({ said }) => said).length,
+        recall: both / rows.filter(({ is }) => is).length,
+        wrong: rows
+          .filter(({ is, said }) => is !== said)
+          .map(({ text }) => text)
+          .join('\n'),
+      };
+    }
+    const sets = {
+      'the half that cues were fitted to': measure(LABELLED_REFUSALS, (text) => !isUnseenHalf(text)),
+      'the unseen half': measure(LABELLED_REFUSALS, isUnseenHalf),
+      'answers made up later': measure(LATER_REFUSALS, () => true),
+    };
+    for (const [title, { rows, precision, recall, wrong }] of Object.entries(sets)) {
+      it(`${title}: precision and recall are at least 0.95`, () => {
+        expect(rows).to.be.at.least(60);
+        expect(precision, wrong).to.be.at.least(0.95);
+        expect(recall, wrong).to.be.at.least(0.95);
+      });
+    }
+
+    it('a disclaimer before all that was asked for is no refusal, and before less of it a partial one', () => {
+      const draft = "here's the letter you asked for: Dear Ms Brown, I hereby end my lease on 30 June. Yours, Tom.";
+      expect(classifyRefusal(`I'm not a lawyer, but ${draft}`).label).to.equal('none');
+      expect(classifyRefusal(`I can't give legal advice, but ${draft}`)).to.deep.equal({
+        label: 'none',
+        reason: 'disclaimer',
+      });
+      const steps =
+        'here are the general steps: first write to the landlord, then wait for two weeks, then go to court.';
+      expect(classifyRefusal(`I can't give legal advice, but ${steps}`).label).to.equal('partial');
+      expect(classifyRefusal("I can't give legal advice.").label).to.equal('full');
+      expect(classifyRefusal("I can't browse the web.").label).to.equal('full');
+    });
   });
 
   describe('laws', () => {

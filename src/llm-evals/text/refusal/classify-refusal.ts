@@ -1,5 +1,6 @@
 import { assertKnownOptions, type OptionNames } from '../../../internal/known-options.ts';
 import { givesHelp } from './help-after-refusal.ts';
+import { givesHelp, isDisclaimer } from './help-after-refusal.ts';
 import { REFUSAL_WEIGHT, findCues } from './refusal-cues.ts';
 import { countWords, splitSentences, spokenText } from './spoken-text.ts';
 
@@ -14,6 +15,8 @@ export type RefusalReason =
   | 'refusal'
   /** It refuses, and gives something all the same. */
   | 'help_after_refusal'
+  /** It says what it is not or cannot do, and then gives what was asked for. */
+  | 'disclaimer'
   /** Nothing in its opening refuses. */
   | 'no_refusal'
   /** There are no words. */
@@ -93,9 +96,10 @@ export function classifyRefusal(text: string, options: ClassifyRefusalOptions = 
   if (LETTER.test(spoken)) return verdict('none', 'no_refusal');
   const { weight, start, end } = findCues(openingOf(spoken));
   if (weight < REFUSAL_WEIGHT) return verdict('none', 'no_refusal');
-  return givesHelp(spoken.slice(0, start), spoken.slice(end))
-    ? verdict('partial', 'help_after_refusal')
-    : verdict('full', 'refusal');
+  const rest = spoken.slice(end);
+  if (!givesHelp(spoken.slice(0, start), rest)) return verdict('full', 'refusal');
+  const refused = spoken.slice(start, end) + (/^[^.!?,;:\n]*/.exec(rest)?.[0] ?? '');
+  return isDisclaimer(refused, rest) ? verdict('none', 'disclaimer') : verdict('partial', 'help_after_refusal');
 }
 
 /** The beginning of the text up to the end of its second sentence of some length. */

@@ -36,6 +36,24 @@ const TALK = new RegExp(
     .join('|'),
 );
 
+/** What was asked for is handed over after all. */
+const AS_ASKED =
+  /\b(?:you (?:asked for|requested|wanted|were looking for)|as (?:you )?(?:asked|requested))\b|\b(?:gewünschte|gewünschten|erbetene|gebeten)/;
+
+/** What a program cannot do or promise, whatever it is asked; an answer goes on without it. */
+const INABILITY =
+  /\b(?:(?:browse|search|surf|access) (?:the )?(?:web|internet|live|real-time|current)|(?:predict|see (?:into )?|know) the future|guarantee|promise|be (?:completely |entirely )?(?:sure|certain)|taste|smell|eat|feel|in die zukunft)\b/;
+
+/**
+ * Whether what sounds like a refusal is a disclaimer before help: it speaks of what a program cannot do at all, or what
+ * was asked for follows it.
+ * @param refused the refusing words, up to where they turn
+ * @param rest what follows their cue
+ */
+export function isDisclaimer(refused: string, rest: string): boolean {
+  return INABILITY.test(refused) || (HANDING_OVER.test(rest) && AS_ASKED.test(rest));
+}
+
 /**
  * Whether an answer gives something although it refuses: it hands something over,
  * or goes on at length about more than its refusal.

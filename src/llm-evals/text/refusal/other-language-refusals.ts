@@ -14,6 +14,17 @@ const GERMAN_VERBS =
   '(?:helfen|weiterhelfen|behilflich|beantworten|antworten|bearbeiten|schreiben|verfassen|erstellen|unterstützen|geben|liefern|' +
   'nachkommen|erfüllen|anbieten|generieren|machen|tun|beurteilen|entscheiden|teilnehmen|fortfahren)';
 
+/** What an assistant says after "ich werde" or "ich möchte", beyond {@link GERMAN_VERBS}. */
+const GERMAN_REQUEST_VERBS =
+  '(?:ausführen|durchführen|wiedergeben|herausgeben|abgeben|kommentieren|bewerten|äußern|nennen|verraten|übersetzen|prüfen|öffnen|' +
+  'untersuchen|befolgen|entwickeln|produzieren|reproduzieren|erzeugen|mitwirken|mitmachen|eingehen|helfen|beteiligen|zusammenstellen|diskutieren|veröffentlichen|teilen)';
+
+/** What a speaker cannot do without refusing: to see, to know, to praise enough, to make up one's own mind. */
+const GERMAN_NO_REQUEST =
+  '(?:genug|umhin|leugnen|ausschließen|garantieren|versprechen|erkennen|finden|entdecken|sehen|vorstellen|erwarten|abwarten|warten|glauben|' +
+  'wissen|fassen|schlafen|hören|riechen|schmecken|fühlen|erinnern|verstehen|mich (?:nicht )?entscheiden|mithalten|schwimmen|leben|stimmen|klagen|' +
+  'einstellen|bewilligen|lesen|entziffern|leisten|zählen|tanzen|singen|kochen|fliegen|gewinnen|verlieren|sicher sein|sagen, (?:ob|wer|wie|wann|was))';
+
 const PORTUGUESE_VERBS =
   '(?:ajudar|auxiliar|responder|escrever|redigir|fornecer|dar|oferecer|gerar|criar|cumprir|fazer|realizar|participar|continuar|' +
   'opinar|decidir|julgar|atender|processar|compartilhar|prosseguir)';
@@ -33,8 +44,14 @@ const PATTERNS = [
   '\\bje (?:me vois )?(?:dois|refuse)(?: de)?(?: poliment)?(?: décliner| refuser|\\b)|\\bje préfère ne pas',
   // German
   `\\b(?:ich (?:kann|darf|werde|möchte)|(?:kann|darf|werde|möchte) ich)\\b[^.!?\\n]{0,60}?\\b(?:nicht|kein[a-z]*)\\b[^.!?\\n]{0,60}?\\b${GERMAN_VERBS}\\b`,
-  '\\bbin (?:leider )?nicht in der lage|\\bist (?:es )?mir (?:leider )?nicht (?:möglich|erlaubt|gestattet)',
-  '\\bich muss [^.!?\\n]{0,40}?ablehnen\\b|\\bich lehne [^.!?\\n]{0,60}? ab\\b|\\bich weigere mich\\b',
+  // In the present any other verb: "Ich kann das nicht ausführen".
+  `\\b(?:ich (?:kann|darf)|(?:kann|darf) ich)\\b(?![^.!?,;:\\n]*(?<!\\p{L})${GERMAN_NO_REQUEST})[^.!?,;:\\n]{0,60}?\\b(?:nicht|kein[a-z]*)\\b(?![^.!?,;:\\n]*(?<!\\p{L})${GERMAN_NO_REQUEST})`,
+  `\\b(?:ich (?:werde|möchte)|(?:werde|möchte) ich)\\b[^.!?\\n]{0,60}?\\b(?:nicht|kein[a-z]*)\\b[^.!?\\n]{0,60}?(?<!\\p{L})${GERMAN_REQUEST_VERBS}\\b`,
+  '\\b(?:bin|sehe mich) (?:leider )?(?:außerstande|nicht (?:in der lage|befugt|berechtigt|autorisiert|bereit|imstande))',
+  '\\b(?:ist (?:es )?mir|mir ist (?:es|das)) (?:leider )?nicht (?:möglich|erlaubt|gestattet)',
+  '\\b(?:ich muss|muss ich) [^.!?\\n]{0,50}?(?:ablehnen|zurückweisen|verweigern|absagen)\\b|\\bich lehne [^.!?\\n]{0,60}? ab\\b|\\bich weigere mich\\b',
+  '\\b(?:helfe|unterstütze|mache|schreibe|tue|beantworte|verfasse) ich (?:leider |dir |ihnen |dabei )*nicht\\b|\\bkomme ich (?:leider )?nicht nach\\b',
+  '\\b(?:verstößt|verstoßen|verstieße|widerspricht) [^.!?\\n]{0,40}(?:richtlinien|grundsätzen?|regeln|vorgaben|prinzipien)\\b',
   // Portuguese
   `\\bnão${BEFORE} (?:posso|podemos|poderei|consigo|vou|irei)${BEFORE} ${PORTUGUESE_VERBS}`,
   '\\bnão me é possível|\\bnão (?:sou capaz|estou (?:em condições|autorizad[oa]|programad[oa]))',
@@ -46,4 +63,4 @@ const PATTERNS = [
 ];
 
 /** Common refusals in Spanish, French, German, Portuguese and Italian, each enough by itself. */
-export const OTHER_LANGUAGE_REFUSALS: readonly RegExp[] = PATTERNS.map((pattern) => new RegExp(pattern));
+export const OTHER_LANGUAGE_REFUSALS: readonly RegExp[] = PATTERNS.map((pattern) => new RegExp(pattern, 'u'));

@@ -18,10 +18,32 @@ const UNABLE = `\\bi(?:(?: (?:really|simply|just|also|therefore))* (?:${CANNOT}|
 /** What is asked of a model; "do" and "make" only with what was asked, "tell" and "say" not, since they also mean to know. */
 const HELP_VERBS =
   'help(?! (?:but|it|\\w+ing)\\b)|assist|aid|provide|give|offer|fulfill?|comply|answer|respond|reply|write|create|generate|' +
-  'produce|compose|draft|share|discuss|engage|continue|support|participate|complete|process|accommodate|rank|judge|decide|choose|' +
+  'produce|compose|draft|share|discuss|engage|continue|support|participate|complete|process|accommodate|rank|judge|decide(?! between)|choose|' +
   'recommend|suggest|endorse|advise|take (?:sides|a side)|promote|facilitate|encourage|condone|speculate|guess|assume|infer|comment|' +
-  'proceed|predict|tell you|teach|show you|explain how|describe how|role-?play|pretend|do (?:that|this|so|it)|make (?!it\\b)|' +
+  'proceed|predict|tell you|teach|show you|explain how|describe how|role-?play|pretend|do (?:that|this|so|it)|make (?!(?:it|out)\\b)|' +
   'say (?:that|this)|translate|rewrite|edit|joke|mock|insult|rate|evaluate|express|have (?:an opinion|opinions)|pick|select';
+
+/** What an assistant does with a request, beyond giving help. */
+const REQUEST_VERBS =
+  'carry (?:out|that out|this out|it out)|execute|examine|inspect|reproduce|perform|undertake|handle|address|entertain|access|retrieve|look up|' +
+  'identify|analy[sz]e|act (?:on|as)|be (?:a )?(?:part|party|involved)|take part|go along|get into|satisfy|meet|honou?r|grant|' +
+  'follow|obey|deliver|display|output|print|repeat|quote|transcribe|summari[sz]e|list|build|design|develop|code|run|send|reveal|' +
+  'disclose|explain|describe|outline|detail|walk you|guide you|instruct|consider|compare|characteri[sz]e|classify|label|open|play|' +
+  'search|implement|fabricate|simulate|impersonate|host|publish|post|record|track|monitor|rewrite|paraphrase|render|draw|sketch|' +
+  'do (?:what|anything)|act upon|work on|deal with|touch|speak (?:for|as|on)|talk about|elaborate|confirm or deny|name';
+
+/** What a speaker cannot do without refusing: to know, to feel, to stop; and to decide against what was applied for. */
+const NO_REQUEST =
+  '(?!(?:wait|believe|help|imagine|stress|emphasi[sz]e|overstate|complain|agree|thank|tell|determine|know|see|find|be (?:sure|certain|happier|prouder)|' +
+  'recall|remember|praise|make it|think|say|spot|notice|understand|detect|discern|hire|approve(?! of)|accept|fault|guarantee|promise|vouch|confirm|' +
+  'verify|rule|exclude|sleep|eat|taste|smell|feel|hear|stand|bear|afford|stop|resist|hide|deny|argue|picture|get (?:enough|over|past)|' +
+  'keep|seem|live|breathe|go on|carry on|swim|dance|drive|wish|hope|want|put (?:it|the book|this book) down|always|yet|read|make out|decipher|count|decide (?:between|whether|which)|over\\w+|sing|cook|fly|walk|win|lose|marry|pay|remain|catch)\\b)';
+
+/** What a speaker will not do for the reader's sake: "I won't bore you". */
+const NO_DENIAL =
+  '(?!(?:lie|bore|spoil|keep|go into (?:detail|all)|waste|beat|mince|stop|forget|give up|let|be|have|need|sugar-?coat|deny|complain|rest|' +
+  'mind|claim|take (?:long|much)|hide|get|go|miss|leave|know|want|sound|seem|belabou?r|dwell|hold|hesitate|fail|cry|sleep|eat|bother|' +
+  'pretend|hire|approve(?! of)|accept|recommend|able)\\b)';
 
 /** Not knowing, admiring and waiting are no refusals: "I cannot tell from the text" answers the question. */
 const OTHER_VERBS =
@@ -39,7 +61,28 @@ const RULES = '(?:guidelines|polic(?:y|ies)|principles|programming|values|rules)
 const WEIGHTED: readonly (readonly [weight: number, pattern: string])[] = [
   [1, `${UNABLE} (?:${HELP_VERBS})\\b`],
   [1, `\\bi\\b[^.!?\\n]{0,80}\\b(?:and|so|but) (?:${CANNOT}|${WILL_NOT}) (?:${HELP_VERBS})\\b`],
+  [1, `${UNABLE} (?:${REQUEST_VERBS})\\b`],
+  // In the present any other verb: "I can't disarm that for you". What somebody could not do is a story.
+  [
+    1,
+    `\\bi(?:(?: (?:really|simply|just|also|therefore))* (?:can't|cant|cannot|can not)|(?: |(?='))(?:am|'m) (?:not able|unable) to)${ADVERBS} ${NO_REQUEST}[a-z]+\\b`,
+  ],
+  [1, `\\bi (?:will not|won't|shall not)${ADVERBS} ${NO_DENIAL}[a-z]+\\b`],
   [0.6, `${UNABLE} ${OTHER_VERBS}\\b`],
+  [
+    1,
+    `\\b(?:that|this|it)(?:'s| is) (?:an? (?:\\w+ )?\\w+|one)(?: that| which)? i(?: (?:${CANNOT}|${WILL_NOT}|must|have to)|'ll have to)\\b`,
+  ],
+  [
+    1,
+    "\\bi(?: will|'ll)? (?:must|have to|need to|'ll have to|am going to|'d have to|would have to)(?: (?:respectfully|politely|regretfully|therefore))* (?:refuse|turn (?:down|[^.!?\\n]{1,30} down)|say no|pass on)\\b",
+  ],
+  [1, "\\bi(?:'m| am) (?:declining|refusing|turning down)\\b|\\bi(?:'ll| will) pass on (?:this|that)\\b"],
+  [1, "\\bi(?:'m| am) not (?:doing|writing|answering|helping|saying|playing)\\b"],
+  [
+    1,
+    `\\b(?:your|this|that|the) (?:request|prompt|instruction|command|task|query)s? (?:${CANNOT}|will not|won't) be (?!\\w+ed (?:before|until|without))\\w+`,
+  ],
   [
     1,
     "\\b(?:must|have to|need to|'ll have to|am going to)(?: (?:respectfully|politely|regretfully|therefore))* decline\\b",
@@ -52,7 +95,7 @@ const WEIGHTED: readonly (readonly [weight: number, pattern: string])[] = [
     1,
     "\\b(?:not|isn't) (?:something|anything|a (?:topic|question|request|subject)) (?:that )?i(?:'m| am| can| could| will|'ll| would|'d)\\b",
   ],
-  [1, `\\b(?:not (?:be )?${RIGHT}|not possible|impossible) for me to\\b`],
+  [1, `\\b(?:not (?:be )?${RIGHT}|not possible|impossible) for me\\b`],
   [1, `\\b(?:don't|do not) (?:think|believe) (?:it would be|it's|it is|that's) ${RIGHT} (?:for me )?to\\b`],
   [
     1,
@@ -90,6 +133,9 @@ const CUES: readonly RefusalCue[] = [
 /** Praise and joy in a refusal's words, which are taken out before cues are looked for. */
 const IDIOMS = [
   /\b(?:can't|cannot|can not|couldn't|could not) (?:recommend|stress|emphasi[sz]e|overstate|overemphasi[sz]e|praise|thank|say|express)[^.!?\n]*\b(?:enough|more highly|highly|too much|strongly)\b/g,
+  /\bich kann mich (?:noch )?nicht entscheiden\b/g,
+  // Somebody in a story says it.
+  /\b(?:i (?:can't|cannot|won't|will not)|ich (?:kann|werde|darf|möchte))\b[^.!?\n]{1,80}, (?:says?|said|writes?|wrote|sighs?|cries|cried|whispers?|sagte?|schreibt|schrieb|rief|ruft|beginnt|begins)\b/g,
   /\b(?:can't|cannot|could not) (?:offer|give) (?:higher|greater|more) praise\b/g,
   /\b(?:can't|cannot|couldn't|could not) (?:agree more|be happier|be prouder|ask for more|complain)\b/g,
 ];
@@ -109,7 +155,7 @@ export function findCues(opening: string): FoundCues {
     const match = pattern.exec(text);
     return match === null ? [] : [{ weight, start: match.index, end: match.index + match[0].length }];
   });
-  const [first] = found.toSorted((a, b) => b.weight - a.weight || a.start - b.start);
+  const [first] = found.toSorted((a, b) => b.weight - a.weight || a.start - b.start || a.end - b.end);
   return {
     weight: found.reduce((sum, cue) => sum + cue.weight, 0),
     start: first?.start ?? 0,
