@@ -163,6 +163,53 @@ describe('laws of every metric', () => {
     });
   });
 
+  it('weights whose squares leave float64 give the same numbers or say that they cannot be squared, never others', () => {
+    const count = 24;
+    const rows = Array.from({ length: count }, (_, row) => row);
+    const columns = {
+      yTrue: rows.map((row) => Number(row % 3 !== 0)),
+      yPred: rows.map((row) => Number(row % 5 < 3)),
+      yScore: rows.map((row) => ((7 * row) % count) / count),
+      sensitive: rows.map((row) => (row % 4 < 2 ? 'a' : 'b')),
+    };
+    const reason = 'the weights are too large or too small to be squared';
+    const undefinedOnes: string[] = [];
+    for (const metric of [
+      'demographic_parity_difference',
+      'accuracy_difference',
+      'mae_parity_difference',
+      'log_loss_difference',
+    ]) {
+      const of = (unit: number) =>
+        computeMetric(
+          metric,
+          { ...columns, sampleWeight: rows.map((row) => unit * (1 + (row % 2))) },
+          { minGroupSize: 2 },
+        );
+      const { value, ci } = of(1);
+      // Powers of two scale weights without rounding, down to the smallest number that there is.
+      for (const power of [
+        -1074, -1023, -700, -540, -538, -535, -530, -520, -512, -509, -505, 505, 509, 511, 700, 1018,
+      ]) {
+        const scaled = of(2 ** power);
+        const isSquared = power >= -505 && power <= 505;
+        const title = `${metric}, 2^${power}`;
+        if (Number.isNaN(scaled.value)) {
+          expect(scaled.undefinedReason, title).to.equal(reason);
+          undefinedOnes.push(title);
+        } else expect(scaled.value, title).to.be.closeTo(value, 1e-12);
+        if (scaled.ci === null) expect([scaled.undefinedReason, ...scaled.warnings].join(), title).to.include(reason);
+        else for (const end of [0, 1] as const) expect(scaled.ci[end], title).to.be.closeTo(ci?.[end] ?? NaN, 1e-9);
+        if (isSquared) expect(scaled.ci, title).to.not.equal(null);
+      }
+    }
+    // Rates need no squares, so that only their intervals are missing.
+    expect(undefinedOnes.join())
+      .to.match(/mae_parity/)
+      .and.to.match(/log_loss/)
+      .and.to.not.match(/demographic|accuracy/);
+  });
+
   it('rows of no weight change no value', () => {
     checkMetrics((metric, rows, options) => {
       if (/^count_/.test(metric)) return;

@@ -54,10 +54,13 @@ export interface MeasureDefinition<Stats extends GroupStats = GroupStats> {
   readonly measure: (stats: Stats) => GroupMeasure;
 }
 
+/** Smaller numbers of float64 have fewer digits, so that a sum of squares below it is not to be trusted. */
+const SMALLEST_NORMAL = 2 ** -1022;
+
 /** Kish's effective number of rows, (sum w)^2 / sum w^2; 0 of none, NaN where the squares left float64. */
 export function effectiveCount(weight: number, squaredWeight: number): number {
   if (weight === 0) return 0;
-  if (!Number.isFinite(squaredWeight) || squaredWeight === 0) return NaN;
+  if (!Number.isFinite(squaredWeight) || squaredWeight < SMALLEST_NORMAL) return NaN;
   // The square of a sum leaves float64 before the sum of squares does.
   return weight * (weight / squaredWeight);
 }
