@@ -20,6 +20,11 @@ export function parseNumbers(text: string): number[] {
   return text.split(',').map(parseNumber);
 }
 
+/** Numbers separated by commas, or the word auto. */
+export function parseNumbersOrAuto(text: string): number[] | 'auto' {
+  return text === 'auto' ? text : parseNumbers(text);
+}
+
 /** Names separated by commas; a comma in a name is written `\,`. */
 export function parseNames(text: string): string[] {
   const names = splitNames(text);

@@ -5,7 +5,7 @@ import { backendName } from './method-names.ts';
 
 /** What `train-regularized` may be asked beside its data; `sweepPareto` fills in what is left out. */
 export const sweepSchema = z.object({
-  etas: z.array(z.number().min(0)).min(1).optional(),
+  etas: z.union([z.array(z.number().min(0)).min(1), z.literal('auto')]).optional(),
   penalty: z.enum(['covariance', 'mean_gap', 'equalized_odds', 'mmd', 'correlation', 'adversarial']).optional(),
   epochs: z.number().int().min(1).optional(),
   lr: z.number().gt(0).optional(),

@@ -1,7 +1,14 @@
 import { Command } from 'commander';
 
 import type { ParetoSweep } from '../../training/index.ts';
-import { flagName, parseNumber, parseNumberOrAuto, parseNumbers, requireOptions } from '../option-parsers.ts';
+import {
+  flagName,
+  parseNumber,
+  parseNumberOrAuto,
+  parseNumbers,
+  parseNumbersOrAuto,
+  requireOptions,
+} from '../option-parsers.ts';
 import { prepareLogs, print, remark, textTable, withOutputOptions } from '../output.ts';
 import { assertApart, assertInputsKept } from '../output-places.ts';
 import { progressBar } from '../progress-bar.ts';
@@ -19,7 +26,11 @@ export function trainRegularizedCommand(): Command {
         'Train one network per eta under a fairness penalty, all at once, and show what accuracy each gives up for how small a gap.',
       ),
     )
-      .option('--etas <numbers>', 'weights of the penalty, a comma list (default: 0,0.2,0.5,1)', parseNumbers)
+      .option(
+        '--etas <numbers>',
+        'weights of the penalty, a comma list, or auto: from no effect to the last before a constant model (default: 0,0.2,0.5,1)',
+        parseNumbersOrAuto,
+      )
       .option(
         '--penalty <name>',
         'covariance, mean_gap, equalized_odds, mmd, correlation or adversarial (default: covariance)',
@@ -125,6 +136,16 @@ async function writeOutputs(
   if (outPlot !== undefined) await plotPareto(sweep, { savePath: outPlot });
 }
 
+/** What the search for etas found. */
+function describeRange({ etaRange }: ParetoSweep): string[] {
+  if (etaRange === null) return [];
+  const { from, to, endsAt, tried } = etaRange;
+  const end = endsAt === 'constant' ? 'the last before a constant model' : 'the largest tried, no model was constant';
+  return [
+    `Etas found on the training rows: from ${String(from)} (no effect on the gap) to ${String(to)} (${end}); ${String(tried.length)} tried.`,
+  ];
+}
+
 function describe(sweep: ParetoSweep, seconds: number): string {
   const percent = (value: number): string => (Number.isNaN(value) ? 'undefined' : value.toFixed(4));
   const range = (interval: readonly [number, number] | null): string =>
@@ -152,6 +173,7 @@ function describe(sweep: ParetoSweep, seconds: number): string {
     textTable(['eta', 'accuracy', '95%', 'DP diff', '95%', 'EO diff', 'loss', ''], rows),
     '',
     `Hypervolume ${sweep.hypervolume.toFixed(4)} (accuracy above always deciding for the larger class, times evenness).`,
+    ...describeRange(sweep),
     `${sweep.penalty} penalty, backend ${sweep.backend}, batches of ${String(sweep.batchSize)}, seed ${String(sweep.seed)}, ${seconds.toFixed(1)} s.`,
     ...sweep.warnings.map((warning) => `Note: ${warning}.`),
   ].join('\n');

@@ -7,7 +7,7 @@ import type { LayerWeights } from '../networks/stacked-network.ts';
 import { mostRowsOf } from '../networks/penalties.ts';
 import type { SweepShard } from '../networks/sweep-shard.ts';
 import { trainShards } from '../networks/train-shards.ts';
-import type { FilledSweepOptions } from './sweep-options.ts';
+import type { SweepPlan } from './sweep-options.ts';
 
 /** Networks of one split with what is needed to apply them. */
 export interface FittedNetworks {
@@ -25,7 +25,7 @@ export async function fitSplits(
   training: TrainingData,
   splits: readonly Split[],
   { tf, backend }: Pick<Tensorflow, 'tf' | 'backend'>,
-  options: FilledSweepOptions,
+  options: SweepPlan,
 ): Promise<FittedNetworks[]> {
   const prepared = splits.map((split) => prepareSplit(training, split, options.seed));
   const size = Math.min(traitsOf(backend).networksAtOnce, options.etas.length);
@@ -64,7 +64,7 @@ export async function fitSplits(
 }
 
 /** What a thread needs of the options. */
-function pickTraining(options: FilledSweepOptions): Omit<SweepShard['options'], 'batchSize'> {
+function pickTraining(options: SweepPlan): Omit<SweepShard['options'], 'batchSize'> {
   const { epochs, lr, hidden, patience, weightDecay, schedule, seed } = options;
   return { epochs, lr, hidden, patience, weightDecay, schedule, seed };
 }

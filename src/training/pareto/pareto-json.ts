@@ -1,3 +1,4 @@
+import type { EtaRange } from './find-etas.ts';
 import type { ParetoPoint } from './pareto-points.ts';
 import type { ParetoSweep } from './pareto-sweep.ts';
 
@@ -11,6 +12,7 @@ export function paretoToJson(points: readonly ParetoPoint[] | ParetoSweep): Reco
     backend: points.backend,
     seed: points.seed,
     penalty: points.penalty,
+    eta_range: points.etaRange === null ? null : rangeToJson(points.etaRange),
     folds: points.folds,
     batch_size: points.batchSize,
     n_train: points.nTrain,
@@ -21,6 +23,10 @@ export function paretoToJson(points: readonly ParetoPoint[] | ParetoSweep): Reco
     sensitive: points.sensitive,
     warnings: points.warnings,
   };
+}
+
+function rangeToJson({ from, to, endsAt, hasEffect, tried }: EtaRange): Record<string, unknown> {
+  return { from, to, ends_at: endsAt, has_effect: hasEffect, tried };
 }
 
 /** One point of a sweep as JSON has it. */

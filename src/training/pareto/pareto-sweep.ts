@@ -1,5 +1,6 @@
 import type { TensorBackend } from '../../tensor/index.ts';
 import type { FairnessPenaltyName } from '../networks/penalties.ts';
+import type { EtaRange } from './find-etas.ts';
 import type { ParetoPoint } from './pareto-points.ts';
 
 /** What produced the points of a sweep. */
@@ -8,6 +9,8 @@ export interface SweepInfo {
   readonly hypervolume: number;
   readonly backend: TensorBackend;
   readonly penalty: FairnessPenaltyName;
+  /** The range of etas that was found; null where etas were given. */
+  readonly etaRange: EtaRange | null;
   readonly seed: number;
   readonly folds: number | null;
   /** Rows that a step learned from. */

@@ -14,10 +14,11 @@ import { FAIRNESS_PENALTIES, type FairnessPenaltyName } from '../networks/penalt
 /** Options of `sweepPareto`. */
 export interface SweepOptions extends NetworkOptions {
   /**
-   * The weights of the penalty, each 0 or more.
+   * The weights of the penalty, each 0 or more. `auto` finds them: 0, and eight in equal ratios from no effect on
+   * the gap to the last before a constant model, both on the training rows.
    * @defaultValue [0, 0.2, 0.5, 1]
    */
-  readonly etas?: readonly number[] | undefined;
+  readonly etas?: readonly number[] | 'auto' | undefined;
   /** @defaultValue 'covariance' */
   readonly penalty?: FairnessPenaltyName | undefined;
   /**
@@ -61,11 +62,14 @@ export const SWEEP_OPTION_NAMES: OptionNames<SweepOptions> = {
 /** {@link SweepOptions} with every default filled in. */
 export type FilledSweepOptions = FilledNetworkOptions &
   Pick<SweepOptions, 'folds' | 'threads' | 'savePath' | 'modelPath' | 'onProgress' | 'signal'> & {
-    readonly etas: readonly number[];
+    readonly etas: readonly number[] | 'auto';
     readonly penalty: FairnessPenaltyName;
     readonly minGroupSize: number;
     readonly trainSize: number;
   };
+
+/** Options with the etas that are trained. */
+export type SweepPlan = Omit<FilledSweepOptions, 'etas'> & { readonly etas: readonly number[] };
 
 /**
  * Fills in the defaults and checks what was given.
@@ -81,9 +85,12 @@ export function fillSweepOptions(options: SweepOptions): FilledSweepOptions {
     minGroupSize: options.minGroupSize ?? 30,
   };
   const { etas, trainSize, minGroupSize, folds, threads } = filled;
-  const areWeights = etas.length > 0 && etas.every((eta) => eta >= 0 && Number.isFinite(eta));
-  assertOption('etas', etas, 'be one or more numbers of 0 or more', areWeights);
-  assertOption('etas', etas, 'be different numbers', new Set(etas).size === etas.length);
+  if (etas !== 'auto') {
+    const areWeights =
+      Array.isArray(etas) && etas.length > 0 && etas.every((eta) => eta >= 0 && Number.isFinite(eta));
+    assertOption('etas', etas, "be one or more numbers of 0 or more, or 'auto'", areWeights);
+    assertOption('etas', etas, 'be different numbers', new Set(etas).size === etas.length);
+  }
   assertOption('minGroupSize', minGroupSize, 'be a whole number of at least 1', isCount(minGroupSize));
   assertOption('trainSize', trainSize, 'be between 0 and 1', trainSize > 0 && trainSize < 1);
   assertOption('folds', folds, 'be a whole number of at least 2', folds === undefined || (isCount(folds) && folds > 1));

@@ -2,17 +2,20 @@ import { chartFormat } from '../../charts/render-chart.ts';
 import { assertKnownOptions } from '../../internal/known-options.ts';
 import type { CategoricalColumn } from '../../table/index.ts';
 import { assertFileWritable, assertReplaceable, assertWritable } from '../../io/atomic-write.ts';
-import { loadTensorflow } from '../../tensor/index.ts';
+import type { OnProgress } from '../../internal/progress.ts';
+import { loadTensorflow, type Tensorflow } from '../../tensor/index.ts';
 import { judgeDecisions } from '../decision-quality.ts';
 import { crossEntropy } from '../logistic.ts';
+import { type EtaRange, findEtas, type ProbeEtas } from './find-etas.ts';
 import { hypervolume, markDominated, type ParetoPoint } from './pareto-points.ts';
 import type { ParetoSweep, SweepInfo } from './pareto-sweep.ts';
 import { fitSplits, joinOutputs } from './fit-splits.ts';
 import { plotPareto, pointsPath } from './plot-pareto.ts';
+import type { FairnessPenaltyName } from '../networks/penalties.ts';
 import { holdsOnlyNetworks, saveNetworks } from '../models/save-networks.ts';
-import { type FilledSweepOptions, fillSweepOptions, SWEEP_OPTION_NAMES, type SweepOptions } from './sweep-options.ts';
-import { assertComparable, countGroups, joinRows, smallGroups, splitRows, unseenGroups } from '../data/row-splits.ts';
-import { readTrainingData, type TrainingSource } from '../data/training-data.ts';
+import { type FilledSweepOptions, fillSweepOptions, SWEEP_OPTION_NAMES, type SweepOptions, type SweepPlan } from './sweep-options.ts';
+import { assertComparable, countGroups, joinRows, smallGroups, splitRows, unseenGroups, type Split } from '../data/row-splits.ts';
+import { readTrainingData, type TrainingSource, type TrainingData, type TrainingRows } from '../data/training-data.ts';
 
 /**
  * Trains one network for every eta, all at once, and shows what each gives up
@@ -26,6 +29,11 @@ import { readTrainingData, type TrainingSource } from '../data/training-data.ts'
  *
  * The penalty constrains mean scores on the training rows; that the gap of
  * decisions falls with eta on other rows is what the points show, not a promise.
+ * `etas: 'auto'` first trains on the first split alone, and looks at its training
+ * rows alone: from which eta on the gap leaves the 95% interval that it has
+ * without a penalty, and before which one the model decides alike for all rows
+ * or no better. `etaRange` says what was found.
+ *
  * Rows x etas x epochs decide the time; results depend on the seed and, in the
  * last digits, on the backend, never on the number of cores.
  * @throws {DataValidationError} for unknown columns, a target without two values, one group, or too few rows
@@ -52,18 +60,24 @@ export async function sweepPareto(data: TrainingSource, options: SweepOptions = 
   const heldOut = splits.map(({ test }) => test);
   assertComparable(heldOut, filled.minGroupSize);
   const { tf, backend } = await loadTensorflow({ backend: filled.backend });
+  const [first] = splits as [Split, ...Split[]];
+  const { etas, range } =
+    filled.etas === 'auto'
+      ? await findEtas(probeOn(training, first.train, { tf, backend }, filled))
+      : { etas: filled.etas, range: null };
+  const plan: SweepPlan = { ...filled, etas };
 
   // With cross-fitting no fold's networks are the ones to keep: those are trained on all rows.
   const whole = { train: training.rows, test: training.rows };
   const keepsWhole = filled.modelPath !== undefined && filled.folds !== undefined;
-  const all = await fitSplits(training, keepsWhole ? [...splits, whole] : splits, { tf, backend }, filled);
+  const all = await fitSplits(training, keepsWhole ? [...splits, whole] : splits, { tf, backend }, plan);
   const fits = all.slice(0, splits.length);
   const warnings = new Set(fits.flatMap((fit) => fit.warnings));
 
   const together = joinRows(heldOut);
   const points = Object.freeze(
     markDominated(
-      filled.etas.map((eta, model) => ({
+      etas.map((eta, model) => ({
         eta,
         ...judgeLogits(joinOutputs(fits, model), together.y, together.groups, filled),
       })),
@@ -73,6 +87,7 @@ export async function sweepPareto(data: TrainingSource, options: SweepOptions = 
     hypervolume: hypervolume(points, majorityShare(together.y)),
     backend,
     penalty: filled.penalty,
+    etaRange: range,
     seed: filled.seed,
     folds: filled.folds ?? null,
     batchSize: fits[0]?.batchSize ?? 0,
@@ -82,7 +97,7 @@ export async function sweepPareto(data: TrainingSource, options: SweepOptions = 
     target: training.target,
     sensitive: training.sensitive,
     positiveLabel: training.positiveLabel,
-    warnings: [...warnings, ...unseenGroups(training), ...smallGroups(together, filled.minGroupSize)],
+    warnings: [...warnings, ...blindness(filled.penalty, range), ...unseenGroups(training), ...smallGroups(together, filled.minGroupSize)],
   };
   const sweep: ParetoSweep = Object.freeze(Object.assign([...points], info));
   filled.signal?.throwIfAborted();
@@ -99,6 +114,42 @@ export async function sweepPareto(data: TrainingSource, options: SweepOptions = 
   }
   if (filled.savePath !== undefined) await plotPareto(sweep, { savePath: filled.savePath, withPoints: true });
   return sweep;
+}
+
+/** Trains networks of one split for the search, and judges them on the rows trained on: held-out rows choose nothing. */
+function probeOn(
+  training: TrainingData,
+  train: TrainingRows,
+  runtime: Pick<Tensorflow, 'tf' | 'backend'>,
+  options: FilledSweepOptions,
+): ProbeEtas {
+  const { onProgress, penalty } = options;
+  const split = { train, test: train } satisfies Split;
+  const majority = majorityShare(train.y);
+  let round = 0;
+  return async (etas) => {
+    const stage = `searching for etas, round ${String(++round)}`;
+    const report: OnProgress = ({ done, total }) => onProgress?.({ stage, done, total });
+    const fits = await fitSplits(training, [split], runtime, { ...options, etas, onProgress: report });
+    return etas.map((_, model) => {
+      const decisions = decide(joinOutputs(fits, model));
+      const { accuracy, ...gaps } = judgeDecisions(decisions, train.y, train.groups, options);
+      const isAlike = decisions.every((decision) => decision === decisions[0]);
+      const isOdds = penalty === 'equalized_odds';
+      return {
+        gap: isOdds ? gaps.eoDiff : gaps.dpDiff,
+        gapCi: isOdds ? gaps.eoDiffCi : gaps.dpDiffCi,
+        isConstant: isAlike || accuracy <= majority,
+      };
+    });
+  };
+}
+
+function blindness(penalty: FairnessPenaltyName, range: EtaRange | null): string[] {
+  if (range === null || range.hasEffect) return [];
+  return [
+    `no eta up to ${String(range.to)} changes the gap on the training rows by more than its noise, so that the ${penalty} penalty may have nothing to do there`,
+  ];
 }
 
 /** Checked before the work, so that its result is not lost to a bad path. */
@@ -120,10 +171,13 @@ function judgeLogits(
   groups: CategoricalColumn,
   options: FilledSweepOptions,
 ): Omit<ParetoPoint, 'eta' | 'dominated'> {
-  const decisions = Uint8Array.from(logits, (logit) => Number(logit >= 0));
-  const { accuracy, accuracyCi, dpDiff, dpDiffCi, eoDiff } = judgeDecisions(decisions, y, groups, options);
+  const { accuracy, accuracyCi, dpDiff, dpDiffCi, eoDiff } = judgeDecisions(decide(logits), y, groups, options);
   const loss = logits.reduce((sum, logit, row) => sum + crossEntropy(logit, y[row] as number), 0) / y.length;
   return { accuracy, accuracyCi, dpDiff, dpDiffCi, eoDiff, loss };
+}
+
+function decide(logits: Float32Array): Uint8Array {
+  return Uint8Array.from(logits, (logit) => Number(logit >= 0));
 }
 
 function majorityShare(y: Uint8Array): number {

@@ -79,6 +79,7 @@ const POINTS: readonly ParetoPoint[] = [
 const INFO: SweepInfo = {
   hypervolume: 0.2125,
   backend: 'cpu',
+  etaRange: null,
   penalty: 'covariance',
   seed: 7,
   folds: null,

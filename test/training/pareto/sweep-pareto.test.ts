@@ -282,6 +282,71 @@ describe('sweepPareto', () => {
     expect(saved).to.deep.equal(JSON.parse(JSON.stringify(paretoToJson(points))));
   });
 
+  describe('with etas auto', () => {
+    it('sweeps from no effect on the gap to the last eta before a constant model', async () => {
+      const auto = { ...quick, etas: 'auto', hidden: [8] } as const;
+      const points = await sweepPareto(makeSource(), auto);
+      const { etaRange } = points;
+      const etas = points.map(({ eta }) => eta);
+      expect(etas).to.have.length(9);
+      expect([etas[0], etas[1], etas.at(-1)]).to.deep.equal([0, etaRange?.from, etaRange?.to]);
+      expect(etaRange?.hasEffect).to.equal(true);
+      expect(points[1]?.accuracy).to.be.closeTo(points[0]?.accuracy ?? NaN, 0.05);
+      expect(points.at(-1)?.dpDiff).to.be.below((points[0]?.dpDiff ?? NaN) / 2);
+      // Beyond the range, by the sweep itself: a constant model, whose selection rates are all 0 or all 1.
+      const [beyond] = await sweepPareto(makeSource(), { ...auto, etas: [(etaRange?.to ?? NaN) * 1.5] });
+      if (etaRange?.endsAt === 'constant') expect(beyond?.accuracy).to.be.at.most(0.7);
+      expect(paretoToJson(points)).to.deep.include({
+        eta_range: {
+          from: etaRange?.from,
+          to: etaRange?.to,
+          ends_at: etaRange?.endsAt,
+          has_effect: true,
+          tried: etaRange?.tried,
+        },
+      });
+    });
+
+    it('finds the same for the same seed', async () => {
+      const run = async () => paretoToJson(await sweepPareto(makeSource(540), { ...quick, etas: 'auto', epochs: 4 }));
+      expect(await run()).to.deep.equal(await run());
+    });
+
+    for (const penalty of ['covariance', 'equalized_odds', 'mmd', 'correlation', 'adversarial'] as const) {
+      it(`works for the ${penalty} penalty`, async () => {
+        const points = await sweepPareto(makeSource(540), { ...quick, penalty, etas: 'auto', epochs: 6 });
+        expect(points).to.have.length(9);
+        expect(points.etaRange?.from).to.be.above(0);
+        expect(points.etaRange?.to).to.be.above(points.etaRange?.from ?? NaN);
+      });
+    }
+
+    it('reports its progress by the rounds of the search, then that of the training', async () => {
+      const stages = new Set<string>();
+      await sweepPareto(makeSource(540), {
+        ...quick,
+        etas: 'auto',
+        epochs: 2,
+        onProgress: ({ stage }) => stages.add(stage),
+      });
+      expect([...stages][0]).to.equal('searching for etas, round 1');
+      expect([...stages].at(-1)).to.equal('training');
+    });
+
+    it('is null in the JSON of a sweep over given etas', async () => {
+      const points = await sweepPareto(makeSource(540), { ...quick, etas: [0, 1], epochs: 1 });
+      expect(paretoToJson(points)).to.include({ eta_range: null });
+    });
+
+    it('refuses features from which nothing can be learned', async () => {
+      const { y, s } = makeSource(540).table as { y: number[]; s: string[] };
+      const source = { table: { flat: y.map((_, row) => row % 2), s, y: y.map((_, row) => Number(row % 7 === 0)) } };
+      const error = await errorOf(sweepPareto(source, { ...quick, etas: 'auto', epochs: 2 }));
+      expect(error).to.be.instanceOf(TrainingError);
+      expect((error as TrainingError).message).to.match(/eta 0, without a penalty, is no better than a constant/);
+    });
+  });
+
   it('leaves nothing where training fails', async () => {
     const modelPath = path.join(folder(), 'none');
     const error = await errorOf(sweepPareto(makeSource(), { ...quick, etas: [0], lr: 1e38, modelPath }));
@@ -293,6 +358,7 @@ describe('sweepPareto', () => {
   const refusals: [string, Parameters<typeof sweepPareto>[1], RegExp][] = [
     ['no etas', { etas: [] }, /etas parameter must be one or more numbers/],
     ['a negative eta', { etas: [-1] }, /etas parameter/],
+    ['a word that is not auto', { etas: 'automatic' as 'auto' }, /etas parameter/],
     ['no epochs', { epochs: 0 }, /epochs parameter/],
     ['one fold', { folds: 1 }, /folds parameter/],
     ['more folds than rows', { folds: 61 }, /at most the number of rows, 60/],

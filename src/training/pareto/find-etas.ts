@@ -1,0 +1,124 @@
+import { TrainingError } from '../../exceptions/index.ts';
+import type { Interval } from '../../stats/proportion-interval.ts';
+
+/** What one network does on the rows trained on. */
+export interface EtaProbe {
+  /** The gap that the penalty acts on. */
+  readonly gap: number;
+  /** 95%; null where the gap is undefined. */
+  readonly gapCi: Interval | null;
+  /** Whether it is no better than deciding alike for all rows. */
+  readonly isConstant: boolean;
+}
+
+/** Trains one network for each eta. */
+export type ProbeEtas = (etas: readonly number[]) => Promise<readonly EtaProbe[]>;
+
+/** The range of etas in which a penalty does something and leaves a model that decides. */
+export interface EtaRange {
+  /** The largest eta up to which the gap stays within the 95% interval of the gap at eta 0. */
+  readonly from: number;
+  /** The largest eta before the first constant model, or the largest that was tried. */
+  readonly to: number;
+  readonly endsAt: 'constant' | 'limit';
+  /** Whether an eta in the range takes the gap out of the interval of the gap at eta 0. */
+  readonly hasEffect: boolean;
+  /** All etas that the search tried, ascending. */
+  readonly tried: readonly number[];
+}
+
+/** The etas of a sweep, with the range that they span. */
+export interface FoundEtas {
+  readonly etas: readonly number[];
+  readonly range: EtaRange;
+}
+
+/** Etas of a sweep beside 0. */
+const POINTS = 8;
+
+/** The factor between etas of a first look. */
+const COARSE = 4;
+
+/** Powers of the coarse factor: tried first, and where these do not bracket the range. */
+const [FIRST, SMALLER, LARGER] = [powers(-5, 6), powers(-10, -6), powers(7, 10)];
+
+/** What is tried between two neighbours of the coarse search. */
+const FINE = [1, 2, 3].map((step) => COARSE ** (step / 4));
+
+/** The range where no effect is seen spans this factor. */
+const BLIND_SPAN = 100;
+
+/**
+ * Finds etas from no effect to the last before a constant model: 0, and eight in
+ * equal ratios. The search tries powers of 4 between 1e-3 and 4096, smaller and
+ * larger ones down to 1e-6 and up to 1e6 where these do not bracket the range,
+ * and then factors of the square root of 2 at both of its ends.
+ * @throws {TrainingError} where the model without a penalty is constant, or every eta gives a constant model
+ */
+export async function findEtas(probe: ProbeEtas): Promise<FoundEtas> {
+  const known = new Map<number, EtaProbe>();
+  const tryAll = async (etas: readonly number[]): Promise<EtaRange> => {
+    const fresh = [...new Set(etas)].filter((eta) => !known.has(eta));
+    const probes = fresh.length === 0 ? [] : await probe(fresh);
+    for (const [index, eta] of fresh.entries()) known.set(eta, probes[index] as EtaProbe);
+    return rangeOf(known);
+  };
+  let range = await tryAll([0, ...FIRST]);
+  if (known.get(0)?.isConstant !== false) throw constantModel('0, without a penalty,');
+  if (range.from === 0 || range.to === 0) range = await tryAll(SMALLER);
+  if (range.endsAt === 'limit') range = await tryAll(LARGER);
+  if (range.to === 0) throw constantModel(`${String(SMALLER[0])} and all larger ones`);
+  range = await tryAll([range.from, range.to].flatMap((eta) => finerThan(eta, range)));
+  const from = range.from > 0 && range.hasEffect ? range.from : rounded(range.to / BLIND_SPAN);
+  const found = Object.freeze({ ...range, from, tried: Object.freeze([...range.tried]) });
+  return { etas: spread(from, range.to), range: found };
+}
+
+/** The range that the probes so far span; an end that none of them brackets is 0. */
+function rangeOf(known: ReadonlyMap<number, EtaProbe>): EtaRange {
+  const tried = [...known.keys()].sort((a, b) => a - b);
+  const etas = tried.slice(1);
+  const firstConstant = etas.findIndex((eta) => known.get(eta)?.isConstant === true);
+  const usable = firstConstant < 0 ? etas : etas.slice(0, firstConstant);
+  const firstEffect = usable.findIndex((eta) => hasEffect(known.get(0), known.get(eta)));
+  const same = firstEffect < 0 ? usable : usable.slice(0, firstEffect);
+  return {
+    from: same.at(-1) ?? 0,
+    to: usable.at(-1) ?? 0,
+    endsAt: firstConstant < 0 ? 'limit' : 'constant',
+    hasEffect: firstEffect >= 0,
+    tried,
+  };
+}
+
+function hasEffect(without: EtaProbe | undefined, withPenalty: EtaProbe | undefined): boolean {
+  const [ci, gap] = [without?.gapCi, withPenalty?.gap ?? NaN];
+  return ci !== undefined && ci !== null && (gap < ci[0] || gap > ci[1]);
+}
+
+/** Etas between an end of the range and the next that was tried. */
+function finerThan(eta: number, { tried }: EtaRange): number[] {
+  const next = tried.find((other) => other > eta);
+  return eta === 0 || next === undefined ? [] : FINE.map((factor) => rounded(eta * factor));
+}
+
+/** 0, and numbers in equal ratios. */
+function spread(from: number, to: number): number[] {
+  const etas = Array.from({ length: POINTS }, (_, index) => rounded(from * (to / from) ** (index / (POINTS - 1))));
+  return [...new Set([0, ...etas])];
+}
+
+function powers(first: number, last: number): number[] {
+  return Array.from({ length: last - first + 1 }, (_, index) => rounded(COARSE ** (first + index)));
+}
+
+/** In three digits, so that etas can be read and typed. */
+function rounded(eta: number): number {
+  return Number(eta.toPrecision(3));
+}
+
+function constantModel(etas: string): TrainingError {
+  return new TrainingError(`The network of eta ${etas} is no better than a constant decision on the training rows.`, {
+    suggestion: 'Train longer (epochs), change the learning rate (lr), give other features, or give the etas yourself.',
+  });
+}

@@ -1,0 +1,94 @@
+import { expect } from 'chai';
+
+import { TrainingError } from '../../../src/exceptions/index.ts';
+import { type EtaProbe, findEtas } from '../../../src/training/pareto/find-etas.ts';
+
+/** A model whose gap falls from 0.2 as eta grows beyond `effect`, and that is constant from `collapse` on. */
+function made(effect: number, collapse: number) {
+  const asked: number[][] = [];
+  const probe = (etas: readonly number[]): Promise<EtaProbe[]> => {
+    asked.push([...etas]);
+    return Promise.resolve(
+      etas.map((eta) => {
+        const gap = eta < effect ? 0.2 : 0.2 * Math.sqrt(effect / eta) - 0.03;
+        return { gap, gapCi: [gap - 0.02, gap + 0.02], isConstant: eta >= collapse };
+      }),
+    );
+  };
+  return { probe, asked };
+}
+
+describe('the search for etas', () => {
+  for (const [effect, collapse] of [
+    [0.3, 50],
+    [0.01, 0.5],
+    [2, 5000],
+    [0.0001, 0.002],
+    [20, 300_000],
+  ] as const) {
+    it(`finds where an effect begins and where the model is constant: ${effect} and ${collapse}`, async () => {
+      const { etas, range } = await findEtas(made(effect, collapse).probe);
+      // Both ends are found to a factor of the square root of 2, and 3 digits.
+      expect(range.from).to.be.within((effect / Math.SQRT2) * 0.99, effect);
+      expect(range.to).to.be.within((collapse / Math.SQRT2) * 0.99, collapse);
+      expect(range.endsAt).to.equal('constant');
+      expect(range.hasEffect).to.equal(true);
+      expect([etas[0], etas[1], etas.at(-1)]).to.deep.equal([0, range.from, range.to]);
+    });
+  }
+
+  it('gives 0 and eight etas in equal ratios, in three digits', async () => {
+    const { etas, range } = await findEtas(made(0.3, 50).probe);
+    expect(etas).to.have.length(9);
+    const ratio = (range.to / range.from) ** (1 / 7);
+    for (const [index, eta] of etas.slice(1).entries()) {
+      expect(eta).to.be.closeTo(range.from * ratio ** index, 0.006 * eta);
+      expect(eta).to.equal(Number(eta.toPrecision(3)));
+    }
+  });
+
+  it('lists the etas that it tried, each once', async () => {
+    const { probe, asked } = made(0.3, 50);
+    const { range } = await findEtas(probe);
+    expect(range.tried).to.deep.equal(asked.flat().sort((a, b) => a - b));
+    expect(new Set(range.tried).size).to.equal(range.tried.length);
+    expect(asked.length).to.be.at.most(4);
+  });
+
+  it('ends at the largest eta tried where no model is constant', async () => {
+    const { range } = await findEtas(made(0.3, Infinity).probe);
+    expect(range.endsAt).to.equal('limit');
+    expect(range.to).to.equal(Math.max(...range.tried));
+  });
+
+  it('says so where no eta changes the gap before the model is constant', async () => {
+    const { range, etas } = await findEtas(made(Infinity, 50).probe);
+    expect(range.hasEffect).to.equal(false);
+    expect(range.to).to.be.within(35, 50);
+    expect(etas).to.have.length(9);
+  });
+
+  it('says so where no eta changes anything', async () => {
+    const { range } = await findEtas(made(Infinity, Infinity).probe);
+    expect([range.hasEffect, range.endsAt]).to.deep.equal([false, 'limit']);
+  });
+
+  it('takes an undefined gap for no effect', async () => {
+    const probe = (etas: readonly number[]) =>
+      Promise.resolve(etas.map((eta): EtaProbe => ({ gap: NaN, gapCi: null, isConstant: eta > 10 })));
+    expect((await findEtas(probe)).range.hasEffect).to.equal(false);
+  });
+
+  it('refuses a model that is constant without a penalty', async () => {
+    const probe = (etas: readonly number[]) =>
+      Promise.resolve(etas.map((): EtaProbe => ({ gap: 0, gapCi: [0, 0], isConstant: true })));
+    const error: unknown = await findEtas(probe).catch((thrown: unknown) => thrown);
+    expect(error).to.be.instanceOf(TrainingError);
+    expect((error as TrainingError).message).to.contain('constant');
+  });
+
+  it('refuses a penalty under which every eta gives a constant model', async () => {
+    const error: unknown = await findEtas(made(1e-9, 1e-9).probe).catch((thrown: unknown) => thrown);
+    expect(error).to.be.instanceOf(TrainingError);
+  });
+});
