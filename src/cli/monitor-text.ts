@@ -59,7 +59,8 @@ function unknownSentences({ watched, nEvents }: MonitoringView): string[] {
   return ['', ...unknown.map(({ attribute, metric, sentence }) => asOneLine(`${attribute}, ${metric}: ${sentence}`))];
 }
 
-function alarmSentences({ view, raised, stillOpen, watches }: MonitorOutcome): string[] {
+function alarmSentences({ view, raised, stillOpen, watches, preview }: MonitorOutcome): string[] {
+  const early = (preview?.alerts ?? []).filter(({ id }) => stillOpen.every(({ alert }) => alert.id !== id));
   const since = stillOpen
     .map(({ alert, changes }) => changes.find(({ change }) => change === 'raised')?.timestamp ?? alert.timestamp)
     .sort()[0];
@@ -69,12 +70,16 @@ function alarmSentences({ view, raised, stillOpen, watches }: MonitorOutcome): s
   return [
     ...(raised.length > 0
       ? [`${counted(raised.length, 'alarm')} (${risk} over all looks together):`]
-      : open === ''
+      : open === '' && early.length === 0
         ? [`No alarm: over all looks together ${risk}.`]
         : []),
     ...raised.map((alert) => asOneLine(`- ${alert.timestamp} (${alert.severity}) ${alert.reason}`)),
     ...(open === '' ? [] : [raised.length > 0 ? `Of earlier runs ${open}:` : `No new alarm; ${open}:`]),
     ...stillOpen.map(({ alert }) => asOneLine(`- (${alert.severity}) ${alert.reason}`)),
+    ...(early.length === 0
+      ? []
+      : [`${counted(early.length, 'alarm')} at the end of the input, which the next check of this state makes again:`]),
+    ...early.map((alert) => asOneLine(`- ${alert.timestamp} (${alert.severity}) ${alert.reason}`)),
     ...(watches.length === 0
       ? []
       : [`${counted(watches.length, 'watch', 'watches')}, which may be wrong, on the way.`]),

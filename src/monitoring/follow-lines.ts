@@ -5,15 +5,26 @@ import { requireWhole } from '../stats/parameters.ts';
 import type { EngineUpdate, FairnessDriftAndAlertEngine } from './alarms/fairness-drift-and-alert-engine.ts';
 import type { RealTimeFairnessTracker } from './tracker/real-time-fairness-tracker.ts';
 
+/**
+ * What becomes of checks at a refresh and at the end of a run, which depend on the clock and on where the run stops.
+ * `counted`: they are checks as any other. `previewed`: their result is reported and the engine stays as it was, so that
+ * a run that stops anywhere and is resumed finds what a run without a break finds.
+ * @defaultValue 'counted'
+ */
+export type ExtraChecks = 'counted' | 'previewed';
+
 /** How lines of events are followed. */
 export interface FollowOptions {
   readonly tracker: RealTimeFairnessTracker;
   readonly engine: FairnessDriftAndAlertEngine;
   /**
-   * Events between two looks; there is one at the end too.
+   * Events and late labels between two checks, as the tracker counts them.
    * @defaultValue 100
    */
   readonly lookEvery?: number | undefined;
+  readonly extraChecks?: ExtraChecks | undefined;
+  /** Called with the result of each check that is previewed. */
+  readonly onPreview?: ((update: EngineUpdate) => void) | undefined;
   /** Called with each look that brought an alert or a watch. */
   readonly onUpdate?: ((update: EngineUpdate) => void) | undefined;
   /** Called after each look, with the lines read so far. */
@@ -48,6 +59,7 @@ export interface FollowResult {
   readonly labels: number;
   /** Lines that could not be counted. */
   readonly refused: number;
+  /** The result of the check at the end. */
   readonly last: EngineUpdate;
 }
 
@@ -59,7 +71,8 @@ export interface FollowResult {
  */
 export async function followLines(lines: AsyncIterable<string>, options: FollowOptions): Promise<FollowResult> {
   assertKnownOptions('followLines', options, FOLLOW_OPTION_NAMES);
-  const { tracker, engine, onUpdate, onLook, onFault } = options;
+  const { tracker, engine, onUpdate, onLook, onFault, onPreview } = options;
+  const isPreviewing = options.extraChecks === 'previewed';
   const lookEvery = requireWhole('lookEvery', options.lookEvery ?? 100, 1);
   const counts = { lines: 0, events: 0, labels: 0, refused: 0 };
   const { id, protected: names } = tracker.stream.options.columns;
@@ -71,11 +84,17 @@ export async function followLines(lines: AsyncIterable<string>, options: FollowO
     await onLook?.(counts.lines);
     return update;
   };
+  const extraCheck = async (): Promise<EngineUpdate> => {
+    if (!isPreviewing) return look();
+    const update = engine.copy().update(tracker);
+    onPreview?.(update);
+    return update;
+  };
   let isLooking = false;
   const timer = startTimer(options.refreshMillis, async () => {
     // One that falls into the look of a line would count its outcome twice.
     if (isLooking) return;
-    await look();
+    await extraCheck();
     await options.onRefresh?.();
   });
   try {
@@ -84,11 +103,12 @@ export async function followLines(lines: AsyncIterable<string>, options: FollowO
       if (pause !== undefined) await pause;
       counts.lines++;
       if (line.trim() === '') continue;
+      const before = positionOf(tracker);
       const reason = countLine(tracker, line, labelKeys, counts);
       if (reason !== undefined) {
         counts.refused++;
         onFault?.(counts.lines, reason);
-      } else if ((counts.events + counts.labels) % lookEvery === 0) {
+      } else if (isDue(tracker, before, lookEvery)) {
         isLooking = true;
         await look();
         isLooking = false;
@@ -98,8 +118,19 @@ export async function followLines(lines: AsyncIterable<string>, options: FollowO
   } finally {
     timer.stop();
   }
-  const last = await look();
+  const last = await extraCheck();
   return Object.freeze({ ...counts, last });
+}
+
+/** How many events and late labels a tracker has counted. */
+export function positionOf({ stream }: RealTimeFairnessTracker): number {
+  return stream.events + stream.lateLabels;
+}
+
+/** Whether a check is due: by what the tracker counted in all its runs, not by the lines of this one. */
+export function isDue(tracker: RealTimeFairnessTracker, before: number, lookEvery: number): boolean {
+  const position = positionOf(tracker);
+  return position > before && position % lookEvery === 0;
 }
 
 /** The longest time that a timer can wait; one of a longer time would not wait at all. */

@@ -7,6 +7,7 @@ import type { AlertEvent } from './alarms/alert-event.ts';
 import { type EngineUpdate, FairnessDriftAndAlertEngine } from './alarms/fairness-drift-and-alert-engine.ts';
 import type { AlertEngineOptions } from './alarms/engine-options.ts';
 import type { AlertHistory } from './dashboard/monitoring-view.ts';
+import { type ExtraChecks, isDue, positionOf } from './follow-lines.ts';
 import { requireFields, requireSource } from './require-kind.ts';
 import { readColumn } from './tracker/event-values.ts';
 import { RealTimeFairnessTracker } from './tracker/real-time-fairness-tracker.ts';
@@ -19,10 +20,11 @@ export interface ReplayOptions {
   /** The alert policy: options of a new engine, or an engine to go on with. */
   readonly engine?: AlertEngineOptions | FairnessDriftAndAlertEngine | undefined;
   /**
-   * Events between two looks. A look costs no error; fewer of them find a breach a little later.
+   * Events between two checks, as the tracker counts them. A check costs no error; fewer of them find a breach a little later.
    * @defaultValue 100
    */
   readonly lookEvery?: number | undefined;
+  readonly extraChecks?: ExtraChecks | undefined;
   /** Called from time to time with the events done. */
   readonly onProgress?: OnProgress | undefined;
   /** Stops the work; the promise then rejects with the signal's reason. */
@@ -44,6 +46,8 @@ export interface ReplayResult {
   readonly alerts: readonly AlertEvent[];
   /** Watches as they were told. */
   readonly watches: readonly AlertEvent[];
+  /** What a check at the end found that is not counted; null where that check is one as any other. */
+  readonly preview: EngineUpdate | null;
   /** At the end. */
   readonly states: EngineUpdate['states'];
   /** Every alarm with what became of it. */
@@ -54,8 +58,8 @@ export interface ReplayResult {
   readonly engine: FairnessDriftAndAlertEngine;
 }
 
-/** Looks between two reports of progress, and between two chances of everything else in the process. */
-const LOOKS_PER_REPORT = 100;
+/** Batches between two reports of progress, and between two chances of everything else in the process. */
+const CHUNKS_PER_REPORT = 100;
 
 /**
  * Runs an alert policy over a past stream and tells what it would have sent.
@@ -96,28 +100,34 @@ export async function replay(source: string | TableSource, options: ReplayOption
   const alerts: AlertEvent[] = [];
   const watches: AlertEvent[] = [];
   options.signal?.throwIfAborted();
-  let last = engine.update(tracker);
-  for (let from = 0, looks = 1; from < table.rowCount; from += lookEvery, looks++) {
-    tracker.recordBatch(table.take(order.subarray(from, from + lookEvery)));
-    last = engine.update(tracker);
-    alerts.push(...last.alerts);
-    watches.push(...last.watches);
+  const isPreviewing = options.extraChecks === 'previewed';
+  const check = (): EngineUpdate => {
+    const update = engine.update(tracker);
+    alerts.push(...update.alerts);
+    watches.push(...update.watches);
+    return update;
+  };
+  if (!isPreviewing) check();
+  for (let from = 0, chunks = 1; from < table.rowCount; chunks++) {
+    const before = positionOf(tracker);
+    const to = Math.min(table.rowCount, from + lookEvery - (before % lookEvery));
+    tracker.recordBatch(table.take(order.subarray(from, to)));
+    from = to;
+    if (isDue(tracker, before, lookEvery)) check();
     options.signal?.throwIfAborted();
-    if (looks % LOOKS_PER_REPORT > 0) continue;
-    options.onProgress?.({
-      stage: 'replaying events',
-      done: Math.min(from + lookEvery, table.rowCount),
-      total: table.rowCount,
-    });
+    if (chunks % CHUNKS_PER_REPORT > 0) continue;
+    options.onProgress?.({ stage: 'replaying events', done: from, total: table.rowCount });
     await nextTurn();
   }
-  tracker.flush();
+  const end = isPreviewing ? engine.copy().update(tracker) : check();
+  if (!isPreviewing) tracker.flush();
   options.onProgress?.({ stage: 'replaying events', done: table.rowCount, total: table.rowCount });
   return Object.freeze({
     nEvents: tracker.nEvents,
     alerts: Object.freeze(alerts),
     watches: Object.freeze(watches),
-    states: last.states,
+    states: end.states,
+    preview: isPreviewing ? end : null,
     alertHistory: engine.alerts,
     isSorted: order.some((row, place) => row !== place),
     tracker,

@@ -89,7 +89,7 @@ describe('evenhand monitor', () => {
     ]);
     expect([file.code, lines.code]).to.deep.equal([1, 1]);
     const [fromFile, fromLines] = [file, lines].map(({ stdout }) => JSON.parse(stdout) as MonitorJson);
-    expect(Object.keys(fromFile ?? {})).to.deep.equal(['alerts', 'watches', 'states']);
+    expect(Object.keys(fromFile ?? {})).to.deep.equal(['alerts', 'watches', 'states', 'metrics']);
     expect(fromLines).to.deep.equal(fromFile);
     expect(fromFile?.alerts[0]?.groups).to.deep.equal(['male', 'female']);
     expect(fromFile?.states).to.deep.equal({ sex: { demographic_parity_difference: 'breach' } });
@@ -177,7 +177,17 @@ describe('evenhand monitor', () => {
     expect(second.stdout).to.match(/No new alarm; 1 is open since 2023-11-1\dT\d\d:\d\dZ:\n- \(\w+\) By sex, the selection/);
     const empty = await runCli([...args, '--json'], { input: '' });
     expect(empty.code).to.equal(1);
-    expect(Object.keys(JSON.parse(empty.stdout) as object)).to.deep.equal(['alerts', 'watches', 'states']);
+    expect(Object.keys(JSON.parse(empty.stdout) as object)).to.deep.equal(['alerts', 'watches', 'states', 'metrics', 'preview']);
+  }); // prettier-ignore
+
+  it('says at the end what the next check of its state is about to find, and exits with 1', async () => {
+    const rows = decisions(4000, 0).map((row) => ({ ...row, approved: Number(row.sex === 'male') }));
+    const csv = makeCsv('preview.csv', rows.slice(0, 399));
+    const state = path.join(folder(), 'preview.json');
+    const { code, stdout } = await runCli(['monitor', '--csv', csv, ...COLUMNS, '--look-every', '400', '--state', state]);
+    expect(code).to.equal(1);
+    expect(stdout).to.include('1 alarm at the end of the input, which the next check of this state makes again:\n- ');
+    expect(stdout).not.to.include('No alarm');
   }); // prettier-ignore
 
   it('tells live when an alarm was raised, and briefly that it is still open', async () => {

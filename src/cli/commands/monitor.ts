@@ -36,7 +36,8 @@ Examples:
       --records records.csv --alerts alerts.ndjson --output-dir monitoring
 
   A later run takes what is new: tail -n 0 -F. Stopping and starting tail can lose lines or repeat them; with
-  --id an event that is repeated is counted once (duplicate_id).
+  --id an event that is repeated is counted once (duplicate_id). With --state only every --look-every events are
+  checked, so that a run that is resumed finds what a run without a break finds; the end is previewed.
 
   True labels that come later: {"case": 7, "approved": 1, "sex": "f"}, some day {"case": 7, "repaid": 0}
   $ evenhand monitor --y-pred approved --y-true repaid --id case --sensitive sex --output-dir monitoring < events.ndjson

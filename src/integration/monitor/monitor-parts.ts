@@ -11,6 +11,7 @@ import { RealTimeFairnessTracker } from '../../monitoring/tracker/real-time-fair
 import type { TrackerOptions } from '../../monitoring/tracker/tracker-options.ts';
 import type { MonitorRequest } from '../../schemas/monitor.ts';
 import { type MonitorPolicy, type MonitorState, readState } from './monitor-state.ts';
+import { skipStoredAlerts, skipStoredRecords } from './skip-stored.ts';
 
 /** What outlives the counting: where a run begins, and where its messages go. */
 export interface MonitorPlaces {
@@ -44,11 +45,29 @@ export async function openPlaces(request: MonitorRequest): Promise<MonitorPlaces
   const none = { saved, store: undefined, file: undefined, sinks: [], close: () => Promise.resolve() };
   makeParts(request, none, savedTimestamp(request, saved));
   const post = webhook === undefined ? [] : [webhookSink({ url: webhook })];
-  const file = alerts === undefined ? undefined : ndjsonSink(alerts);
-  const store = records === undefined ? undefined : openRecordStore(records);
+  const file = alerts === undefined ? undefined : await openAlerts(alerts, state);
+  const store = records === undefined ? undefined : await openRecords(records, state, saved);
   const sinks = file === undefined ? post : [file, ...post];
   let closing: Promise<void> | undefined;
   return { saved, store, file, sinks, close: () => (closing ??= closeAll(sinks, store)) };
+}
+
+/** Where a state is kept, a run that was killed comes back to what it has written already. */
+async function openAlerts(path: string, state: string | undefined): Promise<AlertSink> {
+  const sink = ndjsonSink(path);
+  return state === undefined ? sink : skipStoredAlerts(sink, path);
+}
+
+async function openRecords(
+  path: string,
+  state: string | undefined,
+  saved: MonitorState | undefined,
+): Promise<RecordStore> {
+  const store = openRecordStore(path);
+  if (state === undefined) return store;
+  const history = saved === undefined ? undefined : RealTimeFairnessTracker.restore(saved.tracker).history;
+  const after = history === undefined || history.length === 0 ? -Infinity : (history.index.at(-1) as number);
+  return skipStoredRecords(store, path, after);
 }
 
 async function closeAll(sinks: readonly AlertSink[], store: RecordStore | undefined): Promise<void> {

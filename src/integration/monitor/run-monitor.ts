@@ -3,8 +3,9 @@ import { loadData } from '../../io/load-data.ts';
 import type { AlertEvent } from '../../monitoring/alarms/alert-event.ts';
 import type { EngineUpdate } from '../../monitoring/alarms/fairness-drift-and-alert-engine.ts';
 import type { AlertHistory, MonitoringView } from '../../monitoring/dashboard/monitoring-view.ts';
+import { takeGaps, type WatchedGap } from '../../monitoring/dashboard/take-gaps.ts';
 import { takeView } from '../../monitoring/dashboard/take-view.ts';
-import { followLines } from '../../monitoring/follow-lines.ts';
+import { type ExtraChecks, followLines } from '../../monitoring/follow-lines.ts';
 import { replay } from '../../monitoring/replay.ts';
 import { alertToJson } from '../../monitoring/sinks/transition-json.ts';
 import type { MonitorRequest } from '../../schemas/monitor.ts';
@@ -19,7 +20,7 @@ import {
   USUAL_TIMESTAMP,
 } from './monitor-parts.ts';
 import { assertLabelInFile, strangeLabel } from './positive-label.ts';
-import { refresher, writeOutputs } from './write-outputs.ts';
+import { refresher, shownEngine, writeOutputs } from './write-outputs.ts';
 
 /** Where a monitoring run gets its events and tells what it finds. */
 export interface MonitorHooks {
@@ -43,12 +44,16 @@ export interface MonitorOutcome {
   readonly alerts: readonly AlertEvent[];
   readonly watches: readonly AlertEvent[];
   readonly states: EngineUpdate['states'];
+  /** What a check at the end found that is not counted; null where no state is kept. */
+  readonly preview: EngineUpdate | null;
   /** Alarms raised in this run, as they were then. */
   readonly raised: readonly AlertEvent[];
   /** Alarms of earlier runs that are open at the end. */
   readonly stillOpen: readonly AlertHistory[];
   /** Whether an alarm was raised or is open at the end. */
   readonly isAlarmed: boolean;
+  /** The gap of each metric in the sliding window, at the end. */
+  readonly gaps: readonly WatchedGap[];
   /** Everything as a dashboard shows it. */
   readonly view: MonitoringView;
   /** Events that the sliding window holds. */
@@ -100,7 +105,12 @@ async function replayFile(
   const parts = makeParts(request, places, timestamp ?? (hasUsual ? USUAL_TIMESTAMP : undefined));
   const before = countedSoFar(parts.tracker);
   const known = idsOf(parts);
-  const result = await replay(table, { ...parts, lookEvery, onProgress: hooks.onProgress });
+  const result = await replay(table, {
+    ...parts,
+    lookEvery,
+    extraChecks: extraChecksOf(request),
+    onProgress: hooks.onProgress,
+  });
   assertRowsCounted(request, parts.tracker, before, path);
   return finish(request, parts, { ...result, known, refusedLines: 0, remarks: [] });
 }
@@ -123,7 +133,13 @@ async function followStream(
     {
       ...parts,
       lookEvery: request.lookEvery,
+      extraChecks: extraChecksOf(request),
       onFault: hooks.onFault,
+      onPreview: (update) => {
+        // Reported once; the check that counts reports it again, as one that is known.
+        for (const alert of update.alerts) if (!told.has(alert.id)) hooks.onAlarm?.(alert, false);
+        for (const { id } of update.alerts) told.add(id);
+      },
       onUpdate: (update) => {
         alerts.push(...update.alerts);
         watches.push(...update.watches);
@@ -137,11 +153,22 @@ async function followStream(
       onRefresh: refresher(request, parts, hooks.onProblem),
     },
   );
-  parts.tracker.flush();
+  const isPreview = extraChecksOf(request) === 'previewed';
+  if (!isPreview) parts.tracker.flush();
   if (hooks.isStopped?.() !== true) assertLinesCounted(request, parts.tracker, before, first);
   const strange = strangeLabel(request, parts.tracker);
   const remarks = strange === undefined ? [] : [strange];
-  return finish(request, parts, { alerts, watches, states: last.states, known, refusedLines: refused, remarks });
+  const preview = isPreview ? last : null;
+  const { states } = last;
+  return finish(request, parts, { alerts, watches, states, preview, known, refusedLines: refused, remarks });
+}
+
+/**
+ * Where a state is kept, only the stream decides when checks are made and records are taken: a run that stops anywhere
+ * and is resumed then finds what a run without a break finds.
+ */
+function extraChecksOf({ state }: MonitorRequest): ExtraChecks {
+  return state === undefined ? 'counted' : 'previewed';
 }
 
 /** Opens the lines; the column of times is that of the state, else the usual one where the first event has it. */
@@ -172,7 +199,7 @@ async function* noting(lines: AsyncIterable<string>, note: (line: FirstLine) => 
 
 const idsOf = ({ engine }: MonitorParts): ReadonlySet<string> => new Set(engine.alerts.map(({ alert }) => alert.id));
 
-interface Found extends Pick<MonitorOutcome, 'alerts' | 'watches' | 'states' | 'refusedLines'> {
+interface Found extends Pick<MonitorOutcome, 'alerts' | 'watches' | 'states' | 'preview' | 'refusedLines'> {
   /** Alarms that were known before. */
   readonly known: ReadonlySet<string>;
   readonly remarks: readonly string[];
@@ -181,7 +208,7 @@ interface Found extends Pick<MonitorOutcome, 'alerts' | 'watches' | 'states' | '
 async function finish(
   request: MonitorRequest,
   parts: MonitorParts,
-  { alerts, watches, states, refusedLines, known, remarks }: Found,
+  { alerts, watches, states, preview, refusedLines, known, remarks }: Found,
 ): Promise<MonitorOutcome> {
   const { written, problems } = await writeOutputs(request, parts);
   // Closed here as well, since only then it is known what got to where it should be.
@@ -192,11 +219,13 @@ async function finish(
     alerts,
     watches,
     states,
+    preview,
     refusedLines,
     raised: alerts.filter((alert, place) => isNew(alert) && alerts.findIndex(({ id }) => id === alert.id) === place),
     stillOpen: open.filter(({ alert }) => known.has(alert.id)),
-    isAlarmed: alerts.length > 0 || open.length > 0,
-    view: takeView(parts.tracker, parts.engine),
+    isAlarmed: [alerts, open, preview?.alerts ?? []].some(({ length }) => length > 0),
+    view: takeView(parts.tracker, shownEngine(request, parts)),
+    gaps: takeGaps(parts.tracker, parts.engine, states),
     windowEvents: parts.tracker.stream.window.length,
     written: [...written, ...appended(request, parts)],
     warnings: [...remarks, ...lossesOf(parts)],
@@ -229,7 +258,34 @@ function lossesOf(parts: MonitorParts): string[] {
   ];
 }
 
-/** What a run found as plain JSON: alerts, watches and states. */
-export function monitorToJson({ alerts, watches, states }: MonitorOutcome): Record<string, unknown> {
-  return { alerts: alerts.map(alertToJson), watches: watches.map(alertToJson), states };
+/**
+ * Returns what a run found as plain JSON: alerts, watches and states, the gap of each metric with its interval and groups,
+ * and where a state is kept, what a check at the end found that the next run makes again.
+ */
+export function monitorToJson({
+  alerts,
+  watches,
+  states,
+  gaps,
+  preview,
+}: Pick<MonitorOutcome, 'alerts' | 'watches' | 'states' | 'gaps' | 'preview'>): Record<string, unknown> {
+  return {
+    alerts: alerts.map(alertToJson),
+    watches: watches.map(alertToJson),
+    states,
+    metrics: gapsToJson(gaps),
+    ...(preview === null
+      ? {}
+      : { preview: { alerts: preview.alerts.map(alertToJson), watches: preview.watches.map(alertToJson) } }),
+  };
+}
+
+/** By attribute, then by metric, as the states are. */
+function gapsToJson(gaps: readonly WatchedGap[]): Record<string, unknown> {
+  const byAttribute = new Map<string, Map<string, unknown>>();
+  for (const { attribute, metric, windowEvents, limit, ...gap } of gaps) {
+    const metrics = byAttribute.get(attribute) ?? new Map<string, unknown>();
+    byAttribute.set(attribute, metrics.set(metric, { ...gap, window_events: windowEvents, limit }));
+  }
+  return Object.fromEntries(Array.from(byAttribute, ([name, metrics]) => [name, Object.fromEntries(metrics)]));
 }

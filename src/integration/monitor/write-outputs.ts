@@ -1,3 +1,4 @@
+import type { FairnessDriftAndAlertEngine } from '../../monitoring/alarms/fairness-drift-and-alert-engine.ts';
 import { FairnessReportingDashboard } from '../../monitoring/dashboard/fairness-reporting-dashboard.ts';
 import type { MonitorRequest } from '../../schemas/monitor.ts';
 import type { MonitorParts } from './monitor-parts.ts';
@@ -11,14 +12,15 @@ export interface WriteOutcome {
 }
 
 /** Writes the dashboard and the state, where they are asked for. A stream without any event has no state to go on from. */
-export async function writeOutputs(
-  { outputDir, state }: MonitorRequest,
-  { tracker, engine, policy }: MonitorParts,
-): Promise<WriteOutcome> {
+export async function writeOutputs(request: MonitorRequest, parts: MonitorParts): Promise<WriteOutcome> {
+  const { outputDir, state } = request;
+  const { tracker, engine, policy } = parts;
   const tasks: (() => Promise<string[]>)[] = [];
   if (outputDir !== undefined) {
     tasks.push(async () => {
-      const saved = await new FairnessReportingDashboard({ tracker, engine }).save(outputDir);
+      const saved = await new FairnessReportingDashboard({ tracker, engine: shownEngine(request, parts) }).save(
+        outputDir,
+      );
       return [saved.dashboard, saved.report, saved.activeAlerts];
     });
   }
@@ -38,6 +40,11 @@ export async function writeOutputs(
     }
   }
   return { written, problems };
+}
+
+/** Returns the engine that a dashboard may look at: where a state is kept, a copy, since a look is a check. */
+export function shownEngine({ state }: MonitorRequest, { engine }: MonitorParts): FairnessDriftAndAlertEngine {
+  return state === undefined ? engine : engine.copy();
 }
 
 /** Writes outputs at each refresh and outlives what keeps it from it: tells the first failure of an outage. */

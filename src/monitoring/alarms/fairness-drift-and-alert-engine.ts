@@ -97,6 +97,7 @@ interface Watched {
  * ```
  */
 export class FairnessDriftAndAlertEngine {
+  readonly #given: AlertEngineOptions;
   readonly #options: FilledEngineOptions;
   readonly #ledger = new AlertLedger();
   #watched: Watched | undefined;
@@ -106,6 +107,7 @@ export class FairnessDriftAndAlertEngine {
   /** @throws {ValueError} naming the option at fault */
   constructor(options: AlertEngineOptions = {}) {
     assertKnownOptions('FairnessDriftAndAlertEngine', options, ALERT_ENGINE_OPTION_NAMES);
+    this.#given = options;
     this.#options = fillEngineOptions(options);
   }
 
@@ -238,8 +240,22 @@ export class FairnessDriftAndAlertEngine {
     const watched = engine.#prepare(tracker.stream);
     whileRestoring(() => {
       engine.#fill(readEngineSnapshot(snapshot, watched.stream, watched.combinations), watched);
+      if (!isUnused(snapshot)) for (const combination of watched.combinations) combination.holdStart(watched.stream);
     });
     engine.#begin(watched);
+    return engine;
+  }
+
+  /**
+   * Returns an engine in the same state that sends nothing: its next `update` finds what this one would find, and this
+   * one stays as it is. The copy does not follow later events, so use it for one look.
+   */
+  copy(): FairnessDriftAndAlertEngine {
+    const engine = new FairnessDriftAndAlertEngine({ ...this.#given, sinks: [] });
+    if (this.#watched === undefined) return engine;
+    const watched = engine.#prepare(this.#watched.stream);
+    engine.#fill(this.snapshot(), watched);
+    engine.#watched = watched;
     return engine;
   }
 
@@ -248,7 +264,6 @@ export class FairnessDriftAndAlertEngine {
     for (const combination of watched.combinations) {
       const { attribute: _, metric: __, ...memory } = memoryOf(snapshot, combination);
       combination.memory = memory;
-      combination.holdStart(watched.stream);
     }
     watched.bank.restore(snapshot.detectors);
     watched.seen = snapshot.seen;
