@@ -99,7 +99,8 @@ async function replayFile(
   const parts = makeParts(request, places, timestamp ?? (hasUsual ? USUAL_TIMESTAMP : undefined));
   const before = countedSoFar(parts.tracker);
   const known = idsOf(parts);
-  const result = await replay(table, { ...parts, lookEvery, onProgress: hooks.onProgress });
+  const { tracker, engine } = parts;
+  const result = await replay(table, { tracker, engine, lookEvery, onProgress: hooks.onProgress });
   assertRowsCounted(request, parts.tracker, before, path);
   return finish(request, parts, { ...result, known, refusedLines: 0, remarks: [] });
 }
@@ -120,7 +121,8 @@ async function followStream(
   const { last, refused } = await followLines(
     noting(lines, (line) => (first ??= line)),
     {
-      ...parts,
+      tracker: parts.tracker,
+      engine: parts.engine,
       lookEvery: request.lookEvery,
       onFault: hooks.onFault,
       onUpdate: (update) => {
