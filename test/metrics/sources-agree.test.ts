@@ -36,7 +36,7 @@ function makeColumns() {
 
 type Measured = Record<'dp' | 'eo' | 'mae', MetricResult>;
 
-const options = { minGroupSize: 5, ciSamples: 100 };
+const options = { minGroupSize: 5 };
 
 describe('arrays, tables, danfojs, files and tensors give the same numbers', () => {
   const folder = useTemporaryFolder();

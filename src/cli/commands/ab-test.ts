@@ -120,7 +120,9 @@ async function runABTestCommand(options: ABTestCommandOptions): Promise<void> {
 }
 
 function createAnalyzer(Analyzer: typeof FairnessABTestAnalyzer, request: ABTestRequest): FairnessABTestAnalyzer {
-  const { attributes, metric, sequential, tau, ...others } = request;
+  const { attributes, metric, sequential, tau, ...rest } = request;
+  const { csv: _csv, controlCsv: _controlCsv, treatmentCsv: _treatmentCsv, arm: _arm, ...named } = rest;
+  const { control: _control, treatment: _treatment, ...others } = named;
   return new Analyzer({
     ...others,
     protected: attributes.flatMap((columns) => (columns.length === 1 ? columns : [])),
@@ -168,7 +170,7 @@ async function readBoth(request: ABTestRequest, { settings }: FairnessABTestAnal
     loadData(csv, { columns: [...new Set([arm, ...columns])], labels: [arm, ...labels] }),
     import('../../monitoring/ab-test/split-arms.ts'),
   ]);
-  const split = splitArms(table, arm, request);
+  const split = splitArms(table, arm, { control: request.control, treatment: request.treatment });
   if (split.nLeftOut > 0) {
     warn(`${split.nLeftOut.toLocaleString('en-US')} rows are in neither arm and were left out.`);
   }

@@ -3,6 +3,7 @@ import { statSync } from 'node:fs';
 import { Command } from 'commander';
 
 import type { ResponseCache } from '../../llm-evals/cache/response-cache.ts';
+import type { JudgeLlmEvalOptions } from '../../integration/llm-eval/index.ts';
 import type { LlmEvalVerdict } from '../../llm-evals/report/index.ts';
 import type { LlmEvalResult } from '../../llm-evals/run/llm-eval-result.ts';
 import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-config.ts';
@@ -209,7 +210,12 @@ async function assertMetrics(config: LLMEvalConfig, request: LlmEvalRequest): Pr
     import('../../llm-evals/run/planned-metrics.ts'),
     import('../../integration/llm-eval/index.ts'),
   ]);
-  judgeLlmEval(await plannedMetrics(config), request);
+  judgeLlmEval(await plannedMetrics(config), gateOf(request));
+}
+
+/** The options of a request that say what is judged, and how. */
+function gateOf({ threshold, metric, comparator }: LlmEvalRequest): JudgeLlmEvalOptions {
+  return { threshold, metric, comparator };
 }
 
 async function run(
@@ -240,7 +246,7 @@ async function run(
 
 async function tell(result: LlmEvalResult, request: LlmEvalRequest, options: LlmEvalOptions): Promise<void> {
   const { judgeLlmEval } = await import('../../integration/llm-eval/index.ts');
-  const verdict = judgeLlmEval(result.metrics, request);
+  const verdict = judgeLlmEval(result.metrics, gateOf(request));
   await writeLlmEvalReports(result, verdict, options);
   if (options.json === true) {
     const { llmEvalToJson } = await import('../../llm-evals/report/index.ts');

@@ -105,8 +105,10 @@ async function replayFile(
   const parts = makeParts(request, places, timestamp ?? (hasUsual ? USUAL_TIMESTAMP : undefined));
   const before = countedSoFar(parts.tracker);
   const known = idsOf(parts);
+  const { tracker, engine } = parts;
   const result = await replay(table, {
-    ...parts,
+    tracker,
+    engine,
     lookEvery,
     extraChecks: extraChecksOf(request),
     onProgress: hooks.onProgress,
@@ -131,7 +133,8 @@ async function followStream(
   const { last, refused } = await followLines(
     noting(lines, (line) => (first ??= line)),
     {
-      ...parts,
+      tracker: parts.tracker,
+      engine: parts.engine,
       lookEvery: request.lookEvery,
       extraChecks: extraChecksOf(request),
       onFault: hooks.onFault,

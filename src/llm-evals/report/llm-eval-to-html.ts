@@ -23,5 +23,6 @@ const LLM_EVAL_HTML_OPTION_NAMES: OptionNames<LlmEvalHtmlOptions> = { ...LLM_EVA
  */
 export async function llmEvalToHtml(result: LlmEvalResult, options: LlmEvalHtmlOptions = {}): Promise<string> {
   assertKnownOptions('llmEvalToHtml', options, LLM_EVAL_HTML_OPTION_NAMES);
-  return documentToHtml(llmEvalDocument(result, options), options.draw);
+  const { draw, ...reportOptions } = options;
+  return documentToHtml(llmEvalDocument(result, reportOptions), draw);
 }

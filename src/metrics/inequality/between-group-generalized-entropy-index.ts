@@ -75,6 +75,6 @@ export function betweenGroupGeneralizedEntropyIndex(
   const { sampleWeight, positiveLabel, nanPolicy } = options;
   return betweenGroupGeneralizedEntropyIndexOf(
     reduceClassification({ yTrue, yPred, sensitive, sampleWeight, positiveLabel, nanPolicy }),
-    options,
+    { alpha: options.alpha },
   );
 }

@@ -70,6 +70,6 @@ export function differentialFairnessBiasAmplification(
   const { sampleWeight, positiveLabel, nanPolicy } = options;
   return differentialFairnessBiasAmplificationOf(
     reduceClassification({ yTrue, yPred, sensitive, sampleWeight, positiveLabel, nanPolicy }),
-    options,
+    { concentration: options.concentration },
   );
 }

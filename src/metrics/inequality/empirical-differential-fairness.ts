@@ -71,6 +71,6 @@ export function empiricalDifferentialFairness(
   const { sampleWeight, positiveLabel, nanPolicy } = options;
   return empiricalDifferentialFairnessOf(
     reduceClassification({ yPred, sensitive, sampleWeight, positiveLabel, nanPolicy }),
-    options,
+    { concentration: options.concentration },
   );
 }

@@ -60,5 +60,5 @@ export function generalizedEntropyIndex(
   options: EntropyOptions & UngroupedRowOptions = {},
 ): number {
   assertKnownOptions('generalizedEntropyIndex', options, KNOWN_OPTIONS);
-  return generalizedEntropyIndexOf(reduceWithoutGroups(yTrue, yPred, options), options);
+  return generalizedEntropyIndexOf(reduceWithoutGroups(yTrue, yPred, options), { alpha: options.alpha });
 }

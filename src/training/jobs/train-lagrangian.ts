@@ -105,7 +105,8 @@ export async function trainLagrangian(
 ): Promise<LagrangianJobResult> {
   assertKnownOptions('trainLagrangian', options, TRAIN_LAGRANGIAN_OPTION_NAMES);
   const filled = fillJobOptions(options);
-  const trainer = new LagrangianFairnessTrainer({ ...options, seed: filled.seed, minGroupSize: filled.minGroupSize });
+  const { trainSize: _trainSize, modelPath: _modelPath, onProgress: _onProgress, signal: _signal, ...own } = options;
+  const trainer = new LagrangianFairnessTrainer({ ...own, seed: filled.seed, minGroupSize: filled.minGroupSize });
   const free = withoutConstraint(trainer);
   const rows = await prepareJob(source, filled);
   const { signal, onProgress } = filled;

@@ -65,8 +65,9 @@ export class GridSearchReduction {
 
   /** @throws {ValueError} for unknown names, values out of range, and options of another constraint */
   constructor(options: GridSearchOptions = {}) {
-    assertKnownOptions('GridSearchReduction', options, GRID_SEARCH_OPTION_NAMES);
+    // First what a reduction knows and a grid search cannot do, whose error says so.
     this.#settings = parseGridSearch(options);
+    assertKnownOptions('GridSearchReduction', options, GRID_SEARCH_OPTION_NAMES);
     this.#options = copyOptions({ ...options, grid: this.#settings.grid });
   }
 

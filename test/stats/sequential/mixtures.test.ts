@@ -54,21 +54,24 @@ interface BoundaryVectors {
   extended: BoundaryCase[];
 }
 
-function optionsOf({ v_opt, alpha_opt, one_sided, c, g, h }: Arguments) {
-  return { vOpt: v_opt, alphaOpt: alpha_opt, oneSided: one_sided, c, g, h };
-}
+const optionsOf = {
+  normal: ({ v_opt, alpha_opt, one_sided }: Arguments) => ({ vOpt: v_opt, alphaOpt: alpha_opt, oneSided: one_sided }),
+  gamma: ({ v_opt, alpha_opt, c }: Arguments) => ({ vOpt: v_opt, alphaOpt: alpha_opt, c }),
+  beta: (given: Arguments) => ({ ...optionsOf.normal(given), g: given.g, h: given.h }),
+};
 
 /** Each function of the reference in terms of ours. */
 const OURS: Record<string, (given: Arguments) => number | readonly number[]> = {
   two_sided_normal_best_rho: ({ v_opt, alpha_opt }) => twoSidedNormalBestRho(v_opt, alpha_opt),
-  normal_log_mixture: (given) => normalLogMixture(given.s, given.v, optionsOf(given)),
-  normal_mixture_bound: (given) => normalMixtureBound(given.v, given.alpha, optionsOf(given)),
-  gamma_exponential_log_mixture: (given) => gammaExponentialLogMixture(given.s, given.v, optionsOf(given)),
-  gamma_exponential_mixture_bound: (given) => gammaExponentialMixtureBound(given.v, given.alpha, optionsOf(given)),
-  gamma_poisson_log_mixture: (given) => gammaPoissonLogMixture(given.s, given.v, optionsOf(given)),
-  gamma_poisson_mixture_bound: (given) => gammaPoissonMixtureBound(given.v, given.alpha, optionsOf(given)),
-  beta_binomial_log_mixture: (given) => betaBinomialLogMixture(given.s, given.v, optionsOf(given)),
-  beta_binomial_mixture_bound: (given) => betaBinomialMixtureBound(given.v, given.alpha, optionsOf(given)),
+  normal_log_mixture: (given) => normalLogMixture(given.s, given.v, optionsOf.normal(given)),
+  normal_mixture_bound: (given) => normalMixtureBound(given.v, given.alpha, optionsOf.normal(given)),
+  gamma_exponential_log_mixture: (given) => gammaExponentialLogMixture(given.s, given.v, optionsOf.gamma(given)),
+  gamma_exponential_mixture_bound: (given) =>
+    gammaExponentialMixtureBound(given.v, given.alpha, optionsOf.gamma(given)),
+  gamma_poisson_log_mixture: (given) => gammaPoissonLogMixture(given.s, given.v, optionsOf.gamma(given)),
+  gamma_poisson_mixture_bound: (given) => gammaPoissonMixtureBound(given.v, given.alpha, optionsOf.gamma(given)),
+  beta_binomial_log_mixture: (given) => betaBinomialLogMixture(given.s, given.v, optionsOf.beta(given)),
+  beta_binomial_mixture_bound: (given) => betaBinomialMixtureBound(given.v, given.alpha, optionsOf.beta(given)),
   poly_stitching_bound: ({ v, alpha, v_min, c, s, eta }) => polyStitchingBound(v, alpha, { vMin: v_min, c, s, eta }),
   empirical_process_lil_bound: ({ t, alpha, t_min, A }) => empiricalProcessLilBound(t, alpha, { tMin: t_min, a: A }),
   double_stitching_bound: ({ p, t, alpha, t_opt }) => doubleStitchingBound(p, t, alpha, { tOpt: t_opt }),

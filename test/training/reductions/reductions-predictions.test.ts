@@ -108,7 +108,7 @@ describe('predictions of ReductionsWrapper', () => {
       const model = wrap({
         estimator: () => ({ fit: () => undefined, predict: (given: number[][]) => given.map(([value = 0]) => value) }),
       });
-      await model.fit(rows.x, rows.y, rows);
+      await model.fit(rows.x, rows.y, { sensitive: rows.sensitive });
       const error = await failure(() => model.bestDeterministic());
       expect(error).to.be.instanceOf(TrainingError);
       // A group's rate of 1 is 0.5 above the overall one, and 0.05 are allowed.

@@ -87,7 +87,8 @@ export async function calibrateHeldOut(
   options: CalibrateHeldOutOptions,
 ): Promise<HeldOutCalibration> {
   assertKnownOptions('calibrateHeldOut', options, CALIBRATE_HELD_OUT_OPTION_NAMES);
-  const settings = new GroupFairnessCalibrator(options);
+  const { method, minSamples, input } = options;
+  const settings = new GroupFairnessCalibrator({ method, minSamples, input });
   const { folds, trainSize } = resolveParts(options);
   const seed = readSeed(options.seed ?? 42);
   const rows = await readCalibrationRows(scores, y, options);

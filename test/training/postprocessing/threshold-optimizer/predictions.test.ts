@@ -82,10 +82,10 @@ describe('ThresholdOptimizer, predictions', () => {
 
   it('decide gives decisions with their probabilities and how they were drawn', async () => {
     const optimizer = await drawing({ seed: 7 });
-    const { decisions, probabilities, ...rest } = await optimizer.decide(asked.scores, asked);
+    const { decisions, probabilities, ...rest } = await optimizer.decide(asked.scores, { sensitive: asked.sensitive });
     expect(rest).to.deep.equal({ rejected: [], unseenGroups: [], seed: 7, draw: 'sequence' });
-    expect(decisions).to.deep.equal(await optimizer.predict(asked.scores, asked));
-    expect(probabilities).to.deep.equal(await optimizer.predictProba(asked.scores, asked));
+    expect(decisions).to.deep.equal(await optimizer.predict(asked.scores, { sensitive: asked.sensitive }));
+    expect(probabilities).to.deep.equal(await optimizer.predictProba(asked.scores, { sensitive: asked.sensitive }));
   });
 
   it('no rows, no decisions', async () => {
@@ -111,7 +111,7 @@ describe('ThresholdOptimizer, groups that were not there in fit', () => {
   const asked = { scores: [0.95, 0.95, 0.05, 0.95], sensitive: ['a', 'new', 'new', 'newer'] };
 
   it('raise: names the group, its place, and what may be done', async () => {
-    const error = await errorOf((await fitted()).predictProba(asked.scores, asked));
+    const error = await errorOf((await fitted()).predictProba(asked.scores, { sensitive: asked.sensitive }));
     expect(error).to.be.instanceOf(DataValidationError);
     expect(error.message).to.match(/the group 'new' at index 1 \(and 1 more groups\), which was not there in fit/);
     expect(error.context).to.deep.include({ index: 1, groups: ['new', 'newer'] });
@@ -124,8 +124,13 @@ describe('ThresholdOptimizer, groups that were not there in fit', () => {
     const { interpolation, objectiveValue } = optimizer.describe().pooled;
     expect(objectiveValue).to.equal(7 / 8);
     expect(interpolation.operation0).to.deep.equal({ operator: '>', threshold: 0.6 });
-    expect([...(await optimizer.predictProba(asked.scores, asked))].slice(1)).to.deep.equal([1, 0, 1]);
-    expect((await optimizer.decide(asked.scores, asked)).unseenGroups).to.deep.equal(['new', 'newer']);
+    expect([...(await optimizer.predictProba(asked.scores, { sensitive: asked.sensitive }))].slice(1)).to.deep.equal([
+      1, 0, 1,
+    ]);
+    expect((await optimizer.decide(asked.scores, { sensitive: asked.sensitive })).unseenGroups).to.deep.equal([
+      'new',
+      'newer',
+    ]);
   });
 
   it('pooled with flip: low scores where the scores run the wrong way', async () => {
@@ -149,7 +154,9 @@ describe('ThresholdOptimizer, groups that were not there in fit', () => {
 
   it('reject: they are decided 0 and listed, and no probability is NaN', async () => {
     const optimizer = await fitted({ unseenGroups: 'reject' });
-    const { decisions, probabilities, rejected, unseenGroups } = await optimizer.decide(asked.scores, asked);
+    const { decisions, probabilities, rejected, unseenGroups } = await optimizer.decide(asked.scores, {
+      sensitive: asked.sensitive,
+    });
     expect(rejected).to.deep.equal([1, 2, 3]);
     expect(unseenGroups).to.deep.equal(['new', 'newer']);
     expect([...decisions].slice(1)).to.deep.equal([0, 0, 0]);

@@ -95,10 +95,12 @@ describe('a threshold optimizer as JSON', () => {
       expect(back.describe()).to.deep.equal(optimizer.describe());
       expect(JSON.stringify(back)).to.equal(text);
       expect(Object.isFrozen(back.describe().groups[0]?.interpolation.operation1)).to.equal(true);
-      expect(await back.predictProba(asked.scores, asked)).to.deep.equal(
-        await optimizer.predictProba(asked.scores, asked),
+      expect(await back.predictProba(asked.scores, { sensitive: asked.sensitive })).to.deep.equal(
+        await optimizer.predictProba(asked.scores, { sensitive: asked.sensitive }),
       );
-      expect(await back.predict(asked.scores, asked)).to.deep.equal(await optimizer.predict(asked.scores, asked));
+      expect(await back.predict(asked.scores, { sensitive: asked.sensitive })).to.deep.equal(
+        await optimizer.predict(asked.scores, { sensitive: asked.sensitive }),
+      );
     });
   }
 

@@ -206,7 +206,7 @@ describe('ThresholdOptimizer, data', () => {
     const optimizer = await new ThresholdOptimizer().fit(ROWS.scores, ROWS.y, { sensitive });
     expect(Object.keys(optimizer.interpolation)).to.deep.equal(['__proto__', 'constructor']);
     expect(await optimizer.predictProba(ROWS.scores, { sensitive })).to.deep.equal(
-      await (await fitted()).predictProba(ROWS.scores, ROWS),
+      await (await fitted()).predictProba(ROWS.scores, { sensitive: ROWS.sensitive }),
     );
   });
 
@@ -221,7 +221,7 @@ describe('ThresholdOptimizer, data', () => {
     const rows = { sensitive: tf.tensor1d([0, 0, 0, 0, 1, 1, 1, 1], 'int32') };
     const scores = tf.tensor1d(ROWS.scores.map((score) => 10 * score));
     const optimizer = await new ThresholdOptimizer().fit(scores, ROWS.y.map(String), rows);
-    const expected = await (await fitted()).predictProba(ROWS.scores, ROWS);
+    const expected = await (await fitted()).predictProba(ROWS.scores, { sensitive: ROWS.sensitive });
     expect(await optimizer.predictProba(scores, rows)).to.deep.equal(expected);
   });
 });
