@@ -83,7 +83,7 @@ export async function countScores(
           groups: seen.groups,
           rowCount: seen.rows.reduce((sum, { sums }) => sum + (sums[0] as number), 0),
           parts: counted.flatMap((row) => {
-            const group = seen.find(row.slice(0, attribute.length).map(groupLabelOf));
+            const group = seen.find(row.slice(0, attribute.length).map((value) => groupLabelOf(relation, value)));
             return group < 0 ? [] : [{ group, ...readScore(row.slice(attribute.length)) }];
           }),
           step,
