@@ -98,7 +98,7 @@ export async function countScores(
           seen.rows.flatMap(({ group, keys, sums }) => (keys[1] === 1 ? [] : [{ group, count: sums[0] as number }])),
         ),
         parts: counted.flatMap((row) => {
-          const group = seen.find(row.slice(0, attribute.length).map(groupLabelOf));
+          const group = seen.find(row.slice(0, attribute.length).map((value) => groupLabelOf(relation, value)));
           return group < 0 ? [] : [{ group, ...readScore(row.slice(attribute.length), step) }];
         }),
         step,

@@ -3,10 +3,14 @@ import { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 
+import { DataValidationError } from '../exceptions/index.ts';
 import { Utf8Stream } from '../internal/decode-utf8.ts';
 
-/** A header longer than this is taken for a file that is no CSV. */
-const LONGEST_HEADER_BYTES = 4 * 1024 * 1024;
+/** The most characters of a header that are read; a longer one is counted as far as that. */
+const MAX_HEADER_LENGTH = 64 * 1024 * 1024;
+
+/** The most columns of a text table: the time to open one grows with their square, to 7 s here. */
+const MAX_COLUMNS = 20_000;
 
 /** The delimiters that a text table may have, in order of preference. */
 const DELIMITERS = [',', '\t', ';', '|'] as const;
@@ -21,12 +25,15 @@ export interface CsvHeader {
  * Reads the header line. The delimiter is the one that occurs most often
  * outside quotes; it is fixed here, once, since guessing it from the rows would
  * let a ragged file pass as a table with another delimiter.
+ * @throws {DataValidationError} for more than 20,000 columns
  */
 export async function readCsvHeader(path: string, gzipped: boolean): Promise<CsvHeader> {
   const line = await readFirstLine(path, gzipped);
-  const counts = DELIMITERS.map((delimiter) => splitFields(line, delimiter).length);
+  const counts = countFields(line);
   const best = counts.indexOf(Math.max(...counts));
   const delimiter = DELIMITERS[best] ?? ',';
+  const count = counts[best] ?? 1;
+  if (count > MAX_COLUMNS) throw tooManyColumns(path, count, line.length >= MAX_HEADER_LENGTH);
   return { delimiter, names: splitFields(line, delimiter) };
 }
 
@@ -60,29 +67,56 @@ async function readFirstLine(path: string, gzipped: boolean): Promise<string> {
   const file = createReadStream(path, { highWaterMark: 16 * 1024 });
   const stream: AsyncIterable<Buffer> = gzipped ? file.pipe(createGunzip()) : file;
   const decoder = new Utf8Stream(`The first line of '${path}'`);
-  let text = '';
+  const parts: string[] = [];
+  let length = 0;
+  let quoted = false;
   try {
     for await (const bytes of stream) {
-      text += decoder.write(bytes);
-      const end = endOfLine(text);
-      if (end >= 0) return text.slice(0, end);
-      if (text.length > LONGEST_HEADER_BYTES) break;
+      const part = decoder.write(bytes);
+      const end = endOfLine(part, quoted);
+      parts.push(part.slice(0, end.index));
+      length += part.length;
+      if (end.index < part.length || length >= MAX_HEADER_LENGTH) break;
+      quoted = end.quoted;
     }
   } finally {
     file.destroy();
   }
-  return text;
+  return parts.join('');
 }
 
-/** Where the first line ends: a newline inside quotes does not end it. */
-function endOfLine(text: string): number {
-  let quoted = false;
-  for (let i = 0; i < text.length; i++) {
-    const character = text[i];
+/** Where the first line ends in a part of it: a newline inside quotes does not end it. The part's length where it does not. */
+function endOfLine(part: string, startsQuoted: boolean): { readonly index: number; readonly quoted: boolean } {
+  let quoted = startsQuoted;
+  for (let index = 0; index < part.length; index++) {
+    const character = part[index];
     if (character === '"') quoted = !quoted;
-    else if (!quoted && (character === '\n' || character === '\r')) return i;
+    else if (!quoted && (character === '\n' || character === '\r')) return { index, quoted };
   }
-  return -1;
+  return { index: part.length, quoted };
+}
+
+/** The number of fields of a line by each delimiter. */
+function countFields(line: string): number[] {
+  const counts = DELIMITERS.map(() => 1);
+  let quoted = false;
+  for (const character of line) {
+    if (character === '"') quoted = !quoted;
+    const place = quoted ? -1 : (DELIMITERS as readonly string[]).indexOf(character);
+    if (place >= 0) counts[place] = (counts[place] as number) + 1;
+  }
+  return counts;
+}
+
+function tooManyColumns(path: string, count: number, isCut: boolean): DataValidationError {
+  const found = `its first line has ${isCut ? 'more than ' : ''}${count.toLocaleString('en-US')} columns`;
+  return new DataValidationError(
+    `Cannot read '${path}': ${found}, and at most ${MAX_COLUMNS.toLocaleString('en-US')} are read from text.`,
+    {
+      context: { path, columns: count },
+      suggestion: 'Keep only the columns that are needed, or check that the first line is a header.',
+    },
+  );
 }
 
 function splitFields(line: string, delimiter: string): string[] {

@@ -69,7 +69,7 @@ export async function groupRows(
     const own = rows.filter((row) =>
       names.every((name, place) => attribute.includes(name) === isGroupedBy(row, names, place)),
     );
-    const tuples = own.map((row) => attribute.map((name) => groupLabelOf(row[names.indexOf(name)])));
+    const tuples = own.map((row) => attribute.map((name) => groupLabelOf(relation, row[names.indexOf(name)])));
     const index = indexGroups(tuples, query.nanPolicy);
     const firstSum = 2 * names.length + query.keys.length;
     return {

@@ -2,6 +2,7 @@ import type { DuckDBDataChunk } from '@duckdb/node-api';
 
 import { DataValidationError } from '../exceptions/index.ts';
 import { assertKnownOptions, type OptionNames } from '../internal/known-options.ts';
+import { unmarkCell } from '../internal/spreadsheet-text.ts';
 import { type CategoricalColumn, type Column, sortLabels, Table } from '../table/index.ts';
 import { type DataFormat, queryDataFile } from './data-file.ts';
 import { withDuckDb } from './duckdb.ts';
@@ -82,7 +83,9 @@ interface ColumnBuilder {
 
 async function readColumns(session: DuckDbSession, file: Relation, names: readonly string[]): Promise<ColumnBuilder[]> {
   const kinds = names.map((name) => columnKind(file, name));
-  const builders = kinds.map((kind) => (isNumeric(kind) ? numericBuilder() : categoricalBuilder()));
+  const builders = kinds.map((kind) =>
+    isNumeric(kind) ? numericBuilder() : categoricalBuilder(file.csv !== undefined),
+  );
   const selected = names.map((name) => {
     const type = isNumeric(columnKind(file, name)) ? 'DOUBLE' : 'VARCHAR';
     return `CAST(${quoteIdentifier(name)} AS ${type})`;
@@ -117,16 +120,21 @@ function numericBuilder(): ColumnBuilder {
   };
 }
 
-function categoricalBuilder(): ColumnBuilder {
+/** @param isText whether the file is one of text, whose cells may be marked for a spreadsheet */
+function categoricalBuilder(isText: boolean): ColumnBuilder {
   const parts: Int32Array[] = [];
   const codeOf = new Map<string, number>();
+  const codeOfLabel = new Map<string, number>();
   let rowCount = 0;
   const encode = (text: string | null): number => {
     if (text === null) return -1;
     const known = codeOf.get(text);
     if (known !== undefined) return known;
-    codeOf.set(text, codeOf.size);
-    return codeOf.size - 1;
+    const label = isText ? unmarkCell(text) : text;
+    const code = codeOfLabel.get(label) ?? codeOfLabel.size;
+    codeOfLabel.set(label, code);
+    codeOf.set(text, code);
+    return code;
   };
   return {
     get rowCount() {
@@ -142,7 +150,7 @@ function categoricalBuilder(): ColumnBuilder {
     finish(): CategoricalColumn {
       const codes = new Int32Array(rowCount);
       concatenate(parts, codes);
-      return sortLabels(codes, [...codeOf.keys()]);
+      return sortLabels(codes, [...codeOfLabel.keys()]);
     },
   };
 }

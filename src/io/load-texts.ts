@@ -1,4 +1,5 @@
 import { DataValidationError } from '../exceptions/index.ts';
+import { unmarkCell } from '../internal/spreadsheet-text.ts';
 import { Table, toColumn } from '../table/index.ts';
 import { queryDataFile } from './data-file.ts';
 import { withDuckDb } from './duckdb.ts';
@@ -43,7 +44,10 @@ async function readTexts(
   for await (const chunk of session.chunks(`SELECT ${selected.join(', ')} FROM ${relation}`)) {
     columns.forEach((texts, index) => {
       const vector = chunk.getColumnVector(index);
-      for (let row = 0; row < chunk.rowCount; row++) texts.push(vector.getItem(row) as string | null);
+      for (let row = 0; row < chunk.rowCount; row++) {
+        const text = vector.getItem(row) as string | null;
+        texts.push(text === null || file.csv === undefined ? text : unmarkCell(text));
+      }
     });
   }
   return columns;

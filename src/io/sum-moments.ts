@@ -101,7 +101,7 @@ async function sumAttribute(
   const result = await session.rows(sql, { ordered: true });
   const firstCheck = (result[0]?.length ?? 0) - checks.length;
   await assertNoFault(session, relation, checks, sumColumns(result, firstCheck, firstCheck + checks.length));
-  const tuples = result.map((row) => row.slice(0, width).map(groupLabelOf));
+  const tuples = result.map((row) => row.slice(0, width).map((value) => groupLabelOf(relation, value)));
   const index = indexGroups(tuples, nanPolicy);
   const sums = result.map((row) => toNumbers(row.slice(width, firstCheck)));
   const groupOf = (place: number): number => index.find(tuples[place] as readonly string[]);

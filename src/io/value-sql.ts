@@ -1,4 +1,5 @@
 import { canonicalLabel } from '../internal/label-text.ts';
+import { unmarkCell } from '../internal/spreadsheet-text.ts';
 import { columnKind, isNumeric, type Relation } from './relation.ts';
 import type { DecisionRequest } from './source-request.ts';
 import { quoteIdentifier, quoteLiteral } from './sql.ts';
@@ -37,9 +38,10 @@ export function groupOutput(relation: Relation, name: string, alias: string): st
 }
 
 /** The label of the group of a value that {@link groupOutput} selected, as arrays would have it; undefined where missing. */
-export function groupLabelOf(value: unknown): string | undefined {
+export function groupLabelOf({ csv }: Relation, value: unknown): string | undefined {
   const label = labelOf(value);
-  return label === undefined ? undefined : canonicalLabel(label);
+  if (label === undefined) return undefined;
+  return canonicalLabel(csv === undefined ? label : unmarkCell(label));
 }
 
 /** A value that {@link groupOutput} selected as text, as it is; undefined where missing. */

@@ -2,14 +2,16 @@ import path from 'node:path';
 
 import { ValueError } from '../exceptions/index.ts';
 import type { Table } from '../table/index.ts';
-import { writeCsv, writeTsv } from './write-csv.ts';
+import { writeCsv, type WriteCsvOptions, writeTsv } from './write-csv.ts';
 import { writeParquet } from './write-parquet.ts';
 
 /** The forms in which a table can be written. */
 export type TableFormat = 'csv' | 'tsv' | 'parquet';
 
 /** How a table is written in each form. */
-const WRITERS: Readonly<Record<TableFormat, (target: string, table: Table) => Promise<void>>> = {
+const WRITERS: Readonly<
+  Record<TableFormat, (target: string, table: Table, options: WriteCsvOptions) => Promise<void>>
+> = {
   csv: writeCsv,
   tsv: writeTsv,
   parquet: writeParquet,
@@ -40,7 +42,8 @@ export function findTableFormat(target: string): TableFormat | undefined {
 /**
  * Writes a table in the form that the path's extension names: `.csv` and `.tsv`
  * (RFC 4180, with commas or tabs) or `.parquet`, in upper or lower case. The
- * file is whole or not there.
+ * file is whole or not there. In text, cells that a spreadsheet would take for
+ * formulas are marked, as {@link WriteCsvOptions} says.
  * @throws {ValueError} for another extension
  * @throws {DataValidationError} for names that the form cannot hold, and where the place cannot be written
  * @throws {DependencyError} for Parquet, where DuckDB's binary is not installed
@@ -57,11 +60,16 @@ export function findTableFormat(target: string): TableFormat | undefined {
  * // ,male
  * ```
  */
-export async function writeTable(target: string, table: Table): Promise<void> {
-  await writeTableAs(target, table, tableFormat(target));
+export async function writeTable(target: string, table: Table, options: WriteCsvOptions = {}): Promise<void> {
+  await writeTableAs(target, table, tableFormat(target), options);
 }
 
 /** Writes a table in a form, whatever the path's extension. */
-export async function writeTableAs(target: string, table: Table, format: TableFormat): Promise<void> {
-  await WRITERS[format](target, table);
+export async function writeTableAs(
+  target: string,
+  table: Table,
+  format: TableFormat,
+  options: WriteCsvOptions = {},
+): Promise<void> {
+  await WRITERS[format](target, table, options);
 }

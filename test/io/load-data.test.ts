@@ -166,6 +166,27 @@ describe('loadData refuses', () => {
       /compressed content is damaged or cut off/,
       /again/,
     ],
+    [
+      'compressed text that is not UTF-8, in a late line',
+      () => {
+        const late = Buffer.from(`a,b\n${'1,ok\n'.repeat(30_000)}1,\xe9\n`, 'latin1');
+        return write('late.csv.gz', gzipSync(late));
+      },
+      /not UTF-8/,
+      /UTF-8/,
+    ],
+    [
+      'a header that is not UTF-8, with the offset',
+      () => write('header.csv', Buffer.from('a,\xe9\n1,2\n', 'latin1')),
+      /is not UTF-8: byte 0xe9 at offset 2\.$/,
+      /UTF-8/,
+    ],
+    [
+      'lines of JSON that are not UTF-8, with the offset',
+      () => write('latin.ndjson', Buffer.from('{"a":"x"}\n{"a":"\xe9"}\n', 'latin1')),
+      /is not UTF-8: byte 0xe9 at offset 16\.$/,
+      /UTF-8/,
+    ],
     ['a broken Parquet file', () => write('broken.parquet', 'PAR1 and no more'), /not a whole Parquet file/, /again/],
   ];
   for (const [title, make, message, suggestion] of cases) {
@@ -183,6 +204,20 @@ describe('loadData refuses', () => {
     await loadData(write('known.csv', CSV), { columns: ['aeg'] }).catch((error: unknown) => (caught = error));
     expect(caught).to.be.instanceOf(DataValidationError);
     expect((caught as DataValidationError).suggestion).to.equal("Did you mean 'age'?");
+  });
+
+  it('a million columns, at once and with their number; a delimiter in quotes is none', async function () {
+    this.timeout(30_000);
+    const header = Array.from({ length: 1_000_000 }, (_, place) => (place % 1000 === 0 ? `"a,${place}"` : `c${place}`));
+    const file = write('wide.csv', `${header.join()}\n${'1,'.repeat(999_999)}1\n`);
+    let caught: unknown;
+    const start = performance.now();
+    await loadData(file).catch((error: unknown) => (caught = error));
+    expect(performance.now() - start).to.be.below(15_000);
+    expect(caught).to.be.instanceOf(DataValidationError);
+    expect((caught as Error).message).to.match(
+      /its first line has 1,000,000 columns, and at most 20,000 are read from text\.$/,
+    );
   });
 
   it('names no driver in its messages', async () => {

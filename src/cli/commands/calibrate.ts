@@ -15,6 +15,7 @@ interface CalibrateOptions extends OutputOptions {
   readonly group?: readonly string[];
   readonly positiveLabel?: string;
   readonly outCsv?: string;
+  readonly rawCsv?: boolean;
   readonly outPlot?: string;
   readonly outJson?: string;
   readonly saveModel?: string;
@@ -51,6 +52,7 @@ export function calibrateCommand(): Command {
       ) // prettier-ignore
       .option('--seed <n>', 'deals rows into folds (default: 42)', parseNumber)
       .option('--out-csv <path>', 'write the rows measured: score_raw, score_cal, y, g')
+      .option('--raw-csv', 'write texts as they are, also those that a spreadsheet would compute')
       .option('--out-plot <path>', 'draw reliability before and after: .svg, .png or .html')
       .option('--out-json <path>', 'write the table as JSON')
       .option(
@@ -151,7 +153,8 @@ async function writeOutputs(calibration: TableCalibration, body: string, options
     await plotReliability(calibration.curves, { savePath: outPlot, subtitle: subtitleOf(calibration) });
   }
   if (outCsv !== undefined) {
-    await writeTableAs(outCsv, calibration.table, await outputTableFormat('--out-csv', outCsv));
+    const format = await outputTableFormat('--out-csv', outCsv);
+    await writeTableAs(outCsv, calibration.table, format, { raw: options.rawCsv });
   }
   if (outJson !== undefined) await writeFileAtomic(outJson, body);
   if (saveModel !== undefined) {

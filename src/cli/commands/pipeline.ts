@@ -22,6 +22,7 @@ interface PipelineOptions extends OutputOptions {
   readonly profile?: string;
   readonly csv: string;
   readonly outCsv?: string;
+  readonly rawCsv?: boolean;
   readonly detectorJson?: string;
   readonly reportMd?: string;
   readonly detectors: boolean;
@@ -41,6 +42,7 @@ export function pipelineCommand(): Command {
         '--out-csv <path>',
         'write the transformed rows: .csv, .tsv or .parquet; weights as a column sample_weight',
       )
+      .option('--raw-csv', 'write texts as they are, also those that a spreadsheet would compute')
       .option('--detector-json <path>', 'write what the detectors found as JSON')
       .option('--report-md <path>', 'write what the detectors found as Markdown')
       .option('--no-detectors', 'transform only')
@@ -124,7 +126,7 @@ async function assertOutputs(
 async function write(
   { report, result, pipeline }: PipelineRun,
   reportOut: string | undefined,
-  { outCsv, detectorJson, reportMd, savePipeline: savePath }: PipelineOptions,
+  { outCsv, rawCsv, detectorJson, reportMd, savePipeline: savePath }: PipelineOptions,
 ): Promise<void> {
   const [{ writeTableAs }, { savePipeline, withWeights, writeDetectorReport }, { writeFileAtomic }] = await Promise.all(
     [import('../../io/write-table.ts'), import('../../pipeline/index.ts'), import('../../io/atomic-write.ts')],
@@ -136,7 +138,7 @@ async function write(
   }
   if (outCsv !== undefined) {
     const format = await outputTableFormat('--out-csv', outCsv);
-    await writeTableAs(outCsv, withWeights(result.data, result.sampleWeight), format);
+    await writeTableAs(outCsv, withWeights(result.data, result.sampleWeight), format, { raw: rawCsv });
   }
   if (savePath !== undefined) await savePipeline(pipeline, savePath);
 }

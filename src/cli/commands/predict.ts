@@ -12,6 +12,7 @@ interface PredictCommandOptions extends OutputOptions {
   readonly model: string;
   readonly csv: string;
   readonly outCsv: string;
+  readonly rawCsv?: boolean;
 }
 
 /** `evenhand predict` */
@@ -22,6 +23,7 @@ export function predictCommand(): Command {
       .option('--model <folder>', 'a folder that --save-model wrote, or the model folder of run-pipeline')
       .option('--csv <path>', 'the rows: CSV, TSV (also .gz) or Parquet, with the columns of the training')
       .option('--out-csv <path>', 'write the rows with two more columns, score and prediction: .csv, .tsv or .parquet')
+      .option('--raw-csv', 'write texts as they are, also those that a spreadsheet would compute')
       .option('--eta <number>', 'which network, where the folder holds a sweep', parseNumber)
       .option('--threshold <number>', 'scores of at least this become 1 (default: 0.5)', parseNumber)
       .option('--seed <n>', "seed of a randomised model's draw (default: that of its training)", parseNumber)
@@ -69,7 +71,8 @@ async function run(options: PredictCommandOptions): Promise<FilePredictions> {
   await assertFileWritable(options.outCsv);
   const predictions = await predictWithSavedModel(options.model, options.csv, how);
   const { table } = predictions.predicted;
-  await writeTableAs(options.outCsv, format === 'parquet' ? await withNumbers(table, options.csv) : table, format);
+  const written = format === 'parquet' ? await withNumbers(table, options.csv) : table;
+  await writeTableAs(options.outCsv, written, format, { raw: options.rawCsv });
   return predictions;
 }
 

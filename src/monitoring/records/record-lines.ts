@@ -1,3 +1,4 @@
+import { markCell } from '../../internal/spreadsheet-text.ts';
 import type { MonitoringRecord } from './monitoring-record.ts';
 import { formatTime, parseIsoTime } from './record-time.ts';
 
@@ -10,7 +11,7 @@ export const CSV_HEADER = RECORD_FIELDS.join(',');
 /** What RFC 4180 has quoted, and spaces at the ends, which some readers cut off. */
 const QUOTED = /[",\n\r]|^\s|\s$/;
 
-/** A record as a line of CSV, without its end; a missing value is an empty field, an empty label is `""`. */
+/** A record as a line of CSV, without its end; a missing value is an empty field, an empty label is `""`. Labels are marked for spreadsheets. */
 export function toCsvLine(record: MonitoringRecord): string {
   const { metric, attribute, group, window, value, n, low, high } = record;
   return [
@@ -37,7 +38,8 @@ function timeOf({ timestamp }: MonitoringRecord): string {
   return formatTime(parseIsoTime(timestamp));
 }
 
-function quoteLabel(label: string): string {
+function quoteLabel(given: string): string {
+  const label = markCell(given);
   return label === '' || QUOTED.test(label) ? `"${label.replaceAll('"', '""')}"` : label;
 }
 

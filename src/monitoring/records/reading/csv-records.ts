@@ -1,3 +1,4 @@
+import { unmarkCell } from '../../../internal/spreadsheet-text.ts';
 import type { MonitoringRecord } from '../monitoring-record.ts';
 import { CSV_HEADER } from '../record-lines.ts';
 import { areQuotesClosed, type CsvField, parseCsvRow } from './csv-row.ts';
@@ -85,9 +86,9 @@ export class CsvRecords implements LineReader {
     const group = field(layout.group);
     return {
       timestamp: this.#timestamp(field(layout.time).text, layout.isTimeUnnamed),
-      metric: text('metric'),
-      attribute: text('attribute'),
-      group: group.text === '' && !group.isQuoted ? null : group.text,
+      metric: unmarkCell(text('metric')),
+      attribute: unmarkCell(text('attribute')),
+      group: group.text === '' && !group.isQuoted ? null : unmarkCell(group.text),
       window: readWindow(text('window')),
       value: readMeasured(text('value'), 'value'),
       n: readSize(text('n')),
