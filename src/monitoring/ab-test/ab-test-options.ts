@@ -36,6 +36,11 @@ export interface ABTestOptions {
   /** The label that counts as 1 in `outcome` and `yTrue`, where they are not 0 and 1. */
   readonly positiveLabel?: string | undefined;
   /**
+   * Texts that are missing values, in all columns.
+   * @defaultValue those of pandas, and in sensitive columns the empty text alone
+   */
+  readonly naValues?: readonly string[] | undefined;
+  /**
    * The column or columns of business metrics (revenue, conversion), whose effects are reported beside.
    * @defaultValue none
    */
@@ -107,6 +112,7 @@ export interface ABSettings {
   readonly fairness: readonly ABMetric[];
   readonly yTrue: string | null;
   readonly positiveLabel: string | null;
+  readonly naValues: readonly string[] | undefined;
   readonly business: readonly string[];
   readonly sampleWeight: string | null;
   readonly id: string | null;
@@ -136,6 +142,7 @@ export function fillSettings(options: ABTestOptions): ABSettings {
     fairness: Object.freeze([...new Set(fairness)]),
     yTrue: optionalName('yTrue', options.yTrue),
     positiveLabel: options.positiveLabel ?? null,
+    naValues: options.naValues,
     business: Object.freeze(list(options.business ?? []).map((name) => requireName('business', name))),
     sampleWeight: optionalName('sampleWeight', options.sampleWeight),
     id: optionalName('id', options.id),

@@ -80,7 +80,12 @@ export async function sweepPareto(data: TrainingSource, options: SweepOptions = 
     target: training.target,
     sensitive: training.sensitive,
     positiveLabel: training.positiveLabel,
-    warnings: [...warnings, ...unseenGroups(training), ...smallGroups(together, filled.minGroupSize)],
+    warnings: [
+      ...training.warnings,
+      ...warnings,
+      ...unseenGroups(training),
+      ...smallGroups(together, filled.minGroupSize),
+    ],
   };
   const sweep: ParetoSweep = Object.freeze(Object.assign([...points], info));
   filled.signal?.throwIfAborted();

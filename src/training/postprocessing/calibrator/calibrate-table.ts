@@ -34,7 +34,7 @@ export async function calibrateTable(
   source: ScoreTableSource,
   options: CalibrateTableOptions = {},
 ): Promise<TableCalibration> {
-  const { scores, y, groups, nDropped, columns } = readScoreTable(source);
+  const { scores, y, groups, nDropped, columns, warnings } = readScoreTable(source);
   const { rows, calibrated, foldOf: _, ...held } = await calibrateHeldOut(scores, y, { ...options, groups });
   const raw = Float64Array.from(rows, (row) => scores[row] as number);
   const labels = Uint8Array.from(rows, (row) => y[row] as number);
@@ -59,6 +59,7 @@ export async function calibrateTable(
     positiveLabel: source.positiveLabel ?? null,
     n: scores.length,
     nDropped,
+    warnings: Object.freeze([...warnings, ...held.warnings]),
   });
 }
 
