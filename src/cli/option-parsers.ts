@@ -58,6 +58,15 @@ export function isRepeatable({ parseArg, variadic }: Pick<Option, 'parseArg' | '
   return variadic || (parseArg !== undefined && 'repeats' in parseArg);
 }
 
+/** The help of `--na-values`, which every command that reads rows has. */
+export const NA_VALUES_HELP =
+  'texts that are missing values, in all columns: a comma list (default: NA, NaN, None, null and others of pandas; in groups only empty fields)';
+
+/** Texts separated by commas, of which one may be empty; a comma in a text is written `\\,`. */
+export function parseTexts(text: string): string[] {
+  return splitNames(text);
+}
+
 /**
  * Checks that options were given. Commander's own check comes before its check
  * for unknown options, so a mistyped name would only be called missing.

@@ -4,7 +4,7 @@ import type { TrainingSource } from '../training/data/training-data.ts';
 import type { DecisionQuality } from '../training/decision-quality.ts';
 import type { TrainingJobResult } from '../training/jobs/job-result.ts';
 import { change, count, number, range } from './number-text.ts';
-import { parseCrossing, parseNames, parseNumber, requireOptions } from './option-parsers.ts';
+import { parseCrossing, parseNames, parseNumber, requireOptions, NA_VALUES_HELP, parseTexts } from './option-parsers.ts';
 import { type OutputOptions, prepareLogs, print, remark, textTable } from './output.ts';
 import { assertApart, assertInputsKept } from './output-places.ts';
 
@@ -14,6 +14,7 @@ export interface TrainingJobCommandOptions extends OutputOptions {
   readonly testCsv?: string;
   readonly target: string;
   readonly positiveLabel?: string;
+  readonly naValues?: readonly string[];
   readonly sensitive?: readonly string[];
   readonly features?: readonly string[];
   readonly outJson?: string;
@@ -27,6 +28,7 @@ export function withSourceOptions(command: Command): Command {
     .option('--test-csv <path>', 'rows to evaluate on, instead of a part of --csv')
     .option('--target <column>', 'the column to predict, 0/1 or text with two values', 'y')
     .option('--positive-label <label>', 'the text that counts as 1 (default: the rarer)')
+    .option('--na-values <texts>', NA_VALUES_HELP, parseTexts)
     .option(
       '--sensitive <columns>',
       'the sensitive column, or a comma list to cross; never features (default: s)',
@@ -83,12 +85,12 @@ export async function runTrainingJob<Options, Result extends TrainingJobResult>(
 /** Reads the rows that options name. */
 export async function loadSource(options: TrainingJobCommandOptions): Promise<TrainingSource> {
   const { loadData } = await import('../io/load-data.ts');
-  const { target, sensitive, features, positiveLabel, testCsv } = options;
+  const { target, sensitive, features, positiveLabel, naValues, testCsv } = options;
   const labels = sensitive ?? ['s'];
   const table = await loadData(options.csv, { labels });
   // Only the columns of the training rows, so that one that is missing is named with its file.
   const testTable = testCsv === undefined ? undefined : await loadData(testCsv, { columns: table.columnNames, labels });
-  return { table, target, sensitive, features, positiveLabel, testTable };
+  return { table, target, sensitive, features, positiveLabel, naValues, testTable };
 }
 
 /** Checked before the training, so that its result is not lost to a bad path. */

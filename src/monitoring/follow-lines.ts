@@ -49,6 +49,8 @@ const FOLLOW_OPTION_NAMES: OptionNames<FollowOptions> = {
   refreshMillis: true,
   onRefresh: true,
   onFault: true,
+  extraChecks: true,
+  onPreview: true,
 };
 
 /** What came of following. */

@@ -35,6 +35,7 @@ const REPLAY_OPTION_NAMES: OptionNames<ReplayOptions> = {
   tracker: true,
   engine: true,
   lookEvery: true,
+  extraChecks: true,
   onProgress: true,
   signal: true,
 };

@@ -1,6 +1,7 @@
 import { assertKnownOptions, type OptionNames } from '../internal/known-options.ts';
+import { getLogger } from '../internal/logger.ts';
 import type { OnProgress } from '../internal/progress.ts';
-import { Table, type TableSource } from '../table/index.ts';
+import { readTexts, Table, type TableSource } from '../table/index.ts';
 import { applyPipeline } from './apply-pipeline.ts';
 import { assertConfigColumns } from './assert-config-columns.ts';
 import { assemblePipeline } from './build-pipeline.ts';
@@ -72,8 +73,17 @@ export async function runPipeline(
   const { signal, onProgress } = options;
   const parsed = parsePipelineConfig(config);
   const pipeline = options.pipeline ?? assemblePipeline(parsed);
-  const table = Table.from(data);
-  assertConfigColumns(parsed, table);
+  const given = Table.from(data);
+  assertConfigColumns(parsed, given);
+  const { sensitive, training, naValues } = parsed;
+  const { table, warnings } = readTexts(given, {
+    groups: sensitive,
+    target: training?.targetColumn,
+    positiveLabel: training?.positiveLabel,
+    others: given.columnNames,
+    naValues,
+  });
+  for (const warning of warnings) getLogger().warn(warning);
   const report = options.detectors === false ? null : await runDetectors(table, parsed, { onProgress, signal });
   const result = await applyPipeline(pipeline, table, { onProgress, signal });
   return Object.freeze({ report, result, pipeline });

@@ -17,6 +17,7 @@ export const abTestSchema = z
     sampleWeight: z.string().optional(),
     id: z.string().optional(),
     positiveLabel: z.string().optional(),
+    naValues: z.array(z.string()).optional(),
     alpha: z.number().gt(0).lt(1).optional(),
     minimumEffect: z.number().gt(0).optional(),
     sequential: z.boolean().default(false),

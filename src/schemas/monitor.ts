@@ -21,6 +21,7 @@ export const monitorSchema = z
     id: z.string().optional(),
     sampleWeight: z.string().optional(),
     positiveLabel: z.string().optional(),
+    naValues: z.array(z.string()).optional(),
     metric: z.array(z.string().min(1)).min(1).optional(),
     limit: z.number().min(0).optional(),
     alpha: z.number().gt(0).lt(1).optional(),
@@ -47,6 +48,9 @@ export const monitorSchema = z
   })
   .refine(({ csv, id }) => csv === undefined || id === undefined, {
     message: '--id names events for labels that come later on stdin; in a file the label stands in its row (--y-true).',
+  })
+  .refine(({ csv, naValues }) => csv !== undefined || naValues === undefined, {
+    message: '--na-values is for --csv; events on stdin have null where a value is missing.',
   })
   .refine((request) => windowSizeOf(request) >= minGroupSizeOf(request), {
     error: ({ input }) =>

@@ -37,4 +37,5 @@ export { asNumbersWithout, MISSING_TEXTS, missingGroups, missingOutcomes, number
 export { labelValue, positiveLabelFor } from './label-values.ts';
 export { onHost } from './on-host.ts';
 export { type BinaryValues, type LabelFault, notBinary, readLabels, toBinary } from './to-binary.ts';
+export { readTexts, type TextColumns } from './read-texts.ts';
 export { Table, type TableSource, unknownColumn } from './table.ts';

@@ -60,7 +60,7 @@ const SHAPES: Readonly<Record<string, Shape & Reading>> = {
   'numbers as groups, in their order': { rows: 400, levels: [[10, 9, 2.5, -1]] },
   'labels with odd characters': {
     rows: 800,
-    levels: [['__proto__', 'constructor', '', '||', '"', "'; DROP TABLE arrays; --", '0', '-', '🐦', 'a-b', ' ']],
+    levels: [['__proto__', 'constructor', '\t', '||', '"', "'; DROP TABLE arrays; --", '0', '-', '🐦', 'a-b', ' ']],
     isWeighted: true,
   },
 };

@@ -4,7 +4,7 @@ import type { FairnessABTestAnalyzer } from '../../monitoring/ab-test/index.ts';
 import type { ABTestRequest } from '../../schemas/ab-test.ts';
 import type { Table } from '../../table/index.ts';
 import { CHECK_FAILED } from '../exit-codes.ts';
-import { flagName, parseNames, parseNumber, repeatable, requireOptions } from '../option-parsers.ts';
+import { flagName, parseNames, parseNumber, repeatable, requireOptions, NA_VALUES_HELP, parseTexts } from '../option-parsers.ts';
 import { jsonText, type OutputOptions, prepareLogs, print, remark, warn, withOutputOptions } from '../output.ts';
 import { reportWriter, terminalText } from '../report-file.ts';
 import { isSamePlace } from '../output-places.ts';
@@ -68,6 +68,7 @@ function withDataOptions(command: Command): Command {
     .option('--sample-weight <column>', 'weights of rows')
     .option('--id <column>', 'the unit of a row; who is in both arms is reported')
     .option('--positive-label <label>', 'the label that counts as 1 in --outcome and --y-true')
+    .option('--na-values <texts>', NA_VALUES_HELP, parseTexts)
     .option('--nan-policy <policy>', 'rows without a group: exclude, or include as "(missing)" (default: exclude)');
 }
 

@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import { ConfigValidationError } from '../../exceptions/index.ts';
 import type { CalibrateTableOptions } from '../../training/postprocessing/calibrator/calibrate-table.ts';
 import type { TableCalibration } from '../../training/postprocessing/calibrator/table-calibration.ts';
-import { flagName, parseCrossing, parseNumber, requireOptions } from '../option-parsers.ts';
+import { flagName, parseCrossing, parseNumber, requireOptions, NA_VALUES_HELP, parseTexts } from '../option-parsers.ts';
 import { type OutputOptions, prepareLogs, print, remark, textTable, withOutputOptions } from '../output.ts';
 import { assertApart, assertInputsKept, outputTableFormat } from '../output-places.ts';
 import { progressBar } from '../progress-bar.ts';
@@ -14,6 +14,7 @@ interface CalibrateOptions extends OutputOptions {
   readonly target?: string;
   readonly group?: readonly string[];
   readonly positiveLabel?: string;
+  readonly naValues?: readonly string[];
   readonly outCsv?: string;
   readonly rawCsv?: boolean;
   readonly outPlot?: string;
@@ -33,6 +34,7 @@ export function calibrateCommand(): Command {
       .option('--target <column>', 'what came true, 0 or 1 (default: y)')
       .option('--group <columns>', 'the sensitive column, or a comma list to cross (default: g)', parseCrossing)
       .option('--positive-label <label>', 'the label of --target that counts as 1, where it is not 0/1')
+      .option('--na-values <texts>', NA_VALUES_HELP, parseTexts)
       .option('--method <name>', 'platt, isotonic or temperature (default: platt)')
       .option('--input <name>', 'for platt, what its line is drawn through: logit or score (default: logit)')
       .option(
@@ -96,12 +98,12 @@ async function run(options: CalibrateOptions): Promise<TableCalibration> {
   const calibrateOptions = parseBy(calibrateSchema, options, 'calibrate', flagName);
   assertTogether(calibrateOptions);
   await assertOutputs(options);
-  const { score, target, group, positiveLabel } = options;
+  const { score, target, group, positiveLabel, naValues } = options;
   const labels = group ?? ['g'];
   const columns = [score ?? 'score', target ?? 'y', ...labels];
   const table = await loadData(options.csv, { columns: [...new Set(columns)], labels });
   return calibrateTable(
-    { table, score, target, group, positiveLabel },
+    { table, score, target, group, positiveLabel, naValues },
     { ...calibrateOptions, onProgress: progressBar(options) },
   );
 }

@@ -5,7 +5,7 @@ import type { MonitorRequest } from '../../schemas/monitor.ts';
 import { CHECK_FAILED, INTERRUPTED } from '../exit-codes.ts';
 import { alarmLine, describeOutcome, faultSentences, watchLine } from '../monitor-text.ts';
 import { count } from '../number-text.ts';
-import { flagName, parseNames, parseNumber, repeatable, requireOptions } from '../option-parsers.ts';
+import { flagName, parseNames, parseNumber, repeatable, requireOptions, NA_VALUES_HELP, parseTexts } from '../option-parsers.ts';
 import { jsonText, type OutputOptions, prepareLogs, print, remark, warn, withOutputOptions } from '../output.ts';
 import { assertApart, assertInputsKept } from '../output-places.ts';
 import { progressBar } from '../progress-bar.ts';
@@ -59,6 +59,7 @@ function withDataOptions(command: Command): Command {
     .option('--y-true <column>', 'true labels; adds equalized odds')
     .option('--score-threshold <number>', 'a score of at least this is a positive decision (default: 0.5)', parseNumber)
     .option('--positive-label <label>', 'the label that counts as 1, where decisions and labels are not 0 and 1')
+    .option('--na-values <texts>', NA_VALUES_HELP, parseTexts)
     .option(
       '--sensitive <columns>',
       'a sensitive column; a comma list is their crossing too (a comma in a name is \\,); repeat for more',

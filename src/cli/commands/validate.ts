@@ -1,8 +1,7 @@
 import { Command } from 'commander';
 
-import { splitNames } from '../../internal/name-list.ts';
 import { CHECK_FAILED } from '../exit-codes.ts';
-import { flagName, parseNames, parseNumber, repeatable, requireOptions } from '../option-parsers.ts';
+import { flagName, parseNames, parseNumber, repeatable, requireOptions, parseTexts, NA_VALUES_HELP } from '../option-parsers.ts';
 import { type OutputOptions, jsonText, prepareLogs, print, remark, withOutputOptions } from '../output.ts';
 import { reportWriter, terminalText } from '../report-file.ts';
 
@@ -46,11 +45,7 @@ export function validateCommand(): Command {
         '--y-true-positive-label <label>',
         'the label that counts as 1 in --y-true, where truth and predictions are labelled differently',
       )
-      .option(
-        '--na-values <texts>',
-        'texts that are missing values, in all columns: a comma list (default: NA, NaN, None, null and others of pandas; in groups only empty fields)',
-        (texts: string) => splitNames(texts),
-      )
+      .option('--na-values <texts>', NA_VALUES_HELP, parseTexts)
       .option(
         '--control <columns>',
         'compare groups inside the levels of this column too; warns where a gap changes its sign there',

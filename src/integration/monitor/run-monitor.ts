@@ -8,6 +8,7 @@ import { takeView } from '../../monitoring/dashboard/take-view.ts';
 import { type ExtraChecks, followLines } from '../../monitoring/follow-lines.ts';
 import { replay } from '../../monitoring/replay.ts';
 import { alertToJson } from '../../monitoring/sinks/transition-json.ts';
+import { readTexts } from '../../table/index.ts';
 import type { MonitorRequest } from '../../schemas/monitor.ts';
 import { assertLinesCounted, assertRowsCounted, countedSoFar, type FirstLine } from './assert-counted.ts';
 import { withFirstEvent } from './first-event.ts';
@@ -95,10 +96,17 @@ async function replayFile(
   const { yPred, yTrue, sampleWeight, attributes, lookEvery } = request;
   const timestamp = savedTimestamp(request, places.saved);
   const needed = [yPred, yTrue, sampleWeight, timestamp, ...attributes.flat()];
-  const table = await loadData(path, {
+  const loaded = await loadData(path, {
     columns: [...new Set(needed.filter((name) => name !== undefined))],
     labels: attributes.flat(),
     optionalColumns: places.saved === undefined && timestamp === undefined ? [USUAL_TIMESTAMP] : [],
+  });
+  const { table, warnings } = readTexts(loaded, {
+    groups: attributes.flat(),
+    target: yPred,
+    positiveLabel: request.positiveLabel,
+    others: [yTrue, sampleWeight].filter((name) => name !== undefined),
+    naValues: request.naValues,
   });
   await assertLabelInFile(request, path, table);
   const hasUsual = places.saved === undefined && table.has(USUAL_TIMESTAMP);
@@ -114,7 +122,7 @@ async function replayFile(
     onProgress: hooks.onProgress,
   });
   assertRowsCounted(request, parts.tracker, before, path);
-  return finish(request, parts, { ...result, known, refusedLines: 0, remarks: [] });
+  return finish(request, parts, { ...result, known, refusedLines: 0, remarks: warnings });
 }
 
 async function followStream(

@@ -6,6 +6,7 @@ import {
   type CategoricalColumn,
   encodeGroups,
   INTERSECTION_SEPARATOR,
+  readTexts,
   Table,
   type TableSource,
   toBinary,
@@ -53,7 +54,14 @@ export function readWorkflowRows(config: PipelineConfig, data: TableSource): Wor
   const { metric } = knownMetric(config.fairnessMetric ?? DEFAULT_METRIC);
   assertScoresMeanWhatTheySay(metric, training);
   const task = metricKind(knownMetric(metric)) === 'regression' ? 'regression' : 'binary';
-  const whole = Table.from(data);
+  const given = Table.from(data);
+  const { table: whole, warnings: ofTexts } = readTexts(given, {
+    groups: config.sensitive,
+    target: training.targetColumn,
+    positiveLabel: training.positiveLabel,
+    others: config.features ?? given.columnNames,
+    naValues: config.naValues,
+  });
   assertConfigColumns(config, whole);
   assertUsableNumbers(whole, config);
   const sensitive = config.sensitive.map((name) => [name, encodeGroups(whole.column(name))] as const);
@@ -82,7 +90,7 @@ export function readWorkflowRows(config: PipelineConfig, data: TableSource): Wor
     attributes,
     features,
     nDropped,
-    warnings: [...warnings, ...droppedWarning(nDropped)],
+    warnings: [...ofTexts, ...warnings, ...droppedWarning(nDropped)],
   };
 }
 

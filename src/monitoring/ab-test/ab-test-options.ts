@@ -38,6 +38,11 @@ export interface ABTestOptions {
   /** The label that counts as 1 in `outcome` and `yTrue`, where they are not 0 and 1. */
   readonly positiveLabel?: string | undefined;
   /**
+   * Texts that are missing values, in all columns.
+   * @defaultValue those of pandas, and in sensitive columns the empty text alone
+   */
+  readonly naValues?: readonly string[] | undefined;
+  /**
    * The column or columns of business metrics (revenue, conversion), whose effects are reported beside.
    * @defaultValue none
    */
@@ -97,6 +102,7 @@ export const AB_TEST_OPTION_NAMES: OptionNames<ABTestOptions> = {
   fairness: true,
   yTrue: true,
   positiveLabel: true,
+  naValues: true,
   business: true,
   sampleWeight: true,
   id: true,
@@ -133,6 +139,7 @@ export interface ABSettings {
   readonly fairness: readonly ABMetric[];
   readonly yTrue: string | null;
   readonly positiveLabel: string | null;
+  readonly naValues: readonly string[] | undefined;
   readonly business: readonly string[];
   readonly sampleWeight: string | null;
   readonly id: string | null;
@@ -162,6 +169,7 @@ export function fillSettings(options: ABTestOptions): ABSettings {
     fairness: Object.freeze([...new Set(fairness)]),
     yTrue: optionalName('yTrue', options.yTrue),
     positiveLabel: options.positiveLabel ?? null,
+    naValues: options.naValues,
     business: Object.freeze(list(options.business ?? []).map((name) => requireName('business', name))),
     sampleWeight: optionalName('sampleWeight', options.sampleWeight),
     id: optionalName('id', options.id),

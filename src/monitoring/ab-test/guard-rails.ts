@@ -77,6 +77,7 @@ export function warningsOf(
 ): readonly string[] {
   return Object.freeze([
     ...assignmentWarnings(checks),
+    ...rows.warnings,
     ...overlapWarnings(checks.overlap),
     ...measured.flatMap((one) => missingWarnings(rows, one)),
     ...comparisons.flatMap(groupWarnings),

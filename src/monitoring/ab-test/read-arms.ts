@@ -1,6 +1,14 @@
 import { DataValidationError } from '../../exceptions/index.ts';
 import { columnToArray } from '../../table/column.ts';
-import { type CategoricalColumn, encodeGroups, Table, type TableSource, toBinary } from '../../table/index.ts';
+import {
+  type CategoricalColumn,
+  encodeGroups,
+  readTexts,
+  Table,
+  type TableSource,
+  type TextColumns,
+  toBinary,
+} from '../../table/index.ts';
 import { assertPositiveLabel } from './assert-positive-label.ts';
 import type { ABSettings } from './ab-test-options.ts';
 
@@ -24,6 +32,8 @@ export interface ArmRows {
   /** By attribute. */
   readonly groups: ReadonlyMap<string, CategoricalColumn>;
   readonly ids: readonly (string | number | null)[] | undefined;
+  /** What labels and texts were read as, where that may surprise. */
+  readonly warnings: readonly string[];
 }
 
 /** What the outcome must be read as. */
@@ -43,9 +53,12 @@ export function readArms(
   settings: ABSettings,
   needs: OutcomeNeeds,
 ): ArmRows {
-  const arms = [tableOf(control, 'control'), tableOf(treatment, 'treatment')] as const;
-  const join = (read: (table: Table, arm: Arm) => Float64Array): Float64Array =>
-    joined(arms.map((table, index) => read(table, ARMS[index] as Arm)));
+  const given = [tableOf(control, 'control'), tableOf(treatment, 'treatment')] as const;
+  const read = given.map((table) => readTexts(table, textColumns(settings)));
+  const arms = read.map(({ table }) => table) as [Table, Table];
+  const warnings = read.flatMap((one, index) => one.warnings.map((text) => `${ARMS[index] as Arm} arm: ${text}`));
+  const join = (readArm: (table: Table, arm: Arm) => Float64Array): Float64Array =>
+    joined(arms.map((table, index) => readArm(table, ARMS[index] as Arm)));
   const numbers = (name: string): Float64Array => join((table, arm) => numbersOf(table, arm, name));
   const decisions = (name: string, role: string): Float64Array =>
     join((table, arm) => decisionsOf(table, arm, name, role, settings.positiveLabel));
@@ -79,6 +92,25 @@ export function readArms(
       }),
     ),
     ids: id === null ? undefined : arms.flatMap((table) => columnOf(table, id)),
+    warnings,
+  };
+}
+
+function textColumns({
+  attributes,
+  outcome,
+  yTrue,
+  sampleWeight,
+  business,
+  positiveLabel,
+  naValues,
+}: ABSettings): TextColumns {
+  return {
+    groups: attributes.flatMap(({ columns }) => columns),
+    target: outcome,
+    positiveLabel: positiveLabel ?? undefined,
+    others: [yTrue, sampleWeight, ...business].filter((name) => name !== null),
+    naValues,
   };
 }
 

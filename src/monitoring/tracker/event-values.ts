@@ -1,5 +1,5 @@
 import { DataValidationError } from '../../exceptions/index.ts';
-import type { Column } from '../../table/index.ts';
+import { type Column, missingOutcomes } from '../../table/index.ts';
 import { parseDecimal, parseTime } from '../records/record-time.ts';
 
 /** Where a value stands, for messages. */
@@ -38,7 +38,10 @@ const WORDS: ReadonlyMap<string, number> = new Map([
   ['', NaN],
 ]);
 
+const MISSING = missingOutcomes(undefined);
+
 function numberOfText(text: string): number | undefined {
+  if (MISSING.has(text)) return NaN;
   const trimmed = text.trim().toLowerCase();
   const word = WORDS.get(trimmed);
   if (word !== undefined) return word;
@@ -54,7 +57,8 @@ export function outcomeReader(positiveLabel: string | null): ReadValue<number> {
   if (positiveLabel === null) return readNumber;
   return (value, place) => {
     const label = readLabel(value, place);
-    return label === undefined ? NaN : Number(label === positiveLabel);
+    if (label === positiveLabel) return 1;
+    return label === undefined || MISSING.has(label) ? NaN : 0;
   };
 }
 

@@ -9,7 +9,7 @@ export function buildConfig(fields: Partial<PipelineDocument>): PipelineConfig {
   // Every field that may not be left out was read, or there would have been a fault.
   const document = fields as PipelineDocument;
   const { sensitive, report_out: reportOut, features, training } = document;
-  const { fairness_metric: fairnessMetric, validation_threshold: validationThreshold } = document;
+  const { fairness_metric: fairnessMetric, na_values: naValues, validation_threshold: validationThreshold } = document;
   return freezeDeep({
     sensitive: typeof sensitive === 'string' ? [sensitive] : sensitive,
     intersections: document.intersections ?? [],
@@ -19,6 +19,7 @@ export function buildConfig(fields: Partial<PipelineDocument>): PipelineConfig {
     ...(reportOut === undefined ? {} : { reportOut }),
     pipeline: buildSteps(document.pipeline ?? []),
     ...(features === undefined ? {} : { features }),
+    ...(naValues === undefined ? {} : { naValues }),
     ...(training === undefined ? {} : { training: buildTraining(training) }),
     ...(fairnessMetric === undefined ? {} : { fairnessMetric }),
     ...(validationThreshold === undefined ? {} : { validationThreshold }),

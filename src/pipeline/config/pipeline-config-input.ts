@@ -37,6 +37,11 @@ export interface PipelineConfigInput {
    * @defaultValue every numeric column that is neither target nor sensitive
    */
   readonly features?: readonly string[] | undefined;
+  /**
+   * Texts that are missing values, in all columns.
+   * @defaultValue those of pandas, and in sensitive columns the empty text alone
+   */
+  readonly naValues?: readonly string[] | undefined;
   /** How a model is trained; a pipeline alone needs none. */
   readonly training?: TrainingInput | undefined;
   /**

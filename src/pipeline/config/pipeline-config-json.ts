@@ -30,6 +30,7 @@ export function pipelineConfigToJson(config: PipelineConfig): Record<string, unk
       params: paramsToSnakeCase(params, TRANSFORMER_PARAMS[transformer]),
     })),
     features: config.features,
+    na_values: config.naValues,
     training:
       training &&
       withoutUndefined({

@@ -36,6 +36,8 @@ export interface PipelineConfig {
   readonly reportOut?: string | undefined;
   readonly pipeline: readonly PipelineStepConfig[];
   readonly features?: readonly string[] | undefined;
+  /** Texts that are missing values, in all columns; left out, those of pandas. */
+  readonly naValues?: readonly string[] | undefined;
   readonly training?: TrainingConfig | undefined;
   readonly fairnessMetric?: string | undefined;
   readonly validationThreshold?: number | undefined;

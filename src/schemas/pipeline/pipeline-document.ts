@@ -76,6 +76,14 @@ export const PIPELINE_FIELDS = {
   features: columnNames
     .optional()
     .meta({ description: 'What the model sees. Default: the numeric columns without target and sensitive ones.' }),
+  na_values: z
+    .array(z.string())
+    .optional()
+    .meta({
+      description:
+        'Texts that are missing values, in all columns. Default: those of pandas (NA, NaN, None, null and others), and in sensitive columns empty fields alone.',
+      examples: [['NA', 'unknown']],
+    }),
   training: trainingSchema.optional().meta({ description: 'The model; without it only data are prepared.' }),
   fairness_metric: z
     .string()

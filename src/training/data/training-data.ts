@@ -3,6 +3,7 @@ import {
   type CategoricalColumn,
   encodeGroups,
   INTERSECTION_SEPARATOR,
+  readTexts,
   Table,
   type TableSource,
   toBinary,
@@ -27,6 +28,11 @@ export interface TrainingSource {
   readonly features?: readonly string[] | undefined;
   /** The target's label that counts as 1; the rarer of two when left out. */
   readonly positiveLabel?: string | undefined;
+  /**
+   * Texts that are missing values, in all columns; see the documentation of measuring.
+   * @defaultValue those of pandas, and in sensitive columns the empty text alone
+   */
+  readonly naValues?: readonly string[] | undefined;
   /** Rows to evaluate on; split off from `table` when left out. */
   readonly testTable?: TableSource | undefined;
 }
@@ -49,6 +55,8 @@ export interface TrainingData {
   readonly sensitive: readonly string[];
   /** The label counted as 1, where the target is text; null for 0/1. */
   readonly positiveLabel: string | null;
+  /** What labels and texts were read as, where that may surprise. */
+  readonly warnings: readonly string[];
 }
 
 /**
@@ -56,9 +64,12 @@ export interface TrainingData {
  * @throws {DataValidationError} for unknown columns, a target without exactly two values, or fewer than two groups
  */
 export function readTrainingData(source: TrainingSource): TrainingData {
-  const table = Table.from(source.table);
+  const given = Table.from(source.table);
   const target = source.target ?? 'y';
   const sensitive = [source.sensitive ?? 's'].flat();
+  const { naValues, positiveLabel: named } = source;
+  const others = source.features ?? given.columnNames;
+  const { table, warnings } = readTexts(given, { groups: sensitive, target, positiveLabel: named, others, naValues });
   const positiveLabel = findPositiveLabel(table, target, source.positiveLabel);
   const features = source.features ?? table.columnNames.filter((name) => name !== target && !sensitive.includes(name));
   assertFeatures(table, features, target, sensitive);
@@ -70,11 +81,24 @@ export function readTrainingData(source: TrainingSource): TrainingData {
     test:
       source.testTable === undefined
         ? undefined
-        : readTestRows(source.testTable, target, sensitive, positiveLabel, rows.groups),
+        : readTestRows(
+            readTexts(Table.from(source.testTable), {
+              groups: sensitive,
+              target,
+              positiveLabel: positiveLabel ?? undefined,
+              others,
+              naValues,
+            }).table,
+            target,
+            sensitive,
+            positiveLabel,
+            rows.groups,
+          ),
     features,
     target,
     sensitive,
     positiveLabel,
+    warnings,
   };
 }
 
@@ -103,13 +127,12 @@ function readRows(
 
 /** Test rows, with the codes that the groups have in training; groups unknown there come after them. */
 function readTestRows(
-  source: TableSource,
+  table: Table,
   target: string,
   sensitive: readonly string[],
   positiveLabel: string | null,
   known: CategoricalColumn,
 ): TrainingRows {
-  const table = Table.from(source);
   const values = table.categorical(target).labels;
   if (positiveLabel !== null && !values.includes(positiveLabel)) {
     throw new DataValidationError(`The target '${target}' of the test rows never has the value '${positiveLabel}'.`, {

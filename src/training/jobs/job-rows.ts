@@ -37,7 +37,11 @@ export async function prepareJob(source: TrainingSource, options: FilledJobOptio
     minGroupSize,
     'Give more rows, hold more of them out (trainSize, --train-size), or lower the minimum (minGroupSize, --min-group-size).',
   );
-  const warnings = [...unseenGroups(training, 'constraint'), ...smallGroups(split.test, minGroupSize)];
+  const warnings = [
+    ...training.warnings,
+    ...unseenGroups(training, 'constraint'),
+    ...smallGroups(split.test, minGroupSize),
+  ];
   return { training, ...split, warnings };
 }
 

@@ -1,13 +1,8 @@
 import { assertKnownOptions } from '../../internal/known-options.ts';
 import { loadData } from '../../io/load-data.ts';
 import { loadTexts } from '../../io/load-texts.ts';
-import { Table } from '../../table/index.ts';
-import {
-  assertColumns,
-  SAVED_MODEL_PREDICT_OPTION_NAMES,
-  type SavedModel,
-  type SavedModelPredictOptions,
-} from '../models/saved-model.ts';
+import { Table, readTexts } from '../../table/index.ts';
+import { assertColumns, SAVED_MODEL_PREDICT_OPTION_NAMES, type SavedModel, type SavedModelPredictOptions } from '../models/saved-model.ts';
 import { addPredictions, type PredictedTable } from './predict-table.ts';
 
 /**
@@ -28,8 +23,11 @@ export async function predictFile(
   const numeric = model.card.features.filter(({ kind }) => kind === 'numeric').map(({ name }) => name);
   // As in training a file's own types say what a number is; a category is the text itself.
   const numbers = numeric.length === 0 ? Table.ofColumns([]) : await loadData(path, { columns: numeric });
-  const rows = Table.ofColumns(
+  const given = Table.ofColumns(
     model.columns.map((name) => [name, numbers.has(name) ? numbers.column(name) : texts.column(name)]),
   );
-  return addPredictions(model, rows, texts, options);
+  const features = model.card.features.map(({ name }) => name);
+  const { table: rows, warnings } = readTexts(given, { groups: [], others: features });
+  const predicted = await addPredictions(model, rows, texts, options);
+  return Object.freeze({ ...predicted, warnings: Object.freeze([...warnings, ...predicted.warnings]) });
 }

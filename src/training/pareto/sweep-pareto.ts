@@ -97,7 +97,13 @@ export async function sweepPareto(data: TrainingSource, options: SweepOptions = 
     target: training.target,
     sensitive: training.sensitive,
     positiveLabel: training.positiveLabel,
-    warnings: [...warnings, ...blindness(filled.penalty, range), ...unseenGroups(training), ...smallGroups(together, filled.minGroupSize)],
+    warnings: [
+      ...training.warnings,
+      ...warnings,
+      ...blindness(filled.penalty, range),
+      ...unseenGroups(training),
+      ...smallGroups(together, filled.minGroupSize),
+    ],
   };
   const sweep: ParetoSweep = Object.freeze(Object.assign([...points], info));
   filled.signal?.throwIfAborted();

@@ -1,5 +1,4 @@
 import { assertKnownOptions, type OptionNames } from '../../../internal/known-options.ts';
-import { givesHelp } from './help-after-refusal.ts';
 import { givesHelp, isDisclaimer } from './help-after-refusal.ts';
 import { REFUSAL_WEIGHT, findCues } from './refusal-cues.ts';
 import { countWords, splitSentences, spokenText } from './spoken-text.ts';

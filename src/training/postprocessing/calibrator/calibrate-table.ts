@@ -46,7 +46,7 @@ export async function calibrateTable(
   options: CalibrateTableOptions = {},
 ): Promise<TableCalibration> {
   assertKnownOptions('calibrateTable', options, CALIBRATE_TABLE_OPTION_NAMES);
-  const { scores, y, groups, nDropped, columns } = readScoreTable(source);
+  const { scores, y, groups, nDropped, columns, warnings } = readScoreTable(source);
   const { rows, calibrated, foldOf: _, ...held } = await calibrateHeldOut(scores, y, { ...options, groups });
   const raw = Float64Array.from(rows, (row) => scores[row] as number);
   const labels = Uint8Array.from(rows, (row) => y[row] as number);
@@ -71,6 +71,7 @@ export async function calibrateTable(
     positiveLabel: source.positiveLabel ?? null,
     n: scores.length,
     nDropped,
+    warnings: Object.freeze([...warnings, ...held.warnings]),
   });
 }
 

@@ -1,6 +1,13 @@
 import { DataValidationError } from '../../../exceptions/index.ts';
 import { suggestNames } from '../../../internal/nearest.ts';
-import { type CategoricalColumn, encodeGroups, Table, type TableSource, toBinary } from '../../../table/index.ts';
+import {
+  type CategoricalColumn,
+  encodeGroups,
+  readTexts,
+  Table,
+  type TableSource,
+  toBinary,
+} from '../../../table/index.ts';
 import { outsideRange } from './calibration-rows.ts';
 
 /** A table of scores, and the parts its columns play. */
@@ -24,6 +31,11 @@ export interface ScoreTableSource {
   readonly group?: string | readonly string[] | undefined;
   /** The target's label that counts as 1; needed where it is not 0 and 1. */
   readonly positiveLabel?: string | undefined;
+  /**
+   * Texts that are missing values, in all columns; see the documentation of measuring.
+   * @defaultValue those of pandas, and in sensitive columns the empty text alone
+   */
+  readonly naValues?: readonly string[] | undefined;
 }
 
 /** The rows of a table that have a score, a label and a group. */
@@ -32,6 +44,8 @@ export interface ScoreTable {
   readonly y: Uint8Array;
   readonly groups: CategoricalColumn;
   readonly nDropped: number;
+  /** What labels and texts were read as, where that may surprise. */
+  readonly warnings: readonly string[];
   readonly columns: { readonly score: string; readonly target: string; readonly group: readonly string[] };
 }
 
@@ -46,7 +60,13 @@ export function readScoreTable(source: ScoreTableSource): ScoreTable {
     group: [source.group ?? 'g'].flat(),
   };
   assertApart(columns);
-  const table = Table.from(source.table);
+  const { table, warnings } = readTexts(Table.from(source.table), {
+    groups: columns.group,
+    target: columns.target,
+    positiveLabel: source.positiveLabel,
+    others: [columns.score],
+    naValues: source.naValues,
+  });
   const scores = table.numeric(columns.score).values;
   const y = readTarget(table, columns.target, source.positiveLabel);
   const groups = encodeGroups(table.select(columns.group));
@@ -69,6 +89,7 @@ export function readScoreTable(source: ScoreTableSource): ScoreTable {
     y: Uint8Array.from(kept, (row) => y[row] as number),
     groups: { ...groups, codes: Int32Array.from(kept, (row) => groups.codes[row] as number) },
     nDropped: scores.length - kept.length,
+    warnings,
     columns,
   };
 }
