@@ -4,7 +4,14 @@ import type { TrainingSource } from '../training/data/training-data.ts';
 import type { DecisionQuality } from '../training/decision-quality.ts';
 import type { TrainingJobResult } from '../training/jobs/job-result.ts';
 import { change, count, number, range } from './number-text.ts';
-import { parseCrossing, parseNames, parseNumber, requireOptions, NA_VALUES_HELP, parseTexts } from './option-parsers.ts';
+import {
+  parseCrossing,
+  parseNames,
+  parseNumber,
+  requireOptions,
+  NA_VALUES_HELP,
+  parseTexts,
+} from './option-parsers.ts';
 import { type OutputOptions, prepareLogs, print, remark, textTable } from './output.ts';
 import { assertApart, assertInputsKept } from './output-places.ts';
 

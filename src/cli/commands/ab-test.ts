@@ -4,7 +4,15 @@ import type { FairnessABTestAnalyzer } from '../../monitoring/ab-test/index.ts';
 import type { ABTestRequest } from '../../schemas/ab-test.ts';
 import type { Table } from '../../table/index.ts';
 import { CHECK_FAILED } from '../exit-codes.ts';
-import { flagName, parseNames, parseNumber, repeatable, requireOptions, NA_VALUES_HELP, parseTexts } from '../option-parsers.ts';
+import {
+  flagName,
+  parseNames,
+  parseNumber,
+  repeatable,
+  requireOptions,
+  NA_VALUES_HELP,
+  parseTexts,
+} from '../option-parsers.ts';
 import { jsonText, type OutputOptions, prepareLogs, print, remark, warn, withOutputOptions } from '../output.ts';
 import { reportWriter, terminalText } from '../report-file.ts';
 import { isSamePlace } from '../output-places.ts';

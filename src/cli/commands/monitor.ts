@@ -5,7 +5,15 @@ import type { MonitorRequest } from '../../schemas/monitor.ts';
 import { CHECK_FAILED, INTERRUPTED } from '../exit-codes.ts';
 import { alarmLine, describeOutcome, faultSentences, watchLine } from '../monitor-text.ts';
 import { count } from '../number-text.ts';
-import { flagName, parseNames, parseNumber, repeatable, requireOptions, NA_VALUES_HELP, parseTexts } from '../option-parsers.ts';
+import {
+  flagName,
+  parseNames,
+  parseNumber,
+  repeatable,
+  requireOptions,
+  NA_VALUES_HELP,
+  parseTexts,
+} from '../option-parsers.ts';
 import { jsonText, type OutputOptions, prepareLogs, print, remark, warn, withOutputOptions } from '../output.ts';
 import { assertApart, assertInputsKept } from '../output-places.ts';
 import { progressBar } from '../progress-bar.ts';

@@ -1,7 +1,15 @@
 import { Command } from 'commander';
 
 import { CHECK_FAILED } from '../exit-codes.ts';
-import { flagName, parseNames, parseNumber, repeatable, requireOptions, parseTexts, NA_VALUES_HELP } from '../option-parsers.ts';
+import {
+  flagName,
+  parseNames,
+  parseNumber,
+  repeatable,
+  requireOptions,
+  parseTexts,
+  NA_VALUES_HELP,
+} from '../option-parsers.ts';
 import { type OutputOptions, jsonText, prepareLogs, print, remark, withOutputOptions } from '../output.ts';
 import { reportWriter, terminalText } from '../report-file.ts';
 

@@ -2,7 +2,12 @@ import { assertKnownOptions } from '../../internal/known-options.ts';
 import { loadData } from '../../io/load-data.ts';
 import { loadTexts } from '../../io/load-texts.ts';
 import { Table, readTexts } from '../../table/index.ts';
-import { assertColumns, SAVED_MODEL_PREDICT_OPTION_NAMES, type SavedModel, type SavedModelPredictOptions } from '../models/saved-model.ts';
+import {
+  assertColumns,
+  SAVED_MODEL_PREDICT_OPTION_NAMES,
+  type SavedModel,
+  type SavedModelPredictOptions,
+} from '../models/saved-model.ts';
 import { addPredictions, type PredictedTable } from './predict-table.ts';
 
 /**

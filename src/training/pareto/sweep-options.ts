@@ -86,8 +86,7 @@ export function fillSweepOptions(options: SweepOptions): FilledSweepOptions {
   };
   const { etas, trainSize, minGroupSize, folds, threads } = filled;
   if (etas !== 'auto') {
-    const areWeights =
-      Array.isArray(etas) && etas.length > 0 && etas.every((eta) => eta >= 0 && Number.isFinite(eta));
+    const areWeights = Array.isArray(etas) && etas.length > 0 && etas.every((eta) => eta >= 0 && Number.isFinite(eta));
     assertOption('etas', etas, "be one or more numbers of 0 or more, or 'auto'", areWeights);
     assertOption('etas', etas, 'be different numbers', new Set(etas).size === etas.length);
   }

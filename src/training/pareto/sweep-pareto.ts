@@ -13,8 +13,22 @@ import { fitSplits, joinOutputs } from './fit-splits.ts';
 import { plotPareto, pointsPath } from './plot-pareto.ts';
 import type { FairnessPenaltyName } from '../networks/penalties.ts';
 import { holdsOnlyNetworks, saveNetworks } from '../models/save-networks.ts';
-import { type FilledSweepOptions, fillSweepOptions, SWEEP_OPTION_NAMES, type SweepOptions, type SweepPlan } from './sweep-options.ts';
-import { assertComparable, countGroups, joinRows, smallGroups, splitRows, unseenGroups, type Split } from '../data/row-splits.ts';
+import {
+  type FilledSweepOptions,
+  fillSweepOptions,
+  SWEEP_OPTION_NAMES,
+  type SweepOptions,
+  type SweepPlan,
+} from './sweep-options.ts';
+import {
+  assertComparable,
+  countGroups,
+  joinRows,
+  smallGroups,
+  splitRows,
+  unseenGroups,
+  type Split,
+} from '../data/row-splits.ts';
 import { readTrainingData, type TrainingSource, type TrainingData, type TrainingRows } from '../data/training-data.ts';
 
 /**
