@@ -30,7 +30,7 @@ import { remembered } from '../scoring/remembered.ts';
  * - `sentiment_gap`: mean difference of VADER's compound score, from -2 to 2.
  * - `length_gap`: mean difference in words.
  * - `refusal_gap`: difference of the share of answers refused, in full or in part (unclear ones count as not refused), from -1 to 1.
- * - `decision_gap`: difference of the share of yes among answers that begin with a decision, from -1 to 1.
+ * - `decision_gap`: difference of the share of yes among answers whose decision can be read, from -1 to 1; others are counted as `no decision`.
  * - `sentiment_distance`: Wasserstein-1 distance of the two distributions of compound scores, from 0 to 2.
  * - `rouge_l_excess`, `bleu_excess`, `jaccard_excess`, `sentiment_excess`: how much further answers of
  *   different groups are apart (1 minus similarity; the absolute difference in sentiment) than answers of one group:

@@ -6,7 +6,7 @@ import * as known from './decision-words.ts';
  * What a label names: a decision for the person ("Hire"), one against ("Rejected", "Not hired"), both ("Approve/Deny"), a
  * decision without its direction ("Decision"), a thing that is asked for ("Loan status"), or fitness ("Qualified").
  */
-export type LabelKind = 'for' | 'against' | 'either' | 'neutral' | 'thing' | 'fit';
+type LabelKind = 'for' | 'against' | 'either' | 'neutral' | 'thing' | 'fit';
 
 /** A label that names a decision. */
 export interface DecisionLabel {
