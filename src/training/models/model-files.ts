@@ -4,6 +4,7 @@ import path from 'node:path';
 import type { z } from 'zod';
 
 import { DataValidationError } from '../../exceptions/index.ts';
+import { jsonReason, parseStrictJson } from '../../internal/strict-json.ts';
 import { decodeUtf8 } from '../../internal/decode-utf8.ts';
 import { firstIssue } from '../../schemas/first-issue.ts';
 
@@ -40,9 +41,9 @@ export async function readModelJson(folder: string, name: string): Promise<unkno
     throw badModelFile(folder, name, cause instanceof Error ? cause.message : String(cause), cause);
   }
   try {
-    return JSON.parse(text);
+    return parseStrictJson(text);
   } catch (cause) {
-    throw badModelFile(folder, name, 'it is no whole JSON', cause);
+    throw badModelFile(folder, name, jsonReason(cause, 'it is no whole JSON'), cause);
   }
 }
 
