@@ -49,6 +49,7 @@ export class Utf8Stream {
   }
 
   #decode(bytes: Uint8Array): string {
+    if (bytes.length === 0) return '';
     let text: string;
     try {
       text = this.#decoder.decode(bytes);

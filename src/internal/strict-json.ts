@@ -70,6 +70,22 @@ export function findJsonFault(text: string, labelKeys: ReadonlySet<string> = NO_
   return undefined;
 }
 
+/**
+ * Parses JSON of which nothing is dropped.
+ * @throws {SyntaxError} for a text that is not JSON, or has a key twice
+ */
+export function parseStrictJson(text: string): unknown {
+  const value: unknown = JSON.parse(text);
+  const fault = findJsonFault(text);
+  if (fault === undefined) return value;
+  throw new SyntaxError(`${fault.pointer} ${fault.reason}`, { cause: fault });
+}
+
+/** Returns why {@link parseStrictJson} refused a text: the key that is there twice, or what its reader says of other text. */
+export function jsonReason(error: unknown, otherwise: string): string {
+  return error instanceof SyntaxError && error.cause !== undefined ? error.message : otherwise;
+}
+
 /** The index of the quote that ends a string. */
 function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {

@@ -1,4 +1,5 @@
 import { DataValidationError } from '../exceptions/index.ts';
+import { jsonReason, parseStrictJson } from '../internal/strict-json.ts';
 import { writeFileAtomic } from '../io/atomic-write.ts';
 import { checkJsonText, warnOfNoChecksum, withChecksum } from '../io/checksum.ts';
 import { readTextFile } from '../io/read-text-file.ts';
@@ -39,9 +40,9 @@ function readPipeline(json: unknown, path: string): FairnessPipeline {
 
 function parseJson(text: string, path: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseStrictJson(text);
   } catch (cause) {
-    throw badFile(path, 'it is no JSON, or not all of it', cause);
+    throw badFile(path, jsonReason(cause, 'it is no JSON, or not all of it'), cause);
   }
 }
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 
-import { findJsonFault } from '../../src/internal/strict-json.ts';
+import { findJsonFault, parseStrictJson } from '../../src/internal/strict-json.ts';
 
 const LABELS = new Set(['sensitive', 'id']);
 const WIDE = '9007199254740993';
@@ -49,6 +49,12 @@ describe('what JSON.parse changes without a word', () => {
         expect(findJsonFault(JSON.stringify({ sensitive: value }, undefined, indent), LABELS)).to.equal(undefined);
       }),
     );
+  });
+
+  it('parses what has no such fault, and refuses the rest', () => {
+    expect(parseStrictJson('{"a": [1, {"b": null}]}')).to.deep.equal({ a: [1, { b: null }] });
+    expect(() => parseStrictJson('{"a": {"b": 1, "b": 2}}')).to.throw(SyntaxError, '/a/b is there twice');
+    expect(() => parseStrictJson('{"a": 1')).to.throw(SyntaxError);
   });
 
   it('takes a time that grows with the text alone', () => {

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 
 import { DataValidationError } from '../../exceptions/index.ts';
+import { parseStrictJson } from '../../internal/strict-json.ts';
 import { writeFileAtomic } from '../../io/atomic-write.ts';
 import { checkJsonText, warnOfNoChecksum, withChecksum } from '../../io/checksum.ts';
 import { readTextFile } from '../../io/read-text-file.ts';
@@ -121,7 +122,7 @@ const PARTS = ['tracker', 'engine', 'policy'];
 
 function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseStrictJson(text);
   } catch {
     return undefined;
   }

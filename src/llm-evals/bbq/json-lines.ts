@@ -1,6 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 
 import { DataValidationError } from '../../exceptions/index.ts';
+import { jsonReason, parseStrictJson } from '../../internal/strict-json.ts';
 import { decodeUtf8 } from '../../internal/decode-utf8.ts';
 
 /** Bytes that a file may have. */
@@ -57,9 +58,9 @@ function readLine(bytes: Uint8Array, path: string, line: number): JsonLine['reco
 
 function parse(text: string, path: string, line: number): unknown {
   try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    throw lineFault(path, line, 'it is no JSON.');
+    return parseStrictJson(text);
+  } catch (error) {
+    throw lineFault(path, line, `${jsonReason(error, 'it is no JSON')}.`);
   }
 }
 

@@ -1,3 +1,4 @@
+import { jsonReason, parseStrictJson } from '../../internal/strict-json.ts';
 import { LINE_BEGINNING } from './record-json.ts';
 import type { TextLine } from './text-lines.ts';
 
@@ -5,9 +6,9 @@ import type { TextLine } from './text-lines.ts';
 export function parseFields(text: string): Readonly<Record<string, unknown>> | string {
   let value: unknown;
   try {
-    value = JSON.parse(text);
-  } catch {
-    return 'it is not JSON';
+    value = parseStrictJson(text);
+  } catch (error) {
+    return jsonReason(error, 'it is not JSON');
   }
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
   return 'it is no JSON object';

@@ -5,6 +5,7 @@ import type { z } from 'zod';
 
 import { DataValidationError } from '../../exceptions/index.ts';
 import { checkJsonText } from '../../io/checksum.ts';
+import { jsonReason, parseStrictJson } from '../../internal/strict-json.ts';
 import { decodeUtf8 } from '../../internal/decode-utf8.ts';
 import { firstIssue } from '../../schemas/first-issue.ts';
 
@@ -59,9 +60,9 @@ async function readModelText(folder: string, name: string): Promise<string> {
 
 function parseModelJson(folder: string, name: string, text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseStrictJson(text);
   } catch (cause) {
-    throw badModelFile(folder, name, 'it is no whole JSON', cause);
+    throw badModelFile(folder, name, jsonReason(cause, 'it is no whole JSON'), cause);
   }
 }
 
