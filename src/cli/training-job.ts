@@ -48,6 +48,11 @@ export function withSourceOptions(command: Command): Command {
 export function withJobOptions(command: Command): Command {
   return command
     .option('--train-size <share>', 'share of rows to train on (default: 0.8)', parseNumber)
+    .option(
+      '--folds <n>',
+      'cross-fit instead: every row is held out once; for small data (the saved model learns from all rows)',
+      parseNumber,
+    )
     .option('--min-group-size <n>', 'groups with fewer held-out rows take no part in gaps (default: 30)', parseNumber)
     .option('--backend <name>', 'auto, node-gpu, webgpu, node, wasm or cpu (default: auto)')
     .option('--seed <n>', 'seed of the split and of what else is random (default: 42)', parseNumber)
@@ -113,11 +118,15 @@ async function assertOutputs({ csv, testCsv, outJson, saveModel }: TrainingJobCo
 const MOST_GROUPS = 16;
 
 function describeJob(result: TrainingJobResult, sentences: readonly string[]): string {
-  const { target, positiveLabel, sensitive, nTrain, nTest, nDropped, warnings } = result;
+  const { target, positiveLabel, sensitive, folds, nTrain, nTest, nDropped, warnings } = result;
   const outcome = positiveLabel === null ? `'${target}'` : `'${target}' = '${positiveLabel}' as positive`;
   const by = sensitive.map((name) => `'${name}'`).join(' x ');
+  const how =
+    folds === null
+      ? `${count(nTrain)} rows trained on, ${count(nTest)} held out`
+      : `${count(nTest)} rows, cross-fitted in ${String(folds)} folds`;
   return [
-    `Predicting ${outcome}, by ${by}: ${count(nTrain)} rows trained on, ${count(nTest)} held out.`,
+    `Predicting ${outcome}, by ${by}: ${how}.`,
     ...(nDropped > 0 ? [`${count(nDropped)} rows without a target or group left out.`] : []),
     '',
     textTable(

@@ -6,6 +6,7 @@ import { backendName, lagrangianFairness, reductionConstraint } from './method-n
 /** What every training job on a table may be asked beside its data. */
 const trainingJobSchema = z.object({
   trainSize: z.number().gt(0).lt(1).optional(),
+  folds: z.number().int().min(2).optional(),
   minGroupSize: z.number().int().min(1).optional(),
   seed: z.number().int().optional(),
   backend: backendName.optional(),

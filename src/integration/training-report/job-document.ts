@@ -40,9 +40,13 @@ export function jobDocument(job: TrainingJobResult): ReportDocument {
   };
 }
 
-function subjectOf({ target, positiveLabel, sensitive, nTrain, nTest }: TrainingJobResult): string {
+function subjectOf({ target, positiveLabel, sensitive, folds, nTrain, nTest }: TrainingJobResult): string {
   const outcome = positiveLabel === null ? labelText(target) : `${labelText(target)} = ${labelText(positiveLabel)}`;
-  return `${outcome} by ${listed(sensitive)}; ${tableCount(nTrain)} rows trained on, ${tableCount(nTest)} held out`;
+  const how =
+    folds === null
+      ? `${tableCount(nTrain)} rows trained on, ${tableCount(nTest)} held out`
+      : `${tableCount(nTest)} rows cross-fitted in ${String(folds)} folds`;
+  return `${outcome} by ${listed(sensitive)}; ${how}`;
 }
 
 function qualityTable(caption: string, before: DecisionQuality, after: DecisionQuality): ReportTable {

@@ -11,6 +11,11 @@ export interface TrainingJobOptions {
    */
   readonly trainSize?: number | undefined;
   /**
+   * With 2 or more, every row is held out once, by cross-fitting; for small data. The model that is kept is
+   * trained once more on all rows.
+   */
+  readonly folds?: number | undefined;
+  /**
    * Groups with fewer held-out rows take no part in the gaps that are measured.
    * @defaultValue 30
    */
@@ -38,7 +43,7 @@ export const TRAINING_JOB_OPTION_NAMES: OptionNames<TrainingJobOptions> = {
 };
 
 /** {@link TrainingJobOptions} with every default filled in. */
-export type FilledJobOptions = Pick<TrainingJobOptions, 'modelPath' | 'onProgress' | 'signal'> & {
+export type FilledJobOptions = Pick<TrainingJobOptions, 'folds' | 'modelPath' | 'onProgress' | 'signal'> & {
   readonly trainSize: number;
   readonly minGroupSize: number;
   readonly seed: number;
@@ -49,12 +54,15 @@ export type FilledJobOptions = Pick<TrainingJobOptions, 'modelPath' | 'onProgres
  * @throws {ValueError} for a value out of range
  */
 export function fillJobOptions(options: TrainingJobOptions): FilledJobOptions {
-  const { modelPath, onProgress, signal } = options;
+  const { folds, modelPath, onProgress, signal } = options;
   const [trainSize, minGroupSize, seed] = [options.trainSize ?? 0.8, options.minGroupSize ?? 30, options.seed ?? 42];
   if (!(trainSize > 0 && trainSize < 1)) throw invalidParameter('trainSize', 'be between 0 and 1', trainSize);
+  if (folds !== undefined && !(isCount(folds) && folds > 1)) {
+    throw invalidParameter('folds', 'be a whole number of at least 2', folds);
+  }
   if (!isCount(minGroupSize)) {
     throw invalidParameter('minGroupSize', 'be a whole number of at least 1', minGroupSize);
   }
   if (!Number.isFinite(seed)) throw invalidParameter('seed', 'be a finite number', seed);
-  return { trainSize, minGroupSize, seed, modelPath, onProgress, signal };
+  return { trainSize, folds, minGroupSize, seed, modelPath, onProgress, signal };
 }

@@ -1,8 +1,7 @@
 import { countGroups } from '../data/row-splits.ts';
 import type { ModelData } from '../models/save-model.ts';
 import type { TensorBackend } from '../../tensor/index.ts';
-import { type DecisionQuality, judgeDecisions } from '../decision-quality.ts';
-import type { FilledJobOptions } from './job-options.ts';
+import type { DecisionQuality } from '../decision-quality.ts';
 import type { JobRows } from './job-rows.ts';
 
 /** What a training job found, beside what is its method's own. */
@@ -11,50 +10,39 @@ export interface TrainingJobResult extends ModelData {
   readonly baseline: DecisionQuality;
   /** The constrained model on the held-out rows; of a randomised one the exact expectation. */
   readonly final: DecisionQuality;
-  /** Both on the rows trained on, where the constraint was imposed. */
+  /** Both on the rows trained on, where the constraint was imposed: with folds on all rows, by the models that are kept. */
   readonly train: { readonly baseline: DecisionQuality; readonly final: DecisionQuality };
   /** What was constrained, as the model's card has it. */
   readonly constraint: Readonly<Record<string, unknown>>;
-  /** Rows trained on, by group. */
+  /** Rows that the model that is kept was trained on, by group. */
   readonly groups: Readonly<Record<string, number>>;
+  /** With folds `nTrain` counts the rows of the first fold's training, and `nTest` all rows. */
+  readonly folds: number | null;
   readonly seed: number;
   readonly backend: TensorBackend;
   readonly warnings: readonly string[];
 }
 
-/** What both models give rows: the probability of the decision 1. */
-export interface JobDecisions {
-  readonly baseline: ArrayLike<number>;
-  readonly final: ArrayLike<number>;
-}
-
-/** Judges both models on both sets of rows. */
-export function judgeJob(
-  { train, test }: JobRows,
-  decisions: { readonly train: JobDecisions; readonly test: JobDecisions },
-  options: FilledJobOptions,
-): Pick<TrainingJobResult, 'baseline' | 'final' | 'train'> {
-  const judge = (part: 'train' | 'test', model: 'baseline' | 'final'): DecisionQuality => {
-    const { y, groups } = part === 'train' ? train : test;
-    return judgeDecisions(decisions[part][model], y, groups, options);
-  };
-  return {
-    baseline: judge('test', 'baseline'),
-    final: judge('test', 'final'),
-    train: Object.freeze({ baseline: judge('train', 'baseline'), final: judge('train', 'final') }),
-  };
-}
+/** Both models of a job, judged. */
+export type JudgedModels = Pick<TrainingJobResult, 'baseline' | 'final' | 'train'>;
 
 /** What the rows of a job say of themselves. */
-export function describeRows({ training, train, test }: JobRows): ModelData & Pick<TrainingJobResult, 'groups'> {
+export function describeRows({
+  training,
+  splits,
+  whole,
+}: JobRows): ModelData & Pick<TrainingJobResult, 'groups' | 'folds'> {
+  const [first] = splits;
+  const fitted = whole ?? first?.train ?? training.rows;
   return {
     target: training.target,
     positiveLabel: training.positiveLabel,
     sensitive: training.sensitive,
-    nTrain: train.y.length,
-    nTest: test.y.length,
+    nTrain: first?.train.y.length ?? 0,
+    nTest: splits.reduce((sum, { test }) => sum + test.y.length, 0),
     nDropped: training.rows.nDropped,
-    groups: countGroups(train),
+    groups: countGroups(fitted),
+    folds: whole === undefined ? null : splits.length,
   };
 }
 
@@ -74,6 +62,7 @@ export function jobToJson(result: TrainingJobResult): Record<string, unknown> {
     train: { baseline: qualityToJson(result.train.baseline), final: qualityToJson(result.train.final) },
     constraint: result.constraint,
     groups: result.groups,
+    folds: result.folds,
     n_train: result.nTrain,
     n_test: result.nTest,
     n_dropped: result.nDropped,

@@ -1,6 +1,6 @@
 import { DataValidationError } from '../../exceptions/index.ts';
 import { assertReplaceable, assertWritable } from '../../io/atomic-write.ts';
-import { assertComparable, smallGroups, splitRows, unseenGroups } from '../data/row-splits.ts';
+import { assertComparable, joinRows, smallGroups, type Split, splitRows, unseenGroups } from '../data/row-splits.ts';
 import { readTrainingData, type TrainingData, type TrainingRows, type TrainingSource } from '../data/training-data.ts';
 import { holdsOnlyModel } from '../models/holds-only.ts';
 import type { FilledJobOptions } from './job-options.ts';
@@ -8,8 +8,10 @@ import type { FilledJobOptions } from './job-options.ts';
 /** The rows of a job, parted. */
 export interface JobRows {
   readonly training: TrainingData;
-  readonly train: TrainingRows;
-  readonly test: TrainingRows;
+  /** One, or one per fold. */
+  readonly splits: readonly Split[];
+  /** With folds, the rows that the model that is kept learns from: all. */
+  readonly whole: TrainingRows | undefined;
   /** Groups that cannot be compared or constrained, in words. */
   readonly warnings: readonly string[];
 }
@@ -22,27 +24,24 @@ export interface JobRows {
  */
 export async function prepareJob(source: TrainingSource, options: FilledJobOptions): Promise<JobRows> {
   options.signal?.throwIfAborted();
-  const { modelPath, minGroupSize, trainSize, seed } = options;
+  const { modelPath, minGroupSize, trainSize, folds, seed } = options;
   if (modelPath !== undefined) {
     assertReplaceable(modelPath, holdsOnlyModel);
     await assertWritable(modelPath);
   }
   const training = readTrainingData(source);
-  const [split] = splitRows(training, { trainSize, seed });
-  if (split === undefined || split.train.y.length === 0) throw tooFew(training.rows.y.length);
+  const splits = splitRows(training, { trainSize, folds, seed });
+  if (splits.some(({ train }) => train.y.length === 0)) throw tooFew(training.rows.y.length);
   // Test rows of another file may lack a column, which is better known before the training.
-  split.test.table.select(training.features);
-  assertComparable(
-    [split.test],
-    minGroupSize,
-    'Give more rows, hold more of them out (trainSize, --train-size), or lower the minimum (minGroupSize, --min-group-size).',
-  );
+  for (const { test } of splits) test.table.select(training.features);
+  const heldOut = splits.map(({ test }) => test);
+  assertComparable(heldOut, minGroupSize);
   const warnings = [
     ...training.warnings,
     ...unseenGroups(training, 'constraint'),
-    ...smallGroups(split.test, minGroupSize),
+    ...smallGroups(joinRows(heldOut), minGroupSize),
   ];
-  return { training, ...split, warnings };
+  return { training, splits, whole: folds === undefined ? undefined : training.rows, warnings };
 }
 
 function tooFew(rows: number): DataValidationError {

@@ -1,6 +1,6 @@
 import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
 import type { OnProgress } from '../../internal/progress.ts';
-import type { FeatureSpec } from '../data/feature-encoder.ts';
+import { type FeatureSpec, fitFeatures } from '../data/feature-encoder.ts';
 import type { TrainingRows, TrainingSource } from '../data/training-data.ts';
 import { describeModel } from '../models/describe-model.ts';
 import { saveModel } from '../models/save-model.ts';
@@ -11,7 +11,8 @@ import {
 import type { LagrangianEpoch } from '../networks/lagrangian-objective.ts';
 import { RegularizedFairnessTrainer } from '../networks/regularized-fairness-trainer.ts';
 import { type FilledJobOptions, fillJobOptions, type TrainingJobOptions } from './job-options.ts';
-import { cardMetrics, describeRows, type JobDecisions, judgeJob, type TrainingJobResult } from './job-result.ts';
+import { fitJob, type JobDecisions, partOf } from './fit-job.ts';
+import { cardMetrics, describeRows, type TrainingJobResult } from './job-result.ts';
 import { type JobRows, prepareJob } from './job-rows.ts';
 
 /** Options of {@link trainLagrangian}: those of a job, and those of `LagrangianFairnessTrainer`. */
@@ -76,9 +77,11 @@ export interface LagrangianJobResult extends TrainingJobResult {
  * size, weights to start from, order of rows, learning rate and epochs), on rows
  * that neither has seen and on those trained on.
  *
- * The rows are split by target and group (80/20 unless told otherwise); a tenth
- * of the training rows decides which epoch is kept. Features are encoded from
- * training rows alone; sensitive columns are never features.
+ * The rows are split by target and group (80/20 unless told otherwise), or
+ * cross-fitted with `folds`; a tenth of the training rows decides which epoch is
+ * kept. Features are encoded from training rows alone; sensitive columns are never
+ * features. The network without the constraint is the one that `sweepPareto` has
+ * at eta 0 with the same options.
  *
  * The constraint is imposed on decisions on the training rows and paid for in
  * accuracy; on other rows the gap may be larger.
@@ -109,18 +112,22 @@ export async function trainLagrangian(
   const trainer = new LagrangianFairnessTrainer({ ...own, seed: filled.seed, minGroupSize: filled.minGroupSize });
   const free = withoutConstraint(trainer);
   const rows = await prepareJob(source, filled);
-  const { signal, onProgress } = filled;
-  const { features: names } = rows.training;
-  const [x, sensitive] = [rows.train.table.select(names), rows.train.groups];
-
-  await free.fit(x, rows.train.y, { sensitive, signal, onProgress: halfOf(onProgress, 0) });
-  await trainer.fit(x, rows.train.y, { sensitive, signal, onProgress: halfOf(onProgress, 1) });
-  const decide = async ({ table }: TrainingRows): Promise<JobDecisions> => ({
-    baseline: await free.predict(table),
-    final: await trainer.predict(table),
+  const { signal } = filled;
+  const { judged, warnings } = await fitJob(rows, filled, async ({ table, y, groups }, onProgress) => {
+    // As a sweep does: the encoding is learned from the rows that decide when to stop too.
+    const { specs, warnings: notes } = fitFeatures(table, rows.training.features);
+    const shared = { sensitive: groups, features: specs, signal };
+    const [first, second] = STAGES.map((stage, half) => partOf(onProgress, half, STAGES.length, stage));
+    await free.fit(table, y, { ...shared, onProgress: first });
+    await trainer.fit(table, y, { ...shared, onProgress: second });
+    return {
+      warnings: [...notes, ...trainer.warnings],
+      decide: async ({ table: asked }: TrainingRows): Promise<JobDecisions> => ({
+        baseline: await free.predict(asked),
+        final: await trainer.predict(asked),
+      }),
+    };
   });
-  const decisions = { train: await decide(rows.train), test: await decide(rows.test) };
-  const judged = judgeJob(rows, decisions, filled);
 
   const { state } = trainer;
   if (state === undefined) throw new TypeError('a fitted trainer has a state');
@@ -130,7 +137,7 @@ export async function trainLagrangian(
     constraint: Object.freeze({ ...describeModel(trainer).constraint }),
     seed: filled.seed,
     backend: state.network.backend,
-    warnings: Object.freeze([...state.warnings, ...rows.warnings]),
+    warnings: Object.freeze([...warnings, ...rows.warnings]),
     model: trainer,
     features: state.network.specs,
     history: state.history,
@@ -148,18 +155,12 @@ function withoutConstraint({ options }: LagrangianFairnessTrainer): RegularizedF
   return new RegularizedFairnessTrainer({ ...shared, eta: 0 });
 }
 
-/** Progress of one of two equal halves of the work. */
-function halfOf(onProgress: OnProgress | undefined, half: 0 | 1): OnProgress | undefined {
-  if (onProgress === undefined) return undefined;
-  const stage = half === 0 ? 'training without the constraint' : 'training with the constraint';
-  return ({ done, total }) => {
-    onProgress({ stage, done: half * total + done, total: 2 * total });
-  };
-}
+/** The halves of a fit. */
+const STAGES = ['training without the constraint', 'training with the constraint'];
 
 async function save(found: LagrangianJobResult, rows: JobRows, { modelPath, signal }: FilledJobOptions): Promise<void> {
   signal?.throwIfAborted();
   if (modelPath === undefined) return;
-  const { groups, ...data } = describeRows(rows);
+  const { groups, folds: _, ...data } = describeRows(rows);
   await saveModel(found.model, modelPath, { data, groups, metrics: cardMetrics(found) });
 }

@@ -12,13 +12,9 @@ import { saveModel } from '../models/save-model.ts';
 import { REDUCTION_CONSTRAINTS } from '../reductions/constraint-names.ts';
 import type { ReductionsOptions } from '../reductions/reductions-options.ts';
 import { ReductionsWrapper } from '../reductions/reductions-wrapper.ts';
-import {
-  type FilledJobOptions,
-  fillJobOptions,
-  TRAINING_JOB_OPTION_NAMES,
-  type TrainingJobOptions,
-} from './job-options.ts';
+import { type FilledJobOptions, fillJobOptions, TRAINING_JOB_OPTION_NAMES, type TrainingJobOptions } from './job-options.ts';
 import { cardMetrics, describeRows, type JobDecisions, judgeJob, type TrainingJobResult } from './job-result.ts';
+import { fitJob, type JobDecisions } from './fit-job.ts';
 import { type JobRows, prepareJob } from './job-rows.ts';
 
 /** Options of the reduction itself that a job passes on. */
@@ -79,8 +75,8 @@ export interface ReductionsJobResult extends TrainingJobResult {
  * model and of the same estimator without the constraint, on rows that neither
  * has seen and on those trained on.
  *
- * The rows are split by target and group (80/20 unless told otherwise). Features
- * are encoded from training rows alone: numbers standardised, text one-hot,
+ * The rows are split by target and group (80/20 unless told otherwise), or
+ * cross-fitted with `folds`. Features are encoded from training rows alone: numbers standardised, text one-hot,
  * missing values marked. Sensitive columns are never features. `final` is the
  * exact expectation over the model's chance. `bounded_group_loss` bounds each
  * group's error rate by `upperBound`.
@@ -113,19 +109,26 @@ export async function trainReductions(
   const wrapper = createWrapper(options, estimator, filled.seed);
   const rows = await prepareJob(source, filled);
   const { backend } = await loadTensorflow({ backend: options.backend });
-  const { specs, warnings } = fitFeatures(rows.train.table, rows.training.features);
-  const [x, heldOut] = [encode(rows.train, specs), encode(rows.test, specs)];
-
-  const { signal, onProgress } = filled;
-  const baseline = await estimator.clone().fit(x, rows.train.y, { signal });
-  await wrapper.fit(x, rows.train.y, { sensitive: rows.train.groups, signal, onProgress });
-  // The search may end before its last iteration.
-  onProgress?.({ stage: 'exponentiated gradient', done: 1, total: 1 });
-  const decide = async (matrix: Matrix): Promise<JobDecisions> => ({
-    baseline: await baseline.predict(matrix, { threshold: 0.5 }),
-    final: await wrapper.predictProba(matrix),
+  const { signal } = filled;
+  const { kept, judged, warnings } = await fitJob(rows, filled, async (train, onProgress) => {
+    const { specs, warnings: notes } = fitFeatures(train.table, rows.training.features);
+    const x = encode(train, specs);
+    const baseline = await estimator.clone().fit(x, train.y, { signal });
+    await wrapper.fit(x, train.y, { sensitive: train.groups, signal, onProgress });
+    // The search may end before its last iteration.
+    onProgress?.({ stage: 'exponentiated gradient', done: 1, total: 1 });
+    return {
+      specs,
+      warnings: [...notes, ...fitWarnings(baseline), ...wrapper.result.warnings],
+      decide: async (asked: TrainingRows): Promise<JobDecisions> => {
+        const matrix = encode(asked, specs);
+        return {
+          baseline: await baseline.predict(matrix, { threshold: 0.5 }),
+          final: await wrapper.predictProba(matrix),
+        };
+      },
+    };
   });
-  const judged = judgeJob(rows, { train: await decide(x), test: await decide(heldOut) }, filled);
 
   const { result } = wrapper;
   const best = result.history[result.bestIteration];
@@ -135,9 +138,9 @@ export async function trainReductions(
     constraint: Object.freeze({ ...describeModel(wrapper).constraint }),
     seed: filled.seed,
     backend,
-    warnings: Object.freeze([...warnings, ...fitWarnings(baseline), ...result.warnings, ...rows.warnings]),
+    warnings: Object.freeze([...warnings, ...rows.warnings]),
     model: wrapper,
-    features: specs,
+    features: kept.specs,
     oracleCalls: result.oracleCalls,
     bestGap: result.bestGap,
     iterations: result.lastIteration + 1,
@@ -175,7 +178,7 @@ function fitWarnings(baseline: Estimator): string[] {
 async function save(found: ReductionsJobResult, rows: JobRows, { modelPath, signal }: FilledJobOptions): Promise<void> {
   signal?.throwIfAborted();
   if (modelPath === undefined) return;
-  const { groups, ...data } = describeRows(rows);
+  const { groups, folds: _, ...data } = describeRows(rows);
   const { features, backend } = found;
   await saveModel(found.model, modelPath, { features, data, groups, metrics: cardMetrics(found), backend });
 }

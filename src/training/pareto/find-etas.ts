@@ -1,27 +1,24 @@
 import { TrainingError } from '../../exceptions/index.ts';
-import type { Interval } from '../../stats/proportion-interval.ts';
 
 /** What one network does on the rows trained on. */
 export interface EtaProbe {
-  /** The gap that the penalty acts on. */
-  readonly gap: number;
-  /** 95%; null where the gap is undefined. */
-  readonly gapCi: Interval | null;
+  /** Whether the gap that the penalty acts on differs from that at eta 0 by more than noise. */
+  readonly changesGap: boolean;
   /** Whether it is no better than deciding alike for all rows. */
   readonly isConstant: boolean;
 }
 
-/** Trains one network for each eta. */
+/** Trains one network for each eta; the first eta that is asked for is 0. */
 export type ProbeEtas = (etas: readonly number[]) => Promise<readonly EtaProbe[]>;
 
 /** The range of etas in which a penalty does something and leaves a model that decides. */
 export interface EtaRange {
-  /** The largest eta up to which the gap stays within the 95% interval of the gap at eta 0. */
+  /** The largest eta up to which the gap differs from that at eta 0 by no more than noise. */
   readonly from: number;
   /** The largest eta before the first constant model, or the largest that was tried. */
   readonly to: number;
   readonly endsAt: 'constant' | 'limit';
-  /** Whether an eta in the range takes the gap out of the interval of the gap at eta 0. */
+  /** Whether some eta in the range changes the gap by more than noise. */
   readonly hasEffect: boolean;
   /** All etas that the search tried, ascending. */
   readonly tried: readonly number[];
@@ -80,7 +77,7 @@ function rangeOf(known: ReadonlyMap<number, EtaProbe>): EtaRange {
   const etas = tried.slice(1);
   const firstConstant = etas.findIndex((eta) => known.get(eta)?.isConstant === true);
   const usable = firstConstant < 0 ? etas : etas.slice(0, firstConstant);
-  const firstEffect = usable.findIndex((eta) => hasEffect(known.get(0), known.get(eta)));
+  const firstEffect = usable.findIndex((eta) => known.get(eta)?.changesGap === true);
   const same = firstEffect < 0 ? usable : usable.slice(0, firstEffect);
   return {
     from: same.at(-1) ?? 0,
@@ -89,11 +86,6 @@ function rangeOf(known: ReadonlyMap<number, EtaProbe>): EtaRange {
     hasEffect: firstEffect >= 0,
     tried,
   };
-}
-
-function hasEffect(without: EtaProbe | undefined, withPenalty: EtaProbe | undefined): boolean {
-  const [ci, gap] = [without?.gapCi, withPenalty?.gap ?? NaN];
-  return ci !== undefined && ci !== null && (gap < ci[0] || gap > ci[1]);
 }
 
 /** Etas between an end of the range and the next that was tried. */

@@ -7,6 +7,7 @@ import { loadTensorflow, type Tensorflow } from '../../tensor/index.ts';
 import { judgeDecisions } from '../decision-quality.ts';
 import { crossEntropy } from '../logistic.ts';
 import { type EtaRange, findEtas, type ProbeEtas } from './find-etas.ts';
+import { changesGap } from './gap-change.ts';
 import { hypervolume, markDominated, type ParetoPoint } from './pareto-points.ts';
 import type { ParetoSweep, SweepInfo } from './pareto-sweep.ts';
 import { fitSplits, joinOutputs } from './fit-splits.ts';
@@ -44,8 +45,8 @@ import { readTrainingData, type TrainingSource, type TrainingData, type Training
  * The penalty constrains mean scores on the training rows; that the gap of
  * decisions falls with eta on other rows is what the points show, not a promise.
  * `etas: 'auto'` first trains on the first split alone, and looks at its training
- * rows alone: from which eta on the gap leaves the 95% interval that it has
- * without a penalty, and before which one the model decides alike for all rows
+ * rows alone: from which eta on the gap differs from the gap without a penalty by
+ * more than noise (a paired test at the 5% level), and before which one the model decides alike for all rows
  * or no better. `etaRange` says what was found.
  *
  * Rows x etas x epochs decide the time; results depend on the seed and, in the
@@ -146,20 +147,24 @@ function probeOn(
   const { onProgress, penalty } = options;
   const split = { train, test: train } satisfies Split;
   const majority = majorityShare(train.y);
+  const compared = {
+    labels: penalty === 'equalized_odds' ? 'each' : 'all',
+    minGroupSize: options.minGroupSize,
+  } as const;
   let round = 0;
+  let free: Uint8Array | undefined;
   return async (etas) => {
     const stage = `searching for etas, round ${String(++round)}`;
     const report: OnProgress = ({ done, total }) => onProgress?.({ stage, done, total });
     const fits = await fitSplits(training, [split], runtime, { ...options, etas, onProgress: report });
     return etas.map((_, model) => {
       const decisions = decide(joinOutputs(fits, model));
-      const { accuracy, ...gaps } = judgeDecisions(decisions, train.y, train.groups, options);
+      free ??= decisions;
       const isAlike = decisions.every((decision) => decision === decisions[0]);
-      const isOdds = penalty === 'equalized_odds';
+      const right = decisions.reduce((sum, decision, row) => sum + Number(decision === train.y[row]), 0);
       return {
-        gap: isOdds ? gaps.eoDiff : gaps.dpDiff,
-        gapCi: isOdds ? gaps.eoDiffCi : gaps.dpDiffCi,
-        isConstant: isAlike || accuracy <= majority,
+        changesGap: changesGap(free, decisions, train, compared),
+        isConstant: isAlike || right / train.y.length <= majority,
       };
     });
   };

@@ -7,6 +7,7 @@ import { DataValidationError, TrainingError, ValueError } from '../../../src/exc
 import { Table } from '../../../src/table/index.ts';
 import { lagrangianJobToJson } from '../../../src/training/jobs/lagrangian-job-json.ts';
 import { trainLagrangian, type TrainLagrangianOptions } from '../../../src/training/jobs/train-lagrangian.ts';
+import { type ParetoPoint, sweepPareto } from '../../../src/training/index.ts';
 import { useTemporaryFolder } from '../../helpers/run-cli.ts';
 import { encodeByHand, type PlainValue, predictWithPlainTfjs, readCard } from '../models/plain-tfjs.ts';
 import { errorOf, makeSource } from './made-source.ts';
@@ -44,6 +45,40 @@ describe('trainLagrangian', () => {
     expect(history.map(({ epoch }) => epoch)).to.deep.equal([1, 2, 3]);
     expect(Object.keys(history[0] ?? {})).to.deep.equal(['epoch', 'loss', 'violation_soft', 'violation_hard', 'lambdas']); // prettier-ignore
     expect(first['constraint']).to.deep.equal({ fairness: 'demographic_parity', dp_tol: 0.02, eo_tol: 0.02 });
+  });
+
+  for (const folds of [undefined, 3]) {
+    const how = folds === undefined ? 'on held-out rows' : 'with folds';
+    it(`has the network of a sweep at eta 0 for the one without the constraint, to the digit, ${how}`, async () => {
+      const shared = { epochs: 9, batchSize: 64, hidden: [6], patience: 2, seed: 11, backend: 'cpu', folds } as const;
+      const { baseline } = await trainLagrangian(makeSource(900), { ...shared, modelLr: 0.02 });
+      const [free] = await sweepPareto(makeSource(900), { ...shared, lr: 0.02, etas: [0] });
+      const { accuracy, accuracyCi, dpDiff, dpDiffCi, eoDiff } = baseline;
+      const { eta: _, dominated: __, loss: ___, ...expected } = free ?? ({} as ParetoPoint);
+      expect({ accuracy, accuracyCi, dpDiff, dpDiffCi, eoDiff }).to.deep.equal(expected);
+    });
+  }
+
+  it('with folds holds every row out once, and keeps a network of all rows', async () => {
+    const modelPath = path.join(folder(), 'folds');
+    const options = { ...quick, epochs: 4, dpTol: 0.05, modelPath, folds: 3 } as const;
+    const seen: number[] = [];
+    const result = await trainLagrangian(makeSource(600), {
+      ...options,
+      onProgress: ({ done, total }) => seen.push(done / total),
+    });
+    expect([result.folds, result.nTrain, result.nTest, result.final.n, result.train.final.n]).to.deep.equal([3, 400, 600, 600, 600]); // prettier-ignore
+    expect(result.groups).to.deep.equal({ few: 200, many: 400 });
+    expect(seen).to.deep.equal([...seen].sort((a, b) => a - b));
+    expect(seen.at(-1)).to.equal(1);
+    expect(lagrangianJobToJson(result)).to.include({ folds: 3, n_train: 400, n_test: 600 });
+    // The network that is kept is the one trained on all rows.
+    const records = Table.from(makeSource(600).table).toRecords() as Record<string, PlainValue>[];
+    const card = readCard(modelPath);
+    const p = await predictWithPlainTfjs(modelPath, records.map((row) => encodeByHand(card, row))); // prettier-ignore
+    const right = p.filter((one, row) => Number(one >= 0.5) === records[row]?.['y']).length;
+    expect(right / 600).to.equal(result.train.final.accuracy);
+    expect((card['metrics'] as Record<string, unknown>[])[0]).to.include({ rows: 'test', n: 600, accuracy: result.final.accuracy }); // prettier-ignore
   });
 
   it('has a multiplier for each rate that equalized odds compares', async () => {
@@ -95,6 +130,7 @@ describe('trainLagrangian', () => {
     ['a tolerance below 0', { dpTol: -1 }, /dpTol parameter/],
     ['no epochs', { epochs: 0 }, /epochs parameter/],
     ['a learning rate of 0', { modelLr: 0 }, /modelLr parameter/],
+    ['one fold', { folds: 1 }, /folds parameter/],
     ['a train size of 0', { trainSize: 0 }, /trainSize parameter/],
   ];
   for (const [title, options, message] of refusals) {

@@ -5,6 +5,8 @@ import { expect } from 'chai';
 
 import { DataValidationError, ValueError } from '../../../src/exceptions/index.ts';
 import { Table } from '../../../src/table/index.ts';
+import { splitRows } from '../../../src/training/data/row-splits.ts';
+import { readTrainingData } from '../../../src/training/data/training-data.ts';
 import { encodedWidth, encodeFeatures } from '../../../src/training/data/feature-encoder.ts';
 import { LogisticRegression } from '../../../src/training/estimators/logistic-regression.ts';
 import { reductionsJobToJson } from '../../../src/training/jobs/reductions-job-json.ts';
@@ -47,6 +49,28 @@ describe('trainReductions', () => {
     const expected = (result.final.accuracy * result.nTest + result.train.final.accuracy * result.nTrain) / y.length;
     const spread = Math.sqrt(shares.reduce((sum, share) => sum + (share - mean) ** 2, 0) / shares.length);
     expect(Math.abs(mean - expected)).to.be.below((4 * spread) / Math.sqrt(shares.length));
+  });
+
+  it('with folds pools rows that each fold has not seen, and keeps a model of all rows', async () => {
+    const result = await trainReductions(makeSource(600), { ...quick, folds: 3 });
+    expect([result.folds, result.nTrain, result.nTest, result.final.n, result.train.final.n]).to.deep.equal([3, 400, 600, 600, 600]); // prettier-ignore
+    expect(result.groups).to.deep.equal({ few: 200, many: 400 });
+    expect(reductionsJobToJson(result)).to.include({ folds: 3 });
+    // What is kept is what a fit on all rows gives.
+    const { table } = makeSource(600);
+    const whole = await trainReductions({ table, testTable: table }, quick);
+    expect(result.train).to.deep.equal(whole.train);
+    expect(result.bestGap).to.equal(whole.bestGap);
+    // Held-out rows: each fold's model is one that a job on the other folds' rows gives.
+    const rows = readTrainingData(makeSource(600));
+    const parts = splitRows(rows, { folds: 3, trainSize: 0.8, seed: 42 });
+    let right = 0;
+    for (const { train, test } of parts) {
+      const own = await trainReductions({ table: train.table, testTable: test.table }, quick);
+      right += own.final.accuracy * own.nTest;
+    }
+    // Expected counts of a cell are rounded to 2^-24 of a row.
+    expect(result.final.accuracy).to.be.closeTo(right / 600, 1e-8);
   });
 
   it('the model without the constraint is the same whatever is constrained', async () => {

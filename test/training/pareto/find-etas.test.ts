@@ -1,7 +1,9 @@
 import { expect } from 'chai';
 
 import { TrainingError } from '../../../src/exceptions/index.ts';
+import type { CategoricalColumn } from '../../../src/table/index.ts';
 import { type EtaProbe, findEtas } from '../../../src/training/pareto/find-etas.ts';
+import { changesGap } from '../../../src/training/pareto/gap-change.ts';
 
 /** A model whose gap falls from 0.2 as eta grows beyond `effect`, and that is constant from `collapse` on. */
 function made(effect: number, collapse: number) {
@@ -10,13 +12,42 @@ function made(effect: number, collapse: number) {
     asked.push([...etas]);
     return Promise.resolve(
       etas.map((eta) => {
-        const gap = eta < effect ? 0.2 : 0.2 * Math.sqrt(effect / eta) - 0.03;
-        return { gap, gapCi: [gap - 0.02, gap + 0.02], isConstant: eta >= collapse };
+        return { changesGap: eta >= effect, isConstant: eta >= collapse };
       }),
     );
   };
   return { probe, asked };
 }
+
+describe('a change of the gap', () => {
+  const groups = (codes: number[]): CategoricalColumn => ({
+    kind: 'categorical',
+    codes: Int32Array.from(codes),
+    labels: ['a', 'b'],
+  });
+  /** 100 rows of each group; 20 of a and 60 of b are decided 1; then `lost` of b no longer. */
+  const compare = (lost: number, labels: 'all' | 'each' = 'all', minGroupSize = 30): boolean => {
+    const codes = Array.from({ length: 200 }, (_, row) => Number(row >= 100));
+    const before = Uint8Array.from(codes, (code, row) => Number(row % 100 < (code === 0 ? 20 : 60)));
+    const after = before.map((decision, row) => (row >= 100 && row < 100 + lost ? 0 : decision));
+    const rows = { y: new Uint8Array(200), groups: groups(codes) };
+    return changesGap(before, after, rows, { labels, minGroupSize });
+  };
+
+  it('is none where both models decide alike', () => {
+    expect(compare(0)).to.equal(false);
+  });
+
+  it('is more than noise by the paired z test: k of 100 rows changed give z = k / sqrt(k (1 - k / 100))', () => {
+    // z: 3 -> 1.76, 4 -> 2.04 (5% level), 5 -> 2.29 (2.5% level)
+    expect([3, 4].map((lost) => compare(lost))).to.deep.equal([false, true]);
+    expect([4, 5].map((lost) => compare(lost, 'each'))).to.deep.equal([false, true]);
+  });
+
+  it('is none between groups with too few rows', () => {
+    expect(compare(60, 'all', 101)).to.equal(false);
+  });
+});
 
 describe('the search for etas', () => {
   for (const [effect, collapse] of [
@@ -73,15 +104,9 @@ describe('the search for etas', () => {
     expect([range.hasEffect, range.endsAt]).to.deep.equal([false, 'limit']);
   });
 
-  it('takes an undefined gap for no effect', async () => {
-    const probe = (etas: readonly number[]) =>
-      Promise.resolve(etas.map((eta): EtaProbe => ({ gap: NaN, gapCi: null, isConstant: eta > 10 })));
-    expect((await findEtas(probe)).range.hasEffect).to.equal(false);
-  });
-
   it('refuses a model that is constant without a penalty', async () => {
     const probe = (etas: readonly number[]) =>
-      Promise.resolve(etas.map((): EtaProbe => ({ gap: 0, gapCi: [0, 0], isConstant: true })));
+      Promise.resolve(etas.map((): EtaProbe => ({ changesGap: false, isConstant: true })));
     const error: unknown = await findEtas(probe).catch((thrown: unknown) => thrown);
     expect(error).to.be.instanceOf(TrainingError);
     expect((error as TrainingError).message).to.contain('constant');
