@@ -148,9 +148,7 @@ function* measure(
 
 /** The metrics beside a frame have the warnings about labels already. */
 function withoutReadings(stats: StatsByKind): StatsByKind {
-  return Object.fromEntries(
-    Object.entries(stats).map(([kind, own]) => [kind, { ...own, readings: [] }]),
-  ) as StatsByKind;
+  return Object.fromEntries(Object.entries(stats).map(([kind, own]) => [kind, { ...own, readings: [] }]));
 }
 
 /** Intervals and p-values draw replicates of every group, and of the groups inside levels. */
