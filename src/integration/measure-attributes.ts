@@ -39,14 +39,14 @@ export interface FileValidation {
 const LABEL_COLUMNS = { predictions: 'y_pred', 'true labels': 'y_true' } as const;
 
 /** What the labels of one column were read as, with the number of rows of each. */
-export interface ColumnLabels {
+interface ColumnLabels {
   readonly positive: LabelCounts;
   readonly negative: LabelCounts;
   readonly missing: LabelCounts;
 }
 
 /** {@link ColumnLabels} of predictions and truth; a column of 0 and 1 alone is left out. */
-export type ReadLabels = Readonly<Partial<Record<(typeof LABEL_COLUMNS)[keyof typeof LABEL_COLUMNS], ColumnLabels>>>;
+type ReadLabels = Readonly<Partial<Record<(typeof LABEL_COLUMNS)[keyof typeof LABEL_COLUMNS], ColumnLabels>>>;
 
 function readLabelsOf(byKind: readonly KindStatistics[]): ReadLabels {
   // Every attribute reads the same outcomes.

@@ -61,7 +61,7 @@ export async function measureCalibration(
   options: MeasureCalibrationOptions = {},
 ): Promise<CalibrationReport> {
   const rows = await readMeasuredRows(scores, y, groups, options);
-  const together = { ...rows, codes: rows.codes.map((code) => Math.min(code, 0)), labels: [''] };
+  const together = { ...rows, codes: rows.codes.map((code) => Math.min(code, 0)), labels: ['all'] };
   const [overall] = measureGroups(together);
   const nDropped = countDropped([overall?.n ?? 0], rows.codes.length);
   const perGroup = measureGroups(rows).flatMap((quality, code) =>
