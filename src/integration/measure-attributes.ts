@@ -51,14 +51,14 @@ export interface FileValidation {
 const LABEL_COLUMNS = { predictions: 'y_pred', 'true labels': 'y_true' } as const;
 
 /** What the labels of one column were read as, with the number of rows of each. */
-export interface ColumnLabels {
+interface ColumnLabels {
   readonly positive: LabelCounts;
   readonly negative: LabelCounts;
   readonly missing: LabelCounts;
 }
 
 /** {@link ColumnLabels} of predictions and truth; a column of 0 and 1 alone is left out. */
-export type ReadLabels = Readonly<Partial<Record<(typeof LABEL_COLUMNS)[keyof typeof LABEL_COLUMNS], ColumnLabels>>>;
+type ReadLabels = Readonly<Partial<Record<(typeof LABEL_COLUMNS)[keyof typeof LABEL_COLUMNS], ColumnLabels>>>;
 
 function readLabelsOf(byKind: readonly KindStatistics[]): ReadLabels {
   // Every attribute reads the same outcomes.
@@ -193,9 +193,7 @@ function* measure(
 
 /** The metrics beside a frame have the warnings about labels already. */
 function withoutReadings(stats: StatsByKind): StatsByKind {
-  return Object.fromEntries(
-    Object.entries(stats).map(([kind, own]) => [kind, { ...own, readings: [] }]),
-  ) as StatsByKind;
+  return Object.fromEntries(Object.entries(stats).map(([kind, own]) => [kind, { ...own, readings: [] }]));
 }
 
 /** Intervals and p-values draw replicates of every group, and of the groups inside levels. */

@@ -100,7 +100,7 @@ function countNumbers(values: Float64Array, numbers: ReadonlySet<number>): Label
 }
 
 /** Returns sets of labels that differ only by case, by spaces or by their Unicode form. */
-export function lookAlikes(labels: readonly string[]): string[][] {
+function lookAlikes(labels: readonly string[]): string[][] {
   const alike = new Map<string, string[]>();
   for (const label of labels) {
     const key = label

@@ -47,9 +47,7 @@ export function readLabels(
     return { column: given, rule: { positiveLabel: positiveLabelFor(given.labels, positiveLabel, missing), missing } };
   }
   const { values } = given;
-  const column = encodeLabels(values.length, (row) =>
-    Number.isNaN(values[row]) ? undefined : String(values[row] as number),
-  );
+  const column = encodeLabels(values.length, (row) => (Number.isNaN(values[row]) ? undefined : String(values[row])));
   const numbers = new Set(numbersAmong(missing));
   const texts = column.labels.filter((label) => numbers.has(Number(label)));
   return { column, rule: { positiveLabel, missing: new Set([...missing, ...texts]), isNumeric: true } };

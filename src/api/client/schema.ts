@@ -454,6 +454,19 @@ export interface components {
        */
       positive_label?: string | number | boolean;
       /**
+       * @description The label of y_true that counts as 1, where it is not that of the decisions. Default: positive_label.
+       * @example repaid
+       */
+      y_true_positive_label?: string | number | boolean;
+      /**
+       * @description Texts that are missing values, in all columns. Default: those of pandas (NA, N/A, NaN, None, null and others) in y_pred, y_true, y_score and sample_weight, and the empty text alone in sensitive and control.
+       * @example [
+       *       "NA",
+       *       "unknown"
+       *     ]
+       */
+      na_values?: string[];
+      /**
        * @description The gate: `passed` tells whether the metric is on its right side. Without it there is no verdict.
        * @example 0.1
        */
@@ -811,6 +824,7 @@ export interface components {
       timestamp: string;
       /** @description The threshold that was judged by; null without one. */
       threshold: number | null;
+      labels?: components['schemas']['__shared'];
       /** @description true or false; null without a threshold. */
       passed: boolean | null;
       verdict: components['schemas']['Verdict'] | null;
@@ -836,6 +850,7 @@ export interface components {
       timestamp: string;
       /** @description The threshold that was judged by; null without one. */
       threshold: number | null;
+      labels?: components['schemas']['__shared'];
       /** @description true or false; null without a threshold. */
       passed: boolean | null;
       attributes: {
@@ -1677,6 +1692,41 @@ export interface components {
       /** @description Runs whose answers are kept. */
       kept: number;
     };
+    __shared: {
+      $defs: {
+        /** @description What the labels of predictions and truth were read as. Only there where a positive label was named, or a text was read as missing. */
+        ReadLabels: {
+          y_pred?: {
+            /** @description Rows by label that count as 1. */
+            positive: {
+              [key: string]: number;
+            };
+            /** @description Rows by label that count as 0. */
+            negative: {
+              [key: string]: number;
+            };
+            /** @description Rows by text that was read as a missing value; null is not counted here. */
+            missing: {
+              [key: string]: number;
+            };
+          };
+          y_true?: {
+            /** @description Rows by label that count as 1. */
+            positive: {
+              [key: string]: number;
+            };
+            /** @description Rows by label that count as 0. */
+            negative: {
+              [key: string]: number;
+            };
+            /** @description Rows by text that was read as a missing value; null is not counted here. */
+            missing: {
+              [key: string]: number;
+            };
+          };
+        };
+      };
+    };
   };
   responses: {
     /** @description The body is no valid JSON or no valid form, or a header cannot be understood. */
@@ -2204,6 +2254,10 @@ export interface operations {
         score_threshold?: number;
         /** @description The label that counts as 1, where labels are not 0 and 1. */
         positive_label?: string;
+        /** @description The label of y_true that counts as 1, where it is another. */
+        y_true_positive_label?: string;
+        /** @description Texts that are missing values, in all columns: a comma list. Default: those of pandas, and in sensitive and control columns empty fields alone. */
+        na_values?: string;
         /** @description The gate: `passed` tells whether the metric is on its right side. Without it there is no verdict. */
         threshold?: number;
         /** @description A metric to add and to judge, or a measure with _difference or _ratio after it. Default: demographic_parity_difference. */

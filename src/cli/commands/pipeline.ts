@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import { ConfigValidationError } from '../../exceptions/index.ts';
 import type { PipelineRun } from '../../pipeline/index.ts';
 import { count } from '../number-text.ts';
-import { requireOptions } from '../option-parsers.ts';
+import { NA_VALUES_HELP, parseTexts, requireOptions } from '../option-parsers.ts';
 import {
   asOneLine,
   jsonText,
@@ -21,6 +21,7 @@ interface PipelineOptions extends OutputOptions {
   readonly config?: string;
   readonly profile?: string;
   readonly csv: string;
+  readonly naValues?: readonly string[];
   readonly outCsv?: string;
   readonly rawCsv?: boolean;
   readonly detectorJson?: string;
@@ -38,6 +39,7 @@ export function pipelineCommand(): Command {
       .option('--config <path>', 'the configuration (default: EVENHAND_CONFIG_PATH, else .evenhand/config.yml above)')
       .option('--profile <name>', "one of the configuration's profiles (default: EVENHAND_PROFILE)")
       .option('--csv <path>', 'the rows: CSV, TSV (also .gz) or Parquet')
+      .option('--na-values <texts>', NA_VALUES_HELP, parseTexts)
       .option(
         '--out-csv <path>',
         'write the transformed rows: .csv, .tsv or .parquet; weights as a column sample_weight',
@@ -81,7 +83,8 @@ async function run(options: PipelineOptions): Promise<{ done: PipelineRun; outpu
   );
   assertDetectors(options);
   const { detectors } = options;
-  const config = await loadConfig(options.config, { profile: options.profile });
+  const loaded = await loadConfig(options.config, { profile: options.profile });
+  const config = options.naValues === undefined ? loaded : { ...loaded, naValues: options.naValues };
   const reportOut = detectors ? config.reportOut : undefined;
   if (reportOut !== undefined) assertReportPath(reportOut);
   const outputs = outputsOf(options, reportOut);

@@ -5,7 +5,7 @@ import type { MetricResult } from '../../metrics/index.ts';
 import type { PipelineConfig } from '../../schemas/pipeline/pipeline-config.ts';
 import { CHECK_FAILED } from '../exit-codes.ts';
 import { change, count, number, range } from '../number-text.ts';
-import { flagName, parseNumber, requireOptions } from '../option-parsers.ts';
+import { flagName, NA_VALUES_HELP, parseNumber, parseTexts, requireOptions } from '../option-parsers.ts';
 import {
   asOneLine,
   jsonText,
@@ -25,6 +25,7 @@ interface RunPipelineOptions extends OutputOptions {
   readonly config?: string;
   readonly profile?: string;
   readonly csv: string;
+  readonly naValues?: readonly string[];
   readonly outputDir?: string;
   readonly threshold?: number;
   readonly mlflowExperiment?: string;
@@ -39,6 +40,7 @@ export function runPipelineCommand(): Command {
       .option('--config <path>', 'the configuration (default: EVENHAND_CONFIG_PATH, else .evenhand/config.yml above)')
       .option('--profile <name>', "one of the configuration's profiles (default: EVENHAND_PROFILE)")
       .option('--csv <path>', 'the rows: CSV, TSV (also .gz) or Parquet')
+      .option('--na-values <texts>', NA_VALUES_HELP, parseTexts)
       .option('--output-dir <folder>', 'write results, transformed data, model and reports; replaces an earlier output')
       .option(
         '--min-group-size <n>',
@@ -102,7 +104,11 @@ async function run(options: RunPipelineOptions): Promise<WorkflowResult> {
     assertInputsKept([options.outputDir], [options.csv, options.config ?? findConfigFile()]);
   const config: PipelineConfig = await loadConfig(options.config, { profile: options.profile });
   if (config.reportOut !== undefined) remark('report_out is written by evenhand pipeline only', options);
-  const judged = threshold === undefined ? config : { ...config, validationThreshold: threshold };
+  const judged = {
+    ...config,
+    ...(threshold === undefined ? {} : { validationThreshold: threshold }),
+    ...(options.naValues === undefined ? {} : { naValues: options.naValues }),
+  };
   const workflowOptions: WorkflowOptions = {
     ...how,
     classWeight: classWeight === 'none' ? null : classWeight,

@@ -69,7 +69,7 @@ export async function measureCalibration(
 ): Promise<CalibrationReport> {
   assertKnownOptions('measureCalibration', options, MEASURE_CALIBRATION_OPTION_NAMES);
   const rows = await readMeasuredRows(scores, y, groups, options);
-  const together = { ...rows, codes: rows.codes.map((code) => Math.min(code, 0)), labels: [''] };
+  const together = { ...rows, codes: rows.codes.map((code) => Math.min(code, 0)), labels: ['all'] };
   const [overall] = measureGroups(together);
   const nDropped = countDropped([overall?.n ?? 0], rows.codes.length);
   const perGroup = measureGroups(rows).flatMap((quality, code) =>
