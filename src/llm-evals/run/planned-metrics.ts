@@ -1,5 +1,5 @@
 import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-config.ts';
-import { createEvaluators } from '../evaluators/create-evaluators.ts';
+import { createEvaluators, planPrompts } from '../evaluators/create-evaluators.ts';
 import type { LlmMetricResult } from '../evaluators/llm-metric-result.ts';
 import { scoreSettings } from '../scoring/score-settings.ts';
 import type { PlanOptions } from './run-options.ts';
@@ -14,6 +14,6 @@ export async function plannedMetrics(
   { evaluators: own }: Pick<PlanOptions, 'evaluators'> = {},
 ): Promise<Readonly<Record<string, LlmMetricResult>>> {
   const evaluators = createEvaluators(config.evaluators, own);
-  const prompts = evaluators.flatMap((evaluator) => evaluator.plan(config)).map((prompt) => ({ ...prompt, key: '' }));
+  const prompts = planPrompts(evaluators, config).map((prompt) => ({ ...prompt, key: '' }));
   return scoreRun({ evaluators }, joinTranscripts(prompts, new Map(), ''), scoreSettings());
 }
