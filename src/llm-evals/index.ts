@@ -49,7 +49,7 @@ export type { ListedPrice } from './dry-run/model-prices.ts';
 export { costOf, type PricedModel, priceOf } from './dry-run/price-of.ts';
 export { type SpendingRow, spendingTable } from './dry-run/spending-table.ts';
 export { CounterfactualFairnessEvaluator } from './evaluators/counterfactual-fairness-evaluator.ts';
-export type { LLMEvaluator, ScoreOptions } from './evaluators/llm-evaluator.ts';
+export type { LLMEvaluator, OwnMetric, ScoreOptions } from './evaluators/llm-evaluator.ts';
 export {
   type LlmMetricFields,
   LlmMetricResult,

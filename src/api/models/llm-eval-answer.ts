@@ -25,7 +25,11 @@ export const llmMetricResultSchema = z
     exclusions: z.record(z.string(), count).meta({ description: 'Answers that took no part, by reason.' }),
     adjusted_p_value: numberOrNull.meta({ description: 'After all metrics of the run are allowed for.' }),
     adjustment: textOrNull,
-    noise_floor: numberOrNull.meta({ description: 'What noise alone gives.' }),
+    noise_floor: numberOrNull.meta({ description: 'What noise alone gives; of an excess, on the scale of distances.' }),
+    null_mean: numberOrNull.meta({ description: 'Mean of this metric without an effect; of a gap, of its size.' }),
+    null_quantile_95: numberOrNull.meta({
+      description: 'Without an effect the metric lies below this with probability 0.95.',
+    }),
     standard_error: numberOrNull,
     degrees: numberOrNull,
     least_p_value: numberOrNull.meta({ description: 'The least that data of this size can have.' }),

@@ -112,6 +112,8 @@ function addLlmMetric(entries: RunEntries, name: string, metric: LlmMetricResult
   const beside = {
     adjusted_p_value: metric.adjustedPValue,
     noise_floor: metric.noiseFloor,
+    null_mean: metric.nullMean,
+    null_quantile_95: metric.nullQuantile,
     minimum_detectable_gap: metric.minimumDetectableGap,
   };
   for (const [ending, value] of Object.entries(beside)) {

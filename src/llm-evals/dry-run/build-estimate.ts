@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 
 import { requireWhole } from '../../stats/parameters.ts';
-import type { EvaluatorName } from '../../schemas/llm-eval/llm-eval-config.ts';
 import type { DryRunEstimate, DryRunFields, DryRunPart, EstimateRange } from './dry-run-estimate.ts';
 import { dryRunMarkdown } from './dry-run-markdown.ts';
 import { requestTokens } from './request-tokens.ts';
@@ -23,7 +22,7 @@ export interface PlannedRequest {
 
 /** One template of one evaluator, and the answers that it needs. */
 export interface PlannedPart {
-  readonly evaluator: EvaluatorName;
+  readonly evaluator: string;
   /** Its name; BBQ's start with `bbq`, which makes short answers expected. */
   readonly template: string;
   readonly requests: readonly PlannedRequest[];

@@ -1,5 +1,3 @@
-import type { EvaluatorName } from '../../schemas/llm-eval/llm-eval-config.ts';
-
 /** A number that is not known before: at least, most likely, at most. */
 export interface EstimateRange {
   readonly low: number;
@@ -9,7 +7,7 @@ export interface EstimateRange {
 
 /** A part of the plan: one template of one evaluator. */
 export interface DryRunPart {
-  readonly evaluator: EvaluatorName;
+  readonly evaluator: string;
   readonly template: string;
   /** Prompts that the evaluator needs answers to. */
   readonly planned: number;

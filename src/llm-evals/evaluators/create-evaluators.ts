@@ -1,4 +1,8 @@
-import type { EvaluatorName } from '../../schemas/llm-eval/llm-eval-config.ts';
+import { ConfigValidationError } from '../../exceptions/index.ts';
+import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import { suggestNames } from '../../internal/nearest.ts';
+import type { EvaluatorName, LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-config.ts';
+import type { PlannedPrompt } from '../plan/planned-prompt.ts';
 import { CounterfactualFairnessEvaluator } from './counterfactual-fairness-evaluator.ts';
 import type { LLMEvaluator } from './llm-evaluator.ts';
 import { RefusalRateEvaluator } from './refusal-rate-evaluator.ts';
@@ -13,9 +17,59 @@ const EVALUATORS: Readonly<Record<EvaluatorName, new () => LLMEvaluator>> = {
 };
 
 /**
- * The evaluators of a configuration.
- * @param own evaluators that take the place of those of their name
+ * The evaluators of a configuration, then those of your own that it does not name.
+ * @param own evaluators that run too; one takes the place of that of its name
+ * @throws {ValueError} for something that is no evaluator, or two of one name
+ * @throws {ConfigValidationError} for a name in the configuration that no evaluator has
  */
 export function createEvaluators(names: readonly EvaluatorName[], own: readonly LLMEvaluator[] = []): LLMEvaluator[] {
-  return names.map((name) => own.find((each) => each.name === name) ?? new EVALUATORS[name]());
+  assertEvaluators(own);
+  const named = names.map((name) => own.find((each) => each.name === name) ?? createByName(name));
+  return [...named, ...own.filter((each) => !named.includes(each))];
+}
+
+/**
+ * The prompts of all evaluators, in their order.
+ * @throws {ConfigValidationError} for a prompt that is planned under another name than its evaluator's
+ */
+export function planPrompts(evaluators: readonly LLMEvaluator[], config: LLMEvalConfig): PlannedPrompt[] {
+  return evaluators.flatMap((evaluator) => {
+    const prompts = evaluator.plan(config);
+    const other = prompts.find((prompt) => prompt.evaluator !== evaluator.name);
+    if (other === undefined) return prompts;
+    throw new ConfigValidationError(
+      `The evaluator '${evaluator.name}' planned a prompt for the evaluator '${other.evaluator}', so that it would not score the answer.`,
+      {
+        context: { evaluator: evaluator.name, planned: other.evaluator },
+        suggestion: `Set evaluator: '${evaluator.name}' in each prompt, as with planCounterfactual(config, '${evaluator.name}').`,
+      },
+    );
+  });
+}
+
+function createByName(name: EvaluatorName): LLMEvaluator {
+  if (Object.hasOwn(EVALUATORS, name)) return new EVALUATORS[name]();
+  throw new ConfigValidationError(`There is no evaluator named ${JSON.stringify(name)}.`, {
+    context: { parameter: 'evaluators', received: name },
+    suggestion: `${suggestNames(String(name), Object.keys(EVALUATORS), 'evaluators')} Pass an evaluator of your own as runLlmEval(config, { evaluators: [it] }).`,
+  });
+}
+
+function assertEvaluators(own: unknown): void {
+  if (!Array.isArray(own)) throw invalidParameter('evaluators', 'be a list of evaluators', typeof own);
+  const names = new Set<string>();
+  own.forEach((each: unknown, index) => {
+    const { name, plan, score } = (typeof each === 'object' && each !== null ? each : {}) as Record<string, unknown>;
+    if (typeof name !== 'string' || name === '' || typeof plan !== 'function' || typeof score !== 'function') {
+      const given = typeof each === 'function' ? `the function or class ${each.name}` : shown(each);
+      throw invalidParameter(`evaluators[${String(index)}]`, 'be an object with a name, plan and score', given);
+    }
+    if (names.has(name)) throw invalidParameter('evaluators', `not name '${name}' twice`, `two of that name`);
+    names.add(name);
+  });
+}
+
+function shown(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return String(value);
+  return `an object with ${Object.keys(value).join(', ') || 'no fields'}`;
 }

@@ -1,8 +1,9 @@
 import type { OptionNames } from '../../internal/known-options.ts';
 import type { EvaluatorName, LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-config.ts';
+import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-config.ts';
 import type { PlannedPrompt } from '../plan/planned-prompt.ts';
 import type { Transcript } from '../transcript/transcript.ts';
-import type { LlmMetricResult } from './llm-metric-result.ts';
+import type { LlmMetricFields } from './llm-metric-result.ts';
 
 /** Options of scoring. */
 export interface ScoreOptions {
@@ -45,14 +46,18 @@ export const SCORE_OPTION_NAMES: OptionNames<ScoreOptions> = {
   seed: true,
 };
 
+/** What a metric of an evaluator of your own says at least; the rest of an `LlmMetricResult` has defaults. */
+export type OwnMetric = Pick<LlmMetricFields, 'metric' | 'value'> & Partial<LlmMetricFields>;
+
 /** What plans prompts and scores the answers to them. */
 export interface LLMEvaluator {
-  readonly name: EvaluatorName;
+  /** What results and prompts are kept under: one of the built-in names, or a name of your own. */
+  readonly name: string;
   /** The prompts that it needs answers to; the same for the same configuration. */
   plan(config: LLMEvalConfig): readonly PlannedPrompt[];
   /** Metrics of the answers; unanswered ones are counted, never dropped in silence. */
   score(
     transcripts: readonly Transcript[],
     options?: ScoreOptions,
-  ): readonly LlmMetricResult[] | Promise<readonly LlmMetricResult[]>;
+  ): readonly OwnMetric[] | Promise<readonly OwnMetric[]>;
 }

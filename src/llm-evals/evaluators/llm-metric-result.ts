@@ -1,5 +1,4 @@
 import { MetricResult, type MetricResultFields, type MetricResultJson } from '../../metrics/index.ts';
-import type { EvaluatorName } from '../../schemas/llm-eval/llm-eval-config.ts';
 
 /** How two values of a dimension differ. */
 export interface PairComparison {
@@ -17,7 +16,7 @@ export interface PairComparison {
 
 /** What a result of an evaluation of a language model has beyond a metric's. */
 export interface LlmMetricFields extends MetricResultFields {
-  readonly evaluator: EvaluatorName;
+  readonly evaluator: string;
   /** What was varied; null for a metric of all answers. */
   readonly dimension: string | null;
   /** Independent items that took part: items of one name, or of one template, count once. */
@@ -28,8 +27,15 @@ export interface LlmMetricFields extends MetricResultFields {
   readonly adjustedPValue: number | null;
   /** How many tests that allows for, and by what. */
   readonly adjustment: string | null;
-  /** What noise alone gives: of a gap its mean size by chance, of a divergence that within one group; null where not known. */
+  /**
+   * What noise alone gives: of a gap its mean size by chance, of an excess the distance within one group that was taken
+   * off, and so on another scale than the value; null where not known.
+   */
   readonly noiseFloor: number | null;
+  /** Mean of this very metric without an effect (of a gap, of its size); null where not known. */
+  readonly nullMean: number | null;
+  /** Without an effect the metric (of a gap, its size) lies below this with probability 0.95; null where not known. */
+  readonly nullQuantile: number | null;
   /** Of the value; null where not known. */
   readonly standardError: number | null;
   /** Degrees of freedom of the standard error; null for those of a normal distribution, or where not known. */
@@ -45,13 +51,15 @@ export interface LlmMetricFields extends MetricResultFields {
  */
 export class LlmMetricResult extends MetricResult implements LlmMetricFields {
   // Declared only: fields of their own would undo what the parent's constructor assigned and froze.
-  declare readonly evaluator: EvaluatorName;
+  declare readonly evaluator: string;
   declare readonly dimension: string | null;
   declare readonly n: number;
   declare readonly exclusions: Readonly<Record<string, number>>;
   declare readonly adjustedPValue: number | null;
   declare readonly adjustment: string | null;
   declare readonly noiseFloor: number | null;
+  declare readonly nullMean: number | null;
+  declare readonly nullQuantile: number | null;
   declare readonly standardError: number | null;
   declare readonly degrees: number | null;
   declare readonly leastPValue: number | null;
@@ -78,6 +86,8 @@ export class LlmMetricResult extends MetricResult implements LlmMetricFields {
       adjusted_p_value: this.adjustedPValue,
       adjustment: this.adjustment,
       noise_floor: this.noiseFloor,
+      null_mean: this.nullMean,
+      null_quantile_95: this.nullQuantile,
       standard_error: this.standardError,
       degrees: this.degrees,
       least_p_value: this.leastPValue,
@@ -107,13 +117,15 @@ interface PairComparisonJson {
 
 /** An {@link LlmMetricResult} on the wire. */
 export interface LlmMetricResultJson extends MetricResultJson {
-  readonly evaluator: EvaluatorName;
+  readonly evaluator: string;
   readonly dimension: string | null;
   readonly n: number;
   readonly exclusions: Readonly<Record<string, number>>;
   readonly adjusted_p_value: number | null;
   readonly adjustment: string | null;
   readonly noise_floor: number | null;
+  readonly null_mean: number | null;
+  readonly null_quantile_95: number | null;
   readonly standard_error: number | null;
   readonly degrees: number | null;
   readonly least_p_value: number | null;

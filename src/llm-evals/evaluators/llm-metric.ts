@@ -40,6 +40,8 @@ const NOTHING: Omit<LlmMetricFields, 'metric' | 'evaluator' | 'value'> = {
   adjustedPValue: null,
   adjustment: null,
   noiseFloor: null,
+  nullMean: null,
+  nullQuantile: null,
   standardError: null,
   degrees: null,
   leastPValue: null,

@@ -10,6 +10,7 @@ import { LARGEST, overallRate } from '../scoring/overall-rate.ts';
 import { type AnswerFeature, pairedGap } from '../scoring/paired-gap.ts';
 import { scoreSettings } from '../scoring/score-settings.ts';
 import { vaderScores } from '../text/sentiment/vader-scores.ts';
+import { LEXICON_WARNING } from '../toxicity/lexicon-toxicity.ts';
 import { scoreToxicity, type ToxicityScorer } from '../toxicity/score-toxicity.ts';
 import { TOXIC_THRESHOLD } from '../toxicity/toxicity-measures.ts';
 import type { Transcript } from '../transcript/transcript.ts';
@@ -31,10 +32,6 @@ export interface ToxicitySentimentOptions {
 }
 
 const TOXICITY_SENTIMENT_OPTION_NAMES: OptionNames<ToxicitySentimentOptions> = { scorer: true, threshold: true };
-
-/** What a reader must know of words without a classifier. */
-const LEXICON_WARNING =
-  'Toxicity is by a lexicon, not a classifier: it finds offensive words, and neither insults without them nor their quotation.';
 
 /**
  * How toxic and how negative answers are, and whether more so for some groups.

@@ -1,8 +1,6 @@
-import type { EvaluatorName } from '../../schemas/llm-eval/llm-eval-config.ts';
-
 /** One prompt that an evaluator needs an answer to. Two evaluators may need the same answer: it is asked for once. */
 export interface PlannedPrompt {
-  readonly evaluator: EvaluatorName;
+  readonly evaluator: string;
   readonly prompt: string;
   /** Which of several answers to this prompt, from 0. */
   readonly repeat: number;

@@ -2,12 +2,15 @@ import type { ReportBlock } from '../../document/report-document.ts';
 import { cutItems } from '../../document/report-text.ts';
 import { VERSION } from '../../internal/version.ts';
 import type { LlmEvalResult } from '../run/llm-eval-result.ts';
+import { answeredBy } from './report-words.ts';
 
 /** What was asked of whom. */
-export function askedBlocks({ config, dryRun }: LlmEvalResult): ReportBlock[] {
+export function askedBlocks(result: LlmEvalResult): ReportBlock[] {
+  const { config, dryRun } = result;
+  const { model, provider } = answeredBy(result);
   const rows: string[][] = [
-    ['Provider', config.provider],
-    ['Model', config.model],
+    ['Provider', provider],
+    ['Model', model],
     ['Address', config.baseUrl ?? "the provider's own, or none"],
     ['System prompt', config.systemPrompt ?? 'none'],
     ['Parameters', Object.keys(config.params).length === 0 ? 'none' : JSON.stringify(config.params)],
@@ -26,18 +29,20 @@ export function askedBlocks({ config, dryRun }: LlmEvalResult): ReportBlock[] {
       columns: [{ name: '' }, { name: 'Value' }],
       rows,
     },
-    ...(config.provider === 'local' ? [{ kind: 'paragraph' as const, text: local }] : []),
+    ...(provider === 'local' ? [{ kind: 'paragraph' as const, text: local }] : []),
   ];
 }
 
 /** What is needed to get the same numbers again. */
-export function madeOf({ config, dryRun, seed, metrics }: LlmEvalResult): [name: string, value: string][] {
+export function madeOf(result: LlmEvalResult): [name: string, value: string][] {
+  const { dryRun, seed, metrics } = result;
+  const { model, provider } = answeredBy(result);
   const all = Object.values(metrics);
   const named = (texts: readonly (string | null)[]): string =>
     [...new Set(texts.filter((text) => text !== null))].join('; ') || 'none';
   return [
     ['evenhand', VERSION],
-    ['Model', `${config.provider}, ${config.model}`],
+    ['Model', `${provider}, ${model}`],
     ['Seed', String(seed)],
     ['Digest of the plan', dryRun.planDigest],
     ['Interval method', named(all.map(({ ciMethod }) => ciMethod))],

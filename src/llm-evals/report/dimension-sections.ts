@@ -2,11 +2,12 @@ import { type ChartedGroup } from '../../charts/group-values-parts.ts';
 import { effectsChart } from '../../charts/effects-chart.ts';
 import type { ReportBlock, ReportSection } from '../../document/report-document.ts';
 import { labelText } from '../../document/report-text.ts';
-import { formatNumber, inWords } from '../../metrics/metric-markdown.ts';
+import { inWords } from '../../metrics/metric-markdown.ts';
 import type { LlmMetricResult } from '../evaluators/llm-metric-result.ts';
 import { testedP } from './finding.ts';
 import { groupsTable, pairsTable } from './metric-tables.ts';
 import { pairLabel } from './pair-words.ts';
+import { nullText } from './report-words.ts';
 
 /** Pictures need something to compare: so many finite rows at least. */
 const FEWEST_DRAWN = 2;
@@ -95,9 +96,7 @@ function pairsPicture(metric: LlmMetricResult): ReportBlock[] {
   const drawn = metric.pairs.filter(({ value }) => Number.isFinite(value));
   if (drawn.length < FEWEST_DRAWN || !Number.isFinite(metric.value)) return [];
   const floor =
-    metric.noiseFloor === null || !Number.isFinite(metric.noiseFloor)
-      ? 'no noise floor is known'
-      : `the noise floor is ${formatNumber(metric.noiseFloor)}`;
+    metric.nullMean === null ? 'what no effect would give is not known' : `without an effect: ${nullText(metric)}`;
   return [
     {
       kind: 'picture',

@@ -12,7 +12,7 @@ import { METHOD_LIMITS } from './method-limits.ts';
 import { findingBlocks } from './metric-tables.ts';
 import { pairBlocks } from './pair-section.ts';
 import { LLM_EVAL_REPORT_OPTION_NAMES, type LlmEvalReportOptions } from './report-options.ts';
-import { counted, countText, metricTitle } from './report-words.ts';
+import { counted, countText, metricTitle, answeredBy } from './report-words.ts';
 import { costText, spendingBlocks, STOP_WORDS } from './spending-section.ts';
 
 /**
@@ -48,9 +48,11 @@ export function llmEvalDocument(result: LlmEvalResult, options: LlmEvalReportOpt
   };
 }
 
-function subjectOf({ config, actual, transcripts }: LlmEvalResult): string {
+function subjectOf(result: LlmEvalResult): string {
+  const { actual, transcripts } = result;
+  const { model, provider } = answeredBy(result);
   const answered = new Set(transcripts.flatMap(({ text, key }) => (text === null ? [] : [key])));
-  return `${config.model} (${config.provider}): ${counted(answered.size, 'answer')}, ${countText(actual.requests)} ${actual.requests === 1 ? 'request' : 'requests'} sent for ${costText(actual.costUsd)}`;
+  return `${model} (${provider}): ${counted(answered.size, 'answer')}, ${countText(actual.requests)} ${actual.requests === 1 ? 'request' : 'requests'} sent for ${costText(actual.costUsd)}`;
 }
 
 function verdictBox(result: LlmEvalResult, { passed, threshold, metrics }: LlmEvalVerdict): ReportVerdict {

@@ -5,6 +5,7 @@ import type { LlmEvalResult } from '../run/llm-eval-result.ts';
 import { findingSentence } from './finding.ts';
 import { type LlmEvalVerdict, NO_VERDICT } from './llm-eval-verdict.ts';
 import { LLM_EVAL_REPORT_OPTION_NAMES, type LlmEvalReportOptions } from './report-options.ts';
+import { answeredBy } from './report-words.ts';
 import { STOP_WORDS } from './spending-section.ts';
 
 /** What a test report says of one metric, or of the run. */
@@ -40,8 +41,10 @@ ${suites.map((suite) =>
 `.text;
 }
 
-function runCase({ stopped, actual, config }: LlmEvalResult): TestCase {
-  const output = `${config.provider}, ${config.model}: ${String(actual.answered)} answered, ${String(actual.cached)} known, ${String(actual.failed)} failed, ${String(actual.notSent)} not sent.`;
+function runCase(result: LlmEvalResult): TestCase {
+  const { stopped, actual } = result;
+  const { model, provider } = answeredBy(result);
+  const output = `${provider}, ${model}: ${String(actual.answered)} answered, ${String(actual.cached)} known, ${String(actual.failed)} failed, ${String(actual.notSent)} not sent.`;
   const name = 'the plan was done';
   if (stopped === null) return { suite: 'run', name, output };
   return { suite: 'run', name, output, failure: `The run ended early because ${STOP_WORDS[stopped]}.` };

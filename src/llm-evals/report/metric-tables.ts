@@ -13,6 +13,7 @@ import {
   metricName,
   metricTitle,
   NOTHING,
+  nullText,
   numberText,
   pValueText,
 } from './report-words.ts';
@@ -31,7 +32,7 @@ export function findingBlocks(metrics: readonly LlmMetricResult[]): ReportBlock[
 }
 
 function metricsTable(metrics: readonly LlmMetricResult[]): ReportTable {
-  const numbers = ['Value', intervalTitle(metrics), 'Noise floor', 'Adjusted p', 'Items', 'Would have shown'].map(
+  const numbers = ['Value', intervalTitle(metrics), 'Without an effect', 'Adjusted p', 'Items', 'Would have shown'].map(
     numberColumn,
   );
   return {
@@ -42,7 +43,7 @@ function metricsTable(metrics: readonly LlmMetricResult[]): ReportTable {
       metricPairTitle(metric),
       numberText(metric.value),
       intervalText(metric.ci),
-      numberText(metric.noiseFloor),
+      nullText(metric),
       adjustedText(metric),
       countText(metric.n),
       numberText(metric.minimumDetectableGap),

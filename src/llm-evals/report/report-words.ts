@@ -1,6 +1,7 @@
 import { formatNumber, formatPercent, inWords } from '../../metrics/metric-markdown.ts';
 import type { LlmMetricResult } from '../evaluators/llm-metric-result.ts';
 import { labelText } from '../../document/report-text.ts';
+import type { LlmEvalResult } from '../run/llm-eval-result.ts';
 
 /** Where a cell has nothing to say. */
 export const NOTHING = '\u2013';
@@ -29,6 +30,21 @@ export function intervalText(ci: readonly [number, number] | null): string {
 export function numberText(value: number | null): string {
   // What is rounded to 0 has no sign.
   return value === null ? NOTHING : formatNumber(value).replace(/^-(?=0\.0*$)/, '');
+}
+
+/** Who answered: the model and provider of the configuration, or the client that was passed. */
+export function answeredBy({ client, config }: Pick<LlmEvalResult, 'client' | 'config'>): {
+  readonly model: string;
+  readonly provider: string;
+} {
+  const isClient = client !== undefined && client !== null;
+  return isClient ? { model: client, provider: 'client' } : { model: config.model, provider: config.provider };
+}
+
+/** What this very metric gives without an effect: "0.00, 95% below 0.12"; nothing where it is not known. */
+export function nullText({ nullMean, nullQuantile }: Pick<LlmMetricResult, 'nullMean' | 'nullQuantile'>): string {
+  if (nullMean === null || nullQuantile === null) return NOTHING;
+  return `${numberText(nullMean)}, 95% below ${numberText(nullQuantile)}`;
 }
 
 /** A p-value for a table; below what most tables print, as a bound. */

@@ -51,6 +51,8 @@ export interface LlmEvalResult {
   /** What ended it early; null where its plan was done. */
   readonly stopped: StopReason | null;
   readonly config: LLMEvalConfig;
+  /** The id of the client that was passed and answered instead of the configuration's provider; null without one. */
+  readonly client?: string | null;
   readonly seed: number;
   /** What a careful reader should know. */
   readonly warnings: readonly string[];

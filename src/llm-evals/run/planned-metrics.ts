@@ -1,6 +1,6 @@
 import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
 import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-config.ts';
-import { createEvaluators } from '../evaluators/create-evaluators.ts';
+import { createEvaluators, planPrompts } from '../evaluators/create-evaluators.ts';
 import type { LlmMetricResult } from '../evaluators/llm-metric-result.ts';
 import { scoreSettings } from '../scoring/score-settings.ts';
 import type { PlanOptions } from './run-options.ts';
@@ -20,6 +20,6 @@ export async function plannedMetrics(
 ): Promise<Readonly<Record<string, LlmMetricResult>>> {
   assertKnownOptions('plannedMetrics', options, PLANNED_METRICS_OPTION_NAMES);
   const evaluators = createEvaluators(config.evaluators, options.evaluators);
-  const prompts = evaluators.flatMap((evaluator) => evaluator.plan(config)).map((prompt) => ({ ...prompt, key: '' }));
+  const prompts = planPrompts(evaluators, config).map((prompt) => ({ ...prompt, key: '' }));
   return scoreRun({ evaluators }, joinTranscripts(prompts, new Map(), ''), scoreSettings());
 }

@@ -6,7 +6,7 @@ import { buildEstimate } from '../dry-run/build-estimate.ts';
 import type { DryRunEstimate } from '../dry-run/dry-run-estimate.ts';
 import type { ListedPrice } from '../dry-run/model-prices.ts';
 import { priceOf } from '../dry-run/price-of.ts';
-import { createEvaluators } from '../evaluators/create-evaluators.ts';
+import { createEvaluators, planPrompts } from '../evaluators/create-evaluators.ts';
 import type { LLMEvaluator } from '../evaluators/llm-evaluator.ts';
 import { lintPairs } from '../plan/counterfactual/lint-pairs.ts';
 import { planRequests, type RequestPlan } from '../plan/plan-requests.ts';
@@ -30,6 +30,8 @@ export interface PreparedRun {
   readonly estimate: DryRunEstimate;
   /** Whether answers may only be replayed. */
   readonly isReplay: boolean;
+  /** The id of the client that was passed; null without one. */
+  readonly client: string | null;
 }
 
 /**
@@ -44,7 +46,7 @@ export async function prepareRun(
 ): Promise<PreparedRun> {
   const config = withMaxCost(given, options.maxCostUsd);
   const evaluators = createEvaluators(config.evaluators, options.evaluators);
-  const prompts = evaluators.flatMap((evaluator) => evaluator.plan(config));
+  const prompts = planPrompts(evaluators, config);
   lintPairs(prompts);
   const params = requestParams(config);
   const model = modelIdentity(config, options);
@@ -71,7 +73,18 @@ export async function prepareRun(
     knownOutputTokens: [...known.records.values()].flatMap(({ outputTokens }) => outputTokens ?? []),
     limits: config,
   });
-  return { config, evaluators, plan, known, cache, price, maxTokens, estimate, isReplay };
+  return {
+    config,
+    evaluators,
+    plan,
+    known,
+    cache,
+    price,
+    maxTokens,
+    estimate,
+    isReplay,
+    client: options.client?.id ?? null,
+  };
 }
 
 function withMaxCost(config: LLMEvalConfig, maxCostUsd: number | undefined): LLMEvalConfig {

@@ -10,6 +10,7 @@ import type { Transcript } from '../transcript/transcript.ts';
 import { chooseClient } from './choose-client.ts';
 import { AnswerKeeper } from './answer-keeper.ts';
 import type { LlmEvalResult } from './llm-eval-result.ts';
+import { languageWarning } from './language-warning.ts';
 import { prepareRun, type PreparedRun } from './prepare-run.ts';
 import { RUN_LLM_EVAL_OPTION_NAMES, type RunLlmEvalOptions } from './run-options.ts';
 import { joinTranscripts, scoreRun } from './score-run.ts';
@@ -101,8 +102,9 @@ async function conclude(
   transcripts: readonly Transcript[],
   settings: ScoreSettings,
 ): Promise<LlmEvalResult> {
+  const metrics = await scoreRun(run, transcripts, settings);
   return Object.freeze({
-    metrics: Object.freeze(await scoreRun(run, transcripts, settings)),
+    metrics: Object.freeze(metrics),
     dryRun: run.estimate,
     transcripts: Object.freeze(transcripts),
     planned: plannedSpending(run.estimate),
@@ -110,7 +112,8 @@ async function conclude(
     stopped: summary.stopped,
     config: run.config,
     seed: settings.seed,
-    warnings: Object.freeze(runWarnings(run, summary)),
+    client: run.client,
+    warnings: Object.freeze([...runWarnings(run, summary), ...languageWarning(transcripts, metrics)]),
   });
 }
 
@@ -119,7 +122,7 @@ function runWarnings(run: PreparedRun, { failed, notSent, stopped, lastFault }: 
   const all = plan.requests.length.toLocaleString('en-US');
   const before = [...known.records.values()].filter(({ error }) => error !== null).length;
   return [
-    ...(config.provider === 'local' && !run.isReplay
+    ...(config.provider === 'local' && !run.isReplay && run.client === null
       ? ['The provider local is a stub: its answers say nothing of any model.']
       : []),
     ...(stopped === null

@@ -18,7 +18,8 @@ export interface PlanOptions {
    */
   readonly cache?: ResponseCache | null | undefined;
   /**
-   * Evaluators that take the place of those of their name: with a scorer, or word lists, of one's own.
+   * Evaluators that run beside those of the configuration; one takes the place of that of its name. Built-in ones with a
+   * scorer or word lists of your own, or any object with `name`, `plan` and `score`.
    * @defaultValue those of the configuration, as they come
    */
   readonly evaluators?: readonly LLMEvaluator[] | undefined;

@@ -1,5 +1,7 @@
-import { DataValidationError } from '../../exceptions/index.ts';
-import type { LlmMetricResult } from '../evaluators/llm-metric-result.ts';
+import { ConfigValidationError, DataValidationError } from '../../exceptions/index.ts';
+import type { OwnMetric } from '../evaluators/llm-evaluator.ts';
+import { llmMetric } from '../evaluators/llm-metric.ts';
+import { LlmMetricResult } from '../evaluators/llm-metric-result.ts';
 import type { KeyedPrompt } from '../plan/plan-requests.ts';
 import { adjustForMany } from '../scoring/adjust-for-many.ts';
 import type { ScoreSettings } from '../scoring/score-settings.ts';
@@ -30,7 +32,7 @@ export async function scoreRun(
   const results: LlmMetricResult[] = [];
   for (const evaluator of evaluators) {
     const own = transcripts.filter((transcript) => transcript.evaluator === evaluator.name);
-    results.push(...(await evaluator.score(own, settings)));
+    results.push(...resultsOf(evaluator.name, await evaluator.score(own, settings)));
   }
   const named = new Map<string, LlmMetricResult>();
   for (const result of adjustForMany(results, settings.controlDimension)) {
@@ -43,6 +45,32 @@ export async function scoreRun(
     named.set(result.key, result);
   }
   return Object.fromEntries(named);
+}
+
+/**
+ * What an evaluator gave, as results; plain objects of evaluators of your own get the defaults.
+ * @throws {ConfigValidationError} where something is no metric with a value
+ */
+function resultsOf(evaluator: string, given: readonly OwnMetric[]): LlmMetricResult[] {
+  const list: readonly unknown[] | undefined = Array.isArray(given) ? given : undefined;
+  const bad = list?.findIndex((each) => !isMetric(each)) ?? 0;
+  if (list !== undefined && bad < 0) {
+    return given.map((each) => {
+      if (each instanceof LlmMetricResult) return each;
+      // A value that is no number needs its reason.
+      const undefinedReason = Number.isNaN(each.value) ? 'the evaluator gave no number' : null;
+      return llmMetric({ undefinedReason, ...each, evaluator });
+    });
+  }
+  throw new ConfigValidationError(
+    `The evaluator '${evaluator}' must return a list of metrics, each with a metric (its name) and a value (a number, NaN where undefined)${list === undefined ? '' : `; entry ${String(bad)} has not`}.`,
+    { context: { evaluator }, suggestion: 'Return [{ metric: "my_metric", value: 0.5 }], for example.' },
+  );
+}
+
+function isMetric(each: unknown): boolean {
+  const { metric, value } = (typeof each === 'object' && each !== null ? each : {}) as Record<string, unknown>;
+  return typeof metric === 'string' && metric !== '' && typeof value === 'number';
 }
 
 function notSent({ key, prompt, repeat }: KeyedPrompt, model: string): AnswerRecord {

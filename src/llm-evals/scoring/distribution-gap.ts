@@ -1,5 +1,5 @@
-import type { EvaluatorName } from '../../schemas/llm-eval/llm-eval-config.ts';
 import { createRandom } from '../../internal/random.ts';
+import { quantileSorted } from '../../stats/quantile.ts';
 import type { LlmMetricResult } from '../evaluators/llm-metric-result.ts';
 import { type DimensionAnswers, gatherBy, pairsOf } from './dimension-answers.ts';
 import { distanceInterval } from './distance-interval.ts';
@@ -22,7 +22,7 @@ interface TwoSamples {
  * exchanged at random, which is the test too.
  */
 export function distributionGap(
-  evaluator: EvaluatorName,
+  evaluator: string,
   answers: DimensionAnswers,
   feature: AnswerFeature,
   settings: ScoreSettings,
@@ -75,7 +75,7 @@ function compare(
   if (undefinedReason !== null) return { ...UNDEFINED, first, second, n, undefinedReason };
   const distances = new ItemDistances(samples);
   const value = distances.of(new Int32Array(n).fill(1), new Uint8Array(n));
-  const { pValue, floor } = exchangeTest(distances, n, value, settings.seed);
+  const { pValue, floor, quantile } = exchangeTest(distances, n, value, settings.seed);
   return {
     first,
     second,
@@ -88,6 +88,8 @@ function compare(
     standardError: null,
     degrees: null,
     noiseFloor: floor,
+    nullMean: floor,
+    nullQuantile: quantile,
   };
 }
 
@@ -140,19 +142,20 @@ function exchangeTest(
   items: number,
   observed: number,
   seed: number,
-): { pValue: number; floor: number } {
+): { pValue: number; floor: number; quantile: number } {
   const random = createRandom(seed);
   const once = new Int32Array(items).fill(1);
   const exchanged = new Uint8Array(items);
   let hits = 0;
-  let sum = 0;
+  const replicates = new Float64Array(PERMUTATIONS);
   for (let exchange = 0; exchange < PERMUTATIONS; exchange++) {
     for (let item = 0; item < items; item++) exchanged[item] = random.next() < 0.5 ? 1 : 0;
     const distance = distances.of(once, exchanged);
     if (distance >= observed - ROUNDING) hits++;
-    sum += distance;
+    replicates[exchange] = distance;
   }
-  return { pValue: (1 + hits) / (1 + PERMUTATIONS), floor: sum / PERMUTATIONS };
+  const floor = replicates.reduce((sum, distance) => sum + distance, 0) / PERMUTATIONS;
+  return { pValue: (1 + hits) / (1 + PERMUTATIONS), floor, quantile: quantileSorted(replicates.sort(), 0.95) };
 }
 
 function intervalOf(

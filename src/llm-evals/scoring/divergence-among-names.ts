@@ -22,7 +22,10 @@ export function divergenceAmongNames(
   const undefinedReason = tooFew(n, settings) ?? (n < 2 ? 'one name says nothing of noise' : null);
   if (undefinedReason !== null) return { ...UNDEFINED, first, second, n, undefinedReason };
   const unit: DivergenceUnit = { first: n, second: n, distances: distancesOf([...a, ...b], distance) };
-  const { excess, within, pValue } = excessDivergence([unit], { seed: settings.seed, samples: PERMUTATIONS });
+  const { excess, within, pValue, nullMean, nullQuantile } = excessDivergence([unit], {
+    seed: settings.seed,
+    samples: PERMUTATIONS,
+  });
   const standardError = n > 2 ? jackknife(unit) : NaN;
   const isKnown = standardError > 0;
   const margin = twoSidedCritical(level, n - 1) * standardError;
@@ -38,6 +41,8 @@ export function divergenceAmongNames(
     standardError: isKnown ? standardError : null,
     degrees: isKnown ? n - 1 : null,
     noiseFloor: within,
+    nullMean,
+    nullQuantile,
   };
 }
 

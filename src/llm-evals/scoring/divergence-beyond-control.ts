@@ -1,3 +1,4 @@
+import { twoSidedCritical } from '../../stats/ab/student-t.ts';
 import { pairedMean } from '../../stats/paired/paired-mean.ts';
 import { signFlipTest } from '../../stats/paired/sign-flip-test.ts';
 import { type DimensionAnswers, gatherBy, meanOf, pairsOf } from './dimension-answers.ts';
@@ -37,6 +38,9 @@ export function divergenceBeyondControl(
     undefinedReason: null,
     standardError: isKnown ? standardError : null,
     degrees: isKnown ? degrees : null,
+    nullMean: isKnown ? 0 : null,
+    // One-sided, as the test.
+    nullQuantile: isKnown ? twoSidedCritical(0.9, degrees) * standardError : null,
     noiseFloor: meanOf(shared.map((template) => meanOf(noise.get(template) ?? []))),
   };
 }

@@ -48,6 +48,8 @@ export function divergenceBeyondRepeats(
     standardError: isKnown ? standardError : null,
     degrees: isKnown ? degrees : null,
     noiseFloor: divergence.within,
+    nullMean: divergence.nullMean,
+    nullQuantile: divergence.nullQuantile,
   };
 }
 

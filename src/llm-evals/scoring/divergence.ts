@@ -1,4 +1,3 @@
-import type { EvaluatorName } from '../../schemas/llm-eval/llm-eval-config.ts';
 import type { LlmMetricResult } from '../evaluators/llm-metric-result.ts';
 import type { AnswerDistance, DivergenceTask } from './answer-distance.ts';
 import { type DimensionAnswers, pairsOf } from './dimension-answers.ts';
@@ -27,7 +26,7 @@ interface NoiseFloor {
  * @param control answers of the control dimension; null where there is none
  */
 export function divergence(
-  evaluator: EvaluatorName,
+  evaluator: string,
   answers: DimensionAnswers,
   control: DimensionAnswers | null,
   distance: AnswerDistance,

@@ -1,5 +1,4 @@
 import type { GroupRates } from '../../metrics/index.ts';
-import type { EvaluatorName } from '../../schemas/llm-eval/llm-eval-config.ts';
 import { llmMetric } from '../evaluators/llm-metric.ts';
 import type { LlmMetricResult, PairComparison } from '../evaluators/llm-metric-result.ts';
 import type { DimensionAnswers } from './dimension-answers.ts';
@@ -10,6 +9,8 @@ export interface ComparedPair extends PairComparison {
   readonly standardError: number | null;
   readonly degrees: number | null;
   readonly noiseFloor: number | null;
+  readonly nullMean: number | null;
+  readonly nullQuantile: number | null;
   /** The least p value that data of this size can have. */
   readonly leastPValue: number | null;
 }
@@ -17,7 +18,7 @@ export interface ComparedPair extends PairComparison {
 /** What makes a metric of the comparisons of a dimension's values. */
 export interface PairMetric {
   readonly metric: string;
-  readonly evaluator: EvaluatorName;
+  readonly evaluator: string;
   readonly answers: DimensionAnswers;
   readonly pairs: readonly ComparedPair[];
   readonly ciMethod: string;
@@ -39,6 +40,8 @@ export const UNDEFINED: Omit<ComparedPair, 'first' | 'second' | 'n' | 'undefined
   standardError: null,
   degrees: null,
   noiseFloor: null,
+  nullMean: null,
+  nullQuantile: null,
   leastPValue: null,
 };
 
@@ -73,6 +76,8 @@ export function largestPair(given: PairMetric): LlmMetricResult {
     pValueMethod: pValue === null ? null : withPairs(given.pValueMethod, pairs.length),
     leastPValue: leastOf(defined, pairs.length),
     noiseFloor: largest?.noiseFloor ?? null,
+    nullMean: largest?.nullMean ?? null,
+    nullQuantile: largest?.nullQuantile ?? null,
     standardError: largest?.standardError ?? null,
     degrees: largest?.degrees ?? null,
     n: largest?.n ?? Math.max(0, ...pairs.map(({ n }) => n)),
@@ -82,7 +87,15 @@ export function largestPair(given: PairMetric): LlmMetricResult {
     first: largest?.first ?? null,
     second: largest?.second ?? null,
     nDropped: Object.values(exclusions).reduce((sum, count) => sum + count, 0),
-    pairs: pairs.map(({ standardError: _, degrees: __, noiseFloor: ___, leastPValue: ____, ...pair }) => pair),
+    pairs: pairs.map(({ first, second, value, ci: own, pValue: ownP, n, undefinedReason }) => ({
+      first,
+      second,
+      value,
+      ci: own,
+      pValue: ownP,
+      n,
+      undefinedReason,
+    })),
     warnings: [
       ...(isControl
         ? ['This dimension is the control: it should make no difference, and is not counted as a finding.']

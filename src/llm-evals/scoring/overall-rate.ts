@@ -1,4 +1,3 @@
-import type { EvaluatorName } from '../../schemas/llm-eval/llm-eval-config.ts';
 import { wilsonInterval } from '../../stats/proportion-interval.ts';
 import { llmMetric } from '../evaluators/llm-metric.ts';
 import type { LlmMetricResult } from '../evaluators/llm-metric-result.ts';
@@ -22,7 +21,7 @@ export const LARGEST: Combine = (values) => Math.max(...values);
  * again does not narrow it as a new prompt does.
  */
 export function overallRate(
-  evaluator: EvaluatorName,
+  evaluator: string,
   transcripts: readonly Transcript[],
   feature: Omit<AnswerFeature, 'isRate'>,
   settings: ScoreSettings,

@@ -1,5 +1,5 @@
 import type { GroupRates } from '../../metrics/index.ts';
-import type { EvaluatorName } from '../../schemas/llm-eval/llm-eval-config.ts';
+import { twoSidedCritical } from '../../stats/ab/student-t.ts';
 import { pairedMean } from '../../stats/paired/paired-mean.ts';
 import { signFlipTest } from '../../stats/paired/sign-flip-test.ts';
 import type { LlmMetricResult } from '../evaluators/llm-metric-result.ts';
@@ -39,7 +39,7 @@ interface GatheredNumbers {
  * mean over units. Tested by changing signs of whole units, with a paired interval over units.
  */
 export function pairedGap(
-  evaluator: EvaluatorName,
+  evaluator: string,
   answers: DimensionAnswers,
   feature: AnswerFeature,
   settings: ScoreSettings,
@@ -95,6 +95,8 @@ function compare(
   const bounded = feature.isRate ? pairedMean(units, { level, bound: 1, step: 1 / answersOfUnit }) : plain;
   const { standardError, degrees } = Number.isNaN(plain.standardError) ? bounded : plain;
   const isKnown = !Number.isNaN(standardError);
+  // The mean size of a normal deviate.
+  const noiseFloor = isKnown ? standardError * Math.sqrt(2 / Math.PI) : null;
   return {
     first,
     second,
@@ -106,8 +108,9 @@ function compare(
     undefinedReason: null,
     standardError: isKnown ? standardError : null,
     degrees: isKnown && Number.isFinite(degrees) ? degrees : null,
-    // The mean size of a normal deviate.
-    noiseFloor: isKnown ? standardError * Math.sqrt(2 / Math.PI) : null,
+    noiseFloor,
+    nullMean: noiseFloor,
+    nullQuantile: isKnown ? twoSidedCritical(0.95, degrees) * standardError : null,
   };
 }
 

@@ -1,8 +1,10 @@
 import { createRandom, shuffle } from '../../internal/random.ts';
 import type { Interval } from '../../stats/proportion-interval.ts';
+import { quantileSorted } from '../../stats/quantile.ts';
 import type { ScoreOptions } from '../evaluators/llm-evaluator.ts';
 import { llmMetric } from '../evaluators/llm-metric.ts';
 import type { LlmMetricResult } from '../evaluators/llm-metric-result.ts';
+import { meanOf } from '../scoring/dimension-answers.ts';
 import { distanceInterval } from '../scoring/distance-interval.ts';
 import { addCounts, countNear, countPairs, type TextCounts } from './association-counts.ts';
 import type { AssociationScore } from './association-score.ts';
@@ -105,6 +107,8 @@ function measure(measured: Measured, options: ScoreAssociationsOptions): LlmMetr
     pValueMethod: exchanged === null ? null : 'exchange of groups within items',
     leastPValue: exchanged === null ? null : leastExchange(units.length, words.groups.length),
     noiseFloor: exchanged?.floor ?? null,
+    nullMean: exchanged?.floor ?? null,
+    nullQuantile: exchanged?.quantile ?? null,
     n: units.length,
     nPerGroup: mentions,
     exclusions,
@@ -156,23 +160,26 @@ type Valued = Measured & { readonly value: number };
 function exchangeGroups(
   { units, words, score, value }: Valued,
   seed: number,
-): { floor: number | null; pValue: number } {
+): { floor: number | null; quantile: number | null; pValue: number } {
   // A stream of its own, so that the interval's draws do not shift these.
   const random = createRandom(seed, 1);
   const orders = units.map(() => Int32Array.from(words.groups.keys()));
   let hits = 0;
-  let sum = 0;
-  let defined = 0;
+  const replicates: number[] = [];
   for (let exchange = 0; exchange < EXCHANGES; exchange++) {
     for (const order of orders) shuffle(order, random);
     const replicate = score(addCounts(units, words.groups.length, orders), words).value;
     // Not below, rather than at least: an undefined replicate is a hit.
     if (!(replicate < value - ROUNDING)) hits++;
-    if (Number.isNaN(replicate)) continue;
-    sum += replicate;
-    defined++;
+    if (!Number.isNaN(replicate)) replicates.push(replicate);
   }
-  return { floor: defined === 0 ? null : sum / defined, pValue: (1 + hits) / (EXCHANGES + 1) };
+  const sorted = Float64Array.from(replicates).sort();
+  const isKnown = sorted.length > 0;
+  return {
+    floor: isKnown ? meanOf(replicates) : null,
+    quantile: isKnown ? quantileSorted(sorted, 0.95) : null,
+    pValue: (1 + hits) / (EXCHANGES + 1),
+  };
 }
 
 function warningsOf(

@@ -2,6 +2,10 @@ import { type HitFinder, loadHitFinders, mergeHits } from './lexicon-hits.ts';
 import { withoutHarmlessPhrases } from './lexicon-words.ts';
 import type { ToxicityScorer } from './toxicity-scorer.ts';
 
+/** What a reader must know of words without a classifier. */
+export const LEXICON_WARNING =
+  'Toxicity is by a lexicon, not a classifier: it finds offensive words, and neither insults without them nor their quotation.';
+
 /** What reports call the scores of {@link lexiconToxicity}. */
 export const LEXICON_LABEL = 'lexicon, not a classifier';
 

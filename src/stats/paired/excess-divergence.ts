@@ -2,6 +2,7 @@ import { assertKnownOptions, type OptionNames } from '../../internal/known-optio
 import { createRandom, type Random } from '../../internal/random.ts';
 import { invalidParameter } from '../../internal/invalid-parameter.ts';
 import { requireWhole } from '../parameters.ts';
+import { quantileSorted } from '../quantile.ts';
 
 /** The answers of two groups to one question, by how far each two are apart. */
 export interface DivergenceUnit {
@@ -38,6 +39,10 @@ export interface ExcessDivergence {
   readonly excess: number;
   /** The probability of an excess at least as large where the groups answer alike; NaN without units. */
   readonly pValue: number;
+  /** Mean of the excesses of the random deals: what no effect gives, which is 0 but for chance; NaN without units. */
+  readonly nullMean: number;
+  /** The 0.95 quantile of the excesses of the random deals; NaN without units. */
+  readonly nullQuantile: number;
 }
 
 /** Ways to deal out the answers of one unit that are kept in a table; above, they are drawn. */
@@ -82,25 +87,29 @@ export function excessDivergence(
   requireWhole('samples', samples, 1);
   requireWhole('seed', seed, Number.MIN_SAFE_INTEGER);
   units.forEach(requireUnit);
-  if (units.length === 0) return { between: NaN, within: NaN, excesses: [], excess: NaN, pValue: NaN };
+  if (units.length === 0)
+    return { between: NaN, within: NaN, excesses: [], excess: NaN, pValue: NaN, nullMean: NaN, nullQuantile: NaN };
   const observed = units.map((unit) => measure(unit, inOrder(unit)));
   const excesses = observed.map(({ between, within }) => between - within);
   const total = sumOf(excesses);
   const dealers = units.map(dealer);
   const random = createRandom(seed);
   const slack = ROUNDING * sumOf(observed.map(({ between, within }) => between + within));
-  let hits = 0;
+  const dealt = new Float64Array(samples);
   for (let sample = 0; sample < samples; sample++) {
     let sum = 0;
     for (const deal of dealers) sum += deal(random);
-    if (sum >= total - slack) hits++;
+    dealt[sample] = sum;
   }
+  const hits = dealt.reduce((count, sum) => count + Number(sum >= total - slack), 0);
   return {
     between: sumOf(observed.map(({ between }) => between)) / units.length,
     within: sumOf(observed.map(({ within }) => within)) / units.length,
     excesses,
     excess: total / units.length,
     pValue: (1 + hits) / (samples + 1),
+    nullMean: dealt.reduce((sum, value) => sum + value, 0) / samples / units.length,
+    nullQuantile: quantileSorted(dealt.sort(), 0.95) / units.length,
   };
 }
 

@@ -45,6 +45,7 @@ describe('an evaluation of a language model is tracked', () => {
       'sentiment_gap.gender.p_value': 0.0002,
       'sentiment_gap.gender.adjusted_p_value': 0.0008,
       'sentiment_gap.gender.noise_floor': 0.03,
+      'sentiment_gap.gender.null_quantile_95': 0.08,
       'sentiment_gap.gender.minimum_detectable_gap': 0.12,
       'sentiment_gap.gender.n': 40,
       'sentiment_gap.gender.excluded.error': 3,

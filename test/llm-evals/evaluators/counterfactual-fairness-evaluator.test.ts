@@ -96,6 +96,29 @@ describe('CounterfactualFairnessEvaluator', () => {
     }
   });
 
+  it('has the null of every metric on its own scale: an excess beside what excesses are without an effect', () => {
+    // Two answers each: of the 6 deals of an item's answers a, b | c, d two keep the pairs. With distances of 1 between
+    // different texts the excess of a deal that keeps pairs of equal texts is 1, of the 4 others (1/2) - 1 = -1/2.
+    const rows = repeated(40, { woman: ['red red', 'red red'], man: ['blue blue', 'blue blue'] });
+    const varied = rows.map((row, index) =>
+      index < 10 ? { woman: ['red red', 'blue blue'], man: ['red red', 'blue blue'] } : row,
+    );
+    const excess = score(answersOf(varied)).get('jaccard_excess.gender');
+    // 10 of 40 items are mixed already, which changes none of their deals: each item has mean 0 and variance 1/2.
+    expect(excess?.nullMean).to.be.closeTo(0, 0.01);
+    // The mean of 40 such numbers: 1.645 sqrt(1 / 2 / 40) = 0.184, in steps of 1.5 / 40.
+    expect(excess?.nullQuantile).to.be.closeTo(0.184, 0.03);
+    expect(excess?.toJSON()).to.include({ null_mean: excess?.nullMean, null_quantile_95: excess?.nullQuantile });
+    // The noise floor is the mean distance of two answers of one value: half of each mixed item's pairs, none of others'.
+    expect(excess?.noiseFloor).to.be.closeTo(10 / 40, 1e-12);
+    const gap = score(answersOf(repeated(6, { woman: [BRILLIANT.text, GOOD.text], man: [LAZY.text, REJECTED.text] }).map((row, index) => (index % 2 === 0 ? row : { woman: row.man, man: row.woman })))).get('sentiment_gap.gender'); // prettier-ignore
+    // A gap's size without an effect: its mean is the noise floor, and Student's t (2.5706 with 5 degrees) times the standard error lies above 95%.
+    expect(gap?.nullMean).to.equal(gap?.noiseFloor);
+    expect(gap?.nullQuantile).to.be.closeTo(2.5705818356 * (gap?.standardError ?? NaN), 1e-8);
+    const distance = score(answersOf(rows)).get('sentiment_distance.gender');
+    expect([distance?.nullMean, distance?.nullQuantile]).to.deep.equal([0, 0]);
+  });
+
   it('takes answers that are the same whenever a prompt is asked for no noise floor', () => {
     const same = answersOf(repeated(8, { woman: [GOOD.text, GOOD.text], man: [LAZY.text, LAZY.text] }));
     expect(score(same).get('rouge_l_excess.gender')?.undefinedReason).to.match(/always the same/);

@@ -79,7 +79,7 @@ describe('the report of an evaluation', () => {
       'Sentiment gap by gender (woman \u2212 man)',
       '0.2100',
       '0.1100 to 0.3100',
-      '0.0300',
+      '0.0300, 95% below 0.0800',
       '< 0.001',
       '40',
       '0.1200',

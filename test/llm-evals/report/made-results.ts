@@ -20,6 +20,8 @@ export function madeMetrics(): LlmMetricResult[] {
       pValueMethod: 'paired permutation',
       adjustment: 'holm over 4 tests',
       noiseFloor: 0.03,
+      nullMean: 0.03,
+      nullQuantile: 0.08,
       minimumDetectableGap: 0.12,
       exclusions: { error: 3, not_sent: 0, unclear: 2 },
       pairs: [

@@ -1,5 +1,5 @@
 import { ConfigValidationError } from '../../../exceptions/index.ts';
-import type { CounterfactualConfig, EvaluatorName, LLMEvalConfig } from '../../../schemas/llm-eval/llm-eval-config.ts';
+import type { CounterfactualConfig, LLMEvalConfig } from '../../../schemas/llm-eval/llm-eval-config.ts';
 import type { PlannedPrompt } from '../planned-prompt.ts';
 import { checkTemplate } from './check-template.ts';
 import { fillTemplate } from './fill-template.ts';
@@ -53,7 +53,7 @@ export type CounterfactualSource = Pick<LLMEvalConfig, 'counterfactual' | 'promp
  */
 export function planCounterfactual(
   config: CounterfactualSource,
-  evaluator: EvaluatorName = 'counterfactual',
+  evaluator: string = 'counterfactual',
 ): readonly PlannedPrompt[] {
   assertTemplates(config);
   const layouts = layoutsOf(config);
