@@ -20,6 +20,8 @@ import { validateCommand } from './commands/validate.ts';
 import { versionCommand } from './commands/version.ts';
 import { exitCodeOf, INTERRUPTED } from './exit-codes.ts';
 import { describeError } from './describe-error.ts';
+import { warn } from './output.ts';
+import { describeInterrupt, finishBar } from './progress-bar.ts';
 
 /** The command line, not yet run. */
 function createProgram(): Command {
@@ -41,7 +43,7 @@ Start here:
 
 Exit codes: 0 pass, 1 a check failed, 2 usage or data, 3 a failed step or training, or an internal
 fault, 130 interrupted.
-Environment: EVENHAND_LOG_LEVEL, EVENHAND_LOG_FILE, EVENHAND_JSON_LOGS, EVENHAND_TF_BACKEND,
+Environment: EVENHAND_PROGRESS_SECONDS, EVENHAND_LOG_LEVEL, EVENHAND_LOG_FILE, EVENHAND_JSON_LOGS, EVENHAND_TF_BACKEND,
 EVENHAND_CONFIG_PATH, EVENHAND_PROFILE, EVENHAND_API_KEYS, MLFLOW_TRACKING_URI.`,
     );
   const commands = [
@@ -88,8 +90,10 @@ function asSentence(text: string): string {
 
 async function main(): Promise<void> {
   process.on('SIGINT', () => {
-    void import('../io/atomic-write.ts').then(({ removeUnfinished }) => {
+    void import('../io/atomic-write.ts').then(({ removeUnfinished, writtenPaths }) => {
+      finishBar();
       removeUnfinished();
+      warn(describeInterrupt(writtenPaths()));
       process.exit(INTERRUPTED);
     });
   });
