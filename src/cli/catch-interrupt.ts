@@ -1,5 +1,6 @@
 import type { OnProgress } from '../internal/progress.ts';
 import { warn } from './output.ts';
+import { finishBar } from './progress-bar.ts';
 
 /** Ctrl-C while a run is under way. */
 export interface Interrupt {
@@ -21,6 +22,7 @@ export function catchInterrupt(): Interrupt {
   const stop = (): void => {
     ignore();
     controller.abort();
+    finishBar();
     warn('Stopping: what is under way is cancelled, what came is scored. Ctrl-C again ends the process at once.');
   };
   // In place of the listener that ends the process at once.

@@ -1,10 +1,14 @@
 #!/usr/bin/env node
 import { INTERRUPTED } from './exit-codes.ts';
+import { warn } from './output.ts';
 import { runCommandLine } from './program.ts';
+import { describeInterrupt, finishBar } from './progress-bar.ts';
 
 process.on('SIGINT', () => {
-  void import('../io/atomic-write.ts').then(({ removeUnfinished }) => {
+  void import('../io/atomic-write.ts').then(({ removeUnfinished, writtenPaths }) => {
+    finishBar();
     removeUnfinished();
+    warn(describeInterrupt(writtenPaths()));
     process.exit(INTERRUPTED);
   });
 });

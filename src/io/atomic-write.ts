@@ -8,6 +8,9 @@ import { DataValidationError } from '../exceptions/index.ts';
 /** Unfinished files and folders, so that an interrupt can remove them. */
 const unfinished = new Set<string>();
 
+/** Files and folders that were written whole, as their callers named them. */
+const written = new Set<string>();
+
 /**
  * Writes a file so that it is whole or not there: to a temporary name in the
  * same folder, flushed to disk, then renamed. Missing folders are made. A
@@ -94,6 +97,11 @@ export function removeUnfinished(): void {
   unfinished.clear();
 }
 
+/** Returns the files and folders that this process has written whole; for interrupts. */
+export function writtenPaths(): readonly string[] {
+  return [...written];
+}
+
 /** Whether a path is there and is neither file nor folder: a device, a pipe, a terminal. */
 async function isSpecialFile(target: string): Promise<boolean> {
   const found = await stat(target).catch(() => undefined);
@@ -119,6 +127,7 @@ async function writeThenRename(target: string, write: (temporary: string) => Pro
     unfinished.add(temporary);
     await write(temporary);
     await putInPlace(temporary, place);
+    written.add(target);
   } catch (cause) {
     // The rest goes if it can; what is told is why the write failed.
     if (temporary !== undefined) await rm(temporary, { recursive: true, force: true }).catch(() => undefined);

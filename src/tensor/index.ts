@@ -60,6 +60,7 @@ export {
   loadTensorflow,
   probeBackends,
   type Tensorflow,
+  tensorflowInUse,
   type Tf,
 } from './runtime.ts';
 export { webGpuAdapter } from './webgpu.ts';

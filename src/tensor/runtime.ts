@@ -65,6 +65,16 @@ export function currentTensorflow(): Tf {
   return current;
 }
 
+/**
+ * Returns the TensorFlow.js that is in use; where none is, starts one as `auto`
+ * does. Plain TensorFlow.js would otherwise compute on its slow cpu backend.
+ */
+export async function tensorflowInUse(): Promise<Tf> {
+  const { _tfengine: engine } = globalThis as { readonly _tfengine?: { readonly backendName?: string } };
+  if (current !== undefined || engine?.backendName !== undefined) return currentTensorflow();
+  return (await loadTensorflow()).tf;
+}
+
 /** Tries every backend and tells which can be used; for `evenhand doctor`. */
 export async function probeBackends(): Promise<BackendReport[]> {
   const reports: BackendReport[] = [];

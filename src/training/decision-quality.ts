@@ -72,7 +72,8 @@ export function judgeDecisions(
   const stats = expectedStats(probabilities, y, groups);
   const n = sum(stats.counts);
   const right = sum(sumCells(stats.counts, [cellIndex(0, 0), cellIndex(1, 1)]));
-  const metricOptions = { ...options, ciLevel: LEVEL, withEffectSize: false };
+  const { minGroupSize, seed } = options;
+  const metricOptions = { minGroupSize, seed, ciLevel: LEVEL, withEffectSize: false };
   const dp = metricOf('demographic_parity_difference', stats, metricOptions);
   const eo = metricOf('equalized_odds_difference', stats, metricOptions);
   return Object.freeze({

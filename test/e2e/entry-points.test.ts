@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 
 import { expect } from 'chai';
+import { runProgram } from '../helpers/run-program.ts';
 import { projectRoot } from '../helpers/project-files.ts';
 
 const { exports: entries } = JSON.parse(readFileSync(path.join(projectRoot, 'package.json'), 'utf8')) as {
@@ -31,6 +33,40 @@ describe('entry points', () => {
       for (const [key, value] of Object.entries(current)) expect(older[key], key).to.equal(value);
     });
   }
+
+  it('load no TensorFlow.js and print nothing when they are imported', async () => {
+    const program = `
+      for (const name of ${JSON.stringify(['.', ...names])}) {
+        await import('evenhand' + name.slice(1));
+        if ('_tfengine' in globalThis || '_tfGlobals' in globalThis) throw new Error(name + ' loads TensorFlow.js');
+      }`;
+    expect(await runProgram(program, {})).to.deep.equal({ code: 0, stdout: '', stderr: '' });
+  });
+
+  it('compute on wasm where nothing was asked for, and never print the advice of the cpu backend', async () => {
+    const program = `
+      import { FairnessAnalyzer, LogisticRegression, saveModel } from 'evenhand';
+      import { mkdtempSync, rmSync } from 'node:fs';
+      const folder = mkdtempSync('${path.join(tmpdir(), 'evenhand-entry-')}');
+      const model = await new LogisticRegression({ precision: 'float64' }).fit([[1], [2], [3], [4]], [0, 0, 1, 1]);
+      await saveModel(model, folder + '/model', { features: ['priors'] });
+      rmSync(folder, { recursive: true });
+      const tf = await import('@tensorflow/tfjs');
+      console.log(tf.getBackend());
+      const analyzer = new FairnessAnalyzer({ minGroupSize: 1, backend: 'danfo' });
+      console.log((await analyzer.demographicParityDifference([1, 0, 1, 1], ['a', 'a', 'b', 'b'])).value);
+      const tensors = [tf.tensor1d([1, 0, 1, 1], 'int32'), tf.tensor1d([0, 0, 1, 1], 'int32')];
+      console.log((await new FairnessAnalyzer({ minGroupSize: 1 }).demographicParityDifference(...tensors)).value);
+      console.log(tf.getBackend());`;
+    // What auto takes beside wasm depends on the machine; the log says which it was.
+    const { code, stdout, stderr } = await runProgram(program, { EVENHAND_LOG_LEVEL: 'error' });
+    expect(stderr).to.equal('');
+    expect(code).to.equal(0);
+    const [first, , , last] = stdout.trim().split('\n');
+    expect(stdout).to.match(/^\w+\n0\.5\n0\.5\n\w+\n$/);
+    expect(first).to.be.oneOf(['wasm', 'webgpu', 'tensorflow']);
+    expect(last).to.equal(first);
+  });
 
   it('the facade gives the classes of the entry points', async () => {
     const facade = (await import('evenhand')) as Record<string, unknown>;

@@ -8,13 +8,14 @@ import {
 } from '../../schemas/pipeline/transformer-params.ts';
 import { toSnakeCaseKeys } from './key-case.ts';
 import { sensitiveNames } from './read-columns.ts';
-import { CorrelationRemover } from './correlation/correlation-remover.ts';
-import { ProxyDropper } from './proxies/proxy-dropper.ts';
-import { DisparateImpactRemover } from './repair/disparate-impact-remover.ts';
+import { CORRELATION_REMOVER_OPTION_NAMES, CorrelationRemover } from './correlation/correlation-remover.ts';
+import { PROXY_DROPPER_OPTION_NAMES, ProxyDropper } from './proxies/proxy-dropper.ts';
+import { DISPARATE_IMPACT_REMOVER_OPTION_NAMES, DisparateImpactRemover } from './repair/disparate-impact-remover.ts';
 import { LearnedFairRepresentations } from './representations/learned-fair-representations.ts';
+import { LEARNED_FAIR_REPRESENTATIONS_OPTION_NAMES } from './representations/representation-options.ts';
 import type { StepDefaults, Transformer } from './transformer.ts';
-import { InstanceReweighting } from './weighting/instance-reweighting.ts';
-import { ReweighingTransformer } from './weighting/reweighing-transformer.ts';
+import { INSTANCE_REWEIGHTING_OPTION_NAMES, InstanceReweighting } from './weighting/instance-reweighting.ts';
+import { REWEIGHING_TRANSFORMER_OPTION_NAMES, ReweighingTransformer } from './weighting/reweighing-transformer.ts';
 
 /** What the registry asks of a class of transformers. */
 interface TransformerClass {
@@ -22,13 +23,19 @@ interface TransformerClass {
   fromJSON(json: unknown): Transformer;
 }
 
-const REGISTRY: Readonly<Record<TransformerKind, TransformerClass>> = {
-  InstanceReweighting,
-  ReweighingTransformer,
-  DisparateImpactRemover,
-  ProxyDropper,
-  CorrelationRemover,
-  LearnedFairRepresentations,
+/** A class of transformers, and the options that its constructor takes. */
+interface Registered {
+  readonly type: TransformerClass;
+  readonly options: Readonly<Record<string, true>>;
+}
+
+const REGISTRY: Readonly<Record<TransformerKind, Registered>> = {
+  InstanceReweighting: { type: InstanceReweighting, options: INSTANCE_REWEIGHTING_OPTION_NAMES },
+  ReweighingTransformer: { type: ReweighingTransformer, options: REWEIGHING_TRANSFORMER_OPTION_NAMES },
+  DisparateImpactRemover: { type: DisparateImpactRemover, options: DISPARATE_IMPACT_REMOVER_OPTION_NAMES },
+  ProxyDropper: { type: ProxyDropper, options: PROXY_DROPPER_OPTION_NAMES },
+  CorrelationRemover: { type: CorrelationRemover, options: CORRELATION_REMOVER_OPTION_NAMES },
+  LearnedFairRepresentations: { type: LearnedFairRepresentations, options: LEARNED_FAIR_REPRESENTATIONS_OPTION_NAMES },
 };
 
 /**
@@ -56,7 +63,9 @@ export function createTransformer(
     // Not `features`: those around a step may be text, or dropped by an earlier step.
     candidates: defaults.features,
   };
-  return new (classOf(known))({ ...around, ...given } as never);
+  const { type, options } = REGISTRY[known];
+  const taken = Object.entries(around).filter(([name]) => Object.hasOwn(options, name));
+  return new type({ ...Object.fromEntries(taken), ...given } as never);
 }
 
 /**
@@ -70,11 +79,7 @@ export function transformerFromJson(json: unknown): Transformer {
       suggestion: 'Give what toJSON of a transformer gave, unchanged.',
     });
   }
-  return classOf(oneOf('kind', json.kind as string, TRANSFORMER_KINDS)).fromJSON(json);
-}
-
-function classOf(kind: TransformerKind): TransformerClass {
-  return REGISTRY[kind];
+  return REGISTRY[oneOf('kind', json.kind as string, TRANSFORMER_KINDS)].type.fromJSON(json);
 }
 
 /** The options that are not undefined, if the transformer takes them and they are of the right kind. */

@@ -6,7 +6,7 @@ import { invalidParameter } from '../../internal/invalid-parameter.ts';
 import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
 import { VERSION } from '../../internal/version.ts';
 import { writeFolderAtomic } from '../../io/atomic-write.ts';
-import { currentTensorflow, type Tf } from '../../tensor/index.ts';
+import { tensorflowInUse, type Tf } from '../../tensor/index.ts';
 import { encodedWidth, type FeatureSpec } from '../data/feature-encoder.ts';
 import { describeModel, type ModelParts, type SavableModel } from './describe-model.ts';
 import { featureToJson, plainFeatures } from './feature-json.ts';
@@ -18,7 +18,8 @@ import { checksumsOf, TOPOLOGY_FILE, toJsonText, WEIGHTS_FILE, writeCard, writeL
 export interface ModelDescription {
   /**
    * How columns become the model's inputs, or the names of columns that it takes as they are.
-   * @defaultValue the encoding that a trainer learned; else x0, x1 and so on, taken as they are
+   * A trainer keeps the encoding that it learned, and takes names only: other names for its columns, in their order.
+   * @defaultValue the columns and encoding that a trainer learned; else x0, x1 and so on, taken as they are
    */
   readonly features?: readonly FeatureSpec[] | readonly string[] | undefined;
   /**
@@ -136,7 +137,7 @@ export async function saveModel(
     ...jsonFile(parts),
     ...attachments.map(([name]) => name),
   ];
-  const tf = currentTensorflow();
+  const tf = await tensorflowInUse();
   let card = cardOf(tf, parts, specs, description, files);
   await writeFolderAtomic(
     folder,
@@ -159,10 +160,7 @@ function jsonFile({ json, method }: ModelParts): string[] {
 }
 
 function featuresOf({ specs, inputs }: ModelParts, given: ModelDescription['features']): readonly FeatureSpec[] {
-  if (specs !== undefined) {
-    if (given === undefined) return specs;
-    throw invalidParameter('features', 'be left out for a trainer, which has its own', JSON.stringify(given));
-  }
+  if (specs !== undefined) return given === undefined ? specs : renamed(specs, given);
   const names = Array.from({ length: inputs ?? 0 }, (_, index) => `x${String(index)}`);
   const features = (given ?? names).map((feature) => (typeof feature === 'string' ? plainFeature(feature) : feature));
   const width = encodedWidth(features);
@@ -172,6 +170,33 @@ function featuresOf({ specs, inputs }: ModelParts, given: ModelDescription['feat
       ? 'The features parameter must name the columns that the model takes, since the model does not know their number.'
       : `The features parameter must make ${String(inputs)} inputs. Got ${String(width)} instead.`,
     { context: { parameter: 'features', inputs, width }, suggestion: 'Name the columns that it was fitted on.' },
+  );
+}
+
+/**
+ * Gives the features of a trainer the names of its columns. The trainer keeps
+ * the encodings that it has learned. Names that are its own, in any order, change
+ * nothing; a mix of its own and other names may be a mistake in the order.
+ */
+function renamed(
+  specs: readonly FeatureSpec[],
+  given: NonNullable<ModelDescription['features']>,
+): readonly FeatureSpec[] {
+  const own = specs.map(({ name }) => name);
+  const names = given.filter((feature) => typeof feature === 'string');
+  if (names.length !== given.length) {
+    throw invalidParameter('features', 'be names for a trainer, which has its own encodings', JSON.stringify(given));
+  }
+  if (names.length !== own.length || new Set(names).size !== names.length) {
+    throw invalidParameter('features', `be ${String(own.length)} different names`, JSON.stringify(names));
+  }
+  const kept = names.filter((name) => own.includes(name)).length;
+  if (kept === own.length) return specs;
+  if (kept === 0) return specs.map((spec, index) => ({ ...spec, name: names[index] as string }));
+  throw invalidParameter(
+    'features',
+    `be the trainer's own columns (${own.join(', ')}) or other names for all of them`,
+    JSON.stringify(names),
   );
 }
 

@@ -110,10 +110,11 @@ export async function trainNetworks(
       losses.push(Array.from(judgement.scores));
       assertFinite(judgement.scores, names, patience.isResting, () => likelyCause(train, options.lr), epoch);
       best.take(patience.update(judgement));
-      options.onProgress?.({ stage: 'training', done: epoch + 1, total: options.epochs });
+      // Where no model learns on, nothing is left to do.
+      const done = patience.isOver() ? options.epochs : epoch + 1;
+      options.onProgress?.({ stage: 'training', done, total: options.epochs });
       await nextTurn();
     }
-    options.onProgress?.({ stage: 'training', done: options.epochs, total: options.epochs });
     best.restore();
     const { weights, heldOut } = await readResult(tf, network, problem.heldOut);
     return { weights, bestEpochs: [...patience.bestEpochs], batchSize, losses, heldOut };

@@ -37,6 +37,12 @@ async function errorOf(promise: Promise<unknown>): Promise<unknown> {
 }
 
 /** A model, the rows to give it, and what it says of them, told by the model itself before it is saved. */
+/** Backends may differ in the last digits of float32. */
+function expectClose(found: ArrayLike<number>, expected: ArrayLike<number>): void {
+  expect(found.length).to.equal(expected.length);
+  expect(Math.max(...Array.from(found, (value, row) => Math.abs(value - (expected[row] ?? NaN))))).to.be.below(1e-6);
+}
+
 interface Case {
   readonly fit: () => Promise<SavableModel>;
   readonly scores: (model: never) => Promise<ArrayLike<number>>;
@@ -183,6 +189,30 @@ describe('saved models', () => {
       });
     });
   }
+
+  it('a trainer of a matrix takes the names of its columns, as a reduction does', async () => {
+    const trainer = new RegularizedFairnessTrainer({ ...network, lr: 0.01 });
+    await trainer.fit(matrix, rows.y, { sensitive });
+    const place = path.join(folder(), 'named-trainer');
+    const card = await saveModel(trainer, place, { features: ['age', 'priors'] });
+    expect(card.features.map(({ name }) => name)).to.deep.equal(['age', 'priors']);
+    const loaded = await loadModel(place);
+    expectClose(await loaded.predictProba(named), await trainer.predictProba(matrix));
+  });
+
+  it('a trainer of a table keeps its own columns, in whatever order they are named', async () => {
+    const trainer = new RegularizedFairnessTrainer({ ...network, lr: 0.01 });
+    const [age, priors] = [named.age, named.priors];
+    await trainer.fit({ age, priors }, rows.y, { sensitive });
+    const place = path.join(folder(), 'named-table-trainer');
+    const card = await saveModel(trainer, place, { features: ['priors', 'age'] });
+    expect(card.features.map(({ name }) => name)).to.deep.equal(['age', 'priors']);
+    expectClose(await (await loadModel(place)).predictProba(named), await trainer.predictProba({ age, priors }));
+    for (const features of [['age', 'income'], ['age'], ['priors', 'years']]) {
+      const error = await errorOf(saveModel(trainer, path.join(folder(), 'refused'), { features }));
+      expect(error, features.join()).to.be.instanceOf(ValueError);
+    }
+  });
 
   it('a constant gives its probability, with as many inputs as features are named', async () => {
     const place = path.join(folder(), 'constant');

@@ -256,7 +256,7 @@ for (const { name, create, restore, rate } of TRAINERS) {
 
     it('crosses several sensitive columns, and takes any number of groups', async () => {
       const sensitive = { s, half: s.map((_, row) => (row % 2 === 0 ? 'even' : 'odd')) };
-      const trainer = await create({ minGroupSize: 1 }).fit(x, y, { sensitive });
+      const trainer = await create().fit(x, y, { sensitive });
       expect(trainer.state?.groups).to.deep.equal(['a||even', 'a||odd', 'b||even', 'b||odd']);
     });
 
@@ -343,6 +343,22 @@ for (const { name, create, restore, rate } of TRAINERS) {
         );
       expect(error).to.be.instanceOf(TrainingError);
       expect((error as Error).message).to.match(/epoch \d: a learning rate of 1e\+30 is likely too high/);
+    });
+
+    it('reports progress once per epoch, and the end once where it stops early', async () => {
+      for (const patience of [1, 50]) {
+        const seen: number[] = [];
+        const trainer = create({ epochs: 8, patience, [rate]: 0.2 });
+        await trainer.fit(x, y, {
+          sensitive: s,
+          onProgress: ({ done, total }) => {
+            expect(total).to.equal(8);
+            seen.push(done);
+          },
+        });
+        const epochs = trainer.history.length;
+        expect(seen).to.deep.equal([...Array.from({ length: epochs - 1 }, (_, epoch) => epoch + 1), 8]);
+      }
     });
 
     it('stops when told to, keeps what it had learned before, and gives the reason', async () => {

@@ -38,7 +38,8 @@ export interface CorrelationRemoverOptions extends FeatureSettings {
   readonly alpha?: number | undefined;
 }
 
-const CORRELATION_REMOVER_OPTION_NAMES: OptionNames<CorrelationRemoverOptions> = {
+/** Lists the options of {@link CorrelationRemoverOptions}. */
+export const CORRELATION_REMOVER_OPTION_NAMES: OptionNames<CorrelationRemoverOptions> = {
   ...FEATURE_SETTINGS_NAMES,
   alpha: true,
 };

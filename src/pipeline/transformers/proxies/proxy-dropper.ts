@@ -40,7 +40,8 @@ export interface ProxyDropperOptions extends FeatureSettings {
   readonly maxDrop?: number | undefined;
 }
 
-const PROXY_DROPPER_OPTION_NAMES: OptionNames<ProxyDropperOptions> = {
+/** Lists the options of {@link ProxyDropperOptions}. */
+export const PROXY_DROPPER_OPTION_NAMES: OptionNames<ProxyDropperOptions> = {
   ...FEATURE_SETTINGS_NAMES,
   threshold: true,
   maxDrop: true,

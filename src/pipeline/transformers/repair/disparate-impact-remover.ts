@@ -53,7 +53,8 @@ export interface DisparateImpactRemoverOptions extends FeatureSettings {
   readonly compat?: 'aif360' | undefined;
 }
 
-const DISPARATE_IMPACT_REMOVER_OPTION_NAMES: OptionNames<DisparateImpactRemoverOptions> = {
+/** Lists the options of {@link DisparateImpactRemoverOptions}. */
+export const DISPARATE_IMPACT_REMOVER_OPTION_NAMES: OptionNames<DisparateImpactRemoverOptions> = {
   ...FEATURE_SETTINGS_NAMES,
   repairLevel: true,
   minGroupSize: true,

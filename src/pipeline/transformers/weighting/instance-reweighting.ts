@@ -38,7 +38,8 @@ export interface InstanceReweightingOptions {
   readonly minCount?: number | undefined;
 }
 
-const INSTANCE_REWEIGHTING_OPTION_NAMES: OptionNames<InstanceReweightingOptions> = {
+/** Lists the options of {@link InstanceReweightingOptions}. */
+export const INSTANCE_REWEIGHTING_OPTION_NAMES: OptionNames<InstanceReweightingOptions> = {
   sensitive: true,
   benchmarks: true,
   maxWeight: true,

@@ -41,7 +41,8 @@ export interface ReweighingTransformerOptions {
   readonly maxWeight?: number | undefined;
 }
 
-const REWEIGHING_TRANSFORMER_OPTION_NAMES: OptionNames<ReweighingTransformerOptions> = {
+/** Lists the options of {@link ReweighingTransformerOptions}. */
+export const REWEIGHING_TRANSFORMER_OPTION_NAMES: OptionNames<ReweighingTransformerOptions> = {
   sensitive: true,
   label: true,
   positiveLabel: true,
