@@ -459,18 +459,27 @@ export interface components {
        */
       threshold?: number;
       /**
-       * @description A metric to add and to judge, or a measure with _difference or _ratio after it. Default: demographic_parity_difference.
+       * @description A metric to add and to judge, or a measure with _difference or _ratio after it; several as a list. Each may carry its gate: NAME<=VALUE, with <=, <, >= or >; all gates must pass, and threshold is for metrics without one. Default: demographic_parity_difference.
        * @example demographic_parity_difference
-       * @example equalized_odds_difference
        * @example precision_ratio
+       * @example [
+       *       "demographic_parity_difference<=0.1",
+       *       "demographic_parity_ratio>=0.8"
+       *     ]
        */
-      metric?: string;
+      metric?: string | string[];
       /**
        * @description The gate's comparison. Default: <= by the size of the value; >= for a ratio.
        * @example <=
        * @enum {string}
        */
       comparator?: '<=' | '<' | '>=' | '>';
+      /**
+       * @description Whether the gate fails where rows with missing values are more common in some groups than in others, beyond chance (p < 0.05). Default: false, a warning.
+       * @default false
+       * @example true
+       */
+      strict_missing?: boolean;
       /**
        * @description Smaller groups are excluded and named. Default: 30.
        * @example 30
@@ -809,8 +818,10 @@ export interface components {
        * @description When the run ended.
        */
       timestamp: string;
-      /** @description The threshold that was judged by; null without one. */
+      /** @description The threshold of all gates; null without one, and where gates have different ones. */
       threshold: number | null;
+      /** @description The verdict of every gate on every attribute; empty without a threshold. All must pass. */
+      gates: components['schemas']['__shared'][];
       /** @description true or false; null without a threshold. */
       passed: boolean | null;
       verdict: components['schemas']['Verdict'] | null;
@@ -834,8 +845,10 @@ export interface components {
        * @description When the run ended.
        */
       timestamp: string;
-      /** @description The threshold that was judged by; null without one. */
+      /** @description The threshold of all gates; null without one, and where gates have different ones. */
       threshold: number | null;
+      /** @description The verdict of every gate on every attribute; empty without a threshold. All must pass. */
+      gates: components['schemas']['__shared'][];
       /** @description true or false; null without a threshold. */
       passed: boolean | null;
       attributes: {
@@ -861,6 +874,8 @@ export interface components {
       message: string;
       /** @description Whether the interval has the threshold inside, so that another sample could turn the verdict. */
       straddles: boolean;
+      /** @description Whether rows with missing values are more common in some groups than in others, beyond chance. */
+      unevenly_missing: boolean;
     };
     /** @description A metric with all that is needed to question it. */
     MetricResult: {
@@ -911,6 +926,11 @@ export interface components {
       excluded: {
         [key: string]: components['schemas']['Exclusion'];
       };
+      /** @description One of the two groups of the gap: the one with the higher value, or the one that comes first in a gap with a sign. null where no two groups stand for the value. */
+      first: string | null;
+      /** @description The other group; null too where groups are compared with all rows. */
+      second: string | null;
+      missing: components['schemas']['__shared'] | null;
       /** @description Rows left out because a value that the metric needs is missing. */
       n_dropped: number;
       undefined_reason: string | null;
@@ -1203,6 +1223,8 @@ export interface components {
       improvement_percent: number | null;
       message: string;
       straddles: boolean;
+      /** @description Whether rows were left out more often in some groups than in others, beyond chance. */
+      unevenly_missing: boolean;
     };
     /** @description What predictions on the held-out rows come to. */
     WorkflowMetrics: {
@@ -1394,6 +1416,11 @@ export interface components {
       excluded: {
         [key: string]: components['schemas']['Exclusion'];
       };
+      /** @description One of the two groups of the gap: the one with the higher value, or the one that comes first in a gap with a sign. null where no two groups stand for the value. */
+      first: string | null;
+      /** @description The other group; null too where groups are compared with all rows. */
+      second: string | null;
+      missing: components['schemas']['__shared'] | null;
       /** @description Rows left out because a value that the metric needs is missing. */
       n_dropped: number;
       undefined_reason: string | null;
@@ -1675,6 +1702,38 @@ export interface components {
       running: number;
       /** @description Runs whose answers are kept. */
       kept: number;
+    };
+    __shared: {
+      $defs: {
+        /** @description The verdict of one gate on one attribute. */
+        GateVerdict: {
+          attribute: string;
+          metric: string;
+          passed: boolean | null;
+          threshold: number | null;
+          comparator: ('<=' | '<' | '>=' | '>') | null;
+          /** @enum {string} */
+          status: 'pass' | 'fail' | 'undefined';
+          /** @description The verdict in one sentence. */
+          message: string;
+          /** @description Whether the interval has the threshold inside, so that another sample could turn the verdict. */
+          straddles: boolean;
+          /** @description Whether rows with missing values are more common in some groups than in others, beyond chance. */
+          unevenly_missing: boolean;
+        };
+        /** @description Rows that lack a value which the metric needs, and what they could change. */
+        MissingRows: {
+          /** @description Rows of all groups; rows without a group are counted by n_dropped alone. */
+          n: number;
+          by_group: {
+            [key: string]: number;
+          };
+          /** @description The probability of shares of missing rows that differ as much, if all groups lack the same share; below 0.05 the gate warns, or fails with strict_missing. null where none is missing. */
+          p_value: number | null;
+          /** @description The smallest and largest value that the metric could have with these rows; null where not known. */
+          worst_case: number[] | null;
+        };
+      };
     };
   };
   responses: {
@@ -2205,10 +2264,12 @@ export interface operations {
         positive_label?: string;
         /** @description The gate: `passed` tells whether the metric is on its right side. Without it there is no verdict. */
         threshold?: number;
-        /** @description A metric to add and to judge, or a measure with _difference or _ratio after it. Default: demographic_parity_difference. */
-        metric?: string;
+        /** @description A metric to add and to judge, or a measure with _difference or _ratio after it; several as a list. Each may carry its gate: NAME<=VALUE, with <=, <, >= or >; all gates must pass, and threshold is for metrics without one. Default: demographic_parity_difference. */
+        metric?: string | string[];
         /** @description The gate's comparison. Default: <= by the size of the value; >= for a ratio. */
         comparator?: '<=' | '<' | '>=' | '>';
+        /** @description Whether the gate fails where rows with missing values are more common in some groups than in others, beyond chance (p < 0.05). Default: false, a warning. Default: false. */
+        strict_missing?: boolean;
         /** @description Smaller groups are excluded and named. Default: 30. */
         min_group_size?: number;
         /** @description Adds intervals. Default: false. */
