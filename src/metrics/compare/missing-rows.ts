@@ -7,7 +7,7 @@ import { chiSquareIndependence, LEAST_EXPECTED_COUNT } from '../../stats/tests/c
 import type { MissingRows } from '../metric-result-fields.ts';
 
 /** Below this p-value the shares of missing rows differ between groups by more than chance. */
-export const MISSINGNESS_LEVEL = 0.05;
+const MISSINGNESS_LEVEL = 0.05;
 
 /** Stream of random numbers for this test; intervals and permutations of the metric have others. */
 const MISSING_STREAM = 2;
