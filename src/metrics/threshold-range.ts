@@ -35,15 +35,18 @@ const UNBOUNDED: ValueRange = { low: -Infinity, high: Infinity };
 /** Measures of decisions and scores that may be above 1. */
 const UNBOUNDED_MEASURES: readonly string[] = ['count', 'log_loss'];
 
+/** What decides the values that a gate sees. */
+export interface RangeOptions {
+  /** Whether the gate looks at the size of a difference, and at the smaller of a ratio and its inverse. */
+  readonly isSize: boolean;
+  /** AIF360's differences have a sign, and its ratios may be above 1. */
+  readonly compat?: Compat | null | undefined;
+}
+
 /**
  * Returns the values that a metric can have.
- * @param isSize whether the gate looks at the size of a difference, and at the smaller of a ratio and its inverse
- * @param compat AIF360's differences have a sign, and its ratios may be above 1
  */
-export function metricRange(
-  definition: MetricDefinition,
-  { isSize, compat }: { readonly isSize: boolean; readonly compat?: Compat | null | undefined },
-): ValueRange {
+export function metricRange(definition: MetricDefinition, { isSize, compat }: RangeOptions): ValueRange {
   const hasSign = compat === 'aif360' && !isSize;
   if (definition.comparison === 'ratio') return { low: 0, high: hasSign ? Infinity : 1 };
   const isBounded =
@@ -53,7 +56,7 @@ export function metricRange(
 }
 
 /** {@link metricRange} by the metric's name; any number for a name that is no metric of groups. */
-export function rangeOfName(name: string, options: Parameters<typeof metricRange>[1]): ValueRange {
+export function rangeOfName(name: string, options: RangeOptions): ValueRange {
   const definition = findMetricDefinition(name);
   return definition === undefined ? UNBOUNDED : metricRange(definition, options);
 }

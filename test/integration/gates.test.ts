@@ -3,6 +3,9 @@ import { expect } from 'chai';
 import { ConfigValidationError, FairnessAssertionError, ValueError } from '../../src/exceptions/index.ts';
 import { assertFairness, judge } from '../../src/integration/assertions.ts';
 import { judgeLlmEval } from '../../src/integration/llm-eval/index.ts';
+import { executeWorkflow } from '../../src/integration/workflow/execute-workflow.ts';
+import { validateWorkflow } from '../../src/integration/workflow/validate-workflow.ts';
+import { sampleData } from '../../src/io/index.ts';
 import { validateRows, type ValidateRowsInput } from '../../src/integration/validate-rows.ts';
 import { validationFromJson, type ValidationJson } from '../../src/integration/validation-from-json.ts';
 import { validationToHtml } from '../../src/integration/validation-html.ts';
@@ -69,7 +72,9 @@ describe('a threshold of 5 where 0.05 was meant', () => {
   });
 
   it('stands for a metric that has no upper end, and for a bare number', () => {
-    expect(judge({ ...result, metric: 'mae_parity_difference', value: 4 }, 5).passed).to.equal(true);
+    expect(judge({ metric: 'mae_parity_difference', value: 4, ci: null, undefinedReason: null }, 5).passed).to.equal(
+      true,
+    );
     expect(judge({ metric: 'length_gap', value: 4, ci: null, undefinedReason: null }, 5).passed).to.equal(true);
     assertFairness(4, 5);
     expect(() => {
@@ -194,6 +199,32 @@ describe('a gate where the positives of one group are missing', () => {
     expect(() => {
       assertFairness(result ?? 0, 0.1, { strictMissing: true });
     }).to.throw(FairnessAssertionError);
+  });
+
+  it('fails a workflow whose configuration is strict_missing, and warns otherwise', async function () {
+    this.timeout(60_000);
+    const wages = sampleData('cps-wages');
+    const { values } = wages.numeric('wage_above_median');
+    const women = wages.categorical('gender');
+    const isWoman = (row: number): boolean => women.labels[women.codes[row] as number] === 'female';
+    // Every second woman has no target.
+    const target = Array.from(values, (value, row) => (isWoman(row) && row % 2 === 0 ? NaN : value));
+    const data = { ...Object.fromEntries(['gender', 'education'].map((name) => [name, wages.column(name)])), target };
+    const config = {
+      sensitive: 'gender',
+      features: ['education'],
+      training: { method: 'reductions', target_column: 'target', params: { eps: 0.9 } },
+      validation_threshold: 0.99,
+    } as const;
+    const strict = await executeWorkflow({ ...config, strict_missing: true } as never, data);
+    expect([strict.validation.passed, strict.validation.verdict.unevenlyMissing]).to.deep.equal([false, true]);
+    expect(strict.validation.message).to.include('strict about missing values');
+    expect(strict.warnings.join()).to.match(/of female, 0\.0% of male/);
+    const { baselineMetrics, finalMetrics, validation } = strict;
+    const missing = { gender: { n: 120, byGroup: { female: 120, male: 0 }, pValue: 1e-9, worstCase: null } };
+    const lenient = validateWorkflow(validation.metric, baselineMetrics, finalMetrics, 0.99, { missing });
+    expect([lenient.passed, lenient.verdict.unevenlyMissing]).to.deep.equal([true, true]);
+    expect(lenient.message).to.include('120 rows with missing values');
   });
 
   it('passes a strict gate where rows are missing by chance', async () => {

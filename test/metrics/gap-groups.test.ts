@@ -7,7 +7,7 @@ import { metricResultFromJson } from '../../src/metrics/metric-result-from-json.
 /** Rows of groups, each with decisions as text: `{ a: '110' }`. */
 function decisions(groups: Readonly<Record<string, string>>): { yPred: number[]; sensitive: string[] } {
   const entries = Object.entries(groups).flatMap(([group, bits]) =>
-    [...bits].map((bit) => [group, Number(bit)] as const),
+    Array.from(bits, (bit) => [group, Number(bit)] as const),
   );
   return { yPred: entries.map(([, bit]) => bit), sensitive: entries.map(([group]) => group) };
 }
@@ -52,7 +52,7 @@ describe('the groups of a gap', () => {
     const rows = {
       yTrue: [1, 1, 0, 0, 1, 1, 0, 0, 1, 1, 0, 0],
       yPred: [1, 1, 0, 0, 0, 0, 1, 0, 1, 0, 1, 1],
-      sensitive: [...'aaaabbbbcccc'],
+      sensitive: Array.from('aaaabbbbcccc'),
     };
     expect(groupsOf('equalized_odds_difference', rows, { agg: 'mean' })).to.deep.equal([null, null]);
     expect(groupsOf('equalized_odds_difference', rows)).to.deep.equal(['a', 'b']);
@@ -84,7 +84,7 @@ describe('the groups of a gap', () => {
   });
 
   it('make the effect size too: of tied means the groups with the fewest rows', () => {
-    const rows = { yPred: [0, 2, 0, 2, 4, 6, 4.5, 5.5, 4.5, 5.5], sensitive: [...'aaaabbcccc'] };
+    const rows = { yPred: [0, 2, 0, 2, 4, 6, 4.5, 5.5, 4.5, 5.5], sensitive: Array.from('aaaabbcccc') };
     const result = computeMetric('mean_prediction_difference', rows, {
       minGroupSize: 1,
       withCi: false,

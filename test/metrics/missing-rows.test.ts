@@ -34,7 +34,10 @@ function measure(metric: string, rows: readonly Row[], options: MetricOptions = 
   );
 }
 
-/** Every way to fill in what rows lack. */
+/**
+ * Fills in what rows lack in every way.
+ * @yields the whole rows
+ */
 function* completions(rows: readonly Row[]): Generator<Row[]> {
   const place = rows.findIndex(([, truth, decision]) => truth === null || decision === null);
   if (place < 0) {

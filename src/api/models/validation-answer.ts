@@ -23,7 +23,7 @@ export const verdictSchema = z
   });
 
 /** The verdict of one gate on one attribute. */
-export const gateVerdictSchema = z
+const gateVerdictSchema = z
   .strictObject({
     attribute: z.string(),
     metric: z.string(),

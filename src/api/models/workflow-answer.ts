@@ -22,6 +22,9 @@ export const workflowValidationSchema = z
     }),
     message: z.string(),
     straddles: z.boolean(),
+    unevenly_missing: z.boolean().meta({
+      description: 'Whether rows were left out more often in some groups than in others, beyond chance.',
+    }),
   })
   .meta({ id: 'WorkflowValidation', description: 'The verdict on the final model, beside the baseline.' });
 

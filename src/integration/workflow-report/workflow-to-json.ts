@@ -28,6 +28,7 @@ export interface WorkflowValidationJson {
   readonly improvement_percent: number | null;
   readonly message: string;
   readonly straddles: boolean;
+  readonly unevenly_missing: boolean;
 }
 
 /** What a workflow writes to `workflow_results.json`. */
@@ -134,6 +135,7 @@ function validationToJson({ validation, baselineMetrics, finalMetrics }: Workflo
     improvement_percent: validation.improvementPercent === null ? null : finiteOrNull(validation.improvementPercent),
     message: validation.message,
     straddles: verdict.straddles,
+    unevenly_missing: verdict.unevenlyMissing,
   };
 }
 

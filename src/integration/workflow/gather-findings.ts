@@ -46,7 +46,10 @@ export async function gatherFindings(steps: FinishedSteps): Promise<WorkflowFind
     split: describeSplit(split, rows, options),
     baselineMetrics: baseline.metrics,
     finalMetrics,
-    validation: validateWorkflow(metric, baseline.metrics, finalMetrics, config.validationThreshold),
+    validation: validateWorkflow(metric, baseline.metrics, finalMetrics, config.validationThreshold, {
+      strictMissing: config.strictMissing,
+      missing: rows.missing,
+    }),
     constraint: describeModel(trained.trained.model).constraint,
     transformersApplied: Object.freeze(trained.pipeline.steps.map(({ name }) => name)),
     predictions: predictionsOf(baseline, trained),

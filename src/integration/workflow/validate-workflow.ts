@@ -1,7 +1,14 @@
-import { judge } from '../assertions.ts';
+import type { MissingRows } from '../../metrics/index.ts';
+import { judge, type JudgeOptions } from '../assertions.ts';
 import { groupsLost } from './same-groups.ts';
 import { unfairness, worst } from './measure-predictions.ts';
 import type { ValidationResult, WorkflowMetrics } from './workflow-result.ts';
+
+/** How the gate treats rows that were left out. */
+export interface WorkflowGateOptions extends JudgeOptions {
+  /** Rows of each attribute's groups that were left out before the rows were split. */
+  readonly missing?: Readonly<Record<string, MissingRows>> | undefined;
+}
 
 /**
  * Puts the final model before the gate: the worst value over attributes decides,
@@ -13,6 +20,7 @@ export function validateWorkflow(
   baseline: WorkflowMetrics,
   final: WorkflowMetrics,
   threshold: number | undefined,
+  { strictMissing, missing = {} }: WorkflowGateOptions = {},
 ): ValidationResult {
   const [attribute, result] = worst(metric, final.attributes);
   const [, beforeResult] = worst(metric, baseline.attributes);
@@ -21,7 +29,9 @@ export function validateWorkflow(
     const [first, second] = [baseline.attributes[name]?.[metric], metrics[metric]];
     return first === undefined || second === undefined || groupsLost(second, first).length === 0;
   });
-  const verdict = judge(result, threshold);
+  const { value, ci, undefinedReason, compat } = result;
+  const judged = { metric: result.metric, value, ci, undefinedReason, compat, missing: missing[attribute] ?? null };
+  const verdict = judge(judged, threshold, undefined, { strictMissing });
   return Object.freeze({
     passed: verdict.passed,
     metric,

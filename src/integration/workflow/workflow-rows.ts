@@ -1,5 +1,7 @@
 import { ConfigValidationError, DataValidationError } from '../../exceptions/index.ts';
 import { getLogger } from '../../internal/logger.ts';
+import { describeMissing, missingRows } from '../../metrics/compare/missing-rows.ts';
+import type { MissingRows } from '../../metrics/index.ts';
 import { metricKind } from '../../metrics/metric-definitions.ts';
 import type { PipelineConfig, TrainingConfig } from '../../schemas/pipeline/pipeline-config.ts';
 import {
@@ -40,6 +42,8 @@ export interface WorkflowRows {
   readonly attributes: Readonly<Record<string, CategoricalColumn>>;
   readonly features: readonly string[];
   readonly nDropped: number;
+  /** Rows of each attribute's groups that lack the target or another sensitive attribute. */
+  readonly missing: Readonly<Record<string, MissingRows>>;
   readonly warnings: readonly string[];
 }
 
@@ -78,6 +82,7 @@ export function readWorkflowRows(config: PipelineConfig, data: TableSource): Wor
   for (const [name, column] of Object.entries(attributes)) assertTwoGroups(column, [name]);
   assertLearnable(targets, training.targetColumn);
   const { features, warnings } = chooseFeatures(table, config, training.targetColumn);
+  const left = nDropped === 0 ? [] : leftOutRows(whole, config, places);
   return {
     task,
     metric,
@@ -90,7 +95,8 @@ export function readWorkflowRows(config: PipelineConfig, data: TableSource): Wor
     attributes,
     features,
     nDropped,
-    warnings: [...ofTexts, ...warnings, ...droppedWarning(nDropped)],
+    missing: Object.fromEntries(left.map(({ name, missing }) => [name, missing])),
+    warnings: [...ofTexts, ...warnings, ...droppedWarning(nDropped), ...left.flatMap(({ warning }) => warning ?? [])],
   };
 }
 
@@ -166,6 +172,28 @@ function assertLearnable(y: Uint8Array | Float64Array, target: string): void {
   throw new DataValidationError(`The target '${target}' has one value only; there is nothing to learn.`, {
     context: { target },
     suggestion: 'Name another target.',
+  });
+}
+
+/** Seeds the permutation test of missing rows; a workflow's own seed decides other things. */
+const MISSING_SEED = 42;
+
+/** The rows of each attribute's groups that are left out, and a warning where groups differ in them. */
+function leftOutRows(
+  whole: Table,
+  config: PipelineConfig,
+  places: Int32Array,
+): { name: string; missing: MissingRows; warning: string | undefined }[] {
+  const isKept = new Uint8Array(whole.rowCount);
+  for (const row of places) isKept[row] = 1;
+  return Object.entries(attributesOf(whole, config)).map(([name, { codes, labels }]) => {
+    const [dropped, kept] = [new Float64Array(labels.length), new Float64Array(labels.length)];
+    codes.forEach((code, row) => {
+      const counts = isKept[row] === 1 ? kept : dropped;
+      if (code >= 0) counts[code] = (counts[code] as number) + 1;
+    });
+    const missing = missingRows({ dropped, kept }, labels, MISSING_SEED);
+    return { name, missing, warning: describeMissing(missing, { dropped, kept }, labels) };
   });
 }
 

@@ -7,7 +7,7 @@ import { chiSquareIndependence, LEAST_EXPECTED_COUNT } from '../../stats/tests/c
 import type { MissingRows } from '../metric-result-fields.ts';
 
 /** Below this p-value the shares of missing rows differ between groups by more than chance. */
-export const MISSINGNESS_LEVEL = 0.05;
+const MISSINGNESS_LEVEL = 0.05;
 
 /** Stream of random numbers for this test; intervals and permutations of the metric have others. */
 const MISSING_STREAM = 2;
@@ -57,9 +57,20 @@ export function testMissingness({ dropped, kept }: DroppedAndKept, seed: number)
   return { pValue: permutationPValue([{ successes, trials }], statistic, { samples, random }), isRandom: true };
 }
 
+/** Describes rows that were left out before anything was measured, so that nothing bounds what they could change. */
+export function missingRows(counted: DroppedAndKept, labels: readonly string[], seed: number): MissingRows {
+  return {
+    n: counted.dropped.reduce((sum, rows) => sum + rows, 0),
+    byGroup: Object.fromEntries(labels.map((label, group) => [label, counted.dropped[group] as number])),
+    pValue: testMissingness(counted, seed).pValue,
+    worstCase: null,
+  };
+}
+
 /** Returns whether rows are missing more often in some groups than in others, beyond chance. */
 export function isUnevenlyMissing(missing: MissingRows | null | undefined): boolean {
-  return missing?.pValue != null && missing.pValue < MISSINGNESS_LEVEL;
+  const pValue = missing?.pValue ?? null;
+  return pValue !== null && pValue < MISSINGNESS_LEVEL;
 }
 
 /**

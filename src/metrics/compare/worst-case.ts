@@ -1,10 +1,4 @@
-import {
-  type DecisionRateName,
-  isDecisionRate,
-  measureDefinition,
-  type MeasureName,
-  rateCells,
-} from '../measures/index.ts';
+import { isDecisionRate, measureDefinition, rateCells } from '../measures/index.ts';
 import type { MetricDefinition } from '../metric-definitions.ts';
 import type { FilledMetricOptions } from '../options.ts';
 import {
@@ -120,7 +114,7 @@ function boundsOfGroups(stats: ClassificationStats, name: string): Bounds[] | un
     return shareBounds(stats, F1_SHARE, true).map(([low, high]) => [toF1(low), toF1(high)]);
   }
   if (!isDecisionRate(name)) return undefined;
-  return shareBounds(stats, rateCells(name), measureDefinition(name as DecisionRateName & MeasureName).needsTruth);
+  return shareBounds(stats, rateCells(name), measureDefinition(name).needsTruth);
 }
 
 /** Rows that lack something, and the cells that they could be in. */

@@ -10,6 +10,7 @@ export function buildConfig(fields: Partial<PipelineDocument>): PipelineConfig {
   const document = fields as PipelineDocument;
   const { sensitive, report_out: reportOut, features, training } = document;
   const { fairness_metric: fairnessMetric, na_values: naValues, validation_threshold: validationThreshold } = document;
+  const { strict_missing: strictMissing } = document;
   return freezeDeep({
     sensitive: typeof sensitive === 'string' ? [sensitive] : sensitive,
     intersections: document.intersections ?? [],
@@ -23,6 +24,7 @@ export function buildConfig(fields: Partial<PipelineDocument>): PipelineConfig {
     ...(training === undefined ? {} : { training: buildTraining(training) }),
     ...(fairnessMetric === undefined ? {} : { fairnessMetric }),
     ...(validationThreshold === undefined ? {} : { validationThreshold }),
+    ...(strictMissing === undefined ? {} : { strictMissing }),
   });
 }
 

@@ -46,11 +46,12 @@ function describeTraining({ training, features }: PipelineConfig): string {
 }
 
 /** What is judged, and by what. */
-export function describeGate({ fairnessMetric, validationThreshold }: PipelineConfig): string {
+export function describeGate({ fairnessMetric, validationThreshold, strictMissing }: PipelineConfig): string {
   const metric = fairnessMetric ?? 'demographic_parity_difference';
   if (validationThreshold === undefined) return `${metric} is shown, without a verdict`;
   const side = metric.endsWith('_ratio') ? 'at least' : 'at most';
-  return `${metric} ${side} ${String(validationThreshold)}`;
+  const rule = strictMissing === true ? ', strict about missing values' : '';
+  return `${metric} ${side} ${String(validationThreshold)}${rule}`;
 }
 
 function describeParams(params: Mapping): string {

@@ -54,6 +54,7 @@ export interface PipelineConfigInput {
    * @defaultValue none: there is no verdict
    */
   readonly validationThreshold?: number | undefined;
+  readonly strictMissing?: boolean | undefined;
 }
 
 /** A step as code writes it. */

@@ -41,4 +41,6 @@ export interface PipelineConfig {
   readonly training?: TrainingConfig | undefined;
   readonly fairnessMetric?: string | undefined;
   readonly validationThreshold?: number | undefined;
+  /** Whether rows that are missing more often in some groups than in others, beyond chance, fail the gate. */
+  readonly strictMissing?: boolean | undefined;
 }

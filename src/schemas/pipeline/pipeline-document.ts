@@ -98,6 +98,10 @@ export const PIPELINE_FIELDS = {
     .min(0)
     .optional()
     .meta({ description: 'The gate: the largest difference, or the least ratio, that passes. Default: no verdict.' }),
+  strict_missing: z.boolean().optional().meta({
+    description:
+      'Whether the gate fails where rows that lack a target are more common in some groups than in others, beyond chance (p < 0.05). Default: false, a warning.',
+  }),
 } as const;
 
 /** The keys of a step. */
