@@ -1,6 +1,7 @@
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 
+import { acceptWaiting } from './accept-waiting.ts';
 import { answerClientError, refuseWithoutHost } from './answer-client-error.ts';
 import { oneAtATime } from './one-at-a-time.ts';
 
@@ -69,6 +70,7 @@ export function createHttpServer(
   { stallMillis = STALL_MILLIS, idleMillis = IDLE_MILLIS }: HttpServerOptions = {},
 ): HttpServer {
   const open = new Map<Socket, ServerResponse>();
+  let isEnding = false;
   let isDraining = false;
   let taken = 0;
   let onChange: () => void = () => undefined;
@@ -113,7 +115,7 @@ export function createHttpServer(
   return {
     listen: ({ host, port }) =>
       new Promise((resolve, reject) => {
-        if (isDraining) throw new Error('The server is ending.');
+        if (isEnding) throw new Error('The server is ending.');
         server.once('error', reject);
         server.listen({ host, port }, () => {
           server.off('error', reject);
@@ -129,7 +131,9 @@ export function createHttpServer(
       if (taken > MOST_CONNECTIONS) socket.destroy();
       else server.emit('connection', socket.setNoDelay(true));
     },
-    drain: () => {
+    drain: async () => {
+      isEnding = true;
+      await acceptWaiting(server);
       isDraining = true;
       // The server's own `close` would end idle connections at once, and with them requests that are on their way: the
       // client of such a request sees a reset and cannot know whether it was done.
