@@ -4,6 +4,7 @@ import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { type ConnectionMessage, isConnectionMessage } from './connection-message.ts';
+import { inheritedEnvironment } from '../jobs/service-environment.ts';
 import { lineOf, type MessageLine } from './message-line.ts';
 
 /** How a process ended. */
@@ -30,7 +31,7 @@ export interface ForkedWorker {
 export function forkWorker(): ForkedWorker {
   const main = fileURLToPath(new URL(`./worker-main${extname(import.meta.url)}`, import.meta.url));
   // Bodies are long strings; JSON would escape each of them anew.
-  const child = fork(main, { serialization: 'advanced' });
+  const child = fork(main, { serialization: 'advanced', env: inheritedEnvironment(process.env) });
   return {
     pid: child.pid,
     line: lineOf(child),

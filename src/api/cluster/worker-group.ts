@@ -58,7 +58,7 @@ interface Member {
 const METRICS_MILLIS = 2_000;
 
 /** A worker that does not end so long is killed. */
-const END_MILLIS = 2_000;
+const END_MILLIS = 1_000;
 
 /** Starts the workers and keeps their number. */
 export function createWorkerGroup(options: WorkerGroupOptions): WorkerGroup {

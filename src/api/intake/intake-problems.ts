@@ -1,3 +1,4 @@
+import { noRoomProblem } from '../problem/no-room.ts';
 import { ServiceProblem } from '../problem/service-problem.ts';
 
 const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
@@ -57,21 +58,9 @@ export function clientGone(cause?: unknown): ServiceProblem {
   );
 }
 
-/** The disk is full, the user's share of it is, or too many files are open. */
-const NO_ROOM = new Set(['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE']);
-
 /** No room on the disk as 503; anything else as it came. */
 export function noRoomOr(cause: unknown): unknown {
-  if (!(cause instanceof Error && 'code' in cause && NO_ROOM.has(String(cause.code)))) return cause;
-  return new ServiceProblem(
-    503,
-    {
-      detail: 'The service has no room left for uploads.',
-      suggestion: 'Try again later.',
-      headers: { 'Retry-After': '60' },
-    },
-    cause,
-  );
+  return noRoomProblem(cause, 'uploads') ?? cause;
 }
 
 /** 422: a part of a form, or the body where the name is '', cannot be used. */

@@ -1,4 +1,4 @@
-import { realpath } from 'node:fs/promises';
+import { realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 
 import type { LLMEvalConfig, LLMProvider } from '../../schemas/llm-eval/llm-eval-config.ts';
@@ -27,18 +27,23 @@ const DEFAULT_CACHE = LLM_EVAL_FIELDS.cache_dir.parse(undefined);
 /**
  * A configuration whose files lie in the service's folder for language models and nowhere else, and whose provider is
  * asked at its own address or the one that the operator named.
- * @throws {ServiceProblem} 403 for another file or address
+ * @throws {ServiceProblem} 403 for another file or address, 422 for a file that is not there
  */
 export async function confineLlmConfig(config: LLMEvalConfig, places: LlmPlaces): Promise<LLMEvalConfig> {
   assertAddress(config, places.env);
   const { llmFolder } = places;
   const inside = (field: string, given: string): Promise<string> => confine(field, given, llmFolder);
+  const fileInside = async (field: string, given: string): Promise<string> => {
+    const target = await inside(field, given);
+    await assertFile(field, given, target);
+    return target;
+  };
   const { replayPath, bbqPath, cacheDir } = config;
   const isOwnCache = llmFolder === null && cacheDir === DEFAULT_CACHE;
   return Object.freeze({
     ...config,
-    replayPath: replayPath === null ? null : await inside('replay_path', replayPath),
-    bbqPath: bbqPath === null ? null : await inside('bbq_path', bbqPath),
+    replayPath: replayPath === null ? null : await fileInside('replay_path', replayPath),
+    bbqPath: bbqPath === null ? null : await fileInside('bbq_path', bbqPath),
     cacheDir: isOwnCache ? places.ownCache : await inside('cache_dir', cacheDir),
   });
 }
@@ -51,6 +56,19 @@ async function confine(field: string, given: string, llmFolder: string | null): 
   const target = path.resolve(root, given);
   if (!path.isAbsolute(given) && isInside(root, target) && isInside(root, await realPlace(target))) return target;
   throw refused(field, `${field} must be a path inside the service's folder for language models.`, RELATIVE);
+}
+
+/** @throws {ServiceProblem} 422 where the file is not there */
+async function assertFile(field: string, given: string, target: string): Promise<void> {
+  const found = await stat(target).catch(() => undefined);
+  if (found?.isFile() === true) return;
+  const what = found === undefined ? 'there is no such file' : 'it is not a file';
+  const detail = `${field} must name a file in the service's folder for language models. Got '${given}': ${what}.`;
+  throw new ServiceProblem(422, {
+    detail,
+    suggestion: 'Check the name, or ask the operator of the service to put the file there.',
+    errors: [{ pointer: `/${field}`, detail }],
+  });
 }
 
 const NO_FOLDER = 'Leave it out, or ask the operator of the service for such a folder.';

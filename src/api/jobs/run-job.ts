@@ -9,7 +9,7 @@ import type { InternalFault, ThreadAnswer, ThreadMessage, ThreadTask } from './t
 import { throttleProgress } from './throttle-progress.ts';
 
 /** The entry of a thread: does one job. */
-export default async function runTask({ job, folder, limits, port }: ThreadTask): Promise<ThreadAnswer> {
+export default async function runTask({ job, folder, limits, variables, port }: ThreadTask): Promise<ThreadAnswer> {
   const controller = new AbortController();
   const { signal } = controller;
   const tell = (message: ThreadMessage): void => {
@@ -30,6 +30,8 @@ export default async function runTask({ job, folder, limits, port }: ThreadTask)
     report(event);
   };
   tell({ type: 'started' });
+  // A thread does one job at a time, and its environment is its own.
+  Object.assign(process.env, variables);
   try {
     return {
       ok: true,
@@ -38,6 +40,7 @@ export default async function runTask({ job, folder, limits, port }: ThreadTask)
   } catch (error) {
     return failed(error, job, folder);
   } finally {
+    for (const name of Object.keys(variables)) Reflect.deleteProperty(process.env, name);
     port.close();
   }
 }

@@ -7,6 +7,7 @@ import type { Piscina } from 'piscina';
 import { type ThreadLimits, threadLimits } from './job-bounds.ts';
 import type { RunJobOptions } from './job-runner.ts';
 import type { Job } from './job.ts';
+import { inheritedEnvironment, providerEnvironment } from './service-environment.ts';
 import { Slots } from './slots.ts';
 import type { ThreadAnswer, ThreadMessage, ThreadTask } from './thread-task.ts';
 
@@ -42,7 +43,8 @@ export class ThreadPool {
     try {
       const pool = await (this.#pool ??= this.#open());
       options.signal.throwIfAborted();
-      return await runInThread(pool, { job, folder: options.folder, limits: this.#limits }, options);
+      const variables = job.kind === 'llm-eval' ? providerEnvironment(job.body, process.env) : {};
+      return await runInThread(pool, { job, folder: options.folder, limits: this.#limits, variables }, options);
     } finally {
       this.slots.release();
     }
@@ -66,6 +68,7 @@ export class ThreadPool {
       idleTimeout: IDLE_MILLIS,
       // A thread without work shall let its sockets and timers run out.
       atomics: 'disabled',
+      env: inheritedEnvironment(process.env),
       ...(extension === '.ts' ? { execArgv: sourceLoader() } : {}),
     });
     pool.on('error', this.#onFault);

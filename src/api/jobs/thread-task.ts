@@ -11,6 +11,8 @@ export interface ThreadTask {
   readonly folder: string;
   /** What DuckDB may use in it. */
   readonly limits: ThreadLimits;
+  /** Variables for this job alone: the key of the provider that it asks. */
+  readonly variables: Readonly<Record<string, string>>;
   /** Brings {@link ThreadMessage}s; what comes the other way asks to stop. */
   readonly port: MessagePort;
 }

@@ -4,6 +4,7 @@ import { type ConfigFault, describeFault } from '../../io/config-text/config-fau
 import { toPointer } from '../../schemas/faults-of.ts';
 import { type FieldFault, type ProblemStatus, ServiceProblem } from './service-problem.ts';
 import type { Job } from '../jobs/job.ts';
+import { noRoomProblem } from './no-room.ts';
 import { lackingArgument, pointersOf } from './pointers-of.ts';
 import { refusedCalls } from './refused-calls.ts';
 import { inWireNames, wireNameOf } from './wire-names.ts';
@@ -44,6 +45,8 @@ const SUGGESTIONS: Readonly<Record<string, string>> = {
  */
 export function problemOfToolkitError(error: unknown, work: Job | Job['kind']): ServiceProblem | undefined {
   if (isProblem(error)) return error;
+  const noRoom = noRoomProblem(error, 'results');
+  if (noRoom !== undefined) return noRoom;
   if (!FairnessToolkitError.isInstance(error) || isOfSystem(error)) return undefined;
   const status = STATUSES[error.name];
   if (status === undefined) return undefined;

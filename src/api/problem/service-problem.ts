@@ -49,6 +49,9 @@ export interface ProblemJson {
   readonly run_id?: string;
 }
 
+/** When a client may try again that is not told otherwise. */
+const RETRY_SECONDS = '60';
+
 /** An answer of the service that is a problem. Thrown anywhere below the routes, answered by the middleware `answerProblems`. */
 export class ServiceProblem extends Error {
   readonly status: ProblemStatus;
@@ -66,7 +69,8 @@ export class ServiceProblem extends Error {
     this.suggestion = suggestion;
     this.errors = errors;
     this.runId = runId;
-    this.headers = headers ?? {};
+    // A problem that comes as JSON from a thread or the store has no headers, and 503 always says when to try again.
+    this.headers = headers ?? (status === 503 ? { 'Retry-After': RETRY_SECONDS } : {});
   }
 
   /** The problem as it is answered, and as it travels between threads and processes. */
@@ -86,7 +90,7 @@ export class ServiceProblem extends Error {
   /** A problem that came as JSON from another thread or process. */
   static fromJSON(
     { status, detail, errors, suggestion, run_id: runId }: ProblemJson,
-    headers: Readonly<Record<string, string>> = {},
+    headers?: Readonly<Record<string, string>>,
   ): ServiceProblem {
     return new ServiceProblem(status, { detail, errors, suggestion, runId, headers });
   }

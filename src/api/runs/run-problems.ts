@@ -1,3 +1,4 @@
+import { noRoomProblem } from '../problem/no-room.ts';
 import { type ProblemJson, ServiceProblem } from '../problem/service-problem.ts';
 
 /** When a client may try again, in seconds. */
@@ -82,7 +83,8 @@ export function leftByEarlierProcess(runId: string): ProblemJson {
 
 /** Why a run failed: what was thrown where that was meant for the client, else only that it was a fault of ours. */
 export function problemOfRun(runId: string, thrown: unknown): ProblemJson {
-  if (thrown instanceof ServiceProblem) return { ...thrown.toJSON(), run_id: runId };
+  const problem = thrown instanceof ServiceProblem ? thrown : noRoomProblem(thrown, 'results');
+  if (problem !== undefined) return { ...problem.toJSON(), run_id: runId };
   const detail = 'The run failed for a fault inside the service.';
   return new ServiceProblem(500, {
     detail,

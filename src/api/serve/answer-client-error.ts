@@ -5,12 +5,20 @@ interface Refusal {
   readonly status: 400 | 408 | 431;
   readonly kind: string;
   readonly detail: string;
+  readonly suggestion?: string;
 }
 
 const MALFORMED: Refusal = {
   status: 400,
   kind: 'malformed-request',
   detail: 'The request is not HTTP that the service understands.',
+};
+
+const NO_HOST: Refusal = {
+  status: 400,
+  kind: 'malformed-request',
+  detail: 'The request has no Host header, which HTTP/1.1 requires.',
+  suggestion: 'Send the name and port of the service as the Host header.',
 };
 
 /** By Node's code. */
@@ -33,15 +41,35 @@ export function answerClientError(
     socket.destroy();
     return;
   }
-  const { status, kind, detail } = REFUSALS[code] ?? MALFORMED;
-  const title = STATUS_CODES[status] ?? '';
-  const body = JSON.stringify({ type: `urn:evenhand:problem:${kind}`, title, status, detail });
+  const refusal = REFUSALS[code] ?? MALFORMED;
+  const body = bodyOf(refusal);
   const head = [
-    `HTTP/1.1 ${String(status)} ${title}`,
-    'connection: close',
-    'content-type: application/problem+json',
-    `content-length: ${String(Buffer.byteLength(body))}`,
-    'x-content-type-options: nosniff',
+    `HTTP/1.1 ${String(refusal.status)} ${titleOf(refusal)}`,
+    ...Object.entries(headersOf(body)).map(([name, value]) => `${name}: ${value}`),
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
+}
+
+/** Answers 400 with a problem to a request of HTTP/1.1 that has no Host header, and closes the connection. */
+export function refuseWithoutHost(response: ServerResponse): void {
+  const body = bodyOf(NO_HOST);
+  response.writeHead(NO_HOST.status, headersOf(body)).end(body);
+}
+
+function bodyOf({ status, kind, detail, ...refusal }: Refusal): string {
+  const title = titleOf({ status, kind, detail });
+  return JSON.stringify({ type: `urn:evenhand:problem:${kind}`, title, status, detail, ...refusal });
+}
+
+function titleOf({ status }: Refusal): string {
+  return STATUS_CODES[status] ?? '';
+}
+
+function headersOf(body: string): Readonly<Record<string, string>> {
+  return {
+    connection: 'close',
+    'content-type': 'application/problem+json',
+    'content-length': String(Buffer.byteLength(body)),
+    'x-content-type-options': 'nosniff',
+  };
 }

@@ -1,5 +1,6 @@
 import { createServer, type Socket } from 'node:net';
 
+import { acceptWaiting } from './accept-waiting.ts';
 import type { Place } from './http-server.ts';
 
 /** A port whose connections others answer. */
@@ -8,8 +9,8 @@ export interface Door {
   readonly listen: (place: Place) => Promise<number>;
   /** Says who gets the connections: those that have come, and those to come. */
   readonly open: (give: (socket: Socket) => void) => void;
-  /** Takes no more. */
-  readonly close: () => void;
+  /** Takes no more, once those are taken that have come. */
+  readonly close: () => Promise<void>;
 }
 
 /** Makes a door. Nothing is read from its connections. */
@@ -39,7 +40,8 @@ export function createDoor(): Door {
       early = [];
       sockets.forEach(giveTo);
     },
-    close: () => {
+    close: async () => {
+      await acceptWaiting(server);
       server.close();
       for (const socket of early) socket.destroy();
     },

@@ -1,7 +1,8 @@
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import { Server as NetServer, type Socket } from 'node:net';
 
-import { answerClientError } from './answer-client-error.ts';
+import { acceptWaiting } from './accept-waiting.ts';
+import { answerClientError, refuseWithoutHost } from './answer-client-error.ts';
 import { oneAtATime } from './one-at-a-time.ts';
 
 /** Where a server listens. */
@@ -17,7 +18,10 @@ export interface HttpServer {
   readonly listen: (place: Place) => Promise<number>;
   /** Takes a connection that another process has accepted. */
   readonly take: (socket: Socket) => void;
-  /** Takes no more connections, and resolves when none is left that waits for an answer; streams of events do not count. */
+  /**
+   * Takes no more connections, asks clients to close those that are open, and resolves when none is left that waits for an
+   * answer or may bring a request; streams of events do not count.
+   */
   readonly drain: () => Promise<void>;
   /** Ends the connections that are left. */
   readonly end: () => void;
@@ -31,10 +35,19 @@ export interface HttpServerOptions {
    * @defaultValue 30000
    */
   readonly stallMillis?: number | undefined;
+  /**
+   * Once it drains, a connection without a request is kept for so many milliseconds, so that a request that is already on
+   * its way is answered.
+   * @defaultValue 250
+   */
+  readonly idleMillis?: number | undefined;
 }
 
 /** A client that takes nothing of its answer for longer is cut off. */
 const STALL_MILLIS = 30_000;
+
+/** A client sends its next request within this time after an answer, or reads that the connection closes. */
+const IDLE_MILLIS = 250;
 
 /** A client that sends its headers for longer is cut off. */
 const HEADERS_MILLIS = 15_000;
@@ -54,21 +67,32 @@ const MOST_CONNECTIONS = 10_000;
 /** Makes a server that does not listen yet. */
 export function createHttpServer(
   listener: RequestListener,
-  { stallMillis = STALL_MILLIS }: HttpServerOptions = {},
+  { stallMillis = STALL_MILLIS, idleMillis = IDLE_MILLIS }: HttpServerOptions = {},
 ): HttpServer {
   const open = new Map<Socket, ServerResponse>();
+  let isEnding = false;
   let isDraining = false;
   let taken = 0;
-  let onAnswered: () => void = () => undefined;
+  let onChange: () => void = () => undefined;
+  let connections = 0;
   const server = createServer({
     headersTimeout: HEADERS_MILLIS,
     requestTimeout: REQUEST_MILLIS,
     keepAliveTimeout: KEEP_ALIVE_MILLIS,
     connectionsCheckingInterval: CHECK_MILLIS,
+    // Node would answer a request without it with an empty body.
+    requireHostHeader: false,
   });
   server.maxConnections = MOST_CONNECTIONS;
   // Node counts what the system has taken of an answer as activity, however large that was when it was written.
   server.timeout = stallMillis;
+  server.on('connection', (socket: Socket) => {
+    connections += 1;
+    socket.once('close', () => {
+      connections -= 1;
+      onChange();
+    });
+  });
   server.on('timeout', (socket: Socket) => {
     // With nothing to send, an answer is being made, or an event waited for. Without an answer the connection is idle.
     if (socket.writableLength > 0 || !open.has(socket)) socket.destroy();
@@ -78,11 +102,11 @@ export function createHttpServer(
     response.once('close', () => {
       // Another request may have begun on the same connection.
       if (open.get(request.socket) === response) open.delete(request.socket);
-      if (isDraining) server.closeIdleConnections();
-      onAnswered();
+      onChange();
     });
     if (isDraining) askToClose(response);
-    listener(request, response);
+    if (request.headers.host === undefined && request.httpVersion === '1.1') refuseWithoutHost(response);
+    else listener(request, response);
   };
   server.on('request', oneAtATime(answer));
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
@@ -91,7 +115,7 @@ export function createHttpServer(
   return {
     listen: ({ host, port }) =>
       new Promise((resolve, reject) => {
-        if (isDraining) throw new Error('The server is ending.');
+        if (isEnding) throw new Error('The server is ending.');
         server.once('error', reject);
         server.listen({ host, port }, () => {
           server.off('error', reject);
@@ -107,16 +131,27 @@ export function createHttpServer(
       if (taken > MOST_CONNECTIONS) socket.destroy();
       else server.emit('connection', socket.setNoDelay(true));
     },
-    drain: () => {
+    drain: async () => {
+      isEnding = true;
+      await acceptWaiting(server);
       isDraining = true;
-      // Closes idle connections too.
-      server.close();
+      // The server's own `close` would end idle connections at once, and with them requests that are on their way: the
+      // client of such a request sees a reset and cannot know whether it was done.
+      NetServer.prototype.close.call(server);
       for (const response of open.values()) askToClose(response);
       return new Promise((resolve) => {
-        onAnswered = () => {
-          if ([...open.values()].every(isEventStream)) resolve();
+        let timer: NodeJS.Timeout | undefined;
+        onChange = () => {
+          clearTimeout(timer);
+          if (![...open.values()].every(isEventStream)) return;
+          if (connections === open.size) resolve();
+          else timer = setTimeout(endIdle, idleMillis);
         };
-        onAnswered();
+        const endIdle = (): void => {
+          server.closeIdleConnections();
+          resolve();
+        };
+        onChange();
       });
     },
     end: () => {

@@ -31,7 +31,7 @@ export async function serveByWorkers(options: FilledServeOptions, workers: numbe
     door.open(group.give);
     const ending = {
       drain: async () => {
-        door.close();
+        await door.close();
         await group.drain();
       },
       closeRuns: (millis: number) => owner.close(millis),
@@ -45,7 +45,7 @@ export async function serveByWorkers(options: FilledServeOptions, workers: numbe
     }
     return createRunningService({ host, port, workers, drainMillis, ending, failed: group.failed });
   } catch (error) {
-    door.close();
+    await door.close();
     throw error;
   }
 }

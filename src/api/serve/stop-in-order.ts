@@ -11,15 +11,15 @@ export interface Ending {
 }
 
 /** Requests whose runs were cancelled are told so within this time. */
-const LAST_ANSWERS_MILLIS = 1_000;
+const LAST_ANSWERS_MILLIS = 500;
 
 /** Work that cannot be stopped is not waited for longer, once it was asked to. */
-const STUCK_MILLIS = 10_000;
+const STUCK_MILLIS = 500;
 
 /**
  * Ends a service in good order: requests first, as they may still need runs, then the runs that nobody waits for, then
  * connections that follow events.
- * @param drainMillis for both together; what is left then is cancelled
+ * @param drainMillis for both together; what is left then is cancelled, and a second later no longer waited for
  */
 export async function stopInOrder({ drain, closeRuns, end }: Ending, drainMillis: number): Promise<void> {
   const begin = performance.now();

@@ -6,7 +6,7 @@ import { flagName, parseNumber, repeatable } from '../option-parsers.ts';
 import { type OutputOptions, prepareLogs, print, remark, withOutputOptions } from '../output.ts';
 
 /** What still runs so long after the service has stopped is work that cannot be stopped. */
-const STUCK_MILLIS = 2_000;
+const STUCK_MILLIS = 1_000;
 
 /** `evenhand serve` */
 export function serveCommand(): Command {

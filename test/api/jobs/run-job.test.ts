@@ -187,6 +187,20 @@ describe('runJob on what is wrong', function () {
       undefined,
       /empty|answer/i,
     ],
+    [
+      'a replay_path that is not there',
+      () => llm({ provider: 'replay', replay_path: 'none.ndjson', ...PROMPTS }, linked()),
+      422,
+      '/replay_path',
+      /Got 'none\.ndjson': there is no such file/,
+    ],
+    [
+      'a bbq_path that is a folder',
+      () => llm({ provider: 'local', bbq_path: 'answers' }, linked()),
+      422,
+      '/bbq_path',
+      /Got 'answers': it is not a file/,
+    ],
     ['a threshold without a metric', () => llm({ ...PROMPTS, threshold: 1 }), 422, '/threshold', /metric/],
     [
       'an unknown metric of an evaluation',

@@ -4,6 +4,7 @@ import { ServiceProblem } from '../../../src/api/problem/service-problem.ts';
 import type { Job } from '../../../src/api/jobs/job.ts';
 import { problemOfToolkitError } from '../../../src/api/problem/problem-of-toolkit-error.ts';
 import { inWireNames } from '../../../src/api/problem/wire-names.ts';
+import { problemOfRun } from '../../../src/api/runs/run-problems.ts';
 import { problemOfError } from '../../../src/api/problem/problem-of-error.ts';
 import {
   CacheMissError,
@@ -68,8 +69,8 @@ describe('problemOfError', () => {
     ['an error with the status of a fault of ours', Object.assign(new Error(SECRET), { status: 500, expose: true })],
     ['an error with a status that is none', Object.assign(new Error(SECRET), { status: NaN, expose: true })],
     [
-      'a full disk',
-      new DataValidationError(`Cannot write '${SECRET}'.`, { context: { path: SECRET, code: 'ENOSPC' } }),
+      'a folder that cannot be written',
+      new DataValidationError(`Cannot write '${SECRET}'.`, { context: { path: SECRET, code: 'EACCES' } }),
     ],
   ];
   for (const [title, error] of unknown) {
@@ -78,6 +79,27 @@ describe('problemOfError', () => {
       expect(problem.status).to.equal(500);
       expect(problem.detail).to.include('id-77');
       expect(JSON.stringify(problem)).to.not.include('secret');
+    });
+  }
+
+  const systemError = (code: string): Error => Object.assign(new Error(`${code}: ${SECRET}`), { code });
+  const full: readonly (readonly [string, unknown])[] = [
+    ['a full disk', systemError('ENOSPC')],
+    ['a used up quota', systemError('EDQUOT')],
+    ['too many open files', systemError('EMFILE')],
+    ['an atomic write', new DataValidationError(`Cannot write '${SECRET}'.`, { context: { path: SECRET, code: 'ENOSPC' } })],
+    ['an error of a step', new PipelineExecutionError(`failed at ${SECRET}`, { cause: new DataValidationError('x', { cause: systemError('ENOSPC') }) })],
+    ['DuckDB, which gives no code', new DataValidationError(`Cannot write '${SECRET}'.`, { cause: new Error('IO Error: Could not write file: No space left on device') })],
+  ]; // prettier-ignore
+  for (const [title, error] of full) {
+    it(`tells a disk without room (${title}) as 503 with Retry-After, and names no folder`, () => {
+      const problem = problemOfError(error, 'id-77');
+      expect([problem.status, problem.headers['Retry-After']]).to.deep.equal([503, '60']);
+      expect(problem.detail).to.equal('The service has no room left for results.');
+      expect(JSON.stringify(problem)).to.not.include('secret');
+      expect(problemOfRun('run-1', error)).to.include({ status: 503, run_id: 'run-1' });
+      // The way from a thread, or from the store, to the client.
+      expect(ServiceProblem.fromJSON(problem.toJSON()).headers).to.deep.equal({ 'Retry-After': '60' });
     });
   }
 

@@ -29,6 +29,15 @@ describe('the end of a service', () => {
     expect(left).to.be.greaterThan(600).and.most(801);
   });
 
+  it('ends within a second after the time is over, though neither requests nor runs can be stopped', async () => {
+    const never = new Promise<void>(() => undefined);
+    let hasEnded = false;
+    const begin = performance.now();
+    await stopInOrder({ drain: () => never, closeRuns: () => never, end: () => void (hasEnded = true) }, 100);
+    expect(performance.now() - begin).to.be.within(100, 1_600);
+    expect(hasEnded).to.equal(true);
+  });
+
   it('cancels runs when the time is over, and lets requests tell so', async () => {
     const steps: string[] = [];
     let answer: () => void = () => undefined;

@@ -48,9 +48,17 @@ const HOSTS: Readonly<Record<ApiProvider, ApiHost>> = {
 
 const PROVIDERS = ['openai', 'anthropic', 'compatible', 'local', 'replay'] as const;
 
+/** The providers that are asked over a network. */
+export const API_PROVIDERS = Object.keys(HOSTS) as readonly ApiProvider[];
+
 /** Whether a provider is asked over a network. */
 export function isApiProvider(provider: LLMProvider): provider is ApiProvider {
   return oneOf('provider', provider, PROVIDERS) in HOSTS;
+}
+
+/** Returns the names of the variables with a provider's key and address. */
+export function variablesOf(provider: ApiProvider): readonly [key: string, address: string] {
+  return [HOSTS[provider].keyVariable, HOSTS[provider].addressVariable];
 }
 
 /** The variable with a provider's key. */

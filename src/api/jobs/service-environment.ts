@@ -1,0 +1,42 @@
+import { API_PROVIDERS, variablesOf } from '../../llm-evals/client/access/api-access.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** What the system, Node and the numeric libraries read. */
+const SYSTEM_VARIABLES =
+  /^(?:PATH|HOME|USER|LOGNAME|SHELL|TMPDIR|TMP|TEMP|TZ|LANG|LANGUAGE|LC_\w+|TERM|SystemRoot|windir|ComSpec|USERPROFILE|LOCALAPPDATA|APPDATA|PATHEXT|NODE_\w+|UV_\w+|SSL_CERT_\w+|LD_LIBRARY_PATH|DYLD_\w+|OMP_\w+|MKL_\w+|TF_\w+|CUDA_\w+|NVIDIA_\w+|VK_\w+|XDG_\w+|DISPLAY)$/i;
+
+/** What the package reads in a worker or a thread, none of it secret. */
+const OWN_VARIABLES = new Set([
+  'EVENHAND_LOG_LEVEL',
+  'EVENHAND_LOG_FILE',
+  'EVENHAND_JSON_LOGS',
+  'EVENHAND_TF_BACKEND',
+  'EVENHAND_LLM_ALLOW_LIVE',
+]);
+
+/**
+ * Returns the variables that workers and threads of the service inherit. Keys of providers and of the service, addresses
+ * of tracking servers and everything else that they do not use stay in the first process.
+ */
+export function inheritedEnvironment(env: Environment): Record<string, string> {
+  const entries = Object.entries(env).filter(
+    (entry): entry is [string, string] =>
+      entry[1] !== undefined && (OWN_VARIABLES.has(entry[0]) || SYSTEM_VARIABLES.test(entry[0])),
+  );
+  return Object.fromEntries(entries);
+}
+
+/**
+ * Returns the key and the address of the providers that the text of a configuration names: it has to name the one that
+ * it asks.
+ */
+export function providerEnvironment(config: string, env: Environment): Record<string, string> {
+  const variables = API_PROVIDERS.filter((provider) => config.includes(provider)).flatMap(variablesOf);
+  return Object.fromEntries(
+    variables.flatMap((name) => {
+      const value = env[name];
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+}

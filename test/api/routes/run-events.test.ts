@@ -1,0 +1,93 @@
+import { createServer, type Server } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+
+import { expect } from 'chai';
+import Koa from 'koa';
+
+import type { Handler, Service } from '../../../src/api/app/service-context.ts';
+import { answerProblems } from '../../../src/api/middleware/answer-problems.ts';
+import { runEventsRoute } from '../../../src/api/routes/run-events.ts';
+
+const MAX_FOLLOWERS = 250;
+
+describe('streams of events that are abandoned', () => {
+  const live = new Set<object>();
+  let onNone: () => void = () => undefined;
+  let server: Server;
+  let port = 0;
+  const sockets: Socket[] = [];
+
+  /** A run that goes on, and that notes who follows it. */
+  const runs = {
+    get: () => Promise.resolve({ runId: 'r', status: 'running', lastEventId: 1 }),
+    follow: (_: string, __: number, onEvent: (event: object) => void) => {
+      const follower = {};
+      live.add(follower);
+      onEvent({ id: 1, type: 'status', status: 'running' });
+      return Promise.resolve(() => {
+        live.delete(follower);
+        if (live.size === 0) onNone();
+      });
+    },
+  };
+
+  before(async () => {
+    const route = runEventsRoute({ runs } as unknown as Service);
+    const app = new Koa();
+    app.use(
+      answerProblems({ logger: { error: () => undefined, warn: () => undefined } } as unknown as Service) as never,
+    );
+    app.use(async (context) => {
+      await route(Object.assign(context, { params: { run_id: 'r' } }) as unknown as Parameters<Handler>[0]);
+    });
+    const handle = app.callback();
+    server = createServer((request, response) => void handle(request, response)).listen(0, '127.0.0.1');
+    await new Promise((resolve) => server.once('listening', resolve));
+    port = (server.address() as AddressInfo).port;
+  });
+  after(() => {
+    for (const socket of sockets) socket.destroy();
+    server.closeAllConnections();
+    server.close();
+  });
+
+  /** Opens a stream; gives the head and the beginning of the answer. */
+  const open = (): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const socket = connect(port, '127.0.0.1');
+      sockets.push(socket);
+      socket.on('error', reject);
+      socket.once('data', (data) => {
+        resolve(data.toString());
+      });
+      socket.write('GET / HTTP/1.1\r\nhost: a\r\n\r\n');
+    });
+  const abandonAll = async (): Promise<void> => {
+    const none = new Promise<void>((resolve) => (onNone = resolve));
+    for (const socket of sockets.splice(0)) socket.on('error', () => undefined).destroy();
+    if (live.size > 0) await none;
+  };
+
+  it('leave nobody who follows, however many there were', async () => {
+    for (let round = 0; round < 2; round++) {
+      const heads = await Promise.all(Array.from({ length: MAX_FOLLOWERS }, open));
+      expect(new Set(heads.map((head) => head.slice(0, 15)))).to.deep.equal(new Set(['HTTP/1.1 200 OK']));
+      expect(live.size).to.equal(MAX_FOLLOWERS);
+      await abandonAll();
+      expect(live.size).to.equal(0);
+    }
+  });
+
+  it('are bounded, also where all are opened at once: the others are told when to try again', async () => {
+    const heads = await Promise.all(Array.from({ length: 500 }, open));
+    const refused = heads.filter((head) => head.startsWith('HTTP/1.1 503 '));
+    expect(refused).to.have.length(500 - MAX_FOLLOWERS);
+    expect(live.size).to.equal(MAX_FOLLOWERS);
+    for (const head of refused)
+      expect(head)
+        .to.match(/retry-after: 30/i)
+        .and.include('application/problem+json');
+    await abandonAll();
+    expect((await open()).startsWith('HTTP/1.1 200 ')).to.equal(true);
+  });
+});

@@ -1,0 +1,63 @@
+import { Agent, request as httpRequest } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
+
+import { expect } from 'chai';
+
+import { createHttpServer } from '../../../src/api/serve/http-server.ts';
+
+const HOST = '127.0.0.1';
+const STOPS = 25;
+const CLIENTS = 16;
+
+/** Asks again and again on one kept connection until the service takes no more; gives the codes of failures. */
+async function askUntilStopped(port: number): Promise<string[]> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const ask = (): Promise<string> =>
+    new Promise((resolve) => {
+      const request = httpRequest({ host: HOST, port, agent }, (response) => {
+        response.resume().once('end', () => {
+          resolve('answered');
+        });
+      });
+      request.on('error', (error: NodeJS.ErrnoException) => {
+        resolve(error.code ?? error.message);
+      });
+      request.end();
+    });
+  const failures: string[] = [];
+  try {
+    for (;;) {
+      const outcome = await ask();
+      if (outcome === 'ECONNREFUSED') return failures;
+      if (outcome !== 'answered') failures.push(outcome);
+    }
+  } finally {
+    agent.destroy();
+  }
+}
+
+describe('graceful stops under load', function () {
+  this.timeout(120_000);
+
+  it(`reset no connection in ${String(STOPS)} stops of ${String(CLIENTS)} clients`, async () => {
+    const failures: string[] = [];
+    let answered = 0;
+    for (let stop = 0; stop < STOPS; stop++) {
+      const server = createHttpServer((_, response) => {
+        // An answer that waits for a disk, as with --store.
+        setTimeout(() => {
+          answered++;
+          response.end('done');
+        }, stop % 4);
+      });
+      const port = await server.listen({ host: HOST, port: 0 });
+      const clients = Array.from({ length: CLIENTS }, () => askUntilStopped(port));
+      await pause(40 + stop);
+      await server.drain();
+      server.end();
+      failures.push(...(await Promise.all(clients)).flat());
+    }
+    expect(answered).to.be.above(STOPS * CLIENTS);
+    expect(failures).to.deep.equal([]);
+  });
+});
