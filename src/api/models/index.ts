@@ -7,7 +7,7 @@ import { healthSchema, readinessSchema } from './health.ts';
 import { llmDryRunSchema, llmEvalAnswerSchema, llmEvaluationSchema, llmMetricResultSchema } from './llm-eval-answer.ts';
 import { llmEvalBodySchema } from './llm-eval-body.ts';
 import { metricFrameSchema } from './metric-frame.ts';
-import { exclusionSchema, metricResultSchema } from './metric-result.ts';
+import { exclusionSchema, metricResultSchema, missingRowsSchema } from './metric-result.ts';
 import { pipelineAnswerSchema, pipelineStepSchema } from './pipeline-answer.ts';
 import { fieldFaultSchema, problemSchema } from './problem.ts';
 import {
@@ -22,6 +22,8 @@ import {
 import { validateBodySchema } from './validate-body.ts';
 import {
   attributeValidationSchema,
+  gateVerdictSchema,
+  readLabelsSchema,
   severalValidationSchema,
   singleValidationSchema,
   validationAnswerSchema,
@@ -63,7 +65,10 @@ export const ANSWER_MODELS = [
   severalValidationSchema,
   attributeValidationSchema,
   verdictSchema,
+  gateVerdictSchema,
+  readLabelsSchema,
   metricResultSchema,
+  missingRowsSchema,
   exclusionSchema,
   metricFrameSchema,
   pipelineAnswerSchema,

@@ -15,7 +15,7 @@ export const exclusionSchema = z
   .meta({ id: 'Exclusion', description: 'Why a group, or one rate of it, took no part.' });
 
 /** Rows that lack a value, by group. */
-const missingRowsSchema = z
+export const missingRowsSchema = z
   .strictObject({
     n: count.meta({ description: 'Rows of all groups; rows without a group are counted by n_dropped alone.' }),
     by_group: z.record(z.string(), count),

@@ -23,7 +23,7 @@ export const verdictSchema = z
   });
 
 /** The verdict of one gate on one attribute. */
-const gateVerdictSchema = z
+export const gateVerdictSchema = z
   .strictObject({
     attribute: z.string(),
     metric: z.string(),
@@ -60,11 +60,13 @@ const columnLabels = z.strictObject({
 });
 
 /** What labels were read as. */
-const readLabelsSchema = z.strictObject({ y_pred: columnLabels.optional(), y_true: columnLabels.optional() }).meta({
-  id: 'ReadLabels',
-  description:
-    'What the labels of predictions and truth were read as. Only there where a positive label was named, or a text was read as missing.',
-});
+export const readLabelsSchema = z
+  .strictObject({ y_pred: columnLabels.optional(), y_true: columnLabels.optional() })
+  .meta({
+    id: 'ReadLabels',
+    description:
+      'What the labels of predictions and truth were read as. Only there where a positive label was named, or a text was read as missing.',
+  });
 
 /** The metrics of one attribute among several. */
 export const attributeValidationSchema = z

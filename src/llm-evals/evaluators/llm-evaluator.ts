@@ -1,5 +1,4 @@
 import type { OptionNames } from '../../internal/known-options.ts';
-import type { EvaluatorName, LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-config.ts';
 import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-config.ts';
 import type { PlannedPrompt } from '../plan/planned-prompt.ts';
 import type { Transcript } from '../transcript/transcript.ts';

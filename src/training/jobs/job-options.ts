@@ -35,6 +35,7 @@ export interface TrainingJobOptions {
 /** Lists the options of {@link TrainingJobOptions}. */
 export const TRAINING_JOB_OPTION_NAMES: OptionNames<TrainingJobOptions> = {
   trainSize: true,
+  folds: true,
   minGroupSize: true,
   seed: true,
   modelPath: true,

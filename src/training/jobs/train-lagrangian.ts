@@ -1,5 +1,4 @@
 import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
-import type { OnProgress } from '../../internal/progress.ts';
 import { type FeatureSpec, fitFeatures } from '../data/feature-encoder.ts';
 import type { TrainingRows, TrainingSource } from '../data/training-data.ts';
 import { describeModel } from '../models/describe-model.ts';
@@ -36,6 +35,7 @@ const TRAIN_LAGRANGIAN_OPTION_NAMES: OptionNames<TrainLagrangianOptions> = {
   minGroupSize: true,
   seed: true,
   trainSize: true,
+  folds: true,
   modelPath: true,
   onProgress: true,
   signal: true,
@@ -108,7 +108,14 @@ export async function trainLagrangian(
 ): Promise<LagrangianJobResult> {
   assertKnownOptions('trainLagrangian', options, TRAIN_LAGRANGIAN_OPTION_NAMES);
   const filled = fillJobOptions(options);
-  const { trainSize: _trainSize, modelPath: _modelPath, onProgress: _onProgress, signal: _signal, ...own } = options;
+  const {
+    trainSize: _trainSize,
+    folds: _folds,
+    modelPath: _modelPath,
+    onProgress: _onProgress,
+    signal: _signal,
+    ...own
+  } = options;
   const trainer = new LagrangianFairnessTrainer({ ...own, seed: filled.seed, minGroupSize: filled.minGroupSize });
   const free = withoutConstraint(trainer);
   const rows = await prepareJob(source, filled);

@@ -12,8 +12,13 @@ import { saveModel } from '../models/save-model.ts';
 import { REDUCTION_CONSTRAINTS } from '../reductions/constraint-names.ts';
 import type { ReductionsOptions } from '../reductions/reductions-options.ts';
 import { ReductionsWrapper } from '../reductions/reductions-wrapper.ts';
-import { type FilledJobOptions, fillJobOptions, TRAINING_JOB_OPTION_NAMES, type TrainingJobOptions } from './job-options.ts';
-import { cardMetrics, describeRows, type JobDecisions, judgeJob, type TrainingJobResult } from './job-result.ts';
+import {
+  type FilledJobOptions,
+  fillJobOptions,
+  TRAINING_JOB_OPTION_NAMES,
+  type TrainingJobOptions,
+} from './job-options.ts';
+import { cardMetrics, describeRows, type TrainingJobResult } from './job-result.ts';
 import { fitJob, type JobDecisions } from './fit-job.ts';
 import { type JobRows, prepareJob } from './job-rows.ts';
 
