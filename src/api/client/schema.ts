@@ -472,18 +472,27 @@ export interface components {
        */
       threshold?: number;
       /**
-       * @description A metric to add and to judge, or a measure with _difference or _ratio after it. Default: demographic_parity_difference.
+       * @description A metric to add and to judge, or a measure with _difference or _ratio after it; several as a list. Each may carry its gate: NAME<=VALUE, with <=, <, >= or >; all gates must pass, and threshold is for metrics without one. Default: demographic_parity_difference.
        * @example demographic_parity_difference
-       * @example equalized_odds_difference
        * @example precision_ratio
+       * @example [
+       *       "demographic_parity_difference<=0.1",
+       *       "demographic_parity_ratio>=0.8"
+       *     ]
        */
-      metric?: string;
+      metric?: string | string[];
       /**
        * @description The gate's comparison. Default: <= by the size of the value; >= for a ratio.
        * @example <=
        * @enum {string}
        */
       comparator?: '<=' | '<' | '>=' | '>';
+      /**
+       * @description Whether the gate fails where rows with missing values are more common in some groups than in others, beyond chance (p < 0.05). Default: false, a warning.
+       * @default false
+       * @example true
+       */
+      strict_missing?: boolean;
       /**
        * @description Smaller groups are excluded and named. Default: 30.
        * @example 30
@@ -822,9 +831,11 @@ export interface components {
        * @description When the run ended.
        */
       timestamp: string;
-      /** @description The threshold that was judged by; null without one. */
+      /** @description The threshold of all gates; null without one, and where gates have different ones. */
       threshold: number | null;
-      labels?: components['schemas']['__shared'];
+      /** @description The verdict of every gate on every attribute; empty without a threshold. All must pass. */
+      gates: components['schemas']['GateVerdict'][];
+      labels?: components['schemas']['ReadLabels'];
       /** @description true or false; null without a threshold. */
       passed: boolean | null;
       verdict: components['schemas']['Verdict'] | null;
@@ -848,9 +859,11 @@ export interface components {
        * @description When the run ended.
        */
       timestamp: string;
-      /** @description The threshold that was judged by; null without one. */
+      /** @description The threshold of all gates; null without one, and where gates have different ones. */
       threshold: number | null;
-      labels?: components['schemas']['__shared'];
+      labels?: components['schemas']['ReadLabels'];
+      /** @description The verdict of every gate on every attribute; empty without a threshold. All must pass. */
+      gates: components['schemas']['GateVerdict'][];
       /** @description true or false; null without a threshold. */
       passed: boolean | null;
       attributes: {
@@ -876,6 +889,55 @@ export interface components {
       message: string;
       /** @description Whether the interval has the threshold inside, so that another sample could turn the verdict. */
       straddles: boolean;
+      /** @description Whether rows with missing values are more common in some groups than in others, beyond chance. */
+      unevenly_missing: boolean;
+    };
+    /** @description The verdict of one gate on one attribute. */
+    GateVerdict: {
+      attribute: string;
+      metric: string;
+      passed: boolean | null;
+      threshold: number | null;
+      comparator: ('<=' | '<' | '>=' | '>') | null;
+      /** @enum {string} */
+      status: 'pass' | 'fail' | 'undefined';
+      /** @description The verdict in one sentence. */
+      message: string;
+      /** @description Whether the interval has the threshold inside, so that another sample could turn the verdict. */
+      straddles: boolean;
+      /** @description Whether rows with missing values are more common in some groups than in others, beyond chance. */
+      unevenly_missing: boolean;
+    };
+    /** @description What the labels of predictions and truth were read as. Only there where a positive label was named, or a text was read as missing. */
+    ReadLabels: {
+      y_pred?: {
+        /** @description Rows by label that count as 1. */
+        positive: {
+          [key: string]: number;
+        };
+        /** @description Rows by label that count as 0. */
+        negative: {
+          [key: string]: number;
+        };
+        /** @description Rows by text that was read as a missing value; null is not counted here. */
+        missing: {
+          [key: string]: number;
+        };
+      };
+      y_true?: {
+        /** @description Rows by label that count as 1. */
+        positive: {
+          [key: string]: number;
+        };
+        /** @description Rows by label that count as 0. */
+        negative: {
+          [key: string]: number;
+        };
+        /** @description Rows by text that was read as a missing value; null is not counted here. */
+        missing: {
+          [key: string]: number;
+        };
+      };
     };
     /** @description A metric with all that is needed to question it. */
     MetricResult: {
@@ -926,6 +988,11 @@ export interface components {
       excluded: {
         [key: string]: components['schemas']['Exclusion'];
       };
+      /** @description One of the two groups of the gap: the one with the higher value, or the one that comes first in a gap with a sign. null where no two groups stand for the value. */
+      first: string | null;
+      /** @description The other group; null too where groups are compared with all rows. */
+      second: string | null;
+      missing: components['schemas']['MissingRows'] | null;
       /** @description Rows left out because a value that the metric needs is missing. */
       n_dropped: number;
       undefined_reason: string | null;
@@ -933,6 +1000,18 @@ export interface components {
       warnings: string[];
       /** @description Of what is random in it; null where nothing is. */
       seed: number | null;
+    };
+    /** @description Rows that lack a value which the metric needs, and what they could change. */
+    MissingRows: {
+      /** @description Rows of all groups; rows without a group are counted by n_dropped alone. */
+      n: number;
+      by_group: {
+        [key: string]: number;
+      };
+      /** @description The probability of shares of missing rows that differ as much, if all groups lack the same share; below 0.05 the gate warns, or fails with strict_missing. null where none is missing. */
+      p_value: number | null;
+      /** @description The smallest and largest value that the metric could have with these rows; null where not known. */
+      worst_case: number[] | null;
     };
     /** @description Why a group, or one rate of it, took no part. */
     Exclusion: {
@@ -1219,6 +1298,8 @@ export interface components {
       improvement_percent: number | null;
       message: string;
       straddles: boolean;
+      /** @description Whether rows were left out more often in some groups than in others, beyond chance. */
+      unevenly_missing: boolean;
     };
     /** @description What predictions on the held-out rows come to. */
     WorkflowMetrics: {
@@ -1410,6 +1491,11 @@ export interface components {
       excluded: {
         [key: string]: components['schemas']['Exclusion'];
       };
+      /** @description One of the two groups of the gap: the one with the higher value, or the one that comes first in a gap with a sign. null where no two groups stand for the value. */
+      first: string | null;
+      /** @description The other group; null too where groups are compared with all rows. */
+      second: string | null;
+      missing: components['schemas']['MissingRows'] | null;
       /** @description Rows left out because a value that the metric needs is missing. */
       n_dropped: number;
       undefined_reason: string | null;
@@ -1429,8 +1515,12 @@ export interface components {
       /** @description After all metrics of the run are allowed for. */
       adjusted_p_value: number | null;
       adjustment: string | null;
-      /** @description What noise alone gives. */
+      /** @description What noise alone gives; of an excess, on the scale of distances. */
       noise_floor: number | null;
+      /** @description Mean of this metric without an effect; of a gap, of its size. */
+      null_mean: number | null;
+      /** @description Without an effect the metric lies below this with probability 0.95. */
+      null_quantile_95: number | null;
       standard_error: number | null;
       degrees: number | null;
       /** @description The least that data of this size can have. */
@@ -1691,41 +1781,6 @@ export interface components {
       running: number;
       /** @description Runs whose answers are kept. */
       kept: number;
-    };
-    __shared: {
-      $defs: {
-        /** @description What the labels of predictions and truth were read as. Only there where a positive label was named, or a text was read as missing. */
-        ReadLabels: {
-          y_pred?: {
-            /** @description Rows by label that count as 1. */
-            positive: {
-              [key: string]: number;
-            };
-            /** @description Rows by label that count as 0. */
-            negative: {
-              [key: string]: number;
-            };
-            /** @description Rows by text that was read as a missing value; null is not counted here. */
-            missing: {
-              [key: string]: number;
-            };
-          };
-          y_true?: {
-            /** @description Rows by label that count as 1. */
-            positive: {
-              [key: string]: number;
-            };
-            /** @description Rows by label that count as 0. */
-            negative: {
-              [key: string]: number;
-            };
-            /** @description Rows by text that was read as a missing value; null is not counted here. */
-            missing: {
-              [key: string]: number;
-            };
-          };
-        };
-      };
     };
   };
   responses: {
@@ -2260,10 +2315,12 @@ export interface operations {
         na_values?: string;
         /** @description The gate: `passed` tells whether the metric is on its right side. Without it there is no verdict. */
         threshold?: number;
-        /** @description A metric to add and to judge, or a measure with _difference or _ratio after it. Default: demographic_parity_difference. */
-        metric?: string;
+        /** @description A metric to add and to judge, or a measure with _difference or _ratio after it; several as a list. Each may carry its gate: NAME<=VALUE, with <=, <, >= or >; all gates must pass, and threshold is for metrics without one. Default: demographic_parity_difference. */
+        metric?: string | string[];
         /** @description The gate's comparison. Default: <= by the size of the value; >= for a ratio. */
         comparator?: '<=' | '<' | '>=' | '>';
+        /** @description Whether the gate fails where rows with missing values are more common in some groups than in others, beyond chance (p < 0.05). Default: false, a warning. Default: false. */
+        strict_missing?: boolean;
         /** @description Smaller groups are excluded and named. Default: 30. */
         min_group_size?: number;
         /** @description Adds intervals. Default: false. */
