@@ -70,6 +70,10 @@ Examples:
   $ evenhand train-regularized --csv adult.csv --target income --sensitive sex,race \\
       --penalty mean_gap --etas 0,1,2,4 --save-model models/adult --out-json pareto.json
 
+The useful range of eta depends on penalty and data. The last eta before a model that decides alike for
+all rows, on three data sets (wages, German credit, COMPAS): covariance 6 to 64, mean_gap 16 to 8200,
+equalized_odds 3 to 2040, mmd 0.7 to 64, correlation 1.4 to 16, adversarial 0.4 to 45. --etas auto finds it.
+
 The penalty constrains mean scores on the training rows. The table shows what that gives on rows
 the networks have not seen: accuracy, the demographic parity (DP) and equalized odds (EO) differences.`,
       ),
