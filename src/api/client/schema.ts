@@ -1343,6 +1343,12 @@ export interface components {
       }[];
       /** @description What the run's own limits would stop. */
       limits: string[];
+      /** @description Metrics that can only end undefined, whatever is answered. */
+      undefined_metrics: {
+        metric: string;
+        reason: string;
+        suggestion: string;
+      }[];
       /** @description SHA-256 of all requests that would be sent. */
       plan_digest: string;
     };
@@ -1414,8 +1420,12 @@ export interface components {
       /** @description After all metrics of the run are allowed for. */
       adjusted_p_value: number | null;
       adjustment: string | null;
-      /** @description What noise alone gives. */
+      /** @description What noise alone gives; of an excess, on the scale of distances. */
       noise_floor: number | null;
+      /** @description Mean of this metric without an effect; of a gap, of its size. */
+      null_mean: number | null;
+      /** @description Without an effect the metric lies below this with probability 0.95. */
+      null_quantile_95: number | null;
       standard_error: number | null;
       degrees: number | null;
       /** @description The least that data of this size can have. */
@@ -1474,6 +1484,12 @@ export interface components {
       }[];
       /** @description What the run's own limits would stop. */
       limits: string[];
+      /** @description Metrics that can only end undefined, whatever is answered. */
+      undefined_metrics: {
+        metric: string;
+        reason: string;
+        suggestion: string;
+      }[];
       /** @description SHA-256 of all requests that would be sent. */
       plan_digest: string;
     };
