@@ -1439,6 +1439,12 @@ export interface components {
       }[];
       /** @description What the run's own limits would stop. */
       limits: string[];
+      /** @description Metrics that can only end undefined, whatever is answered. */
+      undefined_metrics: {
+        metric: string;
+        reason: string;
+        suggestion: string;
+      }[];
       /** @description SHA-256 of all requests that would be sent. */
       plan_digest: string;
     };
@@ -1579,6 +1585,12 @@ export interface components {
       }[];
       /** @description What the run's own limits would stop. */
       limits: string[];
+      /** @description Metrics that can only end undefined, whatever is answered. */
+      undefined_metrics: {
+        metric: string;
+        reason: string;
+        suggestion: string;
+      }[];
       /** @description SHA-256 of all requests that would be sent. */
       plan_digest: string;
     };

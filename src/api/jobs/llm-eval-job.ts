@@ -26,15 +26,15 @@ export async function runLlmEvalJob({ body, llmFolder }: LlmEvalJob, context: Jo
   const given = await readConfig(request.config);
   const ownCache = path.join(path.dirname(context.folder), OWN_CACHE);
   const config = await confineLlmConfig(given, { llmFolder, ownCache, env: process.env });
-  return request.dry_run ? tellDryRun(config, context) : evaluate(config, request, context);
+  return request.dry_run ? tellDryRun(config, request, context) : evaluate(config, request, context);
 }
 
 async function readConfig(config: LlmEvalBody['config']): Promise<LLMEvalConfig> {
   return typeof config === 'string' ? parseLlmEvalConfig(config, 'config') : parseLlmEvalConfig(config);
 }
 
-async function tellDryRun(config: LLMEvalConfig, { folder }: JobContext): Promise<JobOutcome> {
-  const estimate = await estimateDryRun(config);
+async function tellDryRun(config: LLMEvalConfig, body: LlmEvalBody, { folder }: JobContext): Promise<JobOutcome> {
+  const estimate = await estimateDryRun(config, { minGroupSize: body.min_group_size });
   const files = await writeReports(folder, estimate.toMarkdown(), undefined);
   return { body: JSON.stringify(dryRunToJson(estimate)), files };
 }

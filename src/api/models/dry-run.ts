@@ -31,6 +31,9 @@ export const DRY_RUN_FIELDS = {
     .meta({ description: 'US dollars for a million tokens.' }),
   breakdown: z.array(part),
   limits: z.array(z.string()).meta({ description: "What the run's own limits would stop." }),
+  undefined_metrics: z
+    .array(z.strictObject({ metric: z.string(), reason: z.string(), suggestion: z.string() }))
+    .meta({ description: 'Metrics that can only end undefined, whatever is answered.' }),
   plan_digest: z.string().meta({ description: 'SHA-256 of all requests that would be sent.' }),
 } as const;
 

@@ -180,6 +180,8 @@ async function tellDryRun(config: LLMEvalConfig, request: LlmEvalRequest, option
     transcriptsOut,
     replayPath: replay,
     maxCostUsd: maxCost,
+    minGroupSize: request.minGroupSize,
+    allowSmallSamples: request.allowSmallSamples,
   });
   if (options.json === true) process.stdout.write(jsonText(dryRunToJson(estimate)));
   else print(terminalText(estimate.toMarkdown()));

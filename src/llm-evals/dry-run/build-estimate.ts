@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 import { requireWhole } from '../../stats/parameters.ts';
-import type { DryRunEstimate, DryRunFields, DryRunPart, EstimateRange } from './dry-run-estimate.ts';
+import type { DryRunEstimate, DryRunFields, DryRunPart, EstimateRange, UndefinedMetric } from './dry-run-estimate.ts';
 import { dryRunMarkdown } from './dry-run-markdown.ts';
 import { requestTokens } from './request-tokens.ts';
 import type { ListedPrice } from './model-prices.ts';
@@ -53,6 +53,11 @@ export interface EstimateInput {
   readonly knownOutputTokens?: readonly number[] | undefined;
   /** @defaultValue none */
   readonly limits?: RunLimits | undefined;
+  /**
+   * Metrics that can only end undefined.
+   * @defaultValue none
+   */
+  readonly undefinedMetrics?: readonly UndefinedMetric[] | undefined;
 }
 
 /**
@@ -91,6 +96,7 @@ export function buildEstimate(input: EstimateInput): DryRunEstimate {
       .update([...keysToSend].sort().join('\n'))
       .digest('hex'),
     limits: limitSentences(input.limits ?? {}, { requests: keysToSend.length, tokens, costUsd }),
+    undefinedMetrics: Object.freeze([...(input.undefinedMetrics ?? [])]),
     model: input.model,
   };
   return Object.freeze({ ...fields, toMarkdown: () => dryRunMarkdown(fields) });

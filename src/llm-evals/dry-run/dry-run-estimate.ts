@@ -21,6 +21,15 @@ export interface DryRunPart {
   readonly outputTokens: EstimateRange;
 }
 
+/** A metric that can only end undefined, whatever is answered. */
+export interface UndefinedMetric {
+  /** Its name in the result: `rouge_l_excess.gender`. */
+  readonly metric: string;
+  readonly reason: string;
+  /** How to get a value. */
+  readonly suggestion: string;
+}
+
 /** What a run would send, and what that may take. */
 export interface DryRunFields {
   /** Requests that would be sent: planned, each once, less those whose answers are known. */
@@ -43,6 +52,8 @@ export interface DryRunFields {
   readonly planDigest: string;
   /** What the run's own limits would stop before its end; empty where nothing. */
   readonly limits: readonly string[];
+  /** Metrics that can only end undefined; empty where all can have a value. */
+  readonly undefinedMetrics: readonly UndefinedMetric[];
   readonly model: string;
 }
 

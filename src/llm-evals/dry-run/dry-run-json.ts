@@ -16,6 +16,11 @@ export interface DryRunJson {
   } | null;
   readonly breakdown: readonly DryRunPartJson[];
   readonly limits: readonly string[];
+  readonly undefined_metrics: readonly {
+    readonly metric: string;
+    readonly reason: string;
+    readonly suggestion: string;
+  }[];
   readonly plan_digest: string;
 }
 
@@ -48,6 +53,11 @@ export function dryRunToJson(fields: DryRunFields): DryRunJson {
       output_tokens: outputTokens,
     })),
     limits: fields.limits,
+    undefined_metrics: fields.undefinedMetrics.map(({ metric, reason, suggestion }) => ({
+      metric,
+      reason,
+      suggestion,
+    })),
     plan_digest: fields.planDigest,
   };
 }

@@ -1,5 +1,5 @@
 import { escapeMarkdown, markdownTable } from '../../metrics/markdown-table.ts';
-import type { DryRunFields, DryRunPart, EstimateRange } from './dry-run-estimate.ts';
+import type { DryRunFields, DryRunPart, EstimateRange, UndefinedMetric } from './dry-run-estimate.ts';
 import { countText, usdText } from './dry-run-numbers.ts';
 
 /** A dry run as a Markdown page: what would be sent, by part, and what it may take. */
@@ -12,6 +12,7 @@ export function dryRunMarkdown(fields: DryRunFields): string {
     'The ceiling is where every answer takes all of its `max_tokens`.',
     priceSentence(fields),
     limitsText(fields.limits),
+    ...undefinedText(fields.undefinedMetrics),
     `Plan: \`${fields.planDigest}\` (SHA-256 of the requests to be sent).`,
   ];
   return `${parts.join('\n\n')}\n`;
@@ -71,6 +72,26 @@ function priceSentence({ price, model }: DryRunFields): string {
 function limitsText(limits: readonly string[]): string {
   if (limits.length === 0) return 'No limit of the configuration stops the run before its end.';
   return ['The limits of the configuration:\n', ...limits.map((limit) => `- ${limitMarkdown(limit)}`)].join('\n');
+}
+
+/** Metrics that can only end undefined, those of one reason together; nothing where all can have a value. */
+function undefinedText(metrics: readonly UndefinedMetric[]): string[] {
+  if (metrics.length === 0) return [];
+  return [
+    [
+      'These metrics can only end undefined, whatever is answered:\n',
+      ...undefinedSentences(metrics).map((line) => `- ${escapeMarkdown(line)}`),
+    ].join('\n'),
+  ];
+}
+
+/** One sentence for each reason: the metrics, why they can only end undefined, and how to fix it. */
+export function undefinedSentences(metrics: readonly UndefinedMetric[]): string[] {
+  const reasons = [...new Set(metrics.map(({ reason }) => reason))];
+  return reasons.map((reason) => {
+    const those = metrics.filter((each) => each.reason === reason);
+    return `${those.map(({ metric }) => metric).join(', ')}: ${reason}. ${those[0]?.suggestion ?? ''}`;
+  });
 }
 
 /** A sentence starts with its limit's name, which is set as code. */

@@ -16,6 +16,7 @@ import type { AnswerRecord } from '../transcript/transcript.ts';
 import { findKnownAnswers, type KnownAnswers } from './known-answers.ts';
 import { planParts } from './plan-parts.ts';
 import type { PlanOptions } from './run-options.ts';
+import { undefinedMetrics } from './undefined-metrics.ts';
 
 /** A run before its first request: what it needs, what is known, what it will send and cost. */
 export interface PreparedRun {
@@ -72,6 +73,10 @@ export async function prepareRun(
     systemPrompt: config.systemPrompt,
     knownOutputTokens: [...known.records.values()].flatMap(({ outputTokens }) => outputTokens ?? []),
     limits: config,
+    undefinedMetrics: undefinedMetrics(evaluators, options.evaluators ?? [], prompts, config, {
+      minGroupSize: options.minGroupSize ?? 5,
+      allowSmallSamples: options.allowSmallSamples ?? config.allowSmallSamples,
+    }),
   });
   return {
     config,

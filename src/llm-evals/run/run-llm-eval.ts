@@ -1,6 +1,8 @@
 import { assertKnownOptions } from '../../internal/known-options.ts';
+import { getLogger } from '../../internal/logger.ts';
 import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-config.ts';
 import type { LLMClient } from '../client/llm-client.ts';
+import { undefinedSentences } from '../dry-run/dry-run-markdown.ts';
 import { requestTokens } from '../dry-run/request-tokens.ts';
 import { runRequests } from '../scheduler/run-requests.ts';
 import type { RunSummary } from '../scheduler/run-summary.ts';
@@ -61,10 +63,18 @@ export async function runLlmEval(config: LLMEvalConfig, options: RunLlmEvalOptio
     const client = chooseClient(run, options);
     const keeper = new AnswerKeeper(log, run.cache, run.known.records);
     await keeper.keepKnown(run);
+    if (run.known.missing.length > 0) warnOfUndefined(run);
     const summary = await sendRequests(run, client, keeper, options, settings.seed);
     return await conclude(run, summary, joinTranscripts(run.plan.prompts, keeper.records, client.id), settings);
   } finally {
     await log?.close();
+  }
+}
+
+/** Said before the first request, since it is too late after the last. */
+function warnOfUndefined({ estimate }: PreparedRun): void {
+  for (const sentence of undefinedSentences(estimate.undefinedMetrics)) {
+    getLogger().warn(`Can only end undefined: ${sentence}`);
   }
 }
 

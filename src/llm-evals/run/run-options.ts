@@ -6,7 +6,7 @@ import type { LLMEvaluator, ScoreOptions } from '../evaluators/llm-evaluator.ts'
 import type { RetryOptions } from '../scheduler/retry-policy.ts';
 
 /** What decides which requests a run sends. */
-export interface PlanOptions {
+export interface PlanOptions extends Pick<ScoreOptions, 'minGroupSize' | 'allowSmallSamples'> {
   /**
    * Who answers, instead of the configuration's provider; its calls are the caller's to allow.
    * @defaultValue the provider's client
@@ -53,6 +53,8 @@ export interface PlanOptions {
 /** Lists the options of {@link PlanOptions}. */
 export const PLAN_OPTION_NAMES: OptionNames<PlanOptions> = {
   client: true,
+  minGroupSize: true,
+  allowSmallSamples: true,
   cache: true,
   evaluators: true,
   transcriptsOut: true,
