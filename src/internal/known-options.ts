@@ -1,5 +1,5 @@
 import { ValueError } from '../exceptions/index.ts';
-import { nearestNames, suggestNames } from './nearest.ts';
+import { nearestOptions, suggestNames } from './nearest.ts';
 
 /**
  * Lists every option of an interface. The compiler refuses a list that lacks an
@@ -24,8 +24,9 @@ export function assertKnownOptions(owner: string, given: unknown, known: Readonl
 }
 
 function unknownOption(owner: string, name: string, known: readonly string[]): ValueError {
-  return new ValueError(`${owner} has no option '${name}'. ${suggestNames(name, known, 'options')}`, {
-    context: { parameter: name, owner, expected: known, nearest: nearestNames(name, known)[0] ?? null },
+  const near = nearestOptions(name, known);
+  return new ValueError(`${owner} has no option '${name}'. ${suggestNames(name, known, 'options', near)}`, {
+    context: { parameter: name, owner, expected: known, nearest: near[0] ?? null },
   });
 }
 

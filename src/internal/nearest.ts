@@ -3,20 +3,27 @@ import { distance } from 'fastest-levenshtein';
 /** A name this close to a known one is a slip of a key; one further away may be an abbreviation. */
 const TYPO_DISTANCE = 2;
 
-/**
- * Returns the known names nearest to a mistyped one, best first, at most three,
- * none too far to be meant. Names that it abbreviates (`diffBound` for
- * `differenceBound`) come alone, unless another name is a typo away.
- */
+/** The known names nearest to a mistyped one, best first, at most three, none too far to be meant. */
 export function nearestNames(wrong: string, known: readonly string[]): string[] {
   const lower = wrong.toLowerCase();
-  const all = known
+  return known
     .map((name) => ({ name, distance: distance(lower, name.toLowerCase()) }))
-    .sort((a, b) => a.distance - b.distance);
-  const isTypo = (all[0]?.distance ?? Infinity) <= TYPO_DISTANCE;
-  const abbreviated = isTypo ? [] : all.filter(({ name }) => abbreviates(lower, name.toLowerCase()));
-  const near = all.filter((entry) => entry.distance <= mostDistance(wrong, entry.name));
-  return (abbreviated.length > 0 ? abbreviated : near).slice(0, 3).map((entry) => entry.name);
+    .filter((entry) => entry.distance <= mostDistance(wrong, entry.name))
+    .sort((a, b) => a.distance - b.distance)
+    .slice(0, 3)
+    .map((entry) => entry.name);
+}
+
+/**
+ * Returns the known names that a mistyped one abbreviates (`diffBound` for
+ * `differenceBound`), unless another is a typo away or none is; then the nearest.
+ */
+export function nearestOptions(wrong: string, known: readonly string[]): string[] {
+  const near = nearestNames(wrong, known);
+  const lower = wrong.toLowerCase();
+  if (near.some((name) => distance(lower, name.toLowerCase()) <= TYPO_DISTANCE)) return near;
+  const abbreviated = known.filter((name) => abbreviates(lower, name.toLowerCase()));
+  return abbreviated.length > 0 ? abbreviated.slice(0, 3) : near;
 }
 
 function mostDistance(wrong: string, name: string): number {
@@ -32,8 +39,12 @@ function abbreviates(text: string, name: string): boolean {
 }
 
 /** "Did you mean 'a' or 'b'?", or the list of what there is where nothing is near. */
-export function suggestNames(wrong: string, known: readonly string[], what: string): string {
-  const near = nearestNames(wrong, known);
+export function suggestNames(
+  wrong: string,
+  known: readonly string[],
+  what: string,
+  near: readonly string[] = nearestNames(wrong, known),
+): string {
   if (near.length > 0) return `Did you mean ${joinQuoted(near, 'or')}?`;
   const shown = known.slice(0, 12);
   const more = known.length > shown.length ? `, and ${String(known.length - shown.length)} more` : '';

@@ -127,7 +127,7 @@ async function writeThenRename(target: string, write: (temporary: string) => Pro
     unfinished.add(temporary);
     await write(temporary);
     await putInPlace(temporary, place);
-    written.add(target);
+    if (!isTemporary(target)) written.add(target);
   } catch (cause) {
     // The rest goes if it can; what is told is why the write failed.
     if (temporary !== undefined) await rm(temporary, { recursive: true, force: true }).catch(() => undefined);
@@ -159,6 +159,11 @@ async function putInPlace(temporary: string, place: string): Promise<void> {
 /** Short, so that it fits wherever the final name does. */
 function temporaryName(): string {
   return `.evenhand-${randomBytes(6).toString('hex')}.tmp`;
+}
+
+/** Whether a path lies in a folder that has no name of its own yet. */
+function isTemporary(target: string): boolean {
+  return /\.evenhand-[0-9a-f]{12}\.tmp/.test(target);
 }
 
 const REASONS: Readonly<Record<string, string>> = {
