@@ -216,7 +216,7 @@ describe('a gate where the positives of one group are missing', () => {
       training: { method: 'reductions', target_column: 'target', params: { eps: 0.9 } },
       validation_threshold: 0.99,
     } as const;
-    const strict = await executeWorkflow({ ...config, strict_missing: true } as never, data);
+    const strict = await executeWorkflow({ ...config, strict_missing: true } as never, data, { minGroupSize: 5 });
     expect([strict.validation.passed, strict.validation.verdict.unevenlyMissing]).to.deep.equal([false, true]);
     expect(strict.validation.message).to.include('strict about missing values');
     expect(strict.warnings.join()).to.match(/of female, 0\.0% of male/);
