@@ -38,7 +38,7 @@ describe('streams of events that are abandoned', () => {
       answerProblems({ logger: { error: () => undefined, warn: () => undefined } } as unknown as Service) as never,
     );
     app.use(async (context) => {
-      await route(Object.assign(context, { params: { run_id: 'r' } }) as unknown as Parameters<Handler>[0]);
+      await route(Object.assign(context, { params: { run_id: 'r' } }));
     });
     const handle = app.callback();
     server = createServer((request, response) => void handle(request, response)).listen(0, '127.0.0.1');
