@@ -36,7 +36,7 @@ async function askUntilStopped(port: number): Promise<string[]> {
   }
 }
 
-describe('graceful stops under load', function () {
+describe('graceful stops under load @slow', function () {
   this.timeout(120_000);
 
   it(`reset no connection in ${String(STOPS)} stops of ${String(CLIENTS)} clients`, async () => {
