@@ -150,9 +150,9 @@ fi
 if asked auditor; then
   echo '# An auditor of a language model'
   check 'a decision is the value after its label' 0 '^no no no no no no$' program "
-    import { readDecision } from 'evenhand:llm-evals/index.js';
+    import { readDecision } from 'evenhand:llm-evals/scoring/read-decision.js';
     const answers = ['Hire: No', 'Approved: No', '{\"hire\": false}', '{\"approved\": false}', 'Loan approval: denied', 'Hire (yes/no): no'];
-    console.log(answers.map((text) => ({ true: 'yes', false: 'no', null: 'unread' })[String(readDecision(text))]).join(' '));"
+    console.log(answers.map((text) => ['no', 'yes'][readDecision(text) ?? 2] ?? 'unread').join(' '));"
   check 'common refusals are found' 0 '^4$' program "
     import { classifyRefusal } from 'evenhand:llm-evals/index.js';
     const answers = ['I can\\'t carry out that request.', 'I cannot examine this for you.', 'I cannot execute this instruction.', 'Das kann ich leider nicht tun.'];

@@ -65,8 +65,10 @@ export function judge(
   result: JudgedMetric,
   threshold: number | undefined,
   comparator?: string,
-  { strictMissing = false }: JudgeOptions = {},
+  options: JudgeOptions = {},
 ): Verdict {
+  assertKnownOptions('judge', options, JUDGE_OPTION_NAMES);
+  const { strictMissing = false } = options;
   const given = comparator === undefined ? undefined : oneOf('comparator', comparator, COMPARATORS);
   if (threshold === undefined) {
     const message = 'No threshold, no verdict.';
@@ -177,6 +179,8 @@ export interface JudgeOptions {
   readonly strictMissing?: boolean | undefined;
 }
 
+const JUDGE_OPTION_NAMES: OptionNames<JudgeOptions> = { strictMissing: true };
+
 /** Options of {@link assertFairness}. */
 export interface AssertFairnessOptions extends JudgeOptions {
   /**
@@ -192,9 +196,9 @@ export interface AssertFairnessOptions extends JudgeOptions {
 }
 
 const ASSERT_FAIRNESS_OPTION_NAMES: OptionNames<AssertFairnessOptions> = {
+  ...JUDGE_OPTION_NAMES,
   comparator: true,
   allowUndefined: true,
-  strictMissing: true,
 };
 
 /**
@@ -218,7 +222,9 @@ export function assertFairness(
   assertKnownOptions('assertFairness', options, ASSERT_FAIRNESS_OPTION_NAMES);
   const isNumber = typeof metric === 'number';
   const result: JudgedMetric = isNumber ? { metric: 'metric', value: metric, ci: null, undefinedReason: null } : metric;
-  const verdict = judge(result, threshold, options.comparator ?? (isNumber ? '<=' : undefined), options);
+  const verdict = judge(result, threshold, options.comparator ?? (isNumber ? '<=' : undefined), {
+    strictMissing: options.strictMissing,
+  });
   if (verdict.passed === true) return;
   const isUndefined = result.undefinedReason !== null || Number.isNaN(result.value);
   if (isUndefined && options.allowUndefined === true) return;

@@ -1,3 +1,4 @@
+import { assertKnownOptions, type OptionNames } from '../internal/known-options.ts';
 import { markCell } from '../internal/spreadsheet-text.ts';
 import type { Table } from '../table/index.ts';
 import { writeFileAtomic } from './atomic-write.ts';
@@ -23,11 +24,15 @@ export interface WriteCsvOptions {
   readonly raw?: boolean | undefined;
 }
 
+/** Lists the options of {@link WriteCsvOptions}. */
+export const WRITE_CSV_OPTION_NAMES: OptionNames<WriteCsvOptions> = { raw: true };
+
 /**
  * Writes a table as CSV with a header (RFC 4180); a missing value is an empty field. Texts that a spreadsheet would take
  * for formulas are marked with an apostrophe, which `loadData` takes away again; numbers never are.
  */
 export async function writeCsv(path: string, table: Table, options: WriteCsvOptions = {}): Promise<void> {
+  assertKnownOptions('writeCsv', options, WRITE_CSV_OPTION_NAMES);
   await writeFileAtomic(path, delimitedText(table, ',', options));
 }
 

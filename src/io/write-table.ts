@@ -1,8 +1,9 @@
 import path from 'node:path';
 
 import { ValueError } from '../exceptions/index.ts';
+import { assertKnownOptions } from '../internal/known-options.ts';
 import type { Table } from '../table/index.ts';
-import { writeCsv, type WriteCsvOptions, writeTsv } from './write-csv.ts';
+import { WRITE_CSV_OPTION_NAMES, writeCsv, type WriteCsvOptions, writeTsv } from './write-csv.ts';
 import { writeParquet } from './write-parquet.ts';
 
 /** The forms in which a table can be written. */
@@ -61,6 +62,7 @@ export function findTableFormat(target: string): TableFormat | undefined {
  * ```
  */
 export async function writeTable(target: string, table: Table, options: WriteCsvOptions = {}): Promise<void> {
+  assertKnownOptions('writeTable', options, WRITE_CSV_OPTION_NAMES);
   await writeTableAs(target, table, tableFormat(target), options);
 }
 

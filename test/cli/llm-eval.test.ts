@@ -210,7 +210,7 @@ describe('evenhand llm-eval', () => {
       env: { EVENHAND_LLM_API_KEY: secret },
     });
     expect(code).to.equal(3);
-    expect(stderr).to.match(/^error: /);
+    expect(stderr).to.match(/^error: /m);
     expect(stdout + stderr).not.to.include(secret);
   });
 

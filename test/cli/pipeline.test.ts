@@ -22,8 +22,9 @@ pipeline:
 describe('evenhand pipeline', () => {
   const folder = useTemporaryFolder();
   const inFolder = (name: string): string => path.join(folder(), name);
-  const run = (...args: string[]): ReturnType<typeof runCli> =>
-    runCli(['pipeline', '--config', 'config.yml', '--csv', 'wages.csv', ...args], { cwd: folder() });
+  const runWith = (...args: string[]): ReturnType<typeof runCli> =>
+    runCli(['pipeline', '--csv', 'wages.csv', ...args], { cwd: folder() });
+  const run = (...args: string[]): ReturnType<typeof runCli> => runWith('--config', 'config.yml', ...args);
 
   before(async () => {
     await makeWages(folder());
@@ -125,7 +126,7 @@ describe('evenhand pipeline', () => {
       writeFileSync(inFolder('itself.md'), `${CONFIG}report_out: itself.md\n`);
       if (!existsSync(inFolder('link.csv'))) symlinkSync('wages.csv', inFolder('link.csv'));
       const before = readFileSync(inFolder(input), 'utf8');
-      const { code, stdout, stderr } = await run(...args);
+      const { code, stdout, stderr } = await (args[0] === '--config' ? runWith(...args) : run(...args));
       expect(stderr).to.match(new RegExp(`^error: The output '.+' would replace the input '${input}'\\. `));
       expect(stderr.trim().split('\n')).to.have.length(1);
       expect([code, stdout]).to.deep.equal([2, '']);

@@ -133,12 +133,12 @@ export function createHttpServer(
     },
     drain: async () => {
       isEnding = true;
-      await acceptWaiting(server);
       isDraining = true;
+      for (const response of open.values()) askToClose(response);
+      await acceptWaiting(server);
       // The server's own `close` would end idle connections at once, and with them requests that are on their way: the
       // client of such a request sees a reset and cannot know whether it was done.
       NetServer.prototype.close.call(server);
-      for (const response of open.values()) askToClose(response);
       return new Promise((resolve) => {
         let timer: NodeJS.Timeout | undefined;
         onChange = () => {

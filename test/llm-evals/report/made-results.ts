@@ -193,6 +193,7 @@ const MADE_ESTIMATE: DryRunEstimate = {
   estimatedInputTokens: 1000,
   estimatedOutputTokens: RANGE,
   estimatedCostUsd: { low: 0.017, expected: 0.033, ceiling: 0.033 },
+  undefinedMetrics: [],
   breakdown: [
     {
       evaluator: 'counterfactual',

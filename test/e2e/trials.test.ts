@@ -1,0 +1,38 @@
+import { spawnSync } from 'node:child_process';
+import path from 'node:path';
+
+import { expect } from 'chai';
+
+import { projectRoot } from '../helpers/project-files.ts';
+
+const SCRIPT = path.join(projectRoot, 'scripts/trials.sh');
+
+function run(role: string) {
+  return spawnSync(SCRIPT, [role], { encoding: 'utf8', timeout: 180_000 });
+}
+
+describe('the worst cases that newcomers and hostile clients met', function () {
+  this.timeout(200_000);
+
+  // How many cases each role has, so that none is dropped by accident.
+  for (const [role, cases] of [
+    ['scientist', 10],
+    ['gate', 10],
+    ['platform', 5],
+    ['auditor', 4],
+  ] as const) {
+    it(`end as they should for the role ${role}`, () => {
+      const { status, stdout, stderr } = run(role);
+      expect(status, stdout + stderr).to.equal(0);
+      expect(stdout).to.include(`${cases} cases: ${cases} right, 0 wrong`);
+    });
+  }
+
+  it('are refused for an unknown role', () => {
+    const { status, stderr } = run('tourist');
+    expect([status, stderr]).to.deep.equal([
+      2,
+      "ROLE must be one of scientist, gate, platform, auditor; got 'tourist'\n",
+    ]);
+  });
+});
