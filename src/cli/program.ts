@@ -22,7 +22,7 @@ import { exitCodeOf } from './exit-codes.ts';
 import { refuseRepeats } from './refuse-repeats.ts';
 
 /** Returns the command line, not yet run. */
-export function createProgram(): Command {
+function createProgram(): Command {
   const program = new Command('evenhand')
     .description(
       'Group fairness of model decisions: measured with intervals, constrained in training, judged by one gate.',

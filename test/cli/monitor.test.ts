@@ -393,7 +393,12 @@ describe('evenhand monitor', () => {
       '',
       '--window-size must be at least --min-group-size (30)',
     ],
-    ['a limit that no rate can reach', [...COLUMNS, '--limit', '5'], '', '--limit: demographic_parity_difference is at most 1, so that 5 always passes. For 5 percent write 0.05.'],
+    [
+      'a limit that no rate can reach',
+      [...COLUMNS, '--limit', '5'],
+      '',
+      '--limit: demographic_parity_difference is at most 1, so that 5 always passes. For 5 percent write 0.05.',
+    ],
     [
       'alerts that are no lines of JSON',
       [...COLUMNS, '--alerts', 'alerts.csv'],

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
@@ -81,13 +82,10 @@ describe('evenhand', () => {
     const child = spawn(
       process.execPath,
       [cli, 'train-regularized', '--csv', 'long.csv', '--epochs', '1000', '--patience', '1000', '--out-json', 'x.json'],
-      {
-        cwd: folder(),
-        stdio: 'ignore',
-      },
+      { cwd: folder(), stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, EVENHAND_PROGRESS_SECONDS: '0' } },
     );
     const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
-    await new Promise((resolve) => setTimeout(resolve, 3000));
+    await once(child.stderr, 'data');
     child.kill('SIGINT');
     expect(await ended).to.equal(130);
     expect(readdirSync(folder()).filter((name) => name.startsWith('x.json') || name.endsWith('.tmp'))).to.deep.equal(

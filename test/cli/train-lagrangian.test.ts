@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
@@ -86,9 +87,13 @@ describe('evenhand train-lagrangian', () => {
     const cli = path.resolve(import.meta.dirname, '../../dist/cli/main.js');
     const args = ['train-lagrangian', '--csv', 'long.csv', '--epochs', '5000', '--patience', '5000'];
     const outputs = ['--out-json', 'x.json', '--save-model', 'x.model'];
-    const child = spawn(process.execPath, [cli, ...args, ...outputs], { cwd: folder(), stdio: 'ignore' });
+    const child = spawn(process.execPath, [cli, ...args, ...outputs], {
+      cwd: folder(),
+      stdio: ['ignore', 'ignore', 'pipe'],
+      env: { ...process.env, EVENHAND_PROGRESS_SECONDS: '0' },
+    });
     const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
-    await new Promise((resolve) => setTimeout(resolve, 3000));
+    await once(child.stderr, 'data');
     child.kill('SIGINT');
     expect(await ended).to.equal(130);
     expect(readdirSync(folder()).filter((name) => name.startsWith('x.') || name.endsWith('.tmp'))).to.deep.equal([]);

@@ -35,7 +35,7 @@ describe('scripts/gpu-pack.sh', () => {
   describeWithReference('makes a folder that checks a GPU', () => {
     const folder = useTemporaryFolder();
 
-    it('without Node, other packages or a network', function () {
+    it('without Node, other packages or a network @slow', function () {
       this.timeout(400_000);
       const gpu = process.arch === 'x64' ? softwareGpuEnv() : null;
       if (gpu === null) {

@@ -78,9 +78,9 @@ function interrupt(args: readonly string[], env: Readonly<Record<string, string>
   });
 }
 
-/** What the command line says of its files; anything else on stderr is of Dawn, of TensorFlow.js or a fault. */
+/** What the command line says of its files and its progress; anything else on stderr is of Dawn, of TensorFlow.js or a fault. */
 function strange(stderr: string): string[] {
-  return stderr.split('\n').filter((line) => line !== '' && !line.startsWith('Wrote '));
+  return stderr.split('\n').filter((line) => line !== '' && !/^Wrote |^Interrupted|^[a-z ]+: \d+ of \d+ /.test(line));
 }
 
 describe('the command line on a GPU that is all software', function () {

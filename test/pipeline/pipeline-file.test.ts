@@ -49,7 +49,11 @@ describe('loadPipeline refuses, in one sentence and with what to do', () => {
       () => path.join(folder(), 'n'.repeat(300)),
       'it cannot be read: the system says ENAMETOOLONG',
     ],
-    ['bytes that are no text', () => write('bytes.json', Buffer.from([0xff, 0xe9])), 'it is not UTF-8: byte 0xff at offset 0'],
+    [
+      'bytes that are no text',
+      () => write('bytes.json', Buffer.from([0xff, 0xe9])),
+      'it is not UTF-8: byte 0xff at offset 0',
+    ],
     ['an empty file', () => write('empty.json', ''), 'it is no JSON, or not all of it'],
     ['a cut file', () => write('cut.json', '{"kind": "fairness_pip'), 'it is no JSON, or not all of it'],
     ['a list', () => write('list.json', '[1]'), 'it must be a mapping; got a list of 1'],
