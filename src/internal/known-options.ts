@@ -32,7 +32,7 @@ function unknownOption(owner: string, name: string, known: readonly string[]): V
 
 function notAnObject(owner: string, given: unknown): ValueError {
   const found = Array.isArray(given) ? 'an array' : `a ${typeof given}`;
-  return new ValueError(`The options of ${owner} must be an object. Got ${found} instead.`, {
+  return new ValueError(`The options parameter of ${owner} must be an object. Got ${found} instead.`, {
     context: { parameter: 'options', owner, expected: 'an object', received: found },
     suggestion: 'Pass options by name: { name: value }.',
   });

@@ -41,7 +41,7 @@ describe('an unknown option', () => {
 
   it('is what a value is that stands where options should', () => {
     expect(() => new FairnessAnalyzer(30 as never)).to.throw(
-      'The options of FairnessAnalyzer must be an object. Got a number',
+      'The options parameter of FairnessAnalyzer must be an object. Got a number',
     );
     expect(() => new FairnessAnalyzer([30] as never)).to.throw('Got an array instead');
   });

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { Readable } from 'node:stream';
 
 const CLI = path.resolve(import.meta.dirname, '../../dist/cli/main.js');
+const LOGGER = path.resolve(import.meta.dirname, '../../dist/internal/logger.js');
 const PROGRAM = path.resolve(import.meta.dirname, '../../dist/cli/program.js');
 
 /** What a run of the command line gave. */
@@ -65,6 +66,7 @@ function runProcess(args: readonly string[], options: CliRunOptions): Promise<Cl
 /** Runs the command line in this process, with streams of its own in place of the process's. */
 async function runHere(args: readonly string[], { cwd, input = '' }: CliRunOptions): Promise<CliRun> {
   const { runCommandLine } = (await import(PROGRAM)) as typeof import('../../src/cli/program.ts');
+  const { setLogLevel } = (await import(LOGGER)) as typeof import('../../src/internal/logger.ts');
   const folder = process.cwd();
   const { exitCode } = process;
   const { EVENHAND_LOG_LEVEL: level, EVENHAND_TF_BACKEND: backend } = process.env;
@@ -81,6 +83,7 @@ async function runHere(args: readonly string[], { cwd, input = '' }: CliRunOptio
   } finally {
     process.chdir(folder);
     process.exitCode = exitCode;
+    setLogLevel('silent');
     setVariables({ EVENHAND_LOG_LEVEL: level, EVENHAND_TF_BACKEND: backend });
     if (stdin !== undefined) Object.defineProperty(process, 'stdin', stdin);
     stdout.release();

@@ -34,6 +34,8 @@ describe('streams of events that are abandoned', () => {
   before(async () => {
     const route = runEventsRoute({ runs } as unknown as Service);
     const app = new Koa();
+    // Koa would print each connection that is abandoned.
+    app.silent = true;
     app.use(
       answerProblems({ logger: { error: () => undefined, warn: () => undefined } } as unknown as Service) as never,
     );
