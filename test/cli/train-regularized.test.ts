@@ -106,7 +106,7 @@ describeWithReference('evenhand train-regularized on Adult', () => {
     ...['--etas', '0,0.5,1,2,3', '--epochs', '10', '--penalty', 'mean_gap', '--json'],
   ];
 
-  it('means over seeds 1, 2, 3: accurate without a penalty, ever smaller gaps with it, still accurate at the end', async function () {
+  it('means over seeds 1, 2, 3: accurate without a penalty, ever smaller gaps with it, still accurate at the end @slow', async function () {
     this.timeout(300_000);
     const bodies: SweepJson[] = [];
     for (const seed of ['1', '2', '3']) {

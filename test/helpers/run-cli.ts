@@ -79,7 +79,7 @@ async function runHere(args: readonly string[], { cwd, input = '' }: CliRunOptio
   try {
     if (cwd !== undefined) process.chdir(cwd);
     await runCommandLine(args);
-    return { code: Number(process.exitCode ?? 0), stdout: stdout.text(), stderr: stderr.text() };
+    return { code: endedWith(), stdout: stdout.text(), stderr: stderr.text() };
   } finally {
     process.chdir(folder);
     process.exitCode = exitCode;
@@ -98,10 +98,17 @@ function setVariables(variables: Readonly<Record<string, string | undefined>>): 
   }
 }
 
+/** Returns the exit code that a command has set; 0 where it has set none. */
+function endedWith(): number {
+  const { exitCode } = process as { readonly exitCode?: number | string | null };
+  return Number(exitCode ?? 0);
+}
+
 /** Keeps what is written to a stream of this process, as a pipe would, until it is released. */
 function captureStream(name: 'stdout' | 'stderr'): { readonly text: () => string; readonly release: () => void } {
   const stream = process[name];
-  const { write, isTTY } = stream;
+  const { isTTY } = stream;
+  const own = Object.getOwnPropertyDescriptor(stream, 'write');
   const chunks: Buffer[] = [];
   stream.isTTY = false;
   stream.write = ((chunk: string | Uint8Array, ...rest: unknown[]) => {
@@ -109,11 +116,12 @@ function captureStream(name: 'stdout' | 'stderr'): { readonly text: () => string
     const callback = rest.at(-1);
     if (typeof callback === 'function') process.nextTick(callback);
     return true;
-  }) as typeof stream.write;
+  });
   return {
     text: () => Buffer.concat(chunks).toString(),
     release: () => {
-      stream.write = write;
+      if (own === undefined) Reflect.deleteProperty(stream, 'write');
+      else Object.defineProperty(stream, 'write', own);
       stream.isTTY = isTTY;
     },
   };

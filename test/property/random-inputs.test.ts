@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 
-import { FairnessToolkitError } from '../../src/exceptions/index.ts';
+import { FairnessToolkitError, ValueError } from '../../src/exceptions/index.ts';
 import { judge } from '../../src/integration/assertions.ts';
 import {
   computeMetric,
@@ -78,13 +78,17 @@ function isExtreme({ profile: { weights, numbers, targets } }: Case): boolean {
 function expectTrue(one: Case, rows: readonly Row[], result: MetricResult): void {
   const { metric } = one.profile;
   const truth = metricByDefinition(metric, kindOf(metric), rows, comparisonOf(one));
+  const isRatio = metric.endsWith('_ratio');
+  if (isRatio && one.threshold === 0 && kindOf(metric) !== 'numbers') {
+    expect(() => judge(result, 0)).to.throw(ValueError, 'always passes');
+    return;
+  }
   const verdict = judge(result, one.threshold);
   if (result.undefinedReason !== null) {
     expect(verdict.passed).to.equal(false);
     if (!isExtreme(one)) expect(truth).to.satisfy((value: number) => !Number.isFinite(value), 'defined by definition');
     return;
   }
-  const isRatio = metric.endsWith('_ratio');
   const largest = Math.max(1, ...rows.flatMap(({ guess, target }) => [Math.abs(guess ?? 0), Math.abs(target ?? 0)]));
   const scale = kindOf(metric) === 'numbers' && !isRatio ? (/squared/.test(metric) ? largest ** 2 : largest) : 1;
   const tolerance = 1e-9 * Math.max(Number.isFinite(scale) ? scale : 0, Math.abs(truth));

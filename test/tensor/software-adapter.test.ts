@@ -112,7 +112,7 @@ describe('a software GPU in a process', function () {
     ],
   ];
   for (const [title, program, code, stdout] of ends) {
-    it(`lets the process end by itself, ${title}`, async () => {
+    it(`lets the process end by itself, ${title} @slow`, async () => {
       const ended = await run(program, environment);
       expect(ended.code, ended.stderr).to.equal(code);
       expect(ended.stdout).to.match(stdout);

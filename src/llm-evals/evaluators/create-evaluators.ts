@@ -51,7 +51,7 @@ function createByName(name: EvaluatorName): LLMEvaluator {
   if (Object.hasOwn(EVALUATORS, name)) return new EVALUATORS[name]();
   throw new ConfigValidationError(`There is no evaluator named ${JSON.stringify(name)}.`, {
     context: { parameter: 'evaluators', received: name },
-    suggestion: `${suggestNames(String(name), Object.keys(EVALUATORS), 'evaluators')} Pass an evaluator of your own as runLlmEval(config, { evaluators: [it] }).`,
+    suggestion: `${suggestNames(name, Object.keys(EVALUATORS), 'evaluators')} Pass an evaluator of your own as runLlmEval(config, { evaluators: [it] }).`,
   });
 }
 

@@ -52,7 +52,7 @@ export function undefinedMetrics(
       const gaps = dimensions.flatMap((dimension) => {
         const those = asked.filter((prompt) => prompt.dimension === dimension);
         const units = new Set(those.map(({ unit, item }) => unit ?? item)).size;
-        const hasNames = those.some(({ details }) => 'name' in details && details['name'] !== undefined);
+        const hasNames = those.some(({ details }) => 'name' in details);
         return (BY_DIMENSION[name] ?? []).map((metric) => ({
           metric: `${metric}.${dimension}`,
           ...(few(units, least, 'independent item is', 'independent items are') ??

@@ -1,7 +1,7 @@
 import type { OnProgress } from '../../internal/progress.ts';
 import { joinRows } from '../data/row-splits.ts';
 import type { TrainingRows } from '../data/training-data.ts';
-import { judgeDecisions } from '../decision-quality.ts';
+import { type DecisionQuality, judgeDecisions } from '../decision-quality.ts';
 import type { FilledJobOptions } from './job-options.ts';
 import type { JobRows } from './job-rows.ts';
 import type { JudgedModels } from './job-result.ts';
@@ -50,7 +50,7 @@ export async function fitJob<Fit extends JobFit>(
     Float64Array.from(heldOut.flatMap((decisions) => Array.from(decisions[model])));
   const test = joinRows(splits.map((split) => split.test));
   const own = await kept.decide(fitted);
-  const judge = (probabilities: ArrayLike<number>, rows: Pick<TrainingRows, 'y' | 'groups'>) =>
+  const judge = (probabilities: ArrayLike<number>, rows: Pick<TrainingRows, 'y' | 'groups'>): DecisionQuality =>
     judgeDecisions(probabilities, rows.y, rows.groups, options);
   return {
     kept,

@@ -18,8 +18,8 @@ const [Z_ONE, Z_TWO] = [1.959963984540054, 2.241402727604947];
  * d = after - before of a row's decision, the gap's change is the difference of
  * the two groups' mean d, and its variance the sum of var(d) / n. Rows that both
  * models decide alike make no noise, which intervals of the two gaps would count.
- * @param labels compares selection rates ('all'), or true and false positive rates ('each')
- * @param minGroupSize groups with fewer rows are not compared
+ * `labels` says what is compared: selection rates ('all'), or true and false
+ * positive rates ('each'). Groups with fewer rows than `minGroupSize` are not.
  */
 export function changesGap(
   before: Uint8Array,

@@ -371,7 +371,7 @@ describe('StereotypeAssociationEvaluator', () => {
         ],
       ];
       for (const [name, config, ofName] of studies) {
-        it(`finds chance in at most 5% of runs (99% bound, 18 of 200): ${name}`, function () {
+        it(`finds chance in at most 5% of runs (99% bound, 18 of 200): ${name} @slow`, function () {
           this.timeout(120_000);
           const random = createRandom(17);
           const found = { stereotypical_association: 0, cobs: 0 };

@@ -3,7 +3,7 @@ import { createRandom } from '../../../src/internal/random.ts';
 import { scoreAssociations } from '../../../src/llm-evals/stereotype/score-associations.ts';
 
 describe('scoreAssociations', () => {
-  it('covers the true association of independent texts about as often as it says', () => {
+  it('covers the true association of independent texts about as often as it says @slow', () => {
     const random = createRandom(5);
     // Each target occurs with "she" at its own rate; half the distance of the rates to 1/2, doubled, is the truth.
     const rates = { kind: 0.9, brave: 0.8, shy: 0.6, calm: 0.3 };

@@ -51,7 +51,7 @@ describe('a snapshot of an engine from a stranger', () => {
     use(saved[1]);
   });
 
-  it('is restored, or refused with an error of ours, whatever stands in a field', () => {
+  it('is restored, or refused with an error of ours, whatever stands in a field @slow', () => {
     for (const path of pathsOf(saved[1], 2)) {
       for (const given of JUNK) {
         try {

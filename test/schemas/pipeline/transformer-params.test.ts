@@ -65,7 +65,9 @@ function isRead(kind: TransformerKind, params: object): boolean {
 function isMade(kind: TransformerKind, params: object): boolean {
   const options = Object.fromEntries(Object.entries(params).map(([name, value]) => [toCamelCase(name), value]));
   try {
-    CLASSES[kind]({ sensitive: 's', label: 'y', ...options } as never);
+    // The one kind that knows no labels refuses the option, as any that it does not have.
+    const label = kind === 'InstanceReweighting' ? {} : { label: 'y' };
+    CLASSES[kind]({ sensitive: 's', ...label, ...options } as never);
     return true;
   } catch {
     return false;

@@ -40,7 +40,7 @@ function compare(title: string, one: Decisions, other: Decisions): void {
   expect(different / n, title).to.be.at.most(MOST_DIFFERENT);
 }
 
-describeWithReference('the same training on Adult, on wasm and on webgpu', () => {
+describeWithReference('the same training on Adult, on wasm and on webgpu @slow', () => {
   describeOnSoftwareGpu('makes the same decisions', function () {
     onDevice('webgpu');
     const folder = useTemporaryFolder();

@@ -13,7 +13,7 @@ async function train({ x, y, sensitive }: Part, options: LagrangianFairnessTrain
   return new LagrangianFairnessTrainer({ backend: 'wasm', ...options }).fit(x, y, { sensitive });
 }
 
-describeWithReference('the lagrangian on real data', function () {
+describeWithReference('the lagrangian on real data @slow', function () {
   for (const [fairness, gaps] of [
     ['equal_opportunity', ['tpr']],
     ['equalized_odds', ['tpr', 'fpr']],
