@@ -111,12 +111,12 @@ function captureStream(name: 'stdout' | 'stderr'): { readonly text: () => string
   const own = Object.getOwnPropertyDescriptor(stream, 'write');
   const chunks: Buffer[] = [];
   stream.isTTY = false;
-  stream.write = ((chunk: string | Uint8Array, ...rest: unknown[]) => {
+  stream.write = (chunk: string | Uint8Array, ...rest: unknown[]) => {
     chunks.push(Buffer.from(chunk as string));
     const callback = rest.at(-1);
     if (typeof callback === 'function') process.nextTick(callback);
     return true;
-  });
+  };
   return {
     text: () => Buffer.concat(chunks).toString(),
     release: () => {
