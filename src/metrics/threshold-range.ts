@@ -48,9 +48,12 @@ export interface RangeOptions {
  */
 export function metricRange(definition: MetricDefinition, { isSize, compat }: RangeOptions): ValueRange {
   const hasSign = compat === 'aif360' && !isSize;
-  if (definition.comparison === 'ratio') return { low: 0, high: hasSign ? Infinity : 1 };
-  const isBounded =
-    metricKind(definition) !== 'regression' && definition.measures.every((name) => !UNBOUNDED_MEASURES.includes(name));
+  const isOfNumbers = metricKind(definition) === 'regression';
+  if (definition.comparison === 'ratio') {
+    // Means of errors and predictions may have different signs.
+    return { low: isOfNumbers ? -Infinity : 0, high: hasSign ? Infinity : 1 };
+  }
+  const isBounded = !isOfNumbers && definition.measures.every((name) => !UNBOUNDED_MEASURES.includes(name));
   const high = isBounded ? 1 : Infinity;
   return { low: hasSign ? -high : 0, high };
 }
@@ -106,5 +109,5 @@ function suggestThreshold({ metric, threshold, comparator }: ThresholdGate, { lo
   const example = comparator.startsWith('<') ? '0.1' : '0.8';
   return high === Infinity
     ? `Take a number above ${String(low)}.`
-    : `Take a number from ${String(low)} to ${String(high)}, as ${example}.`;
+    : `Take a number from ${String(Number.isFinite(low) ? low : 0)} to ${String(high)}, as ${example}.`;
 }

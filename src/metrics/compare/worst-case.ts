@@ -34,7 +34,7 @@ const F1_SHARE = {
  * if they could have any value between theirs, so that it may be a little wide. Bounds of several measures with missing
  * true labels hold, but may be wide, since the same row counts in both.
  * @returns null where bounds are not known: numbers and scores, measures that are not rates (other than F1), missing
- *   weights, several classes, groups compared with all rows, and the conventions of AIF360
+ *   weights, weights whose sums leave float64, several classes, groups compared with all rows, and the conventions of AIF360
  */
 export function worstCaseOf(
   stats: GroupStats,
@@ -52,7 +52,8 @@ export function worstCaseOf(
   });
   const known = ranges.filter((range) => range !== undefined);
   if (known.length < compared.length || known.length < definition.measures.length) return null;
-  return joinBounds(known, definition, options);
+  const joined = joinBounds(known, definition, options);
+  return joined.every(Number.isFinite) ? joined : null;
 }
 
 /** Bounds of gaps as one, as the gaps themselves are: a mean, or the worst. */
