@@ -202,7 +202,7 @@ describe('evenhand doctor', function () {
     expect(code).to.equal(2);
   });
 
-  it('names the software adapter only where webgpu is examined', async function () {
+  it('names the software adapter only where webgpu is examined @slow', async function () {
     const environment = softwareGpuEnv();
     if (environment === null) {
       console.log('      skipped: no software GPU (libvulkan1 and chromium, or Mesa)');

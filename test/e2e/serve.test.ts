@@ -73,7 +73,7 @@ describe('evenhand serve', function () {
   afterEach(endServices);
 
   describe('with two workers', () => {
-    it('answers for any run from either, and forgets the least recently used beyond 500', async () => {
+    it('answers for any run from either, and forgets the least recently used beyond 500 @slow', async () => {
       const service = await startService(['--workers', '2']);
       const workers = [...(await connectToBoth(service)).values()];
       expect(workers).to.have.length(2);

@@ -83,7 +83,7 @@ function strange(stderr: string): string[] {
   return stderr.split('\n').filter((line) => line !== '' && !/^Wrote |^Interrupted|^[a-z ]+: \d+ of \d+ /.test(line));
 }
 
-describe('the command line on a GPU that is all software', function () {
+describe('the command line on a GPU that is all software @slow', function () {
   this.timeout(LIMIT_MILLIS);
   const folder = useTemporaryFolder();
   const found = softwareGpuEnv();

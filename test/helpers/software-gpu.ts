@@ -80,8 +80,10 @@ function hasLoader(): boolean {
 export function describeOnSoftwareGpu(title: string, body: () => void): void {
   found ??= findSoftwareGpu();
   const environment = found;
+  // It computes on the processor's own cores, so that these suites take minutes.
+  const slowTitle = `${title} @slow`;
   if (typeof environment === 'string') {
-    describe(title, () => {
+    describe(slowTitle, () => {
       it(`needs a software GPU: ${environment}`, function () {
         if (process.env['EVENHAND_REQUIRE_SOFTWARE_GPU'] === '1') {
           throw new Error(`EVENHAND_REQUIRE_SOFTWARE_GPU is 1, but there is none: ${environment}`);
@@ -91,7 +93,7 @@ export function describeOnSoftwareGpu(title: string, body: () => void): void {
     });
     return;
   }
-  describe(title, () => {
+  describe(slowTitle, () => {
     useSoftwareGpu(environment);
     body();
   });

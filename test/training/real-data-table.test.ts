@@ -53,7 +53,7 @@ for (const data of ['compas', 'adult', 'german'] satisfies DataName[]) {
   const where = data === 'german' ? 'train' : 'test';
 
   describeWithReference(
-    `on ${data}, ${where} rows, every method is as accurate and as even as fairlearn's run`,
+    `on ${data}, ${where} rows, every method is as accurate and as even as fairlearn's run @slow`,
     function () {
       for (const { name, run, method } of ROWS) {
         it(name, async () => {

@@ -313,7 +313,7 @@ describe('sweepPareto', () => {
     });
 
     for (const penalty of ['covariance', 'equalized_odds', 'mmd', 'correlation', 'adversarial'] as const) {
-      it(`works for the ${penalty} penalty`, async () => {
+      it(`works for the ${penalty} penalty @slow`, async () => {
         const points = await sweepPareto(makeSource(540), { ...quick, penalty, etas: 'auto', epochs: 6 });
         expect(points).to.have.length(9);
         expect(points.etaRange?.from).to.be.above(0);

@@ -57,7 +57,7 @@ const BY_CHANCE = new Set([
   'german expgrad_EO_eps0.02',
 ]);
 
-describeWithReference('reductions on real data, against the runs of fairlearn', () => {
+describeWithReference('reductions on real data, against the runs of fairlearn @slow', () => {
   const anchors = readAnchors();
   // On 300 test rows German's gaps rank nothing, so that its training rows are compared.
   const parts: readonly (readonly [DataName, 'train' | 'test'])[] = [
