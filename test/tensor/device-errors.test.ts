@@ -238,7 +238,7 @@ const SWEEP = `
 const LOST =
   /^DependencyError The backend webgpu \(.*software\) failed: the device was lost: destroyed, device was destroyed\.$/;
 
-describe('a device that fails', function () {
+describe('a device that fails @slow', function () {
   this.timeout(2 * LIMIT_MILLIS);
   let environment: Record<string, string>;
 

@@ -23,7 +23,7 @@ function surroundings(): Surroundings {
   return { driver: process.env['VK_DRIVER_FILES'], hasNavigator: 'navigator' in globalThis };
 }
 
-describe('a software GPU in tests', () => {
+describe('a software GPU in tests @slow', () => {
   let earlier: Surroundings;
   before(async () => {
     await loadTensorflow({ backend: 'cpu' });
