@@ -1730,13 +1730,14 @@ export interface components {
         | 'urn:evenhand:problem:unsupported-media-type'
         | 'urn:evenhand:problem:invalid-request'
         | 'urn:evenhand:problem:too-many-requests'
+        | 'urn:evenhand:problem:headers-too-large'
         | 'urn:evenhand:problem:internal-fault'
         | 'urn:evenhand:problem:provider-failed'
         | 'urn:evenhand:problem:unavailable';
       /** @description The kind of problem, for people. */
       title: string;
       /** @enum {number} */
-      status: 400 | 401 | 403 | 404 | 405 | 406 | 408 | 409 | 413 | 415 | 422 | 429 | 500 | 502 | 503;
+      status: 400 | 401 | 403 | 404 | 405 | 406 | 408 | 409 | 413 | 415 | 422 | 429 | 431 | 500 | 502 | 503;
       /** @description What is wrong with this request. */
       detail: string;
       /** @description The fields at fault. */
@@ -1947,6 +1948,20 @@ export interface components {
         'RateLimit-Remaining': components['headers']['RateLimitRemaining'];
         'RateLimit-Reset': components['headers']['RateLimitReset'];
         'Retry-After': components['headers']['RetryAfter'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/problem+json': components['schemas']['Problem'];
+      };
+    };
+    /** @description The request line and the headers are larger than 16 KiB together. */
+    Problem431: {
+      headers: {
+        'x-request-id': components['headers']['RequestId'];
+        'x-evenhand-worker': components['headers']['Worker'];
+        'RateLimit-Limit': components['headers']['RateLimitLimit'];
+        'RateLimit-Remaining': components['headers']['RateLimitRemaining'];
+        'RateLimit-Reset': components['headers']['RateLimitReset'];
         [name: string]: unknown;
       };
       content: {
@@ -2423,6 +2438,7 @@ export interface operations {
       415: components['responses']['Problem415'];
       422: components['responses']['Problem422'];
       429: components['responses']['Problem429'];
+      431: components['responses']['Problem431'];
       500: components['responses']['Problem500'];
       503: components['responses']['Problem503'];
     };
@@ -2486,6 +2502,7 @@ export interface operations {
       415: components['responses']['Problem415'];
       422: components['responses']['Problem422'];
       429: components['responses']['Problem429'];
+      431: components['responses']['Problem431'];
       500: components['responses']['Problem500'];
       503: components['responses']['Problem503'];
     };
@@ -2549,6 +2566,7 @@ export interface operations {
       415: components['responses']['Problem415'];
       422: components['responses']['Problem422'];
       429: components['responses']['Problem429'];
+      431: components['responses']['Problem431'];
       500: components['responses']['Problem500'];
       503: components['responses']['Problem503'];
     };
@@ -2612,6 +2630,7 @@ export interface operations {
       415: components['responses']['Problem415'];
       422: components['responses']['Problem422'];
       429: components['responses']['Problem429'];
+      431: components['responses']['Problem431'];
       500: components['responses']['Problem500'];
       502: components['responses']['Problem502'];
       503: components['responses']['Problem503'];

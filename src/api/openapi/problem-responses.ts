@@ -93,6 +93,13 @@ const PROBLEMS = {
       suggestion: 'Wait 12 seconds.',
     },
   },
+  431: {
+    description: 'The request line and the headers are larger than 16 KiB together.',
+    example: {
+      detail: 'The headers are larger than 16 KiB.',
+      suggestion: 'Send many metrics or columns in a JSON body instead of the query.',
+    },
+  },
   500: {
     description: 'A fault of the service. Its log tells more under the x-request-id.',
     example: {

@@ -30,6 +30,7 @@ export const PROBLEM_KINDS = {
   415: ['unsupported-media-type', 'The content type is not supported'],
   422: ['invalid-request', 'The request cannot be processed'],
   429: ['too-many-requests', 'Too many requests'],
+  431: ['headers-too-large', 'Request Header Fields Too Large'],
   500: ['internal-fault', 'Something failed inside'],
   502: ['provider-failed', 'The language model did not answer'],
   503: ['unavailable', 'The service cannot take this now'],

@@ -8,7 +8,7 @@ import { CSV_EXAMPLE, LLM_EVAL_EXAMPLES, NDJSON_EXAMPLE, VALIDATE_EXAMPLES } fro
 
 const tags = ['Runs'];
 const REQUEST_HEADERS = [parameterRef('Prefer'), parameterRef('IdempotencyKey')];
-const PROBLEMS = { ...commonProblems(), ...problems(400, 408, 409, 413, 415, 422, 503) };
+const PROBLEMS = { ...commonProblems(), ...problems(400, 408, 409, 413, 415, 422, 431, 503) };
 const KEPT = 'It is kept: `GET /results/{run_id}` answers it again.';
 
 const RUN_ID = { run_id: '$response.body#/run_id' };
