@@ -36,7 +36,12 @@ import {
 } from './contract-requests.ts';
 
 /** Promises that no test here can have kept, each with its reason. */
-const NOT_PROVOKED: Readonly<Record<string, string>> = {};
+const NOT_PROVOKED: Readonly<Record<string, string>> = Object.fromEntries(
+  RUNS.map((id) => [
+    `${id} 431`,
+    'The server answers it before there is a request, without the headers of answers: test/api/serve/http-server.test.ts',
+  ]),
+);
 
 describe('the service keeps what its OpenAPI document promises', function () {
   this.timeout(120_000);
