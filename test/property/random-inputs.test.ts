@@ -98,7 +98,7 @@ function expectTrue(one: Case, rows: readonly Row[], result: MetricResult): void
   if (isWrong) expect(verdict.passed).to.equal(false);
 }
 
-describe('random inputs', () => {
+describe('random inputs @slow', () => {
   it(`${CASES} of them: a typed error that names what is wrong, or a value that is right, or a reason; never a wrong pass`, () => {
     check(
       cases,
@@ -123,7 +123,7 @@ describe('random inputs', () => {
       },
       CASES,
     );
-  }).timeout(120_000);
+  }).timeout(600_000);
 });
 
 function expectSoundFrame(one: Case, rows: readonly Row[], input: MetricRows, options: MetricOptions): void {
