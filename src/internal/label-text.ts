@@ -5,7 +5,7 @@ const NUMBER = /^[ \t]*(-?)(0|[1-9]\d*)?(?:\.(\d*))?(?:[eE]([+-]?\d{1,9}))?[ \t]
 const [FIRST_EXPONENT, LAST_ZEROS] = [21, -6];
 
 /** A number with more digits than the shortest text of a float64 has is written in full, up to this many places. */
-const [FLOAT64_DIGITS, LONGEST_INTEGER] = [17, 400];
+const [FLOAT64_DIGITS, MAX_INTEGER_DIGITS] = [17, 400];
 
 /**
  * Returns the text that a group label is known by: the one rule of which labels are the same group, in every reader.
@@ -45,7 +45,7 @@ function mayChange(label: string): boolean {
 
 function decimalText(digits: string, power: number): string {
   const count = digits.length;
-  const isLong = count > FLOAT64_DIGITS && power <= LONGEST_INTEGER;
+  const isLong = count > FLOAT64_DIGITS && power <= MAX_INTEGER_DIGITS;
   if (count <= power && (power <= FIRST_EXPONENT || isLong)) return digits + '0'.repeat(power - count);
   if (power > 0 && (power <= FIRST_EXPONENT || isLong)) return `${digits.slice(0, power)}.${digits.slice(power)}`;
   if (power <= 0 && power > LAST_ZEROS) return `0.${'0'.repeat(-power)}${digits}`;
