@@ -5,12 +5,12 @@ import type { DecisionQuality } from '../training/decision-quality.ts';
 import type { TrainingJobResult } from '../training/jobs/job-result.ts';
 import { change, count, number, range } from './number-text.ts';
 import {
+  NA_VALUES_HELP,
   parseCrossing,
   parseNames,
   parseNumber,
-  requireOptions,
-  NA_VALUES_HELP,
   parseTexts,
+  requireOptions,
 } from './option-parsers.ts';
 import { type OutputOptions, prepareLogs, print, remark, textTable } from './output.ts';
 import { assertApart, assertInputsKept } from './output-places.ts';

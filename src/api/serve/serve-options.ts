@@ -1,5 +1,5 @@
 import type { OptionNames } from '../../internal/known-options.ts';
-import type { AppOptions } from '../app/app-options.ts';
+import { APP_OPTION_NAMES, type AppOptions } from '../app/app-options.ts';
 
 /** Options of {@link serve}: where it listens, in how many processes, and those of the app. */
 export interface ServeOptions extends Omit<AppOptions, 'store' | 'clock' | 'createId'> {
@@ -30,24 +30,16 @@ export interface ServeOptions extends Omit<AppOptions, 'store' | 'clock' | 'crea
   readonly insecure?: boolean | undefined;
 }
 
+const { store: _store, clock: _clock, createId: _createId, ...OF_THE_APP } = APP_OPTION_NAMES;
+
 /** Lists the options of {@link ServeOptions}. */
 export const SERVE_OPTION_NAMES: OptionNames<ServeOptions> = {
+  ...OF_THE_APP,
   host: true,
   port: true,
   workers: true,
   drainMillis: true,
   insecure: true,
-  keys: true,
-  storeFolder: true,
-  rateLimit: true,
-  corsOrigins: true,
-  allowedHosts: true,
-  monitorFolder: true,
-  llmFolder: true,
-  limits: true,
-  threads: true,
-  queue: true,
-  basePath: true,
 };
 
 /** The options with their defaults filled in. */

@@ -6,12 +6,12 @@ import type { Table } from '../../table/index.ts';
 import { CHECK_FAILED } from '../exit-codes.ts';
 import {
   flagName,
+  NA_VALUES_HELP,
   parseNames,
   parseNumber,
+  parseTexts,
   repeatable,
   requireOptions,
-  NA_VALUES_HELP,
-  parseTexts,
 } from '../option-parsers.ts';
 import { jsonText, type OutputOptions, prepareLogs, print, remark, warn, withOutputOptions } from '../output.ts';
 import { reportWriter, terminalText } from '../report-file.ts';

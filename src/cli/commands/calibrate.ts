@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import { ConfigValidationError } from '../../exceptions/index.ts';
 import type { CalibrateTableOptions } from '../../training/postprocessing/calibrator/calibrate-table.ts';
 import type { TableCalibration } from '../../training/postprocessing/calibrator/table-calibration.ts';
-import { flagName, parseCrossing, parseNumber, requireOptions, NA_VALUES_HELP, parseTexts } from '../option-parsers.ts';
+import { flagName, NA_VALUES_HELP, parseCrossing, parseNumber, parseTexts, requireOptions } from '../option-parsers.ts';
 import { type OutputOptions, prepareLogs, print, remark, textTable, withOutputOptions } from '../output.ts';
 import { assertApart, assertInputsKept, outputTableFormat } from '../output-places.ts';
 import { progressBar } from '../progress-bar.ts';

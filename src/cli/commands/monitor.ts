@@ -7,12 +7,12 @@ import { alarmLine, describeOutcome, faultSentences, watchLine } from '../monito
 import { count } from '../number-text.ts';
 import {
   flagName,
+  NA_VALUES_HELP,
   parseNames,
   parseNumber,
+  parseTexts,
   repeatable,
   requireOptions,
-  NA_VALUES_HELP,
-  parseTexts,
 } from '../option-parsers.ts';
 import { jsonText, type OutputOptions, prepareLogs, print, remark, warn, withOutputOptions } from '../output.ts';
 import { assertApart, assertInputsKept } from '../output-places.ts';

@@ -3,12 +3,12 @@ import { Command } from 'commander';
 import { CHECK_FAILED } from '../exit-codes.ts';
 import {
   flagName,
+  NA_VALUES_HELP,
   parseNames,
   parseNumber,
+  parseTexts,
   repeatable,
   requireOptions,
-  parseTexts,
-  NA_VALUES_HELP,
 } from '../option-parsers.ts';
 import { type OutputOptions, jsonText, prepareLogs, print, remark, withOutputOptions } from '../output.ts';
 import { reportWriter, terminalText } from '../report-file.ts';

@@ -86,9 +86,7 @@ export const RUN_LLM_EVAL_OPTION_NAMES: OptionNames<RunLlmEvalOptions> = {
   signal: true,
   onProgress: true,
   seed: true,
-  minGroupSize: true,
   withCi: true,
   ciLevel: true,
   ciSamples: true,
-  allowSmallSamples: true,
 };
