@@ -93,16 +93,19 @@ describe('evenhand run-pipeline', () => {
       { EVENHAND_LOG_LEVEL: 'error' },
       { EVENHAND_LOG_FILE: inFolder('run.log') },
     ];
-    for (const [place, setting] of settings.entries()) {
-      const { code, stdout, stderr } = await runCli(
-        ['run-pipeline', '--config', 'config.yml', '--csv', 'wages.csv', '--mlflow-experiment', 'wages'],
-        { cwd: folder(), env: { MLFLOW_TRACKING_URI: 'http://127.0.0.1:9', ...setting } },
-      );
+    // At the same time, since each waits before it tries again.
+    const runs = settings.map((setting) =>
+      runCli(['run-pipeline', '--config', 'config.yml', '--csv', 'wages.csv', '--mlflow-experiment', 'wages'], {
+        cwd: folder(),
+        env: { MLFLOW_TRACKING_URI: 'http://127.0.0.1:9', ...setting },
+      }),
+    );
+    for (const [index, { code, stdout, stderr }] of (await Promise.all(runs)).entries()) {
       expect(code).to.equal(0);
       expect(stdout).to.match(/^PASS/m);
       expect(stderr.match(/tracking/gi), stderr).to.have.length(1);
       expect(stderr).to.match(
-        place === 0 ? /WARN tracking on MLflow did not work: / : /^Tracking failed, the run is not logged: /m,
+        index === 0 ? /WARN tracking on MLflow did not work: / : /^Tracking failed, the run is not logged: /m,
       );
     }
     expect(readFileSync(inFolder('run.log'), 'utf8')).to.match(/WARN tracking on MLflow did not work: /);

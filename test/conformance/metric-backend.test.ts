@@ -185,7 +185,7 @@ for (const name of METRIC_BACKENDS) {
       });
     }
 
-    it('has the exact log loss of 200,000 distinct scores, tiny ones too, in whatever way parts are put together', async () => {
+    it('has the exact log loss of 200,000 distinct scores, tiny ones too, in whatever way parts are put together @slow', async () => {
       const loaded = await backend();
       const of = (from: number, to: number) => {
         const part = (values: readonly unknown[]) => values.slice(from, to);
@@ -210,7 +210,7 @@ for (const name of METRIC_BACKENDS) {
       assertLogLoss(removeStats(whole, few), rest, 1e-11);
     });
 
-    it('has the log loss of 200,000 distinct scores as tensors, to float32', async () => {
+    it('has the log loss of 200,000 distinct scores as tensors, to float32 @slow', async () => {
       await tf.setBackend('cpu');
       const rows = { ...TINY_SCORES, yScore: [...Float32Array.from(TINY_SCORES.yScore)] };
       const device = { yScore: tf.tensor1d(rows.yScore), yTrue: tf.tensor1d(rows.yTrue, 'int32') };

@@ -264,7 +264,7 @@ for (const backend of BACKENDS) {
   });
 }
 
-describe('metrics of millions of rows', () => {
+describe('metrics of millions of rows @slow', () => {
   onDevice('wasm');
 
   it('read a constant per 4 million rows', async function () {

@@ -11,7 +11,7 @@ function run(role: string) {
   return spawnSync(SCRIPT, [role], { encoding: 'utf8', timeout: 180_000 });
 }
 
-describe('the worst cases that newcomers and hostile clients met', function () {
+describe('the worst cases that newcomers and hostile clients met @slow', function () {
   this.timeout(200_000);
 
   // How many cases each role has, so that none is dropped by accident.

@@ -98,7 +98,7 @@ describe('measures of scores', () => {
     expect(() => statsFromJson({ ...json, log_losses: [-1, 0] })).to.throw(DataValidationError, /log_losses/);
   });
 
-  it('more groups than distinct scores that are kept: of one score, and of many', () => {
+  it('more groups than distinct scores that are kept: of one score, and of many @slow', () => {
     const n = 70_000;
     const groups = (prefix: string): string[] => Array.from({ length: n }, (_, row) => `${prefix}${row}`);
     const zeros = Array<number>(n).fill(0);

@@ -247,7 +247,7 @@ for (const backend of BACKENDS) {
       expect([...stats.counts]).to.deep.equal([1, 2]);
     });
 
-    it('thousands of groups coarsen the grid of scores rather than the table outgrow memory', async () => {
+    it('thousands of groups coarsen the grid of scores rather than the table outgrow memory @slow', async () => {
       const random = createRandom(5);
       const rows = 20_000;
       const stats = await reduceScoreTensors({
@@ -327,7 +327,7 @@ for (const backend of BACKENDS) {
       });
     }
 
-    it('never reads rows back: the same few numbers for 100,000 rows as for 10,000', async () => {
+    it('never reads rows back: the same few numbers for 100,000 rows as for 10,000 @slow', async () => {
       const readFor = async (rows: number): Promise<number[]> => {
         const columns = makeColumns(rows);
         const [yPred, yTrue, weight] = [tensor(columns.decision), tensor(columns.label), tensor(columns.weight)];

@@ -9,7 +9,7 @@ const GROUPS = 5000;
 const BOUND = 20;
 
 describe('many groups', () => {
-  it(`equalized odds over ${GROUPS} groups of ${ROWS} rows is what counting by hand gives, within ${BOUND} seconds`, () => {
+  it(`equalized odds over ${GROUPS} groups of ${ROWS} rows is what counting by hand gives, within ${BOUND} seconds @slow`, () => {
     const random = createRandom(11);
     const yTrue = new Uint8Array(ROWS);
     const yPred = new Uint8Array(ROWS);

@@ -181,7 +181,7 @@ for (const backend of BACKENDS) {
     });
 
     if (!isSlow) {
-      it('histogram of five million rows, more than one reading of the table', async () => {
+      it('histogram of five million rows, more than one reading of the table @slow', async () => {
         const size = 5_000_000;
         const [values, codes] = [tf.fill<tf.Rank.R1>([size], 0.5), tf.zeros<tf.Rank.R1>([size], 'int32')];
         const counts = await histogram(tf, values, codes, 1, DOWN);

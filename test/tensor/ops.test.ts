@@ -64,7 +64,7 @@ for (const backend of BACKENDS) {
     });
 
     if (!isSlow) {
-      it('cellCounts counts 40 million ones exactly, where float32 stops at 2^24', async function () {
+      it('cellCounts counts 40 million ones exactly, where float32 stops at 2^24 @slow', async function () {
         this.timeout(120_000);
         const size = 40_000_000;
         const codes = tf.zeros<tf.Rank.R1>([size], 'int32');

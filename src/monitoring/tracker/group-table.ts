@@ -23,6 +23,8 @@ export class GroupTable {
   /** Where a group's error fields begin. */
   readonly errorsAt: number;
   data: Float64Array;
+  /** What `data` is the beginning of, once the table has grown. */
+  #room = new Float64Array(0);
 
   constructor(shape: TableShape, data?: Float64Array) {
     this.shape = shape;
@@ -38,9 +40,13 @@ export class GroupTable {
   /** Makes room for groups that have come since. */
   grow(groups: number): void {
     if (groups <= this.groups) return;
-    const larger = new Float64Array(groups * this.stride);
-    larger.set(this.data);
-    this.data = larger;
+    const length = groups * this.stride;
+    if (length > this.#room.length) {
+      // Twice as much as is needed, since new groups mostly come one by one.
+      this.#room = new Float64Array(2 * length);
+      this.#room.set(this.data);
+    }
+    this.data = this.#room.subarray(0, length);
   }
 
   /** Adds an event, or with `sign` -1 takes it away. */

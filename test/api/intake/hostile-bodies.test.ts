@@ -166,7 +166,7 @@ describe('hostile bodies', () => {
     }
   });
 
-  it('holds no more of 200 bodies of 5 MiB at once than a part of them', async function () {
+  it('holds no more of 200 bodies of 5 MiB at once than a part of them @slow', async function () {
     this.timeout(60_000);
     const bodies = 200;
     const piece = Buffer.alloc(256 * 1024, 'y,s\n1,F\n');
@@ -195,7 +195,7 @@ describe('hostile bodies', () => {
     expect(most).to.be.below(300 * MIB);
   });
 
-  it('gives up 100 connections that hold on without sending, and answers others meanwhile', async () => {
+  it('gives up 100 connections that hold on without sending, and answers others meanwhile @slow', async () => {
     const clients = await Promise.all(
       Array.from({ length: 100 }, async () => {
         const client = new RawClient(server.port);

@@ -5,7 +5,7 @@ import { loadData } from '../../../src/io/index.ts';
 import { loadConfig } from '../../../src/pipeline/index.ts';
 import { describeWithReference, referencePath } from '../../helpers/reference.ts';
 
-describeWithReference('the workflow of config/adult.yml on the Adult training rows', () => {
+describeWithReference('the workflow of config/adult.yml on the Adult training rows @slow', () => {
   const run = async (classWeight?: null): Promise<WorkflowResult & { seconds: number }> => {
     const start = performance.now();
     const [config, data] = await Promise.all([

@@ -35,7 +35,7 @@ describe('a record store whose process is killed', function () {
 
   for (const ending of ['csv', 'ndjson']) {
     for (const perAppend of [1, 500]) {
-      it(`has every record of .${ending} whose append returned, ${perAppend} an append, over ${ROUNDS} kills`, async () => {
+      it(`has every record of .${ending} whose append returned, ${perAppend} an append, over ${ROUNDS} kills @slow`, async () => {
         const file = path.join(folder(), `killed-${perAppend}.${ending}`);
         let next = 0;
         for (let round = 0; round < ROUNDS; round++) {

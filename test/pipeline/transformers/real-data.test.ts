@@ -32,7 +32,7 @@ async function trainReweighed(data: DataName) {
   return { train, test, model, weights };
 }
 
-describeWithReference('reweighing before a logistic regression', () => {
+describeWithReference('reweighing before a logistic regression @slow', () => {
   for (const data of ['compas', 'adult', 'german'] satisfies DataName[]) {
     it(`comes out on ${data} as fairlearn's run with scikit-learn's regression does`, async () => {
       const { train, test, model } = await trainReweighed(data);
@@ -71,7 +71,7 @@ function tableOf({ x, y, sensitive }: Part): Table {
   return Table.from({ ...(Object.fromEntries(columns) as Record<string, Float64Array>), sensitive, y });
 }
 
-describeWithReference('what rewrites features of Adult before a logistic regression', () => {
+describeWithReference('what rewrites features of Adult before a logistic regression @slow', () => {
   for (const kind of ['CorrelationRemover', 'DisparateImpactRemover']) {
     it(`${kind}: takes over two fifths off the gap of selection rates for at most a hundredth of accuracy`, async () => {
       const anchors = readAnchors().adult;
