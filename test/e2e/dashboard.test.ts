@@ -97,13 +97,13 @@ describeWithBrowser('the dashboard in a browser', (browser) => {
   });
 
   for (const name of Object.keys(views)) {
-    for (const [width, scheme] of [
-      [1280, 'light'],
-      [1280, 'dark'],
-      [400, 'light'],
-      [400, 'dark'],
+    for (const [width, scheme, tag] of [
+      [1280, 'light', ''],
+      [1280, 'dark', ' @slow'],
+      [400, 'light', ' @slow'],
+      [400, 'dark', ''],
     ] as const) {
-      it(`${name}, ${width} px, ${scheme}: draws every chart, fits, asks for nothing, has no fault for readers`, async function () {
+      it(`${name}, ${width} px, ${scheme}: draws every chart, fits, asks for nothing, has no fault for readers${tag}`, async function () {
         this.timeout(3 * STEP_LIMIT_MILLIS);
         const { page, said, asked } = await openPage(name, width, scheme);
         for (const shapes of (await page.evaluate(SHAPES)) as number[]) expect(shapes).to.be.at.least(8);

@@ -79,7 +79,7 @@ describe('scripts/gpu-check.sh', function () {
   });
 
   describeWithReference('on a CPU backend that is named', () => {
-    it('runs every part, and says that it measured no GPU', () => {
+    it('runs every part, and says that it measured no GPU @slow', () => {
       const data = referencePath('data');
       const { status, stdout, stderr } = runCheck(
         ['--backend', 'wasm', '--quick', '--no-peer', '--data', data, '--date', '2026-02-03'],

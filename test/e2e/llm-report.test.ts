@@ -47,13 +47,13 @@ describeWithBrowser('the report of an evaluation in a browser', (browser) => {
   };
 
   for (const [name, result] of Object.entries(results)) {
-    for (const [width, scheme] of [
-      [1280, 'light'],
-      [1280, 'dark'],
-      [400, 'light'],
-      [400, 'dark'],
+    for (const [width, scheme, tag] of [
+      [1280, 'light', ''],
+      [1280, 'dark', ' @slow'],
+      [400, 'light', ' @slow'],
+      [400, 'dark', ''],
     ] as const) {
-      it(`${name}, ${String(width)} px, ${scheme}: fits, asks for nothing, has no fault for readers`, async function () {
+      it(`${name}, ${String(width)} px, ${scheme}: fits, asks for nothing, has no fault for readers${tag}`, async function () {
         this.timeout(120_000);
         const file = path.join(folder(), `${name}.html`);
         writeFileSync(file, await llmEvalToHtml(result));

@@ -68,8 +68,11 @@ async function tryOut(page: Page, tag: string, operationId: string): Promise<str
   return textOf(page, status);
 }
 
-for (const basePath of ['', '/fairness']) {
-  describeWithBrowser(`the pages of the service, mounted at '${basePath}'`, (browser) => {
+for (const [basePath, tag] of [
+  ['', ' @slow'],
+  ['/fairness', ''],
+] as const) {
+  describeWithBrowser(`the pages of the service, mounted at '${basePath}'${tag}`, (browser) => {
     let server: Server;
     let origin = '';
     let service: ServiceApp;
