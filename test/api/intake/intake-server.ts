@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage } from 'node:http';
 import { type AddressInfo, type Socket, connect } from 'node:net';
@@ -42,7 +43,7 @@ export async function startIntake(receive: Receive): Promise<IntakeServer> {
   return {
     port: (server.address() as AddressInfo).port,
     spoolRoot,
-    leftOnDisk: () => readdir(spoolRoot, { recursive: true }),
+    leftOnDisk: () => namesIn(spoolRoot),
     settled: async () => {
       await Promise.all(working);
     },
@@ -137,4 +138,15 @@ export function chunkOf(bytes: Buffer): Buffer {
 export function noise(length: number, seed = 1): Buffer {
   const random = createRandom(seed);
   return Buffer.from(Array.from({ length }, () => random.integer(256)));
+}
+
+/** Returns all names in a folder, which others may be emptying: a folder that goes while it is read is read again. */
+async function namesIn(folder: string): Promise<string[]> {
+  for (;;) {
+    try {
+      return await readdir(folder, { recursive: true });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || !existsSync(folder)) throw error;
+    }
+  }
 }
