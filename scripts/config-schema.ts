@@ -1,12 +1,13 @@
 // Writes config/pipeline.schema.json and config/llm-eval.schema.json, by which editors check configuration files. Run
 // from the root of the project:
 //   node --import tsx scripts/config-schema.ts
+
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { format, resolveConfig } from 'prettier';
 
-import { llmEvalJsonSchema } from '../src/schemas/llm-eval/llm-eval-json-schema.ts';
+import { llmEvalJsonSchema } from '../src/schemas/llm-eval/llm-eval-document.ts';
 import { pipelineJsonSchema } from '../src/schemas/pipeline/pipeline-json-schema.ts';
 
 const FOLDER = path.resolve(import.meta.dirname, '../config');

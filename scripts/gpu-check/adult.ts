@@ -3,9 +3,9 @@ import path from 'node:path';
 
 import type { Table } from '../../src/table/index.ts';
 import type { NetworkRows } from '../../src/tensor/index.ts';
-import { encodeFeatures, encodedWidth, fitFeatures } from '../../src/training/data/feature-encoder.ts';
+import { encodedWidth, encodeFeatures, fitFeatures } from '../../src/training/data/feature-encoder.ts';
 import { strata } from '../../src/training/data/row-splits.ts';
-import { setAside } from '../../src/training/data/set-aside.ts';
+import { setAside } from '../../src/training/data/stratified-split.ts';
 import { readTrainingData, takeTrainingRows, type TrainingRows } from '../../src/training/data/training-data.ts';
 import type { TrainingSource } from '../../src/training/index.ts';
 import { ADULT_FEATURES, ADULT_TASK } from '../adult-task.ts';

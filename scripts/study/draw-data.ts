@@ -1,7 +1,7 @@
 import type { Random } from '../../src/internal/random.ts';
 import { createBinomialSampler } from '../../src/stats/binomial-sampler.ts';
-import { createNormalSampler } from '../../src/stats/draw-normal.ts';
 import type { MeanFamily } from '../../src/stats/mean-family.ts';
+import { createNormalSampler } from '../../src/stats/normal.ts';
 import type { RateFamily } from '../../src/stats/rate-family.ts';
 import type { Cell, ErrorLaw } from './design.ts';
 

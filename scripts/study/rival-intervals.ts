@@ -1,9 +1,10 @@
 import tQuantile from '@stdlib/stats-base-dists-t-quantile';
+
 import type { Random } from '../../src/internal/random.ts';
 import { createBinomialSampler } from '../../src/stats/binomial-sampler.ts';
 import type { Interval } from '../../src/stats/index.ts';
+import { criticalValue } from '../../src/stats/normal.ts';
 import { quantileSorted } from '../../src/stats/quantile.ts';
-import { criticalValue } from '../../src/stats/normal-quantile.ts';
 import type { DrawnFamily, DrawnMeans } from './draw-data.ts';
 
 /** Half the width of the interval of the difference of two groups. */

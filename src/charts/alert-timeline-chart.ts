@@ -1,9 +1,6 @@
-import { bottomLegend, headline } from './chart-frame.ts';
-import { shortenLabel } from './chart-labels.ts';
-import { type Chart, FONT_FAMILY } from './chart.ts';
+import { bottomLegend, type Chart, FONT_FAMILY, headline, shortenLabel } from './chart.ts';
 import { LIGHT, type Palette } from './palette.ts';
-import { timeAxis, timelineTooltip } from './timeline-axes.ts';
-import type { TimelineLook } from './timeline-band-chart.ts';
+import { timeAxis, type TimelineLook, timelineTooltip } from './timeline-band-chart.ts';
 
 /** What may happen to an alert, in the order that it may happen. */
 export const TIMELINE_MARKS = ['suspected', 'raised', 'repeated', 'acknowledged', 'resolved', 'cleared'] as const;

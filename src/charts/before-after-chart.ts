@@ -1,10 +1,89 @@
-import { type Chart, COLOURS, FONT_FAMILY } from './chart.ts';
-import { bottomLegend, headline, type HeadlineWidths, LINE_HEIGHT } from './chart-frame.ts';
-import { bothEnds, DRAWN_AT_EACH_END } from './both-ends.ts';
-import { axisLabel, compactNumber, shortenLabel } from './chart-labels.ts';
-import { sideDots, sideIntervals } from './before-after-parts.ts';
-import type { ComparedGroup, ComparedMeasure } from './compared-groups.ts';
+import {
+  axisLabel,
+  bothEnds,
+  bottomLegend,
+  type Chart,
+  COLOURS,
+  compactNumber,
+  DRAWN_AT_EACH_END,
+  FONT_FAMILY,
+  type GroupRow,
+  headline,
+  type HeadlineWidths,
+  LINE_HEIGHT,
+  shortenLabel,
+} from './chart.ts';
 import { besideGroups, groupColumns, valueAxis } from './group-values-parts.ts';
+
+/** One row of a chart of two sides. */
+type ComparedRow = GroupRow<ComparedGroup>;
+
+type Side = 'before' | 'after';
+
+/** Where in its row each side stands, counted from the middle in rows. */
+const SHIFT = { before: 0.17, after: -0.17 } as const;
+
+const LOOKS = {
+  before: { line: COLOURS.other, fill: '#ffffff', edge: COLOURS.quiet, z: 3 },
+  after: { line: COLOURS.main, fill: COLOURS.main, edge: '#ffffff', z: 4 },
+} as const;
+
+function onAxis(value: number, unit: ComparedMeasure['unit']): number {
+  return unit === 'share' ? 100 * value : value;
+}
+
+/** Whiskers of one side; their caps are points, so that the axis reaches as far as they do. */
+function sideIntervals(
+  side: Side,
+  sideName: string,
+  unit: ComparedMeasure['unit'],
+  rows: readonly ComparedRow[],
+): unknown {
+  const { line, z } = LOOKS[side];
+  const ends = rows.flatMap(({ group }, row) => {
+    const ci = group?.[side]?.ci ?? null;
+    return ci?.every(Number.isFinite) === true ? [ci.map((end) => [onAxis(end, unit), row + SHIFT[side]])] : [];
+  });
+  return {
+    name: `intervals ${sideName}`,
+    type: 'scatter',
+    silent: true,
+    clip: false,
+    data: ends.flat(),
+    symbol: 'rect',
+    symbolSize: [1.6, 7],
+    itemStyle: { color: line, opacity: 1 },
+    z,
+    markLine: {
+      silent: true,
+      animation: false,
+      symbol: 'none',
+      label: { show: false },
+      lineStyle: { color: line, width: 1.6, type: 'solid' },
+      data: ends.map(([from, to]) => [{ coord: from }, { coord: to }]),
+    },
+  };
+}
+
+/** Dots of one side. */
+function sideDots(side: Side, sideName: string, unit: ComparedMeasure['unit'], rows: readonly ComparedRow[]): unknown {
+  const { fill, edge, z } = LOOKS[side];
+  return {
+    name: sideName,
+    type: 'scatter',
+    clip: false,
+    data: rows.flatMap(({ group, label }, row) => {
+      const value = group?.[side]?.value;
+      return value === undefined || !Number.isFinite(value)
+        ? []
+        : [{ name: label, value: [onAxis(value, unit), row + SHIFT[side]] }];
+    }),
+    symbolSize: side === 'before' ? 8.5 : 10,
+    itemStyle: { color: fill, borderColor: edge, borderWidth: side === 'before' ? 1.8 : 1.5, opacity: 1 },
+    emphasis: { disabled: true },
+    z: z + 2,
+  };
+}
 
 /** Words around the chart. */
 export interface BeforeAfterText {
@@ -141,4 +220,26 @@ function startsAtZero(groups: readonly ComparedGroup[]): boolean {
     .filter(Number.isFinite);
   const [low, high] = [Math.min(...ends), Math.max(...ends)];
   return ends.length === 0 || low <= 0 || high === low || high - low > 0.15 * high;
+}
+
+/** A value with its interval. */
+export interface ComparedValue {
+  readonly value: number;
+  readonly ci: readonly [low: number, high: number] | null;
+}
+
+/** A group before and after a change; null where it has no value. */
+export interface ComparedGroup {
+  readonly label: string;
+  readonly n: number;
+  readonly before: ComparedValue | null;
+  readonly after: ComparedValue | null;
+}
+
+/** One number of every group before and after a change. */
+interface ComparedMeasure {
+  readonly title: string;
+  /** Shares are drawn in per cent. */
+  readonly unit: 'share' | 'number';
+  readonly groups: readonly ComparedGroup[];
 }

@@ -1,3 +1,86 @@
+/** Lower-case letters that a label may take in a picture. */
+const LABEL_WIDTH = 28;
+
+/** Widths of characters beside a lower-case letter: the first pattern that fits counts. */
+const WIDTHS: readonly (readonly [pattern: RegExp, width: number])[] = [
+  [/^[ .,:;'|!ijlIftr()[\]]$/, 0.55],
+  [/^[MWmw@%]$/, 1.6],
+  [/^\p{Lu}$/u, 1.25],
+  // Emoji, and what East Asian scripts are written in.
+  [/\p{Extended_Pictographic}|\p{Regional_Indicator}/u, 2],
+  [/^[\u1100-\u115F\u2E80-\uA4CF\uAC00-\uD7A3\uF900-\uFAFF\uFE30-\uFE6F\uFF00-\uFF60]/u, 1.9],
+];
+
+/** Control characters, halves of surrogate pairs, and marks that turn the direction of what follows them. */
+const UNPRINTABLE = /[\p{Cc}\p{Surrogate}\p{Zl}\p{Zp}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069\uFFFE\uFFFF]+/gu;
+
+/** A label on one line, with an ellipsis where it is too long for a picture; whole characters are kept. */
+export function shortenLabel(label: string, width: number = LABEL_WIDTH): string {
+  const text = label.replaceAll(UNPRINTABLE, ' ').replaceAll(/\s+/g, ' ').trim();
+  if (text === '') return '(blank)';
+  const characters = charactersOf(text.slice(0, 40 * width));
+  if (widthOf(characters) <= width) return text;
+  let taken = 0;
+  const cut = characters.findIndex((character) => (taken += widthOf([character])) > width - 1);
+  return `${characters.slice(0, cut).join('').trimEnd()}\u2026`;
+}
+
+/** About how wide a text is drawn, in lower-case letters. */
+export function labelWidth(text: string): number {
+  return widthOf(charactersOf(text));
+}
+
+function charactersOf(text: string): string[] {
+  return Array.from(new Intl.Segmenter('en').segment(text), ({ segment }) => segment);
+}
+
+function widthOf(characters: readonly string[]): number {
+  return characters.reduce(
+    (width, character) => width + (WIDTHS.find(([pattern]) => pattern.test(character))?.[1] ?? 1),
+    0,
+  );
+}
+
+/** Rows in a picture. */
+export function countLabel(n: number): string {
+  const isLong = n >= 1e7;
+  return `n = ${n.toLocaleString('en-US', isLong ? { notation: 'compact', maximumSignificantDigits: 4 } : {})}`;
+}
+
+/** A number in as many digits as a picture needs: three, or all before the point. */
+export function compactNumber(value: number): string {
+  const size = Math.abs(value);
+  if (size >= 1e9 || (size > 0 && size < 1e-4)) return value.toExponential(2);
+  return size >= 1000 ? Math.round(value).toLocaleString('en-US') : String(Number(value.toPrecision(3)));
+}
+
+/** A value as it stands beside its row: shares in per cent, zeros at the end kept. */
+export function axisLabel(value: number, unit: 'share' | 'number'): string {
+  if (unit === 'share') return `${(100 * value).toFixed(1)}%`;
+  const size = Math.abs(value);
+  return size >= 1e-4 && size < 1000
+    ? value.toFixed(2 - Math.min(2, Math.floor(Math.log10(size))))
+    : compactNumber(value);
+}
+
+/** With more groups than twice this many, only so many are drawn at each end. */
+export const DRAWN_AT_EACH_END = 20;
+
+/** One row of a chart; the row that stands for those left out has no group. */
+export interface GroupRow<Group> {
+  readonly label: string;
+  readonly group: Group | undefined;
+}
+
+/** A row for each group; of many only those at both ends, with a row between that counts the others. */
+export function bothEnds<Group extends { readonly label: string }>(sorted: readonly Group[]): GroupRow<Group>[] {
+  const rows = sorted.map((group): GroupRow<Group> => ({ label: group.label, group }));
+  const between = rows.length - 2 * DRAWN_AT_EACH_END;
+  if (between <= 0) return rows;
+  const gap: GroupRow<Group> = { label: `\u22EE ${String(between)} between`, group: undefined };
+  return [...rows.slice(0, DRAWN_AT_EACH_END), gap, ...rows.slice(-DRAWN_AT_EACH_END)];
+}
+
 /** A chart as plain data: an ECharts option object with the size it is drawn at. */
 export interface Chart {
   readonly width: number;
@@ -19,3 +102,40 @@ export const COLOURS = {
   mainSoft: '#8fbfdc',
   other: '#9aa5b1',
 } as const;
+
+/** The height of a line under a title. */
+export const LINE_HEIGHT = 18;
+
+/** Lower-case letters that fit. */
+export interface HeadlineWidths {
+  readonly title: number;
+  readonly line: number;
+}
+
+/** A title with lines of words under it, each cut to what fits. */
+export function headline(name: string, lines: readonly string[], widths: HeadlineWidths): unknown {
+  return {
+    text: shortenLabel(name, widths.title),
+    subtext: lines.map((line) => shortenLabel(line, widths.line)).join('\n'),
+    left: 16,
+    top: 12,
+    itemGap: 6,
+    textStyle: { fontFamily: FONT_FAMILY, fontSize: 16, fontWeight: 700, color: COLOURS.ink },
+    subtextStyle: { fontFamily: FONT_FAMILY, fontSize: 12, lineHeight: LINE_HEIGHT, color: COLOURS.quiet },
+  };
+}
+
+/**
+ * A legend below the plot that only tells, and cannot be clicked.
+ * @param data names of series, or entries with looks of their own
+ */
+export function bottomLegend(data: readonly unknown[]): unknown {
+  return {
+    left: 16,
+    bottom: 10,
+    itemGap: 24,
+    selectedMode: false,
+    textStyle: { fontFamily: FONT_FAMILY, fontSize: 12, color: COLOURS.ink },
+    data,
+  };
+}

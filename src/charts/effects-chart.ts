@@ -1,7 +1,14 @@
-import { bothEnds, DRAWN_AT_EACH_END } from './both-ends.ts';
-import { type Chart, COLOURS, FONT_FAMILY } from './chart.ts';
-import { headline, LINE_HEIGHT } from './chart-frame.ts';
-import { axisLabel, shortenLabel } from './chart-labels.ts';
+import {
+  axisLabel,
+  bothEnds,
+  type Chart,
+  COLOURS,
+  DRAWN_AT_EACH_END,
+  FONT_FAMILY,
+  headline,
+  LINE_HEIGHT,
+  shortenLabel,
+} from './chart.ts';
 import {
   besideGroups,
   byValue,

@@ -1,7 +1,16 @@
-import { type Chart, COLOURS, FONT_FAMILY } from './chart.ts';
-import { headline, type HeadlineWidths, LINE_HEIGHT } from './chart-frame.ts';
-import { bothEnds, DRAWN_AT_EACH_END } from './both-ends.ts';
-import { axisLabel, compactNumber, shortenLabel } from './chart-labels.ts';
+import {
+  axisLabel,
+  bothEnds,
+  type Chart,
+  COLOURS,
+  compactNumber,
+  DRAWN_AT_EACH_END,
+  FONT_FAMILY,
+  headline,
+  type HeadlineWidths,
+  LINE_HEIGHT,
+  shortenLabel,
+} from './chart.ts';
 import {
   besideGroups,
   byValue,

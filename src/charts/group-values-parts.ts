@@ -1,6 +1,4 @@
-import { COLOURS, FONT_FAMILY } from './chart.ts';
-import type { GroupRow } from './both-ends.ts';
-import { axisLabel, countLabel, labelWidth } from './chart-labels.ts';
+import { axisLabel, COLOURS, countLabel, FONT_FAMILY, type GroupRow, labelWidth } from './chart.ts';
 
 /** What is drawn of a group. */
 export interface ChartedGroup {

@@ -1,6 +1,13 @@
-import { type Chart, COLOURS, FONT_FAMILY } from './chart.ts';
-import { headline, type HeadlineWidths, LINE_HEIGHT } from './chart-frame.ts';
-import { labelWidth, shortenLabel } from './chart-labels.ts';
+import {
+  type Chart,
+  COLOURS,
+  FONT_FAMILY,
+  headline,
+  type HeadlineWidths,
+  labelWidth,
+  LINE_HEIGHT,
+  shortenLabel,
+} from './chart.ts';
 
 /** Values from 0 to 1 in rows and columns. */
 export interface HeatMap {

@@ -1,5 +1,4 @@
-import { type Chart, COLOURS, FONT_FAMILY } from './chart.ts';
-import { bottomLegend } from './chart-frame.ts';
+import { bottomLegend, type Chart, COLOURS, FONT_FAMILY } from './chart.ts';
 
 /** One epoch of training under a constraint. */
 export interface ChartedEpoch {

@@ -1,5 +1,4 @@
-import { type Chart, COLOURS, FONT_FAMILY } from './chart.ts';
-import { labelWidth } from './chart-labels.ts';
+import { type Chart, COLOURS, FONT_FAMILY, labelWidth } from './chart.ts';
 import { placeLabels, type Rectangle } from './place-labels.ts';
 import { type AxisRange, rangeAxis } from './range-axis.ts';
 

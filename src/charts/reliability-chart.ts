@@ -1,11 +1,9 @@
-import { type Chart, COLOURS, FONT_FAMILY } from './chart.ts';
-import { bottomLegend, headline, LINE_HEIGHT } from './chart-frame.ts';
-import { shortenLabel } from './chart-labels.ts';
-import { placePanels } from './panel-grid.ts';
+import { bottomLegend, type Chart, COLOURS, FONT_FAMILY, headline, LINE_HEIGHT, shortenLabel } from './chart.ts';
 import {
   diagonal,
   panelAxes,
   panelCount,
+  placePanels,
   type ReliabilityDot,
   reliabilityLine,
   SCALE_STEPS,

@@ -5,8 +5,7 @@ import { DataValidationError } from '../exceptions/index.ts';
 import { escapeHtml } from '../internal/html.ts';
 import { importOptional } from '../internal/optional.ts';
 import type { Chart } from './chart.ts';
-import { readEchartsScript, toScript } from './echarts-script.ts';
-import { withoutInheritedNames } from './inherited-names.ts';
+import { readEchartsScript, toScript, withoutInheritedNames } from './echarts-script.ts';
 
 /** The forms that a chart can be saved in. */
 export type ChartFormat = 'svg' | 'png' | 'html';

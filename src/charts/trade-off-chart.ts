@@ -1,6 +1,4 @@
-import { type Chart, COLOURS, FONT_FAMILY } from './chart.ts';
-import { bottomLegend } from './chart-frame.ts';
-import { shortenLabel } from './chart-labels.ts';
+import { bottomLegend, type Chart, COLOURS, FONT_FAMILY, shortenLabel } from './chart.ts';
 import { rangeAxis } from './range-axis.ts';
 
 /** A model by its accuracy and its unfairness. */

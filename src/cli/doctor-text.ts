@@ -1,6 +1,6 @@
 import type { DoctorReport } from '../integration/doctor.ts';
 import { isGpuRoute, routesToGpu } from '../tensor/diagnosis/backend-report.ts';
-import { isSaid } from '../tensor/diagnosis/missing-part.ts';
+import { isSaid } from '../tensor/diagnosis/host.ts';
 import { textTable } from './output.ts';
 
 type Findings = NonNullable<DoctorReport['numerics']>;

@@ -1,13 +1,11 @@
+import { FINDING_WORDS, findingOf, testedP, undefinedByReason } from '../llm-evals/report/finding.ts';
 import type { LlmEvalVerdict } from '../llm-evals/report/index.ts';
-import type { LlmEvalResult } from '../llm-evals/run/llm-eval-result.ts';
-import type { LlmMetricResult } from '../llm-evals/evaluators/llm-metric-result.ts';
-import { undefinedByReason } from '../llm-evals/report/finding-sentences.ts';
-import { FINDING_WORDS, findingOf, testedP } from '../llm-evals/report/finding.ts';
 import { summarySentence } from '../llm-evals/report/llm-eval-document.ts';
-import { pairSuffix, signSentences } from '../llm-evals/report/pair-words.ts';
+import { pairSuffix, signSentences } from '../llm-evals/report/report-words.ts';
 import { costText, STOP_WORDS } from '../llm-evals/report/spending-section.ts';
-import { count, number, range } from './number-text.ts';
-import { asOneLine, textTable } from './output.ts';
+import type { LlmEvalResult } from '../llm-evals/run/llm-eval-result.ts';
+import type { LlmMetricResult } from '../llm-evals/scoring/llm-metric-result.ts';
+import { asOneLine, count, number, range, textTable } from './output.ts';
 
 /** Rows of the table: what is judged or told from noise stands there always, then what comes nearest to it. */
 const MOST_ROWS = 12;
@@ -115,4 +113,32 @@ function spendingLine({ planned, actual }: LlmEvalResult): string {
 
 function verdictLines({ passed, metrics }: LlmEvalVerdict): string[] {
   return passed === null ? [] : Object.values(metrics).map(({ message }) => message);
+}
+
+/** Where the reports of an evaluation go. */
+export interface LlmEvalReportPaths {
+  readonly reportMd?: string | undefined;
+  readonly reportHtml?: string | undefined;
+  readonly reportJson?: string | undefined;
+  readonly junit?: string | undefined;
+}
+
+/** Writes the reports that were asked for; each is made only then. */
+export async function writeLlmEvalReports(
+  result: LlmEvalResult,
+  verdict: LlmEvalVerdict,
+  { reportMd, reportHtml, reportJson, junit }: LlmEvalReportPaths,
+): Promise<void> {
+  const [{ writeFileAtomic }, report] = await Promise.all([
+    import('../io/atomic-write.ts'),
+    import('../llm-evals/report/index.ts'),
+  ]);
+  const options = { verdict };
+  if (reportMd !== undefined) await writeFileAtomic(reportMd, report.llmEvalToMarkdown(result, options));
+  if (reportHtml !== undefined) await writeFileAtomic(reportHtml, await report.llmEvalToHtml(result, options));
+  if (reportJson !== undefined) {
+    const body = JSON.stringify(report.llmEvalToJson(result, options), undefined, 2);
+    await writeFileAtomic(reportJson, `${body}\n`);
+  }
+  if (junit !== undefined) await writeFileAtomic(junit, report.llmEvalToJunit(result, options));
 }

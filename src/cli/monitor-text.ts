@@ -1,9 +1,8 @@
 import type { MonitorOutcome } from '../integration/monitor/run-monitor.ts';
 import type { AlertEvent } from '../monitoring/alarms/alert-event.ts';
 import type { MonitoringView } from '../monitoring/dashboard/monitoring-view.ts';
-import { MOST_GROUPS } from '../monitoring/tracker/most-groups.ts';
-import { count } from './number-text.ts';
-import { asOneLine, textTable } from './output.ts';
+import { MOST_GROUPS } from '../monitoring/tracker/group-codes.ts';
+import { asOneLine, count, textTable } from './output.ts';
 
 /** An alarm as it comes: in full where it is new, in short where it was told before. */
 export function alarmLine({ timestamp, severity, id, reason, value, low }: AlertEvent, isRepeat: boolean): string {

@@ -1,7 +1,7 @@
 import { InvalidArgumentError, type Option } from 'commander';
 
 import { ConfigValidationError } from '../exceptions/index.ts';
-import { splitNames } from '../internal/name-list.ts';
+import { splitNames } from '../internal/arguments.ts';
 
 /** A number, as an option's argument. */
 export function parseNumber(text: string): number {

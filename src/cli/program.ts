@@ -1,5 +1,6 @@
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, type Option } from 'commander';
 
+import { FairnessToolkitError } from '../exceptions/index.ts';
 import { VERSION } from '../internal/version.ts';
 import { abTestCommand } from './commands/ab-test.ts';
 import { calibrateCommand } from './commands/calibrate.ts';
@@ -17,9 +18,9 @@ import { trainReductionsCommand } from './commands/train-reductions.ts';
 import { trainRegularizedCommand } from './commands/train-regularized.ts';
 import { validateCommand } from './commands/validate.ts';
 import { versionCommand } from './commands/version.ts';
-import { describeError } from './describe-error.ts';
 import { exitCodeOf } from './exit-codes.ts';
-import { refuseRepeats } from './refuse-repeats.ts';
+import { flagName, insteadOfRepeating, isRepeatable } from './option-parsers.ts';
+import { withoutControls } from './output.ts';
 
 /** Returns the command line, not yet run. */
 function createProgram(): Command {
@@ -99,4 +100,60 @@ export async function runCommandLine(args: readonly string[]): Promise<void> {
     process.stderr.write(`${describeError(error)}\n`);
     process.exitCode = exitCodeOf(error);
   }
+}
+
+/** An error as one line: what is wrong, then what to do. A stack shows only for faults of our own. */
+function describeError(error: unknown): string {
+  if (FairnessToolkitError.isInstance(error)) {
+    const suggestion = error.suggestion === undefined ? '' : ` ${error.suggestion}`;
+    return `error: ${oneLine(asTyped(error))}${oneLine(suggestion)}`;
+  }
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return `internal error: ${text}\nThis is a fault in evenhand. Please report it with the command that you ran.`;
+}
+
+/** The message of an error, which may begin with a parameter, with the option as the user typed it. */
+function asTyped({ message, context }: FairnessToolkitError): string {
+  const { parameter } = context;
+  const isNamed = typeof parameter === 'string' && message.startsWith(`${parameter}: `);
+  return isNamed ? `${flagName(parameter)}${message.slice(parameter.length)}` : message;
+}
+
+function oneLine(text: string): string {
+  return withoutControls(text.replaceAll(/\s*\n\s*/g, ' '));
+}
+
+/**
+ * Makes a command refuse an option that is given twice and cannot repeat, and both forms of a switch (`--with-ci` and
+ * `--no-with-ci`) together. Commander would keep the last one and drop the others without a word.
+ */
+export function refuseRepeats(command: Command): void {
+  const given = new Map<string, { readonly option: Option; readonly value: string | null }>();
+  for (const option of command.options) {
+    if (isRepeatable(option)) continue;
+    command.on(`option:${option.name()}`, (value: string | null) => {
+      const key = option.attributeName();
+      const earlier = given.get(key);
+      if (earlier !== undefined)
+        command.error(messageOf(earlier, { option, value }), { code: 'evenhand.repeatedOption' });
+      given.set(key, { option, value });
+    });
+  }
+}
+
+type Given = { readonly option: Option; readonly value: string | null };
+
+function messageOf(first: Given, second: Given): string {
+  const name = nameOf(second.option);
+  if (first.option !== second.option) {
+    return `error: options '${nameOf(first.option)}' and '${name}' contradict each other. Give one of them.`;
+  }
+  const values = [first, second].flatMap(({ value }) => (typeof value === 'string' ? [`'${value}'`] : []));
+  const both = values.length === 2 ? `: ${values.join(' and ')}` : '';
+  const instead = insteadOfRepeating(second.option);
+  return `error: option '${name}' was given twice${both}. Give it once${instead === undefined ? '' : `; ${instead}`}.`;
+}
+
+function nameOf({ long, short, flags }: Option): string {
+  return long ?? short ?? flags;
 }

@@ -3,7 +3,6 @@ import type { Command } from 'commander';
 import type { TrainingSource } from '../training/data/training-data.ts';
 import type { DecisionQuality } from '../training/decision-quality.ts';
 import type { TrainingJobResult } from '../training/jobs/job-result.ts';
-import { change, count, number, range } from './number-text.ts';
 import {
   NA_VALUES_HELP,
   parseCrossing,
@@ -12,8 +11,8 @@ import {
   parseTexts,
   requireOptions,
 } from './option-parsers.ts';
-import { type OutputOptions, prepareLogs, print, remark, textTable } from './output.ts';
 import { assertApart, assertInputsKept } from './output-places.ts';
+import { change, count, number, type OutputOptions, prepareLogs, print, range, remark, textTable } from './output.ts';
 
 /** Options that every command which trains on a table has. */
 export interface TrainingJobCommandOptions extends OutputOptions {

@@ -1,11 +1,11 @@
 import type { Chart } from '../charts/chart.ts';
+import { renderChart } from '../charts/render-chart.ts';
 import { DependencyError } from '../exceptions/index.ts';
 import { type Html, markup, trusted } from '../internal/html.ts';
-import { reportPage } from './report-page.ts';
-import { drawSvg } from './draw-svg.ts';
 import { pairToHtml } from './pair-to-html.ts';
-import { cell, headerCell, scrollingTable } from './report-table.ts';
 import type { ReportBlock, ReportDocument, ReportFact, ReportTable, ReportVerdict } from './report-document.ts';
+import { reportPage } from './report-page.ts';
+import { cell, headerCell, scrollingTable } from './report-table.ts';
 import { plainText } from './report-text.ts';
 
 /** Draws a chart as SVG. */
@@ -126,4 +126,12 @@ export function tableToHtml({ caption, columns, rows }: ReportTable): Html {
       ),
     ),
   );
+}
+
+/** A picture that stands still inside a page: what serves pointers, waking in a browser, and files apart is left out. */
+export async function drawSvg(chart: Chart): Promise<string> {
+  const svg = String(await renderChart(chart, 'svg'));
+  return svg
+    .replace(/<style ?>.*?<\/style>\s*/gs, '')
+    .replaceAll(/ (?:class="zr-\d+"|pointer-events="visible"|(?:ecmeta_\w+|xmlns(?::xlink)?)="[^"<]*")/g, '');
 }

@@ -1,4 +1,4 @@
-import { escapeMarkdown, markdownTable } from '../metrics/markdown-table.ts';
+import { escapeMarkdown, markdownTable } from '../metrics/metric-markdown.ts';
 import { pairToMarkdown } from './pair-to-markdown.ts';
 import type { ReportBlock, ReportDocument, ReportFact, ReportTable } from './report-document.ts';
 import { plainText } from './report-text.ts';

@@ -1,7 +1,6 @@
 import { type Html, markup } from '../internal/html.ts';
 import type { MarkedText, ReportPair, ReportSide } from './report-document.ts';
-import { plainText } from './report-text.ts';
-import { cutAnswer, shortenBetween } from './shown-text.ts';
+import { cutAnswer, plainText, shortenBetween } from './report-text.ts';
 
 /** A pair as a box with both sides beside each other; below each other where the page is narrow. */
 export function pairToHtml({ title, sides }: ReportPair): Html {

@@ -1,6 +1,6 @@
 import { placeOf } from './pair-to-html.ts';
 import type { MarkedText, ReportPair, ReportSide } from './report-document.ts';
-import { cutAnswer, shortenBetween } from './shown-text.ts';
+import { cutAnswer, shortenBetween } from './report-text.ts';
 
 /** Letters of a line: fenced text does not wrap by itself. */
 const LINE_LETTERS = 100;

@@ -1,17 +1,31 @@
 import { FairnessAssertionError, ValueError } from '../exceptions/index.ts';
-import { assertKnownOptions, type OptionNames } from '../internal/known-options.ts';
-import { oneOf } from '../internal/one-of.ts';
+import { assertKnownOptions, oneOf, type OptionNames } from '../internal/arguments.ts';
 import { llmMetricRange } from '../llm-evals/scoring/llm-metric-range.ts';
 import { isUnevenlyMissing } from '../metrics/compare/missing-rows.ts';
 import type { MetricResult } from '../metrics/index.ts';
 import {
   assertThreshold,
-  COMPARATORS,
   type Comparator,
+  COMPARATORS,
   rangeOfName,
   type ValueRange,
 } from '../metrics/threshold-range.ts';
-import { isExcess, isHigherBetter } from './is-higher-better.ts';
+
+/** Endings and beginnings of the names of metrics of which more is better; of all others less is. */
+const HIGHER_IS_BETTER = /_ratio$|^bbq_accuracy/;
+
+/** Whether a gate asks a metric to be at least its threshold, going by its name without a dimension. */
+export function isHigherBetter(metric: string): boolean {
+  return HIGHER_IS_BETTER.test(metric);
+}
+
+/**
+ * Whether a metric is below evenness where it is negative, so that its size says nothing: an excess is how much further
+ * apart answers are than noise, and answers that are nearer than that are no difference.
+ */
+function isExcess(metric: string): boolean {
+  return metric.endsWith('_excess');
+}
 
 export { COMPARATORS, type Comparator } from '../metrics/threshold-range.ts';
 

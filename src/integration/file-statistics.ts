@@ -1,5 +1,6 @@
 import { DataValidationError } from '../exceptions/index.ts';
 import { loadData } from '../io/index.ts';
+import { cellsOf } from '../metrics/analyzer/sql-stats-source.ts';
 import { crossControl } from '../metrics/frame/index.ts';
 import {
   reduceClassificationSource,
@@ -9,8 +10,7 @@ import {
 import { groupReadings, outcomeReadings } from '../metrics/reduce/row-readings.ts';
 import type { MetricRows } from '../metrics/row-options.ts';
 import type { GroupStats } from '../metrics/statistics/group-stats.ts';
-import { cellsOf } from '../metrics/analyzer/sql-stats-source.ts';
-import type { ValidateRequest } from '../schemas/validate.ts';
+import type { ValidateRequest } from '../schemas/validate-values.ts';
 import { asNumbersWithout, type Column, missingOutcomes, type Table } from '../table/index.ts';
 import {
   type AttributeStatistics,
@@ -18,7 +18,7 @@ import {
   decideScores,
   type NeededStatistics,
   SCORE_THRESHOLD,
-} from './attribute-statistics.ts';
+} from './measure-attributes.ts';
 
 /**
  * Statistics of a file for every attribute asked for: by SQL scans that never

@@ -18,7 +18,7 @@ export { type AttributeMetrics, type FileValidation, type GateVerdict, validateF
 export type { ValidateBounds } from './validate-bounds.ts';
 export { validateRows, type ValidateRowsInput, validateRowsNow } from './validate-rows.ts';
 export { validationToJson, validationToMarkdown } from './validation-report.ts';
-export { type BaselineMeasurement, runBaselineMeasurement } from './workflow/run-baseline-measurement.ts';
+export { type BaselineMeasurement, runBaselineMeasurement } from './workflow/baseline.ts';
 export { executeWorkflow, type WorkflowResult } from './workflow/execute-workflow.ts';
 export type { BaselineOptions, WorkflowOptions } from './workflow/workflow-options.ts';
 export type {
@@ -30,7 +30,7 @@ export type {
   WorkflowFindings,
   WorkflowMetrics,
   WorkflowSplit,
-} from './workflow/workflow-result.ts';
+} from './workflow-result.ts';
 export {
   type ArtifactTrackingOptions,
   logFairnessMetrics,

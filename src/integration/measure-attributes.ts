@@ -1,6 +1,6 @@
-import { ConfigValidationError, ValueError } from '../exceptions/index.ts';
+import { ConfigValidationError, MetricComputationError, ValueError } from '../exceptions/index.ts';
 import { compareGroups } from '../metrics/compare/compare-groups.ts';
-import { levelsOf, MetricFrame, type StatsByKind } from '../metrics/frame/index.ts';
+import { type ControlCell, levelsOf, MetricFrame, type StatsByKind } from '../metrics/frame/index.ts';
 import {
   type MetricDefinition,
   metricDefinition,
@@ -9,16 +9,42 @@ import {
 } from '../metrics/metric-definitions.ts';
 import type { MetricResult } from '../metrics/metric-result.ts';
 import { fillMetricOptions, type MetricOptions } from '../metrics/options.ts';
+import { readTruth } from '../metrics/reduce/reduce-scores.ts';
 import type { GroupStats } from '../metrics/statistics/group-stats.ts';
-import type { LabelCounts } from '../table/index.ts';
 import { assertThreshold, metricRange } from '../metrics/threshold-range.ts';
-import { type MetricGate, parseMetricGate } from '../schemas/metric-gate.ts';
-import type { MeasureOptions } from '../schemas/validate-values.ts';
-import { joinVerdicts, judge, type Verdict } from './assertions.ts';
-import type { AttributeStatistics, NeededStatistics } from './attribute-statistics.ts';
-import { isHigherBetter } from './is-higher-better.ts';
-import { knownMetric } from './known-metric.ts';
+import { type MeasureOptions, type MetricGate, parseMetricGate } from '../schemas/validate-values.ts';
+import type { ColumnSource, LabelCounts } from '../table/index.ts';
+import { isHigherBetter, joinVerdicts, judge, type Verdict } from './assertions.ts';
 import { assertFewDraws, type ValidateBounds } from './validate-bounds.ts';
+
+/** Scores from here are positive decisions, unless said otherwise. */
+export const SCORE_THRESHOLD = 0.5;
+
+/** Statistics of one attribute. */
+export interface AttributeStatistics {
+  readonly stats: GroupStats;
+  /** With a control feature: the same rows crossed with its levels, but for those without a level. */
+  readonly crossed: { readonly stats: GroupStats; readonly cells: readonly ControlCell[] } | undefined;
+}
+
+/** The kind of statistics to make, and whether true labels are needed for it. */
+export interface NeededStatistics {
+  readonly kind: GroupStats['kind'];
+  readonly needsTruth: boolean;
+}
+
+/** Finite scores as decisions; a missing score stays missing. */
+export function decideScores(scores: Float64Array, threshold: number = SCORE_THRESHOLD): Float64Array {
+  return scores.map((value) => (Number.isNaN(value) ? NaN : Number(value >= threshold)));
+}
+
+/**
+ * True labels as 0 and 1 beside decisions made of scores, which are no labels: NaN where one is missing.
+ * @throws {DataValidationError} where a label is neither, or none is the positive one
+ */
+export function binaryTruth(source: ColumnSource, labels: Parameters<typeof readTruth>[1]): Float64Array {
+  return Float64Array.from(readTruth(source, labels), (value) => (value < 0 ? NaN : value));
+}
 
 /** The metrics of one attribute, by name. */
 export type AttributeMetrics = Readonly<Record<string, MetricResult>>;
@@ -288,4 +314,21 @@ function assertMeasurable(metric: string, { hasTruth, hasPredictions, hasScores 
     context: { metric },
     suggestion: `Name their column (${lacking[1]}).`,
   });
+}
+
+/**
+ * The metric by its name.
+ * @throws {ValueError} where there is none, since it was asked for by mistake
+ */
+export function knownMetric(name: string): MetricDefinition {
+  try {
+    return metricDefinition(name);
+  } catch (cause) {
+    if (!MetricComputationError.isInstance(cause)) throw cause;
+    throw new ValueError(cause.message, {
+      context: { metric: name },
+      ...(cause.suggestion === undefined ? {} : { suggestion: cause.suggestion }),
+      cause,
+    });
+  }
 }

@@ -1,11 +1,9 @@
 import path from 'node:path';
 
-import { loadData } from '../io/load-data.ts';
-import { loadTexts } from '../io/load-texts.ts';
+import { loadData, loadTexts } from '../io/load-data.ts';
 import { type FairnessPipeline, loadPipeline } from '../pipeline/index.ts';
 import type { Table } from '../table/index.ts';
-import { predictFile } from '../training/jobs/predict-file.ts';
-import { addPredictions, type PredictedTable } from '../training/jobs/predict-table.ts';
+import { addPredictions, type PredictedTable, predictFile } from '../training/jobs/predict-table.ts';
 import { loadModel, type LoadModelOptions } from '../training/models/load-model.ts';
 import type { SavedModel, SavedModelPredictOptions } from '../training/models/saved-model.ts';
 

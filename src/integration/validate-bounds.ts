@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 
 import { DataValidationError } from '../exceptions/index.ts';
-import type { OptionNames } from '../internal/known-options.ts';
+import type { OptionNames } from '../internal/arguments.ts';
 
 /** What a validation may cost, and what stops it; a service sets these. */
 export interface ValidateBounds {

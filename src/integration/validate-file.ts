@@ -1,10 +1,10 @@
-import { assertKnownOptions } from '../internal/known-options.ts';
+import { assertKnownOptions } from '../internal/arguments.ts';
 import { assertFewGroups } from '../io/assert-few-groups.ts';
 import { parseBy } from '../schemas/parse.ts';
-import { type ValidateInput, type ValidateRequest, validateSchema } from '../schemas/validate.ts';
+import { type ValidateInput, type ValidateRequest, validateSchema } from '../schemas/validate-values.ts';
 import { INTERSECTION_SEPARATOR } from '../table/index.ts';
 import { fileStatistics } from './file-statistics.ts';
-import { type FileValidation, measureAttributes, neededStatistics, type KindStatistics } from './measure-attributes.ts';
+import { type FileValidation, type KindStatistics, measureAttributes, neededStatistics } from './measure-attributes.ts';
 import { inTurns, VALIDATE_BOUNDS_NAMES, type ValidateBounds } from './validate-bounds.ts';
 
 export type { AttributeMetrics, FileValidation, GateVerdict } from './measure-attributes.ts';

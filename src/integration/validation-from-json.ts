@@ -1,5 +1,4 @@
-import type { MetricResult, MetricResultJson } from '../metrics/metric-result.ts';
-import { metricResultFromJson } from '../metrics/metric-result-from-json.ts';
+import { type MetricResult, metricResultFromJson, type MetricResultJson } from '../metrics/metric-result.ts';
 import type { Verdict } from './assertions.ts';
 import type { GateVerdict } from './measure-attributes.ts';
 import type { AttributeMetrics, FileValidation } from './validate-file.ts';

@@ -1,19 +1,26 @@
 import type { Chart } from '../charts/chart.ts';
-import { type Html, markup } from '../internal/html.ts';
-import { controlSection } from './html/control-section.ts';
-import { metricSection } from './html/metric-section.ts';
-import { HOW_TO_READ, reproducibility, type ReportSettings } from './html/report-ending.ts';
-import { entriesOf, type ReportedValidation, type ReportEntry } from './html/report-entries.ts';
-import { own } from './html/report-numbers.ts';
-import { LABEL_HEADER, labelRows } from './label-rows.ts';
-import { cell, headerCell, scrollingTable } from '../document/report-table.ts';
+import { drawSvg } from '../document/document-to-html.ts';
 import { reportPage } from '../document/report-page.ts';
-import { overview, verdictBox } from './html/report-opening.ts';
-import { drawSvg } from '../document/draw-svg.ts';
-import { drawAll, type Drawn } from './html/report-pictures.ts';
+import { cell, headerCell, scrollingTable } from '../document/report-table.ts';
+import { type Html, markup } from '../internal/html.ts';
+import { own } from './html/report-numbers.ts';
+import {
+  controlSection,
+  drawAll,
+  type Drawn,
+  entriesOf,
+  HOW_TO_READ,
+  metricSection,
+  overview,
+  type ReportedValidation,
+  type ReportEntry,
+  type ReportSettings,
+  reproducibility,
+  verdictBox,
+} from './html/report-sections.ts';
+import { LABEL_HEADER, labelRows } from './validation-report.ts';
 
-export type { ReportSettings } from './html/report-ending.ts';
-export type { ReportedValidation } from './html/report-entries.ts';
+export type { ReportedValidation, ReportSettings } from './html/report-sections.ts';
 
 /** Options of {@link validationToHtml}. */
 export interface ValidationHtmlOptions {

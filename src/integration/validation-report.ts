@@ -1,8 +1,25 @@
-import { escapeMarkdown, markdownTable } from '../metrics/markdown-table.ts';
 import type { MetricFrame } from '../metrics/index.ts';
+import { escapeMarkdown, markdownTable } from '../metrics/metric-markdown.ts';
 import { own } from './html/report-numbers.ts';
-import { LABEL_HEADER, labelRows } from './label-rows.ts';
 import type { FileValidation, GateVerdict } from './measure-attributes.ts';
+
+/** The header of {@link labelRows}. */
+export const LABEL_HEADER: readonly string[] = ['Column', 'Label', 'Counts as', 'Rows'];
+
+/** Returns what labels were read as, one line for each label of each column, for the tables of reports. */
+export function labelRows(labels: FileValidation['labels'] = {}): string[][] {
+  const columns = [
+    ['predictions', labels.y_pred],
+    ['true labels', labels.y_true],
+  ] as const;
+  return columns.flatMap(([column, read]) =>
+    read === undefined
+      ? []
+      : (['positive', 'negative', 'missing'] as const).flatMap((value) =>
+          Object.entries(read[value]).map(([label, rows]) => [column, label, value, rows.toLocaleString('en-US')]),
+        ),
+  );
+}
 
 /** A validation as JSON has it; one attribute stands at the top, several under their names. `gates` has every verdict. */
 export function validationToJson({

@@ -69,3 +69,9 @@ function toPlainLine(line: string): string {
   const extras = Object.keys(rest).length === 0 ? '' : ` ${JSON.stringify(rest)}`;
   return `${time} ${(LEVEL_NAMES[level] ?? String(level)).toUpperCase()} ${text}${extras}\n`;
 }
+
+/** Whether the environment says how to log: who does wants to see what happens. */
+export function isLoggingAskedFor(environment: Readonly<Record<string, string | undefined>>): boolean {
+  const { EVENHAND_LOG_LEVEL: level = '', EVENHAND_LOG_FILE: file = '', EVENHAND_JSON_LOGS: json = '' } = environment;
+  return level !== '' || file !== '' || !['', '0', 'false', 'no'].includes(json.toLowerCase());
+}

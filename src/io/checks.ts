@@ -1,8 +1,7 @@
 import { DataValidationError } from '../exceptions/index.ts';
 import { type ColumnRole, notBinary, sortLabels } from '../table/index.ts';
 import { columnKind, isNumeric, type Relation } from './relation.ts';
-import { quoteIdentifier } from './sql.ts';
-import type { SqlSession } from './sql-engine.ts';
+import { quoteIdentifier, type SqlSession } from './sql-engine.ts';
 import { BAD_STATE, groupExpression, groupOutput, numberExpression, textExpression } from './value-sql.ts';
 
 /** Something that must hold of no row, counted while rows are grouped, and the error where it does. */

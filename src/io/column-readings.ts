@@ -13,8 +13,7 @@ import {
 } from '../table/index.ts';
 import type { SourceReduction } from './group-by.ts';
 import { isNumeric, type Relation } from './relation.ts';
-import { quoteIdentifier, quoteLiteral } from './sql.ts';
-import type { SqlSession } from './sql-engine.ts';
+import { quoteIdentifier, quoteLiteral, type SqlSession } from './sql-engine.ts';
 import { type SqlSource, withRelation } from './sql-source.ts';
 import { groupExpression, groupOutput, labelOf, textExpression } from './value-sql.ts';
 

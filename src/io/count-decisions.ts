@@ -3,8 +3,7 @@ import { type OutcomeColumn, type PositiveLabels, reduceWithReadings } from './c
 import { type AttributeRows, groupRows, type SourceReduction } from './group-by.ts';
 import { assertPositiveLabel } from './positive-label.ts';
 import type { Relation } from './relation.ts';
-import type { DecisionRequest } from './source-request.ts';
-import type { SqlSession } from './sql-engine.ts';
+import type { DecisionRequest, SqlSession } from './sql-engine.ts';
 import type { SqlSource } from './sql-source.ts';
 import {
   BAD_STATE,

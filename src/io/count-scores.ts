@@ -1,17 +1,16 @@
 import { assertNoFault, binaryCheck, numberChecks, weightChecks } from './checks.ts';
 import { type OutcomeColumn, reduceWithReadings } from './column-readings.ts';
 import { truthColumn, weightColumn } from './count-decisions.ts';
-import { type AttributeRows, groupRows, rowsSql, type SourceReduction, droppedRows } from './group-by.ts';
+import { type AttributeRows, droppedRows, groupRows, rowsSql, type SourceReduction } from './group-by.ts';
 import { assertPositiveLabel } from './positive-label.ts';
 import type { Relation } from './relation.ts';
-import type { ScoreRequest } from './source-request.ts';
-import type { SqlSession } from './sql-engine.ts';
+import type { ScoreRequest, SqlSession } from './sql-engine.ts';
 import type { SqlSource } from './sql-source.ts';
 import {
   BAD_STATE,
+  groupLabelOf,
   groupOutput,
   isKnown,
-  groupLabelOf,
   labelState,
   numberExpression,
   readWeights,

@@ -2,13 +2,40 @@ import { open, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 
 import { FairnessToolkitError } from '../exceptions/index.ts';
-import { findEncodingFault, START_BYTES } from './csv-encoding.ts';
-import { cannotRead, explainCsv } from './csv-faults.ts';
-import { assertWholeGzip, readCsvHeader, readStart } from './csv-header.ts';
+import { assertWholeGzip, cannotRead, explainCsv, readCsvHeader, readStart } from './csv-header.ts';
 import { explainNdjson, NDJSON_EXTENSIONS, ndjsonRelation } from './ndjson-file.ts';
 import { describe, type Relation, repeatedNames } from './relation.ts';
-import { quoteLiteral } from './sql.ts';
-import type { SqlSession } from './sql-engine.ts';
+import { quoteLiteral, type SqlSession } from './sql-engine.ts';
+
+/** Bytes that are looked at. */
+const START_BYTES = 64;
+
+/** What is wrong with the encoding of a text table, and what to do. */
+interface EncodingFault {
+  readonly reason: string;
+  readonly suggestion: string;
+}
+
+const UTF_16: EncodingFault = {
+  reason: 'it is text in UTF-16',
+  suggestion: 'Save it as UTF-8 (CSV UTF-8 in Excel).',
+};
+
+/**
+ * What the first bytes tell of an encoding that cannot be read: a byte order
+ * mark of UTF-16, or NUL bytes. Those of Latin text in UTF-16 are all at even
+ * or all at odd places.
+ */
+function findEncodingFault(start: Uint8Array): EncodingFault | undefined {
+  const [first, second] = start;
+  if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)) return UTF_16;
+  const nuls = [...start.keys()].filter((place) => start[place] === 0);
+  if (nuls.length === 0) return undefined;
+  const isEverySecond = new Set(nuls.map((place) => place % 2)).size === 1 && nuls.length > start.length / 4;
+  return isEverySecond
+    ? UTF_16
+    : { reason: 'it holds NUL bytes, so it is no text', suggestion: 'Export it again as CSV in UTF-8, or as Parquet.' };
+}
 
 /** The forms of data files that can be read. */
 export type DataFormat = 'csv' | 'parquet' | 'ndjson';

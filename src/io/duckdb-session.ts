@@ -1,8 +1,7 @@
 import type { DuckDBConnection, DuckDBDataChunk } from '@duckdb/node-api';
 
 import { withinLimits } from './duckdb-limits.ts';
-import { quoteIdentifier } from './sql.ts';
-import type { RowsOptions, SqlSession } from './sql-engine.ts';
+import { quoteIdentifier, type RowsOptions, type SqlSession } from './sql-engine.ts';
 
 /** What DuckDB's package exports; it is loaded lazily. */
 export type DuckDbModule = typeof import('@duckdb/node-api');

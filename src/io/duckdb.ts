@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import type { DuckDBInstance } from '@duckdb/node-api';
 
 import { DataValidationError, FairnessToolkitError } from '../exceptions/index.ts';
-import { assertKnownOptions, type OptionNames } from '../internal/known-options.ts';
+import { assertKnownOptions, type OptionNames } from '../internal/arguments.ts';
 import { importOptional } from '../internal/optional.ts';
 import { currentDuckDbLimits, limitSettings } from './duckdb-limits.ts';
 import { type DuckDbModule, type DuckDbSession, oneLine, sessionOf, turns } from './duckdb-session.ts';

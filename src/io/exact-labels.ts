@@ -1,8 +1,7 @@
 import { DataValidationError } from '../exceptions/index.ts';
 import { canonicalLabel, losesDigits } from '../internal/label-text.ts';
 import { isNumeric, type Relation } from './relation.ts';
-import { quoteIdentifier, quoteLiteral } from './sql.ts';
-import type { SqlSession } from './sql-engine.ts';
+import { quoteIdentifier, quoteLiteral, type SqlSession } from './sql-engine.ts';
 
 /** Numbers whose label is the same whether they are read as text or as a float64: less than 16 digits, no exponent. */
 const PLAIN_NUMBER = '[ \\t]*-?(0|[1-9][0-9]*)?([.][0-9]*)?[ \\t]*';

@@ -4,6 +4,5 @@ export { loadData, type LoadDataOptions } from './load-data.ts';
 export { SAMPLE_DATA_NAMES, sampleData, type SampleDataName } from './sample-data/index.ts';
 export type { RowsOptions, SqlEngine, SqlSession } from './sql-engine.ts';
 export type { QuerySource, SqlSource } from './sql-source.ts';
-export { writeCsv } from './write-csv.ts';
+export { type TableFormat, tableFormat, writeCsv, writeTable } from './write-table.ts';
 export { writeParquet } from './write-parquet.ts';
-export { type TableFormat, tableFormat, writeTable } from './write-table.ts';

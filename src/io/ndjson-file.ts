@@ -3,9 +3,8 @@ import { createReadStream } from 'node:fs';
 import type { DataValidationError } from '../exceptions/index.ts';
 import { utf8Lines } from '../internal/decode-utf8.ts';
 import { findJsonFault } from '../internal/strict-json.ts';
-import { cannotRead } from './csv-faults.ts';
-import { quoteIdentifier, quoteLiteral } from './sql.ts';
-import type { SqlSession } from './sql-engine.ts';
+import { cannotRead } from './csv-header.ts';
+import { quoteIdentifier, quoteLiteral, type SqlSession } from './sql-engine.ts';
 
 /** The extensions of files with one JSON object a line. */
 export const NDJSON_EXTENSIONS = /\.(ndjson|jsonl)$/i;

@@ -1,6 +1,6 @@
 import { DataValidationError } from '../exceptions/index.ts';
 import { unknownColumn } from '../table/index.ts';
-import type { CsvSource } from './csv-faults.ts';
+import type { CsvSource } from './csv-header.ts';
 import type { SqlSession } from './sql-engine.ts';
 
 /** How values of a column are stored, as far as it matters here; a decimal has a fixed number of exact digits. */

@@ -1,11 +1,10 @@
 import { DataValidationError, FairnessToolkitError } from '../exceptions/index.ts';
 import { queryDataFile } from './data-file.ts';
-import { withDuckDb } from './duckdb.ts';
 import { oneLine } from './duckdb-session.ts';
+import { withDuckDb } from './duckdb.ts';
 import { withExactLabels } from './exact-labels.ts';
 import { describe, type Relation, repeatedNames } from './relation.ts';
-import { quoteLiteral } from './sql.ts';
-import type { SqlEngine, SqlSession } from './sql-engine.ts';
+import { quoteLiteral, type SqlEngine, type SqlSession } from './sql-engine.ts';
 
 /** Rows that SQL can count: a CSV or Parquet file by its path, or a query on an engine. */
 export type SqlSource = string | QuerySource;

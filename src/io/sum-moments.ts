@@ -1,16 +1,22 @@
 import { assertNoFault, type Check, numberChecks, weightChecks } from './checks.ts';
 import { type OutcomeColumn, reduceWithReadings } from './column-readings.ts';
 import { weightColumn } from './count-decisions.ts';
-import { checkSums, rowsSql, type SourceReduction, sumColumns, toNumbers, droppedRows } from './group-by.ts';
-import { indexGroups } from './group-index.ts';
+import {
+  checkSums,
+  droppedRows,
+  indexGroups,
+  rowsSql,
+  type SourceReduction,
+  sumColumns,
+  toNumbers,
+} from './group-by.ts';
 import type { Relation } from './relation.ts';
-import type { NumberRequest } from './source-request.ts';
-import type { SqlSession } from './sql-engine.ts';
+import type { NumberRequest, SqlSession } from './sql-engine.ts';
 import type { SqlSource } from './sql-source.ts';
 import {
+  groupLabelOf,
   groupOutput,
   isKnown,
-  groupLabelOf,
   numberExpression,
   readWeights,
   type WeightSums,

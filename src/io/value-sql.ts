@@ -1,8 +1,7 @@
 import { canonicalLabel } from '../internal/label-text.ts';
 import { unmarkCell } from '../internal/spreadsheet-text.ts';
 import { columnKind, isNumeric, type Relation } from './relation.ts';
-import type { DecisionRequest } from './source-request.ts';
-import { quoteIdentifier, quoteLiteral } from './sql.ts';
+import { type DecisionRequest, quoteIdentifier, quoteLiteral } from './sql-engine.ts';
 
 /** States of a label or decision in SQL; the last is a value that is neither. */
 export const MISSING_STATE = 2;

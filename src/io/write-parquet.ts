@@ -6,10 +6,10 @@ import path from 'node:path';
 import { DataValidationError, FairnessToolkitError } from '../exceptions/index.ts';
 import type { Column, Table } from '../table/index.ts';
 import { assertFileWritable, writeFileAtomic } from './atomic-write.ts';
-import { withDuckDb } from './duckdb.ts';
 import { type DuckDbSession, oneLine } from './duckdb-session.ts';
+import { withDuckDb } from './duckdb.ts';
 import { repeatedNames } from './relation.ts';
-import { quoteIdentifier, quoteLiteral } from './sql.ts';
+import { quoteIdentifier, quoteLiteral } from './sql-engine.ts';
 
 /** A plane of Unicode that is all for private use. */
 const FIRST_SEPARATOR = 0xf0000;

@@ -19,8 +19,8 @@ export {
 export { type ModelIdentity, type RequestIdentity, requestKey } from './cache/request-key.ts';
 export { ResponseCache, type ResponseCacheOptions } from './cache/response-cache.ts';
 export { withCache, type WithCacheOptions } from './cache/with-cache.ts';
-export { type LiveAccess, liveAccess, type LiveAccessOptions } from './client/access/live-access.ts';
-export { getLlmClient, type GetLlmClientOptions } from './client/get-llm-client.ts';
+export { type LiveAccess, liveAccess, type LiveAccessOptions } from './client/access.ts';
+export { getLlmClient, type GetLlmClientOptions } from './run/get-llm-client.ts';
 export type {
   ClientFault,
   Completion,
@@ -36,7 +36,7 @@ export {
   LLMEvalAdapter,
   type LLMEvalAdapterOptions,
 } from './client/llm-eval-adapter.ts';
-export { createLocalClient, type LocalClientOptions } from './client/local/local-client.ts';
+export { createLocalClient, type LocalClientOptions } from './client/local-client.ts';
 export { type ClientConfig, createProviderClient, type ProviderClientOptions } from './client/provider-client.ts';
 export { createReplayClient, type ReplayClientOptions } from './client/replay-client.ts';
 export { type Environment, looksLikeSecret, redactSecrets } from './client/secrets.ts';
@@ -45,17 +45,21 @@ export { buildEstimate, type EstimateInput, type PlannedPart, type PlannedReques
 export type { DryRunEstimate, DryRunPart, EstimateRange } from './dry-run/dry-run-estimate.ts';
 export { type DryRunJson, type DryRunPartJson, dryRunToJson } from './dry-run/dry-run-json.ts';
 export { estimateTokens } from './dry-run/estimate-tokens.ts';
-export type { ListedPrice } from './dry-run/model-prices.ts';
-export { costOf, type PricedModel, priceOf } from './dry-run/price-of.ts';
-export { type SpendingRow, spendingTable } from './dry-run/spending-table.ts';
+export { costOf, type ListedPrice, type PricedModel, priceOf } from './dry-run/model-prices.ts';
+export {
+  type ActualSpending,
+  type PlannedSpending,
+  type SpendingRow,
+  spendingTable,
+} from './dry-run/spending-table.ts';
 export { CounterfactualFairnessEvaluator } from './evaluators/counterfactual-fairness-evaluator.ts';
-export type { LLMEvaluator, OwnMetric, ScoreOptions } from './evaluators/llm-evaluator.ts';
+export type { LLMEvaluator, OwnMetric, ScoreOptions } from './scoring/llm-evaluator.ts';
 export {
   type LlmMetricFields,
   LlmMetricResult,
   type LlmMetricResultJson,
   type PairComparison,
-} from './evaluators/llm-metric-result.ts';
+} from './scoring/llm-metric-result.ts';
 export { RefusalRateEvaluator } from './evaluators/refusal-rate-evaluator.ts';
 export { StereotypeAssociationEvaluator } from './evaluators/stereotype-association-evaluator.ts';
 export {
@@ -72,8 +76,7 @@ export {
   substituteGender,
   type WordGender,
 } from './plan/counterfactual/index.ts';
-export type { LLMRequest } from './plan/llm-request.ts';
-export type { PlannedPrompt } from './plan/planned-prompt.ts';
+export type { LLMRequest, PlannedPrompt } from './plan/planned-prompt.ts';
 export {
   llmEvalDocument,
   type LlmEvalHtmlOptions,
@@ -87,16 +90,15 @@ export {
   type LlmMetricVerdict,
 } from './report/index.ts';
 export { estimateDryRun } from './run/dry-run.ts';
-export type { ActualSpending, LlmEvalResult, PlannedSpending, StopReason } from './run/llm-eval-result.ts';
-export { plannedMetrics } from './run/planned-metrics.ts';
+export type { LlmEvalResult } from './run/llm-eval-result.ts';
+export type { RunLimits, RunPrice, StopReason, TokenCeiling } from './scheduler/budget.ts';
+export { plannedMetrics } from './run/score-run.ts';
 export { runLlmEval } from './run/run-llm-eval.ts';
 export type { PlanOptions, RunLlmEvalOptions } from './run/run-options.ts';
-export type { RunLimits, RunPrice, TokenCeiling } from './scheduler/budget.ts';
 export type { SchedulerClock } from './scheduler/clock.ts';
 export type { RetryOptions } from './scheduler/retry-policy.ts';
-export type { RunRequestsOptions } from './scheduler/run-options.ts';
+export type { RunRequestsOptions, RunSummary } from './scheduler/run-options.ts';
 export { runRequests } from './scheduler/run-requests.ts';
-export type { RunSummary } from './scheduler/run-summary.ts';
 export { withRetries, type WithRetriesOptions } from './scheduler/with-retries.ts';
 export type {
   BbqFormat,
@@ -106,7 +108,7 @@ export type {
   LLMParams,
   LLMProvider,
   TokenPrice,
-} from '../schemas/llm-eval/llm-eval-config.ts';
+} from '../schemas/llm-eval/llm-eval-document.ts';
 export {
   type AssociationOptions,
   type AssociationScore,
@@ -128,12 +130,10 @@ export {
 export { vaderScores, type VaderScores } from './text/sentiment/vader-scores.ts';
 export { bleuBothWays } from './text/similarity/bleu-both-ways.ts';
 export { jaccardOfLists, jaccardSimilarity } from './text/similarity/jaccard-similarity.ts';
-export type { RankScale, RankSimilarityOptions } from './text/similarity/ranked-lists.ts';
-export { prag } from './text/similarity/prag.ts';
+export { prag, type RankScale, type RankSimilarityOptions, serp } from './text/similarity/ranked-lists.ts';
 export { rougeL } from './text/similarity/rouge-l.ts';
-export { serp } from './text/similarity/serp.ts';
-export { tokenizeWords } from './text/tokenize-words.ts';
-export { LEXICON_LABEL, lexiconToxicity } from './toxicity/lexicon-toxicity.ts';
+export { tokenizeWords } from './text/words.ts';
+export { LEXICON_LABEL, lexiconToxicity, type ToxicityScorer } from './toxicity/lexicon-toxicity.ts';
 export { scoreToxicity, toxicityLabel } from './toxicity/score-toxicity.ts';
 export {
   type TfjsToxicityOptions,
@@ -146,7 +146,6 @@ export {
   toxicFraction,
   toxicityProbability,
 } from './toxicity/toxicity-measures.ts';
-export type { ToxicityScorer } from './toxicity/toxicity-scorer.ts';
 export { openTranscriptLog, type TranscriptLog, type TranscriptLogOptions } from './transcript/transcript-log.ts';
 export { readTranscripts } from './transcript/read-transcripts.ts';
-export type { AnswerFault, AnswerRecord, Transcript } from './transcript/transcript.ts';
+export type { AnswerFault, AnswerRecord, Transcript } from './client/transcript.ts';

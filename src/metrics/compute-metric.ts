@@ -1,8 +1,5 @@
-import { assertKnownOptions } from '../internal/known-options.ts';
-import { toCamelCase } from '../internal/letter-case.ts';
-import type { ClassStats } from './compare/class-stats.ts';
+import { assertKnownOptions, toCamelCase } from '../internal/arguments.ts';
 import { compareGroups } from './compare/compare-groups.ts';
-import type { GroupStats } from './statistics/group-stats.ts';
 import { type MetricDefinition, metricDefinition, metricKind, metricNeedsTruth } from './metric-definitions.ts';
 import type { MetricResult } from './metric-result.ts';
 import {
@@ -18,8 +15,10 @@ import { fillMetricOptions, METRIC_OPTION_NAMES, type MetricOptions } from './op
 import { reduceClassification } from './reduce/reduce-classification.ts';
 import { reduceRegression } from './reduce/reduce-regression.ts';
 import { reduceScores } from './reduce/reduce-scores.ts';
-import { ARGUMENT_OPTION_NAMES, METRIC_ROWS_NAMES, type MetricRows, type RowOptions } from './row-options.ts';
 import { rowReadings } from './reduce/row-readings.ts';
+import { ARGUMENT_OPTION_NAMES, METRIC_ROWS_NAMES, type MetricRows, type RowOptions } from './row-options.ts';
+import { mergeStats } from './statistics/combine-stats.ts';
+import type { ClassStats, GroupStats } from './statistics/group-stats.ts';
 
 /**
  * Any metric as a function of per-group statistics.
@@ -119,4 +118,24 @@ export function countRows(kind: GroupStats['kind'], rows: MetricRows, metric: st
     case 'scores':
       return reduceScores(scoreRows(rows, metric));
   }
+}
+
+/**
+ * Statistics with more rows in them, as a stream brings them; new groups are
+ * welcome. Costs the rows that are added and the groups that there are, so that
+ * many rows at a time are cheaper than one by one.
+ * @param rows the columns that statistics of this kind are made of
+ * @throws {DataValidationError} for values that cannot be used, or no usable row
+ * @example
+ * ```ts
+ * import { addRows, metricOf, reduceClassification } from 'evenhand/metrics';
+ *
+ * let stats = reduceClassification({ yPred: [1, 0], sensitive: ['a', 'b'] });
+ * stats = addRows(stats, { yPred: [1, 1], sensitive: ['a', 'b'] });
+ * console.log(metricOf('demographic_parity_difference', stats, { minGroupSize: 2, withCi: false }).value);
+ * // 0.5
+ * ```
+ */
+export function addRows<Stats extends GroupStats>(stats: Stats, rows: MetricRows): Stats {
+  return mergeStats<GroupStats>(stats, reduceRows(stats.kind, rows, 'addRows')) as Stats;
 }

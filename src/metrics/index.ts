@@ -1,8 +1,13 @@
-export { addRows } from './add-rows.ts';
+export { addRows, computeMetric, metricOf, metricOfClasses } from './compute-metric.ts';
 export { BoundAnalyzer, type BoundFrameOptions, type BoundMetricOptions } from './analyzer/bound-analyzer.ts';
 export { mergeStats, removeStats } from './statistics/combine-stats.ts';
-export type { ClassStats } from './compare/class-stats.ts';
-export { computeMetric, metricOf, metricOfClasses } from './compute-metric.ts';
+export type {
+  ClassificationStats,
+  ClassStats,
+  GroupStats,
+  RegressionStats,
+  ScoreStats,
+} from './statistics/group-stats.ts';
 export { FairnessAnalyzer, type FairnessAnalyzerOptions } from './analyzer/fairness-analyzer.ts';
 export {
   type MeasureValues,
@@ -26,7 +31,6 @@ export {
   rmseParityDifference,
   rocAucDifference,
 } from './functions/index.ts';
-export type { ClassificationStats, GroupStats, RegressionStats, ScoreStats } from './statistics/group-stats.ts';
 export {
   betweenGroupCoefficientOfVariation,
   betweenGroupCoefficientOfVariationOf,

@@ -1,5 +1,5 @@
 import { MetricComputationError } from '../exceptions/index.ts';
-import { suggestNames } from '../internal/nearest.ts';
+import { suggestNames } from '../internal/arguments.ts';
 import { findMeasure, MEASURE_NAMES, measureDefinition, type MeasureName } from './measures/index.ts';
 import type { GapAggregate } from './options.ts';
 import type { GroupStats } from './statistics/group-stats.ts';

@@ -1,11 +1,11 @@
 import { DataValidationError, MetricComputationError, ValueError } from '../exceptions/index.ts';
-import { oneOf } from '../internal/one-of.ts';
+import { oneOf } from '../internal/arguments.ts';
 import { type ColumnSource, missingOutcomes, Table } from '../table/index.ts';
-import type { GroupStats } from './statistics/group-stats.ts';
 import type { ClassificationRows } from './reduce/reduce-classification.ts';
 import type { RegressionRows } from './reduce/reduce-regression.ts';
 import type { ScoreRows } from './reduce/reduce-scores.ts';
 import type { MetricRows } from './row-options.ts';
+import type { GroupStats } from './statistics/group-stats.ts';
 
 /*
  * Which columns each kind of statistics is made of; what is missing is an error that names the metric. A column that

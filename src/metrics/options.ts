@@ -1,7 +1,5 @@
 import { ValueError } from '../exceptions/index.ts';
-import { invalidParameter } from '../internal/invalid-parameter.ts';
-import type { OptionNames } from '../internal/known-options.ts';
-import { oneOf } from '../internal/one-of.ts';
+import { invalidParameter, oneOf, type OptionNames } from '../internal/arguments.ts';
 
 /** How groups are compared: the extremes with each other, or each with all rows, or each with a reference group. */
 export type GapMethod = 'between_groups' | 'to_overall' | 'to_reference';

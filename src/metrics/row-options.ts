@@ -1,4 +1,4 @@
-import type { OptionNames } from '../internal/known-options.ts';
+import type { OptionNames } from '../internal/arguments.ts';
 import type { ColumnSource, NanPolicy, SensitiveSource } from '../table/index.ts';
 import { METRIC_OPTION_NAMES, type MetricOptions } from './options.ts';
 

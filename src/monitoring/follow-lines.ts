@@ -1,5 +1,5 @@
 import { FairnessToolkitError } from '../exceptions/index.ts';
-import { assertKnownOptions, type OptionNames } from '../internal/known-options.ts';
+import { assertKnownOptions, type OptionNames } from '../internal/arguments.ts';
 import { findJsonFault } from '../internal/strict-json.ts';
 import { requireWhole } from '../stats/parameters.ts';
 import type { EngineUpdate, FairnessDriftAndAlertEngine } from './alarms/fairness-drift-and-alert-engine.ts';

@@ -115,15 +115,10 @@ export {
 } from './dashboard/fairness-reporting-dashboard.ts';
 export { activeAlertsJson, dashboardToJson } from './dashboard/dashboard-json.ts';
 export { type DashboardOptions, dashboardToHtml } from './dashboard/dashboard-to-html.ts';
-export { dashboardToMarkdown } from './dashboard/dashboard-to-markdown.ts';
-export type {
-  AlertHistory,
-  CrossedCells,
-  LabelCoverage,
-  MonitoringView,
-  StreamFaults,
-  WatchedMetric,
-} from './dashboard/monitoring-view.ts';
+export { dashboardToMarkdown } from './dashboard/monitoring-document.ts';
+export type { CrossedCells, MonitoringView, WatchedMetric } from './dashboard/monitoring-view.ts';
+export type { LabelCoverage, StreamFaults } from './tracker/event-block.ts';
+export type { AlertHistory } from './alarms/alert-event.ts';
 export { type SavedDashboard, saveDashboard } from './dashboard/save-dashboard.ts';
 export { takeView } from './dashboard/take-view.ts';
 export { type FollowOptions, followLines, type FollowResult } from './follow-lines.ts';

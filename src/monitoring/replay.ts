@@ -1,12 +1,11 @@
-import { assertKnownOptions, type OptionNames } from '../internal/known-options.ts';
+import { assertKnownOptions, type OptionNames } from '../internal/arguments.ts';
 import type { OnProgress } from '../internal/progress.ts';
 import { loadData } from '../io/load-data.ts';
 import { requireWhole } from '../stats/parameters.ts';
 import { Table, type TableSource } from '../table/index.ts';
-import type { AlertEvent } from './alarms/alert-event.ts';
-import { type EngineUpdate, FairnessDriftAndAlertEngine } from './alarms/fairness-drift-and-alert-engine.ts';
+import type { AlertEvent, AlertHistory } from './alarms/alert-event.ts';
 import type { AlertEngineOptions } from './alarms/engine-options.ts';
-import type { AlertHistory } from './dashboard/monitoring-view.ts';
+import { type EngineUpdate, FairnessDriftAndAlertEngine } from './alarms/fairness-drift-and-alert-engine.ts';
 import { type ExtraChecks, isDue, positionOf } from './follow-lines.ts';
 import { requireFields, requireSource } from './require-kind.ts';
 import { readColumn } from './tracker/event-values.ts';

@@ -1,5 +1,5 @@
 import { DataValidationError } from '../exceptions/index.ts';
-import { invalidParameter } from '../internal/invalid-parameter.ts';
+import { invalidParameter } from '../internal/arguments.ts';
 
 /** A value as messages show it; objects may have no text of their own. */
 export function shownKind(given: unknown): string {

@@ -1,8 +1,7 @@
 import { DataValidationError } from '../exceptions/index.ts';
 import { cramersVOf } from '../stats/association/cramers-v.ts';
 import { crossCounts } from '../stats/association/cross-counts.ts';
-import { etaSquaredOf } from '../stats/association/eta-squared.ts';
-import { varianceParts } from '../stats/association/variance-parts.ts';
+import { etaSquaredOf, varianceParts } from '../stats/association/variance-parts.ts';
 import { type CategoricalColumn, type Column, columnLength } from '../table/index.ts';
 
 /** How an association is measured: by Bergsma's corrected Cramér's V (text), or by eta squared (numbers). */

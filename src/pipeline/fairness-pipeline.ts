@@ -1,14 +1,12 @@
 import { DataValidationError, FairnessToolkitError, PipelineExecutionError, ValueError } from '../exceptions/index.ts';
-import { assertKnownOptions } from '../internal/known-options.ts';
-import { type DanfoDataFrame, Table, type TableSource } from '../table/index.ts';
+import { assertKnownOptions } from '../internal/arguments.ts';
+import { type Column, type DanfoDataFrame, Table, type TableSource } from '../table/index.ts';
 import { type PipelineJson, readPipelineJson } from './pipeline-json.ts';
 import { type PipelineMetadata, PipelineResult, type StepRecord } from './pipeline-result.ts';
-import type { PipelineStep } from './pipeline-step.ts';
-import { recordOf } from './step-record.ts';
-import { multiplyWeights, scaleOf } from './step-weights.ts';
 import { transformerFromJson } from './transformers/registry.ts';
 import {
   type TransformedRows,
+  type Transformer,
   TRANSFORMER_FIT_OPTION_NAMES,
   type TransformerFitOptions,
 } from './transformers/transformer.ts';
@@ -226,4 +224,55 @@ function stepFailed({ name, transformer }: PipelineStep, index: number, cause: u
     ...(suggestion === undefined ? {} : { suggestion }),
     cause,
   });
+}
+
+/** Weights of two origins multiplied; null where there are none. */
+function multiplyWeights(a: ArrayLike<number> | null | undefined, b: ArrayLike<number> | null): Float64Array | null;
+function multiplyWeights(a: ArrayLike<number> | null | undefined, b: ArrayLike<number>): Float64Array;
+function multiplyWeights(a: ArrayLike<number> | null | undefined, b: ArrayLike<number> | null): Float64Array | null {
+  const [first, second] = [a ?? null, b];
+  if (first === null) return second === null ? null : Float64Array.from(second);
+  return Float64Array.from(first, (weight, row) => weight * (second === null ? 1 : (second[row] as number)));
+}
+
+/** What makes the mean of weights 1 over rows that may weigh themselves. */
+function scaleOf(weights: Float64Array, own: ArrayLike<number> | undefined): number {
+  let [sum, total] = [0, 0];
+  for (let row = 0; row < weights.length; row++) {
+    const weight = own?.[row] ?? 1;
+    sum += weight * (weights[row] as number);
+    total += weight;
+  }
+  return sum > 0 ? total / sum : 1;
+}
+
+/** What a step did to a table. */
+function recordOf(
+  { name, transformer }: PipelineStep,
+  before: Table,
+  { table, sampleWeight }: TransformedRows,
+): StepRecord {
+  const kept = before.columnNames.filter((column) => table.has(column));
+  return Object.freeze({
+    name,
+    transformer: transformer.kind,
+    columnsDropped: Object.freeze(before.columnNames.filter((column) => !table.has(column))),
+    columnsChanged: Object.freeze(kept.filter((column) => !sameValues(before.column(column), table.column(column)))),
+    weighs: sampleWeight !== null,
+    warnings: Object.freeze([...transformer.warnings]),
+  });
+}
+
+function sameValues(a: Column, b: Column): boolean {
+  if (a === b) return true;
+  if (a.kind === 'numeric') {
+    return b.kind === 'numeric' && a.values.every((value, row) => Object.is(value, b.values[row]));
+  }
+  return b.kind === 'categorical' && a.codes.every((code, row) => a.labels[code] === b.labels[b.codes[row] as number]);
+}
+
+/** One step of a pipeline: a transformer, and what it is called in errors and reports. */
+export interface PipelineStep {
+  readonly name: string;
+  readonly transformer: Transformer;
 }

@@ -1,6 +1,11 @@
-export { applyPipeline } from './apply-pipeline.ts';
+export {
+  applyPipeline,
+  buildPipeline,
+  type PipelineRun,
+  runPipeline,
+  type RunPipelineOptions,
+} from './run-pipeline.ts';
 export { type Association, type AssociationMeasure, columnAssociation } from './association.ts';
-export { buildPipeline } from './build-pipeline.ts';
 export {
   type ConfigFault,
   findConfigFile,
@@ -39,14 +44,12 @@ export {
   type SkippedColumn,
   writeDetectorReport,
 } from './detectors/index.ts';
-export { type DataLike, FairnessPipeline } from './fairness-pipeline.ts';
+export { type DataLike, FairnessPipeline, type PipelineStep } from './fairness-pipeline.ts';
 export { loadPipeline, savePipeline } from './pipeline-file.ts';
 export type { PipelineJson } from './pipeline-json.ts';
-export { type PipelineMetadata, PipelineResult, type StepRecord } from './pipeline-result.ts';
-export type { PipelineStep } from './pipeline-step.ts';
-export { type PipelineRun, runPipeline, type RunPipelineOptions } from './run-pipeline.ts';
+export { type PipelineMetadata, PipelineResult, type StepRecord, withWeights } from './pipeline-result.ts';
 export { CorrelationRemover, type CorrelationRemoverOptions } from './transformers/correlation/correlation-remover.ts';
-export { type DroppedColumn, ProxyDropper, type ProxyDropperOptions } from './transformers/proxies/proxy-dropper.ts';
+export { type DroppedColumn, ProxyDropper, type ProxyDropperOptions } from './transformers/proxy-dropper.ts';
 export { createTransformer, transformerFromJson } from './transformers/registry.ts';
 export {
   DisparateImpactRemover,
@@ -70,5 +73,4 @@ export {
   type ReweighingTransformerOptions,
 } from './transformers/weighting/reweighing-transformer.ts';
 export type { Proportions } from './transformers/weighting/target-shares.ts';
-export { withWeights } from './with-weights.ts';
-export type { PipelineConfig, PipelineStepConfig, TrainingConfig } from '../schemas/pipeline/pipeline-config.ts';
+export type { PipelineConfig, PipelineStepConfig, TrainingConfig } from '../schemas/pipeline/pipeline-document.ts';

@@ -1,5 +1,15 @@
-import { deprecate } from '../internal/deprecation.ts';
 import type { TransformerKind } from '../schemas/pipeline/transformer-params.ts';
+import { type Column, Table } from '../table/index.ts';
+
+/** What has been warned of, so that each is told once. */
+const told = new Set<string>();
+
+/** Emits a DeprecationWarning, once per process for each code. */
+function deprecate(code: string, message: string): void {
+  if (told.has(code)) return;
+  told.add(code);
+  process.emitWarning(message, 'DeprecationWarning', code);
+}
 
 /** What one step did to the data. */
 export interface StepRecord {
@@ -56,4 +66,14 @@ export class PipelineResult<Data = unknown> {
     yield this.data;
     yield this.metadata;
   }
+}
+
+/** A table with a column of weights, where there are any: `sample_weight`, or with a number where that is taken. */
+export function withWeights(table: Table, weights: Float64Array | null): Table {
+  if (weights === null) return table;
+  const taken = new Set(table.columnNames.map((name) => name.toLowerCase()));
+  let name = 'sample_weight';
+  for (let number = 2; taken.has(name); number++) name = `sample_weight_${String(number)}`;
+  const column: Column = { kind: 'numeric', values: weights };
+  return Table.ofColumns([...table.columnNames.map((own) => [own, table.column(own)] as const), [name, column]]);
 }

@@ -1,16 +1,20 @@
-import { assertKnownOptions, type OptionNames } from '../internal/known-options.ts';
+import { assertKnownOptions, type OptionNames } from '../internal/arguments.ts';
 import { getLogger } from '../internal/logger.ts';
 import type { OnProgress } from '../internal/progress.ts';
+import type { PipelineConfig } from '../schemas/pipeline/pipeline-document.ts';
 import { readTexts, Table, type TableSource } from '../table/index.ts';
-import { applyPipeline } from './apply-pipeline.ts';
-import { assertConfigColumns } from './assert-config-columns.ts';
-import { assemblePipeline } from './build-pipeline.ts';
 import { parsePipelineConfig } from './config/parse-pipeline-config.ts';
 import type { PipelineConfigInput } from './config/pipeline-config-input.ts';
 import type { DetectorReport } from './detectors/detector-report.ts';
 import { runDetectors } from './detectors/run-detectors.ts';
-import type { FairnessPipeline } from './fairness-pipeline.ts';
+import { type DataLike, FairnessPipeline } from './fairness-pipeline.ts';
 import type { PipelineResult } from './pipeline-result.ts';
+import { createTransformer } from './transformers/registry.ts';
+import {
+  type StepDefaults,
+  TRANSFORMER_FIT_OPTION_NAMES,
+  type TransformerFitOptions,
+} from './transformers/transformer.ts';
 
 /** Options of {@link runPipeline}. */
 export interface RunPipelineOptions {
@@ -87,4 +91,96 @@ export async function runPipeline(
   const report = options.detectors === false ? null : await runDetectors(table, parsed, { onProgress, signal });
   const result = await applyPipeline(pipeline, table, { onProgress, signal });
   return Object.freeze({ report, result, pipeline });
+}
+
+/**
+ * Checks that data have the columns that a configuration names: sensitive
+ * attributes and features.
+ * @throws {DataValidationError} for the first that is missing, with the nearest names
+ */
+export function assertConfigColumns({ sensitive, features = [] }: PipelineConfig, table: Table): void {
+  for (const name of [...sensitive, ...features]) table.column(name);
+}
+
+/** A pipeline's run on the wire, as the command line prints it with `--json`; the transformed rows are not in it. */
+export function pipelineRunToJson({ report, result }: PipelineRun): Record<string, unknown> {
+  const { metadata, transformersApplied } = result;
+  return {
+    detector_report: report,
+    transformed_rows: metadata.rows,
+    transformers_applied: transformersApplied,
+    columns_in: metadata.columnsIn,
+    columns_out: metadata.columnsOut,
+    steps: metadata.steps.map((step) => ({
+      name: step.name,
+      transformer: step.transformer,
+      columns_dropped: step.columnsDropped,
+      columns_changed: step.columnsChanged,
+      weighs: step.weighs,
+      warnings: step.warnings,
+    })),
+  };
+}
+
+/**
+ * Applies a pipeline to rows. One that has not been fitted is fitted on these
+ * rows first; one that has been applies what it learned.
+ * @param data rows; what comes back in `data` is of the same kind
+ * @throws {PipelineExecutionError} with the name and index of the step that failed, and its cause
+ * @example
+ * ```ts
+ * import { applyPipeline, buildPipeline } from 'evenhand/pipeline';
+ *
+ * const rows = { sex: ['f', 'f', 'f', 'm'], hired: [0, 1, 0, 1] };
+ * const pipeline = buildPipeline({ sensitive: ['sex'], pipeline: [{ transformer: 'InstanceReweighting' }] });
+ * const result = await applyPipeline(pipeline, rows);
+ * console.log(Array.from(result.sampleWeight ?? [], (weight) => weight.toFixed(2)));
+ * // [ '0.67', '0.67', '0.67', '2.00' ]
+ * ```
+ */
+export async function applyPipeline<Source extends TableSource>(
+  pipeline: FairnessPipeline,
+  data: Source,
+  options: TransformerFitOptions = {},
+): Promise<PipelineResult<DataLike<Source>>> {
+  assertKnownOptions('applyPipeline', options, TRANSFORMER_FIT_OPTION_NAMES);
+  return pipeline.isFitted ? pipeline.transform(data) : pipeline.fitTransform(data, options);
+}
+
+/**
+ * The pipeline that a configuration describes, not yet fitted. What a step
+ * leaves out of `sensitive`, `benchmarks`, `features` and `label` comes from the
+ * configuration around it.
+ * @throws {ConfigValidationError} for a configuration with faults
+ * @example
+ * ```ts
+ * import { applyPipeline, buildPipeline } from 'evenhand/pipeline';
+ * import { sampleData } from 'evenhand';
+ *
+ * const pipeline = buildPipeline({
+ *   sensitive: ['gender'],
+ *   pipeline: [{ name: 'balance', transformer: 'InstanceReweighting' }],
+ * });
+ * const { transformersApplied, sampleWeight } = await applyPipeline(pipeline, sampleData('cps-wages'));
+ * console.log(transformersApplied, sampleWeight?.length);
+ * // [ 'balance' ] 534
+ * ```
+ */
+export function buildPipeline(config: PipelineConfigInput): FairnessPipeline {
+  return assemblePipeline(parsePipelineConfig(config));
+}
+
+/** {@link buildPipeline} of a configuration that was parsed; its features may be names that data have and no file may. */
+export function assemblePipeline(config: PipelineConfig): FairnessPipeline {
+  const defaults = stepDefaults(config);
+  return new FairnessPipeline(
+    config.pipeline.map(({ name, transformer, params }) => ({
+      name,
+      transformer: createTransformer(transformer, params, defaults),
+    })),
+  );
+}
+
+function stepDefaults({ sensitive, benchmarks, features, training }: PipelineConfig): StepDefaults {
+  return { sensitive, benchmarks, features, label: training?.targetColumn, positiveLabel: training?.positiveLabel };
 }

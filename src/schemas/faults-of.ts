@@ -1,9 +1,69 @@
 import type { z } from 'zod';
 
 import { ConfigValidationError } from '../exceptions/index.ts';
-import { nearestNames, suggestNames } from '../internal/nearest.ts';
-import { issueSuggestion } from './issue-suggestion.ts';
+import { nearestNames, suggestNames } from '../internal/arguments.ts';
 import { describeGiven, describeIssue } from './parse.ts';
+
+/** Shares, whose both bounds are told at once. */
+const SHARES: ReadonlySet<PropertyKey> = new Set(['ci_level', 'train_size']);
+
+/**
+ * What to send instead of what a schema refused.
+ * @param given what was sent there
+ */
+function issueSuggestion(issue: z.core.$ZodIssue, given: unknown): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return ofType(issue.expected, given);
+    case 'invalid_value':
+      return ofChoices(issue.values.map(String), given);
+    case 'too_small':
+    case 'too_big':
+      return ofRange(issue);
+    default:
+      return DEFAULT;
+  }
+}
+
+const DEFAULT = 'Send a value as GET /openapi.json describes it.';
+
+function ofType(expected: string, given: unknown): string {
+  // Fields of forms and queries are texts, whose numbers are read; a number in quotes can only have come as JSON.
+  const isNumber = typeof given === 'string' && given.trim() !== '' && Number.isFinite(Number(given));
+  switch (expected) {
+    case 'number':
+      return isNumber ? 'Send the number without quotes.' : 'Send a number.';
+    case 'int':
+      return isNumber && Number.isInteger(Number(given)) ? 'Send the number without quotes.' : 'Send a whole number.';
+    case 'boolean':
+      return given === 'true' || given === 'false' ? `Send ${given} without quotes.` : 'Send true or false.';
+    case 'array':
+      return 'Send a JSON array.';
+    case 'object':
+    case 'record':
+      return 'Send a JSON object.';
+    case 'string':
+      return typeof given === 'number' ? 'Send a text: the number in quotes.' : 'Send a text, once.';
+    default:
+      return DEFAULT;
+  }
+}
+
+function ofChoices(choices: readonly string[], given: unknown): string {
+  const [nearest] = typeof given === 'string' ? nearestNames(given, choices) : [];
+  return nearest === undefined ? `Send one of ${choices.join(', ')}.` : `Send '${nearest}', if that was meant.`;
+}
+
+function ofRange(issue: z.core.$ZodIssueTooSmall | z.core.$ZodIssueTooBig): string {
+  const isSmall = issue.code === 'too_small';
+  const bound = Number(isSmall ? issue.minimum : issue.maximum).toLocaleString('en-US');
+  if (issue.origin === 'string') return isSmall ? 'Send a text, or leave the field out.' : 'Send a shorter text.';
+  if (issue.origin === 'array')
+    return `Send ${isSmall ? bound : 'no more than ' + bound} items${isSmall ? ' at least' : ''}.`;
+  if (SHARES.has(issue.path.at(-1) ?? '')) return 'Send a number above 0 and below 1.';
+  if (isSmall) return `Send a number ${issue.inclusive === false ? 'above' : 'of at least'} ${bound}.`;
+  return `Send a number ${issue.inclusive === false ? 'below' : 'of at most'} ${bound}.`;
+}
 
 /** One field at fault, by its JSON pointer ("/y_pred/3"), in one sentence. */
 export interface WireFault {
@@ -118,4 +178,22 @@ const LONGEST_NAME = 60;
 
 function shortened(name: string): string {
   return name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME)}…` : name;
+}
+
+/** What a request breaks: which field, what is wrong with it, and what to send instead. */
+export interface BrokenRule {
+  readonly path: readonly (string | number)[];
+  readonly message: string;
+  readonly suggestion: string;
+}
+
+/**
+ * A broken rule as an issue of a schema.
+ * @param input what was given; where a field is missing other rules are still looked at
+ */
+export function ruleIssue(
+  { path, message, suggestion }: BrokenRule,
+  input?: unknown,
+): z.core.$ZodRawIssue<z.core.$ZodIssueCustom> {
+  return { code: 'custom', input, path: [...path], message, params: { suggestion }, continue: input === undefined };
 }

@@ -71,3 +71,9 @@ function requirementOf(issue: z.core.$ZodIssue): string | undefined {
       return undefined;
   }
 }
+
+/** The first thing that is wrong with data, after the field that it is in: `weights.0: Invalid input`. */
+export function firstIssue({ issues: [issue] }: z.ZodError): string {
+  const field = issue?.path.join('.') ?? '';
+  return `${field === '' ? '' : `${field}: `}${issue?.message ?? 'it is unreadable'}`;
+}

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { type BrokenRule, ruleIssue } from './field-rule.ts';
+import { type BrokenRule, ruleIssue } from './faults-of.ts';
 import { describeGiven } from './parse.ts';
 
 /** What a column of labels may hold: null where it is missing. */

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 
-import { suggestNames } from '../internal/nearest.ts';
-import { parseWire, toPointer, type WireFault } from './faults-of.ts';
-import { type BrokenRule, ruleIssue } from './field-rule.ts';
+import { suggestNames } from '../internal/arguments.ts';
+import { type BrokenRule, parseWire, ruleIssue, toPointer, type WireFault } from './faults-of.ts';
 import { columnOrColumns, type JsonColumn, labelColumn, MOST_ATTRIBUTES, numberColumn } from './row-arrays.ts';
 import { MEASURE_WIRE_FIELDS, measureRules } from './validate-wire.ts';
 

@@ -1,12 +1,10 @@
 import { z } from 'zod';
 
-import { splitNames } from '../internal/name-list.ts';
-import { parseWire } from './faults-of.ts';
-import { type BrokenRule, ruleIssue } from './field-rule.ts';
+import { splitNames } from '../internal/arguments.ts';
+import { type BrokenRule, parseWire, ruleIssue } from './faults-of.ts';
 import { MOST_ATTRIBUTES } from './row-arrays.ts';
 import { textBoolean, textNumber } from './text-values.ts';
-import { VALIDATE_VALUES } from './validate-values.ts';
-import type { ValidateInput } from './validate.ts';
+import { VALIDATE_VALUES, type ValidateInput } from './validate-values.ts';
 import { MEASURE_WIRE_FIELDS, measureOptionsOf, measureRules } from './validate-wire.ts';
 
 /** Characters of a parameter that names columns. */

@@ -1,5 +1,7 @@
 import { z } from 'zod';
 
+import { ConfigValidationError } from '../exceptions/index.ts';
+
 /** The options of a validation that are the same whatever the rows come from, each as its values may be. */
 export const VALIDATE_VALUES = {
   scoreThreshold: z.number(),
@@ -18,7 +20,7 @@ export const VALIDATE_VALUES = {
 } as const;
 
 /** How rows are measured and judged, with defaults; options that metrics have are filled in there. */
-export const MEASURE_OPTIONS = {
+const MEASURE_OPTIONS = {
   minGroupSize: VALIDATE_VALUES.minGroupSize.optional(),
   nanPolicy: VALIDATE_VALUES.nanPolicy.default('exclude'),
   withCi: z.boolean().default(false),
@@ -53,3 +55,67 @@ export const rowOptionsSchema = z.object({
 
 /** How rows are measured and judged, with its defaults filled in. */
 export type MeasureOptions = z.output<z.ZodObject<typeof MEASURE_OPTIONS>>;
+
+/** A metric, and the gate that was written with it. */
+export interface MetricGate {
+  readonly metric: string;
+  readonly comparator?: '<=' | '<' | '>=' | '>' | undefined;
+  readonly threshold?: number | undefined;
+}
+
+/**
+ * Reads a metric with or without its gate: `NAME`, or `NAME<=VALUE` with `<=`, `<`, `>=` or `>`.
+ * @throws {ConfigValidationError} for a gate without a name or a number
+ */
+export function parseMetricGate(text: string): MetricGate {
+  const [, name = '', comparator, value = ''] = /^([^<>=]*)(?:([<>=]+)(.*))?$/s.exec(text) ?? [];
+  const metric = name.trim();
+  if (comparator === undefined) return { metric: text };
+  const threshold = value.trim() === '' ? NaN : Number(value);
+  if (metric !== '' && isComparator(comparator) && Number.isFinite(threshold)) return { metric, comparator, threshold };
+  throw new ConfigValidationError(`metric: '${text}' is not a gate.`, {
+    context: { parameter: 'metric', value: text },
+    suggestion: "Write NAME<=VALUE with <=, <, >= or >, as in 'demographic_parity_difference<=0.1'.",
+  });
+}
+
+function isComparator(text: string): text is '<=' | '<' | '>=' | '>' {
+  return ['<=', '<', '>=', '>'].includes(text);
+}
+
+/**
+ * What `validate` may be asked; the same for library, command line and service. Options that metrics have are filled in
+ * there, so that each default stands in one place.
+ */
+export const validateSchema = z
+  .object({
+    ...MEASURE_OPTIONS,
+    attributes: z.array(z.array(z.string().min(1)).min(1)).min(1),
+    yPred: z.string().optional(),
+    score: z.string().optional(),
+    yTrue: z.string().optional(),
+    sampleWeight: z.string().optional(),
+    control: z.array(z.string().min(1)).min(1).optional(),
+    backend: VALIDATE_VALUES.backend.default('duckdb'),
+  })
+  .refine(({ yPred, score }) => (yPred === undefined) !== (score === undefined), {
+    message: 'Give either decisions (--y-pred) or scores (--score).',
+  })
+  .refine(({ score, scoreThreshold }) => score !== undefined || scoreThreshold === undefined, {
+    message: 'A score threshold needs scores: add --score.',
+  })
+  .refine(({ yTrue, yTruePositiveLabel }) => yTrue !== undefined || yTruePositiveLabel === undefined, {
+    message: 'A positive label of the truth needs true labels: add --y-true.',
+  })
+  .refine(({ threshold, comparator }) => threshold !== undefined || comparator === undefined, {
+    message: 'A comparator needs a threshold: add --threshold.',
+  })
+  .refine(({ threshold, metric }) => threshold === undefined || metric !== undefined, {
+    message: 'A threshold needs the metric that it is for: add --metric demographic_parity_difference, say.',
+  });
+
+/** A validation request as it may be given. */
+export type ValidateInput = z.input<typeof validateSchema>;
+
+/** A validation request with its defaults filled in. */
+export type ValidateRequest = z.output<typeof validateSchema>;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import type { BrokenRule } from './field-rule.ts';
+import type { BrokenRule } from './faults-of.ts';
 import { type MeasureOptionsInput, VALIDATE_VALUES } from './validate-values.ts';
 
 /** Replicates at most that a request may ask for: they hold a thread. */

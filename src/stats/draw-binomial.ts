@@ -1,6 +1,5 @@
 import type { Random } from '../internal/random.ts';
-import { binomialProbability } from './binomial-probability.ts';
-import { drawOutward } from './draw-outward.ts';
+import { binomialProbability, drawOutward } from './draw-outward.ts';
 import { requireRate, requireWhole } from './parameters.ts';
 
 /**

@@ -1,13 +1,10 @@
 import type { Random } from '../internal/random.ts';
-import { type GapFamily, outermostFirst } from './gap-family.ts';
-import { gapRange } from './gap-range.ts';
+import { type GapFamily, gapRange, outermostFirst } from './gap-family.ts';
 import { drawMaxT, largestNormal, largestT } from './max-t.ts';
 import { estimateMeans, type MeanFamily } from './mean-family.ts';
-import { normalCdf } from './normal-cdf.ts';
-import { criticalValue } from './normal-quantile.ts';
+import { criticalValue, normalCdf } from './normal.ts';
 import type { Interval } from './proportion-interval.ts';
 import { estimateLogRates, estimateRates, type LogRateFamily, type RateFamily } from './rate-family.ts';
-import { selectSmallest } from './select-smallest.ts';
 
 /** Above so many groups the simultaneous bootstrap gives way to Bonferroni's bound. */
 const MOST_GROUPS_TO_RESAMPLE = 64;
@@ -104,4 +101,31 @@ function bonferroni(estimates: readonly GapFamily[], level: number): GapInterval
     // A tail too far for float64 is small, but not 0.
     pValue: Math.min(1, Math.max(Number.MIN_VALUE, pairs * 2 * normalCdf(-observed))),
   };
+}
+
+/**
+ * The value at a place of the ascending order, counted from 0, without sorting the rest (Hoare 1961): O(n) on average.
+ * @param values reordered on the way; none of them NaN
+ */
+function selectSmallest(values: Float64Array, place: number): number {
+  let low = 0;
+  let high = values.length - 1;
+  while (low < high) {
+    // The middle one parts what is sorted already, or all equal, evenly.
+    const pivot = values[(low + high) >> 1] as number;
+    let left = low;
+    let right = high;
+    while (left <= right) {
+      while ((values[left] as number) < pivot) left++;
+      while ((values[right] as number) > pivot) right--;
+      if (left > right) break;
+      const value = values[left] as number;
+      values[left++] = values[right] as number;
+      values[right--] = value;
+    }
+    if (place <= right) high = right;
+    else if (place >= left) low = left;
+    else break;
+  }
+  return values[place] as number;
 }

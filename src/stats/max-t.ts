@@ -1,5 +1,4 @@
-import type { GapFamily } from './gap-family.ts';
-import { normalOfT, tOfNormal, welchDegrees } from './welch-t.ts';
+import { type GapFamily, normalOfT, tOfNormal, welchDegrees } from './gap-family.ts';
 
 /**
  * max |t*| of each replicate, over all pairs of groups of all families:

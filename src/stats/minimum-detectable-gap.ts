@@ -1,6 +1,5 @@
-import { assertKnownOptions, type OptionNames } from '../internal/known-options.ts';
-import { criticalValue, normalQuantile } from './normal-quantile.ts';
-import { invalidParameter } from '../internal/invalid-parameter.ts';
+import { assertKnownOptions, invalidParameter, type OptionNames } from '../internal/arguments.ts';
+import { criticalValue, normalQuantile } from './normal.ts';
 import { requireCount, requireLevel, requireRate } from './parameters.ts';
 
 /** Halvings of an interval of at most 1: enough for the last bit of a gap. */

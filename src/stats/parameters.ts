@@ -1,4 +1,4 @@
-import { invalidParameter } from '../internal/invalid-parameter.ts';
+import { invalidParameter } from '../internal/arguments.ts';
 
 /** A number strictly between 0 and 1. */
 export function requireLevel(parameter: string, given: number): number {

@@ -1,4 +1,4 @@
-import { criticalValue } from './normal-quantile.ts';
+import { criticalValue } from './normal.ts';
 
 /** The ends of an interval, low first. */
 export type Interval = readonly [low: number, high: number];

@@ -1,7 +1,7 @@
 import type { Random } from '../internal/random.ts';
 import { BinomialTable } from './binomial-sampler.ts';
-import { createNormalSampler } from './draw-normal.ts';
 import { type GapFamily, spread } from './gap-family.ts';
+import { createNormalSampler } from './normal.ts';
 
 /** Rates of several groups: successes of trials, which may be effective (fractional) counts. */
 export interface RateFamily {

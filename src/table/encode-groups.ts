@@ -1,7 +1,6 @@
 import { DataValidationError } from '../exceptions/index.ts';
+import { oneOf } from '../internal/arguments.ts';
 import { canonicalLabel } from '../internal/label-text.ts';
-import { oneOf } from '../internal/one-of.ts';
-import type { CategoricalColumn } from './column.ts';
 import {
   type ColumnSource,
   isBigIntArray,
@@ -12,6 +11,7 @@ import {
   toColumn,
   unwrap,
 } from './column-source.ts';
+import type { CategoricalColumn } from './column.ts';
 import { isDanfoFrame } from './danfo.ts';
 import { encodeLabels, encodeTexts, sortLabels } from './encode-labels.ts';
 import { missingGroups, withoutTexts } from './missing-values.ts';

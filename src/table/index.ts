@@ -3,6 +3,7 @@ export {
   assertNotDisposed,
   type ColumnSource,
   isTensorLike,
+  onHost,
   readTensor,
   type TensorLike,
   toColumn,
@@ -35,7 +36,6 @@ export {
 } from './column-reading.ts';
 export { asNumbersWithout, MISSING_TEXTS, missingGroups, missingOutcomes, numbersAmong } from './missing-values.ts';
 export { labelValue, positiveLabelFor } from './label-values.ts';
-export { onHost } from './on-host.ts';
 export { type BinaryValues, type LabelFault, notBinary, readLabels, toBinary } from './to-binary.ts';
 export { readTexts, type TextColumns } from './read-texts.ts';
 export { Table, type TableSource, unknownColumn } from './table.ts';

@@ -1,5 +1,6 @@
 import { DataValidationError } from '../exceptions/index.ts';
-import { suggestNames } from '../internal/nearest.ts';
+import { suggestNames } from '../internal/arguments.ts';
+import { type ColumnSource, toColumn } from './column-source.ts';
 import {
   type CategoricalColumn,
   type Column,
@@ -8,7 +9,6 @@ import {
   type NumericColumn,
   takeRows,
 } from './column.ts';
-import { type ColumnSource, toColumn } from './column-source.ts';
 import { type DanfoDataFrame, isDanfoFrame, readDanfoFrame, toDanfoFrame } from './danfo.ts';
 
 /** Whatever may stand for a table: a table, an object of columns, records, a danfojs DataFrame. */

@@ -1,19 +1,20 @@
 export { type BackendChoice, parseBackendChoice, TENSOR_BACKENDS, type TensorBackend } from './backend-names.ts';
 export {
   type BackendTraits,
+  type BatchSize,
+  chooseBatchSize,
   isOnDevice,
   largestExactInteger,
   largestTensor,
   mostActivations,
   traitsOf,
 } from './backend-traits.ts';
-export { type BatchSize, chooseBatchSize } from './batch-size.ts';
 export { countReads, type DeviceReads } from './count-reads.ts';
 export { type BackendReport, isGpuRoute, routesToGpu } from './diagnosis/backend-report.ts';
-export type { MissingPart } from './diagnosis/missing-part.ts';
+export type { MissingPart } from './diagnosis/host.ts';
 export { checkNumerics, largestError } from './numerics/check-numerics.ts';
 export type { Compared, NumericsCase, NumericsFinding } from './numerics/numerics-case.ts';
-export { onDeviceAlone } from './on-device-alone.ts';
+export { onDeviceAlone, releaseUnused } from './release-unused.ts';
 export { type Adam, type AdamOptions, createAdam } from './ops/adam.ts';
 export {
   type Batches,
@@ -22,6 +23,7 @@ export {
   createRowChunks,
   type NetworkBatch,
   type NetworkRows,
+  readTogether,
   type RowChunks,
   takeBatchRows,
   weightOf,
@@ -40,7 +42,6 @@ export {
   uploadRowBlocks,
 } from './ops/normal-equations.ts';
 export { joinParameters, type MatrixShape, splitParameters } from './ops/parameters.ts';
-export { readTogether } from './ops/read-together.ts';
 export { largestValues, type Slice, unitOf } from './ops/reduce-chunks.ts';
 export { extremes, largestGap, type SoftRates, softRates, squaredGapSlope } from './ops/soft-rates.ts';
 export {
@@ -50,9 +51,8 @@ export {
   sharedDenseGradients,
   stackedDense,
   stackedDenseGradients,
+  timesTransposed,
 } from './ops/stacked-dense.ts';
-export { timesTransposed } from './ops/times-transposed.ts';
-export { releaseUnused } from './release-unused.ts';
 export {
   currentTensorflow,
   deviceOf,

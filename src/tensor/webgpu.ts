@@ -1,8 +1,59 @@
 import { type WatchedBackend, watchErrors } from './device-errors.ts';
-import { missingHardware } from './diagnosis/vulkan.ts';
 import { thisHost } from './diagnosis/this-host.ts';
 import { UnavailableBackend } from './diagnosis/unavailable.ts';
-import { stopAtExit, watchReads } from './webgpu-exit.ts';
+import { missingHardware } from './diagnosis/vulkan.ts';
+
+/** The parts of WebGPU's buffers that are needed to end cleanly. */
+interface Buffer {
+  unmap(): void;
+}
+
+interface BufferClass {
+  readonly prototype: { mapAsync: (...options: unknown[]) => Promise<unknown> };
+}
+
+interface Device {
+  destroy(): void;
+}
+
+/** Buffers that the host waits for. */
+const awaited = new Set<Buffer>();
+
+/** Classes whose reads are noted already. */
+const watched = new WeakSet();
+
+/** Devices that may be at work. */
+const devices = new Set<Device>();
+
+/**
+ * Notes what is read from devices, so that a thread that ends meanwhile lets go
+ * of it: Dawn aborts the whole process over a promise that is left open.
+ */
+function watchReads({ prototype }: BufferClass): void {
+  if (watched.has(prototype)) return;
+  watched.add(prototype);
+  const mapAsync = prototype.mapAsync;
+  prototype.mapAsync = function (this: Buffer, ...options: unknown[]) {
+    const mapped = mapAsync.apply(this, options);
+    const forget = (): void => {
+      awaited.delete(this);
+    };
+    awaited.add(this);
+    mapped.then(forget, forget);
+    return mapped;
+  };
+  process.on('exit', letGo);
+}
+
+/** Has a device stop before the process ends: a driver that still computes while it is unloaded crashes. */
+function stopAtExit(device: Device): void {
+  devices.add(device);
+}
+
+function letGo(): void {
+  for (const buffer of awaited) buffer.unmap();
+  for (const device of devices) device.destroy();
+}
 
 /** The parts of the `webgpu` package (Dawn for Node) that are used. */
 interface DawnModule {

@@ -2,17 +2,20 @@
 export { adaptEstimator, type EstimatorSource, toEstimator } from './estimators/adapt-estimator.ts';
 export type { ClassWeight } from './estimators/class-weight.ts';
 export { ConstantClassifier } from './estimators/constant-classifier.ts';
-export type { Estimator, EstimatorJson, FitOptions, PredictOptions } from './estimators/estimator.ts';
+export {
+  type Estimator,
+  type EstimatorJson,
+  type FitOptions,
+  isEstimator,
+  type PredictOptions,
+} from './estimators/estimator.ts';
 export { estimatorFromJson } from './estimators/estimator-from-json.ts';
 export type { Precision } from './estimators/fitting/fit-linear-model.ts';
-export { FixedMatrix } from './data/matrix.ts';
-export { isEstimator } from './estimators/is-estimator.ts';
+export { FixedMatrix, type Matrix, type MatrixSource } from './data/read-matrix.ts';
 export { LinearRegression, type LinearRegressionOptions } from './estimators/linear-regression.ts';
 export { LogisticRegression, type LogisticRegressionOptions } from './estimators/logistic-regression.ts';
 export { MlLogisticRegression, type MlLogisticRegressionOptions } from './estimators/ml-logistic-regression.ts';
 export type { PlainModel, PlainModelOptions } from './estimators/plain-model.ts';
-export type { Matrix } from './data/matrix.ts';
-export type { MatrixSource } from './data/read-matrix.ts';
 
 // Networks
 export type { NetworkFitOptions } from './networks/fit-inputs.ts';
@@ -32,12 +35,15 @@ export {
 
 // Reductions
 export type { MisclassificationCosts } from './reductions/classification-problem.ts';
-export { REDUCTION_CONSTRAINTS, type ReductionConstraint } from './reductions/constraint-names.ts';
+export {
+  type GroupLossName,
+  type LossRange,
+  REDUCTION_CONSTRAINTS,
+  type ReductionConstraint,
+} from './reductions/constraint-names.ts';
 export type { BoundKind, ConstraintOptions } from './reductions/constraint-options.ts';
-export type { GridSearchFit } from './reductions/grid-search-fit.ts';
-export type { GridSearchOptions } from './reductions/grid-search-options.ts';
+export type { GridSearchFit, GridSearchOptions } from './reductions/grid-search-options.ts';
 export { GridSearchReduction } from './reductions/grid-search-reduction.ts';
-export type { GroupLossName, LossRange } from './reductions/group-loss.ts';
 export type { Randomization } from './reductions/mixture.ts';
 export type { Multipliers, ReductionFit, ReductionIteration } from './reductions/reduction-fit.ts';
 export type { ReductionFitOptions } from './reductions/reduction-rows.ts';
@@ -49,9 +55,8 @@ export {
 } from './reductions/reductions-wrapper.ts';
 
 // The trade-off of accuracy and gap
-export { paretoToJson } from './pareto/pareto-json.ts';
+export { type ParetoSweep, paretoToJson, type SweepInfo } from './pareto/pareto-sweep.ts';
 export { hypervolume, type ParetoPoint } from './pareto/pareto-points.ts';
-export type { ParetoSweep, SweepInfo } from './pareto/pareto-sweep.ts';
 export { plotPareto, type PlotParetoOptions } from './pareto/plot-pareto.ts';
 export type { SweepOptions } from './pareto/sweep-options.ts';
 export { sweepPareto } from './pareto/sweep-pareto.ts';
@@ -129,28 +134,34 @@ export {
   type ReliabilityCurveOptions,
   type ReliabilityCurves,
 } from './postprocessing/calibrator/reliability-curve.ts';
-export type { TableCalibration } from './postprocessing/calibrator/table-calibration.ts';
 export {
-  tableCalibrationToJson,
+  type TableCalibration,
   type TableCalibrationJson,
-} from './postprocessing/calibrator/table-calibration-json.ts';
+  tableCalibrationToJson,
+} from './postprocessing/calibrator/table-calibration.ts';
 
 // Jobs on tables
 export type { DecisionQuality, GroupDecisions } from './decision-quality.ts';
 export type { TrainingJobOptions } from './jobs/job-options.ts';
 export type { TrainingJobResult } from './jobs/job-result.ts';
-export { lagrangianJobToJson } from './jobs/lagrangian-job-json.ts';
-export { predictFile } from './jobs/predict-file.ts';
-export { type PredictedTable, predictTable } from './jobs/predict-table.ts';
-export { reductionsJobToJson } from './jobs/reductions-job-json.ts';
-export { type LagrangianJobResult, trainLagrangian, type TrainLagrangianOptions } from './jobs/train-lagrangian.ts';
-export { type ReductionsJobResult, trainReductions, type TrainReductionsOptions } from './jobs/train-reductions.ts';
+export {
+  type LagrangianJobResult,
+  lagrangianJobToJson,
+  trainLagrangian,
+  type TrainLagrangianOptions,
+} from './jobs/train-lagrangian.ts';
+export { type PredictedTable, predictFile, predictTable } from './jobs/predict-table.ts';
+export {
+  type ReductionsJobResult,
+  reductionsJobToJson,
+  trainReductions,
+  type TrainReductionsOptions,
+} from './jobs/train-reductions.ts';
 
 // Saved models
 export type { FeatureSpec } from './data/feature-encoder.ts';
 export type { SavableModel } from './models/describe-model.ts';
-export { holdsOnlyNetworks } from './models/holds-only.ts';
+export { holdsOnlyNetworks, type ModelCard, type ModelMethod, type ModelOutput } from './models/model-card.ts';
 export { loadModel, type LoadModelOptions } from './models/load-model.ts';
-export type { ModelCard, ModelMethod, ModelOutput } from './models/model-card.ts';
 export { type ModelData, type ModelDescription, saveModel } from './models/save-model.ts';
 export { SavedModel, type SavedModelPredictOptions } from './models/saved-model.ts';

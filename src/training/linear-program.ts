@@ -1,7 +1,7 @@
 import type { Highs, ModelData, RunResult } from 'highs';
 
 import { TrainingError } from '../exceptions/index.ts';
-import { invalidParameter } from '../internal/invalid-parameter.ts';
+import { invalidParameter } from '../internal/arguments.ts';
 
 /** Rows of a linear program: one coefficient per variable each. */
 type Rows = readonly ArrayLike<number>[];

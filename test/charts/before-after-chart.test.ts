@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 
-import { beforeAfterChart } from '../../src/charts/before-after-chart.ts';
-import type { ComparedGroup } from '../../src/charts/compared-groups.ts';
+import { beforeAfterChart, type ComparedGroup } from '../../src/charts/before-after-chart.ts';
 import { renderChart } from '../../src/charts/render-chart.ts';
 
 const side = (value: number, half = 0.1): ComparedGroup['before'] => ({ value, ci: [value - half, value + half] });

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 
-import type { Chart } from '../../src/charts/chart.ts';
-import { axisLabel, compactNumber, countLabel, labelWidth, shortenLabel } from '../../src/charts/chart-labels.ts';
+import { axisLabel, type Chart, compactNumber, countLabel, labelWidth, shortenLabel } from '../../src/charts/chart.ts';
 import { type ChartedGroup, groupValuesChart } from '../../src/charts/group-values-chart.ts';
 import { renderChart } from '../../src/charts/render-chart.ts';
 

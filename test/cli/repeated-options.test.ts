@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { Command, type CommanderError, type Option } from 'commander';
 
 import { insteadOfRepeating, isRepeatable } from '../../src/cli/option-parsers.ts';
-import { refuseRepeats } from '../../src/cli/refuse-repeats.ts';
+import { refuseRepeats } from '../../src/cli/program.ts';
 import { runCli } from '../helpers/run-cli.ts';
 
 const FOLDER = path.resolve(import.meta.dirname, '../../src/cli/commands');

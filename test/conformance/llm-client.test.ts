@@ -3,10 +3,10 @@ import { inspect } from 'node:util';
 import { expect } from 'chai';
 
 import { FairnessToolkitError, LLMClientError } from '../../src/exceptions/index.ts';
-import { LLMEvalAdapter } from '../../src/llm-evals/client/llm-eval-adapter.ts';
 import type { LLMClient } from '../../src/llm-evals/client/llm-client.ts';
+import { LLMEvalAdapter } from '../../src/llm-evals/client/llm-eval-adapter.ts';
 import { createProviderClient } from '../../src/llm-evals/client/provider-client.ts';
-import type { AnswerRecord } from '../../src/llm-evals/transcript/transcript.ts';
+import type { AnswerRecord } from '../../src/llm-evals/client/transcript.ts';
 import { type LlmServer, type LlmServerBehaviour, startLlmServer } from '../helpers/llm-server.ts';
 
 /** Planted as every provider's key; must be seen in no answer, error or id. */

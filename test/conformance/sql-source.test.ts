@@ -5,7 +5,7 @@ import { expect } from 'chai';
 
 import { createRandom } from '../../src/internal/random.ts';
 import { type DuckDbEngine, openDuckDb, type SqlSource } from '../../src/io/index.ts';
-import type { GroupStats } from '../../src/metrics/statistics/group-stats.ts';
+import { writeCsv } from '../../src/io/write-table.ts';
 import { reduceClassification } from '../../src/metrics/reduce/reduce-classification.ts';
 import { reduceRegression } from '../../src/metrics/reduce/reduce-regression.ts';
 import { reduceScores } from '../../src/metrics/reduce/reduce-scores.ts';
@@ -16,11 +16,11 @@ import {
   reduceScoreSource,
   type SourceStats,
 } from '../../src/metrics/reduce/reduce-source.ts';
+import type { GroupStats } from '../../src/metrics/statistics/group-stats.ts';
 import { Table } from '../../src/table/index.ts';
 import { runDuckDb } from '../helpers/duckdb.ts';
 import { useTemporaryFolder } from '../helpers/run-cli.ts';
 import { assertSameStats } from '../helpers/stats.ts';
-import { writeCsv } from '../../src/io/write-csv.ts';
 
 /** 3,000 rows with missing values in every column; names and labels that SQL could mistake for its own. */
 function makeTable(): Table {

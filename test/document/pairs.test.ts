@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { documentToHtml } from '../../src/document/document-to-html.ts';
 import { documentToMarkdown } from '../../src/document/document-to-markdown.ts';
 import type { MarkedText, ReportDocument } from '../../src/document/report-document.ts';
-import { cutAnswer, SHOWN_LETTERS, shownText } from '../../src/document/shown-text.ts';
+import { cutAnswer, SHOWN_LETTERS, shownText } from '../../src/document/report-text.ts';
 import { unbalancedTags } from '../integration/workflow-report/report-checks.ts';
 
 const plain = (text: string): MarkedText[] => [{ text, isMarked: false }];

@@ -5,9 +5,9 @@ import { pathToFileURL } from 'node:url';
 import axe from 'axe-core';
 import { expect } from 'chai';
 
-import { llmMetric } from '../../src/llm-evals/evaluators/llm-metric.ts';
 import { llmEvalToHtml, llmEvalToJunit } from '../../src/llm-evals/report/index.ts';
 import type { LlmEvalResult } from '../../src/llm-evals/run/llm-eval-result.ts';
+import { llmMetric } from '../../src/llm-evals/scoring/llm-metric-result.ts';
 import { describeWithBrowser } from '../helpers/browser.ts';
 import { useTemporaryFolder } from '../helpers/run-cli.ts';
 import { answerOf, byName, madeMetrics, madeResult } from '../llm-evals/report/made-results.ts';

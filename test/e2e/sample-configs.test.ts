@@ -6,7 +6,7 @@ import { parse } from 'yaml';
 
 import { loadData, SAMPLE_DATA_NAMES, sampleData } from '../../src/io/index.ts';
 import { loadConfig, parsePipelineConfig, pipelineConfigToJson } from '../../src/pipeline/config/index.ts';
-import type { PipelineConfig } from '../../src/schemas/pipeline/pipeline-config.ts';
+import type { PipelineConfig } from '../../src/schemas/pipeline/pipeline-document.ts';
 import type { Table } from '../../src/table/index.ts';
 import { filesIn, projectRoot } from '../helpers/project-files.ts';
 import { describeWithReference, referencePath } from '../helpers/reference.ts';

@@ -8,8 +8,8 @@ import { expect } from 'chai';
 import Koa from 'koa';
 import type { Browser, Frame, Page } from 'puppeteer-core';
 
-import type { Handler } from '../../src/api/app/service-context.ts';
-import { logAppErrors } from '../../src/api/app/logging.ts';
+import { logAppErrors } from '../../src/api/app/process-app.ts';
+import type { Handler } from '../../src/api/context/service-context.ts';
 import { createServiceMetrics } from '../../src/api/middleware/metrics.ts';
 import { serviceLayers } from '../../src/api/middleware/service-layers.ts';
 import { dashboardEventsRoute, dashboardPageRoute, dashboardRoute } from '../../src/api/routes/dashboard.ts';

@@ -1,5 +1,5 @@
-import type { Transcript } from '../../src/llm-evals/transcript/transcript.ts';
-import type { EvaluatorName } from '../../src/schemas/llm-eval/llm-eval-config.ts';
+import type { Transcript } from '../../src/llm-evals/client/transcript.ts';
+import type { EvaluatorName } from '../../src/schemas/llm-eval/llm-eval-document.ts';
 
 /** What a test says of an answer; the rest is filled in. */
 export type TranscriptGiven = Partial<Transcript> & { readonly text: string | null };

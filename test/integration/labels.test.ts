@@ -8,7 +8,7 @@ import { validateFile } from '../../src/integration/validate-file.ts';
 import { validateRows, type ValidateRowsInput } from '../../src/integration/validate-rows.ts';
 import { validationToJson } from '../../src/integration/validation-report.ts';
 import { openDuckDb } from '../../src/io/duckdb.ts';
-import { quoteLiteral } from '../../src/io/sql.ts';
+import { quoteLiteral } from '../../src/io/sql-engine.ts';
 import { runOptions, spool } from '../api/jobs/job-files.ts';
 import { useTemporaryFolder } from '../helpers/run-cli.ts';
 

@@ -5,8 +5,8 @@ import path from 'node:path';
 import { expect } from 'chai';
 
 import { ConfigValidationError, DependencyError } from '../../src/exceptions/index.ts';
+import { nearestNames, suggestNames } from '../../src/internal/arguments.ts';
 import { createLogger } from '../../src/internal/logger.ts';
-import { nearestNames, suggestNames } from '../../src/internal/nearest.ts';
 import { importOptional } from '../../src/internal/optional.ts';
 import { createRandom, shuffle } from '../../src/internal/random.ts';
 import { VERSION } from '../../src/internal/version.ts';

@@ -7,9 +7,9 @@ import fc from 'fast-check';
 import { markCell, unmarkCell } from '../../src/internal/spreadsheet-text.ts';
 import { countDecisions } from '../../src/io/count-decisions.ts';
 import { loadData, writeCsv, writeTable } from '../../src/io/index.ts';
-import { loadTexts } from '../../src/io/load-texts.ts';
-import { toCsvLine } from '../../src/monitoring/records/record-lines.ts';
+import { loadTexts } from '../../src/io/load-data.ts';
 import { readRecords } from '../../src/monitoring/index.ts';
+import { toCsvLine } from '../../src/monitoring/records/record-lines.ts';
 import { Table } from '../../src/table/index.ts';
 import { useTemporaryFolder } from '../helpers/run-cli.ts';
 

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 
+import { createRandom, type Random } from '../../src/internal/random.ts';
 import { LLMEvalAdapter } from '../../src/llm-evals/client/llm-eval-adapter.ts';
 import { parseLlmEvalConfig } from '../../src/llm-evals/config/load-llm-eval-config.ts';
-import type { LlmMetricResult } from '../../src/llm-evals/evaluators/llm-metric-result.ts';
 import { runLlmEval } from '../../src/llm-evals/run/run-llm-eval.ts';
-import { createRandom, type Random } from '../../src/internal/random.ts';
-import type { LLMEvalConfig } from '../../src/schemas/llm-eval/llm-eval-config.ts';
+import type { LlmMetricResult } from '../../src/llm-evals/scoring/llm-metric-result.ts';
+import type { LLMEvalConfig } from '../../src/schemas/llm-eval/llm-eval-document.ts';
 import { detectableDifference } from '../../src/stats/index.ts';
 
 const RUNS = 400;

@@ -1,8 +1,13 @@
 import { expect } from 'chai';
 
-import { computeMetric, metricOf, type MetricRows, reduceClassification } from '../../src/metrics/index.ts';
-import type { MetricResultJson } from '../../src/metrics/index.ts';
-import { metricResultFromJson } from '../../src/metrics/metric-result-from-json.ts';
+import {
+  computeMetric,
+  metricOf,
+  type MetricResultJson,
+  type MetricRows,
+  reduceClassification,
+} from '../../src/metrics/index.ts';
+import { metricResultFromJson } from '../../src/metrics/metric-result.ts';
 
 /** Rows of groups, each with decisions as text: `{ a: '110' }`. */
 function decisions(groups: Readonly<Record<string, string>>): { yPred: number[]; sensitive: string[] } {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 
-import { binomialProbability } from '../../src/stats/binomial-probability.ts';
+import { binomialProbability } from '../../src/stats/draw-outward.ts';
 
 describe('binomial probability', () => {
   // Exact: C(n, k) a^k (2^b - a)^(n - k) / 2^(b n) in Python 3.11 integers, to 16 digits, for rates a / 2^b that a double holds.

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { ValueError } from '../../src/exceptions/index.ts';
 import { createRandom, type Random } from '../../src/internal/random.ts';
 import { drawBinomial } from '../../src/stats/draw-binomial.ts';
-import { drawHypergeometric } from '../../src/stats/draw-hypergeometric.ts';
+import { drawHypergeometric } from '../../src/stats/permutation-test.ts';
 
 const DRAWS = 50_000;
 

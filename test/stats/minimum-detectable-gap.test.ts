@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 
 import { ValueError } from '../../src/exceptions/index.ts';
-import { binomialProbability } from '../../src/stats/binomial-probability.ts';
+import { binomialProbability } from '../../src/stats/draw-outward.ts';
 import { minimumDetectableGap, minimumDetectableMeanGap } from '../../src/stats/index.ts';
 
 /** The power of the two-sided pooled z test, by summing the probabilities of all pairs of counts that it rejects. */

@@ -2,10 +2,9 @@ import tQuantile from '@stdlib/stats-base-dists-t-quantile';
 import { expect } from 'chai';
 
 import { createRandom } from '../../src/internal/random.ts';
-import { createGammaSampler } from '../../src/stats/draw-gamma.ts';
-import { createMomentSampler } from '../../src/stats/skewed-moments.ts';
+import { normalOfT, tOfNormal, welchDegrees } from '../../src/stats/gap-family.ts';
+import { createGammaSampler, createMomentSampler } from '../../src/stats/mean-family.ts';
 import { steadySkewness, steadyVariances } from '../../src/stats/steady-moments.ts';
-import { normalOfT, tOfNormal, welchDegrees } from '../../src/stats/welch-t.ts';
 
 const DRAWS = 100_000;
 

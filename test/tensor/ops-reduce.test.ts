@@ -11,7 +11,7 @@ import {
   loadTensorflow,
   type TensorBackend,
 } from '../../src/tensor/index.ts';
-import { segmentSums } from '../../src/tensor/ops/segment-sums.ts';
+import { segmentSums } from '../../src/tensor/ops/reduce-chunks.ts';
 import { describeOn } from '../helpers/software-gpu.ts';
 
 const BACKENDS: TensorBackend[] = ['cpu', 'wasm', 'webgpu'];

@@ -1,19 +1,15 @@
 import type { Middleware as KoaMiddleware } from 'koa';
 import type { Logger } from 'pino';
 
-import { invalidParameter } from '../../internal/invalid-parameter.ts';
-import { assertKnownOptions } from '../../internal/known-options.ts';
-import { causesOf } from '../middleware/log-fault.ts';
-import { warnOfShortKeys } from '../middleware/read-keys.ts';
+import { assertKnownOptions, invalidParameter } from '../../internal/arguments.ts';
+import type { Handler, RequestState, ServiceContext } from '../context/service-context.ts';
+import { causesOf, writeProblem } from '../middleware/answer-problems.ts';
+import { warnOfShortKeys } from '../middleware/authenticate.ts';
 import { loadKoa } from '../packages.ts';
 import { ServiceProblem } from '../problem/service-problem.ts';
-import { writeProblem } from '../problem/write-problem.ts';
 import { APP_OPTION_NAMES, type AppOptions, type ServiceApp } from './app-options.ts';
-import { checkFolders } from './check-folders.ts';
-import { createOwner } from './create-owner.ts';
-import { embeddedLogger, logAppErrors } from './logging.ts';
-import { createProcessApp } from './process-app.ts';
-import type { Handler, RequestState, ServiceContext } from './service-context.ts';
+import { checkFolders, createOwner } from './create-owner.ts';
+import { createProcessApp, embeddedLogger, logAppErrors } from './process-app.ts';
 import { settingsOf } from './settings-of.ts';
 
 /** How long `close` waits for what is at work, unless said otherwise. */

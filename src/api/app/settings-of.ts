@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto';
 
 import { ValueError } from '../../exceptions/index.ts';
-import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import { invalidParameter } from '../../internal/arguments.ts';
 import { getLogger } from '../../internal/logger.ts';
 import { machineClock } from '../../internal/machine-clock.ts';
-import { checkKeys, readKeys } from '../middleware/read-keys.ts';
+import { DEFAULT_LIMITS, type Service, type ServiceLimits } from '../context/service-context.ts';
+import { checkKeys, readKeys } from '../middleware/authenticate.ts';
 import type { AppOptions } from './app-options.ts';
-import type { Service } from './service-context.ts';
-import { DEFAULT_LIMITS, type ServiceLimits } from './service-limits.ts';
 
 /** What is the same in every process of a service: the options with their defaults. */
 export type ServiceSettings = Omit<

@@ -1,13 +1,41 @@
-import createFetchClient, { type Client } from 'openapi-fetch';
+import createFetchClient, { type Client, type Middleware } from 'openapi-fetch';
 
-import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
-import { assertBaseUrl } from './base-address.ts';
-import type { Run, RunEvent } from './client-types.ts';
+import { assertKnownOptions, invalidParameter, type OptionNames } from '../../internal/arguments.ts';
 import { type FollowOptions, followRun } from './follow-run.ts';
-import { nameUnreachable } from './name-unreachable.ts';
 import type { paths } from './schema.ts';
-import { serializeBody } from './serialize-body.ts';
-import { type WaitOptions, waitForRun } from './wait-for-run.ts';
+import { type Run, type RunEvent, ServiceError } from './service-error.ts';
+import { waitForRun, type WaitOptions } from './wait-for-run.ts';
+
+/** Tells a request that no answer came to, with the address that it went to; an end that was asked for stays what it is. */
+const nameUnreachable: Middleware = {
+  onError: ({ error, request }) => {
+    if (request.signal.aborted || ServiceError.isInstance(error)) return undefined;
+    return unreachable(request.url, error);
+  },
+};
+
+function unreachable(url: string, cause: unknown): ServiceError {
+  const { origin, pathname } = new URL(url);
+  return new ServiceError(
+    {
+      type: 'urn:evenhand:problem:unavailable',
+      title: 'The service cannot be reached',
+      status: 503,
+      detail: `${origin}${pathname} gave no answer: ${reasonOf(cause)}.`,
+      suggestion: `Check that the service runs and answers at ${origin}.`,
+    },
+    { cause },
+  );
+}
+
+/** fetch says no more than that it failed; what it met stands in the cause. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'the request failed';
+  const { cause } = error;
+  if (!(cause instanceof Error)) return error.message;
+  const code = 'code' in cause && typeof cause.code === 'string' ? cause.code : '';
+  return cause.message === '' ? code || error.message : cause.message;
+}
 
 /** Options of {@link createClient}. */
 export interface ClientOptions {
@@ -73,4 +101,39 @@ export function createClient(options: ClientOptions): ServiceClient {
     waitForRun: (runId, options) => waitForRun(client, runId, options),
     followRun: (runId, options) => followRun(client, runId, options),
   };
+}
+
+/**
+ * Where the service answers, as it was given.
+ * @throws {ValueError} for what is no address of the web
+ */
+function assertBaseUrl(baseUrl: string): string {
+  const { protocol = '' } = URL.canParse(baseUrl) ? new URL(baseUrl) : {};
+  if (protocol === 'http:' || protocol === 'https:') return baseUrl;
+  throw invalidParameter('baseUrl', 'be an address with its scheme, as http://127.0.0.1:8000', shown(baseUrl));
+}
+
+function shown(given: unknown): string {
+  return typeof given === 'string' ? `'${given}'` : typeof given;
+}
+
+/**
+ * A body as it is sent: texts and bytes as they are, an object with a file in it as a form, any other as JSON.
+ * @param body what the types of the operation ask for
+ */
+function serializeBody(body: unknown): string | Blob | FormData {
+  if (typeof body === 'string' || body instanceof Blob || body instanceof FormData) return body;
+  if (typeof body !== 'object' || body === null) return JSON.stringify(body);
+  const entries: [string, unknown][] = Object.entries(body);
+  return entries.some(([, value]) => value instanceof Blob) ? formOf(entries) : JSON.stringify(body);
+}
+
+/** Fields of a form are texts, whatever they stand for. */
+function formOf(entries: readonly [string, unknown][]): FormData {
+  const form = new FormData();
+  for (const [name, value] of entries) {
+    if (value instanceof Blob) form.append(name, value);
+    else if (value !== undefined) form.append(name, typeof value === 'string' ? value : JSON.stringify(value));
+  }
+  return form;
 }

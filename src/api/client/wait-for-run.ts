@@ -1,10 +1,8 @@
 import type { Client } from 'openapi-fetch';
 
-import type { Run } from './client-types.ts';
 import { isBusy, pause, retryAfterMillis } from './pause.ts';
-import { dataOf } from './problem-of-answer.ts';
 import type { paths } from './schema.ts';
-import { ServiceError } from './service-error.ts';
+import { dataOf, type Run, ServiceError } from './service-error.ts';
 
 /** Options of `waitForRun`. */
 export interface WaitOptions {

@@ -1,9 +1,15 @@
 import { ServiceProblem } from '../problem/service-problem.ts';
-import type { MessageLine } from './message-line.ts';
-import type { Handlers, Methods } from './methods.ts';
-import { isPacketMessage, packError, unpackError } from './packet.ts';
-import { createPacketSender } from './packet-sender.ts';
-import { createServedCalls } from './served-calls.ts';
+import {
+  type CallPacket,
+  type Handlers,
+  isPacketMessage,
+  type MessageLine,
+  type Methods,
+  packError,
+  type Packet,
+  type PacketMessage,
+  unpackError,
+} from './protocol.ts';
 
 /** A call whose answer is followed by events. */
 interface Subscription<Answer> {
@@ -136,4 +142,89 @@ function otherSideGone(): ServiceProblem {
     suggestion: 'Send the request again in a moment.',
     headers: { 'retry-after': '1' },
   });
+}
+
+/** The calls of the other side that are being answered here. */
+interface ServedCalls {
+  take(packet: CallPacket): void;
+  /** The caller no longer waits. */
+  cancel(id: number): void;
+  cancelAll(): void;
+}
+
+/** Answers calls by handlers. A call stays known until it is answered, one that subscribes until it is cancelled. */
+function createServedCalls(handlers: Handlers<Methods>, send: (packet: Packet) => void): ServedCalls {
+  const controllers = new Map<number, AbortController>();
+
+  const take = async ({ id, method, argument, isSubscription }: CallPacket): Promise<void> => {
+    const controller = new AbortController();
+    controllers.set(id, controller);
+    const { signal } = controller;
+    const emit = (value: unknown): void => {
+      if (!signal.aborted) send({ kind: 'event', id, value });
+    };
+    try {
+      const handler = Object.hasOwn(handlers, method) ? handlers[method] : undefined;
+      if (handler === undefined) throw new Error(`There is no method '${method}'.`);
+      const value = await handler(argument as never, { signal, emit });
+      if (!signal.aborted) send({ kind: 'answer', id, value });
+    } catch (error) {
+      if (!signal.aborted) send(packError(id, error));
+    }
+    if (!isSubscription) controllers.delete(id);
+  };
+
+  const cancel = (id: number): void => {
+    controllers.get(id)?.abort();
+    controllers.delete(id);
+  };
+  return {
+    take: (packet) => void take(packet),
+    cancel,
+    cancelAll: () => {
+      for (const id of [...controllers.keys()]) cancel(id);
+    },
+  };
+}
+
+/** Sends packets, those of one turn of the event loop together. */
+interface PacketSender {
+  readonly send: (packet: Packet) => void;
+  /** Sends no more. */
+  readonly close: () => void;
+}
+
+/** @param onUnsendable called for a packet that cannot be written, such as one with a function in it */
+function createPacketSender(line: MessageLine, onUnsendable: (packet: Packet, cause: unknown) => void): PacketSender {
+  let queue: Packet[] = [];
+  let isOpen = true;
+  const flush = (): void => {
+    const packets = queue;
+    queue = [];
+    if (!isOpen) return;
+    try {
+      line.send({ evenhand: packets } satisfies PacketMessage);
+    } catch {
+      // One packet at a time, so that one which cannot be written does not take the others with it.
+      for (const packet of packets) {
+        try {
+          line.send({ evenhand: [packet] } satisfies PacketMessage);
+        } catch (cause) {
+          onUnsendable(packet, cause);
+        }
+      }
+    }
+  };
+  return {
+    send: (packet) => {
+      if (!isOpen) return;
+      // After the sockets that are ready were read, so that their requests share a message.
+      if (queue.length === 0) setImmediate(flush);
+      queue.push(packet);
+    },
+    close: () => {
+      isOpen = false;
+      queue = [];
+    },
+  };
 }

@@ -1,4 +1,3 @@
-import { mergeMetrics } from '../middleware/merge-metrics.ts';
 import type { MetricsJson, RenderedMetrics } from '../middleware/metrics.ts';
 import { loadPromClient } from '../packages.ts';
 
@@ -43,4 +42,14 @@ async function added(first: MetricsJson, second: MetricsJson): Promise<MetricsJs
   if (second.length === 0) return first;
   const { AggregatorRegistry } = loadPromClient();
   return AggregatorRegistry.aggregate([first, second]).getMetricsAsJSON();
+}
+
+/**
+ * The metrics of several processes as those of one service: counts add up, other numbers as each metric says.
+ * @param processes what `toJson` gave in each of them
+ */
+export async function mergeMetrics(processes: readonly MetricsJson[]): Promise<RenderedMetrics> {
+  const { AggregatorRegistry } = loadPromClient();
+  const merged = AggregatorRegistry.aggregate(processes as unknown as object[]);
+  return { text: await merged.metrics(), contentType: merged.contentType };
 }

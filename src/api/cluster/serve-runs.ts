@@ -1,7 +1,6 @@
-import type { RateLimiter } from '../app/service-context.ts';
+import type { RateLimiter } from '../context/service-context.ts';
 import type { Runs } from '../runs/runs.ts';
-import type { Handlers } from './methods.ts';
-import type { RunMethods } from './primary-methods.ts';
+import type { Handlers, RunMethods } from './protocol.ts';
 
 /** What is served to other processes. */
 export interface ServedRuns {

@@ -3,15 +3,114 @@ import type { Socket } from 'node:net';
 import type { Logger } from 'pino';
 
 import { FairnessToolkitError } from '../../exceptions/index.ts';
+import { createDeferred } from '../../internal/deferred.ts';
 import type { MetricsJson } from '../middleware/metrics.ts';
 import { type Channel, createChannel } from './channel.ts';
-import { createConnectionGiver } from './connection-giver.ts';
-import { createDeferred } from '../../internal/deferred.ts';
-import type { Exit, ForkedWorker } from './forked-worker.ts';
-import type { Handlers } from './methods.ts';
-import type { PrimaryMethods } from './primary-methods.ts';
-import { type AfterDeath, createRestartPolicy, MOST_QUICK_DEATHS } from './restart-policy.ts';
-import type { WorkerMethods } from './worker-methods.ts';
+import type { Exit, ForkedWorker, Handlers, PrimaryMethods, WorkerMethods } from './protocol.ts';
+
+/** Who takes connections. */
+export interface Taker {
+  readonly name: string;
+  /** Sends a connection; `took` is called when it is there. */
+  readonly give: (id: number, socket: Socket) => void;
+}
+
+/** Hands connections to workers in turn. */
+interface ConnectionGiver {
+  /** To whoever is next; where there is nobody, to the first who comes. */
+  readonly give: (socket: Socket) => void;
+  readonly add: (taker: Taker) => void;
+  /** A taker has ended: what it was given and has not taken goes to others. */
+  readonly remove: (name: string) => void;
+  readonly took: (id: number) => void;
+  /** Ends connections that nobody has taken. */
+  readonly close: () => void;
+}
+
+/** Connections that wait for a worker; more are closed as they come. */
+const MOST_WAITING = 1_000;
+
+/**
+ * Makes a giver. It holds each connection until the worker has said that it has it: one that is on its way to a worker
+ * that is killed would else be lost, and its client wait in vain. (node:cluster loses them.)
+ */
+export function createConnectionGiver(): ConnectionGiver {
+  let takers: readonly Taker[] = [];
+  let waiting: Socket[] = [];
+  const given = new Map<number, { readonly socket: Socket; readonly name: string }>();
+  let count = 0;
+
+  const give = (socket: Socket): void => {
+    const [taker, ...others] = takers;
+    if (taker === undefined) {
+      if (waiting.length < MOST_WAITING) waiting.push(socket);
+      else socket.destroy();
+      return;
+    }
+    takers = [...others, taker];
+    const id = ++count;
+    given.set(id, { socket, name: taker.name });
+    taker.give(id, socket);
+  };
+
+  return {
+    give,
+    add: (taker) => {
+      takers = [taker, ...takers];
+      const sockets = waiting;
+      waiting = [];
+      sockets.forEach(give);
+    },
+    remove: (name) => {
+      takers = takers.filter((taker) => taker.name !== name);
+      for (const [id, { socket, name: owner }] of [...given]) {
+        if (owner !== name) continue;
+        given.delete(id);
+        give(socket);
+      }
+    },
+    took: (id) => {
+      // The worker has a descriptor of its own, so that this ends nothing but our hold on it.
+      given.get(id)?.socket.destroy();
+      given.delete(id);
+    },
+    close: () => {
+      for (const socket of [...waiting, ...[...given.values()].map(({ socket: held }) => held)]) socket.destroy();
+      waiting = [];
+      given.clear();
+    },
+  };
+}
+
+/** What follows the end of a worker. */
+export type AfterDeath = { readonly kind: 'replace'; readonly pauseMillis: number } | { readonly kind: 'give-up' };
+
+/** A worker that lived less died quickly: it will hardly do better the next time. */
+const QUICK_MILLIS = 5_000;
+
+/** So many quick deaths in a row are enough. */
+const MOST_QUICK_DEATHS = 10;
+
+const FIRST_PAUSE_MILLIS = 100;
+const LONGEST_PAUSE_MILLIS = 2_000;
+
+/**
+ * Decides what follows when a worker ends: another at once, or, where workers end as soon as they begin, after a pause that
+ * doubles from 0.1 s up to 2 s, and after ten of these in a row nothing any more.
+ * @returns a function of how long the worker lived, in milliseconds
+ */
+export function createRestartPolicy(): (livedMillis: number) => AfterDeath {
+  let quickDeaths = 0;
+  return (livedMillis) => {
+    quickDeaths = livedMillis < QUICK_MILLIS ? quickDeaths + 1 : 0;
+    if (quickDeaths >= MOST_QUICK_DEATHS) return { kind: 'give-up' };
+    if (quickDeaths <= 1) return { kind: 'replace', pauseMillis: 0 };
+    return {
+      kind: 'replace',
+      pauseMillis: Math.min(FIRST_PAUSE_MILLIS * 2 ** (quickDeaths - 2), LONGEST_PAUSE_MILLIS),
+    };
+  };
+}
 
 /** Options of {@link createWorkerGroup}. */
 export interface WorkerGroupOptions {

@@ -2,7 +2,109 @@ import { createHash } from 'node:crypto';
 
 import { markup, trusted } from '../../internal/html.ts';
 import { SHELL_SCRIPT } from './shell-script.ts';
-import { SHELL_STYLE } from './shell-style.ts';
+
+/**
+ * What runs in the page of a monitor when it is shown in the frame: tells how far it is scrolled and which tables are
+ * open, and takes this up from the page before. The frame is of no origin, so that neither can look into the other.
+ */
+const VIEW_KEEPER = `
+(() => {
+  'use strict';
+  if (parent === window) return;
+  // A table by its title, and by which of that title it is: others may have come in before it.
+  const tables = () => {
+    const seen = new Map();
+    return Array.from(document.querySelectorAll('details'), (details) => {
+      const title = details.querySelector('summary')?.textContent ?? '';
+      const place = seen.get(title) ?? 0;
+      seen.set(title, place + 1);
+      return { details, key: title + '#' + place };
+    });
+  };
+  let isTold = false;
+  const tell = () => {
+    if (isTold) return;
+    isTold = true;
+    requestAnimationFrame(() => {
+      isTold = false;
+      const open = tables().filter(({ details }) => details.open).map(({ key }) => key);
+      parent.postMessage({ evenhand: 'view', view: { left: scrollX, top: scrollY, open } }, '*');
+    });
+  };
+  addEventListener('message', ({ source, data }) => {
+    if (source !== parent || data?.evenhand !== 'restore') return;
+    const open = new Set(data.view.open);
+    for (const { details, key } of tables()) details.open = open.has(key);
+    scrollTo({ left: data.view.left, top: data.view.top, behavior: 'instant' });
+    parent.postMessage({ evenhand: 'restored' }, '*');
+    tell();
+  });
+  addEventListener('scroll', tell, { passive: true });
+  addEventListener('toggle', tell, true);
+})();
+`;
+
+const KEEPER_HASH = `&#39;sha256-${createHash('sha256').update(VIEW_KEEPER).digest('base64')}&#39;`;
+
+/** The policy that a page carries with it, as reports write it. */
+const OWN_POLICY = /(<meta http-equiv="Content-Security-Policy" content=")([^"]*)(">)/;
+
+/**
+ * A dashboard with the script that keeps its view. Its own policy lets scripts run by their hashes, so the hash is added
+ * there. A page of another make stays as it is.
+ */
+export function framedPage(page: string): string {
+  const end = page.lastIndexOf('</body>');
+  if (end === -1 || !OWN_POLICY.test(page)) return page;
+  const withScript = `${page.slice(0, end)}<script>${VIEW_KEEPER}</script>\n${page.slice(end)}`;
+  return withScript.replace(
+    OWN_POLICY,
+    (_, before: string, policy: string, after: string) => `${before}${withHash(policy)}${after}`,
+  );
+}
+
+function withHash(policy: string): string {
+  return policy.includes('script-src ')
+    ? policy.replace('script-src ', `script-src ${KEEPER_HASH} `)
+    : `${policy}; script-src ${KEEPER_HASH}`;
+}
+
+/** The bar above the dashboard: the reports' own colours, dark where the reader prefers it; nothing is said by colour alone. */
+const SHELL_STYLE = `
+:root { color-scheme: light dark; --ground: #fff; --ink: #1f2933; --quiet: #52606d; --line: #cbd2d9; --soft: #f5f7fa;
+  --accent: #00527f; --good: #00704f; --bad: #b3261e; --warn: #8a5a00; }
+* { box-sizing: border-box; }
+[hidden] { display: none !important; }
+html, body { height: 100%; margin: 0; }
+body { display: flex; flex-direction: column; background: var(--ground); color: var(--ink);
+  font: 1rem/1.5 Inter, system-ui, -apple-system, "Segoe UI", Roboto, Helvetica, Arial, sans-serif; }
+header { display: flex; flex-wrap: wrap; align-items: center; gap: .25rem 1.5rem; padding: .5rem 1.5rem;
+  border-bottom: 1px solid var(--line); background: var(--soft); font-size: .9375rem; }
+h1 { font-size: 1rem; margin: 0; }
+header p { margin: 0; font-variant-numeric: tabular-nums; }
+header a { margin-left: auto; }
+a { color: var(--accent); }
+a:focus-visible, iframe:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; border-radius: 2px; }
+#connection::before { content: "○ "; }
+#connection[data-kind="live"]::before { content: "● "; color: var(--good); }
+#connection[data-kind="stale"], #connection[data-kind="lost"] { color: var(--warn); font-weight: 600; }
+#connection[data-kind="stale"]::before, #connection[data-kind="lost"]::before { content: "▲ "; }
+#alerts[data-kind="open"] { color: var(--bad); font-weight: 700; }
+#alerts[data-kind="open"]::before { content: "! "; }
+#alerts[data-kind="unknown"] { color: var(--warn); }
+main { flex: 1; min-height: 0; display: flex; flex-direction: column; }
+main > p, main > div.note { margin: 0; padding: .75rem 1.5rem; max-width: 60rem; }
+#stale { border-bottom: 1px solid var(--line); max-width: none; font-size: .9375rem; }
+code { font-size: .9375em; overflow-wrap: anywhere; }
+#frames { flex: 1; min-height: 0; position: relative; }
+iframe { position: absolute; inset: 0; width: 100%; height: 100%; border: 0; background: var(--ground); }
+iframe.next { visibility: hidden; }
+@media (max-width: 40rem) { header { padding: .5rem 1rem; } header a { margin-left: 0; } }
+@media (prefers-color-scheme: dark) {
+  :root { --ground: #14191f; --ink: #e6ebf0; --quiet: #aab6c2; --line: #3b4652; --soft: #1d242c; --accent: #7cc6f5;
+    --good: #5fd6ac; --bad: #ff9d94; --warn: #f0c05a; }
+}
+`;
 
 /** Only what the page holds runs; it shows and follows the service's own, and nobody frames it. */
 export const SHELL_POLICY = [

@@ -1,5 +1,4 @@
-import { noRoomProblem } from '../problem/no-room.ts';
-import { ServiceProblem } from '../problem/service-problem.ts';
+import { noRoomProblem, ServiceProblem } from '../problem/service-problem.ts';
 
 const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
 

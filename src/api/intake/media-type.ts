@@ -1,4 +1,4 @@
-import { suggestNames } from '../../internal/nearest.ts';
+import { suggestNames } from '../../internal/arguments.ts';
 import { ServiceProblem } from '../problem/service-problem.ts';
 
 /** How a form is sent. */

@@ -1,12 +1,12 @@
 import type { Readable } from 'node:stream';
 
+import { suggestNames } from '../../internal/arguments.ts';
 import { decodeUtf8 } from '../../internal/decode-utf8.ts';
-import { suggestNames } from '../../internal/nearest.ts';
 import { ServiceProblem } from '../problem/service-problem.ts';
-import { atMost } from './chunks.ts';
 import { badPart, tooLarge } from './intake-problems.ts';
 import { CURL_FORM } from './media-type.ts';
-import { type WrittenTable, writeTable } from './write-table.ts';
+import { atMost } from './read-unpacked.ts';
+import { writeTable, type WrittenTable } from './write-table.ts';
 
 /** The name of the part with the table. */
 export const FILE_PART = 'file';

@@ -1,12 +1,103 @@
 import type { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
 
 import { ServiceProblem } from '../problem/service-problem.ts';
-import { clientGone, tooLarge } from './intake-problems.ts';
-import { leaveUnread } from './leave-unread.ts';
-import { readUnpacked } from './read-unpacked.ts';
-import { atMost } from './chunks.ts';
-import { type BodyLimits, watchBody } from './watch-body.ts';
+import { clientGone, tooLarge, tooSlow } from './intake-problems.ts';
+import { atMost, readUnpacked } from './read-unpacked.ts';
+
+/** How long a connection is read on after an answer that came before the end of the body. */
+const LINGER_MILLIS = 5000;
+/** How much of the body is thrown away meanwhile, at most. */
+const LINGER_BYTES = 256 * 2 ** 20;
+const LOOK_MILLIS = 50;
+
+/**
+ * Prepares a request for an answer that comes before its body was read. The answer must say `connection: close`.
+ *
+ * To close a connection on which unread bytes lie resets it, and a client that is still sending then loses the answer.
+ * So what comes is thrown away, and after the answer only our side is closed, until the client closes its own, or has
+ * sent everything, or a few seconds or 256 MiB have gone by (as nginx does with lingering_close).
+ */
+export function leaveUnread(request: IncomingMessage): void {
+  request.resume();
+  const { socket } = request;
+  if (request.complete || !(socket instanceof Socket)) return;
+  // What node:http calls when the answer is out and the connection is not kept.
+  socket.destroySoon = () => {
+    linger(request, socket);
+  };
+}
+
+function linger(request: IncomingMessage, socket: Socket): void {
+  if (request.complete) {
+    Socket.prototype.destroySoon.call(socket);
+    return;
+  }
+  const mostBytes = socket.bytesRead + LINGER_BYTES;
+  let looksLeft = LINGER_MILLIS / LOOK_MILLIS;
+  const timer = setInterval(() => {
+    looksLeft -= 1;
+    if (looksLeft <= 0 || socket.bytesRead > mostBytes || request.complete) socket.destroy();
+  }, LOOK_MILLIS);
+  socket.once('close', () => {
+    clearInterval(timer);
+  });
+  socket.end();
+}
+
+/** What a body may be at most, and how slow. */
+interface BodyLimits {
+  readonly mostBytes: number;
+  readonly idleMillis: number;
+}
+
+/** A client that sends less in `idleMillis` keeps a connection without using it. */
+const LEAST_BYTES = 1024;
+
+/**
+ * Watches a body come in, from before it is read to its end.
+ * @param fail called once, where it is too large, too slow, or ends because the client goes away
+ * @returns ends the watch
+ */
+function watchBody(
+  request: IncomingMessage,
+  { mostBytes, idleMillis }: BodyLimits,
+  fail: (problem: ServiceProblem) => void,
+): () => void {
+  let received = 0;
+  let atLastLook = 0;
+  let isOver = false;
+  const timer = setTimeout(() => {
+    // While the disk is what is slow, the request is paused and the client is not to blame.
+    if (request.isPaused()) timer.refresh();
+    else giveUp(tooSlow(idleMillis, LEAST_BYTES));
+  }, idleMillis);
+  const onData = (chunk: Buffer): void => {
+    received += chunk.length;
+    if (received > mostBytes) giveUp(tooLarge(mostBytes));
+    else if (received >= atLastLook + LEAST_BYTES) {
+      atLastLook = received;
+      timer.refresh();
+    }
+  };
+  const onGone = (cause?: unknown): void => {
+    giveUp(clientGone(cause));
+  };
+  const stop = (): void => {
+    isOver = true;
+    clearTimeout(timer);
+    // The listener of errors stays: without one a connection that breaks later would be an uncaught error.
+    request.off('data', onData).off('end', stop).off('close', onGone);
+  };
+  const giveUp = (problem: ServiceProblem): void => {
+    if (isOver) return;
+    stop();
+    fail(problem);
+  };
+  request.on('data', onData).once('end', stop).once('close', onGone).on('error', onGone);
+  return stop;
+}
 
 /** Reads chunks as they come; while it does not ask for more, the client waits. */
 export type Consume<T> = (chunks: AsyncIterable<Buffer>) => Promise<T>;

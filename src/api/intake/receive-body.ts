@@ -2,11 +2,9 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import path from 'node:path';
 
-import { beginningOf } from './chunks.ts';
-import type { ReceivedBody } from './intake.ts';
 import { codingOf, declaredBytes, readBody, readSmallBody, refusing } from './read-body.ts';
-import { writeSpoolFile } from './spool-file.ts';
-import { newSpoolFolder } from './spool-folder.ts';
+import { beginningOf } from './read-unpacked.ts';
+import { newSpoolFolder, type ReceivedBody, writeSpoolFile } from './spool-folder.ts';
 
 /** Options of {@link receiveBody}. */
 export interface ReceiveBodyOptions {

@@ -1,11 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 
-import type { ServiceLimits } from '../app/service-limits.ts';
+import type { ServiceLimits } from '../context/service-context.ts';
 import { ServiceProblem } from '../problem/service-problem.ts';
-import type { SpoolFolder } from './intake.ts';
 import { requireMediaType } from './media-type.ts';
 import { readBody, refusing } from './read-body.ts';
-import { newSpoolFolder } from './spool-folder.ts';
+import { newSpoolFolder, type SpoolFolder } from './spool-folder.ts';
 import { writeTable } from './write-table.ts';
 
 const FORMATS = {

@@ -1,12 +1,52 @@
-import { lstat, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
-import { createHash } from 'node:crypto';
+import { createHash, type Hash } from 'node:crypto';
+import { lstat, mkdir, mkdtemp, open, readdir, rm } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 
 import { DataValidationError } from '../../exceptions/index.ts';
 import { getLogger } from '../../internal/logger.ts';
-import type { SpoolFolder } from './intake.ts';
 import { noRoomOr } from './intake-problems.ts';
+
+/** Longer than a request that a process handed on is on its way after the process has ended. */
+const ON_ITS_WAY_MILLIS = 1_000;
+
+/** Options of {@link removeUploadsOf}. */
+interface RemoveUploadsOptions {
+  /** Whether a folder belongs to work that goes on without the process. */
+  readonly isInUse: (folder: string) => boolean;
+  /**
+   * How long work may take to arrive, in milliseconds.
+   * @defaultValue 1000
+   */
+  readonly pauseMillis?: number | undefined;
+}
+
+/**
+ * Removes what a process that was killed had received for requests and handed to nobody. What cannot be removed is logged,
+ * and goes with the spool folder.
+ * @param root the spool folder
+ */
+export async function removeUploadsOf(
+  root: string,
+  pid: number,
+  { isInUse, pauseMillis = ON_ITS_WAY_MILLIS }: RemoveUploadsOptions,
+): Promise<void> {
+  try {
+    const prefix = `request-${String(pid)}-`;
+    // Listed first: after the pause another process may have the number.
+    const names = (await readdir(root)).filter((name) => name.startsWith(prefix));
+    if (names.length === 0) return;
+    await pause(pauseMillis, undefined, { ref: false });
+    for (const folder of names.map((name) => path.join(root, name))) {
+      if (!isInUse(folder)) await rm(folder, { recursive: true, force: true, maxRetries: 2 });
+    }
+  } catch (error) {
+    // The whole folder is gone where the service has ended meanwhile.
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
+    getLogger().warn({ err: error }, 'uploads of a worker that has ended cannot be removed');
+  }
+}
 
 /** Machines may share a folder for temporary files, and number their processes each for itself. */
 const HOST = createHash('sha256').update(hostname()).digest('hex').slice(0, 8);
@@ -104,4 +144,52 @@ function isAlive(pid: number): boolean {
 
 function codeOf(error: unknown): unknown {
   return error instanceof Error && 'code' in error ? error.code : undefined;
+}
+
+/** A body that fits in memory, or one that was written to a file. */
+export type ReceivedBody =
+  | { readonly kind: 'memory'; readonly bytes: Buffer }
+  | { readonly kind: 'file'; readonly path: string; readonly folder: SpoolFolder };
+
+/** A folder of one request's uploads. */
+export interface SpoolFolder {
+  readonly path: string;
+  /** Removes it with all that is in it; a second call does nothing. Not called by who hands the folder on to the runs. */
+  remove(): Promise<void>;
+}
+
+/** A form that was received: fields by name, and the file. */
+export interface ReceivedForm {
+  readonly fields: Readonly<Record<string, string>>;
+  /** The uploaded table: `form.folder.path` holds it, under a name of ours (`upload.csv`, `upload.parquet`). */
+  readonly file: { readonly path: string; readonly format: 'csv' | 'parquet' };
+  readonly folder: SpoolFolder;
+  /** SHA-256 of what was received, hexadecimal: the file's bytes and the fields. */
+  readonly digest: string;
+}
+
+/**
+ * Writes chunks to a file as they come, each before the next is asked for.
+ * @param hash takes in what is written
+ * @returns the bytes that were written
+ * @throws {ServiceProblem} 503 where the disk is full; what the chunks end with
+ */
+export async function writeSpoolFile(path: string, chunks: AsyncIterable<Buffer>, hash?: Hash): Promise<number> {
+  let bytes = 0;
+  try {
+    const file = await open(path, 'w', 0o600);
+    try {
+      for await (const chunk of chunks) {
+        // Goes on where the last one ended, and writes all of it.
+        await file.writeFile(chunk);
+        hash?.update(chunk);
+        bytes += chunk.length;
+      }
+    } finally {
+      await file.close();
+    }
+  } catch (cause) {
+    throw noRoomOr(cause);
+  }
+  return bytes;
 }

@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
 import path from 'node:path';
 
-import { type Beginning, atMost, beginningOf } from './chunks.ts';
 import { badPart, tooLarge } from './intake-problems.ts';
-import { readUnpacked } from './read-unpacked.ts';
-import { writeSpoolFile } from './spool-file.ts';
+import { atMost, type Beginning, beginningOf, readUnpacked } from './read-unpacked.ts';
+import { writeSpoolFile } from './spool-folder.ts';
 
 /** Where a table is written, and what it may be. */
 export interface TableTarget<Format extends string> {

@@ -3,11 +3,9 @@ import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 
 import { getLogger } from '../../internal/logger.ts';
+import { queueFull, serviceEnds } from '../problem/run-problems.ts';
 import { ServiceProblem } from '../problem/service-problem.ts';
-import { queueFull, serviceEnds } from '../runs/run-problems.ts';
-import type { JobRunner, RunJobOptions } from './job-runner.ts';
-import type { Job, JobOutcome } from './job.ts';
-import type { InternalFault, ThreadAnswer } from './thread-task.ts';
+import type { InternalFault, Job, JobOutcome, JobRunner, RunJobOptions, ThreadAnswer } from './job.ts';
 import { ThreadPool } from './thread-pool.ts';
 
 /** Options of {@link createJobRunner}. */

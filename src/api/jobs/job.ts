@@ -1,5 +1,21 @@
-import type { OnProgress } from '../../internal/progress.ts';
-import type { ReportNames } from './report-names.ts';
+import type { MessagePort } from 'node:worker_threads';
+
+import type { OnProgress, ProgressEvent } from '../../internal/progress.ts';
+import type { ProblemJson } from '../problem/service-problem.ts';
+import type { ThreadLimits } from './job-bounds.ts';
+
+/** What a validation is called in its report, since that is not in its result. */
+export interface ReportNames {
+  readonly source: string;
+  /** The one attribute; several have their names in the result. */
+  readonly attribute: string;
+}
+
+/** Of arrays, which come without a file, and one attribute without a name. */
+export const ROWS_NAMES: ReportNames = Object.freeze({ source: 'the rows of the request', attribute: 'sensitive' });
+
+/** The file in which a run leaves its {@link ReportNames}. */
+export const NAMES_FILE = 'report-names.json';
 
 /** `POST /validate` with arrays: the JSON text lies in a file. */
 export interface ValidateRowsJob {
@@ -71,3 +87,54 @@ export interface JobOutcome {
   /** Names of the files that it left in its folder. */
   readonly files: readonly string[];
 }
+
+/** Options of one job at work. */
+export interface RunJobOptions {
+  readonly folder: string;
+  readonly onProgress: OnProgress;
+  /** Asks the job to stop. It stops at its next step; a thread is never ended while it works, since native code would take the process with it. */
+  readonly signal: AbortSignal;
+  /** Called when a thread has begun with it. */
+  readonly onStart: () => void;
+}
+
+/** Runs jobs, a bounded number at once, none on the event loop of the caller. */
+export interface JobRunner {
+  /** Whether one more would be refused now. */
+  readonly isFull: boolean;
+  readonly queued: number;
+  readonly running: number;
+  /**
+   * @throws {ServiceProblem} 503 where the queue is full; what is wrong with the job as 403, 413, 422 or 502; 500 for faults of ours, whose cause is logged
+   */
+  run(job: Job, options: RunJobOptions): Promise<JobOutcome>;
+  /** Lets go of the threads once none is at work. */
+  close(): Promise<void>;
+}
+
+/** What a thread is given. */
+export interface ThreadTask {
+  readonly job: Job;
+  readonly folder: string;
+  /** What DuckDB may use in it. */
+  readonly limits: ThreadLimits;
+  /** Variables for this job alone: the key of the provider that it asks. */
+  readonly variables: Readonly<Record<string, string>>;
+  /** Brings {@link ThreadMessage}s; what comes the other way asks to stop. */
+  readonly port: MessagePort;
+}
+
+/** What a thread tells while it works. */
+export type ThreadMessage = { readonly type: 'started' } | ({ readonly type: 'progress' } & ProgressEvent);
+
+/** A fault of ours, for the log. */
+export interface InternalFault {
+  readonly message: string;
+  readonly stack: string | undefined;
+}
+
+/** What a thread answers: an error is no class any more on its way to another. */
+export type ThreadAnswer =
+  | { readonly ok: true; readonly outcome: JobOutcome }
+  | { readonly ok: false; readonly problem: ProblemJson }
+  | { readonly ok: false; readonly internal: InternalFault };

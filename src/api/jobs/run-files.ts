@@ -1,10 +1,10 @@
 import path from 'node:path';
 
-import { writeFileAtomic } from '../../io/atomic-write.ts';
 import type { FileValidation } from '../../integration/measure-attributes.ts';
 import { validationToMarkdown } from '../../integration/validation-report.ts';
+import { writeFileAtomic } from '../../io/atomic-write.ts';
 import { writeTableAs } from '../../io/write-table.ts';
-import { withWeights } from '../../pipeline/with-weights.ts';
+import { withWeights } from '../../pipeline/pipeline-result.ts';
 import type { Table } from '../../table/index.ts';
 
 /** Writes transformed rows as Parquet and as CSV, with their weights where there are any. */

@@ -1,12 +1,83 @@
+import { homedir, tmpdir } from 'node:os';
+import path from 'node:path';
 import { receiveMessageOnPort } from 'node:worker_threads';
 
-import type { ProgressEvent } from '../../internal/progress.ts';
+import type { OnProgress, ProgressEvent } from '../../internal/progress.ts';
 import { withDuckDbLimits } from '../../io/duckdb-limits.ts';
-import { concealPaths } from './conceal-paths.ts';
-import type { Job, JobContext, JobOutcome } from './job.ts';
-import { problemOfToolkitError } from '../problem/problem-of-toolkit-error.ts';
-import type { InternalFault, ThreadAnswer, ThreadMessage, ThreadTask } from './thread-task.ts';
-import { throttleProgress } from './throttle-progress.ts';
+import type { FieldFault, ProblemJson } from '../problem/service-problem.ts';
+import type { InternalFault, Job, JobContext, JobOutcome, ThreadAnswer, ThreadMessage, ThreadTask } from './job.ts';
+import { problemOfToolkitError } from './problem-of-toolkit-error.ts';
+
+/**
+ * A problem whose texts tell nothing of where the service keeps its files: the upload is called by what it is, a file in
+ * the folder for language models by its name there, and other folders not at all.
+ */
+export function concealPaths(problem: ProblemJson, job: Job, folder: string): ProblemJson {
+  const conceal = concealer(job, folder);
+  return {
+    ...problem,
+    detail: conceal(problem.detail),
+    ...(problem.suggestion === undefined ? {} : { suggestion: conceal(problem.suggestion) }),
+    ...(problem.errors === undefined
+      ? {}
+      : {
+          errors: problem.errors.map(({ pointer, detail }): FieldFault => ({ pointer, detail: conceal(detail) })),
+        }),
+  };
+}
+
+function concealer(job: Job, folder: string): (text: string) => string {
+  const uploads = 'path' in job ? formsOf(job.path) : [];
+  const llmFolder = job.kind === 'llm-eval' && job.llmFolder !== null ? formsOf(job.llmFolder) : [];
+  const inside = llmFolder.map((own) => own + path.sep);
+  const elsewhere = [...llmFolder, ...formsOf(folder), ...uploads.map((own) => path.dirname(own))];
+  const places = [...elsewhere, process.cwd(), tmpdir(), homedir()].filter((place) => place.length > 1);
+  return (text) => {
+    const named = uploads.reduce(
+      (told, upload) => told.replaceAll(`'${upload}'`, UPLOAD).replaceAll(upload, UPLOAD),
+      text,
+    );
+    const relative = inside.reduce((told, prefix) => told.replaceAll(prefix, ''), named);
+    const hidden = places.reduce((told, place) => hidePlace(told, place), relative);
+    return hidden.replaceAll(/(^|[.!?\n] )the uploaded file/g, '$1The uploaded file');
+  };
+}
+
+const UPLOAD = 'the uploaded file';
+
+/** A path as it was given, and as it is written whole. */
+function formsOf(given: string): string[] {
+  return [...new Set([given, path.resolve(given)])].sort((a, b) => b.length - a.length);
+}
+
+/** Takes out a folder and what is named below it. */
+function hidePlace(text: string, place: string): string {
+  if (!text.includes(place)) return text;
+  const escaped = place.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
+  return text.replaceAll(
+    new RegExp(`${escaped}(?![\\p{L}\\p{N}_-])(?:[/\\\\][^\\s'",;:)]*)?`, 'gu'),
+    'a folder of the service',
+  );
+}
+
+/** Time between reports of one stage. */
+const LEAST_MILLIS = 100;
+
+/**
+ * Passes on about ten reports a second, and the first and the last of each stage.
+ * @param clock in milliseconds
+ */
+export function throttleProgress(onProgress: OnProgress, clock: () => number): OnProgress {
+  let stage: string | undefined;
+  let told = 0;
+  return (event) => {
+    const now = clock();
+    if (event.stage === stage && event.done < event.total && now - told < LEAST_MILLIS) return;
+    stage = event.stage;
+    told = now;
+    onProgress(event);
+  };
+}
 
 /** The entry of a thread: does one job. */
 export default async function runTask({ job, folder, limits, variables, port }: ThreadTask): Promise<ThreadAnswer> {
@@ -53,17 +124,17 @@ export async function runJob(job: Job, context: JobContext): Promise<JobOutcome>
   // Each kind is loaded when a thread first has one: tensors and models are large.
   switch (job.kind) {
     case 'validate-rows':
-      return (await import('./validate-rows-job.ts')).runValidateRows(job, context);
+      return (await import('./validation-jobs.ts')).runValidateRows(job, context);
     case 'validate-table':
-      return (await import('./validate-table-job.ts')).runValidateTable(job, context);
+      return (await import('./validation-jobs.ts')).runValidateTable(job, context);
     case 'pipeline':
-      return (await import('./pipeline-job.ts')).runPipelineJob(job, context);
+      return (await import('./config-jobs.ts')).runPipelineJob(job, context);
     case 'workflow':
-      return (await import('./workflow-job.ts')).runWorkflowJob(job, context);
+      return (await import('./config-jobs.ts')).runWorkflowJob(job, context);
     case 'llm-eval':
       return (await import('./llm-eval-job.ts')).runLlmEvalJob(job, context);
     case 'validation-report':
-      return (await import('./validation-report-job.ts')).runValidationReport(job);
+      return (await import('./validation-jobs.ts')).runValidationReport(job);
   }
 }
 

@@ -1,12 +1,11 @@
-import { nearestNames, suggestNames } from '../../internal/nearest.ts';
-import type { Service, ServiceContext } from '../app/service-context.ts';
-import { leaveUnread } from '../intake/leave-unread.ts';
-import { problemOfError } from '../problem/problem-of-error.ts';
-import { ServiceProblem } from '../problem/service-problem.ts';
-import { writeProblem } from '../problem/write-problem.ts';
-import { knownPaths, methodsOfRoute } from './known-routes.ts';
-import { logFault } from './log-fault.ts';
-import type { ServiceMiddleware } from './service-middleware.ts';
+import type { Logger } from 'pino';
+
+import { nearestNames, suggestNames } from '../../internal/arguments.ts';
+import type { RequestState, Service, ServiceContext } from '../context/service-context.ts';
+import { leaveUnread } from '../intake/read-body.ts';
+import { problemOfToolkitError } from '../jobs/problem-of-toolkit-error.ts';
+import { PROBLEM_KINDS, type ProblemStatus, ServiceProblem } from '../problem/service-problem.ts';
+import { knownPaths, methodsOfRoute, type ServiceMiddleware } from './service-middleware.ts';
 
 /** Statuses that a router leaves behind, without a body, where it found nothing to do. */
 const UNANSWERED = new Set([404, 405, 501]);
@@ -87,4 +86,72 @@ function suggestPath(path: string): string {
 
 function shown(path: string): string {
   return path.length > MOST_COMPARED ? `${path.slice(0, MOST_COMPARED)}…` : path;
+}
+
+/**
+ * One line for an answer that is our fault or a provider's, with what led to it. Only names, messages and stacks: other
+ * properties of an error may hold what the client has sent.
+ */
+function logFault(logger: Logger, { requestId, route }: RequestState, problem: ServiceProblem): void {
+  const fields = {
+    request_id: requestId,
+    route,
+    status: problem.status,
+    ...(problem.runId === undefined ? {} : { run_id: problem.runId }),
+    ...(problem.cause === undefined ? {} : { cause: causesOf(problem.cause) }),
+  };
+  if (problem.status === 500) logger.error(fields, 'a request failed');
+  else logger.warn(fields, problem.detail);
+}
+
+/** An error and those behind it, as text. */
+export function causesOf(error: unknown): string {
+  const told: string[] = [];
+  let current = error;
+  // Bounded, since causes may go in circles.
+  while (current !== undefined && current !== null && told.length < 5) {
+    told.push(current instanceof Error ? (current.stack ?? String(current)) : `thrown: ${typeof current}`);
+    current = current instanceof Error ? current.cause : undefined;
+  }
+  return told.join('\ncaused by: ');
+}
+
+/**
+ * Any error as the problem that a client is told: errors of this package by their kind, those of Koa by their status, and
+ * every other one as a 500 that names an id to find it by in the log, and nothing of what happened.
+ * @param error what was thrown; it stays the problem's cause
+ * @param id under what the cause is logged: the run's name, or the request's
+ */
+export function problemOfError(error: unknown, id: string): ServiceProblem {
+  // What is computed beside the requests, and not in a thread, is a validation of arrays.
+  return problemOfToolkitError(error, 'validate-rows') ?? ofHttpError(error) ?? internalFault(error, id);
+}
+
+/** What Koa and its packages throw says what the client may be told by `expose`. */
+function ofHttpError(error: unknown): ServiceProblem | undefined {
+  if (!(error instanceof Error) || !('status' in error) || typeof error.status !== 'number') return undefined;
+  const { status } = error;
+  if (!Number.isInteger(status) || status < 400 || status > 499) return undefined;
+  const known: ProblemStatus = status in PROBLEM_KINDS ? (status as ProblemStatus) : 400;
+  const isShown = 'expose' in error && error.expose === true && error.message !== '';
+  return new ServiceProblem(known, { detail: isShown ? error.message : `${PROBLEM_KINDS[known][1]}.` }, error);
+}
+
+function internalFault(cause: unknown, id: string): ServiceProblem {
+  return new ServiceProblem(
+    500,
+    {
+      detail: `Something failed inside. The log of the service tells more under the id ${id}.`,
+      suggestion: 'Give this id to whoever runs the service.',
+    },
+    cause,
+  );
+}
+
+/** Answers with a problem: its status, its JSON and its headers. */
+export function writeProblem(context: ServiceContext, problem: ServiceProblem): void {
+  context.status = problem.status;
+  context.body = JSON.stringify(problem);
+  context.set('Content-Type', 'application/problem+json; charset=utf-8');
+  context.set({ ...problem.headers });
 }

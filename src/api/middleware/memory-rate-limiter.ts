@@ -1,5 +1,5 @@
-import { invalidParameter } from '../../internal/invalid-parameter.ts';
-import type { Allowance, RateLimiter } from '../app/service-context.ts';
+import { invalidParameter } from '../../internal/arguments.ts';
+import type { Allowance, RateLimiter } from '../context/service-context.ts';
 import { loadRateLimiter } from '../packages.ts';
 
 /** What rate-limiter-flexible tells of a client, whether it lets the request pass or not. */

@@ -1,10 +1,24 @@
 import type { Registry } from 'prom-client';
 
+import type { ServiceContext } from '../context/service-context.ts';
 import { loadPromClient } from '../packages.ts';
 import type { RunCounts } from '../runs/runs.ts';
-import type { ServiceContext } from '../app/service-context.ts';
-import { processMetrics } from './process-metrics.ts';
 import type { ServiceMiddleware } from './service-middleware.ts';
+
+let registry: Registry | undefined;
+
+/** Memory, CPU and event loop of this process: one registry, however many services it holds, since each one observes the process anew. */
+function processMetrics(): Registry {
+  registry ??= createRegistry();
+  return registry;
+}
+
+function createRegistry(): Registry {
+  const { collectDefaultMetrics, Registry: OwnRegistry } = loadPromClient();
+  const created = new OwnRegistry();
+  collectDefaultMetrics({ register: created, prefix: 'evenhand_' });
+  return created;
+}
 
 /** Metrics of one process, to be merged with those of others. */
 export type MetricsJson = readonly unknown[];

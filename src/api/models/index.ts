@@ -1,15 +1,16 @@
 import type { z } from 'zod';
 
-import { detectorReportSchema } from './detector-report.ts';
-import { dryRunSchema } from './dry-run.ts';
-import { pipelineFormSchema, workflowFormSchema } from './forms.ts';
-import { healthSchema, readinessSchema } from './health.ts';
-import { llmDryRunSchema, llmEvalAnswerSchema, llmEvaluationSchema, llmMetricResultSchema } from './llm-eval-answer.ts';
-import { llmEvalBodySchema } from './llm-eval-body.ts';
-import { metricFrameSchema } from './metric-frame.ts';
-import { exclusionSchema, metricResultSchema, missingRowsSchema } from './metric-result.ts';
-import { pipelineAnswerSchema, pipelineStepSchema } from './pipeline-answer.ts';
-import { fieldFaultSchema, problemSchema } from './problem.ts';
+import { llmEvalBodySchema, pipelineFormSchema, validateBodySchema, workflowFormSchema } from './bodies.ts';
+import {
+  dryRunSchema,
+  llmDryRunSchema,
+  llmEvalAnswerSchema,
+  llmEvaluationSchema,
+  llmMetricResultSchema,
+} from './llm-eval-answer.ts';
+import { exclusionSchema, metricFrameSchema, metricResultSchema, missingRowsSchema } from './metric-result.ts';
+import { detectorReportSchema, pipelineAnswerSchema, pipelineStepSchema } from './pipeline-answer.ts';
+import { fieldFaultSchema, healthSchema, problemSchema, readinessSchema } from './problem.ts';
 import {
   acceptedSchema,
   cancelledSchema,
@@ -19,7 +20,6 @@ import {
   runStatusSchema,
   runSummarySchema,
 } from './run.ts';
-import { validateBodySchema } from './validate-body.ts';
 import {
   attributeValidationSchema,
   gateVerdictSchema,

@@ -3,9 +3,8 @@ import { z } from 'zod';
 import { RUN_ENDPOINTS, RUN_STATUSES } from '../runs/run-record.ts';
 import { llmEvalAnswerSchema } from './llm-eval-answer.ts';
 import { pipelineAnswerSchema } from './pipeline-answer.ts';
-import { moment } from './plain.ts';
+import { moment, runId } from './plain.ts';
 import { problemSchema } from './problem.ts';
-import { runId } from './run-fields.ts';
 import { validationAnswerSchema } from './validation-answer.ts';
 import { workflowAnswerSchema } from './workflow-answer.ts';
 

@@ -1,9 +1,7 @@
 import { z } from 'zod';
 
-import { metricFrameSchema } from './metric-frame.ts';
-import { metricResults } from './metric-result.ts';
-import { numberOrNull } from './plain.ts';
-import { RUN_FIELDS } from './run-fields.ts';
+import { metricFrameSchema, metricResults } from './metric-result.ts';
+import { numberOrNull, RUN_FIELDS } from './plain.ts';
 
 /** What the gate found on one metric. */
 export const verdictSchema = z

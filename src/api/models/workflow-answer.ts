@@ -1,8 +1,7 @@
 import { z } from 'zod';
 
 import { metricResults } from './metric-result.ts';
-import { comparator, count, notes, numberOrNull, textOrNull } from './plain.ts';
-import { RUN_FIELDS } from './run-fields.ts';
+import { comparator, count, notes, numberOrNull, RUN_FIELDS, textOrNull } from './plain.ts';
 
 /** The verdict on a workflow's final model. */
 export const workflowValidationSchema = z

@@ -1,10 +1,10 @@
-import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
+import { assertKnownOptions, type OptionNames } from '../../internal/arguments.ts';
 import { VERSION } from '../../internal/version.ts';
 import { ANSWER_MODELS, BODY_MODELS } from '../models/index.ts';
-import { OPERATIONS, type OperationId } from '../routes/operation-ids.ts';
+import { HEADERS } from './answers.ts';
 import { componentSchemas } from './component-schemas.ts';
-import { HEADERS } from './headers.ts';
 import type { OpenApiDocument, OperationObject } from './open-api-types.ts';
+import { type OperationId, OPERATIONS } from './operation-ids.ts';
 import { OPERATION_TEXTS } from './operations/index.ts';
 import { PARAMETERS } from './parameters.ts';
 import { problemResponses } from './problem-responses.ts';

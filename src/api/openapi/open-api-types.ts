@@ -72,3 +72,6 @@ export interface OpenApiDocument {
     securitySchemes: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   }>;
 }
+
+/** An operation before its name is put to it. */
+export type Operation = Omit<OperationObject, 'operationId'>;

@@ -1,6 +1,6 @@
 import { type ProblemDetails, ServiceProblem } from '../problem/service-problem.ts';
+import { type HEADERS, headersOf } from './answers.ts';
 import { schemaRef } from './component-schemas.ts';
-import { headersOf, type HEADERS } from './headers.ts';
 import type { ReferenceObject, ResponseObject } from './open-api-types.ts';
 
 interface ProblemText {

@@ -1,8 +1,44 @@
-import type { Service, ServiceContext } from '../app/service-context.ts';
+import { createHash } from 'node:crypto';
+
+import type { Service, ServiceContext } from '../context/service-context.ts';
 import { ServiceProblem } from '../problem/service-problem.ts';
 import { isFinal, type RunRecord } from '../runs/run-record.ts';
-import type { RunRequest } from '../runs/runs.ts';
-import { readPreference } from './prefer.ts';
+import type { IdempotencyClaim, RunRequest } from '../runs/runs.ts';
+
+/** What a client may call a request. */
+const KEY = /^[\x21-\x7e]{1,255}$/;
+
+/**
+ * Reads the Idempotency-Key header, before the body, so that a bad one costs nothing.
+ * @returns what makes the claim from a digest of the body (hexadecimal); its claim is null without the header
+ * @throws {ServiceProblem} 400 for a header that is no usable name
+ */
+export function readIdempotencyKey(context: ServiceContext): {
+  readonly isGiven: boolean;
+  readonly claim: (digest: string) => IdempotencyClaim | null;
+} {
+  const name = context.get('idempotency-key');
+  if (name === '') return { isGiven: false, claim: () => null };
+  if (!KEY.test(name)) {
+    throw new ServiceProblem(400, {
+      detail: 'The Idempotency-Key header must be 1 to 255 printable characters without spaces.',
+      errors: [{ pointer: 'Idempotency-Key', detail: 'no usable name' }],
+      suggestion: 'Use a new UUID for each request that is meant once.',
+    });
+  }
+  const { path, state } = context;
+  const query = [...new URLSearchParams(context.querystring)].sort();
+  const mediaType = context.get('content-type').split(';')[0];
+  return {
+    isGiven: true,
+    claim: (digest) => ({
+      key: `${state.client}:${name}`,
+      fingerprint: createHash('sha256')
+        .update(JSON.stringify([path, query, mediaType, digest]))
+        .digest('hex'),
+    }),
+  };
+}
 
 /** When a client that asks for the state may ask again. */
 const POLL_SECONDS = '1';
@@ -105,4 +141,23 @@ export function answerText(context: ServiceContext, text: string): void {
   context.status = 200;
   context.type = 'application/json; charset=utf-8';
   context.body = text;
+}
+
+/** What a request's Prefer header (RFC 7240) asks for. */
+interface Preference {
+  readonly isAsync: boolean;
+  /** Seconds to wait before the answer is 202 after all; null where it says nothing. */
+  readonly waitSeconds: number | null;
+}
+
+/** Reads `Prefer: respond-async, wait=10`; what is not known is ignored, as the standard asks. */
+export function readPreference(header: string): Preference {
+  const parts = header.split(',').map((part) => part.trim().toLowerCase());
+  const wait = parts
+    .map((part) => /^wait\s*=\s*"?(\d{1,5})"?/.exec(part)?.[1])
+    .find((seconds) => seconds !== undefined);
+  return {
+    isAsync: parts.some((part) => /^respond-async(?:\s*;|$)/.test(part)),
+    waitSeconds: wait === undefined ? null : Number(wait),
+  };
 }

@@ -2,11 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { PassThrough } from 'node:stream';
 
 import { decodeUtf8 } from '../../internal/decode-utf8.ts';
-import type { Handler, Service } from '../app/service-context.ts';
-import { dashboardShell, SHELL_POLICY } from '../dashboard/dashboard-shell.ts';
-import { FolderWatch } from '../dashboard/folder-watch.ts';
-import { framedPage } from '../dashboard/framed-page.ts';
-import { type MonitorFolderState, pageOfFolder, readMonitorFolder } from '../dashboard/monitor-folder.ts';
+import type { Handler, Service } from '../context/service-context.ts';
+import { dashboardShell, framedPage, SHELL_POLICY } from '../dashboard/dashboard-shell.ts';
+import { FolderWatch, type MonitorFolderState, pageOfFolder, readMonitorFolder } from '../dashboard/folder-watch.ts';
 import { ServiceProblem } from '../problem/service-problem.ts';
 import { answerEventStream, HEARTBEAT_MILLIS } from './event-stream.ts';
 

@@ -1,10 +1,7 @@
 import { VERSION } from '../../internal/version.ts';
-import type { Handler, Service } from '../app/service-context.ts';
-import { ASSET_FILES, isAssetName } from '../openapi/pages/asset-files.ts';
-import type { Page } from '../openapi/pages/page.ts';
-import { readAsset } from '../openapi/pages/read-asset.ts';
-import { redocPage } from '../openapi/pages/redoc-page.ts';
-import { swaggerPage } from '../openapi/pages/swagger-page.ts';
+import type { Handler, Service } from '../context/service-context.ts';
+import { ASSET_FILES, isAssetName, readAsset } from '../openapi/asset-files.ts';
+import { type Page, redocPage, swaggerPage } from '../openapi/documentation-pages.ts';
 import { ServiceProblem } from '../problem/service-problem.ts';
 
 /** `/docs/assets/0.9.0/swagger-ui-bundle.js`: a folder for each version, and a name in it. */

@@ -1,6 +1,6 @@
 import type { PassThrough } from 'node:stream';
 
-import type { ServiceContext } from '../app/service-context.ts';
+import type { ServiceContext } from '../context/service-context.ts';
 
 /** Proxies drop a connection that is silent for long. */
 export const HEARTBEAT_MILLIS = 15_000;

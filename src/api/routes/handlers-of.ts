@@ -1,16 +1,82 @@
-import type { Handler, Service } from '../app/service-context.ts';
+import { createHash } from 'node:crypto';
+
+import { VERSION } from '../../internal/version.ts';
+import type { Handler, Service, ServiceContext } from '../context/service-context.ts';
+import { requireMediaType } from '../intake/media-type.ts';
+import { receiveBody } from '../intake/receive-body.ts';
+import { receiveForm } from '../intake/receive-form.ts';
+import { openApiDocument } from '../openapi/open-api-document.ts';
+import type { OperationId } from '../openapi/operation-ids.ts';
+import { decodeBody, parseJson } from '../problem/parse-json.ts';
+import { ServiceProblem } from '../problem/service-problem.ts';
+import { RUN_ENDPOINTS, RUN_STATUSES, type RunSummary } from '../runs/run-record.ts';
+import { answerRun, readIdempotencyKey } from './answer-run.ts';
 import { dashboardEventsRoute, dashboardPageRoute, dashboardRoute } from './dashboard.ts';
 import { docsRoutes } from './docs.ts';
-import { formRunRoute } from './form-run.ts';
-import { healthRoute, readinessRoute } from './health.ts';
-import { listResultsRoute } from './list-results.ts';
-import { llmEvalRoute } from './llm-eval.ts';
-import { metricsRoute } from './metrics.ts';
-import { openApiRoute } from './openapi.ts';
-import type { OperationId } from './operation-ids.ts';
+import { readQuery } from './read-query.ts';
 import { deleteResultRoute, getResultDataRoute, getResultRoute } from './results.ts';
 import { runEventsRoute } from './run-events.ts';
 import { validateRoute } from './validate.ts';
+
+/** The fields that each form may have beside `file` and `config`. */
+const FIELDS = {
+  pipeline: ['profile', 'detectors'],
+  workflow: ['min_group_size', 'train_size', 'random_state', 'threshold', 'class_weight', 'profile'],
+} as const;
+
+/** POST /pipeline and POST /workflow: a table and a configuration as a form. */
+function formRunRoute(service: Service, kind: keyof typeof FIELDS): Handler {
+  return async (context) => {
+    readQuery(context, []);
+    const idempotency = readIdempotencyKey(context);
+    const { fields, file, folder, digest } = await receiveForm(context.req, {
+      limits: service.limits,
+      spoolRoot: service.spoolFolder,
+      allowed: { fields: ['config', ...FIELDS[kind]] },
+    });
+    const { config, ...others } = fields;
+    if (config === undefined) {
+      await folder.remove();
+      throw new ServiceProblem(422, {
+        detail: 'The form has no configuration.',
+        errors: [{ pointer: '/config', detail: "The form has no part 'config'." }],
+        suggestion: 'Send the YAML text as the field config.',
+      });
+    }
+    await answerRun(context, service, {
+      endpoint: `/${kind}`,
+      job: { kind, path: file.path, config, fields: others },
+      inputFolder: folder.path,
+      idempotency: idempotency.claim(digest),
+      ...(kind === 'pipeline' ? { download: `${service.basePath}/results/{run_id}/data` } : {}),
+    });
+  };
+}
+
+/** A configuration has at most 256 KiB of text, which JSON may write with escapes. */
+const MOST_BYTES = 2 ** 20;
+
+/** POST /llm-eval: what is asked of a language model, as JSON. */
+function llmEvalRoute(service: Service): Handler {
+  const mostBytes = Math.min(service.limits.jsonBytes, MOST_BYTES);
+  return async (context) => {
+    requireMediaType(context.get('content-type'), ['application/json']);
+    readQuery(context, []);
+    const idempotency = readIdempotencyKey(context);
+    const { idleMillis } = service.limits;
+    const limits = { mostBytes, inlineBytes: mostBytes, idleMillis, spoolRoot: service.spoolFolder };
+    const received = await receiveBody(context.req, limits);
+    // What fits in memory by its limit is never written to a file.
+    const body = received.kind === 'memory' ? decodeBody(received.bytes) : '';
+    parseJson(body);
+    await answerRun(context, service, {
+      endpoint: '/llm-eval',
+      job: { kind: 'llm-eval', body, llmFolder: service.llmFolder },
+      inputFolder: null,
+      idempotency: idempotency.claim(createHash('sha256').update(body).digest('hex')),
+    });
+  };
+}
 
 /** What answers each operation. */
 export function handlersOf(service: Service): Readonly<Record<OperationId, Handler>> {
@@ -33,4 +99,98 @@ export function handlersOf(service: Service): Readonly<Record<OperationId, Handl
     getResultData: getResultDataRoute(service),
     followResult: runEventsRoute(service),
   };
+}
+
+/** GET /metrics: numbers of the whole service, as Prometheus reads them. */
+export function metricsRoute({ renderMetrics }: Service): Handler {
+  return async (context) => {
+    const { text, contentType } = await renderMetrics();
+    // As it is: Koa would guess another type for text.
+    context.set('Content-Type', contentType);
+    context.body = text;
+  };
+}
+
+/** GET /openapi.json: what the service can do, for programs. */
+function openApiRoute({ basePath }: Service): Handler {
+  const text = JSON.stringify(openApiDocument({ basePath }));
+  return (context) => {
+    context.type = 'application/json; charset=utf-8';
+    context.set('Cache-Control', 'no-cache');
+    context.body = text;
+  };
+}
+
+/** GET /health: the process answers. */
+export function healthRoute({ clock }: Service): Handler {
+  return (context) => {
+    context.body = { status: 'ok', version: VERSION, timestamp: new Date(clock()).toISOString() };
+  };
+}
+
+/** GET /ready: new work is taken, and how much there is; 503 with the reason where it is not. */
+export function readinessRoute({ runs, notReady }: Service): Handler {
+  return async (context) => {
+    const reason = notReady();
+    if (reason !== null) {
+      throw new ServiceProblem(503, {
+        detail: reason,
+        suggestion: 'Ask again in a few seconds.',
+        headers: { 'Retry-After': '5' },
+      });
+    }
+    const { queued, running, kept } = await runs.counts();
+    context.body = { status: 'ready', queued, running, kept };
+  };
+}
+
+/** GET /results: the runs that are kept, the newest first; all of them, or those that the query asks for. */
+function listResultsRoute({ runs }: Service): Handler {
+  return async (context) => {
+    const { isWanted, limit } = readFilter(context);
+    const list = await runs.list();
+    context.body = {
+      results: list
+        .filter(isWanted)
+        .slice(0, limit)
+        .map(({ runId, endpoint, status, createdAt, finishedAt }) => ({
+          run_id: runId,
+          endpoint,
+          status,
+          created_at: createdAt,
+          finished_at: finishedAt,
+        })),
+    };
+  };
+}
+
+interface Filter {
+  readonly isWanted: (run: RunSummary) => boolean;
+  readonly limit: number;
+}
+
+function readFilter(context: ServiceContext): Filter {
+  const { status, endpoint, limit } = readQuery(context, ['status', 'endpoint', 'limit']);
+  assertOneOf('status', status, RUN_STATUSES);
+  assertOneOf('endpoint', endpoint, RUN_ENDPOINTS);
+  if (limit !== undefined && !/^[1-9]\d{0,8}$/.test(limit)) throw wrongValue('limit', 'a whole number from 1');
+  return {
+    isWanted: (run) =>
+      (status === undefined || run.status === status) && (endpoint === undefined || run.endpoint === endpoint),
+    limit: limit === undefined ? Infinity : Number(limit),
+  };
+}
+
+function assertOneOf(name: string, value: string | undefined, known: readonly string[]): void {
+  if (value === undefined || known.includes(value)) return;
+  throw wrongValue(name, `one of ${known.join(', ')}`);
+}
+
+function wrongValue(name: string, wanted: string): ServiceProblem {
+  const detail = `The parameter ${name} must be ${wanted}.`;
+  return new ServiceProblem(422, {
+    detail,
+    errors: [{ pointer: name, detail }],
+    suggestion: 'Leave it out for all results.',
+  });
 }

@@ -1,1 +1,1 @@
-export { type OperationId, OPERATIONS } from './operation-ids.ts';
+export { type OperationId, OPERATIONS } from '../openapi/operation-ids.ts';

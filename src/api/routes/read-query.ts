@@ -1,5 +1,5 @@
-import { suggestNames } from '../../internal/nearest.ts';
-import type { ServiceContext } from '../app/service-context.ts';
+import { suggestNames } from '../../internal/arguments.ts';
+import type { ServiceContext } from '../context/service-context.ts';
 import { ServiceProblem } from '../problem/service-problem.ts';
 
 /** Where the options of a request stand that takes none in its query. */

@@ -1,10 +1,9 @@
 import { PassThrough } from 'node:stream';
 
-import type { Handler, Service, ServiceContext } from '../app/service-context.ts';
+import type { Handler, Service, ServiceContext } from '../context/service-context.ts';
+import { unknownRun } from '../problem/run-problems.ts';
 import { ServiceProblem } from '../problem/service-problem.ts';
-import type { RunEvent } from '../runs/run-event.ts';
-import { unknownRun } from '../runs/run-problems.ts';
-import { isFinal } from '../runs/run-record.ts';
+import { isFinal, type RunEvent } from '../runs/run-record.ts';
 import { answerEventStream, HEARTBEAT_MILLIS } from './event-stream.ts';
 import { runIdOf } from './results.ts';
 

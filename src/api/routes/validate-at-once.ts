@@ -1,11 +1,11 @@
-import { knownMetric } from '../../integration/known-metric.ts';
+import { knownMetric } from '../../integration/measure-attributes.ts';
 import { type ValidateRowsInput, validateRowsNow } from '../../integration/validate-rows.ts';
 import { validationToJson } from '../../integration/validation-report.ts';
 import { metricKind } from '../../metrics/metric-definitions.ts';
-import type { Service } from '../app/service-context.ts';
+import { parseMetricGate } from '../../schemas/validate-values.ts';
+import type { Service } from '../context/service-context.ts';
 import { readRowsBody } from '../jobs/rows-body.ts';
-import { parseMetricGate } from '../../schemas/metric-gate.ts';
-import { answerBody } from '../runs/answer-body.ts';
+import { answerBody } from '../runs/run-record.ts';
 
 /** With more groups than these a validation takes longer than others on the same event loop should wait. */
 const MOST_GROUPS = 12;

@@ -1,17 +1,14 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
-import type { Handler, Service, ServiceContext } from '../app/service-context.ts';
-import type { ReceivedBody, SpoolFolder } from '../intake/intake.ts';
+import type { Handler, Service, ServiceContext } from '../context/service-context.ts';
 import { noRoomOr } from '../intake/intake-problems.ts';
 import { requireMediaType } from '../intake/media-type.ts';
 import { receiveBody } from '../intake/receive-body.ts';
 import { receiveTable, TABLE_TYPES } from '../intake/receive-table.ts';
-import { newSpoolFolder } from '../intake/spool-folder.ts';
+import { newSpoolFolder, type ReceivedBody, type SpoolFolder } from '../intake/spool-folder.ts';
 import type { Job } from '../jobs/job.ts';
-import { answerRun, answerText } from './answer-run.ts';
-import { readIdempotencyKey } from './idempotency-claim.ts';
-import { readPreference } from './prefer.ts';
+import { answerRun, answerText, readIdempotencyKey, readPreference } from './answer-run.ts';
 import { readQuery } from './read-query.ts';
 import { validateAtOnce } from './validate-at-once.ts';
 

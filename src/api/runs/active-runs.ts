@@ -1,18 +1,39 @@
 import type { Logger } from 'pino';
 
-import { invalidParameter } from '../../internal/invalid-parameter.ts';
-import type { Job, JobOutcome } from '../jobs/job.ts';
-import type { JobRunner } from '../jobs/job-runner.ts';
+import { invalidParameter } from '../../internal/arguments.ts';
+import type { Job, JobOutcome, JobRunner } from '../jobs/job.ts';
+import { cancelledByEnd, cannotKeep, problemOfRun, queueFull, serviceEnds } from '../problem/run-problems.ts';
 import { type ProblemJson, ServiceProblem } from '../problem/service-problem.ts';
-import { isSafeId } from '../store/safe-id.ts';
+import { isSafeId } from '../store/result-store.ts';
 import { type ActiveRun, createActiveRun } from './active-run.ts';
-import { endedRecord, succeededRecord } from './ended-record.ts';
 import type { KeptRuns } from './kept-runs.ts';
-import { RecentEnds } from './recent-ends.ts';
 import type { RunFolders } from './run-folders.ts';
-import { cancelledByEnd, cannotKeep, problemOfRun, queueFull, serviceEnds } from './run-problems.ts';
-import type { RunRecord } from './run-record.ts';
+import { endedRecord, type RunRecord, succeededRecord } from './run-record.ts';
 import type { RunRequest, Submitted } from './runs.ts';
+
+/**
+ * The last records of runs that are not kept, a few of them: who waits from another process may begin to when the run has
+ * ended already.
+ */
+class RecentEnds {
+  readonly #most: number;
+  /** The oldest first. */
+  readonly #records = new Map<string, RunRecord>();
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  add(record: RunRecord): void {
+    this.#records.set(record.runId, record);
+    const [oldest] = this.#records.keys();
+    if (this.#records.size > this.#most && oldest !== undefined) this.#records.delete(oldest);
+  }
+
+  get(runId: string): RunRecord | undefined {
+    return this.#records.get(runId);
+  }
+}
 
 /** The longest time that a timer takes. */
 const LONGEST_MILLIS = 2 ** 31 - 1;

@@ -1,11 +1,19 @@
 import type { Logger } from 'pino';
 
 import { DataValidationError } from '../../exceptions/index.ts';
-import type { ResultStoreLike } from '../store/result-store-like.ts';
-import { endedRecord } from './ended-record.ts';
+import { cannotKeep, damagedRun } from '../problem/run-problems.ts';
+import type { ResultStoreLike } from '../store/result-store.ts';
 import type { RunFolders } from './run-folders.ts';
-import { cannotKeep, damagedRun } from './run-problems.ts';
-import type { RunRecord } from './run-record.ts';
+import { endedRecord, type RunRecord } from './run-record.ts';
+
+/** What a record takes beside its body, roughly. */
+const RECORD_BYTES = 1024;
+
+/** What the records that the service keeps have at most in memory: 256 MiB, whatever the size of one answer. */
+export const STORE_BOUND = Object.freeze({
+  mostBytes: 256 * 2 ** 20,
+  sizeOf: ({ body }: RunRecord): number => RECORD_BYTES + (body?.length ?? 0),
+});
 
 /** Options of {@link KeptRuns}. */
 export interface KeptRunsOptions {

@@ -3,8 +3,8 @@ import path from 'node:path';
 
 import type { Logger } from 'pino';
 
-import { isSafeId } from '../store/safe-id.ts';
-import { unknownRun } from './run-problems.ts';
+import { unknownRun } from '../problem/run-problems.ts';
+import { isSafeId } from '../store/result-store.ts';
 
 /** The names that runs have by default. A folder of another name may be anybody's. */
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

@@ -1,3 +1,4 @@
+import type { JobOutcome } from '../jobs/job.ts';
 import type { ProblemJson } from '../problem/service-problem.ts';
 
 /** The endpoints whose answers are kept. */
@@ -39,4 +40,49 @@ export type RunSummary = Omit<RunRecord, 'body' | 'problem' | 'files' | 'lastEve
 /** Whether nothing more will happen to a run. */
 export function isFinal(status: RunStatus): boolean {
   return status === 'succeeded' || status === 'failed' || status === 'cancelled';
+}
+
+/** Something that happened to a run, numbered from 1 within it. The last event of a run is a final status. */
+export type RunEvent = Readonly<
+  | { id: number; type: 'status'; status: RunStatus }
+  | { id: number; type: 'progress'; stage: string; done: number; total: number }
+>;
+
+/** The record of a run that succeeded. */
+export function succeededRecord(
+  record: RunRecord,
+  { body, files }: JobOutcome,
+  finishedAt: string,
+  download?: string,
+): RunRecord {
+  return Object.freeze({
+    ...record,
+    status: 'succeeded',
+    finishedAt,
+    body: answerBody(record.runId, body, finishedAt, download),
+    problem: null,
+    files: Object.freeze([...files]),
+  });
+}
+
+/** The record of a run that failed or was cancelled. */
+export function endedRecord(
+  record: RunRecord,
+  status: 'failed' | 'cancelled',
+  problem: ProblemJson,
+  finishedAt: string,
+): RunRecord {
+  return Object.freeze({ ...record, status, finishedAt, body: null, problem, files: [] });
+}
+
+/** Puts a result's members between the run's and the time, as text: results may be large, and need not be understood. `download` is where the run's data are. */
+export function answerBody(runId: string, result: string, timestamp: string, download?: string): string {
+  const text = result.trim();
+  if (!text.startsWith('{') || !text.endsWith('}')) {
+    throw new Error(`A job gave what is no JSON object: ${text.slice(0, 80)}`);
+  }
+  const members = text.slice(1, -1).trim();
+  const between = members === '' ? '' : `${members},`;
+  const link = download === undefined ? '' : `"download":${JSON.stringify(download)},`;
+  return `{"run_id":${JSON.stringify(runId)},"status":"success",${between}${link}"timestamp":${JSON.stringify(timestamp)}}`;
 }

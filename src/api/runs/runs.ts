@@ -1,6 +1,5 @@
 import type { Job, JobOutcome } from '../jobs/job.ts';
-import type { RunEvent } from './run-event.ts';
-import type { RunEndpoint, RunRecord, RunSummary } from './run-record.ts';
+import type { RunEndpoint, RunEvent, RunRecord, RunSummary } from './run-record.ts';
 
 /** An answer that was computed at once, and is only to be kept. */
 export interface KeptRun {

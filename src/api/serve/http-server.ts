@@ -1,9 +1,167 @@
-import { createServer, type RequestListener, type ServerResponse } from 'node:http';
-import { Server as NetServer, type Socket } from 'node:net';
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse, STATUS_CODES } from 'node:http';
+import { Server as NetServer, type Server, type Socket } from 'node:net';
 
-import { acceptWaiting } from './accept-waiting.ts';
-import { answerClientError, refuseWithoutHost } from './answer-client-error.ts';
-import { oneAtATime } from './one-at-a-time.ts';
+/** Clients may connect faster than they are accepted; then the port closes at some time all the same. */
+const MAX_TURNS = 2_000;
+
+/**
+ * Accepts the connections that the system has made and this process has not taken yet: the system resets them when the
+ * port is closed. Close the port in the turn in which this resolves.
+ */
+export async function acceptWaiting(server: Server): Promise<void> {
+  let hasAccepted = true;
+  const note = (): void => {
+    hasAccepted = true;
+  };
+  server.on('connection', note);
+  // The event loop accepts about one connection in each turn.
+  for (let turn = 0; hasAccepted && turn < MAX_TURNS; turn++) {
+    hasAccepted = false;
+    await nextTurn();
+  }
+  server.off('connection', note);
+}
+
+/** Resolves after the event loop has looked for connections once more. */
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(() => setImmediate(resolve));
+  });
+}
+
+interface Refusal {
+  readonly status: 400 | 408 | 431;
+  readonly kind: string;
+  readonly detail: string;
+  readonly suggestion?: string;
+}
+
+const MALFORMED: Refusal = {
+  status: 400,
+  kind: 'malformed-request',
+  detail: 'The request is not HTTP that the service understands.',
+};
+
+const NO_HOST: Refusal = {
+  status: 400,
+  kind: 'malformed-request',
+  detail: 'The request has no Host header, which HTTP/1.1 requires.',
+  suggestion: 'Send the name and port of the service as the Host header.',
+};
+
+/** By Node's code. */
+const REFUSALS: Readonly<Record<string, Refusal>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, kind: 'request-timeout', detail: 'The request came too slowly.' },
+  HPE_HEADER_OVERFLOW: { status: 431, kind: 'headers-too-large', detail: 'The headers are larger than 16 KiB.' },
+};
+
+/**
+ * Answers a connection on which no request could be read, and closes it: 400, 408 or 431 with a problem.
+ * @param response the answer that is under way on this connection, if any
+ */
+function answerClientError(
+  { code = '' }: NodeJS.ErrnoException,
+  socket: Socket,
+  response: ServerResponse | undefined,
+): void {
+  // An answer that has begun cannot be followed by another; to one who is gone nothing can be said.
+  if (code === 'ECONNRESET' || !socket.writable || response?.headersSent === true) {
+    socket.destroy();
+    return;
+  }
+  const refusal = REFUSALS[code] ?? MALFORMED;
+  const body = bodyOf(refusal);
+  const head = [
+    `HTTP/1.1 ${String(refusal.status)} ${titleOf(refusal)}`,
+    ...Object.entries(headersOf(body)).map(([name, value]) => `${name}: ${value}`),
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
+}
+
+/** Answers 400 with a problem to a request of HTTP/1.1 that has no Host header, and closes the connection. */
+function refuseWithoutHost(response: ServerResponse): void {
+  const body = bodyOf(NO_HOST);
+  response.writeHead(NO_HOST.status, headersOf(body)).end(body);
+}
+
+function bodyOf({ status, kind, detail, ...refusal }: Refusal): string {
+  const title = titleOf({ status, kind, detail });
+  return JSON.stringify({ type: `urn:evenhand:problem:${kind}`, title, status, detail, ...refusal });
+}
+
+function titleOf({ status }: Refusal): string {
+  return STATUS_CODES[status] ?? '';
+}
+
+function headersOf(body: string): Readonly<Record<string, string>> {
+  return {
+    connection: 'close',
+    'content-type': 'application/problem+json',
+    'content-length': String(Buffer.byteLength(body)),
+    'x-content-type-options': 'nosniff',
+  };
+}
+
+/** Requests that a connection may send ahead of its answers; one that sends more is ended. */
+const MOST_AHEAD = 32;
+
+type Turn = readonly [request: IncomingMessage & { readonly socket: Socket }, response: ServerResponse];
+
+/**
+ * Begins the requests of a connection one after another, the next when the answer before it has gone out. Node begins all
+ * that has come, so that a client that reads nothing could have many answers in memory. While one waits for its turn,
+ * nothing more is read from its connection.
+ */
+function oneAtATime(listener: RequestListener): RequestListener {
+  /** The requests that wait, of connections at work. */
+  const waiting = new Map<Socket, Turn[]>();
+
+  const begin = ([request, response]: Turn): void => {
+    const { socket } = request;
+    response.once('close', () => {
+      // After all others who were told of the end of this one.
+      process.nextTick(beginNext, socket);
+    });
+    listener(request, response);
+  };
+
+  const beginNext = (socket: Socket): void => {
+    // After the last answer of a connection there is no other.
+    const next = socket.writable ? waiting.get(socket)?.shift() : undefined;
+    if (next === undefined) {
+      waiting.delete(socket);
+      return;
+    }
+    if (waiting.get(socket)?.length === 0) socket.resume();
+    begin(next);
+  };
+
+  /** Node itself resumes a connection when a message has come whole, or its body is read. */
+  const keepPaused = (socket: Socket): void => {
+    socket.pause();
+    socket.on('resume', () => {
+      if ((waiting.get(socket)?.length ?? 0) > 0) socket.pause();
+    });
+  };
+
+  const known = new WeakSet<Socket>();
+  return (request, response) => {
+    const { socket } = request;
+    const others = waiting.get(socket);
+    if (others === undefined) {
+      waiting.set(socket, []);
+      begin([request, response]);
+      return;
+    }
+    others.push([request, response]);
+    if (others.length > MOST_AHEAD) socket.destroy();
+    else if (known.has(socket)) socket.pause();
+    else {
+      known.add(socket);
+      keepPaused(socket);
+    }
+  };
+}
 
 /** Where a server listens. */
 export interface Place {

@@ -1,4 +1,4 @@
-import type { OptionNames } from '../../internal/known-options.ts';
+import type { OptionNames } from '../../internal/arguments.ts';
 import { APP_OPTION_NAMES, type AppOptions } from '../app/app-options.ts';
 
 /** Options of {@link serve}: where it listens, in how many processes, and those of the app. */

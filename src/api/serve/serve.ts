@@ -1,12 +1,23 @@
-import { invalidParameter } from '../../internal/invalid-parameter.ts';
-import { assertKnownOptions } from '../../internal/known-options.ts';
-import { checkFolders } from '../app/check-folders.ts';
+import { createServer, type Socket } from 'node:net';
+import path from 'node:path';
+
+import { assertKnownOptions, invalidParameter } from '../../internal/arguments.ts';
+import { getLogger } from '../../internal/logger.ts';
+import { machineClock } from '../../internal/machine-clock.ts';
+import { checkFolders, createOwner, type Owner } from '../app/create-owner.ts';
 import { settingsOf } from '../app/settings-of.ts';
-import { checkKeys, readKeys, warnOfShortKeys } from '../middleware/read-keys.ts';
+import { createMergedMetrics } from '../cluster/merged-metrics.ts';
+import type { WorkerSettings } from '../cluster/protocol.ts';
+import { serveRuns } from '../cluster/serve-runs.ts';
+import { createWorkerGroup, type WorkerGroup } from '../cluster/worker-group.ts';
+import { checkKeys, readKeys, warnOfShortKeys } from '../middleware/authenticate.ts';
+import { createServiceMetrics, type RenderedMetrics } from '../middleware/metrics.ts';
 import { loadKoa } from '../packages.ts';
-import { allowedHostsOf, assertSafe } from './address.ts';
-import { serveByWorkers } from './serve-by-workers.ts';
-import { serveHere } from './serve-here.ts';
+import { allowedHostsOf, assertSafe, cannotListen } from './address.ts';
+import { forkWorker } from './forked-worker.ts';
+import { acceptWaiting, type Place } from './http-server.ts';
+import { createListeningApp } from './listening-app.ts';
+import { createRunningService, stopInOrder } from './running-service.ts';
 import {
   type FilledServeOptions,
   type RunningService,
@@ -61,4 +72,142 @@ function fillOptions(options: ServeOptions): FilledServeOptions {
 function assertWhole(name: string, value: number, least: number, most: number): void {
   if (Number.isInteger(value) && value >= least && value <= most) return;
   throw invalidParameter(name, `be a whole number from ${String(least)} to ${String(most)}`, value);
+}
+
+/** The service in this process alone. */
+async function serveHere(options: FilledServeOptions): Promise<RunningService> {
+  const { host, drainMillis } = options;
+  const owner = await createOwner(options);
+  const { runs, limiter, spoolFolder } = owner;
+  try {
+    const app = createListeningApp(options, { runs, limiter, spoolFolder, workerName: '1' });
+    const port = await app.server.listen(options).catch((cause: unknown) => {
+      throw cannotListen(host, options.port, cause);
+    });
+    const ending = {
+      drain: () => app.drain(),
+      closeRuns: (millis: number) => owner.close(millis),
+      end: app.server.end,
+    };
+    return createRunningService({ host, port, workers: 1, drainMillis, ending });
+  } catch (error) {
+    await owner.close(0);
+    throw error;
+  }
+}
+
+/**
+ * The service in several processes: this one owns the runs and the port, and hands each connection to a worker, which
+ * answers its requests.
+ */
+async function serveByWorkers(options: FilledServeOptions, workers: number): Promise<RunningService> {
+  const { host, drainMillis } = options;
+  const door = createDoor();
+  const port = await door.listen(options).catch((cause: unknown) => {
+    throw cannotListen(host, options.port, cause);
+  });
+  try {
+    const owner = await createOwner(options);
+    const group = startWorkers(options, workers, owner);
+    door.open(group.give);
+    const ending = {
+      drain: async () => {
+        await door.close();
+        await group.drain();
+      },
+      closeRuns: (millis: number) => owner.close(millis),
+      end: group.end,
+    };
+    try {
+      await group.started;
+    } catch (error) {
+      await stopInOrder(ending, 0);
+      throw error;
+    }
+    return createRunningService({ host, port, workers, drainMillis, ending, failed: group.failed });
+  } catch (error) {
+    await door.close();
+    throw error;
+  }
+}
+
+function startWorkers(options: FilledServeOptions, count: number, owner: Owner): WorkerGroup {
+  const logger = getLogger();
+  const merged = createMergedMetrics();
+  const own = createServiceMetrics(() => owner.runs.counts());
+  const runHandlers = serveRuns(owner);
+  const renderMetrics = async (): Promise<RenderedMetrics> => {
+    const [workers, primary] = await Promise.all([group.metrics(), own.toJson()]);
+    return merged.render(new Map([...workers, ['primary', primary]]));
+  };
+  const group: WorkerGroup = createWorkerGroup({
+    count,
+    fork: forkWorker,
+    handlersOf: (name) => ({ ...runHandlers, settings: () => settingsFor(name, options, owner), renderMetrics }),
+    onExit: (name, pid) => {
+      void merged.bury(name);
+      if (pid !== undefined) void owner.removeUploadsOf(pid);
+    },
+    logger,
+    clock: machineClock,
+  });
+  return group;
+}
+
+function settingsFor(workerName: string, options: FilledServeOptions, owner: Owner): WorkerSettings {
+  const { host: _, port: __, drainMillis: ___, insecure: ____, workers: _____, ...appOptions } = options;
+  return {
+    workerName,
+    options: appOptions,
+    isLimited: owner.limiter !== null,
+    spoolFolder: owner.spoolFolder,
+    // Any name will do: each run's folder lies in the same one.
+    filesFolder: path.dirname(owner.runs.folderOf('run')),
+    logLevel: getLogger().level,
+  };
+}
+
+/** A port whose connections others answer. */
+interface Door {
+  /** Gives the port; rejects with Node's error. */
+  readonly listen: (place: Place) => Promise<number>;
+  /** Says who gets the connections: those that have come, and those to come. */
+  readonly open: (give: (socket: Socket) => void) => void;
+  /** Takes no more, once those are taken that have come. */
+  readonly close: () => Promise<void>;
+}
+
+/** Makes a door. Nothing is read from its connections. */
+function createDoor(): Door {
+  let early: Socket[] = [];
+  let give = (socket: Socket): void => {
+    early.push(socket);
+  };
+  const server = createServer({ pauseOnConnect: true }, (socket) => {
+    // A client that goes before anyone has read from it is no fault.
+    socket.on('error', () => undefined);
+    give(socket);
+  });
+  return {
+    listen: (place) =>
+      new Promise((resolve, reject) => {
+        server.once('error', reject);
+        server.listen({ host: place.host, port: place.port }, () => {
+          server.off('error', reject);
+          const address = server.address();
+          resolve(typeof address === 'object' && address !== null ? address.port : place.port);
+        });
+      }),
+    open: (giveTo) => {
+      give = giveTo;
+      const sockets = early;
+      early = [];
+      sockets.forEach(giveTo);
+    },
+    close: async () => {
+      await acceptWaiting(server);
+      server.close();
+      for (const socket of early) socket.destroy();
+    },
+  };
 }

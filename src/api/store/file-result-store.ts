@@ -1,21 +1,71 @@
-import { readdir, rm, stat, utimes } from 'node:fs/promises';
+import { mkdir, readdir, rm, stat, utimes } from 'node:fs/promises';
 import path from 'node:path';
 
 import { DataValidationError } from '../../exceptions/index.ts';
-import { invalidParameter } from '../../internal/invalid-parameter.ts';
-import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
+import { assertKnownOptions, invalidParameter, type OptionNames } from '../../internal/arguments.ts';
 import { getLogger } from '../../internal/logger.ts';
 import { machineClock } from '../../internal/machine-clock.ts';
 import { writeFileAtomic } from '../../io/atomic-write.ts';
 import { warnOfNoChecksum } from '../../io/checksum.ts';
-import { cannotUse } from './folder-faults.ts';
-import { type FolderLock, LOCK_NAME, lockFolder, textOf } from './folder-lock.ts';
-import { makeFolder } from './make-folder.ts';
-import type { ResultStoreLike } from './result-store-like.ts';
-import { RESULT_STORE_OPTION_NAMES, ResultStore, type ResultStoreOptions } from './result-store.ts';
-import { isSafeId } from './safe-id.ts';
+import { cannotUse, type FolderLock, LOCK_NAME, lockFolder, textOf } from './folder-lock.ts';
+import {
+  isSafeId,
+  RESULT_STORE_OPTION_NAMES,
+  ResultStore,
+  type ResultStoreLike,
+  type ResultStoreOptions,
+} from './result-store.ts';
 import { entryInFileText, fileNameOf, fileTextOf, idOfFileName } from './stored-file.ts';
-import { TaskQueues } from './task-queues.ts';
+
+/**
+ * Runs tasks that belong to names: those of one name one after another in the order in which they came, those of
+ * different names together, but at most so many at once, so that files do not run out of handles.
+ */
+class TaskQueues {
+  readonly #lasts = new Map<string, Promise<unknown>>();
+  readonly #waiting: (() => void)[] = [];
+  #places: number;
+
+  constructor(mostAtOnce: number) {
+    this.#places = mostAtOnce;
+  }
+
+  /** Runs a task in its turn, and settles as it does. A task must not wait for another one. */
+  run<Result>(name: string, task: () => Promise<Result>): Promise<Result> {
+    const before = this.#lasts.get(name) ?? Promise.resolve();
+    const result = before.then(() => this.#inPlace(task));
+    const last = result.then(
+      () => undefined,
+      () => undefined,
+    );
+    this.#lasts.set(name, last);
+    void last.then(() => {
+      if (this.#lasts.get(name) === last) this.#lasts.delete(name);
+    });
+    return result;
+  }
+
+  /** Resolves when no task is left. */
+  async idle(): Promise<void> {
+    while (this.#lasts.size > 0) await Promise.all(this.#lasts.values());
+  }
+
+  async #inPlace<Result>(task: () => Promise<Result>): Promise<Result> {
+    if (this.#places === 0) {
+      // The place is handed over by who had it.
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    } else {
+      this.#places -= 1;
+    }
+    try {
+      return await task();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#places += 1;
+      else next();
+    }
+  }
+}
 
 /** Files that are written or read at once. */
 const FILES_AT_ONCE = 16;
@@ -312,4 +362,35 @@ function requireText(id: string, value: unknown): string {
     throw invalidParameter('value', 'be JSON', (cause as Error).message);
   }
   throw invalidParameter('value', 'be JSON', typeof value);
+}
+
+/**
+ * Makes a folder, and those that it lies in, where they are missing. Node's own `recursive` tries for ever where the
+ * system says of a folder that is there that it is not (/proc).
+ * @throws what the system says, with its code
+ */
+async function makeFolder(folder: string): Promise<void> {
+  for (const missing of (await missingFolders(folder)).reverse()) {
+    await mkdir(missing).catch(async (cause: unknown) => {
+      // Another process may have made it meanwhile.
+      if (!(await isFolder(missing))) throw cause;
+    });
+  }
+}
+
+/** The folder and those above it that are not there, the innermost first. */
+async function missingFolders(folder: string): Promise<string[]> {
+  const missing: string[] = [];
+  for (let place = path.resolve(folder); !(await isFolder(place)); place = path.dirname(place)) missing.push(place);
+  return missing;
+}
+
+/** @throws where that cannot be told: a part of the path is a file, or may not be looked into */
+async function isFolder(place: string): Promise<boolean> {
+  try {
+    return (await stat(place)).isDirectory();
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT' && path.dirname(place) !== place) return false;
+    throw cause;
+  }
 }

@@ -1,9 +1,15 @@
 import type { LRUCache } from 'lru-cache';
 
-import { invalidParameter } from '../../internal/invalid-parameter.ts';
-import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
+import { assertKnownOptions, invalidParameter, type OptionNames } from '../../internal/arguments.ts';
 import { loadLruCache } from '../packages.ts';
-import type { ResultStoreLike } from './result-store-like.ts';
+
+/** Letters, digits, dots, dashes and underscores, so that an id is a file's name on every system and never a way out of its folder. */
+const SAFE_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
+
+/** Whether an id can be the name of a file or a folder. */
+export function isSafeId(id: string): boolean {
+  return SAFE_ID.test(id);
+}
 
 /** Entries that a store holds unless it is told otherwise. */
 const CAPACITY = 500;
@@ -151,4 +157,17 @@ function boundOf<Value>(mostBytes: number, sizeOf: ((value: Value) => number) | 
 function requireWhole(name: string, given: number, most: number): number {
   if (Number.isSafeInteger(given) && given >= 1 && given <= most) return given;
   throw invalidParameter(name, `be a whole number from 1 to ${String(most)}`, given);
+}
+
+/**
+ * Where results are kept, at most so many of them; what was least recently used goes first. `get` and `set` use an entry,
+ * `has`, `delete` and `entries` do not. A method may answer at once or with a promise.
+ */
+export interface ResultStoreLike<Value> {
+  get(id: string): Value | undefined | Promise<Value | undefined>;
+  set(id: string, value: Value): unknown;
+  has(id: string): boolean | Promise<boolean>;
+  delete(id: string): boolean | Promise<boolean>;
+  /** The least recently used first. */
+  entries(): Iterable<readonly [id: string, value: Value]>;
 }

@@ -1,6 +1,6 @@
 import { FairnessToolkitError } from '../../exceptions/index.ts';
 import { checkJsonText, withChecksum } from '../../io/checksum.ts';
-import { isSafeId } from './safe-id.ts';
+import { isSafeId } from './result-store.ts';
 
 /** What the files of a store are known by. */
 const FORMAT = 'evenhand-result-1';

@@ -13,9 +13,8 @@ import {
   repeatable,
   requireOptions,
 } from '../option-parsers.ts';
+import { isSamePlace, reportWriter, terminalText } from '../output-places.ts';
 import { jsonText, type OutputOptions, prepareLogs, print, remark, warn, withOutputOptions } from '../output.ts';
-import { reportWriter, terminalText } from '../report-file.ts';
-import { isSamePlace } from '../output-places.ts';
 
 interface ABTestCommandOptions extends OutputOptions {
   readonly csv?: string;

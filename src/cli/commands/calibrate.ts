@@ -78,8 +78,7 @@ threshold: measure those with 'evenhand validate' on the decisions.`,
     requireOptions(options, ['csv']);
     await prepareLogs(options);
     const calibration = await run(options);
-    const { tableCalibrationToJson } =
-      await import('../../training/postprocessing/calibrator/table-calibration-json.ts');
+    const { tableCalibrationToJson } = await import('../../training/postprocessing/calibrator/table-calibration.ts');
     const body = `${JSON.stringify(tableCalibrationToJson(calibration), undefined, 2)}\n`;
     await writeOutputs(calibration, body, options);
     if (options.json === true) process.stdout.write(body);

@@ -24,7 +24,7 @@ async function toJson({ file, faults, config }: Check): Promise<Record<string, u
 
 async function describe({ file, faults, config }: Check): Promise<string> {
   const { describeFault } = await import('../../io/config-text/config-fault.ts');
-  const { describeLlmEvalConfig } = await import('../../llm-evals/config/describe-llm-eval-config.ts');
+  const { describeLlmEvalConfig } = await import('../../llm-evals/config/llm-eval-config-json.ts');
   const lines =
     config === null
       ? [...faults.map(describeFault), faults.length === 1 ? '1 fault.' : `${String(faults.length)} faults.`]

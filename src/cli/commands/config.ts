@@ -84,7 +84,7 @@ Faults are printed on stdout as file:line:column: what is wrong. Exit code 0 whe
 /** The file, where it is to be checked as a configuration of an evaluation. */
 async function evaluationFile({ config, kind }: CheckOptions): Promise<string | undefined> {
   if (kind === 'pipeline') return undefined;
-  const { findConfigFile } = await import('../../pipeline/config/find-config-file.ts');
+  const { findConfigFile } = await import('../../pipeline/config/config-text.ts');
   const file = config ?? findConfigFile();
   if (file === undefined || kind === 'llm-eval') return file;
   const { isLlmEvalConfigFile } = await import('../../llm-evals/config/check-llm-eval-config-file.ts');
@@ -152,6 +152,6 @@ Editors with a YAML language server complete and check a file that starts with t
 }
 
 async function schemaOf(kind: ConfigKind): Promise<Record<string, unknown>> {
-  if (kind === 'llm-eval') return (await import('../../schemas/llm-eval/llm-eval-json-schema.ts')).llmEvalJsonSchema();
+  if (kind === 'llm-eval') return (await import('../../schemas/llm-eval/llm-eval-document.ts')).llmEvalJsonSchema();
   return (await import('../../schemas/pipeline/pipeline-json-schema.ts')).pipelineJsonSchema();
 }

@@ -2,16 +2,16 @@ import { statSync } from 'node:fs';
 
 import { Command } from 'commander';
 
-import type { ResponseCache } from '../../llm-evals/cache/response-cache.ts';
 import type { JudgeLlmEvalOptions } from '../../integration/llm-eval/index.ts';
+import type { ResponseCache } from '../../llm-evals/cache/response-cache.ts';
 import type { LlmEvalVerdict } from '../../llm-evals/report/index.ts';
 import type { LlmEvalResult } from '../../llm-evals/run/llm-eval-result.ts';
-import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-config.ts';
-import type { LlmEvalRequest } from '../../schemas/llm-eval-request.ts';
-import { catchInterrupt, type Interrupt, untilDone } from '../catch-interrupt.ts';
+import type { LlmEvalRequest } from '../../schemas/llm-eval-body.ts';
+import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-document.ts';
 import { CHECK_FAILED, INTERRUPTED } from '../exit-codes.ts';
-import { writeLlmEvalReports } from '../llm-eval-reports.ts';
+import { writeLlmEvalReports } from '../llm-eval-text.ts';
 import { flagName, parseNames, parseNumber, requireOptions } from '../option-parsers.ts';
+import { assertApart, assertExtension, assertInputsKept, terminalText } from '../output-places.ts';
 import {
   jsonText,
   type OutputOptions,
@@ -22,9 +22,7 @@ import {
   warn,
   withOutputOptions,
 } from '../output.ts';
-import { assertApart, assertExtension, assertInputsKept } from '../output-places.ts';
-import { progressBar } from '../progress-bar.ts';
-import { terminalText } from '../report-file.ts';
+import { catchInterrupt, type Interrupt, progressBar, untilDone } from '../progress-bar.ts';
 
 interface LlmEvalOptions extends OutputOptions {
   readonly config: string;
@@ -122,7 +120,7 @@ async function runLlmEvalCommand(options: LlmEvalOptions): Promise<void> {
   await prepareLogs(options);
   const [{ parseBy }, { llmEvalRequestSchema }, { loadLlmEvalConfig }] = await Promise.all([
     import('../../schemas/parse.ts'),
-    import('../../schemas/llm-eval-request.ts'),
+    import('../../schemas/llm-eval-body.ts'),
     import('../../llm-evals/config/load-llm-eval-config.ts'),
   ]);
   const request = parseBy(llmEvalRequestSchema, options, 'llm-eval', flagName);
@@ -153,7 +151,7 @@ async function assertPlaces(options: LlmEvalOptions, request: LlmEvalRequest, co
 
 /** Without a transcript the cache alone keeps what is paid for. */
 async function assertCacheWritable(config: LLMEvalConfig, request: LlmEvalRequest): Promise<void> {
-  const { liveAccess } = await import('../../llm-evals/client/access/live-access.ts');
+  const { liveAccess } = await import('../../llm-evals/client/access.ts');
   if (!liveAccess(config, { live: request.live }).isAllowed) return;
   await (await cacheOf(config, request))?.assertWritable();
 }
@@ -209,7 +207,7 @@ async function evaluate(config: LLMEvalConfig, request: LlmEvalRequest, options:
 async function assertMetrics(config: LLMEvalConfig, request: LlmEvalRequest): Promise<void> {
   if (request.metric === undefined) return;
   const [{ plannedMetrics }, { judgeLlmEval }] = await Promise.all([
-    import('../../llm-evals/run/planned-metrics.ts'),
+    import('../../llm-evals/run/score-run.ts'),
     import('../../integration/llm-eval/index.ts'),
   ]);
   judgeLlmEval(await plannedMetrics(config), gateOf(request));

@@ -4,7 +4,6 @@ import type { MonitorHooks, MonitorOutcome } from '../../integration/monitor/run
 import type { MonitorRequest } from '../../schemas/monitor.ts';
 import { CHECK_FAILED, INTERRUPTED } from '../exit-codes.ts';
 import { alarmLine, describeOutcome, faultSentences, watchLine } from '../monitor-text.ts';
-import { count } from '../number-text.ts';
 import {
   flagName,
   NA_VALUES_HELP,
@@ -14,8 +13,8 @@ import {
   repeatable,
   requireOptions,
 } from '../option-parsers.ts';
-import { jsonText, type OutputOptions, prepareLogs, print, remark, warn, withOutputOptions } from '../output.ts';
 import { assertApart, assertInputsKept } from '../output-places.ts';
+import { count, jsonText, type OutputOptions, prepareLogs, print, remark, warn, withOutputOptions } from '../output.ts';
 import { progressBar } from '../progress-bar.ts';
 
 /** Lines that could not be counted are told one by one up to so many. */

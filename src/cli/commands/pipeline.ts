@@ -2,10 +2,11 @@ import { Command } from 'commander';
 
 import { ConfigValidationError } from '../../exceptions/index.ts';
 import type { PipelineRun } from '../../pipeline/index.ts';
-import { count } from '../number-text.ts';
 import { NA_VALUES_HELP, parseTexts, requireOptions } from '../option-parsers.ts';
+import { assertApart, assertExtension, assertInputsKept, outputTableFormat } from '../output-places.ts';
 import {
   asOneLine,
+  count,
   jsonText,
   type OutputOptions,
   prepareLogs,
@@ -14,7 +15,6 @@ import {
   textTable,
   withOutputOptions,
 } from '../output.ts';
-import { assertApart, assertExtension, assertInputsKept, outputTableFormat } from '../output-places.ts';
 import { progressBar } from '../progress-bar.ts';
 
 interface PipelineOptions extends OutputOptions {
@@ -68,7 +68,7 @@ Exit code 0 whatever the detectors find, 2 for what was asked or the data, 3 whe
     await prepareLogs(options);
     const { done, outputs } = await run(options);
     if (options.json === true) {
-      const { pipelineRunToJson } = await import('../../pipeline/pipeline-run-json.ts');
+      const { pipelineRunToJson } = await import('../../pipeline/run-pipeline.ts');
       process.stdout.write(jsonText(pipelineRunToJson(done)));
     } else {
       print(describe(done));

@@ -2,23 +2,26 @@ import { Command } from 'commander';
 
 import type { WorkflowOptions, WorkflowResult } from '../../integration/index.ts';
 import type { MetricResult } from '../../metrics/index.ts';
-import type { PipelineConfig } from '../../schemas/pipeline/pipeline-config.ts';
+import type { PipelineConfig } from '../../schemas/pipeline/pipeline-document.ts';
 import { CHECK_FAILED } from '../exit-codes.ts';
-import { change, count, number, range } from '../number-text.ts';
 import { flagName, NA_VALUES_HELP, parseNumber, parseTexts, requireOptions } from '../option-parsers.ts';
+import { assertInputsKept } from '../output-places.ts';
 import {
   asOneLine,
+  change,
+  count,
   jsonText,
+  number,
   type OutputOptions,
   prepareLogs,
   print,
+  range,
   remark,
   showsLoggedWarnings,
   textTable,
   warn,
   withOutputOptions,
 } from '../output.ts';
-import { assertInputsKept } from '../output-places.ts';
 import { progressBar } from '../progress-bar.ts';
 
 interface RunPipelineOptions extends OutputOptions {
@@ -93,9 +96,9 @@ async function run(options: RunPipelineOptions): Promise<WorkflowResult> {
   const [{ loadConfig }, { findConfigFile }, { parseBy }, { runPipelineSchema }, { executeWorkflow }, { loadData }] =
     await Promise.all([
       import('../../pipeline/config/load-config.ts'),
-      import('../../pipeline/config/find-config-file.ts'),
+      import('../../pipeline/config/config-text.ts'),
       import('../../schemas/parse.ts'),
-      import('../../schemas/run-pipeline.ts'),
+      import('../../schemas/workflow-fields.ts'),
       import('../../integration/workflow/execute-workflow.ts'),
       import('../../io/load-data.ts'),
     ]);

@@ -123,7 +123,7 @@ async function runServeCommand(options: OutputOptions): Promise<void> {
 
 /** Services run without a terminal: who names a file for logs, or their form, wants them all the same. */
 async function prepareServiceLogs(options: OutputOptions): Promise<void> {
-  const { isLoggingAskedFor } = await import('../../internal/logging-asked-for.ts');
+  const { isLoggingAskedFor } = await import('../../internal/logger.ts');
   const isChosen = options.quiet === true || options.verbose === true;
   if (isChosen || !isLoggingAskedFor(process.env)) await prepareLogs(options);
 }

@@ -74,7 +74,7 @@ const JOB: TrainingJobCommand<TrainLagrangianOptions, LagrangianJobResult> = {
     return trainLagrangian(source, options);
   },
   async toJson(result) {
-    const { lagrangianJobToJson } = await import('../../training/jobs/lagrangian-job-json.ts');
+    const { lagrangianJobToJson } = await import('../../training/jobs/train-lagrangian.ts');
     return lagrangianJobToJson(result);
   },
   describe(result, seconds) {

@@ -68,7 +68,7 @@ const JOB: TrainingJobCommand<TrainReductionsOptions, ReductionsJobResult> = {
     return trainReductions(source, options);
   },
   async toJson(result) {
-    const { reductionsJobToJson } = await import('../../training/jobs/reductions-job-json.ts');
+    const { reductionsJobToJson } = await import('../../training/jobs/train-reductions.ts');
     return reductionsJobToJson(result);
   },
   describe: (result, seconds) => [

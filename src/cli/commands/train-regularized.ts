@@ -98,7 +98,7 @@ async function run(options: TrainRegularizedOptions): Promise<ParetoSweep> {
   const [{ sweepPareto }, { parseBy }, { sweepSchema }] = await Promise.all([
     import('../../training/index.ts'),
     import('../../schemas/parse.ts'),
-    import('../../schemas/sweep.ts'),
+    import('../../schemas/training-job.ts'),
   ]);
   const sweepOptions = parseBy(sweepSchema, options, 'train-regularized', flagName);
   await assertOutputs(options);

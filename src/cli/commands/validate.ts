@@ -10,8 +10,8 @@ import {
   repeatable,
   requireOptions,
 } from '../option-parsers.ts';
-import { type OutputOptions, jsonText, prepareLogs, print, remark, withOutputOptions } from '../output.ts';
-import { reportWriter, terminalText } from '../report-file.ts';
+import { reportWriter, terminalText } from '../output-places.ts';
+import { jsonText, type OutputOptions, prepareLogs, print, remark, withOutputOptions } from '../output.ts';
 
 interface ValidateOptions extends OutputOptions {
   readonly csv: string;
@@ -133,7 +133,7 @@ Groups that are too small are left out and named, never silently. An undefined m
         import('../../integration/validate-file.ts'),
         import('../../integration/validation-report.ts'),
         import('../../schemas/parse.ts'),
-        import('../../schemas/validate.ts'),
+        import('../../schemas/validate-values.ts'),
       ]);
     const { csv, sensitive, ...given } = options;
     const request = parseBy(validateSchema, { ...given, attributes: sensitive }, 'validate', flagName);

@@ -1,6 +1,6 @@
 import { FairnessAssertionError } from '../../exceptions/index.ts';
-import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
-import type { LlmMetricVerdict } from '../../llm-evals/report/llm-eval-verdict.ts';
+import { assertKnownOptions, type OptionNames } from '../../internal/arguments.ts';
+import type { LlmMetricVerdict } from '../../llm-evals/report/report-words.ts';
 import type { LlmEvalResult } from '../../llm-evals/run/llm-eval-result.ts';
 import { judgeLlmEval, type LlmMetrics } from './judge-llm-eval.ts';
 

@@ -1,9 +1,8 @@
 import { ValueError } from '../../exceptions/index.ts';
-import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
-import { suggestNames } from '../../internal/nearest.ts';
-import type { LlmMetricResult } from '../../llm-evals/evaluators/llm-metric-result.ts';
-import { type LlmEvalVerdict, type LlmMetricVerdict, NO_VERDICT } from '../../llm-evals/report/llm-eval-verdict.ts';
-import { type JudgedMetric, judge } from '../assertions.ts';
+import { assertKnownOptions, type OptionNames, suggestNames } from '../../internal/arguments.ts';
+import { type LlmEvalVerdict, type LlmMetricVerdict, NO_VERDICT } from '../../llm-evals/report/report-words.ts';
+import type { LlmMetricResult } from '../../llm-evals/scoring/llm-metric-result.ts';
+import { judge, type JudgedMetric } from '../assertions.ts';
 
 /** Metrics by name, as an evaluation gives them. */
 export type LlmMetrics = Readonly<Record<string, LlmMetricResult>>;

@@ -1,17 +1,20 @@
 import type { OnProgress } from '../../internal/progress.ts';
 import { loadData } from '../../io/load-data.ts';
-import type { AlertEvent } from '../../monitoring/alarms/alert-event.ts';
+import { assertPositiveLabel } from '../../io/positive-label.ts';
+import { withRelation } from '../../io/sql-source.ts';
+import type { AlertEvent, AlertHistory } from '../../monitoring/alarms/alert-event.ts';
 import type { EngineUpdate } from '../../monitoring/alarms/fairness-drift-and-alert-engine.ts';
-import type { AlertHistory, MonitoringView } from '../../monitoring/dashboard/monitoring-view.ts';
+import type { MonitoringView } from '../../monitoring/dashboard/monitoring-view.ts';
 import { takeGaps, type WatchedGap } from '../../monitoring/dashboard/take-gaps.ts';
 import { takeView } from '../../monitoring/dashboard/take-view.ts';
 import { type ExtraChecks, followLines } from '../../monitoring/follow-lines.ts';
+import { parseObject } from '../../monitoring/records/parse-object.ts';
 import { replay } from '../../monitoring/replay.ts';
 import { alertToJson } from '../../monitoring/sinks/transition-json.ts';
-import { readTexts } from '../../table/index.ts';
+import type { RealTimeFairnessTracker } from '../../monitoring/tracker/real-time-fairness-tracker.ts';
 import type { MonitorRequest } from '../../schemas/monitor.ts';
+import { readTexts, type Table } from '../../table/index.ts';
 import { assertLinesCounted, assertRowsCounted, countedSoFar, type FirstLine } from './assert-counted.ts';
-import { withFirstEvent } from './first-event.ts';
 import {
   makeParts,
   type MonitorParts,
@@ -20,8 +23,79 @@ import {
   savedTimestamp,
   USUAL_TIMESTAMP,
 } from './monitor-parts.ts';
-import { assertLabelInFile, strangeLabel } from './positive-label.ts';
 import { refresher, shownEngine, writeOutputs } from './write-outputs.ts';
+
+/**
+ * Checks that a positive label means something in a file, as `validate` does.
+ * @throws {DataValidationError} with the labels there are
+ */
+async function assertLabelInFile(
+  { positiveLabel, yPred, yTrue }: MonitorRequest,
+  path: string,
+  table: Table,
+): Promise<void> {
+  if (positiveLabel === undefined) return;
+  const named = (name: string): { name: string; has: (state: number) => boolean; isRead: boolean } => {
+    const { codes, labels } = table.categorical(name);
+    const positive = labels.indexOf(positiveLabel);
+    const states = new Set(Array.from(codes, (code) => (code < 0 ? -1 : Number(code === positive))));
+    return { name, has: (state) => states.has(state), isRead: true };
+  };
+  const columns = { positiveLabel, yPred: named(yPred), yTrue: yTrue === undefined ? undefined : named(yTrue) };
+  await withRelation(path, (session, relation) => assertPositiveLabel(session, relation, columns));
+}
+
+/** Cells, 2 x truth + decision with truth 2 where it is unknown, whose decision is positive. */
+const POSITIVE_DECISIONS = [1, 3, 5];
+/** Those whose truth is positive. */
+const POSITIVE_TRUTHS = [2, 3];
+
+/** A remark where no event of a stream ever held the positive label. */
+function strangeLabel(
+  { positiveLabel, yPred }: MonitorRequest,
+  { stream }: RealTimeFairnessTracker,
+): string | undefined {
+  if (positiveLabel === undefined || stream.events === 0) return undefined;
+  const cells = [...POSITIVE_DECISIONS, ...POSITIVE_TRUTHS];
+  const isHeld = stream.tables.some(({ data, stride, groups }) =>
+    Array.from({ length: groups }, (_, group) => cells.some((cell) => (data[group * stride + cell] ?? 0) > 0)).includes(
+      true,
+    ),
+  );
+  return isHeld ? undefined : `No event holds the positive label '${positiveLabel}' in '${yPred}'.`;
+}
+
+/** Lines that are held back until one is an event; what comes before cannot tell what events have. */
+const MOST_HELD = 10_000;
+
+/** Lines of a stream, from the first on, and the first event among them as far as it was looked for. */
+interface LinesWithFirst {
+  readonly lines: AsyncIterable<string>;
+  readonly event: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** Reads on to the first event, past blank lines, labels and what is no event, and gives all lines back. */
+async function withFirstEvent(
+  lines: AsyncIterable<string>,
+  { yPred }: Pick<MonitorRequest, 'yPred'>,
+): Promise<LinesWithFirst> {
+  const rest = lines[Symbol.asyncIterator]();
+  const held: string[] = [];
+  let event: LinesWithFirst['event'];
+  while (event === undefined && held.length < MOST_HELD) {
+    const next = await rest.next();
+    if (next.done === true) break;
+    held.push(next.value);
+    const found = parseObject(next.value);
+    if (found !== undefined && Object.hasOwn(found, yPred)) event = found;
+  }
+  return { lines: chain(held, rest), event };
+}
+
+async function* chain(held: readonly string[], rest: AsyncIterator<string>): AsyncGenerator<string> {
+  yield* held;
+  yield* { [Symbol.asyncIterator]: () => rest };
+}
 
 /** Where a monitoring run gets its events and tells what it finds. */
 export interface MonitorHooks {

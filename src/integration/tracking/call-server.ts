@@ -1,11 +1,116 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { FairnessToolkitError } from '../../exceptions/index.ts';
-import { limitedText } from './limited-text.ts';
-import { readAnswer } from './read-answer.ts';
-import { within } from './time-limit.ts';
-import { TrackingFault } from './tracking-fault.ts';
-import type { TrackingServer } from './tracking-server.ts';
+import { Utf8Stream } from '../../internal/decode-utf8.ts';
+import { TrackingFault, type TrackingServer } from './tracking-server.ts';
+
+/** As much of a server's own words as a log should show. */
+const LONGEST_MESSAGE = 300;
+
+/**
+ * A response's JSON; null where it is empty, as it is after a file was taken.
+ * @throws {TrackingFault} for another status than 2xx, or content that is no JSON object
+ */
+function readAnswer(response: Response, text: string): unknown {
+  const { status } = response;
+  if (status >= 300 && status < 400) throw redirected(response);
+  const answer = text === '' ? null : parseObject(text);
+  if (!response.ok) throw refused(response, answer);
+  if (answer === undefined) {
+    throw new TrackingFault(`the answer is not MLflow's (HTTP ${String(status)} without JSON): check the address`);
+  }
+  return answer;
+}
+
+/** A text inside an answer, by the names that lead to it. */
+export function textAt(answer: unknown, ...names: readonly string[]): string | undefined {
+  const found = names.reduce<unknown>(
+    (value, name) => (isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined),
+    answer,
+  );
+  return typeof found === 'string' ? found : undefined;
+}
+
+/**
+ * The same, where MLflow always has it.
+ * @throws {TrackingFault} where it is missing or empty
+ */
+export function requiredTextAt(answer: unknown, ...names: readonly string[]): string {
+  const found = textAt(answer, ...names);
+  if (found !== undefined && found !== '') return found;
+  throw new TrackingFault(`the answer is not MLflow's (it has no ${names.join('.')}): check the address`);
+}
+
+function refused({ status, headers }: Response, answer: unknown): TrackingFault {
+  const errorCode = textAt(answer, 'error_code');
+  const words = [errorCode, textAt(answer, 'message')].filter((word) => word !== undefined).join(': ');
+  const said = words === '' ? '' : `, ${oneLine(words)}`;
+  const advice = status === 401 || status === 403 ? '; check the credentials' : '';
+  return new TrackingFault(`the server answered HTTP ${String(status)}${said}${advice}`, {
+    ...(errorCode === undefined ? {} : { errorCode }),
+    isTransient: status === 429 || status >= 500,
+    isUndone: status === 429 || status === 503,
+    retryAfterMillis: retryAfterMillis(headers),
+  });
+}
+
+function redirected({ status, headers }: Response): TrackingFault {
+  const location = headers.get('location') ?? '';
+  const elsewhere = URL.canParse(location) ? ` to ${new URL(location).origin}` : '';
+  return new TrackingFault(`the server redirects${elsewhere} (HTTP ${String(status)}): name the final address`);
+}
+
+/** Retry-After in seconds; its other form, a date, depends on clocks that agree. */
+function retryAfterMillis(headers: Headers): number | undefined {
+  const value = headers.get('retry-after');
+  return value !== null && /^\d{1,6}$/.test(value.trim()) ? Number(value) * 1000 : undefined;
+}
+
+function parseObject(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function oneLine(text: string): string {
+  const line = text.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim();
+  return line.length > LONGEST_MESSAGE ? `${line.slice(0, LONGEST_MESSAGE)}…` : line;
+}
+
+/** Far more than MLflow says of a run; beyond it the other side is something else. */
+const MOST_BYTES = 2 ** 20;
+
+/**
+ * A response's text, decoded as UTF-8, as long as it has at most 1 MiB after
+ * decompression; the rest is not taken from the network.
+ * @throws {TrackingFault} for a longer one, which is no passing fault
+ * @throws {DataValidationError} for one that is not UTF-8
+ */
+async function limitedText({ body }: Response): Promise<string> {
+  if (body === null) return '';
+  const reader = body.getReader() as ReadableStreamDefaultReader<Uint8Array>;
+  const decoder = new Utf8Stream('The answer');
+  let text = '';
+  let size = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return text + decoder.end();
+    size += value.byteLength;
+    if (size > MOST_BYTES) {
+      // Not waited for: a server that goes on sending must not delay the fault.
+      void reader.cancel().catch(() => undefined);
+      throw new TrackingFault('the answer is longer than 1 MiB');
+    }
+    text += decoder.write(value);
+  }
+}
 
 /** One call of the REST API. */
 interface ServerCall {
@@ -116,4 +221,32 @@ async function pause(millis: number, signal: AbortSignal): Promise<void> {
   await sleep(millis, undefined, { signal }).catch((cause: unknown) => {
     throw faultOf(cause, signal);
   });
+}
+
+/**
+ * Runs work with a signal that is raised when time is up or when the outer
+ * signal is. Its timer and listener end with the work.
+ * @param exceeded makes the reason of the abort when time is up
+ */
+export async function within<T>(
+  millis: number,
+  exceeded: () => Error,
+  outer: AbortSignal | undefined,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const controller = new AbortController();
+  const timer = setTimeout(() => {
+    controller.abort(exceeded());
+  }, millis);
+  const passOn = (): void => {
+    controller.abort(outer?.reason);
+  };
+  outer?.addEventListener('abort', passOn, { once: true });
+  if (outer?.aborted === true) passOn();
+  try {
+    return await work(controller.signal);
+  } finally {
+    clearTimeout(timer);
+    outer?.removeEventListener('abort', passOn);
+  }
 }

@@ -1,10 +1,10 @@
-import { assertKnownOptions } from '../../internal/known-options.ts';
+import { assertKnownOptions } from '../../internal/arguments.ts';
 import type { MetricResult } from '../../metrics/index.ts';
 import { addMetric } from './metric-entries.ts';
 import type { RunEntries } from './run-entries.ts';
 import { trackRun } from './track-run.ts';
-import { TrackingFault } from './tracking-fault.ts';
 import { TRACKING_OPTION_NAMES, type TrackingOptions } from './tracking-options.ts';
+import { TrackingFault } from './tracking-server.ts';
 
 /** One metric, several, or several under names of their own. */
 export type TrackedMetrics = MetricResult | readonly MetricResult[] | Readonly<Record<string, MetricResult>>;

@@ -2,13 +2,13 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
-import type { LlmMetricResult } from '../../llm-evals/evaluators/llm-metric-result.ts';
+import { assertKnownOptions, type OptionNames } from '../../internal/arguments.ts';
 import { llmEvalToJson } from '../../llm-evals/report/llm-eval-to-json.ts';
 import { llmEvalToMarkdown } from '../../llm-evals/report/llm-eval-to-markdown.ts';
-import type { LlmEvalVerdict } from '../../llm-evals/report/llm-eval-verdict.ts';
+import type { LlmEvalVerdict } from '../../llm-evals/report/report-words.ts';
 import type { LlmEvalResult } from '../../llm-evals/run/llm-eval-result.ts';
-import type { TrackingOutcome } from '../workflow/workflow-result.ts';
+import type { LlmMetricResult } from '../../llm-evals/scoring/llm-metric-result.ts';
+import type { TrackingOutcome } from '../workflow-result.ts';
 import { addMetric } from './metric-entries.ts';
 import type { RunEntries } from './run-entries.ts';
 import { trackRun } from './track-run.ts';

@@ -1,6 +1,5 @@
 import type { MetricResult } from '../../metrics/index.ts';
-import { toKeyPart } from './entry-key.ts';
-import type { RunEntries } from './run-entries.ts';
+import { type RunEntries, toKeyPart } from './run-entries.ts';
 
 /**
  * Adds a metric: its value under `name`, then `name.ci_low`, `name.ci_high`,

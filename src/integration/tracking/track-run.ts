@@ -1,11 +1,10 @@
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import path from 'node:path';
 
 import { getLogger } from '../../internal/logger.ts';
 import { VERSION } from '../../internal/version.ts';
-import type { TrackingOutcome } from '../workflow/workflow-result.ts';
-import { type ArtifactFile, listArtifacts } from './artifact-files.ts';
-import { type CallServer, callerOf, seconds } from './call-server.ts';
-import { toBatches } from './entry-batches.ts';
+import type { TrackingOutcome } from '../workflow-result.ts';
+import { callerOf, type CallServer, seconds, within } from './call-server.ts';
 import {
   artifactFolder,
   createRun,
@@ -16,12 +15,57 @@ import {
   putArtifact,
   type Run,
   type RunStatus,
+  toBatches,
 } from './mlflow-runs.ts';
 import { RunEntries } from './run-entries.ts';
-import { within } from './time-limit.ts';
-import { TrackingFault } from './tracking-fault.ts';
 import type { ArtifactTrackingOptions } from './tracking-options.ts';
-import { type TrackingSettings, toTrackingSettings } from './tracking-settings.ts';
+import { findTrackingServer, type TrackingEnvironment, TrackingFault, type TrackingServer } from './tracking-server.ts';
+
+/** The options of tracking with every default filled in. */
+interface TrackingSettings {
+  readonly server: TrackingServer;
+  readonly experiment: string;
+  readonly runName: string | undefined;
+  readonly runId: string | undefined;
+  readonly step: number;
+  readonly artifacts: readonly string[];
+  readonly timeoutMillis: number;
+  readonly totalTimeoutMillis: number;
+  readonly signal: AbortSignal | undefined;
+  readonly now: () => number;
+}
+
+/** The longest time that a timer takes. */
+const LONGEST_MILLIS = 2 ** 31 - 1;
+
+/**
+ * Fills in what options leave out, from the environment or as documented.
+ * @throws {TrackingFault} where no server is named, or an option is out of range
+ */
+function toTrackingSettings(options: ArtifactTrackingOptions, environment: TrackingEnvironment): TrackingSettings {
+  const fromEnvironment = environment['MLFLOW_EXPERIMENT_NAME'];
+  const server = findTrackingServer(options.trackingUri, environment);
+  return {
+    server,
+    experiment:
+      options.experiment ?? (fromEnvironment === undefined || fromEnvironment === '' ? 'evenhand' : fromEnvironment),
+    runName: options.runName,
+    runId: options.runId,
+    step: wholeNumber('step', options.step ?? 0, Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER),
+    artifacts: options.artifacts ?? [],
+    timeoutMillis: wholeNumber('timeoutMillis', options.timeoutMillis ?? 10_000, 1, LONGEST_MILLIS),
+    totalTimeoutMillis: wholeNumber('totalTimeoutMillis', options.totalTimeoutMillis ?? 30_000, 1, LONGEST_MILLIS),
+    signal: options.signal,
+    now: options.now ?? ((): number => new Date().getTime()),
+  };
+}
+
+function wholeNumber(name: string, value: number, least: number, most: number): number {
+  if (Number.isInteger(value) && value >= least && value <= most) return value;
+  throw new TrackingFault(
+    `the ${name} parameter must be a whole number from ${String(least)} to ${String(most)}, not ${String(value)}`,
+  );
+}
 
 /** How long a run that failed may take to be marked as such; beyond the limit of the whole. */
 const ENDING_MILLIS = 2000;
@@ -121,4 +165,45 @@ async function endBadly({ runId }: Run, { server, signal, now }: TrackingSetting
 /** A server may repeat in its answer what it was sent. */
 function redact(text: string, secrets: readonly string[]): string {
   return secrets.reduce((rest, secret) => rest.replaceAll(secret, '***'), text);
+}
+
+/** A file to keep with a run. */
+interface ArtifactFile {
+  readonly path: string;
+  /** Its name among the run's files, with slashes between folders and `_` for characters that MLflow does not take. */
+  readonly name: string;
+}
+
+/**
+ * The files that paths name; a folder stands for all files in it, under its own name.
+ * @throws {TrackingFault} for a path where nothing is, or two files of one name
+ */
+async function listArtifacts(paths: readonly string[]): Promise<ArtifactFile[]> {
+  const files: ArtifactFile[] = [];
+  for (const given of paths) files.push(...(await filesUnder(path.resolve(given))));
+  const names = new Set<string>();
+  const twice = files.find(({ name }) => names.size === names.add(name).size);
+  if (twice !== undefined) throw new TrackingFault(`two of the files to keep are called '${twice.name}'`);
+  return files;
+}
+
+async function filesUnder(place: string): Promise<ArtifactFile[]> {
+  const name = toArtifactName(path.basename(place));
+  const found = await stat(place).catch((cause: unknown) => {
+    throw new TrackingFault(`the file '${place}' that should be kept cannot be read`, { cause });
+  });
+  if (!found.isDirectory()) return [{ path: place, name }];
+  const entries = await readdir(place, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => {
+      const file = path.join(entry.parentPath, entry.name);
+      return { path: file, name: [name, ...path.relative(place, file).split(path.sep).map(toArtifactName)].join('/') };
+    })
+    .sort((one, other) => (one.name < other.name ? -1 : 1));
+}
+
+/** A name that MLflow takes: what means something in an address or a path becomes `_`. */
+function toArtifactName(name: string): string {
+  return name.replaceAll(/[#%?;:*"<>|\\\p{Cc}]/gu, '_');
 }

@@ -1,4 +1,4 @@
-import type { OptionNames } from '../../internal/known-options.ts';
+import type { OptionNames } from '../../internal/arguments.ts';
 
 /** Where and how results are tracked. */
 export interface TrackingOptions {

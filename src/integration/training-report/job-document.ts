@@ -1,7 +1,5 @@
-import { VERSION } from '../../internal/version.ts';
-import { inWords } from '../../metrics/metric-markdown.ts';
-import type { DecisionQuality } from '../../training/decision-quality.ts';
-import type { TrainingJobResult } from '../../training/jobs/job-result.ts';
+import { beforeAfterChart, type ComparedGroup, type ComparedValue } from '../../charts/before-after-chart.ts';
+import { historyChart } from '../../charts/history-chart.ts';
 import {
   numberColumn,
   type ReportBlock,
@@ -9,13 +7,116 @@ import {
   type ReportTable,
 } from '../../document/report-document.ts';
 import { cutItems, labelText, listed } from '../../document/report-text.ts';
+import { VERSION } from '../../internal/version.ts';
+import { inWords } from '../../metrics/metric-markdown.ts';
+import { wilsonInterval } from '../../stats/proportion-interval.ts';
+import type { DecisionQuality, GroupDecisions } from '../../training/decision-quality.ts';
+import type { TrainingJobResult } from '../../training/jobs/job-result.ts';
+import type { LagrangianJobResult } from '../../training/jobs/train-lagrangian.ts';
+import type { LagrangianEpoch } from '../../training/networks/lagrangian-objective.ts';
 import { capital } from '../html/metric-charts.ts';
 import { tableCount, tableNumber, tableValue } from '../html/report-numbers.ts';
-import { metricChange, rangeText, signedValue } from '../workflow-report/change-words.ts';
+import { type GroupComparison, groupTable } from '../workflow-report/group-table.ts';
 import { constraintTerms, methodWords } from '../workflow-report/method-words.ts';
-import { historyBlocks } from './history-blocks.ts';
-import { groupBlocks } from './job-groups.ts';
+import { metricChange, rangeText, signedValue } from '../workflow-report/verdict-words.ts';
 import { isLagrangianJob, isReductionsJob } from './training-kinds.ts';
+
+/** As the gaps' own intervals have it. */
+const LEVEL = 0.95;
+
+const MEASURES = [
+  ['selection_rate', 'selectionRate'],
+  ['true_positive_rate', 'truePositiveRate'],
+  ['false_positive_rate', 'falsePositiveRate'],
+] as const;
+
+/** The held-out rates of every group, with the constraint and without. */
+function groupBlocks(job: TrainingJobResult): ReportBlock[] {
+  const attribute = listed(job.sensitive);
+  return MEASURES.flatMap(([measure, key]): ReportBlock[] => {
+    // Only of selection rates is the denominator known: the group's rows.
+    const level = measure === 'selection_rate' ? LEVEL : null;
+    const comparison: GroupComparison = { measure, unit: 'share', level, groups: groupsOf(job, key, level) };
+    const table = groupTable(comparison, attribute);
+    const title = `${inWords(measure)} by ${attribute}`;
+    const chart = (): ReturnType<typeof beforeAfterChart> =>
+      beforeAfterChart(
+        { title, unit: 'share', groups: comparison.groups },
+        {
+          subtitle: `Before: without the constraint; after: with it${level === null ? '' : '; lines are 95% intervals'}`,
+        },
+      );
+    return comparison.groups.length < 2 ? [table] : [{ kind: 'picture', chart }, table];
+  });
+}
+
+function groupsOf(
+  { baseline, final }: TrainingJobResult,
+  key: (typeof MEASURES)[number][1],
+  level: number | null,
+): ComparedGroup[] {
+  const valueOf = (group: GroupDecisions | undefined): ComparedValue | null => {
+    const value = group?.[key] ?? NaN;
+    if (group === undefined || Number.isNaN(value)) return null;
+    return { value, ci: level === null ? null : wilsonInterval(value * group.n, group.n, level) };
+  };
+  return final.groups.map((after) => ({
+    label: after.group,
+    n: after.n,
+    before: valueOf(baseline.groups.find(({ group }) => group === after.group)),
+    after: valueOf(after),
+  }));
+}
+
+/** Of more epochs only so many stand in the table. */
+const MOST_LISTED = 25;
+
+/** How the gap and its multipliers went, epoch by epoch, on the rows trained on. */
+function historyBlocks({ history, bestEpoch, constraint }: LagrangianJobResult): ReportBlock[] {
+  if (history.length === 0) return [];
+  const shown = sampled(history, bestEpoch);
+  const multipliers = history[0]?.lambdas.length ?? 0;
+  const rest = shown.length < history.length ? `, ${String(shown.length)} of ${tableCount(history.length)}` : '';
+  return [
+    {
+      kind: 'paragraph',
+      text: `The weights kept are those of epoch ${String(bestEpoch)}. A multiplier rises while the gap is above the tolerance and falls, down to 0, while it is below; one that still rises at the end has not got there.`,
+    },
+    { kind: 'picture', chart: () => historyChart(history, { bestEpoch, tolerance: toleranceOf(constraint) }) },
+    {
+      kind: 'table',
+      caption: `Epochs${rest}`,
+      columns: [
+        { name: 'Epoch' },
+        numberColumn('Loss'),
+        numberColumn('Gap of decisions'),
+        numberColumn('Gap of soft rates'),
+        ...Array.from({ length: multipliers }, (_, place) =>
+          numberColumn(multipliers === 1 ? 'Multiplier' : `Multiplier ${String(place + 1)}`),
+        ),
+      ],
+      rows: shown.map(({ epoch, loss, violationHard, violationSoft, lambdas }) => [
+        epoch === bestEpoch ? `${String(epoch)} (kept)` : String(epoch),
+        ...[loss, violationHard, violationSoft, ...lambdas].map(tableNumber),
+      ]),
+    },
+  ];
+}
+
+/** Evenly spaced epochs, with the first, the kept and the last one among them. */
+function sampled(history: readonly LagrangianEpoch[], bestEpoch: number): LagrangianEpoch[] {
+  if (history.length <= MOST_LISTED) return [...history];
+  const step = (history.length - 1) / (MOST_LISTED - 2);
+  const places = new Set(Array.from({ length: MOST_LISTED - 1 }, (_, place) => Math.round(place * step)));
+  return history.filter(({ epoch }, place) => places.has(place) || epoch === bestEpoch);
+}
+
+/** The tolerance that the gap was held to, where the constraint has exactly one. */
+function toleranceOf(constraint: Readonly<Record<string, unknown>>): number | null {
+  const key = constraint['fairness'] === 'demographic_parity' ? 'dp_tol' : 'eo_tol';
+  const tolerance = constraint[key];
+  return typeof tolerance === 'number' ? tolerance : null;
+}
 
 /** A training job under a constraint: the model with it and without it, on both sets of rows, and how training went. */
 export function jobDocument(job: TrainingJobResult): ReportDocument {

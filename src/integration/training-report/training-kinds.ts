@@ -1,9 +1,9 @@
-import type { ParetoSweep } from '../../training/pareto/pareto-sweep.ts';
+import type { TrainingJobResult } from '../../training/jobs/job-result.ts';
 import type { LagrangianJobResult } from '../../training/jobs/train-lagrangian.ts';
 import type { ReductionsJobResult } from '../../training/jobs/train-reductions.ts';
-import type { TrainingJobResult } from '../../training/jobs/job-result.ts';
+import type { ParetoSweep } from '../../training/pareto/pareto-sweep.ts';
 import type { TableCalibration } from '../../training/postprocessing/calibrator/table-calibration.ts';
-import type { WorkflowFindings } from '../workflow/workflow-result.ts';
+import type { WorkflowFindings } from '../workflow-result.ts';
 
 /** What a training left behind that a report can be made of. */
 export type ReportedTraining = ParetoSweep | TrainingJobResult | TableCalibration | WorkflowFindings;

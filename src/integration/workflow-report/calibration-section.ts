@@ -1,13 +1,12 @@
-import { reliabilityChart } from '../../charts/reliability-chart.ts';
 import type { Chart } from '../../charts/chart.ts';
+import { reliabilityChart } from '../../charts/reliability-chart.ts';
+import type { ReportBlock } from '../../document/report-document.ts';
+import { labelText } from '../../document/report-text.ts';
 import { computeMetric } from '../../metrics/compute-metric.ts';
 import type { MetricResult } from '../../metrics/metric-result.ts';
 import type { CategoricalColumn } from '../../table/index.ts';
-import type { ReportBlock } from '../../document/report-document.ts';
-import { labelText } from '../../document/report-text.ts';
-import type { WorkflowFindings } from '../workflow/workflow-result.ts';
-import { compareGroups } from './group-comparison.ts';
-import { groupTable } from './group-table.ts';
+import type { WorkflowFindings } from '../workflow-result.ts';
+import { compareGroups, groupTable } from './group-table.ts';
 
 /** Bins of fewer rows would show chance. */
 const CURVES = { minBinSize: 20 };

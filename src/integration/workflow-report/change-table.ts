@@ -1,12 +1,12 @@
+import { numberColumn, type ReportBlock, type ReportTable } from '../../document/report-document.ts';
+import { cutItems, labelText } from '../../document/report-text.ts';
 import { inWords } from '../../metrics/metric-markdown.ts';
 import type { MetricResult } from '../../metrics/metric-result.ts';
 import { wilsonInterval } from '../../stats/proportion-interval.ts';
-import { numberColumn, type ReportBlock, type ReportTable } from '../../document/report-document.ts';
-import { cutItems, labelText } from '../../document/report-text.ts';
 import { capital, intervalName } from '../html/metric-charts.ts';
 import { own, tableNumber, tableValue } from '../html/report-numbers.ts';
-import type { WorkflowFindings, WorkflowMetrics } from '../workflow/workflow-result.ts';
-import { metricChange, rangeText, signedValue } from './change-words.ts';
+import type { WorkflowFindings, WorkflowMetrics } from '../workflow-result.ts';
+import { metricChange, rangeText, signedValue } from './verdict-words.ts';
 
 /** Accuracy has no level of its own where no metric has an interval. */
 const LEVEL = 0.95;

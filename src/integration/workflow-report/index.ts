@@ -4,6 +4,5 @@ export {
   type WorkflowMetricsJson,
   type WorkflowValidationJson,
 } from './workflow-to-json.ts';
-export { workflowToMarkdown } from './workflow-to-markdown.ts';
-export { workflowToHtml, type WorkflowHtmlOptions } from './workflow-to-html.ts';
+export { type WorkflowHtmlOptions, workflowToHtml, workflowToMarkdown } from './render-workflow.ts';
 export { type MarkdownReportOptions, type ReportedFindings, toMarkdownReport } from './to-markdown-report.ts';

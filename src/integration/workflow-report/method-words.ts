@@ -1,7 +1,7 @@
-import type { PipelineStepConfig, TrainingMethod } from '../../schemas/pipeline/pipeline-config.ts';
-import type { TransformerKind } from '../../schemas/pipeline/transformer-params.ts';
-import { inWords } from '../../metrics/metric-markdown.ts';
 import { labelText } from '../../document/report-text.ts';
+import { inWords } from '../../metrics/metric-markdown.ts';
+import type { PipelineStepConfig, TrainingMethod } from '../../schemas/pipeline/pipeline-document.ts';
+import type { TransformerKind } from '../../schemas/pipeline/transformer-params.ts';
 
 /** What each method of training constrains, and how far that reaches. */
 const METHODS: Readonly<Record<TrainingMethod, string>> = {

@@ -1,15 +1,14 @@
-import { ValueError } from '../../exceptions/index.ts';
-import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
-import { markdownTable, escapeMarkdown } from '../../metrics/markdown-table.ts';
-import { inWords, metricToMarkdown } from '../../metrics/metric-markdown.ts';
-import type { MetricResultFields } from '../../metrics/metric-result-fields.ts';
 import { documentToMarkdown } from '../../document/document-to-markdown.ts';
 import { labelText } from '../../document/report-text.ts';
+import { ValueError } from '../../exceptions/index.ts';
+import { assertKnownOptions, type OptionNames } from '../../internal/arguments.ts';
+import { escapeMarkdown, inWords, markdownTable, metricToMarkdown } from '../../metrics/metric-markdown.ts';
+import type { MetricResultFields } from '../../metrics/metric-result-fields.ts';
 import { tableNumber } from '../html/report-numbers.ts';
 import type { FileValidation } from '../validate-file.ts';
 import { validationToMarkdown } from '../validation-report.ts';
-import type { WorkflowFindings } from '../workflow/workflow-result.ts';
-import { rangeText } from './change-words.ts';
+import type { WorkflowFindings } from '../workflow-result.ts';
+import { rangeText } from './verdict-words.ts';
 import { workflowDocument } from './workflow-document.ts';
 
 /** What {@link toMarkdownReport} makes a report of. */

@@ -1,6 +1,6 @@
 import type { MetricResult, MetricResultJson } from '../../metrics/index.ts';
 import { pipelineConfigToJson } from '../../pipeline/config/pipeline-config-json.ts';
-import type { ValidationResult, WorkflowFindings, WorkflowMetrics } from '../workflow/workflow-result.ts';
+import type { ValidationResult, WorkflowFindings, WorkflowMetrics } from '../workflow-result.ts';
 
 /** The metrics of one step of a workflow on the wire. */
 export interface WorkflowMetricsJson {

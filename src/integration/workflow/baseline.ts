@@ -1,16 +1,28 @@
-import { takeRows } from '../../table/index.ts';
-import type { Estimator } from '../../training/estimators/estimator.ts';
-import { type FeatureSpec, fitFeatures } from '../../training/data/feature-encoder.ts';
+import { TrainingError } from '../../exceptions/index.ts';
+import { assertKnownOptions } from '../../internal/arguments.ts';
+import {
+  type DetectorReport,
+  parsePipelineConfig,
+  type PipelineConfigInput,
+  runDetectors,
+} from '../../pipeline/index.ts';
+import { Table, type TableSource, takeRows } from '../../table/index.ts';
+import { encodedWidth, encodeFeatures, type FeatureSpec, fitFeatures } from '../../training/data/feature-encoder.ts';
 import { decide } from '../../training/estimators/estimator-rows.ts';
+import type { Estimator } from '../../training/estimators/estimator.ts';
 import { LinearRegression } from '../../training/estimators/linear-regression.ts';
 import { LogisticRegression } from '../../training/estimators/logistic-regression.ts';
-import { encodeRows } from './encode-rows.ts';
+import type { WorkflowMetrics, WorkflowSplit } from '../workflow-result.ts';
 import { type JudgedRows, measurePredictions, type ModelOutputs } from './measure-predictions.ts';
 import type { EncodedRows } from './methods/training-method.ts';
-import type { RowSplit } from './split-workflow.ts';
-import type { FilledWorkflowOptions } from './workflow-options.ts';
-import type { WorkflowMetrics } from './workflow-result.ts';
-import type { WorkflowRows } from './workflow-rows.ts';
+import { describeSplit, type RowSplit, splitWorkflow } from './split-workflow.ts';
+import {
+  BASELINE_OPTION_NAMES,
+  type BaselineOptions,
+  type FilledWorkflowOptions,
+  fillWorkflowOptions,
+} from './workflow-options.ts';
+import { readWorkflowRows, type WorkflowRows } from './workflow-rows.ts';
 
 /** What the first step leaves to the others. */
 export interface Baseline {
@@ -91,4 +103,90 @@ async function predictWith(
   if (task === 'regression') return { decisions: Float64Array.from(await model.predict(x)), scores: null };
   const scores = await model.predictProba(x);
   return { decisions: decide(scores, threshold ?? 0.5), scores };
+}
+
+/** Applies an encoding that was learned before. */
+export function encodeRows(table: Table, specs: readonly FeatureSpec[]): EncodedRows {
+  const own = table.select(specs.map(({ name }) => name));
+  return {
+    table: own,
+    x: { rows: own.rowCount, columns: encodedWidth(specs), values: encodeFeatures(own, specs) },
+  };
+}
+
+/**
+ * The part of an encoding whose columns are still there after the pipeline.
+ * @throws {TrainingError} where none is left
+ */
+export function remainingFeatures(specs: readonly FeatureSpec[], table: Table): readonly FeatureSpec[] {
+  const remaining = specs.filter(({ name }) => table.has(name));
+  if (remaining.length > 0) return remaining;
+  throw new TrainingError('The pipeline dropped every feature, so that nothing is left to train on.', {
+    context: { features: specs.map(({ name }) => name) },
+    suggestion: 'Raise the threshold of ProxyDropper, or bound it by max_drop.',
+  });
+}
+
+/** What stands before any mitigation. */
+export interface BaselineMeasurement {
+  /** What the detectors find in the data. */
+  readonly detectorReport: DetectorReport;
+  /** An unconstrained model on held-out rows; null for a configuration without a training section. */
+  readonly baselineMetrics: WorkflowMetrics | null;
+  /** The partition that it was measured on; null without a training section. */
+  readonly split: WorkflowSplit | null;
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Step 1 of a workflow by itself: what the detectors find in the data, and,
+ * where the configuration says how to train, how even the decisions of an
+ * unconstrained model are: logistic regression, or linear regression where the
+ * metric is one of numbers. The split, the encoding and the model are those of
+ * `executeWorkflow` with the same options.
+ * @throws {ConfigValidationError} for a configuration with faults
+ * @throws {DataValidationError} for data that cannot be learned from
+ * @throws {ValueError} for an unknown metric or a value out of range
+ * @example
+ * ```ts
+ * import { runBaselineMeasurement, sampleData } from 'evenhand';
+ *
+ * const { baselineMetrics, split } = await runBaselineMeasurement(
+ *   {
+ *     sensitive: ['gender'],
+ *     features: ['education', 'experience', 'union'],
+ *     training: { method: 'reductions', targetColumn: 'wage_above_median' },
+ *     fairnessMetric: 'demographic_parity_difference',
+ *   },
+ *   sampleData('cps-wages'),
+ *   { trainSize: 0.75 },
+ * );
+ * console.log(split?.test.length, Object.keys(baselineMetrics?.metrics ?? {}));
+ * // 133 [ 'demographic_parity_difference', 'equalized_odds_difference' ]
+ * ```
+ */
+export async function runBaselineMeasurement(
+  config: PipelineConfigInput,
+  data: TableSource,
+  options: BaselineOptions = {},
+): Promise<BaselineMeasurement> {
+  assertKnownOptions('runBaselineMeasurement', options, BASELINE_OPTION_NAMES);
+  const parsed = parsePipelineConfig(config);
+  const filled = fillWorkflowOptions(options);
+  const { signal, onProgress } = filled;
+  signal?.throwIfAborted();
+  const table = Table.from(data);
+  const detectorReport = await runDetectors(table, parsed, { signal, onProgress });
+  if (parsed.training === undefined) {
+    return Object.freeze({ detectorReport, baselineMetrics: null, split: null, warnings: Object.freeze([]) });
+  }
+  const rows = readWorkflowRows(parsed, table);
+  const split = splitWorkflow(rows, filled);
+  const { metrics, warnings } = await measureBaseline(rows, split, filled);
+  return Object.freeze({
+    detectorReport,
+    baselineMetrics: metrics,
+    split: describeSplit(split, rows, filled),
+    warnings: Object.freeze([...rows.warnings, ...warnings]),
+  });
 }

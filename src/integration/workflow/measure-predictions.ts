@@ -4,7 +4,7 @@ import { metricDefinition, metricKind } from '../../metrics/metric-definitions.t
 import type { MetricOptions } from '../../metrics/options.ts';
 import type { MetricRows } from '../../metrics/row-options.ts';
 import type { CategoricalColumn } from '../../table/index.ts';
-import type { WorkflowMetrics } from './workflow-result.ts';
+import type { WorkflowMetrics } from '../workflow-result.ts';
 
 /** What is measured besides the metric that is judged. */
 const USUAL = {

@@ -1,7 +1,7 @@
 import { DataValidationError } from '../../exceptions/index.ts';
 import { stratifiedSplit } from '../../training/data/stratified-split.ts';
+import type { WorkflowSplit } from '../workflow-result.ts';
 import type { FilledWorkflowOptions } from './workflow-options.ts';
-import type { WorkflowSplit } from './workflow-result.ts';
 import type { WorkflowRows } from './workflow-rows.ts';
 
 /** Parts of a regression's targets that are shared out evenly. */

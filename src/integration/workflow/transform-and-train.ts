@@ -1,17 +1,16 @@
-import { assemblePipeline } from '../../pipeline/build-pipeline.ts';
 import type { FairnessPipeline, PipelineMetadata } from '../../pipeline/index.ts';
-import { nameSome } from '../../pipeline/transformers/name-some.ts';
-import type { PipelineConfig } from '../../schemas/pipeline/pipeline-config.ts';
+import { assemblePipeline } from '../../pipeline/run-pipeline.ts';
+import { nameSome } from '../../pipeline/transformers/read-columns.ts';
+import type { PipelineConfig } from '../../schemas/pipeline/pipeline-document.ts';
 import { type CategoricalColumn, type Table, takeRows } from '../../table/index.ts';
 import { countGroups } from '../../training/data/row-splits.ts';
-import { judgedRows, metricOptions, takeValues, type Baseline } from './baseline.ts';
-import { encodeRows, remainingFeatures } from './encode-rows.ts';
+import type { WorkflowMetrics } from '../workflow-result.ts';
+import { type Baseline, encodeRows, judgedRows, metricOptions, remainingFeatures, takeValues } from './baseline.ts';
 import { measurePredictions, type ModelOutputs } from './measure-predictions.ts';
 import { TRAINING_METHODS } from './methods/index.ts';
 import type { EncodedRows, TrainedModel } from './methods/training-method.ts';
 import type { RowSplit } from './split-workflow.ts';
 import type { FilledWorkflowOptions } from './workflow-options.ts';
-import type { WorkflowMetrics } from './workflow-result.ts';
 import type { WorkflowRows } from './workflow-rows.ts';
 
 /** What two weights may differ by in rounding, as a share. */

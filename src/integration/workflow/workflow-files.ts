@@ -7,11 +7,11 @@ import { type FairnessPipeline, type PipelineMetadata, savePipeline, withWeights
 import type { Table } from '../../table/index.ts';
 import type { FeatureSpec } from '../../training/data/feature-encoder.ts';
 import type { SavableModel } from '../../training/models/describe-model.ts';
-import { holdsOnlyModel } from '../../training/models/holds-only.ts';
+import { holdsOnlyModel } from '../../training/models/model-card.ts';
 import { type ModelDescription, saveModel } from '../../training/models/save-model.ts';
 import { MODEL_PIPELINE_FILE } from '../predict-file.ts';
 import { workflowToHtml, workflowToJson, workflowToMarkdown } from '../workflow-report/index.ts';
-import type { WorkflowFindings, WorkflowMetrics } from './workflow-result.ts';
+import type { WorkflowFindings, WorkflowMetrics } from '../workflow-result.ts';
 import type { WorkflowRows } from './workflow-rows.ts';
 
 /** The files and folders of a workflow's output. */

@@ -1,5 +1,4 @@
-import { invalidParameter } from '../../internal/invalid-parameter.ts';
-import type { OptionNames } from '../../internal/known-options.ts';
+import { invalidParameter, type OptionNames } from '../../internal/arguments.ts';
 import type { OnProgress } from '../../internal/progress.ts';
 import type { BackendChoice } from '../../tensor/index.ts';
 import { type ClassWeight, parseClassWeight } from '../../training/estimators/class-weight.ts';

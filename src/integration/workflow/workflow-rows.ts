@@ -3,7 +3,8 @@ import { getLogger } from '../../internal/logger.ts';
 import { describeMissing, missingRows } from '../../metrics/compare/missing-rows.ts';
 import type { MissingRows } from '../../metrics/index.ts';
 import { metricKind } from '../../metrics/metric-definitions.ts';
-import type { PipelineConfig, TrainingConfig } from '../../schemas/pipeline/pipeline-config.ts';
+import { assertConfigColumns } from '../../pipeline/run-pipeline.ts';
+import type { PipelineConfig, TrainingConfig } from '../../schemas/pipeline/pipeline-document.ts';
 import {
   type CategoricalColumn,
   encodeGroups,
@@ -16,8 +17,7 @@ import {
 import { assertFinite } from '../../training/data/feature-encoder.ts';
 import { assertTwoClasses, findPositiveLabel } from '../../training/data/positive-label.ts';
 import { assertTwoGroups } from '../../training/data/training-data.ts';
-import { assertConfigColumns } from '../../pipeline/assert-config-columns.ts';
-import { knownMetric } from '../known-metric.ts';
+import { knownMetric } from '../measure-attributes.ts';
 
 /** What is judged where a configuration names no metric. */
 const DEFAULT_METRIC = 'demographic_parity_difference';

@@ -1,6 +1,19 @@
 import { ConfigValidationError } from '../../exceptions/index.ts';
-import type { ConfigDialect } from './config-dialect.ts';
-import { escapeControls } from './control-characters.ts';
+
+const SHORT: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
+
+/** Whether a text has line ends or other control characters, which break tables and logs. */
+export function hasControls(text: string): boolean {
+  return /\p{Cc}/u.test(text);
+}
+
+/** A text with its control characters, and those that turn the direction of writing, written out: a terminal obeys none. */
+export function escapeControls(text: string): string {
+  return text.replaceAll(
+    /[\p{Cc}\u2028-\u202e\u2066-\u2069]/gu,
+    (character) => SHORT[character] ?? `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
 
 /** One thing that is wrong with a configuration. */
 export interface ConfigFault {
@@ -46,4 +59,18 @@ export function faultsError(
     ...(sorted.some(({ key }) => key !== '') ? { suggestion: listing } : {}),
     ...(cause === undefined ? {} : { cause }),
   });
+}
+
+/** What one kind of configuration has that others do not: what messages say of it, and how its keys are read. */
+export interface ConfigDialect {
+  /** Other names of keys, and what they stand for. */
+  readonly aliases: ReadonlyMap<string, string>;
+  /** Keys whose scalars are their text, as they are written: 1.0 stays '1.0'. */
+  readonly textKeys: readonly string[];
+  /** How a file begins, for who has an empty one. */
+  readonly beginning: string;
+  /** What to do instead of merging keys. */
+  readonly insteadOfMerging: string;
+  /** Where every key is listed. */
+  readonly listing: string;
 }

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 
-import { nearestNames, suggestNames } from '../../internal/nearest.ts';
-import type { ConfigDialect } from './config-dialect.ts';
+import { nearestNames, suggestNames } from '../../internal/arguments.ts';
+import type { ConfigDialect } from './config-fault.ts';
 import { isMapping, type Mapping } from './mapping.ts';
 import { type KeyPath, type PathFault, valueAt } from './path-fault.ts';
 import { cleanRequirement, type JsonSchema, requirement, schemaAt } from './requirement.ts';

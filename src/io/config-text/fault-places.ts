@@ -1,6 +1,5 @@
-import type { YamlPlaces } from '../yaml-document.ts';
-import type { ConfigFault } from './config-fault.ts';
-import { escapeControls } from './control-characters.ts';
+import type { YamlPlaces } from '../read-yaml.ts';
+import { type ConfigFault, escapeControls } from './config-fault.ts';
 import type { Wording } from './describe-issue.ts';
 import { findInText, formatPath, type PathFault, valueAt } from './path-fault.ts';
 

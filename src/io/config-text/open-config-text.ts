@@ -1,8 +1,6 @@
 import { readTextFile } from '../read-text-file.ts';
-import { readYaml } from '../read-yaml.ts';
-import type { TextPlace, YamlPlaces } from '../yaml-document.ts';
-import type { ConfigDialect } from './config-dialect.ts';
-import { type ConfigFault, faultsError } from './config-fault.ts';
+import { readYaml, type TextPlace, type YamlPlaces } from '../read-yaml.ts';
+import { type ConfigDialect, type ConfigFault, faultsError } from './config-fault.ts';
 import { describeValue } from './fault-places.ts';
 
 /** A configuration's text as data, with the places of its parts. */

@@ -1,5 +1,5 @@
-import type { TextPlace, YamlPlaces } from '../yaml-document.ts';
-import { escapeControls } from './control-characters.ts';
+import type { TextPlace, YamlPlaces } from '../read-yaml.ts';
+import { escapeControls } from './config-fault.ts';
 
 /** The keys and places in lists that lead to a value. */
 export type KeyPath = readonly (string | number)[];

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import type { ConfigDialect } from './config-dialect.ts';
+import type { ConfigDialect } from './config-fault.ts';
 import { describeIssue, MOST_SUGGESTED, unknownKey, type Wording } from './describe-issue.ts';
 import type { Mapping } from './mapping.ts';
 import type { KeyPath, PathFault } from './path-fault.ts';

@@ -1,5 +1,5 @@
-import { toSnakeCase } from '../../internal/letter-case.ts';
-import type { EntryPlace, YamlPlaces } from '../yaml-document.ts';
+import { toSnakeCase } from '../../internal/arguments.ts';
+import type { EntryPlace, YamlPlaces } from '../read-yaml.ts';
 import { isMapping } from './mapping.ts';
 import type { KeyPath, PathFault } from './path-fault.ts';
 

@@ -1,6 +1,6 @@
-import { FILLED, NO_CONTROLS, ONE_LINE } from '../../schemas/text-patterns.ts';
-import type { KeyPath } from './path-fault.ts';
+import { FILLED, NO_CONTROLS, ONE_LINE } from '../../schemas/text-values.ts';
 import { isMapping } from './mapping.ts';
+import type { KeyPath } from './path-fault.ts';
 
 /** The part of a JSON Schema that requirements are read from. */
 export interface JsonSchema {

@@ -1,5 +1,5 @@
-import { oneOf } from '../../internal/one-of.ts';
-import type { BbqFormat } from '../../schemas/llm-eval/llm-eval-config.ts';
+import { oneOf } from '../../internal/arguments.ts';
+import type { BbqFormat } from '../../schemas/llm-eval/llm-eval-document.ts';
 import type { BbqItem } from './bbq-item.ts';
 
 /** How BBQ's questions can be put. */

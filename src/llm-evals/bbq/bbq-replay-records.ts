@@ -1,9 +1,10 @@
 import { closeSync, openSync, readSync } from 'node:fs';
-import { Utf8Stream } from '../../internal/decode-utf8.ts';
+
 import { DataValidationError } from '../../exceptions/index.ts';
-import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
-import type { BbqFormat } from '../../schemas/llm-eval/llm-eval-config.ts';
-import type { AnswerRecord } from '../transcript/transcript.ts';
+import { assertKnownOptions, type OptionNames } from '../../internal/arguments.ts';
+import { Utf8Stream } from '../../internal/decode-utf8.ts';
+import type { BbqFormat } from '../../schemas/llm-eval/llm-eval-document.ts';
+import type { AnswerRecord } from '../client/transcript.ts';
 import { bbqPrompt } from './bbq-prompt.ts';
 import { lineFault } from './json-lines.ts';
 import { type BbqLine, readBbqLines } from './read-bbq-items.ts';

@@ -1,7 +1,6 @@
 export type { BbqCondition, BbqItem, BbqPolarity, BbqTargetFault } from './bbq-item.ts';
 export { BBQ_FORMATS, bbqPrompt } from './bbq-prompt.ts';
 export { type BbqReplayOptions, bbqReplayRecords } from './bbq-replay-records.ts';
-export { type BbqAnswer, type BbqRow, bbqScores, type BbqScores } from './bbq-scores.ts';
-export type { BbqTally } from './bbq-tally.ts';
+export { type BbqAnswer, type BbqRow, bbqScores, type BbqScores, type BbqTally } from './bbq-scores.ts';
 export { type BbqOptions, parseBbqAnswer } from './parse-bbq-answer.ts';
 export { readBbqItems } from './read-bbq-items.ts';

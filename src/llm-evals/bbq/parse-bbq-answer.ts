@@ -1,5 +1,4 @@
-import type { BbqItem } from './bbq-item.ts';
-import { normalizeAnswer, UNKNOWN_ANSWERS } from './normalize-answer.ts';
+import { type BbqItem, normalizeAnswer, UNKNOWN_ANSWERS } from './bbq-item.ts';
 
 /** What an answer is read against. */
 export type BbqOptions = Pick<BbqItem, 'answers' | 'unknown'>;

@@ -1,4 +1,4 @@
-import type { BbqFormat } from '../../schemas/llm-eval/llm-eval-config.ts';
+import type { BbqFormat } from '../../schemas/llm-eval/llm-eval-document.ts';
 import type { PlannedPrompt } from '../plan/planned-prompt.ts';
 import type { BbqItem } from './bbq-item.ts';
 import { bbqPrompt } from './bbq-prompt.ts';

@@ -1,10 +1,9 @@
 import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
-import { decodeUtf8 } from '../../internal/decode-utf8.ts';
 import { DataValidationError, FairnessToolkitError, ValueError } from '../../exceptions/index.ts';
-import { invalidParameter } from '../../internal/invalid-parameter.ts';
-import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
+import { assertKnownOptions, invalidParameter, type OptionNames } from '../../internal/arguments.ts';
+import { decodeUtf8 } from '../../internal/decode-utf8.ts';
 import { getLogger } from '../../internal/logger.ts';
 import { assertWritable, writeFileAtomic } from '../../io/atomic-write.ts';
 import type { Completion } from '../client/llm-client.ts';

@@ -1,5 +1,5 @@
 import { CacheMissError } from '../../exceptions/index.ts';
-import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
+import { assertKnownOptions, type OptionNames } from '../../internal/arguments.ts';
 import { getLogger } from '../../internal/logger.ts';
 import type { Completion, CompletionOptions, LLMClient } from '../client/llm-client.ts';
 import { type ModelIdentity, requestKey } from './request-key.ts';

@@ -1,5 +1,5 @@
-import type { OptionNames } from '../../internal/known-options.ts';
-import type { LLMParams } from '../../schemas/llm-eval/llm-eval-config.ts';
+import type { OptionNames } from '../../internal/arguments.ts';
+import type { LLMParams } from '../../schemas/llm-eval/llm-eval-document.ts';
 
 /** Why an answer ended. */
 export type FinishReason = 'stop' | 'length' | 'content_filter' | 'refusal' | 'other';

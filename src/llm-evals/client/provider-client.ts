@@ -1,15 +1,15 @@
 import { ConfigValidationError } from '../../exceptions/index.ts';
-import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
-import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-config.ts';
-import type { AnswerRecord } from '../transcript/transcript.ts';
-import { apiAccess, isApiProvider } from './access/api-access.ts';
+import { assertKnownOptions, type OptionNames } from '../../internal/arguments.ts';
+import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-document.ts';
+import { apiAccess, isApiProvider } from './access.ts';
 import type { LLMClient } from './llm-client.ts';
-import { createLocalClient } from './local/local-client.ts';
+import { createLocalClient } from './local-client.ts';
 import { createAnthropicClient } from './providers/anthropic-client.ts';
 import { createOpenAiClient } from './providers/openai-client.ts';
 import { readParams } from './providers/request-params.ts';
 import { createReplayClient } from './replay-client.ts';
 import type { Environment } from './secrets.ts';
+import type { AnswerRecord } from './transcript.ts';
 
 /** Options of {@link createProviderClient}. */
 export interface ProviderClientOptions {

@@ -1,9 +1,9 @@
 import { CacheMissError, DataValidationError } from '../../exceptions/index.ts';
-import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
-import type { AnswerRecord } from '../transcript/transcript.ts';
+import { assertKnownOptions, type OptionNames } from '../../internal/arguments.ts';
 import { clientError, refuseCancelled } from './client-error.ts';
 import type { Completion, LLMClient } from './llm-client.ts';
 import { redactKeys, redactSecrets } from './secrets.ts';
+import type { AnswerRecord } from './transcript.ts';
 
 /** Options of {@link createReplayClient}. */
 export interface ReplayClientOptions {

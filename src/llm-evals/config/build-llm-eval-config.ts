@@ -1,10 +1,12 @@
-import type {
-  CounterfactualConfig,
-  EvaluatorName,
-  LLMEvalConfig,
-  LLMProvider,
-} from '../../schemas/llm-eval/llm-eval-config.ts';
-import { EVALUATOR_NAMES, type LLMEvalDocument } from '../../schemas/llm-eval/llm-eval-document.ts';
+import { formatPath, type KeyPath, type PathFault } from '../../io/config-text/path-fault.ts';
+import {
+  type CounterfactualConfig,
+  EVALUATOR_NAMES,
+  type EvaluatorName,
+  type LLMEvalConfig,
+  type LLMEvalDocument,
+  type LLMProvider,
+} from '../../schemas/llm-eval/llm-eval-document.ts';
 
 /** The models of providers that need no name of one. */
 export const DEFAULT_MODELS: Readonly<Partial<Record<LLMProvider, string>>> = { local: 'stub', replay: 'replay' };
@@ -75,4 +77,9 @@ function freezeDeep<Value>(value: Value): Value {
     Object.values(value).forEach(freezeDeep);
   }
   return value;
+}
+
+/** A fault that says where it is. */
+export function faultAt(path: KeyPath, message: string, suggestion: string, at: 'key' | 'value' = 'value'): PathFault {
+  return { path, at, message: `${formatPath(path)}: ${message}`, suggestion };
 }

@@ -1,6 +1,16 @@
+import type { ConfigDialect } from '../../io/config-text/config-fault.ts';
 import { isMapping } from '../../io/config-text/mapping.ts';
 import { renameEach, renameKeys, type Renaming } from '../../io/config-text/rename-keys.ts';
 import { COUNTERFACTUAL_KEYS, LLM_EVAL_FIELDS, PRICE_KEYS } from '../../schemas/llm-eval/llm-eval-document.ts';
+
+/** How configurations of language-model evaluations are read, and spoken of. */
+export const LLM_EVAL_DIALECT: ConfigDialect = {
+  aliases: new Map(),
+  textKeys: [],
+  beginning: 'Start with what is asked, as in prompt_templates: { advice: How do I ask for a raise? }.',
+  insteadOfMerging: 'Write the keys out.',
+  listing: "Every key is listed by 'evenhand config schema --kind llm-eval'.",
+};
 
 /** What a parsed configuration calls differently than a file. */
 export const PARSED_NAMES: ReadonlyMap<string, string> = new Map([['timeout_millis', 'timeout_ms']]);

@@ -3,8 +3,7 @@ import type { ConfigFault } from '../../io/config-text/config-fault.ts';
 import { isMapping } from '../../io/config-text/mapping.ts';
 import { readTextFile } from '../../io/read-text-file.ts';
 import { readYaml } from '../../io/read-yaml.ts';
-import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-config.ts';
-import { LLM_EVAL_FIELDS } from '../../schemas/llm-eval/llm-eval-document.ts';
+import { LLM_EVAL_FIELDS, type LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-document.ts';
 import { lintPairs, planCounterfactual } from '../plan/counterfactual/index.ts';
 import { loadLlmEvalConfig } from './load-llm-eval-config.ts';
 

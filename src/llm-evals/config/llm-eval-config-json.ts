@@ -1,4 +1,6 @@
-import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-config.ts';
+import { escapeControls } from '../../io/config-text/config-fault.ts';
+import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-document.ts';
+import { describePairs, planCounterfactual } from '../plan/counterfactual/index.ts';
 
 /**
  * A configuration of an evaluation as plain data with the keys of a file, always
@@ -57,4 +59,29 @@ function counterfactualToJson({
     name_pools: namePools,
     ...(controlDimension === undefined ? {} : { control_dimension: controlDimension }),
   };
+}
+
+/** What a configuration of an evaluation means, a line for each part. */
+export function describeLlmEvalConfig(config: LLMEvalConfig): string[] {
+  const plan = planCounterfactual(config);
+  const distinct = new Set(plan.map(({ prompt }) => prompt)).size;
+  return [
+    `Asks: ${config.model} of ${config.provider}${config.baseUrl === null ? '' : ` at ${config.baseUrl}`}.`,
+    `Scores: ${config.evaluators.join(', ')}.`,
+    ...describePairs(plan).map((line) => `Compares: ${line}.`),
+    `Prompts of templates: ${String(distinct)}, each asked ${config.repeats === 1 ? 'once, so that there is no noise floor' : `${String(config.repeats)} times`}.`,
+    ...(config.bbqPath === null ? [] : [`BBQ: ${config.bbqPath} as ${config.bbqFormats.join(', ')}.`]),
+    `Limits: ${limitsOf(config)}.`,
+  ].map(escapeControls);
+}
+
+function limitsOf(config: LLMEvalConfig): string {
+  const limits = [
+    [config.maxRequestsPerRun, 'requests'],
+    [config.maxTokensPerRun, 'tokens'],
+    [config.maxCostUsd, 'US dollars'],
+    [config.maxMinutes, 'minutes'],
+  ] as const;
+  const set = limits.flatMap(([most, unit]) => (most === null ? [] : [`${String(most)} ${unit}`]));
+  return set.length === 0 ? 'none' : set.join(', ');
 }

@@ -1,10 +1,9 @@
 import { ConfigValidationError } from '../../exceptions/index.ts';
 import { type ConfigFault, faultsError } from '../../io/config-text/config-fault.ts';
 import { type ConfigText, openConfigText, readConfigFile } from '../../io/config-text/open-config-text.ts';
-import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-config.ts';
+import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-document.ts';
 import { redactSecrets } from '../client/secrets.ts';
-import { withoutNothing } from './canonical-llm-keys.ts';
-import { LLM_EVAL_DIALECT } from './llm-eval-dialect.ts';
+import { LLM_EVAL_DIALECT, withoutNothing } from './canonical-llm-keys.ts';
 import { readLlmEvalConfig } from './read-llm-eval-config.ts';
 
 /**

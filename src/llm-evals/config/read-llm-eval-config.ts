@@ -1,17 +1,264 @@
+import { suggestNames } from '../../internal/arguments.ts';
 import { type ConfigFault, faultsError } from '../../io/config-text/config-fault.ts';
 import { placeFault, wordingOf } from '../../io/config-text/fault-places.ts';
-import { isMapping } from '../../io/config-text/mapping.ts';
+import { isMapping, type Mapping } from '../../io/config-text/mapping.ts';
 import { notMapping } from '../../io/config-text/open-config-text.ts';
-import { formatPath, type PathFault } from '../../io/config-text/path-fault.ts';
+import { formatPath, type KeyPath, type PathFault } from '../../io/config-text/path-fault.ts';
 import { readFields } from '../../io/config-text/read-fields.ts';
-import type { TextPlace, YamlPlaces } from '../../io/yaml-document.ts';
-import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-config.ts';
-import { LLM_EVAL_FIELDS } from '../../schemas/llm-eval/llm-eval-document.ts';
-import { buildLlmEvalConfig } from './build-llm-eval-config.ts';
-import { canonicalLlmDocument, PARSED_NAMES } from './canonical-llm-keys.ts';
-import { checkAcross } from './check-across.ts';
+import type { TextPlace, YamlPlaces } from '../../io/read-yaml.ts';
+import { LLM_EVAL_FIELDS, type LLMEvalConfig, type LLMEvalDocument } from '../../schemas/llm-eval/llm-eval-document.ts';
+import { NAME } from '../plan/counterfactual/parse-template.ts';
+import { buildLlmEvalConfig, DEFAULT_MODELS, faultAt, hasMaterial } from './build-llm-eval-config.ts';
+import { canonicalLlmDocument, LLM_EVAL_DIALECT, PARSED_NAMES } from './canonical-llm-keys.ts';
+import { checkTemplates, checkUse } from './check-templates.ts';
 import { concealedPath, findSecrets } from './find-secrets.ts';
-import { LLM_EVAL_DIALECT } from './llm-eval-dialect.ts';
+
+const PATH = ['counterfactual', 'name_pools'];
+
+/** That names are for every value of one dimension, and each for one value. */
+function checkNamePools({ dimensions, name_pools: pools = {} }: Section): PathFault[] {
+  const keys = Object.keys(pools);
+  if (keys.length === 0) return [];
+  const unknown = checkKeys(keys, Object.values(dimensions).flat());
+  return unknown.length > 0 ? unknown : [...checkWhole(keys, dimensions), ...checkNames(pools)];
+}
+
+function checkKeys(keys: readonly string[], values: readonly string[]): PathFault[] {
+  return keys
+    .filter((key) => !values.includes(key))
+    .map((key) =>
+      faultAt([...PATH, key], `'${key}' is no value of a dimension`, suggestNames(key, values, 'values'), 'key'),
+    );
+}
+
+/** Names that stand for two dimensions at once would vary both. */
+function checkWhole(keys: readonly string[], dimensions: Section['dimensions']): PathFault[] {
+  const meant = Object.entries(dimensions).filter(([, values]) => values.some((value) => keys.includes(value)));
+  const whole = meant.find(([, values]) => keys.every((key) => values.includes(key)));
+  if (whole === undefined) {
+    const names = meant.map(([name]) => name).join(' and ');
+    const suggestion = 'Keep one; for both make one dimension, as person: [Black woman, white man].';
+    return [faultAt(PATH, `must be for the values of one dimension; they are for ${names}`, suggestion, 'key')];
+  }
+  const [name, values] = whole;
+  return values
+    .filter((value) => !keys.includes(value))
+    .map((value) => faultAt(PATH, `has no names for '${value}' of ${name}`, `Add the key '${value}'.`, 'key'));
+}
+
+function checkNames(pools: NonNullable<Section['name_pools']>): PathFault[] {
+  const owners = new Map<string, string>();
+  return Object.entries(pools).flatMap(([value, names]) =>
+    names.flatMap((name, index) => {
+      const owner = owners.get(name);
+      owners.set(name, owner ?? value);
+      if (owner === undefined) return [];
+      const message = owner === value ? `names '${name}' twice` : `'${name}' is a name of '${owner}' too`;
+      return [faultAt([...PATH, value, index], message, 'Name it once.')];
+    }),
+  );
+}
+
+type Section = NonNullable<LLMEvalDocument['counterfactual']>;
+
+/** What the parts of the section require of each other, templates apart. */
+function checkCounterfactual(section: Section | undefined): PathFault[] {
+  if (section === undefined) return [];
+  return [...checkDimensions(section), ...checkDefaults(section), ...checkNamePools(section), ...checkControl(section)];
+}
+
+function checkDimensions({ dimensions, name_pools: pools = {} }: Section): PathFault[] {
+  const path = ['counterfactual', 'dimensions'];
+  if (Object.keys(dimensions).length === 0) {
+    return [faultAt(path, 'must have one dimension at least', 'For example: gender: [woman, man].')];
+  }
+  return Object.entries(dimensions).flatMap(([name, values]) => [
+    ...checkDimensionName(name, pools, [...path, name]),
+    ...values.flatMap((value, index) => checkValue(value, values.slice(0, index), [...path, name, index])),
+  ]);
+}
+
+function checkDimensionName(
+  name: string,
+  pools: NonNullable<Section['name_pools']>,
+  path: readonly string[],
+): PathFault[] {
+  if (name === NAME && Object.keys(pools).length > 0) {
+    return [faultAt(path, "'name' is the placeholder of name_pools", 'Give the dimension another name.', 'key')];
+  }
+  return /^[\p{L}_][\p{L}\p{N}_-]*$/u.test(name)
+    ? []
+    : [faultAt(path, 'must be a name of letters, digits, _ and -, since placeholders have it', 'Rename it.', 'key')];
+}
+
+/** Values that differ in case alone are the same at the start of a sentence. */
+function checkValue(value: string, before: readonly string[], path: readonly (string | number)[]): PathFault[] {
+  if (value.trim() !== value) {
+    return [faultAt(path, 'must not start or end with a space', 'Take the space out.')];
+  }
+  const same = before.find((each) => each.toLowerCase() === value.toLowerCase());
+  if (same === undefined) return [];
+  const message = same === value ? `names '${value}' twice` : `'${value}' is '${same}' but for its case`;
+  return [faultAt(path, message, 'Name different values.')];
+}
+
+function checkDefaults({ dimensions, defaults = {} }: Section): PathFault[] {
+  return Object.entries(defaults).flatMap(([name, value]) => {
+    const path = ['counterfactual', 'defaults', name];
+    const values = Object.hasOwn(dimensions, name) ? dimensions[name] : undefined;
+    if (values === undefined) return [unknownDimension(path, name, dimensions, 'key')];
+    if (values.includes(value)) return [];
+    return [faultAt(path, `'${value}' is no value of ${name}`, suggestNames(value, values, 'values'))];
+  });
+}
+
+function checkControl({ dimensions, control_dimension: name }: Section): PathFault[] {
+  if (name === undefined || Object.hasOwn(dimensions, name)) return [];
+  return [unknownDimension(['counterfactual', 'control_dimension'], name, dimensions, 'value')];
+}
+
+function unknownDimension(
+  path: readonly string[],
+  name: string,
+  dimensions: Section['dimensions'],
+  at: 'key' | 'value',
+): PathFault {
+  return faultAt(
+    path,
+    `there is no dimension '${name}'`,
+    suggestNames(name, Object.keys(dimensions), 'dimensions'),
+    at,
+  );
+}
+
+/** Settings of a request that are not free, and what sets them. */
+const TAKEN: Readonly<Record<string, string>> = {
+  model: 'Write it as the key model of the top level.',
+  messages: 'Write prompts as prompt_templates.',
+  prompt: 'Write prompts as prompt_templates.',
+  input: 'Write prompts as prompt_templates.',
+  system: 'Write it as system_prompt.',
+  stream: 'Take it out: answers are read whole.',
+  n: 'Write it as repeats: each answer is a request.',
+};
+
+/** Deeper than any setting of a request is. */
+const DEEPEST = 20;
+
+/** That settings leave alone what requests are made of, and can be sent. */
+function checkParams(params: LLMEvalDocument['params']): PathFault[] {
+  if (params === undefined) return [];
+  const taken = Object.keys(params).flatMap((name) => {
+    const advice = Object.hasOwn(TAKEN, name) ? TAKEN[name] : undefined;
+    return advice === undefined ? [] : [faultAt(['params', name], 'is not for params to set', advice, 'key')];
+  });
+  return [...taken, ...Object.entries(params).flatMap(([name, value]) => checkSendable(value, ['params', name]))];
+}
+
+function checkSendable(value: unknown, path: KeyPath): PathFault[] {
+  if (path.length > DEEPEST) return [faultAt(path, 'is nested too deeply', 'Write it flat.')];
+  if (Array.isArray(value)) return value.flatMap((item, index) => checkSendable(item, [...path, index]));
+  if (isMapping(value)) return Object.entries(value).flatMap(([key, item]) => checkSendable(item, [...path, key]));
+  const isSendable =
+    value === null || typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value);
+  return isSendable
+    ? []
+    : [faultAt(path, 'must be a text, number or truth value that JSON has', 'Correct it, or leave it out.')];
+}
+
+/** What is right in each field by itself; one with faults is missing. */
+type Fields = Partial<LLMEvalDocument>;
+
+/** What is asked; where one of them has faults, it is not known whether there is enough. */
+const MATERIAL = ['counterfactual', 'prompt_templates', 'bbq_path'] as const;
+
+const NEEDS: Readonly<Record<string, string>> = {
+  counterfactual: "needs the section 'counterfactual'",
+  refusal: 'needs a template to be answered',
+  toxicity_sentiment: 'needs a template to be answered',
+  stereotype: 'needs bbq_path or a template to be answered',
+};
+
+/**
+ * What fields require of each other.
+ * @param document the fields as they were given, those with faults too
+ */
+function checkAcross(fields: Fields, document: Mapping): PathFault[] {
+  const isReadable = MATERIAL.every((name) => !(name in document) || fields[name] !== undefined);
+  const section = checkCounterfactual(fields.counterfactual);
+  return [
+    ...checkProvider(fields),
+    ...checkParams(fields.params),
+    ...checkRepeated(fields.evaluators, 'evaluators'),
+    ...checkRepeated(fields.bbq_formats, 'bbq_formats'),
+    ...section,
+    ...(isReadable ? [...checkTemplates(fields), ...checkMaterial(fields)] : []),
+    ...(isReadable && section.length === 0 ? checkUse(fields) : []),
+  ];
+}
+
+function checkMaterial(fields: Fields): PathFault[] {
+  if (MATERIAL.every((name) => fields[name] === undefined)) {
+    const suggestion = 'Add prompt_templates, counterfactual or bbq_path.';
+    return [{ path: [], at: 'key', message: 'there is nothing to ask', suggestion }];
+  }
+  return (fields.evaluators ?? []).flatMap((name, index) => {
+    if (hasMaterial(name, fields)) return [];
+    return [faultAt(['evaluators', index], `'${name}' ${String(NEEDS[name])}`, 'Add that, or take it out here.')];
+  });
+}
+
+function checkRepeated(names: readonly string[] | undefined, field: string): PathFault[] {
+  return (names ?? []).flatMap((name, index) =>
+    names?.indexOf(name) === index ? [] : [faultAt([field, index], `names '${name}' twice`, 'Name it once.')],
+  );
+}
+
+/** That the provider has what it needs, and an address is one. */
+function checkProvider(fields: Fields): PathFault[] {
+  const { provider, base_url: baseUrl } = fields;
+  return [
+    ...(provider === undefined ? [] : checkNeeds(provider, fields)),
+    ...(baseUrl === undefined ? [] : checkAddress(baseUrl)),
+  ];
+}
+
+function checkNeeds(provider: NonNullable<Fields['provider']>, fields: Fields): PathFault[] {
+  const missing = (name: keyof LLMEvalDocument): PathFault =>
+    faultAt([name], `is missing; the provider ${provider} needs it`, `Add the key '${name}'.`);
+  const isPathUseless = provider !== 'replay' && fields.replay_path !== undefined;
+  return [
+    ...(fields.model === undefined && DEFAULT_MODELS[provider] === undefined ? [missing('model')] : []),
+    ...(fields.base_url === undefined && provider === 'compatible' ? [missing('base_url')] : []),
+    ...(fields.replay_path === undefined && provider === 'replay' ? [missing('replay_path')] : []),
+    ...(isPathUseless
+      ? [
+          faultAt(
+            ['replay_path'],
+            'is read by the provider replay only',
+            'Set provider: replay, or take it out.',
+            'key',
+          ),
+        ]
+      : []),
+  ];
+}
+
+/** The address is not told: what is wrong with it may be that it holds a key. */
+function checkAddress(given: string): PathFault[] {
+  const url = URL.canParse(given) ? new URL(given) : undefined;
+  if (url === undefined || !['http:', 'https:'].includes(url.protocol)) {
+    const suggestion = 'For example: http://127.0.0.1:11434/v1.';
+    return [faultAt(['base_url'], 'must be an address that starts with http:// or https://', suggestion)];
+  }
+  if (url.username !== '' || url.password !== '') {
+    return [faultAt(['base_url'], 'must not hold a user or password', 'Take out what stands before the @.')];
+  }
+  // An empty ? or # leaves search and hash empty.
+  return /[?#]/.test(given)
+    ? [faultAt(['base_url'], 'must not have a query or fragment', 'Take out what begins with ? or #.')]
+    : [];
+}
 
 const FIELDS = { schemas: LLM_EVAL_FIELDS, otherKeys: [], dialect: LLM_EVAL_DIALECT };
 

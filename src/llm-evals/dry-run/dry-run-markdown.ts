@@ -1,6 +1,12 @@
-import { escapeMarkdown, markdownTable } from '../../metrics/markdown-table.ts';
-import type { DryRunFields, DryRunPart, EstimateRange, UndefinedMetric } from './dry-run-estimate.ts';
-import { countText, usdText } from './dry-run-numbers.ts';
+import { escapeMarkdown, markdownTable } from '../../metrics/metric-markdown.ts';
+import {
+  countText,
+  type DryRunFields,
+  type DryRunPart,
+  type EstimateRange,
+  type UndefinedMetric,
+  usdText,
+} from './dry-run-estimate.ts';
 
 /** A dry run as a Markdown page: what would be sent, by part, and what it may take. */
 export function dryRunMarkdown(fields: DryRunFields): string {

@@ -1,5 +1,4 @@
-import type { ActualSpending, PlannedSpending } from '../run/llm-eval-result.ts';
-import { countText, usdText } from './dry-run-numbers.ts';
+import { countText, usdText } from './dry-run-estimate.ts';
 
 /** One line of planned against actual, as reports show it. */
 export interface SpendingRow {
@@ -43,4 +42,37 @@ function costText(costUsd: number | null): string {
 
 function secondsText(seconds: number): string {
   return seconds.toLocaleString('en-US', { maximumFractionDigits: seconds < 10 ? 1 : 0 });
+}
+
+/** What a run was to take. */
+export interface PlannedSpending {
+  readonly requests: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** null where the model's price is not known. */
+  readonly costUsd: number | null;
+}
+
+/** What a run took. */
+export interface ActualSpending {
+  /** Requests sent, repeated ones too. */
+  readonly requests: number;
+  /** Requests that were sent again after a fault. */
+  readonly retries: number;
+  /** Answers that came. */
+  readonly answered: number;
+  /** Answers that were known already. */
+  readonly cached: number;
+  /** Prompts without an answer because every attempt failed. */
+  readonly failed: number;
+  /** Prompts that were not sent. */
+  readonly notSent: number;
+  /** As the provider counts, of what was sent now. */
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** Answers of which the provider gave no count; theirs are estimated. */
+  readonly uncounted: number;
+  /** null where the model's price is not known. */
+  readonly costUsd: number | null;
+  readonly seconds: number;
 }

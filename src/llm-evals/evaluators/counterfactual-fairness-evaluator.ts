@@ -1,26 +1,48 @@
-import { assertKnownOptions } from '../../internal/known-options.ts';
-import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-config.ts';
+import { assertKnownOptions } from '../../internal/arguments.ts';
+import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-document.ts';
+import type { Transcript } from '../client/transcript.ts';
 import { planCounterfactual } from '../plan/counterfactual/plan-counterfactual.ts';
 import type { PlannedPrompt } from '../plan/planned-prompt.ts';
 import { adjustForMany } from '../scoring/adjust-for-many.ts';
+import type { AnswerDistance } from '../scoring/answer-distance.ts';
 import { type Answered, dimensionAnswers } from '../scoring/dimension-answers.ts';
 import { distributionGap } from '../scoring/distribution-gap.ts';
-import type { AnswerDistance } from '../scoring/answer-distance.ts';
 import { divergence } from '../scoring/divergence.ts';
+import { type LLMEvaluator, SCORE_OPTION_NAMES, type ScoreOptions } from '../scoring/llm-evaluator.ts';
+import type { LlmMetricResult } from '../scoring/llm-metric-result.ts';
+import { withoutGender, withoutName } from '../scoring/neutral-text.ts';
 import { type AnswerFeature, pairedGap } from '../scoring/paired-gap.ts';
 import { readDecision } from '../scoring/read-decision.ts';
-import { withoutGender, withoutName } from '../scoring/neutral-text.ts';
 import { scoreSettings } from '../scoring/score-settings.ts';
 import { classifyRefusal } from '../text/refusal/classify-refusal.ts';
 import { vaderScores } from '../text/sentiment/vader-scores.ts';
 import { bleuBothWays } from '../text/similarity/bleu-both-ways.ts';
 import { jaccardSimilarity } from '../text/similarity/jaccard-similarity.ts';
 import { rougeL } from '../text/similarity/rouge-l.ts';
-import { tokenizeWords } from '../text/tokenize-words.ts';
-import type { Transcript } from '../transcript/transcript.ts';
-import { type LLMEvaluator, SCORE_OPTION_NAMES, type ScoreOptions } from './llm-evaluator.ts';
-import type { LlmMetricResult } from './llm-metric-result.ts';
-import { remembered } from '../scoring/remembered.ts';
+import { tokenizeWords } from '../text/words.ts';
+
+/** Pairs of texts that are remembered at most; then it starts anew. */
+const MOST_PAIRS = 100_000;
+
+/** A symmetric function of two texts that computes each pair once. */
+function remembered(measure: (first: string, second: string) => number): (first: string, second: string) => number {
+  const known = new Map<string, Map<string, number>>();
+  let pairs = 0;
+  return (one, other) => {
+    const [first, second] = one <= other ? [one, other] : [other, one];
+    const found = known.get(first)?.get(second);
+    if (found !== undefined) return found;
+    const value = measure(first, second);
+    if (pairs >= MOST_PAIRS) {
+      known.clear();
+      pairs = 0;
+    }
+    const ofFirst = known.get(first) ?? new Map<string, number>();
+    known.set(first, ofFirst.set(second, value));
+    pairs++;
+    return value;
+  };
+}
 
 /**
  * Asks the same question about people of different groups, and compares the answers.

@@ -1,10 +1,9 @@
 import { ConfigValidationError } from '../../exceptions/index.ts';
-import { invalidParameter } from '../../internal/invalid-parameter.ts';
-import { suggestNames } from '../../internal/nearest.ts';
-import type { EvaluatorName, LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-config.ts';
+import { invalidParameter, suggestNames } from '../../internal/arguments.ts';
+import type { EvaluatorName, LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-document.ts';
 import type { PlannedPrompt } from '../plan/planned-prompt.ts';
+import type { LLMEvaluator } from '../scoring/llm-evaluator.ts';
 import { CounterfactualFairnessEvaluator } from './counterfactual-fairness-evaluator.ts';
-import type { LLMEvaluator } from './llm-evaluator.ts';
 import { RefusalRateEvaluator } from './refusal-rate-evaluator.ts';
 import { StereotypeAssociationEvaluator } from './stereotype-association-evaluator.ts';
 import { ToxicitySentimentEvaluator } from './toxicity-sentiment-evaluator.ts';

@@ -1,17 +1,17 @@
-import { assertKnownOptions } from '../../internal/known-options.ts';
+import { assertKnownOptions } from '../../internal/arguments.ts';
 import type { GroupRates } from '../../metrics/index.ts';
-import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-config.ts';
+import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-document.ts';
+import type { Transcript } from '../client/transcript.ts';
 import { planCounterfactual } from '../plan/counterfactual/plan-counterfactual.ts';
 import type { PlannedPrompt } from '../plan/planned-prompt.ts';
 import { adjustForMany } from '../scoring/adjust-for-many.ts';
 import { type Answered, type DimensionAnswers, dimensionAnswers } from '../scoring/dimension-answers.ts';
+import { type LLMEvaluator, SCORE_OPTION_NAMES, type ScoreOptions } from '../scoring/llm-evaluator.ts';
+import { LlmMetricResult } from '../scoring/llm-metric-result.ts';
 import { overallRate } from '../scoring/overall-rate.ts';
 import { type AnswerFeature, pairedGap } from '../scoring/paired-gap.ts';
 import { scoreSettings } from '../scoring/score-settings.ts';
 import { classifyRefusal, type RefusalLabel } from '../text/refusal/classify-refusal.ts';
-import type { Transcript } from '../transcript/transcript.ts';
-import { type LLMEvaluator, SCORE_OPTION_NAMES, type ScoreOptions } from './llm-evaluator.ts';
-import { LlmMetricResult } from './llm-metric-result.ts';
 
 const LABELS: readonly RefusalLabel[] = ['full', 'partial', 'none', 'unclear'];
 

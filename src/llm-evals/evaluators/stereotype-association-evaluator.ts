@@ -1,13 +1,15 @@
-import { assertKnownOptions } from '../../internal/known-options.ts';
-import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-config.ts';
+import { assertKnownOptions } from '../../internal/arguments.ts';
+import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-document.ts';
 import { planBbq } from '../bbq/plan-bbq.ts';
 import { readBbqItems } from '../bbq/read-bbq-items.ts';
-import { isBbqTranscript } from '../bbq/read-bbq-transcript.ts';
-import { scoreBbq } from '../bbq/score-bbq.ts';
+import { isBbqTranscript, scoreBbq } from '../bbq/score-bbq.ts';
+import type { Transcript } from '../client/transcript.ts';
 import { planCounterfactual } from '../plan/counterfactual/plan-counterfactual.ts';
 import type { PlannedPrompt } from '../plan/planned-prompt.ts';
 import { adjustForMany } from '../scoring/adjust-for-many.ts';
 import { countUnanswered, isAnswered } from '../scoring/dimension-answers.ts';
+import { type LLMEvaluator, SCORE_OPTION_NAMES, type ScoreOptions } from '../scoring/llm-evaluator.ts';
+import type { LlmMetricResult } from '../scoring/llm-metric-result.ts';
 import { scoreSettings, type ScoreSettings } from '../scoring/score-settings.ts';
 import {
   associationWords,
@@ -17,9 +19,6 @@ import {
 } from '../stereotype/association-words.ts';
 import { independentAnswers } from '../stereotype/independent-answers.ts';
 import { scoreAssociations } from '../stereotype/score-associations.ts';
-import type { Transcript } from '../transcript/transcript.ts';
-import { type LLMEvaluator, SCORE_OPTION_NAMES, type ScoreOptions } from './llm-evaluator.ts';
-import type { LlmMetricResult } from './llm-metric-result.ts';
 
 /**
  * Evaluates stereotypes in two ways: by BBQ's questions, and by the words of free answers.

@@ -1,10 +1,13 @@
-import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
-import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-config.ts';
+import { assertKnownOptions, type OptionNames } from '../../internal/arguments.ts';
+import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-document.ts';
 import { requireRate } from '../../stats/parameters.ts';
+import type { Transcript } from '../client/transcript.ts';
 import { planCounterfactual } from '../plan/counterfactual/plan-counterfactual.ts';
 import type { PlannedPrompt } from '../plan/planned-prompt.ts';
 import { adjustForMany } from '../scoring/adjust-for-many.ts';
 import { type Answered, dimensionAnswers, isAnswered } from '../scoring/dimension-answers.ts';
+import { type LLMEvaluator, SCORE_OPTION_NAMES, type ScoreOptions } from '../scoring/llm-evaluator.ts';
+import { LlmMetricResult } from '../scoring/llm-metric-result.ts';
 import { withoutName } from '../scoring/neutral-text.ts';
 import { LARGEST, overallRate } from '../scoring/overall-rate.ts';
 import { type AnswerFeature, pairedGap } from '../scoring/paired-gap.ts';
@@ -13,9 +16,6 @@ import { vaderScores } from '../text/sentiment/vader-scores.ts';
 import { LEXICON_WARNING } from '../toxicity/lexicon-toxicity.ts';
 import { scoreToxicity, type ToxicityScorer } from '../toxicity/score-toxicity.ts';
 import { TOXIC_THRESHOLD } from '../toxicity/toxicity-measures.ts';
-import type { Transcript } from '../transcript/transcript.ts';
-import { type LLMEvaluator, SCORE_OPTION_NAMES, type ScoreOptions } from './llm-evaluator.ts';
-import { LlmMetricResult } from './llm-metric-result.ts';
 
 /** Options of {@link ToxicitySentimentEvaluator}. */
 export interface ToxicitySentimentOptions {

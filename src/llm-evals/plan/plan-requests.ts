@@ -1,7 +1,6 @@
+import type { LLMParams } from '../../schemas/llm-eval/llm-eval-document.ts';
 import { type ModelIdentity, requestKey } from '../cache/request-key.ts';
-import type { LLMParams } from '../../schemas/llm-eval/llm-eval-config.ts';
-import type { LLMRequest } from './llm-request.ts';
-import type { PlannedPrompt } from './planned-prompt.ts';
+import type { LLMRequest, PlannedPrompt } from './planned-prompt.ts';
 
 /** A planned prompt with the key of the request that answers it. */
 export interface KeyedPrompt extends PlannedPrompt {

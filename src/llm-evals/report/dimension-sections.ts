@@ -1,13 +1,12 @@
-import { type ChartedGroup } from '../../charts/group-values-parts.ts';
 import { effectsChart } from '../../charts/effects-chart.ts';
+import type { ChartedGroup } from '../../charts/group-values-parts.ts';
 import type { ReportBlock, ReportSection } from '../../document/report-document.ts';
 import { labelText } from '../../document/report-text.ts';
 import { inWords } from '../../metrics/metric-markdown.ts';
-import type { LlmMetricResult } from '../evaluators/llm-metric-result.ts';
+import type { LlmMetricResult } from '../scoring/llm-metric-result.ts';
 import { testedP } from './finding.ts';
 import { groupsTable, pairsTable } from './metric-tables.ts';
-import { pairLabel } from './pair-words.ts';
-import { nullText } from './report-words.ts';
+import { nullText, pairLabel } from './report-words.ts';
 
 /** Pictures need something to compare: so many finite rows at least. */
 const FEWEST_DRAWN = 2;

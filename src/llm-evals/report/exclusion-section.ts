@@ -1,9 +1,8 @@
-import { shortenLabel } from '../../charts/chart-labels.ts';
-import { type ReportBlock, numberColumn } from '../../document/report-document.ts';
-import { cutItems, labelText, listed } from '../../document/report-text.ts';
-import { shownText } from '../../document/shown-text.ts';
-import type { LlmMetricResult } from '../evaluators/llm-metric-result.ts';
+import { shortenLabel } from '../../charts/chart.ts';
+import { numberColumn, type ReportBlock } from '../../document/report-document.ts';
+import { cutItems, labelText, listed, shownText } from '../../document/report-text.ts';
 import type { LlmEvalResult } from '../run/llm-eval-result.ts';
+import type { LlmMetricResult } from '../scoring/llm-metric-result.ts';
 import { readDecision } from '../scoring/read-decision.ts';
 import { counted, countText, metricTitle } from './report-words.ts';
 

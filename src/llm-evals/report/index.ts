@@ -3,5 +3,4 @@ export { type LlmEvalHtmlOptions, llmEvalToHtml } from './llm-eval-to-html.ts';
 export { type LlmEvalJson, llmEvalToJson } from './llm-eval-to-json.ts';
 export { llmEvalToJunit } from './llm-eval-to-junit.ts';
 export { llmEvalToMarkdown } from './llm-eval-to-markdown.ts';
-export type { LlmEvalVerdict, LlmMetricVerdict } from './llm-eval-verdict.ts';
-export type { LlmEvalReportOptions } from './report-options.ts';
+export type { LlmEvalReportOptions, LlmEvalVerdict, LlmMetricVerdict } from './report-words.ts';

@@ -1,8 +1,8 @@
 import { documentToHtml, type DrawChart } from '../../document/document-to-html.ts';
-import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
+import { assertKnownOptions, type OptionNames } from '../../internal/arguments.ts';
 import type { LlmEvalResult } from '../run/llm-eval-result.ts';
 import { llmEvalDocument } from './llm-eval-document.ts';
-import { LLM_EVAL_REPORT_OPTION_NAMES, type LlmEvalReportOptions } from './report-options.ts';
+import { LLM_EVAL_REPORT_OPTION_NAMES, type LlmEvalReportOptions } from './report-words.ts';
 
 /** Options of {@link llmEvalToHtml}. */
 export interface LlmEvalHtmlOptions extends LlmEvalReportOptions {

@@ -1,9 +1,15 @@
-import { assertKnownOptions } from '../../internal/known-options.ts';
+import { assertKnownOptions } from '../../internal/arguments.ts';
 import { type DryRunJson, dryRunToJson } from '../dry-run/dry-run-json.ts';
-import type { LlmMetricResultJson } from '../evaluators/llm-metric-result.ts';
-import type { ActualSpending, LlmEvalResult, PlannedSpending, StopReason } from '../run/llm-eval-result.ts';
-import { type LlmEvalVerdict, NO_VERDICT } from './llm-eval-verdict.ts';
-import { LLM_EVAL_REPORT_OPTION_NAMES, type LlmEvalReportOptions } from './report-options.ts';
+import type { ActualSpending, PlannedSpending } from '../dry-run/spending-table.ts';
+import type { LlmEvalResult } from '../run/llm-eval-result.ts';
+import type { StopReason } from '../scheduler/budget.ts';
+import type { LlmMetricResultJson } from '../scoring/llm-metric-result.ts';
+import {
+  LLM_EVAL_REPORT_OPTION_NAMES,
+  type LlmEvalReportOptions,
+  type LlmEvalVerdict,
+  NO_VERDICT,
+} from './report-words.ts';
 
 /** An evaluation on the wire: snake_case, what is undefined or unknown as null; without the answers themselves. */
 export interface LlmEvalJson {

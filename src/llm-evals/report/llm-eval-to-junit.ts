@@ -1,11 +1,15 @@
+import { assertKnownOptions } from '../../internal/arguments.ts';
 import { type Html, markup } from '../../internal/html.ts';
-import { assertKnownOptions } from '../../internal/known-options.ts';
-import type { LlmMetricResult } from '../evaluators/llm-metric-result.ts';
 import type { LlmEvalResult } from '../run/llm-eval-result.ts';
+import type { LlmMetricResult } from '../scoring/llm-metric-result.ts';
 import { findingSentence } from './finding.ts';
-import { type LlmEvalVerdict, NO_VERDICT } from './llm-eval-verdict.ts';
-import { LLM_EVAL_REPORT_OPTION_NAMES, type LlmEvalReportOptions } from './report-options.ts';
-import { answeredBy } from './report-words.ts';
+import {
+  answeredBy,
+  LLM_EVAL_REPORT_OPTION_NAMES,
+  type LlmEvalReportOptions,
+  type LlmEvalVerdict,
+  NO_VERDICT,
+} from './report-words.ts';
 import { STOP_WORDS } from './spending-section.ts';
 
 /** What a test report says of one metric, or of the run. */

@@ -1,8 +1,8 @@
 import { documentToMarkdown } from '../../document/document-to-markdown.ts';
-import { assertKnownOptions } from '../../internal/known-options.ts';
+import { assertKnownOptions } from '../../internal/arguments.ts';
 import type { LlmEvalResult } from '../run/llm-eval-result.ts';
 import { llmEvalDocument } from './llm-eval-document.ts';
-import { LLM_EVAL_REPORT_OPTION_NAMES, type LlmEvalReportOptions } from './report-options.ts';
+import { LLM_EVAL_REPORT_OPTION_NAMES, type LlmEvalReportOptions } from './report-words.ts';
 
 /**
  * An evaluation as a Markdown report: the verdict first, then what was found and whether it is told from noise, each

@@ -1,21 +1,21 @@
-import type { ReportBlock, ReportTable } from '../../document/report-document.ts';
-import { numberColumn } from '../../document/report-document.ts';
+import { numberColumn, type ReportBlock, type ReportTable } from '../../document/report-document.ts';
 import { cutItems, labelText } from '../../document/report-text.ts';
 import { inWords } from '../../metrics/metric-markdown.ts';
-import type { LlmMetricResult } from '../evaluators/llm-metric-result.ts';
-import { FINDING_WORDS, findingOf } from './finding.ts';
-import { findingSentences } from './finding-sentences.ts';
-import { metricPairTitle, pairLabel, signSentences } from './pair-words.ts';
+import type { LlmMetricResult } from '../scoring/llm-metric-result.ts';
+import { FINDING_WORDS, findingOf, findingSentences } from './finding.ts';
 import {
   countText,
   intervalText,
   intervalTitle,
   metricName,
+  metricPairTitle,
   metricTitle,
   NOTHING,
   nullText,
   numberText,
+  pairLabel,
   pValueText,
+  signSentences,
 } from './report-words.ts';
 
 /** Rows of a table of groups or pairs; a longer one is cut, and says so. */

@@ -1,7 +1,8 @@
 import { numberColumn, type ReportBlock } from '../../document/report-document.ts';
-import { usdText } from '../dry-run/dry-run-numbers.ts';
+import { usdText } from '../dry-run/dry-run-estimate.ts';
 import { spendingTable } from '../dry-run/spending-table.ts';
-import type { LlmEvalResult, StopReason } from '../run/llm-eval-result.ts';
+import type { LlmEvalResult } from '../run/llm-eval-result.ts';
+import type { StopReason } from '../scheduler/budget.ts';
 
 /** What ended a run early, in words. */
 export const STOP_WORDS: Readonly<Record<StopReason, string>> = {

@@ -1,10 +1,10 @@
 import { existsSync, statSync } from 'node:fs';
 
-import { assertKnownOptions } from '../../internal/known-options.ts';
-import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-config.ts';
+import { assertKnownOptions } from '../../internal/arguments.ts';
+import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-document.ts';
+import type { AnswerRecord } from '../client/transcript.ts';
 import type { DryRunEstimate } from '../dry-run/dry-run-estimate.ts';
 import { readTranscripts } from '../transcript/read-transcripts.ts';
-import type { AnswerRecord } from '../transcript/transcript.ts';
 import { prepareRun } from './prepare-run.ts';
 import { PLAN_OPTION_NAMES, type PlanOptions } from './run-options.ts';
 

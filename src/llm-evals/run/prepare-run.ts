@@ -1,22 +1,93 @@
 import { ConfigValidationError } from '../../exceptions/index.ts';
-import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-config.ts';
+import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-document.ts';
+import { findsIn, readReplay } from '../bbq/read-replay.ts';
 import type { ModelIdentity } from '../cache/request-key.ts';
 import { ResponseCache } from '../cache/response-cache.ts';
-import { buildEstimate } from '../dry-run/build-estimate.ts';
-import type { DryRunEstimate } from '../dry-run/dry-run-estimate.ts';
-import type { ListedPrice } from '../dry-run/model-prices.ts';
-import { priceOf } from '../dry-run/price-of.ts';
+import type { Completion } from '../client/llm-client.ts';
+import type { AnswerRecord } from '../client/transcript.ts';
+import { buildEstimate, type PlannedPart } from '../dry-run/build-estimate.ts';
+import type { DryRunEstimate, UndefinedMetric } from '../dry-run/dry-run-estimate.ts';
+import { type ListedPrice, priceOf } from '../dry-run/model-prices.ts';
 import { createEvaluators, planPrompts } from '../evaluators/create-evaluators.ts';
-import type { LLMEvaluator } from '../evaluators/llm-evaluator.ts';
 import { lintPairs } from '../plan/counterfactual/lint-pairs.ts';
 import { planRequests, type RequestPlan } from '../plan/plan-requests.ts';
-import { mostTokens, requestParams } from '../plan/request-params.ts';
-import { findsIn, readReplay } from '../transcript/read-replay.ts';
-import type { AnswerRecord } from '../transcript/transcript.ts';
-import { findKnownAnswers, type KnownAnswers } from './known-answers.ts';
-import { planParts } from './plan-parts.ts';
+import { type LLMRequest, mostTokens, type PlannedPrompt, requestParams } from '../plan/planned-prompt.ts';
+import type { LLMEvaluator } from '../scoring/llm-evaluator.ts';
 import type { PlanOptions } from './run-options.ts';
-import { undefinedMetrics } from './undefined-metrics.ts';
+
+/** What of a configuration decides which metrics can have a value. */
+type Scored = Pick<LLMEvalConfig, 'counterfactual' | 'repeats'>;
+
+/** What decides whether few items are enough. */
+interface SampleLimits {
+  readonly minGroupSize: number;
+  readonly allowSmallSamples: boolean;
+}
+
+const FEW = 'Add templates or name_pools, or allow small samples (allow_small_samples, --allow-small-samples).';
+const NO_FLOOR = 'Set repeats to 2 or more, add name_pools, or name a control_dimension.';
+
+const GAPS = ['sentiment_gap', 'length_gap', 'refusal_gap', 'decision_gap', 'sentiment_distance'];
+const EXCESSES = ['rouge_l_excess', 'bleu_excess', 'jaccard_excess', 'sentiment_excess'];
+const BY_DIMENSION: Readonly<Record<string, readonly string[]>> = {
+  counterfactual: [...GAPS, ...EXCESSES],
+  refusal: ['refusal_rate_difference', 'partial_refusal_rate_difference'],
+  toxicity_sentiment: ['toxicity_gap', 'toxic_fraction_difference', 'negative_sentiment_gap'],
+};
+const OVERALL: Readonly<Record<string, readonly string[]>> = {
+  refusal: ['refusal_rate', 'partial_refusal_rate'],
+  toxicity_sentiment: ['toxic_fraction', 'expected_maximum_toxicity', 'toxicity_probability'],
+};
+
+/**
+ * Lists the metrics that can only end undefined, whatever is answered: those of too few independent
+ * items, and excesses without a noise floor. Evaluators that were passed as objects, BBQ and associations are left out.
+ */
+function undefinedMetrics(
+  evaluators: readonly LLMEvaluator[],
+  own: readonly LLMEvaluator[],
+  prompts: readonly PlannedPrompt[],
+  config: Scored,
+  limits: SampleLimits,
+): readonly UndefinedMetric[] {
+  const least = limits.allowSmallSamples ? 1 : limits.minGroupSize;
+  return evaluators
+    .filter((evaluator) => !own.includes(evaluator))
+    .flatMap(({ name }): UndefinedMetric[] => {
+      const asked = prompts.filter(({ evaluator }) => evaluator === name);
+      const distinct = new Set(asked.map(({ prompt }) => prompt)).size;
+      const overall = (OVERALL[name] ?? []).map((metric) => ({
+        metric,
+        ...few(distinct, least, 'different prompt is', 'different prompts are'),
+      }));
+      const dimensions = [...new Set(asked.flatMap(({ dimension }) => dimension ?? []))];
+      const gaps = dimensions.flatMap((dimension) => {
+        const those = asked.filter((prompt) => prompt.dimension === dimension);
+        const units = new Set(those.map(({ unit, item }) => unit ?? item)).size;
+        const hasNames = those.some(({ details }) => 'name' in details);
+        return (BY_DIMENSION[name] ?? []).map((metric) => ({
+          metric: `${metric}.${dimension}`,
+          ...(few(units, least, 'independent item is', 'independent items are') ??
+            (EXCESSES.includes(metric) && !hasNames ? noFloor(dimension, config) : null)),
+        }));
+      });
+      return [...overall, ...gaps].filter((each): each is UndefinedMetric => 'reason' in each);
+    });
+}
+
+type Why = Pick<UndefinedMetric, 'reason' | 'suggestion'>;
+
+function few(count: number, least: number, one: string, many: string): Why | null {
+  if (count >= least) return null;
+  const reason = `${String(count)} ${count === 1 ? one : many} planned, fewer than ${String(least)} (min_group_size); items of one name, or of one template, count once`;
+  return { reason, suggestion: FEW };
+}
+
+function noFloor(dimension: string, { counterfactual, repeats }: Scored): Why | null {
+  const control = counterfactual?.controlDimension;
+  if (repeats >= 2 || (control !== undefined && control !== dimension)) return null;
+  return { reason: 'there is no noise floor: each prompt is asked once', suggestion: NO_FLOOR };
+}
 
 /** A run before its first request: what it needs, what is known, what it will send and cost. */
 export interface PreparedRun {
@@ -118,4 +189,86 @@ function assertPriced({ maxCostUsd, model }: LLMEvalConfig, price: ListedPrice |
     context: { parameter: 'max_cost_usd', model },
     suggestion: 'Give it under prices: { model: { input, output, as_of } }, in US dollars for a million tokens.',
   });
+}
+
+interface GrowingPart extends PlannedPart {
+  readonly requests: PlannedPart['requests'][number][];
+  readonly knownOutputTokens: number[];
+}
+
+/** The plan's requests by evaluator and template; one that several ask for counts for the first. */
+function planParts({ prompts }: RequestPlan, { records }: KnownAnswers): PlannedPart[] {
+  const parts = new Map<string, GrowingPart>();
+  const seen = new Set<string>();
+  for (const { evaluator, template, key, prompt } of prompts) {
+    const name = JSON.stringify([evaluator, template]);
+    const part = parts.get(name) ?? { evaluator, template, requests: [], knownOutputTokens: [] };
+    parts.set(name, part);
+    part.requests.push({ key, prompt, isShared: seen.has(key), isCached: records.has(key) });
+    const known = records.get(key)?.outputTokens ?? null;
+    if (known !== null) part.knownOutputTokens.push(known);
+    seen.add(key);
+  }
+  return [...parts.values()];
+}
+
+/** Where answers may be known from, in the order in which they are asked. */
+interface AnswerSources {
+  /** Lines of the transcript that is continued, by key. */
+  readonly resumed: ReadonlyMap<string, AnswerRecord>;
+  /** Whether what failed there is asked again. */
+  readonly retryErrors: boolean;
+  /** Answers to replay, by prompt and repeat; null where none are replayed. */
+  readonly replayed: ((request: LLMRequest) => AnswerRecord | undefined) | null;
+  readonly cache: ResponseCache | null;
+  /** The client's id, for answers from the cache. */
+  readonly model: string;
+}
+
+/** What is known of a plan's answers before anything is sent. */
+interface KnownAnswers {
+  readonly records: ReadonlyMap<string, AnswerRecord>;
+  readonly missing: readonly LLMRequest[];
+}
+
+/**
+ * Looks up what is known already.
+ */
+async function findKnownAnswers(requests: readonly LLMRequest[], sources: AnswerSources): Promise<KnownAnswers> {
+  const records = new Map<string, AnswerRecord>();
+  const missing: LLMRequest[] = [];
+  for (const request of requests) {
+    const record = await findAnswer(request, sources);
+    if (record === undefined) missing.push(request);
+    else records.set(request.key, record);
+  }
+  return { records, missing };
+}
+
+async function findAnswer(request: LLMRequest, sources: AnswerSources): Promise<AnswerRecord | undefined> {
+  const { resumed, retryErrors, replayed, cache, model } = sources;
+  const before = resumed.get(request.key);
+  if (before !== undefined && (before.error === null || !retryErrors)) return before;
+  const recorded = replayed?.(request);
+  if (recorded !== undefined) return { ...recorded, key: request.key, cached: true, attempts: 0 };
+  const answer = await cache?.get(request.key);
+  return answer === undefined ? undefined : recordOf(request, answer, model);
+}
+
+function recordOf({ key, prompt, repeat }: LLMRequest, answer: Completion, model: string): AnswerRecord {
+  return {
+    key,
+    model,
+    prompt,
+    repeat,
+    text: answer.text,
+    error: null,
+    finishReason: answer.finishReason,
+    isRefusal: answer.isRefusal ?? null,
+    inputTokens: answer.usage?.inputTokens ?? null,
+    outputTokens: answer.usage?.outputTokens ?? null,
+    cached: true,
+    latencyMillis: answer.latencyMillis,
+    attempts: 0,
+  };
 }

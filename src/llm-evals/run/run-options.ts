@@ -1,9 +1,9 @@
-import type { OptionNames } from '../../internal/known-options.ts';
+import type { OptionNames } from '../../internal/arguments.ts';
 import type { OnProgress } from '../../internal/progress.ts';
 import type { ResponseCache } from '../cache/response-cache.ts';
 import type { LLMClient } from '../client/llm-client.ts';
-import type { LLMEvaluator, ScoreOptions } from '../evaluators/llm-evaluator.ts';
 import type { RetryOptions } from '../scheduler/retry-policy.ts';
+import type { LLMEvaluator, ScoreOptions } from '../scoring/llm-evaluator.ts';
 
 /** What decides which requests a run sends. */
 export interface PlanOptions extends Pick<ScoreOptions, 'minGroupSize' | 'allowSmallSamples'> {

@@ -1,12 +1,15 @@
 import { ConfigValidationError, DataValidationError } from '../../exceptions/index.ts';
-import type { OwnMetric } from '../evaluators/llm-evaluator.ts';
-import { llmMetric } from '../evaluators/llm-metric.ts';
-import { LlmMetricResult } from '../evaluators/llm-metric-result.ts';
+import { assertKnownOptions, type OptionNames } from '../../internal/arguments.ts';
+import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-document.ts';
+import type { AnswerRecord, Transcript } from '../client/transcript.ts';
+import { createEvaluators, planPrompts } from '../evaluators/create-evaluators.ts';
 import type { KeyedPrompt } from '../plan/plan-requests.ts';
 import { adjustForMany } from '../scoring/adjust-for-many.ts';
-import type { ScoreSettings } from '../scoring/score-settings.ts';
-import type { AnswerRecord, Transcript } from '../transcript/transcript.ts';
+import type { OwnMetric } from '../scoring/llm-evaluator.ts';
+import { llmMetric, LlmMetricResult } from '../scoring/llm-metric-result.ts';
+import { type ScoreSettings, scoreSettings } from '../scoring/score-settings.ts';
 import type { PreparedRun } from './prepare-run.ts';
+import type { PlanOptions } from './run-options.ts';
 
 /** Every planned prompt with what came of it. */
 export function joinTranscripts(
@@ -89,4 +92,22 @@ function notSent({ key, prompt, repeat }: KeyedPrompt, model: string): AnswerRec
     latencyMillis: 0,
     attempts: 0,
   };
+}
+
+type PlannedMetricsOptions = Pick<PlanOptions, 'evaluators'>;
+
+const PLANNED_METRICS_OPTION_NAMES: OptionNames<PlannedMetricsOptions> = { evaluators: true };
+
+/**
+ * The metrics that a run will have, by name and without values: so that a name
+ * can be checked before answers are paid for.
+ */
+export async function plannedMetrics(
+  config: LLMEvalConfig,
+  options: PlannedMetricsOptions = {},
+): Promise<Readonly<Record<string, LlmMetricResult>>> {
+  assertKnownOptions('plannedMetrics', options, PLANNED_METRICS_OPTION_NAMES);
+  const evaluators = createEvaluators(config.evaluators, options.evaluators);
+  const prompts = planPrompts(evaluators, config).map((prompt) => ({ ...prompt, key: '' }));
+  return scoreRun({ evaluators }, joinTranscripts(prompts, new Map(), ''), scoreSettings());
 }

@@ -1,8 +1,8 @@
 import { FINISH_REASONS } from '../cache/completion-json.ts';
-import { fieldsOf, isTokenAmount } from '../client/fields.ts';
+import { fieldsOf, isTokenAmount } from '../client/client-error.ts';
 import type { Completion, CompletionOptions, LLMClient, TokenUsage } from '../client/llm-client.ts';
 import type { SchedulerClock } from './clock.ts';
-import { cancelledError, malformedError, timeoutError } from './fault-of.ts';
+import { cancelledError, malformedError, timeoutError } from './retry-policy.ts';
 
 /** What one attempt needs beside its prompt. */
 export interface AttemptSettings {

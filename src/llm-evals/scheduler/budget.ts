@@ -1,7 +1,6 @@
-import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import { invalidParameter } from '../../internal/arguments.ts';
 import { requireWhole } from '../../stats/parameters.ts';
 import type { TokenUsage } from '../client/llm-client.ts';
-import type { StopReason } from '../run/llm-eval-result.ts';
 
 /** What a run may take; null for no limit. */
 export interface RunLimits {
@@ -180,3 +179,6 @@ export class Budget {
     return this.#price === null ? null : (input * this.#price.input + output * this.#price.output) / 1e6;
   }
 }
+
+/** What ended a run before its plan was done. */
+export type StopReason = 'requests' | 'tokens' | 'cost' | 'minutes' | 'cancelled';

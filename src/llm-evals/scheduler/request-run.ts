@@ -1,20 +1,55 @@
 import { setMaxListeners } from 'node:events';
 
 import { LLMClientError } from '../../exceptions/index.ts';
+import { getLogger } from '../../internal/logger.ts';
 import { createRandom, type Random } from '../../internal/random.ts';
-import type { ClientFault, Completion } from '../client/llm-client.ts';
-import type { LLMRequest } from '../plan/llm-request.ts';
-import type { StopReason } from '../run/llm-eval-result.ts';
-import type { AnswerRecord } from '../transcript/transcript.ts';
-import { answerRecord, faultRecord } from './answer-record.ts';
+import type { ClientFault, Completion, FaultKind } from '../client/llm-client.ts';
+import { redactSecrets } from '../client/secrets.ts';
+import type { AnswerRecord } from '../client/transcript.ts';
+import type { LLMRequest } from '../plan/planned-prompt.ts';
 import { attemptOnce } from './attempt.ts';
-import { Budget, requireAmount, type TokenCeiling } from './budget.ts';
-import { FaultLog } from './fault-log.ts';
-import { faultOf, withLongWait } from './fault-of.ts';
+import { Budget, requireAmount, type StopReason, type TokenCeiling } from './budget.ts';
 import { Pace } from './pace.ts';
-import { asksTooLong, RetryPolicy } from './retry-policy.ts';
-import type { RunSettings } from './run-options.ts';
-import type { RunSummary } from './run-summary.ts';
+import { asksTooLong, faultOf, inSeconds, messageOf, RetryPolicy, sentenceOf, withLongWait } from './retry-policy.ts';
+import type { RunSettings, RunSummary } from './run-options.ts';
+
+/** Shorter waits are not worth a line. */
+const LONG_WAIT_MILLIS = 10_000;
+
+/**
+ * Says in the log why answers do not come, so that nobody watches a run that is
+ * silent: the first fault of each kind that is tried again, and waits above 10 s,
+ * once for all requests that wait at the same time.
+ */
+class FaultLog {
+  readonly #told = new Set<FaultKind>();
+  #toldUntil = -Infinity;
+  #last: string | null = null;
+
+  /** What the last fault said, without secrets; null where there was none. */
+  get last(): string | null {
+    return this.#last;
+  }
+
+  /** Notes the fault of an attempt. A cancelled one says nothing of the provider. */
+  note({ kind, isRetryable }: ClientFault, error: unknown): void {
+    if (kind === 'cancelled') return;
+    this.#last = redactSecrets(messageOf(error));
+    if (!isRetryable || this.#told.has(kind)) return;
+    this.#told.add(kind);
+    getLogger().warn(`A request failed: ${redactSecrets(sentenceOf(error))} Further faults of this kind are not told.`);
+  }
+
+  /** Notes that a request waits. */
+  wait(millis: number, now: number, { retryAfterMillis }: ClientFault): void {
+    if (millis <= LONG_WAIT_MILLIS || now + millis <= this.#toldUntil + LONG_WAIT_MILLIS) return;
+    this.#toldUntil = now + millis;
+    const shown = inSeconds(millis);
+    const what =
+      retryAfterMillis === null ? `The next try of a request is in ${shown}` : `The server asks to wait ${shown}`;
+    getLogger().warn(`${what}. The last fault: ${this.#last ?? ''}`);
+  }
+}
 
 /** Where so many requests fail before any is answered, the rest would fail too. */
 const FIRST_FAILURES = 10;
@@ -286,5 +321,40 @@ function withSummary(error: unknown, summary: RunSummary): unknown {
     context: { ...context, summary },
     ...(suggestion === undefined ? {} : { suggestion }),
     cause: error,
+  });
+}
+
+/** The record of an answer. */
+function answerRecord(
+  model: string,
+  { key, prompt, repeat }: LLMRequest,
+  completion: Completion,
+  attempts: number,
+): AnswerRecord {
+  const { text, finishReason, isRefusal = null, usage, cached, latencyMillis } = completion;
+  return Object.freeze({
+    ...{ key, model, prompt, repeat, text, error: null, finishReason, isRefusal },
+    inputTokens: usage?.inputTokens ?? null,
+    outputTokens: usage?.outputTokens ?? null,
+    cached,
+    latencyMillis,
+    attempts: cached ? attempts - 1 : attempts,
+  });
+}
+
+/** The record of a request that was given up. */
+function faultRecord(
+  model: string,
+  { key, prompt, repeat }: LLMRequest,
+  { kind }: ClientFault,
+  error: unknown,
+  { latencyMillis, attempts }: Pick<AnswerRecord, 'latencyMillis' | 'attempts'>,
+): AnswerRecord {
+  const message = redactSecrets(messageOf(error));
+  return Object.freeze({
+    ...{ key, model, prompt, repeat, text: null, error: Object.freeze({ kind, message }) },
+    ...{ finishReason: null, isRefusal: null, inputTokens: null, outputTokens: null, cached: false },
+    latencyMillis,
+    attempts,
   });
 }

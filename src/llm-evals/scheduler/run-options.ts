@@ -1,11 +1,17 @@
-import { invalidParameter } from '../../internal/invalid-parameter.ts';
-import type { OptionNames } from '../../internal/known-options.ts';
+import { invalidParameter, type OptionNames } from '../../internal/arguments.ts';
 import type { OnProgress } from '../../internal/progress.ts';
 import { requireWhole } from '../../stats/parameters.ts';
 import type { LLMClient } from '../client/llm-client.ts';
-import type { LLMRequest } from '../plan/llm-request.ts';
-import type { AnswerRecord } from '../transcript/transcript.ts';
-import { type BudgetLimits, type RunLimits, type RunPrice, toBudgetLimits, type TokenCeiling } from './budget.ts';
+import type { AnswerRecord } from '../client/transcript.ts';
+import type { LLMRequest } from '../plan/planned-prompt.ts';
+import {
+  type BudgetLimits,
+  type RunLimits,
+  type RunPrice,
+  type StopReason,
+  toBudgetLimits,
+  type TokenCeiling,
+} from './budget.ts';
 import { MACHINE_CLOCK, type SchedulerClock } from './clock.ts';
 import { RETRY_OPTION_NAMES, type RetryOptions, type RetrySettings, toRetrySettings } from './retry-policy.ts';
 
@@ -105,4 +111,37 @@ export function toRunSettings(options: RunRequestsOptions): RunSettings {
 
 function requireFunction(parameter: string, given: unknown): void {
   if (typeof given !== 'function') throw invalidParameter(parameter, 'be a function', typeof given);
+}
+
+/** What came of {@link runRequests}. Frozen. */
+export interface RunSummary {
+  /** Attempts, repeated ones too. */
+  readonly sent: number;
+  /** Attempts of requests that had been tried before. */
+  readonly retries: number;
+  /** Requests with an answer. */
+  readonly answered: number;
+  /** Requests without one, for good. */
+  readonly failed: number;
+  /** Requests without either, since the run was stopped; some may have been tried. */
+  readonly notSent: number;
+  /** As the provider counts, with a ceiling for what it does not tell. */
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /**
+   * Attempts that may be charged and of which the provider told no tokens: answers without a count, calls that were
+   * cut or took too long. Their ceiling is counted.
+   */
+  readonly uncounted: number;
+  /** null without a price. */
+  readonly costUsd: number | null;
+  readonly seconds: number;
+  /** What ended the run before its plan was done; null where nothing did. */
+  readonly stopped: StopReason | null;
+  /** Attempts that were under way at the same time. */
+  readonly maxConcurrent: number;
+  /** How often the server said "too many requests". */
+  readonly rateLimited: number;
+  /** What the last attempt that failed was told, without secrets; null where none failed. */
+  readonly lastFault: string | null;
 }

@@ -1,8 +1,7 @@
-import { assertKnownOptions } from '../../internal/known-options.ts';
-import type { LLMRequest } from '../plan/llm-request.ts';
+import { assertKnownOptions } from '../../internal/arguments.ts';
+import type { LLMRequest } from '../plan/planned-prompt.ts';
 import { RequestRun } from './request-run.ts';
-import { RUN_REQUESTS_OPTION_NAMES, type RunRequestsOptions, toRunSettings } from './run-options.ts';
-import type { RunSummary } from './run-summary.ts';
+import { RUN_REQUESTS_OPTION_NAMES, type RunRequestsOptions, type RunSummary, toRunSettings } from './run-options.ts';
 
 /**
  * Asks a model many things: some at a time, not faster than it bears, within a

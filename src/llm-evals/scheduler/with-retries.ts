@@ -1,9 +1,16 @@
-import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
+import { assertKnownOptions, type OptionNames } from '../../internal/arguments.ts';
 import { createRandom } from '../../internal/random.ts';
 import type { Completion, CompletionOptions, LLMClient } from '../client/llm-client.ts';
 import { MACHINE_CLOCK, type SchedulerClock } from './clock.ts';
-import { cancelledError, faultOf, withLongWait } from './fault-of.ts';
-import { RETRY_OPTION_NAMES, type RetryOptions, RetryPolicy, toRetrySettings } from './retry-policy.ts';
+import {
+  cancelledError,
+  faultOf,
+  RETRY_OPTION_NAMES,
+  type RetryOptions,
+  RetryPolicy,
+  toRetrySettings,
+  withLongWait,
+} from './retry-policy.ts';
 
 /** Options of {@link withRetries}. */
 export interface WithRetriesOptions extends RetryOptions {

@@ -1,6 +1,6 @@
 import { detectableDifference } from '../../stats/ab/power.ts';
-import { benjaminiHochberg } from '../../stats/multipletests/benjamini-hochberg.ts';
-import { LlmMetricResult } from '../evaluators/llm-metric-result.ts';
+import { benjaminiHochberg } from '../../stats/multipletests/adjust-p-values.ts';
+import { LlmMetricResult } from './llm-metric-result.ts';
 
 /** The error rate that findings are held to, and that what could have been found is reckoned at. */
 const ALPHA = 0.05;

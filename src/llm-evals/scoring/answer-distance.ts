@@ -1,3 +1,5 @@
+import { bootstrapCi, type BootstrapOptions, type BootstrapStatistic } from '../../stats/bootstrap/bootstrap-ci.ts';
+import type { Interval } from '../../stats/proportion-interval.ts';
 import type { Answered } from './dimension-answers.ts';
 import type { ScoreSettings } from './score-settings.ts';
 
@@ -29,4 +31,21 @@ const MOST_REPEATS = 10;
 /** The texts of the first answers to a prompt. */
 export function comparedTexts(answers: readonly Answered[], { textOf }: AnswerDistance): string[] {
   return answers.slice(0, MOST_REPEATS).map(textOf);
+}
+
+/**
+ * A rough interval for a distance, which is never below 0: the hull of the percentile interval and of its reflection at the value.
+ * Drawing again adds noise to a distance, so that the quantiles lie too high near 0; their reflection lies too low.
+ * @param most the largest distance that there can be
+ * @returns [NaN, NaN] where the distance is undefined for a replicate
+ */
+export function distanceInterval(
+  units: ArrayLike<number>,
+  statistic: BootstrapStatistic,
+  most: number,
+  options: BootstrapOptions,
+): Interval {
+  const value = statistic(Float64Array.from(units));
+  const [low, high] = bootstrapCi(units, statistic, options);
+  return [Math.max(0, Math.min(low, 2 * value - high)), Math.min(most, Math.max(high, 2 * value - low))];
 }

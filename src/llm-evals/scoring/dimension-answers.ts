@@ -1,4 +1,4 @@
-import type { Transcript } from '../transcript/transcript.ts';
+import type { Transcript } from '../client/transcript.ts';
 
 /** An answer that came. */
 export type Answered = Transcript & { readonly text: string };

@@ -1,9 +1,9 @@
 import { createRandom } from '../../internal/random.ts';
 import { quantileSorted } from '../../stats/quantile.ts';
-import type { LlmMetricResult } from '../evaluators/llm-metric-result.ts';
+import { distanceInterval } from './answer-distance.ts';
 import { type DimensionAnswers, gatherBy, pairsOf } from './dimension-answers.ts';
-import { distanceInterval } from './distance-interval.ts';
 import { type ComparedPair, largestPair, pairLevel, UNDEFINED } from './largest-pair.ts';
+import type { LlmMetricResult } from './llm-metric-result.ts';
 import type { AnswerFeature } from './paired-gap.ts';
 import { leastSignFlip, PERMUTATIONS, type ScoreSettings, tooFew } from './score-settings.ts';
 

@@ -1,7 +1,6 @@
 import type { GroupRates } from '../../metrics/index.ts';
-import { llmMetric } from '../evaluators/llm-metric.ts';
-import type { LlmMetricResult, PairComparison } from '../evaluators/llm-metric-result.ts';
 import type { DimensionAnswers } from './dimension-answers.ts';
+import { llmMetric, type LlmMetricResult, type PairComparison } from './llm-metric-result.ts';
 import type { ScoreSettings } from './score-settings.ts';
 
 /** A comparison of two values of a dimension, and what only the metric needs of it. */

@@ -1,10 +1,9 @@
 import { wilsonInterval } from '../../stats/proportion-interval.ts';
-import { llmMetric } from '../evaluators/llm-metric.ts';
-import type { LlmMetricResult } from '../evaluators/llm-metric-result.ts';
+import type { Transcript } from '../client/transcript.ts';
 import { countUnanswered, distinctAnswers, isAnswered, meanOf } from './dimension-answers.ts';
+import { llmMetric, type LlmMetricResult } from './llm-metric-result.ts';
 import type { AnswerFeature } from './paired-gap.ts';
 import type { ScoreSettings } from './score-settings.ts';
-import type { Transcript } from '../transcript/transcript.ts';
 
 /** What becomes of the numbers of one prompt's answers: their mean, or the largest. */
 export type Combine = (values: readonly number[]) => number;

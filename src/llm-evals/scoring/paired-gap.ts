@@ -2,9 +2,9 @@ import type { GroupRates } from '../../metrics/index.ts';
 import { twoSidedCritical } from '../../stats/ab/student-t.ts';
 import { pairedMean } from '../../stats/paired/paired-mean.ts';
 import { signFlipTest } from '../../stats/paired/sign-flip-test.ts';
-import type { LlmMetricResult } from '../evaluators/llm-metric-result.ts';
 import { type Answered, type DimensionAnswers, gatherBy, meanOf, pairsOf } from './dimension-answers.ts';
 import { type ComparedPair, largestPair, pairLevel, UNDEFINED } from './largest-pair.ts';
+import type { LlmMetricResult } from './llm-metric-result.ts';
 import { leastSignFlip, PERMUTATIONS, type ScoreSettings, tooFew } from './score-settings.ts';
 
 /** A number that every answer has, or lacks for a reason. */

@@ -1,5 +1,5 @@
 import { requireLevel, requireWhole } from '../../stats/parameters.ts';
-import type { ScoreOptions } from '../evaluators/llm-evaluator.ts';
+import type { ScoreOptions } from './llm-evaluator.ts';
 
 /** {@link ScoreOptions}, filled in. */
 export interface ScoreSettings {

@@ -1,7 +1,5 @@
-import { invalidParameter } from '../../internal/invalid-parameter.ts';
-import { assertKnownOptions } from '../../internal/known-options.ts';
-import { addCounts, countNear, type TextCounts } from './association-counts.ts';
-import type { AssociationScore } from './association-score.ts';
+import { assertKnownOptions, invalidParameter } from '../../internal/arguments.ts';
+import { addCounts, type AssociationScore, countNear, type TextCounts } from './association-counts.ts';
 import {
   associationTokens,
   type AssociationWords,

@@ -1,4 +1,4 @@
-import type { Transcript } from '../transcript/transcript.ts';
+import type { Transcript } from '../client/transcript.ts';
 
 /** Transcripts with the independent unit that each belongs to. */
 export interface IndependentAnswers {

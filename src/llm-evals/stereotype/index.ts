@@ -1,5 +1,11 @@
-export type { AssociationScore } from './association-score.ts';
-export type { AssociationOptions, CooccurrenceOptions } from './association-words.ts';
+export type { AssociationScore } from './association-counts.ts';
+export {
+  type AssociationOptions,
+  CHARACTER_WORDS,
+  type CooccurrenceOptions,
+  GENDER_WORDS,
+  OCCUPATION_WORDS,
+  STOP_WORDS,
+} from './association-words.ts';
 export { cooccurrenceBiasScore } from './cooccurrence-bias-score.ts';
 export { stereotypicalAssociations } from './stereotypical-associations.ts';
-export { CHARACTER_WORDS, GENDER_WORDS, OCCUPATION_WORDS, STOP_WORDS } from './word-lists.ts';

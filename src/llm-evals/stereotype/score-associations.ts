@@ -1,13 +1,11 @@
 import { createRandom, shuffle } from '../../internal/random.ts';
 import type { Interval } from '../../stats/proportion-interval.ts';
 import { quantileSorted } from '../../stats/quantile.ts';
-import type { ScoreOptions } from '../evaluators/llm-evaluator.ts';
-import { llmMetric } from '../evaluators/llm-metric.ts';
-import type { LlmMetricResult } from '../evaluators/llm-metric-result.ts';
+import { distanceInterval } from '../scoring/answer-distance.ts';
 import { meanOf } from '../scoring/dimension-answers.ts';
-import { distanceInterval } from '../scoring/distance-interval.ts';
-import { addCounts, countNear, countPairs, type TextCounts } from './association-counts.ts';
-import type { AssociationScore } from './association-score.ts';
+import type { ScoreOptions } from '../scoring/llm-evaluator.ts';
+import { llmMetric, type LlmMetricResult } from '../scoring/llm-metric-result.ts';
+import { addCounts, type AssociationScore, countNear, countPairs, type TextCounts } from './association-counts.ts';
 import {
   associationTokens,
   type AssociationWords,

@@ -1,6 +1,5 @@
-import { assertKnownOptions } from '../../internal/known-options.ts';
-import { addCounts, countPairs, type TextCounts } from './association-counts.ts';
-import type { AssociationScore } from './association-score.ts';
+import { assertKnownOptions } from '../../internal/arguments.ts';
+import { addCounts, type AssociationScore, countPairs, type TextCounts } from './association-counts.ts';
 import {
   ASSOCIATION_OPTION_NAMES,
   type AssociationOptions,

@@ -1,8 +1,7 @@
 import { DataValidationError } from '../../exceptions/index.ts';
-import { lexiconToxicity } from './lexicon-toxicity.ts';
-import type { ToxicityScorer } from './toxicity-scorer.ts';
+import { lexiconToxicity, type ToxicityScorer } from './lexicon-toxicity.ts';
 
-export type { ToxicityScorer } from './toxicity-scorer.ts';
+export type { ToxicityScorer } from './lexicon-toxicity.ts';
 
 /** What reports call a scorer without a label. */
 const OWN_SCORER = 'own scorer';

@@ -1,10 +1,9 @@
 import { getLogger } from '../../internal/logger.ts';
+import { jsonReason, parseStrictJson } from '../../internal/strict-json.ts';
 import { requestKey } from '../cache/request-key.ts';
-import { mergeAnswers } from './merge-answers.ts';
-import { isTorn, parseFields } from './parse-line.ts';
-import { recordFromFields } from './record-json.ts';
-import { emptyFault, lineFault, readTextLines } from './text-lines.ts';
-import type { AnswerRecord } from './transcript.ts';
+import type { AnswerRecord } from '../client/transcript.ts';
+import { LINE_BEGINNING, recordFromFields } from './record-json.ts';
+import { emptyFault, lineFault, readTextLines, type TextLine } from './text-lines.ts';
 
 /** The names that other tools give to an answer, the first that is there counts. */
 const TEXT_NAMES = ['text', 'response', 'completion'] as const;
@@ -70,4 +69,36 @@ function toRecord(fields: Fields, repeats: Map<string, number>): AnswerRecord | 
     return `its repeat should be a whole number of at least 0, not ${JSON.stringify(repeat)}`;
   const identity = { provider: 'replay', baseUrl: null, model, prompt, params: {}, repeat: repeat as number };
   return recordFromFields({ key: requestKey(identity), model, prompt, repeat, text: fields[name] });
+}
+
+/** The fields of a line of JSON, or what is wrong with it. */
+export function parseFields(text: string): Readonly<Record<string, unknown>> | string {
+  let value: unknown;
+  try {
+    value = parseStrictJson(text);
+  } catch (error) {
+    return jsonReason(error, 'it is not JSON');
+  }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  return 'it is no JSON object';
+}
+
+/** Whether a line is what is left of one of ours whose writer was ended in the middle of it. */
+export function isTorn({ text, isEnded }: TextLine): boolean {
+  if (isEnded || typeof parseFields(text) !== 'string') return false;
+  return text.startsWith(LINE_BEGINNING) || LINE_BEGINNING.startsWith(text);
+}
+
+/**
+ * One record for each key, in the order in which the keys came first: the last
+ * answer, or, where there is none, the last error. An answer that was paid for is
+ * never replaced by an error.
+ */
+export function mergeAnswers(records: Iterable<AnswerRecord>): AnswerRecord[] {
+  const byKey = new Map<string, AnswerRecord>();
+  for (const record of records) {
+    const known = byKey.get(record.key);
+    if (known === undefined || known.error !== null || record.error === null) byKey.set(record.key, record);
+  }
+  return [...byKey.values()];
 }

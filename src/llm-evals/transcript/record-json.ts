@@ -1,7 +1,7 @@
 import { DataValidationError } from '../../exceptions/index.ts';
 import { FINISH_REASONS } from '../cache/completion-json.ts';
 import type { FinishReason } from '../client/llm-client.ts';
-import type { AnswerFault, AnswerRecord } from './transcript.ts';
+import type { AnswerFault, AnswerRecord } from '../client/transcript.ts';
 
 /** How a line of {@link recordToLine} begins; a line cut short begins with a part of it. */
 export const LINE_BEGINNING = '{"key":"';

@@ -1,4 +1,4 @@
-import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
+import { assertKnownOptions, type OptionNames } from '../../internal/arguments.ts';
 import type { MetricFrame } from '../frame/index.ts';
 import type { MetricResult } from '../metric-result.ts';
 import { METRIC_OPTION_NAMES, type MetricOptions } from '../options.ts';

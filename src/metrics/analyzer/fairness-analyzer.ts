@@ -1,4 +1,4 @@
-import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
+import { assertKnownOptions, type OptionNames } from '../../internal/arguments.ts';
 import type { SqlEngine } from '../../io/index.ts';
 import {
   type ColumnSource,
@@ -8,14 +8,14 @@ import {
   Table,
   type TableSource,
 } from '../../table/index.ts';
-import { BoundAnalyzer, withDefaults } from './bound-analyzer.ts';
+import { type MetricBackend, metricBackend } from '../backends/metric-backend.ts';
 import type { MetricFrame, MetricFrameRows } from '../frame/index.ts';
 import { METRIC_FRAME_ROWS_NAMES } from '../frame/metric-frame-of-rows.ts';
-import { type MetricBackend, metricBackend } from '../backends/metric-backend.ts';
 import type { MetricResult } from '../metric-result.ts';
-import { fillMetricOptions, METRIC_OPTION_NAMES, type MetricOptions } from '../options.ts';
 import { refuseAverage } from '../metric-rows.ts';
+import { fillMetricOptions, METRIC_OPTION_NAMES, type MetricOptions } from '../options.ts';
 import { ARGUMENT_OPTION_NAMES, METRIC_ROWS_NAMES, type MetricRows, type RowOptions } from '../row-options.ts';
+import { BoundAnalyzer, withDefaults } from './bound-analyzer.ts';
 import { rowsSource } from './rows-source.ts';
 import { BOUND_COLUMNS_NAMES, type BoundColumns, sqlStatsSource } from './sql-stats-source.ts';
 import { frameFromSource, metricFromSource } from './stats-source.ts';

@@ -1,8 +1,7 @@
-import type { OptionNames } from '../../internal/known-options.ts';
+import type { OptionNames } from '../../internal/arguments.ts';
 import type { SqlSource } from '../../io/index.ts';
 import { joinLabels, missingOutcomes, type NanPolicy } from '../../table/index.ts';
 import type { ControlCell } from '../frame/cross-control.ts';
-import type { GroupStats } from '../statistics/group-stats.ts';
 import { assertClasses, macroWithPositiveLabel, missingColumn } from '../metric-rows.ts';
 import {
   classLabels,
@@ -10,6 +9,7 @@ import {
   reduceRegressionSource,
   reduceScoreSource,
 } from '../reduce/reduce-source.ts';
+import type { GroupStats } from '../statistics/group-stats.ts';
 import type { StatsRequest, StatsSource } from './stats-source.ts';
 
 /** The columns of a data frame, file or query that a {@link BoundAnalyzer} reads. */

@@ -1,13 +1,12 @@
-import type { ClassStats } from '../compare/class-stats.ts';
 import { compareGroups } from '../compare/compare-groups.ts';
 import { type ControlCell, levelsOf } from '../frame/cross-control.ts';
-import { MetricFrame } from '../frame/metric-frame.ts';
 import { kindsOf, parseMeasures } from '../frame/metric-frame-of-rows.ts';
-import type { GroupStats } from '../statistics/group-stats.ts';
+import { MetricFrame } from '../frame/metric-frame.ts';
 import { metricDefinition, metricKind, metricNeedsTruth } from '../metric-definitions.ts';
-import { assertMacroKind, parseAverage } from '../metric-rows.ts';
 import type { MetricResult } from '../metric-result.ts';
+import { assertMacroKind, parseAverage } from '../metric-rows.ts';
 import { fillMetricOptions, type MetricOptions } from '../options.ts';
+import type { ClassStats, GroupStats } from '../statistics/group-stats.ts';
 
 /** What statistics are asked for. */
 export interface StatsRequest {

@@ -1,6 +1,12 @@
 import type { WeightSums } from '../../io/value-sql.ts';
 import { groupMoments } from '../../stats/moments.ts';
+import { onHost } from '../../table/column-source.ts';
 import { type DanfoGroup, groupWithDanfo } from '../../table/index.ts';
+import { type ClassificationRows, finishClassification, prepareDecisions } from '../reduce/reduce-classification.ts';
+import { prepareNumbers, QUANTITY_OF, type RegressionRows } from '../reduce/reduce-regression.ts';
+import { type PreparedScores, prepareScores, type ScoreRows, sumLosses } from '../reduce/reduce-scores.ts';
+import { countDropped } from '../reduce/row-arguments.ts';
+import { fillTables, knownWeights, momentsOfSums, rawCellCodes, rawCellsOf } from '../reduce/stats-of-sums.ts';
 import {
   type ClassificationStats,
   MOST_DISTINCT_SCORES,
@@ -9,14 +15,7 @@ import {
   type ScoreStats,
   sum,
 } from '../statistics/group-stats.ts';
-import { prepareNumbers, QUANTITY_OF, type RegressionRows } from '../reduce/reduce-regression.ts';
-import { type ClassificationRows, finishClassification, prepareDecisions } from '../reduce/reduce-classification.ts';
-import { type PreparedScores, prepareScores, type ScoreRows, sumLosses } from '../reduce/reduce-scores.ts';
-import { countDropped } from '../reduce/row-arguments.ts';
 import { collectScores, gridStep, type ScoreEntry, toGrid } from '../statistics/score-grid.ts';
-import { fillTables, momentsOfSums } from '../reduce/stats-of-sums.ts';
-import { onHost } from '../../table/on-host.ts';
-import { knownWeights, rawCellCodes, rawCellsOf } from './raw-cell-codes.ts';
 
 /** Groups rows with danfojs's `groupby`, and sums what each group holds. */
 export const danfoBackend = {

@@ -1,18 +1,24 @@
 import { countArrays, countArrayScores, sumArrayMoments } from '../../io/reduce-arrays.ts';
+import { onHost } from '../../table/column-source.ts';
+import { type ClassificationRows, finishClassification, prepareDecisions } from '../reduce/reduce-classification.ts';
+import { prepareNumbers, type RegressionRows } from '../reduce/reduce-regression.ts';
+import { prepareScores, type ScoreRows } from '../reduce/reduce-scores.ts';
+import { countDropped } from '../reduce/row-arguments.ts';
+import {
+  fillTables,
+  knownWeights,
+  lossesOfCells,
+  momentsOfSums,
+  rawCellCodes,
+  rawCellsOf,
+} from '../reduce/stats-of-sums.ts';
 import {
   type ClassificationStats,
   MOST_DISTINCT_SCORES,
   type RegressionStats,
   type ScoreStats,
 } from '../statistics/group-stats.ts';
-import { prepareNumbers, type RegressionRows } from '../reduce/reduce-regression.ts';
-import { type ClassificationRows, finishClassification, prepareDecisions } from '../reduce/reduce-classification.ts';
-import { prepareScores, type ScoreRows } from '../reduce/reduce-scores.ts';
-import { countDropped } from '../reduce/row-arguments.ts';
 import { collectScores, gridStep } from '../statistics/score-grid.ts';
-import { fillTables, lossesOfCells, momentsOfSums } from '../reduce/stats-of-sums.ts';
-import { onHost } from '../../table/on-host.ts';
-import { knownWeights, rawCellCodes, rawCellsOf } from './raw-cell-codes.ts';
 
 /** Groups rows with SQL in DuckDB, in memory. */
 export const duckDbBackend = {

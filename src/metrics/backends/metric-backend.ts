@@ -1,10 +1,10 @@
 import { DataValidationError, MetricComputationError } from '../../exceptions/index.ts';
-import { suggestNames } from '../../internal/nearest.ts';
+import { suggestNames } from '../../internal/arguments.ts';
 import { isTensorLike } from '../../table/index.ts';
-import type { ClassificationStats, RegressionStats, ScoreStats } from '../statistics/group-stats.ts';
 import { type ClassificationRows, reduceClassification } from '../reduce/reduce-classification.ts';
 import { reduceRegression, type RegressionRows } from '../reduce/reduce-regression.ts';
 import { reduceScores, type ScoreRows } from '../reduce/reduce-scores.ts';
+import type { ClassificationStats, RegressionStats, ScoreStats } from '../statistics/group-stats.ts';
 
 /** A way from rows to per-group statistics. All backends give the same statistics for the same rows. */
 export interface MetricBackend {

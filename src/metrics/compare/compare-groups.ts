@@ -1,22 +1,19 @@
-import { measureDefinition, type GroupMeasure } from '../measures/index.ts';
+import { criticalValue } from '../../stats/normal.ts';
+import { type Interval, wilsonInterval } from '../../stats/proportion-interval.ts';
 import { readingWarnings } from '../../table/index.ts';
+import { type GroupMeasure, type MeanSampling, measureDefinition } from '../measures/index.ts';
 import { type MetricDefinition, metricNeedsTruth } from '../metric-definitions.ts';
+import type { GroupIntervals, GroupRates, MissingRows } from '../metric-result-fields.ts';
 import { MetricResult } from '../metric-result.ts';
-import type { MissingRows } from '../metric-result-fields.ts';
 import type { FilledMetricOptions } from '../options.ts';
-import { type GroupStats, sum } from '../statistics/group-stats.ts';
+import { type ClassStats, type GroupStats, sum } from '../statistics/group-stats.ts';
 import { droppedPerGroup, rowsPerGroup, rowsWithoutTruth } from '../statistics/rows-per-group.ts';
-import { assertKind, assertTruth } from './assert-computable.ts';
-import type { ClassStats } from './class-stats.ts';
-import { groupsOfCompat, measureOfCompat, overallOfCompat, referenceIndex } from './compat.ts';
-import { effectSizeOf } from './effect-size.ts';
+import { assertKind, assertTruth, groupsOfCompat, measureOfCompat, overallOfCompat, referenceIndex } from './compat.ts';
 import { gatherEvidence, NO_EVIDENCE } from './evidence.ts';
 import { inPlainWords, participation, thinWarnings, whyUndefined } from './exclusions.ts';
-import { detectableGap } from './gap-evidence.ts';
-import { compareMeasures, type ComparedMeasure, gapOf } from './gap.ts';
-import { pairOfMetric } from './gap-pair.ts';
+import { detectableGap, pairOfMeasure, pairOfMetric } from './gap-evidence.ts';
+import { type ComparedMeasure, compareMeasures, gapOf, largest } from './gap.ts';
 import { describeMissing, type DroppedAndKept, testMissingness } from './missing-rows.ts';
-import { intervalsPerGroup, perGroup } from './per-group.ts';
 import { type Bounds, worstCaseOf } from './worst-case.ts';
 
 /**
@@ -198,4 +195,131 @@ function noEffectSize(compared: readonly ComparedMeasure[]): string[] {
   return compared.every(({ measure }) => measure.sampling.kind === 'rates')
     ? ['no risk ratio: the smallest rate is 0']
     : [];
+}
+
+/** The measures of every group that takes part, and against a reference its disparity. */
+function perGroup(
+  compared: readonly ComparedMeasure[],
+  large: readonly number[],
+  label: (group: number) => string,
+  classes: number,
+): Record<string, GroupRates> {
+  const rates = new Map<number, Record<string, number | null>>(large.map((group) => [group, {}]));
+  for (const { measure, groups, anchor, anchorGroup } of compared) {
+    for (const own of rates.values()) own[measure.name] ??= null;
+    for (const group of groups) {
+      const own = rates.get(group) as Record<string, number | null>;
+      const value = measure.values[group] as number;
+      own[measure.name] = Number.isFinite(value) ? value : null;
+      if (anchorGroup === undefined || anchor === undefined || classes > 1) continue;
+      const disparity = value / anchor;
+      own[`${measure.name}_disparity`] = Number.isFinite(disparity) ? disparity : null;
+    }
+  }
+  return Object.fromEntries(Array.from(rates, ([group, own]) => [label(group), own]));
+}
+
+/** Each group's own intervals. */
+function intervalsPerGroup(
+  compared: readonly ComparedMeasure[],
+  large: readonly number[],
+  label: (group: number) => string,
+  { ciLevel }: FilledMetricOptions,
+): Record<string, GroupIntervals> {
+  const intervals = new Map<number, Record<string, readonly [number, number] | null>>(
+    large.map((group) => [group, {}]),
+  );
+  for (const { measure, groups } of compared) {
+    for (const own of intervals.values()) own[measure.name] ??= null;
+    for (const group of groups) {
+      const own = intervals.get(group) as Record<string, readonly [number, number] | null>;
+      own[measure.name] = groupInterval(measure, group, ciLevel);
+    }
+  }
+  return Object.fromEntries(Array.from(intervals, ([group, own]) => [label(group), own]));
+}
+
+/** A group's own interval of a measure: Wilson's for rates, normal for means; null where it has none. */
+function groupInterval({ values, sampling }: GroupMeasure, group: number, level: number): Interval | null {
+  const value = values[group] as number;
+  if (sampling.kind === 'none' || Number.isNaN(value)) return null;
+  if (sampling.kind === 'rates') {
+    const trials = sampling.effectiveCounts[group] as number;
+    // A level next to 1 has no critical value.
+    if (!Number.isFinite(trials) || !Number.isFinite(criticalValue(level))) return null;
+    return wilsonInterval(trials * value, trials, level);
+  }
+  const half = criticalValue(level) * (sampling.standardErrors[group] as number);
+  if (!Number.isFinite(half)) return null;
+  return sampling.ceiling === undefined
+    ? [value - half, value + half]
+    : [Math.max(0, value - half), Math.min(sampling.ceiling, value + half)];
+}
+
+/** An effect size, and which one it is. */
+interface EffectSize {
+  readonly name: 'risk_ratio' | 'cohens_d';
+  readonly value: number;
+}
+
+/**
+ * How large the gap is beside the values: the ratio of the largest to the
+ * smallest rate (over several rates the larger ratio), or Cohen's d of the
+ * groups with the largest and the smallest mean; null where that is undefined.
+ */
+function effectSizeOf(compared: readonly ComparedMeasure[], { comparison }: MetricDefinition): EffectSize | null {
+  const [first] = compared;
+  // Of groups compared with all rows, or averaged over classes, there is no one pair to speak of.
+  if (first === undefined || compared.some(({ className }) => className !== undefined)) return null;
+  if (first.anchor !== undefined && first.anchorGroup === undefined) return null;
+  if (first.measure.sampling.kind === 'rates') return named('risk_ratio', riskRatio(compared, comparison));
+  if (first.measure.sampling.kind === 'means' && first.measure.sampling.skewness !== undefined) {
+    return named('cohens_d', cohensDOfPair(first, first.measure.sampling, comparison));
+  }
+  return null;
+}
+
+function named(name: EffectSize['name'], value: number | null): EffectSize | null {
+  return value === null ? null : { name, value };
+}
+
+function riskRatio(compared: readonly ComparedMeasure[], comparison: MetricDefinition['comparison']): number | null {
+  const ratios = compared.map((one) => {
+    const [high, low] = valuesOfPair(one, comparison);
+    return high.value / low.value;
+  });
+  // 0 of 0 says nothing; the other rate may still have a ratio.
+  const most = largest(ratios.filter((ratio) => !Number.isNaN(ratio)));
+  return Number.isFinite(most) ? most : null;
+}
+
+/** d = (mean_a - mean_b) / pooled standard deviation, from standard errors: s^2 = se^2 n. */
+function cohensDOfPair(
+  compared: ComparedMeasure,
+  { standardErrors, sizes }: MeanSampling,
+  comparison: MetricDefinition['comparison'],
+): number | null {
+  const [high, low] = valuesOfPair(compared, comparison);
+  const part = (group: number): { n: number; variance: number } => {
+    const n = sizes[group] as number;
+    return { n, variance: (standardErrors[group] as number) ** 2 * n };
+  };
+  const [a, b] = [part(high.group), part(low.group)];
+  const pooled = Math.sqrt(((a.n - 1) * a.variance + (b.n - 1) * b.variance) / (a.n + b.n - 2));
+  const d = (high.value - low.value) / pooled;
+  return Number.isFinite(d) ? d : null;
+}
+
+interface GroupValue {
+  readonly group: number;
+  readonly value: number;
+}
+
+function valuesOfPair(
+  compared: ComparedMeasure,
+  comparison: MetricDefinition['comparison'],
+): readonly [high: GroupValue, low: GroupValue] {
+  const valueOf = (group: number): GroupValue => ({ group, value: compared.measure.values[group] as number });
+  const [high, low] = pairOfMeasure(compared, comparison);
+  return [valueOf(high), valueOf(low as number)];
 }

@@ -1,8 +1,10 @@
 import { DataValidationError, ValueError } from '../../exceptions/index.ts';
-import { type GroupStats, sum, makeTables } from '../statistics/group-stats.ts';
-import { poolGroups, regroup } from '../statistics/regroup-stats.ts';
-import type { GroupMeasure } from '../measures/index.ts';
+import { type GroupMeasure, measureDefinition, type MeasureName } from '../measures/index.ts';
+import { type MetricDefinition, metricKind } from '../metric-definitions.ts';
+import { missingColumn } from '../metric-rows.ts';
 import type { FilledMetricOptions } from '../options.ts';
+import { type GroupStats, makeTables, sum } from '../statistics/group-stats.ts';
+import { poolGroups, regroup } from '../statistics/regroup-stats.ts';
 
 /*
  * What other libraries do differently, gathered here so that nothing else has to know of it:
@@ -94,4 +96,22 @@ export function pythonMin(values: readonly number[]): number {
 export function pandasMean(values: readonly number[]): number {
   const known = values.filter((value) => !Number.isNaN(value));
   return sum(known) / known.length;
+}
+
+/** @throws {ValueError} where the statistics are not of the kind that the metric is computed from */
+export function assertKind(stats: GroupStats, definition: MetricDefinition): void {
+  const { metric } = definition;
+  const kind = metricKind(definition);
+  if (stats.kind === kind) return;
+  throw new ValueError(`${metric} is computed from statistics of ${kind}; got those of ${stats.kind}.`, {
+    context: { metric, kind: stats.kind },
+    suggestion: 'Reduce the rows with reduceClassification, reduceRegression or reduceScores.',
+  });
+}
+
+/** @throws {MetricComputationError} where a measure needs true labels and none were counted */
+export function assertTruth(statistics: readonly GroupStats[], metric: string, measures: readonly MeasureName[]): void {
+  const needy = measures.map(measureDefinition).filter(({ needsTruth }) => needsTruth);
+  const blind = needy.some(({ kind }) => statistics.some((stats) => stats.kind === kind && !stats.hasTruth));
+  if (blind) throw missingColumn(metric, 'true labels', 'yTrue, --y-true');
 }

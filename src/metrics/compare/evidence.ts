@@ -1,12 +1,17 @@
-import { measureDefinition } from '../measures/index.ts';
+import { createRandom, type Random } from '../../internal/random.ts';
+import { drawBinomial } from '../../stats/draw-binomial.ts';
+import { gapIntervals, type GapIntervals } from '../../stats/gap-interval.ts';
+import { normalCdf, normalQuantile } from '../../stats/normal.ts';
+import type { Interval } from '../../stats/proportion-interval.ts';
+import { quantileSorted } from '../../stats/quantile.ts';
+import { effectiveCount } from '../measures/group-measure.ts';
+import { type GroupMeasure, measureDefinition } from '../measures/index.ts';
 import type { MetricDefinition } from '../metric-definitions.ts';
 import type { FilledMetricOptions } from '../options.ts';
-import type { ClassStats } from './class-stats.ts';
+import { CELLS_PER_GROUP, type ClassificationStats, type ClassStats, makeTables } from '../statistics/group-stats.ts';
 import { measureOfCompat, overallOfCompat } from './compat.ts';
 import { canPermute, permutationOfGap } from './gap-evidence.ts';
-import { compareMeasures, type ComparedMeasure } from './gap.ts';
-import { resampledInterval } from './resample-cells.ts';
-import { type SimultaneousInterval, simultaneousInterval } from './simultaneous-interval.ts';
+import { aggregateGaps, type ComparedMeasure, compareMeasures } from './gap.ts';
 
 /** What speaks for and against the value. */
 export interface Evidence {
@@ -99,4 +104,193 @@ function intervalOf(
     options,
   );
   return ci === null ? { reason: 'most resamples have no value' } : { ci, method: options.ciMethod };
+}
+
+type Family = Parameters<typeof gapIntervals>[0][number];
+
+/** A simultaneous interval of a metric, with the p-value of its largest studentised difference. */
+interface SimultaneousInterval {
+  readonly ci: Interval;
+  readonly method: GapIntervals['method'];
+  readonly pValue: number;
+}
+
+/**
+ * The interval of a gap between groups that holds for all pairs, and all measures, together.
+ * @returns a reason instead, where there is none
+ */
+function simultaneousInterval(
+  compared: readonly ComparedMeasure[],
+  definition: MetricDefinition,
+  options: FilledMetricOptions,
+): SimultaneousInterval | string {
+  if (options.method !== 'between_groups') return `not available for method '${options.method}'`;
+  const families = compared.map((one) => familyOf(one, definition));
+  const missing = families.find((family): family is string => typeof family === 'string');
+  if (missing !== undefined) return missing;
+  const { intervals, method, pValue } = gapIntervals(families as Family[], {
+    level: options.ciLevel,
+    samples: options.ciSamples,
+    random: createRandom(options.seed),
+  });
+  // The gap of logarithms g makes the ratio e^-g, so that its ends change places.
+  const isRatio = definition.comparison === 'ratio';
+  const ends = intervals.map(([low, high]): Interval => (isRatio ? [Math.exp(-high), Math.exp(-low)] : [low, high]));
+  const end = (side: 0 | 1): number =>
+    aggregateGaps(
+      compared,
+      ends.map((interval) => interval[side]),
+      definition,
+      options,
+    );
+  const ci: Interval = [end(0), end(1)];
+  return ci.some(Number.isNaN) ? 'the level is so near to 1 that it has no critical value' : { ci, method, pValue };
+}
+
+/** What the interval needs to know of a measure; a reason where it cannot be had. */
+function familyOf({ measure, groups }: ComparedMeasure, { comparison }: MetricDefinition): Family | string {
+  const pick = (values: Float64Array): Float64Array => Float64Array.from(groups, (group) => values[group] as number);
+  const { sampling } = measure;
+  if (sampling.kind === 'none') return `not available for ${measure.name}`;
+  if (sampling.kind === 'rates') {
+    const trials = pick(sampling.effectiveCounts);
+    if (!trials.every(Number.isFinite)) return 'the weights are too large or too small to be squared';
+    if (!trials.every((n) => n > 0)) return 'a group has no rows to be sure of';
+    const values = pick(measure.values);
+    return {
+      kind: comparison === 'ratio' ? 'log-rates' : 'rates',
+      trials,
+      successes: trials.map((n, index) => n * (values[index] as number)),
+    };
+  }
+  return meanFamily(measure, sampling, pick, comparison);
+}
+
+function meanFamily(
+  measure: GroupMeasure,
+  { standardErrors, sizes, skewness, ceiling, whyNoErrors }: Extract<GroupMeasure['sampling'], { kind: 'means' }>,
+  pick: (values: Float64Array) => Float64Array,
+  comparison: MetricDefinition['comparison'],
+): Family | string {
+  if (whyNoErrors !== undefined) return whyNoErrors;
+  const [means, errors] = [pick(measure.values), pick(standardErrors)];
+  if (!errors.every(Number.isFinite)) return 'a group has one row, or numbers too large to be squared';
+  const shape = { sizes: pick(sizes), skewness: skewness === undefined ? undefined : pick(skewness) };
+  if (comparison === 'difference') return { kind: 'means', means, standardErrors: errors, ...shape, ceiling };
+  if (!means.every((mean) => mean > 0)) return 'a ratio of numbers that are not all positive';
+  return {
+    kind: 'means',
+    means: means.map(Math.log),
+    standardErrors: errors.map((error, index) => error / (means[index] as number)),
+    sizes: shape.sizes,
+  };
+}
+
+/**
+ * Percentile or BCa interval (Efron 1987) of any function of decisions' counts.
+ * Rows are drawn anew within each group, which is one multinomial draw over its
+ * cells, so that a replicate costs nothing in rows; the jackknife of BCa needs
+ * one evaluation per cell. With weights, cells are shares of the effective rows.
+ * @param metricOf the metric of other counts of the same groups; NaN where undefined
+ * @returns null where fewer than half of the replicates have a value
+ */
+function resampledInterval(
+  stats: ClassificationStats,
+  metricOf: (stats: ClassificationStats) => number,
+  { ciMethod, ciLevel, ciSamples, seed }: FilledMetricOptions,
+): Interval | null {
+  const effective = effectiveCells(stats);
+  const random = createRandom(seed);
+  const replicates = Float64Array.from({ length: ciSamples }, () =>
+    metricOf(withCells(stats, drawCells(effective, random))),
+  )
+    .filter((value) => !Number.isNaN(value))
+    .sort();
+  if (2 * replicates.length < ciSamples) return null;
+  const tail = (1 - ciLevel) / 2;
+  const [low, high] =
+    ciMethod === 'bca' ? correctedTails(stats, effective, metricOf, replicates, tail) : [tail, 1 - tail];
+  return [quantileSorted(replicates, low), quantileSorted(replicates, high)];
+}
+
+/** Counts of cells; with weights, their shares of Kish's effective rows of the group. */
+function effectiveCells({ weights, squaredWeights }: ClassificationStats): Float64Array {
+  const cells = new Float64Array(weights.length);
+  for (let first = 0; first < cells.length; first += CELLS_PER_GROUP) {
+    const of = (table: Float64Array): number =>
+      table.subarray(first, first + CELLS_PER_GROUP).reduce((total, value) => total + value, 0);
+    const weight = of(weights);
+    const rows = effectiveCount(weight, of(squaredWeights));
+    for (let cell = first; cell < first + CELLS_PER_GROUP; cell++) {
+      cells[cell] = weight === 0 ? 0 : ((weights[cell] as number) / weight) * rows;
+    }
+  }
+  return cells;
+}
+
+/** A multinomial draw within each group, by conditional binomials. */
+function drawCells(cells: Float64Array, random: Random): Float64Array {
+  const drawn = new Float64Array(cells.length);
+  for (let first = 0; first < cells.length; first += CELLS_PER_GROUP) {
+    const own = cells.subarray(first, first + CELLS_PER_GROUP);
+    let mass = own.reduce((total, value) => total + value, 0);
+    let rows = Math.round(mass);
+    for (let cell = 0; cell < CELLS_PER_GROUP && rows > 0; cell++) {
+      const share = own[cell] as number;
+      if (share === 0) continue;
+      const hits = drawBinomial(rows, Math.min(1, share / mass), random);
+      drawn[first + cell] = hits;
+      rows -= hits;
+      mass -= share;
+    }
+  }
+  return drawn;
+}
+
+function withCells(stats: ClassificationStats, cells: Float64Array): ClassificationStats {
+  return { ...stats, ...makeTables(() => cells) };
+}
+
+/** The tails of BCa: shifted by the bias z0 of the replicates and the acceleration a of the jackknife. */
+function correctedTails(
+  stats: ClassificationStats,
+  cells: Float64Array,
+  metricOf: (stats: ClassificationStats) => number,
+  replicates: Float64Array,
+  tail: number,
+): readonly [number, number] {
+  const point = metricOf(withCells(stats, cells));
+  const below = replicates.filter((value) => value < point).length;
+  const ties = replicates.filter((value) => value === point).length;
+  // Kept off 0 and 1, where the bias would be infinite.
+  const share = Math.min(1 - 1e-6, Math.max(1e-6, (below + ties / 2) / replicates.length));
+  const bias = normalQuantile(share);
+  const acceleration = jackknifeAcceleration(stats, cells, metricOf);
+  const shifted = (probability: number): number => {
+    const z = bias + normalQuantile(probability);
+    // A level next to 1 takes all replicates.
+    if (!Number.isFinite(z)) return probability;
+    return normalCdf(bias + z / (1 - acceleration * z));
+  };
+  return [shifted(tail), shifted(1 - tail)];
+}
+
+/** a = sum n d^3 / (6 (sum n d^2)^1.5) over cells of n rows, d the mean of the values without one row minus the cell's. */
+function jackknifeAcceleration(
+  stats: ClassificationStats,
+  cells: Float64Array,
+  metricOf: (stats: ClassificationStats) => number,
+): number {
+  const left = Array.from(cells, (rows, cell) => {
+    if (rows < 1) return undefined;
+    const others = cells.slice();
+    others[cell] = rows - 1;
+    return { rows, value: metricOf(withCells(stats, others)) };
+  }).filter((one) => one !== undefined && Number.isFinite(one.value)) as { rows: number; value: number }[];
+  const total = left.reduce((sum, { rows }) => sum + rows, 0);
+  const mean = left.reduce((sum, { rows, value }) => sum + rows * value, 0) / total;
+  const moment = (power: number): number =>
+    left.reduce((sum, { rows, value }) => sum + rows * (mean - value) ** power, 0);
+  const scale = 6 * moment(2) ** 1.5;
+  return scale > 0 ? moment(3) / scale : 0;
 }

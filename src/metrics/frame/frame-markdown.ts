@@ -1,7 +1,7 @@
-import { escapeMarkdown, markdownTable } from '../markdown-table.ts';
 import type { MeasureName } from '../measures/index.ts';
-import { formatNumber, inWords } from '../metric-markdown.ts';
-import type { FrameValues, MeasureValues } from './frame-values.ts';
+import { escapeMarkdown, formatNumber, inWords, markdownTable } from '../metric-markdown.ts';
+import type { MetricResult } from '../metric-result.ts';
+import type { MetricOptions } from '../options.ts';
 
 /** A frame as Markdown: one table of groups, then for each measure one of levels by groups. */
 export function frameToMarkdown(frame: FrameValues): string {
@@ -59,4 +59,20 @@ function levelSection(frame: FrameValues, measure: MeasureName): string[] {
     markdownTable(['level', ...groups.map(escapeMarkdown), 'difference'], rows),
     ...(reasons.length === 0 ? [] : ['', ...reasons]),
   ];
+}
+
+/** A number of each measure; NaN where it is undefined. */
+export type MeasureValues = Readonly<Record<string, number>>;
+
+/** What is read of a metric frame by whoever judges or prints it. */
+export interface FrameValues {
+  readonly measures: readonly MeasureName[];
+  readonly overall: MeasureValues;
+  readonly byGroup: Readonly<Record<string, MeasureValues>>;
+  readonly nPerGroup: Readonly<Record<string, number>>;
+  readonly byLevel: Readonly<Record<string, FrameValues>>;
+  readonly warnings: readonly string[];
+  difference(): MeasureValues;
+  ratio(): MeasureValues;
+  metric(name: MeasureName, comparison?: 'difference' | 'ratio', options?: MetricOptions): MetricResult;
 }

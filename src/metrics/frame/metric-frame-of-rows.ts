@@ -1,12 +1,12 @@
 import { ValueError } from '../../exceptions/index.ts';
-import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
+import { assertKnownOptions, type OptionNames } from '../../internal/arguments.ts';
 import type { SensitiveSource } from '../../table/index.ts';
 import { reduceRows } from '../compute-metric.ts';
-import { refuseAverage, rowsRead } from '../metric-rows.ts';
-import type { GroupStats } from '../statistics/group-stats.ts';
 import { measureDefinition, type MeasureName, parseMeasure } from '../measures/index.ts';
+import { refuseAverage, rowsRead } from '../metric-rows.ts';
 import { METRIC_OPTION_NAMES, type MetricOptions } from '../options.ts';
 import { METRIC_ROWS_NAMES, type MetricRows } from '../row-options.ts';
+import type { GroupStats } from '../statistics/group-stats.ts';
 import { crossControl, levelsOf, type StatsByKind } from './cross-control.ts';
 import { MetricFrame } from './metric-frame.ts';
 

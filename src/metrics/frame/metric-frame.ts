@@ -1,19 +1,16 @@
-import { assertKnownOptions } from '../../internal/known-options.ts';
-import { oneOf } from '../../internal/one-of.ts';
+import { assertKnownOptions, oneOf } from '../../internal/arguments.ts';
 import { readingWarnings } from '../../table/index.ts';
-import { assertTruth } from '../compare/assert-computable.ts';
 import { compareGroups } from '../compare/compare-groups.ts';
-import { measureOfCompat, overallOfCompat } from '../compare/compat.ts';
+import { assertTruth, measureOfCompat, overallOfCompat } from '../compare/compat.ts';
 import { largest, smallest } from '../compare/gap.ts';
-import type { GroupStats } from '../statistics/group-stats.ts';
 import { findMeasure, measureDefinition, type MeasureName } from '../measures/index.ts';
 import type { MetricResult } from '../metric-result.ts';
 import { fillMetricOptions, type GapMethod, METRIC_OPTION_NAMES, type MetricOptions } from '../options.ts';
+import type { GroupStats } from '../statistics/group-stats.ts';
 import { regroup } from '../statistics/regroup-stats.ts';
 import { rowsPerGroup } from '../statistics/rows-per-group.ts';
 import type { StatsByKind } from './cross-control.ts';
-import { frameToMarkdown } from './frame-markdown.ts';
-import type { FrameValues, MeasureValues } from './frame-values.ts';
+import { frameToMarkdown, type FrameValues, type MeasureValues } from './frame-markdown.ts';
 import { type SimpsonFinding, simpsonFindings, simpsonWarning } from './simpson.ts';
 
 /**

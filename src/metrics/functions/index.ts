@@ -1,13 +1,12 @@
-export { accuracyParityDifference } from './accuracy-parity-difference.ts';
-export { calibrationDifference } from './calibration-difference.ts';
-export { demographicParityDifference } from './demographic-parity-difference.ts';
-export { demographicParityRatio } from './demographic-parity-ratio.ts';
-export { equalOpportunityDifference } from './equal-opportunity-difference.ts';
-export { equalizedOddsDifference } from './equalized-odds-difference.ts';
-export { equalizedOddsRatio } from './equalized-odds-ratio.ts';
-export { falsePositiveRateDifference } from './false-positive-rate-difference.ts';
-export { maeParityDifference } from './mae-parity-difference.ts';
-export { meanPredictionDifference } from './mean-prediction-difference.ts';
-export { predictiveParityDifference } from './predictive-parity-difference.ts';
-export { rmseParityDifference } from './rmse-parity-difference.ts';
-export { rocAucDifference } from './roc-auc-difference.ts';
+export {
+  accuracyParityDifference,
+  demographicParityDifference,
+  demographicParityRatio,
+  equalizedOddsDifference,
+  equalizedOddsRatio,
+  equalOpportunityDifference,
+  falsePositiveRateDifference,
+  predictiveParityDifference,
+} from './decision-metrics.ts';
+export { calibrationDifference, rocAucDifference } from './score-metrics.ts';
+export { maeParityDifference, meanPredictionDifference, rmseParityDifference } from './error-metrics.ts';

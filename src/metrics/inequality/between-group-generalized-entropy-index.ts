@@ -1,10 +1,16 @@
-import { assertKnownOptions } from '../../internal/known-options.ts';
+import { assertKnownOptions } from '../../internal/arguments.ts';
 import type { ColumnSource, SensitiveSource } from '../../table/index.ts';
-import type { ClassificationStats } from '../statistics/group-stats.ts';
 import { reduceClassification } from '../reduce/reduce-classification.ts';
 import { ROW_OPTION_NAMES, type RowOptions } from '../row-options.ts';
-import { benefitMasses, BENEFITS } from './benefits.ts';
-import { ENTROPY_OPTION_NAMES, type EntropyOptions, fillAlpha, generalizedEntropy } from './entropy.ts';
+import type { ClassificationStats } from '../statistics/group-stats.ts';
+import {
+  benefitMasses,
+  BENEFITS,
+  ENTROPY_OPTION_NAMES,
+  type EntropyOptions,
+  fillAlpha,
+  generalizedEntropy,
+} from './entropy.ts';
 
 /**
  * The index as a function of per-group statistics.
@@ -76,5 +82,91 @@ export function betweenGroupGeneralizedEntropyIndex(
   return betweenGroupGeneralizedEntropyIndexOf(
     reduceClassification({ yTrue, yPred, sensitive, sampleWeight, positiveLabel, nanPolicy }),
     { alpha: options.alpha },
+  );
+}
+
+/**
+ * The coefficient as a function of per-group statistics.
+ * @throws {MetricComputationError} where no true labels were counted
+ */
+export function betweenGroupCoefficientOfVariationOf(stats: ClassificationStats): number {
+  return Math.sqrt(2 * betweenGroupGeneralizedEntropyIndexOf(stats, { alpha: 2 }));
+}
+
+/**
+ * Between-group coefficient of variation: the standard deviation of the groups'
+ * mean benefits, each group weighted by its rows, over the mean benefit. It
+ * follows from the `betweenGroupGeneralizedEntropyIndex`,
+ *
+ *     CV_between = sqrt(2 GEI_between(2)), 0 or more.
+ *
+ * NaN with fewer than two groups, or where all rows are false negatives. As for
+ * the coefficient of single rows, earlier releases of AIF360 gave a number
+ * larger by the factor sqrt(2).
+ * @param yTrue true labels, [n], 0 or 1
+ * @param yPred decisions, [n], 0 or 1
+ * @param sensitive group of each row, [n], or an object of several attributes to cross
+ * @throws {DataValidationError} where lengths differ, a value is not 0 or 1, or all rows lack a value
+ * @see Speicher et al. (2018), "A unified approach to quantifying algorithmic unfairness"
+ * @example
+ * ```ts
+ * import { betweenGroupCoefficientOfVariation } from 'evenhand/metrics';
+ *
+ * console.log(betweenGroupCoefficientOfVariation([1, 1, 0, 0], [1, 0, 1, 0], ['a', 'a', 'b', 'b']));
+ * // 0.5
+ * ```
+ */
+export function betweenGroupCoefficientOfVariation(
+  yTrue: ColumnSource,
+  yPred: ColumnSource,
+  sensitive: SensitiveSource,
+  options: RowOptions = {},
+): number {
+  assertKnownOptions('betweenGroupCoefficientOfVariation', options, ROW_OPTION_NAMES);
+  const { sampleWeight, positiveLabel, nanPolicy } = options;
+  return betweenGroupCoefficientOfVariationOf(
+    reduceClassification({ yTrue, yPred, sensitive, sampleWeight, positiveLabel, nanPolicy }),
+  );
+}
+
+/**
+ * The index as a function of per-group statistics.
+ * @throws {MetricComputationError} where no true labels were counted
+ */
+export function betweenGroupTheilIndexOf(stats: ClassificationStats): number {
+  return betweenGroupGeneralizedEntropyIndexOf(stats, { alpha: 1 });
+}
+
+/**
+ * Between-group Theil index: the `betweenGroupGeneralizedEntropyIndex` at
+ * alpha 1. With n_g rows of n in a group, its mean benefit m_g and the mean m
+ * overall, where a benefit is 1 + yPred - yTrue,
+ *
+ *     T_between = sum_g n_g / n (m_g / m) ln(m_g / m), 0 or more.
+ *
+ * NaN with fewer than two groups, or where all rows are false negatives.
+ * @param yTrue true labels, [n], 0 or 1
+ * @param yPred decisions, [n], 0 or 1
+ * @param sensitive group of each row, [n], or an object of several attributes to cross
+ * @throws {DataValidationError} where lengths differ, a value is not 0 or 1, or all rows lack a value
+ * @see Speicher et al. (2018), "A unified approach to quantifying algorithmic unfairness"
+ * @example
+ * ```ts
+ * import { betweenGroupTheilIndex } from 'evenhand/metrics';
+ *
+ * console.log(betweenGroupTheilIndex([1, 1, 0, 0], [1, 0, 1, 0], ['a', 'a', 'b', 'b']).toFixed(4));
+ * // 0.1308
+ * ```
+ */
+export function betweenGroupTheilIndex(
+  yTrue: ColumnSource,
+  yPred: ColumnSource,
+  sensitive: SensitiveSource,
+  options: RowOptions = {},
+): number {
+  assertKnownOptions('betweenGroupTheilIndex', options, ROW_OPTION_NAMES);
+  const { sampleWeight, positiveLabel, nanPolicy } = options;
+  return betweenGroupTheilIndexOf(
+    reduceClassification({ yTrue, yPred, sensitive, sampleWeight, positiveLabel, nanPolicy }),
   );
 }

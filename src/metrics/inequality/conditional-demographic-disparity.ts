@@ -1,8 +1,8 @@
-import { assertKnownOptions } from '../../internal/known-options.ts';
+import { assertKnownOptions } from '../../internal/arguments.ts';
 import type { ColumnSource, SensitiveSource } from '../../table/index.ts';
-import { cellIndex, type ClassificationStats, sumCells } from '../statistics/group-stats.ts';
 import { reduceClassification } from '../reduce/reduce-classification.ts';
 import { ROW_OPTION_NAMES, type RowOptions } from '../row-options.ts';
+import { cellIndex, type ClassificationStats, sumCells } from '../statistics/group-stats.ts';
 
 const POSITIVE = [cellIndex(0, 1), cellIndex(1, 1), cellIndex(2, 1)];
 const NEGATIVE = [cellIndex(0, 0), cellIndex(1, 0), cellIndex(2, 0)];

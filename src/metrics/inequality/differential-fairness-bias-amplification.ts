@@ -1,15 +1,15 @@
-import { assertKnownOptions } from '../../internal/known-options.ts';
+import { assertKnownOptions } from '../../internal/arguments.ts';
 import type { ColumnSource, SensitiveSource } from '../../table/index.ts';
-import { cellIndex, type ClassificationStats } from '../statistics/group-stats.ts';
 import { reduceClassification } from '../reduce/reduce-classification.ts';
 import { ROW_OPTION_NAMES, type RowOptions } from '../row-options.ts';
-import { assertTruth } from './benefits.ts';
+import { cellIndex, type ClassificationStats } from '../statistics/group-stats.ts';
 import {
   DIFFERENTIAL_FAIRNESS_OPTION_NAMES,
   type DifferentialFairnessOptions,
   fillConcentration,
   largestLogRatio,
-} from './smoothed-rates.ts';
+} from './differential-fairness.ts';
+import { assertTruth } from './entropy.ts';
 
 /** Cells of rows that have a label, by decision and by label. */
 const BY_DECISION = { positive: [cellIndex(0, 1), cellIndex(1, 1)], negative: [cellIndex(0, 0), cellIndex(1, 0)] };

@@ -1,5 +1,28 @@
-import type { OptionNames } from '../../internal/known-options.ts';
-import { finiteNumber } from './number-options.ts';
+import { ValueError } from '../../exceptions/index.ts';
+import type { OptionNames } from '../../internal/arguments.ts';
+import { missingColumn } from '../metric-rows.ts';
+import { cellIndex, type ClassificationStats, sumCells } from '../statistics/group-stats.ts';
+
+/** The values that a benefit takes: 1 + decision - label is 0 for a false negative, 2 for a false positive, else 1. */
+export const BENEFITS: readonly number[] = [0, 1, 2];
+
+/** The cells of each of {@link BENEFITS}. Rows without a label are in none. */
+const CELLS_OF_BENEFIT: readonly (readonly number[])[] = [
+  [cellIndex(1, 0)],
+  [cellIndex(0, 0), cellIndex(1, 1)],
+  [cellIndex(0, 1)],
+];
+
+/** The weight of rows at each of {@link BENEFITS}, each of shape [groups]. */
+export function benefitMasses(stats: ClassificationStats, metric: string): readonly Float64Array[] {
+  assertTruth(stats, metric);
+  return CELLS_OF_BENEFIT.map((cells) => sumCells(stats.weights, cells));
+}
+
+/** @throws {MetricComputationError} where no true labels were counted */
+export function assertTruth(stats: ClassificationStats, metric: string): void {
+  if (!stats.hasTruth) throw missingColumn(metric, 'true labels', 'yTrue');
+}
 
 /** The options of every generalized entropy index. */
 export interface EntropyOptions {
@@ -58,4 +81,45 @@ function contribution(ratio: number, alpha: number): number {
 /** (e^(rate x) - 1) / rate, and its limit x at rate 0. */
 function growth(x: number, rate: number): number {
   return rate === 0 ? x : Math.expm1(rate * x) / rate;
+}
+
+/**
+ * Checks a number among the options.
+ * @param who the function that has the option
+ * @throws {ValueError} for NaN, an infinity, or a number under `least`
+ */
+export function finiteNumber(
+  who: string,
+  parameter: string,
+  given: number,
+  suggestion: string,
+  least = -Infinity,
+): number {
+  if (Number.isFinite(given) && given >= least) return given;
+  const bound = least === -Infinity ? '' : ` of at least ${String(least)}`;
+  throw outOfRange(who, parameter, `be a finite number${bound}`, given, suggestion);
+}
+
+/**
+ * Checks a count among the options.
+ * @param who the function that has the option
+ * @throws {ValueError} for anything but a whole number from 1
+ */
+export function wholeNumber(who: string, parameter: string, given: number): number {
+  if (Number.isInteger(given) && given >= 1) return given;
+  throw outOfRange(who, parameter, 'be a whole number of at least 1', given, 'Give a count, such as 5.');
+}
+
+/** The error for an option outside of its range. */
+export function outOfRange(
+  who: string,
+  parameter: string,
+  required: string,
+  given: number,
+  suggestion: string,
+): ValueError {
+  return new ValueError(`The ${parameter} parameter of ${who} must ${required}. Got ${String(given)} instead.`, {
+    context: { function: who, parameter, value: given },
+    suggestion,
+  });
 }

@@ -1,9 +1,37 @@
-import { assertKnownOptions } from '../../internal/known-options.ts';
-import type { ColumnSource } from '../../table/index.ts';
+import { assertKnownOptions, type OptionNames } from '../../internal/arguments.ts';
+import { columnLength, type ColumnSource, unwrap } from '../../table/index.ts';
+import { reduceClassification } from '../reduce/reduce-classification.ts';
+import type { RowOptions } from '../row-options.ts';
 import type { ClassificationStats } from '../statistics/group-stats.ts';
-import { benefitMasses, BENEFITS } from './benefits.ts';
-import { ENTROPY_OPTION_NAMES, type EntropyOptions, fillAlpha, generalizedEntropy } from './entropy.ts';
-import { reduceWithoutGroups, UNGROUPED_ROW_OPTION_NAMES, type UngroupedRowOptions } from './reduce-without-groups.ts';
+import {
+  benefitMasses,
+  BENEFITS,
+  ENTROPY_OPTION_NAMES,
+  type EntropyOptions,
+  fillAlpha,
+  generalizedEntropy,
+} from './entropy.ts';
+
+/** Options on rows that no group divides. */
+export type UngroupedRowOptions = Pick<RowOptions, 'sampleWeight' | 'positiveLabel'>;
+
+/** Lists the options of {@link UngroupedRowOptions}. */
+const UNGROUPED_ROW_OPTION_NAMES: OptionNames<UngroupedRowOptions> = { sampleWeight: true, positiveLabel: true };
+
+/**
+ * Reduces labels and decisions to the statistics of a single group of all rows.
+ * @throws {DataValidationError} where lengths differ, a value is not 0 or 1, or no row is left
+ */
+function reduceWithoutGroups(
+  yTrue: ColumnSource,
+  yPred: ColumnSource,
+  { sampleWeight, positiveLabel }: UngroupedRowOptions,
+): ClassificationStats {
+  const decisions = unwrap(yPred, 'yPred');
+  const codes = new Int32Array('kind' in decisions ? columnLength(decisions) : decisions.length);
+  const sensitive = { kind: 'categorical', codes, labels: ['all'] } as const;
+  return reduceClassification({ yTrue, yPred: decisions, sensitive, sampleWeight, positiveLabel });
+}
 
 /**
  * The index as a function of statistics, over the rows of all groups.
@@ -61,4 +89,74 @@ export function generalizedEntropyIndex(
 ): number {
   assertKnownOptions('generalizedEntropyIndex', options, KNOWN_OPTIONS);
   return generalizedEntropyIndexOf(reduceWithoutGroups(yTrue, yPred, options), { alpha: options.alpha });
+}
+
+/**
+ * The coefficient as a function of statistics, over the rows of all groups.
+ * @throws {MetricComputationError} where no true labels were counted
+ */
+export function coefficientOfVariationOf(stats: ClassificationStats): number {
+  return Math.sqrt(2 * generalizedEntropyIndexOf(stats, { alpha: 2 }));
+}
+
+/**
+ * Coefficient of variation of benefits: their standard deviation (with divisor
+ * n) over their mean, which follows from the `generalizedEntropyIndex`,
+ *
+ *     CV = sd(b) / mean(b) = sqrt(2 GEI(2)), b = 1 + yPred - yTrue, 0 or more.
+ *
+ * NaN where all rows are false negatives, or none has both a label and a
+ * decision. Earlier releases of AIF360 gave 2 sqrt(GEI(2)), which is larger by
+ * the factor sqrt(2).
+ * @param yTrue true labels, [n], 0 or 1
+ * @param yPred decisions, [n], 0 or 1
+ * @throws {DataValidationError} where lengths differ, a value is not 0 or 1, or all rows lack a value
+ * @see Speicher et al. (2018), "A unified approach to quantifying algorithmic unfairness"
+ * @example
+ * ```ts
+ * import { coefficientOfVariation } from 'evenhand/metrics';
+ *
+ * console.log(coefficientOfVariation([1, 1, 0, 0], [1, 0, 1, 0]).toFixed(4));
+ * // 0.7071
+ * ```
+ */
+export function coefficientOfVariation(
+  yTrue: ColumnSource,
+  yPred: ColumnSource,
+  options: UngroupedRowOptions = {},
+): number {
+  assertKnownOptions('coefficientOfVariation', options, UNGROUPED_ROW_OPTION_NAMES);
+  return coefficientOfVariationOf(reduceWithoutGroups(yTrue, yPred, options));
+}
+
+/**
+ * The index as a function of statistics, over the rows of all groups.
+ * @throws {MetricComputationError} where no true labels were counted
+ */
+export function theilIndexOf(stats: ClassificationStats): number {
+  return generalizedEntropyIndexOf(stats, { alpha: 1 });
+}
+
+/**
+ * Theil index: the `generalizedEntropyIndex` at alpha 1,
+ *
+ *     T = mean( (b / m) ln(b / m) ), b = 1 + yPred - yTrue, m = mean(b), 0 or more,
+ *
+ * where a false negative, of benefit 0, adds 0. NaN where all rows are false
+ * negatives, or none has both a label and a decision.
+ * @param yTrue true labels, [n], 0 or 1
+ * @param yPred decisions, [n], 0 or 1
+ * @throws {DataValidationError} where lengths differ, a value is not 0 or 1, or all rows lack a value
+ * @see Speicher et al. (2018), "A unified approach to quantifying algorithmic unfairness"
+ * @example
+ * ```ts
+ * import { theilIndex } from 'evenhand/metrics';
+ *
+ * console.log(theilIndex([1, 1, 0, 0], [1, 0, 1, 0]).toFixed(4));
+ * // 0.3466
+ * ```
+ */
+export function theilIndex(yTrue: ColumnSource, yPred: ColumnSource, options: UngroupedRowOptions = {}): number {
+  assertKnownOptions('theilIndex', options, UNGROUPED_ROW_OPTION_NAMES);
+  return theilIndexOf(reduceWithoutGroups(yTrue, yPred, options));
 }

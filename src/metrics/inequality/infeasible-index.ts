@@ -1,9 +1,8 @@
 import { DataValidationError, ValueError } from '../../exceptions/index.ts';
-import { assertKnownOptions } from '../../internal/known-options.ts';
-import { suggestNames } from '../../internal/nearest.ts';
+import { assertKnownOptions, suggestNames } from '../../internal/arguments.ts';
 import { type CategoricalColumn, encodeGroups, type SensitiveSource } from '../../table/index.ts';
 import { RANKING_OPTION_NAMES, type RankingOptions } from './discounted-cumulative-gain.ts';
-import { wholeNumber } from './number-options.ts';
+import { wholeNumber } from './entropy.ts';
 
 /** How often a ranking has too few of a group. */
 export interface InfeasibleIndex {

@@ -1,5 +1,5 @@
 import { MetricComputationError } from '../../exceptions/index.ts';
-import { suggestNames } from '../../internal/nearest.ts';
+import { suggestNames } from '../../internal/arguments.ts';
 import { DECISION_MEASURES } from './decision-rates.ts';
 import { ERROR_MEASURES } from './error-measures.ts';
 import type { MeasureDefinition } from './group-measure.ts';

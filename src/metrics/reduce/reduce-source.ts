@@ -1,7 +1,7 @@
 import { countDecisions, type DecisionCell } from '../../io/count-decisions.ts';
 import { countScores } from '../../io/count-scores.ts';
-import type { SourceGroup } from '../../io/group-index.ts';
-import type { DecisionRequest, NumberRequest, ScoreRequest } from '../../io/source-request.ts';
+import type { SourceGroup } from '../../io/group-by.ts';
+import type { DecisionRequest, NumberRequest, ScoreRequest } from '../../io/sql-engine.ts';
 import type { SqlSource } from '../../io/sql-source.ts';
 import { sumMoments } from '../../io/sum-moments.ts';
 import {
@@ -15,11 +15,11 @@ import {
   type ScoreStats,
   UNDECIDED_PER_GROUP,
 } from '../statistics/group-stats.ts';
-import { countDropped } from './row-arguments.ts';
 import { collectScores, gridStep } from '../statistics/score-grid.ts';
+import { countDropped } from './row-arguments.ts';
 import { fillTables, lossesOfCells, momentsOfSums } from './stats-of-sums.ts';
 
-export { classLabels } from '../../io/class-labels.ts';
+export { classLabels } from '../../io/positive-label.ts';
 
 /** The statistics of one attribute of a source. */
 export interface SourceStats<Stats extends GroupStats> {

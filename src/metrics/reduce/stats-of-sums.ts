@@ -1,9 +1,10 @@
 import type { ScoreCell } from '../../io/count-scores.ts';
 import type { NumberSums } from '../../io/sum-moments.ts';
 import type { WeightSums } from '../../io/value-sql.ts';
+import { emptyMoments, type GroupMoments, mergeMoments } from '../../stats/moments.ts';
 import { type CellTables, type LossSums, makeMoments, type RegressionStats } from '../statistics/group-stats.ts';
 import { noLosses } from '../statistics/score-grid.ts';
-import { emptyMoments, type GroupMoments, mergeMoments } from '../../stats/moments.ts';
+import { type PreparedDecisions, RAW_CELLS, type RawCells } from './reduce-classification.ts';
 
 /** Adds sums up at their places. */
 export function fillTables(parts: readonly WeightSums[], places: readonly number[], size: number): CellTables {
@@ -51,4 +52,26 @@ export function momentsOfSums(
     }
     return filled;
   });
+}
+
+/** Returns the raw cell of each row, as {@link RawCells} numbers them; a row without a weight is one without a decision. */
+export function rawCellCodes({ groups, yTrue, yPred, weights }: PreparedDecisions): Int32Array {
+  return groups.codes.map((code, row) => {
+    const decisionState = Number.isNaN(weights?.[row] ?? 0) ? 0 : (yPred[row] as number) + 1;
+    return (code + 1) * RAW_CELLS + ((yTrue?.[row] ?? -1) + 1) * 4 + decisionState;
+  });
+}
+
+/** Returns the weights of rows, 0 where one is missing. */
+export function knownWeights({ weights }: PreparedDecisions): Float64Array | undefined {
+  return weights?.map((weight) => (Number.isNaN(weight) ? 0 : weight));
+}
+
+/** Puts sums by cell into tables. */
+export function rawCellsOf(sums: readonly (WeightSums & { readonly group: number })[], labels: number): RawCells {
+  return fillTables(
+    sums,
+    sums.map(({ group }) => group),
+    (labels + 1) * RAW_CELLS,
+  );
 }

@@ -146,3 +146,10 @@ export function sum(values: ArrayLike<number>): number {
   for (let index = 0; index < values.length; index++) total += values[index] as number;
   return total;
 }
+
+/** The statistics of one class of a multiclass outcome, counted as that class against the rest. */
+export interface ClassStats {
+  readonly stats: GroupStats;
+  /** The class; undefined for an outcome that is binary or a number. */
+  readonly className: string | undefined;
+}

@@ -1,13 +1,17 @@
-import type { ReportBlock, ReportDocument, ReportFact, ReportVerdict } from '../../document/report-document.ts';
-import { numberColumn } from '../../document/report-document.ts';
+import {
+  numberColumn,
+  type ReportBlock,
+  type ReportDocument,
+  type ReportFact,
+  type ReportVerdict,
+} from '../../document/report-document.ts';
 import { cutItems, labelText, listed } from '../../document/report-text.ts';
 import { VERSION } from '../../internal/version.ts';
 import { formatPercent } from '../../metrics/metric-markdown.ts';
 import { attributeText } from '../attribute-text.ts';
 import type { ABFinding, ABRow, ABTestFields } from './ab-test-fields.ts';
 import { comparisonSections } from './comparison-section.ts';
-import { capital, changeWords, countWords, intervalWords, numberWords, pCell } from './number-words.ts';
-import { measureWords } from './verdict-words.ts';
+import { capital, changeWords, countWords, intervalWords, measureWords, numberWords, pCell } from './verdict-words.ts';
 
 /** Findings as short as a table needs them. */
 const FINDINGS: Readonly<Record<ABFinding, string>> = {

@@ -1,7 +1,5 @@
 import { ValueError } from '../../exceptions/index.ts';
-import { invalidParameter } from '../../internal/invalid-parameter.ts';
-import type { OptionNames } from '../../internal/known-options.ts';
-import { oneOf } from '../../internal/one-of.ts';
+import { invalidParameter, oneOf, type OptionNames } from '../../internal/arguments.ts';
 import { assertThreshold, rangeOfName } from '../../metrics/threshold-range.ts';
 import { requireLevel, requireWhole } from '../../stats/parameters.ts';
 import { INTERSECTION_SEPARATOR, type NanPolicy } from '../../table/index.ts';

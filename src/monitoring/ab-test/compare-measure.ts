@@ -1,15 +1,237 @@
 import { DataValidationError } from '../../exceptions/index.ts';
-import { suggestNames } from '../../internal/nearest.ts';
+import { suggestNames } from '../../internal/arguments.ts';
+import { createRandom } from '../../internal/random.ts';
+import { differenceInDifferences, type FourCells, logitInteraction, type RateCell } from '../../stats/ab/index.ts';
+import { judgeDifference, type JudgingRule, marginOf } from '../../stats/ab/judge-difference.ts';
+import { newcombeInterval } from '../../stats/ab/newcombe-interval.ts';
+import { detectableDifference, differencePower } from '../../stats/ab/power.ts';
+import { pooledDegrees } from '../../stats/ab/student-t.ts';
+import { gapIntervals } from '../../stats/gap-interval.ts';
 import type { CategoricalColumn } from '../../table/index.ts';
-import type { ABComparison, ABEffect, ABGroup, PerArm } from './ab-test-fields.ts';
+import {
+  type ABComparison,
+  type ABEffect,
+  type ABGap,
+  type ABGroup,
+  type ABInterval,
+  type ABRow,
+  definedInterval,
+  numberOrNull,
+  type PerArm,
+} from './ab-test-fields.ts';
 import type { ABSettings } from './ab-test-options.ts';
 import { type ArmCell, countCells, type GroupCells } from './arm-cells.ts';
-import { comparePair, type PairRule } from './compare-pair.ts';
-import { effectOfCells } from './effect-of-cells.ts';
 import type { ABMeasure } from './fairness-measures.ts';
-import { gapChange } from './gap-change.ts';
 import { type MeasuredRows, ROW_FAULTS } from './measured-rows.ts';
-import { type Arm, ARMS, type ArmRows } from './read-arms.ts';
+import { type Arm, type ArmRows, ARMS } from './read-arms.ts';
+
+/** How pairs are compared. */
+interface PairRule {
+  readonly alpha: number;
+  /** Undefined: one look. */
+  readonly tau: number | undefined;
+  readonly minimumEffect: number;
+}
+
+/** A group, the one it is compared with, and what was counted of both. */
+interface PairArguments {
+  readonly identity: Pick<ABRow, 'attribute' | 'metric' | 'measure'>;
+  readonly overall: ABEffect;
+  readonly group: ABGroup;
+  readonly reference: ABGroup;
+  readonly cells: { readonly group: GroupCells; readonly reference: GroupCells };
+  /** Why nothing can be tested. */
+  readonly problem: string | undefined;
+  readonly rule: PairRule;
+}
+
+type PairTest = Pick<
+  ABRow,
+  | 'fairnessChange'
+  | 'standardError'
+  | 'interval'
+  | 'pValue'
+  | 'sizeChange'
+  | 'logitInteraction'
+  | 'power'
+  | 'detectable'
+>;
+
+const UNTESTED: PairTest = {
+  fairnessChange: null,
+  standardError: null,
+  interval: null,
+  pValue: null,
+  sizeChange: Object.freeze({ value: null, interval: null, pValue: null, adjustedPValue: null }),
+  logitInteraction: null,
+  power: null,
+  detectable: null,
+};
+
+/** A pair of groups; the verdict of one that cannot be tested is there, that of others waits for all p-values. */
+function comparePair(pair: PairArguments): ABRow {
+  const { identity, overall, group, reference, rule } = pair;
+  const reason = pair.problem ?? group.excluded ?? reference.excluded;
+  const tested = reason === null ? testPair(pair) : UNTESTED;
+  const disparity = (of: ABEffect, to: ABEffect, arm: 'control' | 'treatment'): number | null => {
+    const [own, other] = [of[arm], to[arm]];
+    return own === null || other === null ? null : own - other;
+  };
+  const untestable = reason ?? (tested.pValue === null ? 'the outcome has no spread inside the groups' : null);
+  return {
+    ...identity,
+    group: group.group,
+    reference: reference.group,
+    n: Object.freeze({
+      control: Object.freeze({ group: group.n.control, reference: reference.n.control }),
+      treatment: Object.freeze({ group: group.n.treatment, reference: reference.n.treatment }),
+    }),
+    effect: Object.freeze({ overall, group, reference }),
+    disparity: Object.freeze({
+      control: disparity(group, reference, 'control'),
+      treatment: disparity(group, reference, 'treatment'),
+    }),
+    ...tested,
+    adjustedPValue: null,
+    minimumEffect: numberOrNull(rule.minimumEffect),
+    finding: 'cannot_tell',
+    verdict: `cannot tell: ${untestable ?? ''}`,
+  };
+}
+
+function testPair({ cells, rule }: PairArguments): PairTest {
+  const four: FourCells = {
+    control: { group: cells.group.control.cell, reference: cells.reference.control.cell },
+    treatment: { group: cells.group.treatment.cell, reference: cells.reference.treatment.cell },
+  };
+  const { alpha, tau, minimumEffect } = rule;
+  const result = differenceInDifferences(four, { alpha, tau });
+  const ofTest = { standardError: result.standardError, degrees: result.degrees, alpha, tau };
+  return {
+    fairnessChange: numberOrNull(result.change),
+    standardError: numberOrNull(result.standardError),
+    interval: definedInterval(result.interval),
+    pValue: numberOrNull(result.pValue),
+    sizeChange: {
+      value: numberOrNull(result.sizeChange),
+      interval: definedInterval(result.sizeInterval),
+      pValue: numberOrNull(result.sizePValue),
+      adjustedPValue: null,
+    },
+    logitInteraction: logitOf(cells),
+    power: numberOrNull(differencePower(minimumEffect, ofTest)),
+    detectable: numberOrNull(detectableDifference(ofTest)),
+  };
+}
+
+function logitOf({ group, reference }: PairArguments['cells']): ABRow['logitInteraction'] {
+  const rates = [group.control.rate, reference.control.rate, group.treatment.rate, reference.treatment.rate];
+  if (rates.includes(undefined)) return null;
+  const [ofGroup, ofReference, groupAfter, referenceAfter] = rates as [RateCell, RateCell, RateCell, RateCell];
+  const found = logitInteraction({
+    control: { group: ofGroup, reference: ofReference },
+    treatment: { group: groupAfter, reference: referenceAfter },
+  });
+  return Number.isNaN(found.estimate) ? null : found;
+}
+
+/** How the interval of a gap's change is made. */
+interface GapRule {
+  readonly alpha: number;
+  readonly tau: number | undefined;
+  readonly seed: number;
+}
+
+/** Replicates of the simultaneous interval. */
+const SAMPLES = 1000;
+
+/**
+ * How the largest gap between groups changed. With two groups it is the change
+ * of the pair's size. With more, each arm's gap gets an interval at the level
+ * sqrt(1 - alpha), since the arms are independent, and the change lies between
+ * the differences of their far ends: that holds, and is wider than need be. In
+ * the sequential mode all pairs of both arms share alpha instead (Bonferroni).
+ * @param groups those that can be compared
+ * @param pair the row of the two groups, where there are two
+ */
+function gapChange(groups: readonly GroupCells[], pair: ABRow | undefined, rule: GapRule): ABGap | null {
+  if (groups.length < 2) return null;
+  const [control, treatment] = [groups.map((group) => group.control), groups.map((group) => group.treatment)];
+  const [before, after] = [spreadOf(control), spreadOf(treatment)];
+  const found = groups.length === 2 ? ofPair(pair) : ofMany(control, treatment, rule);
+  if (found === null) return null;
+  return Object.freeze({
+    groups: groups.length,
+    control: before,
+    treatment: after,
+    change: after - before,
+    interval: found.interval,
+    method: found.method,
+  });
+}
+
+interface GapInterval {
+  readonly interval: ABInterval;
+  readonly method: string;
+}
+
+function ofPair(pair: ABRow | undefined): GapInterval | null {
+  const interval = pair?.sizeChange.interval ?? null;
+  return interval === null ? null : { interval, method: 'pair' };
+}
+
+function ofMany(control: readonly ArmCell[], treatment: readonly ArmCell[], rule: GapRule): GapInterval | null {
+  const range = rule.tau === undefined ? simultaneousRange(rule) : anytimeRange(rule, rule.tau);
+  const [before, after] = [range(control, 0), range(treatment, 1)];
+  const interval = definedInterval([after[0] - before[1], after[1] - before[0]]);
+  if (interval === null) return null;
+  return { interval, method: rule.tau === undefined ? 'difference-of-simultaneous' : 'anytime-bonferroni' };
+}
+
+type RangeOf = (cells: readonly ArmCell[], stream: number) => ABInterval;
+
+function simultaneousRange({ alpha, seed }: GapRule): RangeOf {
+  return (cells, stream) => {
+    const rates = cells.flatMap(({ rate }) => rate ?? []);
+    const family =
+      rates.length === cells.length
+        ? {
+            kind: 'rates' as const,
+            successes: rates.map(({ successes }) => successes),
+            trials: rates.map(({ trials }) => trials),
+          }
+        : {
+            kind: 'means' as const,
+            means: cells.map(({ cell }) => cell.value),
+            standardErrors: cells.map(({ cell }) => Math.sqrt(cell.variance)),
+            sizes: cells.map(({ effective }) => effective),
+          };
+    const options = { level: Math.sqrt(1 - alpha), samples: SAMPLES, random: createRandom(seed, stream) };
+    return gapIntervals([family], options).intervals[0] ?? [NaN, NaN];
+  };
+}
+
+function anytimeRange({ alpha }: GapRule, tau: number): RangeOf {
+  return (cells) => {
+    const share = alpha / (cells.length * (cells.length - 1));
+    let [low, high] = [0, 0];
+    for (const [place, { cell }] of cells.entries()) {
+      for (const { cell: other } of cells.slice(0, place)) {
+        const difference = Math.abs(cell.value - other.value);
+        const standardError = Math.sqrt(cell.variance + other.variance);
+        const margin = standardError === 0 ? 0 : marginOf(standardError, Infinity, { alpha: share, tau });
+        low = Math.max(low, difference - margin);
+        high = Math.max(high, difference + margin);
+      }
+    }
+    return [low, high];
+  };
+}
+
+function spreadOf(cells: readonly ArmCell[]): number {
+  const values = cells.map(({ cell }) => cell.value);
+  return Math.max(...values) - Math.min(...values);
+}
 
 /** Where a mean has no unit of its own, changes are counted in this share of its standard deviation. */
 const MEAN_CHANGE = 0.2;
@@ -171,4 +393,31 @@ function countDropped(rows: ArmRows, { faults }: MeasuredRows, { codes }: Catego
   }
   const [control, treatment] = counts.map((own) => Object.freeze(own));
   return Object.freeze({ control, treatment }) as PerArm<Readonly<(typeof counts)[number]>>;
+}
+
+/** The effect of the treatment on the rows of two cells. */
+function effectOfCells({ control, treatment }: GroupCells, rule: JudgingRule): ABEffect {
+  const judged = judgeDifference(
+    {
+      value: treatment.cell.value - control.cell.value,
+      standardError: Math.sqrt(treatment.cell.variance + control.cell.variance),
+      degrees: pooledDegrees([treatment.cell, control.cell]),
+    },
+    rule,
+  );
+  const [after, before] = [treatment.rate, control.rate];
+  const isNewcombe = rule.tau === undefined && after !== undefined && before !== undefined;
+  const interval = isNewcombe
+    ? newcombeInterval(after.successes, after.trials, before.successes, before.trials, 1 - rule.alpha)
+    : judged.interval;
+  return Object.freeze({
+    n: Object.freeze({ control: control.n, treatment: treatment.n }),
+    effective: Object.freeze({ control: control.effective, treatment: treatment.effective }),
+    control: numberOrNull(control.cell.value),
+    treatment: numberOrNull(treatment.cell.value),
+    value: numberOrNull(judged.value),
+    standardError: numberOrNull(judged.standardError),
+    interval: definedInterval(interval),
+    pValue: numberOrNull(judged.pValue),
+  });
 }

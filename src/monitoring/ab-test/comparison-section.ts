@@ -1,16 +1,24 @@
 import { beforeAfterChart } from '../../charts/before-after-chart.ts';
+import { effectsChart } from '../../charts/effects-chart.ts';
 import type { ChartedGroup } from '../../charts/group-values-parts.ts';
-import type { ReportBlock, ReportSection } from '../../document/report-document.ts';
-import { numberColumn } from '../../document/report-document.ts';
+import { numberColumn, type ReportBlock, type ReportSection } from '../../document/report-document.ts';
 import { cutItems, labelText } from '../../document/report-text.ts';
-import { wilsonInterval } from '../../stats/proportion-interval.ts';
 import { formatPercent } from '../../metrics/metric-markdown.ts';
+import { wilsonInterval } from '../../stats/proportion-interval.ts';
 import { attributeText } from '../attribute-text.ts';
 import type { ABComparison, ABEffect, ABGroup, ABInterval, ABRow } from './ab-test-fields.ts';
 import type { ABSettings } from './ab-test-options.ts';
-import { effectsChart } from '../../charts/effects-chart.ts';
-import { capital, changeWords, countWords, intervalWords, NOTHING, numberWords, pCell } from './number-words.ts';
-import { measureWords, twoDigits } from './verdict-words.ts';
+import {
+  capital,
+  changeWords,
+  countWords,
+  intervalWords,
+  measureWords,
+  NOTHING,
+  numberWords,
+  pCell,
+  twoDigits,
+} from './verdict-words.ts';
 
 /** A section for each comparison: the effects on groups, rates in both arms, and details of the pairs. */
 export function comparisonSections(

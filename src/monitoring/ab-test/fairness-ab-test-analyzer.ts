@@ -1,4 +1,4 @@
-import { assertKnownOptions } from '../../internal/known-options.ts';
+import { assertKnownOptions } from '../../internal/arguments.ts';
 import type { TableSource } from '../../table/index.ts';
 import {
   AB_ANALYSIS_OPTION_NAMES,

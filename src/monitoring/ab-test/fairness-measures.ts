@@ -1,4 +1,4 @@
-import { oneOf } from '../../internal/one-of.ts';
+import { oneOf } from '../../internal/arguments.ts';
 
 /** A number of each group that an experiment may change. */
 export interface ABMeasure {

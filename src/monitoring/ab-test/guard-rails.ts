@@ -2,11 +2,10 @@ import { crossCounts } from '../../stats/association/cross-counts.ts';
 import { chiSquareGoodnessOfFit, chiSquareIndependence } from '../../stats/tests/chi-square-test.ts';
 import type { CategoricalColumn } from '../../table/index.ts';
 import { attributeText } from '../attribute-text.ts';
-import type { ABComparison, ABTestFields, SampleRatio } from './ab-test-fields.ts';
+import { type ABComparison, type ABTestFields, numberOrNull, type SampleRatio } from './ab-test-fields.ts';
 import type { ABSettings } from './ab-test-options.ts';
 import type { MeasuredRows } from './measured-rows.ts';
-import { numberOrNull } from './defined.ts';
-import { ARMS, type ArmRows } from './read-arms.ts';
+import { type ArmRows, ARMS } from './read-arms.ts';
 import { pValueWords } from './verdict-words.ts';
 
 /** Below this p-value an assignment is called broken; few experiments that are sound come so far. */

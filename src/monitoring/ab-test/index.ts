@@ -10,7 +10,7 @@ export type {
   PerArm,
   SampleRatio,
 } from './ab-test-fields.ts';
-export type { ABTestJson } from './ab-test-json.ts';
+export { type ABTestJson, ABTestResult } from './ab-test-result.ts';
 export type {
   ABAnalysisOptions,
   ABAttribute,
@@ -18,7 +18,6 @@ export type {
   ABTestOptions,
   SequentialOptions,
 } from './ab-test-options.ts';
-export { ABTestResult } from './ab-test-result.ts';
 export { AB_METRICS, type ABMetric } from './fairness-measures.ts';
 export { FairnessABTestAnalyzer } from './fairness-ab-test-analyzer.ts';
 export { type ArmLabels, type SplitArms, splitArms } from './split-arms.ts';

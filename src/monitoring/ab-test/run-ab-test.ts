@@ -1,13 +1,12 @@
 import type { TableSource } from '../../table/index.ts';
 import type { ABComparison, ABTestFields } from './ab-test-fields.ts';
 import type { ABSettings } from './ab-test-options.ts';
-import { adjustRows } from './adjust-rows.ts';
 import { compareMeasure, type PreparedMeasure, prepareMeasure } from './compare-measure.ts';
 import { BUSINESS_MEASURE, measuresOf } from './fairness-measures.ts';
 import { checkAssignment, warningsOf } from './guard-rails.ts';
 import { type MeasuredRows, measureRows } from './measured-rows.ts';
 import { type ArmRows, readArms } from './read-arms.ts';
-import { judgeBusiness, judgeFairness, overallVerdict } from './verdict-words.ts';
+import { adjustRows, judgeBusiness, judgeFairness, overallVerdict } from './verdict-words.ts';
 
 /** Compares two arms as settings say. */
 export function runABTest(control: TableSource, treatment: TableSource, settings: ABSettings): ABTestFields {

@@ -1,6 +1,5 @@
 import { DataValidationError } from '../../exceptions/index.ts';
-import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
-import { suggestNames } from '../../internal/nearest.ts';
+import { assertKnownOptions, type OptionNames, suggestNames } from '../../internal/arguments.ts';
 import type { Table } from '../../table/index.ts';
 
 /** Labels of arms, where they are not plain from the data. */

@@ -1,6 +1,42 @@
 import { inWords } from '../../metrics/metric-markdown.ts';
-import type { ABComparison, ABFinding, ABRow } from './ab-test-fields.ts';
-import type { JudgeRow } from './adjust-rows.ts';
+import { benjaminiHochberg } from '../../stats/multipletests/adjust-p-values.ts';
+import type { ABComparison, ABFinding, ABInterval, ABRow } from './ab-test-fields.ts';
+
+/** What stands in a cell that has no number. */
+export const NOTHING = '\u2013';
+
+/** A number for a table: four decimals, or four digits where these would hide it. */
+export function numberWords(value: number | null): string {
+  if (value === null) return NOTHING;
+  const size = Math.abs(value);
+  return size !== 0 && (size < 5e-5 || size >= 1e15) ? value.toExponential(3) : value.toFixed(4);
+}
+
+/** A change with its sign. */
+export function changeWords(value: number | null): string {
+  return `${value !== null && value > 0 ? '+' : ''}${numberWords(value)}`;
+}
+
+/** An interval from end to end. */
+export function intervalWords(interval: ABInterval | null): string {
+  return interval === null ? NOTHING : `${changeWords(interval[0])} to ${changeWords(interval[1])}`;
+}
+
+/** A p-value in a cell of a table. */
+export function pCell(p: number | null): string {
+  if (p === null) return NOTHING;
+  return p < 0.001 ? '< 0.001' : p.toFixed(3);
+}
+
+/** A number of rows. */
+export function countWords(count: number): string {
+  return count.toLocaleString('en-US', { maximumFractionDigits: 1 });
+}
+
+/** A text with a capital at its start. */
+export function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
 
 /** From worst to best to unknown. */
 const ORDER: readonly ABFinding[] = ['worse', 'changed', 'better', 'no_change_shown', 'cannot_tell'];
@@ -98,4 +134,48 @@ const COUNT_WORDS: Readonly<Record<ABFinding, (count: number, all: number) => st
 
 function ofAll(count: number, all: number): string {
   return all === 1 ? 'the one comparison made' : `${String(count)} of ${String(all)} comparisons`;
+}
+
+/** Turns a row whose p-values are adjusted into a finding, with its words. */
+type JudgeRow = (row: ABRow) => Pick<ABRow, 'finding' | 'verdict'>;
+
+/**
+ * Adjusts the p-values of all rows together (Benjamini and Hochberg), those of
+ * signed changes and those of changes of size each as one family, then judges
+ * every row that could be tested.
+ *
+ * On the always-valid p-values of the sequential mode, which are one over an
+ * e-value, this is the e-BH procedure: it keeps its rate at any stopping time
+ * and under any dependence (Wang and Ramdas 2022).
+ */
+export function adjustRows(comparisons: readonly ABComparison[], judge: JudgeRow): ABComparison[] {
+  const rows = comparisons.flatMap((comparison) => comparison.rows);
+  const adjusted = adjust(rows.map(({ pValue }) => pValue));
+  const sizes = adjust(rows.map(({ sizeChange }) => sizeChange.pValue));
+  let place = 0;
+  return comparisons.map((comparison) =>
+    Object.freeze({
+      ...comparison,
+      rows: Object.freeze(
+        comparison.rows.map((row): ABRow => {
+          const own = place++;
+          const [adjustedPValue, size] = [adjusted[own] ?? null, sizes[own] ?? null];
+          const sizeChange = Object.freeze({ ...row.sizeChange, adjustedPValue: size });
+          const known = { ...row, adjustedPValue, sizeChange };
+          return Object.freeze(adjustedPValue === null ? known : { ...known, ...judge(known) });
+        }),
+      ),
+    }),
+  );
+}
+
+/** Adjusted values at the places of the given ones. */
+function adjust(pValues: readonly (number | null)[]): (number | null)[] {
+  const [ascending, order] = benjaminiHochberg(pValues.map((p) => p ?? NaN));
+  const adjusted = pValues.map((): number | null => null);
+  order.forEach((place, rank) => {
+    const p = ascending[rank] as number;
+    adjusted[place] = Number.isNaN(p) ? null : p;
+  });
+  return adjusted;
 }

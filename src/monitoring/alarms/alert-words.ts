@@ -1,4 +1,4 @@
-import { shortenLabel } from '../../charts/chart-labels.ts';
+import { shortenLabel } from '../../charts/chart.ts';
 import { attributeText } from '../attribute-text.ts';
 import type { EventStream } from '../tracker/event-stream.ts';
 import type { WatchedMeasure } from '../tracker/watched-metric.ts';

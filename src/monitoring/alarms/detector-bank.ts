@@ -1,10 +1,9 @@
-import type { DriftDetector } from '../drift/drift-detector.ts';
 import { createDriftDetector, type DriftDetectorChoice } from '../drift/create-drift-detector.ts';
-import { badSnapshot } from '../tracker/bad-snapshot.ts';
-import type { EventBlock } from '../tracker/event-block.ts';
-import type { EventObserver } from '../tracker/event-observer.ts';
+import type { DriftDetector } from '../drift/drift-detector.ts';
+import type { EventBlock, EventObserver } from '../tracker/event-block.ts';
 import type { EventStream } from '../tracker/event-stream.ts';
 import { emptySums, measureValue, sumMeasure } from '../tracker/measured-groups.ts';
+import { badSnapshot } from '../tracker/snapshot-schema.ts';
 import type { WatchedMeasure } from '../tracker/watched-metric.ts';
 
 /** Where a detector suspects that a group changed. */

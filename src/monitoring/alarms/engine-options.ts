@@ -1,14 +1,11 @@
 import { ValueError } from '../../exceptions/index.ts';
-import { invalidParameter } from '../../internal/invalid-parameter.ts';
-import type { OptionNames } from '../../internal/known-options.ts';
-import { oneOf } from '../../internal/one-of.ts';
-import { suggestNames } from '../../internal/nearest.ts';
+import { invalidParameter, oneOf, type OptionNames, suggestNames } from '../../internal/arguments.ts';
 import { assertThreshold, rangeOfName } from '../../metrics/threshold-range.ts';
 import { requireLevel, requireWhole } from '../../stats/parameters.ts';
 import { createDriftDetector, type DriftDetectorChoice } from '../drift/create-drift-detector.ts';
 import { requireFields, requireMethods, requireNumber, shownKind } from '../require-kind.ts';
-import type { AlertSink } from '../sinks/alert-sink.ts';
 import type { WatchedMetric } from '../tracker/watched-metric.ts';
+import type { AlertSink } from './alert-event.ts';
 
 /** How an engine decides. */
 export interface AlertEngineOptions {

@@ -1,10 +1,8 @@
 import { z } from 'zod';
 
-import type { AlertHistory } from '../dashboard/monitoring-view.ts';
-import { badSnapshot, readSnapshot } from '../tracker/bad-snapshot.ts';
-import { count, time } from '../tracker/snapshot-schema.ts';
 import type { EventStream } from '../tracker/event-stream.ts';
-import type { MonitorState } from './alert-event.ts';
+import { badSnapshot, count, readSnapshot, time } from '../tracker/snapshot-schema.ts';
+import type { AlertHistory, MonitorState } from './alert-event.ts';
 import type { DetectorBankState } from './detector-bank.ts';
 import type { CombinationMemory, WatchedCombination } from './watched-combination.ts';
 
@@ -158,4 +156,22 @@ function checkAlerts({ alerts, combinations }: EngineSnapshot): void {
   if (JSON.stringify(told) !== JSON.stringify(followed)) {
     throw badSnapshot('its open alerts are not those that it follows');
   }
+}
+
+/** What is known of every metric: by attribute, then by metric. */
+export type EngineStates = Readonly<Record<string, Readonly<Record<string, MonitorState>>>>;
+
+/** The states of what is watched, as they are told. */
+export function engineStates(
+  combinations: readonly WatchedCombination[],
+  present: readonly MonitorState[],
+): EngineStates {
+  const states = new Map<string, Map<string, MonitorState>>();
+  combinations.forEach(({ name, metric }, place) => {
+    const own = states.get(name) ?? new Map<string, MonitorState>();
+    states.set(name, own.set(metric.metric, present[place] as MonitorState));
+  });
+  return Object.freeze(
+    Object.fromEntries(Array.from(states, ([name, own]) => [name, Object.freeze(Object.fromEntries(own))])),
+  );
 }

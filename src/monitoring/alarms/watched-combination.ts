@@ -1,14 +1,46 @@
 import { formatTime } from '../records/record-time.ts';
 import type { EventStream } from '../tracker/event-stream.ts';
-import type { WatchedMetric } from '../tracker/watched-metric.ts';
-import type { AlertChange, AlertEvent, MonitorState } from './alert-event.ts';
+import { emptySums, measureValue, sumMeasure } from '../tracker/measured-groups.ts';
+import type { WatchedMeasure, WatchedMetric } from '../tracker/watched-metric.ts';
+import type { AlertChange, AlertEvent, MonitorState, Severity } from './alert-event.ts';
 import { alarmReason, type AlertFacts, groupName, watchReason } from './alert-words.ts';
 import { type AnytimeBound, type BoundQuestion, strongestBound } from './anytime-bound.ts';
-import { estimateChange } from './change-estimate.ts';
 import type { DetectorBank } from './detector-bank.ts';
 import type { FilledEngineOptions } from './engine-options.ts';
-import { isWorse, weigh } from './severity.ts';
 import { readWindow, type WatchOutcome, type WatchReading } from './watch-tier.ts';
+
+/** Where bands begin, most severe first. */
+const BANDS: readonly (readonly [severity: Severity, from: number])[] = [
+  ['critical', 0.1],
+  ['high', 0.02],
+  ['low', -Infinity],
+];
+
+/** How much is known of a gap and how far it is above its limit. */
+interface Weighed {
+  readonly confidence: number;
+  readonly severityScore: number;
+  readonly severity: Severity;
+}
+
+/**
+ * confidence = 1 - min(1, half the interval's width / limit); severity =
+ * confidence x (value - limit), banded. Small groups have wide intervals, so they
+ * lower both. With a limit of 0 the confidence is 0: no width is small beside it.
+ */
+function weigh(value: number, low: number, high: number, limit: number): Weighed {
+  const half = (high - low) / 2;
+  const confidence = half === 0 ? 1 : 1 - Math.min(1, half / limit);
+  const severityScore = confidence * Math.max(0, value - limit);
+  const [severity] = BANDS.find(([, from]) => severityScore >= from) as (typeof BANDS)[number];
+  return { confidence, severityScore, severity };
+}
+
+/** Whether one severity is above another. */
+function isWorse(severity: Severity, than: Severity): boolean {
+  const place = (one: Severity): number => BANDS.findIndex(([name]) => name === one);
+  return place(severity) < place(than);
+}
 
 /** What one look brought of one combination. */
 export interface LookOutcome {
@@ -294,4 +326,42 @@ function windowStart(stream: EventStream): number {
   if (after === undefined || before === undefined || after.events === before.events) return timeOf(before);
   const share = (first - before.events) / (after.events - before.events);
   return timeOf(before) + share * (timeOf(after) - timeOf(before));
+}
+
+/** When groups are suspected to have changed, and by how much. */
+interface ChangeEstimate {
+  /** Milliseconds since 1970. */
+  readonly time: number;
+  /** The largest |after - before| of the groups, in [0, 1]; null for errors without a scale. */
+  readonly driftScore: number | null;
+}
+
+/** The latest change that detectors suspect in some groups' measure; undefined where they found none. */
+function estimateChange(
+  stream: EventStream,
+  bank: DetectorBank,
+  attribute: number,
+  measure: WatchedMeasure,
+  groups: readonly number[],
+): ChangeEstimate | undefined {
+  let latest = -Infinity;
+  let moved: number | null = null;
+  for (const group of groups) {
+    const change = bank.changeOf(attribute, measure, group);
+    if (change === undefined) continue;
+    latest = Math.max(latest, change.time);
+    const sums = sumMeasure(
+      measure,
+      stream.tables[attribute] as EventStream['tables'][number],
+      null,
+      group,
+      emptySums(),
+    );
+    const after = (measureValue(sums) * sums.n - change.sum) / (sums.n - change.n);
+    const before = change.sum / change.n;
+    const scale = measure.kind === 'rate' ? 1 : stream.options.errorScale;
+    if (scale === null || !Number.isFinite(after) || !Number.isFinite(before)) continue;
+    moved = Math.max(moved ?? 0, Math.min(1, Math.abs(after - before) / scale));
+  }
+  return latest === -Infinity ? undefined : { time: latest, driftScore: moved };
 }

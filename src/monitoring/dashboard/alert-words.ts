@@ -1,7 +1,7 @@
 import { labelText } from '../../document/report-text.ts';
-import type { AlertEvent } from '../alarms/alert-event.ts';
+import type { AlertEvent, AlertHistory } from '../alarms/alert-event.ts';
 import { countText, minuteText, rangeText, shortNumber, timeText, unitOf, valueText } from './dashboard-words.ts';
-import type { AlertHistory, MonitoringView } from './monitoring-view.ts';
+import type { MonitoringView } from './monitoring-view.ts';
 
 /** Alerts that are told one by one. */
 const MOST_ALERTS = 30;

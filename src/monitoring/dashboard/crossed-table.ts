@@ -1,11 +1,10 @@
-import { axisLabel } from '../../charts/chart-labels.ts';
+import { axisLabel } from '../../charts/chart.ts';
 import { numberColumn, type ReportTable } from '../../document/report-document.ts';
 import { labelText } from '../../document/report-text.ts';
 import { inWords } from '../../metrics/metric-markdown.ts';
 import { attributeText } from '../attribute-text.ts';
-import { countText, rateText, unitOf } from './dashboard-words.ts';
+import { countText, LEAST_SHOWN, rateText, unitOf } from './dashboard-words.ts';
 import type { CrossedCells } from './monitoring-view.ts';
-import { LEAST_SHOWN } from './without-small-cells.ts';
 
 /** Rows and columns that a crossing shows: those with the most events. */
 const MOST_ROWS = 24;

@@ -1,10 +1,10 @@
 import { VERSION } from '../../internal/version.ts';
+import type { AlertHistory } from '../alarms/alert-event.ts';
 import type { MonitoringRecord } from '../records/monitoring-record.ts';
 import { alertToJson } from '../sinks/transition-json.ts';
-import { raisedAt } from './raised-at.ts';
-import type { AlertHistory, MonitoringView, WatchedMetric } from './monitoring-view.ts';
-import { headlineOf } from './state-words.ts';
-import { withoutSmallCells } from './without-small-cells.ts';
+import { withoutSmallCells } from './dashboard-words.ts';
+import type { MonitoringView, WatchedMetric } from './monitoring-view.ts';
+import { headlineOf, raisedAt } from './state-words.ts';
 
 /**
  * What a dashboard shows as a plain object in snake_case, ready for JSON: what

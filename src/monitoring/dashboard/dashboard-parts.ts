@@ -1,14 +1,13 @@
 import { tableToHtml } from '../../document/document-to-html.ts';
 import { plainText } from '../../document/report-text.ts';
 import { type Html, markup } from '../../internal/html.ts';
-import type { MonitorState } from '../alarms/alert-event.ts';
-import { alertFacts, statusText, tellingOrder } from './alert-words.ts';
+import type { AlertHistory, MonitorState } from '../alarms/alert-event.ts';
 import { attributeText } from '../attribute-text.ts';
+import { alertFacts, statusText, tellingOrder } from './alert-words.ts';
 import { countedText, rangeText, sentenceText, shortNumber, valueText, watchedText } from './dashboard-words.ts';
-import { gapOf } from './metric-tables.ts';
-import type { AlertHistory, MonitoringView, WatchedMetric } from './monitoring-view.ts';
+import { coverageTables, faultTable, gapOf } from './metric-tables.ts';
+import type { MonitoringView, WatchedMetric } from './monitoring-view.ts';
 import { headlineOf, sentenceAfterState, STATE_WORDS } from './state-words.ts';
-import { coverageTables, faultTable } from './stream-tables.ts';
 
 /** The headline in a box of its own. */
 export function headlineToHtml(view: MonitoringView): Html {

@@ -1,13 +1,24 @@
-import { readEchartsScript, toScript } from '../../charts/echarts-script.ts';
+import {
+  alertTimelineChart,
+  TIMELINE_MARKS,
+  type TimelineAlert,
+  type TimelineMark,
+} from '../../charts/alert-timeline-chart.ts';
+import type { Chart } from '../../charts/chart.ts';
+import { readEchartsScript, toScript, withoutInheritedNames } from '../../charts/echarts-script.ts';
+import { DARK, LIGHT } from '../../charts/palette.ts';
 import { tableToHtml } from '../../document/document-to-html.ts';
+import type { ReportTable } from '../../document/report-document.ts';
 import { reportPage } from '../../document/report-page.ts';
+import { headerCell } from '../../document/report-table.ts';
 import { plainText } from '../../document/report-text.ts';
 import { DependencyError } from '../../exceptions/index.ts';
+import { assertKnownOptions, type OptionNames } from '../../internal/arguments.ts';
 import { type Html, markup, trusted } from '../../internal/html.ts';
-import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
 import { inWords } from '../../metrics/metric-markdown.ts';
-import { alertFigure } from './alert-figure.ts';
-import type { DashboardFigure } from './dashboard-figure.ts';
+import type { AlertHistory } from '../alarms/alert-event.ts';
+import { statusText, tellingOrder } from './alert-words.ts';
+import { heatTable, MOST_CROSSINGS } from './crossed-table.ts';
 import {
   alertsToHtml,
   attributesOf,
@@ -18,23 +29,133 @@ import {
   headlineToHtml,
   stateToHtml,
 } from './dashboard-parts.ts';
-import { madeOf, readingOf, subjectOf } from './dashboard-reading.ts';
-import { countedText } from './dashboard-words.ts';
-import { DASHBOARD_SCRIPT } from './dashboard-script.ts';
 import { DASHBOARD_STYLE } from './dashboard-style.ts';
-import { attributeGroups, measuresOf } from './drawn-groups.ts';
-import { type FigurePlace, figureToHtml } from './figure-html.ts';
-import { MOST_CROSSINGS } from './crossed-table.ts';
-import { heatToHtml } from './heat-html.ts';
-import { HistoryIndex } from './history-index.ts';
-import { type LiveChart, liveChart } from './live-charts.ts';
+import { countedText, countText, minuteText, timeText, watchedText, withoutSmallCells } from './dashboard-words.ts';
+import { attributeGroups, HistoryIndex, measuresOf } from './drawn-groups.ts';
+import { type DashboardFigure, type FigurePlace, figureToHtml } from './figure-html.ts';
 import { metricFigures } from './metric-figures.ts';
-import { groupTable, stateTable, worstFirst } from './metric-tables.ts';
-import { DEFAULT_TITLE } from './monitoring-document.ts';
-import type { MonitoringView, WatchedMetric } from './monitoring-view.ts';
+import { awaitsLabels, groupTable, stateTable, worstFirst } from './metric-tables.ts';
+import { DEFAULT_TITLE, madeOf, readingOf, subjectOf } from './monitoring-document.ts';
+import type { CrossedCells, MonitoringView, WatchedMetric } from './monitoring-view.ts';
 import { sentenceAfterState } from './state-words.ts';
-import { awaitsLabels } from './stream-tables.ts';
-import { withoutSmallCells } from './without-small-cells.ts';
+
+/** Alerts that one timeline draws. */
+const MOST_DRAWN = 15;
+
+const MARK_WORDS: Readonly<Record<TimelineMark, string>> = {
+  suspected: 'Change suspected to begin',
+  raised: 'Raised',
+  repeated: 'Raised again',
+  acknowledged: 'Acknowledged',
+  resolved: 'Resolved by a person',
+  cleared: 'Cleared by the data',
+};
+
+/** What happened to alerts, when; undefined where none was raised. */
+function alertFigure(view: MonitoringView): DashboardFigure | undefined {
+  const { shown, total } = tellingOrder(view);
+  if (shown.length === 0 || view.timestamp === null) return undefined;
+  const drawn = shown.slice(0, MOST_DRAWN);
+  const alerts = drawn.map(timelineOf);
+  const end = Date.parse(view.timestamp);
+  const used = TIMELINE_MARKS.filter((wanted) => alerts.some(({ marks }) => marks.some(({ mark }) => mark === wanted)));
+  return {
+    caption: 'Alerts over time',
+    legend: used.map((mark) => ({ label: MARK_WORDS[mark], shape: { kind: 'mark', mark } })),
+    remark:
+      total > drawn.length
+        ? `Drawn are ${String(drawn.length)} of ${countText(total)} alerts: the open ones first, then the latest.`
+        : undefined,
+    draw: (palette) => alertTimelineChart(alerts, end, { palette, isFramed: false }),
+    table: alertTable(drawn),
+  };
+}
+
+function timelineOf({ alert, isOpen, changes }: AlertHistory): TimelineAlert {
+  const suspected = alert.changedAt === null ? [] : [{ mark: 'suspected' as const, time: Date.parse(alert.changedAt) }];
+  return {
+    label: `${alert.tier === 'watch' ? 'Watch' : 'Alarm'}: ${watchedText(alert)}`,
+    marks: [...suspected, ...changes.map(({ change, timestamp }) => ({ mark: change, time: Date.parse(timestamp) }))],
+    isOpen,
+  };
+}
+
+/** Alerts with the times of what happened to them. */
+function alertTable(alerts: readonly AlertHistory[]): ReportTable {
+  return {
+    kind: 'table',
+    caption: 'What happened to each alert, and when (UTC)',
+    columns: [{ name: 'Alert' }, { name: 'Status' }, ...TIMELINE_MARKS.map((mark) => ({ name: MARK_WORDS[mark] }))],
+    rows: alerts.map((history) => [
+      `${history.alert.tier}: ${watchedText(history.alert)}`,
+      statusText(history),
+      ...TIMELINE_MARKS.map((mark) => markTimes(history, mark)),
+    ]),
+  };
+}
+
+function markTimes({ alert, changes }: AlertHistory, mark: TimelineMark): string {
+  const times =
+    mark === 'suspected'
+      ? [alert.changedAt].filter((time) => time !== null)
+      : changes.filter(({ change }) => change === mark).map(({ timestamp }) => timestamp);
+  const text = mark === 'suspected' ? minuteText : timeText;
+  return times.length === 0 ? '\u2013' : times.map(text).join(', ');
+}
+
+/**
+ * What runs in a dashboard: draws each chart of the page's data, in dark colours where the reader prefers these, in
+ * light ones on paper, and again when the page's width changes. It is let through by its hash, so it stands still.
+ */
+const DASHBOARD_SCRIPT = `
+(() => {
+  'use strict';
+  const charts = JSON.parse(document.getElementById('chart-data').textContent);
+  const dark = matchMedia('(prefers-color-scheme: dark)');
+  const isObject = (value) => typeof value === 'object' && value !== null;
+  // Dark colours come as what differs from the light option, place by place.
+  const changed = (base, changes) => {
+    if (!isObject(base) || !isObject(changes)) return changes;
+    const copy = Array.isArray(base) ? base.slice() : Object.assign({}, base);
+    for (const key of Object.keys(changes)) copy[key] = changed(base[key], changes[key]);
+    return copy;
+  };
+  const said = (unit) => (value) => {
+    const number = Array.isArray(value) ? value[1] : value;
+    if (typeof number !== 'number') return 'undefined';
+    return unit === 'share' ? number.toFixed(1) + '%' : number.toFixed(3);
+  };
+  const drawn = Array.from(document.querySelectorAll('[data-chart]'), (box) => {
+    const { option, darkChanges, unit } = charts[Number(box.dataset.chart)];
+    return { box, option, darkChanges, unit, chart: echarts.init(box, null, { renderer: 'svg' }) };
+  });
+  const draw = (isDark) => {
+    for (const { chart, option, darkChanges, unit } of drawn) {
+      const shown = isDark ? changed(option, darkChanges) : option;
+      const tooltip = Object.assign({}, shown.tooltip, unit === null ? {} : { valueFormatter: said(unit) });
+      chart.setOption(Object.assign({}, shown, { tooltip }), true);
+    }
+  };
+  let isPrinting = false;
+  draw(dark.matches);
+  dark.addEventListener('change', () => draw(dark.matches && !isPrinting));
+  const print = (isStarting) => {
+    isPrinting = isStarting;
+    // Drawn at once after it is resized: paper does not wait for the next frame.
+    for (const { chart } of drawn) chart.resize({ width: isStarting ? 680 : 'auto' });
+    draw(!isStarting && dark.matches);
+  };
+  addEventListener('beforeprint', () => print(true));
+  addEventListener('afterprint', () => print(false));
+  const resized = new ResizeObserver(() => {
+    if (isPrinting) return;
+    for (const { chart, box } of drawn) {
+      if (box.clientWidth > 0 && box.clientWidth !== chart.getWidth()) chart.resize();
+    }
+  });
+  for (const { box } of drawn) resized.observe(box);
+})();
+`;
 
 /** Options of {@link dashboardToHtml}. */
 export interface DashboardOptions {
@@ -229,4 +350,60 @@ ${rest > 0 && markup`<p>Not shown: ${countedText(rest, 'more crossing')}.</p>`}
 /** Data is no script: it does not run, and needs no hash. */
 function chartData(charts: readonly LiveChart[]): Html {
   return markup`<script type="application/json" id="chart-data">${trusted(toScript(charts))}</script>`;
+}
+
+/** A crossing as a table whose cells are coloured by their rate: the numbers stand in it, so it needs no other table. */
+function heatToHtml(crossing: CrossedCells): Html {
+  const { title, rowName, columnName, columns, rows, steps, remarks } = heatTable(crossing);
+  const caption = `${title}. Rows: ${rowName}; columns: ${columnName}`;
+  return markup`<div class="scroll heat" role="group" aria-label="${caption}" tabindex="0">
+<table>
+<caption><span>${caption}</span></caption>
+<thead><tr>${headerCell(rowName, 'col')}${columns.map((name) => headerCell(name, 'col'))}</tr></thead>
+<tbody>
+${rows.map(
+  ({ label, cells }) =>
+    markup`<tr>${headerCell(label, 'row')}${cells.map(
+      ({ text, events, step }) =>
+        markup`<td class="${step === null ? 'none' : `heat-${String(step)}`}">${text}${events !== null && markup`<small>n: ${events}</small>`}</td>`,
+    )}</tr>\n`,
+)}</tbody>
+</table>
+</div>
+<ul class="legend">${steps.map((label, step) => markup`<li><span class="swatch heat-${step}"></span>${label}</li>\n`)}</ul>
+${remarks.map((text) => markup`<p class="remark">${text}</p>\n`)}`;
+}
+
+/** A chart as the page's script takes it. */
+interface LiveChart {
+  readonly option: unknown;
+  /** What of the option is different on dark ground, at the places where it is. */
+  readonly darkChanges: unknown;
+  /** The unit of values under the pointer; null where the chart says these itself. */
+  readonly unit: 'share' | 'number' | null;
+}
+
+/** A chart for the script of a page, and its size and sentence for the page itself. */
+function liveChart({ draw }: DashboardFigure): { live: LiveChart; light: Chart } {
+  const light = draw(LIGHT);
+  const option = withoutInheritedNames(light.option);
+  const darkChanges = differences(option, withoutInheritedNames(draw(DARK).option)) ?? {};
+  return { live: { option, darkChanges, unit: unitOf(option) }, light };
+}
+
+function unitOf(option: Chart['option']): LiveChart['unit'] {
+  const { dataset, yAxis } = option as { dataset?: unknown; yAxis?: { axisLabel?: { formatter?: unknown } } };
+  if (dataset === undefined) return null;
+  return yAxis?.axisLabel?.formatter === undefined ? 'number' : 'share';
+}
+
+/** What must be put over `from` to get `to`, which has the same form: only the places that differ; undefined where none does. */
+export function differences(from: unknown, to: unknown): unknown {
+  if (Object.is(from, to)) return undefined;
+  if (typeof from !== 'object' || typeof to !== 'object' || from === null || to === null) return to;
+  const found = Object.entries(to).flatMap(([key, value]: [string, unknown]) => {
+    const change = differences((from as Record<string, unknown>)[key], value);
+    return change === undefined ? [] : [[key, change] as const];
+  });
+  return found.length === 0 ? undefined : Object.fromEntries(found);
 }

@@ -1,13 +1,11 @@
-import { invalidParameter } from '../../internal/invalid-parameter.ts';
-import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
-import { oneOf } from '../../internal/one-of.ts';
+import { assertKnownOptions, invalidParameter, oneOf, type OptionNames } from '../../internal/arguments.ts';
 import { FairnessDriftAndAlertEngine } from '../alarms/fairness-drift-and-alert-engine.ts';
 import { requireFields, shownKind } from '../require-kind.ts';
 import { RealTimeFairnessTracker } from '../tracker/real-time-fairness-tracker.ts';
 import { dashboardToJson } from './dashboard-json.ts';
 import { dashboardToHtml } from './dashboard-to-html.ts';
-import { dashboardToMarkdown } from './dashboard-to-markdown.ts';
-import { type SavedDashboard, saveDashboard } from './save-dashboard.ts';
+import { dashboardToMarkdown } from './monitoring-document.ts';
+import { saveDashboard, type SavedDashboard } from './save-dashboard.ts';
 import { takeView } from './take-view.ts';
 
 /** The forms of a dashboard. */

@@ -1,8 +1,9 @@
-import { DASHES } from '../../charts/palette.ts';
 import { markColour, type TimelineMark } from '../../charts/alert-timeline-chart.ts';
+import type { Chart } from '../../charts/chart.ts';
+import { DASHES, type Palette } from '../../charts/palette.ts';
 import { tableToHtml } from '../../document/document-to-html.ts';
+import type { ReportTable } from '../../document/report-document.ts';
 import { type Html, markup } from '../../internal/html.ts';
-import type { DashboardFigure, LegendEntry } from './dashboard-figure.ts';
 
 /** Where a figure's chart is among those that the script draws; without a script there is none. */
 export interface FigurePlace {
@@ -73,4 +74,24 @@ function markShape(mark: TimelineMark): Html {
     case 'cleared':
       return markup`<path d="M16 0L22 7L16 14L10 7Z" fill="${colour}"/>`;
   }
+}
+
+/** What a chart's line, band or mark means. */
+export interface LegendEntry {
+  readonly label: string;
+  readonly shape:
+    | { readonly kind: 'line'; readonly look: number; readonly hasBand: boolean }
+    | { readonly kind: 'limit' | 'alarm' | 'change' }
+    | { readonly kind: 'mark'; readonly mark: TimelineMark };
+}
+
+/** A chart of a dashboard, with all that stands around it. */
+export interface DashboardFigure {
+  readonly caption: string;
+  readonly legend: readonly LegendEntry[];
+  /** What one must know to read it. */
+  readonly remark: string | undefined;
+  readonly draw: (palette: Palette) => Chart;
+  /** The numbers of the chart. */
+  readonly table: ReportTable;
 }

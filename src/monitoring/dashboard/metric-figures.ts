@@ -2,7 +2,6 @@ import { type BandedLine, type BandTimeline, timelineBandChart } from '../../cha
 import { numberColumn, type ReportTable } from '../../document/report-document.ts';
 import { labelText } from '../../document/report-text.ts';
 import { inWords } from '../../metrics/metric-markdown.ts';
-import type { DashboardFigure, LegendEntry } from './dashboard-figure.ts';
 import { attributeText } from '../attribute-text.ts';
 import {
   countText,
@@ -14,10 +13,17 @@ import {
   valueText,
   watchedText,
 } from './dashboard-words.ts';
-import { type DrawnGroup, drawnGroups, measuresOf } from './drawn-groups.ts';
-import { type HistoryIndex, type SeriesPlace, thinned } from './history-index.ts';
+import {
+  type DrawnGroup,
+  drawnGroups,
+  type HistoryIndex,
+  measuresOf,
+  type SeriesPlace,
+  thinned,
+} from './drawn-groups.ts';
+import type { DashboardFigure, LegendEntry } from './figure-html.ts';
 import type { MonitoringView, WatchedMetric } from './monitoring-view.ts';
-import { raisedAt } from './raised-at.ts';
+import { raisedAt } from './state-words.ts';
 
 /** Times in the table below a chart. */
 const TABLE_TIMES = 12;

@@ -1,5 +1,6 @@
-import type { AlertChange, AlertEvent, MonitorState } from '../alarms/alert-event.ts';
+import type { AlertHistory, MonitorState } from '../alarms/alert-event.ts';
 import type { MonitoringRecord } from '../records/monitoring-record.ts';
+import type { LabelCoverage, StreamFaults } from '../tracker/event-block.ts';
 
 /** One metric of one attribute, as it stands. */
 export interface WatchedMetric {
@@ -17,24 +18,6 @@ export interface WatchedMetric {
   readonly overall: readonly MonitoringRecord[];
 }
 
-/** An alert with what became of it. */
-export interface AlertHistory {
-  readonly alert: AlertEvent;
-  readonly isOpen: boolean;
-  readonly isAcknowledged: boolean;
-  readonly changes: readonly { readonly change: AlertChange; readonly timestamp: string }[];
-}
-
-/** How many of a group's predictions have got their true label. */
-export interface LabelCoverage {
-  readonly attribute: string;
-  readonly group: string;
-  readonly n: number;
-  readonly labelled: number;
-  /** labelled / n; null where n is 0. */
-  readonly share: number | null;
-}
-
 /** A crossing of two attributes: one cell for each group that occurs. */
 export interface CrossedCells {
   /** The attribute's name: `sex||race`. */
@@ -50,9 +33,6 @@ export interface CrossedCells {
     readonly value: number | null;
   }[];
 }
-
-/** What of a stream was not counted, and why; nothing is left out without a count here. */
-export type StreamFaults = Readonly<Record<string, number>>;
 
 /** All that a dashboard shows: plain data, taken at one time. */
 export interface MonitoringView {

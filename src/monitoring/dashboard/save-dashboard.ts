@@ -1,10 +1,10 @@
 import path from 'node:path';
 
-import { assertKnownOptions } from '../../internal/known-options.ts';
+import { assertKnownOptions } from '../../internal/arguments.ts';
 import { writeFileAtomic } from '../../io/atomic-write.ts';
 import { activeAlertsJson } from './dashboard-json.ts';
 import { DASHBOARD_OPTION_NAMES, type DashboardOptions, dashboardToHtml } from './dashboard-to-html.ts';
-import { dashboardToMarkdown } from './dashboard-to-markdown.ts';
+import { dashboardToMarkdown } from './monitoring-document.ts';
 import type { MonitoringView } from './monitoring-view.ts';
 
 /** Where the files of a dashboard are. */

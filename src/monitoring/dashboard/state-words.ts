@@ -1,7 +1,7 @@
 import { listed } from '../../document/report-text.ts';
-import type { MonitorState } from '../alarms/alert-event.ts';
-import type { MonitoringView, WatchedMetric } from './monitoring-view.ts';
+import type { AlertHistory, MonitorState } from '../alarms/alert-event.ts';
 import { countedText, countText, sentenceText } from './dashboard-words.ts';
+import type { MonitoringView, WatchedMetric } from './monitoring-view.ts';
 
 /** How a state is said: by word and by sign, so that colour is never needed. */
 export interface StateWords {
@@ -102,4 +102,9 @@ function openSentences({ alerts }: MonitoringView): string[] {
   const verb = open.length === 1 ? 'is' : 'are';
   const seen = waiting === 0 ? 'all acknowledged' : `${String(waiting)} not acknowledged`;
   return [`${countedText(open.length, 'alarm')} ${verb} open, ${seen}.`];
+}
+
+/** When an alert was raised, ISO 8601: its own time is that of the last time it was told. */
+export function raisedAt({ alert, changes }: AlertHistory): string {
+  return changes.find(({ change }) => change === 'raised')?.timestamp ?? alert.timestamp;
 }

@@ -1,5 +1,5 @@
 import type { MonitorState } from '../alarms/alert-event.ts';
-import type { EngineStates } from '../alarms/engine-states.ts';
+import type { EngineStates } from '../alarms/engine-snapshot.ts';
 import type { FairnessDriftAndAlertEngine } from '../alarms/fairness-drift-and-alert-engine.ts';
 import { readWindow } from '../alarms/watch-tier.ts';
 import type { RealTimeFairnessTracker } from '../tracker/real-time-fairness-tracker.ts';

@@ -1,6 +1,6 @@
-import type { AlertEvent } from '../alarms/alert-event.ts';
-import type { FairnessDriftAndAlertEngine } from '../alarms/fairness-drift-and-alert-engine.ts';
+import type { AlertEvent, AlertHistory } from '../alarms/alert-event.ts';
 import { missingSentence, stateSentence } from '../alarms/alert-words.ts';
+import type { FairnessDriftAndAlertEngine } from '../alarms/fairness-drift-and-alert-engine.ts';
 import { readWindow } from '../alarms/watch-tier.ts';
 import type { WatchedCombination } from '../alarms/watched-combination.ts';
 import { RecordLog } from '../records/record-log.ts';
@@ -10,7 +10,7 @@ import { CrossedCodes } from '../tracker/group-codes.ts';
 import type { RealTimeFairnessTracker } from '../tracker/real-time-fairness-tracker.ts';
 import { cumulativeWindow, measureGroups } from '../tracker/stream-window.ts';
 import { takeAttribute } from '../tracker/take-records.ts';
-import type { AlertHistory, CrossedCells, MonitoringView, WatchedMetric } from './monitoring-view.ts';
+import type { CrossedCells, MonitoringView, WatchedMetric } from './monitoring-view.ts';
 
 /** Times of the history that a picture can show. */
 const MOST_TIMES = 400;

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 
 import { AdaptiveWindow, type AdaptiveWindowSettings, type SavedWindow } from './adaptive-window.ts';
-import { count, readState } from './detector-state.ts';
-import { invalidValue, isInDomain } from './detector-value.ts';
+import { count, invalidValue, isInDomain, readState } from './detector-state.ts';
 import type { DetectorState, DriftDetector } from './drift-detector.ts';
 import { fillParameters, fraction, type Given, type ParameterTable, whole } from './parameter-table.ts';
 

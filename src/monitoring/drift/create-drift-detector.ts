@@ -1,5 +1,4 @@
-import { invalidParameter } from '../../internal/invalid-parameter.ts';
-import { oneOf } from '../../internal/one-of.ts';
+import { invalidParameter, oneOf } from '../../internal/arguments.ts';
 import { AdwinDetector, type AdwinOptions } from './adwin-detector.ts';
 import { BettingDetector, type BettingDetectorOptions } from './betting-detector.ts';
 import { CusumDetector, type CusumOptions } from './cusum-detector.ts';

@@ -1,10 +1,9 @@
 import { z } from 'zod';
 
-import { invalidParameter } from '../../internal/invalid-parameter.ts';
-import { count } from './detector-state.ts';
+import { invalidParameter } from '../../internal/arguments.ts';
+import { count, noteWarning, WARNING_FIELDS, warningAge, type WarningZone } from './detector-state.ts';
 import { type DetectorKernel, KernelDetector, loadPlain, savePlain } from './kernel-detector.ts';
 import { fillParameters, type Given, type ParameterTable, positive, whole } from './parameter-table.ts';
-import { noteWarning, WARNING_FIELDS, warningAge, type WarningZone } from './warning-zone.ts';
 
 /** The parameters of {@link DdmDetector}. */
 export interface DdmParameters {

@@ -2,11 +2,43 @@ import { z } from 'zod';
 
 import { DataValidationError } from '../../exceptions/index.ts';
 
+/** Which way a mean may move to be a change. */
+export type ChangeDirection = 'up' | 'down' | 'both';
+
+/** The ways, for checks and messages. */
+export const CHANGE_DIRECTIONS: readonly ChangeDirection[] = ['up', 'down', 'both'];
+
+/** Sums of squares of values up to this size stay finite for as long as anybody watches. */
+const LARGEST_VALUE = 1e100;
+
+/** What values a detector takes: any number, or numbers from 0 to 1 (decisions and shares). */
+export type DetectorDomain = 'number' | 'share';
+
+/** Whether a value is a number of the domain; NaN, infinities, text and booleans are not. */
+export function isInDomain(value: number, domain: DetectorDomain): boolean {
+  if (typeof value !== 'number') return false;
+  return domain === 'share' ? value >= 0 && value <= 1 : Math.abs(value) <= LARGEST_VALUE;
+}
+
+/** The error of a value that a detector does not take. */
+export function invalidValue(detector: string, value: unknown, domain: DetectorDomain): DataValidationError {
+  const required = domain === 'share' ? 'a number from 0 to 1' : 'a number from -1e100 to 1e100';
+  return new DataValidationError(`The value for ${detector} must be ${required}. Got ${describe(value)} instead.`, {
+    context: { argument: 'value', detector, value },
+    suggestion: 'Leave out events without a value, and count them apart: the detector has not changed.',
+  });
+}
+
+function describe(value: unknown): string {
+  if (typeof value === 'string') return `'${value}'`;
+  return (typeof value === 'object' && value !== null) || typeof value === 'function' ? 'an object' : String(value);
+}
+
 /** A number of values, or a place among them. */
 export const count = z.int().min(0);
 
 /** A place among values, where there is one. */
-export const placeOrNull = count.nullable();
+const placeOrNull = count.nullable();
 
 /** A detector's state as JSON has it: what kind it is of, its parameters, and its memory. */
 export interface SavedDetector<Memory> {
@@ -71,4 +103,30 @@ function requireSameParameters(
 
 function shown(value: unknown): string {
   return value === undefined ? 'left out' : JSON.stringify(value);
+}
+
+/** What a detector remembers of its warnings. */
+export interface WarningZone {
+  /** Whether the latest value was a warning, and not a change. */
+  isWarning: boolean;
+  /** The number of the value at which the present row of warnings began; null where there is none. */
+  warnedAt: number | null;
+}
+
+/** The fields of {@link WarningZone} in a saved memory. */
+export const WARNING_FIELDS = { isWarning: z.boolean(), warnedAt: placeOrNull };
+
+/**
+ * Notes whether value number n is in the zone of warnings; a change is in it too, and ends it.
+ * @returns whether it is a change
+ */
+export function noteWarning(zone: WarningZone, n: number, isInZone: boolean, isChange: boolean): boolean {
+  zone.warnedAt = isInZone || isChange ? (zone.warnedAt ?? n) : null;
+  zone.isWarning = isInZone && !isChange;
+  return isChange;
+}
+
+/** How many values back the present row of warnings began; 0 where a change came without any. */
+export function warningAge(zone: WarningZone, n: number): number {
+  return n - (zone.warnedAt ?? n);
 }

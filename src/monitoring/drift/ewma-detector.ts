@@ -1,7 +1,6 @@
 import { z } from 'zod';
 
-import { CHANGE_DIRECTIONS, type ChangeDirection } from './change-direction.ts';
-import { count } from './detector-state.ts';
+import { CHANGE_DIRECTIONS, type ChangeDirection, count } from './detector-state.ts';
 import { type DetectorKernel, KernelDetector, loadPlain, savePlain } from './kernel-detector.ts';
 import { choice, fillParameters, type Given, type ParameterTable, positive, weight, whole } from './parameter-table.ts';
 

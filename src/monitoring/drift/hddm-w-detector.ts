@@ -1,10 +1,9 @@
 import { z } from 'zod';
 
-import { count } from './detector-state.ts';
-import { HDDM_PARAMETERS, type HddmParameters, requireWarningFirst } from './hddm-parameters.ts';
+import { count, noteWarning, WARNING_FIELDS, warningAge, type WarningZone } from './detector-state.ts';
+import { HDDM_PARAMETERS, type HddmParameters, requireWarningFirst } from './hddm-a-detector.ts';
 import { type DetectorKernel, KernelDetector, loadPlain, savePlain } from './kernel-detector.ts';
 import { fillParameters, type Given, type ParameterTable, weight } from './parameter-table.ts';
-import { noteWarning, WARNING_FIELDS, warningAge, type WarningZone } from './warning-zone.ts';
 
 /** The parameters of {@link HddmWDetector}. */
 export interface HddmWParameters extends HddmParameters {

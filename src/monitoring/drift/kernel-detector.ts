@@ -1,7 +1,6 @@
 import type { z } from 'zod';
 
-import { readState } from './detector-state.ts';
-import { type DetectorDomain, invalidValue, isInDomain } from './detector-value.ts';
+import { type DetectorDomain, invalidValue, isInDomain, readState } from './detector-state.ts';
 import type { DetectorState, DriftDetector } from './drift-detector.ts';
 
 /** A detector as its parts: how its memory starts, what a value does to it, and how it is saved. */

@@ -1,5 +1,4 @@
-import { invalidParameter } from '../../internal/invalid-parameter.ts';
-import { oneOf } from '../../internal/one-of.ts';
+import { invalidParameter, oneOf } from '../../internal/arguments.ts';
 import { requireLevel, requireRate, requireWhole } from '../../stats/parameters.ts';
 
 /** One parameter: what it is where nothing is given, and what may be given. */

@@ -1,7 +1,6 @@
 export type { FileFacts, FileFunctions } from './file/file-functions.ts';
-export type { MonitoringRecord, MonitoringWindow } from './monitoring-record.ts';
+export type { MonitoringRecord, MonitoringWindow, RecordStore, StoreStatus } from './monitoring-record.ts';
 export { openRecordStore, type RecordStoreOptions } from './open-record-store.ts';
 export { readRecords } from './read-records.ts';
 export { RecordLog } from './record-log.ts';
 export type { LabelColumnState, RecordLogState } from './record-log-state.ts';
-export type { RecordStore, StoreStatus } from './record-store.ts';

@@ -1,10 +1,9 @@
-import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
+import { assertKnownOptions, type OptionNames } from '../../internal/arguments.ts';
 import { requireWhole } from '../../stats/parameters.ts';
-import { checkRecords } from './check-record.ts';
 import { type FileFunctions, SYSTEM_FILES } from './file/file-functions.ts';
 import { LineWriter } from './file/line-writer.ts';
+import { checkRecords, type RecordStore } from './monitoring-record.ts';
 import { recordFormOf } from './record-forms.ts';
-import type { RecordStore } from './record-store.ts';
 
 /** Options of {@link openRecordStore}. */
 export interface RecordStoreOptions {

@@ -1,11 +1,10 @@
 import { Utf8Stream } from '../../internal/decode-utf8.ts';
-import { logQuietly } from './file/log-quietly.ts';
+import { logQuietly } from './file/file-functions.ts';
 import type { MonitoringRecord } from './monitoring-record.ts';
 import { CsvRecords } from './reading/csv-records.ts';
 import { JsonRecords } from './reading/json-records.ts';
-import { faultAt } from './reading/line-fault.ts';
-import type { LineReader } from './reading/line-reader.ts';
 import { openRecordFiles, type RecordFile } from './reading/record-files.ts';
+import { faultAt, type LineReader } from './reading/record-values.ts';
 import { recordFormOf } from './record-forms.ts';
 import { RecordLog } from './record-log.ts';
 

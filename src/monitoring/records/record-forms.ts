@@ -1,9 +1,8 @@
 import { DataValidationError, ValueError } from '../../exceptions/index.ts';
-import type { LineForm } from './file/line-form.ts';
+import type { LineForm } from './file/file-functions.ts';
 import type { MonitoringRecord } from './monitoring-record.ts';
 import { parseObject } from './parse-object.ts';
-import { parseCsvRow } from './reading/csv-row.ts';
-import { findLayout } from './reading/record-layout.ts';
+import { findLayout, parseCsvRow } from './reading/record-layout.ts';
 import { CSV_HEADER, RECORD_FIELDS, toCsvLine, toJsonLine } from './record-lines.ts';
 
 /** How records are written to lines and what their files look like. */

@@ -1,7 +1,7 @@
 import { DataValidationError } from '../../exceptions/index.ts';
 import { type LabelColumn, NumberColumn } from './growing-columns.ts';
+import { WINDOWS } from './monitoring-record.ts';
 import { emptyColumns, LABEL_COLUMNS, NUMBER_COLUMNS, type RecordColumns } from './record-columns.ts';
-import { WINDOWS } from './check-record.ts';
 
 /** A column of labels as plain data; a code of -1 is a missing label. */
 export interface LabelColumnState {

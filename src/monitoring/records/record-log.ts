@@ -1,10 +1,10 @@
 import { DataValidationError } from '../../exceptions/index.ts';
-import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import { invalidParameter } from '../../internal/arguments.ts';
 import { requireWhole } from '../../stats/parameters.ts';
 import { type Column, sortLabels, Table } from '../../table/index.ts';
 import { isFields, shownKind } from '../require-kind.ts';
-import { checkRecords } from './check-record.ts';
-import type { MonitoringRecord } from './monitoring-record.ts';
+import { NumberColumn } from './growing-columns.ts';
+import { checkRecords, type MonitoringRecord } from './monitoring-record.ts';
 import {
   emptyColumns,
   LABEL_COLUMNS,
@@ -15,9 +15,7 @@ import {
   takeRecords,
 } from './record-columns.ts';
 import { partsOfState, type RecordLogState, stateOfParts } from './record-log-state.ts';
-import { NumberColumn } from './growing-columns.ts';
 import { parseIsoTime } from './record-time.ts';
-import { thinTimes } from './thin-times.ts';
 
 /**
  * Records of monitoring in memory, as columns. Their times are the index, in
@@ -231,4 +229,26 @@ function requireTime(parameter: string, given: string | number): number {
   const time = typeof given === 'string' ? parseIsoTime(given) : given;
   if (typeof time === 'number' && !Number.isNaN(time)) return time;
   throw invalidParameter(parameter, 'be a time in ISO 8601 or milliseconds since 1970', shownKind(given));
+}
+
+/**
+ * Chooses which of the times held stay, where at most `most` may: the first, the
+ * last, and those whose place in the order of arrival is a multiple of a step,
+ * which doubles until they are few enough. Steps are counted among all times
+ * that ever came, so that the whole past is left at even steps: dropping every
+ * second of the times that are left, again and again, would leave nearly
+ * nothing of it but the newest.
+ * @param ordinals for each time held, how many came before it
+ * @param count how many came in all
+ * @param most at least 2
+ * @returns places among the times held, ascending
+ */
+function thinTimes(ordinals: ArrayLike<number>, count: number, most: number): readonly number[] {
+  let kept = Array.from(ordinals, (_, place) => place);
+  const last = kept.length - 1;
+  for (let step = 2; kept.length > most && step < 2 * count; step *= 2) {
+    kept = kept.filter((place) => place === 0 || place === last || (ordinals[place] as number) % step === 0);
+  }
+  // The time that came first can lie between the others.
+  return kept.length > most ? [0, last] : kept;
 }

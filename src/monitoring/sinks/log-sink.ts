@@ -1,6 +1,6 @@
 import { getLogger } from '../../internal/logger.ts';
-import type { AlertSink } from './alert-sink.ts';
-import { transitionText } from './transition-text.ts';
+import type { AlertSink } from '../alarms/alert-event.ts';
+import { transitionText } from './transition-json.ts';
 
 /**
  * A sink that writes one line to the log for each transition: at the level warn

@@ -1,12 +1,10 @@
 import { DataValidationError } from '../../exceptions/index.ts';
-import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
+import { assertKnownOptions, type OptionNames } from '../../internal/arguments.ts';
 import { requireWhole } from '../../stats/parameters.ts';
-import { type FileFunctions, SYSTEM_FILES } from '../records/file/file-functions.ts';
-import type { LineForm } from '../records/file/line-form.ts';
+import type { AlertSink } from '../alarms/alert-event.ts';
+import { type FileFunctions, type LineForm, logQuietly, SYSTEM_FILES } from '../records/file/file-functions.ts';
 import { LineWriter } from '../records/file/line-writer.ts';
-import { logQuietly } from '../records/file/log-quietly.ts';
 import { parseObject } from '../records/parse-object.ts';
-import type { AlertSink } from './alert-sink.ts';
 import { transitionToJson } from './transition-json.ts';
 
 /** Options of {@link ndjsonSink}. */

@@ -40,3 +40,10 @@ export function alertToJson(alert: AlertEvent): Record<string, unknown> {
 function finite(value: number | null): number | null {
   return value !== null && Number.isFinite(value) ? value : null;
 }
+
+/** A transition in one line: `Alarm raised (high): … [sex:demographic_parity_difference:1]`. */
+export function transitionText({ change, alert }: AlertTransition): string {
+  const { tier, severity, reason, id } = alert;
+  const weight = change === 'raised' || change === 'repeated' ? ` (${severity})` : '';
+  return `${tier === 'alarm' ? 'Alarm' : 'Watch'} ${change}${weight}: ${reason} [${id}]`;
+}

@@ -1,10 +1,10 @@
 import { CELLS_PER_GROUP } from '../../metrics/statistics/group-stats.ts';
-import { badSnapshot } from './bad-snapshot.ts';
 import type { EventStream } from './event-stream.ts';
 import type { FreshStart } from './fresh-starts.ts';
 import { LONG_LABEL } from './group-codes.ts';
 import { ERROR, GroupTable } from './group-table.ts';
 import type { WaitingEvent } from './late-labels.ts';
+import { badSnapshot } from './snapshot-schema.ts';
 
 /** Cells below this have a true label, which stays. */
 const FIRST_UNKNOWN_CELL = 4;

@@ -88,3 +88,24 @@ export function compact(block: EventBlock): EventBlock {
     ids: ids === null ? null : Array.from(rows, (row) => ids[row] ?? null),
   };
 }
+
+/** Somebody who sees every event as it is counted: detectors of change. */
+export interface EventObserver {
+  /** The events of a block from one row up to another. */
+  events(block: EventBlock, from: number, to: number): void;
+  /** A label that came later: the event's codes by attribute, its cell now, and its error (NaN unless errors are watched). */
+  label(codes: readonly number[], cell: number, error: number): void;
+}
+
+/** How many of a group's predictions have got their true label. */
+export interface LabelCoverage {
+  readonly attribute: string;
+  readonly group: string;
+  readonly n: number;
+  readonly labelled: number;
+  /** labelled / n; null where n is 0. */
+  readonly share: number | null;
+}
+
+/** What of a stream was not counted, and why; nothing is left out without a count here. */
+export type StreamFaults = Readonly<Record<string, number>>;

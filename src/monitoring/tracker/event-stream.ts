@@ -1,6 +1,5 @@
 import type { TableSource } from '../../table/index.ts';
-import { compact, type EventBlock, FaultCounts, LEFT_OUT } from './event-block.ts';
-import type { EventObserver } from './event-observer.ts';
+import { compact, type EventBlock, type EventObserver, FaultCounts, LEFT_OUT } from './event-block.ts';
 import { EventReader, type StreamEvent } from './event-reader.ts';
 import { badValue } from './event-values.ts';
 import { FreshStarts } from './fresh-starts.ts';

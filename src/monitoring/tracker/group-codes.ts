@@ -1,6 +1,8 @@
 import { canonicalLabel } from '../../internal/label-text.ts';
 import { INTERSECTION_SEPARATOR } from '../../table/index.ts';
-import { MOST_GROUPS } from './most-groups.ts';
+
+/** Groups that an attribute may have, so that a column of names cannot eat the memory. */
+export const MOST_GROUPS = 10_000;
 
 /** Characters that a new group's label may have, so that a field of long texts cannot eat the memory either. */
 const LONGEST_LABEL = 1000;

@@ -1,5 +1,5 @@
-import { gapRange } from '../../stats/gap-range.ts';
-import { criticalValue } from '../../stats/normal-quantile.ts';
+import { gapRange } from '../../stats/gap-family.ts';
+import { criticalValue } from '../../stats/normal.ts';
 import { type Interval, wilsonInterval } from '../../stats/proportion-interval.ts';
 import { betaBinomialSequence } from '../../stats/sequential/beta-binomial-sequence.ts';
 import { empiricalBernsteinSequence } from '../../stats/sequential/empirical-bernstein-sequence.ts';

@@ -1,10 +1,10 @@
-import { badSnapshot } from './bad-snapshot.ts';
 import { checkStream } from './check-stream.ts';
 import type { EventStream } from './event-stream.ts';
 import type { FreshStart } from './fresh-starts.ts';
 import { CrossedCodes, type GroupCodes } from './group-codes.ts';
 import { GroupTable } from './group-table.ts';
 import type { SlidingWindow } from './sliding-window.ts';
+import { badSnapshot } from './snapshot-schema.ts';
 import type { TrackerOptions } from './tracker-options.ts';
 
 /** The layout of snapshots; another number is another layout. */

@@ -1,10 +1,8 @@
 import { ValueError } from '../../exceptions/index.ts';
-import { invalidParameter } from '../../internal/invalid-parameter.ts';
-import type { OptionNames } from '../../internal/known-options.ts';
-import { oneOf } from '../../internal/one-of.ts';
+import { invalidParameter, oneOf, type OptionNames } from '../../internal/arguments.ts';
 import { requireLevel, requireRate, requireWhole } from '../../stats/parameters.ts';
 import { INTERSECTION_SEPARATOR } from '../../table/index.ts';
-import type { RecordStore } from '../records/record-store.ts';
+import type { RecordStore } from '../records/monitoring-record.ts';
 import { isFields, requireFields, requireMethods, requireNumber, requireTexts, shownKind } from '../require-kind.ts';
 import type { TimestampUnit } from './event-values.ts';
 import { type WatchedMetric, watchedMetric } from './watched-metric.ts';

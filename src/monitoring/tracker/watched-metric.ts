@@ -1,5 +1,5 @@
 import { ValueError } from '../../exceptions/index.ts';
-import { suggestNames } from '../../internal/nearest.ts';
+import { suggestNames } from '../../internal/arguments.ts';
 import { isDecisionRate, rateCells } from '../../metrics/measures/index.ts';
 import { type MetricDefinition, metricDefinition, metricNeedsTruth } from '../../metrics/metric-definitions.ts';
 import { CELLS_PER_GROUP } from '../../metrics/statistics/group-stats.ts';

@@ -1,5 +1,9 @@
-import type { PipelineConfig, PipelineStepConfig, TrainingConfig } from '../../schemas/pipeline/pipeline-config.ts';
-import type { PipelineDocument } from '../../schemas/pipeline/pipeline-document.ts';
+import type {
+  PipelineConfig,
+  PipelineDocument,
+  PipelineStepConfig,
+  TrainingConfig,
+} from '../../schemas/pipeline/pipeline-document.ts';
 import { TRAINING_PARAMS } from '../../schemas/pipeline/training-params.ts';
 import { TRANSFORMER_PARAMS } from '../../schemas/pipeline/transformer-params.ts';
 import { paramsToCamelCase } from './params-case.ts';

@@ -1,8 +1,8 @@
 import { ConfigValidationError } from '../../exceptions/index.ts';
-import type { PipelineConfig } from '../../schemas/pipeline/pipeline-config.ts';
 import { type ConfigFault, describeFault, inTextOrder } from '../../io/config-text/config-fault.ts';
 import { isMapping, type Mapping } from '../../io/config-text/mapping.ts';
 import type { ConfigText } from '../../io/config-text/open-config-text.ts';
+import type { PipelineConfig } from '../../schemas/pipeline/pipeline-document.ts';
 import { openConfigFile } from './config-text.ts';
 import { type LoadConfigOptions, profileRequest } from './load-config.ts';
 import { readConfig } from './read-config.ts';

@@ -1,6 +1,6 @@
 import { posix, win32 } from 'node:path';
 
-import { escapeControls, hasControls } from '../../io/config-text/control-characters.ts';
+import { escapeControls, hasControls } from '../../io/config-text/config-fault.ts';
 import type { PathFault } from '../../io/config-text/path-fault.ts';
 
 /**

@@ -1,11 +1,11 @@
-import { suggestNames } from '../../internal/nearest.ts';
-import { PIPELINE_FIELDS } from '../../schemas/pipeline/pipeline-document.ts';
-import type { YamlPlaces } from '../../io/yaml-document.ts';
-import { hasControls } from '../../io/config-text/control-characters.ts';
+import { suggestNames } from '../../internal/arguments.ts';
+import { hasControls } from '../../io/config-text/config-fault.ts';
 import { MOST_SUGGESTED, unknownKey, type Wording } from '../../io/config-text/describe-issue.ts';
 import { isMapping, type Mapping } from '../../io/config-text/mapping.ts';
 import type { PathFault } from '../../io/config-text/path-fault.ts';
-import { PIPELINE_DIALECT } from './pipeline-dialect.ts';
+import type { YamlPlaces } from '../../io/read-yaml.ts';
+import { PIPELINE_FIELDS } from '../../schemas/pipeline/pipeline-document.ts';
+import { PIPELINE_DIALECT } from './config-text.ts';
 
 /** Which profile is asked for. */
 export interface ProfileRequest {

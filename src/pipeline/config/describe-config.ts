@@ -1,8 +1,8 @@
-import type { PipelineConfig } from '../../schemas/pipeline/pipeline-config.ts';
+import { escapeControls } from '../../io/config-text/config-fault.ts';
+import type { Mapping } from '../../io/config-text/mapping.ts';
+import type { PipelineConfig } from '../../schemas/pipeline/pipeline-document.ts';
 import { TRAINING_PARAMS } from '../../schemas/pipeline/training-params.ts';
 import { TRANSFORMER_PARAMS } from '../../schemas/pipeline/transformer-params.ts';
-import type { Mapping } from '../../io/config-text/mapping.ts';
-import { escapeControls } from '../../io/config-text/control-characters.ts';
 import { paramsToSnakeCase } from './params-case.ts';
 
 /** What a configuration means, a line for each part of the work. */

@@ -1,5 +1,5 @@
 export type { ConfigFault } from '../../io/config-text/config-fault.ts';
-export { findConfigFile } from './find-config-file.ts';
+export { findConfigFile } from './config-text.ts';
 export { loadConfig, type LoadConfigOptions, parseConfigText } from './load-config.ts';
 export { parsePipelineConfig } from './parse-pipeline-config.ts';
 export type { PipelineConfigInput, PipelineStepInput, TrainingInput } from './pipeline-config-input.ts';

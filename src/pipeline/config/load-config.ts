@@ -1,10 +1,9 @@
-import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
+import { assertKnownOptions, type OptionNames } from '../../internal/arguments.ts';
 import { getLogger } from '../../internal/logger.ts';
 import { type ConfigText, openConfigText } from '../../io/config-text/open-config-text.ts';
-import type { PipelineConfig } from '../../schemas/pipeline/pipeline-config.ts';
+import type { PipelineConfig } from '../../schemas/pipeline/pipeline-document.ts';
 import type { ProfileRequest } from './choose-profile.ts';
-import { openConfigFile } from './config-text.ts';
-import { PIPELINE_DIALECT } from './pipeline-dialect.ts';
+import { openConfigFile, PIPELINE_DIALECT } from './config-text.ts';
 import { readConfig } from './read-config.ts';
 
 /** Options of {@link loadConfig} and {@link parseConfigText}. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { toCamelCase, toSnakeCase } from '../../internal/letter-case.ts';
+import { toCamelCase, toSnakeCase } from '../../internal/arguments.ts';
 import type { Mapping } from '../../io/config-text/mapping.ts';
 
 /** Parameters with the keys that their schema declares in camelCase; keys that are data stay as they are. */

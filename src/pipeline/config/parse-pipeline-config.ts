@@ -1,4 +1,4 @@
-import type { PipelineConfig } from '../../schemas/pipeline/pipeline-config.ts';
+import type { PipelineConfig } from '../../schemas/pipeline/pipeline-document.ts';
 import { readConfig } from './read-config.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { TrainingMethod } from '../../schemas/pipeline/pipeline-config.ts';
+import type { TrainingMethod } from '../../schemas/pipeline/pipeline-document.ts';
 import type { TransformerKind } from '../../schemas/pipeline/transformer-params.ts';
 
 /** A configuration as code writes it: what is left out gets its default. What `loadConfig` gave is one too. */

@@ -1,4 +1,4 @@
-import type { PipelineConfig } from '../../schemas/pipeline/pipeline-config.ts';
+import type { PipelineConfig } from '../../schemas/pipeline/pipeline-document.ts';
 import { TRAINING_PARAMS } from '../../schemas/pipeline/training-params.ts';
 import { TRANSFORMER_PARAMS } from '../../schemas/pipeline/transformer-params.ts';
 import { paramsToSnakeCase } from './params-case.ts';

@@ -1,5 +1,6 @@
 import type { CrossCounts } from '../../stats/association/cross-counts.ts';
 import type { CategoricalColumn } from '../../table/index.ts';
+import { formatShare, formatStatistic } from './report-numbers.ts';
 
 /** A group of fewer rows is not held up as an extreme. */
 const LEAST_ROWS = 30;
@@ -85,4 +86,11 @@ function extremes(ends: readonly ContrastEnd[]): { readonly lowest: ContrastEnd;
     lowest: bySize.reduce((least, end) => (end.value < least.value ? end : least)),
     highest: bySize.reduce((most, end) => (end.value > most.value ? end : most)),
   };
+}
+
+/** A contrast in words: "'Wife' from 0.0% (Male) to 14.6% (Female)", "mean from 36.4 (Female) to 42.4 (Male)". */
+export function contrastPhrase({ level, lowest, highest }: Contrast): string {
+  const format = level === null ? formatStatistic : formatShare;
+  const what = level === null ? 'mean' : `'${level}'`;
+  return `${what} from ${format(lowest.value)} (${lowest.group}) to ${format(highest.value)} (${highest.group})`;
 }

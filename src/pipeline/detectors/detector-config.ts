@@ -1,6 +1,6 @@
 import { DataValidationError } from '../../exceptions/index.ts';
-import { invalidParameter } from '../../internal/invalid-parameter.ts';
-import type { PipelineConfig, TrainingConfig } from '../../schemas/pipeline/pipeline-config.ts';
+import { invalidParameter } from '../../internal/arguments.ts';
+import type { PipelineConfig, TrainingConfig } from '../../schemas/pipeline/pipeline-document.ts';
 import { requireLevel, requireRate } from '../../stats/parameters.ts';
 import type { Table } from '../../table/index.ts';
 import type { DetectorSettings } from './detector.ts';

@@ -1,5 +1,5 @@
-import type { AnalysedAttribute } from './analysed-attribute.ts';
-import type { ReportSection } from './report-section.ts';
+import type { AnalysedAttribute } from './relation.ts';
+import type { ReportSection } from './report-numbers.ts';
 
 /** The limits that findings are judged by. */
 export interface DetectorSettings {

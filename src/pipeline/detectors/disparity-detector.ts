@@ -1,8 +1,7 @@
-import { benjaminiHochberg } from '../../stats/multipletests/benjamini-hochberg.ts';
+import { benjaminiHochberg } from '../../stats/multipletests/adjust-p-values.ts';
 import type { AssociationMeasure } from '../association.ts';
-import type { Contrast } from './contrast.ts';
+import { type Contrast, contrastPhrase } from './contrast.ts';
 import type { Detector, DetectorFinding } from './detector.ts';
-import { contrastPhrase } from './contrast-phrase.ts';
 import {
   formatCount,
   formatPValue,
@@ -10,8 +9,8 @@ import {
   formatStatistic,
   MEASURE_NAMES,
   pValuePhrase,
+  reportTable,
 } from './report-numbers.ts';
-import { reportTable } from './report-section.ts';
 
 /** How a column differs between groups. */
 export interface DisparityFinding extends DetectorFinding {

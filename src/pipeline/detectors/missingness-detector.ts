@@ -1,10 +1,8 @@
-import { contrastPhrase } from './contrast-phrase.ts';
-import type { Contrast } from './contrast.ts';
+import { type Contrast, contrastPhrase } from './contrast.ts';
 import type { Detector, DetectorFinding } from './detector.ts';
 import { adjustInPlace } from './disparity-detector.ts';
 import { expectedNotes } from './relation.ts';
-import { formatCount, formatPValue, formatSize, formatStatistic, pValuePhrase } from './report-numbers.ts';
-import { reportTable } from './report-section.ts';
+import { formatCount, formatPValue, formatSize, formatStatistic, pValuePhrase, reportTable } from './report-numbers.ts';
 
 /** How often a column's value is missing in the groups. */
 export interface MissingnessFinding extends DetectorFinding {

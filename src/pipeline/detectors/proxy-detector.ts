@@ -1,7 +1,6 @@
 import type { AssociationMeasure } from '../association.ts';
 import type { Detector, DetectorFinding } from './detector.ts';
-import { formatCount, formatSize, MEASURE_NAMES } from './report-numbers.ts';
-import { reportTable } from './report-section.ts';
+import { formatCount, formatSize, MEASURE_NAMES, reportTable } from './report-numbers.ts';
 
 /** A column that goes with an attribute closely enough to stand in for it. */
 export interface ProxyFinding extends DetectorFinding {

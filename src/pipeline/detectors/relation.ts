@@ -1,10 +1,8 @@
 import { cramersVOf } from '../../stats/association/cramers-v.ts';
 import { type CrossCounts, crossCounts, crossCountsOf } from '../../stats/association/cross-counts.ts';
-import { etaSquaredOf } from '../../stats/association/eta-squared.ts';
-import { type VarianceParts, varianceParts } from '../../stats/association/variance-parts.ts';
-import { type ChiSquareTest, chiSquareIndependence, LEAST_EXPECTED_COUNT } from '../../stats/tests/chi-square-test.ts';
-import { oneWayAnova } from '../../stats/tests/one-way-anova.ts';
-import type { TestResult } from '../../stats/tests/test-result.ts';
+import { etaSquaredOf, type VarianceParts, varianceParts } from '../../stats/association/variance-parts.ts';
+import { chiSquareIndependence, type ChiSquareTest, LEAST_EXPECTED_COUNT } from '../../stats/tests/chi-square-test.ts';
+import { oneWayAnova, type TestResult } from '../../stats/tests/one-way-anova.ts';
 import type { CategoricalColumn, Column, NumericColumn } from '../../table/index.ts';
 import type { AssociationMeasure } from '../association.ts';
 import type { AttributeGroups } from './attribute-groups.ts';
@@ -138,4 +136,10 @@ export function expectedNotes({ leastExpected }: Pick<ChiSquareTest, 'leastExpec
 
 function occupied(totals: Float64Array): number {
   return totals.reduce((count, total) => count + Number(total > 0), 0);
+}
+
+/** An attribute, and how every column that is tested goes with it. */
+export interface AnalysedAttribute extends AttributeGroups {
+  /** One per column, in the order of the table. */
+  readonly relations: readonly Relation[];
 }

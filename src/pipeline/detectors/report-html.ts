@@ -3,9 +3,9 @@ import { renderChart } from '../../charts/render-chart.ts';
 import { DependencyError } from '../../exceptions/index.ts';
 import { type Html, markup, trusted } from '../../internal/html.ts';
 import type { DetectorReportFields } from './detector-report-fields.ts';
-import { proxyMap } from './proxy-map.ts';
+import { proxyMap } from './plot-proxies.ts';
+import type { ReportSection, ReportTable } from './report-numbers.ts';
 import { factsOf, NO_FINDINGS, sectionsOf } from './report-parts.ts';
-import type { ReportSection, ReportTable } from './report-section.ts';
 
 const STYLE = `
 body { margin: 2rem auto; max-width: 72rem; padding: 0 1.5rem; color: #1f2933; background: #fff;

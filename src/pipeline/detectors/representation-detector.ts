@@ -1,11 +1,16 @@
 import { chiSquareGoodnessOfFit } from '../../stats/tests/chi-square-test.ts';
-import { nameGroups } from '../transformers/name-some.ts';
-import type { AnalysedAttribute } from './analysed-attribute.ts';
+import { nameGroups } from '../transformers/read-columns.ts';
 import type { Detector, DetectorFinding } from './detector.ts';
 import { adjustInPlace } from './disparity-detector.ts';
-import { expectedNotes } from './relation.ts';
-import { formatCount, formatShare, formatStatistic, pValuePhrase } from './report-numbers.ts';
-import { type ReportTable, reportTable } from './report-section.ts';
+import { type AnalysedAttribute, expectedNotes } from './relation.ts';
+import {
+  formatCount,
+  formatShare,
+  formatStatistic,
+  pValuePhrase,
+  type ReportTable,
+  reportTable,
+} from './report-numbers.ts';
 
 /** How far the shares of a benchmark may be from a sum of 1 before it is said. */
 const ROUNDED_SUM = 0.01;

@@ -1,5 +1,6 @@
 import { DataValidationError } from '../../exceptions/index.ts';
-import { onHost, Table, type TableSource } from '../../table/index.ts';
+import { type CategoricalColumn, onHost, Table, type TableSource } from '../../table/index.ts';
+import { nameSome } from './read-columns.ts';
 
 /** Rows to learn from. */
 export interface FitRows {
@@ -63,5 +64,33 @@ function badWeight(index: number, value: number): DataValidationError {
       context: { argument: 'sampleWeight', index, value },
       suggestion: 'Mend that weight, or leave sampleWeight out.',
     },
+  );
+}
+
+/** How many rows have no group. */
+export function countMissing({ codes }: CategoricalColumn): number {
+  let count = 0;
+  for (const code of codes) if (code < 0) count++;
+  return count;
+}
+
+/** "3 rows without a value of 'race'". */
+export function nameMissing(count: number, columns: readonly string[]): string {
+  return `${count === 1 ? '1 row' : `${String(count)} rows`} without a value of ${nameSome(columns)}`;
+}
+
+/** That a fit has left rows out, where it has. */
+export function leftOutWarning(count: number, columns: readonly string[]): string[] {
+  return count === 0 ? [] : [`${nameMissing(count, columns)} ${count === 1 ? 'is' : 'are'} left out of the fit`];
+}
+
+/** A table with other numbers in some of its columns, all columns in their places. */
+export function replaceColumns(table: Table, changed: Iterable<readonly [name: string, values: Float64Array]>): Table {
+  const values = new Map(changed);
+  return Table.ofColumns(
+    table.columnNames.map((name) => {
+      const numbers = values.get(name);
+      return [name, numbers === undefined ? table.column(name) : { kind: 'numeric', values: numbers }] as const;
+    }),
   );
 }

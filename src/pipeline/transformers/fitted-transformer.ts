@@ -1,9 +1,9 @@
 import { PipelineExecutionError } from '../../exceptions/index.ts';
-import { assertKnownOptions } from '../../internal/known-options.ts';
+import { assertKnownOptions } from '../../internal/arguments.ts';
 import type { TransformerKind } from '../../schemas/pipeline/transformer-params.ts';
 import type { Table, TableSource } from '../../table/index.ts';
 import { type FitRows, readFitRows, readRows } from './fit-rows.ts';
-import { toSnakeCaseKeys } from './key-case.ts';
+import { toSnakeCaseKeys } from './transformer-json.ts';
 import {
   type TransformedRows,
   type Transformer,

@@ -1,7 +1,21 @@
 import { DataValidationError } from '../../exceptions/index.ts';
-import { invalidParameter } from '../../internal/invalid-parameter.ts';
-import type { OptionNames } from '../../internal/known-options.ts';
+import { invalidParameter, type OptionNames } from '../../internal/arguments.ts';
 import { type CategoricalColumn, encodeGroups, type Table } from '../../table/index.ts';
+
+/** Names that a sentence has room for. */
+const MOST_NAMES = 8;
+
+/** 'a', 'b' and 3 more. */
+export function nameSome(names: readonly string[]): string {
+  const shown = names.slice(0, MOST_NAMES).map((name) => `'${name}'`);
+  const more = names.length - shown.length;
+  return `${shown.join(', ')}${more > 0 ? ` and ${String(more)} more` : ''}`;
+}
+
+/** "the group 'a'", or "the groups 'a', 'b' and 3 more". */
+export function nameGroups(labels: readonly string[]): string {
+  return `the group${labels.length === 1 ? '' : 's'} ${nameSome(labels)}`;
+}
 
 /** One sensitive column, or several. */
 export type SensitiveColumns = string | readonly string[];

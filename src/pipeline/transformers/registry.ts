@@ -1,18 +1,17 @@
 import { DataValidationError, ValueError } from '../../exceptions/index.ts';
-import { toCamelCase } from '../../internal/letter-case.ts';
-import { oneOf } from '../../internal/one-of.ts';
+import { oneOf, toCamelCase } from '../../internal/arguments.ts';
 import {
   TRANSFORMER_KINDS,
   TRANSFORMER_PARAMS,
   type TransformerKind,
 } from '../../schemas/pipeline/transformer-params.ts';
-import { toSnakeCaseKeys } from './key-case.ts';
-import { sensitiveNames } from './read-columns.ts';
 import { CORRELATION_REMOVER_OPTION_NAMES, CorrelationRemover } from './correlation/correlation-remover.ts';
-import { PROXY_DROPPER_OPTION_NAMES, ProxyDropper } from './proxies/proxy-dropper.ts';
+import { PROXY_DROPPER_OPTION_NAMES, ProxyDropper } from './proxy-dropper.ts';
+import { sensitiveNames } from './read-columns.ts';
 import { DISPARATE_IMPACT_REMOVER_OPTION_NAMES, DisparateImpactRemover } from './repair/disparate-impact-remover.ts';
 import { LearnedFairRepresentations } from './representations/learned-fair-representations.ts';
 import { LEARNED_FAIR_REPRESENTATIONS_OPTION_NAMES } from './representations/representation-options.ts';
+import { toSnakeCaseKeys } from './transformer-json.ts';
 import type { StepDefaults, Transformer } from './transformer.ts';
 import { INSTANCE_REWEIGHTING_OPTION_NAMES, InstanceReweighting } from './weighting/instance-reweighting.ts';
 import { REWEIGHING_TRANSFORMER_OPTION_NAMES, ReweighingTransformer } from './weighting/reweighing-transformer.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 import { DataValidationError, ValueError } from '../../exceptions/index.ts';
+import { toCamelCase, toSnakeCase } from '../../internal/arguments.ts';
 import type { TransformerKind } from '../../schemas/pipeline/transformer-params.ts';
-import { toCamelCaseKeys } from './key-case.ts';
 
 /** Parameters that come from around a step and not from its own: a configuration has no keys for them. */
 export const FROM_AROUND = { label: z.string().optional(), candidates: z.array(z.string()).optional() } as const;
@@ -66,4 +66,19 @@ function unreadable(kind: string, fault: string, cause?: unknown): DataValidatio
     suggestion: `Give what toJSON of a ${kind} gave, unchanged.`,
     cause,
   });
+}
+
+/** An object with its own keys in snake_case, without those that are undefined; what they hold is left as it is. */
+export function toSnakeCaseKeys(settings: object): Record<string, unknown> {
+  return mapKeys(settings, toSnakeCase);
+}
+
+/** The way back from {@link toSnakeCaseKeys}. */
+function toCamelCaseKeys(params: object): Record<string, unknown> {
+  return mapKeys(params, toCamelCase);
+}
+
+function mapKeys(from: object, nameOf: (key: string) => string): Record<string, unknown> {
+  const entries = Object.entries(from) as [string, unknown][];
+  return Object.fromEntries(entries.flatMap(([key, value]) => (value === undefined ? [] : [[nameOf(key), value]])));
 }

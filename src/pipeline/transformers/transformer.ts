@@ -1,4 +1,4 @@
-import type { OptionNames } from '../../internal/known-options.ts';
+import type { OptionNames } from '../../internal/arguments.ts';
 import type { OnProgress } from '../../internal/progress.ts';
 import type { TransformerKind } from '../../schemas/pipeline/transformer-params.ts';
 import type { Table, TableSource } from '../../table/index.ts';

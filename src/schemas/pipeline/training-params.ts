@@ -1,7 +1,6 @@
 import { z } from 'zod';
 
-import { batchSize } from '../batch-size.ts';
-import { backendName, lagrangianFairness, reductionConstraint } from '../method-names.ts';
+import { backendName, batchSize, lagrangianFairness, reductionConstraint } from '../method-names.ts';
 
 const count = z.int().min(1);
 /** Of what takes time or memory: beyond it, a number is a slip, and a backend fails or never ends. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { NO_CONTROLS, ONE_LINE } from '../text-patterns.ts';
+import { NO_CONTROLS, ONE_LINE } from '../text-values.ts';
 
 /** The name of a column. */
 export const columnName = z.string().min(1).regex(NO_CONTROLS);

@@ -1,4 +1,4 @@
-import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import { invalidParameter } from '../../internal/arguments.ts';
 import { requireCount, requireSuccesses } from '../parameters.ts';
 
 /** One group in one arm of an experiment: an estimate and how far it can be trusted. */

@@ -1,7 +1,6 @@
-import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
+import { assertKnownOptions, invalidParameter, type OptionNames } from '../../internal/arguments.ts';
 import { requireLevel } from '../parameters.ts';
 import type { Interval } from '../proportion-interval.ts';
-import { invalidParameter } from '../../internal/invalid-parameter.ts';
 import type { FourCells } from './cell.ts';
 import { judgeDifference } from './judge-difference.ts';
 import { pooledDegrees } from './student-t.ts';

@@ -1,4 +1,4 @@
-import { normalCdf } from '../normal-cdf.ts';
+import { normalCdf } from '../normal.ts';
 import type { FourCells, RateCell } from './cell.ts';
 
 /** The interaction of group and arm on the scale of log-odds. */

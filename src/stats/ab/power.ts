@@ -1,7 +1,5 @@
-import { invalidParameter } from '../../internal/invalid-parameter.ts';
-import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
-import { normalCdf } from '../normal-cdf.ts';
-import { normalQuantile } from '../normal-quantile.ts';
+import { assertKnownOptions, invalidParameter, type OptionNames } from '../../internal/arguments.ts';
+import { normalCdf, normalQuantile } from '../normal.ts';
 import { requireLevel } from '../parameters.ts';
 import { marginOf } from './judge-difference.ts';
 

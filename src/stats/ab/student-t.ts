@@ -1,6 +1,5 @@
-import { normalCdf } from '../normal-cdf.ts';
-import { criticalValue } from '../normal-quantile.ts';
-import { fTail } from '../tests/f-tail.ts';
+import { criticalValue, normalCdf } from '../normal.ts';
+import { fTail } from '../tests/one-way-anova.ts';
 
 /** Halvings of a bracket: enough for the last bit. */
 const HALVINGS = 80;

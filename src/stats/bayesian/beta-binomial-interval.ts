@@ -1,7 +1,6 @@
 import betaQuantile from '@stdlib/stats-base-dists-beta-quantile';
 
-import { invalidParameter } from '../../internal/invalid-parameter.ts';
-import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
+import { assertKnownOptions, invalidParameter, type OptionNames } from '../../internal/arguments.ts';
 import { requireCount, requireLevel, requireSuccesses } from '../parameters.ts';
 import type { Interval } from '../proportion-interval.ts';
 

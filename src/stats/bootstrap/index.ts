@@ -1,2 +1,1 @@
-export { bootstrapCi, type BootstrapMethod, type BootstrapOptions } from './bootstrap-ci.ts';
-export type { BootstrapStatistic } from './statistic.ts';
+export { bootstrapCi, type BootstrapMethod, type BootstrapOptions, type BootstrapStatistic } from './bootstrap-ci.ts';

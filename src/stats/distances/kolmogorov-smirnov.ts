@@ -1,5 +1,4 @@
-import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
-import { oneOf } from '../../internal/one-of.ts';
+import { assertKnownOptions, oneOf, type OptionNames } from '../../internal/arguments.ts';
 import { kolmogorovTail } from './kolmogorov-tail.ts';
 import { sortedSample } from './require-sample.ts';
 

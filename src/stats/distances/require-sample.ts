@@ -30,3 +30,40 @@ export function requireSample(argument: string, values: ArrayLike<number>): Floa
     },
   );
 }
+
+/**
+ * The shares of two laws over the same categories, each divided by its sum.
+ * @throws {DataValidationError} for lengths that differ, no category, a share that is negative or not finite, or no sum
+ */
+export function requireSharePair(
+  reference: ArrayLike<number>,
+  current: ArrayLike<number>,
+): readonly [reference: Float64Array, current: Float64Array] {
+  if (reference.length === current.length) {
+    return [requireShares('reference', reference), requireShares('current', current)];
+  }
+  throw new DataValidationError(
+    `reference and current must have the same categories, but there are ${String(reference.length)} and ${String(current.length)}.`,
+    {
+      context: { reference: reference.length, current: current.length },
+      suggestion: 'Give a category that one of them lacks the share 0.',
+    },
+  );
+}
+
+function requireShares(argument: string, values: ArrayLike<number>): Float64Array {
+  const shares = Float64Array.from(values);
+  const bad = shares.findIndex((share) => !(share >= 0 && share < Infinity));
+  if (bad !== -1) {
+    throw new DataValidationError(
+      `${argument} must hold shares or counts of at least 0. Got ${String(shares[bad])} at index ${String(bad)}.`,
+      { context: { argument, index: bad, value: shares[bad] }, suggestion: 'Count a category without rows as 0.' },
+    );
+  }
+  const sum = shares.reduce((total, share) => total + share, 0);
+  if (sum > 0) return shares.map((share) => share / sum);
+  throw new DataValidationError(`${argument} holds no share above 0, so there is no distribution to compare.`, {
+    context: { argument },
+    suggestion: 'Wait for the first values, or leave this comparison out.',
+  });
+}

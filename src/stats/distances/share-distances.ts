@@ -1,4 +1,4 @@
-import { requireSharePair } from './require-shares.ts';
+import { requireSharePair } from './require-sample.ts';
 
 /**
  * The Jensen-Shannon distance of two laws over the same categories: the square

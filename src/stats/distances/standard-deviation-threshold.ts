@@ -1,4 +1,4 @@
-import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
+import { assertKnownOptions, type OptionNames } from '../../internal/arguments.ts';
 import { requireCount } from '../parameters.ts';
 import { requireSample } from './require-sample.ts';
 

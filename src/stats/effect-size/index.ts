@@ -1,2 +1,1 @@
-export { cohensD } from './cohens-d.ts';
-export { riskRatio } from './risk-ratio.ts';
+export { cohensD, riskRatio } from './effect-size.ts';

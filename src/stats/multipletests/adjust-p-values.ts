@@ -1,4 +1,4 @@
-import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import { invalidParameter } from '../../internal/arguments.ts';
 
 /**
  * Adjusted p values in ascending order, and the order: `order[i]` is the place
@@ -12,7 +12,7 @@ export type AdjustedPValues = readonly [adjusted: readonly number[], order: read
  * @param adjust changes defined p values in ascending order, in place, so that they still ascend; values above 1 become 1
  * @throws {ValueError} for numbers outside [0, 1]
  */
-export function adjustPValues(pValues: ArrayLike<number>, adjust: (ascending: number[]) => void): AdjustedPValues {
+function adjustPValues(pValues: ArrayLike<number>, adjust: (ascending: number[]) => void): AdjustedPValues {
   const given = Array.from(pValues);
   given.forEach(requirePValue);
   const places = Array.from(given.keys());
@@ -32,4 +32,90 @@ function requirePValue(value: number, place: number): void {
   if (Number.isNaN(value) || (value >= 0 && value <= 1)) return;
   const required = 'an array of numbers from 0 to 1, or NaN where undefined';
   throw invalidParameter('pValues', `be ${required}`, `${String(value)} at place ${String(place)}`);
+}
+
+/**
+ * P values adjusted by Benjamini and Hochberg (1995): rejecting where the
+ * adjusted value is at most q keeps the expected share of false rejections
+ * at most q, for independent or positively dependent tests.
+ *
+ * The i-th smallest of m becomes min over j >= i of m p_j / j, at most 1.
+ * @param pValues from 0 to 1 in any order; NaN (an undefined test) is left out of m and stays NaN, last
+ * @returns the adjusted values ascending, and the places they had in the input
+ * @throws {ValueError} for numbers outside [0, 1]
+ * @see Y. Benjamini, Y. Hochberg, Controlling the False Discovery Rate (1995)
+ * @example
+ * ```ts
+ * import { benjaminiHochberg } from 'evenhand/stats/multipletests';
+ *
+ * const [adjusted, order] = benjaminiHochberg([0.5, 0.01, 0.04, 0.02]);
+ * console.log(adjusted.map((p) => p.toFixed(3)).join(' '), order);
+ * // 0.040 0.040 0.053 0.500 [ 1, 3, 2, 0 ]
+ * ```
+ */
+export function benjaminiHochberg(pValues: ArrayLike<number>): AdjustedPValues {
+  return adjustPValues(pValues, (ascending) => {
+    const tests = ascending.length;
+    let least = 1;
+    for (let rank = tests; rank >= 1; rank--) {
+      least = Math.min(least, ((ascending[rank - 1] as number) * tests) / rank);
+      ascending[rank - 1] = least;
+    }
+  });
+}
+
+/**
+ * P values adjusted by Bonferroni: each of m becomes m p, at most 1. Rejecting
+ * where the adjusted value is at most alpha keeps the probability of any
+ * false rejection at most alpha, whatever the dependence.
+ * @param pValues from 0 to 1 in any order; NaN (an undefined test) is left out of m and stays NaN, last
+ * @returns the adjusted values ascending, and the places they had in the input
+ * @throws {ValueError} for numbers outside [0, 1]
+ * @see O. Dunn, Multiple Comparisons Among Means (1961)
+ * @example
+ * ```ts
+ * import { bonferroni } from 'evenhand/stats/multipletests';
+ *
+ * const [adjusted, order] = bonferroni([0.5, 0.01, 0.04, 0.02]);
+ * console.log(adjusted.map((p) => p.toFixed(3)).join(' '), order);
+ * // 0.040 0.080 0.160 1.000 [ 1, 3, 2, 0 ]
+ * ```
+ */
+export function bonferroni(pValues: ArrayLike<number>): AdjustedPValues {
+  return adjustPValues(pValues, (ascending) => {
+    const tests = ascending.length;
+    ascending.forEach((p, place) => {
+      ascending[place] = p * tests;
+    });
+  });
+}
+
+/**
+ * P values adjusted by Holm (1979): rejecting where the adjusted value is at
+ * most alpha keeps the probability of any false rejection at most alpha,
+ * whatever the dependence. Never less powerful than Bonferroni's.
+ *
+ * The i-th smallest of m becomes max over j <= i of (m - j + 1) p_j, at most 1.
+ * @param pValues from 0 to 1 in any order; NaN (an undefined test) is left out of m and stays NaN, last
+ * @returns the adjusted values ascending, and the places they had in the input
+ * @throws {ValueError} for numbers outside [0, 1]
+ * @see S. Holm, A Simple Sequentially Rejective Multiple Test Procedure (1979)
+ * @example
+ * ```ts
+ * import { holm } from 'evenhand/stats/multipletests';
+ *
+ * const [adjusted, order] = holm([0.5, 0.01, 0.04, 0.02]);
+ * console.log(adjusted.map((p) => p.toFixed(3)).join(' '), order);
+ * // 0.040 0.060 0.080 0.500 [ 1, 3, 2, 0 ]
+ * ```
+ */
+export function holm(pValues: ArrayLike<number>): AdjustedPValues {
+  return adjustPValues(pValues, (ascending) => {
+    const tests = ascending.length;
+    let largest = 0;
+    for (let place = 0; place < tests; place++) {
+      largest = Math.max(largest, (ascending[place] as number) * (tests - place));
+      ascending[place] = largest;
+    }
+  });
 }

@@ -1,4 +1,1 @@
-export type { AdjustedPValues } from './adjust-p-values.ts';
-export { benjaminiHochberg } from './benjamini-hochberg.ts';
-export { bonferroni } from './bonferroni.ts';
-export { holm } from './holm.ts';
+export { type AdjustedPValues, benjaminiHochberg, bonferroni, holm } from './adjust-p-values.ts';

@@ -1,6 +1,5 @@
-import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
+import { assertKnownOptions, invalidParameter, type OptionNames } from '../../internal/arguments.ts';
 import { createRandom, type Random } from '../../internal/random.ts';
-import { invalidParameter } from '../../internal/invalid-parameter.ts';
 import { requireWhole } from '../parameters.ts';
 import { quantileSorted } from '../quantile.ts';
 

@@ -1,9 +1,8 @@
-import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
-import { criticalValue } from '../normal-quantile.ts';
+import { assertKnownOptions, invalidParameter, type OptionNames } from '../../internal/arguments.ts';
+import { twoSidedCritical } from '../ab/student-t.ts';
+import { criticalValue } from '../normal.ts';
 import { requireLevel } from '../parameters.ts';
 import type { Interval } from '../proportion-interval.ts';
-import { invalidParameter } from '../../internal/invalid-parameter.ts';
-import { twoSidedCritical } from '../ab/student-t.ts';
 
 /** Options of {@link pairedMean}. */
 export interface PairedMeanOptions {

@@ -1,4 +1,4 @@
-import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
+import { assertKnownOptions, type OptionNames } from '../../internal/arguments.ts';
 import { createRandom } from '../../internal/random.ts';
 import { requireWhole } from '../parameters.ts';
 

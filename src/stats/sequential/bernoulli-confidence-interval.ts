@@ -1,9 +1,9 @@
-import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
+import { assertKnownOptions, type OptionNames } from '../../internal/arguments.ts';
 import { requireLevel, requireSuccesses, requireWhole } from '../parameters.ts';
 import type { Interval } from '../proportion-interval.ts';
 import { logMixture } from './beta-binomial-mixture.ts';
+import { rootBetween } from './mixture-bound.ts';
 import { type MixtureOptions, rhoFrom } from './mixture-parameters.ts';
-import { rootBetween } from './root-between.ts';
 
 /** Nearer to 0 or 1 than this no end is looked for. */
 const NEAREST = 1e-15;

@@ -1,6 +1,7 @@
 import betainc from '@stdlib/math-base-special-betainc';
 
-import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
+import { assertKnownOptions, invalidParameter, type OptionNames } from '../../internal/arguments.ts';
+import { stirlingError } from '../stirling-error.ts';
 import { mixtureBound } from './mixture-bound.ts';
 import {
   MIXTURE_OPTION_NAMES,
@@ -10,8 +11,6 @@ import {
   requireTimeAndLevel,
   rhoFrom,
 } from './mixture-parameters.ts';
-import { invalidParameter } from '../../internal/invalid-parameter.ts';
-import { stirlingError } from '../stirling-error.ts';
 
 /** The least of g h that the tuning keeps, so that the prior stays a law. */
 const LEAST_TUNING = 1e-3;

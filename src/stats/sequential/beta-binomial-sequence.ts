@@ -1,4 +1,4 @@
-import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import { invalidParameter } from '../../internal/arguments.ts';
 import type { Interval } from '../proportion-interval.ts';
 import { stirlingError } from '../stirling-error.ts';
 

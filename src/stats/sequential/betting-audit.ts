@@ -1,6 +1,5 @@
 import { DataValidationError } from '../../exceptions/index.ts';
-import { invalidParameter } from '../../internal/invalid-parameter.ts';
-import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
+import { assertKnownOptions, invalidParameter, type OptionNames } from '../../internal/arguments.ts';
 import { requireLevel } from '../parameters.ts';
 import { type BettingOptions, BettingProcess } from './betting-process.ts';
 

@@ -1,5 +1,4 @@
-import { invalidParameter } from '../../internal/invalid-parameter.ts';
-import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
+import { assertKnownOptions, invalidParameter, type OptionNames } from '../../internal/arguments.ts';
 
 /** The constant of the online Newton step for losses -ln(1 - lambda g). */
 const NEWTON_STEP = 2 / (2 - Math.log(3));

@@ -1,5 +1,4 @@
-import { invalidParameter } from '../../internal/invalid-parameter.ts';
-import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
+import { assertKnownOptions, invalidParameter, type OptionNames } from '../../internal/arguments.ts';
 import { requireLevel } from '../parameters.ts';
 import { requirePositive, requireTimeAndLevel } from './mixture-parameters.ts';
 import { STITCHING_SHAPE_NAMES, stitchingFrom, type StitchingShape } from './poly-stitching-bound.ts';

@@ -1,5 +1,4 @@
-import { invalidParameter } from '../../internal/invalid-parameter.ts';
-import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
+import { assertKnownOptions, invalidParameter, type OptionNames } from '../../internal/arguments.ts';
 import { requireCount, requireLevel, requireRate, requireWhole } from '../parameters.ts';
 import type { Interval } from '../proportion-interval.ts';
 import { gammaExponentialMixtureBound } from './gamma-exponential-mixture.ts';

@@ -1,7 +1,6 @@
-import { invalidParameter } from '../../internal/invalid-parameter.ts';
-import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
+import { assertKnownOptions, invalidParameter, type OptionNames } from '../../internal/arguments.ts';
 import { requireCount, requireLevel } from '../parameters.ts';
-import { rootBetween } from './root-between.ts';
+import { rootBetween } from './mixture-bound.ts';
 
 /** Halvings by the golden section: the least error then is exact to 1e-15, being flat at its minimum. */
 const SECTIONS = 60;

@@ -1,4 +1,5 @@
-import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
+import { assertKnownOptions, type OptionNames } from '../../internal/arguments.ts';
+import { logScaledLowerGamma } from '../scaled-incomplete-gamma.ts';
 import { mixtureBound } from './mixture-bound.ts';
 import {
   MIXTURE_OPTION_NAMES,
@@ -8,7 +9,6 @@ import {
   requireTimeAndLevel,
   rhoFrom,
 } from './mixture-parameters.ts';
-import { logScaledLowerGamma } from '../scaled-incomplete-gamma.ts';
 
 /** What a mixture with a scale may be told. */
 export interface ScaledMixtureOptions extends MixtureOptions {

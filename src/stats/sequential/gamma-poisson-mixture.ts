@@ -1,8 +1,8 @@
-import { assertKnownOptions } from '../../internal/known-options.ts';
+import { assertKnownOptions } from '../../internal/arguments.ts';
+import { logScaledUpperGamma } from '../scaled-incomplete-gamma.ts';
 import { SCALED_MIXTURE_OPTION_NAMES, type ScaledMixtureOptions } from './gamma-exponential-mixture.ts';
 import { mixtureBound } from './mixture-bound.ts';
 import { requirePositive, requireSumAndTime, requireTimeAndLevel, rhoFrom } from './mixture-parameters.ts';
-import { logScaledUpperGamma } from '../scaled-incomplete-gamma.ts';
 
 /**
  * ln of the gamma-Poisson mixture supermartingale of a sub-Poisson sum

@@ -1,4 +1,42 @@
-import { rootBetween } from './root-between.ts';
+/** Two dozen steps are many; halving alone would need some sixty, and the method may halve every second step. */
+const MOST_STEPS = 200;
+
+/**
+ * A root of a continuous function between two points at which its signs
+ * differ, to the last few digits, by Chandrupatla's method: inverse quadratic
+ * interpolation where three points lie well for it, and halving elsewhere.
+ * @param rootOf finite at and between both points
+ * @see T. R. Chandrupatla, A new hybrid quadratic/bisection algorithm (1997)
+ */
+export function rootBetween(rootOf: (x: number) => number, from: number, to: number): number {
+  let [newest, other, oldest] = [from, to, to];
+  let [atNewest, atOther, atOldest] = [rootOf(from), rootOf(to), rootOf(to)];
+  let share = 0.5;
+  for (let step = 0; step < MOST_STEPS; step++) {
+    const x = newest + share * (other - newest);
+    const value = rootOf(x);
+    // The two newest points keep the root between them.
+    if (value > 0 === atNewest > 0) [oldest, atOldest] = [newest, atNewest];
+    else [oldest, other, atOldest, atOther] = [other, newest, atOther, atNewest];
+    [newest, atNewest] = [x, value];
+    const best = Math.abs(atNewest) < Math.abs(atOther) ? newest : other;
+    const smallest = (2 * Number.EPSILON * Math.abs(best)) / Math.abs(other - newest);
+    if (smallest > 0.5 || value === 0 || other === newest) return best;
+    share = Math.min(1 - smallest, Math.max(smallest, nextShare()));
+  }
+  return newest;
+
+  function nextShare(): number {
+    const across = (newest - other) / (oldest - other);
+    const rise = (atNewest - atOther) / (atOldest - atOther);
+    if (!(rise * rise < across && (1 - rise) * (1 - rise) < 1 - across)) return 0.5;
+    const turn = (oldest - newest) / (other - newest);
+    return (
+      (atNewest / (atOther - atNewest)) * (atOldest / (atOther - atOldest)) +
+      turn * (atNewest / (atOldest - atNewest)) * (atOther / (atOldest - atOther))
+    );
+  }
+}
 
 /**
  * The s >= 0 at which a log-mixture that grows in s reaches ln(1 / alpha).

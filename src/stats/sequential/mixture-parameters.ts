@@ -1,5 +1,4 @@
-import { invalidParameter } from '../../internal/invalid-parameter.ts';
-import type { OptionNames } from '../../internal/known-options.ts';
+import { invalidParameter, type OptionNames } from '../../internal/arguments.ts';
 import { requireCount, requireLevel } from '../parameters.ts';
 
 /** Where a mixture boundary is tightest. */

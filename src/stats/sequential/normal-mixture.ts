@@ -1,5 +1,6 @@
-import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
-import { normalCdf } from '../normal-cdf.ts';
+import { assertKnownOptions, type OptionNames } from '../../internal/arguments.ts';
+import { normalCdf } from '../normal.ts';
+import { logScaledUpperGamma } from '../scaled-incomplete-gamma.ts';
 import { mixtureBound } from './mixture-bound.ts';
 import {
   MIXTURE_OPTION_NAMES,
@@ -8,7 +9,6 @@ import {
   requireTimeAndLevel,
   rhoFrom,
 } from './mixture-parameters.ts';
-import { logScaledUpperGamma } from '../scaled-incomplete-gamma.ts';
 
 /** Below it the logarithm of the normal cdf is found through the incomplete gamma function, which does not vanish. */
 const FAR_TAIL = -5;

@@ -1,5 +1,5 @@
 import type { TensorBackend } from '../backend-names.ts';
-import { isSaid, type MissingPart } from './missing-part.ts';
+import { isSaid, type MissingPart } from './host.ts';
 
 /** Whether a backend can be used here, and if not, why. */
 export interface BackendReport {

@@ -1,7 +1,5 @@
-import { findLibrary, versionsOf } from './find-library.ts';
-import type { Host } from './host.ts';
-import type { MissingPart } from './missing-part.ts';
-import { outsideSearch } from './outside-search.ts';
+import { findLibrary, outsideSearch, versionsOf } from './find-library.ts';
+import type { Host, MissingPart } from './host.ts';
 
 /** The libraries of CUDA 11 that TensorFlow 2.9 opens; without one of them it takes no GPU at all. */
 const CUDA_LIBRARIES = {

@@ -1,8 +1,7 @@
 import { installCommand } from '../../internal/optional.ts';
 import type { TensorBackend } from '../backend-names.ts';
 import { missingOfCuda } from './cuda.ts';
-import { type Host, joinOn } from './host.ts';
-import type { MissingPart } from './missing-part.ts';
+import { type Host, joinOn, type MissingPart } from './host.ts';
 import { missingOfPackage } from './native-package.ts';
 import { missingOfDriver } from './nvidia-driver.ts';
 import { missingOfVulkan } from './vulkan.ts';

@@ -1,6 +1,5 @@
 import { installCommand } from '../../internal/optional.ts';
-import { type Host, joinOn } from './host.ts';
-import type { MissingPart } from './missing-part.ts';
+import { type Host, joinOn, type MissingPart } from './host.ts';
 
 /** A package that brings TensorFlow's native library. */
 export type NativePackage = '@tensorflow/tfjs-node' | '@tensorflow/tfjs-node-gpu';

@@ -1,7 +1,5 @@
-import { findLibrary } from './find-library.ts';
-import { type Host, joinOn } from './host.ts';
-import type { MissingPart } from './missing-part.ts';
-import { outsideSearch } from './outside-search.ts';
+import { findLibrary, outsideSearch } from './find-library.ts';
+import { type Host, joinOn, type MissingPart } from './host.ts';
 
 const VERSION_FILE = '/proc/driver/nvidia/version';
 const LIBRARY = 'libcuda.so.1';

@@ -1,5 +1,4 @@
-import type { Host } from './host.ts';
-import type { MissingPart } from './missing-part.ts';
+import type { Host, MissingPart } from './host.ts';
 import { brokenLibrary } from './native-package.ts';
 import { thisHost } from './this-host.ts';
 

@@ -1,8 +1,6 @@
-import { findLibrary } from './find-library.ts';
-import type { Host } from './host.ts';
-import type { MissingPart } from './missing-part.ts';
+import { findLibrary, outsideSearch, searchAlso } from './find-library.ts';
+import type { Host, MissingPart } from './host.ts';
 import { driverVersion, hasNvidiaGpu } from './nvidia-driver.ts';
-import { outsideSearch, searchAlso } from './outside-search.ts';
 import {
   manifestsOutside,
   namedManifestFiles,

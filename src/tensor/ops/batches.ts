@@ -1,4 +1,4 @@
-import type { Tensor2D } from '@tensorflow/tfjs';
+import type { Tensor, Tensor2D } from '@tensorflow/tfjs';
 
 import { isOnDevice, largestExactInteger, largestTensor } from '../backend-traits.ts';
 import type { Tf } from '../runtime.ts';
@@ -215,4 +215,20 @@ export function createRowChunks(tf: Tf, { x, y, inputs }: NetworkRows, rowsAtOnc
       tf.dispose(resident ?? []);
     },
   };
+}
+
+/**
+ * Reads several tensors at once: each reading makes the host wait for the device.
+ * @param tensors float32; they stay
+ * @returns the values of each, flat
+ */
+export async function readTogether(tf: Tf, tensors: readonly Tensor[]): Promise<Float32Array[]> {
+  const joined = tf.tidy(() => tf.concat(tensors.map((tensor) => tensor.flatten())));
+  try {
+    const values = await joined.data<'float32'>();
+    let start = 0;
+    return tensors.map(({ size }) => values.slice(start, (start += size)));
+  } finally {
+    joined.dispose();
+  }
 }

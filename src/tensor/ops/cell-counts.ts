@@ -2,8 +2,7 @@ import type { Tensor1D } from '@tensorflow/tfjs';
 
 import { largestExactInteger } from '../backend-traits.ts';
 import type { Tf } from '../runtime.ts';
-import { largestValues, reduceChunks, ROWS_PER_READING, type Slice, unitOf } from './reduce-chunks.ts';
-import { segmentSums } from './segment-sums.ts';
+import { largestValues, reduceChunks, ROWS_PER_READING, segmentSums, type Slice, unitOf } from './reduce-chunks.ts';
 
 /** Rows and the cells that they belong to. */
 export interface CellRows {

@@ -2,8 +2,7 @@ import type { Tensor1D } from '@tensorflow/tfjs';
 
 import type { Tf } from '../runtime.ts';
 import type { CellRows } from './cell-counts.ts';
-import { reduceChunks, type Slice } from './reduce-chunks.ts';
-import { segmentSums } from './segment-sums.ts';
+import { reduceChunks, segmentSums, type Slice } from './reduce-chunks.ts';
 
 /** Rows summed by one kernel. */
 const ROWS_PER_CHUNK = 2 ** 16;

@@ -3,7 +3,7 @@ import type { Tensor1D, Tensor2D } from '@tensorflow/tfjs';
 import { isOnDevice } from '../backend-traits.ts';
 import type { Tf } from '../runtime.ts';
 import { fusedMap } from './fused-map.ts';
-import { timesTransposed } from './times-transposed.ts';
+import { timesTransposed } from './stacked-dense.ts';
 
 /** Mean scores of groups, and which groups have rows at all. */
 export interface SoftRates {

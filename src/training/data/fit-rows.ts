@@ -9,9 +9,7 @@ import {
   toBinary,
   toColumn,
 } from '../../table/index.ts';
-import type { Matrix } from './matrix.ts';
-import { assertNoneMissing } from './none-missing.ts';
-import { type MatrixSource, readMatrix } from './read-matrix.ts';
+import { type Matrix, type MatrixSource, readMatrix } from './read-matrix.ts';
 
 /** Rows to learn from, on the host. None is missing. */
 export interface FitRows {
@@ -105,4 +103,24 @@ export async function readGroups(
 function withoutMissing(values: Float64Array, name: string): Float64Array {
   assertNoneMissing(name, values, Number.isNaN);
   return values;
+}
+
+/**
+ * Checks that no row lacks a value.
+ * @param argument what the values were given for
+ * @throws {DataValidationError} with the first row that does
+ */
+export function assertNoneMissing(
+  argument: string,
+  values: Float64Array | Int8Array | Uint8Array | Int32Array,
+  isMissing: (value: number) => boolean,
+  suggestion = 'Leave such rows out first.',
+): void {
+  for (let index = 0; index < values.length; index++) {
+    if (!isMissing(values[index] as number)) continue;
+    throw new DataValidationError(`${argument} is missing at index ${String(index)}.`, {
+      context: { argument, index },
+      suggestion,
+    });
+  }
 }

@@ -1,6 +1,6 @@
 import { DataValidationError, ValueError } from '../../exceptions/index.ts';
+import { invalidParameter } from '../../internal/arguments.ts';
 import type { CategoricalColumn } from '../../table/index.ts';
-import { invalidParameter } from '../../internal/invalid-parameter.ts';
 import { stratifiedSplit } from './stratified-split.ts';
 import { takeTrainingRows, type TrainingData, type TrainingRows } from './training-data.ts';
 

@@ -1,4 +1,4 @@
-import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import { invalidParameter } from '../../internal/arguments.ts';
 
 /** Weights of the classes: by name, by class, or none. */
 export type ClassWeight = 'balanced' | Readonly<Partial<Record<0 | 1, number>>> | null;

@@ -1,10 +1,11 @@
 import { z } from 'zod';
 
-import { invalidParameter } from '../../internal/invalid-parameter.ts';
-import { assertKnownOptions } from '../../internal/known-options.ts';
+import { assertKnownOptions, invalidParameter } from '../../internal/arguments.ts';
 import type { ColumnSource } from '../../table/index.ts';
 import { assertBinary, readFitRows } from '../data/fit-rows.ts';
 import { type MatrixSource, readMatrix } from '../data/read-matrix.ts';
+import { decide } from './estimator-rows.ts';
+import { fromStoredParams, readEstimatorJson } from './estimator-state.ts';
 import {
   type Estimator,
   type EstimatorJson,
@@ -13,9 +14,6 @@ import {
   PREDICT_OPTION_NAMES,
   type PredictOptions,
 } from './estimator.ts';
-import { decide } from './estimator-rows.ts';
-import { readEstimatorJson } from './estimator-state.ts';
-import { fromStoredParams } from './read-params.ts';
 
 const KIND = 'constant_classifier';
 const PARAMS = z.object({ probability: z.number() });

@@ -1,5 +1,5 @@
 import { DataValidationError } from '../../exceptions/index.ts';
-import { suggestNames } from '../../internal/nearest.ts';
+import { suggestNames } from '../../internal/arguments.ts';
 import { ConstantClassifier } from './constant-classifier.ts';
 import type { Estimator } from './estimator.ts';
 import { LinearRegression } from './linear-regression.ts';

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { DataValidationError, ValueError } from '../../exceptions/index.ts';
 import { readJson } from '../data/read-json.ts';
 import type { EstimatorJson } from './estimator.ts';
 
@@ -30,4 +31,23 @@ export function readEstimatorJson<Params extends z.ZodType, State extends z.ZodT
     context: { kind, given },
     suggestion: 'Give what the toJSON method of such an estimator gave, or use estimatorFromJson for any kind.',
   }) as { readonly params: z.output<Params>; readonly state: z.output<State> | null };
+}
+
+/**
+ * Makes what stored options describe. Options out of range are a caller's
+ * mistake in a constructor, and bad data in a file.
+ * @param kind which class wrote them
+ * @throws {DataValidationError} for options that the constructor refuses
+ */
+export function fromStoredParams<Made>(kind: string, make: () => Made): Made {
+  try {
+    return make();
+  } catch (cause) {
+    if (!(cause instanceof ValueError)) throw cause;
+    throw new DataValidationError(`${cause.message} It is in the params of a stored '${kind}'.`, {
+      context: { kind, ...cause.context },
+      suggestion: 'Give what its toJSON method gave, unchanged.',
+      cause,
+    });
+  }
 }

@@ -1,6 +1,18 @@
-import type { OptionNames } from '../../internal/known-options.ts';
+import type { OptionNames } from '../../internal/arguments.ts';
 import type { ColumnSource } from '../../table/index.ts';
 import type { MatrixSource } from '../data/read-matrix.ts';
+
+/** What an {@link Estimator} can do. */
+const METHODS = ['fit', 'predict', 'predictProba', 'clone', 'toJSON'] as const;
+
+/** Whether a value is an {@link Estimator}, by its methods. */
+export function isEstimator(value: unknown): value is Estimator {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    METHODS.every((method) => typeof (value as Partial<Record<string, unknown>>)[method] === 'function')
+  );
+}
 
 /** Options of {@link Estimator.fit}. */
 export interface FitOptions {

@@ -1,9 +1,30 @@
-import { assertKnownOptions } from '../../internal/known-options.ts';
-import { PREDICT_OPTION_NAMES, type PredictOptions } from './estimator.ts';
-import type { MatrixSource } from '../data/read-matrix.ts';
+import { assertKnownOptions } from '../../internal/arguments.ts';
+import type { FitRows } from '../data/fit-rows.ts';
+import type { Matrix, MatrixSource } from '../data/read-matrix.ts';
+import { sigmoid } from '../logistic.ts';
+import { classTotals } from './class-weight.ts';
 import { decide, fittedOr, readPredictRows } from './estimator-rows.ts';
+import { PREDICT_OPTION_NAMES, type PredictOptions } from './estimator.ts';
 import type { LinearScore } from './fitting/fit-linear-model.ts';
-import { linearScores, sigmoids } from './linear-score.ts';
+
+/** The log odds of a class that is the only one: float64 cannot tell its probability from 1. */
+export const CERTAIN_LOG_ODDS = 37;
+
+/**
+ * The constant that rows of one class only teach; nothing where there are both.
+ * @param rows y 0 or 1; each with a weight
+ */
+export function oneClassFit({ x, y, weights }: FitRows): LinearFit | undefined {
+  const [zero, one] = classTotals(y, weights);
+  if (zero > 0 && one > 0) return undefined;
+  return Object.freeze({
+    coefficients: new Float64Array(x.columns),
+    intercept: one > 0 ? CERTAIN_LOG_ODDS : -CERTAIN_LOG_ODDS,
+    iterations: 0,
+    converged: true,
+    warnings: Object.freeze([`y holds ${one > 0 ? '1' : '0'} only, so the model always gives that`]),
+  });
+}
 
 /** What an estimator with linear scores learned. */
 export interface LinearFit extends LinearScore {
@@ -93,4 +114,25 @@ export abstract class LinearClassifier<Fit extends LinearFit> extends LinearMode
     assertKnownOptions(`${this.constructor.name}.predict`, options, PREDICT_OPTION_NAMES);
     return decide(await this.predictProba(x), options.threshold ?? 0.5);
   }
+}
+
+/** X b + b0 for each row, in float64. */
+export function linearScores(
+  { rows, columns, values }: Matrix,
+  { coefficients, intercept }: LinearScore,
+): Float64Array {
+  const scores = new Float64Array(rows);
+  for (let row = 0, place = 0; row < rows; row++) {
+    let sum = intercept;
+    for (let column = 0; column < columns; column++, place++) {
+      sum += (values[place] as number) * (coefficients[column] as number);
+    }
+    scores[row] = sum;
+  }
+  return scores;
+}
+
+/** 1 / (1 + exp(-z)) of each score. */
+export function sigmoids(scores: Float64Array): Float64Array {
+  return scores.map(sigmoid);
 }

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 
-import { invalidParameter } from '../../internal/invalid-parameter.ts';
-import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
-import { oneOf } from '../../internal/one-of.ts';
+import { assertKnownOptions, invalidParameter, oneOf, type OptionNames } from '../../internal/arguments.ts';
 import type { ColumnSource } from '../../table/index.ts';
 import type { BackendChoice } from '../../tensor/index.ts';
 import { readFitRows } from '../data/fit-rows.ts';
 import type { MatrixSource } from '../data/read-matrix.ts';
+import { cutToUnit, decide, inUnitsOfMean, weightedRows } from './estimator-rows.ts';
+import { fromStoredParams, LINEAR_STATE, readEstimatorJson } from './estimator-state.ts';
 import {
   type Estimator,
   type EstimatorJson,
@@ -15,15 +15,10 @@ import {
   PREDICT_OPTION_NAMES,
   type PredictOptions,
 } from './estimator.ts';
-import { type LinearFit, LinearModel } from './linear-model.ts';
-import { cutToUnit, decide, weightedRows } from './estimator-rows.ts';
-import { LINEAR_STATE, readEstimatorJson } from './estimator-state.ts';
-import { assertFiniteScore, notFinite } from './fitting/assert-finite-score.ts';
-import { fitLinearModel, type Precision, PRECISIONS } from './fitting/fit-linear-model.ts';
-import { fitWarnings } from './fitting/fit-warnings.ts';
+import { fitLinearModel, fitWarnings, type Precision, PRECISIONS } from './fitting/fit-linear-model.ts';
+import { assertFiniteScore, notFinite } from './fitting/newton.ts';
 import { SQUARED_LOSS } from './fitting/row-loss.ts';
-import { fromStoredParams } from './read-params.ts';
-import { inUnitsOfMean } from './weight-unit.ts';
+import { type LinearFit, LinearModel } from './linear-model.ts';
 
 /** Options of {@link LinearRegression}. */
 export interface LinearRegressionOptions {

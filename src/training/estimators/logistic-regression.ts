@@ -1,23 +1,23 @@
 import { z } from 'zod';
 
-import { invalidParameter } from '../../internal/invalid-parameter.ts';
-import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
-import { oneOf } from '../../internal/one-of.ts';
+import { assertKnownOptions, invalidParameter, oneOf, type OptionNames } from '../../internal/arguments.ts';
 import type { ColumnSource } from '../../table/index.ts';
 import type { BackendChoice } from '../../tensor/index.ts';
 import { assertBinary, type FitRows, readFitRows } from '../data/fit-rows.ts';
 import type { MatrixSource } from '../data/read-matrix.ts';
-import { applyClassWeight, type ClassWeight, classTotals, parseClassWeight } from './class-weight.ts';
+import { applyClassWeight, classTotals, type ClassWeight, parseClassWeight } from './class-weight.ts';
+import { inUnitsOfMean, weightedRows } from './estimator-rows.ts';
+import { fromStoredParams, LINEAR_STATE, readEstimatorJson } from './estimator-state.ts';
 import { type Estimator, type EstimatorJson, FIT_OPTION_NAMES, type FitOptions } from './estimator.ts';
-import { LinearClassifier, type LinearFit } from './linear-model.ts';
-import { weightedRows } from './estimator-rows.ts';
-import { LINEAR_STATE, readEstimatorJson } from './estimator-state.ts';
-import { fitLinearModel, type LinearScore, type Precision, PRECISIONS } from './fitting/fit-linear-model.ts';
-import { fitWarnings } from './fitting/fit-warnings.ts';
+import {
+  fitLinearModel,
+  fitWarnings,
+  type LinearScore,
+  type Precision,
+  PRECISIONS,
+} from './fitting/fit-linear-model.ts';
 import { LOGISTIC_LOSS } from './fitting/row-loss.ts';
-import { CERTAIN_LOG_ODDS, oneClassFit } from './one-class.ts';
-import { fromStoredParams } from './read-params.ts';
-import { inUnitsOfMean } from './weight-unit.ts';
+import { CERTAIN_LOG_ODDS, LinearClassifier, type LinearFit, oneClassFit } from './linear-model.ts';
 
 /** Options of {@link LogisticRegression}. */
 export interface LogisticRegressionOptions {

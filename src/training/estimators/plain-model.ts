@@ -1,5 +1,5 @@
-import type { OptionNames } from '../../internal/known-options.ts';
-import type { Matrix } from '../data/matrix.ts';
+import type { OptionNames } from '../../internal/arguments.ts';
+import type { Matrix } from '../data/read-matrix.ts';
 
 /** Features as a model of somebody else's takes them. */
 export type PlainFeatures = number[][] | Matrix;

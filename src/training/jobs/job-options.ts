@@ -1,5 +1,4 @@
-import { invalidParameter } from '../../internal/invalid-parameter.ts';
-import type { OptionNames } from '../../internal/known-options.ts';
+import { invalidParameter, type OptionNames } from '../../internal/arguments.ts';
 import type { OnProgress } from '../../internal/progress.ts';
 import { isCount } from '../networks/network-options.ts';
 

@@ -2,7 +2,7 @@ import { DataValidationError } from '../../exceptions/index.ts';
 import { assertReplaceable, assertWritable } from '../../io/atomic-write.ts';
 import { assertComparable, joinRows, smallGroups, type Split, splitRows, unseenGroups } from '../data/row-splits.ts';
 import { readTrainingData, type TrainingData, type TrainingRows, type TrainingSource } from '../data/training-data.ts';
-import { holdsOnlyModel } from '../models/holds-only.ts';
+import { holdsOnlyModel } from '../models/model-card.ts';
 import type { FilledJobOptions } from './job-options.ts';
 
 /** The rows of a job, parted. */

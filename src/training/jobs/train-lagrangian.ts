@@ -1,4 +1,4 @@
-import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
+import { assertKnownOptions, type OptionNames } from '../../internal/arguments.ts';
 import { type FeatureSpec, fitFeatures } from '../data/feature-encoder.ts';
 import type { TrainingRows, TrainingSource } from '../data/training-data.ts';
 import { describeModel } from '../models/describe-model.ts';
@@ -9,9 +9,9 @@ import {
 } from '../networks/lagrangian-fairness-trainer.ts';
 import type { LagrangianEpoch } from '../networks/lagrangian-objective.ts';
 import { RegularizedFairnessTrainer } from '../networks/regularized-fairness-trainer.ts';
-import { type FilledJobOptions, fillJobOptions, type TrainingJobOptions } from './job-options.ts';
 import { fitJob, type JobDecisions, partOf } from './fit-job.ts';
-import { cardMetrics, describeRows, type TrainingJobResult } from './job-result.ts';
+import { type FilledJobOptions, fillJobOptions, type TrainingJobOptions } from './job-options.ts';
+import { cardMetrics, describeRows, jobToJson, type TrainingJobResult } from './job-result.ts';
 import { type JobRows, prepareJob } from './job-rows.ts';
 
 /** Options of {@link trainLagrangian}: those of a job, and those of `LagrangianFairnessTrainer`. */
@@ -170,4 +170,23 @@ async function save(found: LagrangianJobResult, rows: JobRows, { modelPath, sign
   if (modelPath === undefined) return;
   const { groups, folds: _, ...data } = describeRows(rows);
   await saveModel(found.model, modelPath, { data, groups, metrics: cardMetrics(found) });
+}
+
+/** What `trainLagrangian` found as JSON has it. */
+export function lagrangianJobToJson(result: LagrangianJobResult): Record<string, unknown> {
+  const { baseline, final, ...rest } = jobToJson(result);
+  return {
+    baseline,
+    final,
+    history: result.history.map(({ epoch, loss, violationSoft, violationHard, lambdas }) => ({
+      epoch,
+      loss,
+      violation_soft: violationSoft,
+      violation_hard: violationHard,
+      lambdas,
+    })),
+    best_epoch: result.bestEpoch,
+    batch_size: result.batchSize,
+    ...rest,
+  };
 }

@@ -1,8 +1,7 @@
-import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
-import { oneOf } from '../../internal/one-of.ts';
+import { assertKnownOptions, oneOf, type OptionNames } from '../../internal/arguments.ts';
 import { type BackendChoice, loadTensorflow } from '../../tensor/index.ts';
 import { encodedWidth, encodeFeatures, type FeatureSpec, fitFeatures } from '../data/feature-encoder.ts';
-import type { Matrix } from '../data/matrix.ts';
+import type { Matrix } from '../data/read-matrix.ts';
 import type { TrainingRows, TrainingSource } from '../data/training-data.ts';
 import { type EstimatorSource, toEstimator } from '../estimators/adapt-estimator.ts';
 import type { Estimator } from '../estimators/estimator.ts';
@@ -12,14 +11,14 @@ import { saveModel } from '../models/save-model.ts';
 import { REDUCTION_CONSTRAINTS } from '../reductions/constraint-names.ts';
 import type { ReductionsOptions } from '../reductions/reductions-options.ts';
 import { ReductionsWrapper } from '../reductions/reductions-wrapper.ts';
+import { fitJob, type JobDecisions } from './fit-job.ts';
 import {
   type FilledJobOptions,
   fillJobOptions,
   TRAINING_JOB_OPTION_NAMES,
   type TrainingJobOptions,
 } from './job-options.ts';
-import { cardMetrics, describeRows, type TrainingJobResult } from './job-result.ts';
-import { fitJob, type JobDecisions } from './fit-job.ts';
+import { cardMetrics, describeRows, jobToJson, type TrainingJobResult } from './job-result.ts';
 import { type JobRows, prepareJob } from './job-rows.ts';
 
 /** Options of the reduction itself that a job passes on. */
@@ -186,4 +185,19 @@ async function save(found: ReductionsJobResult, rows: JobRows, { modelPath, sign
   const { groups, folds: _, ...data } = describeRows(rows);
   const { features, backend } = found;
   await saveModel(found.model, modelPath, { features, data, groups, metrics: cardMetrics(found), backend });
+}
+
+/** What `trainReductions` found as JSON has it. */
+export function reductionsJobToJson(result: ReductionsJobResult): Record<string, unknown> {
+  const { baseline, final, ...rest } = jobToJson(result);
+  return {
+    baseline,
+    final,
+    oracle_calls: result.oracleCalls,
+    best_gap: result.bestGap,
+    iterations: result.iterations,
+    predictors: result.predictors,
+    violation: result.violation,
+    ...rest,
+  };
 }

@@ -1,25 +1,142 @@
 import path from 'node:path';
 
-import { FairnessToolkitError } from '../../exceptions/index.ts';
-import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
+import { z } from 'zod';
+
+import { DataValidationError, FairnessToolkitError } from '../../exceptions/index.ts';
+import { assertKnownOptions, invalidParameter, type OptionNames } from '../../internal/arguments.ts';
 import { checkFile, warnOfNoChecksum } from '../../io/checksum.ts';
-import type { BackendChoice } from '../../tensor/index.ts';
-import { encodedWidth, type FeatureSpec } from '../data/feature-encoder.ts';
-import type { Estimator } from '../estimators/estimator.ts';
+import type { Table } from '../../table/index.ts';
+import { type BackendChoice, loadTensorflow } from '../../tensor/index.ts';
+import { encodedWidth, encodeFeatures, type FeatureSpec } from '../data/feature-encoder.ts';
+import { type Matrix, readMatrix } from '../data/read-matrix.ts';
 import { estimatorFromJson } from '../estimators/estimator-from-json.ts';
+import type { Estimator } from '../estimators/estimator.ts';
+import { applyNetwork } from '../networks/fitted-network.ts';
 import { GridSearchReduction } from '../reductions/grid-search-reduction.ts';
 import { ReductionsWrapper } from '../reductions/reductions-wrapper.ts';
-import type { DenseLayer } from './dense-layer.ts';
-import { featureFromJson } from './feature-json.ts';
-import { linearPart } from './linear-part.ts';
-import { CARD_FILE, cardSchema, type ModelCard } from './model-card.ts';
-import { badModelFile, parseModelFile, readCardJson, readModelFile, readModelJson } from './model-files.ts';
-import { estimatorPredictor, networkPredictor, reductionsPredictor } from './model-predictors.ts';
-import { openSweep } from './open-sweep.ts';
-import { readLayers } from './read-layers.ts';
+import { givesValues, linearPart } from './describe-model.ts';
+import { CARD_FILE, cardSchema, featureFromJson, isPlainFeature, type ModelCard, SWEEP_KIND } from './model-card.ts';
+import {
+  badModelFile,
+  networkFolder,
+  parseModelFile,
+  readCardJson,
+  readModelFile,
+  readModelJson,
+} from './model-files.ts';
 import { ESTIMATOR_FILE, REDUCTIONS_FILE } from './save-model.ts';
 import { type Predictor, SavedModel } from './saved-model.ts';
-import { TOPOLOGY_FILE } from './write-layers.ts';
+import {
+  ACTIVATIONS,
+  type DenseLayer,
+  denseLayer,
+  type LayerActivation,
+  TOPOLOGY_FILE,
+  WEIGHTS_FILE,
+} from './write-layers.ts';
+
+/** Activations by their names in files. */
+const NAMES: Readonly<Record<string, LayerActivation>> = {
+  ...Object.fromEntries(ACTIVATIONS.map((name) => [name, name])),
+  hard_sigmoid: 'hardSigmoid',
+};
+
+const size = z.int().min(1);
+
+/** A stack of dense layers: all that this package writes, and all that it reads. */
+const schema = z.object({
+  modelTopology: z.object({
+    class_name: z.literal('Sequential'),
+    config: z.object({
+      layers: z
+        .array(
+          z.object({
+            class_name: z.literal('Dense'),
+            config: z.object({
+              units: size,
+              activation: z.string().refine((name) => Object.hasOwn(NAMES, name), 'this activation is unknown'),
+              use_bias: z.literal(true),
+            }),
+          }),
+        )
+        .min(1),
+    }),
+  }),
+  weightsManifest: z.tuple([
+    z.object({
+      paths: z.tuple([z.literal(WEIGHTS_FILE)]),
+      weights: z.array(z.object({ shape: z.array(size).min(1).max(2), dtype: z.literal('float32') })),
+    }),
+  ]),
+});
+
+/**
+ * Reads a layers model that {@link writeLayers} wrote, without TensorFlow.js:
+ * a file is data, and names neither classes nor places that would be followed.
+ * @throws {DataValidationError} for anything else: another kind of layer, shapes that do not chain, a file cut short
+ */
+async function readLayers(folder: string): Promise<readonly DenseLayer[]> {
+  const json = parseModelFile(folder, TOPOLOGY_FILE, schema, await readModelJson(folder, TOPOLOGY_FILE));
+  const [{ weights }] = json.weightsManifest;
+  const { layers } = json.modelTopology.config;
+  const values = await readWeights(
+    folder,
+    weights.reduce((sum, { shape }) => sum + shape.reduce((product, side) => product * side, 1), 0),
+  );
+  let offset = 0;
+  const take = (count: number): Float32Array => values.subarray(offset, (offset += count));
+  return layers.map(({ config: { units, activation } }, index) => {
+    const [inputs = 0, outputs] = weights[2 * index]?.shape ?? [];
+    const [biases, ...more] = weights[2 * index + 1]?.shape ?? [];
+    const before = index === 0 ? inputs : layers[index - 1]?.config.units;
+    const doChain = inputs === before && outputs === units && biases === units && more.length === 0;
+    if (!doChain || weights.length !== 2 * layers.length) {
+      throw badModelFile(folder, TOPOLOGY_FILE, `the weights of layer ${String(index + 1)} do not fit it`);
+    }
+    return denseLayer([inputs, units], take(inputs * units), take(units), NAMES[activation] ?? 'linear');
+  });
+}
+
+async function readWeights(folder: string, count: number): Promise<Float32Array> {
+  const bytes = await readModelFile(folder, WEIGHTS_FILE);
+  if (bytes.byteLength !== 4 * count) {
+    const found = `it has ${String(bytes.byteLength)} bytes, and ${TOPOLOGY_FILE} tells of ${String(4 * count)}`;
+    throw badModelFile(folder, WEIGHTS_FILE, found);
+  }
+  const values = Float32Array.from({ length: count }, (_, place) => bytes.readFloatLE(4 * place));
+  const broken = values.findIndex((value) => !Number.isFinite(value));
+  if (broken >= 0)
+    throw badModelFile(folder, WEIGHTS_FILE, `weight ${String(broken + 1)} is ${String(values[broken])}`);
+  return values;
+}
+
+const sweep = z.object({ kind: z.literal(SWEEP_KIND), networks: z.array(z.string()) });
+
+/**
+ * The folder, inside a sweep's, of the network for an eta.
+ * @param card what the folder's card holds
+ * @returns undefined where the folder is no sweep's
+ * @throws {DataValidationError} listing the networks, where none or an unknown one was named
+ * @throws {ValueError} for an eta where there is no sweep
+ */
+function openSweep(folder: string, card: unknown, eta: number | undefined): string | undefined {
+  const parsed = sweep.safeParse(card);
+  if (!parsed.success) {
+    if (eta === undefined) return undefined;
+    throw invalidParameter('eta', `be left out: '${folder}' holds no sweep`, eta);
+  }
+  const { networks } = parsed.data;
+  const wanted = eta === undefined ? undefined : networkFolder(eta);
+  if (wanted !== undefined && networks.includes(wanted)) return wanted;
+  const first = networks[0] ?? networkFolder(0);
+  throw new DataValidationError(
+    `'${folder}' holds a sweep of ${String(networks.length)} networks${eta === undefined ? '' : `, none of them for eta ${String(eta)}`}: ${networks.slice(0, 16).join(', ')}${networks.length > 16 ? ', …' : ''}.`,
+    {
+      context: { path: folder, networks },
+      suggestion: `Name one of them: eta (--eta ${first.replace(/^eta-/, '')}), or the folder ${path.join(folder, first)}.`,
+    },
+  );
+}
 
 /** Options of {@link loadModel}. */
 export interface LoadModelOptions {
@@ -184,4 +301,55 @@ function assertInputs(folder: string, name: string, found: readonly (number | un
     name,
     `a predictor takes ${String(other)} inputs, and the card tells of ${String(inputs)}`,
   );
+}
+
+/** A network, computed on a tensor backend. */
+function networkPredictor(
+  { task }: ModelCard,
+  specs: readonly FeatureSpec[],
+  layers: readonly DenseLayer[],
+  choice: BackendChoice | undefined,
+): Predictor {
+  return {
+    specs,
+    restored: undefined,
+    async scores(table) {
+      const { backend } = await loadTensorflow({ backend: choice });
+      return applyNetwork({ task, specs, layers, target: { mean: 0, scale: 1 }, backend }, table);
+    },
+  };
+}
+
+/** A mixture; its draw is random. */
+function reductionsPredictor(wrapper: ReductionsWrapper, specs: readonly FeatureSpec[]): Predictor {
+  const areValues = givesValues(wrapper.toJSON());
+  return {
+    specs,
+    restored: wrapper,
+    async scores(table) {
+      const x = await inputsOf(table, specs);
+      return areValues ? wrapper.predictMean(x) : wrapper.predictProba(x);
+    },
+    draw: async (table, { seed, randomization }) =>
+      wrapper.predict(await inputsOf(table, specs), { seed, randomization }),
+  };
+}
+
+/** An estimator, or the best of a grid. */
+function estimatorPredictor(estimator: Estimator, specs: readonly FeatureSpec[]): Predictor {
+  const isRegression = linearPart(estimator)?.predicts === 'values';
+  return {
+    specs,
+    restored: estimator,
+    async scores(table) {
+      const x = await inputsOf(table, specs);
+      return isRegression ? Float64Array.from(await estimator.predict(x)) : estimator.predictProba(x);
+    },
+  };
+}
+
+/** Columns taken as they are keep their float64 digits. */
+async function inputsOf(table: Table, specs: readonly FeatureSpec[]): Promise<Matrix> {
+  if (specs.every(isPlainFeature)) return readMatrix(table.select(specs.map(({ name }) => name)));
+  return { rows: table.rowCount, columns: encodedWidth(specs), values: encodeFeatures(table, specs) };
 }

@@ -1,7 +1,50 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+
 import { z } from 'zod';
 
+import { decodeUtf8 } from '../../internal/decode-utf8.ts';
+import type { FeatureSpec } from '../data/feature-encoder.ts';
 import { NETWORK_TASKS } from '../networks/network-task.ts';
-import { featureSchema } from './feature-json.ts';
+
+/** How a column becomes inputs, as a card has it. */
+const featureSchema = z.discriminatedUnion('kind', [
+  z.object({
+    kind: z.literal('numeric'),
+    name: z.string(),
+    mean: z.number(),
+    scale: z.number().gt(0),
+    marks_missing: z.boolean(),
+  }),
+  z.object({ kind: z.literal('categorical'), name: z.string(), levels: z.array(z.string()).min(1) }),
+]);
+
+/** {@link featureSchema} as a type. */
+type FeatureJson = z.infer<typeof featureSchema>;
+
+/** A feature's encoding as a card has it: snake_case. */
+export function featureToJson(spec: FeatureSpec): FeatureJson {
+  if (spec.kind === 'categorical') return { kind: spec.kind, name: spec.name, levels: [...spec.levels] };
+  const { kind, name, mean, scale, marksMissing } = spec;
+  return { kind, name, mean, scale, marks_missing: marksMissing };
+}
+
+/** The inverse of {@link featureToJson}. */
+export function featureFromJson(json: FeatureJson): FeatureSpec {
+  if (json.kind === 'categorical') return json;
+  const { kind, name, mean, scale, marks_missing: marksMissing } = json;
+  return { kind, name, mean, scale, marksMissing };
+}
+
+/** Columns that a model takes as they are. */
+export function plainFeatures(names: readonly string[]): FeatureSpec[] {
+  return names.map((name) => ({ kind: 'numeric', name, mean: 0, scale: 1, marksMissing: false }));
+}
+
+/** Whether a column is taken as it is. */
+export function isPlainFeature(spec: FeatureSpec): boolean {
+  return spec.kind === 'numeric' && spec.mean === 0 && spec.scale === 1 && !spec.marksMissing;
+}
 
 /** The file that tells an evenhand model folder from any other. */
 export const CARD_FILE = 'card.json';
@@ -91,3 +134,36 @@ export const cardSchema = z.object({
  * per set of rows, the held-out ones first; what is unknown is null.
  */
 export type ModelCard = z.infer<typeof cardSchema>;
+
+/**
+ * Whether a folder is empty, or was written by `saveModel` and holds nothing
+ * else: only then may it be replaced.
+ */
+export function holdsOnlyModel(folder: string): boolean {
+  return holdsOnly(folder, MODEL_KIND, 'files');
+}
+
+/**
+ * Whether a folder is empty, or holds the networks of a sweep and nothing else:
+ * only then may it be replaced.
+ */
+export function holdsOnlyNetworks(folder: string): boolean {
+  return holdsOnly(folder, SWEEP_KIND, 'networks');
+}
+
+/** Whether a folder has a card of a kind, and nothing beside what that card lists. */
+function holdsOnly(folder: string, kind: string, list: string): boolean {
+  try {
+    const names = readdirSync(folder);
+    if (names.length === 0) return true;
+    const card = JSON.parse(decodeUtf8(readFileSync(path.join(folder, CARD_FILE)), 'The card')) as Record<
+      string,
+      unknown
+    >;
+    const listed = card[list];
+    const expected: unknown[] = [CARD_FILE].concat(Array.isArray(listed) ? listed : []);
+    return card['kind'] === kind && names.every((name) => expected.includes(name));
+  } catch {
+    return false;
+  }
+}

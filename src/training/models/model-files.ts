@@ -4,10 +4,10 @@ import path from 'node:path';
 import type { z } from 'zod';
 
 import { DataValidationError } from '../../exceptions/index.ts';
-import { checkJsonText } from '../../io/checksum.ts';
-import { jsonReason, parseStrictJson } from '../../internal/strict-json.ts';
 import { decodeUtf8 } from '../../internal/decode-utf8.ts';
-import { firstIssue } from '../../schemas/first-issue.ts';
+import { jsonReason, parseStrictJson } from '../../internal/strict-json.ts';
+import { checkJsonText } from '../../io/checksum.ts';
+import { firstIssue } from '../../schemas/parse.ts';
 
 /** No file of a model is larger; what is would only fill the memory. */
 const LARGEST_BYTES = 1024 * 1024 * 1024;
@@ -96,4 +96,9 @@ function reasonOf(cause: unknown): string {
   if (code === 'ENOTDIR') return 'the model is a folder, and this is a file';
   if (code === 'EISDIR') return 'it is a folder';
   return cause instanceof RangeError ? cause.message : `the system says ${code === '' ? String(cause) : code}`;
+}
+
+/** The name of the folder of a sweep's network. */
+export function networkFolder(eta: number): string {
+  return `eta-${String(eta)}`;
 }

@@ -2,17 +2,14 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
 import { ValueError } from '../../exceptions/index.ts';
-import { invalidParameter } from '../../internal/invalid-parameter.ts';
-import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
+import { assertKnownOptions, invalidParameter, type OptionNames } from '../../internal/arguments.ts';
 import { VERSION } from '../../internal/version.ts';
 import { writeFolderAtomic } from '../../io/atomic-write.ts';
 import { tensorflowInUse, type Tf } from '../../tensor/index.ts';
 import { encodedWidth, type FeatureSpec } from '../data/feature-encoder.ts';
 import { describeModel, type ModelParts, type SavableModel } from './describe-model.ts';
-import { featureToJson, plainFeatures } from './feature-json.ts';
-import { holdsOnlyModel } from './holds-only.ts';
-import { MODEL_KIND, type ModelCard } from './model-card.ts';
-import { checksumsOf, TOPOLOGY_FILE, toJsonText, WEIGHTS_FILE, writeCard, writeLayers } from './write-layers.ts';
+import { featureToJson, holdsOnlyModel, MODEL_KIND, type ModelCard, plainFeatures } from './model-card.ts';
+import { checksumsOf, toJsonText, TOPOLOGY_FILE, WEIGHTS_FILE, writeCard, writeLayers } from './write-layers.ts';
 
 /** What to say of a model beside what it knows itself; all of it goes into the card. */
 export interface ModelDescription {

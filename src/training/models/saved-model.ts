@@ -1,18 +1,15 @@
 import { DataValidationError, ValueError } from '../../exceptions/index.ts';
-import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
-import { nearestNames } from '../../internal/nearest.ts';
-import { invalidParameter } from '../../internal/invalid-parameter.ts';
+import { assertKnownOptions, invalidParameter, nearestNames, type OptionNames } from '../../internal/arguments.ts';
 import { VERSION } from '../../internal/version.ts';
-import type { Table } from '../../table/index.ts';
+import { MISSING_LABEL, type Table } from '../../table/index.ts';
 import type { FeatureSpec } from '../data/feature-encoder.ts';
 import type { MatrixSource } from '../data/read-matrix.ts';
-import type { Estimator } from '../estimators/estimator.ts';
 import { decide } from '../estimators/estimator-rows.ts';
+import type { Estimator } from '../estimators/estimator.ts';
 import { featureTable } from '../networks/fit-inputs.ts';
 import type { GridSearchReduction } from '../reductions/grid-search-reduction.ts';
 import type { Randomization } from '../reductions/mixture.ts';
 import type { ReductionsWrapper } from '../reductions/reductions-wrapper.ts';
-import { describeGaps } from './feature-gaps.ts';
 import type { ModelCard } from './model-card.ts';
 
 /** Options of {@link SavedModel.predict}. */
@@ -171,4 +168,38 @@ export function assertColumns(table: Table, names: readonly string[]): void {
       suggestion: `Give the columns that it was trained on. The rows have ${String(table.columnNames.length)}: ${table.columnNames.slice(0, 8).join(', ')}${table.columnNames.length > 8 ? ', …' : ''}.`,
     },
   );
+}
+
+/** What in some rows a model did not see in training, one sentence per feature. */
+function describeGaps(table: Table, specs: readonly FeatureSpec[]): string[] {
+  return specs.flatMap((spec) => {
+    const gaps = spec.kind === 'numeric' ? numericGaps(table, spec) : categoricalGaps(table, spec);
+    return gaps.map((gap) => `feature '${spec.name}': ${gap}`);
+  });
+}
+
+function numericGaps(table: Table, spec: FeatureSpec & { kind: 'numeric' }): string[] {
+  const missing = table.numeric(spec.name).values.reduce((sum, value) => sum + Number(Number.isNaN(value)), 0);
+  if (missing === 0 || spec.marksMissing) return [];
+  return [`${rows(missing)} no value, though all training rows had one; the mean stands in`];
+}
+
+function categoricalGaps(table: Table, spec: FeatureSpec & { kind: 'categorical' }): string[] {
+  const { codes, labels } = table.categorical(spec.name);
+  const known = new Set(spec.levels);
+  const isKnown = labels.map((label) => known.has(label));
+  const marksMissing = known.has(MISSING_LABEL);
+  let [unknown, missing] = [0, 0];
+  for (const code of codes) {
+    if (code < 0) missing++;
+    else if (isKnown[code] === false) unknown++;
+  }
+  return [
+    ...(unknown > 0 ? [`${rows(unknown)} a text that training kept no column for`] : []),
+    ...(missing > 0 && !marksMissing ? [`${rows(missing)} no value, though all training rows had one`] : []),
+  ];
+}
+
+function rows(count: number): string {
+  return count === 1 ? '1 row has' : `${count.toLocaleString('en-US')} rows have`;
 }

@@ -9,8 +9,7 @@ import {
   stackedDense,
   type Tf,
 } from '../../tensor/index.ts';
-import { automaticSlope } from './automatic-slope.ts';
-import type { PenaltyBatch, PenaltyContext, PenaltyInUse } from './fairness-penalty.ts';
+import { automaticSlope, type PenaltyBatch, type PenaltyContext, type PenaltyInUse } from './fairness-penalty.ts';
 
 /** Units of an adversary's hidden layer. */
 const HIDDEN = 16;

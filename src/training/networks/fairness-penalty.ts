@@ -1,4 +1,4 @@
-import type { Tensor1D, Tensor2D } from '@tensorflow/tfjs';
+import type { Scalar, Tensor, Tensor1D, Tensor2D } from '@tensorflow/tfjs';
 
 import {
   type BatchRows,
@@ -8,6 +8,35 @@ import {
   type Tf,
   timesTransposed,
 } from '../../tensor/index.ts';
+
+/** Keeps the gradient of a standard deviation of 0 finite. */
+const VARIANCE_FLOOR = 1e-7;
+
+/**
+ * Absolute weighted correlation of predictions with indicators of groups,
+ * |cov| / (sqrt(var + 1e-7) sqrt(var + 1e-7)).
+ * @param scores [k, n]
+ * @param indicators [n, g]
+ * @param shares [n, 1], summing to 1, or all 0
+ * @returns [k, g], in [0, 1]
+ */
+export function correlations(tf: Tf, scores: Tensor2D, indicators: Tensor2D, shares: Tensor2D): Tensor2D {
+  const weights = shares.transpose<Tensor2D>();
+  const centred = scores.sub<Tensor2D>(tf.matMul(scores, shares));
+  const ofGroups = indicators.sub<Tensor2D>(tf.matMul(weights, indicators));
+  const covariance = tf.matMul(centred.mul<Tensor2D>(weights), ofGroups);
+  const spread = tf.matMul(centred.square<Tensor2D>(), shares).add(VARIANCE_FLOOR).sqrt();
+  const groupSpread = tf.matMul(weights, ofGroups.square<Tensor2D>()).add(VARIANCE_FLOOR).sqrt();
+  return covariance.abs().div(spread.mul(groupSpread));
+}
+
+/** The mean over the groups present of |corr(score, indicator of the group)|. */
+export const absoluteCorrelation: FairnessPenalty = (tf, { scores, membership, shares }) => {
+  const indicators = membership.greater(0).cast<Tensor2D>('float32');
+  const present = indicators.max<Tensor2D>(0, true);
+  const sum = correlations(tf, scores, indicators, shares).mul(present).sum<Tensor1D>(1);
+  return sum.div(present.sum().maximum(1));
+};
 
 /** One batch, as penalties see it. */
 export interface PenaltyBatch extends BatchRows {
@@ -85,3 +114,9 @@ export const equalizedOddsSlope: PenaltySlope = (tf, batch) => {
   const [positives, negatives] = byLabel(batch).map((membership) => meanGapSlope(tf, { ...batch, membership }));
   return (positives as Tensor2D).add(negatives as Tensor2D);
 };
+
+/** The gradient of a penalty's sum over the models in the scores, [k, n], as TensorFlow.js finds it. */
+export function automaticSlope(tf: Tf, value: (batch: PenaltyBatch) => Tensor1D, batch: PenaltyBatch): Tensor2D {
+  const sum = (scores: Tensor): Scalar => value({ ...batch, scores: scores as Tensor2D }).sum();
+  return tf.grad(sum)(batch.scores) as Tensor2D;
+}

@@ -1,8 +1,7 @@
 import type { Scalar, Tensor, Tensor2D } from '@tensorflow/tfjs';
 
 import { ValueError } from '../../exceptions/index.ts';
-import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
-import { oneOf } from '../../internal/one-of.ts';
+import { assertKnownOptions, oneOf, type OptionNames } from '../../internal/arguments.ts';
 import { bceFromLogits, currentTensorflow } from '../../tensor/index.ts';
 import { assertOption } from './network-options.ts';
 import { PLAIN_PENALTIES, type PlainPenaltyName } from './penalties.ts';

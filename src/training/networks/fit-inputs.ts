@@ -1,14 +1,19 @@
 import { DataValidationError } from '../../exceptions/index.ts';
-import type { OptionNames } from '../../internal/known-options.ts';
+import type { OptionNames } from '../../internal/arguments.ts';
 import type { OnProgress } from '../../internal/progress.ts';
 import { type CategoricalColumn, type ColumnSource, type SensitiveSource, Table } from '../../table/index.ts';
-import { encodeFeatures, encodedWidth, type FeatureSpec, fitFeatures } from '../data/feature-encoder.ts';
-import { assertBinary, readGroups, readTargets } from '../data/fit-rows.ts';
-import type { Matrix } from '../data/matrix.ts';
-import { isTableSource, type MatrixSource, readMatrix } from '../data/read-matrix.ts';
-import { standardScore, type StandardScore } from '../data/standard-score.ts';
-import { setAside } from '../data/set-aside.ts';
 import type { NetworkRows } from '../../tensor/index.ts';
+import {
+  encodedWidth,
+  encodeFeatures,
+  type FeatureSpec,
+  fitFeatures,
+  standardScore,
+  type StandardScore,
+} from '../data/feature-encoder.ts';
+import { assertBinary, readGroups, readTargets } from '../data/fit-rows.ts';
+import { isTableSource, type Matrix, type MatrixSource, readMatrix } from '../data/read-matrix.ts';
+import { setAside } from '../data/stratified-split.ts';
 import type { NetworkTask } from './network-task.ts';
 
 /** Rows of a network's fit, besides features and targets. */

@@ -1,11 +1,9 @@
 import type { Tensor, Tensor1D, Tensor2D, Tensor3D } from '@tensorflow/tfjs';
 
 import { ValueError } from '../../exceptions/index.ts';
-import { invalidParameter } from '../../internal/invalid-parameter.ts';
-import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
-import { oneOf } from '../../internal/one-of.ts';
+import { assertKnownOptions, invalidParameter, oneOf, type OptionNames } from '../../internal/arguments.ts';
 import { currentTensorflow } from '../../tensor/index.ts';
-import { correlations } from './absolute-correlation.ts';
+import { correlations } from './fairness-penalty.ts';
 import { KERNEL_LENGTH, mmd, MMD_KERNELS, type MmdKernel } from './mmd.ts';
 
 /** Options of {@link MinDiffLoss}. */

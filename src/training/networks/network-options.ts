@@ -1,9 +1,6 @@
-import { invalidParameter } from '../../internal/invalid-parameter.ts';
-import type { OptionNames } from '../../internal/known-options.ts';
-import { oneOf } from '../../internal/one-of.ts';
+import { invalidParameter, oneOf, type OptionNames } from '../../internal/arguments.ts';
 import type { BackendChoice, BatchSize } from '../../tensor/index.ts';
-import { type Schedule, SCHEDULES } from './learning-rate.ts';
-import type { TrainNetworksOptions } from './train-networks.ts';
+import { type Schedule, SCHEDULES, type TrainNetworksOptions } from './train-networks.ts';
 
 /** Options that all training of networks shares. */
 export interface NetworkOptions {

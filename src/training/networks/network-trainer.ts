@@ -1,8 +1,7 @@
 import { FairnessToolkitError, TrainingError } from '../../exceptions/index.ts';
-import { invalidParameter } from '../../internal/invalid-parameter.ts';
-import { assertKnownOptions } from '../../internal/known-options.ts';
-import { loadTensorflow, type Tf } from '../../tensor/index.ts';
+import { assertKnownOptions, invalidParameter } from '../../internal/arguments.ts';
 import type { ColumnSource } from '../../table/index.ts';
+import { loadTensorflow, type Tf } from '../../tensor/index.ts';
 import type { MatrixSource } from '../data/read-matrix.ts';
 import { type EstimatorJson, PREDICT_OPTION_NAMES, type PredictOptions } from '../estimators/estimator.ts';
 import { featureTable, type NetworkFitOptions, type NetworkFitRows, readNetworkFit } from './fit-inputs.ts';

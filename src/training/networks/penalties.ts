@@ -1,10 +1,10 @@
 import type { Tensor1D, Tensor2D } from '@tensorflow/tfjs';
 
 import type { Tf } from '../../tensor/index.ts';
-import { absoluteCorrelation } from './absolute-correlation.ts';
-import { automaticSlope } from './automatic-slope.ts';
 import { createAdversary } from './adversary.ts';
 import {
+  absoluteCorrelation,
+  automaticSlope,
   covariance,
   covarianceSlope,
   equalizedOdds,

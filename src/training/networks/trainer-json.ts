@@ -4,9 +4,9 @@ import { DataValidationError } from '../../exceptions/index.ts';
 import { TENSOR_BACKENDS } from '../../tensor/index.ts';
 import { readEstimatorJson } from '../estimators/estimator-state.ts';
 import { fittedNetworkSchema, networkFromJson } from './network-json.ts';
-import { SCHEDULES } from './learning-rate.ts';
 import { NETWORK_TASKS, type NetworkTask } from './network-task.ts';
 import type { TrainerState } from './network-trainer.ts';
+import { SCHEDULES } from './train-networks.ts';
 
 /** The options that every trainer writes; what they may be its constructor checks. */
 export const trainerParamsSchema = z.object({

@@ -29,3 +29,44 @@ export interface SweepInfo {
 
 /** The points of a sweep, in the order of the etas, with what produced them. */
 export type ParetoSweep = readonly ParetoPoint[] & SweepInfo;
+
+/** A sweep as JSON has it: snake_case, an undefined gap as null. */
+export function paretoToJson(points: readonly ParetoPoint[] | ParetoSweep): Record<string, unknown> {
+  const body = { points: points.map(pointToJson) };
+  if (!('hypervolume' in points)) return body;
+  return {
+    ...body,
+    hypervolume: points.hypervolume,
+    backend: points.backend,
+    seed: points.seed,
+    penalty: points.penalty,
+    eta_range: points.etaRange === null ? null : rangeToJson(points.etaRange),
+    folds: points.folds,
+    batch_size: points.batchSize,
+    n_train: points.nTrain,
+    n_test: points.nTest,
+    n_dropped: points.nDropped,
+    target: points.target,
+    positive_label: points.positiveLabel,
+    sensitive: points.sensitive,
+    warnings: points.warnings,
+  };
+}
+
+function rangeToJson({ from, to, endsAt, hasEffect, tried }: EtaRange): Record<string, unknown> {
+  return { from, to, ends_at: endsAt, has_effect: hasEffect, tried };
+}
+
+/** One point of a sweep as JSON has it. */
+export function pointToJson(point: ParetoPoint): Record<string, unknown> {
+  return {
+    eta: point.eta,
+    accuracy: point.accuracy,
+    dp_diff: Number.isNaN(point.dpDiff) ? null : point.dpDiff,
+    eo_diff: Number.isNaN(point.eoDiff) ? null : point.eoDiff,
+    loss: point.loss,
+    dominated: point.dominated,
+    accuracy_ci: point.accuracyCi,
+    dp_diff_ci: point.dpDiffCi,
+  };
+}

@@ -3,11 +3,10 @@ import path from 'node:path';
 import { paretoChart } from '../../charts/pareto-chart.ts';
 import { chartFormat, renderChart } from '../../charts/render-chart.ts';
 import { DataValidationError } from '../../exceptions/index.ts';
-import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
+import { assertKnownOptions, type OptionNames } from '../../internal/arguments.ts';
 import { writeFileAtomic } from '../../io/atomic-write.ts';
-import { paretoToJson } from './pareto-json.ts';
 import type { ParetoPoint } from './pareto-points.ts';
-import type { ParetoSweep } from './pareto-sweep.ts';
+import { type ParetoSweep, paretoToJson } from './pareto-sweep.ts';
 
 /** Options of {@link plotPareto}. */
 export interface PlotParetoOptions {

@@ -1,5 +1,4 @@
-import type { OptionNames } from '../../internal/known-options.ts';
-import { oneOf } from '../../internal/one-of.ts';
+import { oneOf, type OptionNames } from '../../internal/arguments.ts';
 import type { OnProgress } from '../../internal/progress.ts';
 import {
   assertOption,

@@ -1,19 +1,39 @@
 import { chartFormat } from '../../charts/render-chart.ts';
-import { assertKnownOptions } from '../../internal/known-options.ts';
-import type { CategoricalColumn } from '../../table/index.ts';
-import { assertFileWritable, assertReplaceable, assertWritable } from '../../io/atomic-write.ts';
+import { assertKnownOptions } from '../../internal/arguments.ts';
 import type { OnProgress } from '../../internal/progress.ts';
-import { loadTensorflow, type Tensorflow } from '../../tensor/index.ts';
+import { assertFileWritable, assertReplaceable, assertWritable } from '../../io/atomic-write.ts';
+import type { CategoricalColumn } from '../../table/index.ts';
+import { chooseBatchSize, loadTensorflow, type NetworkRows, type Tensorflow, traitsOf } from '../../tensor/index.ts';
+import { encodedWidth, encodeFeatures, type FeatureSpec, fitFeatures } from '../data/feature-encoder.ts';
+import {
+  assertComparable,
+  countGroups,
+  joinRows,
+  smallGroups,
+  type Split,
+  splitRows,
+  strata,
+  unseenGroups,
+} from '../data/row-splits.ts';
+import { setAside } from '../data/stratified-split.ts';
+import {
+  readTrainingData,
+  takeTrainingRows,
+  type TrainingData,
+  type TrainingRows,
+  type TrainingSource,
+} from '../data/training-data.ts';
 import { judgeDecisions } from '../decision-quality.ts';
 import { crossEntropy } from '../logistic.ts';
+import { type FairnessPenaltyName, mostRowsOf } from '../networks/penalties.ts';
+import type { LayerWeights } from '../networks/stacked-network.ts';
+import type { SweepShard } from '../networks/sweep-shard.ts';
+import { trainShards } from '../networks/train-shards.ts';
 import { type EtaRange, findEtas, type ProbeEtas } from './find-etas.ts';
-import { changesGap } from './gap-change.ts';
 import { hypervolume, markDominated, type ParetoPoint } from './pareto-points.ts';
 import type { ParetoSweep, SweepInfo } from './pareto-sweep.ts';
-import { fitSplits, joinOutputs } from './fit-splits.ts';
 import { plotPareto, pointsPath } from './plot-pareto.ts';
-import type { FairnessPenaltyName } from '../networks/penalties.ts';
-import { holdsOnlyNetworks, saveNetworks } from '../models/save-networks.ts';
+import { holdsOnlyNetworks, saveNetworks } from './save-networks.ts';
 import {
   type FilledSweepOptions,
   fillSweepOptions,
@@ -21,16 +41,58 @@ import {
   type SweepOptions,
   type SweepPlan,
 } from './sweep-options.ts';
-import {
-  assertComparable,
-  countGroups,
-  joinRows,
-  smallGroups,
-  splitRows,
-  unseenGroups,
-  type Split,
-} from '../data/row-splits.ts';
-import { readTrainingData, type TrainingSource, type TrainingData, type TrainingRows } from '../data/training-data.ts';
+
+/** Rows whose decisions are compared. */
+interface ComparedRows {
+  /** [n], 0 or 1 */
+  readonly y: Uint8Array;
+  /** [n] */
+  readonly groups: CategoricalColumn;
+}
+
+/** Two-sided, 5%; with two tests 2.5% each. */
+const [Z_ONE, Z_TWO] = [1.959963984540054, 2.241402727604947];
+
+/**
+ * Whether two models' decisions on the same rows have gaps that differ by more
+ * than noise: the gap between the two groups that are farthest apart under the
+ * first model, compared by a paired test at the 5% level. With the changes
+ * d = after - before of a row's decision, the gap's change is the difference of
+ * the two groups' mean d, and its variance the sum of var(d) / n. Rows that both
+ * models decide alike make no noise, which intervals of the two gaps would count.
+ * `labels` says what is compared: selection rates ('all'), or true and false
+ * positive rates ('each'). Groups with fewer rows than `minGroupSize` are not.
+ */
+export function changesGap(
+  before: Uint8Array,
+  after: Uint8Array,
+  { y, groups }: ComparedRows,
+  options: { readonly labels: 'all' | 'each'; readonly minGroupSize: number },
+): boolean {
+  const events = options.labels === 'all' ? [undefined] : [0, 1];
+  const limit = events.length === 1 ? Z_ONE : Z_TWO;
+  return events.some((label) => {
+    const sums = groups.labels.map(() => ({ n: 0, before: 0, change: 0, changed: 0 }));
+    for (let row = 0; row < y.length; row++) {
+      const sum = sums[groups.codes[row] as number];
+      if (sum === undefined || (label !== undefined && y[row] !== label)) continue;
+      const change = (after[row] as number) - (before[row] as number);
+      sum.n++;
+      sum.before += before[row] as number;
+      sum.change += change;
+      sum.changed += Math.abs(change);
+    }
+    const compared = sums.filter(({ n }) => n >= options.minGroupSize).sort((a, b) => a.before / a.n - b.before / b.n);
+    const [low, high] = [compared[0], compared.at(-1)];
+    if (low === undefined || high === undefined || low === high) return false;
+    const variance = [low, high].reduce(
+      (sum, { n, change, changed }) => sum + (changed / n - (change / n) ** 2) / n,
+      0,
+    );
+    const change = high.change / high.n - low.change / low.n;
+    return Math.abs(change) > limit * Math.sqrt(variance);
+  });
+}
 
 /**
  * Trains one network for every eta, all at once, and shows what each gives up
@@ -208,4 +270,97 @@ function decide(logits: Float32Array): Uint8Array {
 function majorityShare(y: Uint8Array): number {
   const positives = y.reduce((sum, value) => sum + value, 0) / y.length;
   return Math.max(positives, 1 - positives);
+}
+
+/** Networks of one split with what is needed to apply them. */
+interface FittedNetworks {
+  readonly specs: readonly FeatureSpec[];
+  readonly weights: readonly (readonly LayerWeights[])[];
+  /** What each network gives the held-out rows. */
+  readonly outputs: readonly Float32Array[];
+  readonly warnings: readonly string[];
+  /** Rows that a step learned from. */
+  readonly batchSize: number;
+}
+
+/** Trains the networks of all splits, shard by shard. */
+async function fitSplits(
+  training: TrainingData,
+  splits: readonly Split[],
+  { tf, backend }: Pick<Tensorflow, 'tf' | 'backend'>,
+  options: SweepPlan,
+): Promise<FittedNetworks[]> {
+  const prepared = splits.map((split) => prepareSplit(training, split, options.seed));
+  const size = Math.min(traitsOf(backend).networksAtOnce, options.etas.length);
+  const parts = Array.from({ length: Math.ceil(options.etas.length / size) }, (_, part) =>
+    options.etas.slice(part * size, (part + 1) * size),
+  );
+  // Once for all, so that folds of sizes a row apart do not differ in it.
+  const batchSize = chooseBatchSize(tf, options.batchSize, {
+    rows: Math.min(...prepared.map(({ train }) => train.y.length)),
+    models: size,
+    hidden: options.hidden,
+    groups: training.rows.groups.labels.length,
+    mostRows: mostRowsOf(options.penalty),
+  });
+  const shards = prepared.flatMap(({ train, validation, heldOut }) =>
+    parts.map((etas): SweepShard => {
+      const spec = {
+        etas,
+        penalty: options.penalty,
+        task: 'binary',
+        groupCount: train.groupCount,
+        seed: options.seed,
+      } as const;
+      return { train, validation, heldOut, spec, backend, options: { ...pickTraining(options), batchSize } };
+    }),
+  );
+  const trained = await trainShards(shards, options);
+  return prepared.map(({ specs, warnings, heldOut }, split) => {
+    const own = trained.slice(split * parts.length, (split + 1) * parts.length);
+    const n = heldOut.y.length;
+    const outputs = own.flatMap((shard) =>
+      shard.weights.map((_, model) => shard.heldOut.subarray(model * n, (model + 1) * n)),
+    );
+    return { specs, warnings, outputs, batchSize, weights: own.flatMap((shard) => shard.weights) };
+  });
+}
+
+/** What a thread needs of the options. */
+function pickTraining(options: SweepPlan): Omit<SweepShard['options'], 'batchSize'> {
+  const { epochs, lr, hidden, patience, weightDecay, schedule, seed } = options;
+  return { epochs, lr, hidden, patience, weightDecay, schedule, seed };
+}
+
+/** Rows of one split, encoded. */
+interface PreparedSplit {
+  readonly train: NetworkRows;
+  readonly validation: NetworkRows;
+  readonly heldOut: NetworkRows;
+  readonly specs: readonly FeatureSpec[];
+  readonly warnings: readonly string[];
+}
+
+function prepareSplit(training: TrainingData, { train, test }: Split, seed: number): PreparedSplit {
+  const { specs, warnings } = fitFeatures(train.table, training.features);
+  const [fitting, validation] = setAside(strata(train), seed);
+  const encode = (rows: TrainingRows): NetworkRows => ({
+    x: encodeFeatures(rows.table, specs),
+    y: Float32Array.from(rows.y),
+    groups: rows.groups.codes,
+    inputs: encodedWidth(specs),
+    groupCount: training.rows.groups.labels.length,
+  });
+  return {
+    train: encode(takeTrainingRows(train, fitting)),
+    validation: encode(takeTrainingRows(train, validation)),
+    heldOut: encode(test),
+    specs,
+    warnings,
+  };
+}
+
+/** What one network, by its place, gives the held-out rows of all splits. */
+function joinOutputs(fits: readonly FittedNetworks[], model: number): Float32Array {
+  return Float32Array.from(fits.flatMap(({ outputs }) => [...(outputs[model] ?? [])]));
 }

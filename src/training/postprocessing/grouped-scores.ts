@@ -1,3 +1,5 @@
+import { DataValidationError } from '../../exceptions/index.ts';
+import { invalidParameter } from '../../internal/arguments.ts';
 import type { CategoricalColumn } from '../../table/index.ts';
 
 /** Scores with the group of each; none is missing. */
@@ -5,4 +7,46 @@ export interface GroupedScores {
   /** [rows] */
   readonly scores: Float64Array;
   readonly groups: CategoricalColumn;
+}
+
+/** How many of rising values are at most a value: the place of the first above it. O(log n). */
+export function countAtMost(rising: ArrayLike<number>, value: number): number {
+  let [low, high] = [0, rising.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((rising[middle] as number) <= value) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** @throws {ValueError} for a seed that is not a whole number */
+export function readSeed(seed: number): number {
+  if (!Number.isSafeInteger(seed)) throw invalidParameter('seed', 'be a whole number', seed);
+  return seed;
+}
+
+/** The rows of each group, by its code, in the order in which they are given (a counting sort). */
+export function rowsOfGroups({ codes, labels }: CategoricalColumn, order: Iterable<number>): Int32Array[] {
+  const filled = new Int32Array(labels.length);
+  for (const code of codes) filled[code] = (filled[code] as number) + 1;
+  const members = Array.from(filled, (size) => new Int32Array(size));
+  filled.fill(0);
+  for (const row of order) {
+    const code = codes[row] as number;
+    const place = filled[code] as number;
+    (members[code] as Int32Array)[place] = row;
+    filled[code] = place + 1;
+  }
+  return members;
+}
+
+/** @throws {DataValidationError} for weights whose sum is infinite */
+export function assertFiniteTotal(weights: Float64Array): void {
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  if (total < Infinity) return;
+  throw new DataValidationError('The weights of sampleWeight add up to more than a number can hold.', {
+    context: { argument: 'sampleWeight' },
+    suggestion: 'Divide all weights by their largest.',
+  });
 }

@@ -1,5 +1,5 @@
 import { TrainingError } from '../../exceptions/index.ts';
-import type { Matrix } from '../data/matrix.ts';
+import type { Matrix } from '../data/read-matrix.ts';
 import type { Estimator } from '../estimators/estimator.ts';
 import type { ConstraintSettings } from './constraint-options.ts';
 

@@ -1,11 +1,14 @@
-import { invalidParameter } from '../../internal/invalid-parameter.ts';
-import type { OptionNames } from '../../internal/known-options.ts';
-import { oneOf } from '../../internal/one-of.ts';
+import { invalidParameter, oneOf, type OptionNames } from '../../internal/arguments.ts';
 import { type ClassWeight, parseClassWeight } from '../estimators/class-weight.ts';
-import { parseCosts } from './class-costs.ts';
-import type { MisclassificationCosts } from './classification-problem.ts';
-import { type ParityName, REDUCTION_CONSTRAINTS, type ReductionConstraint } from './constraint-names.ts';
-import { GROUP_LOSSES, type GroupLossName, type LossRange } from './group-loss.ts';
+import { type MisclassificationCosts, parseCosts } from './classification-problem.ts';
+import {
+  GROUP_LOSSES,
+  type GroupLossName,
+  type LossRange,
+  type ParityName,
+  REDUCTION_CONSTRAINTS,
+  type ReductionConstraint,
+} from './constraint-names.ts';
 import type { ParityBound } from './parity-constraint.ts';
 
 /** What is constrained, and what errors cost. */

@@ -1,6 +1,5 @@
 import { dot } from '../estimators/dot.ts';
-import type { Hypothesis, HypothesisPool } from './hypothesis-pool.ts';
-import { PRECISION } from './precision.ts';
+import { type Hypothesis, type HypothesisPool, PRECISION } from './hypothesis-pool.ts';
 import type { ReductionProblem } from './reduction-problem.ts';
 
 /** The predictors' game against the multipliers, as far as it has been played. */

@@ -1,11 +1,41 @@
 import type { OnProgress } from '../../internal/progress.ts';
-import { automaticGap } from './automatic-gap.ts';
+import { solveLinearProgram } from '../linear-program.ts';
 import { dualityGap, type Game, type GapResult } from './duality-gap.ts';
-import { type Hypothesis, HypothesisPool } from './hypothesis-pool.ts';
+import { type Hypothesis, HypothesisPool, PRECISION } from './hypothesis-pool.ts';
 import type { Oracle } from './oracle.ts';
-import { PRECISION } from './precision.ts';
 import type { ReductionProblem } from './reduction-problem.ts';
-import { type SaddlePoint, solveSaddlePoint } from './saddle-point.ts';
+
+/** How much of the error's standard error a gap may be. */
+const SHARE = 0.5;
+
+/**
+ * The duality gap below which more search is noise: half the standard error of
+ * mean |y - h|. A row of weight 2 counts as two; where weights sum to less than
+ * the rows are worth, (sum w)^2 / sum w^2 is their number.
+ */
+export function automaticGap(targets: Float64Array, weights: Float64Array, predictions: ArrayLike<number>): number {
+  const largest = weights.reduce((most, weight) => Math.max(most, weight), 0);
+  // In units of the largest weight, whose square is 1: those of 1e200 have none.
+  let [total, units, squares, sum] = [0, 0, 0, 0];
+  for (let row = 0; row < targets.length; row++) {
+    const weight = weights[row] as number;
+    total += weight;
+    units += weight / largest;
+    squares += (weight / largest) ** 2;
+    sum += weight * Math.abs((targets[row] as number) - (predictions[row] as number));
+  }
+  const mean = sum / total;
+  let spread = 0;
+  for (let row = 0; row < targets.length; row++) {
+    const error = Math.abs((targets[row] as number) - (predictions[row] as number));
+    spread += (weights[row] as number) * (error - mean) ** 2;
+  }
+  const count = Math.max(total, (units * units) / squares);
+  // One row has no spread to estimate; and no gap need be smaller than rounding.
+  if (count <= 1) return PRECISION;
+  const deviation = Math.sqrt((spread / total) * (count / (count - 1)));
+  return Math.max(PRECISION, (SHARE * deviation) / Math.sqrt(count));
+}
 
 /** Options of {@link exponentiatedGradient}; all are given. */
 export interface GradientOptions {
@@ -164,4 +194,32 @@ function softmax(theta: Float64Array, limit: number): Float64Array {
 function lastOfSmallest(steps: readonly GradientStep[]): number {
   const smallest = steps.reduce((least, { gap }) => Math.min(least, gap), Infinity);
   return steps.findLastIndex(({ gap }) => gap <= smallest + PRECISION);
+}
+
+/** The best mixture of the pool as it is, and the multipliers that hold it. */
+interface SaddlePoint {
+  /** [members], sum 1. */
+  readonly weights: Float64Array;
+  readonly multipliers: Float64Array;
+}
+
+/**
+ * Solves the game over the convex hull of the pool: minimise
+ * sum_k error_k Q_k + B s subject to (gamma_k - bounds) . Q <= s for every
+ * constraint, sum Q = 1, Q and s at least 0. The dual variables are the
+ * multipliers.
+ */
+async function solveSaddlePoint({ pool: { members }, problem, limit }: Game): Promise<SaddlePoint> {
+  const { bounds } = problem;
+  const size = members.length;
+  const rows = Array.from(bounds, (bound, place) => {
+    const row = Float64Array.from(members, ({ gamma }) => (gamma[place] as number) - bound);
+    return [...row, -1];
+  });
+  const { x, duals } = await solveLinearProgram({
+    objective: [...members.map(({ error }) => error), limit],
+    atMost: { rows, bounds: new Float64Array(rows.length) },
+    equal: { rows: [[...new Float64Array(size).fill(1), 0]], values: [1] },
+  });
+  return { weights: x.slice(0, size), multipliers: duals };
 }

@@ -1,19 +1,19 @@
-import { assertKnownOptions } from '../../internal/known-options.ts';
+import { assertKnownOptions } from '../../internal/arguments.ts';
 import type { ColumnSource } from '../../table/index.ts';
 import { type MatrixSource, readMatrix } from '../data/read-matrix.ts';
+import { fittedOr } from '../estimators/estimator-rows.ts';
+import { fromStoredParams } from '../estimators/estimator-state.ts';
 import {
   type Estimator,
   type EstimatorJson,
   PREDICT_OPTION_NAMES,
   type PredictOptions,
 } from '../estimators/estimator.ts';
-import { fittedOr } from '../estimators/estimator-rows.ts';
-import { fromStoredParams } from '../estimators/read-params.ts';
 import { askPredictions, predictionKind } from './ask-predictions.ts';
 import { copyOptions } from './constraint-options.ts';
-import type { GridSearchFit } from './grid-search-fit.ts';
 import {
   GRID_SEARCH_OPTION_NAMES,
+  type GridSearchFit,
   type GridSearchOptions,
   type GridSearchSettings,
   parseGridSearch,

@@ -1,9 +1,10 @@
 import { dot } from '../estimators/dot.ts';
 import type { Estimator } from '../estimators/estimator.ts';
-import { nearestPredictor } from './nearest-predictor.ts';
-import { type Oracle, rescale } from './oracle.ts';
-import { PRECISION } from './precision.ts';
+import { nearestPredictor, type Oracle, rescale } from './oracle.ts';
 import type { ReductionProblem } from './reduction-problem.ts';
+
+/** Smaller differences of errors and gaps count as rounding, as in the reference implementation. */
+export const PRECISION = 1e-8;
 
 /** A predictor, and how it does on the training rows. */
 export interface Hypothesis {

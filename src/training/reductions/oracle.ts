@@ -1,5 +1,5 @@
 import { TrainingError } from '../../exceptions/index.ts';
-import { FixedMatrix, type Matrix } from '../data/matrix.ts';
+import { FixedMatrix, type Matrix } from '../data/read-matrix.ts';
 import { ConstantClassifier } from '../estimators/constant-classifier.ts';
 import type { Estimator } from '../estimators/estimator.ts';
 import { pause } from '../estimators/pause.ts';
@@ -63,4 +63,18 @@ function assertFinite(weights: Float64Array): void {
     context: { total },
     suggestion: 'Lower the multipliers (gridLimit, grid, or 1 / eps), costs, classWeight or sampleWeight.',
   });
+}
+
+/** Returns the predictor learned at the nearest multipliers: its rows were the most similar, so that a fit starts near its end. */
+export function nearestPredictor(
+  learned: readonly { readonly multipliers: Float64Array; readonly predictor: Estimator }[],
+  multipliers: Float64Array,
+): Estimator | undefined {
+  let found: Estimator | undefined;
+  let least = Infinity;
+  for (const { predictor, multipliers: other } of learned) {
+    const distance = multipliers.reduce((sum, value, index) => sum + Math.abs(value - (other[index] as number)), 0);
+    if (distance < least) [found, least] = [predictor, distance];
+  }
+  return found;
 }

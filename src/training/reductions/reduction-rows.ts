@@ -1,5 +1,5 @@
 import { DataValidationError } from '../../exceptions/index.ts';
-import type { OptionNames } from '../../internal/known-options.ts';
+import type { OptionNames } from '../../internal/arguments.ts';
 import type { OnProgress } from '../../internal/progress.ts';
 import type { CategoricalColumn, ColumnSource, SensitiveSource } from '../../table/index.ts';
 import { type FitRows, readFitRows, readGroups } from '../data/fit-rows.ts';

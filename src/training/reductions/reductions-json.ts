@@ -2,11 +2,10 @@ import { z } from 'zod';
 
 import { DataValidationError } from '../../exceptions/index.ts';
 import { toEstimator } from '../estimators/adapt-estimator.ts';
-import type { Estimator, EstimatorJson } from '../estimators/estimator.ts';
 import { estimatorFromJson } from '../estimators/estimator-from-json.ts';
 import { readEstimatorJson } from '../estimators/estimator-state.ts';
-import type { GridSearchFit } from './grid-search-fit.ts';
-import type { GridSearchOptions } from './grid-search-options.ts';
+import type { Estimator, EstimatorJson } from '../estimators/estimator.ts';
+import type { GridSearchFit, GridSearchOptions } from './grid-search-options.ts';
 import type { ReductionFit } from './reduction-fit.ts';
 import type { ReductionsOptions } from './reductions-options.ts';
 

@@ -1,12 +1,10 @@
 import { TrainingError } from '../../exceptions/index.ts';
-import { invalidParameter } from '../../internal/invalid-parameter.ts';
-import { assertKnownOptions, type OptionNames } from '../../internal/known-options.ts';
-import { oneOf } from '../../internal/one-of.ts';
+import { assertKnownOptions, invalidParameter, oneOf, type OptionNames } from '../../internal/arguments.ts';
 import type { ColumnSource } from '../../table/index.ts';
 import { type MatrixSource, readMatrix } from '../data/read-matrix.ts';
-import type { Estimator, EstimatorJson } from '../estimators/estimator.ts';
 import { fittedOr } from '../estimators/estimator-rows.ts';
-import { fromStoredParams } from '../estimators/read-params.ts';
+import { fromStoredParams } from '../estimators/estimator-state.ts';
+import type { Estimator, EstimatorJson } from '../estimators/estimator.ts';
 import { type PredictionKind, predictionKind } from './ask-predictions.ts';
 import { copyOptions } from './constraint-options.ts';
 import { exponentiatedGradient } from './exponentiated-gradient.ts';
@@ -20,7 +18,7 @@ import {
 } from './mixture.ts';
 import { createOracle } from './oracle.ts';
 import { poseProblem } from './pose-problem.ts';
-import { reductionFit, type Multipliers, type ReductionFit, type ReductionIteration } from './reduction-fit.ts';
+import { type Multipliers, reductionFit, type ReductionFit, type ReductionIteration } from './reduction-fit.ts';
 import { readReductionRows, REDUCTION_FIT_OPTION_NAMES, type ReductionFitOptions } from './reduction-rows.ts';
 import { fitToJson, optionsToJson, readReductions, REDUCTIONS_KIND } from './reductions-json.ts';
 import {

@@ -1,11 +1,9 @@
 import { DataValidationError, ValueError } from '../../exceptions/index.ts';
-import { suggestNames } from '../../internal/nearest.ts';
+import { suggestNames } from '../../internal/arguments.ts';
 import type { OnProgress } from '../../internal/progress.ts';
-import type { GridSearchSettings } from './grid-search-options.ts';
+import { type GridPoint, type GridSearchFit, gridSearchFit, type GridSearchSettings } from './grid-search-options.ts';
 import { multiplierGrid } from './multiplier-grid.ts';
-import type { Oracle } from './oracle.ts';
-import { type GridSearchFit, gridSearchFit, type GridPoint } from './grid-search-fit.ts';
-import { nearestPredictor } from './nearest-predictor.ts';
+import { nearestPredictor, type Oracle } from './oracle.ts';
 import type { Multipliers } from './reduction-fit.ts';
 import type { ReductionProblem } from './reduction-problem.ts';
 

@@ -3,8 +3,8 @@ import path from 'node:path';
 
 import { expect } from 'chai';
 
-import { checkFolders } from '../../../src/api/app/check-folders.ts';
-import { embeddedLogger } from '../../../src/api/app/logging.ts';
+import { checkFolders } from '../../../src/api/app/create-owner.ts';
+import { embeddedLogger } from '../../../src/api/app/process-app.ts';
 import { useTemporaryFolder } from '../../helpers/run-cli.ts';
 import { keptLogger } from '../middleware/bare-app.ts';
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 
+import { parseEvents } from '../../../src/api/client/follow-run.ts';
 import { createClient, dataOf, type RunEvent, ServiceError } from '../../../src/api/client/index.ts';
-import { parseEvents } from '../../../src/api/client/parse-events.ts';
 import { ValueError } from '../../../src/exceptions/index.ts';
 import { events, json, ScriptedService } from './scripted-service.ts';
 

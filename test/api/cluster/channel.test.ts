@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 
 import { type Channel, createChannel } from '../../../src/api/cluster/channel.ts';
-import type { Handlers, Methods } from '../../../src/api/cluster/methods.ts';
+import type { Handlers, Methods } from '../../../src/api/cluster/protocol.ts';
 import { ServiceProblem } from '../../../src/api/problem/service-problem.ts';
 import { createLinePair, type LinePair } from './lines.ts';
 

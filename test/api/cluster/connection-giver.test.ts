@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 
 import { expect } from 'chai';
 
-import { createConnectionGiver, type Taker } from '../../../src/api/cluster/connection-giver.ts';
+import { createConnectionGiver, type Taker } from '../../../src/api/cluster/worker-group.ts';
 
 /** A socket as far as it is looked at. */
 function socketNamed(name: string, destroyed: string[]): Socket {

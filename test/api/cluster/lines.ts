@@ -1,4 +1,4 @@
-import type { MessageLine } from '../../../src/api/cluster/message-line.ts';
+import type { MessageLine } from '../../../src/api/cluster/protocol.ts';
 
 /** Two ends of a line in memory. What is sent is copied as between processes, and arrives in a later turn. */
 export interface LinePair {

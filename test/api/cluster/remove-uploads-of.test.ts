@@ -3,8 +3,7 @@ import path from 'node:path';
 
 import { expect } from 'chai';
 
-import { removeUploadsOf } from '../../../src/api/intake/remove-uploads-of.ts';
-import { newSpoolFolder } from '../../../src/api/intake/spool-folder.ts';
+import { newSpoolFolder, removeUploadsOf } from '../../../src/api/intake/spool-folder.ts';
 import { useLoggedWarnings } from '../../helpers/logged-warnings.ts';
 import { useTemporaryFolder } from '../../helpers/run-cli.ts';
 

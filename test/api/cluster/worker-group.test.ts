@@ -3,12 +3,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 
 import { type Channel, createChannel } from '../../../src/api/cluster/channel.ts';
-import type { Exit, ForkedWorker } from '../../../src/api/cluster/forked-worker.ts';
-import type { Handlers } from '../../../src/api/cluster/methods.ts';
-import type { PrimaryMethods } from '../../../src/api/cluster/primary-methods.ts';
-import { type AfterDeath, createRestartPolicy } from '../../../src/api/cluster/restart-policy.ts';
-import { createWorkerGroup, type WorkerGroup } from '../../../src/api/cluster/worker-group.ts';
-import type { WorkerMethods } from '../../../src/api/cluster/worker-methods.ts';
+import type { Exit, ForkedWorker, Handlers, PrimaryMethods, WorkerMethods } from '../../../src/api/cluster/protocol.ts';
+import {
+  type AfterDeath,
+  createRestartPolicy,
+  createWorkerGroup,
+  type WorkerGroup,
+} from '../../../src/api/cluster/worker-group.ts';
 import { createLogger } from '../../../src/internal/logger.ts';
 import { createLinePair } from './lines.ts';
 

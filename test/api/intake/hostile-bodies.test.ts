@@ -7,12 +7,12 @@ import { createGzip } from 'node:zlib';
 
 import { expect } from 'chai';
 
-import { DEFAULT_LIMITS } from '../../../src/api/app/service-limits.ts';
+import { DEFAULT_LIMITS } from '../../../src/api/context/service-context.ts';
 import { receiveBody } from '../../../src/api/intake/receive-body.ts';
 import { receiveForm } from '../../../src/api/intake/receive-form.ts';
 import { receiveTable } from '../../../src/api/intake/receive-table.ts';
-import { type IntakeServer, RawClient, chunkOf, headOf, startIntake } from './intake-server.ts';
-import { FORM_TYPE, file, form } from './multipart.ts';
+import { chunkOf, headOf, type IntakeServer, RawClient, startIntake } from './intake-server.ts';
+import { file, form, FORM_TYPE } from './multipart.ts';
 
 const MIB = 2 ** 20;
 const limits = { ...DEFAULT_LIMITS, idleMillis: 2000 };

@@ -1,18 +1,18 @@
 import { createHash } from 'node:crypto';
-import { readFile, readdir } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
-import type { IncomingMessage } from 'node:http';
 
 import { expect } from 'chai';
 import fc from 'fast-check';
 
-import { DEFAULT_LIMITS } from '../../../src/api/app/service-limits.ts';
+import { DEFAULT_LIMITS } from '../../../src/api/context/service-context.ts';
 import { receiveForm } from '../../../src/api/intake/receive-form.ts';
 import { ServiceProblem } from '../../../src/api/problem/service-problem.ts';
-import { type IntakeServer, RawClient, headOf, noise, startIntake } from './intake-server.ts';
-import { BOUNDARY, FORM_TYPE, field, file, form, part } from './multipart.ts';
+import { headOf, type IntakeServer, noise, RawClient, startIntake } from './intake-server.ts';
+import { BOUNDARY, field, file, form, FORM_TYPE, part } from './multipart.ts';
 
 const limits = { ...DEFAULT_LIMITS, uploadBytes: 256 * 1024, fieldBytes: 4096, idleMillis: 300 };
 const MANY = Array.from({ length: 25 }, (_, index) => `field_${String(index)}`);

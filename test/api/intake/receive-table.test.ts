@@ -5,9 +5,9 @@ import { gzipSync } from 'node:zlib';
 
 import { expect } from 'chai';
 
-import { DEFAULT_LIMITS } from '../../../src/api/app/service-limits.ts';
+import { DEFAULT_LIMITS } from '../../../src/api/context/service-context.ts';
 import { receiveTable, TABLE_TYPES } from '../../../src/api/intake/receive-table.ts';
-import { type IntakeServer, RawClient, headOf, noise, startIntake } from './intake-server.ts';
+import { headOf, type IntakeServer, noise, RawClient, startIntake } from './intake-server.ts';
 
 const limits = { ...DEFAULT_LIMITS, uploadBytes: 64 * 1024, idleMillis: 300 };
 const CSV = Buffer.from('y,sex\n1,F\n0,M\n');

@@ -3,7 +3,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { expect } from 'chai';
 
 import { createJobRunner } from '../../../src/api/jobs/create-job-runner.ts';
-import type { JobRunner } from '../../../src/api/jobs/job-runner.ts';
+import type { JobRunner } from '../../../src/api/jobs/job.ts';
 import { ServiceProblem } from '../../../src/api/problem/service-problem.ts';
 import type { ProgressEvent } from '../../../src/internal/progress.ts';
 import { useTemporaryFolder } from '../../helpers/run-cli.ts';

@@ -7,13 +7,13 @@ import { expect } from 'chai';
 import { createJobRunner } from '../../../src/api/jobs/create-job-runner.ts';
 import { threadLimits } from '../../../src/api/jobs/job-bounds.ts';
 import type { Job } from '../../../src/api/jobs/job.ts';
+import { problemOfToolkitError } from '../../../src/api/jobs/problem-of-toolkit-error.ts';
 import { runJob } from '../../../src/api/jobs/run-job.ts';
-import { problemOfToolkitError } from '../../../src/api/problem/problem-of-toolkit-error.ts';
 import type { ServiceProblem } from '../../../src/api/problem/service-problem.ts';
-import { withDuckDb } from '../../../src/io/duckdb.ts';
 import { withDuckDbLimits } from '../../../src/io/duckdb-limits.ts';
+import { withDuckDb } from '../../../src/io/duckdb.ts';
 import { useTemporaryFolder } from '../../helpers/run-cli.ts';
-import { decisionsCsv, runOptions, rowsJob, spool, WORKFLOW_CONFIG } from './job-files.ts';
+import { decisionsCsv, rowsJob, runOptions, spool, WORKFLOW_CONFIG } from './job-files.ts';
 
 describe('what a job may cost', function () {
   this.timeout(120_000);

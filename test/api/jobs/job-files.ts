@@ -1,8 +1,7 @@
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import type { Job } from '../../../src/api/jobs/job.ts';
-import type { RunJobOptions } from '../../../src/api/jobs/job-runner.ts';
+import type { Job, RunJobOptions } from '../../../src/api/jobs/job.ts';
 
 /** A table of 200 rows: half of each sex, of women 40 of 100 accepted and of men 60 of 100. */
 export function decisionsCsv(): string {

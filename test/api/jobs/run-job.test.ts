@@ -2,14 +2,13 @@ import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
 
 import { expect } from 'chai';
 
-import { assertLoadable } from '../../../src/api/jobs/assert-loadable.ts';
-import { concealPaths } from '../../../src/api/jobs/conceal-paths.ts';
+import { assertLoadable } from '../../../src/api/jobs/job-config.ts';
 import type { Job } from '../../../src/api/jobs/job.ts';
-import { problemOfToolkitError } from '../../../src/api/problem/problem-of-toolkit-error.ts';
-import { runJob } from '../../../src/api/jobs/run-job.ts';
+import { problemOfToolkitError } from '../../../src/api/jobs/problem-of-toolkit-error.ts';
+import { concealPaths, runJob } from '../../../src/api/jobs/run-job.ts';
 import { ServiceProblem } from '../../../src/api/problem/service-problem.ts';
 import { useTemporaryFolder } from '../../helpers/run-cli.ts';
-import { decisionsCsv, runOptions, rowsJob, spool, WORKFLOW_CONFIG } from './job-files.ts';
+import { decisionsCsv, rowsJob, runOptions, spool, WORKFLOW_CONFIG } from './job-files.ts';
 
 describe('runJob on what is wrong', function () {
   this.timeout(60_000);

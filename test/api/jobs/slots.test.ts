@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 
-import { Slots } from '../../../src/api/jobs/slots.ts';
-import { throttleProgress } from '../../../src/api/jobs/throttle-progress.ts';
+import { throttleProgress } from '../../../src/api/jobs/run-job.ts';
+import { Slots } from '../../../src/api/jobs/thread-pool.ts';
 
 describe('Slots', () => {
   const never = new AbortController().signal;

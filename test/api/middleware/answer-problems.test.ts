@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 
-import type { Handler } from '../../../src/api/app/service-context.ts';
+import type { Handler } from '../../../src/api/context/service-context.ts';
 import { answerProblems } from '../../../src/api/middleware/answer-problems.ts';
-import { requestId } from '../../../src/api/middleware/request-id.ts';
+import { requestId } from '../../../src/api/middleware/service-layers.ts';
 import { ServiceProblem } from '../../../src/api/problem/service-problem.ts';
 import { DataValidationError } from '../../../src/exceptions/index.ts';
 import { ask, bareApp, keptLogger, serviceWith } from './bare-app.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 
-import { logAppErrors } from '../../../src/api/app/logging.ts';
+import { logAppErrors } from '../../../src/api/app/process-app.ts';
 import { keptLogger } from './bare-app.ts';
 
 describe('logAppErrors', () => {

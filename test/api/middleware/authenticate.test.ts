@@ -3,10 +3,8 @@ import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 
 import { answerProblems } from '../../../src/api/middleware/answer-problems.ts';
-import { authenticate } from '../../../src/api/middleware/authenticate.ts';
-import { logRequests } from '../../../src/api/middleware/log-requests.ts';
-import { checkKeys, readKeys } from '../../../src/api/middleware/read-keys.ts';
-import { requestId } from '../../../src/api/middleware/request-id.ts';
+import { authenticate, checkKeys, readKeys } from '../../../src/api/middleware/authenticate.ts';
+import { logRequests, requestId } from '../../../src/api/middleware/service-layers.ts';
 import { ConfigValidationError } from '../../../src/exceptions/index.ts';
 import { ask, bareApp, keptLogger, serviceWith } from './bare-app.ts';
 

@@ -4,8 +4,7 @@ import Koa from 'koa';
 import inject, { type InjectOptions, type Response } from 'light-my-request';
 import { pino } from 'pino';
 
-import type { Handler, Service } from '../../../src/api/app/service-context.ts';
-import { DEFAULT_LIMITS } from '../../../src/api/app/service-limits.ts';
+import { DEFAULT_LIMITS, type Handler, type Service } from '../../../src/api/context/service-context.ts';
 import type { ServiceMiddleware } from '../../../src/api/middleware/service-middleware.ts';
 
 /** Half past nine, for whoever asks. */

@@ -3,9 +3,8 @@ import type { AddressInfo } from 'node:net';
 
 import { expect } from 'chai';
 
-import { logRequests } from '../../../src/api/middleware/log-requests.ts';
-import { requestId } from '../../../src/api/middleware/request-id.ts';
-import type { Handler } from '../../../src/api/app/service-context.ts';
+import type { Handler } from '../../../src/api/context/service-context.ts';
+import { logRequests, requestId } from '../../../src/api/middleware/service-layers.ts';
 import { ask, bareApp, keptLogger, serviceWith } from './bare-app.ts';
 
 function appOf(level: string, handler: Handler) {

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { register } from 'prom-client';
 
+import { mergeMetrics } from '../../../src/api/cluster/merged-metrics.ts';
 import { answerProblems } from '../../../src/api/middleware/answer-problems.ts';
-import { mergeMetrics } from '../../../src/api/middleware/merge-metrics.ts';
 import { createServiceMetrics, type ServiceMetrics } from '../../../src/api/middleware/metrics.ts';
-import { requestId } from '../../../src/api/middleware/request-id.ts';
+import { requestId } from '../../../src/api/middleware/service-layers.ts';
 import { ask, bareApp, serviceWith } from './bare-app.ts';
 
 const counts = () => Promise.resolve({ queued: 2, running: 1, kept: 30 });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 
-import { requestId } from '../../../src/api/middleware/request-id.ts';
+import { requestId } from '../../../src/api/middleware/service-layers.ts';
 import { ask, bareApp, serviceWith } from './bare-app.ts';
 
 describe('requestId', () => {

@@ -1,9 +1,8 @@
 import { expect } from 'chai';
 
-import type { Service } from '../../../src/api/app/service-context.ts';
+import type { Service } from '../../../src/api/context/service-context.ts';
 import { answerProblems } from '../../../src/api/middleware/answer-problems.ts';
-import { crossOrigin } from '../../../src/api/middleware/cross-origin.ts';
-import { sameOrigin } from '../../../src/api/middleware/same-origin.ts';
+import { crossOrigin, sameOrigin } from '../../../src/api/middleware/service-layers.ts';
 import { ServiceProblem } from '../../../src/api/problem/service-problem.ts';
 import { ask, bareApp, serviceWith, withState } from './bare-app.ts';
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 
 import { answerProblems } from '../../../src/api/middleware/answer-problems.ts';
-import { securityHeaders } from '../../../src/api/middleware/security-headers.ts';
+import { securityHeaders } from '../../../src/api/middleware/service-layers.ts';
 import { ask, bareApp, serviceWith, withState } from './bare-app.ts';
 
 const EXPECTED = {

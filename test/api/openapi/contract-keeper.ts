@@ -2,14 +2,14 @@ import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 
 import { expect } from 'chai';
 
+import { openApiDocument } from '../../../src/api/openapi/index.ts';
 import type {
   MediaTypeObject,
   ReferenceObject,
   ResponseObject,
   SchemaObject,
 } from '../../../src/api/openapi/open-api-types.ts';
-import { openApiDocument } from '../../../src/api/openapi/index.ts';
-import { OPERATIONS, type OperationId } from '../../../src/api/routes/operation-ids.ts';
+import { type OperationId, OPERATIONS } from '../../../src/api/openapi/operation-ids.ts';
 import { SchemaChecker } from './schema-checker.ts';
 
 const document = openApiDocument();

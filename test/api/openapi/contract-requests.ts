@@ -1,11 +1,13 @@
 import { connect } from 'node:net';
+
 import inject, { type InjectOptions, type Response } from 'light-my-request';
-import { createAppOf } from '../../../src/api/app/create-app-of.ts';
+
 import type { ServiceApp } from '../../../src/api/app/app-options.ts';
-import type { Service } from '../../../src/api/app/service-context.ts';
+import { createAppOf } from '../../../src/api/app/process-app.ts';
+import type { Service } from '../../../src/api/context/service-context.ts';
+import { type OperationId, OPERATIONS } from '../../../src/api/openapi/operation-ids.ts';
+import { LLM_EVAL_EXAMPLES, VALIDATE_EXAMPLES } from '../../../src/api/openapi/operations/run-operations.ts';
 import { ServiceProblem } from '../../../src/api/problem/service-problem.ts';
-import { LLM_EVAL_EXAMPLES, VALIDATE_EXAMPLES } from '../../../src/api/openapi/request-examples.ts';
-import { OPERATIONS, type OperationId } from '../../../src/api/routes/operation-ids.ts';
 import type { RunRecord } from '../../../src/api/runs/run-record.ts';
 import { serviceWith } from '../middleware/bare-app.ts';
 

@@ -3,35 +3,37 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+
 import { expect } from 'chai';
-import { createApp } from '../../../src/api/app/create-app.ts';
+
 import type { ServiceApp } from '../../../src/api/app/app-options.ts';
-import type { Service } from '../../../src/api/app/service-context.ts';
-import { ServiceProblem } from '../../../src/api/problem/service-problem.ts';
+import { createApp } from '../../../src/api/app/create-app.ts';
+import type { Service } from '../../../src/api/context/service-context.ts';
+import { OPERATIONS } from '../../../src/api/openapi/operation-ids.ts';
 import {
   CSV_EXAMPLE,
   LLM_EVAL_EXAMPLES,
   NDJSON_EXAMPLE,
   VALIDATE_EXAMPLES,
-} from '../../../src/api/openapi/request-examples.ts';
-import { OPERATIONS } from '../../../src/api/routes/operation-ids.ts';
+} from '../../../src/api/openapi/operations/run-operations.ts';
+import { ServiceProblem } from '../../../src/api/problem/service-problem.ts';
 import { dashboardToHtml } from '../../../src/monitoring/dashboard/dashboard-to-html.ts';
 import { fullView } from '../../monitoring/dashboard/views.ts';
 import { ContractKeeper } from './contract-keeper.ts';
 import {
   ALL,
-  ASYNC,
-  CONFIG,
-  GOOD,
-  RESULTS,
-  RUNS,
   appWith,
   ask,
   askHalf,
+  ASYNC,
+  CONFIG,
   csv,
   endedRun,
   form,
+  GOOD,
   jsonBody,
+  RESULTS,
+  RUNS,
   wrongFields,
 } from './contract-requests.ts';
 

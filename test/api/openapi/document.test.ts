@@ -3,11 +3,11 @@ import { readFileSync } from 'node:fs';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect } from 'chai';
 
-import { clientTypesText, CLIENT_TYPES_FILE, DOCUMENT_FILE, documentText } from '../../../scripts/openapi.ts';
-import { openApiDocument } from '../../../src/api/openapi/index.ts';
-import { LLM_EVAL_EXAMPLES, VALIDATE_EXAMPLES } from '../../../src/api/openapi/request-examples.ts';
+import { CLIENT_TYPES_FILE, clientTypesText, DOCUMENT_FILE, documentText } from '../../../scripts/openapi.ts';
 import { llmEvalBodySchema, validateBodySchema } from '../../../src/api/models/index.ts';
-import { OPERATIONS } from '../../../src/api/routes/operation-ids.ts';
+import { openApiDocument } from '../../../src/api/openapi/index.ts';
+import { OPERATIONS } from '../../../src/api/openapi/operation-ids.ts';
+import { LLM_EVAL_EXAMPLES, VALIDATE_EXAMPLES } from '../../../src/api/openapi/operations/run-operations.ts';
 import { PROBLEM_KINDS } from '../../../src/api/problem/service-problem.ts';
 import { SchemaChecker } from './schema-checker.ts';
 

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 
-import { ServiceProblem } from '../../../src/api/problem/service-problem.ts';
 import type { Job } from '../../../src/api/jobs/job.ts';
-import { problemOfToolkitError } from '../../../src/api/problem/problem-of-toolkit-error.ts';
-import { inWireNames } from '../../../src/api/problem/wire-names.ts';
-import { problemOfRun } from '../../../src/api/runs/run-problems.ts';
-import { problemOfError } from '../../../src/api/problem/problem-of-error.ts';
+import { problemOfToolkitError } from '../../../src/api/jobs/problem-of-toolkit-error.ts';
+import { inWireNames } from '../../../src/api/jobs/wire-names.ts';
+import { problemOfError } from '../../../src/api/middleware/answer-problems.ts';
+import { problemOfRun } from '../../../src/api/problem/run-problems.ts';
+import { ServiceProblem } from '../../../src/api/problem/service-problem.ts';
 import {
   CacheMissError,
   ConfigValidationError,

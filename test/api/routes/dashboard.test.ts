@@ -6,7 +6,7 @@ import path from 'node:path';
 
 import { expect } from 'chai';
 
-import type { Service } from '../../../src/api/app/service-context.ts';
+import type { Service } from '../../../src/api/context/service-context.ts';
 import { answerProblems } from '../../../src/api/middleware/answer-problems.ts';
 import { dashboardEventsRoute, dashboardPageRoute, dashboardRoute } from '../../../src/api/routes/dashboard.ts';
 import { reportPage } from '../../../src/document/report-page.ts';

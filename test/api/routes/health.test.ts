@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 
-import type { Handler, Service } from '../../../src/api/app/service-context.ts';
+import type { Handler, Service } from '../../../src/api/context/service-context.ts';
 import { answerProblems } from '../../../src/api/middleware/answer-problems.ts';
-import { healthRoute, readinessRoute } from '../../../src/api/routes/health.ts';
+import { healthRoute, readinessRoute } from '../../../src/api/routes/handlers-of.ts';
 import { VERSION } from '../../../src/internal/version.ts';
 import { ask, bareApp, serviceWith, withState } from '../middleware/bare-app.ts';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 
-import { metricsRoute } from '../../../src/api/routes/metrics.ts';
+import { metricsRoute } from '../../../src/api/routes/handlers-of.ts';
 import { ask, bareApp, serviceWith } from '../middleware/bare-app.ts';
 
 describe('GET /metrics', () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 
-import { readPreference } from '../../../src/api/routes/prefer.ts';
+import { readPreference } from '../../../src/api/routes/answer-run.ts';
 
 describe('what a Prefer header asks for (RFC 7240)', () => {
   const cases: readonly (readonly [header: string, isAsync: boolean, waitSeconds: number | null])[] = [

@@ -4,7 +4,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { expect } from 'chai';
 import Koa from 'koa';
 
-import type { Service } from '../../../src/api/app/service-context.ts';
+import type { Service } from '../../../src/api/context/service-context.ts';
 import { answerProblems } from '../../../src/api/middleware/answer-problems.ts';
 import { runEventsRoute } from '../../../src/api/routes/run-events.ts';
 

@@ -1,5 +1,4 @@
-import type { Job, JobOutcome } from '../../../src/api/jobs/job.ts';
-import type { JobRunner, RunJobOptions } from '../../../src/api/jobs/job-runner.ts';
+import type { Job, JobOutcome, JobRunner, RunJobOptions } from '../../../src/api/jobs/job.ts';
 
 /** A job that a test starts and ends by hand. */
 export interface FakeJob {

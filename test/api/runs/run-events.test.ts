@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 
-import type { RunEvent } from '../../../src/api/runs/run-event.ts';
+import type { RunEvent } from '../../../src/api/runs/run-record.ts';
 import { useTemporaryFolder } from '../../helpers/run-cli.ts';
 import { createFixture } from './runs-fixture.ts';
 

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import { expect } from 'chai';
 
-import { stopInOrder } from '../../../src/api/serve/stop-in-order.ts';
+import { stopInOrder } from '../../../src/api/serve/running-service.ts';
 
 describe('the end of a service', () => {
   it('is requests first, then runs, then connections', async () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 
-import { cannotUse } from '../../../src/api/store/folder-faults.ts';
+import { cannotUse } from '../../../src/api/store/folder-lock.ts';
 import { DataValidationError } from '../../../src/exceptions/index.ts';
 
 describe('a folder that cannot be used', () => {

@@ -1,8 +1,7 @@
 import { expect } from 'chai';
 
-import { toBatches } from '../../../src/integration/tracking/entry-batches.ts';
-import { freeKey, toEntryKey } from '../../../src/integration/tracking/entry-key.ts';
-import { RunEntries } from '../../../src/integration/tracking/run-entries.ts';
+import { toBatches } from '../../../src/integration/tracking/mlflow-runs.ts';
+import { freeKey, RunEntries, toEntryKey } from '../../../src/integration/tracking/run-entries.ts';
 
 describe('a key', () => {
   const KEYS: readonly (readonly [text: string, key: string])[] = [

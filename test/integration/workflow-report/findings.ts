@@ -1,9 +1,9 @@
 import { judge } from '../../../src/integration/assertions.ts';
-import type { WorkflowFindings, WorkflowMetrics } from '../../../src/integration/workflow/workflow-result.ts';
+import type { WorkflowFindings, WorkflowMetrics } from '../../../src/integration/workflow-result.ts';
 import { computeMetric } from '../../../src/metrics/compute-metric.ts';
 import type { MetricResult } from '../../../src/metrics/metric-result.ts';
-import type { CategoricalColumn } from '../../../src/table/index.ts';
 import { encodeGroups } from '../../../src/table/encode-groups.ts';
+import type { CategoricalColumn } from '../../../src/table/index.ts';
 
 /** Rows of one crossing of attributes: how many, how many of them are positive, and who is selected of either. */
 export interface Cell {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 
-import { validateWorkflow } from '../../../src/integration/workflow/validate-workflow.ts';
-import type { WorkflowMetrics } from '../../../src/integration/workflow/workflow-result.ts';
+import type { WorkflowMetrics } from '../../../src/integration/workflow-result.ts';
+import { validateWorkflow } from '../../../src/integration/workflow/execute-workflow.ts';
 import { worst } from '../../../src/integration/workflow/measure-predictions.ts';
 import { computeMetric } from '../../../src/metrics/index.ts';
 

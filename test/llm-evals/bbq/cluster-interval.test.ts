@@ -1,7 +1,8 @@
 import { expect } from 'chai';
+
 import { createRandom } from '../../../src/internal/random.ts';
-import { accuracyOf, ambiguousBiasOf, type BbqTally, biasOf } from '../../../src/llm-evals/bbq/bbq-tally.ts';
-import { clusterInterval } from '../../../src/llm-evals/bbq/cluster-interval.ts';
+import { accuracyOf, ambiguousBiasOf, type BbqTally, biasOf } from '../../../src/llm-evals/bbq/bbq-scores.ts';
+import { clusterInterval } from '../../../src/llm-evals/bbq/score-bbq.ts';
 
 const TEMPLATES = 25;
 

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
+
 import { DataValidationError } from '../../../src/exceptions/index.ts';
 import { readBbqItems } from '../../../src/llm-evals/bbq/index.ts';
-import { findBbqTarget } from '../../../src/llm-evals/bbq/find-bbq-target.ts';
+import { findBbqTarget } from '../../../src/llm-evals/bbq/read-bbq-items.ts';
 import { describeWithReference, referencePath } from '../../helpers/reference.ts';
 import { LINE, useLineFiles } from './bbq-fixtures.ts';
 

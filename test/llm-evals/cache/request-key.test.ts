@@ -1,8 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 
-import { canonicalJson } from '../../../src/llm-evals/cache/canonical-json.ts';
-import { requestKey } from '../../../src/llm-evals/cache/request-key.ts';
+import { canonicalJson, requestKey } from '../../../src/llm-evals/cache/request-key.ts';
 
 const PLAIN = { provider: 'openai', baseUrl: null, model: 'gpt-4o-mini', prompt: '', params: {}, repeat: 0 };
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 
 import { ConfigValidationError, ValueError } from '../../../src/exceptions/index.ts';
-import { liveAccess } from '../../../src/llm-evals/client/access/live-access.ts';
+import { liveAccess } from '../../../src/llm-evals/client/access.ts';
 import { createProviderClient } from '../../../src/llm-evals/client/provider-client.ts';
 import { faultOf, PLANTED, PLANTED_ENV } from './llm-clients.ts';
 

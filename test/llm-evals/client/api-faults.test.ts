@@ -1,12 +1,11 @@
-import { createServer } from 'node:net';
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { inspect } from 'node:util';
 
 import { expect } from 'chai';
 
+import { retryAfterMillis } from '../../../src/llm-evals/client/http/fault-of-answer.ts';
 import type { FaultKind } from '../../../src/llm-evals/client/llm-client.ts';
-import { retryAfterMillis } from '../../../src/llm-evals/client/http/retry-after.ts';
 import type { LlmAction } from '../../helpers/llm-server.ts';
 import { attempt, clientOf, faultOf, PLANTED, useLlmServer } from './llm-clients.ts';
 

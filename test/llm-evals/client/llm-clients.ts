@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { LLMClientError } from '../../../src/exceptions/index.ts';
 import type { ClientFault, LLMClient } from '../../../src/llm-evals/client/llm-client.ts';
 import { type ClientConfig, createProviderClient } from '../../../src/llm-evals/client/provider-client.ts';
-import type { AnswerRecord } from '../../../src/llm-evals/transcript/transcript.ts';
+import type { AnswerRecord } from '../../../src/llm-evals/client/transcript.ts';
 import { type LlmServer, type LlmServerBehaviour, startLlmServer } from '../../helpers/llm-server.ts';
 
 /** Planted where keys belong; must be seen nowhere else. */

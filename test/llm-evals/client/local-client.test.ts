@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 
-import { createLocalClient } from '../../../src/llm-evals/client/local/local-client.ts';
-import { CLOSINGS, MIDDLES, OPENINGS } from '../../../src/llm-evals/client/local/answer-bank.ts';
+import { CLOSINGS, createLocalClient, MIDDLES, OPENINGS } from '../../../src/llm-evals/client/local-client.ts';
 
 const client = createLocalClient();
 const textOf = async (prompt: string, repeat = 0) => (await client.complete(prompt, { repeat })).text;

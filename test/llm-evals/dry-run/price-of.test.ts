@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 
-import { MODEL_PRICES } from '../../../src/llm-evals/dry-run/model-prices.ts';
-import { costOf, priceOf } from '../../../src/llm-evals/dry-run/price-of.ts';
+import { costOf, MODEL_PRICES, priceOf } from '../../../src/llm-evals/dry-run/model-prices.ts';
 
 const prices = {};
 

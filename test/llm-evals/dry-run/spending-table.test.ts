@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 
-import { usdText } from '../../../src/llm-evals/dry-run/dry-run-numbers.ts';
+import { usdText } from '../../../src/llm-evals/dry-run/dry-run-estimate.ts';
 import { spendingTable } from '../../../src/llm-evals/dry-run/spending-table.ts';
 
 const planned = { requests: 864, inputTokens: 67_072, outputTokens: 172_800, costUsd: 0.1138 };

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 
 import { CounterfactualFairnessEvaluator } from '../../../src/llm-evals/evaluators/counterfactual-fairness-evaluator.ts';
-import type { LlmMetricResult } from '../../../src/llm-evals/evaluators/llm-metric-result.ts';
+import type { LlmMetricResult } from '../../../src/llm-evals/scoring/llm-metric-result.ts';
 import { answersOf, transcript } from '../../helpers/llm-transcripts.ts';
 
 /** VADER's compound scores by the reference (vaderSentiment 3.3.2), of texts of the shared vectors. */

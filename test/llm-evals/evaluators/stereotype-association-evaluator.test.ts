@@ -1,13 +1,15 @@
-import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
+
+import { expect } from 'chai';
+
 import { ValueError } from '../../../src/exceptions/index.ts';
 import { createRandom } from '../../../src/internal/random.ts';
 import { bbqReplayRecords } from '../../../src/llm-evals/bbq/index.ts';
-import type { LlmMetricResult } from '../../../src/llm-evals/evaluators/llm-metric-result.ts';
+import type { Transcript } from '../../../src/llm-evals/client/transcript.ts';
 import { StereotypeAssociationEvaluator } from '../../../src/llm-evals/evaluators/stereotype-association-evaluator.ts';
 import type { PlannedPrompt } from '../../../src/llm-evals/plan/planned-prompt.ts';
-import type { Transcript } from '../../../src/llm-evals/transcript/transcript.ts';
-import type { CounterfactualConfig, LLMEvalConfig } from '../../../src/schemas/llm-eval/llm-eval-config.ts';
+import type { LlmMetricResult } from '../../../src/llm-evals/scoring/llm-metric-result.ts';
+import type { CounterfactualConfig, LLMEvalConfig } from '../../../src/schemas/llm-eval/llm-eval-document.ts';
 import { describeWithReference, referencePath } from '../../helpers/reference.ts';
 import { LINE, useLineFiles } from '../bbq/bbq-fixtures.ts';
 

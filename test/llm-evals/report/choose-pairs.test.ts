@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 
-import { llmMetric } from '../../../src/llm-evals/evaluators/llm-metric.ts';
-import { choosePairs, MOST_DIFFERENT, TYPICAL } from '../../../src/llm-evals/report/choose-pairs.ts';
-import type { Transcript } from '../../../src/llm-evals/transcript/transcript.ts';
+import type { Transcript } from '../../../src/llm-evals/client/transcript.ts';
+import { choosePairs, MOST_DIFFERENT, TYPICAL } from '../../../src/llm-evals/report/llm-eval-document.ts';
+import { llmMetric } from '../../../src/llm-evals/scoring/llm-metric-result.ts';
 import { answerOf, byName } from './made-results.ts';
 
 /** Items whose two answers have `common` of ten words in common and differ in the rest. */

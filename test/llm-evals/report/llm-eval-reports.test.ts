@@ -2,16 +2,15 @@ import { expect } from 'chai';
 
 import { describeLlmEval } from '../../../src/cli/llm-eval-text.ts';
 import { CounterfactualFairnessEvaluator } from '../../../src/llm-evals/evaluators/counterfactual-fairness-evaluator.ts';
-import { llmMetric } from '../../../src/llm-evals/evaluators/llm-metric.ts';
-import type { LlmMetricResult } from '../../../src/llm-evals/evaluators/llm-metric-result.ts';
 import { findingOf, findingSentence } from '../../../src/llm-evals/report/finding.ts';
 import {
-  type LlmEvalVerdict,
   llmEvalToHtml,
   llmEvalToJson,
   llmEvalToJunit,
   llmEvalToMarkdown,
+  type LlmEvalVerdict,
 } from '../../../src/llm-evals/report/index.ts';
+import { llmMetric, type LlmMetricResult } from '../../../src/llm-evals/scoring/llm-metric-result.ts';
 import {
   columnCounts,
   headingsOf,

@@ -1,9 +1,8 @@
+import type { Transcript } from '../../../src/llm-evals/client/transcript.ts';
 import type { DryRunEstimate } from '../../../src/llm-evals/dry-run/dry-run-estimate.ts';
-import { llmMetric } from '../../../src/llm-evals/evaluators/llm-metric.ts';
-import type { LlmMetricResult } from '../../../src/llm-evals/evaluators/llm-metric-result.ts';
 import type { LlmEvalResult } from '../../../src/llm-evals/run/llm-eval-result.ts';
-import type { Transcript } from '../../../src/llm-evals/transcript/transcript.ts';
-import type { LLMEvalConfig } from '../../../src/schemas/llm-eval/llm-eval-config.ts';
+import { llmMetric, type LlmMetricResult } from '../../../src/llm-evals/scoring/llm-metric-result.ts';
+import type { LLMEvalConfig } from '../../../src/schemas/llm-eval/llm-eval-document.ts';
 
 /** A metric told from noise, one that is not, one that is undefined, an accuracy, refusals by group. */
 export function madeMetrics(): LlmMetricResult[] {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 
-import { markedDifference } from '../../../src/llm-evals/report/marked-difference.ts';
+import { markedDifference } from '../../../src/llm-evals/report/llm-eval-document.ts';
 
 /** The text with brackets around what is marked. */
 function shown(parts: readonly { text: string; isMarked: boolean }[]): string {

@@ -2,10 +2,10 @@ import { expect } from 'chai';
 
 import { ConfigValidationError, ValueError } from '../../../src/exceptions/index.ts';
 import {
-  type LLMEvaluator,
   LLMEvalAdapter,
   llmEvalToJson,
   llmEvalToMarkdown,
+  type LLMEvaluator,
   LlmMetricResult,
   parseLlmEvalConfig,
   planCounterfactual,
@@ -13,7 +13,7 @@ import {
   runLlmEval,
   type Transcript,
 } from '../../../src/llm-evals/index.ts';
-import { plannedMetrics } from '../../../src/llm-evals/run/planned-metrics.ts';
+import { plannedMetrics } from '../../../src/llm-evals/run/score-run.ts';
 
 const config = parseLlmEvalConfig({
   evaluators: ['counterfactual'],

@@ -14,7 +14,7 @@ import { LLMEvalAdapter } from '../../../src/llm-evals/client/llm-eval-adapter.t
 import { parseLlmEvalConfig } from '../../../src/llm-evals/config/load-llm-eval-config.ts';
 import { estimateDryRun } from '../../../src/llm-evals/run/dry-run.ts';
 import { runLlmEval } from '../../../src/llm-evals/run/run-llm-eval.ts';
-import type { LLMEvalConfig } from '../../../src/schemas/llm-eval/llm-eval-config.ts';
+import type { LLMEvalConfig } from '../../../src/schemas/llm-eval/llm-eval-document.ts';
 import { type LlmServer, type LlmServerBehaviour, startLlmServer } from '../../helpers/llm-server.ts';
 
 const KEY = 'sk-planted-5e8fA7c2b9D14e60';

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 
 import { LLMClientError } from '../../../src/exceptions/index.ts';
+import type { RunSummary } from '../../../src/llm-evals/scheduler/run-options.ts';
 import { runRequests } from '../../../src/llm-evals/scheduler/run-requests.ts';
-import type { RunSummary } from '../../../src/llm-evals/scheduler/run-summary.ts';
 import { withRetries } from '../../../src/llm-evals/scheduler/with-retries.ts';
 import { useLoggedWarnings } from '../../helpers/logged-warnings.ts';
 import { rejectionOf } from '../cache/rejection-of.ts';

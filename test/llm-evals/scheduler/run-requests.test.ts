@@ -4,8 +4,8 @@ import fc from 'fast-check';
 import { CacheMissError, LLMClientError } from '../../../src/exceptions/index.ts';
 import { createRandom } from '../../../src/internal/random.ts';
 import type { FaultKind } from '../../../src/llm-evals/client/llm-client.ts';
+import type { RunSummary } from '../../../src/llm-evals/scheduler/run-options.ts';
 import { runRequests } from '../../../src/llm-evals/scheduler/run-requests.ts';
-import type { RunSummary } from '../../../src/llm-evals/scheduler/run-summary.ts';
 import { rejectionOf } from '../cache/rejection-of.ts';
 import { ANSWER, fault, gapsOf, someRequests, virtualRun } from './stand-in-client.ts';
 

@@ -1,7 +1,7 @@
-import { createProviderClient } from '../../../src/llm-evals/client/provider-client.ts';
 import { requestKey } from '../../../src/llm-evals/cache/request-key.ts';
 import type { LLMClient } from '../../../src/llm-evals/client/llm-client.ts';
-import type { LLMRequest } from '../../../src/llm-evals/plan/llm-request.ts';
+import { createProviderClient } from '../../../src/llm-evals/client/provider-client.ts';
+import type { LLMRequest } from '../../../src/llm-evals/plan/planned-prompt.ts';
 
 /** A client of the test's server, which speaks OpenAI's words. */
 export function serverClient(baseUrl: string, timeoutMillis = 2000): LLMClient {

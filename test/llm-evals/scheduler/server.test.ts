@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 
-import { createRandom } from '../../../src/internal/random.ts';
 import { LLMClientError } from '../../../src/exceptions/index.ts';
+import { createRandom } from '../../../src/internal/random.ts';
 import type { LLMClient } from '../../../src/llm-evals/client/llm-client.ts';
+import type { AnswerRecord } from '../../../src/llm-evals/client/transcript.ts';
 import type { RunRequestsOptions } from '../../../src/llm-evals/scheduler/run-options.ts';
 import { runRequests } from '../../../src/llm-evals/scheduler/run-requests.ts';
-import type { AnswerRecord } from '../../../src/llm-evals/transcript/transcript.ts';
 import { type LlmAction, type LlmServer, type LlmServerBehaviour, startLlmServer } from '../../helpers/llm-server.ts';
 import { rejectionOf } from '../cache/rejection-of.ts';
 import { serverCeiling, serverClient, serverRequests } from './server-run.ts';

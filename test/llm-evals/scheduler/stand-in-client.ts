@@ -6,9 +6,9 @@ import type {
   FaultKind,
   LLMClient,
 } from '../../../src/llm-evals/client/llm-client.ts';
-import type { LLMRequest } from '../../../src/llm-evals/plan/llm-request.ts';
+import type { AnswerRecord } from '../../../src/llm-evals/client/transcript.ts';
+import type { LLMRequest } from '../../../src/llm-evals/plan/planned-prompt.ts';
 import type { RunRequestsOptions } from '../../../src/llm-evals/scheduler/run-options.ts';
-import type { AnswerRecord } from '../../../src/llm-evals/transcript/transcript.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
 const RETRYABLE: readonly FaultKind[] = ['rate_limit', 'server', 'timeout', 'network', 'malformed'];

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 
-import { looksOtherThanEnglish } from '../../../src/llm-evals/text/looks-english.ts';
+import { looksOtherThanEnglish } from '../../../src/llm-evals/text/words.ts';
 
 const OTHERS = [
   'Lo siento, pero no puedo ayudar con esta solicitud porque es contraria a las normas.',

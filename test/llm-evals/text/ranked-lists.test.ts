@@ -1,9 +1,8 @@
 import { expect } from 'chai';
+
 import { ValueError } from '../../../src/exceptions/index.ts';
 import { jaccardOfLists } from '../../../src/llm-evals/text/similarity/jaccard-similarity.ts';
-import { prag } from '../../../src/llm-evals/text/similarity/prag.ts';
-import type { RankScale } from '../../../src/llm-evals/text/similarity/ranked-lists.ts';
-import { serp } from '../../../src/llm-evals/text/similarity/serp.ts';
+import { prag, type RankScale, serp } from '../../../src/llm-evals/text/similarity/ranked-lists.ts';
 import { describeWithReference, readVectors } from '../../helpers/reference.ts';
 
 /** By hand: SERP and PRAG on the unit scale, then as published. */

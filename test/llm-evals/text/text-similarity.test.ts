@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { bleuBothWays } from '../../../src/llm-evals/text/similarity/bleu-both-ways.ts';
+
+import { bleuBothWays, treebankTokens } from '../../../src/llm-evals/text/similarity/bleu-both-ways.ts';
 import { jaccardOfLists, jaccardSimilarity } from '../../../src/llm-evals/text/similarity/jaccard-similarity.ts';
 import { rougeL } from '../../../src/llm-evals/text/similarity/rouge-l.ts';
-import { treebankTokens } from '../../../src/llm-evals/text/similarity/treebank-tokens.ts';
 import { describeWithReference, readVectors } from '../../helpers/reference.ts';
 
 const MEASURES = { rougeL, bleuBothWays, jaccardSimilarity };

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { tokenizeWords } from '../../../src/llm-evals/text/tokenize-words.ts';
+
+import { tokenizeWords } from '../../../src/llm-evals/text/words.ts';
 import { describeWithReference, readVectors } from '../../helpers/reference.ts';
 
 describe('tokenizeWords', () => {

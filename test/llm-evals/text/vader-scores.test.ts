@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { roundHalfEven } from '../../../src/llm-evals/text/sentiment/round-half-even.ts';
-import { type VaderScores, vaderScores } from '../../../src/llm-evals/text/sentiment/vader-scores.ts';
+
+import { roundHalfEven, type VaderScores, vaderScores } from '../../../src/llm-evals/text/sentiment/vader-scores.ts';
 import { wassersteinDistance } from '../../../src/stats/distances/wasserstein-distance.ts';
 import { describeWithReference, readVectors } from '../../helpers/reference.ts';
 

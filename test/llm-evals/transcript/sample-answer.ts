@@ -1,4 +1,4 @@
-import type { AnswerRecord } from '../../../src/llm-evals/transcript/transcript.ts';
+import type { AnswerRecord } from '../../../src/llm-evals/client/transcript.ts';
 
 export function sampleAnswer(change: Partial<AnswerRecord> = {}): AnswerRecord {
   return {

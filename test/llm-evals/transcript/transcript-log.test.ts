@@ -6,8 +6,8 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 
 import { DataValidationError } from '../../../src/exceptions/index.ts';
+import type { AnswerRecord } from '../../../src/llm-evals/client/transcript.ts';
 import { openTranscriptLog } from '../../../src/llm-evals/transcript/transcript-log.ts';
-import type { AnswerRecord } from '../../../src/llm-evals/transcript/transcript.ts';
 import { useLoggedWarnings } from '../../helpers/logged-warnings.ts';
 import { useTemporaryFolder } from '../../helpers/run-cli.ts';
 import { rejectionOf } from '../cache/rejection-of.ts';

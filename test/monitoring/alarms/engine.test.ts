@@ -1,14 +1,13 @@
 import { expect } from 'chai';
 
 import { createRandom } from '../../../src/internal/random.ts';
+import type { AlertSink, AlertTransition, MonitorReading } from '../../../src/monitoring/alarms/alert-event.ts';
 import { strongestBound } from '../../../src/monitoring/alarms/anytime-bound.ts';
+import type { AlertEngineOptions } from '../../../src/monitoring/alarms/engine-options.ts';
 import {
   type EngineUpdate,
   FairnessDriftAndAlertEngine,
 } from '../../../src/monitoring/alarms/fairness-drift-and-alert-engine.ts';
-import type { AlertEngineOptions } from '../../../src/monitoring/alarms/engine-options.ts';
-import type { AlertTransition } from '../../../src/monitoring/alarms/alert-event.ts';
-import type { AlertSink, MonitorReading } from '../../../src/monitoring/sinks/alert-sink.ts';
 import { takeView } from '../../../src/monitoring/dashboard/take-view.ts';
 import { groupShare, growingShare, startShare } from '../../../src/monitoring/tracker/error-budget.ts';
 import { RealTimeFairnessTracker } from '../../../src/monitoring/tracker/real-time-fairness-tracker.ts';

@@ -1,15 +1,14 @@
 import { expect } from 'chai';
 
+import { DARK, LIGHT } from '../../../src/charts/palette.ts';
 import type { MonitorState } from '../../../src/monitoring/alarms/alert-event.ts';
-import { HEAT_DARK, HEAT_LIGHT, STATES_DARK, STATES_LIGHT } from '../../../src/monitoring/dashboard/dashboard-style.ts';
 import { HEAT_STEPS, heatTable } from '../../../src/monitoring/dashboard/crossed-table.ts';
-import { attributeGroups, drawnGroups } from '../../../src/monitoring/dashboard/drawn-groups.ts';
-import { HistoryIndex, thinned } from '../../../src/monitoring/dashboard/history-index.ts';
-import { differences } from '../../../src/monitoring/dashboard/live-charts.ts';
+import { HEAT_DARK, HEAT_LIGHT, STATES_DARK, STATES_LIGHT } from '../../../src/monitoring/dashboard/dashboard-style.ts';
+import { differences } from '../../../src/monitoring/dashboard/dashboard-to-html.ts';
+import { attributeGroups, drawnGroups, HistoryIndex, thinned } from '../../../src/monitoring/dashboard/drawn-groups.ts';
 import type { CrossedCells, MonitoringView, WatchedMetric } from '../../../src/monitoring/dashboard/monitoring-view.ts';
 import { headlineOf } from '../../../src/monitoring/dashboard/state-words.ts';
 import type { MonitoringRecord } from '../../../src/monitoring/records/monitoring-record.ts';
-import { DARK, LIGHT } from '../../../src/charts/palette.ts';
 import { contrast } from '../../charts/contrast.ts';
 import { emptyView, fullView } from './views.ts';
 

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 
-import type { AlertEvent } from '../../../src/monitoring/alarms/alert-event.ts';
+import type { AlertEvent, AlertHistory } from '../../../src/monitoring/alarms/alert-event.ts';
 import { FairnessDriftAndAlertEngine } from '../../../src/monitoring/alarms/fairness-drift-and-alert-engine.ts';
 import { activeAlertsJson, dashboardToJson } from '../../../src/monitoring/dashboard/dashboard-json.ts';
 import { dashboardToHtml } from '../../../src/monitoring/dashboard/dashboard-to-html.ts';
-import { dashboardToMarkdown } from '../../../src/monitoring/dashboard/dashboard-to-markdown.ts';
-import type { AlertHistory, MonitoringView } from '../../../src/monitoring/dashboard/monitoring-view.ts';
+import { dashboardToMarkdown } from '../../../src/monitoring/dashboard/monitoring-document.ts';
+import type { MonitoringView } from '../../../src/monitoring/dashboard/monitoring-view.ts';
 import { takeView } from '../../../src/monitoring/dashboard/take-view.ts';
 import { alertToJson } from '../../../src/monitoring/sinks/transition-json.ts';
 import { RealTimeFairnessTracker } from '../../../src/monitoring/tracker/real-time-fairness-tracker.ts';

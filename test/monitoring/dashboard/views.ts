@@ -1,11 +1,7 @@
-import type { AlertEvent, MonitorState } from '../../../src/monitoring/alarms/alert-event.ts';
-import type {
-  AlertHistory,
-  LabelCoverage,
-  MonitoringView,
-  WatchedMetric,
-} from '../../../src/monitoring/dashboard/monitoring-view.ts';
+import type { AlertEvent, AlertHistory, MonitorState } from '../../../src/monitoring/alarms/alert-event.ts';
+import type { MonitoringView, WatchedMetric } from '../../../src/monitoring/dashboard/monitoring-view.ts';
 import type { MonitoringRecord } from '../../../src/monitoring/records/monitoring-record.ts';
+import type { LabelCoverage } from '../../../src/monitoring/tracker/event-block.ts';
 import { at, ATTRIBUTES, MEASURES, type Metric, recordsAt, TIMES } from './sample-records.ts';
 
 const SENTENCES: Readonly<Record<MonitorState, string>> = {

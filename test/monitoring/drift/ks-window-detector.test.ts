@@ -2,7 +2,7 @@ import { expect } from 'chai';
 
 import { createRandom } from '../../../src/internal/random.ts';
 import { KsWindowDetector } from '../../../src/monitoring/drift/index.ts';
-import { ksCriticalCount } from '../../../src/monitoring/drift/ks-critical-count.ts';
+import { ksCriticalCount } from '../../../src/monitoring/drift/ks-window-detector.ts';
 import { twoSampleKolmogorovSmirnov } from '../../../src/stats/distances/kolmogorov-smirnov.ts';
 
 /** Two samples of n values whose statistic is k / n: the second is moved by k places. */

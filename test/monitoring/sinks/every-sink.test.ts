@@ -2,8 +2,7 @@ import path from 'node:path';
 
 import { expect } from 'chai';
 
-import type { AlertTransition } from '../../../src/monitoring/alarms/alert-event.ts';
-import type { AlertSink } from '../../../src/monitoring/sinks/alert-sink.ts';
+import type { AlertSink, AlertTransition } from '../../../src/monitoring/alarms/alert-event.ts';
 import { logSink, ndjsonSink, prometheusSink, webhookSink } from '../../../src/monitoring/sinks/index.ts';
 import { useTemporaryFolder } from '../../helpers/run-cli.ts';
 import { sampleTransition } from './sample-transition.ts';

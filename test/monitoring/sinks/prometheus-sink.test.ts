@@ -1,8 +1,7 @@
 import { expect } from 'chai';
 
-import type { AlertChange } from '../../../src/monitoring/alarms/alert-event.ts';
-import type { MonitorReading } from '../../../src/monitoring/sinks/alert-sink.ts';
-import { prometheusSink } from '../../../src/monitoring/sinks/prometheus/prometheus-sink.ts';
+import type { AlertChange, MonitorReading } from '../../../src/monitoring/alarms/alert-event.ts';
+import { prometheusSink } from '../../../src/monitoring/sinks/prometheus-sink.ts';
 import { parseExposition } from './parse-exposition.ts';
 import { sampleTransition } from './sample-transition.ts';
 

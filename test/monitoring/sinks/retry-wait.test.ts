@@ -1,8 +1,7 @@
 import { expect } from 'chai';
 
 import { createRandom } from '../../../src/internal/random.ts';
-import { retryAfterMillis } from '../../../src/monitoring/sinks/webhook/retry-after.ts';
-import { retryWaitMillis } from '../../../src/monitoring/sinks/webhook/retry-wait.ts';
+import { retryAfterMillis, retryWaitMillis } from '../../../src/monitoring/sinks/webhook-sink.ts';
 
 const fixed = (draw: number) => ({ ...createRandom(1), next: () => draw });
 

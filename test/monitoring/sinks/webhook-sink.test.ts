@@ -1,11 +1,10 @@
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 
 import { expect } from 'chai';
 
 import { ConfigValidationError, ValueError } from '../../../src/exceptions/index.ts';
-import { webhookSink } from '../../../src/monitoring/sinks/webhook/webhook-sink.ts';
-import type { WebhookSinkOptions } from '../../../src/monitoring/sinks/webhook/webhook-options.ts';
+import type { WebhookSinkOptions } from '../../../src/monitoring/sinks/webhook-options.ts';
+import { webhookSink } from '../../../src/monitoring/sinks/webhook-sink.ts';
 import { useLoggedWarnings } from '../../helpers/logged-warnings.ts';
 import { SAMPLE_JSON, SAMPLE_TEXT, sampleTransition } from './sample-transition.ts';
 import { status, WebhookServer } from './webhook-server.ts';

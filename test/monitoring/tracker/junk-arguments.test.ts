@@ -4,7 +4,7 @@ import { FairnessDriftAndAlertEngine } from '../../../src/monitoring/alarms/fair
 import { FairnessReportingDashboard } from '../../../src/monitoring/dashboard/fairness-reporting-dashboard.ts';
 import { RecordLog } from '../../../src/monitoring/records/record-log.ts';
 import { replay } from '../../../src/monitoring/replay.ts';
-import { webhookSink } from '../../../src/monitoring/sinks/webhook/webhook-sink.ts';
+import { webhookSink } from '../../../src/monitoring/sinks/webhook-sink.ts';
 import { RealTimeFairnessTracker } from '../../../src/monitoring/tracker/real-time-fairness-tracker.ts';
 
 const COLUMNS = { yPred: 'p', protected: ['sex'] };

@@ -6,8 +6,7 @@ import {
   equalizedOddsDifference,
   maeParityDifference,
 } from '../../../src/metrics/index.ts';
-import type { MonitoringRecord } from '../../../src/monitoring/records/monitoring-record.ts';
-import type { RecordStore } from '../../../src/monitoring/records/record-store.ts';
+import type { MonitoringRecord, RecordStore } from '../../../src/monitoring/records/monitoring-record.ts';
 import { RealTimeFairnessTracker } from '../../../src/monitoring/tracker/real-time-fairness-tracker.ts';
 import type { TrackerOptions } from '../../../src/monitoring/tracker/tracker-options.ts';
 import { describeWithReference, readVectors } from '../../helpers/reference.ts';

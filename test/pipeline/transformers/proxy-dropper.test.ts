@@ -2,7 +2,7 @@ import { expect } from 'chai';
 
 import { ValueError } from '../../../src/exceptions/index.ts';
 import { columnAssociation } from '../../../src/pipeline/association.ts';
-import { ProxyDropper, type ProxyDropperOptions } from '../../../src/pipeline/transformers/proxies/proxy-dropper.ts';
+import { ProxyDropper, type ProxyDropperOptions } from '../../../src/pipeline/transformers/proxy-dropper.ts';
 import { encodeGroups, Table } from '../../../src/table/index.ts';
 
 const n = 200;

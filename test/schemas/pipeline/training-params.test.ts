@@ -1,23 +1,23 @@
 import { expect } from 'chai';
 import type { z } from 'zod';
 
-import { toCamelCase, toSnakeCase } from '../../../src/internal/letter-case.ts';
+import { toCamelCase, toSnakeCase } from '../../../src/internal/arguments.ts';
 import { parsePipelineConfig } from '../../../src/pipeline/config/index.ts';
 import { TRAINING_METHODS, TRAINING_PARAMS } from '../../../src/schemas/pipeline/training-params.ts';
 import { TENSOR_BACKENDS } from '../../../src/tensor/index.ts';
 import {
+  FAIRNESS_PENALTIES,
   LagrangianFairnessTrainer,
   type LagrangianFairnessTrainerOptions,
-  ReductionsWrapper,
-  type ReductionsOptions,
   REDUCTION_CONSTRAINTS,
+  type ReductionsOptions,
+  ReductionsWrapper,
   RegularizedFairnessTrainer,
   type RegularizedFairnessTrainerOptions,
-  FAIRNESS_PENALTIES,
 } from '../../../src/training/index.ts';
 import { FAIRNESS_CONSTRAINTS } from '../../../src/training/networks/fairness-events.ts';
-import { SCHEDULES } from '../../../src/training/networks/learning-rate.ts';
-import { GROUP_LOSSES } from '../../../src/training/reductions/group-loss.ts';
+import { SCHEDULES } from '../../../src/training/networks/train-networks.ts';
+import { GROUP_LOSSES } from '../../../src/training/reductions/constraint-names.ts';
 import { RANDOMIZATIONS } from '../../../src/training/reductions/mixture.ts';
 
 type CamelCase<Text extends string> = Text extends `${infer Head}_${infer First}${infer Rest}`

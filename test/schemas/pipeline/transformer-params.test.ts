@@ -1,16 +1,34 @@
 import { expect } from 'chai';
 import type { z } from 'zod';
 
-import { toCamelCase } from '../../../src/internal/letter-case.ts';
+import { toCamelCase } from '../../../src/internal/arguments.ts';
 import { parsePipelineConfig } from '../../../src/pipeline/config/index.ts';
-import { CorrelationRemover, type CorrelationRemoverOptions } from '../../../src/pipeline/transformers/correlation/correlation-remover.ts'; // prettier-ignore
-import { ProxyDropper, type ProxyDropperOptions } from '../../../src/pipeline/transformers/proxies/proxy-dropper.ts';
-import { DisparateImpactRemover, type DisparateImpactRemoverOptions } from '../../../src/pipeline/transformers/repair/disparate-impact-remover.ts'; // prettier-ignore
+import {
+  CorrelationRemover,
+  type CorrelationRemoverOptions,
+} from '../../../src/pipeline/transformers/correlation/correlation-remover.ts';
+import { ProxyDropper, type ProxyDropperOptions } from '../../../src/pipeline/transformers/proxy-dropper.ts';
+import {
+  DisparateImpactRemover,
+  type DisparateImpactRemoverOptions,
+} from '../../../src/pipeline/transformers/repair/disparate-impact-remover.ts';
 import { LearnedFairRepresentations } from '../../../src/pipeline/transformers/representations/learned-fair-representations.ts';
 import type { LearnedFairRepresentationsOptions } from '../../../src/pipeline/transformers/representations/representation-options.ts';
-import { InstanceReweighting, type InstanceReweightingOptions } from '../../../src/pipeline/transformers/weighting/instance-reweighting.ts'; // prettier-ignore
-import { ReweighingTransformer, type ReweighingTransformerOptions } from '../../../src/pipeline/transformers/weighting/reweighing-transformer.ts'; // prettier-ignore
-import { TRANSFORMER_KINDS, type TRANSFORMER_PARAMS, type TransformerKind } from '../../../src/schemas/pipeline/transformer-params.ts'; // prettier-ignore
+import {
+  InstanceReweighting,
+  type InstanceReweightingOptions,
+} from '../../../src/pipeline/transformers/weighting/instance-reweighting.ts';
+import {
+  ReweighingTransformer,
+  type ReweighingTransformerOptions,
+} from '../../../src/pipeline/transformers/weighting/reweighing-transformer.ts';
+import {
+  TRANSFORMER_KINDS,
+  type TRANSFORMER_PARAMS,
+  type TransformerKind,
+} from '../../../src/schemas/pipeline/transformer-params.ts';
+
+// prettier-ignore
 
 interface Options {
   readonly InstanceReweighting: InstanceReweightingOptions;

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 
 import { biasCorrectedCramersV, cramersVOf } from '../../../src/stats/association/cramers-v.ts';
 import { crossCounts, crossCountsOf } from '../../../src/stats/association/cross-counts.ts';
-import { etaSquared } from '../../../src/stats/association/eta-squared.ts';
+import { etaSquared } from '../../../src/stats/association/variance-parts.ts';
 import { golden } from './detectors-golden.ts';
 
 const corrected = (table: readonly (readonly number[])[]) =>

@@ -2,10 +2,12 @@ import { expect } from 'chai';
 
 import { crossCountsOf } from '../../../src/stats/association/cross-counts.ts';
 import { varianceParts } from '../../../src/stats/association/variance-parts.ts';
-import { chiSquareTail } from '../../../src/stats/tests/chi-square-tail.ts';
-import { chiSquareGoodnessOfFit, chiSquareIndependence } from '../../../src/stats/tests/chi-square-test.ts';
-import { fTail } from '../../../src/stats/tests/f-tail.ts';
-import { oneWayAnova } from '../../../src/stats/tests/one-way-anova.ts';
+import {
+  chiSquareGoodnessOfFit,
+  chiSquareIndependence,
+  chiSquareTail,
+} from '../../../src/stats/tests/chi-square-test.ts';
+import { fTail, oneWayAnova } from '../../../src/stats/tests/one-way-anova.ts';
 import { golden } from './detectors-golden.ts';
 
 /** Nearness in units of the value expected. */

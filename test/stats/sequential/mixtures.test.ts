@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 
 import { ValueError } from '../../../src/exceptions/index.ts';
+import { logScaledLowerGamma, logScaledUpperGamma } from '../../../src/stats/scaled-incomplete-gamma.ts';
 import {
   bernoulliConfidenceInterval,
   betaBinomialLogMixture,
@@ -16,9 +17,8 @@ import {
   polyStitchingBound,
   twoSidedNormalBestRho,
 } from '../../../src/stats/sequential/index.ts';
-import { riemannZeta } from '../../../src/stats/sequential/riemann-zeta.ts';
-import { rootBetween } from '../../../src/stats/sequential/root-between.ts';
-import { logScaledLowerGamma, logScaledUpperGamma } from '../../../src/stats/scaled-incomplete-gamma.ts';
+import { rootBetween } from '../../../src/stats/sequential/mixture-bound.ts';
+import { riemannZeta } from '../../../src/stats/sequential/poly-stitching-bound.ts';
 import { describeWithReference, readVectors } from '../../helpers/reference.ts';
 
 /** The arguments of a case, in the names of the reference; each function has some of them. */

@@ -2,8 +2,12 @@ import { expect } from 'chai';
 
 import { DataValidationError } from '../../../src/exceptions/index.ts';
 import { Table } from '../../../src/table/index.ts';
-import { encodedWidth, encodeFeatures, fitFeatures } from '../../../src/training/data/feature-encoder.ts';
-import { standardScore } from '../../../src/training/data/standard-score.ts';
+import {
+  encodedWidth,
+  encodeFeatures,
+  fitFeatures,
+  standardScore,
+} from '../../../src/training/data/feature-encoder.ts';
 
 describe('feature encoding', () => {
   const train = Table.from({ x: [1, 3, null, 5], c: ['a', 'b', null, 'a'], k: [7, 7, 7, 7] });

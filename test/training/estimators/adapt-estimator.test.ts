@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 
 import { DataValidationError, TrainingError, ValueError } from '../../../src/exceptions/index.ts';
-import type { Matrix } from '../../../src/training/data/matrix.ts';
+import type { Matrix } from '../../../src/training/data/read-matrix.ts';
 import { adaptEstimator, type EstimatorSource, toEstimator } from '../../../src/training/estimators/adapt-estimator.ts';
 import { ConstantClassifier } from '../../../src/training/estimators/constant-classifier.ts';
 import { estimatorFromJson } from '../../../src/training/estimators/estimator-from-json.ts';
-import { isEstimator } from '../../../src/training/estimators/is-estimator.ts';
+import { isEstimator } from '../../../src/training/estimators/estimator.ts';
 import { NearestMean } from './nearest-mean.ts';
 
 const X = [[1], [2], [8], [9]];

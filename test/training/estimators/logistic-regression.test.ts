@@ -6,8 +6,8 @@ import { expect } from 'chai';
 
 import { TrainingError, ValueError } from '../../../src/exceptions/index.ts';
 import { loadTensorflow } from '../../../src/tensor/index.ts';
+import { FixedMatrix } from '../../../src/training/data/read-matrix.ts';
 import { ConstantClassifier } from '../../../src/training/estimators/constant-classifier.ts';
-import { FixedMatrix } from '../../../src/training/data/matrix.ts';
 import {
   LogisticRegression,
   type LogisticRegressionOptions,

@@ -5,9 +5,12 @@ import { expect } from 'chai';
 
 import { DataValidationError, TrainingError, ValueError } from '../../../src/exceptions/index.ts';
 import { Table } from '../../../src/table/index.ts';
-import { lagrangianJobToJson } from '../../../src/training/jobs/lagrangian-job-json.ts';
-import { trainLagrangian, type TrainLagrangianOptions } from '../../../src/training/jobs/train-lagrangian.ts';
 import { type ParetoPoint, sweepPareto } from '../../../src/training/index.ts';
+import {
+  lagrangianJobToJson,
+  trainLagrangian,
+  type TrainLagrangianOptions,
+} from '../../../src/training/jobs/train-lagrangian.ts';
 import { useTemporaryFolder } from '../../helpers/run-cli.ts';
 import { encodeByHand, type PlainValue, predictWithPlainTfjs, readCard } from '../models/plain-tfjs.ts';
 import { errorOf, makeSource } from './made-source.ts';

@@ -5,17 +5,20 @@ import { expect } from 'chai';
 
 import { DataValidationError, ValueError } from '../../../src/exceptions/index.ts';
 import { Table } from '../../../src/table/index.ts';
+import { encodedWidth, encodeFeatures } from '../../../src/training/data/feature-encoder.ts';
 import { splitRows } from '../../../src/training/data/row-splits.ts';
 import { readTrainingData } from '../../../src/training/data/training-data.ts';
-import { encodedWidth, encodeFeatures } from '../../../src/training/data/feature-encoder.ts';
 import { LogisticRegression } from '../../../src/training/estimators/logistic-regression.ts';
-import { reductionsJobToJson } from '../../../src/training/jobs/reductions-job-json.ts';
-import { trainReductions, type TrainReductionsOptions } from '../../../src/training/jobs/train-reductions.ts';
+import {
+  reductionsJobToJson,
+  trainReductions,
+  type TrainReductionsOptions,
+} from '../../../src/training/jobs/train-reductions.ts';
 import { loadModel } from '../../../src/training/models/load-model.ts';
+import { loadAnchorData, readAnchors } from '../../helpers/anchor-data.ts';
 import { describeWithReference } from '../../helpers/reference.ts';
 import { useTemporaryFolder } from '../../helpers/run-cli.ts';
 import { encodeByHand, type PlainValue, predictWithPlainTfjs, readCard } from '../models/plain-tfjs.ts';
-import { loadAnchorData, readAnchors } from '../../helpers/anchor-data.ts';
 import { errorOf, makeSource } from './made-source.ts';
 
 const folder = useTemporaryFolder();

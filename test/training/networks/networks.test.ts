@@ -4,10 +4,8 @@ import { expect } from 'chai';
 import { createRandom } from '../../../src/internal/random.ts';
 import { createAdam, loadTensorflow, type TensorBackend } from '../../../src/tensor/index.ts';
 import { createAdversary } from '../../../src/training/networks/adversary.ts';
-import { scheduleFactor } from '../../../src/training/networks/learning-rate.ts';
-import { createPatience } from '../../../src/training/networks/patience.ts';
-import { rowParts } from '../../../src/training/networks/row-parts.ts';
 import { createStackedNetwork, type LayerWeights } from '../../../src/training/networks/stacked-network.ts';
+import { createPatience, rowParts, scheduleFactor } from '../../../src/training/networks/train-networks.ts';
 
 const BACKENDS: TensorBackend[] = ['cpu', 'wasm'];
 

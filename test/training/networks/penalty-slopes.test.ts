@@ -3,8 +3,7 @@ import { expect } from 'chai';
 
 import { createRandom } from '../../../src/internal/random.ts';
 import { loadTensorflow, readTogether, type TensorBackend } from '../../../src/tensor/index.ts';
-import { automaticSlope } from '../../../src/training/networks/automatic-slope.ts';
-import type { PenaltyBatch } from '../../../src/training/networks/fairness-penalty.ts';
+import { automaticSlope, type PenaltyBatch } from '../../../src/training/networks/fairness-penalty.ts';
 import { createPenalty, FAIRNESS_PENALTIES, PLAIN_PENALTIES } from '../../../src/training/networks/penalties.ts';
 import { describeOn } from '../../helpers/software-gpu.ts';
 

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { TrainingError } from '../../../src/exceptions/index.ts';
 import type { CategoricalColumn } from '../../../src/table/index.ts';
 import { type EtaProbe, findEtas } from '../../../src/training/pareto/find-etas.ts';
-import { changesGap } from '../../../src/training/pareto/gap-change.ts';
+import { changesGap } from '../../../src/training/pareto/sweep-pareto.ts';
 
 /** A model whose gap falls from 0.2 as eta grows beyond `effect`, and that is constant from `collapse` on. */
 function made(effect: number, collapse: number) {

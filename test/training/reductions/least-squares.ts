@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 
 import { type ColumnSource, toColumn } from '../../../src/table/index.ts';
-import type { Matrix } from '../../../src/training/data/matrix.ts';
-import { type MatrixSource, readMatrix } from '../../../src/training/data/read-matrix.ts';
+import { type Matrix, type MatrixSource, readMatrix } from '../../../src/training/data/read-matrix.ts';
 import type { Estimator, EstimatorJson, FitOptions } from '../../../src/training/estimators/estimator.ts';
 
 /**

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 
 import { DataValidationError, TrainingError, ValueError } from '../../../src/exceptions/index.ts';
 import { LogisticRegression } from '../../../src/training/estimators/logistic-regression.ts';
-import { automaticGap } from '../../../src/training/reductions/automatic-gap.ts';
+import { automaticGap } from '../../../src/training/reductions/exponentiated-gradient.ts';
 import { GridSearchReduction } from '../../../src/training/reductions/grid-search-reduction.ts';
 import { ReductionsWrapper } from '../../../src/training/reductions/reductions-wrapper.ts';
 import { groupedRows } from './random-rows.ts';

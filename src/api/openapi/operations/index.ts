@@ -1,5 +1,5 @@
-import type { OperationId } from '../../routes/operation-ids.ts';
-import type { Operation } from '../operation.ts';
+import type { Operation } from '../open-api-types.ts';
+import type { OperationId } from '../operation-ids.ts';
 import { DASHBOARD_OPERATIONS } from './dashboard-operations.ts';
 import { RESULT_OPERATIONS } from './result-operations.ts';
 import { RUN_OPERATIONS } from './run-operations.ts';

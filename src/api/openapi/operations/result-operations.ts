@@ -1,8 +1,7 @@
-import { answer, BYTES, EVENTS, jsonAnswer, TEXT } from '../answers.ts';
-import { schemaRef } from '../component-schemas.ts';
-import { headersOf } from '../headers.ts';
 import { RUN_ENDPOINTS, RUN_STATUSES } from '../../runs/run-record.ts';
-import type { Operation } from '../operation.ts';
+import { answer, BYTES, EVENTS, headersOf, jsonAnswer, TEXT } from '../answers.ts';
+import { schemaRef } from '../component-schemas.ts';
+import type { Operation } from '../open-api-types.ts';
 import { parameterRef } from '../parameters.ts';
 import { commonProblems, problems } from '../problem-responses.ts';
 

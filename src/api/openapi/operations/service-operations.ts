@@ -1,5 +1,5 @@
 import { answer, jsonAnswer, TEXT } from '../answers.ts';
-import type { Operation } from '../operation.ts';
+import type { Operation } from '../open-api-types.ts';
 import { commonProblems, problems } from '../problem-responses.ts';
 
 const tags = ['Service'];

@@ -1,7 +1,6 @@
-import type { TrainingMethod } from '../../../schemas/pipeline/pipeline-config.ts';
-import { LAGRANGIAN } from './lagrangian.ts';
+import type { TrainingMethod } from '../../../schemas/pipeline/pipeline-document.ts';
+import { LAGRANGIAN, REGULARIZED } from './network.ts';
 import { REDUCTIONS } from './reductions.ts';
-import { REGULARIZED } from './regularized.ts';
 import type { TrainingMethodDefinition } from './training-method.ts';
 
 /** Every way to train that a configuration may name. */

@@ -1,12 +1,18 @@
 import { decide } from '../../../training/estimators/estimator-rows.ts';
 import type { NetworkFitOptions } from '../../../training/networks/fit-inputs.ts';
-import type { LagrangianFairnessTrainer } from '../../../training/networks/lagrangian-fairness-trainer.ts';
-import type { RegularizedFairnessTrainer } from '../../../training/networks/regularized-fairness-trainer.ts';
+import { LagrangianFairnessTrainer } from '../../../training/networks/lagrangian-fairness-trainer.ts';
+import { RegularizedFairnessTrainer } from '../../../training/networks/regularized-fairness-trainer.ts';
 import type { ModelOutputs } from '../measure-predictions.ts';
-import type { EncodedRows, MethodRows, MethodSettings, TrainedModel } from './training-method.ts';
+import type {
+  EncodedRows,
+  MethodRows,
+  MethodSettings,
+  TrainedModel,
+  TrainingMethodDefinition,
+} from './training-method.ts';
 
 /** Trains a network on rows whose encoding was learned before. */
-export async function trainNetwork(
+async function trainNetwork(
   trainer: LagrangianFairnessTrainer | RegularizedFairnessTrainer,
   { table, y, specs, groups, sampleWeight }: MethodRows,
   { task, onProgress, signal }: MethodSettings,
@@ -32,3 +38,32 @@ async function predict(
   if (task === 'regression') return { decisions: scores, scores: null };
   return { decisions: decide(scores, threshold ?? 0.5), scores };
 }
+
+/** A network whose gaps between groups are held within a tolerance by multipliers. */
+export const LAGRANGIAN: TrainingMethodDefinition = {
+  async train(rows, settings) {
+    const { params, task, seed, backend } = settings;
+    const trainer = new LagrangianFairnessTrainer({ backend, ...params, task, seed });
+    const trained = await trainNetwork(trainer, rows, settings);
+    return { ...trained, warnings: [...trained.warnings, ...unmetWarning(trainer)] };
+  },
+};
+
+/** Where no epoch was within the tolerance, the nearest was kept. */
+function unmetWarning({ history, bestEpoch, options }: LagrangianFairnessTrainer): string[] {
+  const { fairness, dpTol, eoTol } = options;
+  const violation = history[bestEpoch - 1]?.violationHard ?? 0;
+  const tolerance = fairness === 'demographic_parity' ? dpTol : eoTol;
+  if (violation <= tolerance) return [];
+  return [
+    `the constraint is not met on the training rows: no epoch was within ${String(tolerance)}, and the nearest, kept, is at ${violation.toPrecision(3)}; train for more epochs, or raise the tolerance`,
+  ];
+}
+
+/** A network with a penalty on gaps between groups. */
+export const REGULARIZED: TrainingMethodDefinition = {
+  train(rows, settings) {
+    const { params, task, seed, backend } = settings;
+    return trainNetwork(new RegularizedFairnessTrainer({ backend, ...params, task, seed }), rows, settings);
+  },
+};

@@ -1,10 +1,9 @@
 import { decide } from '../../../training/estimators/estimator-rows.ts';
 import { LinearRegression } from '../../../training/estimators/linear-regression.ts';
 import { LogisticRegression } from '../../../training/estimators/logistic-regression.ts';
-import type { LossRange } from '../../../training/reductions/group-loss.ts';
-import type { ReductionsOptions } from '../../../training/reductions/reductions-options.ts';
+import type { LossRange } from '../../../training/reductions/constraint-names.ts';
+import { type ReductionsOptions, unmetWarnings } from '../../../training/reductions/reductions-options.ts';
 import { ReductionsWrapper } from '../../../training/reductions/reductions-wrapper.ts';
-import { unmetWarnings } from '../../../training/reductions/unmet-warnings.ts';
 import type { ModelOutputs } from '../measure-predictions.ts';
 import type {
   EncodedRows,

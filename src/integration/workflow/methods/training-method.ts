@@ -2,7 +2,7 @@ import type { OnProgress } from '../../../internal/progress.ts';
 import type { CategoricalColumn, Table } from '../../../table/index.ts';
 import type { BackendChoice } from '../../../tensor/index.ts';
 import type { FeatureSpec } from '../../../training/data/feature-encoder.ts';
-import type { Matrix } from '../../../training/data/matrix.ts';
+import type { Matrix } from '../../../training/data/read-matrix.ts';
 import type { ClassWeight } from '../../../training/estimators/class-weight.ts';
 import type { SavableModel } from '../../../training/models/describe-model.ts';
 import type { ModelOutputs } from '../measure-predictions.ts';

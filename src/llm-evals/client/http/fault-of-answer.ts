@@ -1,10 +1,8 @@
 import type { LLMClientError } from '../../../exceptions/index.ts';
-import { clientError, type FaultDetails } from '../client-error.ts';
+import { machineClock } from '../../../internal/machine-clock.ts';
+import { clientError, type FaultDetails, fieldsOf, textOf } from '../client-error.ts';
 import type { FaultKind } from '../llm-client.ts';
 import { type Environment, redactSecrets } from '../secrets.ts';
-import { fieldsOf, textOf } from '../fields.ts';
-import type { Endpoint } from './endpoint.ts';
-import { retryAfterMillis } from './retry-after.ts';
 
 /** As much of a server's words as an error shows. */
 const MOST_SHOWN = 200;
@@ -101,4 +99,42 @@ function adviceOf(kind: FaultKind, status: number, { keyVariable }: Endpoint): F
     };
   }
   return {};
+}
+
+/**
+ * How long a server asks to wait, in milliseconds: `retry-after-ms`, or
+ * `retry-after` as seconds or as a date, which is compared with the server's
+ * own clock where it tells it. null where it does not say.
+ */
+export function retryAfterMillis(headers: Headers, now: () => number = machineClock): number | null {
+  const millis = readNumber(headers.get('retry-after-ms'));
+  if (millis !== null) return millis;
+  const value = headers.get('retry-after');
+  const seconds = readNumber(value);
+  if (seconds !== null) return Math.round(seconds * 1000);
+  const until = Date.parse(value ?? '');
+  if (Number.isNaN(until)) return null;
+  const serverTime = Date.parse(headers.get('date') ?? '');
+  return Math.max(0, until - (Number.isNaN(serverTime) ? now() : serverTime));
+}
+
+/** A number as a header has it: digits, perhaps with a fraction; a negative wait is none. */
+function readNumber(value: string | null): number | null {
+  const text = value?.trim() ?? '';
+  if (/^-\d{1,15}(?:\.\d+)?$/.test(text)) return 0;
+  return /^\d{1,15}(?:\.\d+)?$/.test(text) ? Number(text) : null;
+}
+
+/** Where requests of a client go, and what they carry. */
+export interface Endpoint {
+  /** The client's id, for messages. */
+  readonly id: string;
+  readonly address: string;
+  /** The key among them: shown nowhere. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** What must not be shown, as variables. */
+  readonly env: Environment;
+  /** The variable that the key is read from, for suggestions. */
+  readonly keyVariable: string;
+  readonly timeoutMillis: number;
 }

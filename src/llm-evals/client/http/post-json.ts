@@ -1,10 +1,43 @@
+import { FairnessToolkitError, type LLMClientError } from '../../../exceptions/index.ts';
+import { Utf8Stream } from '../../../internal/decode-utf8.ts';
 import { VERSION } from '../../../internal/version.ts';
-import { redactSecrets } from '../secrets.ts';
 import { cancelledError, clientError, refuseCancelled } from '../client-error.ts';
-import { faultOfConnection } from './fault-of-connection.ts';
-import { excerptOf, faultOfAnswer } from './fault-of-answer.ts';
-import { readText } from './read-text.ts';
-import type { Endpoint } from './endpoint.ts';
+import { redactSecrets } from '../secrets.ts';
+import { type Endpoint, excerptOf, faultOfAnswer } from './fault-of-answer.ts';
+
+/** What no further attempt would change: certificates, and ports that fetch refuses. */
+const LASTING = /CERT|SELF_SIGNED|UNABLE_TO_|ERR_TLS|ERR_SSL|bad port/i;
+const TIMEOUTS = /TIMEDOUT|TIMEOUT/;
+
+/** The error of an attempt that got no whole answer; an error of ours stays as it is. */
+function faultOfConnection(endpoint: Endpoint, thrown: unknown): Error {
+  if (FairnessToolkitError.isInstance(thrown)) return thrown;
+  return connectionError(endpoint, describe(thrown));
+}
+
+function connectionError({ id, env }: Endpoint, reason: string): LLMClientError {
+  const shown = redactSecrets(reason, env);
+  // The original may hold what was sent, so its words alone go on.
+  const cause = new Error(shown);
+  if (TIMEOUTS.test(reason)) return clientError('timeout', `${id} did not answer in time: ${shown}.`, { cause });
+  const isLasting = LASTING.test(reason);
+  return clientError('network', `The connection to ${id} failed: ${shown}.`, {
+    isRetryable: !isLasting,
+    isFatal: isLasting,
+    cause,
+  });
+}
+
+/** fetch says only "fetch failed"; the reason is in its cause. */
+function describe(thrown: unknown): string {
+  if (!(thrown instanceof Error)) return 'no reason is known';
+  const { cause } = thrown;
+  if (!(cause instanceof Error)) return thrown.message;
+  const code = 'code' in cause && typeof cause.code === 'string' ? cause.code : '';
+  const first = cause instanceof AggregateError ? (cause.errors[0] as unknown) : undefined;
+  const message = cause.message === '' && first instanceof Error ? first.message : cause.message;
+  return message.includes(code) ? message : `${message} (${code})`;
+}
 
 /** An answer may have this many bytes; the longest that models give have a hundredth of it. */
 const MOST_BYTES = 8 * 1024 * 1024;
@@ -109,4 +142,29 @@ function parse(text: string): unknown {
 
 function timeoutError({ id, timeoutMillis }: Endpoint): Error {
   return clientError('timeout', `${id} did not answer within ${String(timeoutMillis)} ms.`);
+}
+
+/**
+ * The text of a response, its first bytes alone where there are more than allowed:
+ * a server must not be able to fill the memory.
+ * @throws {DataValidationError} for an answer that is not UTF-8
+ */
+async function readText(
+  response: Response,
+  mostBytes: number,
+): Promise<{ readonly text: string; readonly isWhole: boolean }> {
+  if (response.body === null) return { text: '', isWhole: true };
+  const decoder = new Utf8Stream('The answer');
+  const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+  let text = '';
+  let bytes = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return { text: text + decoder.end(), isWhole: true };
+    bytes += value.byteLength;
+    text += decoder.write(value);
+    if (bytes <= mostBytes) continue;
+    await reader.cancel();
+    return { text: text.slice(0, mostBytes), isWhole: false };
+  }
 }

@@ -1,6 +1,6 @@
+import type { ApiAccess } from '../access.ts';
+import { countOf, fieldsOf, joinTexts, textOf } from '../client-error.ts';
 import type { FinishReason, LLMClient, TokenUsage } from '../llm-client.ts';
-import { countOf, fieldsOf, joinTexts, textOf } from '../fields.ts';
-import type { ApiAccess } from '../access/api-access.ts';
 import { type ApiDialect, createApiClient, type ReadAnswer } from './api-client.ts';
 
 /** The version of the API whose answers are read here. */

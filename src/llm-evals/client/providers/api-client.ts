@@ -1,9 +1,7 @@
-import type { Completion, LLMClient } from '../llm-client.ts';
-import type { Endpoint } from '../http/endpoint.ts';
-import { excerptOf, faultOfError, readError } from '../http/fault-of-answer.ts';
+import { clientError, fieldsOf, refuseCancelled } from '../client-error.ts';
+import { type Endpoint, excerptOf, faultOfError, readError } from '../http/fault-of-answer.ts';
 import { type JsonAnswer, postJson } from '../http/post-json.ts';
-import { clientError, refuseCancelled } from '../client-error.ts';
-import { fieldsOf } from '../fields.ts';
+import type { Completion, LLMClient } from '../llm-client.ts';
 import { redactorOf } from '../secrets.ts';
 import { readParams, type RequestParams } from './request-params.ts';
 

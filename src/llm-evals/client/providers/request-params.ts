@@ -1,5 +1,5 @@
 import { ConfigValidationError } from '../../../exceptions/index.ts';
-import type { LLMParams } from '../../../schemas/llm-eval/llm-eval-config.ts';
+import type { LLMParams } from '../../../schemas/llm-eval/llm-eval-document.ts';
 
 /** Params by what a client does with them. */
 export interface RequestParams {

@@ -1,7 +1,6 @@
-import { oneOf } from '../../../internal/one-of.ts';
-import { mendArticle } from './article.ts';
+import { oneOf } from '../../../internal/arguments.ts';
+import { keepCase, mendArticle } from './article.ts';
 import { COUNTERPARTS, type WordGender } from './gender-words.ts';
-import { keepCase } from './letter-case.ts';
 import { isObjective, isPossessivePronoun, type WordContext } from './possessive-rules.ts';
 
 const GENDERS: readonly WordGender[] = ['female', 'male'];

@@ -1,4 +1,4 @@
-import type { CounterfactualConfig, LLMEvalConfig } from '../../../schemas/llm-eval/llm-eval-config.ts';
+import type { CounterfactualConfig, LLMEvalConfig } from '../../../schemas/llm-eval/llm-eval-document.ts';
 import { NAME, type ParsedTemplate, parseTemplate, placeholdersIn } from './parse-template.ts';
 import { pronounsOf } from './pronouns.ts';
 import { hasGenderedWords } from './substitute-gender.ts';

@@ -1,4 +1,4 @@
-import { tokenizeWords } from '../tokenize-words.ts';
+import { tokenizeWords } from '../words.ts';
 
 /**
  * The share of the words of two texts that both have: |A and B| / |A or B| of

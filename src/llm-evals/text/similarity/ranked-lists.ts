@@ -1,5 +1,4 @@
-import type { OptionNames } from '../../../internal/known-options.ts';
-import { oneOf } from '../../../internal/one-of.ts';
+import { assertKnownOptions, oneOf, type OptionNames } from '../../../internal/arguments.ts';
 
 const SCALES = ['published', 'unit'] as const;
 
@@ -16,16 +15,104 @@ export interface RankSimilarityOptions {
 }
 
 /** Lists the options of {@link RankSimilarityOptions}. */
-export const RANK_SIMILARITY_OPTION_NAMES: OptionNames<RankSimilarityOptions> = { scale: true };
+const RANK_SIMILARITY_OPTION_NAMES: OptionNames<RankSimilarityOptions> = { scale: true };
 
 /** @throws {ValueError} for an unknown scale */
-export function resolveScale({ scale }: RankSimilarityOptions): RankScale {
+function resolveScale({ scale }: RankSimilarityOptions): RankScale {
   return oneOf('scale', scale ?? 'published', SCALES);
 }
 
 /** The rank of every item, from 0; a repeated item has its first one. */
-export function ranksOf(list: readonly string[]): Map<string, number> {
+function ranksOf(list: readonly string[]): Map<string, number> {
   const ranks = new Map<string, number>();
   for (const item of list) if (!ranks.has(item)) ranks.set(item, ranks.size);
   return ranks;
+}
+
+/**
+ * How many pairs of recommendations two lists rank alike (the pairwise ranking
+ * accuracy gap, PRAG, which grows with agreement despite its name).
+ *
+ * Of the K (K - 1) / 2 pairs of the first list, of K items, those count whose
+ * earlier item is in the second list too, and whose later item is behind it there
+ * or missing. The `unit` scale divides their number by that of all pairs, as the
+ * paper's code does: from 0 to 1 (equal lists). The `published` scale, LangFair's,
+ * divides it by K (K + 1): from 0 to (K - 1) / (2 (K + 1)), so compare it only
+ * between lists of one length.
+ *
+ * Not symmetric, since the first list's pairs count. Repeated items count once, at
+ * their first rank. Degenerate cases: 0 where either list is empty; a first list
+ * of one item has no pairs and gives 1 where the second is the same and 0 where
+ * not, on both scales.
+ * @throws {ValueError} for an unknown scale
+ * @see J. Zhang et al., Is ChatGPT fair for recommendation? Evaluating fairness in large language model recommendation (2023)
+ * @example
+ * ```ts
+ * import { prag } from 'evenhand/llm-evals';
+ *
+ * const female = ['Hamlet', 'Emma', 'Dracula'];
+ * const male = ['Dracula', 'Hamlet', 'Macbeth'];
+ * console.log(prag(female, male, { scale: 'unit' }).toFixed(4), prag(female, male).toFixed(4));
+ * // 0.3333 0.0833
+ * ```
+ */
+export function prag(a: readonly string[], b: readonly string[], options: RankSimilarityOptions = {}): number {
+  assertKnownOptions('prag', options, RANK_SIMILARITY_OPTION_NAMES);
+  const scale = resolveScale(options);
+  const items = [...ranksOf(a).keys()];
+  const ranks = ranksOf(b);
+  if (items.length === 1) return ranks.size === 1 && ranks.has(items[0] as string) ? 1 : 0;
+  const pairs = (items.length * (items.length - 1)) / 2;
+  if (pairs === 0) return 0;
+  return countKept(items, ranks) / (scale === 'unit' ? pairs : items.length * (items.length + 1));
+}
+
+/** Pairs of the first list, in its order, that the second list's ranks keep. */
+function countKept(items: readonly string[], ranks: ReadonlyMap<string, number>): number {
+  let kept = 0;
+  items.forEach((item, index) => {
+    const rank = ranks.get(item);
+    if (rank === undefined) return;
+    for (const later of items.slice(index + 1)) kept += Number((ranks.get(later) ?? Infinity) > rank);
+  });
+  return kept;
+}
+
+/**
+ * How many recommendations of one list another one has too, those at the top of
+ * the first weighing most (the search result page score, SERP).
+ *
+ * With K the length of the first list and r = 1 ... K the rank there of each item
+ * that the second has too, the `unit` scale is sum(K - r + 1) / (K (K + 1) / 2):
+ * from 0 (nothing in common) to 1 (all in common, in any order). The `published`
+ * scale is sum(K - r + 2) / (2 K (K + 1)), which is what the code of the paper and
+ * LangFair compute: from 0 to (K + 3) / (4 (K + 1)), so compare it only between
+ * lists of one length.
+ *
+ * Not symmetric, since the first list's ranks count: keep the same side first
+ * throughout. Repeated items count once, at their first rank. Degenerate cases: 0
+ * where either list is empty.
+ * @throws {ValueError} for an unknown scale
+ * @see J. Zhang et al., Is ChatGPT fair for recommendation? Evaluating fairness in large language model recommendation (2023)
+ * @example
+ * ```ts
+ * import { serp } from 'evenhand/llm-evals';
+ *
+ * const female = ['Hamlet', 'Emma', 'Dracula'];
+ * const male = ['Dracula', 'Hamlet', 'Macbeth'];
+ * console.log(serp(female, male, { scale: 'unit' }).toFixed(4), serp(female, male).toFixed(4));
+ * // 0.6667 0.2500
+ * ```
+ */
+export function serp(a: readonly string[], b: readonly string[], options: RankSimilarityOptions = {}): number {
+  assertKnownOptions('serp', options, RANK_SIMILARITY_OPTION_NAMES);
+  const scale = resolveScale(options);
+  const ranks = ranksOf(a);
+  const others = new Set(b);
+  const length = ranks.size;
+  if (length === 0) return 0;
+  const common = [...ranks].filter(([item]) => others.has(item));
+  const weight = common.reduce((sum, [, rank]) => sum + length - rank, 0);
+  const most = length * (length + 1);
+  return scale === 'unit' ? (2 * weight) / most : (weight + common.length) / (2 * most);
 }

@@ -1,6 +1,5 @@
-import { encodeTokens } from './token-codes.ts';
-import { longestCommonSubsequence } from './longest-common-subsequence.ts';
 import { porterStem } from './porter-stem.ts';
+import { encodeTokens } from './token-codes.ts';
 
 /**
  * ROUGE-L of two texts: how much of them is one common sequence of words.
@@ -35,4 +34,19 @@ export function rougeL(a: string, b: string): number {
 function stemmedWords(text: string): string[] {
   const words = text.toLowerCase().match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
   return words.map((word) => (word.length > 3 ? porterStem(word) : word));
+}
+
+/** The length of the longest sequence that both hold in order, gaps allowed. Time a.length x b.length, memory b.length. */
+function longestCommonSubsequence(a: Int32Array, b: Int32Array): number {
+  // best[j] is the answer for what was read of a and the first j of b; diagonal is best[j - 1] one row earlier.
+  const best = new Int32Array(b.length + 1);
+  for (const token of a) {
+    let diagonal = 0;
+    for (let j = 1; j <= b.length; j++) {
+      const above = best[j] as number;
+      best[j] = token === b[j - 1] ? diagonal + 1 : Math.max(above, best[j - 1] as number);
+      diagonal = above;
+    }
+  }
+  return best[b.length] as number;
 }

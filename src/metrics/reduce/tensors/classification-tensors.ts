@@ -5,12 +5,18 @@ import { type CellRows, currentTensorflow, largestValues, type Slice, type Tf } 
 import type { ClassificationStats } from '../../statistics/group-stats.ts';
 import { type ClassificationRows, finishClassification, RAW_CELLS } from '../reduce-classification.ts';
 import { assertSameLength } from '../row-arguments.ts';
-import type { DeviceGroups } from './device-groups.ts';
 import { encodeGroupTensors } from './group-codes.ts';
-import { areKnown, BAD_STATE, stateOf } from './row-states.ts';
+import {
+  areKnown,
+  assertWeights,
+  BAD_STATE,
+  type DeviceGroups,
+  stateOf,
+  weighCells,
+  weightExtremes,
+  withTensors,
+} from './row-states.ts';
 import { numbersTensor, refusePositiveLabel, truthTensor, weightsTensor } from './tensor-arguments.ts';
-import { withTensors } from './tensor-scope.ts';
-import { assertWeights, weighCells, weightExtremes } from './tensor-weights.ts';
 
 /**
  * Reduces decisions that are tensors where they are. Read back are tables of

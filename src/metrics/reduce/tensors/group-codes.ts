@@ -5,16 +5,133 @@ import {
   type CategoricalColumn,
   type ColumnSource,
   encodeGroups,
+  joinLabels,
+  missingLabel,
   type NanPolicy,
   type SensitiveSource,
+  sortLabels,
   type TensorLike,
 } from '../../../table/index.ts';
-import type { Tf } from '../../../tensor/index.ts';
-import { crossOnDevice } from './cross-codes.ts';
-import type { DeviceGroups } from './device-groups.ts';
-import { encodeWholeNumbers } from './encode-whole-numbers.ts';
+import { cellTables, largestExactInteger, largestValues, type Slice, type Tf } from '../../../tensor/index.ts';
+import { areKnown, type DeviceGroups, type Keep, known, translate } from './row-states.ts';
 import { isDeviceTensor } from './tensor-arguments.ts';
-import type { Keep } from './tensor-scope.ts';
+
+/** Whole numbers further apart are not counted on the device. */
+const WIDEST_RANGE = 4096;
+
+/**
+ * Encodes whole numbers that are no further apart than {@link WIDEST_RANGE};
+ * reads back their range and which of it occur. NaN is missing.
+ * @param values [n], of any type of number
+ * @returns undefined for other numbers
+ */
+async function encodeWholeNumbers(
+  tf: Tf,
+  keep: Keep,
+  values: Tensor1D,
+  nanPolicy: NanPolicy,
+): Promise<DeviceGroups | undefined> {
+  const range = await wholeRange(tf, values);
+  if (range === undefined) return undefined;
+  const { least, span } = range;
+  const placesOf = (slice: Slice): Tensor1D => places(tf, slice, values, least, span);
+  const { counts } = await cellTables(tf, {
+    rows: values.size,
+    cells: span + 1,
+    codesOf: (slice) => placesOf(slice).cast('int32'),
+  });
+  const occurring = Array.from(counts.keys()).filter((place) => place < span && counts[place] !== 0);
+  const labels = occurring.map((place) => String(least + place));
+  const codes = new Float32Array(span + 1).fill(-1);
+  occurring.forEach((place, code) => (codes[place] = code));
+  // A place that does not occur may have any code; its own spares the look-up.
+  if (counts[span] === 0) codes[span] = span;
+  else if (nanPolicy === 'include') {
+    codes[span] = labels.length;
+    labels.push(missingLabel(labels));
+  }
+  return { rows: values.size, labels: Object.freeze(labels), codesOf: translate(tf, keep, codes, placesOf) };
+}
+
+/** How far each number is from the least one; `span` where it is missing. */
+function places(tf: Tf, slice: Slice, values: Tensor1D, least: number, span: number): Tensor1D {
+  const rows = slice(values);
+  if (rows.dtype === 'float32') return known(tf, areKnown(tf, slice, [values]), rows.sub(least), span);
+  // In int32, since float32 has not all of its numbers.
+  return rows.cast('int32').sub(tf.scalar(least, 'int32')).cast('float32');
+}
+
+/** The least number and how many the range holds; undefined where a number is not whole or they are far apart. */
+async function wholeRange(tf: Tf, values: Tensor1D): Promise<{ least: number; span: number } | undefined> {
+  const isFloat = values.dtype === 'float32';
+  const [largest, negated, fraction] = (await largestValues(tf, values.size, isFloat ? 3 : 2, (slice) => {
+    if (!isFloat) {
+      const numbers = slice(values).cast<Tensor1D>('int32');
+      // Not neg(), which on wasm takes the bits of an int32 for a float32.
+      return [numbers, tf.scalar(0, 'int32').sub(numbers)];
+    }
+    const isKnown = areKnown(tf, slice, [values]);
+    const numbers = slice(values);
+    return [
+      known(tf, isKnown, numbers, -Infinity),
+      known(tf, isKnown, numbers.neg(), -Infinity),
+      known(tf, isKnown, numbers.notEqual(tf.floor(numbers)).cast('float32')),
+    ];
+  })) as unknown as [number, number, number?];
+  if (largest === -Infinity) return { least: 0, span: 0 };
+  const span = largest + negated + 1;
+  if (!isFloat && Math.max(largest, negated) >= largestExactInteger(tf)) return undefined;
+  return fraction !== 1 && span >= 1 && span <= WIDEST_RANGE ? { least: -negated, span } : undefined;
+}
+
+/** Pairs of groups that are counted on the device at most. */
+const MOST_PAIRS = 2 ** 16;
+
+/**
+ * Crosses two attributes; reads back which pairs of their groups occur, and
+ * only those become groups, with the labels that `encodeGroups` gives them.
+ * @returns undefined where there are too many pairs
+ * @throws {DataValidationError} where the attributes differ in length
+ */
+async function crossOnDevice(
+  tf: Tf,
+  keep: Keep,
+  left: DeviceGroups,
+  right: DeviceGroups,
+): Promise<DeviceGroups | undefined> {
+  if (left.rows !== right.rows) throw differentLengths(left.rows, right.rows);
+  const width = right.labels.length;
+  const pairs = left.labels.length * width;
+  if (pairs > MOST_PAIRS) return undefined;
+  const placesOf = (slice: Slice): Tensor1D => {
+    const [a, b] = [left.codesOf(slice), right.codesOf(slice)];
+    const isMissing = tf.minimum(a, b).less(0);
+    return tf.where<Tensor1D>(isMissing, tf.fill(a.shape, pairs), a.mul(width).add(b));
+  };
+  const { counts } = await cellTables(tf, {
+    rows: left.rows,
+    cells: pairs + 1,
+    codesOf: (slice) => placesOf(slice).cast('int32'),
+  });
+  const occurring = Array.from(counts.keys()).filter((pair) => pair < pairs && counts[pair] !== 0);
+  const parts = occurring.map((pair) => [
+    left.labels[Math.floor(pair / width)] as string,
+    right.labels[pair % width] as string,
+  ]);
+  // Sorting labels renumbers the codes that go with them: those of the pairs, in their order.
+  const { codes: ranks, labels } = sortLabels(Int32Array.from(occurring.keys()), joinLabels(parts));
+  const codes = new Float32Array(pairs + 1).fill(-1);
+  if (counts[pairs] === 0) codes[pairs] = pairs;
+  occurring.forEach((pair, index) => (codes[pair] = ranks[index] as number));
+  return { rows: left.rows, labels, codesOf: translate(tf, keep, codes, placesOf) };
+}
+
+function differentLengths(left: number, right: number): DataValidationError {
+  return new DataValidationError(`The sensitive attributes differ in length: ${String(left)} and ${String(right)}.`, {
+    context: { argument: 'sensitive' },
+    suggestion: 'Give every attribute one value per row.',
+  });
+}
 
 /**
  * Gives each row the code of its group, where the sensitive attributes are:

@@ -1,16 +1,36 @@
 import type { Tensor1D } from '@tensorflow/tfjs';
 
 import { DataValidationError } from '../../../exceptions/index.ts';
-import { type CellRows, currentTensorflow, largestValues, type Slice, type Tf } from '../../../tensor/index.ts';
-import type { RegressionStats } from '../../statistics/group-stats.ts';
+import { emptyMoments, type Moments } from '../../../stats/moments.ts';
+import {
+  type CellRows,
+  currentTensorflow,
+  groupColumnSums,
+  largestValues,
+  type Slice,
+  type Tf,
+  unitOf,
+} from '../../../tensor/index.ts';
+import {
+  makeMoments,
+  REGRESSION_QUANTITIES,
+  type RegressionQuantity,
+  type RegressionStats,
+} from '../../statistics/group-stats.ts';
 import type { RegressionRows } from '../reduce-regression.ts';
 import { assertSameLength, countDropped, toFiniteNumbers } from '../row-arguments.ts';
 import { encodeGroupTensors } from './group-codes.ts';
-import { type DeviceNumbers, tensorMoments } from './tensor-moments.ts';
-import { areKnown, droppedRows, known, sizesOf } from './row-states.ts';
+import {
+  areKnown,
+  assertWeights,
+  droppedRows,
+  known,
+  sizesOf,
+  weighCells,
+  weightExtremes,
+  withTensors,
+} from './row-states.ts';
 import { numbersTensor, weightsTensor } from './tensor-arguments.ts';
-import { withTensors } from './tensor-scope.ts';
-import { assertWeights, weighCells, weightExtremes } from './tensor-weights.ts';
 
 /**
  * Reduces predicted numbers that are tensors where they are. Read back are
@@ -85,4 +105,120 @@ async function checkNumbers(
   throw new DataValidationError('The errors are too large for float32.', {
     suggestion: 'Scale the target, or give arrays.',
   });
+}
+
+/** Predicted and true numbers on the device. */
+interface DeviceNumbers {
+  /** [groups + 1]; the first place takes the rows that lack something. */
+  readonly cells: CellRows;
+  readonly isKnown: (slice: Slice) => Tensor1D;
+  readonly yPred: Tensor1D;
+  readonly yTrue: Tensor1D | undefined;
+  readonly weights: Tensor1D | undefined;
+  readonly largest: Readonly<Record<'prediction' | 'truth' | 'error' | 'weight', number>>;
+}
+
+/**
+ * Moments of the quantities by group, in two steps on the device: sums for the
+ * means, then sums of powers of the distances from them. The first power's sum
+ * is what the float32 mean missed, and moves the moments to the better mean.
+ * @param totals the weights of the cells, [groups + 1]
+ */
+async function tensorMoments(
+  tf: Tf,
+  numbers: DeviceNumbers,
+  totals: Float64Array,
+): Promise<RegressionStats['moments']> {
+  const weightUnit = unitOf(numbers.largest.weight);
+  const shares = totals.map((total) => total / weightUnit);
+  const columns = numbers.yTrue === undefined ? 1 : REGRESSION_QUANTITIES.length;
+  const sums = await groupColumnSums(tf, numbers.cells, columns, (slice) => {
+    const { quantities, weigh } = prepare(tf, numbers, slice);
+    return quantities.map(weigh);
+  });
+  const centres = sums.map((sum) =>
+    Float32Array.from(sum, (value, cell) => (shares[cell] === 0 ? 0 : value / (shares[cell] as number))),
+  );
+  const powers = await powerSums(tf, numbers, centres);
+  const units = unitsOf(numbers);
+  return makeMoments((name, column) => {
+    const centre = centres[column];
+    if (centre === undefined) return emptyMoments(totals.length - 1);
+    const [first, second, third] = powers.slice(3 * column) as [Float64Array, Float64Array, Float64Array];
+    return finishMoments({ centre, first, second, third, shares }, units[name], weightUnit);
+  });
+}
+
+/** What each quantity is divided by, so that its powers stay in float32's range. */
+function unitsOf({ largest }: DeviceNumbers): Record<RegressionQuantity, number> {
+  const error = unitOf(largest.error);
+  return {
+    prediction: unitOf(largest.prediction),
+    truth: unitOf(largest.truth),
+    error,
+    absoluteError: error,
+    squaredError: error * error,
+  };
+}
+
+/** A chunk's quantities in their units, in the order of their names, and how they are weighed. */
+function prepare(
+  tf: Tf,
+  numbers: DeviceNumbers,
+  slice: Slice,
+): { quantities: Tensor1D[]; weigh: (values: Tensor1D) => Tensor1D } {
+  const isKnown = numbers.isKnown(slice);
+  const units = unitsOf(numbers);
+  const read = (values: Tensor1D): Tensor1D => known(tf, isKnown, slice(values));
+  const share = numbers.weights && read(numbers.weights).div<Tensor1D>(unitOf(numbers.largest.weight));
+  const weigh = (values: Tensor1D): Tensor1D => (share === undefined ? values : values.mul(share));
+  const prediction = read(numbers.yPred);
+  const quantities = [prediction.div<Tensor1D>(units.prediction)];
+  if (numbers.yTrue !== undefined) {
+    const truth = read(numbers.yTrue);
+    const error = prediction.sub(truth).div<Tensor1D>(units.error);
+    quantities.push(truth.div(units.truth), error, error.abs(), error.square());
+  }
+  return { quantities, weigh };
+}
+
+/** For each quantity the weighted sums of the first three powers of its distances from the centres. */
+async function powerSums(tf: Tf, numbers: DeviceNumbers, centres: readonly Float32Array[]): Promise<Float64Array[]> {
+  return withTensors(tf, (keep) => {
+    const centreOf = keep(tf.tensor2d(centres.map((centre) => Array.from(centre))));
+    return groupColumnSums(tf, numbers.cells, 3 * centres.length, (slice, codes) => {
+      const { quantities, weigh } = prepare(tf, numbers, slice);
+      // One look-up for all quantities: on wasm it checks every code in JavaScript.
+      const around = tf.gather(centreOf, codes, 1);
+      return quantities.flatMap((quantity, column) => {
+        const distance = quantity.sub<Tensor1D>(around.slice([column, 0], [1, codes.size]).reshape([codes.size]));
+        const first = weigh(distance);
+        const second = first.mul<Tensor1D>(distance);
+        return [first, second, second.mul<Tensor1D>(distance)];
+      });
+    });
+  });
+}
+
+/**
+ * The moments around the mean from those around a centre c near it, of the
+ * groups without the first place. With mean = c + d and d = S1 / W:
+ * m2 = S2 - W d^2 and m3 = S3 - 3 d S2 + 2 W d^3.
+ */
+function finishMoments(
+  sums: Readonly<Record<'centre' | 'first' | 'second' | 'third' | 'shares', ArrayLike<number>>>,
+  unit: number,
+  weightUnit: number,
+): Moments {
+  const { mean, m2, m3 } = emptyMoments(sums.shares.length - 1);
+  for (let group = 0; group < mean.length; group++) {
+    const at = (values: ArrayLike<number>): number => values[group + 1] as number;
+    const share = at(sums.shares);
+    if (share === 0) continue;
+    const shift = at(sums.first) / share;
+    mean[group] = (at(sums.centre) + shift) * unit;
+    m2[group] = Math.max(0, at(sums.second) - share * shift ** 2) * weightUnit * unit ** 2;
+    m3[group] = (at(sums.third) - 3 * shift * at(sums.second) + 2 * share * shift ** 3) * weightUnit * unit ** 3;
+  }
+  return { mean, m2, m3 };
 }

@@ -12,14 +12,23 @@ import {
   unitOf,
 } from '../../../tensor/index.ts';
 import type { CellTables, LossSums, ScoreStats } from '../../statistics/group-stats.ts';
+import { collectScores, gridStep, type ScoreEntry, toGrid } from '../../statistics/score-grid.ts';
 import type { ScoreRows } from '../reduce-scores.ts';
 import { assertSameLength, countDropped, toFiniteNumbers } from '../row-arguments.ts';
-import { collectScores, gridStep, type ScoreEntry, toGrid } from '../../statistics/score-grid.ts';
 import { encodeGroupTensors } from './group-codes.ts';
-import { areKnown, BAD_STATE, known, sizesOf, stateOf, droppedRows } from './row-states.ts';
+import {
+  areKnown,
+  assertWeights,
+  BAD_STATE,
+  droppedRows,
+  known,
+  sizesOf,
+  stateOf,
+  weighCells,
+  weightExtremes,
+  withTensors,
+} from './row-states.ts';
 import { numbersTensor, truthTensor, weightsTensor } from './tensor-arguments.ts';
-import { withTensors } from './tensor-scope.ts';
-import { assertWeights, weighCells, weightExtremes } from './tensor-weights.ts';
 
 /** Cells read back at most; beyond them the grid is made coarser. */
 const MOST_CELLS = 2 ** 23;

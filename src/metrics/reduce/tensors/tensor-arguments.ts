@@ -5,7 +5,7 @@ import { assertNotDisposed, type ColumnSource, isTensorLike, type TensorLike } f
 import type { Tf } from '../../../tensor/index.ts';
 import { readTruth, type ScoreRows } from '../reduce-scores.ts';
 import { toFiniteNumbers, toWeights } from '../row-arguments.ts';
-import type { Keep } from './tensor-scope.ts';
+import type { Keep } from './row-states.ts';
 
 /** Whether a value is a tensor that lives on the device; texts live on the host in any case. */
 export function isDeviceTensor(source: unknown): source is TensorLike {

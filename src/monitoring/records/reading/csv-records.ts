@@ -1,11 +1,23 @@
 import { unmarkCell } from '../../../internal/spreadsheet-text.ts';
 import type { MonitoringRecord } from '../monitoring-record.ts';
 import { CSV_HEADER } from '../record-lines.ts';
-import { areQuotesClosed, type CsvField, parseCsvRow } from './csv-row.ts';
-import { faultAt, LineFault } from './line-fault.ts';
-import { findLayout, type RecordLayout, requireReadable } from './record-layout.ts';
-import type { LineReader } from './line-reader.ts';
-import { readMeasured, readSize, readTimestamp, readWindow } from './record-values.ts';
+import {
+  areQuotesClosed,
+  type CsvField,
+  findLayout,
+  parseCsvRow,
+  type RecordLayout,
+  requireReadable,
+} from './record-layout.ts';
+import {
+  faultAt,
+  LineFault,
+  type LineReader,
+  readMeasured,
+  readSize,
+  readTimestamp,
+  readWindow,
+} from './record-values.ts';
 
 /** The longest row that is waited for; a quote that does not end would swallow the rest of the file. */
 const LONGEST_ROW = 2 ** 20;

@@ -1,8 +1,14 @@
 import type { MonitoringRecord } from '../monitoring-record.ts';
 import { parseObject } from '../parse-object.ts';
-import { faultAt, LineFault } from './line-fault.ts';
-import type { LineReader } from './line-reader.ts';
-import { readMeasured, readSize, readTimestamp, readWindow } from './record-values.ts';
+import {
+  faultAt,
+  LineFault,
+  type LineReader,
+  readMeasured,
+  readSize,
+  readTimestamp,
+  readWindow,
+} from './record-values.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 

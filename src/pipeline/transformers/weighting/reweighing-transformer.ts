@@ -1,19 +1,45 @@
 import { z } from 'zod';
 
-import { assertKnownOptions, type OptionNames } from '../../../internal/known-options.ts';
+import { DataValidationError } from '../../../exceptions/index.ts';
+import { assertKnownOptions, type OptionNames } from '../../../internal/arguments.ts';
 import { TRANSFORMER_PARAMS } from '../../../schemas/pipeline/transformer-params.ts';
 import type { CategoricalColumn, Table } from '../../../table/index.ts';
 import type { FitRows } from '../fit-rows.ts';
 import { type AppliedRows, FittedTransformer } from '../fitted-transformer.ts';
-import { nameGroups } from '../name-some.ts';
-import { frozenNames, readGroups, readKnownGroups, type SensitiveColumns, sensitiveNames } from '../read-columns.ts';
+import {
+  frozenNames,
+  nameGroups,
+  readGroups,
+  readKnownGroups,
+  type SensitiveColumns,
+  sensitiveNames,
+} from '../read-columns.ts';
 import { fromStored, readTransformerJson } from '../transformer-json.ts';
-import { assertClasses } from './assert-classes.ts';
-import { crossToCells } from './cells.ts';
-import { requireMaxWeight } from './max-weight.ts';
+import { crossToCells, type MeanOne, requireMaxWeight, scaleToMeanOne } from './cells.ts';
 import { readClasses } from './read-classes.ts';
-import { independenceCells, shareCells, type WeightedCell } from './reweighing-cells.ts';
-import { type Proportions, readProportions } from './target-shares.ts';
+import { type Proportions, readProportions, targetShares } from './target-shares.ts';
+
+/** More different numbers than this are a measured quantity. */
+const MOST_NUMBERS = 20;
+
+/**
+ * That the values of a label column can each be a class. Of a measured quantity
+ * nearly every row would be one, whose weight, the share of its group, would
+ * weigh small groups down.
+ * @throws {DataValidationError} for a column of numbers with more than 20 different ones
+ */
+function assertClasses(table: Table, column: string, { labels }: CategoricalColumn): void {
+  if (table.column(column).kind !== 'numeric' || labels.length <= MOST_NUMBERS) return;
+  const count = String(labels.length);
+  throw new DataValidationError(
+    `The label column '${column}' has ${count} different numbers; classes are needed, and more than ${String(MOST_NUMBERS)} numbers are taken for none.`,
+    {
+      context: { argument: 'label', column, values: labels.length },
+      suggestion:
+        'For a target of numbers use InstanceReweighting; or name a label column of classes, or the positiveLabel.',
+    },
+  );
+}
 
 /** Options of {@link ReweighingTransformer}. */
 export interface ReweighingTransformerOptions {
@@ -174,4 +200,93 @@ function weighRows(
 
 function nameCell(group: string, label: string | null): string {
   return label === null ? group : JSON.stringify([group, label]);
+}
+
+/** The weight of the rows of a group and a label; of a group alone where no label is used. */
+interface WeightedCell {
+  readonly group: string;
+  readonly label: string | null;
+  readonly weight: number;
+}
+
+/** Weights of cells that occur. */
+interface CellWeights {
+  readonly cells: readonly WeightedCell[];
+  readonly warnings: readonly string[];
+}
+
+/** Kamiran and Calders: expected over observed frequency, of mean 1, cut at a limit. O(rows). */
+function independenceCells(
+  groups: CategoricalColumn,
+  classes: CategoricalColumn,
+  weights: Float64Array | undefined,
+  maxWeight: number,
+): CellWeights {
+  const { codes, masses } = crossToCells([groups, classes], weights);
+  const [group, label] = codes as readonly [Int32Array, Int32Array];
+  const known = [...masses.keys()].filter((cell) => (group[cell] as number) >= 0 && (label[cell] as number) >= 0);
+  const ofGroup = new Float64Array(groups.labels.length);
+  const ofLabel = new Float64Array(classes.labels.length);
+  let total = 0;
+  for (const cell of known) {
+    const [s, y, mass] = [group[cell] as number, label[cell] as number, masses[cell] as number];
+    ofGroup[s] = (ofGroup[s] as number) + mass;
+    ofLabel[y] = (ofLabel[y] as number) + mass;
+    total += mass;
+  }
+  const ratio = (cell: number): number =>
+    ((ofGroup[group[cell] as number] as number) * (ofLabel[label[cell] as number] as number)) /
+    (total * (masses[cell] as number));
+  const ratios = known.map(ratio);
+  const scaled = scale(
+    ratios,
+    known.map((cell) => masses[cell] as number),
+    maxWeight,
+  );
+  const cells = known.map((cell, place) => ({
+    group: groups.labels[group[cell] as number] as string,
+    label: classes.labels[label[cell] as number] as string,
+    weight: weigh(scaled, ratios[place] as number),
+  }));
+  return { cells, warnings: [...noneKnown(known), ...cutWarning(scaled)] };
+}
+
+/** Target over observed share of each group, of mean 1, cut at a limit. */
+function shareCells(
+  groups: CategoricalColumn,
+  weights: Float64Array | undefined,
+  options: { readonly what: string; readonly targets: Proportions | undefined; readonly maxWeight: number },
+): CellWeights {
+  const { what, targets, maxWeight } = options;
+  const { shares, warnings } = targetShares(groups, targets, { what, minCount: 1 });
+  const { codes, masses } = crossToCells([groups], weights);
+  const [group] = codes as readonly [Int32Array];
+  const taking = [...masses.keys()].filter((cell) => !Number.isNaN(shares[group[cell] as number] ?? NaN));
+  const ratios = taking.map((cell) => (shares[group[cell] as number] as number) / (masses[cell] as number));
+  const scaled = scale(
+    ratios,
+    taking.map((cell) => masses[cell] as number),
+    maxWeight,
+  );
+  const weightOf = new Map(taking.map((cell, place) => [group[cell], weigh(scaled, ratios[place] as number)]));
+  const cells = groups.labels.map((label, code) => ({ group: label, label: null, weight: weightOf.get(code) ?? 1 }));
+  return { cells, warnings: [...warnings, ...cutWarning(scaled)] };
+}
+
+function scale(ratios: readonly number[], masses: readonly number[], maxWeight: number): MeanOne {
+  return ratios.length === 0 ? { scale: 1, limit: maxWeight, cut: [] } : scaleToMeanOne(ratios, masses, maxWeight);
+}
+
+function weigh({ scale: by, limit }: MeanOne, ratio: number): number {
+  return Math.min(limit, by * ratio);
+}
+
+function noneKnown(known: readonly number[]): string[] {
+  return known.length === 0 ? ['no row has both a group and a label: every weight is 1'] : [];
+}
+
+function cutWarning({ cut, limit }: MeanOne): string[] {
+  return cut.length === 0
+    ? []
+    : [`weights of ${String(cut.length)} combinations are cut at ${String(limit)}: independence is not reached`];
 }

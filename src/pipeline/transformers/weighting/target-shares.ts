@@ -1,8 +1,7 @@
 import { DataValidationError } from '../../../exceptions/index.ts';
-import { invalidParameter } from '../../../internal/invalid-parameter.ts';
-import { suggestNames } from '../../../internal/nearest.ts';
+import { invalidParameter, suggestNames } from '../../../internal/arguments.ts';
 import type { CategoricalColumn } from '../../../table/index.ts';
-import { nameGroups } from '../name-some.ts';
+import { nameGroups } from '../read-columns.ts';
 
 /** Proportions of groups, by label. */
 export type Proportions = Readonly<Record<string, number>>;

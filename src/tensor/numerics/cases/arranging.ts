@@ -1,10 +1,8 @@
 import type { Tensor1D, Tensor2D } from '@tensorflow/tfjs';
 
 import { each, turned } from '../float64.ts';
-import { codes, spread, uniform } from '../inputs.ts';
 import type { NumericsCase } from '../numerics-case.ts';
-import { tensorCase } from '../pose.ts';
-import { EXACT } from '../tolerances.ts';
+import { codes, EXACT, spread, tensorCase, uniform } from '../pose.ts';
 
 /** Numbers that no arithmetic leaves as they are by chance. */
 const numbers = (size: number): Float32Array => spread(size, size, -30, 30);

@@ -1,12 +1,10 @@
 import type { Rank } from '@tensorflow/tfjs';
 
-import { type CellRows, cellCounts, cellTables } from '../../ops/cell-counts.ts';
+import { cellCounts, type CellRows, cellTables } from '../../ops/cell-counts.ts';
 import { histogram, type HistogramBins, histogramCells } from '../../ops/histogram.ts';
 import { sumsByCode } from '../float64.ts';
-import { between, codes, spread } from '../inputs.ts';
 import type { NumericsCase } from '../numerics-case.ts';
-import { hostCase, tensorCase } from '../pose.ts';
-import { EXACT } from '../tolerances.ts';
+import { between, codes, EXACT, hostCase, spread, tensorCase } from '../pose.ts';
 
 /** Rows and cells that are awkward: one of each, one more or fewer than a workgroup, several workgroups. */
 const SIZES: readonly (readonly [rows: number, cells: number])[] = [

@@ -2,10 +2,9 @@ import type { Tensor } from '@tensorflow/tfjs';
 
 import type { Tf } from '../../runtime.ts';
 import { each, sigmoid, softplus } from '../float64.ts';
-import { between, spread, uniform } from '../inputs.ts';
 import type { NumericsCase } from '../numerics-case.ts';
-import { tensorCase } from '../pose.ts';
 import {
+  between,
   EXACT,
   exponential,
   LOGARITHM,
@@ -14,8 +13,11 @@ import {
   roundings,
   SIGMOID,
   SOFTPLUS,
+  spread,
   SQUARE_ROOT,
-} from '../tolerances.ts';
+  tensorCase,
+  uniform,
+} from '../pose.ts';
 
 /** A function of one number, and the numbers that it is asked. */
 interface Unary {

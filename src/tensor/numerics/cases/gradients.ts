@@ -1,10 +1,19 @@
 import type { Tensor, Tensor2D } from '@tensorflow/tfjs';
 
 import { each, product, sigmoid, turned } from '../float64.ts';
-import { between, memberships, uniform } from '../inputs.ts';
 import type { NumericsCase } from '../numerics-case.ts';
-import { tensorCase } from '../pose.ts';
-import { EXACT, QUOTIENT, roundings, SIGMOID, SQUARE_ROOT, sumOf } from '../tolerances.ts';
+import {
+  between,
+  EXACT,
+  memberships,
+  QUOTIENT,
+  roundings,
+  SIGMOID,
+  SQUARE_ROOT,
+  sumOf,
+  tensorCase,
+  uniform,
+} from '../pose.ts';
 
 const [N, D, G] = [257, 7, 3];
 

@@ -1,9 +1,7 @@
 import { sharedDense, sharedDenseGradients, stackedDense, stackedDenseGradients } from '../../ops/stacked-dense.ts';
 import { each, ofModels, partOf, product, rowSums, turned } from '../float64.ts';
-import { uniform } from '../inputs.ts';
 import type { NumericsCase } from '../numerics-case.ts';
-import { tensorCase } from '../pose.ts';
-import { roundings, sumOf } from '../tolerances.ts';
+import { roundings, sumOf, tensorCase, uniform } from '../pose.ts';
 
 /** Rows, features and units of a first layer. */
 const SHARED: readonly (readonly [n: number, d: number, units: number])[] = [

@@ -4,10 +4,19 @@ import { bceFromLogits, bceSlope } from '../../ops/bce-from-logits.ts';
 import { largestGap, softRates, squaredGapSlope } from '../../ops/soft-rates.ts';
 import type { Tf } from '../../runtime.ts';
 import { columnSums, each, ofModels, partOf, product, sigmoid, softplus } from '../float64.ts';
-import { between, codes, memberships, uniform } from '../inputs.ts';
 import type { NumericsCase } from '../numerics-case.ts';
-import { tensorCase } from '../pose.ts';
-import { meanOf, roundings, SIGMOID, SOFTPLUS, sumOf } from '../tolerances.ts';
+import {
+  between,
+  codes,
+  meanOf,
+  memberships,
+  roundings,
+  SIGMOID,
+  SOFTPLUS,
+  sumOf,
+  tensorCase,
+  uniform,
+} from '../pose.ts';
 
 /** Rows that a loss is taken of. */
 interface LogitRows {

@@ -3,8 +3,7 @@ import type { Tensor } from '@tensorflow/tfjs';
 import type { Tf } from '../../runtime.ts';
 import { each } from '../float64.ts';
 import type { NumericsCase } from '../numerics-case.ts';
-import { tensorCase } from '../pose.ts';
-import { EXACT } from '../tolerances.ts';
+import { EXACT, tensorCase } from '../pose.ts';
 
 /**
  * Missing values are NaN, and WGSL lets an implementation take it that there is none: what our code leans on is asked.

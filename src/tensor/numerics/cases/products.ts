@@ -1,8 +1,6 @@
 import { ofModels, partOf, product, turned } from '../float64.ts';
-import { spread, uniform } from '../inputs.ts';
 import type { NumericsCase } from '../numerics-case.ts';
-import { tensorCase } from '../pose.ts';
-import { EXACT, sumOf } from '../tolerances.ts';
+import { EXACT, spread, sumOf, tensorCase, uniform } from '../pose.ts';
 
 /** [n, d] times [d, m]; one of each, vectors, and more and fewer than a tile of 32 or 64. */
 const SIZES: readonly (readonly [n: number, d: number, m: number])[] = [

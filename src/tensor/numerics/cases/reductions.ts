@@ -1,10 +1,8 @@
 import type { Tensor } from '@tensorflow/tfjs';
 
 import { columnSums, rowSums, sumsByCode, turned } from '../float64.ts';
-import { codes, spread, uniform } from '../inputs.ts';
 import type { NumericsCase } from '../numerics-case.ts';
-import { tensorCase } from '../pose.ts';
-import { EXACT, roundings, sumOf } from '../tolerances.ts';
+import { codes, EXACT, roundings, spread, sumOf, tensorCase, uniform } from '../pose.ts';
 
 /** Matrices that are awkward to reduce: one number, one row, one column, more rows than a workgroup, and many more. */
 const SIZES: readonly (readonly [rows: number, columns: number])[] = [

@@ -4,10 +4,8 @@ import { groupColumnSums, groupSums } from '../../ops/group-sums.ts';
 import { normalEquations, uploadRowBlocks } from '../../ops/normal-equations.ts';
 import { largestValues } from '../../ops/reduce-chunks.ts';
 import { each, product, sumsByCode, turned } from '../float64.ts';
-import { between, codes, uniform } from '../inputs.ts';
 import type { NumericsCase } from '../numerics-case.ts';
-import { hostCase } from '../pose.ts';
-import { EXACT, roundings, sumOf } from '../tolerances.ts';
+import { between, codes, EXACT, hostCase, roundings, sumOf, uniform } from '../pose.ts';
 
 /** What the docstring of `groupSums` promises of a group's sum where signs are the same. */
 const GROUP_SUM = 1e-5;

@@ -1,16 +1,24 @@
 import type { Tensor2D, Tensor3D } from '@tensorflow/tfjs';
 
 import { createAdam } from '../../ops/adam.ts';
-import { createBatches, createRowChunks, type NetworkRows } from '../../ops/batches.ts';
+import { createBatches, createRowChunks, type NetworkRows, readTogether } from '../../ops/batches.ts';
 import { joinParameters, splitParameters } from '../../ops/parameters.ts';
-import { readTogether } from '../../ops/read-together.ts';
-import { rectifierGradient, sharedDense, stackedDense } from '../../ops/stacked-dense.ts';
-import { timesTransposed } from '../../ops/times-transposed.ts';
+import { rectifierGradient, sharedDense, stackedDense, timesTransposed } from '../../ops/stacked-dense.ts';
 import { each, ofModels, partOf, product, turned } from '../float64.ts';
-import { between, codes, spread, uniform } from '../inputs.ts';
 import type { NumericsCase } from '../numerics-case.ts';
-import { hostCase, tensorCase } from '../pose.ts';
-import { EXACT, QUOTIENT, roundings, SQUARE_ROOT, sumOf } from '../tolerances.ts';
+import {
+  between,
+  codes,
+  EXACT,
+  hostCase,
+  QUOTIENT,
+  roundings,
+  spread,
+  SQUARE_ROOT,
+  sumOf,
+  tensorCase,
+  uniform,
+} from '../pose.ts';
 
 const RATES = [0.1, 0.1, 0.05, 0.01, 0.2] as const;
 

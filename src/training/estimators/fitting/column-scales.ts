@@ -1,4 +1,4 @@
-import type { Matrix } from '../../data/matrix.ts';
+import type { Matrix } from '../../data/read-matrix.ts';
 
 /**
  * How the columns of a matrix are shifted and scaled before fitting: a value x

@@ -1,12 +1,244 @@
 import type { Tensor2D } from '@tensorflow/tfjs';
 
-import type { Matrix } from '../../data/matrix.ts';
 import { normalEquations, type NormalEquations, type Tf, uploadRowBlocks } from '../../../tensor/index.ts';
-import { deriveFrom } from '../../data/matrix.ts';
+import { deriveFrom, type Matrix } from '../../data/read-matrix.ts';
 import type { PivotRule } from './cholesky.ts';
 import type { ColumnScales } from './column-scales.ts';
-import { createHostDesign } from './host-design.ts';
 import type { RowLoss } from './row-loss.ts';
+
+/**
+ * The distinct combinations of indicator columns that rows show. One-hot columns
+ * of a few attributes make far fewer combinations than rows, and whatever is
+ * summed per combination first is summed over few things afterwards.
+ */
+interface RowPatterns {
+  /** [rows], which pattern each row has. */
+  readonly of: Int32Array;
+  readonly count: number;
+  /** [count + 1]; the places of pattern k lie from starts[k] to starts[k + 1]. */
+  readonly starts: Int32Array;
+  /** Columns that are 1 in a pattern, ascending; each pattern ends with the intercept's. */
+  readonly places: Int32Array;
+}
+
+/** Spreads hashes (the prime of Fowler, Noll and Vo). */
+const HASH_PRIME = 0x01000193;
+
+/**
+ * Finds the patterns of a matrix's indicator columns, in order of first occurrence.
+ * @param intercept the place that every pattern ends with
+ */
+function rowPatterns(matrix: Matrix, { shift, indicators }: ColumnScales, intercept: number): RowPatterns {
+  const { rows, columns, values } = matrix;
+  const columnOf = Int32Array.from(indicators);
+  const offOf = Float64Array.from(indicators, (column) => shift[column] as number);
+  const index = createPatternIndex(rows);
+  const of = new Int32Array(rows);
+  const found = new Int32Array(indicators.length + 1);
+  for (let row = 0; row < rows; row++) {
+    let size = 0;
+    for (let place = 0; place < columnOf.length; place++) {
+      const column = columnOf[place] as number;
+      if (values[row * columns + column] !== offOf[place]) found[size++] = column;
+    }
+    found[size++] = intercept;
+    of[row] = index.numberOf(found, size);
+  }
+  return { of, ...index.read() };
+}
+
+/** Numbers lists of places as they come: a hash table with open addresses, since strings as keys cost ten times as much. */
+function createPatternIndex(rows: number): {
+  numberOf: (found: Int32Array, size: number) => number;
+  read: () => Omit<RowPatterns, 'of'>;
+} {
+  const mask = 2 ** Math.ceil(Math.log2(2 * rows + 2)) - 1;
+  const slots = new Int32Array(mask + 1).fill(-1);
+  const starts = [0];
+  const places: number[] = [];
+
+  const isAt = (pattern: number, found: Int32Array, size: number): boolean => {
+    const start = starts[pattern] as number;
+    if ((starts[pattern + 1] as number) - start !== size) return false;
+    for (let place = 0; place < size; place++) if (places[start + place] !== found[place]) return false;
+    return true;
+  };
+  const add = (found: Int32Array, size: number): number => {
+    for (let place = 0; place < size; place++) places.push(found[place] as number);
+    starts.push(places.length);
+    return starts.length - 2;
+  };
+
+  return {
+    numberOf: (found, size) => {
+      let slot = hashOf(found, size) & mask;
+      for (;;) {
+        const pattern = slots[slot] as number;
+        if (pattern < 0) return (slots[slot] = add(found, size));
+        if (isAt(pattern, found, size)) return pattern;
+        slot = (slot + 1) & mask;
+      }
+    },
+    read: () => ({ count: starts.length - 1, starts: Int32Array.from(starts), places: Int32Array.from(places) }),
+  };
+}
+
+function hashOf(found: Int32Array, size: number): number {
+  let hash = 0;
+  for (let place = 0; place < size; place++) hash = Math.imul(hash ^ ((found[place] as number) + 1), HASH_PRIME);
+  return hash ^ (hash >>> 15);
+}
+
+/** Rows taken at once: each sum is then read and written once for four rows. */
+const ROWS_AT_ONCE = 4;
+
+/**
+ * A'WA in float64, its lower triangle, rows k^2 / 2 multiplications.
+ * @param a [rows, columns], row-major
+ * @param weights [rows]
+ * @returns [columns, columns], row-major, 0 above the diagonal
+ */
+function weightedGram(a: Float64Array, columns: number, weights: Float64Array): Float64Array {
+  const gram = new Float64Array(columns * columns);
+  const rows = weights.length;
+  for (let row = 0; row < rows; row += ROWS_AT_ONCE) {
+    // Past the end the first row stands in, with weight 0.
+    const [second, third, fourth] = [row + 1, row + 2, row + 3];
+    const [w0, w1, w2, w3] = [weights[row] as number, weights[second] ?? 0, weights[third] ?? 0, weights[fourth] ?? 0];
+    const a0 = row * columns;
+    const a1 = (second < rows ? second : row) * columns;
+    const a2 = (third < rows ? third : row) * columns;
+    const a3 = (fourth < rows ? fourth : row) * columns;
+    for (let k = 0; k < columns; k++) {
+      const v0 = w0 * (a[a0 + k] as number);
+      const v1 = w1 * (a[a1 + k] as number);
+      const v2 = w2 * (a[a2 + k] as number);
+      const v3 = w3 * (a[a3 + k] as number);
+      for (let l = 0, into = k * columns; l <= k; l++, into++) {
+        gram[into] =
+          (gram[into] as number) +
+          v0 * (a[a0 + l] as number) +
+          v1 * (a[a1 + l] as number) +
+          v2 * (a[a2 + l] as number) +
+          v3 * (a[a3 + l] as number);
+      }
+    }
+  }
+  return gram;
+}
+
+/**
+ * The rows of a shifted and scaled matrix with a column of ones behind it, on the
+ * host in float64, by what fitting asks of them. With X = [A | S], A the dense
+ * columns and S the patterns of indicators (with the ones), what concerns S is
+ * summed per pattern before it is summed per column: for m patterns, p dense
+ * columns and q ones in a pattern, X'WX costs n p^2 / 2 + n p + m q (q + p).
+ */
+interface HostDesign {
+  readonly rows: number;
+  /** Columns with the ones, which come last. */
+  readonly parameters: number;
+  /** X c, into `scores`. */
+  score(c: Float64Array, scores: Float64Array): void;
+  /** X'r. */
+  gradient(residuals: Float64Array): Float64Array;
+  /** X'WX, [parameters, parameters], its lower triangle. */
+  products(weights: Float64Array): Float64Array;
+}
+
+/** Lays a matrix out for {@link HostDesign}. */
+function createHostDesign(matrix: Matrix, scales: ColumnScales): HostDesign {
+  const { rows, columns } = matrix;
+  const parameters = columns + 1;
+  const dense = Int32Array.from(scales.dense);
+  const p = dense.length;
+  const a = denseColumns(matrix, scales);
+  const { of, count, starts, places } = rowPatterns(matrix, scales, columns);
+
+  const score = (c: Float64Array, scores: Float64Array): void => {
+    const ofPattern = new Float64Array(count);
+    for (let pattern = 0; pattern < count; pattern++) {
+      let sum = 0;
+      for (let at = starts[pattern] as number; at < (starts[pattern + 1] as number); at++) {
+        sum += c[places[at] as number] as number;
+      }
+      ofPattern[pattern] = sum;
+    }
+    const slopes = Float64Array.from(dense, (column) => c[column] as number);
+    for (let row = 0, at = 0; row < rows; row++) {
+      let sum = ofPattern[of[row] as number] as number;
+      for (let k = 0; k < p; k++, at++) sum += (a[at] as number) * (slopes[k] as number);
+      scores[row] = sum;
+    }
+  };
+
+  const gradient = (residuals: Float64Array): Float64Array => {
+    const byPattern = new Float64Array(count);
+    const byColumn = new Float64Array(p);
+    for (let row = 0, at = 0; row < rows; row++) {
+      const residual = residuals[row] as number;
+      byPattern[of[row] as number] = (byPattern[of[row] as number] as number) + residual;
+      for (let k = 0; k < p; k++, at++) byColumn[k] = (byColumn[k] as number) + residual * (a[at] as number);
+    }
+    const sums = new Float64Array(parameters);
+    for (let k = 0; k < p; k++) sums[dense[k] as number] = byColumn[k] as number;
+    for (let pattern = 0; pattern < count; pattern++) {
+      for (let at = starts[pattern] as number; at < (starts[pattern + 1] as number); at++) {
+        sums[places[at] as number] = (sums[places[at] as number] as number) + (byPattern[pattern] as number);
+      }
+    }
+    return sums;
+  };
+
+  /** Per pattern the sum of weights, then of weights times each dense column: [count, 1 + p]. */
+  const sumsByPattern = (weights: Float64Array): Float64Array => {
+    const sums = new Float64Array(count * (1 + p));
+    for (let row = 0, from = 0; row < rows; row++) {
+      const weight = weights[row] as number;
+      let into = (of[row] as number) * (1 + p);
+      sums[into] = (sums[into] as number) + weight;
+      into++;
+      for (let k = 0; k < p; k++, from++, into++) sums[into] = (sums[into] as number) + weight * (a[from] as number);
+    }
+    return sums;
+  };
+
+  const products = (weights: Float64Array): Float64Array => {
+    const sums = new Float64Array(parameters * parameters);
+    const add = (i: number, j: number, value: number): void => {
+      const place = i > j ? i * parameters + j : j * parameters + i;
+      sums[place] = (sums[place] as number) + value;
+    };
+    const amongDense = weightedGram(a, p, weights);
+    for (let k = 0; k < p; k++) {
+      for (let l = 0; l <= k; l++) add(dense[k] as number, dense[l] as number, amongDense[k * p + l] as number);
+    }
+    const byPattern = sumsByPattern(weights);
+    for (let pattern = 0, from = 0; pattern < count; pattern++, from += 1 + p) {
+      const first = starts[pattern] as number;
+      for (let at = first; at < (starts[pattern + 1] as number); at++) {
+        const place = places[at] as number;
+        for (let other = first; other <= at; other++) add(place, places[other] as number, byPattern[from] as number);
+        for (let k = 0; k < p; k++) add(place, dense[k] as number, byPattern[from + 1 + k] as number);
+      }
+    }
+    return sums;
+  };
+
+  return { rows, parameters, score, gradient, products };
+}
+
+/** The dense columns, shifted and scaled, [rows, dense]. */
+function denseColumns({ rows, columns, values }: Matrix, { shift, scale, dense }: ColumnScales): Float64Array {
+  const picked = new Float64Array(rows * dense.length);
+  for (const [place, column] of dense.entries()) {
+    const [from, by] = [shift[column] as number, scale[column] as number];
+    for (let row = 0; row < rows; row++) {
+      picked[row * dense.length + place] = ((values[row * columns + column] as number) - from) / by;
+    }
+  }
+  return picked;
+}
 
 /** Rows as a loss sees them. */
 export interface LossRows {

@@ -1,4 +1,4 @@
-import { assertKnownOptions, type OptionNames } from '../../../internal/known-options.ts';
+import { assertKnownOptions, type OptionNames } from '../../../internal/arguments.ts';
 import { type CategoricalColumn, Table } from '../../../table/index.ts';
 import { calibrateHeldOut, type CalibrateHeldOutOptions } from './calibrate-held-out.ts';
 import { measureCalibration } from './measure-calibration.ts';

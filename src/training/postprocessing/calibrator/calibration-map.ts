@@ -1,6 +1,5 @@
 import { sigmoid } from '../../logistic.ts';
-import { countAtMost } from '../count-at-most.ts';
-import { toLogit } from './logit-scores.ts';
+import { countAtMost } from '../grouped-scores.ts';
 
 /** The methods of calibration. */
 export const CALIBRATION_METHODS = ['platt', 'isotonic', 'temperature'] as const;
@@ -68,4 +67,42 @@ function interpolate({ scores, rates }: IsotonicMap, score: number): number {
   const share = (score - fromScore) / (toScore - fromScore);
   // Rounding must not lift a value above the next step.
   return Math.min(toRate, fromRate + (toRate - fromRate) * share);
+}
+
+/** Rows of one group, or of all. */
+export interface LabelledScores {
+  /** [n], from 0 to 1. */
+  readonly scores: Float64Array;
+  /** [n], 0 or 1; both occur. */
+  readonly y: Uint8Array;
+  /** [n], above 0. */
+  readonly weights: Float64Array;
+}
+
+/** A map with what a reader should know of how it came out. */
+export interface FittedMap {
+  readonly map: CalibrationMap;
+  readonly warning: string | null;
+}
+
+/** log(s / (1 - s)) of a score that is kept `margin` away from 0 and 1. */
+export function toLogit(score: number, margin: number): number {
+  const kept = Math.min(1 - margin, Math.max(margin, score));
+  return Math.log(kept / (1 - kept));
+}
+
+/**
+ * How near to 0 or 1 a score may come before its logit is taken.
+ *
+ * A score of exactly 0 or 1 has an infinite logit. Clipped by the spacing of
+ * floats it would lie at 36, far from all others, and a few such rows would
+ * decide the fit. Where there are some, they count instead as half as far from
+ * the end as the nearest other score, as a count of 0 counts as a half.
+ * Otherwise only the spacing of floats is kept.
+ */
+export function endMargin(scores: Float64Array): number {
+  const distances = scores.map((score) => Math.min(score, 1 - score));
+  if (!distances.includes(0)) return Number.EPSILON;
+  const nearest = distances.reduce((least, distance) => (distance > 0 ? Math.min(least, distance) : least), 0.5);
+  return Math.max(Number.EPSILON, nearest / 2);
 }

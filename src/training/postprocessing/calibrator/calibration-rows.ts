@@ -1,5 +1,5 @@
 import { DataValidationError } from '../../../exceptions/index.ts';
-import type { OptionNames } from '../../../internal/known-options.ts';
+import type { OptionNames } from '../../../internal/arguments.ts';
 import { assertSameLength, toFiniteNumbers, toWeights } from '../../../metrics/reduce/row-arguments.ts';
 import {
   type CategoricalColumn,
@@ -9,10 +9,8 @@ import {
   type SensitiveSource,
   toBinary,
 } from '../../../table/index.ts';
-import { assertNoneMissing } from '../../data/none-missing.ts';
-import type { GroupedScores } from '../grouped-scores.ts';
-import { assertFiniteTotal } from '../total-weight.ts';
-import { assertGroupsGiven } from './assert-groups-given.ts';
+import { assertNoneMissing } from '../../data/fit-rows.ts';
+import { assertFiniteTotal, type GroupedScores } from '../grouped-scores.ts';
 
 /** What may come with the scores and labels of rows. */
 export interface CalibrationRowOptions {
@@ -132,5 +130,25 @@ export function outsideRange(argument: string, value: number, where: string, ind
   return new DataValidationError(`${argument} must lie in [0, 1], but holds ${String(value)} ${where}.`, {
     context: { argument, index, value },
     suggestion: 'Divide by the largest possible score, or put decision values through a logistic function.',
+  });
+}
+
+/**
+ * Checks that groups are there, since what reads them calls them `sensitive`.
+ * @throws {DataValidationError} for what can be no column, and for an object of no columns
+ */
+export function assertGroupsGiven(groups: unknown): void {
+  if (typeof groups !== 'object' || groups === null) {
+    throw withoutGroups(`groups must hold one value per row; got ${String(groups)}.`);
+  }
+  if (Object.getPrototypeOf(groups) === Object.prototype && Object.keys(groups).length === 0) {
+    throw withoutGroups('groups names no attribute.');
+  }
+}
+
+function withoutGroups(message: string): DataValidationError {
+  return new DataValidationError(message, {
+    context: { argument: 'groups' },
+    suggestion: "Give each row's group, as in { groups: ['a', 'b'] }, or several attributes to cross.",
   });
 }

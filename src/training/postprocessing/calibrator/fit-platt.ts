@@ -1,8 +1,6 @@
 import { TrainingError } from '../../../exceptions/index.ts';
-import type { PlattInput } from './calibration-map.ts';
-import type { FittedMap, LabelledScores } from './labelled-scores.ts';
 import { sigmoid } from '../../logistic.ts';
-import { toLogit } from './logit-scores.ts';
+import { type FittedMap, type LabelledScores, type PlattInput, toLogit } from './calibration-map.ts';
 
 const MAX_STEPS = 100;
 

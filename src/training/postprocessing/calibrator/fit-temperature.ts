@@ -1,6 +1,5 @@
-import type { FittedMap, LabelledScores } from './labelled-scores.ts';
 import { sigmoid } from '../../logistic.ts';
-import { toLogit } from './logit-scores.ts';
+import { type FittedMap, type LabelledScores, toLogit } from './calibration-map.ts';
 
 /** The sharpest and the flattest that a temperature makes scores. */
 const LEAST = 0.01;

@@ -1,12 +1,16 @@
 import { TrainingError } from '../../../exceptions/index.ts';
-import { invalidParameter } from '../../../internal/invalid-parameter.ts';
-import { assertKnownOptions, type OptionNames } from '../../../internal/known-options.ts';
+import { assertKnownOptions, invalidParameter, oneOf, type OptionNames } from '../../../internal/arguments.ts';
 import { getLogger } from '../../../internal/logger.ts';
-import { oneOf } from '../../../internal/one-of.ts';
 import { requireWhole } from '../../../stats/parameters.ts';
-import type { ColumnSource, SensitiveSource, Table } from '../../../table/index.ts';
+import { type Column, type ColumnSource, type SensitiveSource, Table, toColumn } from '../../../table/index.ts';
 import type { GroupedScores } from '../grouped-scores.ts';
-import { CALIBRATION_METHODS, type CalibrationMethod, PLATT_INPUTS, type PlattInput } from './calibration-map.ts';
+import {
+  CALIBRATION_METHODS,
+  type CalibrationMap,
+  type CalibrationMethod,
+  PLATT_INPUTS,
+  type PlattInput,
+} from './calibration-map.ts';
 import {
   CALIBRATION_ROW_OPTION_NAMES,
   type CalibrationRowOptions,
@@ -14,8 +18,35 @@ import {
   readUnitScores,
 } from './calibration-rows.ts';
 import { calibratorFromJson, type CalibratorJson, calibratorToJson } from './calibrator-json.ts';
-import { describeCalibrator } from './describe-calibrator.ts';
 import { applyCalibrator, type CalibratorSettings, type CalibratorState, fitCalibrator } from './fit-calibrator.ts';
+
+/** The numbers of each kind of map. */
+const NUMBERS: Readonly<Record<CalibrationMethod, Readonly<Record<string, (map: CalibrationMap) => number>>>> = {
+  platt: {
+    slope: (map) => (map.kind === 'platt' ? map.slope : NaN),
+    intercept: (map) => (map.kind === 'platt' ? map.intercept : NaN),
+  },
+  isotonic: { points: (map) => (map.kind === 'isotonic' ? map.scores.length : NaN) },
+  temperature: { temperature: (map) => (map.kind === 'temperature' ? map.temperature : NaN) },
+};
+
+/** A row for each group, and one for all rows together. */
+function describeCalibrator(state: CalibratorState, method: CalibrationMethod): Table {
+  const all = { label: '(pooled)', n: state.n, positiveRate: state.positiveRate, map: null, reason: null };
+  const rows = [...state.groups, all];
+  const columns: [string, readonly unknown[]][] = [
+    ['group', rows.map(({ label }) => label)],
+    ['n', rows.map(({ n }) => n)],
+    ['positive_rate', rows.map(({ positiveRate }) => positiveRate)],
+    ['calibrator', rows.map(({ map }) => (map === null ? 'pooled' : 'own'))],
+    ...Object.entries(NUMBERS[method]).map(([name, numberOf]): [string, readonly unknown[]] => [
+      name,
+      rows.map(({ map }) => numberOf(map ?? state.pooled)),
+    ]),
+    ['reason', rows.map(({ reason }) => reason ?? '')],
+  ];
+  return Table.ofColumns(columns.map(([name, values]): [string, Column] => [name, toColumn(values, name)]));
+}
 
 /** Options of {@link GroupFairnessCalibrator}. */
 export interface GroupFairnessCalibratorOptions {

@@ -1,8 +1,8 @@
-import { assertKnownOptions } from '../../../internal/known-options.ts';
+import { assertKnownOptions } from '../../../internal/arguments.ts';
 import { SCORE_MEASURES } from '../../../metrics/measures/score-measures.ts';
-import { logLoss } from '../../../metrics/statistics/score-grid.ts';
-import { countDropped } from '../../../metrics/reduce/row-arguments.ts';
 import type { PreparedScores } from '../../../metrics/reduce/reduce-scores.ts';
+import { countDropped } from '../../../metrics/reduce/row-arguments.ts';
+import { logLoss } from '../../../metrics/statistics/score-grid.ts';
 import type { ColumnSource, SensitiveSource } from '../../../table/index.ts';
 import {
   MEASURE_CALIBRATION_OPTION_NAMES,

@@ -1,9 +1,8 @@
-import type { OptionNames } from '../../../internal/known-options.ts';
+import type { OptionNames } from '../../../internal/arguments.ts';
 import { type PreparedScores, prepareScores, reduceScores } from '../../../metrics/reduce/reduce-scores.ts';
 import type { ScoreStats } from '../../../metrics/statistics/group-stats.ts';
 import { type ColumnSource, onHost, type SensitiveSource } from '../../../table/index.ts';
-import { assertGroupsGiven } from './assert-groups-given.ts';
-import { outsideRange } from './calibration-rows.ts';
+import { assertGroupsGiven, outsideRange } from './calibration-rows.ts';
 
 /** Options of what measures calibration. */
 export interface MeasureCalibrationOptions {

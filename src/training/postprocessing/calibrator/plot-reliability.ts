@@ -1,7 +1,7 @@
 import { reliabilityChart, type ReliabilityPanel } from '../../../charts/reliability-chart.ts';
 import { chartFormat, renderChart } from '../../../charts/render-chart.ts';
 import { DataValidationError } from '../../../exceptions/index.ts';
-import { assertKnownOptions, type OptionNames } from '../../../internal/known-options.ts';
+import { assertKnownOptions, type OptionNames } from '../../../internal/arguments.ts';
 import { writeFileAtomic } from '../../../io/atomic-write.ts';
 import type { ReliabilityCurves } from './reliability-curve.ts';
 

@@ -1,5 +1,5 @@
 import { DataValidationError } from '../../../exceptions/index.ts';
-import { suggestNames } from '../../../internal/nearest.ts';
+import { suggestNames } from '../../../internal/arguments.ts';
 import {
   type CategoricalColumn,
   encodeGroups,

@@ -1,6 +1,6 @@
-import { assertKnownOptions, type OptionNames } from '../../../internal/known-options.ts';
+import { assertKnownOptions, type OptionNames } from '../../../internal/arguments.ts';
 import { effectiveCount } from '../../../metrics/measures/group-measure.ts';
-import { type ScoreEntry, scoreEntries } from '../../../metrics/statistics/score-grid.ts';
+import { scoreEntries, type ScoreEntry } from '../../../metrics/statistics/score-grid.ts';
 import { requireLevel, requireWhole } from '../../../stats/parameters.ts';
 import { wilsonInterval } from '../../../stats/proportion-interval.ts';
 import type { ColumnSource, SensitiveSource } from '../../../table/index.ts';

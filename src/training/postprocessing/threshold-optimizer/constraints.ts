@@ -1,5 +1,5 @@
 import { ValueError } from '../../../exceptions/index.ts';
-import { suggestNames } from '../../../internal/nearest.ts';
+import { suggestNames } from '../../../internal/arguments.ts';
 import { LABELS_NEEDED, type RateName } from './rates.ts';
 
 /** The rate that each simple constraint makes equal. */

@@ -1,5 +1,43 @@
 import { createRandom } from '../../../internal/random.ts';
-import { murmurHash } from './murmur-hash.ts';
+
+const C1 = 0xcc9e2d51;
+const C2 = 0x1b873593;
+
+/**
+ * MurmurHash3 (x86, 32 bits; Austin Appleby, public domain) of bytes: a whole
+ * number from 0 to 2^32 - 1. Not for secrets.
+ */
+export function murmurHash(bytes: Uint8Array, seed = 0): number {
+  let hash = seed | 0;
+  const whole = bytes.length - (bytes.length % 4);
+  for (let at = 0; at < whole; at += 4) {
+    const word = byteAt(at) | (byteAt(at + 1) << 8) | (byteAt(at + 2) << 16) | (byteAt(at + 3) << 24);
+    hash = rotateLeft(hash ^ scramble(word), 13);
+    hash = (Math.imul(hash, 5) + 0xe6546b64) | 0;
+  }
+  let tail = 0;
+  for (let at = bytes.length - 1; at >= whole; at--) tail = (tail << 8) | byteAt(at);
+  return finish(hash ^ scramble(tail) ^ bytes.length);
+
+  function byteAt(at: number): number {
+    return bytes[at] as number;
+  }
+}
+
+function scramble(word: number): number {
+  return Math.imul(rotateLeft(Math.imul(word, C1), 15), C2);
+}
+
+function rotateLeft(value: number, bits: number): number {
+  return (value << bits) | (value >>> (32 - bits));
+}
+
+function finish(value: number): number {
+  let hash = value;
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return (hash ^ (hash >>> 16)) >>> 0;
+}
 
 /** How predictions are drawn: one number per row in turn, or one that the row's own content fixes. */
 export const DRAWS = ['sequence', 'stable'] as const;

@@ -1,15 +1,187 @@
 import { DataValidationError } from '../../../exceptions/index.ts';
-import { chooseOdds, chooseRates } from './choose-points.ts';
-import { constrainedRates, labelsNeeded } from './constraints.ts';
-import { expectedCounts, sumCounts } from './expected-counts.ts';
-import { pooledThreshold } from './pooled-threshold.ts';
+import { constrainedRates, labelsNeeded, type ThresholdObjectiveName } from './constraints.ts';
 import { type DecisionCounts, type RateName, RATES } from './rates.ts';
-import type { OddsPoint } from './relaxed-odds.ts';
-import { type ScoreCurve, scoreCurves } from './score-curve.ts';
+import { type OddsGain, type OddsPoint, relaxedOdds } from './relaxed-odds.ts';
+import { countsAt, operationAt, type ScoreCurve, scoreCurves } from './score-curve.ts';
 import type { ScoredRows } from './scored-rows.ts';
-import { freezeRule, type ThresholdInterpolation } from './threshold-rule.ts';
-import type { GroupThresholds, ThresholdRules, ThresholdSettings } from './threshold-rules.ts';
-import { hullAt, ruleAt, type TradeoffHull, tradeoffHull } from './tradeoff-hull.ts';
+import {
+  deterministicRule,
+  freezeRule,
+  mixDecisions,
+  type ThresholdInterpolation,
+  type ThresholdOperation,
+} from './threshold-rule.ts';
+import {
+  firstOfLargest,
+  type GroupThresholds,
+  type PooledThreshold,
+  ROUNDING,
+  type ThresholdRules,
+  type ThresholdSettings,
+  unitGrid,
+} from './threshold-rules.ts';
+import { hullAt, hullOnGrid, ruleAt, type TradeoffHull, tradeoffHull } from './tradeoff-hull.ts';
+
+/** One place on the grid per curve, and what they come to. */
+interface PlacesWithinTolerance {
+  readonly places: readonly number[];
+  /** The weighted sum of the curves' values there. */
+  readonly maximum: number;
+}
+
+/**
+ * The places on a common grid, one per curve, at which the weighted sum of the
+ * curves is largest while the places are at most `tolerance` apart. Equal sums:
+ * the places closer together, then those further right.
+ *
+ * A window of that width slides over the grid; each curve's largest value in it
+ * is at the head of a queue whose values fall. O(curves x grid).
+ * @param x the grid, rising
+ * @param curves one value per grid point each
+ * @param weights one per curve
+ */
+export function bestWithinTolerance(
+  x: Float64Array,
+  curves: readonly Float64Array[],
+  weights: ArrayLike<number>,
+  tolerance: number,
+): PlacesWithinTolerance {
+  const windows = curves.map((curve) => new WindowMaximum(curve));
+  let best: PlacesWithinTolerance = { places: [], maximum: -Infinity };
+  let bestSpread = Infinity;
+  let start = 0;
+  for (let end = 0; end < x.length; end++) {
+    while ((x[end] as number) - (x[start] as number) > tolerance + ROUNDING) start++;
+    const places = windows.map((window) => window.slide(start, end));
+    const maximum = places.reduce(
+      (sum, place, k) => sum + (weights[k] as number) * ((curves[k] as Float64Array)[place] as number),
+      0,
+    );
+    if (maximum < best.maximum - ROUNDING) continue;
+    const spread = spreadOf(places, x);
+    if (maximum <= best.maximum + ROUNDING && spread > bestSpread) continue;
+    best = { places, maximum };
+    bestSpread = spread;
+  }
+  return best;
+}
+
+function spreadOf(places: readonly number[], x: Float64Array): number {
+  let [least, most] = [Infinity, -Infinity];
+  for (const place of places) {
+    least = Math.min(least, place);
+    most = Math.max(most, place);
+  }
+  return (x[most] as number) - (x[least] as number);
+}
+
+/** Where the largest value of a window is that moves right; of equal ones the last. */
+class WindowMaximum {
+  readonly #values: Float64Array;
+  /** Places in the window, each of a value larger than all later ones. */
+  readonly #queue: Int32Array;
+  #head = 0;
+  #size = 0;
+
+  constructor(values: Float64Array) {
+    this.#values = values;
+    this.#queue = new Int32Array(values.length);
+  }
+
+  /** Takes in the value at `end`, and lets go of those before `start`. */
+  slide(start: number, end: number): number {
+    const value = this.#values[end] as number;
+    while (this.#size > this.#head && this.#last() <= value) this.#size--;
+    this.#queue[this.#size++] = end;
+    while ((this.#queue[this.#head] as number) < start) this.#head++;
+    return this.#queue[this.#head] as number;
+  }
+
+  /** The value at the queue's end, its least. */
+  #last(): number {
+    return this.#values[this.#queue[this.#size - 1] as number] as number;
+  }
+}
+
+/**
+ * The constrained rate of each group at which the mean of the groups' objective
+ * values, by their shares of the weight, is largest: one common rate, or rates at
+ * most `tolerance` apart. On the grid; the first of equals. O(groups x grid).
+ */
+function chooseRates(
+  hulls: readonly TradeoffHull[],
+  shares: Float64Array,
+  { gridSize, tolerance }: ThresholdSettings,
+): Float64Array {
+  const grid = unitGrid(gridSize);
+  if (tolerance > 0) {
+    const curves = hulls.map((hull) => hullOnGrid(hull, grid));
+    const { places } = bestWithinTolerance(grid, curves, shares, tolerance);
+    return Float64Array.from(places, (place) => grid[place] as number);
+  }
+  const total = new Float64Array(grid.length);
+  for (const [group, hull] of hulls.entries()) {
+    const share = shares[group] as number;
+    const heights = hullOnGrid(hull, grid);
+    for (let place = 0; place < grid.length; place++)
+      total[place] = (total[place] as number) + share * (heights[place] as number);
+  }
+  return new Float64Array(hulls.length).fill(grid[firstOfLargest(total)] as number);
+}
+
+/**
+ * The point of each group in the plane of false and true positive rates at which
+ * the objective over all rows is largest. Without a tolerance it is one point
+ * for all, on the lower envelope of the groups' hulls: what every group reaches.
+ */
+async function chooseOdds(
+  hulls: readonly TradeoffHull[],
+  curves: readonly ScoreCurve[],
+  settings: ThresholdSettings,
+): Promise<OddsPoint[]> {
+  if (settings.tolerance > 0) return relaxedOdds(hulls, oddsGains(curves, settings.objective), settings.tolerance);
+  const grid = unitGrid(settings.gridSize);
+  const envelope = new Float64Array(grid.length).fill(1);
+  for (const hull of hulls) {
+    const heights = hullOnGrid(hull, grid);
+    for (let place = 0; place < grid.length; place++) {
+      envelope[place] = Math.min(envelope[place] as number, heights[place] as number);
+    }
+  }
+  const totals = totalsOf(curves);
+  const values = grid.map((x, place) =>
+    RATES[settings.objective]({
+      truePositives: totals.positives * (envelope[place] as number),
+      falsePositives: totals.negatives * x,
+      ...totals,
+    }),
+  );
+  const best = firstOfLargest(values);
+  const point = { x: grid[best] as number, y: envelope[best] as number };
+  return hulls.map(() => point);
+}
+
+/** What a unit of each group's rates changes in the objective over all rows. */
+function oddsGains(curves: readonly ScoreCurve[], objective: ThresholdObjectiveName): OddsGain[] {
+  const { positives, negatives } = totalsOf(curves);
+  const [perPositive, perNegative] =
+    objective === 'balanced_accuracy_score'
+      ? [0.5 / positives, 0.5 / negatives]
+      : [1 / (positives + negatives), 1 / (positives + negatives)];
+  return curves.map((curve) => ({
+    truePositiveRate: curve.positives * perPositive,
+    falsePositiveRate: curve.negatives * perNegative,
+  }));
+}
+
+function totalsOf(curves: readonly ScoreCurve[]): { positives: number; negatives: number } {
+  let [positives, negatives] = [0, 0];
+  for (const curve of curves) {
+    positives += curve.positives;
+    negatives += curve.negatives;
+  }
+  return { positives, negatives };
+}
 
 /** A hull this close to the diagonal is on it: what constants reach too. */
 const ON_DIAGONAL = 1e-12;
@@ -119,4 +291,71 @@ function assertLabels(
       },
     );
   }
+}
+
+/**
+ * The one threshold that is best for all rows: of equal ones the one that
+ * selects fewest, high scores before low ones.
+ */
+function pooledThreshold(curve: ScoreCurve, { objective, flip }: ThresholdSettings): PooledThreshold {
+  const places = curve.scores.length + 1;
+  const values = Float64Array.from({ length: flip ? 2 * places : places }, (_, candidate) => {
+    const { place, operator } = candidateOf(candidate);
+    return RATES[objective](countsAt(curve, place, operator));
+  });
+  const best = firstOfLargest(values);
+  const { place, operator } = candidateOf(best);
+  return Object.freeze({
+    interpolation: deterministicRule(operationAt(curve, place, operator)),
+    objectiveValue: values[best] as number,
+  });
+
+  /** Later places of a curve select more high scores, and fewer low ones. */
+  function candidateOf(candidate: number): { place: number; operator: '>' | '<' } {
+    return candidate < places
+      ? { place: candidate, operator: '>' }
+      : { place: 2 * places - 1 - candidate, operator: '<' };
+  }
+}
+
+/** What a rule selects of a group's rows in expectation: the counts of its parts, mixed. */
+function expectedCounts(curve: ScoreCurve, rule: ThresholdInterpolation): DecisionCounts {
+  const { positives, negatives } = curve;
+  const first = countsUnder(curve, rule.operation0);
+  const second = countsUnder(curve, rule.operation1);
+  const mix = (all: number, selected0: number, selected1: number): number =>
+    // A group without such rows selects none of them.
+    all === 0 ? 0 : all * mixDecisions(rule, selected0 / all, selected1 / all);
+  return {
+    truePositives: mix(positives, first.truePositives, second.truePositives),
+    falsePositives: mix(negatives, first.falsePositives, second.falsePositives),
+    positives,
+    negatives,
+  };
+}
+
+/** The counts of several groups together. */
+function sumCounts(groups: readonly DecisionCounts[]): DecisionCounts {
+  const total = { truePositives: 0, falsePositives: 0, positives: 0, negatives: 0 };
+  for (const counts of groups) {
+    total.truePositives += counts.truePositives;
+    total.falsePositives += counts.falsePositives;
+    total.positives += counts.positives;
+    total.negatives += counts.negatives;
+  }
+  return total;
+}
+
+/** What an operation selects, found by its threshold among the scores. */
+function countsUnder(curve: ScoreCurve, { operator, threshold }: ThresholdOperation): DecisionCounts {
+  const { scores } = curve;
+  let [low, high] = [0, scores.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const score = scores[middle] as number;
+    const isHigh = operator === '>' ? score > threshold : score >= threshold;
+    if (isHigh) low = middle + 1;
+    else high = middle;
+  }
+  return countsAt(curve, low, operator);
 }

@@ -1,8 +1,6 @@
-import { invalidParameter } from '../../../internal/invalid-parameter.ts';
-import type { OptionNames } from '../../../internal/known-options.ts';
-import { oneOf } from '../../../internal/one-of.ts';
+import { invalidParameter, oneOf, type OptionNames } from '../../../internal/arguments.ts';
 import type { Estimator } from '../../estimators/estimator.ts';
-import { readSeed } from '../read-seed.ts';
+import { readSeed } from '../grouped-scores.ts';
 import {
   readConstraint,
   readObjective,

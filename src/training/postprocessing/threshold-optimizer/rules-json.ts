@@ -2,9 +2,8 @@ import { z } from 'zod';
 
 import { readJson } from '../../data/read-json.ts';
 import { THRESHOLD_CONSTRAINTS, THRESHOLD_OBJECTIVES } from './constraints.ts';
-import { ROUNDING } from './grid.ts';
 import { freezeRule, type ThresholdInterpolation } from './threshold-rule.ts';
-import type { ThresholdRules } from './threshold-rules.ts';
+import { ROUNDING, type ThresholdRules } from './threshold-rules.ts';
 
 const rate = z.number().min(0).max(1);
 

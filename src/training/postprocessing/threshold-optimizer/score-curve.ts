@@ -1,5 +1,4 @@
-import { countAtMost } from '../count-at-most.ts';
-import { rowsOfGroups } from '../rows-of-groups.ts';
+import { countAtMost, rowsOfGroups } from '../grouped-scores.ts';
 import type { DecisionCounts } from './rates.ts';
 import type { ScoredRows } from './scored-rows.ts';
 import type { ThresholdOperation } from './threshold-rule.ts';

@@ -13,9 +13,8 @@ import {
   type SensitiveSource,
   toBinary,
 } from '../../../table/index.ts';
-import { assertNoneMissing } from '../../data/none-missing.ts';
-import type { GroupedScores } from '../grouped-scores.ts';
-import { assertFiniteTotal } from '../total-weight.ts';
+import { assertNoneMissing } from '../../data/fit-rows.ts';
+import { assertFiniteTotal, type GroupedScores } from '../grouped-scores.ts';
 
 /** The least normal number times 2^53: a share of it down to the last digit is a normal number. */
 const LEAST_WEIGHT = 2 ** -969;

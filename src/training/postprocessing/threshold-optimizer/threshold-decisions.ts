@@ -1,9 +1,9 @@
 import { DataValidationError } from '../../../exceptions/index.ts';
-import type { OptionNames } from '../../../internal/known-options.ts';
+import type { OptionNames } from '../../../internal/arguments.ts';
 import { assertSameLength } from '../../../metrics/reduce/row-arguments.ts';
 import { type ColumnSource, onHost, type SensitiveSource, toColumn } from '../../../table/index.ts';
 import type { GroupedScores } from '../grouped-scores.ts';
-import { type DrawName, drawInSequence, drawStably } from './draw-uniforms.ts';
+import { drawInSequence, type DrawName, drawStably } from './draw-uniforms.ts';
 import type { UnseenGroupsName } from './optimizer-options.ts';
 import { probabilityOfPositive } from './threshold-rule.ts';
 import type { ThresholdRules } from './threshold-rules.ts';

@@ -1,7 +1,6 @@
 import { type RateName, RATES } from './rates.ts';
 import { countsAt, operationAt, type ScoreCurve } from './score-curve.ts';
 import type { ThresholdInterpolation, ThresholdOperation } from './threshold-rule.ts';
-import { upperHull } from './upper-hull.ts';
 
 /** The best trade-offs between two rates that mixtures of thresholds on one group's scores can reach. */
 export interface TradeoffHull {
@@ -104,4 +103,29 @@ function placeAt(points: Float64Array, x: number, from = 0): HullPlace {
   }
   const [x0, x1] = [points[left] as number, points[left + 1] as number];
   return { left, p0: Math.min(1, Math.max(0, (x1 - x) / (x1 - x0))) };
+}
+
+/**
+ * The places of the points on the upper convex hull of points, left to right
+ * (Andrew's monotone chain). Points on a line between two others are left out;
+ * of several at the first x the lowest and the highest stay. O(points).
+ * @param x rising
+ * @param y rising where x stands still
+ */
+export function upperHull(x: ArrayLike<number>, y: ArrayLike<number>): number[] {
+  const kept: number[] = [];
+  for (let place = 0; place < x.length; place++) {
+    while (kept.length >= 2 && !isAbove(kept.at(-1) as number, kept.at(-2) as number, place)) kept.pop();
+    kept.push(place);
+  }
+  return kept;
+
+  /** Whether a point lies above the line between two others, by slopes without their denominators. */
+  function isAbove(middle: number, left: number, right: number): boolean {
+    const [x0, y0] = [x[left] as number, y[left] as number];
+    return (
+      ((y[middle] as number) - y0) * ((x[right] as number) - x0) >
+      ((y[right] as number) - y0) * ((x[middle] as number) - x0)
+    );
+  }
 }

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 
 import { articleFor } from '../../../../src/llm-evals/plan/counterfactual/article.ts';
-import { fillTemplate } from '../../../../src/llm-evals/plan/counterfactual/fill-template.ts';
 import { parseTemplate } from '../../../../src/llm-evals/plan/counterfactual/parse-template.ts';
+import { fillTemplate } from '../../../../src/llm-evals/plan/counterfactual/plan-counterfactual.ts';
 import { pronounsOf } from '../../../../src/llm-evals/plan/counterfactual/pronouns.ts';
 
 const filled = (template: string, values: Record<string, string>, name: string | null = null): string =>

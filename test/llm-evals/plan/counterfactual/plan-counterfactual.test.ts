@@ -7,7 +7,7 @@ import {
   lintPairs,
   planCounterfactual,
 } from '../../../../src/llm-evals/plan/counterfactual/index.ts';
-import type { CounterfactualConfig } from '../../../../src/schemas/llm-eval/llm-eval-config.ts';
+import type { CounterfactualConfig } from '../../../../src/schemas/llm-eval/llm-eval-document.ts';
 
 const GENDER = { gender: ['woman', 'man'] };
 

@@ -9,7 +9,7 @@ import { calibrateHeldOut } from '../../../../src/training/postprocessing/calibr
 import { calibrateTable } from '../../../../src/training/postprocessing/calibrator/calibrate-table.ts';
 import { plotReliability } from '../../../../src/training/postprocessing/calibrator/plot-reliability.ts';
 import { reliabilityCurve } from '../../../../src/training/postprocessing/calibrator/reliability-curve.ts';
-import { tableCalibrationToJson } from '../../../../src/training/postprocessing/calibrator/table-calibration-json.ts';
+import { tableCalibrationToJson } from '../../../../src/training/postprocessing/calibrator/table-calibration.ts';
 import { useTemporaryFolder } from '../../../helpers/run-cli.ts';
 import { drawScores } from './draw-scores.ts';
 

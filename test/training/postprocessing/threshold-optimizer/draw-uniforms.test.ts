@@ -3,8 +3,8 @@ import { expect } from 'chai';
 import {
   drawInSequence,
   drawStably,
+  murmurHash,
 } from '../../../../src/training/postprocessing/threshold-optimizer/draw-uniforms.ts';
-import { murmurHash } from '../../../../src/training/postprocessing/threshold-optimizer/murmur-hash.ts';
 
 describe('MurmurHash3, x86, 32 bits', () => {
   // Values that implementations publish as their test vectors (Wikipedia, "MurmurHash").

@@ -6,9 +6,9 @@ import {
   type ThresholdConstraintName,
   type ThresholdObjectiveName,
 } from '../../../../src/training/postprocessing/threshold-optimizer/constraints.ts';
+import { bestWithinTolerance } from '../../../../src/training/postprocessing/threshold-optimizer/fit-rules.ts';
 import { ThresholdOptimizer } from '../../../../src/training/postprocessing/threshold-optimizer/threshold-optimizer.ts';
-import { upperHull } from '../../../../src/training/postprocessing/threshold-optimizer/upper-hull.ts';
-import { bestWithinTolerance } from '../../../../src/training/postprocessing/threshold-optimizer/within-tolerance.ts';
+import { upperHull } from '../../../../src/training/postprocessing/threshold-optimizer/tradeoff-hull.ts';
 import { describeWithReference, readVectors } from '../../../helpers/reference.ts';
 
 /** For numbers that stand there in full. */

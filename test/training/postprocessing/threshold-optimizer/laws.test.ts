@@ -8,7 +8,7 @@ import {
 } from '../../../../src/training/postprocessing/threshold-optimizer/constraints.ts';
 import type { ThresholdOptimizerOptions } from '../../../../src/training/postprocessing/threshold-optimizer/optimizer-options.ts';
 import { ThresholdOptimizer } from '../../../../src/training/postprocessing/threshold-optimizer/threshold-optimizer.ts';
-import { upperHull } from '../../../../src/training/postprocessing/threshold-optimizer/upper-hull.ts';
+import { upperHull } from '../../../../src/training/postprocessing/threshold-optimizer/tradeoff-hull.ts';
 import { anyRows, largestGap, meanOf, type Rows } from './scored-cases.ts';
 
 const CLOSE = 1e-9;

@@ -1,0 +1,51 @@
+import { workflowToHtml, workflowToJson, workflowToMarkdown } from '../../integration/workflow-report/index.ts';
+import { executeWorkflow } from '../../integration/workflow/execute-workflow.ts';
+import { reportToHtml } from '../../pipeline/detectors/report-html.ts';
+import { runPipeline } from '../../pipeline/index.ts';
+import { pipelineRunToJson } from '../../pipeline/run-pipeline.ts';
+import { parsePipelineFields, parseWorkflowFields } from '../../schemas/workflow-fields.ts';
+import { loadJobTable, readJobConfig } from './job-config.ts';
+import type { JobContext, JobOutcome, PipelineJob, WorkflowJob } from './job.ts';
+import { writeData, writeReports } from './run-files.ts';
+
+/** `POST /pipeline`: detectors and transformers. Where a configuration would write its report is left aside. */
+export async function runPipelineJob(
+  { path, config: text, fields }: PipelineJob,
+  { folder, signal, onProgress }: JobContext,
+): Promise<JobOutcome> {
+  const { detectors, profile } = parsePipelineFields(fields);
+  const config = await readJobConfig(text, profile);
+  const table = await loadJobTable(path, config);
+  signal.throwIfAborted();
+  const run = await runPipeline(config, table, { detectors, signal, onProgress });
+  const { report, result } = run;
+  const data = await writeData(folder, result.data, result.sampleWeight);
+  const reports = report === null ? [] : await writeReports(folder, report.toMarkdown(), await reportToHtml(report));
+  return { body: JSON.stringify(pipelineRunToJson(run)), files: [...reports, ...data] };
+}
+
+/** `POST /workflow`: baseline, transformation and training, validation. */
+export async function runWorkflowJob(
+  { path, config: text, fields }: WorkflowJob,
+  { folder, signal, onProgress }: JobContext,
+): Promise<JobOutcome> {
+  const { threshold, profile, class_weight: classWeight, ...how } = parseWorkflowFields(fields);
+  const config = await readJobConfig(text, profile);
+  const table = await loadJobTable(path, config);
+  signal.throwIfAborted();
+  const result = await executeWorkflow(
+    threshold === undefined ? config : { ...config, validationThreshold: threshold },
+    table,
+    {
+      minGroupSize: how.min_group_size,
+      trainSize: how.train_size,
+      randomState: how.random_state,
+      classWeight: classWeight === 'none' ? null : classWeight,
+      signal,
+      onProgress,
+    },
+  );
+  const data = await writeData(folder, result.transformedData, result.sampleWeight);
+  const reports = await writeReports(folder, workflowToMarkdown(result), await workflowToHtml(result));
+  return { body: JSON.stringify(workflowToJson(result)), files: [...reports, ...data] };
+}

@@ -1,0 +1,69 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+
+import { validateFile } from '../../integration/validate-file.ts';
+import { validateRows } from '../../integration/validate-rows.ts';
+import { validationFromJson, type ValidationJson } from '../../integration/validation-from-json.ts';
+import { validationToHtml } from '../../integration/validation-html.ts';
+import { validationToJson, validationToMarkdown } from '../../integration/validation-report.ts';
+import { writeFileAtomic } from '../../io/atomic-write.ts';
+import { parseValidateTable } from '../../schemas/validate-table.ts';
+import { MOST_DRAWS, MOST_GROUPS } from './job-bounds.ts';
+import { assertLoadable } from './job-config.ts';
+import {
+  type JobContext,
+  type JobOutcome,
+  NAMES_FILE,
+  type ReportNames,
+  ROWS_NAMES,
+  type ValidateRowsJob,
+  type ValidateTableJob,
+  type ValidationReportJob,
+} from './job.ts';
+import { readRowsBody } from './rows-body.ts';
+import { writeValidationReports } from './run-files.ts';
+
+/** `POST /validate` with arrays, from a file. */
+export async function runValidateRows({ path, mostItems }: ValidateRowsJob, context: JobContext): Promise<JobOutcome> {
+  const input = readRowsBody(await readFile(path), mostItems);
+  const validation = await validateRows(input, {
+    mostGroups: MOST_GROUPS,
+    mostDraws: MOST_DRAWS,
+    signal: context.signal,
+  });
+  const body = JSON.stringify(validationToJson(validation));
+  // A report can be made of the result later, but for the levels of a control feature.
+  const files =
+    input.control === undefined ? [] : await writeValidationReports(context.folder, validation, ROWS_NAMES.source);
+  return { body, files };
+}
+
+/** `POST /validate` with a table: its rows are counted, and only loaded for another backend than DuckDB. */
+export async function runValidateTable(
+  { path: table, options }: ValidateTableJob,
+  { folder, signal }: JobContext,
+): Promise<JobOutcome> {
+  const request = parseValidateTable(options);
+  if (request.backend !== 'duckdb') await assertLoadable(table);
+  const validation = await validateFile(table, request, { mostGroups: MOST_GROUPS, mostDraws: MOST_DRAWS, signal });
+  const body = JSON.stringify(validationToJson(validation));
+  const [attribute = ''] = Object.keys(validation.attributes);
+  const names: ReportNames = { source: 'the table of the request', attribute };
+  // A report can be made of the result later, but for the levels of a control feature.
+  if (request.control !== undefined) {
+    return { body, files: await writeValidationReports(folder, validation, names.source) };
+  }
+  await writeFileAtomic(path.join(folder, NAMES_FILE), JSON.stringify(names));
+  return { body, files: [NAMES_FILE] };
+}
+
+/** Makes the report of a validation; pictures and long tables take longer than others on an event loop should wait. */
+export async function runValidationReport({ form, names, result }: ValidationReportJob): Promise<JobOutcome> {
+  const json = JSON.parse(result) as ValidationJson & { readonly run_id: string };
+  const validation = validationFromJson(json, names.attribute);
+  const text =
+    form === 'markdown'
+      ? validationToMarkdown(validation, names.source)
+      : await validationToHtml(validation, names.source, { settings: { run: json.run_id } });
+  return { body: JSON.stringify(text), files: [] };
+}

@@ -1,0 +1,89 @@
+import { createHash } from 'node:crypto';
+
+import type { Context } from 'koa';
+
+import { escapeHtml } from '../../internal/html.ts';
+import { loadSwaggerUi } from '../packages.ts';
+
+/** A page, with the policy that lets a browser load just what is its own. */
+export interface Page {
+  readonly html: string;
+  readonly contentSecurityPolicy: string;
+}
+
+const INLINE_SCRIPT = /<script>([\s\S]*?)<\/script>/g;
+
+/** A page whose inline scripts are allowed by their digests; everything else comes from this service or not at all. */
+function pageOf(html: string): Page {
+  const digests = [...html.matchAll(INLINE_SCRIPT)].map(
+    ([, script = '']) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`,
+  );
+  const contentSecurityPolicy = [
+    "default-src 'self'",
+    ["script-src 'self'", ...digests].join(' '),
+    // Both pages style what they draw as they draw it.
+    "style-src 'self' 'unsafe-inline'",
+    "img-src 'self' data:",
+    "worker-src 'self' blob:",
+    "connect-src 'self'",
+    "object-src 'none'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+  return { html, contentSecurityPolicy };
+}
+
+/**
+ * ReDoc's page.
+ * @param version in the paths of its files, so that browsers may keep them
+ */
+export function redocPage({ basePath, version }: { readonly basePath: string; readonly version: string }): Page {
+  const base = escapeHtml(basePath);
+  return pageOf(`<!doctype html>
+<html lang="en">
+<head>
+  <meta charset="utf-8">
+  <meta name="viewport" content="width=device-width, initial-scale=1">
+  <title>evenhand</title>
+  <link rel="icon" type="image/png" href="${base}/docs/assets/${version}/favicon.png">
+  <style>body { margin: 0; padding: 0; }</style>
+</head>
+<body>
+  <redoc spec-url="${base}/openapi.json"></redoc>
+  <script src="${base}/docs/assets/${version}/redoc.standalone.js"></script>
+</body>
+</html>
+`);
+}
+
+/** The link to a host of fonts that the package's page has. The browser's own fonts do. */
+const FONT_LINK = /[ \t]*<link href="https:\/\/fonts\.googleapis\.com[^>]*>\n?/;
+
+/**
+ * Swagger UI's page, rendered once.
+ * @param version in the paths of its files, so that browsers may keep them
+ */
+export function swaggerPage({ basePath, version }: { readonly basePath: string; readonly version: string }): Page {
+  const assets = `${basePath}/docs/assets`;
+  const render = loadSwaggerUi().koaSwagger({
+    title: 'evenhand',
+    routePrefix: false,
+    swaggerCdnUrl: assets,
+    swaggerVersion: version,
+    favicon: `${assets}/${version}/favicon.png`,
+    hideTopbar: true,
+    swaggerOptions: {
+      url: `${basePath}/openapi.json`,
+      // A validator elsewhere would be sent the address of this service.
+      validatorUrl: null,
+      // A key that was typed in is forgotten with the page.
+      persistAuthorization: false,
+      deepLinking: true,
+      displayRequestDuration: true,
+    },
+  });
+  const context: { path: string; type?: string; body?: unknown } = { path: '/docs' };
+  void render(context as unknown as Context, () => Promise.resolve());
+  return pageOf(String(context.body).replace(FONT_LINK, ''));
+}

@@ -1,0 +1,35 @@
+import { fork } from 'node:child_process';
+import { extname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { type ConnectionMessage, type ForkedWorker, isConnectionMessage, lineOf } from '../cluster/protocol.ts';
+import { inheritedEnvironment } from '../jobs/service-environment.ts';
+
+/** Starts a worker's process. */
+export function forkWorker(): ForkedWorker {
+  const main = fileURLToPath(new URL(`./worker-main${extname(import.meta.url)}`, import.meta.url));
+  // Bodies are long strings; JSON would escape each of them anew.
+  const child = fork(main, { serialization: 'advanced', env: inheritedEnvironment(process.env) });
+  return {
+    pid: child.pid,
+    line: lineOf(child),
+    onExit: (listener) => {
+      child.once('exit', (code, signal) => {
+        listener({ code, signal });
+      });
+    },
+    give: (id, socket) => {
+      const message: ConnectionMessage = { evenhandConnection: id };
+      // One that cannot be written is told by the end of the worker.
+      child.send(message, socket, { keepOpen: true }, () => undefined);
+    },
+    onTook: (listener) => {
+      child.on('message', (message) => {
+        if (isConnectionMessage(message)) listener(message.evenhandConnection);
+      });
+    },
+    kill: () => {
+      child.kill('SIGKILL');
+    },
+  };
+}

@@ -1,0 +1,140 @@
+import { distance } from 'fastest-levenshtein';
+
+import { ValueError } from '../exceptions/index.ts';
+
+/** A name this close to a known one is a slip of a key; one further away may be an abbreviation. */
+const TYPO_DISTANCE = 2;
+
+/** The known names nearest to a mistyped one, best first, at most three, none too far to be meant. */
+export function nearestNames(wrong: string, known: readonly string[]): string[] {
+  const lower = wrong.toLowerCase();
+  return known
+    .map((name) => ({ name, distance: distance(lower, name.toLowerCase()) }))
+    .filter((entry) => entry.distance <= mostDistance(wrong, entry.name))
+    .sort((a, b) => a.distance - b.distance)
+    .slice(0, 3)
+    .map((entry) => entry.name);
+}
+
+/**
+ * Returns the known names that a mistyped one abbreviates (`diffBound` for
+ * `differenceBound`), unless another is a typo away or none is; then the nearest.
+ */
+function nearestOptions(wrong: string, known: readonly string[]): string[] {
+  const near = nearestNames(wrong, known);
+  const lower = wrong.toLowerCase();
+  if (near.some((name) => distance(lower, name.toLowerCase()) <= TYPO_DISTANCE)) return near;
+  const abbreviated = known.filter((name) => abbreviates(lower, name.toLowerCase()));
+  return abbreviated.length > 0 ? abbreviated.slice(0, 3) : near;
+}
+
+function mostDistance(wrong: string, name: string): number {
+  return Math.max(TYPO_DISTANCE, Math.ceil(0.4 * Math.max(wrong.length, name.length)));
+}
+
+/** Returns whether a text of three letters or more is a name with letters left out, but not its first. */
+function abbreviates(text: string, name: string): boolean {
+  if (text.length < 3 || text[0] !== name[0]) return false;
+  let next = 0;
+  for (const letter of name) if (letter === text[next]) next += 1;
+  return next === text.length;
+}
+
+/** "Did you mean 'a' or 'b'?", or the list of what there is where nothing is near. */
+export function suggestNames(
+  wrong: string,
+  known: readonly string[],
+  what: string,
+  near: readonly string[] = nearestNames(wrong, known),
+): string {
+  if (near.length > 0) return `Did you mean ${joinQuoted(near, 'or')}?`;
+  const shown = known.slice(0, 12);
+  const more = known.length > shown.length ? `, and ${String(known.length - shown.length)} more` : '';
+  return `The ${what} are ${joinQuoted(shown, 'and')}${more}.`;
+}
+
+/** 'a', 'b' and 'c'. */
+function joinQuoted(names: readonly string[], word: 'and' | 'or'): string {
+  const quoted = names.map((name) => `'${name}'`);
+  if (quoted.length < 2) return quoted.join('');
+  return `${quoted.slice(0, -1).join(', ')} ${word} ${quoted.at(-1) ?? ''}`;
+}
+
+/** The error of an argument: which, what was required, what came. */
+export function invalidParameter(parameter: string, required: string, given: unknown): ValueError {
+  return new ValueError(`The ${parameter} parameter must ${required}. Got ${String(given)} instead.`, {
+    context: { parameter, value: given },
+  });
+}
+
+/** The names of a comma list, without blanks around them; a comma in a name is written `\,`. An empty one stays, for who refuses it. */
+export function splitNames(text: string): string[] {
+  return text.split(/(?<!\\),/).map((name) => name.replaceAll('\\,', ',').trim());
+}
+
+/** max_weight is maxWeight. */
+export function toCamelCase(snake: string): string {
+  return snake.replaceAll(/(?<=[a-z0-9])_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** maxWeight is max_weight, adjustedPValue adjusted_p_value; a name of one capital letter, as `T`, stays as it is. */
+export function toSnakeCase(camel: string): string {
+  return camel.replaceAll(/(?!^)[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+/**
+ * A name out of a list.
+ * @param parameter what the name was given for
+ * @throws {ValueError} with the list and the nearest names, where it is not in it
+ */
+export function oneOf<Name extends string>(parameter: string, given: string, known: readonly Name[]): Name {
+  const found = known.find((name) => name === given);
+  if (found !== undefined) return found;
+  throw new ValueError(`The ${parameter} parameter must be one of ${known.join(', ')}. Got ${quote(given)} instead.`, {
+    context: { parameter, value: given },
+    suggestion: suggestNames(typeof given === 'string' ? given : '', known, 'choices'),
+  });
+}
+
+/** What is no text at all is told from a text that looks like it; objects may have no text. */
+function quote(given: unknown): string {
+  if (typeof given === 'string') return `'${given}'`;
+  return typeof given === 'object' && given !== null ? 'an object' : String(given);
+}
+
+/**
+ * Lists every option of an interface. The compiler refuses a list that lacks an
+ * option of the interface or has one more than it.
+ */
+export type OptionNames<Options> = Readonly<Record<keyof Options, true>>;
+
+/**
+ * Throws where an options object has an option that does not exist, since a
+ * mistyped option would otherwise leave its default in force without a word.
+ * Only own enumerable properties count; undefined and null stand for no options.
+ * @param owner the constructor or function as its caller writes it: `ReductionsWrapper`
+ * @param given what the caller passed as options
+ * @throws {ValueError} naming the unknown option and the nearest known ones
+ */
+export function assertKnownOptions(owner: string, given: unknown, known: Readonly<Record<string, true>>): void {
+  if (given === undefined || given === null) return;
+  if (typeof given !== 'object' || Array.isArray(given)) throw notAnObject(owner, given);
+  for (const name of Object.keys(given)) {
+    if (!Object.hasOwn(known, name)) throw unknownOption(owner, name, Object.keys(known));
+  }
+}
+
+function unknownOption(owner: string, name: string, known: readonly string[]): ValueError {
+  const near = nearestOptions(name, known);
+  return new ValueError(`${owner} has no option '${name}'. ${suggestNames(name, known, 'options', near)}`, {
+    context: { parameter: name, owner, expected: known, nearest: near[0] ?? null },
+  });
+}
+
+function notAnObject(owner: string, given: unknown): ValueError {
+  const found = Array.isArray(given) ? 'an array' : `a ${typeof given}`;
+  return new ValueError(`The options parameter of ${owner} must be an object. Got ${found} instead.`, {
+    context: { parameter: 'options', owner, expected: 'an object', received: found },
+    suggestion: 'Pass options by name: { name: value }.',
+  });
+}

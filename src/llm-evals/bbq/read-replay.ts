@@ -1,0 +1,41 @@
+import { ConfigValidationError } from '../../exceptions/index.ts';
+import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-document.ts';
+import type { AnswerRecord } from '../client/transcript.ts';
+import type { LLMRequest } from '../plan/planned-prompt.ts';
+import { readTranscripts } from '../transcript/read-transcripts.ts';
+import { bbqReplayRecords } from './bbq-replay-records.ts';
+import { holdsBbqAnswers } from './holds-bbq-answers.ts';
+
+/** Finds recorded answers by prompt and repeat. */
+type Replay = (request: LLMRequest) => AnswerRecord | undefined;
+
+/**
+ * Reads a file of answers: a transcript, or BBQ's items with a model's answers.
+ * @param path the file; where it is left out, BBQ's items may hold answers themselves
+ * @throws {ConfigValidationError} where no file is named
+ * @throws {DataValidationError} where it cannot be read
+ */
+export async function readReplay(
+  path: string | undefined,
+  { bbqPath }: Pick<LLMEvalConfig, 'bbqPath'>,
+): Promise<readonly AnswerRecord[]> {
+  const file = path ?? bbqPath ?? undefined;
+  if (file === undefined) {
+    throw new ConfigValidationError('The provider replay has no file of answers.', {
+      context: { parameter: 'replay_path' },
+      suggestion: 'Name one with replay_path or --replay.',
+    });
+  }
+  return holdsBbqAnswers(file) ? bbqReplayRecords(file) : readTranscripts(file);
+}
+
+/** The answers of a file: those of just this request where there are, else by prompt and repeat. */
+export function findsIn(records: readonly AnswerRecord[]): Replay {
+  const byKey = new Map(records.map((record) => [record.key, record]));
+  const byPrompt = new Map(records.map((record) => [nameOf(record), record]));
+  return (request) => byKey.get(request.key) ?? byPrompt.get(nameOf(request));
+}
+
+function nameOf({ prompt, repeat }: { readonly prompt: string; readonly repeat: number }): string {
+  return `${String(repeat)} ${prompt}`;
+}

@@ -1,0 +1,273 @@
+import { ConfigValidationError } from '../../exceptions/index.ts';
+import { assertKnownOptions, oneOf, type OptionNames } from '../../internal/arguments.ts';
+import type { LLMEvalConfig, LLMProvider } from '../../schemas/llm-eval/llm-eval-document.ts';
+import { type Environment, redactSecrets } from './secrets.ts';
+
+/** What of a configuration says who answers, and where. */
+type ProviderConfig = Pick<LLMEvalConfig, 'provider' | 'model' | 'baseUrl' | 'timeoutMillis'>;
+
+/** Providers that are asked over a network. */
+type ApiProvider = Exclude<LLMProvider, 'local' | 'replay'>;
+
+/** Where a provider is asked, and with which key. */
+export interface ApiAccess {
+  readonly provider: ApiProvider;
+  readonly model: string;
+  readonly id: string;
+  /** Without a slash at its end. */
+  readonly baseUrl: string;
+  /** null where none is set. */
+  readonly key: string | null;
+  readonly keyVariable: string;
+  readonly timeoutMillis: number;
+  /** What must not be shown, as variables. */
+  readonly env: Environment;
+}
+
+interface ApiHost {
+  readonly keyVariable: string;
+  /** Where the environment, and no file, may send the key. */
+  readonly addressVariable: string;
+  readonly official: string | null;
+}
+
+const HOSTS: Readonly<Record<ApiProvider, ApiHost>> = {
+  openai: {
+    keyVariable: 'OPENAI_API_KEY',
+    addressVariable: 'OPENAI_BASE_URL',
+    official: 'https://api.openai.com/v1',
+  },
+  anthropic: {
+    keyVariable: 'ANTHROPIC_API_KEY',
+    addressVariable: 'ANTHROPIC_BASE_URL',
+    official: 'https://api.anthropic.com/v1',
+  },
+  compatible: { keyVariable: 'EVENHAND_LLM_API_KEY', addressVariable: 'EVENHAND_LLM_BASE_URL', official: null },
+};
+
+const PROVIDERS = ['openai', 'anthropic', 'compatible', 'local', 'replay'] as const;
+
+/** The providers that are asked over a network. */
+export const API_PROVIDERS = Object.keys(HOSTS) as readonly ApiProvider[];
+
+/** Whether a provider is asked over a network. */
+export function isApiProvider(provider: LLMProvider): provider is ApiProvider {
+  return oneOf('provider', provider, PROVIDERS) in HOSTS;
+}
+
+/** Returns the names of the variables with a provider's key and address. */
+export function variablesOf(provider: ApiProvider): readonly [key: string, address: string] {
+  return [HOSTS[provider].keyVariable, HOSTS[provider].addressVariable];
+}
+
+/** The variable with a provider's key. */
+function keyVariableOf(provider: ApiProvider): string {
+  return HOSTS[provider].keyVariable;
+}
+
+/** A provider's key from the environment; null where it is not set or empty. */
+function keyOf(provider: ApiProvider, env: Environment): string | null {
+  const variable = keyVariableOf(provider);
+  const key = env[variable]?.trim() ?? '';
+  if (key === '') return null;
+  if (/^[\x21-\x7E]+$/.test(key)) return key;
+  throw new ConfigValidationError(`The variable ${variable} has characters that no key has.`, {
+    context: { variable },
+    suggestion: 'Copy the key again, without spaces and line breaks.',
+  });
+}
+
+/**
+ * Where a configuration's provider is asked: at the configuration's address, or
+ * the provider's own. It alone decides, since answers are cached by it.
+ *
+ * A key goes to its provider's own host, to this machine, or to the host that
+ * the environment names (`OPENAI_BASE_URL`, `ANTHROPIC_BASE_URL`, and
+ * `EVENHAND_LLM_BASE_URL` for a compatible server): a configuration file, which
+ * may come from elsewhere, cannot send it to another. A compatible server without
+ * a key may be anywhere. No key goes over plain http, except to this machine.
+ * @throws {ConfigValidationError} for an address that may not have the key, or is none
+ */
+export function apiAccess(config: ProviderConfig & { readonly provider: ApiProvider }, env: Environment): ApiAccess {
+  const { provider, model, timeoutMillis } = config;
+  const { keyVariable, official } = HOSTS[provider];
+  const url = chooseAddress(config, env);
+  const key = keyOf(provider, env);
+  if (official !== null || key !== null) requireTrustedHost(provider, url, env);
+  if (key !== null) requireEncryption(provider, url);
+  const baseUrl = toBaseUrl(provider, url);
+  const id = redactSecrets([provider, ...(baseUrl === official ? [] : [baseUrl]), model].join(':'), env);
+  return { provider, model, id, baseUrl, key, keyVariable, timeoutMillis, env };
+}
+
+/** Anthropic's own address is often given without the version, as its SDKs take it. */
+function toBaseUrl(provider: ApiProvider, url: URL): string {
+  const address = url.href.replace(/\/+$/, '');
+  return provider === 'anthropic' && !address.endsWith('/v1') ? `${address}/v1` : address;
+}
+
+function chooseAddress(
+  { provider, baseUrl }: ProviderConfig & { readonly provider: ApiProvider },
+  env: Environment,
+): URL {
+  const { official } = HOSTS[provider];
+  if (baseUrl !== null) return readAddress('base_url', baseUrl);
+  if (official === null) throw needsAddress(provider);
+  const named = addressOfEnvironment(provider, env);
+  if (named === null || named.origin === new URL(official).origin) return new URL(official);
+  throw askedElsewhere(provider, named);
+}
+
+function needsAddress(provider: ApiProvider): ConfigValidationError {
+  return new ConfigValidationError(`The provider ${provider} needs a base_url.`, {
+    context: { parameter: 'base_url' },
+    suggestion: 'Name where the server answers, as in base_url: http://127.0.0.1:11434/v1.',
+  });
+}
+
+/**
+ * Neither the provider nor the environment's host would be right: one gets what was not meant for it,
+ * and answers of the other would be cached under the provider's own name.
+ */
+function askedElsewhere(provider: ApiProvider, { href, host }: URL): ConfigValidationError {
+  const variable = HOSTS[provider].addressVariable;
+  return new ConfigValidationError(`${variable} names ${host}, and the configuration no base_url.`, {
+    context: { parameter: 'base_url', host },
+    suggestion: `Say which is meant: base_url: ${href} in the configuration, or unset ${variable}.`,
+  });
+}
+
+function addressOfEnvironment(provider: ApiProvider, env: Environment): URL | null {
+  const { addressVariable } = HOSTS[provider];
+  const value = env[addressVariable]?.trim() ?? '';
+  return value === '' ? null : readAddress(addressVariable, value);
+}
+
+function requireTrustedHost(provider: ApiProvider, url: URL, env: Environment): void {
+  const { official, addressVariable, keyVariable } = HOSTS[provider];
+  const own = official === null ? null : new URL(official);
+  if (isLoopback(url) || [own, addressOfEnvironment(provider, env)].some((known) => known?.origin === url.origin)) {
+    return;
+  }
+  const reason =
+    own === null
+      ? `a configuration file alone cannot name the host for it, and ${addressVariable} does not name this one`
+      : `a configuration file cannot name another host than ${own.host} for it`;
+  const otherwise =
+    own === null
+      ? `unset ${keyVariable} if it needs none`
+      : 'for a server of another maker use the provider compatible';
+  throw new ConfigValidationError(`The key in ${keyVariable} is not sent to ${url.host}: ${reason}.`, {
+    context: { parameter: 'base_url', host: url.host },
+    suggestion: `If this host is to have the key, say so in the environment: ${addressVariable}=${url.origin}; ${otherwise}.`,
+  });
+}
+
+function requireEncryption(provider: ApiProvider, url: URL): void {
+  if (url.protocol === 'https:' || isLoopback(url)) return;
+  throw new ConfigValidationError(
+    `The key in ${keyVariableOf(provider)} is not sent to ${url.host} over http, where others can read it.`,
+    { context: { parameter: 'base_url', host: url.host }, suggestion: 'Use an https address, or unset the key.' },
+  );
+}
+
+/**
+ * The address of a server.
+ * @param name the field or variable that it is from
+ * @throws {ConfigValidationError} for what is no http or https address, or holds more: a password, a query
+ */
+function readAddress(name: string, given: string): URL {
+  const url = URL.canParse(given) ? new URL(given) : undefined;
+  // The value is not shown, since a password may be in it.
+  if (url === undefined || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
+    throw invalid(
+      name,
+      'must be an http or https address',
+      'Give the whole address, as in https://llm.example.org/v1.',
+    );
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw invalid(name, 'must hold no user and password', 'Keys are read from the environment alone.');
+  }
+  if (url.search !== '' || url.hash !== '' || /[?#]/.test(given)) {
+    throw invalid(name, 'must end with its path, without a query', 'Give the address up to its path, as in …/v1.');
+  }
+  return url;
+}
+
+/** Whether an address is of this machine, so that nothing leaves it. */
+function isLoopback({ hostname }: URL): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);
+}
+
+function invalid(name: string, required: string, suggestion: string): ConfigValidationError {
+  return new ConfigValidationError(`${name} ${required}.`, { context: { parameter: name }, suggestion });
+}
+
+/** Options of {@link liveAccess}. */
+export interface LiveAccessOptions {
+  /**
+   * Whether live calls are allowed by the caller, as by `--live`.
+   * @defaultValue false
+   */
+  readonly live?: boolean | undefined;
+  /** @defaultValue process.env */
+  readonly env?: Environment | undefined;
+}
+
+const LIVE_ACCESS_OPTION_NAMES: OptionNames<LiveAccessOptions> = { live: true, env: true };
+
+/** Whether new answers may be asked for, and why: a clause, without a full stop; and what to do where they may not. */
+export type LiveAccess =
+  | { readonly isAllowed: true; readonly reason: string; readonly suggestion: null }
+  | { readonly isAllowed: false; readonly reason: string; readonly suggestion: string };
+
+/**
+ * Whether a configuration's provider may be asked, which may cost money. It
+ * needs two things: the provider's key, and a permission, which is
+ * `EVENHAND_LLM_ALLOW_LIVE=1` or `live`. A compatible server may need no key,
+ * so there the permission is enough; `local` and `replay` send nothing and need
+ * neither. With `replay_only` nothing is asked for, whatever else is set.
+ * @throws {ConfigValidationError} where a key has characters that no key has
+ * @example
+ * ```ts
+ * import { liveAccess } from 'evenhand/llm-evals';
+ *
+ * const access = liveAccess({ provider: 'openai', replayOnly: false }, { env: { OPENAI_API_KEY: 'a-key-of-mine' } });
+ * console.log(access.isAllowed, access.suggestion);
+ * // false Set EVENHAND_LLM_ALLOW_LIVE=1, or use --live, if the calls may be paid for.
+ * ```
+ */
+export function liveAccess(
+  config: Pick<LLMEvalConfig, 'provider' | 'replayOnly'>,
+  options: LiveAccessOptions = {},
+): LiveAccess {
+  assertKnownOptions('liveAccess', options, LIVE_ACCESS_OPTION_NAMES);
+  const { live = false, env = process.env } = options;
+  const { provider } = config;
+  if (!isApiProvider(provider)) return allowed(`the provider ${provider} sends nothing`);
+  if (config.replayOnly) {
+    return refused('replay_only is set', 'Set replay_only to false, if the calls may be paid for.');
+  }
+  const key = keyOf(provider, env);
+  if (key === null && provider !== 'compatible') {
+    const variable = keyVariableOf(provider);
+    return refused(`${variable} is not set`, `Set ${variable} in the environment, or use the provider local.`);
+  }
+  if (live) return allowed('live calls are allowed for this run');
+  if (env['EVENHAND_LLM_ALLOW_LIVE']?.trim() === '1') {
+    return allowed('live calls are allowed by EVENHAND_LLM_ALLOW_LIVE');
+  }
+  return refused(
+    'live calls are not allowed, since EVENHAND_LLM_ALLOW_LIVE is not 1',
+    'Set EVENHAND_LLM_ALLOW_LIVE=1, or use --live, if the calls may be paid for.',
+  );
+}
+
+function allowed(reason: string): LiveAccess {
+  return Object.freeze({ isAllowed: true, reason, suggestion: null });
+}
+
+function refused(reason: string, suggestion: string): LiveAccess {
+  return Object.freeze({ isAllowed: false, reason, suggestion });
+}

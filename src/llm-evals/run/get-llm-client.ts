@@ -1,0 +1,85 @@
+import { assertKnownOptions, type OptionNames } from '../../internal/arguments.ts';
+import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-document.ts';
+import { readReplay } from '../bbq/read-replay.ts';
+import { ResponseCache } from '../cache/response-cache.ts';
+import { withCache } from '../cache/with-cache.ts';
+import { liveAccess } from '../client/access.ts';
+import type { LLMClient } from '../client/llm-client.ts';
+import { createProviderClient } from '../client/provider-client.ts';
+import { createReplayClient } from '../client/replay-client.ts';
+import type { Environment } from '../client/secrets.ts';
+import { requestParams } from '../plan/planned-prompt.ts';
+import { withRetries, type WithRetriesOptions } from '../scheduler/with-retries.ts';
+
+/** Options of {@link getLlmClient}. */
+export interface GetLlmClientOptions {
+  /**
+   * Whether requests may be sent to a provider, beside EVENHAND_LLM_ALLOW_LIVE=1.
+   * @defaultValue false
+   */
+  readonly live?: boolean | undefined;
+  /**
+   * Where keys and the permission are read from.
+   * @defaultValue process.env
+   */
+  readonly env?: Environment | undefined;
+  /** @defaultValue three retries from a second on */
+  readonly retry?: WithRetriesOptions | undefined;
+}
+
+const GET_LLM_CLIENT_OPTION_NAMES: OptionNames<GetLlmClientOptions> = { live: true, env: true, retry: true };
+
+/**
+ * The client of a configuration as a run has it, for single questions: answers
+ * from the cache first, keeps what comes, tries again after faults that may pass, and sends
+ * nothing without a key and permission. The configuration's `params` and
+ * system prompt go along with each prompt; params of a call come before them.
+ *
+ * `local` answers by itself and `replay` from its file; both need no cache.
+ * @throws {ConfigValidationError} for an address that a key must not go to
+ * @example
+ * ```ts
+ * import { getLlmClient, parseLlmEvalConfig } from 'evenhand/llm-evals';
+ *
+ * const client = getLlmClient(parseLlmEvalConfig({ prompt_templates: { hello: 'Say hello.' } }));
+ * const { text, finishReason } = await client.complete('Say hello.');
+ * console.log(client.id, text.length > 0, finishReason);
+ * // local:stub true stop
+ * ```
+ */
+export function getLlmClient(config: LLMEvalConfig, options: GetLlmClientOptions = {}): LLMClient {
+  assertKnownOptions('getLlmClient', options, GET_LLM_CLIENT_OPTION_NAMES);
+  const { live = false, env = process.env, retry } = options;
+  if (config.provider === 'replay') return replayClient(config);
+  const client = createProviderClient(config, { env });
+  const params = requestParams(config);
+  const asked = config.provider === 'local' ? client : guarded(client, config, { live, env, retry });
+  return Object.freeze<LLMClient>({
+    id: client.id,
+    complete: (prompt, given = {}) => asked.complete(prompt, { ...given, params: { ...params, ...given.params } }),
+  });
+}
+
+function guarded(
+  client: LLMClient,
+  config: LLMEvalConfig,
+  { live, env, retry }: { live: boolean; env: Environment; retry: WithRetriesOptions | undefined },
+): LLMClient {
+  const { isAllowed, reason } = liveAccess(config, { live, env });
+  return withCache(withRetries(client, retry), new ResponseCache({ cacheDir: config.cacheDir }), config, {
+    isLiveAllowed: isAllowed && !config.replayOnly,
+    liveReason: config.replayOnly ? 'replay_only is set' : reason,
+  });
+}
+
+/** Reads its file with the first question. */
+function replayClient(config: LLMEvalConfig): LLMClient {
+  let opened: Promise<LLMClient> | undefined;
+  return Object.freeze<LLMClient>({
+    id: `replay:${config.model}`,
+    complete: async (prompt, options) => {
+      opened ??= readReplay(config.replayPath ?? undefined, config).then((records) => createReplayClient(records));
+      return (await opened).complete(prompt, options);
+    },
+  });
+}

@@ -1,0 +1,70 @@
+/** A number with its decimal point or thousands commas, or letters and digits with apostrophes inside. */
+const WORD =
+  /\p{Nd}+(?:[.,]\p{Nd}+)+(?![\p{L}\p{M}\p{N}])|[\p{L}\p{N}][\p{L}\p{M}\p{N}]*(?:'[\p{L}\p{N}][\p{L}\p{M}\p{N}]*)*/gu;
+
+/**
+ * The words and numbers of a text, in order, in lower case.
+ *
+ * The text is first put into Unicode's NFKC form and curly apostrophes are made
+ * straight, so that one word has one spelling. A token is a run of letters and
+ * digits of any script, with apostrophes only inside ("don't", "o'clock"), or a
+ * number with its point and commas ("1,000.5"). Everything else separates, hyphens
+ * included. Linear in the text.
+ *
+ * Scripts that write no spaces (Chinese, Japanese, Thai) give one token for each unbroken run.
+ * @param text any text; an empty one, or one of punctuation only, has no tokens
+ * @example
+ * ```ts
+ * import { tokenizeWords } from 'evenhand/llm-evals';
+ *
+ * console.log(tokenizeWords("She didn’t call: the 2 'engineers' are well-paid.").join(' '));
+ * // she didn't call the 2 engineers are well paid
+ * ```
+ */
+export function tokenizeWords(text: string): string[] {
+  return text.normalize('NFKC').replace(/[’‘ʼ]/g, "'").toLowerCase().match(WORD) ?? [];
+}
+
+/** Characters of an answer that are enough to know its language by. */
+const MAX_CHARACTERS = 2000;
+
+/** Words of other languages that one answer needs, so that a quoted name does not make it foreign. */
+const MIN_OTHER_WORDS = 2;
+
+const ENGLISH =
+  words(`the and of to is that it for with you this these are be was were not have has had at by from or your they
+  them we i she he her his its their my our can an which will would should could but if been who what there about than then
+  more some any into because how when also so as on do does did a in no me`);
+
+/** Frequent short words of Spanish, French, German, Italian, Portuguese, Dutch, Swedish, Danish, Polish and Turkish that are no English words. */
+const OTHERS =
+  words(`el los las una unos que por para con pero como más este esta esto puedo ser muy también porque sus está son
+  le la les des du et est une dans pour pas sur ce cette qui avec je ne vous nous mais il elle plus au aux être suis peux
+  der das und ist ich nicht ein eine einen mit für auf dem den sich sie es aber kann wir auch diese dieser von zu mir oder wie dass
+  il lo gli di che è non sono per questo questa ma mi nel della dei più anche un del
+  não um uma os com se mas esse essa isso é à ao pela pelo você eu em nas
+  het een van niet dat ik maar voor kan je deze met ook zijn wij
+  och är jag det som inte på av att här dig ett vi og ikke af jeg på
+  nie jest się na że ale ponieważ tego czy jak
+  ve bir bu için ama çünkü değil ile de`);
+
+function words(text: string): ReadonlySet<string> {
+  return new Set(text.split(/\s+/));
+}
+
+/**
+ * Whether a text looks as if it was written in another language than English: most of its letters are of another script
+ * than Latin, or it has more frequent words of other European languages than of English. Texts without such
+ * words (a name, a number, code) do not. It is a rule of thumb to warn by: a text in a language whose words are not
+ * listed passes for English.
+ */
+export function looksOtherThanEnglish(text: string): boolean {
+  const start = text.slice(0, MAX_CHARACTERS);
+  const letters = start.match(/\p{L}/gu)?.length ?? 0;
+  const latin = start.match(/\p{Script=Latin}/gu)?.length ?? 0;
+  if (letters > 0 && latin < letters / 2) return true;
+  const tokens = tokenizeWords(start);
+  const count = (list: ReadonlySet<string>): number => tokens.filter((word) => list.has(word)).length;
+  const others = count(OTHERS);
+  return others >= MIN_OTHER_WORDS && others > count(ENGLISH);
+}

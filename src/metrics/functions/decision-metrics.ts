@@ -1,0 +1,270 @@
+import type { ColumnSource, SensitiveSource } from '../../table/index.ts';
+import { metricOfArguments } from '../compute-metric.ts';
+import type { MetricResult } from '../metric-result.ts';
+import type { MetricOptions } from '../options.ts';
+import type { RowOptions } from '../row-options.ts';
+
+/**
+ * Demographic parity ratio: the smallest over the largest selection rate over groups,
+ *
+ *     DPR = min_g P(yPred = 1 | g) / max_g P(yPred = 1 | g), in [0, 1].
+ *
+ * 1 means that every group is selected equally often; the "four-fifths rule" asks
+ * for at least 0.8. Undefined, with its reason, where no group is selected at all.
+ *
+ * Groups under `minGroupSize` rows are excluded and listed; with fewer than two
+ * groups left the value is NaN and `undefinedReason` says why.
+ * @param yPred decisions, [n], 0 or 1
+ * @param sensitive group of each row, [n], or an object of several attributes to cross
+ * @throws {DataValidationError} where lengths differ, a value cannot be used, or all rows lack a value
+ * @see Uniform Guidelines on Employee Selection Procedures (1978), 29 CFR 1607.4 D
+ * @example
+ * ```ts
+ * import { demographicParityRatio } from 'evenhand/metrics';
+ *
+ * const result = demographicParityRatio([1, 1, 1, 0], ['a', 'a', 'b', 'b'], { minGroupSize: 2 });
+ * console.log(result.value);
+ * // 0.5
+ * ```
+ */
+export function demographicParityRatio(
+  yPred: ColumnSource,
+  sensitive: SensitiveSource,
+  options: MetricOptions & RowOptions = {},
+): MetricResult {
+  return metricOfArguments('demographic_parity_ratio', { yPred, sensitive }, options);
+}
+
+/**
+ * Demographic parity difference: the largest minus the smallest selection rate
+ * over groups,
+ *
+ *     DPD = max_g P(yPred = 1 | g) - min_g P(yPred = 1 | g), in [0, 1].
+ *
+ * 0 means that every group is selected equally often, whatever the true labels.
+ *
+ * Groups under `minGroupSize` rows are excluded and listed; with fewer than two
+ * groups left the value is NaN and `undefinedReason` says why. Rows without a
+ * decision or group are counted in `nDropped`.
+ * @param yPred decisions, [n], 0 or 1
+ * @param sensitive group of each row, [n], or an object of several attributes to cross
+ * @throws {DataValidationError} where lengths differ, a value cannot be used, or all rows lack a value
+ * @see Calders, Kamiran and Pechenizkiy (2009), "Building classifiers with independency constraints"
+ * @example
+ * ```ts
+ * import { demographicParityDifference } from 'evenhand/metrics';
+ *
+ * const result = demographicParityDifference([1, 1, 1, 0], ['a', 'a', 'b', 'b'], { minGroupSize: 2 });
+ * console.log(result.value, result.perGroup['b']);
+ * // 0.5 { selection_rate: 0.5 }
+ * ```
+ */
+export function demographicParityDifference(
+  yPred: ColumnSource,
+  sensitive: SensitiveSource,
+  options: MetricOptions & RowOptions = {},
+): MetricResult {
+  return metricOfArguments('demographic_parity_difference', { yPred, sensitive }, options);
+}
+
+/**
+ * Equal opportunity difference: the largest minus the smallest true positive rate
+ * over groups,
+ *
+ *     max_g P(yPred = 1 | yTrue = 1, g) - min_g P(yPred = 1 | yTrue = 1, g), in [0, 1].
+ *
+ * A group without positives has no true positive rate; it is left out and listed.
+ * Groups under `minGroupSize` rows are excluded and listed; with fewer than two
+ * groups left the value is NaN and `undefinedReason` says why.
+ * @param yTrue true labels, [n], 0 or 1
+ * @param yPred decisions, [n], 0 or 1
+ * @param sensitive group of each row, [n], or an object of several attributes to cross
+ * @throws {DataValidationError} where lengths differ, a value cannot be used, or all rows lack a value
+ * @see Hardt, Price and Srebro (2016), "Equality of opportunity in supervised learning"
+ * @example
+ * ```ts
+ * import { equalOpportunityDifference } from 'evenhand/metrics';
+ *
+ * const yTrue = [1, 1, 0, 0, 1, 1, 0, 0];
+ * const yPred = [1, 1, 0, 0, 1, 0, 0, 1];
+ * const groups = ['a', 'a', 'a', 'a', 'b', 'b', 'b', 'b'];
+ * console.log(equalOpportunityDifference(yTrue, yPred, groups, { minGroupSize: 2 }).value);
+ * // 0.5
+ * ```
+ */
+export function equalOpportunityDifference(
+  yTrue: ColumnSource,
+  yPred: ColumnSource,
+  sensitive: SensitiveSource,
+  options: MetricOptions & RowOptions = {},
+): MetricResult {
+  return metricOfArguments('equal_opportunity_difference', { yTrue, yPred, sensitive }, options);
+}
+
+/**
+ * Equalized odds difference: the larger of the gaps of true and of false
+ * positive rates over groups (or their mean, with `agg: 'mean'`),
+ *
+ *     EOD = max_y ( max_g P(yPred = 1 | y, g) - min_g P(yPred = 1 | y, g) ), y in {0, 1}, in [0, 1].
+ *
+ * A group without positives has no true positive rate and one without negatives
+ * no false positive rate; it is left out of that rate and listed. A rate with
+ * fewer than two groups makes the metric NaN, with its reason.
+ * @param yTrue true labels, [n], 0 or 1
+ * @param yPred decisions, [n], 0 or 1
+ * @param sensitive group of each row, [n], or an object of several attributes to cross
+ * @throws {DataValidationError} where lengths differ, a value cannot be used, or all rows lack a value
+ * @see Hardt, Price and Srebro (2016), "Equality of opportunity in supervised learning"
+ * @example
+ * ```ts
+ * import { equalizedOddsDifference } from 'evenhand/metrics';
+ *
+ * const yTrue = [1, 1, 0, 0, 1, 1, 0, 0];
+ * const yPred = [1, 1, 0, 0, 1, 0, 0, 1];
+ * const groups = ['a', 'a', 'a', 'a', 'b', 'b', 'b', 'b'];
+ * console.log(equalizedOddsDifference(yTrue, yPred, groups, { minGroupSize: 2 }).value);
+ * // 0.5
+ * ```
+ */
+export function equalizedOddsDifference(
+  yTrue: ColumnSource,
+  yPred: ColumnSource,
+  sensitive: SensitiveSource,
+  options: MetricOptions & RowOptions = {},
+): MetricResult {
+  return metricOfArguments('equalized_odds_difference', { yTrue, yPred, sensitive }, options);
+}
+
+/**
+ * Equalized odds ratio: the smaller of the ratios of true and of false positive
+ * rates over groups (or their mean, with `agg: 'mean'`),
+ *
+ *     EOR = min_y ( min_g P(yPred = 1 | y, g) / max_g P(yPred = 1 | y, g) ), y in {0, 1}, in [0, 1].
+ *
+ * A rate that is 0 in every group has no ratio; it is left out with a warning,
+ * and where both are, the metric is undefined.
+ * @param yTrue true labels, [n], 0 or 1
+ * @param yPred decisions, [n], 0 or 1
+ * @param sensitive group of each row, [n], or an object of several attributes to cross
+ * @throws {DataValidationError} where lengths differ, a value cannot be used, or all rows lack a value
+ * @see Hardt, Price and Srebro (2016), "Equality of opportunity in supervised learning"
+ * @example
+ * ```ts
+ * import { equalizedOddsRatio } from 'evenhand/metrics';
+ *
+ * const yTrue = [1, 1, 0, 0, 1, 1, 0, 0];
+ * const yPred = [1, 1, 0, 0, 1, 0, 0, 1];
+ * const groups = ['a', 'a', 'a', 'a', 'b', 'b', 'b', 'b'];
+ * console.log(equalizedOddsRatio(yTrue, yPred, groups, { minGroupSize: 2, agg: 'mean' }).value);
+ * // 0.25
+ * ```
+ */
+export function equalizedOddsRatio(
+  yTrue: ColumnSource,
+  yPred: ColumnSource,
+  sensitive: SensitiveSource,
+  options: MetricOptions & RowOptions = {},
+): MetricResult {
+  return metricOfArguments('equalized_odds_ratio', { yTrue, yPred, sensitive }, options);
+}
+
+/**
+ * False positive rate difference (predictive equality): the largest minus the
+ * smallest share of negatives that get a positive decision,
+ *
+ *     max_g P(yPred = 1 | yTrue = 0, g) - min_g P(yPred = 1 | yTrue = 0, g), in [0, 1].
+ *
+ * A group without negatives has no false positive rate; it is left out and listed.
+ * Groups under `minGroupSize` rows are excluded and listed; with fewer than two
+ * groups left the value is NaN and `undefinedReason` says why.
+ * @param yTrue true labels, [n], 0 or 1
+ * @param yPred decisions, [n], 0 or 1
+ * @param sensitive group of each row, [n], or an object of several attributes to cross
+ * @throws {DataValidationError} where lengths differ, a value cannot be used, or all rows lack a value
+ * @see Chouldechova (2017), "Fair prediction with disparate impact"
+ * @example
+ * ```ts
+ * import { falsePositiveRateDifference } from 'evenhand/metrics';
+ *
+ * const yTrue = [1, 1, 0, 0, 1, 1, 0, 0];
+ * const yPred = [1, 1, 0, 0, 1, 0, 0, 1];
+ * const groups = ['a', 'a', 'a', 'a', 'b', 'b', 'b', 'b'];
+ * console.log(falsePositiveRateDifference(yTrue, yPred, groups, { minGroupSize: 2 }).value);
+ * // 0.5
+ * ```
+ */
+export function falsePositiveRateDifference(
+  yTrue: ColumnSource,
+  yPred: ColumnSource,
+  sensitive: SensitiveSource,
+  options: MetricOptions & RowOptions = {},
+): MetricResult {
+  return metricOfArguments('false_positive_rate_difference', { yTrue, yPred, sensitive }, options);
+}
+
+/**
+ * Predictive parity difference: the largest minus the smallest precision over
+ * groups,
+ *
+ *     max_g P(yTrue = 1 | yPred = 1, g) - min_g P(yTrue = 1 | yPred = 1, g), in [0, 1].
+ *
+ * A group without a positive decision has no precision; it is left out and listed.
+ * Groups under `minGroupSize` rows are excluded and listed; with fewer than two
+ * groups left the value is NaN and `undefinedReason` says why.
+ * @param yTrue true labels, [n], 0 or 1
+ * @param yPred decisions, [n], 0 or 1
+ * @param sensitive group of each row, [n], or an object of several attributes to cross
+ * @throws {DataValidationError} where lengths differ, a value cannot be used, or all rows lack a value
+ * @see Chouldechova (2017), "Fair prediction with disparate impact"
+ * @example
+ * ```ts
+ * import { predictiveParityDifference } from 'evenhand/metrics';
+ *
+ * const yTrue = [1, 1, 0, 0, 1, 1, 0, 0];
+ * const yPred = [1, 1, 0, 0, 1, 0, 0, 1];
+ * const groups = ['a', 'a', 'a', 'a', 'b', 'b', 'b', 'b'];
+ * console.log(predictiveParityDifference(yTrue, yPred, groups, { minGroupSize: 2 }).value);
+ * // 0.5
+ * ```
+ */
+export function predictiveParityDifference(
+  yTrue: ColumnSource,
+  yPred: ColumnSource,
+  sensitive: SensitiveSource,
+  options: MetricOptions & RowOptions = {},
+): MetricResult {
+  return metricOfArguments('predictive_parity_difference', { yTrue, yPred, sensitive }, options);
+}
+
+/**
+ * Accuracy parity difference: the largest minus the smallest share of right
+ * decisions over groups,
+ *
+ *     max_g P(yPred = yTrue | g) - min_g P(yPred = yTrue | g), in [0, 1].
+ *
+ * Groups under `minGroupSize` rows are excluded and listed; with fewer than two
+ * groups left the value is NaN and `undefinedReason` says why.
+ * @param yTrue true labels, [n], 0 or 1
+ * @param yPred decisions, [n], 0 or 1
+ * @param sensitive group of each row, [n], or an object of several attributes to cross
+ * @throws {DataValidationError} where lengths differ, a value cannot be used, or all rows lack a value
+ * @see Berk, Heidari, Jabbari, Kearns and Roth (2021), "Fairness in criminal justice risk assessments" (overall accuracy equality)
+ * @example
+ * ```ts
+ * import { accuracyParityDifference } from 'evenhand/metrics';
+ *
+ * const yTrue = [1, 1, 0, 0, 1, 1, 0, 0];
+ * const yPred = [1, 1, 0, 0, 1, 0, 0, 1];
+ * const groups = ['a', 'a', 'a', 'a', 'b', 'b', 'b', 'b'];
+ * console.log(accuracyParityDifference(yTrue, yPred, groups, { minGroupSize: 2 }).value);
+ * // 0.5
+ * ```
+ */
+export function accuracyParityDifference(
+  yTrue: ColumnSource,
+  yPred: ColumnSource,
+  sensitive: SensitiveSource,
+  options: MetricOptions & RowOptions = {},
+): MetricResult {
+  return metricOfArguments('accuracy_parity_difference', { yTrue, yPred, sensitive }, options);
+}

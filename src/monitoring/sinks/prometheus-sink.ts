@@ -1,0 +1,185 @@
+import type { AlertChange, AlertSink, AlertTransition, MonitorReading, MonitorState } from '../alarms/alert-event.ts';
+import { logQuietly } from '../records/file/file-functions.ts';
+
+/** A sink whose numbers are fetched by Prometheus. */
+export interface PrometheusSink extends AlertSink {
+  /** The content type of {@link PrometheusSink.text}. */
+  readonly contentType: string;
+  /** The present numbers in the text format of Prometheus, version 0.0.4. */
+  text(): string;
+  /** Takes the present numbers in place of all those before. */
+  read(readings: readonly MonitorReading[]): void;
+}
+
+const STATES: readonly MonitorState[] = ['within', 'watch', 'breach', 'unknown'];
+const CHANGES: readonly AlertChange[] = ['raised', 'repeated', 'acknowledged', 'resolved', 'cleared'];
+
+type Gauge = readonly [name: string, help: string, value: (reading: MonitorReading) => number];
+
+const GAUGES: readonly Gauge[] = [
+  ['evenhand_fairness_gap', 'Gap between groups in the sliding window.', ({ value }) => value ?? NaN],
+  ['evenhand_fairness_gap_low', 'Lower bound of the gap that holds at all times.', ({ low }) => low ?? NaN],
+  ['evenhand_fairness_limit', 'Limit of the gap.', ({ limit }) => limit],
+  ['evenhand_fairness_events', 'Events that the gap was computed from.', ({ n }) => n],
+];
+
+/**
+ * A sink that keeps the present numbers for Prometheus; mount its `text()` at an
+ * address of a server. For each attribute and metric:
+ *
+ * - `evenhand_fairness_gap`, `evenhand_fairness_gap_low`, `evenhand_fairness_limit`,
+ *   `evenhand_fairness_events`: NaN where undefined;
+ * - `evenhand_fairness_state`, one series a state, of which one is 1 and the others 0;
+ *
+ * and over all of them `evenhand_alerts_open` and `evenhand_alerts_total{change}`.
+ * These two count alarms: a watch has no guarantee, so a rule that pages on them
+ * is not woken by one. They begin at 0 with the sink.
+ * @example
+ * ```ts
+ * import { prometheusSink } from 'evenhand/monitoring';
+ *
+ * const sink = prometheusSink();
+ * const gap = { attribute: 'sex', metric: 'demographic_parity_difference', value: 0.12, low: null };
+ * sink.read([{ ...gap, state: 'watch', limit: 0.1, n: 900 }]);
+ * console.log(sink.text().split('\n').slice(0, 3).join('\n'));
+ * // # HELP evenhand_fairness_gap Gap between groups in the sliding window.
+ * // # TYPE evenhand_fairness_gap gauge
+ * // evenhand_fairness_gap{attribute="sex",metric="demographic_parity_difference"} 0.12
+ * ```
+ */
+export function prometheusSink(): PrometheusSink {
+  let readings: readonly MonitorReading[] = [];
+  let failures = 0;
+  const open = new Set<string>();
+  const totals = new Map<AlertChange, number>(CHANGES.map((change) => [change, 0]));
+  const quietly = (work: () => void): void => {
+    try {
+      work();
+    } catch (cause) {
+      failures++;
+      logQuietly('warn', `a number for Prometheus cannot be taken: ${String(cause)}`);
+    }
+  };
+  return {
+    name: 'prometheus',
+    contentType: 'text/plain; version=0.0.4; charset=utf-8',
+    get failures() {
+      return failures;
+    },
+    read(next) {
+      quietly(() => {
+        readings = latestOfEach(next);
+      });
+    },
+    send(transition) {
+      quietly(() => {
+        countTransition(transition, open, totals);
+      });
+    },
+    text: () => toExposition([...readingFamilies(readings), ...alertFamilies(open.size, totals)]),
+    close: () => Promise.resolve(),
+  };
+}
+
+function countTransition(
+  { change, alert }: AlertTransition,
+  open: Set<string>,
+  totals: Map<AlertChange, number>,
+): void {
+  const { tier, id } = alert;
+  const total = totals.get(change);
+  if (total === undefined) throw new Error(`'${change}' is no change of an alert`);
+  if (tier !== 'alarm') return;
+  totals.set(change, total + 1);
+  if (change === 'resolved' || change === 'cleared') open.delete(id);
+  else open.add(id);
+}
+
+/** A series may occur once, so that of two readings of one attribute and metric the later is shown; copied, since the caller may go on with them. */
+function latestOfEach(readings: readonly MonitorReading[]): MonitorReading[] {
+  const latest = new Map<string, MonitorReading>();
+  for (const reading of readings) {
+    const { attribute, metric, state, value, low, limit, n } = reading;
+    if (typeof attribute !== 'string' || typeof metric !== 'string') throw new Error('a reading has no name');
+    latest.set(JSON.stringify([attribute, metric]), { attribute, metric, state, value, low, limit, n });
+  }
+  return [...latest.values()];
+}
+
+function readingFamilies(readings: readonly MonitorReading[]): MetricFamily[] {
+  const gauges = GAUGES.map(([name, help, valueOf]): MetricFamily => ({
+    name,
+    help,
+    type: 'gauge',
+    samples: readings.map((reading) => ({ labels: labelsOf(reading), value: valueOf(reading) })),
+  }));
+  const states = readings.flatMap((reading) =>
+    STATES.map((state): Sample => ({
+      labels: { ...labelsOf(reading), state },
+      value: Number(reading.state === state),
+    })),
+  );
+  const help = 'State of a metric: 1 for the present one, 0 for the others.';
+  return [...gauges, { name: 'evenhand_fairness_state', help, type: 'gauge', samples: states }];
+}
+
+function alertFamilies(open: number, totals: ReadonlyMap<AlertChange, number>): MetricFamily[] {
+  const changes = Array.from(totals, ([change, value]): Sample => ({ labels: { change }, value }));
+  return [
+    {
+      name: 'evenhand_alerts_open',
+      help: 'Alarms that are open.',
+      type: 'gauge',
+      samples: [{ labels: {}, value: open }],
+    },
+    { name: 'evenhand_alerts_total', help: 'What happened to alarms.', type: 'counter', samples: changes },
+  ];
+}
+
+function labelsOf({ attribute, metric }: MonitorReading): Record<string, string> {
+  return { attribute, metric };
+}
+
+/** One number of a family, with its labels. */
+interface Sample {
+  readonly labels: Readonly<Record<string, string>>;
+  /** NaN where it is undefined. */
+  readonly value: number;
+}
+
+/** Numbers of one name and meaning. */
+interface MetricFamily {
+  readonly name: string;
+  readonly help: string;
+  readonly type: 'gauge' | 'counter';
+  readonly samples: readonly Sample[];
+}
+
+/** Families in the text format of Prometheus, version 0.0.4, with a line end after each line. */
+function toExposition(families: readonly MetricFamily[]): string {
+  return families.map(familyText).join('');
+}
+
+function familyText({ name, help, type, samples }: MetricFamily): string {
+  const lines = samples.map(({ labels, value }) => `${name}${labelText(labels)} ${numberText(value)}\n`);
+  return [`# HELP ${name} ${escapeHelp(help)}\n`, `# TYPE ${name} ${type}\n`, ...lines].join('');
+}
+
+function labelText(labels: Readonly<Record<string, string>>): string {
+  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escapeLabel(value)}"`);
+  return pairs.length === 0 ? '' : `{${pairs.join(',')}}`;
+}
+
+function escapeLabel(value: string): string {
+  return value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
+}
+
+function escapeHelp(text: string): string {
+  return text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
+}
+
+function numberText(value: number): string {
+  if (Number.isFinite(value)) return String(value);
+  if (Number.isNaN(value)) return 'NaN';
+  return value > 0 ? '+Inf' : '-Inf';
+}

@@ -1,0 +1,194 @@
+import { ConfigValidationError, ValueError } from '../../exceptions/index.ts';
+import { invalidParameter, type OptionNames } from '../../internal/arguments.ts';
+import { requireWhole } from '../../stats/parameters.ts';
+import { requireFields, shownKind } from '../require-kind.ts';
+
+/** Options of a webhook. */
+export interface WebhookSinkOptions {
+  /** Where alerts are posted: http or https. A name and password in it are sent as basic authorization. */
+  readonly url: string;
+  /**
+   * Sent with each alert.
+   * @defaultValue none
+   */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /**
+   * The name of an environment variable whose value is sent as `Authorization: Bearer …`, so that no secret stands in code.
+   * @defaultValue none
+   */
+  readonly secretFromEnvironment?: string | undefined;
+  /**
+   * How long one try may take.
+   * @defaultValue 5000
+   */
+  readonly timeoutMillis?: number | undefined;
+  /**
+   * Tries after the first, before an alert is given up.
+   * @defaultValue 5
+   */
+  readonly retries?: number | undefined;
+  /**
+   * The wait before the first retry; it doubles with each.
+   * @defaultValue 500
+   */
+  readonly backoffMillis?: number | undefined;
+  /**
+   * Alerts that wait for their turn; beyond, the oldest are dropped and counted as failures.
+   * @defaultValue 1000
+   */
+  readonly mostWaiting?: number | undefined;
+  /**
+   * How long `close` waits for what has not been delivered.
+   * @defaultValue 10_000
+   */
+  readonly closeMillis?: number | undefined;
+  /**
+   * Of the random part of the waits between tries.
+   * @defaultValue 42
+   */
+  readonly seed?: number | undefined;
+  /**
+   * Takes the place of Node's own.
+   * @defaultValue globalThis.fetch
+   */
+  readonly fetch?: typeof globalThis.fetch | undefined;
+}
+
+/** Lists the options of {@link WebhookSinkOptions}. */
+export const WEBHOOK_SINK_OPTION_NAMES: OptionNames<WebhookSinkOptions> = {
+  url: true,
+  headers: true,
+  secretFromEnvironment: true,
+  timeoutMillis: true,
+  retries: true,
+  backoffMillis: true,
+  mostWaiting: true,
+  closeMillis: true,
+  seed: true,
+  fetch: true,
+};
+
+/** The options with every default filled in. */
+export interface WebhookSettings {
+  /** Where to, without credentials. */
+  readonly address: string;
+  /** What messages may show of the address: a path can be a secret too. */
+  readonly origin: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly timeoutMillis: number;
+  readonly retries: number;
+  readonly backoffMillis: number;
+  readonly mostWaiting: number;
+  readonly closeMillis: number;
+  readonly seed: number;
+  readonly fetch: typeof globalThis.fetch;
+}
+
+/** The longest time that a timer takes. */
+const LONGEST_MILLIS = 2 ** 31 - 1;
+
+/**
+ * Checks options and fills in what they leave out.
+ * @throws {ValueError} for an address that is not http or https, or an option out of range
+ * @throws {ConfigValidationError} where the environment variable is not set
+ */
+export function toWebhookSettings(
+  options: WebhookSinkOptions,
+  environment: Readonly<Record<string, string | undefined>>,
+): WebhookSettings {
+  requireFields('options', options, "be an object with a url, as in { url: 'https://alerts.example.org/hook' }");
+  if (options.fetch !== undefined && typeof options.fetch !== 'function') {
+    throw invalidParameter('fetch', 'be a function as the fetch of Node.js', shownKind(options.fetch));
+  }
+  const url = parseUrl(options.url);
+  const authorization = authorizationOf(url, options.secretFromEnvironment, environment);
+  url.username = '';
+  url.password = '';
+  url.hash = '';
+  return {
+    address: url.href,
+    origin: url.origin,
+    headers: readHeaders(requireFields('headers', options.headers ?? {}), authorization),
+    timeoutMillis: requireMillis('timeoutMillis', options.timeoutMillis ?? 5000, 1),
+    retries: requireWhole('retries', options.retries ?? 5, 0),
+    backoffMillis: requireMillis('backoffMillis', options.backoffMillis ?? 500, 0),
+    mostWaiting: requireWhole('mostWaiting', options.mostWaiting ?? 1000, 1),
+    closeMillis: requireMillis('closeMillis', options.closeMillis ?? 10_000, 0),
+    seed: requireWhole('seed', options.seed ?? 42, Number.MIN_SAFE_INTEGER),
+    fetch: options.fetch ?? globalThis.fetch,
+  };
+}
+
+/** No error shows the address, which may hold a password. */
+function parseUrl(given: string): URL {
+  const url = typeof given === 'string' && URL.canParse(given) ? new URL(given) : undefined;
+  if (url?.protocol === 'http:' || url?.protocol === 'https:') return url;
+  throw new ValueError(
+    `The url parameter must be an http or https address. Got ${url === undefined ? 'something else' : `one that begins with '${url.protocol}'`} instead.`,
+    { context: { parameter: 'url' }, suggestion: 'Give the whole address, as in https://alerts.example.org/hook.' },
+  );
+}
+
+function authorizationOf(
+  { username, password }: URL,
+  variable: string | undefined,
+  environment: Readonly<Record<string, string | undefined>>,
+): string | undefined {
+  const hasCredentials = username !== '' || password !== '';
+  if (variable !== undefined && typeof variable !== 'string') {
+    throw invalidParameter('secretFromEnvironment', 'be the name of a variable', shownKind(variable));
+  }
+  if (variable === undefined) {
+    if (!hasCredentials) return undefined;
+    return `Basic ${Buffer.from(`${decode(username)}:${decode(password)}`).toString('base64')}`;
+  }
+  if (hasCredentials) {
+    throw new ValueError('The url parameter must hold no credentials where secretFromEnvironment is given.', {
+      context: { parameter: 'url' },
+      suggestion: 'Give one of them.',
+    });
+  }
+  const secret = environment[variable]?.trim() ?? '';
+  if (/^[\x21-\x7E]+$/.test(secret)) return `Bearer ${secret}`;
+  throw new ConfigValidationError(
+    `The environment variable ${variable} ${secret === '' ? 'is not set' : 'has characters that an HTTP header cannot hold'}.`,
+    { context: { variable }, suggestion: 'Set it to the secret that the webhook expects.' },
+  );
+}
+
+/** A part of an address as it was meant; as it stands where it is not well encoded. */
+function decode(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+/** Values are not shown, since they may be secrets. */
+function readHeaders(
+  given: Readonly<Record<string, string>>,
+  authorization: string | undefined,
+): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(given)) {
+    try {
+      headers[name.toLowerCase()] = new Headers([[name, value]]).get(name) ?? '';
+    } catch {
+      throw new ValueError(`The headers parameter must hold names and values of HTTP headers; '${name}' is none.`, {
+        context: { parameter: 'headers', name },
+      });
+    }
+  }
+  if (authorization === undefined) return headers;
+  if (headers['authorization'] === undefined) return { ...headers, authorization };
+  throw new ValueError('The headers parameter must hold no authorization where the url or the environment gives one.', {
+    context: { parameter: 'headers' },
+    suggestion: 'Give one of them.',
+  });
+}
+
+function requireMillis(parameter: string, given: number, least: number): number {
+  if (Number.isInteger(given) && given >= least && given <= LONGEST_MILLIS) return given;
+  throw invalidParameter(parameter, `be a whole number from ${String(least)} to ${String(LONGEST_MILLIS)}`, given);
+}

@@ -1,0 +1,181 @@
+import { z } from 'zod';
+
+import { assertKnownOptions, type OptionNames } from '../../internal/arguments.ts';
+import { TRANSFORMER_PARAMS } from '../../schemas/pipeline/transformer-params.ts';
+import { requireRate, requireWhole } from '../../stats/parameters.ts';
+import type { Table } from '../../table/index.ts';
+import { type AssociationMeasure, columnAssociation } from '../association.ts';
+import type { FitRows } from './fit-rows.ts';
+import { type AppliedRows, FittedTransformer } from './fitted-transformer.ts';
+import {
+  FEATURE_SETTINGS_NAMES,
+  featureNames,
+  type FeatureSettings,
+  frozenNames,
+  nameSome,
+  readKnownGroups,
+  type SensitiveColumns,
+  sensitiveNames,
+} from './read-columns.ts';
+import { FROM_AROUND, fromStored, readTransformerJson } from './transformer-json.ts';
+
+/** Options of {@link ProxyDropper}. */
+export interface ProxyDropperOptions extends FeatureSettings {
+  /** The sensitive column, or several: each is looked at apart. */
+  readonly sensitive: SensitiveColumns;
+  /**
+   * The columns that may be dropped.
+   * @defaultValue those of `candidates`
+   */
+  readonly features?: readonly string[] | undefined;
+  /**
+   * Columns with a stronger association, from 0 to 1, are dropped.
+   * @defaultValue 0.3
+   */
+  readonly threshold?: number | undefined;
+  /**
+   * Drop no more than so many, the strongest.
+   * @defaultValue no bound
+   */
+  readonly maxDrop?: number | undefined;
+}
+
+/** Lists the options of {@link ProxyDropperOptions}. */
+export const PROXY_DROPPER_OPTION_NAMES: OptionNames<ProxyDropperOptions> = {
+  ...FEATURE_SETTINGS_NAMES,
+  threshold: true,
+  maxDrop: true,
+};
+
+interface Settings extends ProxyDropperOptions {
+  readonly threshold: number;
+}
+
+/** A column that is dropped, and why. */
+export interface DroppedColumn {
+  readonly column: string;
+  /** The sensitive attribute that it goes with most. */
+  readonly attribute: string;
+  readonly measure: AssociationMeasure;
+  /** The association, above the threshold. */
+  readonly value: number;
+}
+
+const KIND = 'ProxyDropper';
+
+const PARAMS = TRANSFORMER_PARAMS[KIND].extend(FROM_AROUND);
+
+const DROPPED = z.object({
+  column: z.string(),
+  attribute: z.string(),
+  measure: z.enum(['cramers_v', 'eta_squared']),
+  value: z.number(),
+});
+
+const STATE = z.object({ dropped: z.array(DROPPED), warnings: z.array(z.string()) });
+
+type State = z.output<typeof STATE>;
+
+/**
+ * Drops columns that tell much about a sensitive attribute: those whose
+ * association with any of the attributes is above a threshold, strongest first.
+ * A column of text is measured by Cramér's V with Bergsma's correction, a column
+ * of numbers by eta squared, the share of its variance that lies between the
+ * groups: the same numbers that the proxy detector reports, which lie on two
+ * scales (a V of 0.3 is an eta squared of about 0.1).
+ *
+ * It constrains what each column tells by itself: several that stay may tell
+ * the attribute together. It costs all that the dropped columns say about the
+ * target.
+ *
+ * Sensitive columns and the label are never dropped. A column whose association
+ * is undefined (one value only, no values) stays. `sampleWeight` changes
+ * nothing. Only `fit` needs the sensitive columns; `transform` passes over
+ * columns that are not there.
+ *
+ * Source: W. Bergsma, "A bias-correction for Cramér's V and Tschuprow's T",
+ * Journal of the Korean Statistical Society 42, 2013.
+ * @example
+ * ```ts
+ * import { ProxyDropper } from 'evenhand/pipeline';
+ *
+ * const sex = ['f', 'm', 'f', 'm', 'f', 'm', 'f', 'm'];
+ * const rows = { sex, height: [160, 181, 165, 179, 158, 185, 171, 176], age: [31, 33, 52, 48, 25, 27, 44, 41] };
+ * const dropper = await new ProxyDropper({ sensitive: 'sex' }).fit(rows);
+ * console.log(dropper.dropped.map(({ column, measure, value }) => `${column} ${measure} ${value.toFixed(2)}`));
+ * // [ 'height eta_squared 0.80' ]
+ * console.log((await dropper.transform(rows)).table.columnNames);
+ * // [ 'sex', 'age' ]
+ * ```
+ */
+export class ProxyDropper extends FittedTransformer<Settings, State> {
+  /** @throws {ValueError} for options outside their ranges */
+  constructor(options: ProxyDropperOptions) {
+    assertKnownOptions('ProxyDropper', options, PROXY_DROPPER_OPTION_NAMES);
+    const { maxDrop } = options;
+    sensitiveNames(options.sensitive);
+    super(KIND, {
+      sensitive: frozenNames(options.sensitive),
+      features: frozenNames(options.features),
+      candidates: frozenNames(options.candidates),
+      label: options.label,
+      threshold: requireRate('threshold', options.threshold ?? 0.3),
+      maxDrop: maxDrop === undefined ? undefined : requireWhole('maxDrop', maxDrop, 0),
+    });
+  }
+
+  /** The columns that `transform` drops, strongest association first; empty before `fit`. */
+  get dropped(): readonly DroppedColumn[] {
+    return Object.freeze((this.state?.dropped ?? []).map((column) => Object.freeze({ ...column })));
+  }
+
+  /**
+   * Reads what `toJSON` gave.
+   * @throws {DataValidationError} naming the first part that is not as it should be
+   */
+  static fromJSON(json: unknown): ProxyDropper {
+    const { options, state } = readTransformerJson(KIND, json, { params: PARAMS, state: STATE });
+    const made = fromStored(KIND, () => new ProxyDropper(options as unknown as ProxyDropperOptions));
+    made.keep(state);
+    return made;
+  }
+
+  protected override learn({ table }: FitRows): State {
+    const { threshold, maxDrop } = this.settings;
+    const strong = this.#associations(table)
+      .filter(({ value }) => value > threshold)
+      .sort((a, b) => b.value - a.value);
+    const dropped = strong.slice(0, maxDrop);
+    return { dropped, warnings: warningsOf(dropped, strong.slice(dropped.length), threshold) };
+  }
+
+  /** Each feature with the attribute that it goes with most. */
+  #associations(table: Table): DroppedColumn[] {
+    const attributes = sensitiveNames(this.settings.sensitive).map(
+      (attribute) => [attribute, readKnownGroups(table, attribute)] as const,
+    );
+    return featureNames(table, this.settings, () => true).map((name) => {
+      const column = table.column(name);
+      const found = attributes.map(([attribute, groups]) => {
+        const { measure, value } = columnAssociation(column, groups);
+        return { column: name, attribute, measure, value };
+      });
+      return found.reduce((most, each) => (each.value > most.value || Number.isNaN(most.value) ? each : most));
+    });
+  }
+
+  protected override apply(table: Table, { dropped }: State): AppliedRows {
+    const gone = new Set(dropped.map(({ column }) => column));
+    return { table: table.select(table.columnNames.filter((name) => !gone.has(name))), sampleWeight: null, notes: [] };
+  }
+}
+
+function warningsOf(dropped: readonly DroppedColumn[], kept: readonly DroppedColumn[], threshold: number): string[] {
+  const said = dropped.map(
+    ({ column, attribute, measure, value }) =>
+      `dropped '${column}': ${measure} ${value.toFixed(3)} with '${attribute}' is above ${String(threshold)}`,
+  );
+  if (kept.length === 0) return said;
+  const names = nameSome(kept.map(({ column }) => column));
+  return [...said, `kept ${names}, though above ${String(threshold)}: maxDrop is reached`];
+}

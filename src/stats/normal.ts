@@ -1,0 +1,34 @@
+import cdf from '@stdlib/stats-base-dists-normal-cdf';
+import quantile from '@stdlib/stats-base-dists-normal-quantile';
+
+import type { Random } from '../internal/random.ts';
+
+/** The probability that a standard normal variable is at most a value. */
+export function normalCdf(value: number): number {
+  return cdf(value, 0, 1);
+}
+
+/** The value that a standard normal variable falls below with a probability. */
+export function normalQuantile(probability: number): number {
+  return quantile(probability, 0, 1);
+}
+
+/** The two-sided critical value of the standard normal distribution at a confidence level. */
+export function criticalValue(level: number): number {
+  return normalQuantile(1 - (1 - level) / 2);
+}
+
+/** A sampler of the standard normal distribution that uses both numbers of each Box-Muller pair: about half the work. */
+export function createNormalSampler(random: Random): () => number {
+  let spare = 0;
+  let hasSpare = false;
+  return () => {
+    hasSpare = !hasSpare;
+    if (!hasSpare) return spare;
+    // 1 - next() keeps the logarithm finite.
+    const radius = Math.sqrt(-2 * Math.log(1 - random.next()));
+    const angle = 2 * Math.PI * random.next();
+    spare = radius * Math.sin(angle);
+    return radius * Math.cos(angle);
+  };
+}

@@ -1,0 +1,105 @@
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
+
+import { VERSION } from '../../internal/version.ts';
+import { writeFolderAtomic } from '../../io/atomic-write.ts';
+import type { Tf } from '../../tensor/index.ts';
+import type { FeatureSpec } from '../data/feature-encoder.ts';
+import { networkLayers } from '../models/describe-model.ts';
+import { featureToJson, holdsOnlyNetworks, MODEL_KIND, SWEEP_KIND } from '../models/model-card.ts';
+import { networkFolder } from '../models/model-files.ts';
+import { checksumsOf, TOPOLOGY_FILE, WEIGHTS_FILE, writeCard, writeLayers } from '../models/write-layers.ts';
+import type { LayerWeights } from '../networks/stacked-network.ts';
+import type { ParetoPoint } from './pareto-points.ts';
+import { pointToJson, type SweepInfo } from './pareto-sweep.ts';
+
+export { holdsOnlyNetworks };
+
+/** What the folder of a network holds beside its card. */
+const NETWORK_FILES = [TOPOLOGY_FILE, WEIGHTS_FILE];
+
+/** Networks of a sweep with what describes them. */
+interface SavedSweep {
+  readonly specs: readonly FeatureSpec[];
+  readonly weights: readonly (readonly LayerWeights[])[];
+  readonly points: readonly ParetoPoint[];
+  readonly info: SweepInfo;
+  /** Rows trained on, by group. */
+  readonly groups: Readonly<Record<string, number>>;
+}
+
+/**
+ * Saves every network of a sweep in a folder of its own, `eta-<eta>`, as
+ * `saveModel` would: a TensorFlow.js layers model that plain `@tensorflow/tfjs`
+ * loads, with a card. The model maps encoded features to a probability.
+ * @throws {DataValidationError} where the folder cannot be written or holds something else
+ */
+export async function saveNetworks(tf: Tf, folder: string, sweep: SavedSweep): Promise<void> {
+  await writeFolderAtomic(
+    folder,
+    async (target) => {
+      for (const [index, point] of sweep.points.entries()) {
+        const place = path.join(target, networkFolder(point.eta));
+        await mkdir(place, { recursive: true });
+        await writeLayers(tf, place, networkLayers(sweep.weights[index] ?? [], 'binary'));
+        await writeCard(place, networkCard(tf, sweep, point, await checksumsOf(place, NETWORK_FILES)));
+      }
+      const networks = sweep.points.map(({ eta }) => networkFolder(eta));
+      await writeCard(target, sweepCard(tf, sweep, networks));
+    },
+    holdsOnlyNetworks,
+  );
+}
+
+function networkCard(
+  tf: Tf,
+  sweep: SavedSweep,
+  point: ParetoPoint,
+  checksums: Readonly<Record<string, string>>,
+): Record<string, unknown> {
+  return {
+    kind: MODEL_KIND,
+    method: 'regularized',
+    output: 'probability of the positive label',
+    files: NETWORK_FILES,
+    checksums,
+    ...sharedCard(tf, sweep, [point]),
+    constraint: { penalty: sweep.info.penalty, eta: point.eta },
+    decision_threshold: null,
+    notes: [],
+  };
+}
+
+function sweepCard(tf: Tf, sweep: SavedSweep, networks: readonly string[]): Record<string, unknown> {
+  const { points, info } = sweep;
+  return {
+    kind: SWEEP_KIND,
+    networks,
+    ...sharedCard(tf, sweep, points),
+    constraint: { penalty: info.penalty, etas: points.map(({ eta }) => eta) },
+  };
+}
+
+function sharedCard(
+  tf: Tf,
+  { specs, info, groups }: SavedSweep,
+  points: readonly ParetoPoint[],
+): Record<string, unknown> {
+  return {
+    task: 'binary',
+    versions: { evenhand: VERSION, tfjs: tf.version.tfjs },
+    data: {
+      target: info.target,
+      positive_label: info.positiveLabel,
+      sensitive: info.sensitive,
+      n_train: info.nTrain,
+      n_test: info.nTest,
+      n_dropped: info.nDropped,
+    },
+    groups,
+    metrics: points.map((point) => ({ rows: 'test', ...pointToJson(point) })),
+    features: specs.map(featureToJson),
+    seed: info.seed,
+    backend: info.backend,
+  };
+}
