@@ -1,9 +1,11 @@
 // Compiles src to dist and puts beside it what the compiled code reads: the charts' fonts, and the files of the
 // service's pages.
 import { execFileSync } from 'node:child_process';
-import { chmodSync, cpSync, existsSync, mkdirSync, rmSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
+
+import { writeClientTypes } from './client-types.mjs';
 
 const root = path.resolve(import.meta.dirname, '..');
 const require = createRequire(import.meta.url);
@@ -11,6 +13,8 @@ const buildInfo = path.join(root, 'node_modules/.cache/evenhand.tsbuildinfo');
 
 // Without its output the record of what was compiled is wrong, and tsc would write nothing.
 if (!existsSync(path.join(root, 'dist/index.js'))) rmSync(buildInfo, { force: true });
+await writeClientTypes();
+removeOrphans();
 execFileSync(process.execPath, [require.resolve('typescript/bin/tsc'), '-p', path.join(root, 'tsconfig.json')], {
   stdio: 'inherit',
 });
@@ -37,7 +41,7 @@ const licences = {
   ],
   redoc: ['LICENSE', 'bundles/redoc.standalone.js.LICENSE.txt'],
 };
-const { ASSET_FILES } = await import('../dist/api/openapi/pages/asset-files.js');
+const { ASSET_FILES } = await import('../dist/api/openapi/asset-files.js');
 mkdirSync(path.join(assets, 'licences'), { recursive: true });
 for (const [name, { source }] of Object.entries(ASSET_FILES)) copyOf(source, name);
 for (const [packageName, files] of Object.entries(licences)) {
@@ -49,3 +53,13 @@ function copyOf([packageName, file], name) {
 }
 
 chmodSync(path.join(root, 'dist/cli/main.js'), 0o755);
+
+/** Removes what was compiled from sources that have gone, which would be packed otherwise. */
+function removeOrphans() {
+  if (!existsSync(path.join(root, 'dist'))) return;
+  for (const name of readdirSync(path.join(root, 'dist'), { recursive: true })) {
+    const source = /^(?!api\/assets\/)(.*?)(\.d\.ts|\.js)$/.exec(name.split(path.sep).join('/'))?.[1];
+    if (source !== undefined && !existsSync(path.join(root, 'src', `${source}.ts`)))
+      rmSync(path.join(root, 'dist', name));
+  }
+}

@@ -13,7 +13,7 @@ import {
   LINE_HEIGHT,
   shortenLabel,
 } from './chart.ts';
-import { besideGroups, groupColumns, valueAxis } from './group-values-parts.ts';
+import { besideGroups, groupColumns, onAxis, valueAxis } from './group-values-parts.ts';
 
 /** One row of a chart of two sides. */
 type ComparedRow = GroupRow<ComparedGroup>;
@@ -27,10 +27,6 @@ const LOOKS = {
   before: { line: COLOURS.other, fill: '#ffffff', edge: COLOURS.quiet, z: 3 },
   after: { line: COLOURS.main, fill: COLOURS.main, edge: '#ffffff', z: 4 },
 } as const;
-
-function onAxis(value: number, unit: ComparedMeasure['unit']): number {
-  return unit === 'share' ? 100 * value : value;
-}
 
 /** Whiskers of one side; their caps are points, so that the axis reaches as far as they do. */
 function sideIntervals(
@@ -173,10 +169,11 @@ function hasValue({ before, after }: ComparedGroup): boolean {
 
 /** Ties stand in the order of their labels, so that the order of the rows of data is not seen. */
 function byValue(a: ComparedGroup, b: ComparedGroup): number {
-  return placeOf(a) - placeOf(b) || (a.label < b.label ? -1 : 1);
+  return sortValueOf(a) - sortValueOf(b) || (a.label < b.label ? -1 : 1);
 }
 
-function placeOf({ before, after }: ComparedGroup): number {
+/** Returns the value that a group is sorted by: after, or before where there is none after. */
+export function sortValueOf({ before, after }: ComparedGroup): number {
   return after?.value ?? before?.value ?? 0;
 }
 

@@ -92,7 +92,8 @@ function column(
 }
 
 /** A value as the axis has it. */
-function onAxis(value: number, unit: ChartedMeasure['unit']): number {
+/** Returns a value as it is drawn: shares in per cent. */
+export function onAxis(value: number, unit: ChartedMeasure['unit']): number {
   return unit === 'share' ? 100 * value : value;
 }
 

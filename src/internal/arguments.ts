@@ -96,8 +96,8 @@ export function oneOf<Name extends string>(parameter: string, given: string, kno
   });
 }
 
-/** What is no text at all is told from a text that looks like it; objects may have no text. */
-function quote(given: unknown): string {
+/** Returns how a message shows a given value: texts in quotes, objects by their kind. */
+export function quote(given: unknown): string {
   if (typeof given === 'string') return `'${given}'`;
   return typeof given === 'object' && given !== null ? 'an object' : String(given);
 }

@@ -38,7 +38,7 @@ export function shuffle(values: Int32Array, random: Random): void {
 }
 
 /** Spreads near seeds far apart (the finaliser of MurmurHash3). */
-function mix(value: number): number {
+export function mix(value: number): number {
   let hash = value | 0;
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);

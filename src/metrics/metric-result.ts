@@ -1,3 +1,4 @@
+import { finiteOrNull } from '../internal/values.ts';
 import { metricToMarkdown } from './metric-markdown.ts';
 import type { Exclusion, GroupIntervals, GroupRates, MetricResultFields, MissingRows } from './metric-result-fields.ts';
 import type { Compat, GapAggregate, GapMethod } from './options.ts';
@@ -74,10 +75,6 @@ export class MetricResult implements MetricResultFields {
 
 function missingToJson({ n, byGroup, pValue, worstCase }: MissingRows): MissingRowsJson {
   return { n, by_group: byGroup, p_value: pValue, worst_case: worstCase };
-}
-
-function finiteOrNull(value: number): number | null {
-  return Number.isFinite(value) ? value : null;
 }
 
 function freezeDeep(value: object): void {

@@ -23,9 +23,7 @@ export function classificationRows(rows: MetricRows, metric: string): Classifica
 }
 
 /** The rows of a metric of predicted numbers. */
-export function regressionRows(rows: MetricRows, metric: string): RegressionRows {
-  return { ...rows, yPred: needed(rows.yPred, 'predictions', 'yPred', metric) };
-}
+export const regressionRows: (rows: MetricRows, metric: string) => RegressionRows = classificationRows;
 
 /** The rows of a metric of scores. */
 export function scoreRows(rows: MetricRows, metric: string): ScoreRows {

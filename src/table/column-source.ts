@@ -24,6 +24,11 @@ export function isTensorLike(source: unknown): source is TensorLike {
   return typeof source === 'object' && source !== null && 'dataSync' in source && 'dtype' in source;
 }
 
+/** Returns whether a value is a tensor that lives on the device. Tensors of texts live on the host in any case. */
+export function isDeviceTensor(source: unknown): source is TensorLike {
+  return isTensorLike(source) && source.dtype !== 'string';
+}
+
 /**
  * Reads whatever stands for one column.
  *

@@ -2,6 +2,7 @@ export { type CategoricalColumn, type Column, columnLength, type NumericColumn, 
 export {
   assertNotDisposed,
   type ColumnSource,
+  isDeviceTensor,
   isTensorLike,
   onHost,
   readTensor,

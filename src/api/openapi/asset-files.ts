@@ -36,7 +36,7 @@ export function isAssetName(name: string): name is AssetName {
 
 /** Where the file lies: beside the compiled code, or in a checkout in the package that it is of. */
 function assetPath(name: AssetName): string {
-  if (!import.meta.url.endsWith('.ts')) return fileURLToPath(new URL(`../../assets/${name}`, import.meta.url));
+  if (!import.meta.url.endsWith('.ts')) return fileURLToPath(new URL(`../assets/${name}`, import.meta.url));
   const [packageName, file] = ASSET_FILES[name].source;
   const manifest = createRequire(import.meta.url).resolve(`${packageName}/package.json`);
   return path.join(path.dirname(manifest), file);

@@ -31,8 +31,3 @@ export function metricCharts(result: MetricResult, attribute: string): Chart[] {
 export function intervalName(level: number | null): string {
   return level === null ? 'interval' : `${formatPercent(level)} interval`;
 }
-
-/** The same text with a capital at its start. */
-export function capital(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
-}

@@ -1,3 +1,4 @@
+import { capital } from '../../internal/format.ts';
 import type { Chart } from '../../charts/chart.ts';
 import { cell, headerCell, scrollingTable } from '../../document/report-table.ts';
 import { DependencyError } from '../../exceptions/index.ts';
@@ -7,7 +8,7 @@ import type { MeasureValues, MetricFrame } from '../../metrics/frame/index.ts';
 import { formatPercent, inWords } from '../../metrics/metric-markdown.ts';
 import type { MetricResult } from '../../metrics/metric-result.ts';
 import type { FileValidation } from '../validate-file.ts';
-import { capital, intervalName, measuresOf, metricCharts } from './metric-charts.ts';
+import { intervalName, measuresOf, metricCharts } from './metric-charts.ts';
 import { own, tableCount, tableNumber, tablePValue, tableValue, unitOf } from './report-numbers.ts';
 
 /** What intervals of the metric are called in results, in words. */

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 
+import { isMapping } from '../../internal/values.ts';
 import { DataValidationError } from '../../exceptions/index.ts';
 import { parseStrictJson } from '../../internal/strict-json.ts';
 import { writeFileAtomic } from '../../io/atomic-write.ts';
@@ -77,7 +78,7 @@ function differences(before: object, now: object): string[] {
   return [...new Set([...Object.keys(old), ...Object.keys(present)])].flatMap((name) => {
     const [was, is] = [old[name], present[name]];
     if (JSON.stringify(was) === JSON.stringify(is)) return [];
-    if (isObject(was) && isObject(is)) return differences(was, is);
+    if (isMapping(was) && isMapping(is)) return differences(was, is);
     return [`${name} was ${textOf(was)} and is ${textOf(is)}`];
   });
 }
@@ -89,10 +90,6 @@ function textOf(value: unknown): string {
 /** As it looks once it has been written and read: without what is undefined. */
 function plainOf(value: object): unknown {
   return JSON.parse(JSON.stringify(value));
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Writes the state of a run; whole, or as it was before. */
@@ -108,9 +105,9 @@ export async function writeState(
 
 function parse(text: string, path: string): SavedState {
   const state = parseJson(text);
-  if (isObject(state) && PARTS.every((part) => isObject((state as Record<string, unknown>)[part]))) {
-    const saved = state as SavedState;
-    if (isObject(saved.tracker.options) && isObject(saved.tracker.options.columns)) return saved;
+  if (isMapping(state) && PARTS.every((part) => isMapping(state[part]))) {
+    const saved = state as unknown as SavedState;
+    if (isMapping(saved.tracker.options) && isMapping(saved.tracker.options.columns)) return saved;
   }
   throw new DataValidationError(`'${path}' holds no state of a monitoring run.`, {
     context: { path },

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { isMapping } from '../../internal/values.ts';
 import { FairnessToolkitError } from '../../exceptions/index.ts';
 import { Utf8Stream } from '../../internal/decode-utf8.ts';
 import { TrackingFault, type TrackingServer } from './tracking-server.ts';
@@ -25,7 +26,7 @@ function readAnswer(response: Response, text: string): unknown {
 /** A text inside an answer, by the names that lead to it. */
 export function textAt(answer: unknown, ...names: readonly string[]): string | undefined {
   const found = names.reduce<unknown>(
-    (value, name) => (isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined),
+    (value, name) => (isMapping(value) && Object.hasOwn(value, name) ? value[name] : undefined),
     answer,
   );
   return typeof found === 'string' ? found : undefined;
@@ -69,14 +70,10 @@ function retryAfterMillis(headers: Headers): number | undefined {
 function parseObject(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
+    return isMapping(value) ? value : undefined;
   } catch {
     return undefined;
   }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function oneLine(text: string): string {

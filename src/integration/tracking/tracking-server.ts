@@ -1,3 +1,5 @@
+import { decodePart } from '../../internal/values.ts';
+
 /** What a fault may carry beside its reason. */
 interface TrackingFaultDetails {
   /** MLflow's own name for the error, as in RESOURCE_DOES_NOT_EXIST. */
@@ -72,7 +74,7 @@ function credentialsOf(url: URL, environment: TrackingEnvironment): Omit<Trackin
   const user = nonEmpty(environment['MLFLOW_TRACKING_USERNAME']);
   const password = nonEmpty(environment['MLFLOW_TRACKING_PASSWORD']);
   const token = nonEmpty(environment['MLFLOW_TRACKING_TOKEN']);
-  if (url.username !== '' || url.password !== '') return basic(decode(url.username), decode(url.password));
+  if (url.username !== '' || url.password !== '') return basic(decodePart(url.username), decodePart(url.password));
   if (user !== undefined && password !== undefined) return basic(user, password);
   if (token === undefined) return { authorization: undefined, secrets: [] };
   if (!/^[\x21-\x7E]+$/.test(token)) {
@@ -87,15 +89,6 @@ function basic(user: string, password: string): Omit<TrackingServer, 'address'> 
     authorization: `Basic ${encoded}`,
     secrets: [encoded, password, encodeURIComponent(password)].filter((text) => text !== ''),
   };
-}
-
-/** A part of an address as it was meant; as it stands where it is not well encoded. */
-function decode(part: string): string {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return part;
-  }
 }
 
 function nonEmpty(text: string | undefined): string | undefined {

@@ -1,10 +1,10 @@
+import { warningNotes } from './training-kinds.ts';
 import { reliabilityChart } from '../../charts/reliability-chart.ts';
 import { VERSION } from '../../internal/version.ts';
 import type { CalibrationQuality } from '../../training/postprocessing/calibrator/measure-calibration.ts';
 import type { MeasuredRows, TableCalibration } from '../../training/postprocessing/calibrator/table-calibration.ts';
 import { numberColumn, type ReportBlock, type ReportDocument } from '../../document/report-document.ts';
-import { cutItems, labelText, listed } from '../../document/report-text.ts';
-import { capital } from '../html/metric-charts.ts';
+import { labelText, listed } from '../../document/report-text.ts';
 import { own, tableCount, tableNumber, tableValue } from '../html/report-numbers.ts';
 
 /** Of more groups only the largest stand in the table. */
@@ -29,7 +29,7 @@ export function calibrationDocument(calibration: TableCalibration): ReportDocume
     title: 'Calibration by group',
     subject: `${labelText(columns.score)} for ${labelText(columns.target)} by ${listed(columns.group)}; ${tableCount(n)} rows`,
     sections: [
-      { title: 'What changed', blocks: [qualityTable(calibration), ...notes(calibration)] },
+      { title: 'What changed', blocks: [qualityTable(calibration), ...warningNotes(calibration)] },
       { title: 'Reliability', blocks: [pictureOf(calibration), ...fallbackBlocks(calibration)] },
       { title: 'What is constrained, and what it costs', blocks: [{ kind: 'list', items: priceOf(calibration) }] },
       { title: 'How to read this', blocks: [{ kind: 'list', items: READING }] },
@@ -101,10 +101,6 @@ function fallbackBlocks({ fallbacks }: TableCalibration): ReportBlock[] {
       ]),
     },
   ];
-}
-
-function notes({ warnings }: TableCalibration): ReportBlock[] {
-  return warnings.length === 0 ? [] : [{ kind: 'note', title: 'Warnings', items: cutItems(warnings.map(capital)) }];
 }
 
 /** What calibration is, and which scores of all rows became worse by it. */

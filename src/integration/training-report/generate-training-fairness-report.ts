@@ -9,20 +9,26 @@ import {
   type ReportDocument,
   type ReportTable,
 } from '../../document/report-document.ts';
-import { cutItems, labelText, listed } from '../../document/report-text.ts';
+import { labelText, listed } from '../../document/report-text.ts';
 import { ValueError } from '../../exceptions/index.ts';
 import { assertKnownOptions, invalidParameter, oneOf, type OptionNames } from '../../internal/arguments.ts';
 import { VERSION } from '../../internal/version.ts';
 import { writeFileAtomic } from '../../io/atomic-write.ts';
 import type { ParetoPoint } from '../../training/pareto/pareto-points.ts';
 import type { ParetoSweep } from '../../training/pareto/pareto-sweep.ts';
-import { capital } from '../html/metric-charts.ts';
 import { tableCount, tableNumber, tableValue } from '../html/report-numbers.ts';
 import { rangeText } from '../workflow-report/verdict-words.ts';
 import { workflowDocument } from '../workflow-report/workflow-document.ts';
 import { calibrationDocument } from './calibration-document.ts';
 import { jobDocument } from './job-document.ts';
-import { isCalibration, isSweep, isTrainingJob, isWorkflow, type ReportedTraining } from './training-kinds.ts';
+import {
+  isCalibration,
+  isSweep,
+  isTrainingJob,
+  isWorkflow,
+  type ReportedTraining,
+  warningNotes,
+} from './training-kinds.ts';
 
 /** A sweep over the weight of a penalty: every point with its intervals, and what may be read from them. */
 function sweepDocument(sweep: ParetoSweep): ReportDocument {
@@ -30,7 +36,7 @@ function sweepDocument(sweep: ParetoSweep): ReportDocument {
     title: 'Training sweep',
     subject: subjectOf(sweep),
     sections: [
-      { title: 'Accuracy against the gap', blocks: [...pictureOf(sweep), pointsTable(sweep), ...notes(sweep)] },
+      { title: 'Accuracy against the gap', blocks: [...pictureOf(sweep), pointsTable(sweep), ...warningNotes(sweep)] },
       { title: 'What is constrained, and what it costs', blocks: [{ kind: 'list', items: priceOf(sweep) }] },
       { title: 'How to read this', blocks: [{ kind: 'list', items: READING }] },
     ],
@@ -76,10 +82,6 @@ function pointsTable(sweep: ParetoSweep): ReportTable {
       point.dominated ? 'yes' : 'no',
     ]),
   };
-}
-
-function notes({ warnings }: ParetoSweep): ReportBlock[] {
-  return warnings.length === 0 ? [] : [{ kind: 'note', title: 'Warnings', items: cutItems(warnings.map(capital)) }];
 }
 
 function priceOf(sweep: ParetoSweep): string[] {

@@ -6,7 +6,7 @@ import {
   type ReportDocument,
   type ReportTable,
 } from '../../document/report-document.ts';
-import { cutItems, labelText, listed } from '../../document/report-text.ts';
+import { labelText, listed } from '../../document/report-text.ts';
 import { VERSION } from '../../internal/version.ts';
 import { inWords } from '../../metrics/metric-markdown.ts';
 import { wilsonInterval } from '../../stats/proportion-interval.ts';
@@ -14,12 +14,11 @@ import type { DecisionQuality, GroupDecisions } from '../../training/decision-qu
 import type { TrainingJobResult } from '../../training/jobs/job-result.ts';
 import type { LagrangianJobResult } from '../../training/jobs/train-lagrangian.ts';
 import type { LagrangianEpoch } from '../../training/networks/lagrangian-objective.ts';
-import { capital } from '../html/metric-charts.ts';
 import { tableCount, tableNumber, tableValue } from '../html/report-numbers.ts';
 import { type GroupComparison, groupTable } from '../workflow-report/group-table.ts';
 import { constraintTerms, methodWords } from '../workflow-report/method-words.ts';
 import { metricChange, rangeText, signedValue } from '../workflow-report/verdict-words.ts';
-import { isLagrangianJob, isReductionsJob } from './training-kinds.ts';
+import { isLagrangianJob, isReductionsJob, warningNotes } from './training-kinds.ts';
 
 /** As the gaps' own intervals have it. */
 const LEVEL = 0.95;
@@ -129,7 +128,7 @@ export function jobDocument(job: TrainingJobResult): ReportDocument {
         blocks: [
           qualityTable('On held-out rows, which neither model has seen', job.baseline, job.final),
           qualityTable('On the rows trained on, where the constraint is imposed', job.train.baseline, job.train.final),
-          ...notes(job),
+          ...warningNotes(job),
         ],
       },
       { title: 'What is constrained, and what it costs', blocks: [{ kind: 'list', items: priceOf(job) }] },
@@ -185,10 +184,6 @@ function qualityTable(caption: string, before: DecisionQuality, after: DecisionQ
       gap('equalized_odds_difference', 'eoDiff'),
     ],
   };
-}
-
-function notes({ warnings }: TrainingJobResult): ReportBlock[] {
-  return warnings.length === 0 ? [] : [{ kind: 'note', title: 'Warnings', items: cutItems(warnings.map(capital)) }];
 }
 
 function priceOf(job: TrainingJobResult): string[] {

@@ -1,9 +1,10 @@
+import { capital } from '../../internal/format.ts';
 import { numberColumn, type ReportBlock, type ReportTable } from '../../document/report-document.ts';
 import { cutItems, labelText } from '../../document/report-text.ts';
 import { inWords } from '../../metrics/metric-markdown.ts';
 import type { MetricResult } from '../../metrics/metric-result.ts';
 import { wilsonInterval } from '../../stats/proportion-interval.ts';
-import { capital, intervalName } from '../html/metric-charts.ts';
+import { intervalName } from '../html/metric-charts.ts';
 import { own, tableNumber, tableValue } from '../html/report-numbers.ts';
 import type { WorkflowFindings, WorkflowMetrics } from '../workflow-result.ts';
 import { metricChange, rangeText, signedValue } from './verdict-words.ts';

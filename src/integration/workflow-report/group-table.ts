@@ -1,9 +1,11 @@
+import { sortValueOf } from '../../charts/before-after-chart.ts';
+import { capital } from '../../internal/format.ts';
 import type { ComparedGroup, ComparedValue } from '../../charts/before-after-chart.ts';
 import { numberColumn, type ReportTable } from '../../document/report-document.ts';
 import { labelText } from '../../document/report-text.ts';
 import { inWords } from '../../metrics/metric-markdown.ts';
 import type { MetricResult } from '../../metrics/metric-result.ts';
-import { capital, intervalName, measuresOf } from '../html/metric-charts.ts';
+import { intervalName, measuresOf } from '../html/metric-charts.ts';
 import { own, tableCount, tableValue, unitOf } from '../html/report-numbers.ts';
 import { rangeText, signedValue } from './verdict-words.ts';
 
@@ -31,7 +33,7 @@ export function groupTable({ measure, unit, level, groups }: GroupComparison, at
   const name = `${inWords(measure)} by ${labelText(attribute)}`;
   const between = groups.length - 2 * SHOWN_AT_EACH_END;
   if (between <= 0) return { kind: 'table', caption: name, columns, rows: groups.map(row) };
-  const sorted = [...groups].sort((a, b) => sortValue(a) - sortValue(b));
+  const sorted = [...groups].sort((a, b) => sortValueOf(a) - sortValueOf(b));
   const each = String(SHOWN_AT_EACH_END);
   return {
     kind: 'table',
@@ -49,10 +51,6 @@ function sideOf(side: ComparedValue | null, unit: 'share' | 'number', hasInterva
   const value = side === null ? '\u2013' : tableValue(side.value, unit);
   if (!hasIntervals) return [value];
   return [value, side === null || side.ci === null ? '\u2013' : rangeText(side.ci, (end) => tableValue(end, unit))];
-}
-
-function sortValue({ before, after }: ComparedGroup): number {
-  return after?.value ?? before?.value ?? 0;
 }
 
 /** A measure of every group, before and after. */

@@ -1,3 +1,4 @@
+import { capital } from '../../internal/format.ts';
 import { beforeAfterChart } from '../../charts/before-after-chart.ts';
 import { tradeOffChart } from '../../charts/trade-off-chart.ts';
 import {
@@ -11,7 +12,7 @@ import { cutItems, labelText, listed } from '../../document/report-text.ts';
 import { VERSION } from '../../internal/version.ts';
 import { formatPercent, inWords } from '../../metrics/metric-markdown.ts';
 import type { MetricResult } from '../../metrics/metric-result.ts';
-import { capital, intervalName } from '../html/metric-charts.ts';
+import { intervalName } from '../html/metric-charts.ts';
 import { own, tableCount, tableNumber, tableValue } from '../html/report-numbers.ts';
 import type { TradeOffPoint, WorkflowFindings, WorkflowMetrics } from '../workflow-result.ts';
 import { calibrationBlocks } from './calibration-section.ts';

@@ -1,3 +1,4 @@
+import { finiteOrNull } from '../../internal/values.ts';
 import type { MetricResult, MetricResultJson } from '../../metrics/index.ts';
 import { pipelineConfigToJson } from '../../pipeline/config/pipeline-config-json.ts';
 import type { ValidationResult, WorkflowFindings, WorkflowMetrics } from '../workflow-result.ts';
@@ -156,8 +157,4 @@ function metricsToJson({ n, accuracy, meanAbsoluteError, metrics, attributes }: 
 
 function resultsToJson(results: Readonly<Record<string, MetricResult>>): Record<string, MetricResultJson> {
   return Object.fromEntries(Object.entries(results).map(([name, result]) => [name, result.toJSON()]));
-}
-
-function finiteOrNull(value: number): number | null {
-  return Number.isFinite(value) ? value : null;
 }

@@ -1,3 +1,4 @@
+import { formatShare } from '../../internal/format.ts';
 import { assertKnownOptions } from '../../internal/arguments.ts';
 import { assertReplaceable, assertWritable } from '../../io/atomic-write.ts';
 import { MetricResult, type MissingRows } from '../../metrics/index.ts';
@@ -215,9 +216,8 @@ function constantAnswerWarning({ accuracy }: WorkflowMetrics, y: ArrayLike<numbe
   for (let row = 0; row < y.length; row++) positives += y[row] as number;
   const share = Math.max(positives, y.length - positives) / y.length;
   if (accuracy === null || accuracy >= share) return [];
-  const percent = (value: number): string => `${(100 * value).toFixed(1)}%`;
   return [
-    `the final model is right in ${percent(accuracy)} of rows, and the same answer for all would be right in ${percent(share)}`,
+    `the final model is right in ${formatShare(accuracy)} of rows, and the same answer for all would be right in ${formatShare(share)}`,
   ];
 }
 

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 
 import { nearestNames, suggestNames } from '../../internal/arguments.ts';
 import type { ConfigDialect } from './config-fault.ts';
-import { isMapping, type Mapping } from './mapping.ts';
+import { isMapping, type Mapping } from '../../internal/values.ts';
 import { type KeyPath, type PathFault, valueAt } from './path-fault.ts';
 import { cleanRequirement, type JsonSchema, requirement, schemaAt } from './requirement.ts';
 

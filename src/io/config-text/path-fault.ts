@@ -66,3 +66,8 @@ export function valueAt(root: unknown, path: KeyPath): unknown {
     return isThere ? (value as Record<string | number, unknown>)[part] : undefined;
   }, root);
 }
+
+/** Returns a fault that says where it is. */
+export function faultAt(path: KeyPath, message: string, suggestion: string, at: 'key' | 'value' = 'value'): PathFault {
+  return { path, at, message: `${formatPath(path)}: ${message}`, suggestion };
+}

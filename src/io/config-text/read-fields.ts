@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import type { ConfigDialect } from './config-fault.ts';
 import { describeIssue, MOST_SUGGESTED, unknownKey, type Wording } from './describe-issue.ts';
-import type { Mapping } from './mapping.ts';
+import type { Mapping } from '../../internal/values.ts';
 import type { KeyPath, PathFault } from './path-fault.ts';
 import type { JsonSchema } from './requirement.ts';
 

@@ -1,6 +1,6 @@
 import { toSnakeCase } from '../../internal/arguments.ts';
 import type { EntryPlace, YamlPlaces } from '../read-yaml.ts';
-import { isMapping } from './mapping.ts';
+import { isMapping } from '../../internal/values.ts';
 import type { KeyPath, PathFault } from './path-fault.ts';
 
 /** What goes along with renaming. */

@@ -1,5 +1,5 @@
 import { FILLED, NO_CONTROLS, ONE_LINE } from '../../schemas/text-values.ts';
-import { isMapping } from './mapping.ts';
+import { isMapping } from '../../internal/values.ts';
 import type { KeyPath } from './path-fault.ts';
 
 /** The part of a JSON Schema that requirements are read from. */

@@ -1,4 +1,4 @@
-import { formatPath, type KeyPath, type PathFault } from '../../io/config-text/path-fault.ts';
+import { freezeDeep } from '../../internal/values.ts';
 import {
   type CounterfactualConfig,
   EVALUATOR_NAMES,
@@ -69,17 +69,4 @@ function evaluatorsFor(document: LLMEvalDocument): EvaluatorName[] {
 function buildPrices(prices: NonNullable<LLMEvalDocument['prices']>): LLMEvalConfig['prices'] {
   const entries = Object.entries(prices);
   return Object.fromEntries(entries.map(([model, { input, output, as_of: asOf }]) => [model, { input, output, asOf }]));
-}
-
-function freezeDeep<Value>(value: Value): Value {
-  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
-    Object.freeze(value);
-    Object.values(value).forEach(freezeDeep);
-  }
-  return value;
-}
-
-/** A fault that says where it is. */
-export function faultAt(path: KeyPath, message: string, suggestion: string, at: 'key' | 'value' = 'value'): PathFault {
-  return { path, at, message: `${formatPath(path)}: ${message}`, suggestion };
 }

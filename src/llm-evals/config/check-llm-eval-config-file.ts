@@ -1,6 +1,6 @@
 import { ConfigValidationError } from '../../exceptions/index.ts';
 import type { ConfigFault } from '../../io/config-text/config-fault.ts';
-import { isMapping } from '../../io/config-text/mapping.ts';
+import { isMapping } from '../../internal/values.ts';
 import { readTextFile } from '../../io/read-text-file.ts';
 import { readYaml } from '../../io/read-yaml.ts';
 import { LLM_EVAL_FIELDS, type LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-document.ts';

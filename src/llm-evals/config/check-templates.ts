@@ -1,10 +1,10 @@
 import { escapeControls, hasControls } from '../../io/config-text/config-fault.ts';
-import { formatPath, type KeyPath, type PathFault } from '../../io/config-text/path-fault.ts';
+import { faultAt, formatPath, type KeyPath, type PathFault } from '../../io/config-text/path-fault.ts';
 import type { LLMEvalDocument } from '../../schemas/llm-eval/llm-eval-document.ts';
 import { checkTemplate } from '../plan/counterfactual/parse-template.ts';
 import { MOST_PROMPTS } from '../plan/counterfactual/plan-counterfactual.ts';
 import { layoutsOf, promptCount, templateName, type TemplateSource } from '../plan/counterfactual/template-layout.ts';
-import { buildCounterfactual, faultAt } from './build-llm-eval-config.ts';
+import { buildCounterfactual } from './build-llm-eval-config.ts';
 
 type Fields = Partial<LLMEvalDocument>;
 

@@ -1,4 +1,4 @@
-import { isMapping } from '../../io/config-text/mapping.ts';
+import { isMapping } from '../../internal/values.ts';
 import { formatPath, type KeyPath, type PathFault } from '../../io/config-text/path-fault.ts';
 import { looksLikeSecret, REDACTED, redactKeys } from '../client/secrets.ts';
 

@@ -1,14 +1,14 @@
 import { suggestNames } from '../../internal/arguments.ts';
 import { type ConfigFault, faultsError } from '../../io/config-text/config-fault.ts';
 import { placeFault, wordingOf } from '../../io/config-text/fault-places.ts';
-import { isMapping, type Mapping } from '../../io/config-text/mapping.ts';
+import { isMapping, type Mapping } from '../../internal/values.ts';
 import { notMapping } from '../../io/config-text/open-config-text.ts';
-import { formatPath, type KeyPath, type PathFault } from '../../io/config-text/path-fault.ts';
+import { faultAt, formatPath, type KeyPath, type PathFault } from '../../io/config-text/path-fault.ts';
 import { readFields } from '../../io/config-text/read-fields.ts';
 import type { TextPlace, YamlPlaces } from '../../io/read-yaml.ts';
 import { LLM_EVAL_FIELDS, type LLMEvalConfig, type LLMEvalDocument } from '../../schemas/llm-eval/llm-eval-document.ts';
 import { NAME } from '../plan/counterfactual/parse-template.ts';
-import { buildLlmEvalConfig, DEFAULT_MODELS, faultAt, hasMaterial } from './build-llm-eval-config.ts';
+import { buildLlmEvalConfig, DEFAULT_MODELS, hasMaterial } from './build-llm-eval-config.ts';
 import { canonicalLlmDocument, LLM_EVAL_DIALECT, PARSED_NAMES } from './canonical-llm-keys.ts';
 import { checkTemplates, checkUse } from './check-templates.ts';
 import { concealedPath, findSecrets } from './find-secrets.ts';

@@ -1,7 +1,8 @@
+import { pValuePhrase } from '../../internal/format.ts';
 import { labelText, listed } from '../../document/report-text.ts';
 import { formatNumber, formatPercent } from '../../metrics/metric-markdown.ts';
 import type { LlmMetricResult } from '../scoring/llm-metric-result.ts';
-import { counted, metricName, metricPairTitle, metricTitle, pValuePhrase } from './report-words.ts';
+import { counted, metricName, metricPairTitle, metricTitle } from './report-words.ts';
 
 /** The share of false claims that sentences accept, whatever the level of intervals is. */
 export const ALPHA = 0.05;

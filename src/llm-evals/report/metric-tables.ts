@@ -1,3 +1,4 @@
+import { pValueText } from '../../internal/format.ts';
 import { numberColumn, type ReportBlock, type ReportTable } from '../../document/report-document.ts';
 import { cutItems, labelText } from '../../document/report-text.ts';
 import { inWords } from '../../metrics/metric-markdown.ts';
@@ -14,7 +15,6 @@ import {
   nullText,
   numberText,
   pairLabel,
-  pValueText,
   signSentences,
 } from './report-words.ts';
 

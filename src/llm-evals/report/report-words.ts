@@ -86,17 +86,6 @@ export function nullText({ nullMean, nullQuantile }: Pick<LlmMetricResult, 'null
   return `${numberText(nullMean)}, 95% below ${numberText(nullQuantile)}`;
 }
 
-/** A p-value for a table; below what most tables print, as a bound. */
-export function pValueText(p: number | null): string {
-  if (p === null) return NOTHING;
-  return p < 0.001 ? '< 0.001' : p.toFixed(3);
-}
-
-/** A p-value in a sentence. */
-export function pValuePhrase(p: number): string {
-  return p < 0.001 ? '< 0.001' : `= ${p.toFixed(3)}`;
-}
-
 /** A whole number with separators. */
 export function countText(count: number): string {
   return count.toLocaleString('en-US');

@@ -102,8 +102,3 @@ export function gatherBy<T, V>(
   }
   return gathered;
 }
-
-/** The mean of numbers; NaN of none. */
-export function meanOf(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
-}

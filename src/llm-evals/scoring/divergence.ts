@@ -1,9 +1,10 @@
+import { meanOf } from '../../internal/values.ts';
 import { twoSidedCritical } from '../../stats/ab/student-t.ts';
 import { type DivergenceUnit, excessDivergence } from '../../stats/paired/excess-divergence.ts';
 import { pairedMean } from '../../stats/paired/paired-mean.ts';
 import { signFlipTest } from '../../stats/paired/sign-flip-test.ts';
 import { type AnswerDistance, comparedTexts, type DivergenceTask } from './answer-distance.ts';
-import { type Answered, type DimensionAnswers, gatherBy, meanOf, pairsOf } from './dimension-answers.ts';
+import { type Answered, type DimensionAnswers, gatherBy, pairsOf } from './dimension-answers.ts';
 import { type ComparedPair, largestPair, pairLevel, UNDEFINED } from './largest-pair.ts';
 import type { LlmMetricResult } from './llm-metric-result.ts';
 import { leastSignFlip, PERMUTATIONS, type ScoreSettings, tooFew } from './score-settings.ts';

@@ -1,6 +1,7 @@
+import { meanOf } from '../../internal/values.ts';
 import { wilsonInterval } from '../../stats/proportion-interval.ts';
 import type { Transcript } from '../client/transcript.ts';
-import { countUnanswered, distinctAnswers, isAnswered, meanOf } from './dimension-answers.ts';
+import { countUnanswered, distinctAnswers, isAnswered } from './dimension-answers.ts';
 import { llmMetric, type LlmMetricResult } from './llm-metric-result.ts';
 import type { AnswerFeature } from './paired-gap.ts';
 import type { ScoreSettings } from './score-settings.ts';

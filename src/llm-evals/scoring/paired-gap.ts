@@ -1,8 +1,9 @@
+import { meanOf } from '../../internal/values.ts';
 import type { GroupRates } from '../../metrics/index.ts';
 import { twoSidedCritical } from '../../stats/ab/student-t.ts';
 import { pairedMean } from '../../stats/paired/paired-mean.ts';
 import { signFlipTest } from '../../stats/paired/sign-flip-test.ts';
-import { type Answered, type DimensionAnswers, gatherBy, meanOf, pairsOf } from './dimension-answers.ts';
+import { type Answered, type DimensionAnswers, gatherBy, pairsOf } from './dimension-answers.ts';
 import { type ComparedPair, largestPair, pairLevel, UNDEFINED } from './largest-pair.ts';
 import type { LlmMetricResult } from './llm-metric-result.ts';
 import { leastSignFlip, PERMUTATIONS, type ScoreSettings, tooFew } from './score-settings.ts';

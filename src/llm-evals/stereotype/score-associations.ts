@@ -1,8 +1,8 @@
+import { meanOf } from '../../internal/values.ts';
 import { createRandom, shuffle } from '../../internal/random.ts';
 import type { Interval } from '../../stats/proportion-interval.ts';
 import { quantileSorted } from '../../stats/quantile.ts';
 import { distanceInterval } from '../scoring/answer-distance.ts';
-import { meanOf } from '../scoring/dimension-answers.ts';
 import type { ScoreOptions } from '../scoring/llm-evaluator.ts';
 import { llmMetric, type LlmMetricResult } from '../scoring/llm-metric-result.ts';
 import { addCounts, type AssociationScore, countNear, countPairs, type TextCounts } from './association-counts.ts';

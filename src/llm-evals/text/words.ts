@@ -32,13 +32,13 @@ const MAX_CHARACTERS = 2000;
 const MIN_OTHER_WORDS = 2;
 
 const ENGLISH =
-  words(`the and of to is that it for with you this these are be was were not have has had at by from or your they
+  wordSet(`the and of to is that it for with you this these are be was were not have has had at by from or your they
   them we i she he her his its their my our can an which will would should could but if been who what there about than then
   more some any into because how when also so as on do does did a in no me`);
 
 /** Frequent short words of Spanish, French, German, Italian, Portuguese, Dutch, Swedish, Danish, Polish and Turkish that are no English words. */
 const OTHERS =
-  words(`el los las una unos que por para con pero como más este esta esto puedo ser muy también porque sus está son
+  wordSet(`el los las una unos que por para con pero como más este esta esto puedo ser muy también porque sus está son
   le la les des du et est une dans pour pas sur ce cette qui avec je ne vous nous mais il elle plus au aux être suis peux
   der das und ist ich nicht ein eine einen mit für auf dem den sich sie es aber kann wir auch diese dieser von zu mir oder wie dass
   il lo gli di che è non sono per questo questa ma mi nel della dei più anche un del
@@ -48,7 +48,8 @@ const OTHERS =
   nie jest się na że ale ponieważ tego czy jak
   ve bir bu için ama çünkü değil ile de`);
 
-function words(text: string): ReadonlySet<string> {
+/** Returns the words of a text as a set. */
+export function wordSet(text: string): ReadonlySet<string> {
   return new Set(text.split(/\s+/));
 }
 

@@ -1,3 +1,4 @@
+import { isDeviceTensor } from '../../table/index.ts';
 import {
   type ColumnReading,
   type ColumnRole,
@@ -5,7 +6,6 @@ import {
   countLabels,
   countTexts,
   encodeAttributes,
-  isTensorLike,
   labelValue,
   missingGroups,
   missingOutcomes,
@@ -92,11 +92,6 @@ function holdsText(source: ColumnSource): boolean {
   if (ArrayBuffer.isView(values)) return false;
   for (let row = 0; row < values.length; row++) if (typeof values[row] === 'string') return true;
   return false;
-}
-
-/** Tensors of numbers have no texts, and reading them would bring them to the host. */
-function isDeviceTensor(source: unknown): boolean {
-  return isTensorLike(source) && source.dtype !== 'string';
 }
 
 function withoutTensors(sensitive: SensitiveSource): SensitiveSource {

@@ -1,3 +1,4 @@
+import { capital, formatCount, formatShare, pValueText } from '../../internal/format.ts';
 import {
   numberColumn,
   type ReportBlock,
@@ -11,7 +12,7 @@ import { formatPercent } from '../../metrics/metric-markdown.ts';
 import { attributeText } from '../attribute-text.ts';
 import type { ABFinding, ABRow, ABTestFields } from './ab-test-fields.ts';
 import { comparisonSections } from './comparison-section.ts';
-import { capital, changeWords, countWords, intervalWords, measureWords, numberWords, pCell } from './verdict-words.ts';
+import { changeWords, intervalWords, measureWords, numberWords } from './verdict-words.ts';
 
 /** Findings as short as a table needs them. */
 const FINDINGS: Readonly<Record<ABFinding, string>> = {
@@ -30,7 +31,7 @@ export function abTestDocument(result: ABTestFields): ReportDocument {
   const { comparisons, business, warnings, settings } = result;
   return {
     title: 'Fairness A/B test',
-    subject: `${labelText(settings.outcome)} by ${listed(settings.attributes.map(({ name }) => attributeText(name)))}; ${countWords(result.n.control)} rows under control, ${countWords(result.n.treatment)} under treatment`,
+    subject: `${labelText(settings.outcome)} by ${listed(settings.attributes.map(({ name }) => attributeText(name)))}; ${formatCount(result.n.control)} rows under control, ${formatCount(result.n.treatment)} under treatment`,
     verdict: verdictOf(result),
     sections: [
       {
@@ -101,8 +102,8 @@ function changeTable(result: ABTestFields): ReportBlock[] {
         changeWords(row.disparity.treatment),
         changeWords(row.fairnessChange),
         intervalWords(row.interval),
-        pCell(row.pValue),
-        pCell(row.adjustedPValue),
+        pValueText(row.pValue),
+        pValueText(row.adjustedPValue),
         numberWords(row.detectable),
         FINDINGS[row.finding],
       ]),
@@ -127,8 +128,8 @@ function factsOf({ n, rows, nTests, settings }: ABTestFields): ReportFact[] {
   return [
     {
       name: 'Rows',
-      value: countWords(n.control + n.treatment),
-      remark: `${countWords(n.control)} control, ${countWords(n.treatment)} treatment`,
+      value: formatCount(n.control + n.treatment),
+      remark: `${formatCount(n.control)} control, ${formatCount(n.treatment)} treatment`,
     },
     { name: 'Tests', value: String(nTests.fairness), remark: `adjusted together at ${formatPercent(settings.alpha)}` },
     {
@@ -174,29 +175,32 @@ function span(texts: readonly string[], values: readonly number[]): string {
 }
 
 function assignmentTable({ checks: { sampleRatio, byAttribute, overlap }, n }: ABTestFields): ReportBlock {
-  const share = (value: number): string => `${(100 * value).toFixed(1)}%`;
   const others = byAttribute.map(({ attribute, groups, pValue }) => [
     `The same share in every group of ${attributeText(attribute)}`,
     spanOfShares(groups.map(({ treatmentShare }) => treatmentShare)),
-    pCell(pValue),
+    pValueText(pValue),
   ]);
   const ids =
     overlap === null
       ? []
       : [
-          ['Ids in both arms', countWords(overlap.inBothArms), ''],
+          ['Ids in both arms', formatCount(overlap.inBothArms), ''],
           [
             'Rows that repeat an id of their arm',
-            countWords(overlap.repeated.control + overlap.repeated.treatment),
+            formatCount(overlap.repeated.control + overlap.repeated.treatment),
             '',
           ],
         ];
   return {
     kind: 'table',
-    caption: `Share of rows in the treatment arm: ${countWords(n.treatment)} of ${countWords(n.control + n.treatment)}`,
+    caption: `Share of rows in the treatment arm: ${formatCount(n.treatment)} of ${formatCount(n.control + n.treatment)}`,
     columns: [{ name: 'Check' }, numberColumn('Found'), numberColumn('p (chi-square)')],
     rows: [
-      [`${share(sampleRatio.expected)} of all rows`, share(sampleRatio.treatmentShare), pCell(sampleRatio.pValue)],
+      [
+        `${formatShare(sampleRatio.expected)} of all rows`,
+        formatShare(sampleRatio.treatmentShare),
+        pValueText(sampleRatio.pValue),
+      ],
       ...others,
       ...ids,
     ],

@@ -1,3 +1,4 @@
+import { listOf } from '../../internal/values.ts';
 import { ValueError } from '../../exceptions/index.ts';
 import { invalidParameter, oneOf, type OptionNames } from '../../internal/arguments.ts';
 import { assertThreshold, rangeOfName } from '../../metrics/threshold-range.ts';
@@ -159,7 +160,7 @@ export interface ABSettings {
  * @throws {ValueError} naming the parameter, what it must be and what came
  */
 export function fillSettings(options: ABTestOptions): ABSettings {
-  const fairness = list(options.fairness ?? 'demographic_parity_difference').map(abMetric);
+  const fairness = listOf(options.fairness ?? 'demographic_parity_difference').map(abMetric);
   if (fairness.length === 0) throw invalidParameter('fairness', 'name at least one metric', '[]');
   const settings: ABSettings = {
     attributes: attributesOf(options),
@@ -168,7 +169,7 @@ export function fillSettings(options: ABTestOptions): ABSettings {
     yTrue: optionalName('yTrue', options.yTrue),
     positiveLabel: options.positiveLabel ?? null,
     naValues: options.naValues,
-    business: Object.freeze(list(options.business ?? []).map((name) => requireName('business', name))),
+    business: Object.freeze(listOf(options.business ?? []).map((name) => requireName('business', name))),
     sampleWeight: optionalName('sampleWeight', options.sampleWeight),
     id: optionalName('id', options.id),
     alpha: requireLevel('alpha', options.alpha ?? 0.05),
@@ -197,7 +198,7 @@ export function sequentialSettings(
 }
 
 function attributesOf(options: ABTestOptions): readonly ABAttribute[] {
-  const singles = list(options.protected).map((name) => [requireName('protected', name)]);
+  const singles = listOf(options.protected).map((name) => [requireName('protected', name)]);
   const crossed = (options.intersections ?? []).map((names) => names.map((name) => requireName('intersections', name)));
   const narrow = crossed.find((names) => new Set(names).size < 2);
   if (narrow !== undefined) {
@@ -241,10 +242,6 @@ function assertOutcome({ attributes, outcome }: ABSettings): void {
     context: { parameter: 'outcome', outcome },
     suggestion: 'Name the column of decisions as outcome (--outcome).',
   });
-}
-
-function list<T extends string>(given: T | readonly T[]): readonly T[] {
-  return typeof given === 'string' ? [given] : given;
 }
 
 function requireName(parameter: string, given: unknown): string {

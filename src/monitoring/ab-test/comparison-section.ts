@@ -1,3 +1,4 @@
+import { capital, formatCount, pValueText } from '../../internal/format.ts';
 import { beforeAfterChart } from '../../charts/before-after-chart.ts';
 import { effectsChart } from '../../charts/effects-chart.ts';
 import type { ChartedGroup } from '../../charts/group-values-parts.ts';
@@ -8,17 +9,7 @@ import { wilsonInterval } from '../../stats/proportion-interval.ts';
 import { attributeText } from '../attribute-text.ts';
 import type { ABComparison, ABEffect, ABGroup, ABInterval, ABRow } from './ab-test-fields.ts';
 import type { ABSettings } from './ab-test-options.ts';
-import {
-  capital,
-  changeWords,
-  countWords,
-  intervalWords,
-  measureWords,
-  NOTHING,
-  numberWords,
-  pCell,
-  twoDigits,
-} from './verdict-words.ts';
+import { changeWords, intervalWords, measureWords, NOTHING, numberWords, twoDigits } from './verdict-words.ts';
 
 /** A section for each comparison: the effects on groups, rates in both arms, and details of the pairs. */
 export function comparisonSections(
@@ -119,13 +110,13 @@ function armInterval(
 function effectTable({ groups, overall, ...comparison }: ABComparison, { alpha }: ABSettings): ReportBlock {
   const line = (label: string, effect: ABEffect): string[] => [
     label,
-    countWords(effect.n.control),
-    countWords(effect.n.treatment),
+    formatCount(effect.n.control),
+    formatCount(effect.n.treatment),
     numberWords(effect.control),
     numberWords(effect.treatment),
     changeWords(effect.value),
     intervalWords(effect.interval),
-    pCell(effect.pValue),
+    pValueText(effect.pValue),
   ];
   return {
     kind: 'table',
@@ -198,18 +189,18 @@ const PAIR_COLUMNS: readonly PairColumn[] = [
 const EFFECT_COLUMNS: readonly PairColumn[] = [
   { name: 'Difference of effects', text: ({ fairnessChange }) => changeWords(fairnessChange) },
   { name: 'Its interval', text: ({ interval }) => intervalWords(interval) },
-  { name: 'Adjusted p', text: ({ adjustedPValue }) => pCell(adjustedPValue) },
+  { name: 'Adjusted p', text: ({ adjustedPValue }) => pValueText(adjustedPValue) },
 ];
 
 const SIZE_COLUMNS: readonly PairColumn[] = [
   { name: 'Change of size', text: ({ sizeChange }) => changeWords(sizeChange.value) },
   { name: 'Its interval', text: ({ sizeChange }) => intervalWords(sizeChange.interval) },
-  { name: 'Adjusted p of size', text: ({ sizeChange }) => pCell(sizeChange.adjustedPValue) },
+  { name: 'Adjusted p of size', text: ({ sizeChange }) => pValueText(sizeChange.adjustedPValue) },
 ];
 
 const LOGIT_COLUMNS: readonly PairColumn[] = [
   { name: 'Logit interaction', text: ({ logitInteraction }) => changeWords(logitInteraction?.estimate ?? null) },
-  { name: 'Its p', text: ({ logitInteraction }) => pCell(logitInteraction?.pValue ?? null) },
+  { name: 'Its p', text: ({ logitInteraction }) => pValueText(logitInteraction?.pValue ?? null) },
 ];
 
 function droppedBlocks({ dropped }: ABComparison): ReportBlock[] {
@@ -217,7 +208,7 @@ function droppedBlocks({ dropped }: ABComparison): ReportBlock[] {
     const [control, treatment] = [dropped.control[reason], dropped.treatment[reason]];
     return control + treatment === 0
       ? []
-      : [`without a ${reason} ${countWords(control)} under control and ${countWords(treatment)} under treatment`];
+      : [`without a ${reason} ${formatCount(control)} under control and ${formatCount(treatment)} under treatment`];
   });
   return words.length === 0 ? [] : [{ kind: 'paragraph', text: `Rows left out: ${words.join('; ')}.` }];
 }

@@ -1,12 +1,13 @@
+import { formatShare, pValueWords } from '../../internal/format.ts';
+import { numberOrNull } from '../../internal/values.ts';
 import { crossCounts } from '../../stats/association/cross-counts.ts';
 import { chiSquareGoodnessOfFit, chiSquareIndependence } from '../../stats/tests/chi-square-test.ts';
 import type { CategoricalColumn } from '../../table/index.ts';
 import { attributeText } from '../attribute-text.ts';
-import { type ABComparison, type ABTestFields, numberOrNull, type SampleRatio } from './ab-test-fields.ts';
+import { type ABComparison, type ABTestFields, type SampleRatio } from './ab-test-fields.ts';
 import type { ABSettings } from './ab-test-options.ts';
 import type { MeasuredRows } from './measured-rows.ts';
 import { type ArmRows, ARMS } from './read-arms.ts';
-import { pValueWords } from './verdict-words.ts';
 
 /** Below this p-value an assignment is called broken; few experiments that are sound come so far. */
 const BROKEN = 0.001;
@@ -89,11 +90,11 @@ function assignmentWarnings({ sampleRatio, byAttribute }: Checks): string[] {
     pValue >= BROKEN
       ? []
       : [
-          `sample ratio mismatch: ${percent(treatmentShare)} of the rows are in the treatment arm where ${percent(expected)} were expected (chi-square, ${pValueWords(pValue)}); find out why before believing any comparison, or set treatmentShare where another split was meant`,
+          `sample ratio mismatch: ${formatShare(treatmentShare)} of the rows are in the treatment arm where ${formatShare(expected)} were expected (chi-square, ${pValueWords(pValue)}); find out why before believing any comparison, or set treatmentShare where another split was meant`,
         ];
   const byGroup = byAttribute.flatMap(({ attribute, groups, pValue: p }) => {
     if (p === null || p >= BROKEN) return [];
-    const shares = groups.slice(0, 6).map(({ group, treatmentShare: share }) => `'${group}' ${percent(share)}`);
+    const shares = groups.slice(0, 6).map(({ group, treatmentShare: share }) => `'${group}' ${formatShare(share)}`);
     return [
       `the assignment to arms differs by '${attributeText(attribute)}' (chi-square, ${pValueWords(p)}; in the treatment arm: ${shares.join(', ')}): who got the treatment depends on the group, which breaks the comparison`,
     ];
@@ -126,7 +127,9 @@ function missingWarnings(rows: ArmRows, { measure, faults }: MeasuredRows): stri
   const lost = Uint8Array.from(faults, (fault) => Number(fault > 0));
   const { pValue } = chiSquareIndependence(crossCounts(arms, lost, 2, 2));
   if (!(pValue < BROKEN)) return [];
-  const shares = missing.map((count, arm) => percent(count / (arm === 0 ? rows.nControl : rows.nRows - rows.nControl)));
+  const shares = missing.map((count, arm) =>
+    formatShare(count / (arm === 0 ? rows.nControl : rows.nRows - rows.nControl)),
+  );
   return [
     `values of ${measure.name} are missing in ${shares[0] ?? ''} of the control and ${shares[1] ?? ''} of the treatment rows (chi-square, ${pValueWords(pValue)}): what is left may not be comparable`,
   ];
@@ -153,8 +156,4 @@ function groupWarnings({ attribute, measure, groups, kind }: ABComparison): stri
         ...excluded,
         `${of}: fewer than ${String(FEW)} successes or failures of ${rough.slice(0, 6).join(', ')} in an arm, so its p-values are rough`,
       ];
-}
-
-function percent(share: number): string {
-  return `${(100 * share).toFixed(1)}%`;
 }

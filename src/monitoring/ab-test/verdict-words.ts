@@ -1,3 +1,4 @@
+import { pValueWords } from '../../internal/format.ts';
 import { inWords } from '../../metrics/metric-markdown.ts';
 import { benjaminiHochberg } from '../../stats/multipletests/adjust-p-values.ts';
 import type { ABComparison, ABFinding, ABInterval, ABRow } from './ab-test-fields.ts';
@@ -22,22 +23,6 @@ export function intervalWords(interval: ABInterval | null): string {
   return interval === null ? NOTHING : `${changeWords(interval[0])} to ${changeWords(interval[1])}`;
 }
 
-/** A p-value in a cell of a table. */
-export function pCell(p: number | null): string {
-  if (p === null) return NOTHING;
-  return p < 0.001 ? '< 0.001' : p.toFixed(3);
-}
-
-/** A number of rows. */
-export function countWords(count: number): string {
-  return count.toLocaleString('en-US', { maximumFractionDigits: 1 });
-}
-
-/** A text with a capital at its start. */
-export function capital(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
-}
-
 /** From worst to best to unknown. */
 const ORDER: readonly ABFinding[] = ['worse', 'changed', 'better', 'no_change_shown', 'cannot_tell'];
 
@@ -46,11 +31,6 @@ export function twoDigits(value: number): string {
   if (!Number.isFinite(value)) return 'undefined';
   const size = Math.abs(value);
   return size >= 1e-4 && size < 10 ? value.toPrecision(2) : String(Number(value.toPrecision(2)));
-}
-
-/** A p-value; below what most tables print, as a bound. */
-export function pValueWords(p: number): string {
-  return p < 0.001 ? 'p < 0.001' : `p = ${p.toFixed(3)}`;
 }
 
 /** A measure inside a sentence: "selection rate". */

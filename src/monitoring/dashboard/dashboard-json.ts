@@ -1,3 +1,4 @@
+import { finiteOrNull } from '../../internal/values.ts';
 import { VERSION } from '../../internal/version.ts';
 import type { AlertHistory } from '../alarms/alert-event.ts';
 import type { MonitoringRecord } from '../records/monitoring-record.ts';
@@ -41,14 +42,14 @@ export function dashboardToJson(view: MonitoringView): Record<string, unknown> {
       group,
       n,
       labelled,
-      share: finite(share),
+      share: finiteOrNull(share),
     })),
     crossings: shown.crossings.map(({ attribute, rowAttribute, columnAttribute, measure, cells }) => ({
       attribute,
       row_attribute: rowAttribute,
       column_attribute: columnAttribute,
       measure,
-      cells: cells.map(({ row, column, n, value }) => ({ row, column, n, value: finite(value) })),
+      cells: cells.map(({ row, column, n, value }) => ({ row, column, n, value: finiteOrNull(value) })),
     })),
     faults: { ...shown.faults },
     notes: [...shown.notes],
@@ -82,7 +83,7 @@ function watchedJson({ attribute, metric, state, sentence, limit, alpha, now, ov
 
 function recordJson(record: MonitoringRecord): unknown {
   const { timestamp, metric, attribute, group, window, value, n, low, high } = record;
-  const [shown, from, to] = [finite(value), finite(low), finite(high)];
+  const [shown, from, to] = [finiteOrNull(value), finiteOrNull(low), finiteOrNull(high)];
   return { timestamp, metric, attribute, group, window, value: shown, n, low: from, high: to };
 }
 
@@ -95,9 +96,4 @@ function alertJson(history: AlertHistory): unknown {
     is_acknowledged: isAcknowledged,
     changes: changes.map(({ change, timestamp }) => ({ change, timestamp })),
   };
-}
-
-/** JSON has no NaN and no infinity. */
-function finite(value: number | null): number | null {
-  return value !== null && Number.isFinite(value) ? value : null;
 }

@@ -1,3 +1,4 @@
+import { capital } from '../../internal/format.ts';
 import { listed } from '../../document/report-text.ts';
 import type { AlertHistory, MonitorState } from '../alarms/alert-event.ts';
 import { countedText, countText, sentenceText } from './dashboard-words.ts';
@@ -25,10 +26,6 @@ export function sentenceAfterState({ state, sentence, attribute }: WatchedMetric
   const said = `${STATE_WORDS[state].word}: `;
   const rest = sentence.startsWith(said) ? capital(sentence.slice(said.length)) : sentence;
   return sentenceText(rest, attribute);
-}
-
-function capital(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 /** What stands above everything else. */

@@ -1,4 +1,4 @@
-import { invalidParameter, oneOf } from '../../internal/arguments.ts';
+import { invalidParameter, oneOf, quote } from '../../internal/arguments.ts';
 import { requireLevel, requireRate, requireWhole } from '../../stats/parameters.ts';
 
 /** One parameter: what it is where nothing is given, and what may be given. */
@@ -94,7 +94,7 @@ export function flag(defaultValue: boolean): ParameterRule<boolean> {
   return {
     defaultValue,
     check: (parameter, given) => {
-      if (typeof given !== 'boolean') throw invalidParameter(parameter, 'be true or false', shown(given));
+      if (typeof given !== 'boolean') throw invalidParameter(parameter, 'be true or false', quote(given));
     },
   };
 }
@@ -113,13 +113,8 @@ function numeric(
     defaultValue,
     check: (parameter, given) => {
       // Text such as '1' would pass comparisons.
-      if (typeof given !== 'number') throw invalidParameter(parameter, required, shown(given));
+      if (typeof given !== 'number') throw invalidParameter(parameter, required, quote(given));
       check(parameter, given);
     },
   };
-}
-
-function shown(given: unknown): string {
-  if (typeof given === 'string') return `'${given}'`;
-  return typeof given === 'object' && given !== null ? 'an object' : String(given);
 }

@@ -1,3 +1,4 @@
+import { isMapping } from '../../internal/values.ts';
 import { DataValidationError } from '../../exceptions/index.ts';
 import { type LabelColumn, NumberColumn } from './growing-columns.ts';
 import { WINDOWS } from './monitoring-record.ts';
@@ -57,7 +58,7 @@ export function stateOfParts({ columns, ordinals, times }: RecordLogParts): Reco
  * @throws {DataValidationError} naming the first part that is not as it should be
  */
 export function partsOfState(state: unknown): RecordLogParts {
-  if (!isObject(state) || state['kind'] !== 'record_log') throw badState('kind', "should be 'record_log'");
+  if (!isMapping(state) || state['kind'] !== 'record_log') throw badState('kind', "should be 'record_log'");
   const columns = emptyColumns();
   const times = arrayAt(state, 'time');
   times.forEach((time, row) => {
@@ -88,7 +89,7 @@ function readSteps(state: Readonly<Record<string, unknown>>, rows: number): Omit
 
 function fillLabels(column: LabelColumn, state: object, name: (typeof LABEL_COLUMNS)[number], rows: number): void {
   const part: unknown = (state as Record<string, unknown>)[name];
-  if (!isObject(part)) throw badState(name, 'should hold labels and codes');
+  if (!isMapping(part)) throw badState(name, 'should hold labels and codes');
   const labels = arrayAt(part, 'labels', name);
   const codes = arrayAt(part, 'codes', name);
   requireRows(codes, rows, `${name}.codes`);
@@ -139,10 +140,6 @@ function isTime(value: unknown): value is number {
 
 function isWhole(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function badState(place: string, fault: string): DataValidationError {

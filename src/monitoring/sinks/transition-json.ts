@@ -1,3 +1,4 @@
+import { finiteOrNull } from '../../internal/values.ts';
 import type { AlertEvent, AlertTransition } from '../alarms/alert-event.ts';
 
 /**
@@ -19,26 +20,22 @@ export function alertToJson(alert: AlertEvent): Record<string, unknown> {
     attribute: alert.attribute,
     groups: [...alert.groups],
     measure: alert.measure,
-    rates: alert.rates.map(finite),
-    value: finite(alert.value),
-    low: finite(alert.low),
-    high: finite(alert.high),
+    rates: alert.rates.map(finiteOrNull),
+    value: finiteOrNull(alert.value),
+    low: finiteOrNull(alert.low),
+    high: finiteOrNull(alert.high),
     limit: alert.limit,
     n: alert.n,
     severity: alert.severity,
-    severity_score: finite(alert.severityScore),
-    confidence: finite(alert.confidence),
-    drift_score: finite(alert.driftScore),
+    severity_score: finiteOrNull(alert.severityScore),
+    confidence: finiteOrNull(alert.confidence),
+    drift_score: finiteOrNull(alert.driftScore),
     changed_at: alert.changedAt,
     window_start: alert.windowStart,
     window_events: alert.windowEvents,
     share: alert.share === null ? null : { ...alert.share },
     reason: alert.reason,
   };
-}
-
-function finite(value: number | null): number | null {
-  return value !== null && Number.isFinite(value) ? value : null;
 }
 
 /** A transition in one line: `Alarm raised (high): … [sex:demographic_parity_difference:1]`. */

@@ -1,3 +1,4 @@
+import { decodePart } from '../../internal/values.ts';
 import { ConfigValidationError, ValueError } from '../../exceptions/index.ts';
 import { invalidParameter, type OptionNames } from '../../internal/arguments.ts';
 import { requireWhole } from '../../stats/parameters.ts';
@@ -140,7 +141,7 @@ function authorizationOf(
   }
   if (variable === undefined) {
     if (!hasCredentials) return undefined;
-    return `Basic ${Buffer.from(`${decode(username)}:${decode(password)}`).toString('base64')}`;
+    return `Basic ${Buffer.from(`${decodePart(username)}:${decodePart(password)}`).toString('base64')}`;
   }
   if (hasCredentials) {
     throw new ValueError('The url parameter must hold no credentials where secretFromEnvironment is given.', {
@@ -154,15 +155,6 @@ function authorizationOf(
     `The environment variable ${variable} ${secret === '' ? 'is not set' : 'has characters that an HTTP header cannot hold'}.`,
     { context: { variable }, suggestion: 'Set it to the secret that the webhook expects.' },
   );
-}
-
-/** A part of an address as it was meant; as it stands where it is not well encoded. */
-function decode(part: string): string {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return part;
-  }
 }
 
 /** Values are not shown, since they may be secrets. */

@@ -1,3 +1,4 @@
+import { finiteOrNull } from '../../internal/values.ts';
 import { checkStream } from './check-stream.ts';
 import type { EventStream } from './event-stream.ts';
 import type { FreshStart } from './fresh-starts.ts';
@@ -228,8 +229,4 @@ function decode<Values>(text: string | null | undefined, Kind: new (buffer: Arra
   const buffer = new ArrayBuffer(bytes.length);
   new Uint8Array(buffer).set(bytes);
   return new Kind(buffer);
-}
-
-function finiteOrNull(value: number): number | null {
-  return Number.isFinite(value) ? value : null;
 }

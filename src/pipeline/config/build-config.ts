@@ -1,3 +1,4 @@
+import { freezeDeep } from '../../internal/values.ts';
 import type {
   PipelineConfig,
   PipelineDocument,
@@ -56,12 +57,4 @@ function buildTraining(training: NonNullable<PipelineDocument['training']>): Tra
     ...(positiveLabel === undefined ? {} : { positiveLabel }),
     params: paramsToCamelCase(params ?? {}, TRAINING_PARAMS[method]),
   };
-}
-
-function freezeDeep<Value>(value: Value): Value {
-  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
-    Object.freeze(value);
-    Object.values(value).forEach(freezeDeep);
-  }
-  return value;
 }

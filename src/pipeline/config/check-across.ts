@@ -1,7 +1,8 @@
+import { faultAt } from '../../io/config-text/path-fault.ts';
 import { MetricComputationError } from '../../exceptions/index.ts';
 import { nearestNames, suggestNames } from '../../internal/arguments.ts';
 import { MOST_SUGGESTED } from '../../io/config-text/describe-issue.ts';
-import { formatPath, type KeyPath, type PathFault } from '../../io/config-text/path-fault.ts';
+import { type KeyPath, type PathFault } from '../../io/config-text/path-fault.ts';
 import { type MetricDefinition, metricDefinition } from '../../metrics/metric-definitions.ts';
 import { findThresholdFault, metricRange } from '../../metrics/threshold-range.ts';
 import type { PipelineDocument } from '../../schemas/pipeline/pipeline-document.ts';
@@ -34,10 +35,10 @@ function checkGate({ fairness_metric: metric, validation_threshold: threshold }:
 function checkThreshold(definition: MetricDefinition, threshold: number): PathFault[] {
   const comparator = definition.comparison === 'ratio' ? '>=' : '<=';
   const gate = { metric: definition.metric, threshold, comparator } as const;
-  const fault = findThresholdFault(gate, metricRange(definition, { isSize: true }));
-  if (fault === undefined) return [];
+  const faultAt = findThresholdFault(gate, metricRange(definition, { isSize: true }));
+  if (faultAt === undefined) return [];
   const path = ['validation_threshold'];
-  return [{ path, at: 'value', message: `validation_threshold: ${fault.message}`, suggestion: fault.suggestion }];
+  return [{ path, at: 'value', message: `validation_threshold: ${faultAt.message}`, suggestion: faultAt.suggestion }];
 }
 
 /** What is right in each field by itself; a field with faults is missing, and what depends on it is not checked. */
@@ -67,7 +68,7 @@ function namesOf(given: string | readonly string[] | undefined): readonly string
 
 function checkRepeated(names: readonly string[] | undefined, path: KeyPath): PathFault[] {
   return repeats(names ?? []).map((index) =>
-    fault([...path, index], `names '${names?.[index] ?? ''}' twice`, 'Name it once.'),
+    faultAt([...path, index], `names '${names?.[index] ?? ''}' twice`, 'Name it once.'),
   );
 }
 
@@ -86,7 +87,7 @@ function checkIntersections({ intersections = [], sensitive }: Fields): PathFaul
   const taken = intersections.flatMap((names, index) => {
     const label = names.join(INTERSECTION_SEPARATOR);
     return known?.includes(label) === true
-      ? [fault(['intersections', index], `would be called '${label}', as an attribute is`, 'Rename that column.')]
+      ? [faultAt(['intersections', index], `would be called '${label}', as an attribute is`, 'Rename that column.')]
       : [];
   });
   let suggested = 0;
@@ -97,7 +98,7 @@ function checkIntersections({ intersections = [], sensitive }: Fields): PathFaul
     ...intersections.flatMap((names, index) => checkCrossing(names, known, ['intersections', index], isSuggested)),
     ...again.map((index) => {
       const crossed = intersections[index]?.join(' and ') ?? '';
-      return fault(['intersections', index], `crosses ${crossed} a second time`, 'Name it once.');
+      return faultAt(['intersections', index], `crosses ${crossed} a second time`, 'Name it once.');
     }),
   ];
 }
@@ -130,7 +131,7 @@ function checkBenchmarks(
     const sum = Object.values(proportions).reduce((total, proportion) => total + proportion, 0);
     if (Math.abs(sum - 1) <= SUM_TOLERANCE) return [];
     const required = `its proportions must sum to 1; they sum to ${String(Number(sum.toPrecision(6)))}`;
-    return [fault(here, required, 'Name every group, with its share of all people.', 'key')];
+    return [faultAt(here, required, 'Name every group, with its share of all people.', 'key')];
   });
 }
 
@@ -142,7 +143,7 @@ function checkSteps({ pipeline = [], sensitive }: Fields): PathFault[] {
     const again =
       name === undefined || first === index
         ? []
-        : [fault(['pipeline', index, 'name'], message, 'Give it another name.')];
+        : [faultAt(['pipeline', index, 'name'], message, 'Give it another name.')];
     const own = params as { benchmarks?: PipelineDocument['benchmarks']; sensitive?: string | string[] } | undefined;
     const path = ['pipeline', index, 'params', 'benchmarks'];
     return [...again, ...checkBenchmarks(own?.benchmarks, own?.sensitive ?? sensitive, path)];
@@ -154,7 +155,7 @@ function checkFeatures({ features = [], sensitive }: Fields): PathFault[] {
   return features.flatMap((name, index) =>
     known.includes(name)
       ? [
-          fault(
+          faultAt(
             ['features', index],
             `'${name}' is among sensitive, and no model sees those`,
             'Name it in one of the two.',
@@ -170,7 +171,13 @@ function checkTarget({ training, sensitive, features = [] }: Fields): PathFault[
   const lists = { sensitive: namesOf(sensitive) ?? [], features };
   return Object.entries(lists).flatMap(([list, names]) =>
     names.includes(training.target_column)
-      ? [fault(path, `'${training.target_column}' is among ${list} too`, 'Name another column, or take it out there.')]
+      ? [
+          faultAt(
+            path,
+            `'${training.target_column}' is among ${list} too`,
+            'Name another column, or take it out there.',
+          ),
+        ]
       : [],
   );
 }
@@ -187,9 +194,5 @@ function notSensitive(
     : nearestNames(name, known).length > 0
       ? suggestNames(name, known, 'attributes')
       : `Add it to sensitive, or take one of those: ${known.join(', ')}.`;
-  return fault(path, `'${name}' is not among sensitive`, suggestion, at);
-}
-
-function fault(path: KeyPath, message: string, suggestion: string, at: 'key' | 'value' = 'value'): PathFault {
-  return { path, at, message: `${formatPath(path)}: ${message}`, suggestion };
+  return faultAt(path, `'${name}' is not among sensitive`, suggestion, at);
 }

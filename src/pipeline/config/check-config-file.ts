@@ -1,6 +1,6 @@
 import { ConfigValidationError } from '../../exceptions/index.ts';
 import { type ConfigFault, describeFault, inTextOrder } from '../../io/config-text/config-fault.ts';
-import { isMapping, type Mapping } from '../../io/config-text/mapping.ts';
+import { isMapping, type Mapping } from '../../internal/values.ts';
 import type { ConfigText } from '../../io/config-text/open-config-text.ts';
 import type { PipelineConfig } from '../../schemas/pipeline/pipeline-document.ts';
 import { openConfigFile } from './config-text.ts';

@@ -1,7 +1,7 @@
 import { suggestNames } from '../../internal/arguments.ts';
 import { hasControls } from '../../io/config-text/config-fault.ts';
 import { MOST_SUGGESTED, unknownKey, type Wording } from '../../io/config-text/describe-issue.ts';
-import { isMapping, type Mapping } from '../../io/config-text/mapping.ts';
+import { isMapping, type Mapping } from '../../internal/values.ts';
 import type { PathFault } from '../../io/config-text/path-fault.ts';
 import type { YamlPlaces } from '../../io/read-yaml.ts';
 import { PIPELINE_FIELDS } from '../../schemas/pipeline/pipeline-document.ts';

@@ -1,5 +1,5 @@
 import { escapeControls } from '../../io/config-text/config-fault.ts';
-import type { Mapping } from '../../io/config-text/mapping.ts';
+import type { Mapping } from '../../internal/values.ts';
 import type { PipelineConfig } from '../../schemas/pipeline/pipeline-document.ts';
 import { TRAINING_PARAMS } from '../../schemas/pipeline/training-params.ts';
 import { TRANSFORMER_PARAMS } from '../../schemas/pipeline/transformer-params.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { toCamelCase, toSnakeCase } from '../../internal/arguments.ts';
-import type { Mapping } from '../../io/config-text/mapping.ts';
+import type { Mapping } from '../../internal/values.ts';
 
 /** Parameters with the keys that their schema declares in camelCase; keys that are data stay as they are. */
 export function paramsToCamelCase(params: Mapping, schema: z.ZodObject): Mapping {

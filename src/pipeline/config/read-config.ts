@@ -1,6 +1,6 @@
 import { faultsError } from '../../io/config-text/config-fault.ts';
 import { placeFault, wordingOf } from '../../io/config-text/fault-places.ts';
-import { isMapping } from '../../io/config-text/mapping.ts';
+import { isMapping } from '../../internal/values.ts';
 import { notMapping } from '../../io/config-text/open-config-text.ts';
 import type { KeyPath, PathFault } from '../../io/config-text/path-fault.ts';
 import { readFields } from '../../io/config-text/read-fields.ts';

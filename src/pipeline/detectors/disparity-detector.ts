@@ -1,16 +1,9 @@
+import { formatCount, pValueWords } from '../../internal/format.ts';
 import { benjaminiHochberg } from '../../stats/multipletests/adjust-p-values.ts';
 import type { AssociationMeasure } from '../association.ts';
 import { type Contrast, contrastPhrase } from './contrast.ts';
 import type { Detector, DetectorFinding } from './detector.ts';
-import {
-  formatCount,
-  formatPValue,
-  formatSize,
-  formatStatistic,
-  MEASURE_NAMES,
-  pValuePhrase,
-  reportTable,
-} from './report-numbers.ts';
+import { formatPValue, formatSize, formatStatistic, MEASURE_NAMES, reportTable } from './report-numbers.ts';
 
 /** How a column differs between groups. */
 export interface DisparityFinding extends DetectorFinding {
@@ -76,7 +69,7 @@ export const disparityDetector: Detector<DisparityFinding> = {
     if (first === undefined || largest === undefined) return [];
     const tested = findings.filter(({ reason }) => reason === null).length;
     const detail = largest.contrast === null ? '' : `: ${contrastPhrase(largest.contrast)}`;
-    const text = `${String(flagged.length)} of ${String(tested)} columns tested ${flagged.length === 1 ? 'differs' : 'differ'} between groups of ${first.attribute} at ${String(alpha)}; the largest difference is in '${largest.column}' (${MEASURE_NAMES[largest.effectSizeName]} ${formatSize(largest.effectSize)}, ${pValuePhrase(largest.adjustedPValue)})${detail}.`;
+    const text = `${String(flagged.length)} of ${String(tested)} columns tested ${flagged.length === 1 ? 'differs' : 'differ'} between groups of ${first.attribute} at ${String(alpha)}; the largest difference is in '${largest.column}' (${MEASURE_NAMES[largest.effectSizeName]} ${formatSize(largest.effectSize)}, ${pValueWords(largest.adjustedPValue)})${detail}.`;
     return [{ severity: largest.effectSize, text }];
   },
 

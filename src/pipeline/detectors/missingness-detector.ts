@@ -1,8 +1,9 @@
+import { formatCount, pValueWords } from '../../internal/format.ts';
 import { type Contrast, contrastPhrase } from './contrast.ts';
 import type { Detector, DetectorFinding } from './detector.ts';
 import { adjustInPlace } from './disparity-detector.ts';
 import { expectedNotes } from './relation.ts';
-import { formatCount, formatPValue, formatSize, formatStatistic, pValuePhrase, reportTable } from './report-numbers.ts';
+import { formatPValue, formatSize, formatStatistic, reportTable } from './report-numbers.ts';
 
 /** How often a column's value is missing in the groups. */
 export interface MissingnessFinding extends DetectorFinding {
@@ -53,7 +54,7 @@ export const missingnessDetector: Detector<MissingnessFinding> = {
       .filter(({ flagged }) => flagged)
       .map(({ attribute, column, adjustedPValue, effectSize, contrast }) => ({
         severity: effectSize,
-        text: `Values of '${column}' are missing more often in some groups of ${attribute} than in others (${pValuePhrase(adjustedPValue)})${contrast === null ? '' : `: ${contrastPhrase(contrast)}`}.`,
+        text: `Values of '${column}' are missing more often in some groups of ${attribute} than in others (${pValueWords(adjustedPValue)})${contrast === null ? '' : `: ${contrastPhrase(contrast)}`}.`,
       }));
   },
 

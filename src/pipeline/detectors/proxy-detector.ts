@@ -1,6 +1,7 @@
+import { formatCount } from '../../internal/format.ts';
 import type { AssociationMeasure } from '../association.ts';
 import type { Detector, DetectorFinding } from './detector.ts';
-import { formatCount, formatSize, MEASURE_NAMES, reportTable } from './report-numbers.ts';
+import { formatSize, MEASURE_NAMES, reportTable } from './report-numbers.ts';
 
 /** A column that goes with an attribute closely enough to stand in for it. */
 export interface ProxyFinding extends DetectorFinding {

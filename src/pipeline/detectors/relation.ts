@@ -1,3 +1,4 @@
+import { occupied } from '../../stats/association/pearson-statistic.ts';
 import { cramersVOf } from '../../stats/association/cramers-v.ts';
 import { type CrossCounts, crossCounts, crossCountsOf } from '../../stats/association/cross-counts.ts';
 import { etaSquaredOf, type VarianceParts, varianceParts } from '../../stats/association/variance-parts.ts';
@@ -132,10 +133,6 @@ export function expectedNotes({ leastExpected }: Pick<ChiSquareTest, 'leastExpec
   return [
     `the p-value is rough: an expected count is ${leastExpected.toPrecision(2)}, below ${String(LEAST_EXPECTED_COUNT)}`,
   ];
-}
-
-function occupied(totals: Float64Array): number {
-  return totals.reduce((count, total) => count + Number(total > 0), 0);
 }
 
 /** An attribute, and how every column that is tested goes with it. */

@@ -44,19 +44,9 @@ export function formatPValue(p: number): string {
   return p < 0.001 ? '< 0.001' : p.toFixed(3);
 }
 
-/** A p-value in a sentence: "p = 0.012", "p < 0.001". */
-export function pValuePhrase(p: number): string {
-  return p < 0.001 ? 'p < 0.001' : `p = ${p.toFixed(3)}`;
-}
-
 /** A share in per cent, with one decimal. */
 export function formatShare(share: number): string {
   return Number.isNaN(share) ? 'undefined' : `${(100 * share).toFixed(1)}%`;
-}
-
-/** A number of rows, or an expected one. */
-export function formatCount(count: number): string {
-  return count.toLocaleString('en-US', { maximumFractionDigits: 1 });
 }
 
 /** The size of an association or an effect, 0 to 1. */

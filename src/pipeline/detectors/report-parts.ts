@@ -1,7 +1,8 @@
+import { formatCount } from '../../internal/format.ts';
 import type { DetectorReportFields, DetectorReportMeta } from './detector-report-fields.ts';
 import type { Detector } from './detector.ts';
 import { DETECTOR_NAMES, type DetectorName, DETECTORS } from './detectors.ts';
-import { formatCount, type ReportSection, reportTable } from './report-numbers.ts';
+import { type ReportSection, reportTable } from './report-numbers.ts';
 
 /** What a report without findings says; it is no claim that there is nothing to find. */
 export const NO_FINDINGS = 'No test differed at the level asked for, and no column reaches the threshold of proxies.';

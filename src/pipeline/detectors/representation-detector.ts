@@ -1,16 +1,10 @@
+import { capital, formatCount, pValueWords } from '../../internal/format.ts';
 import { chiSquareGoodnessOfFit } from '../../stats/tests/chi-square-test.ts';
 import { nameGroups } from '../transformers/read-columns.ts';
 import type { Detector, DetectorFinding } from './detector.ts';
 import { adjustInPlace } from './disparity-detector.ts';
 import { type AnalysedAttribute, expectedNotes } from './relation.ts';
-import {
-  formatCount,
-  formatShare,
-  formatStatistic,
-  pValuePhrase,
-  type ReportTable,
-  reportTable,
-} from './report-numbers.ts';
+import { formatShare, formatStatistic, type ReportTable, reportTable } from './report-numbers.ts';
 
 /** How far the shares of a benchmark may be from a sum of 1 before it is said. */
 const ROUNDED_SUM = 0.01;
@@ -84,7 +78,7 @@ export const representationDetector: Detector<RepresentationFinding> = {
       if (!finding.flagged) return [];
       const { group, share, benchmarkShare } = farthest(finding.groups);
       const expected = benchmarkShare ?? NaN;
-      const text = `The groups of ${finding.attribute} do not occur as in the benchmark (${pValuePhrase(finding.adjustedPValue)}); the farthest is '${group}', with ${formatShare(share)} of rows against ${formatShare(expected)}.`;
+      const text = `The groups of ${finding.attribute} do not occur as in the benchmark (${pValueWords(finding.adjustedPValue)}); the farthest is '${group}', with ${formatShare(share)} of rows against ${formatShare(expected)}.`;
       return [{ severity: Math.abs(share - expected), text }];
     });
   },
@@ -183,7 +177,7 @@ function tableOf(finding: RepresentationFinding): ReportTable {
   ]);
   const verdict =
     reason === null
-      ? `chi-square ${formatStatistic(statistic)} on ${degrees.join(', ')} ${degrees[0] === 1 ? 'degree' : 'degrees'} of freedom, ${pValuePhrase(pValue)}, adjusted ${pValuePhrase(adjustedPValue)}`
+      ? `chi-square ${formatStatistic(statistic)} on ${degrees.join(', ')} ${degrees[0] === 1 ? 'degree' : 'degrees'} of freedom, ${pValueWords(pValue)}, adjusted ${pValueWords(adjustedPValue)}`
       : `no test: ${reason}`;
   const header = ['group', 'rows', 'share', ...(hasBenchmark ? ['benchmark'] : [])];
   return reportTable(
@@ -192,8 +186,4 @@ function tableOf(finding: RepresentationFinding): ReportTable {
     rows,
     [verdict, ...notes].map((note) => `${capital(note)}.`),
   );
-}
-
-function capital(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }

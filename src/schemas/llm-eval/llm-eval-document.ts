@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { ownName, recordOf } from '../pipeline/values.ts';
+import { fileJsonSchema, ownName, recordOf } from '../pipeline/values.ts';
 import { FILLED, NO_CONTROLS } from '../text-values.ts';
 
 /** Who may answer. */
@@ -225,5 +225,5 @@ const fileSchema = z.strictObject(LLM_EVAL_FIELDS).meta({
  * defaults, pools of names) is only checked when a file is read.
  */
 export function llmEvalJsonSchema(): Record<string, unknown> {
-  return z.toJSONSchema(fileSchema, { io: 'input', unrepresentable: 'any' });
+  return fileJsonSchema(fileSchema);
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { fileJsonSchema } from './values.ts';
 import { PIPELINE_FIELDS, stepSchema, trainingSchema } from './pipeline-document.ts';
 
 /** A step as a file may have it: `kind` is another name of `transformer`. */
@@ -54,5 +55,5 @@ const fileSchema = z
  * a file is read.
  */
 export function pipelineJsonSchema(): Record<string, unknown> {
-  return z.toJSONSchema(fileSchema, { io: 'input', unrepresentable: 'any' });
+  return fileJsonSchema(fileSchema);
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { isMapping } from '../../internal/values.ts';
 import { NO_CONTROLS, ONE_LINE } from '../text-values.ts';
 
 /** The name of a column. */
@@ -53,6 +54,7 @@ export function recordOf<Value>(
   });
 }
 
-function isMapping(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+/** Returns the JSON Schema of a file, for editors. */
+export function fileJsonSchema(schema: z.ZodType): Record<string, unknown> {
+  return z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
 }

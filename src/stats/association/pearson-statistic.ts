@@ -32,7 +32,8 @@ export function pearsonStatistic(table: CrossCounts): PearsonStatistic {
   return { statistic: statistic + empty, rows, columns, leastExpected };
 }
 
-function occupied(totals: Float64Array): number {
+/** Returns how many totals are above 0. */
+export function occupied(totals: Float64Array): number {
   return totals.reduce((count, total) => count + Number(total > 0), 0);
 }
 

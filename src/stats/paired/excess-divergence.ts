@@ -1,3 +1,4 @@
+import { sumOf } from '../../internal/values.ts';
 import { assertKnownOptions, invalidParameter, type OptionNames } from '../../internal/arguments.ts';
 import { createRandom, type Random } from '../../internal/random.ts';
 import { requireWhole } from '../parameters.ts';
@@ -110,10 +111,6 @@ export function excessDivergence(
     nullMean: dealt.reduce((sum, value) => sum + value, 0) / samples / units.length,
     nullQuantile: quantileSorted(dealt.sort(), 0.95) / units.length,
   };
-}
-
-function sumOf(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0);
 }
 
 function inOrder({ first, second }: DivergenceUnit): Int32Array {

@@ -1,3 +1,4 @@
+import { sigmoid } from '../../internal/values.ts';
 import { assertKnownOptions, invalidParameter, type OptionNames } from '../../internal/arguments.ts';
 import { requireLevel } from '../parameters.ts';
 import { requirePositive, requireTimeAndLevel } from './mixture-parameters.ts';
@@ -54,7 +55,7 @@ export function doubleStitchingBound(p: number, t: number, alpha: number, option
   const { s, eta, zeta, k1, k2 } = stitchingFrom(shape);
   const time = Math.max(t, tOpt);
   const logit = Math.log(p / (1 - p));
-  const next = p >= 0.5 ? p : Math.min(0.5, expit(logit + 2 * delta * Math.sqrt((tOpt * eta) / time)));
+  const next = p >= 0.5 ? p : Math.min(0.5, sigmoid(logit + 2 * delta * Math.sqrt((tOpt * eta) / time)));
   const variance = next * (1 - next);
   const gridPlace = (Math.sqrt(time / tOpt) * Math.abs(logit)) / (2 * delta) + 1;
   const epoch = Math.log((eta * time) / tOpt) / Math.log(eta);
@@ -62,8 +63,4 @@ export function doubleStitchingBound(p: number, t: number, alpha: number, option
   const linear = (k2 * (1 - 2 * p) * level) / 3;
   const gridGap = delta * Math.sqrt((eta * time * variance) / tOpt);
   return gridGap + Math.hypot(k1 * Math.sqrt(variance * time * level), linear) + linear;
-}
-
-function expit(logit: number): number {
-  return 1 / (1 + Math.exp(-logit));
 }

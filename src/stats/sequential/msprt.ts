@@ -1,3 +1,4 @@
+import { requirePositive } from './mixture-parameters.ts';
 import { assertKnownOptions, invalidParameter, type OptionNames } from '../../internal/arguments.ts';
 import { requireLevel } from '../parameters.ts';
 import type { Interval } from '../proportion-interval.ts';
@@ -93,8 +94,4 @@ export function msprt(options: MsprtInput): MsprtResult {
 
 function requireFinite(parameter: string, given: number): void {
   if (!Number.isFinite(given)) throw invalidParameter(parameter, 'be a finite number', given);
-}
-
-function requirePositive(parameter: string, given: number): void {
-  if (!(given > 0 && given < Infinity)) throw invalidParameter(parameter, 'be a finite number above 0', given);
 }

@@ -1,5 +1,6 @@
 import gammainc from '@stdlib/math-base-special-gammainc';
 
+import { sumOf } from '../../internal/values.ts';
 import type { CrossCounts } from '../association/cross-counts.ts';
 import { pearsonStatistic } from '../association/pearson-statistic.ts';
 import { upperGammaShare } from '../scaled-incomplete-gamma.ts';
@@ -36,7 +37,7 @@ export interface ChiSquareTest extends TestResult {
 
 /**
  * Pearson's chi-square test that rows and columns of a table are independent,
- * without a continuity correction: the sum over cells of
+ * without a continuity correction: the sumOf over cells of
  * (observed - expected)^2 / expected on (r - 1)(c - 1) degrees of freedom, rows
  * and columns without a count left out. Undefined with fewer than two of either.
  * @see K. Pearson, On the criterion that a given system of deviations... (1900)
@@ -49,18 +50,18 @@ export function chiSquareIndependence(table: CrossCounts): ChiSquareTest {
 }
 
 /**
- * Pearson's chi-square test that counts come from given shares: the sum of
+ * Pearson's chi-square test that counts come from given shares: the sumOf of
  * (observed - n share)^2 / (n share) on k - 1 degrees of freedom.
  *
  * A category with a share of 0 is left out where it never occurs; where it does
  * occur, the shares cannot hold: the statistic is infinite and p is 0.
  * @param observed [k], each 0 or more
- * @param shares [k], each 0 or more; divided by their sum
+ * @param shares [k], each 0 or more; divided by their sumOf
  * @returns undefined (NaN) without counts, and with fewer than two categories
  */
 export function chiSquareGoodnessOfFit(observed: ArrayLike<number>, shares: ArrayLike<number>): ChiSquareTest {
-  const n = sum(observed);
-  const unit = sum(shares);
+  const n = sumOf(observed);
+  const unit = sumOf(shares);
   let [statistic, categories, leastExpected] = [0, 0, Infinity];
   for (let place = 0; place < observed.length; place++) {
     const count = observed[place] as number;
@@ -72,10 +73,4 @@ export function chiSquareGoodnessOfFit(observed: ArrayLike<number>, shares: Arra
   }
   if (n === 0 || categories < 2) return { statistic: NaN, degrees: [0], pValue: NaN, leastExpected: NaN };
   return { statistic, degrees: [categories - 1], pValue: chiSquareTail(statistic, categories - 1), leastExpected };
-}
-
-function sum(values: ArrayLike<number>): number {
-  let total = 0;
-  for (let place = 0; place < values.length; place++) total += values[place] as number;
-  return total;
 }

@@ -1,3 +1,4 @@
+import { takeValues } from '../../internal/values.ts';
 import { DataValidationError, TrainingError } from '../../exceptions/index.ts';
 import { invalidParameter } from '../../internal/arguments.ts';
 import type { FitRows } from '../data/fit-rows.ts';
@@ -37,8 +38,7 @@ export function weightedRows(rows: FitRows): FitRows {
   totalOf(rows.weights);
   if (!rows.weights.includes(0)) return rows;
   const kept = Int32Array.from([...rows.weights.keys()].filter((row) => rows.weights[row] !== 0));
-  const take = (values: Float64Array): Float64Array => Float64Array.from(kept, (row) => values[row] as number);
-  return { x: takeMatrixRows(rows.x, kept), y: take(rows.y), weights: take(rows.weights) };
+  return { x: takeMatrixRows(rows.x, kept), y: takeValues(rows.y, kept), weights: takeValues(rows.weights, kept) };
 }
 
 /**

@@ -1,3 +1,4 @@
+import { numberOrNull } from '../../internal/values.ts';
 import { countGroups } from '../data/row-splits.ts';
 import type { ModelData } from '../models/save-model.ts';
 import type { TensorBackend } from '../../tensor/index.ts';
@@ -80,20 +81,16 @@ function qualityToJson(quality: DecisionQuality): Record<string, unknown> {
     n: quality.n,
     accuracy: quality.accuracy,
     accuracy_ci: quality.accuracyCi,
-    dp_diff: orNull(quality.dpDiff),
+    dp_diff: numberOrNull(quality.dpDiff),
     dp_diff_ci: quality.dpDiffCi,
-    eo_diff: orNull(quality.eoDiff),
+    eo_diff: numberOrNull(quality.eoDiff),
     eo_diff_ci: quality.eoDiffCi,
     groups: quality.groups.map(({ group, n, ...rates }) => ({
       group,
       n,
-      selection_rate: orNull(rates.selectionRate),
-      true_positive_rate: orNull(rates.truePositiveRate),
-      false_positive_rate: orNull(rates.falsePositiveRate),
+      selection_rate: numberOrNull(rates.selectionRate),
+      true_positive_rate: numberOrNull(rates.truePositiveRate),
+      false_positive_rate: numberOrNull(rates.falsePositiveRate),
     })),
   };
-}
-
-function orNull(value: number): number | null {
-  return Number.isNaN(value) ? null : value;
 }

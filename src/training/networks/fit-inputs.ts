@@ -1,3 +1,4 @@
+import { takeValues } from '../../internal/values.ts';
 import { DataValidationError } from '../../exceptions/index.ts';
 import type { OptionNames } from '../../internal/arguments.ts';
 import type { OnProgress } from '../../internal/progress.ts';
@@ -76,9 +77,8 @@ export async function readNetworkFit(
   // A row of weight 0 is as good as left out; among the rows that decide when to stop it would be no help.
   const kept = Int32Array.from(given.weights.keys()).filter((row) => (given.weights[row] as number) > 0);
   const table = kept.length === whole.rowCount ? whole : whole.take(kept);
-  const take = (values: Float64Array): Float64Array => Float64Array.from(kept, (row) => values[row] as number);
-  const targets = take(given.targets);
-  const weights = relative(take(given.weights));
+  const targets = takeValues(given.targets, kept);
+  const weights = relative(takeValues(given.weights, kept));
   const groups = { ...allGroups, codes: Int32Array.from(kept, (row) => allGroups.codes[row] as number) };
   assertGroups(groups);
   if (task === 'binary') assertTwoClasses(targets);

@@ -1,4 +1,4 @@
-import { createRandom } from '../../internal/random.ts';
+import { createRandom, mix } from '../../internal/random.ts';
 import type { Matrix } from '../data/read-matrix.ts';
 import type { Estimator } from '../estimators/estimator.ts';
 import { askPredictions, type PredictionKind } from './ask-predictions.ts';
@@ -35,13 +35,6 @@ function absorb(state: number, word: number): number {
   scrambled = Math.imul((scrambled << 15) | (scrambled >>> 17), SECOND);
   const mixed = state ^ scrambled;
   return (Math.imul((mixed << 13) | (mixed >>> 19), 5) + 0xe6546b64) | 0;
-}
-
-function mix(value: number): number {
-  let hash = value | 0;
-  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
-  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
-  return hash ^ (hash >>> 16);
 }
 
 /** How chance is shared out: anew for each row and call, or once and for all by the row's features. */

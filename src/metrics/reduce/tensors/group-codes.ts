@@ -1,5 +1,6 @@
 import type { Tensor, Tensor1D } from '@tensorflow/tfjs';
 
+import { isDeviceTensor } from '../../../table/index.ts';
 import { DataValidationError } from '../../../exceptions/index.ts';
 import {
   type CategoricalColumn,
@@ -14,7 +15,6 @@ import {
 } from '../../../table/index.ts';
 import { cellTables, largestExactInteger, largestValues, type Slice, type Tf } from '../../../tensor/index.ts';
 import { areKnown, type DeviceGroups, type Keep, known, translate } from './row-states.ts';
-import { isDeviceTensor } from './tensor-arguments.ts';
 
 /** Whole numbers further apart are not counted on the device. */
 const WIDEST_RANGE = 4096;

@@ -1,16 +1,11 @@
 import type { Tensor1D } from '@tensorflow/tfjs';
 
 import { DataValidationError } from '../../../exceptions/index.ts';
-import { assertNotDisposed, type ColumnSource, isTensorLike, type TensorLike } from '../../../table/index.ts';
+import { assertNotDisposed, type ColumnSource, isDeviceTensor, type TensorLike } from '../../../table/index.ts';
 import type { Tf } from '../../../tensor/index.ts';
 import { readTruth, type ScoreRows } from '../reduce-scores.ts';
 import { toFiniteNumbers, toWeights } from '../row-arguments.ts';
 import type { Keep } from './row-states.ts';
-
-/** Whether a value is a tensor that lives on the device; texts live on the host in any case. */
-export function isDeviceTensor(source: unknown): source is TensorLike {
-  return isTensorLike(source) && source.dtype !== 'string';
-}
 
 /**
  * Numbers as a tensor: the caller's own, or an upload of what is not one.

@@ -1,3 +1,4 @@
+import { sumOf } from '../../../internal/values.ts';
 import type { Design } from './sensitive-design.ts';
 
 /**
@@ -167,7 +168,7 @@ function centre(values: Float64Array, { strata, strataCount }: Design, weights: 
     sums[stratum] = (sums[stratum] as number) + weight * (values[row] as number);
   });
   const means = sums.map((sum, stratum) => sum / (masses[stratum] as number));
-  const mean = total(sums) / total(masses);
+  const mean = sumOf(sums) / sumOf(masses);
   return { inside: values.map((value, row) => value - (means[strata[row] as number] as number)), means, mean };
 }
 
@@ -207,8 +208,4 @@ function product(a: Float64Array, b: Float64Array, weights: Float64Array | undef
 function subtract(from: Float64Array, values: Float64Array, times: number): void {
   if (times === 0) return;
   for (let row = 0; row < from.length; row++) from[row] = (from[row] as number) - times * (values[row] as number);
-}
-
-function total(values: Float64Array): number {
-  return values.reduce((sum, value) => sum + value, 0);
 }

@@ -1,3 +1,5 @@
+import { sigmoid } from '../../../internal/values.ts';
+
 /** Prototypes as they stand in one array of parameters: log-odds of labels, then positions. */
 export interface Prototypes {
   /** [prototypes]. */
@@ -40,8 +42,4 @@ export function reconstruct(shares: Float64Array, positions: Float64Array, into:
       into[p] = (into[p] as number) + (shares[k] as number) * (positions[k * into.length + p] as number);
     }
   }
-}
-
-function sigmoid(logit: number): number {
-  return 1 / (1 + Math.exp(-logit));
 }

@@ -1,3 +1,4 @@
+import { sumOf } from '../../../internal/values.ts';
 import { invalidParameter } from '../../../internal/arguments.ts';
 
 /** The combinations of codes that occur in rows, and what they weigh. */
@@ -85,7 +86,7 @@ export interface MeanOne {
 export function scaleToMeanOne(ratios: ArrayLike<number>, masses: ArrayLike<number>, limit: number): MeanOne {
   const cells = Array.from({ length: ratios.length }, (_, cell) => cell).filter((cell) => (ratios[cell] as number) > 0);
   cells.sort((a, b) => (ratios[b] as number) - (ratios[a] as number));
-  const total = sum(masses);
+  const total = sumOf(masses);
   let left = total;
   let sought = cells.reduce((all, cell) => all + (ratios[cell] as number) * (masses[cell] as number), 0);
   for (let place = 0; place < cells.length; place++) {
@@ -97,11 +98,5 @@ export function scaleToMeanOne(ratios: ArrayLike<number>, masses: ArrayLike<numb
     if (left <= 0 || sought <= 0) break;
   }
   // Any ratio above 0 then reaches the limit, and JSON can hold the scale.
-  return { scale: Number.MAX_VALUE, limit: total / sum(cells.map((cell) => masses[cell] as number)), cut: cells };
-}
-
-function sum(values: ArrayLike<number>): number {
-  let total = 0;
-  for (let place = 0; place < values.length; place++) total += values[place] as number;
-  return total;
+  return { scale: Number.MAX_VALUE, limit: total / sumOf(cells.map((cell) => masses[cell] as number)), cut: cells };
 }
