@@ -18,10 +18,10 @@ export const STREAM_EVENTS = 200_000;
 const BATCHED_EVENTS = 2_000_000;
 const LONG_STREAM = 50_000_000;
 
-const LEAST_BATCHED = 1_000_000;
-const LEAST_SINGLE = 200_000;
+const MIN_BATCHED = 1_000_000;
+const MIN_SINGLE = 200_000;
 /** What heap and array buffers may grow by, from the tenth part of the long stream to its end. */
-const MOST_GROWTH_MIB = 4;
+const MAX_GROWTH_MIB = 4;
 
 /** Fair decisions, true labels and two attributes. */
 interface Events {
@@ -114,7 +114,7 @@ async function benchSingle(events: Events, attributes: string[], note: Note): Pr
   };
   assertRates(run().tracker, events, 1);
   const { seconds } = await median(5, run, (one) => one.seconds);
-  noteRate(note, `one by one, ${String(attributes.length)} of 2 attributes`, STREAM_EVENTS, seconds, LEAST_SINGLE);
+  noteRate(note, `one by one, ${String(attributes.length)} of 2 attributes`, STREAM_EVENTS, seconds, MIN_SINGLE);
 }
 
 async function benchBatches(events: Events, note: Note): Promise<void> {
@@ -128,7 +128,7 @@ async function benchBatches(events: Events, note: Note): Promise<void> {
   };
   assertRates(run().tracker, events, rounds);
   const { seconds } = await median(5, run, (one) => one.seconds);
-  noteRate(note, 'in batches of 10,000', BATCHED_EVENTS, seconds, LEAST_BATCHED);
+  noteRate(note, 'in batches of 10,000', BATCHED_EVENTS, seconds, MIN_BATCHED);
 }
 
 function noteRate(note: Note, how: string, count: number, seconds: number, least: number): void {
@@ -166,7 +166,7 @@ function benchMemory(events: Events, note: Note): void {
     id: 'B6',
     work: `memory from ${(LONG_STREAM / 10).toLocaleString('en-US')} to ${LONG_STREAM.toLocaleString('en-US')} events: ${growth.toFixed(1)} MiB more, of ${early.toFixed(0)} MiB`,
     seconds: (performance.now() - start) / 1000,
-    bar: `<= ${String(MOST_GROWTH_MIB)} MiB`,
-    holds: growth <= MOST_GROWTH_MIB,
+    bar: `<= ${String(MAX_GROWTH_MIB)} MiB`,
+    holds: growth <= MAX_GROWTH_MIB,
   });
 }

@@ -12,7 +12,7 @@ import { type Found, joinReasons } from './run-part.ts';
 export const GRADIENT_TOLERANCE = 1e-4;
 
 /** The share of rows that the same training may decide otherwise. */
-const MOST_DIFFERING = 0.01;
+const MAX_DIFFERING = 0.01;
 
 /** What the device is compared with. */
 const REFERENCE = 'wasm';
@@ -56,11 +56,11 @@ export async function checkAgreement(
       epochs: work.epochs,
       rows: n,
       decisions,
-      most_differing: MOST_DIFFERING,
+      most_differing: MAX_DIFFERING,
     },
     reason: joinReasons([
       far.length === 0 ? null : `gradients of ${far.map(({ penalty }) => penalty).join(', ')} are apart`,
-      mostDiffering <= MOST_DIFFERING ? null : `${(100 * mostDiffering).toFixed(2)}% of decisions differ`,
+      mostDiffering <= MAX_DIFFERING ? null : `${(100 * mostDiffering).toFixed(2)}% of decisions differ`,
     ]),
   };
 }

@@ -7,7 +7,7 @@ import { type Found, joinReasons } from './run-part.ts';
 import { watchKernels } from './watch-kernels.ts';
 
 /** The most reads of the device that one epoch may take. */
-const MOST_READS = 1;
+const MAX_READS = 1;
 
 /** Epochs of the two sweeps whose difference tells what an epoch takes. */
 const EPOCHS = [2, 5] as const;
@@ -62,7 +62,7 @@ export async function measureMemory(
     figures,
     reason: joinReasons([
       leaked === 0 ? null : `${String(leaked)} tensors left behind`,
-      perEpoch <= MOST_READS ? null : `${String(perEpoch)} reads of the device in an epoch`,
+      perEpoch <= MAX_READS ? null : `${String(perEpoch)} reads of the device in an epoch`,
     ]),
   };
 }

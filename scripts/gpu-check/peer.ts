@@ -40,14 +40,14 @@ export interface PeerRun {
 const IMPORT_LIMIT_SECONDS = 120;
 
 /** Less is not worth a beginning. */
-const LEAST_SECONDS = 10;
+const MIN_SECONDS = 10;
 
 /** Runs the same work as a loop in PyTorch, on the very rows of the sweep. */
 export async function runPeer(rows: AdultRows, work: PeerWork, choice: PeerChoice): Promise<PeerRun> {
   if (choice.isWanted === false) return { figures: null, reason: 'left out by --no-peer' };
   const start = performance.now();
   const left = (): number => choice.limitSeconds - (performance.now() - start) / 1000;
-  if (left() < LEAST_SECONDS) return { figures: null, reason: 'no time was left for it' };
+  if (left() < MIN_SECONDS) return { figures: null, reason: 'no time was left for it' };
   const missing = await whatIsMissing(choice);
   if (missing !== null) return { figures: null, reason: missing };
   const folder = await mkdtemp(path.join(tmpdir(), 'evenhand-peer-'));

@@ -25,9 +25,9 @@ export const METRICS = ['dpd', 'eod', 'mae'] as const;
 
 /** A cell under this is run again: 0.01 above what is asked of its table. */
 export const RUN_AGAIN_BELOW = { equal: 0.945, unequal: 0.93 } as const;
-const LEAST_COVERAGE = 0.935;
-const LEAST_AT_EQUALITY = 0.945;
-const LEAST_UNEQUAL = 0.92;
+const MIN_COVERAGE = 0.935;
+const MIN_AT_EQUALITY = 0.945;
+const MIN_UNEQUAL = 0.92;
 /** Of all cells of a metric together. */
 const SIGNIFICANCE = 0.05;
 
@@ -61,11 +61,11 @@ export function verdicts(results: readonly CellResult[]): Verdict[] {
 function everyCell(metric: StudyMetric, results: readonly CellResult[]): Verdict {
   const below = results.filter(({ first, again }) => {
     const { held, repetitions, undefinedDraws } = again ?? first;
-    return lowerTail(held, repetitions - undefinedDraws, LEAST_COVERAGE) < SIGNIFICANCE / results.length;
+    return lowerTail(held, repetitions - undefinedDraws, MIN_COVERAGE) < SIGNIFICANCE / results.length;
   });
   const worst = lowest(results);
   return {
-    text: `${METRIC_NAMES[metric]}, equal groups: ${below.length} of ${results.length} cells covered less than ${LEAST_COVERAGE} by a one-sided binomial test at ${SIGNIFICANCE} / ${results.length}; lowest ${finalCoverage(worst).toFixed(4)} (${worst.cell.id}, ${(worst.again ?? worst.first).repetitions} repetitions)`,
+    text: `${METRIC_NAMES[metric]}, equal groups: ${below.length} of ${results.length} cells covered less than ${MIN_COVERAGE} by a one-sided binomial test at ${SIGNIFICANCE} / ${results.length}; lowest ${finalCoverage(worst).toFixed(4)} (${worst.cell.id}, ${(worst.again ?? worst.first).repetitions} repetitions)`,
     isMet: below.length === 0,
   };
 }
@@ -74,8 +74,8 @@ function averageAtEquality(metric: StudyMetric, results: readonly CellResult[]):
   // The first repetitions of every cell: those run again were chosen for being low.
   const average = mean(results.filter(({ cell }) => cell.gap === 0).map(({ first }) => coverageOf(first)));
   return {
-    text: `${METRIC_NAMES[metric]}, equal groups: average coverage at equality ${average.toFixed(4)}, at least ${LEAST_AT_EQUALITY} asked`,
-    isMet: average >= LEAST_AT_EQUALITY,
+    text: `${METRIC_NAMES[metric]}, equal groups: average coverage at equality ${average.toFixed(4)}, at least ${MIN_AT_EQUALITY} asked`,
+    isMet: average >= MIN_AT_EQUALITY,
   };
 }
 
@@ -91,8 +91,8 @@ function narrowerThanBonferroni(metric: StudyMetric, results: readonly CellResul
 function everyUnequalCell(metric: StudyMetric, results: readonly CellResult[]): Verdict {
   const worst = lowest(results);
   return {
-    text: `${METRIC_NAMES[metric]}, one group of 40 beside others of 2,000: lowest coverage of ${results.length} cells ${finalCoverage(worst).toFixed(4)} (${worst.cell.id}), at least ${LEAST_UNEQUAL} asked`,
-    isMet: finalCoverage(worst) >= LEAST_UNEQUAL,
+    text: `${METRIC_NAMES[metric]}, one group of 40 beside others of 2,000: lowest coverage of ${results.length} cells ${finalCoverage(worst).toFixed(4)} (${worst.cell.id}), at least ${MIN_UNEQUAL} asked`,
+    isMet: finalCoverage(worst) >= MIN_UNEQUAL,
   };
 }
 

@@ -27,12 +27,12 @@ export interface HeatMapText {
 }
 
 /** Of more rows only so many are drawn, those with the largest values. */
-const MOST_ROWS = 60;
+const MAX_ROWS = 60;
 
 const ROW_HEIGHT = 24;
 const LETTER = 7;
-const LEAST_CELL = 72;
-const LEAST_WIDTH = 740;
+const MIN_CELL = 72;
+const MIN_WIDTH = 740;
 
 /** Lower-case letters that fit: the title, a line under it, what stands before a row and over a column. */
 const WIDTHS: HeadlineWidths = { title: 62, line: 92 };
@@ -51,16 +51,16 @@ const STRONG = ['#fde0b6', '#fbbd70', '#ec9338'];
  */
 export function heatMapChart(map: HeatMap, text: HeatMapText = {}): Chart {
   const order = strongestFirst(map);
-  const drawn = order.slice(0, MOST_ROWS);
+  const drawn = order.slice(0, MAX_ROWS);
   const rows = drawn.map((row) => shortenLabel(map.rows[row] as string, ROW_WIDTH));
   const columns = map.columns.map((name) => shortenLabel(name, COLUMN_WIDTH));
-  const cell = Math.max(LEAST_CELL, Math.ceil(LETTER * Math.max(0, ...columns.map(labelWidth))) + 20);
+  const cell = Math.max(MIN_CELL, Math.ceil(LETTER * Math.max(0, ...columns.map(labelWidth))) + 20);
   const left = Math.ceil(LETTER * Math.max(8, ...rows.map(labelWidth))) + 36;
   const lines = [text.subtitle, omission(order.length), emptyNote(map)].filter((line) => line !== undefined);
   const top = 76 + lines.length * LINE_HEIGHT;
   const plot = { left, top, width: columns.length * cell, height: rows.length * ROW_HEIGHT };
   return {
-    width: Math.max(LEAST_WIDTH, left + plot.width + 32),
+    width: Math.max(MIN_WIDTH, left + plot.width + 32),
     height: top + plot.height + 64,
     description: describe(map, order),
     option: {
@@ -161,9 +161,9 @@ function names(
 }
 
 function omission(rows: number): string | undefined {
-  return rows <= MOST_ROWS
+  return rows <= MAX_ROWS
     ? undefined
-    : `Drawn are the ${String(MOST_ROWS)} rows with the largest values of ${String(rows)}.`;
+    : `Drawn are the ${String(MAX_ROWS)} rows with the largest values of ${String(rows)}.`;
 }
 
 function emptyNote({ values }: HeatMap): string | undefined {

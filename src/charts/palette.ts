@@ -50,4 +50,4 @@ export type Dash = readonly number[];
 export const DASHES: readonly Dash[] = [[], [8, 4], [2, 3], [10, 3, 2, 3], [4, 2], [14, 4], [6, 2, 2, 2, 2, 2], [1, 2]];
 
 /** The most lines that a chart has colours and dashes for. */
-export const MOST_LINES = 8;
+export const MAX_LINES = 8;

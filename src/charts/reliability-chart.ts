@@ -34,7 +34,7 @@ export interface ReliabilityChartText {
 }
 
 /** Of more groups only the largest are drawn. */
-const MOST_PANELS = 16;
+const MAX_PANELS = 16;
 
 /** About how wide a letter of a group's label is. */
 const LABEL_LETTER = 7.4;
@@ -109,8 +109,8 @@ function legendOf(hasAfter: boolean): unknown[] {
 
 /** The largest groups, in the order that all were given in. */
 function largest(panels: readonly ReliabilityPanel[]): readonly ReliabilityPanel[] {
-  if (panels.length <= MOST_PANELS) return panels;
-  const kept = new Set([...panels].sort((a, b) => b.n - a.n).slice(0, MOST_PANELS));
+  if (panels.length <= MAX_PANELS) return panels;
+  const kept = new Set([...panels].sort((a, b) => b.n - a.n).slice(0, MAX_PANELS));
   return panels.filter((panel) => kept.has(panel));
 }
 

@@ -8,7 +8,7 @@ import type { LlmMetricResult } from '../llm-evals/scoring/llm-metric-result.ts'
 import { asOneLine, count, number, range, textTable } from './output.ts';
 
 /** Rows of the table: what is judged or told from noise stands there always, then what comes nearest to it. */
-const MOST_ROWS = 12;
+const MAX_ROWS = 12;
 
 /** An evaluation for the terminal: what was asked, the metrics that matter, spending, the verdict. */
 export function describeLlmEval(result: LlmEvalResult, verdict: LlmEvalVerdict): string {
@@ -43,7 +43,7 @@ function metricsToShow(
   const others = metrics
     .filter((metric) => !always.includes(metric) && !isUndefined(metric))
     .sort((a, b) => rank(a) - rank(b));
-  const chosen = new Set([...always, ...others.slice(0, Math.max(0, MOST_ROWS - always.length))]);
+  const chosen = new Set([...always, ...others.slice(0, Math.max(0, MAX_ROWS - always.length))]);
   return metrics.filter((metric) => chosen.has(metric));
 }
 

@@ -1,7 +1,7 @@
 import type { MonitorOutcome } from '../integration/monitor/run-monitor.ts';
 import type { AlertEvent } from '../monitoring/alarms/alert-event.ts';
 import type { MonitoringView } from '../monitoring/dashboard/monitoring-view.ts';
-import { MOST_GROUPS } from '../monitoring/tracker/group-codes.ts';
+import { MAX_GROUPS } from '../monitoring/tracker/group-codes.ts';
 import { asOneLine, count, textTable } from './output.ts';
 
 /** An alarm as it comes: in full where it is new, in short where it was told before. */
@@ -115,8 +115,8 @@ export function faultSentences({ view, refusedLines }: Pick<MonitorOutcome, 'vie
 function tooManyGroups({ coverage }: MonitoringView): string {
   const groups = new Map<string, number>();
   for (const { attribute } of coverage) groups.set(attribute, (groups.get(attribute) ?? 0) + 1);
-  const full = [...groups].filter(([, known]) => known >= MOST_GROUPS).map(([name]) => `'${name}'`);
-  return `Not as it should be: more than ${count(MOST_GROUPS)} groups in ${full.join(' and ')}`;
+  const full = [...groups].filter(([, known]) => known >= MAX_GROUPS).map(([name]) => `'${name}'`);
+  return `Not as it should be: more than ${count(MAX_GROUPS)} groups in ${full.join(' and ')}`;
 }
 
 /** "1 event", "2,000 events" */

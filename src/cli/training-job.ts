@@ -114,7 +114,7 @@ async function assertOutputs({ csv, testCsv, outJson, saveModel }: TrainingJobCo
 }
 
 /** Groups shown one by one; with more the table would hide the rest. */
-const MOST_GROUPS = 16;
+const MAX_GROUPS = 16;
 
 function describeJob(result: TrainingJobResult, sentences: readonly string[]): string {
   const { target, positiveLabel, sensitive, folds, nTrain, nTest, nDropped, warnings } = result;
@@ -156,7 +156,7 @@ function measures(before: DecisionQuality, after: DecisionQuality, where: string
 
 /** Rates of each group's held-out rows, without the constraint and with it. */
 function groupTable({ baseline, final }: TrainingJobResult): string[] {
-  if (final.groups.length > MOST_GROUPS) return [];
+  if (final.groups.length > MAX_GROUPS) return [];
   const rows = final.groups.map((after, place) => {
     const before = baseline.groups[place] ?? after;
     const pair = (key: 'selectionRate' | 'truePositiveRate' | 'falsePositiveRate'): string[] => [

@@ -1,6 +1,6 @@
 import { ConfigValidationError, DataValidationError, ValueError } from '../exceptions/index.ts';
 import { assertKnownOptions, type OptionNames, suggestNames } from '../internal/arguments.ts';
-import { LONGEST_LABEL, nameOf, tooLongLabel, tooManyGroups } from '../io/assert-few-groups.ts';
+import { MAX_LABEL_LENGTH, nameOf, tooLongLabel, tooManyGroups } from '../io/assert-few-groups.ts';
 import { rowsSource } from '../metrics/analyzer/rows-source.ts';
 import { metricBackend } from '../metrics/backends/metric-backend.ts';
 import { countRows } from '../metrics/compute-metric.ts';
@@ -300,7 +300,7 @@ function encodeColumn(name: string, column: unknown, mostGroups: number): Codes 
 }
 
 function assertShort(name: string, label: unknown): void {
-  if (typeof label === 'string' && label.length > LONGEST_LABEL) throw tooLongLabel(name, label.length);
+  if (typeof label === 'string' && label.length > MAX_LABEL_LENGTH) throw tooLongLabel(name, label.length);
 }
 
 function assertFewCrossed(parts: readonly Codes[], mostGroups: number): void {

@@ -6,7 +6,7 @@ import type { SqlSession } from './sql-engine.ts';
 import { type SqlSource, withRelation } from './sql-source.ts';
 
 /** Characters of a label at most, where groups are bounded. */
-export const LONGEST_LABEL = 1000;
+export const MAX_LABEL_LENGTH = 1000;
 
 /** How far an estimate must lie from the limit before it is believed; its standard error is 13 %. */
 const SURELY = 4;
@@ -56,7 +56,7 @@ export function tooManyGroups(attribute: string, mostGroups: number): DataValida
 /** What a label of too many characters is refused with. */
 export function tooLongLabel(attribute: string, length: number): DataValidationError {
   return new DataValidationError(
-    `'${attribute}' has a label of ${length.toLocaleString('en-US')} characters; ${LONGEST_LABEL.toLocaleString('en-US')} are taken at most.`,
+    `'${attribute}' has a label of ${length.toLocaleString('en-US')} characters; ${MAX_LABEL_LENGTH.toLocaleString('en-US')} are taken at most.`,
     { context: { attribute, length }, suggestion: 'Name a column of short labels.' },
   );
 }
@@ -82,7 +82,7 @@ async function look(
   const [found = []] = await session.rows(
     `SELECT ${[...longest, ...estimates].join(', ')} FROM (${rowsSql(relation, { names, select: {}, checks: [] })})`,
   );
-  const place = texts.findIndex((_, index) => Number(found[index]) > LONGEST_LABEL);
+  const place = texts.findIndex((_, index) => Number(found[index]) > MAX_LABEL_LENGTH);
   if (place >= 0) throw tooLongLabel(texts[place] ?? '', Number(found[place]));
   return found.slice(texts.length).map(Number);
 }

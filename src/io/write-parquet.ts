@@ -13,7 +13,7 @@ import { quoteIdentifier, quoteLiteral } from './sql-engine.ts';
 
 /** A plane of Unicode that is all for private use. */
 const FIRST_SEPARATOR = 0xf0000;
-const MOST_SEPARATORS = 0xfffe;
+const MAX_SEPARATORS = 0xfffe;
 
 /**
  * Writes a table as a Parquet file that is whole or not there.
@@ -122,7 +122,7 @@ async function setLabels(session: DuckDbSession, name: string, labels: readonly 
 /** Two characters that no label has, from those that Unicode leaves to private use. */
 function unusedCharacters(labels: readonly string[]): string[] {
   const used = new Set(labels.flatMap((label) => label.match(/\p{Co}/gu) ?? []));
-  const all = Array.from({ length: MOST_SEPARATORS }, (_, place) => String.fromCodePoint(FIRST_SEPARATOR + place));
+  const all = Array.from({ length: MAX_SEPARATORS }, (_, place) => String.fromCodePoint(FIRST_SEPARATOR + place));
   return all.filter((character) => !used.has(character)).slice(0, 2);
 }
 

@@ -91,7 +91,7 @@ export type FilledMetricOptions = {
 };
 
 /** More replicates than that cost memory and tell nothing more. */
-const MOST_SAMPLES = 10_000_000;
+const MAX_SAMPLES = 10_000_000;
 
 const CI_METHODS = ['simultaneous', 'percentile', 'bca'] as const satisfies CiMethod[];
 
@@ -116,7 +116,7 @@ export function fillMetricOptions(options: MetricOptions = {}): FilledMetricOpti
     withCi: options.withCi ?? true,
     ciLevel: fraction('ciLevel', options.ciLevel ?? 0.95),
     ciMethod: oneOf('ciMethod', options.ciMethod ?? 'simultaneous', CI_METHODS),
-    ciSamples: wholeNumber('ciSamples', options.ciSamples ?? 1000, 1, MOST_SAMPLES),
+    ciSamples: wholeNumber('ciSamples', options.ciSamples ?? 1000, 1, MAX_SAMPLES),
     withEffectSize: options.withEffectSize ?? true,
     withPValue: options.withPValue ?? false,
     seed: seedNumber(options.seed ?? 42),

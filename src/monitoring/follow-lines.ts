@@ -136,7 +136,7 @@ export function isDue(tracker: RealTimeFairnessTracker, before: number, lookEver
 }
 
 /** The longest time that a timer can wait; one of a longer time would not wait at all. */
-const LONGEST_MILLIS = 2 ** 31 - 1;
+const MAX_MILLIS = 2 ** 31 - 1;
 
 /** Work that is done from time to time, never twice at once. */
 interface RefreshTimer {
@@ -158,7 +158,7 @@ function startTimer(millis: number | undefined, work: () => Promise<void>): Refr
         running = undefined;
       });
   };
-  const timer = millis === undefined ? undefined : setInterval(refresh, Math.min(millis, LONGEST_MILLIS));
+  const timer = millis === undefined ? undefined : setInterval(refresh, Math.min(millis, MAX_MILLIS));
   return {
     settled: () => {
       // Most lines find nothing to wait for, and are not to pay for a promise.

@@ -77,10 +77,10 @@ interface FoundFault extends WireFault {
 }
 
 /** Faults told at most; who mends these sees the next. */
-const MOST_FAULTS = 20;
+const MAX_FAULTS = 20;
 
 /** Suggestions told at most; with more the faults themselves are read. */
-const MOST_SUGGESTIONS = 5;
+const MAX_SUGGESTIONS = 5;
 
 /**
  * What is wrong with data from outside, a fault each.
@@ -89,7 +89,7 @@ const MOST_SUGGESTIONS = 5;
  * @param known the names of fields, for those that are misspelt
  */
 function faultsOf(error: z.ZodError, value: unknown, known: readonly string[] = []): FoundFault[] {
-  return error.issues.flatMap((issue) => faultsOfIssue(issue, value, known)).slice(0, MOST_FAULTS);
+  return error.issues.flatMap((issue) => faultsOfIssue(issue, value, known)).slice(0, MAX_FAULTS);
 }
 
 /** A path of keys as a JSON pointer (RFC 6901). */
@@ -114,7 +114,7 @@ export function parseWire<Schema extends z.ZodType>(
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   const faults = faultsOf(parsed.error, value, known);
-  const suggestions = [...new Set(faults.map(({ suggestion }) => suggestion))].slice(0, MOST_SUGGESTIONS);
+  const suggestions = [...new Set(faults.map(({ suggestion }) => suggestion))].slice(0, MAX_SUGGESTIONS);
   const fields = faults.map(({ pointer, detail }): WireFault => ({ pointer: placeOf(pointer), detail }));
   throw new ConfigValidationError(`${what}: ${fields.map(({ detail }) => detail).join(' ')}`, {
     context: { fields: Object.freeze(fields) },
@@ -143,7 +143,7 @@ function faultsOfIssue(issue: z.core.$ZodIssue, value: unknown, known: readonly 
 }
 
 function unknownField(path: readonly PropertyKey[], key: string, known: readonly string[]): FoundFault {
-  const name = key.slice(0, LONGEST_NAME);
+  const name = key.slice(0, MAX_NAME_LENGTH);
   const near = nearestNames(name, known).length === 0 ? '' : ` ${suggestNames(name, known, 'fields')}`;
   return {
     pointer: toPointer(path),
@@ -174,10 +174,10 @@ function ownSentence(issue: z.core.$ZodIssue, given: unknown): string | undefine
 }
 
 /** Characters of a name that nobody meant. */
-const LONGEST_NAME = 60;
+const MAX_NAME_LENGTH = 60;
 
 function shortened(name: string): string {
-  return name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME)}…` : name;
+  return name.length > MAX_NAME_LENGTH ? `${name.slice(0, MAX_NAME_LENGTH)}…` : name;
 }
 
 /** What a request breaks: which field, what is wrong with it, and what to send instead. */

@@ -38,15 +38,15 @@ export function describeIssue(issue: z.core.$ZodIssue, value: unknown, nameOf: (
 }
 
 /** Longer values are cut, or counted: they may be data. */
-const MOST_SHOWN = 80;
+const MAX_SHOWN = 80;
 
 /** A value as a sentence shows it. */
 export function describeGiven(given: unknown): string {
   if (given === undefined) return 'nothing';
-  if (typeof given === 'string') return given.length > MOST_SHOWN ? `'${given.slice(0, MOST_SHOWN)}…'` : `'${given}'`;
-  if (Array.isArray(given) && given.length > MOST_SHOWN / 2) return `a list of ${String(given.length)}`;
+  if (typeof given === 'string') return given.length > MAX_SHOWN ? `'${given.slice(0, MAX_SHOWN)}…'` : `'${given}'`;
+  if (Array.isArray(given) && given.length > MAX_SHOWN / 2) return `a list of ${String(given.length)}`;
   const text = JSON.stringify(given);
-  if (text.length <= MOST_SHOWN) return text;
+  if (text.length <= MAX_SHOWN) return text;
   return Array.isArray(given) ? `a list of ${String(given.length)}` : 'an object';
 }
 

@@ -13,7 +13,7 @@ export type JsonColumn = readonly LabelItem[];
 export type JsonNumbers = readonly (number | null)[];
 
 /** Attributes of one body at most, crossings too: each costs a pass over the rows. */
-export const MOST_ATTRIBUTES = 100;
+export const MAX_ATTRIBUTES = 100;
 
 const LABEL_ITEMS = { type: ['string', 'number', 'boolean', 'null'] };
 const NUMBER_ITEMS = { type: ['number', 'null'] };
@@ -94,8 +94,8 @@ function columnsFault(value: unknown, name: string): BrokenRule | undefined {
     const suggestion = 'Send a JSON array, or an object of arrays by their names.';
     return { path: [], message: `${name} must name a column at least; got {}.`, suggestion };
   }
-  if (columns.length > MOST_ATTRIBUTES) {
-    const most = String(MOST_ATTRIBUTES);
+  if (columns.length > MAX_ATTRIBUTES) {
+    const most = String(MAX_ATTRIBUTES);
     const message = `${name} must have ${most} columns at most; got ${String(columns.length)}.`;
     return { path: [], message, suggestion: 'Send the others in requests of their own.' };
   }

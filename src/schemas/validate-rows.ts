@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import { suggestNames } from '../internal/arguments.ts';
 import { type BrokenRule, parseWire, ruleIssue, toPointer, type WireFault } from './faults-of.ts';
-import { columnOrColumns, type JsonColumn, labelColumn, MOST_ATTRIBUTES, numberColumn } from './row-arrays.ts';
+import { columnOrColumns, type JsonColumn, labelColumn, MAX_ATTRIBUTES, numberColumn } from './row-arrays.ts';
 import { MEASURE_WIRE_FIELDS, measureRules } from './validate-wire.ts';
 
 /** The fields of a validation of arrays, as JSON has them. */
@@ -19,7 +19,7 @@ const VALIDATE_ROWS_FIELDS = {
   }),
   intersections: z
     .array(z.array(z.string().min(1)).min(2))
-    .max(MOST_ATTRIBUTES)
+    .max(MAX_ATTRIBUTES)
     .optional()
     .meta({
       description: 'Attributes of `sensitive` to cross, beside each by itself.',

@@ -2,21 +2,21 @@ import { z } from 'zod';
 
 import { splitNames } from '../internal/arguments.ts';
 import { type BrokenRule, parseWire, ruleIssue } from './faults-of.ts';
-import { MOST_ATTRIBUTES } from './row-arrays.ts';
+import { MAX_ATTRIBUTES } from './row-arrays.ts';
 import { textBoolean, textNumber } from './text-values.ts';
 import { VALIDATE_VALUES, type ValidateInput } from './validate-values.ts';
 import { MEASURE_WIRE_FIELDS, measureOptionsOf, measureRules } from './validate-wire.ts';
 
 /** Characters of a parameter that names columns. */
-const LONGEST_NAMES = 1000;
+const MAX_NAMES_LENGTH = 1000;
 
-const column = z.string().min(1).max(LONGEST_NAMES);
+const column = z.string().min(1).max(MAX_NAMES_LENGTH);
 const names = column.refine((text) => text === '' || splitNames(text).every((name) => name !== ''), {
   message: 'There is an empty name in the comma list.',
   params: { suggestion: 'Take the comma out, or write \\, for a comma in a name.' },
 });
 
-const NAMES_SCHEMA = { type: 'string', minLength: 1, maxLength: LONGEST_NAMES };
+const NAMES_SCHEMA = { type: 'string', minLength: 1, maxLength: MAX_NAMES_LENGTH };
 
 /** The sensitive columns, once or several times; by one check, since a union would not say what is wrong. */
 const sensitiveNames: z.ZodType<string | readonly string[]> = z
@@ -26,7 +26,7 @@ const sensitiveNames: z.ZodType<string | readonly string[]> = z
     if (fault !== undefined) context.issues.push(ruleIssue(fault, context.value));
   })
   .meta({
-    anyOf: [NAMES_SCHEMA, { type: 'array', items: NAMES_SCHEMA, minItems: 1, maxItems: MOST_ATTRIBUTES }],
+    anyOf: [NAMES_SCHEMA, { type: 'array', items: NAMES_SCHEMA, minItems: 1, maxItems: MAX_ATTRIBUTES }],
     description:
       'A sensitive column; a comma list is one intersection (a comma in a name is `\\,`); repeat the parameter to analyse each apart.',
     examples: ['sex', 'sex,race'],
@@ -59,7 +59,7 @@ const VALIDATE_TABLE_FIELDS = {
     .meta({ description: 'The label of y_true that counts as 1, where it is another.', examples: ['repaid'] }),
   na_values: z
     .string()
-    .max(LONGEST_NAMES)
+    .max(MAX_NAMES_LENGTH)
     .optional()
     .meta({
       description:
@@ -133,8 +133,8 @@ function sensitiveFault(value: unknown): BrokenRule | undefined {
     return { path: [], message, suggestion: EXAMPLE };
   }
   const given = Array.isArray(value) ? value : [value];
-  if (given.length > MOST_ATTRIBUTES) {
-    const message = `sensitive may be given ${String(MOST_ATTRIBUTES)} times at most; it is there ${String(given.length)} times.`;
+  if (given.length > MAX_ATTRIBUTES) {
+    const message = `sensitive may be given ${String(MAX_ATTRIBUTES)} times at most; it is there ${String(given.length)} times.`;
     return { path: [], message, suggestion: 'Send the others in requests of their own.' };
   }
   for (const text of given) {

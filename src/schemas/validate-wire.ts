@@ -4,7 +4,7 @@ import type { BrokenRule } from './faults-of.ts';
 import { type MeasureOptionsInput, VALIDATE_VALUES } from './validate-values.ts';
 
 /** Replicates at most that a request may ask for: they hold a thread. */
-const MOST_SAMPLES = 100_000;
+const MAX_SAMPLES = 100_000;
 
 /** Texts that a request may name as missing values. */
 const MAX_NA_VALUES = 1000;
@@ -83,7 +83,7 @@ export const MEASURE_WIRE_FIELDS = {
     .optional()
     .meta({ description: 'How they are made. Default: simultaneous.', examples: ['simultaneous'] }),
   ci_samples: VALIDATE_VALUES.ciSamples
-    .max(MOST_SAMPLES)
+    .max(MAX_SAMPLES)
     .optional()
     .meta({ description: 'Replicates of intervals and p-values. Default: 1000.', examples: [1000] }),
   with_effects: z

@@ -7,7 +7,7 @@ import type { Interval } from './proportion-interval.ts';
 import { estimateLogRates, estimateRates, type LogRateFamily, type RateFamily } from './rate-family.ts';
 
 /** Above so many groups the simultaneous bootstrap gives way to Bonferroni's bound. */
-const MOST_GROUPS_TO_RESAMPLE = 64;
+const MAX_GROUPS_TO_RESAMPLE = 64;
 
 /** What (samples + 1) x level may be off by in float64: 1001 x 0.9 is not a whole number there. */
 const ROUNDING = 1e-9;
@@ -62,7 +62,7 @@ export function gapIntervals(
 ): GapIntervals {
   const estimates = families.map((family) => estimate(family, options.random));
   const largest = Math.max(...estimates.map((family) => family.centres.length));
-  return largest <= MOST_GROUPS_TO_RESAMPLE ? simultaneous(estimates, options) : bonferroni(estimates, options.level);
+  return largest <= MAX_GROUPS_TO_RESAMPLE ? simultaneous(estimates, options) : bonferroni(estimates, options.level);
 }
 
 function estimate(family: RateFamily | LogRateFamily | MeanFamily, random: Random): GapFamily {

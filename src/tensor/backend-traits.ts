@@ -52,11 +52,11 @@ const BYTES_OF_A_NUMBER = 4;
 const LARGEST_ARRAY = 2 ** 31 / BYTES_OF_A_NUMBER;
 
 /** What a layer may give at once, so that a step's memory stays within some hundred MiB. */
-const MOST_ACTIVATIONS = 2 ** 24;
+const MAX_ACTIVATIONS = 2 ** 24;
 
 /** The most numbers that what is computed in between should hold at once. */
 export function mostActivations(tf: Tf): number {
-  return Math.min(MOST_ACTIVATIONS, largestTensor(tf));
+  return Math.min(MAX_ACTIVATIONS, largestTensor(tf));
 }
 
 /** The most numbers that one tensor of the active backend may hold. */
@@ -84,7 +84,7 @@ interface Work {
 }
 
 /** Steps that an epoch keeps: with fewer a network learns less from the same epochs. */
-const LEAST_STEPS = 50;
+const MIN_STEPS = 50;
 
 /** No smaller: a step's fixed cost then outweighs its rows. */
 const SMALLEST = 32;
@@ -101,6 +101,6 @@ export function chooseBatchSize(tf: Tf, size: BatchSize, { rows, models, hidden,
   if (size !== 'auto') return size;
   const widest = Math.max(models * Math.max(1, ...hidden), groups);
   const limit = Math.min(isOnDevice(tf) ? LARGEST.device : LARGEST.host, mostRows ?? Infinity);
-  const most = Math.min(limit, rows / LEAST_STEPS, mostActivations(tf) / widest);
+  const most = Math.min(limit, rows / MIN_STEPS, mostActivations(tf) / widest);
   return Math.max(SMALLEST, 2 ** Math.floor(Math.log2(Math.max(1, most))));
 }

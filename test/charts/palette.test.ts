@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 
-import { DARK, DASHES, LIGHT, MOST_LINES } from '../../src/charts/palette.ts';
+import { DARK, DASHES, LIGHT, MAX_LINES } from '../../src/charts/palette.ts';
 import { contrast } from './contrast.ts';
 
 describe('the measure of contrast', () => {
@@ -31,12 +31,12 @@ for (const [name, palette] of Object.entries({ light: LIGHT, dark: DARK })) {
     }
 
     it('has a colour for each of the most lines, none twice, each of at least 3 to 1', () => {
-      expect(new Set(palette.series).size).to.equal(MOST_LINES);
+      expect(new Set(palette.series).size).to.equal(MAX_LINES);
       for (const colour of palette.series) expect(contrast(colour, palette.surface), colour).to.be.at.least(3);
     });
   });
 }
 
 it('dashes differ for each of the most lines', () => {
-  expect(new Set(DASHES.map(String)).size).to.equal(MOST_LINES);
+  expect(new Set(DASHES.map(String)).size).to.equal(MAX_LINES);
 });

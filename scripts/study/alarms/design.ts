@@ -29,7 +29,7 @@ const FAIR_RUNS = 1000;
 const FRESH_RUNS = 500;
 const LATE_RUNS = 200;
 /** A change is given up after so many events. */
-const MOST_DELAY = 60_000;
+const MAX_DELAY = 60_000;
 
 function fair(id: string, text: string, limit: number, shares: readonly number[], rates: readonly number[]): AlarmCell {
   return { id, kind: 'fair', text, limit, shares, rates, fairEvents: 0, mostEvents: FAIR_EVENTS, runs: FAIR_RUNS };
@@ -51,7 +51,7 @@ export const ALARM_CELLS: readonly AlarmCell[] = [
     shares: FOUR,
     rates: [0.5, 0.25, 0.4, 0.4],
     fairEvents: 0,
-    mostEvents: MOST_DELAY,
+    mostEvents: MAX_DELAY,
     runs: FRESH_RUNS,
     reference: 1550,
   },
@@ -63,7 +63,7 @@ export const ALARM_CELLS: readonly AlarmCell[] = [
     shares: FOUR,
     rates: [0.5, 0.5, 0.5, 0.2],
     fairEvents: 0,
-    mostEvents: MOST_DELAY,
+    mostEvents: MAX_DELAY,
     runs: FRESH_RUNS,
     reference: 3225,
   },
@@ -80,7 +80,7 @@ function lateCells(
   shares: readonly number[],
   rates: readonly number[],
 ): AlarmCell[] {
-  const cell = { limit, shares, rates, mostEvents: MOST_DELAY, runs: LATE_RUNS };
+  const cell = { limit, shares, rates, mostEvents: MAX_DELAY, runs: LATE_RUNS };
   const text = `a gap of 0.25, ${groups}, limit ${limit}`;
   return [
     { ...cell, id: `start-${id}`, kind: 'fresh', text: `${text}, from the first event`, fairEvents: 0 },

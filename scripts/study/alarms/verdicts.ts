@@ -12,9 +12,9 @@ const ALPHA = 0.05;
 /** One-sided 5%. */
 const CRITICAL_Z = 1.645;
 /** A delay may be so many times the one that was found elsewhere. */
-const MOST_SLOWER = 1.5;
+const MAX_SLOWER = 1.5;
 /** A late change may take so many times what the same change takes at the start. */
-const MOST_LATER = 5;
+const MAX_LATER = 5;
 
 /** How many runs had a rule's alarm. */
 export function alarmsOf({ runs }: AlarmResult, rule: keyof RunOutcome = 'alarm'): number {
@@ -45,13 +45,13 @@ export function alarmVerdicts(results: readonly AlarmResult[]): Verdict[] {
     const early = runs.filter(({ alarm }) => alarm === 0).length;
     const before = cell.fairEvents > 0 ? `; ${early} of ${runs.length} runs alarmed before the change` : '';
     if (cell.reference !== undefined) {
-      const most = MOST_SLOWER * cell.reference;
+      const most = MAX_SLOWER * cell.reference;
       return [{ text: `delay, ${cell.text}: median ${median} events, at most ${most} asked`, isMet: median <= most }];
     }
     const fresh = results.find((other) => other.cell.id === cell.against);
     if (fresh === undefined) return [];
     const ratio = median / medianDelay(fresh);
-    const text = `delay, ${cell.text}: median ${median} events, ${ratio.toFixed(2)} times that of the same gap from the first event, at most ${MOST_LATER} asked${before}`;
-    return [{ text, isMet: ratio <= MOST_LATER }];
+    const text = `delay, ${cell.text}: median ${median} events, ${ratio.toFixed(2)} times that of the same gap from the first event, at most ${MAX_LATER} asked${before}`;
+    return [{ text, isMet: ratio <= MAX_LATER }];
   });
 }

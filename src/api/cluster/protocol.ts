@@ -42,10 +42,6 @@ export interface WorkerSettings {
 }
 
 /** What the primary asks a worker. */
-
-/**
- *
- */
 export type WorkerMethods = {
   metrics: (_: undefined) => MetricsJson;
   /** Takes no more connections; answers when no request waits for its answer. */

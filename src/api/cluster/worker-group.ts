@@ -28,7 +28,7 @@ interface ConnectionGiver {
 }
 
 /** Connections that wait for a worker; more are closed as they come. */
-const MOST_WAITING = 1_000;
+const MAX_WAITING = 1_000;
 
 /**
  * Makes a giver. It holds each connection until the worker has said that it has it: one that is on its way to a worker
@@ -43,7 +43,7 @@ export function createConnectionGiver(): ConnectionGiver {
   const give = (socket: Socket): void => {
     const [taker, ...others] = takers;
     if (taker === undefined) {
-      if (waiting.length < MOST_WAITING) waiting.push(socket);
+      if (waiting.length < MAX_WAITING) waiting.push(socket);
       else socket.destroy();
       return;
     }
@@ -89,10 +89,10 @@ export type AfterDeath = { readonly kind: 'replace'; readonly pauseMillis: numbe
 const QUICK_MILLIS = 5_000;
 
 /** So many quick deaths in a row are enough. */
-const MOST_QUICK_DEATHS = 10;
+const MAX_QUICK_DEATHS = 10;
 
 const FIRST_PAUSE_MILLIS = 100;
-const LONGEST_PAUSE_MILLIS = 2_000;
+const MAX_PAUSE_MILLIS = 2_000;
 
 /**
  * Decides what follows when a worker ends: another at once, or, where workers end as soon as they begin, after a pause that
@@ -103,11 +103,11 @@ export function createRestartPolicy(): (livedMillis: number) => AfterDeath {
   let quickDeaths = 0;
   return (livedMillis) => {
     quickDeaths = livedMillis < QUICK_MILLIS ? quickDeaths + 1 : 0;
-    if (quickDeaths >= MOST_QUICK_DEATHS) return { kind: 'give-up' };
+    if (quickDeaths >= MAX_QUICK_DEATHS) return { kind: 'give-up' };
     if (quickDeaths <= 1) return { kind: 'replace', pauseMillis: 0 };
     return {
       kind: 'replace',
-      pauseMillis: Math.min(FIRST_PAUSE_MILLIS * 2 ** (quickDeaths - 2), LONGEST_PAUSE_MILLIS),
+      pauseMillis: Math.min(FIRST_PAUSE_MILLIS * 2 ** (quickDeaths - 2), MAX_PAUSE_MILLIS),
     };
   };
 }
@@ -263,7 +263,7 @@ async function endMember({ worker, channel, exited }: Member): Promise<void> {
 function endedAgainAndAgain({ code, signal }: Exit): FairnessToolkitError {
   const how = signal === null ? `with exit code ${String(code)}` : `by ${signal}`;
   return new FairnessToolkitError(
-    `The workers of the service ended ${String(MOST_QUICK_DEATHS)} times in a row soon after they began, the last ${how}.`,
+    `The workers of the service ended ${String(MAX_QUICK_DEATHS)} times in a row soon after they began, the last ${how}.`,
     {
       context: { code, signal },
       suggestion: 'The lines above say why; with --workers 1 the service runs in one process.',

@@ -22,7 +22,7 @@ const PAGE = 'dashboard.html';
 const ALERTS = 'active_alerts.json';
 
 /** Alerts are few; a larger file is not one of ours. */
-const MOST_ALERT_BYTES = 16 * 2 ** 20;
+const MAX_ALERT_BYTES = 16 * 2 ** 20;
 
 /** Where the page of a folder lies. */
 export function pageOfFolder(folder: string): string {
@@ -32,7 +32,7 @@ export function pageOfFolder(folder: string): string {
 /** Looks at the files of a folder; what is missing or broken is told, not thrown, since a monitor may still be on its way. */
 export async function readMonitorFolder(folder: string): Promise<MonitorFolderState> {
   const [page, alerts] = await Promise.all([fileIn(folder, PAGE), fileIn(folder, ALERTS)]);
-  const open = alerts === undefined || alerts.size > MOST_ALERT_BYTES ? undefined : await openAlerts(folder);
+  const open = alerts === undefined || alerts.size > MAX_ALERT_BYTES ? undefined : await openAlerts(folder);
   return Object.freeze({
     version: `${versionOf(page)}.${versionOf(alerts)}`,
     page: page === undefined ? null : versionOf(page),

@@ -29,10 +29,10 @@ export interface FormParts {
   readonly fields: ReadonlyMap<string, string>;
 }
 
-const MOST_FIELDS = 20;
+const MAX_FIELDS = 20;
 const NAME_LENGTH = 200;
 /** Bytes of parts that wait to be read while the next chunk is asked for. */
-const MOST_WAITING = 64 * 2 ** 10;
+const MAX_WAITING = 64 * 2 ** 10;
 
 /** Reads the parts of one form. */
 export class PartReader {
@@ -60,7 +60,7 @@ export class PartReader {
 
   /** Resolves when little of the parts is left to be read; never where one has failed. */
   async hasRoom(): Promise<void> {
-    while (this.#streams.some((stream) => stream.readableLength > MOST_WAITING)) {
+    while (this.#streams.some((stream) => stream.readableLength > MAX_WAITING)) {
       await new Promise<void>((resolve) => (this.#wake = resolve));
     }
   }
@@ -118,7 +118,7 @@ export class PartReader {
     if (!known.includes(name)) throw badPart(name, 'is unknown', suggestPart(name, known));
     if (this.#seen.has(name)) throw badPart(name, 'is there twice', 'Send it once.');
     this.#seen.add(name);
-    if (this.#seen.size > MOST_FIELDS + 1) throw malformed(`has more than ${String(MOST_FIELDS)} fields`);
+    if (this.#seen.size > MAX_FIELDS + 1) throw malformed(`has more than ${String(MAX_FIELDS)} fields`);
     return name;
   }
 }

@@ -53,7 +53,7 @@ interface BodyLimits {
 }
 
 /** A client that sends less in `idleMillis` keeps a connection without using it. */
-const LEAST_BYTES = 1024;
+const MIN_BYTES = 1024;
 
 /**
  * Watches a body come in, from before it is read to its end.
@@ -71,12 +71,12 @@ function watchBody(
   const timer = setTimeout(() => {
     // While the disk is what is slow, the request is paused and the client is not to blame.
     if (request.isPaused()) timer.refresh();
-    else giveUp(tooSlow(idleMillis, LEAST_BYTES));
+    else giveUp(tooSlow(idleMillis, MIN_BYTES));
   }, idleMillis);
   const onData = (chunk: Buffer): void => {
     received += chunk.length;
     if (received > mostBytes) giveUp(tooLarge(mostBytes));
-    else if (received >= atLastLook + LEAST_BYTES) {
+    else if (received >= atLastLook + MIN_BYTES) {
       atLastLook = received;
       timer.refresh();
     }

@@ -4,7 +4,7 @@ import { createGunzip, type Gunzip } from 'node:zlib';
 import { brokenGzip, compressionBomb } from './intake-problems.ts';
 
 /** Tables of text pack by factors of 3 to 30; more than this looks made to fill the disk. */
-const MOST_RATIO = 200;
+const MAX_RATIO = 200;
 /** Small ones may, such as a column with one value. */
 const FREE_BYTES = 16 * 2 ** 20;
 const CHUNK_BYTES = 64 * 2 ** 10;
@@ -33,7 +33,7 @@ async function* withoutBombs(gunzip: Gunzip): AsyncGenerator<Buffer, void, undef
   let unpacked = 0;
   for await (const chunk of gunzip as AsyncIterable<Buffer>) {
     unpacked += chunk.length;
-    if (unpacked > FREE_BYTES && unpacked > MOST_RATIO * gunzip.bytesWritten) throw compressionBomb(MOST_RATIO);
+    if (unpacked > FREE_BYTES && unpacked > MAX_RATIO * gunzip.bytesWritten) throw compressionBomb(MAX_RATIO);
     yield chunk;
   }
 }

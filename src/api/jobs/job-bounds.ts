@@ -3,10 +3,10 @@ import { availableParallelism, totalmem } from 'node:os';
 import { ServiceProblem } from '../problem/service-problem.ts';
 
 /** Groups of an attribute at most: each is an object of the result, and a line of the report. */
-export const MOST_GROUPS = 10_000;
+export const MAX_GROUPS = 10_000;
 
 /** Replicates times groups at most, which take a thread some seconds without a pause. */
-export const MOST_DRAWS = 2_000_000;
+export const MAX_DRAWS = 2_000_000;
 
 /** A configuration is written by hand; what a parser takes grows faster than the text. */
 const LARGEST_CONFIG_BYTES = 256 * 1024;
@@ -14,9 +14,9 @@ const LARGEST_CONFIG_BYTES = 256 * 1024;
 const MEBIBYTE = 2 ** 20;
 
 /** What a query needs at least to read a table. */
-const LEAST_MEGABYTES = 512;
+const MIN_MEGABYTES = 512;
 
-const LEAST_THREADS = 2;
+const MIN_THREADS = 2;
 
 /** What DuckDB may use in one of several threads. */
 export interface ThreadLimits {
@@ -29,8 +29,8 @@ export function threadLimits(threads: number): ThreadLimits {
   const constrained = process.constrainedMemory();
   const memory = constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
   return {
-    memoryMegabytes: Math.max(LEAST_MEGABYTES, Math.floor(memory / 4 / threads / MEBIBYTE)),
-    threads: Math.max(LEAST_THREADS, Math.floor(availableParallelism() / threads)),
+    memoryMegabytes: Math.max(MIN_MEGABYTES, Math.floor(memory / 4 / threads / MEBIBYTE)),
+    threads: Math.max(MIN_THREADS, Math.floor(availableParallelism() / threads)),
   };
 }
 

@@ -7,21 +7,21 @@ import { loadData } from '../../io/load-data.ts';
 import { parseConfigText } from '../../pipeline/index.ts';
 import type { PipelineConfig } from '../../schemas/pipeline/pipeline-document.ts';
 import type { Table } from '../../table/index.ts';
-import { assertShortConfig, MOST_GROUPS } from './job-bounds.ts';
+import { assertShortConfig, MAX_GROUPS } from './job-bounds.ts';
 
 /** Cells of a table that a job may load: 8 bytes each, and the copies that steps make. */
-const MOST_CELLS = 500_000_000;
+const MAX_CELLS = 500_000_000;
 
 /** A text has at least two bytes a cell, so that a smaller one need not be counted. */
-const LEAST_BYTES_A_CELL = 2;
+const MIN_BYTES_A_CELL = 2;
 
 /**
  * Checks before a table is loaded that it can be: a Parquet file of a few bytes may stand for billions of rows.
  * @throws {DataValidationError} where it has too many cells
  */
-export async function assertLoadable(path: string, mostCells: number = MOST_CELLS): Promise<void> {
+export async function assertLoadable(path: string, mostCells: number = MAX_CELLS): Promise<void> {
   const isText = !path.endsWith('.parquet');
-  if (isText && (await stat(path)).size <= LEAST_BYTES_A_CELL * mostCells) return;
+  if (isText && (await stat(path)).size <= MIN_BYTES_A_CELL * mostCells) return;
   const { rows, columns } = await tableSize(path);
   if (rows * columns <= mostCells) return;
   throw new DataValidationError(
@@ -46,6 +46,6 @@ export async function readJobConfig(text: string, profile: string | undefined): 
  */
 export async function loadJobTable(path: string, { sensitive, intersections }: PipelineConfig): Promise<Table> {
   await assertLoadable(path);
-  await assertFewGroups(path, [...sensitive.map((name) => [name]), ...intersections], MOST_GROUPS);
+  await assertFewGroups(path, [...sensitive.map((name) => [name]), ...intersections], MAX_GROUPS);
   return loadData(path, { labels: sensitive });
 }

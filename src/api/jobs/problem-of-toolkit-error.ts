@@ -130,7 +130,7 @@ const STATUSES: Readonly<Record<string, ProblemStatus>> = {
 };
 
 /** Faults of one request that are told; who sent it mends the first ones first. */
-const MOST_FAULTS = 50;
+const MAX_FAULTS = 50;
 
 /** What to do about an error that does not say so itself. */
 const SUGGESTIONS: Readonly<Record<string, string>> = {
@@ -185,7 +185,7 @@ function faultsIn(error: FairnessToolkitError, work: Job | Job['kind']): readonl
   if (Array.isArray(fields)) return fields as FieldFault[];
   if (Array.isArray(faults)) {
     return (faults as ConfigFault[])
-      .slice(0, MOST_FAULTS)
+      .slice(0, MAX_FAULTS)
       .map((fault) => ({ pointer: configPointer(fault), detail: inWireNames(describeFault(fault), kind) }));
   }
   if (Array.isArray(issues)) return (issues as SchemaIssue[]).map((issue) => schemaFault(issue, kind));

@@ -61,7 +61,7 @@ function hidePlace(text: string, place: string): string {
 }
 
 /** Time between reports of one stage. */
-const LEAST_MILLIS = 100;
+const MIN_MILLIS = 100;
 
 /**
  * Passes on about ten reports a second, and the first and the last of each stage.
@@ -72,7 +72,7 @@ export function throttleProgress(onProgress: OnProgress, clock: () => number): O
   let told = 0;
   return (event) => {
     const now = clock();
-    if (event.stage === stage && event.done < event.total && now - told < LEAST_MILLIS) return;
+    if (event.stage === stage && event.done < event.total && now - told < MIN_MILLIS) return;
     stage = event.stage;
     told = now;
     onProgress(event);

@@ -8,7 +8,7 @@ import { validationToHtml } from '../../integration/validation-html.ts';
 import { validationToJson, validationToMarkdown } from '../../integration/validation-report.ts';
 import { writeFileAtomic } from '../../io/atomic-write.ts';
 import { parseValidateTable } from '../../schemas/validate-table.ts';
-import { MOST_DRAWS, MOST_GROUPS } from './job-bounds.ts';
+import { MAX_DRAWS, MAX_GROUPS } from './job-bounds.ts';
 import { assertLoadable } from './job-config.ts';
 import {
   type JobContext,
@@ -27,8 +27,8 @@ import { writeValidationReports } from './run-files.ts';
 export async function runValidateRows({ path, mostItems }: ValidateRowsJob, context: JobContext): Promise<JobOutcome> {
   const input = readRowsBody(await readFile(path), mostItems);
   const validation = await validateRows(input, {
-    mostGroups: MOST_GROUPS,
-    mostDraws: MOST_DRAWS,
+    mostGroups: MAX_GROUPS,
+    mostDraws: MAX_DRAWS,
     signal: context.signal,
   });
   const body = JSON.stringify(validationToJson(validation));
@@ -45,7 +45,7 @@ export async function runValidateTable(
 ): Promise<JobOutcome> {
   const request = parseValidateTable(options);
   if (request.backend !== 'duckdb') await assertLoadable(table);
-  const validation = await validateFile(table, request, { mostGroups: MOST_GROUPS, mostDraws: MOST_DRAWS, signal });
+  const validation = await validateFile(table, request, { mostGroups: MAX_GROUPS, mostDraws: MAX_DRAWS, signal });
   const body = JSON.stringify(validationToJson(validation));
   const [attribute = ''] = Object.keys(validation.attributes);
   const names: ReportNames = { source: 'the table of the request', attribute };

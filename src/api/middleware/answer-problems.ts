@@ -11,7 +11,7 @@ import { knownPaths, methodsOfRoute, type ServiceMiddleware } from './service-mi
 const UNANSWERED = new Set([404, 405, 501]);
 
 /** Nobody types a longer path by mistake; comparing it with others would only cost time. */
-const MOST_COMPARED = 64;
+const MAX_COMPARED = 64;
 
 /**
  * Answers whatever is thrown inside as `application/problem+json`, and what no route has answered as 404 or 405. Faults of
@@ -73,7 +73,7 @@ function unanswered({ method, path, state }: ServiceContext): ServiceProblem {
 function unknownPath(path: string): ServiceProblem {
   return new ServiceProblem(404, {
     detail: `The service has no path '${shown(path)}'.`,
-    suggestion: suggestPath(path.slice(0, MOST_COMPARED)),
+    suggestion: suggestPath(path.slice(0, MAX_COMPARED)),
   });
 }
 
@@ -85,7 +85,7 @@ function suggestPath(path: string): string {
 }
 
 function shown(path: string): string {
-  return path.length > MOST_COMPARED ? `${path.slice(0, MOST_COMPARED)}…` : path;
+  return path.length > MAX_COMPARED ? `${path.slice(0, MAX_COMPARED)}…` : path;
 }
 
 /**

@@ -9,7 +9,7 @@ import { ServiceProblem } from '../problem/service-problem.ts';
 import { countRequest, type ServiceMiddleware } from './service-middleware.ts';
 
 /** A shorter key could be found by trying. */
-const LEAST_CHARACTERS = 16;
+const MIN_CHARACTERS = 16;
 
 /** How a good key is made. */
 const MAKE_ONE = 'Make one with: node -p "crypto.randomBytes(24).toString(\'base64url\')"';
@@ -46,10 +46,10 @@ export function checkKeys(given: readonly string[], from: string): readonly stri
 
 /** Says which keys are short enough to be found by trying. They hold all the same: whoever set them may have reasons. */
 export function warnOfShortKeys(keys: readonly string[], logger: Logger): void {
-  const short = keys.flatMap((key, place) => (key.length < LEAST_CHARACTERS ? [String(place + 1)] : []));
+  const short = keys.flatMap((key, place) => (key.length < MIN_CHARACTERS ? [String(place + 1)] : []));
   if (short.length === 0) return;
   logger.warn(
-    `${short.length === 1 ? 'Key' : 'Keys'} ${short.join(', ')} of the service ${short.length === 1 ? 'has' : 'have'} fewer than ${String(LEAST_CHARACTERS)} characters, and could be found by trying. ${MAKE_ONE}`,
+    `${short.length === 1 ? 'Key' : 'Keys'} ${short.join(', ')} of the service ${short.length === 1 ? 'has' : 'have'} fewer than ${String(MIN_CHARACTERS)} characters, and could be found by trying. ${MAKE_ONE}`,
   );
 }
 
@@ -70,7 +70,7 @@ const BEARER = 'Bearer realm="evenhand"';
 const BASIC = 'Basic realm="evenhand", charset="UTF-8"';
 
 /** A longer header holds no key of ours. */
-const MOST_CHARACTERS = 4096;
+const MAX_CHARACTERS = 4096;
 
 /**
  * Lets requests pass that show a key: as `Authorization: Bearer KEY`, or to read also as the password of Basic, so that a
@@ -111,7 +111,7 @@ function clientOf(known: readonly KnownKey[], shown: string | undefined): string
 
 function shownKey(context: ServiceContext): ShownKey | undefined {
   const { authorization } = context.req.headers;
-  if (authorization === undefined || authorization.length > MOST_CHARACTERS) return undefined;
+  if (authorization === undefined || authorization.length > MAX_CHARACTERS) return undefined;
   const space = authorization.indexOf(' ');
   const scheme = authorization.slice(0, Math.max(space, 0)).toLowerCase();
   const rest = authorization.slice(space + 1).trim();

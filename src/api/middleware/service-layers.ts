@@ -65,7 +65,7 @@ function strangeOrigin(): ServiceProblem {
 const QUIET = new Set(['/health', '/ready', '/metrics']);
 
 /** Where a path is longer, its rest tells nothing. */
-const MOST_CHARACTERS = 200;
+const MAX_CHARACTERS = 200;
 
 /** What is said of a client that went before it had its answer, as nginx does. */
 const CLIENT_GONE = 499;
@@ -92,7 +92,7 @@ function lineOf(context: ServiceContext, millis: number, worker: string): Record
   const isGone = !res.writableEnded;
   return {
     method,
-    path: path.length > MOST_CHARACTERS ? `${path.slice(0, MOST_CHARACTERS)}…` : path,
+    path: path.length > MAX_CHARACTERS ? `${path.slice(0, MAX_CHARACTERS)}…` : path,
     route: state.route,
     status: isGone ? CLIENT_GONE : res.statusCode,
     ms: Math.round(millis * 100) / 100,

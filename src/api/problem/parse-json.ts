@@ -4,7 +4,7 @@ import { findJsonFault } from '../../internal/strict-json.ts';
 import { ServiceProblem } from './service-problem.ts';
 
 /** No body needs more, and what looks into a value goes as deep as the value is. */
-const MOST_DEPTH = 64;
+const MAX_DEPTH = 64;
 
 /** The fields of a body whose numbers name groups or ids, by the value of the body. */
 export type LabelFieldsOf = (value: unknown) => ReadonlySet<string>;
@@ -20,7 +20,7 @@ export function parseJson(body: string | Uint8Array, labelFieldsOf?: LabelFields
   const text = typeof body === 'string' ? body.replace(/^\ufeff/, '') : decodeBody(body);
   if (isDeep(text)) {
     throw new ServiceProblem(400, {
-      detail: `The body is nested more than ${String(MOST_DEPTH)} deep.`,
+      detail: `The body is nested more than ${String(MAX_DEPTH)} deep.`,
       suggestion: 'Send arrays of values.',
     });
   }
@@ -80,7 +80,7 @@ function isDeep(text: string): boolean {
       case 0x5b:
       case 0x7b:
         depth++;
-        if (depth > MOST_DEPTH) return true;
+        if (depth > MAX_DEPTH) return true;
         break;
       case 0x5d:
       case 0x7d:
@@ -104,7 +104,7 @@ function endOfString(text: string, start: number): number {
 /** Whether one bracket is there more often than half of what is allowed of both. */
 function hasMany(text: string, bracket: string): boolean {
   let place = -1;
-  for (let count = 0; count <= MOST_DEPTH / 2; count++) {
+  for (let count = 0; count <= MAX_DEPTH / 2; count++) {
     place = text.indexOf(bracket, place + 1);
     if (place === -1) return false;
   }

@@ -9,10 +9,10 @@ import { ServiceProblem } from '../problem/service-problem.ts';
 import { answerEventStream, HEARTBEAT_MILLIS } from './event-stream.ts';
 
 /** Each follower holds a connection. */
-const MOST_FOLLOWERS = 100;
+const MAX_FOLLOWERS = 100;
 
 /** A client that takes nothing for long is let go. */
-const MOST_WAITING_BYTES = 64 * 2 ** 10;
+const MAX_WAITING_BYTES = 64 * 2 ** 10;
 
 /** The page's own policy lets its scripts run by their hashes; here it is kept from everything else, its origin included. */
 const PAGE_POLICY =
@@ -72,10 +72,10 @@ export function dashboardEventsRoute(service: Service, options: DashboardEventsO
       : new FolderWatch(monitorFolder, { isEnding: () => notReady() !== null, pollMillis });
   return (context) => {
     if (watch === undefined) throw noFolder();
-    if (watch.followers >= MOST_FOLLOWERS) throw tooManyFollow();
+    if (watch.followers >= MAX_FOLLOWERS) throw tooManyFollow();
     const stream = new PassThrough();
     const send = (text: string): void => {
-      if (stream.writableLength + stream.readableLength > MOST_WAITING_BYTES) stream.destroy();
+      if (stream.writableLength + stream.readableLength > MAX_WAITING_BYTES) stream.destroy();
       else if (!stream.writableEnded) stream.write(text);
     };
     // So that the client knows at once that it is heard.
@@ -113,7 +113,7 @@ function noFolder(): ServiceProblem {
 
 function tooManyFollow(): ServiceProblem {
   return new ServiceProblem(503, {
-    detail: `The dashboard is followed by ${String(MOST_FOLLOWERS)} clients already.`,
+    detail: `The dashboard is followed by ${String(MAX_FOLLOWERS)} clients already.`,
     suggestion: 'Load /dashboard/page from time to time instead.',
     headers: { 'Retry-After': '30' },
   });

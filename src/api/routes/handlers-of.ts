@@ -54,11 +54,11 @@ function formRunRoute(service: Service, kind: keyof typeof FIELDS): Handler {
 }
 
 /** A configuration has at most 256 KiB of text, which JSON may write with escapes. */
-const MOST_BYTES = 2 ** 20;
+const MAX_BYTES = 2 ** 20;
 
 /** POST /llm-eval: what is asked of a language model, as JSON. */
 function llmEvalRoute(service: Service): Handler {
-  const mostBytes = Math.min(service.limits.jsonBytes, MOST_BYTES);
+  const mostBytes = Math.min(service.limits.jsonBytes, MAX_BYTES);
   return async (context) => {
     requireMediaType(context.get('content-type'), ['application/json']);
     readQuery(context, []);

@@ -20,7 +20,7 @@ const REPORT_FORMS = ['text/html', 'text/markdown'] as const;
 type ReportForm = (typeof REPORT_FORMS)[number];
 
 /** A result up to so many characters is turned into Markdown at once. */
-const MOST_TEXT = 32_768;
+const MAX_TEXT = 32_768;
 
 /**
  * The report of a run: the file that the run left, or for a validation made from its result.
@@ -37,7 +37,7 @@ async function reportOf(
   if (files.includes(file)) return readFile(file);
   if (endpoint !== '/validate' || body === null) return undefined;
   const names = files.includes(NAMES_FILE) ? (JSON.parse(await readFile(NAMES_FILE)) as ReportNames) : ROWS_NAMES;
-  if (form === 'text/markdown' && body.length <= MOST_TEXT) {
+  if (form === 'text/markdown' && body.length <= MAX_TEXT) {
     return validationToMarkdown(validationFromJson(JSON.parse(body) as ValidationJson, names.attribute), names.source);
   }
   // Pictures take longer than others on this event loop should wait.

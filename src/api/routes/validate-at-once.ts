@@ -8,13 +8,13 @@ import { readRowsBody } from '../jobs/rows-body.ts';
 import { answerBody } from '../runs/run-record.ts';
 
 /** With more groups than these a validation takes longer than others on the same event loop should wait. */
-const MOST_GROUPS = 12;
+const MAX_GROUPS = 12;
 
 /** Columns that are counted, those that are crossed too. */
-const MOST_COLUMNS = 6;
+const MAX_COLUMNS = 6;
 
 /** The most replicates, for the same reason. */
-const MOST_SAMPLES = 1000;
+const MAX_SAMPLES = 1000;
 
 /**
  * Validates arrays on the spot and keeps the result, where that takes no longer than reading them.
@@ -40,14 +40,14 @@ function isLight(input: ValidateRowsInput): boolean {
   if (!Array.isArray(sensitive)) {
     const crossed = intersections.reduce((sum, names) => sum + names.length, 0);
     const columns = Object.values(sensitive);
-    return withCi !== true && columns.length + crossed <= MOST_COLUMNS && columns.every(hasFewGroups);
+    return withCi !== true && columns.length + crossed <= MAX_COLUMNS && columns.every(hasFewGroups);
   }
   return hasFewGroups(sensitive) && (withCi !== true || hasLightInterval(input));
 }
 
 /** Only intervals of rates come from counts alone. */
-function hasLightInterval({ ciMethod = 'simultaneous', ciSamples = MOST_SAMPLES, metric }: ValidateRowsInput): boolean {
-  if (ciMethod !== 'simultaneous' || ciSamples > MOST_SAMPLES) return false;
+function hasLightInterval({ ciMethod = 'simultaneous', ciSamples = MAX_SAMPLES, metric }: ValidateRowsInput): boolean {
+  if (ciMethod !== 'simultaneous' || ciSamples > MAX_SAMPLES) return false;
   const named = metric === undefined ? [] : [metric].flat().map(parseMetricGate);
   return named.every((gate) => metricKind(knownMetric(gate.metric)) === 'classification');
 }
@@ -57,7 +57,7 @@ function hasFewGroups(rows: unknown): boolean {
   const groups: unknown[] = [];
   for (const label of rows as readonly unknown[]) {
     if (groups.includes(label)) continue;
-    if (groups.length === MOST_GROUPS) return false;
+    if (groups.length === MAX_GROUPS) return false;
     groups.push(label);
   }
   return true;

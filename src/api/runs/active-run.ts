@@ -6,7 +6,7 @@ import type { RunEvent, RunRecord, RunStatus } from './run-record.ts';
 import type { Unfollow } from './runs.ts';
 
 /** Reports of progress that are kept for who comes late. */
-const MOST_PROGRESS = 200;
+const MAX_PROGRESS = 200;
 
 type OnEvent = (event: RunEvent) => void;
 
@@ -41,7 +41,7 @@ class EventLog {
     const event = Object.freeze({ id: ++this.#lastId, type: 'progress', stage, done, total } as const);
     this.#progress.push(event);
     // Halved from time to time rather than shifted each time.
-    if (this.#progress.length >= 2 * MOST_PROGRESS) this.#progress = this.#progress.slice(-MOST_PROGRESS);
+    if (this.#progress.length >= 2 * MAX_PROGRESS) this.#progress = this.#progress.slice(-MAX_PROGRESS);
     this.#tell(event);
   }
 
@@ -49,7 +49,7 @@ class EventLog {
   follow(after: number, onEvent: OnEvent): Unfollow {
     const follower = { onEvent };
     this.#followers.add(follower);
-    const past = [...this.#statuses, ...this.#progress.slice(-MOST_PROGRESS)].filter(({ id }) => id > after);
+    const past = [...this.#statuses, ...this.#progress.slice(-MAX_PROGRESS)].filter(({ id }) => id > after);
     for (const event of past.sort((a, b) => a.id - b.id)) this.#tellOne(follower, event);
     return () => {
       this.#followers.delete(follower);

@@ -36,7 +36,7 @@ class RecentEnds {
 }
 
 /** The longest time that a timer takes. */
-const LONGEST_MILLIS = 2 ** 31 - 1;
+const MAX_MILLIS = 2 ** 31 - 1;
 
 /** What {@link ActiveRuns} work with. */
 export interface ActiveRunsParts {
@@ -145,7 +145,7 @@ export class ActiveRuns {
   async #drain(drainMillis: number): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const timeOver = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, Math.min(drainMillis, LONGEST_MILLIS));
+      timer = setTimeout(resolve, Math.min(drainMillis, MAX_MILLIS));
     });
     await Promise.race([this.#allEnded(), timeOver]);
     clearTimeout(timer);

@@ -11,7 +11,7 @@ import { endedRecord, isFinal, type RunEvent, type RunRecord, type RunSummary } 
 import type { IdempotencyClaim, KeptRun, Removal, RunCounts, RunRequest, Runs, Submitted, Unfollow } from './runs.ts';
 
 /** Keys that are remembered; beyond that the oldest is forgotten. */
-const MOST_KEYS = 10_000;
+const MAX_KEYS = 10_000;
 
 /** How long a key is remembered. */
 const KEPT_MILLIS = 24 * 60 * 60 * 1000;
@@ -75,7 +75,7 @@ export class IdempotencyKeys {
     const entry = { fingerprint, submitted, since: this.#clock() };
     this.#entries.set(key, entry);
     const oldest = this.#entries.keys().next().value;
-    if (this.#entries.size > MOST_KEYS && oldest !== undefined) this.#entries.delete(oldest);
+    if (this.#entries.size > MAX_KEYS && oldest !== undefined) this.#entries.delete(oldest);
     // What was refused may be tried again.
     submitted.catch(() => {
       this.#drop(key, entry);

@@ -103,7 +103,7 @@ function headersOf(body: string): Readonly<Record<string, string>> {
 }
 
 /** Requests that a connection may send ahead of its answers; one that sends more is ended. */
-const MOST_AHEAD = 32;
+const MAX_AHEAD = 32;
 
 type Turn = readonly [request: IncomingMessage & { readonly socket: Socket }, response: ServerResponse];
 
@@ -154,7 +154,7 @@ function oneAtATime(listener: RequestListener): RequestListener {
       return;
     }
     others.push([request, response]);
-    if (others.length > MOST_AHEAD) socket.destroy();
+    if (others.length > MAX_AHEAD) socket.destroy();
     else if (known.has(socket)) socket.pause();
     else {
       known.add(socket);
@@ -220,7 +220,7 @@ const KEEP_ALIVE_MILLIS = 65_000;
 const CHECK_MILLIS = 5_000;
 
 /** Connections of one process; more are closed as they come. */
-const MOST_CONNECTIONS = 10_000;
+const MAX_CONNECTIONS = 10_000;
 
 /** Makes a server that does not listen yet. */
 export function createHttpServer(
@@ -241,7 +241,7 @@ export function createHttpServer(
     // Node would answer a request without it with an empty body.
     requireHostHeader: false,
   });
-  server.maxConnections = MOST_CONNECTIONS;
+  server.maxConnections = MAX_CONNECTIONS;
   // Node counts what the system has taken of an answer as activity, however large that was when it was written.
   server.timeout = stallMillis;
   server.on('connection', (socket: Socket) => {
@@ -286,7 +286,7 @@ export function createHttpServer(
       if (taken === 0 && !server.listening) server.emit('listening');
       taken += 1;
       socket.once('close', () => (taken -= 1));
-      if (taken > MOST_CONNECTIONS) socket.destroy();
+      if (taken > MAX_CONNECTIONS) socket.destroy();
       else server.emit('connection', socket.setNoDelay(true));
     },
     drain: async () => {

@@ -30,7 +30,7 @@ const PORT = 8000;
 const DRAIN_MILLIS = 30_000;
 
 /** A day. */
-const MOST_DRAIN_MILLIS = 86_400_000;
+const MAX_DRAIN_MILLIS = 86_400_000;
 
 /**
  * Starts the service: the app of `createApp` behind an HTTP server, in this process or in several. It installs no handlers
@@ -62,7 +62,7 @@ export async function serve(options: ServeOptions = {}): Promise<RunningService>
 function fillOptions(options: ServeOptions): FilledServeOptions {
   const { host = HOST, port = PORT, drainMillis = DRAIN_MILLIS, insecure = false } = options;
   assertWhole('port', port, 0, 65_535);
-  assertWhole('drainMillis', drainMillis, 0, MOST_DRAIN_MILLIS);
+  assertWhole('drainMillis', drainMillis, 0, MAX_DRAIN_MILLIS);
   const keys = options.keys === undefined ? readKeys(process.env) : checkKeys(options.keys, 'The keys parameter');
   const exposure = { host, keys, insecure };
   assertSafe(exposure);

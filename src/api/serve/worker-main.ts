@@ -11,13 +11,10 @@ import {
   lineOf,
   type MessageLine,
   type PrimaryMethods,
-  type RunMethods,
   type WorkerMethods,
   type WorkerSettings,
 } from '../cluster/protocol.ts';
-import type { RateLimiter } from '../context/service-context.ts';
-import type { RunEvent } from '../runs/run-record.ts';
-import type { Runs } from '../runs/runs.ts';
+import { createRemoteLimiter, createRemoteRuns } from '../cluster/remote-runs.ts';
 import { createListeningApp, type ListeningApp } from './listening-app.ts';
 
 // A terminal sends Ctrl-C to every process of its group, and some supervisors do so with SIGTERM. The primary decides when
@@ -71,37 +68,4 @@ function createRemoteApp(channel: Channel<PrimaryMethods>, settings: WorkerSetti
     workerName,
     renderMetrics: () => channel.call('renderMetrics', undefined),
   });
-}
-
-/**
- * The runs of another process.
- * @param folderOf the folder of a run's files, which both processes see
- */
-export function createRemoteRuns(channel: Channel<RunMethods>, folderOf: (runId: string) => string): Runs {
-  return Object.freeze({
-    keep: async (run) => {
-      await channel.call('keep', run);
-    },
-    submit: (request) => channel.call('submit', request),
-    wait: (runId, signal) => channel.call('wait', runId, signal),
-    get: (runId) => channel.call('get', runId),
-    list: () => channel.call('list', undefined),
-    remove: (runId) => channel.call('remove', runId),
-    follow: async (runId, after, onEvent) => {
-      const { answer, end } = await channel.subscribe('follow', { runId, after }, (event: RunEvent) => {
-        onEvent(event);
-      });
-      if (answer) return end;
-      end();
-      return undefined;
-    },
-    work: (job) => channel.call('work', job),
-    counts: () => channel.call('counts', undefined),
-    folderOf,
-  } satisfies Runs);
-}
-
-/** The rate limiter of another process, so that there is one for all. */
-export function createRemoteLimiter(channel: Channel<RunMethods>): RateLimiter {
-  return Object.freeze({ take: (client: string) => channel.call('take', client) });
 }

@@ -15,7 +15,7 @@ export function isSafeId(id: string): boolean {
 const CAPACITY = 500;
 
 /** Room is made at once for as many entries as there may be. */
-const MOST_CAPACITY = 10_000_000;
+const MAX_CAPACITY = 10_000_000;
 
 /** Options of {@link ResultStore}. */
 export interface ResultStoreOptions<Value> {
@@ -89,7 +89,7 @@ export class ResultStore<Value = unknown> implements ResultStoreLike<Value> {
   constructor(options: ResultStoreOptions<Value> = {}) {
     assertKnownOptions('ResultStore', options, RESULT_STORE_OPTION_NAMES);
     const { capacity = CAPACITY, mostBytes, sizeOf, onEvict } = options;
-    this.capacity = requireWhole('capacity', capacity, MOST_CAPACITY);
+    this.capacity = requireWhole('capacity', capacity, MAX_CAPACITY);
     const bound = mostBytes === undefined ? undefined : boundOf(mostBytes, sizeOf);
     const { LRUCache } = loadLruCache();
     this.#cache = new LRUCache<string, Box<Value>>({

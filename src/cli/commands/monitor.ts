@@ -18,7 +18,7 @@ import { count, jsonText, type OutputOptions, prepareLogs, print, remark, warn, 
 import { progressBar } from '../progress-bar.ts';
 
 /** Lines that could not be counted are told one by one up to so many. */
-const MOST_FAULTS_TOLD = 5;
+const MAX_REPORTED_FAULTS = 5;
 
 interface MonitorOptions extends OutputOptions {
   readonly sensitive: readonly (readonly string[])[];
@@ -247,8 +247,8 @@ function hooksOf(options: MonitorOptions): Omit<MonitorHooks, 'openLines' | 'isS
     },
     onFault: (line, reason) => {
       faults++;
-      if (faults <= MOST_FAULTS_TOLD) warn(`Line ${count(line)} was not counted: ${reason}`);
-      if (faults === MOST_FAULTS_TOLD) warn('Further lines that cannot be counted are counted at the end.');
+      if (faults <= MAX_REPORTED_FAULTS) warn(`Line ${count(line)} was not counted: ${reason}`);
+      if (faults === MAX_REPORTED_FAULTS) warn('Further lines that cannot be counted are counted at the end.');
     },
   };
 }

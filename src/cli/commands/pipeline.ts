@@ -147,7 +147,7 @@ async function write(
 }
 
 /** Columns named one by one; more are counted. */
-const MOST_NAMES = 6;
+const MAX_NAMES = 6;
 
 function describe({ report, result }: PipelineRun): string {
   const { steps, rows } = result.metadata;
@@ -180,6 +180,6 @@ function outcome(rows: number, steps: number): string {
 }
 
 function names(columns: readonly string[]): string {
-  const shown = columns.slice(0, MOST_NAMES).join(', ');
-  return columns.length > MOST_NAMES ? `${shown} and ${String(columns.length - MOST_NAMES)} more` : shown;
+  const shown = columns.slice(0, MAX_NAMES).join(', ');
+  return columns.length > MAX_NAMES ? `${shown} and ${String(columns.length - MAX_NAMES)} more` : shown;
 }

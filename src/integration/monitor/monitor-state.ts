@@ -11,7 +11,7 @@ import type { FairnessDriftAndAlertEngine } from '../../monitoring/alarms/fairne
 import type { RealTimeFairnessTracker, TrackerSnapshot } from '../../monitoring/tracker/real-time-fairness-tracker.ts';
 
 /** A state has some megabytes; a text of this size can still be held in one piece. */
-const MOST_BYTES = 512 * 1024 * 1024;
+const MAX_BYTES = 512 * 1024 * 1024;
 
 /** What decides whether an alarm is raised; what tells of it (cooldown, persistence, sinks) may change between runs. */
 export interface MonitorPolicy {
@@ -44,7 +44,7 @@ export interface MonitorState extends SavedState {
  */
 export async function readState(path: string): Promise<MonitorState | undefined> {
   if (!existsSync(path)) return undefined;
-  const file = await readTextFile(path, MOST_BYTES);
+  const file = await readTextFile(path, MAX_BYTES);
   if (file.text === null) {
     throw new DataValidationError(`Cannot read the state '${path}': ${file.problem}.`, {
       context: { path },

@@ -66,7 +66,7 @@ function strangeLabel(
 }
 
 /** Lines that are held back until one is an event; what comes before cannot tell what events have. */
-const MOST_HELD = 10_000;
+const MAX_HELD = 10_000;
 
 /** Lines of a stream, from the first on, and the first event among them as far as it was looked for. */
 interface LinesWithFirst {
@@ -82,7 +82,7 @@ async function withFirstEvent(
   const rest = lines[Symbol.asyncIterator]();
   const held: string[] = [];
   let event: LinesWithFirst['event'];
-  while (event === undefined && held.length < MOST_HELD) {
+  while (event === undefined && held.length < MAX_HELD) {
     const next = await rest.next();
     if (next.done === true) break;
     held.push(next.value);

@@ -6,7 +6,7 @@ import { Utf8Stream } from '../../internal/decode-utf8.ts';
 import { TrackingFault, type TrackingServer } from './tracking-server.ts';
 
 /** As much of a server's own words as a log should show. */
-const LONGEST_MESSAGE = 300;
+const MAX_MESSAGE_LENGTH = 300;
 
 /**
  * A response's JSON; null where it is empty, as it is after a file was taken.
@@ -78,11 +78,11 @@ function parseObject(text: string): unknown {
 
 function oneLine(text: string): string {
   const line = text.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim();
-  return line.length > LONGEST_MESSAGE ? `${line.slice(0, LONGEST_MESSAGE)}…` : line;
+  return line.length > MAX_MESSAGE_LENGTH ? `${line.slice(0, MAX_MESSAGE_LENGTH)}…` : line;
 }
 
 /** Far more than MLflow says of a run; beyond it the other side is something else. */
-const MOST_BYTES = 2 ** 20;
+const MAX_BYTES = 2 ** 20;
 
 /**
  * A response's text, decoded as UTF-8, as long as it has at most 1 MiB after
@@ -100,7 +100,7 @@ async function limitedText({ body }: Response): Promise<string> {
     const { done, value } = await reader.read();
     if (done) return text + decoder.end();
     size += value.byteLength;
-    if (size > MOST_BYTES) {
+    if (size > MAX_BYTES) {
       // Not waited for: a server that goes on sending must not delay the fault.
       void reader.cancel().catch(() => undefined);
       throw new TrackingFault('the answer is longer than 1 MiB');
@@ -134,7 +134,7 @@ export interface CallServerOptions {
 }
 
 /** How often a call that failed for a passing reason is repeated. */
-const MOST_RETRIES = 3;
+const MAX_RETRIES = 3;
 
 const FIRST_WAIT_MILLIS = 250;
 
@@ -153,7 +153,7 @@ export function callerOf(server: TrackingServer, options: CallServerOptions): Ca
         return await callOnce(server, call, options);
       } catch (cause) {
         const fault = faultOf(cause, options.signal);
-        if (retry >= MOST_RETRIES || !mayRepeat(call, fault)) throw fault;
+        if (retry >= MAX_RETRIES || !mayRepeat(call, fault)) throw fault;
         await pause(fault.retryAfterMillis ?? FIRST_WAIT_MILLIS * 2 ** retry, options.signal);
       }
     }

@@ -10,10 +10,10 @@ interface EntryBatch {
 }
 
 /** What MLflow takes with one call. */
-const MOST_OF_KIND = { metrics: 1000, params: 100, tags: 100 } as const;
-const MOST_ENTRIES = 1000;
+const MAX_OF_KIND = { metrics: 1000, params: 100, tags: 100 } as const;
+const MAX_ENTRIES = 1000;
 /** The limit is 1,000,000; the rest is for what surrounds the entries. */
-const MOST_BYTES = 900_000;
+const MAX_BYTES = 900_000;
 /** For a metric's time and step and for the punctuation of an entry. */
 const EXTRA_BYTES = 80;
 
@@ -42,9 +42,9 @@ export function toBatches(content: RunContent): EntryBatch[] {
   return batches.map(({ metrics, params, tags }) => ({ metrics, params, tags }));
 }
 
-function hasRoom(batch: OpenBatch, kind: keyof typeof MOST_OF_KIND, bytes: number): boolean {
+function hasRoom(batch: OpenBatch, kind: keyof typeof MAX_OF_KIND, bytes: number): boolean {
   const entries = batch.metrics.length + batch.params.length + batch.tags.length;
-  return batch[kind].length < MOST_OF_KIND[kind] && entries < MOST_ENTRIES && batch.bytes + bytes <= MOST_BYTES;
+  return batch[kind].length < MAX_OF_KIND[kind] && entries < MAX_ENTRIES && batch.bytes + bytes <= MAX_BYTES;
 }
 
 /** A run on the server. */

@@ -1,5 +1,5 @@
 /** The longest key that MLflow takes. */
-const LONGEST_KEY = 250;
+const MAX_KEY_LENGTH = 250;
 
 /**
  * A text as a key that MLflow takes: letters, digits, `_`, `-`, `.`, spaces and
@@ -11,7 +11,7 @@ export function toEntryKey(text: string): string {
     .split('/')
     .filter((part) => part !== '')
     .map((part) => (part === '.' || part === '..' ? '_' : part));
-  const key = cut(parts.join('/').replace(/^\.\./, '_'), LONGEST_KEY);
+  const key = cut(parts.join('/').replace(/^\.\./, '_'), MAX_KEY_LENGTH);
   return key === '' ? '_' : key.replace(/\/$/, '_');
 }
 
@@ -28,7 +28,7 @@ export function freeKey(key: string, taken: Set<string>): string {
   let free = key;
   for (let number = 2; taken.has(free.toLowerCase()); number++) {
     const ending = `_${String(number)}`;
-    free = `${cut(key, LONGEST_KEY - ending.length)}${ending}`;
+    free = `${cut(key, MAX_KEY_LENGTH - ending.length)}${ending}`;
   }
   taken.add(free.toLowerCase());
   return free;
@@ -40,8 +40,8 @@ function cut(text: string, length: number): string {
 }
 
 /** The longest values that MLflow takes; older servers take less of a tag than newer ones. */
-const LONGEST_PARAM = 6000;
-const LONGEST_TAG = 5000;
+const MAX_PARAM_LENGTH = 6000;
+const MAX_TAG_LENGTH = 5000;
 
 /** A number of a run. */
 export interface MetricEntry {
@@ -84,18 +84,18 @@ export class RunEntries {
   }
 
   param(name: string, value: string | number | boolean): void {
-    this.#params.push({ key: this.#key('param', name), value: cut(String(value), LONGEST_PARAM) });
+    this.#params.push({ key: this.#key('param', name), value: cut(String(value), MAX_PARAM_LENGTH) });
   }
 
   tag(name: string, value: string): void {
-    this.#tags.push({ key: this.#key('tag', name), value: cut(value, LONGEST_TAG) });
+    this.#tags.push({ key: this.#key('tag', name), value: cut(value, MAX_TAG_LENGTH) });
   }
 
   content(): RunContent {
     const renamed =
       this.#renamed.size === 0
         ? []
-        : [{ key: 'evenhand.renamed', value: cut(JSON.stringify(Object.fromEntries(this.#renamed)), LONGEST_TAG) }];
+        : [{ key: 'evenhand.renamed', value: cut(JSON.stringify(Object.fromEntries(this.#renamed)), MAX_TAG_LENGTH) }];
     return Object.freeze({ metrics: this.#metrics, params: this.#params, tags: [...this.#tags, ...renamed] });
   }
 

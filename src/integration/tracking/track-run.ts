@@ -36,7 +36,7 @@ interface TrackingSettings {
 }
 
 /** The longest time that a timer takes. */
-const LONGEST_MILLIS = 2 ** 31 - 1;
+const MAX_MILLIS = 2 ** 31 - 1;
 
 /**
  * Fills in what options leave out, from the environment or as documented.
@@ -53,8 +53,8 @@ function toTrackingSettings(options: ArtifactTrackingOptions, environment: Track
     runId: options.runId,
     step: wholeNumber('step', options.step ?? 0, Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER),
     artifacts: options.artifacts ?? [],
-    timeoutMillis: wholeNumber('timeoutMillis', options.timeoutMillis ?? 10_000, 1, LONGEST_MILLIS),
-    totalTimeoutMillis: wholeNumber('totalTimeoutMillis', options.totalTimeoutMillis ?? 30_000, 1, LONGEST_MILLIS),
+    timeoutMillis: wholeNumber('timeoutMillis', options.timeoutMillis ?? 10_000, 1, MAX_MILLIS),
+    totalTimeoutMillis: wholeNumber('totalTimeoutMillis', options.totalTimeoutMillis ?? 30_000, 1, MAX_MILLIS),
     signal: options.signal,
     now: options.now ?? ((): number => new Date().getTime()),
   };

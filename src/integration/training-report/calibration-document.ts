@@ -8,7 +8,7 @@ import { labelText, listed } from '../../document/report-text.ts';
 import { own, tableCount, tableNumber, tableValue } from '../html/report-numbers.ts';
 
 /** Of more groups only the largest stand in the table. */
-const MOST_LISTED = 40;
+const MAX_LISTED = 40;
 
 const MEASURES = [
   ['ece', 'Calibration error'],
@@ -39,11 +39,11 @@ export function calibrationDocument(calibration: TableCalibration): ReportDocume
 }
 
 function qualityTable({ before, after, measuredOn }: TableCalibration): ReportBlock {
-  const groups = [...after.groups].sort((a, b) => b.n - a.n).slice(0, MOST_LISTED);
+  const groups = [...after.groups].sort((a, b) => b.n - a.n).slice(0, MAX_LISTED);
   const kept = new Set(groups.map(({ group }) => group));
   const rest =
     after.groups.length > groups.length
-      ? `; the ${String(MOST_LISTED)} largest of ${tableCount(after.groups.length)} groups`
+      ? `; the ${String(MAX_LISTED)} largest of ${tableCount(after.groups.length)} groups`
       : '';
   return {
     kind: 'table',
@@ -87,8 +87,8 @@ function pictureOf({ curves: { before, after } }: TableCalibration): ReportBlock
 function fallbackBlocks({ fallbacks }: TableCalibration): ReportBlock[] {
   const labels = Object.keys(fallbacks);
   if (labels.length === 0) return [{ kind: 'paragraph', text: 'Every group has a calibrator of its own.' }];
-  const shown = labels.slice(0, MOST_LISTED);
-  const rest = shown.length < labels.length ? `: the first ${String(MOST_LISTED)} of ${tableCount(labels.length)}` : '';
+  const shown = labels.slice(0, MAX_LISTED);
+  const rest = shown.length < labels.length ? `: the first ${String(MAX_LISTED)} of ${tableCount(labels.length)}` : '';
   return [
     {
       kind: 'table',

@@ -68,7 +68,7 @@ function groupsOf(
 }
 
 /** Of more epochs only so many stand in the table. */
-const MOST_LISTED = 25;
+const MAX_LISTED = 25;
 
 /** How the gap and its multipliers went, epoch by epoch, on the rows trained on. */
 function historyBlocks({ history, bestEpoch, constraint }: LagrangianJobResult): ReportBlock[] {
@@ -104,9 +104,9 @@ function historyBlocks({ history, bestEpoch, constraint }: LagrangianJobResult):
 
 /** Evenly spaced epochs, with the first, the kept and the last one among them. */
 function sampled(history: readonly LagrangianEpoch[], bestEpoch: number): LagrangianEpoch[] {
-  if (history.length <= MOST_LISTED) return [...history];
-  const step = (history.length - 1) / (MOST_LISTED - 2);
-  const places = new Set(Array.from({ length: MOST_LISTED - 1 }, (_, place) => Math.round(place * step)));
+  if (history.length <= MAX_LISTED) return [...history];
+  const step = (history.length - 1) / (MAX_LISTED - 2);
+  const places = new Set(Array.from({ length: MAX_LISTED - 1 }, (_, place) => Math.round(place * step)));
   return history.filter(({ epoch }, place) => places.has(place) || epoch === bestEpoch);
 }
 

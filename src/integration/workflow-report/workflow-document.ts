@@ -32,9 +32,9 @@ function tradeOffBlocks({ tradeOff, validation }: WorkflowFindings): ReportBlock
   const { metric, threshold } = validation;
   const drawable = tradeOff.filter(({ accuracy, unfairness }) => [accuracy, unfairness].every(Number.isFinite));
   if (tradeOff.length === 0) return [];
-  const shown = inOrder(tradeOff).slice(0, MOST_LISTED);
+  const shown = inOrder(tradeOff).slice(0, MAX_LISTED);
   const rest =
-    shown.length < tradeOff.length ? `, the first ${String(MOST_LISTED)} of ${tableCount(tradeOff.length)} points` : '';
+    shown.length < tradeOff.length ? `, the first ${String(MAX_LISTED)} of ${tableCount(tradeOff.length)} points` : '';
   const isRatio = metric.endsWith('_ratio');
   const name = isRatio ? `Distance of ${inWords(metric).toLowerCase()} from 1` : inWords(metric);
   return [
@@ -79,7 +79,7 @@ function thresholdOf(
 }
 
 /** Of more exclusions only those of the largest groups are listed. */
-const MOST_LISTED = 40;
+const MAX_LISTED = 40;
 
 interface Excluded {
   readonly label: string;
@@ -97,9 +97,9 @@ function exclusionBlocks(
 ): ReportBlock[] {
   const all = [...collect(attribute, { before: baseline, after: final }).values()];
   if (all.length === 0) return [{ kind: 'paragraph', text: 'No group was excluded.' }];
-  const listed = [...all].sort((a, b) => b.n - a.n || (a.label < b.label ? -1 : 1)).slice(0, MOST_LISTED);
+  const listed = [...all].sort((a, b) => b.n - a.n || (a.label < b.label ? -1 : 1)).slice(0, MAX_LISTED);
   const left = all.length - listed.length;
-  const rest = left === 0 ? '' : `; the ${String(MOST_LISTED)} largest of ${tableCount(all.length)} are listed`;
+  const rest = left === 0 ? '' : `; the ${String(MAX_LISTED)} largest of ${tableCount(all.length)} are listed`;
   return [
     {
       kind: 'table',

@@ -37,7 +37,7 @@ export function describeFault({ file, line, column, message, suggestion }: Confi
 }
 
 /** Faults shown at most; who wrote a configuration mends the first ones first. */
-const MOST_SHOWN = 50;
+const MAX_SHOWN = 50;
 
 /** Faults in the order of the text. */
 export function inTextOrder(faults: readonly ConfigFault[]): ConfigFault[] {
@@ -51,8 +51,8 @@ export function faultsError(
   cause?: unknown,
 ): ConfigValidationError {
   const sorted = inTextOrder(faults);
-  const lines = sorted.slice(0, MOST_SHOWN).map(describeFault);
-  const more = sorted.length > MOST_SHOWN ? [`and ${String(sorted.length - MOST_SHOWN)} more faults.`] : [];
+  const lines = sorted.slice(0, MAX_SHOWN).map(describeFault);
+  const more = sorted.length > MAX_SHOWN ? [`and ${String(sorted.length - MAX_SHOWN)} more faults.`] : [];
   return new ConfigValidationError([...lines, ...more].join('\n'), {
     context: { file: sorted[0]?.file ?? null, faults: Object.freeze(sorted.map((fault) => Object.freeze(fault))) },
     // Each line says what to do about it; this is for all of them.

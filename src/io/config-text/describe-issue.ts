@@ -35,7 +35,7 @@ export function describeIssue(issue: z.core.$ZodIssue, path: KeyPath, context: F
   const value = valueAt(document, full);
   if (issue.code === 'unrecognized_keys') {
     const known = Object.keys(schemaAt(json, document[name], path)?.properties ?? {});
-    return issue.keys.map((key, place) => unknownKey([...full, key], known, wording, dialect, place < MOST_SUGGESTED));
+    return issue.keys.map((key, place) => unknownKey([...full, key], known, wording, dialect, place < MAX_SUGGESTED));
   }
   if (issue.code === 'invalid_union') {
     if (issue.errors.length === 0) return wrongDiscriminator(path, context);
@@ -50,7 +50,7 @@ export function describeIssue(issue: z.core.$ZodIssue, path: KeyPath, context: F
 }
 
 /** Faults of one kind whose suggestion is looked for; the others are not shown, and looking takes longer than all else. */
-export const MOST_SUGGESTED = 50;
+export const MAX_SUGGESTED = 50;
 
 const TAKE_OUT = 'Take it out.';
 
@@ -105,7 +105,7 @@ function wrongDiscriminator(path: KeyPath, { name, document, json, wording, dial
   const unknown = isMapping(owner) ? Object.keys(owner).filter((key) => !known.includes(key)) : [];
   return [
     ...unknown.map((key, place) =>
-      unknownKey([name, ...ownerPath, key], known, wording, dialect, place < MOST_SUGGESTED),
+      unknownKey([name, ...ownerPath, key], known, wording, dialect, place < MAX_SUGGESTED),
     ),
     wrongName([name, ...path], valueAt(owner, [discriminator]), names, wording),
   ];

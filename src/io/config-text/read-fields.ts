@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import type { ConfigDialect } from './config-fault.ts';
-import { describeIssue, MOST_SUGGESTED, unknownKey, type Wording } from './describe-issue.ts';
+import { describeIssue, MAX_SUGGESTED, unknownKey, type Wording } from './describe-issue.ts';
 import type { Mapping } from '../../internal/values.ts';
 import type { KeyPath, PathFault } from './path-fault.ts';
 import type { JsonSchema } from './requirement.ts';
@@ -35,7 +35,7 @@ export function readFields<Shape extends z.ZodRawShape>(
         otherKeys.includes(key) ? known : [...known, ...otherKeys],
         wording,
         dialect,
-        place < MOST_SUGGESTED,
+        place < MAX_SUGGESTED,
       ),
     );
   const fields: Record<string, unknown> = {};

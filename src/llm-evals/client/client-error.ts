@@ -13,7 +13,7 @@ export function textOf(value: unknown): string {
 }
 
 /** No model takes or gives so many tokens at once; what is above is no count, and would spend any budget. */
-const MOST_TOKENS = 1e9;
+const MAX_TOKENS = 1e9;
 
 /** A count of tokens; undefined for what is none. */
 export function countOf(value: unknown): number | undefined {
@@ -22,7 +22,7 @@ export function countOf(value: unknown): number | undefined {
 
 /** Whether a value can be a number of tokens, estimated ones with a fraction too. */
 export function isTokenAmount(value: unknown): value is number {
-  return typeof value === 'number' && value >= 0 && value <= MOST_TOKENS;
+  return typeof value === 'number' && value >= 0 && value <= MAX_TOKENS;
 }
 
 /** The texts of a list of content blocks, joined; other blocks have no text. */

@@ -110,17 +110,17 @@ function miss(prompt: string, repeat: number, known: ReadonlyMap<string, AnswerR
   const isKnownPrompt = repeat > 0 && known.has(requestName(prompt, 0));
   const what = isKnownPrompt ? `answer ${String(repeat)} (from 0) to the prompt` : 'answer to the prompt';
   return new CacheMissError(`The records have no ${what} ${beginningOf(prompt)}.`, {
-    context: { repeat, promptStart: redactSecrets(prompt.slice(0, MOST_SHOWN)) },
+    context: { repeat, promptStart: redactSecrets(prompt.slice(0, MAX_SHOWN)) },
     suggestion: isKnownPrompt
       ? 'Lower repeats to what was recorded, or record more answers.'
       : 'Check that the templates and dimensions are those of the recorded run.',
   });
 }
 
-const MOST_SHOWN = 60;
+const MAX_SHOWN = 60;
 
 /** A prompt as an error shows it. */
 function beginningOf(prompt: string): string {
   const line = redactSecrets(prompt).replaceAll(/\s+/g, ' ').trim();
-  return `'${line.length > MOST_SHOWN ? `${line.slice(0, MOST_SHOWN)}…` : line}'`;
+  return `'${line.length > MAX_SHOWN ? `${line.slice(0, MAX_SHOWN)}…` : line}'`;
 }

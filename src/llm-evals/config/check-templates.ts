@@ -2,7 +2,7 @@ import { escapeControls, hasControls } from '../../io/config-text/config-fault.t
 import { faultAt, formatPath, type KeyPath, type PathFault } from '../../io/config-text/path-fault.ts';
 import type { LLMEvalDocument } from '../../schemas/llm-eval/llm-eval-document.ts';
 import { checkTemplate } from '../plan/counterfactual/parse-template.ts';
-import { MOST_PROMPTS } from '../plan/counterfactual/plan-counterfactual.ts';
+import { MAX_PROMPTS } from '../plan/counterfactual/plan-counterfactual.ts';
 import { layoutsOf, promptCount, templateName, type TemplateSource } from '../plan/counterfactual/template-layout.ts';
 import { buildCounterfactual } from './build-llm-eval-config.ts';
 
@@ -69,7 +69,7 @@ export function checkUse(fields: Fields): PathFault[] {
   const used = new Set(layouts.map(({ dimension }) => dimension));
   const unused = Object.keys(source.counterfactual?.dimensions ?? {}).filter((name) => !used.has(name));
   const count = layouts.reduce((sum, layout) => sum + promptCount(layout) * (fields.repeats ?? 1), 0);
-  return [...unused.map(unusedDimension), ...(count > MOST_PROMPTS ? [tooMany(count)] : [])];
+  return [...unused.map(unusedDimension), ...(count > MAX_PROMPTS ? [tooMany(count)] : [])];
 }
 
 function unusedDimension(name: string): PathFault {
@@ -79,7 +79,7 @@ function unusedDimension(name: string): PathFault {
 }
 
 function tooMany(count: number): PathFault {
-  const [asked, most] = [count, MOST_PROMPTS].map((number) => number.toLocaleString('en-US'));
+  const [asked, most] = [count, MAX_PROMPTS].map((number) => number.toLocaleString('en-US'));
   const message = `comes to ${String(asked)} prompts; at most ${String(most)} are planned`;
   const suggestion = 'Give defaults to dimensions, so that fewer are crossed.';
   return faultAt(['counterfactual', 'dimensions'], message, suggestion, 'key');

@@ -22,7 +22,7 @@ import { rougeL } from '../text/similarity/rouge-l.ts';
 import { tokenizeWords } from '../text/words.ts';
 
 /** Pairs of texts that are remembered at most; then it starts anew. */
-const MOST_PAIRS = 100_000;
+const MAX_PAIRS = 100_000;
 
 /** A symmetric function of two texts that computes each pair once. */
 function remembered(measure: (first: string, second: string) => number): (first: string, second: string) => number {
@@ -33,7 +33,7 @@ function remembered(measure: (first: string, second: string) => number): (first:
     const found = known.get(first)?.get(second);
     if (found !== undefined) return found;
     const value = measure(first, second);
-    if (pairs >= MOST_PAIRS) {
+    if (pairs >= MAX_PAIRS) {
       known.clear();
       pairs = 0;
     }

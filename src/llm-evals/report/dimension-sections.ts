@@ -12,7 +12,7 @@ import { nullText, pairLabel } from './report-words.ts';
 const FEWEST_DRAWN = 2;
 
 /** Pictures in one section; what is told best from noise comes first. */
-const MOST_PICTURES = 3;
+const MAX_PICTURES = 3;
 
 /** A part for each dimension, then one for refusals, then one for stereotypes. */
 export function dimensionSections(
@@ -29,7 +29,7 @@ export function dimensionSections(
         title: `By ${labelText(dimension)}`,
         blocks: [
           ...(dimension === controlDimension ? [CONTROL_WORDS] : []),
-          ...drawnFirst(own).flatMap(pairsPicture).slice(0, MOST_PICTURES),
+          ...drawnFirst(own).flatMap(pairsPicture).slice(0, MAX_PICTURES),
           ...pairsTable(own),
           ...groupsTable(
             own.filter((metric) => !isRefusal(metric)),
@@ -82,7 +82,7 @@ export function dimensionPictures(results: readonly LlmMetricResult[], control: 
       },
     ];
   });
-  return pictures.slice(0, MOST_PICTURES);
+  return pictures.slice(0, MAX_PICTURES);
 }
 
 /** What is told best from noise first; a stable sort keeps the order of the others. */

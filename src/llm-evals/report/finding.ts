@@ -72,20 +72,20 @@ function detectable({ minimumDetectableGap }: LlmMetricResult): string {
 }
 
 /** So many metrics have a sentence each; of more only what is told from noise has, and the others are told together. */
-const MOST_SENTENCES = 10;
+const MAX_SENTENCES = 10;
 
 /** Names in one sentence. */
-const MOST_NAMES = 4;
+const MAX_NAMES = 4;
 
 /** What metrics say, in as many sentences as are still read. */
 export function findingSentences(metrics: readonly LlmMetricResult[]): string[] {
-  if (metrics.length <= MOST_SENTENCES) return metrics.map(findingSentence);
+  if (metrics.length <= MAX_SENTENCES) return metrics.map(findingSentence);
   const of = (finding: ReturnType<typeof findingOf>): LlmMetricResult[] =>
     metrics.filter((metric) => findingOf(metric) === finding);
   return [
     ...of('shown').map(findingSentence),
     ...togetherByDimension(of('not_shown')),
-    ...(of('not_tested').length === 0 ? [] : [`Not tested: ${listed(of('not_tested').map(metricTitle), MOST_NAMES)}.`]),
+    ...(of('not_tested').length === 0 ? [] : [`Not tested: ${listed(of('not_tested').map(metricTitle), MAX_NAMES)}.`]),
     ...undefinedByReason(of('undefined'), metricTitle),
   ];
 }
@@ -94,7 +94,7 @@ function togetherByDimension(metrics: readonly LlmMetricResult[]): string[] {
   return [...grouped(metrics, ({ dimension, evaluator }) => (evaluator === 'stereotype' ? null : dimension))].map(
     ([dimension, members]) => {
       const where = dimension === null ? 'Without a dimension' : `By ${labelText(dimension)}`;
-      const which = `${counted(members.length, 'metric')} (${listed(members.map(metricName), MOST_NAMES)})`;
+      const which = `${counted(members.length, 'metric')} (${listed(members.map(metricName), MAX_NAMES)})`;
       return `${where}: no effect beyond noise was shown by ${which}; the table says which differences would have been found with probability 0.8.`;
     },
   );
@@ -106,7 +106,7 @@ export function undefinedByReason(
   nameOf: (metric: LlmMetricResult) => string,
 ): string[] {
   return [...grouped(metrics, ({ undefinedReason }) => undefinedReason ?? 'the value is not a number')].map(
-    ([reason, members]) => `Undefined: ${listed(members.map(nameOf), MOST_NAMES)}: ${reason}.`,
+    ([reason, members]) => `Undefined: ${listed(members.map(nameOf), MAX_NAMES)}: ${reason}.`,
   );
 }
 

@@ -29,7 +29,7 @@ import {
 import { costText, spendingBlocks, STOP_WORDS } from './spending-section.ts';
 
 /** Pairs that a report shows: the least alike, and some from the middle of the rest. */
-export const MOST_DIFFERENT = 6;
+export const MAX_DIFFERENT = 6;
 export const TYPICAL = 4;
 
 /** Letters of an answer whose words are compared; what follows rarely changes the order and costs time. */
@@ -72,8 +72,8 @@ export function choosePairs(
   const pairs = pairsOf(result.transcripts, dimension, values);
   if (pairs.length === 0) return null;
   const sorted = [...pairs].sort((a, b) => b.difference - a.difference);
-  const different = sorted.slice(0, MOST_DIFFERENT);
-  const rest = sorted.slice(MOST_DIFFERENT);
+  const different = sorted.slice(0, MAX_DIFFERENT);
+  const rest = sorted.slice(MAX_DIFFERENT);
   const middle = Math.max(0, Math.floor((rest.length - TYPICAL) / 2));
   const typical = rest.slice(middle, middle + TYPICAL);
   return { dimension, values, different, typical, total: sorted.length };
@@ -148,7 +148,7 @@ function differenceOf(first: Transcript, second: Transcript): number {
 }
 
 /** Words that are compared; of longer texts only what both begin and end with is told apart from the rest. */
-const MOST_COMPARED = 400;
+const MAX_COMPARED = 400;
 
 /** Two texts with the words marked that the other has not at this place, by a longest common subsequence of words. */
 export function markedDifference(first: string, second: string): readonly [MarkedText[], MarkedText[]] {
@@ -184,7 +184,7 @@ interface CommonWords {
 /** The indices of a longest common subsequence; none of texts that are too long to compare. */
 function commonWords(a: readonly string[], b: readonly string[]): CommonWords {
   const [first, second] = [new Set<number>(), new Set<number>()];
-  if (Math.max(a.length, b.length) > MOST_COMPARED) return { first, second };
+  if (Math.max(a.length, b.length) > MAX_COMPARED) return { first, second };
   const lengths = commonLengths(a, b);
   const lengthAt = (i: number, j: number): number => lengths[i * (b.length + 1) + j] ?? 0;
   for (let [i, j] = [0, 0]; i < a.length && j < b.length;) {

@@ -19,7 +19,7 @@ import {
 } from './report-words.ts';
 
 /** Rows of a table of groups or pairs; a longer one is cut, and says so. */
-const MOST_ROWS = 60;
+const MAX_ROWS = 60;
 
 /** What was found: in sentences, then a row for each metric. */
 export function findingBlocks(metrics: readonly LlmMetricResult[]): ReportBlock[] {
@@ -103,10 +103,10 @@ export function groupsTable(metrics: readonly LlmMetricResult[], caption: string
 }
 
 function cutTable(table: ReportTable): ReportBlock[] {
-  if (table.rows.length <= MOST_ROWS) return [table];
-  const rest = countText(table.rows.length - MOST_ROWS);
+  if (table.rows.length <= MAX_ROWS) return [table];
+  const rest = countText(table.rows.length - MAX_ROWS);
   return [
-    { ...table, rows: table.rows.slice(0, MOST_ROWS) },
+    { ...table, rows: table.rows.slice(0, MAX_ROWS) },
     { kind: 'paragraph', text: `${rest} more rows of this table are in the JSON.` },
   ];
 }

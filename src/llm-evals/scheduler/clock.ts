@@ -9,7 +9,7 @@ export interface SchedulerClock {
 }
 
 /** The longest time that a timer takes; a longer one would end at once. */
-const LONGEST_MILLIS = 2 ** 31 - 1;
+const MAX_MILLIS = 2 ** 31 - 1;
 
 /** The machine's own. */
 export const MACHINE_CLOCK: SchedulerClock = Object.freeze({
@@ -25,7 +25,7 @@ export const MACHINE_CLOCK: SchedulerClock = Object.freeze({
         signal?.removeEventListener('abort', end);
         resolve();
       };
-      const timer = setTimeout(end, Math.min(Math.max(millis, 0), LONGEST_MILLIS));
+      const timer = setTimeout(end, Math.min(Math.max(millis, 0), MAX_MILLIS));
       signal?.addEventListener('abort', end);
     }),
 } satisfies SchedulerClock);

@@ -1,5 +1,5 @@
 /** Starts are counted over so long, at most and at least. */
-const LONGEST_WINDOW_MILLIS = 5000;
+const MAX_WINDOW_MILLIS = 5000;
 const SHORTEST_WINDOW_MILLIS = 1000;
 
 /** Answers after which a lowered rate is raised, and by what. */
@@ -10,7 +10,7 @@ const RAISE = 1.5;
 const CAUTION_MILLIS = 2000;
 
 /** Starts that are remembered; no provider answers so many in the longest window. */
-const MOST_STARTS = 10_000;
+const MAX_STARTS = 10_000;
 
 /** However often the rate is halved, one request a minute starts. */
 const LOWEST_PER_MILLI = 1 / 60_000;
@@ -67,7 +67,7 @@ export class Pace {
     this.#lastStart = due <= now && now - due < step ? due : now;
     this.#starts.push(now);
     // Now and then is enough: the measure looks at times.
-    if (this.#starts.length >= 2 * MOST_STARTS) this.#starts = this.#starts.slice(-MOST_STARTS);
+    if (this.#starts.length >= 2 * MAX_STARTS) this.#starts = this.#starts.slice(-MAX_STARTS);
   }
 
   /** Lets nobody start before a time: the server has named it. */
@@ -105,8 +105,8 @@ export class Pace {
 
   /** Starts per millisecond over the last seconds. */
   #measure(now: number): number {
-    const recent = this.#starts.filter((start) => start >= now - LONGEST_WINDOW_MILLIS).length;
+    const recent = this.#starts.filter((start) => start >= now - MAX_WINDOW_MILLIS).length;
     const passed = now - this.#windowFrom;
-    return recent / Math.min(LONGEST_WINDOW_MILLIS, Math.max(SHORTEST_WINDOW_MILLIS, passed));
+    return recent / Math.min(MAX_WINDOW_MILLIS, Math.max(SHORTEST_WINDOW_MILLIS, passed));
   }
 }

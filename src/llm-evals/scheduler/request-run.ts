@@ -58,7 +58,7 @@ const FIRST_FAILURES = 10;
 const LONG_WAITS = 10;
 
 /** Longer waits are looked at again in between, since the pace may have changed. */
-const LONGEST_NAP_MILLIS = 1000;
+const MAX_NAP_MILLIS = 1000;
 
 /** Faults after which the provider may have done, and may charge, the work. */
 const MAYBE_CHARGED: readonly string[] = ['timeout', 'network', 'malformed', 'cancelled'];
@@ -166,7 +166,7 @@ export class RequestRun {
       if (now + waitMillis >= this.#deadline) {
         this.#stop('minutes');
       } else if (waitMillis > 0) {
-        await clock.sleep(Math.min(waitMillis, LONGEST_NAP_MILLIS), this.#halt.signal);
+        await clock.sleep(Math.min(waitMillis, MAX_NAP_MILLIS), this.#halt.signal);
       } else {
         const verdict = this.#budget.reserve(ceiling);
         if (verdict === null) {

@@ -42,11 +42,11 @@ export const RETRY_OPTION_NAMES: OptionNames<RetryOptions> = {
 export type RetrySettings = Readonly<Record<keyof RetryOptions, number>>;
 
 /** A wait that a server asks for is not waited for where it is longer. */
-const LONGEST_ASKED_MILLIS = 3_600_000;
+const MAX_ASKED_MILLIS = 3_600_000;
 
 /** Whether a server asks for a wait that nobody should sit through. */
 export function asksTooLong(fault: ClientFault): fault is ClientFault & { readonly retryAfterMillis: number } {
-  return fault.isRetryable && fault.retryAfterMillis !== null && fault.retryAfterMillis > LONGEST_ASKED_MILLIS;
+  return fault.isRetryable && fault.retryAfterMillis !== null && fault.retryAfterMillis > MAX_ASKED_MILLIS;
 }
 
 /** Waits differ by up to this share, so that many clients do not come back at once. */

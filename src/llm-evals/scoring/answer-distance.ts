@@ -26,11 +26,11 @@ export interface DivergenceTask {
  * Answers to one prompt that are compared with others at most, the first: what is
  * compared grows with their square, and more hardly add to what is known.
  */
-const MOST_REPEATS = 10;
+const MAX_REPEATS = 10;
 
 /** The texts of the first answers to a prompt. */
 export function comparedTexts(answers: readonly Answered[], { textOf }: AnswerDistance): string[] {
-  return answers.slice(0, MOST_REPEATS).map(textOf);
+  return answers.slice(0, MAX_REPEATS).map(textOf);
 }
 
 /**

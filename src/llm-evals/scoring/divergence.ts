@@ -84,13 +84,13 @@ function hasNames({ items }: DimensionAnswers): boolean {
 }
 
 /** The share of prompts whose answers are all the same from which on repeats are no noise. */
-const MOST_ALIKE = 0.9;
+const MAX_ALIKE = 0.9;
 
 /** Whether prompts were asked more than once, and answered differently. */
 function isVaried({ items }: DimensionAnswers): boolean {
   const repeated = items.flatMap(({ byGroup }) => [...byGroup.values()]).filter(({ length }) => length > 1);
   const alike = repeated.filter((answers) => answers.every(({ text }) => text === answers[0]?.text));
-  return repeated.length > 0 && alike.length < MOST_ALIKE * repeated.length;
+  return repeated.length > 0 && alike.length < MAX_ALIKE * repeated.length;
 }
 
 /**

@@ -24,12 +24,12 @@ export function withoutGender(answer: Answered): string {
 const patterns = new Map<string, RegExp>();
 
 /** Patterns that are kept at most; then they are made anew. */
-const MOST_PATTERNS = 1000;
+const MAX_PATTERNS = 1000;
 
 function wholeWord(word: string): RegExp {
   const known = patterns.get(word);
   if (known !== undefined) return known;
-  if (patterns.size >= MOST_PATTERNS) patterns.clear();
+  if (patterns.size >= MAX_PATTERNS) patterns.clear();
   const escaped = word.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
   const pattern = new RegExp(`(?<![\\p{L}\\p{N}])${escaped}(?![\\p{L}\\p{N}])`, 'giu');
   patterns.set(word, pattern);

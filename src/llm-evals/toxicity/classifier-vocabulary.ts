@@ -4,13 +4,13 @@ import { z } from 'zod';
 const WORDS = /[\p{L}\p{N}]+(?:'[\p{L}\p{N}]+)*/gu;
 
 /** No sensible classifier reads more. */
-const MOST_WORDS = 1_000_000;
+const MAX_WORDS = 1_000_000;
 const LONGEST = 100_000;
 
 const common = {
   format: z.literal('evenhand-text-classifier'),
   name: z.string().min(1),
-  words: z.array(z.string().min(1)).min(1).max(MOST_WORDS),
+  words: z.array(z.string().min(1)).min(1).max(MAX_WORDS),
   output: z.int().min(0).default(0),
   /** The SHA-256 of other files of the folder, by their names. */
   checksums: z.record(z.string(), z.string().regex(/^[0-9a-f]{64}$/, 'it should be a SHA-256')).exactOptional(),

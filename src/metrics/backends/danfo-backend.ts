@@ -9,7 +9,7 @@ import { countDropped } from '../reduce/row-arguments.ts';
 import { fillTables, knownWeights, momentsOfSums, rawCellCodes, rawCellsOf } from '../reduce/stats-of-sums.ts';
 import {
   type ClassificationStats,
-  MOST_DISTINCT_SCORES,
+  MAX_DISTINCT_SCORES,
   REGRESSION_QUANTITIES,
   type RegressionStats,
   type ScoreStats,
@@ -131,9 +131,9 @@ function stepOf({ labels, codes, yScore }: PreparedScores): number {
     if (own === undefined) continue;
     const score = yScore[row] as number;
     largest = Math.max(largest, Math.abs(score));
-    if (pairs > MOST_DISTINCT_SCORES || own.has(score)) continue;
+    if (pairs > MAX_DISTINCT_SCORES || own.has(score)) continue;
     own.add(score);
     pairs++;
   }
-  return pairs > MOST_DISTINCT_SCORES ? gridStep(largest) : 0;
+  return pairs > MAX_DISTINCT_SCORES ? gridStep(largest) : 0;
 }

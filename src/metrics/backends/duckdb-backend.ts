@@ -14,7 +14,7 @@ import {
 } from '../reduce/stats-of-sums.ts';
 import {
   type ClassificationStats,
-  MOST_DISTINCT_SCORES,
+  MAX_DISTINCT_SCORES,
   type RegressionStats,
   type ScoreStats,
 } from '../statistics/group-stats.ts';
@@ -51,7 +51,7 @@ export const duckDbBackend = {
     const { labels, codes, dropped, yScore, yTrue, weights } = prepareScores(await onHost(rows));
     const { cells, step } = await countArrayScores(
       { group: codes, score: yScore, truth: Int32Array.from(yTrue), weight: weights },
-      { mostDistinct: MOST_DISTINCT_SCORES, stepFor: gridStep },
+      { mostDistinct: MAX_DISTINCT_SCORES, stepFor: gridStep },
     );
     const counts = cells.map(({ counts: [no, yes] }) => no + yes);
     const nDropped = countDropped(counts, yScore.length);

@@ -2,7 +2,7 @@ import { createRandom } from '../../internal/random.ts';
 import { crossCountsOf } from '../../stats/association/cross-counts.ts';
 import { fisherExactTest } from '../../stats/distances/fisher-exact-test.ts';
 import { permutationPValue } from '../../stats/permutation-test.ts';
-import { chiSquareIndependence, LEAST_EXPECTED_COUNT } from '../../stats/tests/chi-square-test.ts';
+import { chiSquareIndependence, MIN_EXPECTED_COUNT } from '../../stats/tests/chi-square-test.ts';
 import type { MissingRows } from '../metric-result-fields.ts';
 
 /** Below this p-value the shares of missing rows differ between groups by more than chance. */
@@ -44,7 +44,7 @@ export function testMissingness({ dropped, kept }: DroppedAndKept, seed: number)
   const { pValue, leastExpected } = chiSquareIndependence(crossCountsOf(table.flat(), table.length, 2));
   // Rows that are all missing are missing evenly.
   if (Number.isNaN(pValue)) return { pValue: 1, isRandom: false };
-  if (leastExpected >= LEAST_EXPECTED_COUNT) return { pValue, isRandom: false };
+  if (leastExpected >= MIN_EXPECTED_COUNT) return { pValue, isRandom: false };
   const trials = table.map(([missing, present]) => missing + present);
   const samples = Math.max(MIN_SAMPLES, Math.min(MAX_SAMPLES, Math.floor(MAX_DRAWS / table.length)));
   const total = trials.reduce((sum, all) => sum + all, 0);

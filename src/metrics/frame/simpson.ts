@@ -24,10 +24,10 @@ export interface SimpsonFinding {
 }
 
 /** More findings of one measure tell a reader nothing more. */
-const MOST_FINDINGS = 3;
+const MAX_FINDINGS = 3;
 
 /** The groups with the most rows whose pairs are looked at. */
-const MOST_GROUPS = 100;
+const MAX_GROUPS = 100;
 
 /**
  * Looks for Simpson's paradox: pairs of groups whose gap over all rows has
@@ -44,7 +44,7 @@ export function simpsonFindings(
   if (levels.size === 0) return [];
   const all = measured(name, statsByKind, options);
   const inside = Array.from(levels, ([level, stats]) => ({ level, groups: measured(name, stats, options) }));
-  const groups = [...all].sort(([, a], [, b]) => b.n - a.n).slice(0, MOST_GROUPS);
+  const groups = [...all].sort(([, a], [, b]) => b.n - a.n).slice(0, MAX_GROUPS);
   const findings = groups.flatMap(([a, left], index) =>
     groups.slice(index + 1).flatMap(([b, right]) => {
       const [high, low] = left.value > right.value ? [a, b] : [b, a];
@@ -52,7 +52,7 @@ export function simpsonFindings(
       return gap === 0 ? [] : (compareInside(name, { high, low, gap }, inside) ?? []);
     }),
   );
-  return findings.sort((a, b) => b.gap - a.gap).slice(0, MOST_FINDINGS);
+  return findings.sort((a, b) => b.gap - a.gap).slice(0, MAX_FINDINGS);
 }
 
 /** A group's value, and the rows that it rests on. */

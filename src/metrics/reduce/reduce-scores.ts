@@ -7,7 +7,7 @@ import {
   toBinary,
 } from '../../table/index.ts';
 import { assertPositiveLabel } from './assert-positive-label.ts';
-import { type LossSums, MOST_DISTINCT_SCORES, type ScoreStats } from '../statistics/group-stats.ts';
+import { type LossSums, MAX_DISTINCT_SCORES, type ScoreStats } from '../statistics/group-stats.ts';
 import {
   assertCodesHaveLabels,
   assertSameLength,
@@ -51,12 +51,12 @@ export interface PreparedScores {
 
 /**
  * Reduces scores to {@link ScoreStats}. O(rows), and memory for at most
- * {@link MOST_DISTINCT_SCORES} distinct scores before they are put on a grid.
+ * {@link MAX_DISTINCT_SCORES} distinct scores before they are put on a grid.
  * @throws {DataValidationError} where lengths differ, a label is not 0 or 1, a score is text or infinite, or no row is left
  */
 export function reduceScores(rows: ScoreRows): ScoreStats {
   const prepared = prepareScores(rows);
-  const exact = tallyScores(prepared, 0, MOST_DISTINCT_SCORES);
+  const exact = tallyScores(prepared, 0, MAX_DISTINCT_SCORES);
   if (exact !== undefined) return finish(prepared, exact, 0);
   const step = gridStep(
     prepared.yScore.reduce(

@@ -10,7 +10,7 @@ import {
   type CellTables,
   type ClassificationStats,
   type GroupStats,
-  MOST_DISTINCT_SCORES,
+  MAX_DISTINCT_SCORES,
   type RegressionStats,
   type ScoreStats,
   UNDECIDED_PER_GROUP,
@@ -104,7 +104,7 @@ export async function reduceScoreSource(
   source: SqlSource,
   request: ScoreRequest,
 ): Promise<readonly SourceStats<ScoreStats>[]> {
-  const reductions = await countScores(source, request, { mostDistinct: MOST_DISTINCT_SCORES, stepFor: gridStep });
+  const reductions = await countScores(source, request, { mostDistinct: MAX_DISTINCT_SCORES, stepFor: gridStep });
   return reductions.map(({ groups, parts: cells, dropped, rowCount, step, readings }) => {
     const nDropped = countDropped(
       cells.map(({ counts }) => counts[0] + counts[1]),

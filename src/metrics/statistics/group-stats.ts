@@ -81,7 +81,7 @@ export function makeMoments(
 /**
  * What scores become: per group the distinct scores, ascending, with the
  * weighted counts of both true labels at each. Exact while there are few
- * distinct scores; beyond {@link MOST_DISTINCT_SCORES} they are rounded to
+ * distinct scores; beyond {@link MAX_DISTINCT_SCORES} they are rounded to
  * multiples of `step`, and what that can change is reported with each metric.
  * Log loss does not survive that, since a small score would become 0, so its
  * sums are kept beside the rounded scores.
@@ -114,7 +114,7 @@ export interface LossSums {
 }
 
 /** Above so many distinct pairs of group and score, scores are rounded to a grid. */
-export const MOST_DISTINCT_SCORES = 65_536;
+export const MAX_DISTINCT_SCORES = 65_536;
 
 /** Per-group statistics: all that a fairness metric needs to know of the data. */
 export type GroupStats = ClassificationStats | RegressionStats | ScoreStats;

@@ -1,4 +1,4 @@
-import { type LossSums, makeTables, MOST_DISTINCT_SCORES, type ScoreStats } from './group-stats.ts';
+import { type LossSums, makeTables, MAX_DISTINCT_SCORES, type ScoreStats } from './group-stats.ts';
 
 /** The grid has 2 to this power of steps from 0 to the largest score: a power of two, so that grids nest. */
 const STEPS_LOG2 = 14;
@@ -72,7 +72,7 @@ export function collectScores(
   losses: LossSums | null = null,
 ): ScoreStats {
   const exact = addEqual(entries, step);
-  if (step === 0 && exact.length > MOST_DISTINCT_SCORES) {
+  if (step === 0 && exact.length > MAX_DISTINCT_SCORES) {
     const coarse = gridStep(entries.reduce((most, { score }) => Math.max(most, Math.abs(score)), 0));
     // Many groups of the one score 0 are as few as they can be.
     if (coarse > 0) return collectScores(labels, entries, lost, coarse, entryLosses(exact, labels.length));

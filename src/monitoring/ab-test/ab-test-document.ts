@@ -24,7 +24,7 @@ const FINDINGS: Readonly<Record<ABFinding, string>> = {
 };
 
 /** Above so many pairs the first table shows those with the smallest p-values. */
-const MOST_ROWS = 60;
+const MAX_ROWS = 60;
 
 /** What an A/B test found, in the order a reader needs it: the verdict, every change, each comparison, business. */
 export function abTestDocument(result: ABTestFields): ReportDocument {
@@ -84,9 +84,9 @@ function changeTable(result: ABTestFields): ReportBlock[] {
   const { rows } = result;
   if (rows.length === 0) return [{ kind: 'paragraph', text: 'No attribute has two groups, so nothing was compared.' }];
   const shown =
-    rows.length <= MOST_ROWS ? rows : [...rows].sort((a, b) => (a.pValue ?? 2) - (b.pValue ?? 2)).slice(0, MOST_ROWS);
+    rows.length <= MAX_ROWS ? rows : [...rows].sort((a, b) => (a.pValue ?? 2) - (b.pValue ?? 2)).slice(0, MAX_ROWS);
   const cut =
-    shown.length < rows.length ? `, the ${String(MOST_ROWS)} with the smallest p-values of ${String(rows.length)}` : '';
+    shown.length < rows.length ? `, the ${String(MAX_ROWS)} with the smallest p-values of ${String(rows.length)}` : '';
   return [
     {
       kind: 'table',

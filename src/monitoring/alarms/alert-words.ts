@@ -9,7 +9,7 @@ import type { NoReading, WatchReading } from './watch-tier.ts';
 const LABEL_WIDTH = 60;
 
 /** Above so many events more it is not worth saying how many. */
-const MOST_EVENTS_WORTH_SAYING = 1_000_000;
+const MAX_EVENTS_WORTH_SAYING = 1_000_000;
 
 /** A group's name in a sentence. */
 export function groupName(stream: EventStream, attribute: number, code: number): string {
@@ -113,7 +113,7 @@ function more(
   const half = value > limit ? value - low : high - value;
   const small = larger.sums.n < smaller.sums.n ? larger : smaller;
   const events = small.sums.n * ((half / distance) ** 2 - 1);
-  if (!(events < MOST_EVENTS_WORTH_SAYING)) return ', and too near to it to tell';
+  if (!(events < MAX_EVENTS_WORTH_SAYING)) return ', and too near to it to tell';
   return `; about ${whole(Math.max(1, events))} more of group ${groupName(stream, attribute, small.code)} needed`;
 }
 

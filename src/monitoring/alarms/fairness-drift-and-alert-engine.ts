@@ -34,7 +34,7 @@ import {
 import { type LookOutcome, WatchedCombination } from './watched-combination.ts';
 
 /** Alerts that are remembered once they are closed. */
-const MOST_CLOSED = 1000;
+const MAX_CLOSED = 1000;
 
 /** One alert and what became of it. */
 interface Entry {
@@ -45,7 +45,7 @@ interface Entry {
 }
 
 /** Changes of one alert that are remembered; an alarm that repeats for years keeps its first and its last. */
-const MOST_CHANGES = 100;
+const MAX_CHANGES = 100;
 
 /** All alerts of an engine, open ones and the last of those that were closed, in the order in which they were raised. */
 class AlertLedger {
@@ -56,7 +56,7 @@ class AlertLedger {
     const entry = this.#entries.get(alert.id) ?? { alert, isOpen: true, isAcknowledged: false, changes: [] };
     entry.alert = alert;
     entry.changes.push(Object.freeze({ change, timestamp }));
-    if (entry.changes.length > MOST_CHANGES) entry.changes.splice(1, 1);
+    if (entry.changes.length > MAX_CHANGES) entry.changes.splice(1, 1);
     if (change === 'acknowledged') entry.isAcknowledged = true;
     if (change === 'resolved' || change === 'cleared') entry.isOpen = false;
     this.#entries.set(alert.id, entry);
@@ -84,7 +84,7 @@ class AlertLedger {
 
   #forgetOldest(): void {
     const closed = [...this.#entries].filter(([, { isOpen }]) => !isOpen);
-    for (const [id] of closed.slice(0, Math.max(0, closed.length - MOST_CLOSED))) this.#entries.delete(id);
+    for (const [id] of closed.slice(0, Math.max(0, closed.length - MAX_CLOSED))) this.#entries.delete(id);
   }
 }
 

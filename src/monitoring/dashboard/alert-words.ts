@@ -4,7 +4,7 @@ import { countText, minuteText, rangeText, shortNumber, timeText, unitOf, valueT
 import type { MonitoringView } from './monitoring-view.ts';
 
 /** Alerts that are told one by one. */
-const MOST_ALERTS = 30;
+const MAX_ALERTS = 30;
 
 /** Where an alert stands, in words. */
 export function statusText({ isOpen, isAcknowledged, changes }: AlertHistory): string {
@@ -18,7 +18,7 @@ export function tellingOrder({ alerts }: MonitoringView): { shown: AlertHistory[
   const rank = ({ isOpen, isAcknowledged, alert }: AlertHistory): number =>
     isOpen ? 2 * Number(alert.tier === 'watch') + Number(isAcknowledged) : 4;
   const shown = alerts.toSorted((a, b) => rank(a) - rank(b) || timeOf(b.alert) - timeOf(a.alert));
-  return { shown: shown.slice(0, MOST_ALERTS), total: alerts.length };
+  return { shown: shown.slice(0, MAX_ALERTS), total: alerts.length };
 }
 
 function timeOf({ timestamp }: AlertEvent): number {

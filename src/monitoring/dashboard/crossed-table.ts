@@ -3,15 +3,15 @@ import { numberColumn, type ReportTable } from '../../document/report-document.t
 import { labelText } from '../../document/report-text.ts';
 import { inWords } from '../../metrics/metric-markdown.ts';
 import { attributeText } from '../attribute-text.ts';
-import { countText, LEAST_SHOWN, rateText, unitOf } from './dashboard-words.ts';
+import { countText, MIN_SHOWN, rateText, unitOf } from './dashboard-words.ts';
 import type { CrossedCells } from './monitoring-view.ts';
 
 /** Rows and columns that a crossing shows: those with the most events. */
-const MOST_ROWS = 24;
-const MOST_COLUMNS = 12;
+const MAX_ROWS = 24;
+const MAX_COLUMNS = 12;
 
 /** Crossings that are shown. */
-export const MOST_CROSSINGS = 4;
+export const MAX_CROSSINGS = 4;
 
 /** Steps of colour. */
 export const HEAT_STEPS = 6;
@@ -41,13 +41,13 @@ export interface HeatTable {
 /** Lays a crossing out, the largest rows and columns of very many, with small cells left out. */
 export function heatTable(crossing: CrossedCells): HeatTable {
   const unit = unitOf(crossing.measure);
-  const rows = largest(crossing, 'row', MOST_ROWS);
-  const columns = largest(crossing, 'column', MOST_COLUMNS);
+  const rows = largest(crossing, 'row', MAX_ROWS);
+  const columns = largest(crossing, 'column', MAX_COLUMNS);
   const cells = new Map(crossing.cells.map((cell) => [JSON.stringify([cell.row, cell.column]), cell]));
   const shown = rows.shown.flatMap((row) =>
     columns.shown.flatMap((column) => cells.get(JSON.stringify([row, column])) ?? []),
   );
-  const values = shown.flatMap(({ n, value }) => (n < LEAST_SHOWN || value === null ? [] : [value]));
+  const values = shown.flatMap(({ n, value }) => (n < MIN_SHOWN || value === null ? [] : [value]));
   const [low, high] = [
     values.reduce((a, b) => Math.min(a, b), Infinity),
     values.reduce((a, b) => Math.max(a, b), -Infinity),
@@ -63,7 +63,7 @@ export function heatTable(crossing: CrossedCells): HeatTable {
       cells: columns.shown.map((column) => {
         const cell = cells.get(JSON.stringify([row, column]));
         if (cell === undefined) return { text: '\u2013', events: null, step: null };
-        if (cell.n < LEAST_SHOWN) return { text: 'too few', events: `under ${String(LEAST_SHOWN)}`, step: null };
+        if (cell.n < MIN_SHOWN) return { text: 'too few', events: `under ${String(MIN_SHOWN)}`, step: null };
         return { text: rateText(cell, unit), events: countText(cell.n), step: stepOf(cell.value, low, width) };
       }),
     })),
@@ -71,8 +71,8 @@ export function heatTable(crossing: CrossedCells): HeatTable {
     remarks: [
       ...omission('rows', rows),
       ...omission('columns', columns),
-      ...(shown.some(({ n }) => n < LEAST_SHOWN)
-        ? [`Of cells with fewer than ${String(LEAST_SHOWN)} events the rate is not shown ("too few").`]
+      ...(shown.some(({ n }) => n < MIN_SHOWN)
+        ? [`Of cells with fewer than ${String(MIN_SHOWN)} events the rate is not shown ("too few").`]
         : []),
     ],
   };

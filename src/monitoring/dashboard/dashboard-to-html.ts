@@ -18,7 +18,7 @@ import { type Html, markup, trusted } from '../../internal/html.ts';
 import { inWords } from '../../metrics/metric-markdown.ts';
 import type { AlertHistory } from '../alarms/alert-event.ts';
 import { statusText, tellingOrder } from './alert-words.ts';
-import { heatTable, MOST_CROSSINGS } from './crossed-table.ts';
+import { heatTable, MAX_CROSSINGS } from './crossed-table.ts';
 import {
   alertsToHtml,
   attributesOf,
@@ -40,7 +40,7 @@ import type { CrossedCells, MonitoringView, WatchedMetric } from './monitoring-v
 import { sentenceAfterState } from './state-words.ts';
 
 /** Alerts that one timeline draws. */
-const MOST_DRAWN = 15;
+const MAX_DRAWN = 15;
 
 const MARK_WORDS: Readonly<Record<TimelineMark, string>> = {
   suspected: 'Change suspected to begin',
@@ -55,7 +55,7 @@ const MARK_WORDS: Readonly<Record<TimelineMark, string>> = {
 function alertFigure(view: MonitoringView): DashboardFigure | undefined {
   const { shown, total } = tellingOrder(view);
   if (shown.length === 0 || view.timestamp === null) return undefined;
-  const drawn = shown.slice(0, MOST_DRAWN);
+  const drawn = shown.slice(0, MAX_DRAWN);
   const alerts = drawn.map(timelineOf);
   const end = Date.parse(view.timestamp);
   const used = TIMELINE_MARKS.filter((wanted) => alerts.some(({ marks }) => marks.some(({ mark }) => mark === wanted)));
@@ -172,10 +172,10 @@ export interface DashboardOptions {
 export const DASHBOARD_OPTION_NAMES: OptionNames<DashboardOptions> = { title: true, readScript: true };
 
 /** Metrics that are drawn, the worst first; the others stand in a table. */
-const MOST_DRAWN_METRICS = 8;
+const MAX_DRAWN_METRICS = 8;
 
 /** Times that a chart draws, and that the charts of all metrics share, so that the page stays small. */
-const MOST_TIMES = 240;
+const MAX_TIMES = 240;
 const SHARED_TIMES = 800;
 
 /**
@@ -280,8 +280,8 @@ ${madeOf(view).map(([name, value]) => markup`<dt>${name}</dt><dd>${value}</dd>\n
 
 function metricParts(view: MonitoringView): MetricPart[] {
   const history = new HistoryIndex(view.history);
-  const drawn = worstFirst(view.watched).slice(0, MOST_DRAWN_METRICS);
-  const mostTimes = Math.min(MOST_TIMES, Math.floor(SHARED_TIMES / drawn.length));
+  const drawn = worstFirst(view.watched).slice(0, MAX_DRAWN_METRICS);
+  const mostTimes = Math.min(MAX_TIMES, Math.floor(SHARED_TIMES / drawn.length));
   return drawn.map((watched, place) => {
     const labels = attributeGroups(view.watched, watched.attribute);
     return {
@@ -338,7 +338,7 @@ ${measuresOf(watched).map((measure) => markup`${tableToHtml(groupTable(watched, 
 
 function crossingsSection({ crossings }: MonitoringView): Html | undefined {
   if (crossings.length === 0) return undefined;
-  const shown = crossings.slice(0, MOST_CROSSINGS);
+  const shown = crossings.slice(0, MAX_CROSSINGS);
   const rest = crossings.length - shown.length;
   return markup`<section aria-labelledby="crossed">
 <h2 id="crossed">Crossed attributes</h2>

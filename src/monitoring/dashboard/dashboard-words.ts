@@ -5,7 +5,7 @@ import { attributeText } from '../attribute-text.ts';
 import type { MonitoringView } from './monitoring-view.ts';
 
 /** A rate of fewer events is not shown: it could tell what was decided of single persons. */
-export const LEAST_SHOWN = 20;
+export const MIN_SHOWN = 20;
 
 /** A view in which no rate of a group, nor of a crossing's cell, with fewer than twenty events is left. */
 export function withoutSmallCells(view: MonitoringView): MonitoringView {
@@ -19,7 +19,7 @@ export function withoutSmallCells(view: MonitoringView): MonitoringView {
     history: view.history.map(withoutSmallRate),
     crossings: view.crossings.map((crossing) => ({
       ...crossing,
-      cells: crossing.cells.map((cell) => (cell.n < LEAST_SHOWN ? { ...cell, value: null } : cell)),
+      cells: crossing.cells.map((cell) => (cell.n < MIN_SHOWN ? { ...cell, value: null } : cell)),
     })),
   };
 }
@@ -27,7 +27,7 @@ export function withoutSmallCells(view: MonitoringView): MonitoringView {
 type Rate = MonitoringView['history'][number];
 
 function withoutSmallRate(record: Rate): Rate {
-  const isShown = record.group === null || record.n >= LEAST_SHOWN;
+  const isShown = record.group === null || record.n >= MIN_SHOWN;
   return isShown ? record : { ...record, value: null, low: null, high: null };
 }
 
@@ -57,7 +57,7 @@ export function valueText(value: number | null, unit: Unit): string {
 
 /** The value of a group's rate; of too few events it is not shown. */
 export function rateText({ value, n }: { readonly value: number | null; readonly n: number }, unit: Unit): string {
-  return n < LEAST_SHOWN ? 'too few' : valueText(value, unit);
+  return n < MIN_SHOWN ? 'too few' : valueText(value, unit);
 }
 
 /** "0.131 to 0.410". */

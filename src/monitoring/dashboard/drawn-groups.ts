@@ -1,4 +1,4 @@
-import { MOST_LINES } from '../../charts/palette.ts';
+import { MAX_LINES } from '../../charts/palette.ts';
 import type { MonitoringRecord, MonitoringWindow } from '../records/monitoring-record.ts';
 import type { WatchedMetric } from './monitoring-view.ts';
 
@@ -55,7 +55,7 @@ export function thinned<T>(items: readonly T[], most: number): T[] {
 const EXTREMES = 3;
 
 /** With more lines, bands would hide each other: only those of the two extremes are drawn. */
-const MOST_BANDS = 4;
+const MAX_BANDS = 4;
 
 /** A group whose rate is drawn. */
 export interface DrawnGroup {
@@ -84,15 +84,15 @@ export function drawnGroups(watched: WatchedMetric, measure: string, attributeGr
     measure,
     records.filter(({ value }) => value !== null),
   ).sort(byValue);
-  const chosen = records.length <= MOST_LINES ? records : mostTelling(sorted);
+  const chosen = records.length <= MAX_LINES ? records : mostTelling(sorted);
   const labels = chosen.map(({ group }) => group ?? '').sort(byCode);
   const extremes = [sorted[0]?.group, sorted.at(-1)?.group];
-  const isFixed = attributeGroups.length <= MOST_LINES;
+  const isFixed = attributeGroups.length <= MAX_LINES;
   return {
     groups: labels.map((label, place) => ({
       label,
       look: isFixed ? attributeGroups.indexOf(label) : place,
-      hasBand: labels.length <= MOST_BANDS || extremes.includes(label),
+      hasBand: labels.length <= MAX_BANDS || extremes.includes(label),
     })),
     total: records.length,
   };
@@ -128,10 +128,10 @@ function inWindow({ now }: WatchedMetric, measure: string, records: readonly Mon
 }
 
 function mostTelling(sorted: readonly MonitoringRecord[]): MonitoringRecord[] {
-  if (sorted.length <= MOST_LINES) return [...sorted];
+  if (sorted.length <= MAX_LINES) return [...sorted];
   const ends = [...sorted.slice(0, EXTREMES), ...sorted.slice(-EXTREMES)];
   const largest = sorted.slice(EXTREMES, -EXTREMES).sort((a, b) => b.n - a.n || byLabel(a, b));
-  return [...ends, ...largest.slice(0, MOST_LINES - ends.length)];
+  return [...ends, ...largest.slice(0, MAX_LINES - ends.length)];
 }
 
 function byValue(a: MonitoringRecord, b: MonitoringRecord): number {

@@ -29,7 +29,7 @@ import { raisedAt } from './state-words.ts';
 const TABLE_TIMES = 12;
 
 /** Alarms, and suspected changes, that are marked in one chart: the latest. */
-const MOST_MARKS = 8;
+const MAX_MARKS = 8;
 
 /** What the figures of one metric are made from. */
 export interface FigureSource {
@@ -209,7 +209,7 @@ function marksOf({ alerts }: MonitoringView, { attribute, metric }: WatchedMetri
     .filter(({ alert }) => alert.attribute === attribute && alert.metric === metric && alert.tier === 'alarm')
     .map((history) => ({ time: Date.parse(raisedAt(history)), changedAt: history.alert.changedAt }))
     .sort((a, b) => a.time - b.time)
-    .slice(-MOST_MARKS);
+    .slice(-MAX_MARKS);
   return {
     alarms: own.map(({ time }) => time),
     changes: own.flatMap(({ changedAt }) => (changedAt === null ? [] : [Date.parse(changedAt)])),

@@ -11,10 +11,10 @@ import type { MonitoringView, WatchedMetric } from './monitoring-view.ts';
 import { STATE_WORDS, STATES } from './state-words.ts';
 
 /** Attributes whose coverage is told. */
-const MOST_ATTRIBUTES = 8;
+const MAX_ATTRIBUTES = 8;
 
 /** Kinds of faults that are told one by one. */
-const MOST_FAULTS = 40;
+const MAX_FAULTS = 40;
 
 /** Whether labels are awaited: a metric needs them, or some came. */
 export function awaitsLabels({ coverage, watched }: MonitoringView): boolean {
@@ -27,9 +27,9 @@ export function awaitsLabels({ coverage, watched }: MonitoringView): boolean {
 export function coverageTables(view: MonitoringView): ReportTable[] {
   const coverage = awaitsLabels(view) ? view.coverage : [];
   const attributes = [...new Set(coverage.map(({ attribute }) => attribute))];
-  return attributes.slice(0, MOST_ATTRIBUTES).map((attribute, place) => {
-    const isCut = place === MOST_ATTRIBUTES - 1 && attributes.length > MOST_ATTRIBUTES;
-    const more = isCut ? ` (and of ${countText(attributes.length - MOST_ATTRIBUTES)} more attributes, not shown)` : '';
+  return attributes.slice(0, MAX_ATTRIBUTES).map((attribute, place) => {
+    const isCut = place === MAX_ATTRIBUTES - 1 && attributes.length > MAX_ATTRIBUTES;
+    const more = isCut ? ` (and of ${countText(attributes.length - MAX_ATTRIBUTES)} more attributes, not shown)` : '';
     const groups = coverage
       .filter((one) => one.attribute === attribute)
       .sort((a, b) => (a.share ?? 2) - (b.share ?? 2) || (a.group < b.group ? -1 : 1))
@@ -53,9 +53,9 @@ export function faultTable({ faults }: MonitoringView): ReportTable | undefined 
     .filter(([, count]) => count > 0)
     .sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1));
   if (found.length === 0) return undefined;
-  const rows = found.slice(0, MOST_FAULTS).map(([name, count]) => [labelText(inWords(name)), countText(count)]);
+  const rows = found.slice(0, MAX_FAULTS).map(([name, count]) => [labelText(inWords(name)), countText(count)]);
   const cut = found.length - rows.length;
-  const rest = found.slice(MOST_FAULTS).reduce((sum, [, count]) => sum + count, 0);
+  const rest = found.slice(MAX_FAULTS).reduce((sum, [, count]) => sum + count, 0);
   return {
     kind: 'table',
     caption: 'Not counted, and why',
@@ -65,16 +65,16 @@ export function faultTable({ faults }: MonitoringView): ReportTable | undefined 
 }
 
 /** Metrics that the table of states has. */
-const MOST_ROWS = 100;
+const MAX_ROWS = 100;
 
 /** Every watched metric with its gap in both windows, the worst first. */
 export function stateTable({ watched, windowSize }: MonitoringView): ReportTable {
-  const rest = watched.length - MOST_ROWS;
+  const rest = watched.length - MAX_ROWS;
   return {
     kind: 'table',
     caption:
       rest > 0
-        ? `The ${String(MOST_ROWS)} worst of ${countText(watched.length)} watched metrics`
+        ? `The ${String(MAX_ROWS)} worst of ${countText(watched.length)} watched metrics`
         : 'Every watched metric',
     columns: [
       { name: 'Metric' },
@@ -85,7 +85,7 @@ export function stateTable({ watched, windowSize }: MonitoringView): ReportTable
       numberColumn('Bounds that hold at all times'),
     ],
     rows: worstFirst(watched)
-      .slice(0, MOST_ROWS)
+      .slice(0, MAX_ROWS)
       .map((one) => {
         const [now, overall] = [gapOf(one, one.now), gapOf(one, one.overall)];
         return [

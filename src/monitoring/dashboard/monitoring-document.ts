@@ -5,11 +5,11 @@ import { VERSION } from '../../internal/version.ts';
 import { formatPercent } from '../../metrics/metric-markdown.ts';
 import type { AlertHistory, MonitorState } from '../alarms/alert-event.ts';
 import { alertFacts, statusText, tellingOrder } from './alert-words.ts';
-import { crossedTable, heatTable, MOST_CROSSINGS } from './crossed-table.ts';
+import { crossedTable, heatTable, MAX_CROSSINGS } from './crossed-table.ts';
 import {
   countedText,
   countText,
-  LEAST_SHOWN,
+  MIN_SHOWN,
   sentenceText,
   shortNumber,
   timeText,
@@ -25,7 +25,7 @@ import { headlineOf, sentenceAfterState, STATE_WORDS } from './state-words.ts';
 export const DEFAULT_TITLE = 'Fairness of a monitored stream';
 
 /** Metrics whose groups are told one by one. */
-const MOST_METRICS = 40;
+const MAX_METRICS = 40;
 
 /** A view as a report in words and tables. */
 function monitoringDocument(view: MonitoringView, title: string): ReportDocument {
@@ -37,7 +37,7 @@ function monitoringDocument(view: MonitoringView, title: string): ReportDocument
       { title: 'Every metric', blocks: view.watched.length === 0 ? [] : stateBlocks(view) },
       { title: 'Alerts', blocks: alertBlocks(view) },
       ...worstFirst(view.watched)
-        .slice(0, MOST_METRICS)
+        .slice(0, MAX_METRICS)
         .map((watched) => ({
           title: watchedText(watched),
           blocks: measuresOf(watched).map((measure) => groupTable(watched, measure, view.windowSize)),
@@ -68,7 +68,7 @@ function stateBlocks(view: MonitoringView): ReportBlock[] {
     (watched) =>
       `${watchedText(watched)}: ${STATE_WORDS[watched.state].word.toLowerCase()}. ${sentenceAfterState(watched)}`,
   );
-  const shown = cutItems(sentences, MOST_METRICS);
+  const shown = cutItems(sentences, MAX_METRICS);
   return [stateTable(view), { kind: 'list', items: shown }];
 }
 
@@ -95,9 +95,9 @@ function alertBlock(history: AlertHistory): ReportBlock[] {
 }
 
 function crossedBlocks({ crossings }: MonitoringView): ReportBlock[] {
-  const rest = crossings.length - MOST_CROSSINGS;
+  const rest = crossings.length - MAX_CROSSINGS;
   const cut = { kind: 'paragraph' as const, text: `Not shown: ${countedText(rest, 'more crossing')}.` };
-  return [...crossings.slice(0, MOST_CROSSINGS).flatMap(crossingBlocks), ...(rest > 0 ? [cut] : [])];
+  return [...crossings.slice(0, MAX_CROSSINGS).flatMap(crossingBlocks), ...(rest > 0 ? [cut] : [])];
 }
 
 function crossingBlocks(crossing: MonitoringView['crossings'][number]): ReportBlock[] {
@@ -128,7 +128,7 @@ export function readingOf({ alpha, windowSize, level }: MonitoringView): string[
     'When a change began is the guess of a detector, without a guarantee.',
     'Rates that need true labels count labelled predictions only. Where labels come for some groups later or less often than for others, compare these rates with care.',
     'A gap within its limit is no proof of fair treatment, and a gap above it none of unfair treatment. Only the attributes and metrics named here were watched.',
-    `Of fewer than ${String(LEAST_SHOWN)} events no group's rate is shown, since it could tell what was decided of single persons. It may still be worked out from totals that are.`,
+    `Of fewer than ${String(MIN_SHOWN)} events no group's rate is shown, since it could tell what was decided of single persons. It may still be worked out from totals that are.`,
   ];
 }
 
@@ -137,7 +137,7 @@ export function madeOf(view: MonitoringView): (readonly [name: string, value: st
   return [
     ['Sliding window', `the last ${countText(view.windowSize)} events`],
     ['Smallest group compared', `${countText(view.minGroupSize)} events`],
-    ['Smallest group shown', `${String(LEAST_SHOWN)} events`],
+    ['Smallest group shown', `${String(MIN_SHOWN)} events`],
     ['Alpha of the engine', shortNumber(view.alpha)],
     ['Level of ordinary intervals', formatPercent(view.level)],
     ['Metrics watched', countText(view.watched.length)],

@@ -13,7 +13,7 @@ import { takeAttribute } from '../tracker/take-records.ts';
 import type { CrossedCells, MonitoringView, WatchedMetric } from './monitoring-view.ts';
 
 /** Times of the history that a picture can show. */
-const MOST_TIMES = 400;
+const MAX_TIMES = 400;
 
 /** A tracker and its engine as they are now, as plain data; the engine looks once more for it. */
 export function takeView(tracker: RealTimeFairnessTracker, engine: FairnessDriftAndAlertEngine): MonitoringView {
@@ -22,7 +22,7 @@ export function takeView(tracker: RealTimeFairnessTracker, engine: FairnessDrift
   const { states } = engine.update(tracker);
   const combinations = engine.watched?.combinations ?? [];
   const history = RecordLog.restore(tracker.history.state());
-  history.thin(MOST_TIMES);
+  history.thin(MAX_TIMES);
   return Object.freeze({
     timestamp: tracker.timestamp,
     firstTimestamp: Number.isNaN(stream.firstTime) ? null : formatTime(stream.firstTime),

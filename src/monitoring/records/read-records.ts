@@ -12,7 +12,7 @@ import { RecordLog } from './record-log.ts';
 const CHUNK_BYTES = 2 ** 18;
 
 /** A longer line is no record, and is not gathered. */
-const LONGEST_LINE = 2 ** 20;
+const MAX_LINE_LENGTH = 2 ** 20;
 
 /**
  * Reads the records of a file that a record store wrote, after those of the
@@ -65,7 +65,7 @@ async function readFile({ path, handle }: RecordFile, reader: LineReader, log: R
   for await (const chunk of handle.createReadStream({ highWaterMark: CHUNK_BYTES, autoClose: false })) {
     const lines = (rest + decode(decoder, chunk as Uint8Array, path, number)).split('\n');
     rest = lines.pop() ?? '';
-    if (rest.length > LONGEST_LINE) throw faultAt(path, number + lines.length, 'it is too long for a record');
+    if (rest.length > MAX_LINE_LENGTH) throw faultAt(path, number + lines.length, 'it is too long for a record');
     log.append(lines.map((line) => reader.read(line, number++)).filter((record) => record !== undefined));
   }
   // Where a line is cut short within a character, the decoder keeps what there is of it.

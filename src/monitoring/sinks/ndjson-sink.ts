@@ -38,7 +38,7 @@ const FORM: LineForm = {
 };
 
 /** Files that are kept where one must be put aside, since its end cannot be mended. */
-const MOST_FILES = 10;
+const MAX_FILES = 10;
 
 /**
  * A sink that adds one JSON object a line to a file for each transition, with
@@ -67,7 +67,7 @@ export function ndjsonSink(path: string, options: NdjsonSinkOptions = {}): Alert
     path,
     form: FORM,
     maxBytes: Infinity,
-    maxFiles: MOST_FILES,
+    maxFiles: MAX_FILES,
     mostPending: requireWhole('mostPending', options.mostPending ?? 1000, 1),
     isFlushed: true,
     files: { ...SYSTEM_FILES, ...options.files },

@@ -86,7 +86,7 @@ export interface WebhookSettings {
 }
 
 /** The longest time that a timer takes. */
-const LONGEST_MILLIS = 2 ** 31 - 1;
+const MAX_MILLIS = 2 ** 31 - 1;
 
 /**
  * Checks options and fills in what they leave out.
@@ -181,6 +181,6 @@ function readHeaders(
 }
 
 function requireMillis(parameter: string, given: number, least: number): number {
-  if (Number.isInteger(given) && given >= least && given <= LONGEST_MILLIS) return given;
-  throw invalidParameter(parameter, `be a whole number from ${String(least)} to ${String(LONGEST_MILLIS)}`, given);
+  if (Number.isInteger(given) && given >= least && given <= MAX_MILLIS) return given;
+  throw invalidParameter(parameter, `be a whole number from ${String(least)} to ${String(MAX_MILLIS)}`, given);
 }

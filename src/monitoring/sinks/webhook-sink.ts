@@ -52,7 +52,7 @@ async function withinLimit<T>(
 }
 
 /** No wait is longer, whatever the server asks for: later alerts wait behind this one. */
-const LONGEST_WAIT_MILLIS = 300_000;
+const MAX_WAIT_MILLIS = 300_000;
 
 /**
  * How long to wait before a retry: between half and all of `backoffMillis` x
@@ -68,7 +68,7 @@ export function retryWaitMillis(
 ): number {
   // Beyond, the cap has long been reached, and 0 x Infinity would be no number.
   const jittered = backoffMillis * 2 ** Math.min(retry, 60) * (0.5 + random.next() / 2);
-  return Math.min(LONGEST_WAIT_MILLIS, Math.max(jittered, askedMillis ?? 0));
+  return Math.min(MAX_WAIT_MILLIS, Math.max(jittered, askedMillis ?? 0));
 }
 
 /** What is posted. */
@@ -87,8 +87,8 @@ interface Refusal {
 }
 
 /** What is read of an answer, so that the connection can be used again; nothing in it is needed. */
-const MOST_ANSWER_BYTES = 2 ** 14;
-const MOST_ANSWER_MILLIS = 1000;
+const MAX_ANSWER_BYTES = 2 ** 14;
+const MAX_ANSWER_MILLIS = 1000;
 
 /**
  * Posts a message until it is accepted or given up.
@@ -155,13 +155,13 @@ async function passOver({ body }: Response, stop: AbortSignal): Promise<void> {
   if (body === null) return;
   const reader = body.getReader() as ReadableStreamDefaultReader<Uint8Array>;
   const read = async (): Promise<void> => {
-    for (let bytes = 0; bytes < MOST_ANSWER_BYTES;) {
+    for (let bytes = 0; bytes < MAX_ANSWER_BYTES;) {
       const { done, value } = await reader.read();
       if (done) return;
       bytes += value.byteLength;
     }
   };
-  await withinLimit(MOST_ANSWER_MILLIS, stop, read).catch(() => undefined);
+  await withinLimit(MAX_ANSWER_MILLIS, stop, read).catch(() => undefined);
   void reader.cancel().catch(() => undefined);
 }
 

@@ -16,7 +16,7 @@ import type { FilledTrackerOptions } from './tracker-options.ts';
 const WARM_UP = 100;
 
 /** Records of a young stream are taken every so many events. */
-const LEAST_RECORD_STEP = 100;
+const MIN_RECORD_STEP = 100;
 
 /** How many true labels were taken, and how many could not be. */
 export interface LabelOutcome {
@@ -174,12 +174,12 @@ export class EventStream {
   /** Events between records: a tenth of the power of ten below the count, but no fewer than 100 and no more than `recordEvery`. */
   #recordStep(): number {
     const { recordEvery } = this.options;
-    if (recordEvery <= LEAST_RECORD_STEP || this.events >= 100 * recordEvery) return recordEvery;
+    if (recordEvery <= MIN_RECORD_STEP || this.events >= 100 * recordEvery) return recordEvery;
     // Logarithms are dear for one event: the power of ten is looked for anew only where it changes.
     if (this.events < this.#decade || this.events >= 10 * this.#decade) {
       this.#decade = 10 ** Math.floor(Math.log10(Math.max(1, this.events)));
     }
-    return Math.min(recordEvery, Math.max(LEAST_RECORD_STEP, this.#decade / 10));
+    return Math.min(recordEvery, Math.max(MIN_RECORD_STEP, this.#decade / 10));
   }
 
   #countRows(block: EventBlock, from: number, to: number): void {

@@ -16,7 +16,7 @@ export interface FreshStart {
 const KEPT_SPACINGS = 8;
 
 /** Beyond 2 to this no start is kept longer, so that memory has an end; the first start is kept for ever. */
-const MOST_DOUBLINGS = 16;
+const MAX_DOUBLINGS = 16;
 
 /**
  * Where windows of a stream begin: at its beginning and again after every so
@@ -24,7 +24,7 @@ const MOST_DOUBLINGS = 16;
  * proportion: near the present each one, further back fewer and fewer. So for
  * every age above four starts there is a window that is at most a quarter longer, and
  * a stream of any length keeps at most {@link KEPT_SPACINGS} / 2 x
- * {@link MOST_DOUBLINGS} + {@link KEPT_SPACINGS} of them.
+ * {@link MAX_DOUBLINGS} + {@link KEPT_SPACINGS} of them.
  */
 export class FreshStarts {
   #kept: FreshStart[] = [];
@@ -122,6 +122,6 @@ function largest(codes: ArrayLike<number>, count: number): number {
 /** Whether a start is still kept once another has begun. */
 function isKept(index: number, latest: number): boolean {
   if (index === 0) return true;
-  const doublings = Math.min(MOST_DOUBLINGS, Math.log2(index & -index));
+  const doublings = Math.min(MAX_DOUBLINGS, Math.log2(index & -index));
   return latest - index < KEPT_SPACINGS * 2 ** doublings;
 }

@@ -2,10 +2,10 @@ import { canonicalLabel } from '../../internal/label-text.ts';
 import { INTERSECTION_SEPARATOR } from '../../table/index.ts';
 
 /** Groups that an attribute may have, so that a column of names cannot eat the memory. */
-export const MOST_GROUPS = 10_000;
+export const MAX_GROUPS = 10_000;
 
 /** Characters that a new group's label may have, so that a field of long texts cannot eat the memory either. */
-const LONGEST_LABEL = 1000;
+const MAX_LABEL_LENGTH = 1000;
 
 /** What stands for a group that is not counted. */
 export const NO_GROUP = -1;
@@ -24,7 +24,7 @@ export class GroupCodes {
    * @param declared the groups, where no others are to be counted
    * @param longest characters that the label of a new group may have
    */
-  constructor(declared: readonly string[] | null, longest = LONGEST_LABEL) {
+  constructor(declared: readonly string[] | null, longest = MAX_LABEL_LENGTH) {
     this.#longest = longest;
     this.#isClosed = declared !== null;
     for (const label of new Set(declared?.map(canonicalLabel))) this.#add(label);
@@ -43,7 +43,7 @@ export class GroupCodes {
   #admit(label: string): number {
     if (this.#isClosed) return UNKNOWN_GROUP;
     if (label.length > this.#longest) return LONG_LABEL;
-    return this.labels.length >= MOST_GROUPS ? TOO_MANY_GROUPS : this.#add(label);
+    return this.labels.length >= MAX_GROUPS ? TOO_MANY_GROUPS : this.#add(label);
   }
 
   #add(label: string): number {

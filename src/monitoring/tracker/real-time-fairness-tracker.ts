@@ -34,7 +34,7 @@ import {
 } from './tracker-options.ts';
 
 /** Records that the history may hold; beyond, the older half of its times is thinned out. */
-const MOST_HISTORY_RECORDS = 200_000;
+const MAX_HISTORY_RECORDS = 200_000;
 
 /** Cells whose events have a true label. */
 const LABELLED_CELLS = [0, 1, 2, 3];
@@ -268,8 +268,8 @@ export class RealTimeFairnessTracker {
     this.#lastRecordTime = time;
     const records = [...takeRecords(this.stream, 'sliding', time), ...takeRecords(this.stream, 'cumulative', time)];
     this.#history.append(records);
-    if (this.#history.length > MOST_HISTORY_RECORDS) {
-      this.#history.thin(Math.max(2, Math.floor(MOST_HISTORY_RECORDS / records.length / 2)));
+    if (this.#history.length > MAX_HISTORY_RECORDS) {
+      this.#history.thin(Math.max(2, Math.floor(MAX_HISTORY_RECORDS / records.length / 2)));
     }
     this.#options.store?.append(records);
   }

@@ -138,7 +138,7 @@ export interface TrackedAttribute {
 }
 
 /** Events for which room is made at once: beyond, memory would burst before the first event. */
-const MOST_KEPT = 100_000_000;
+const MAX_KEPT = 100_000_000;
 
 const DEFAULT_METRICS = ['demographic_parity_difference', 'equalized_odds_difference'];
 
@@ -184,8 +184,8 @@ export function requirePlaces({ store, clock }: Pick<TrackerOptions, 'store' | '
 }
 
 function requireKept(parameter: string, given: number): number {
-  if (requireWhole(parameter, given, 1) <= MOST_KEPT) return given;
-  throw invalidParameter(parameter, `be a whole number from 1 to ${String(MOST_KEPT)}`, given);
+  if (requireWhole(parameter, given, 1) <= MAX_KEPT) return given;
+  throw invalidParameter(parameter, `be a whole number from 1 to ${String(MAX_KEPT)}`, given);
 }
 
 function positiveLabelOf(given: string | null): string | null {

@@ -1,7 +1,7 @@
 import { faultAt } from '../../io/config-text/path-fault.ts';
 import { MetricComputationError } from '../../exceptions/index.ts';
 import { nearestNames, suggestNames } from '../../internal/arguments.ts';
-import { MOST_SUGGESTED } from '../../io/config-text/describe-issue.ts';
+import { MAX_SUGGESTED } from '../../io/config-text/describe-issue.ts';
 import { type KeyPath, type PathFault } from '../../io/config-text/path-fault.ts';
 import { type MetricDefinition, metricDefinition } from '../../metrics/metric-definitions.ts';
 import { findThresholdFault, metricRange } from '../../metrics/threshold-range.ts';
@@ -91,7 +91,7 @@ function checkIntersections({ intersections = [], sensitive }: Fields): PathFaul
       : [];
   });
   let suggested = 0;
-  const isSuggested = (): boolean => suggested++ < MOST_SUGGESTED;
+  const isSuggested = (): boolean => suggested++ < MAX_SUGGESTED;
   const again = repeats(intersections.map((names) => JSON.stringify([...names].sort())));
   return [
     ...taken,
@@ -126,7 +126,7 @@ function checkBenchmarks(
   return Object.entries(benchmarks ?? {}).flatMap(([attribute, proportions], place) => {
     const here = [...path, attribute];
     if (known !== undefined && !known.includes(attribute)) {
-      return [notSensitive(here, 'key', attribute, known, place < MOST_SUGGESTED)];
+      return [notSensitive(here, 'key', attribute, known, place < MAX_SUGGESTED)];
     }
     const sum = Object.values(proportions).reduce((total, proportion) => total + proportion, 0);
     if (Math.abs(sum - 1) <= SUM_TOLERANCE) return [];

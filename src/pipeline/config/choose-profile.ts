@@ -1,6 +1,6 @@
 import { suggestNames } from '../../internal/arguments.ts';
 import { hasControls } from '../../io/config-text/config-fault.ts';
-import { MOST_SUGGESTED, unknownKey, type Wording } from '../../io/config-text/describe-issue.ts';
+import { MAX_SUGGESTED, unknownKey, type Wording } from '../../io/config-text/describe-issue.ts';
 import { isMapping, type Mapping } from '../../internal/values.ts';
 import type { PathFault } from '../../io/config-text/path-fault.ts';
 import type { YamlPlaces } from '../../io/read-yaml.ts';
@@ -71,7 +71,7 @@ function profileFaults(profiles: unknown, chosen: string | undefined, wording: W
     if (name === chosen) return [];
     const unknown = Object.keys(profile).filter((key) => !known.includes(key));
     return unknown.map((key, place) =>
-      unknownKey([...path, key], known, wording, PIPELINE_DIALECT, place < MOST_SUGGESTED),
+      unknownKey([...path, key], known, wording, PIPELINE_DIALECT, place < MAX_SUGGESTED),
     );
   });
 }

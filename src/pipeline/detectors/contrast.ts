@@ -3,7 +3,7 @@ import type { CategoricalColumn } from '../../table/index.ts';
 import { formatShare, formatStatistic } from './report-numbers.ts';
 
 /** A group of fewer rows is not held up as an extreme. */
-const LEAST_ROWS = 30;
+const MIN_ROWS = 30;
 
 /** One end of a contrast. */
 export interface ContrastEnd {
@@ -28,7 +28,7 @@ export function shareContrast(
   levels: readonly string[],
   only?: number,
 ): Contrast | null {
-  const large = Array.from(table.rowTotals.keys()).filter((group) => (table.rowTotals[group] as number) >= LEAST_ROWS);
+  const large = Array.from(table.rowTotals.keys()).filter((group) => (table.rowTotals[group] as number) >= MIN_ROWS);
   if (large.length < 2) return null;
   const level = only ?? widestLevel(table, large.length);
   const inLevel = new Float64Array(groups.length);
@@ -49,7 +49,7 @@ function widestLevel({ cells, counts, rowTotals, columnTotals }: CrossCounts, la
   const met = new Float64Array(columnTotals.length);
   cells.forEach((cell, place) => {
     const total = rowTotals[Math.floor(cell / columnTotals.length)] as number;
-    if (total < LEAST_ROWS) return;
+    if (total < MIN_ROWS) return;
     const level = cell % columnTotals.length;
     const share = (counts[place] as number) / total;
     lowest[level] = Math.min(lowest[level] as number, share);
@@ -75,7 +75,7 @@ export function meanContrast(values: Float64Array, { codes, labels }: Categorica
   }
   const ends = labels
     .map((group, code) => ({ group, value: means[code] as number, n: n[code] as number }))
-    .filter((end) => end.n >= LEAST_ROWS);
+    .filter((end) => end.n >= MIN_ROWS);
   return ends.length < 2 ? null : { level: null, ...extremes(ends) };
 }
 

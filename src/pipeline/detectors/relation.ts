@@ -2,7 +2,7 @@ import { occupied } from '../../stats/association/pearson-statistic.ts';
 import { cramersVOf } from '../../stats/association/cramers-v.ts';
 import { type CrossCounts, crossCounts, crossCountsOf } from '../../stats/association/cross-counts.ts';
 import { etaSquaredOf, type VarianceParts, varianceParts } from '../../stats/association/variance-parts.ts';
-import { chiSquareIndependence, type ChiSquareTest, LEAST_EXPECTED_COUNT } from '../../stats/tests/chi-square-test.ts';
+import { chiSquareIndependence, type ChiSquareTest, MIN_EXPECTED_COUNT } from '../../stats/tests/chi-square-test.ts';
 import { oneWayAnova, type TestResult } from '../../stats/tests/one-way-anova.ts';
 import type { CategoricalColumn, Column, NumericColumn } from '../../table/index.ts';
 import type { AssociationMeasure } from '../association.ts';
@@ -129,9 +129,9 @@ function numbersReason({ n, groups, between, within }: VarianceParts): string | 
 
 /** What to say where the chi-square law is a rough one. */
 export function expectedNotes({ leastExpected }: Pick<ChiSquareTest, 'leastExpected'>): string[] {
-  if (!(leastExpected < LEAST_EXPECTED_COUNT)) return [];
+  if (!(leastExpected < MIN_EXPECTED_COUNT)) return [];
   return [
-    `the p-value is rough: an expected count is ${leastExpected.toPrecision(2)}, below ${String(LEAST_EXPECTED_COUNT)}`,
+    `the p-value is rough: an expected count is ${leastExpected.toPrecision(2)}, below ${String(MIN_EXPECTED_COUNT)}`,
   ];
 }
 

@@ -18,7 +18,7 @@ export interface ReportSection {
 }
 
 /** Rows that a table shows; the JSON report has all. */
-const MOST_ROWS = 60;
+const MAX_ROWS = 60;
 
 /** A table that says what it leaves out. */
 export function reportTable(
@@ -27,9 +27,9 @@ export function reportTable(
   rows: readonly (readonly string[])[],
   notes: readonly string[] = [],
 ): ReportTable {
-  const more = rows.length - MOST_ROWS;
+  const more = rows.length - MAX_ROWS;
   const omission = more > 0 ? [`${String(more)} more rows are in the JSON report.`] : [];
-  return { caption, header, rows: rows.slice(0, MOST_ROWS), notes: [...omission, ...notes] };
+  return { caption, header, rows: rows.slice(0, MAX_ROWS), notes: [...omission, ...notes] };
 }
 
 /** Association measures in words. */

@@ -16,7 +16,7 @@ import { type AnalysedAttribute, relate, type Relation } from './relation.ts';
 const IDENTIFIER_SHARE = 0.9;
 
 /** Fewer whole numbers than this may lie close together by chance, as ages do. */
-const LEAST_ROWS_OF_A_SEQUENCE = 50;
+const MIN_ROWS_OF_A_SEQUENCE = 50;
 
 /** Names that identifiers go by: id, customer_id, Customer ID, userId, uuid, index, row number. */
 const IDENTIFIER_NAMES = [/(^|[^a-z])(id|uuid|guid|index|row[ _]?(nr|number))$/i, /[a-z]I[dD]$/];
@@ -60,7 +60,7 @@ function numericReason(name: string, { values }: NumericColumn): string | undefi
   }
   if (present === 0) return 'it has no values';
   if (low === high) return 'all its values are the same';
-  const isDense = present >= LEAST_ROWS_OF_A_SEQUENCE && high - low < 2 * present;
+  const isDense = present >= MIN_ROWS_OF_A_SEQUENCE && high - low < 2 * present;
   const hasRoom = high - low >= present - 1;
   if (!isWhole || !hasRoom || !(isDense || hasIdentifierName(name)) || !areDifferent(values)) return undefined;
   return `it identifies rows: ${String(present)} different whole numbers`;

@@ -3,11 +3,11 @@ import { invalidParameter, type OptionNames } from '../../internal/arguments.ts'
 import { type CategoricalColumn, encodeGroups, type Table } from '../../table/index.ts';
 
 /** Names that a sentence has room for. */
-const MOST_NAMES = 8;
+const MAX_NAMES = 8;
 
 /** 'a', 'b' and 3 more. */
 export function nameSome(names: readonly string[]): string {
-  const shown = names.slice(0, MOST_NAMES).map((name) => `'${name}'`);
+  const shown = names.slice(0, MAX_NAMES).map((name) => `'${name}'`);
   const more = names.length - shown.length;
   return `${shown.join(', ')}${more > 0 ? ` and ${String(more)} more` : ''}`;
 }

@@ -13,7 +13,7 @@ export interface CrossCounts {
 }
 
 /** Up to so many cells, and so many a row of data, a whole table is counted in place; above, pairs are sorted. */
-const MOST_DENSE_CELLS = 1 << 22;
+const MAX_DENSE_CELLS = 1 << 22;
 const DENSE_CELLS_PER_VALUE = 16;
 
 /**
@@ -31,7 +31,7 @@ export function crossCounts(
   columns: number,
 ): CrossCounts {
   const [cells, counts] =
-    rows * columns <= Math.min(MOST_DENSE_CELLS, DENSE_CELLS_PER_VALUE * first.length)
+    rows * columns <= Math.min(MAX_DENSE_CELLS, DENSE_CELLS_PER_VALUE * first.length)
       ? occupied(tally(first, second, rows, columns))
       : runsOf(sortedPairs(first, second, columns));
   return withTotals(cells, counts, rows, columns);

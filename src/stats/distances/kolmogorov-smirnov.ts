@@ -6,7 +6,7 @@ import { sortedSample } from './require-sample.ts';
 export type KolmogorovSmirnovMethod = 'exact' | 'asymptotic';
 
 /** Above so many values in the larger sample `auto` takes the asymptotic p-value, as SciPy does. */
-const MOST_FOR_EXACT = 10_000;
+const MAX_FOR_EXACT = 10_000;
 
 const METHODS = ['auto', 'exact', 'asymptotic'] as const;
 
@@ -64,7 +64,7 @@ export function twoSampleKolmogorovSmirnov(
   const first = sortedSample('reference', reference);
   const second = sortedSample('current', current);
   const [n, m] = [first.length, second.length];
-  const used = asked === 'auto' ? (Math.max(n, m) <= MOST_FOR_EXACT ? 'exact' : 'asymptotic') : asked;
+  const used = asked === 'auto' ? (Math.max(n, m) <= MAX_FOR_EXACT ? 'exact' : 'asymptotic') : asked;
   const distance = largestDistance(first, second);
   const statistic = distance / (n * m);
   const pValue =

@@ -1,14 +1,14 @@
 import { stirlingError } from '../stirling-error.ts';
 
 /** Up to so many values the exact law is used throughout. */
-const MOST_FOR_EXACT = 140;
+const MAX_FOR_EXACT = 140;
 
 /** Above so much of n d^2 the tail is twice the one-sided tail: what that counts twice is below 1e-10. */
 const SMALL_TAIL_EXACT = 4;
 const SMALL_TAIL_SERIES = 2.2;
 
 /** Above so many values the one-sided tail is its limit, and no sum over all of them. */
-const MOST_FOR_SUM = 100_000;
+const MAX_FOR_SUM = 100_000;
 
 /** Above so much of n d^(3/2) the series of Pelz and Good holds. */
 const WIDE_ENOUGH_FOR_SERIES = 1.4;
@@ -32,9 +32,8 @@ export function kolmogorovTail(n: number, d: number): number {
   const square = n * d * d;
   if (n < 1 || 2 * n * d <= 1) return 1;
   if (square >= OUT_OF_RANGE) return 0;
-  if (square >= (n <= MOST_FOR_EXACT ? SMALL_TAIL_EXACT : SMALL_TAIL_SERIES))
-    return Math.min(1, 2 * oneSidedTail(n, d));
-  if (n <= MOST_FOR_EXACT || n * d ** 1.5 <= WIDE_ENOUGH_FOR_SERIES) return 1 - byMatrix(n, d);
+  if (square >= (n <= MAX_FOR_EXACT ? SMALL_TAIL_EXACT : SMALL_TAIL_SERIES)) return Math.min(1, 2 * oneSidedTail(n, d));
+  if (n <= MAX_FOR_EXACT || n * d ** 1.5 <= WIDE_ENOUGH_FOR_SERIES) return 1 - byMatrix(n, d);
   return 1 - bySeries(n, d);
 }
 
@@ -43,7 +42,7 @@ export function kolmogorovTail(n: number, d: number): number {
  * (Smirnov 1944). Its limit is exp(-2 n d^2 - 2 d / 3 - 1 / (18 n)).
  */
 function oneSidedTail(n: number, d: number): number {
-  if (n > MOST_FOR_SUM) return Math.exp(-((6 * n * d + 1) ** 2) / (18 * n));
+  if (n > MAX_FOR_SUM) return Math.exp(-((6 * n * d + 1) ** 2) / (18 * n));
   let sum = Math.exp(n * Math.log1p(-d));
   for (let j = 1; j < n * (1 - d); j++) sum += d * Math.exp(logTerm(n, j, d));
   return sum;

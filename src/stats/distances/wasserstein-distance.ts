@@ -1,7 +1,7 @@
 import { requireSample, sortedSample } from './require-sample.ts';
 
 /** Where the reference hardly varies its deviation is taken as this, so that the ratio stays finite. */
-const LEAST_DEVIATION = 0.001;
+const MIN_DEVIATION = 0.001;
 
 /**
  * The first Wasserstein (earth mover's) distance of two samples: the area
@@ -51,5 +51,5 @@ export function normedWassersteinDistance(reference: ArrayLike<number>, current:
   const values = requireSample('reference', reference);
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
   const variance = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / values.length;
-  return wassersteinDistance(values, current) / Math.max(Math.sqrt(variance), LEAST_DEVIATION);
+  return wassersteinDistance(values, current) / Math.max(Math.sqrt(variance), MIN_DEVIATION);
 }

@@ -13,7 +13,7 @@ import {
 } from './mixture-parameters.ts';
 
 /** The least of g h that the tuning keeps, so that the prior stays a law. */
-const LEAST_TUNING = 1e-3;
+const MIN_TUNING = 1e-3;
 
 /** What a beta-binomial mixture may be told. */
 export interface BetaBinomialMixtureOptions extends MixtureOptions {
@@ -104,7 +104,7 @@ interface BetaBinomialMixture {
  * differs by s / (g + h) alone, so that nothing large is subtracted.
  */
 export function logMixture(s: number, v: number, { g, h, rho, oneSided }: BetaBinomialMixture): number {
-  const least = Math.max(rho - g * h, LEAST_TUNING * g * h);
+  const least = Math.max(rho - g * h, MIN_TUNING * g * h);
   const above = (least + v + h * s) / (h * (g + h));
   const below = (least + v - g * s) / (g * (g + h));
   const [priorAbove, priorBelow] = [least / (h * (g + h)), least / (g * (g + h))];

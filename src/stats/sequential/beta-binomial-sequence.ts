@@ -6,7 +6,7 @@ import { stirlingError } from '../stirling-error.ts';
 const LAST_STEP = 2e-5;
 
 /** One to three steps are usual; halving alone would need some sixty. */
-const MOST_STEPS = 100;
+const MAX_STEPS = 100;
 
 /**
  * The anytime-valid interval of one rate: a confidence sequence, whose
@@ -106,7 +106,7 @@ function rootOf(counted: number, others: number, level: number): number {
   let left = -(level + others * Math.log1p(ratio)) / counted;
   let right = 0;
   let u = Math.max(left, firstGuess(counted, ratio, level));
-  for (let step = 0; step < MOST_STEPS; step++) {
+  for (let step = 0; step < MAX_STEPS; step++) {
     const grown = Math.expm1(u);
     const beyond = -ratio * grown;
     const away = 1 + beyond;

@@ -1,5 +1,5 @@
 /** Two dozen steps are many; halving alone would need some sixty, and the method may halve every second step. */
-const MOST_STEPS = 200;
+const MAX_STEPS = 200;
 
 /**
  * A root of a continuous function between two points at which its signs
@@ -12,7 +12,7 @@ export function rootBetween(rootOf: (x: number) => number, from: number, to: num
   let [newest, other, oldest] = [from, to, to];
   let [atNewest, atOther, atOldest] = [rootOf(from), rootOf(to), rootOf(to)];
   let share = 0.5;
-  for (let step = 0; step < MOST_STEPS; step++) {
+  for (let step = 0; step < MAX_STEPS; step++) {
     const x = newest + share * (other - newest);
     const value = rootOf(x);
     // The two newest points keep the root between them.

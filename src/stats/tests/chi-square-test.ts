@@ -10,7 +10,7 @@ import type { TestResult } from './one-way-anova.ts';
  * With many degrees the package loses its digits: version 0.3.1 is 2% off at a
  * value of 3000 on 3000 degrees, and 0.1% at 2020 on 500.
  */
-const MOST_DEGREES_OF_PACKAGE = 40;
+const MAX_DEGREES_OF_PACKAGE = 40;
 
 /**
  * The probability that a chi-square variable is at least a value: the upper
@@ -21,17 +21,17 @@ const MOST_DEGREES_OF_PACKAGE = 40;
  */
 export function chiSquareTail(value: number, degrees: number): number {
   if (value === Infinity) return 0;
-  return degrees <= MOST_DEGREES_OF_PACKAGE
+  return degrees <= MAX_DEGREES_OF_PACKAGE
     ? gammainc(value / 2, degrees / 2, true, true)
     : upperGammaShare(degrees / 2, value / 2);
 }
 
 /** Below this expected count of a cell the chi-square law is a rough one (Cochran 1954). */
-export const LEAST_EXPECTED_COUNT = 5;
+export const MIN_EXPECTED_COUNT = 5;
 
 /** A chi-square test, and how far its law may be trusted. */
 export interface ChiSquareTest extends TestResult {
-  /** The smallest expected count of a cell; under {@link LEAST_EXPECTED_COUNT} the p-value is rough. */
+  /** The smallest expected count of a cell; under {@link MIN_EXPECTED_COUNT} the p-value is rough. */
   readonly leastExpected: number;
 }
 

@@ -30,7 +30,7 @@ const KEPT_BITS = 40;
 const LOWER_BITS = FLOAT32_BITS / 2;
 
 /** Rows summed by one kernel; fewer mean fewer digits, and more kernels. */
-const LEAST_CHUNK = 2 ** 16;
+const MIN_CHUNK = 2 ** 16;
 const LARGEST_CHUNK = 2 ** 20;
 
 /**
@@ -93,7 +93,7 @@ export async function cellTables(
 
 /** More cells deserve more rows per kernel, since each kernel makes a table of them all. */
 function chunkFor(cells: number): number {
-  return Math.min(LARGEST_CHUNK, Math.max(LEAST_CHUNK, 2 ** Math.ceil(Math.log2(cells))));
+  return Math.min(LARGEST_CHUNK, Math.max(MIN_CHUNK, 2 ** Math.ceil(Math.log2(cells))));
 }
 
 /** Whole numbers as their upper bits and their lower ones, which are not negative. */

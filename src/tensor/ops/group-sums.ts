@@ -8,7 +8,7 @@ import { reduceChunks, segmentSums, type Slice } from './reduce-chunks.ts';
 const ROWS_PER_CHUNK = 2 ** 16;
 
 /** The parts of a chunk that are summed apart, where there are few groups. */
-const MOST_PARTS = 2 ** 8;
+const MAX_PARTS = 2 ** 8;
 
 /**
  * Sums values per group, where the tensors are, in float32, with a relative
@@ -38,7 +38,7 @@ export async function groupColumnSums(
   columns: number,
   columnsOf: (slice: Slice, codes: Tensor1D) => readonly Tensor1D[],
 ): Promise<Float64Array[]> {
-  const parts = 2 ** Math.floor(Math.log2(Math.min(MOST_PARTS, Math.max(1, ROWS_PER_CHUNK / cells))));
+  const parts = 2 ** Math.floor(Math.log2(Math.min(MAX_PARTS, Math.max(1, ROWS_PER_CHUNK / cells))));
   const partOf = firstCells(tf, Math.min(rows, ROWS_PER_CHUNK), parts, cells);
   try {
     const table = await reduceChunks(tf, {

@@ -27,7 +27,7 @@ export interface FittedFeatures {
 }
 
 /** A text column keeps its most frequent levels, up to so many. */
-const MOST_LEVELS = 64;
+const MAX_LEVELS = 64;
 
 /** A text column with more distinct values than this share of the rows is taken for an identifier. */
 const IDENTIFIER_SHARE = 0.5;
@@ -106,9 +106,9 @@ function fitCategorical(name: string, codes: Int32Array, labels: readonly string
     return [];
   }
   // Stable sort: equally frequent levels stay in the order of their labels.
-  const kept = seen.length > MOST_LEVELS ? [...seen].sort((a, b) => b.count - a.count).slice(0, MOST_LEVELS) : seen;
+  const kept = seen.length > MAX_LEVELS ? [...seen].sort((a, b) => b.count - a.count).slice(0, MAX_LEVELS) : seen;
   if (kept.length < seen.length) {
-    warnings.push(`feature '${name}' keeps its ${String(MOST_LEVELS)} most frequent of ${String(seen.length)} texts`);
+    warnings.push(`feature '${name}' keeps its ${String(MAX_LEVELS)} most frequent of ${String(seen.length)} texts`);
   }
   const levels = kept.map(({ label }) => label).sort();
   return [
@@ -145,14 +145,14 @@ function encodeNumeric(
     const value = values[row] as number;
     const isMissing = Number.isNaN(value);
     const score = isMissing ? 0 : (value - mean) / scale;
-    if (Math.abs(score) > MOST_DEVIATIONS) throw tooFar(name, row, value);
+    if (Math.abs(score) > MAX_DEVIATIONS) throw tooFar(name, row, value);
     matrix[row * width + offset] = score;
     if (marksMissing && isMissing) matrix[row * width + offset + 1] = 1;
   }
 }
 
 /** Farther from the mean than this many standard deviations nothing computed in float32 is of use. */
-const MOST_DEVIATIONS = 1e15;
+const MAX_DEVIATIONS = 1e15;
 
 function tooFar(name: string, row: number, value: number): DataValidationError {
   return new DataValidationError(

@@ -49,10 +49,10 @@ const LINEAR_REGRESSION_OPTION_NAMES: OptionNames<LinearRegressionOptions> = {
 const KIND = 'linear_regression';
 
 /** One step solves the equations; those after it take back what rounding spoilt. */
-const MOST_STEPS = 10;
+const MAX_STEPS = 10;
 
 /** The last step lowers the sum of squares by less than this share of the sum of squares around the mean. */
-const LEAST_GAIN = 1e-20;
+const MIN_GAIN = 1e-20;
 
 const PARAMS = z.object({ l2: z.number(), precision: z.enum(PRECISIONS), backend: z.nullable(z.string()) });
 
@@ -114,8 +114,8 @@ export class LinearRegression extends LinearModel<LinearFit> implements Estimato
       l2: this.l2 / unit,
       origin: { intercept: 0, loss: total },
       startFrom: undefined,
-      maxIterations: MOST_STEPS,
-      leastGain: LEAST_GAIN * total,
+      maxIterations: MAX_STEPS,
+      leastGain: MIN_GAIN * total,
       precision: this.precision,
       backend: this.backend,
       signal: options.signal,

@@ -20,7 +20,7 @@ export const EVENTS: Readonly<Record<FairnessConstraint, readonly FairnessEvent[
 };
 
 /** The least share of a batch's weight by which rows are divided: below it they count as none. */
-export const LEAST_SHARE = 1e-12;
+export const MIN_SHARE = 1e-12;
 
 /** A batch's membership of the rows of an event alone. */
 export function membershipIn(tf: Tf, event: FairnessEvent, { membership, labels }: BatchRows): Tensor2D {

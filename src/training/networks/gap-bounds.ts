@@ -2,7 +2,7 @@ import type { Rank, Tensor2D, Variable } from '@tensorflow/tfjs';
 
 import { sum } from '../../metrics/statistics/group-stats.ts';
 import { type BatchRows, extremes, fusedMap, type Tf, timesTransposed } from '../../tensor/index.ts';
-import { type FairnessEvent, isIn, LEAST_SHARE, membershipIn } from './fairness-events.ts';
+import { type FairnessEvent, isIn, MIN_SHARE, membershipIn } from './fairness-events.ts';
 import type { NetworkTask } from './network-task.ts';
 
 /** How rates are taken, and multipliers moved. */
@@ -192,13 +192,13 @@ function addPull(
       for (var column = 0; column < columns; column++) {
         let share = all_members[index * columns + column];
         let pressure = all_multipliers[column] - all_multipliers[columns + column];
-        pull += share * pressure / max(all_sums[columns + column], ${String(LEAST_SHARE)});
+        pull += share * pressure / max(all_sums[columns + column], ${String(MIN_SHARE)});
       }
       let soft = all_scores[index];
       value = error + pull${isBinary ? ' * (soft - soft * soft) / temperature' : ''};`,
     plain: () => {
       // A group without rows has no row whose slope it could be.
-      const weights = rowOf(sums, 1).maximum(LEAST_SHARE);
+      const weights = rowOf(sums, 1).maximum(MIN_SHARE);
       const pressure = multipliers.mul(constants.sides).sum<Tensor2D>(0, true).div<Tensor2D>(weights);
       const pull = timesTransposed(tf, pressure, members);
       if (!isBinary) return error.add<Tensor2D>(pull);
@@ -240,8 +240,8 @@ function moved(tf: Tf, { events, groups, size, constants }: Columns, { multiplie
     plain: () => {
       const perEvent = (row: number): Tensor2D => rowOf(running, row).reshape([events.length, groups]);
       const weights = perEvent(1);
-      const present = weights.greater(LEAST_SHARE).cast<Tensor2D>('float32');
-      const rates = perEvent(0).div<Tensor2D>(weights.maximum(LEAST_SHARE));
+      const present = weights.greater(MIN_SHARE).cast<Tensor2D>('float32');
+      const rates = perEvent(0).div<Tensor2D>(weights.maximum(MIN_SHARE));
       const { highest, lowest } = extremes(tf, { rates, present });
       const middle = highest.add(lowest).div(2);
       const offset = rates.sub(middle).mul(2).mul(present).reshape([1, size]);
@@ -261,7 +261,7 @@ const MOVED_MULTIPLIERS = `
   var is_present = false;
   for (var column = first; column < first + i32(groups); column++) {
     let weight = all_running[columns + column];
-    if (weight > ${String(LEAST_SHARE)}) {
+    if (weight > ${String(MIN_SHARE)}) {
       let mean = all_running[column] / weight;
       highest = max(highest, mean);
       lowest = min(lowest, mean);

@@ -1,7 +1,7 @@
 import type { Tensor1D, Tensor2D, Tensor3D } from '@tensorflow/tfjs';
 
 import type { Tf } from '../../tensor/index.ts';
-import { LEAST_SHARE } from './fairness-events.ts';
+import { MIN_SHARE } from './fairness-events.ts';
 import type { FairnessPenalty } from './fairness-penalty.ts';
 
 /** The kernels of {@link mmd}: how near two predictions count as alike. */
@@ -52,10 +52,10 @@ export function mmd(
 export const mmdOfGroups: FairnessPenalty = (tf, { scores, membership, shares }) => {
   const inside = membership.sum<Tensor2D>(0, true);
   const outside = shares.sum().sub<Tensor2D>(inside);
-  const present = inside.greater(0).logicalAnd(outside.greater(LEAST_SHARE)).cast<Tensor2D>('float32');
+  const present = inside.greater(0).logicalAnd(outside.greater(MIN_SHARE)).cast<Tensor2D>('float32');
   const contrasts = membership
-    .div(inside.maximum(LEAST_SHARE))
-    .sub<Tensor2D>(shares.sub(membership).div(outside.maximum(LEAST_SHARE)))
+    .div(inside.maximum(MIN_SHARE))
+    .sub<Tensor2D>(shares.sub(membership).div(outside.maximum(MIN_SHARE)))
     .mul<Tensor2D>(present);
   const discrepancies = mmd(tf, scores.expandDims<Tensor3D>(2), contrasts);
   return discrepancies.sum<Tensor1D>(1).div(present.sum().maximum(1));

@@ -71,7 +71,7 @@ interface StackedLayer {
 }
 
 /** The most rows sent through at once. */
-const MOST_ROWS_AT_ONCE = 8192;
+const MAX_ROWS_AT_ONCE = 8192;
 
 /** Makes k networks with uniform weights in +-1/sqrt(inputs of the layer), as PyTorch's default. */
 export function createStackedNetwork(tf: Tf, shape: NetworkShape, random: Random): StackedNetwork {
@@ -90,7 +90,7 @@ export function createStackedNetwork(tf: Tf, shape: NetworkShape, random: Random
   const widest = k * Math.max(...widths.slice(1));
   return {
     parameters,
-    rowsAtOnce: Math.max(1, Math.min(MOST_ROWS_AT_ONCE, Math.floor(mostActivations(tf) / widest))),
+    rowsAtOnce: Math.max(1, Math.min(MAX_ROWS_AT_ONCE, Math.floor(mostActivations(tf) / widest))),
     forward(x) {
       const parts = splitParameters(parameters as unknown as Tensor2D, matrices);
       const layers = sizes.map((_, layer): StackedLayer => {

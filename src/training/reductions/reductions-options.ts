@@ -92,7 +92,7 @@ export const REDUCTIONS_OPTION_NAMES: OptionNames<ReductionsOptions> = {
 };
 
 /** With larger multipliers than 1 over this, rounding decides the linear programs. */
-const LEAST_EPS = 1e-12;
+const MIN_EPS = 1e-12;
 
 /** {@link ReductionsOptions} with every default filled in. */
 export interface ReductionsSettings {
@@ -139,8 +139,8 @@ export function parseSeed(seed: number): number {
 }
 
 function parseEps(eps: number): number {
-  if (Number.isFinite(eps) && eps >= LEAST_EPS) return eps;
-  throw invalidParameter('eps', `be above 0, ${String(LEAST_EPS)} or more`, eps);
+  if (Number.isFinite(eps) && eps >= MIN_EPS) return eps;
+  throw invalidParameter('eps', `be above 0, ${String(MIN_EPS)} or more`, eps);
 }
 
 function positive(parameter: string, value: number): number {

@@ -8,7 +8,7 @@ import type { Multipliers } from './reduction-fit.ts';
 import type { ReductionProblem } from './reduction-problem.ts';
 
 /** Beyond this a lattice of any size that can be fitted is blind in nearly all directions. */
-const MOST_AXES = 500;
+const MAX_AXES = 500;
 
 /** Beyond this a lattice is coarse, and a warning says so. */
 const FINE_AXES = 4;
@@ -44,7 +44,7 @@ function lattice(
   { gridSize: size, gridLimit: limit, compat }: GridSearchSettings,
 ): Float64Array[] {
   const { gridAxes, bounds, spansObjective } = problem;
-  if (gridAxes.length > 0 && gridAxes.length <= MOST_AXES) {
+  if (gridAxes.length > 0 && gridAxes.length <= MAX_AXES) {
     return multiplierGrid(gridAxes, bounds.length, { size, limit, onSimplex: spansObjective, compat });
   }
   throw new DataValidationError(

@@ -11,7 +11,7 @@ import { useTemporaryFolder } from '../../helpers/run-cli.ts';
 /** Schemathesis: a program in Python, which makes requests from the document, proper and improper ones. */
 const PROGRAM = process.env['EVENHAND_SCHEMATHESIS'] ?? '';
 
-const LEAST_REQUESTS = 2000;
+const MIN_REQUESTS = 2000;
 
 const CHECKS = [
   'not_a_server_error',
@@ -78,7 +78,7 @@ describe('requests made from the OpenAPI document @slow', () => {
       expect(code, output.slice(-8000)).to.equal(0);
       const requests = readFileSync(record, 'utf8').match(/"status_code":\s*\d+/g) ?? [];
       console.log(`      ${String(requests.length)} requests were made`);
-      expect(requests.length).to.be.at.least(LEAST_REQUESTS);
+      expect(requests.length).to.be.at.least(MIN_REQUESTS);
     } finally {
       server.end();
       await app.close(1000);

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 
 import type { Transcript } from '../../../src/llm-evals/client/transcript.ts';
-import { choosePairs, MOST_DIFFERENT, TYPICAL } from '../../../src/llm-evals/report/llm-eval-document.ts';
+import { choosePairs, MAX_DIFFERENT, TYPICAL } from '../../../src/llm-evals/report/llm-eval-document.ts';
 import { llmMetric } from '../../../src/llm-evals/scoring/llm-metric-result.ts';
 import { answerOf, byName } from './made-results.ts';
 
@@ -37,7 +37,7 @@ describe('the pairs that a report shows', () => {
   for (const count of [1, 2, 6, 7, 10]) {
     it(`of ${String(count)} are all, each once`, () => {
       const chosen = choosePairs({ metrics: {}, transcripts: items(Array.from({ length: count }, (_, n) => n)) });
-      expect(chosen?.different).to.have.length(Math.min(count, MOST_DIFFERENT));
+      expect(chosen?.different).to.have.length(Math.min(count, MAX_DIFFERENT));
       const all = [...(chosen?.different ?? []), ...(chosen?.typical ?? [])].map(({ item }) => item);
       expect(new Set(all).size).to.equal(count);
     });

@@ -5,7 +5,7 @@ import type { FaultKind } from '../llm-client.ts';
 import { type Environment, redactSecrets } from '../secrets.ts';
 
 /** As much of a server's words as an error shows. */
-const MOST_SHOWN = 200;
+const MAX_SHOWN = 200;
 
 /**
  * The error of an answer with a status of failure.
@@ -60,7 +60,7 @@ export function excerptOf(text: string, env: Environment): string {
   const shown = redactSecrets(text, env)
     .replaceAll(/[\s\p{Cc}]+/gu, ' ')
     .trim();
-  return shown.length > MOST_SHOWN ? `${shown.slice(0, MOST_SHOWN)}…` : shown;
+  return shown.length > MAX_SHOWN ? `${shown.slice(0, MAX_SHOWN)}…` : shown;
 }
 
 const QUOTA_CODES = ['insufficient_quota', 'billing_error', 'billing_hard_limit_reached', 'billing_not_active'];

@@ -40,9 +40,9 @@ function describe(thrown: unknown): string {
 }
 
 /** An answer may have this many bytes; the longest that models give have a hundredth of it. */
-const MOST_BYTES = 8 * 1024 * 1024;
+const MAX_BYTES = 8 * 1024 * 1024;
 /** Of an error no more is read than may be shown after the key is taken out. */
-const MOST_ERROR_BYTES = 64 * 1024;
+const MAX_ERROR_BYTES = 64 * 1024;
 
 /** An answer that is JSON. */
 export interface JsonAnswer {
@@ -75,7 +75,7 @@ export async function postJson(
       redirect: 'manual',
       signal: attempt.signal,
     });
-    const read = await readText(response, response.ok ? MOST_BYTES : MOST_ERROR_BYTES);
+    const read = await readText(response, response.ok ? MAX_BYTES : MAX_ERROR_BYTES);
     const latencyMillis = Math.round(performance.now() - start);
     return { status: response.status, json: toJson(endpoint, response, read, isAnswer), latencyMillis };
   } catch (cause) {
@@ -125,7 +125,7 @@ function toJson(
   const type = response.headers.get('content-type') ?? 'no content type';
   const reason = isWhole
     ? `no JSON (${redactSecrets(type, endpoint.env).slice(0, 60)}): ${excerptOf(text, endpoint.env)}`
-    : `more than ${String(MOST_BYTES / 1024 / 1024)} MiB`;
+    : `more than ${String(MAX_BYTES / 1024 / 1024)} MiB`;
   // What begins as JSON was cut on its way, and may come whole the next time.
   const isRetryable = isWhole && /^\s*[[{]/.test(text);
   throw clientError('malformed', `${endpoint.id} answered with ${reason}.`, { status: response.status, isRetryable });

@@ -2,7 +2,7 @@ import type { PlannedPrompt } from '../planned-prompt.ts';
 import { diffWords } from './word-diff.ts';
 
 /** Differences that a line shows. */
-const MOST_SHOWN = 8;
+const MAX_SHOWN = 8;
 
 /**
  * What varies in a plan, a line for each template and dimension: how many items
@@ -34,8 +34,8 @@ function describeItems(items: readonly Variant[][]): string {
   const [example = []] = items;
   const values = example.map(({ group }) => group).join(', ');
   const differences = differencesOf(example);
-  const shown = differences.slice(0, MOST_SHOWN).join(', ');
-  const more = differences.length > MOST_SHOWN ? ` and ${String(differences.length - MOST_SHOWN)} more` : '';
+  const shown = differences.slice(0, MAX_SHOWN).join(', ');
+  const more = differences.length > MAX_SHOWN ? ` and ${String(differences.length - MAX_SHOWN)} more` : '';
   const count = items.length === 1 ? '1 item' : `${String(items.length)} items`;
   return `${count} of ${values}; differing in ${shown === '' ? 'nothing' : shown}${more}`;
 }

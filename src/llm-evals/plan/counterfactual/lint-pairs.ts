@@ -14,7 +14,7 @@ interface PairProblem {
 }
 
 /** A variant whose length differs by more than this share of the pair's mean is remarked upon. */
-const MOST_LENGTH_DIFFERENCE = 0.1;
+const MAX_LENGTH_DIFFERENCE = 0.1;
 
 /** What may stand between "they" and a verb, and ends in s. */
 const NO_VERB = new Set(['always', 'sometimes', 'perhaps', 'as', 'thus', 'besides', 'nevertheless', 'this', 'afterwards', 'across', 'plus', 'themselves', 'this']); // prettier-ignore
@@ -125,7 +125,7 @@ function wrongVerbs({ prompt, group }: Variant): PairProblem[] {
 
 function unequalLengths(first: Variant, second: Variant): PairProblem[] {
   const [a, b] = [wordsOf(first.prompt).length, wordsOf(second.prompt).length];
-  if (Math.abs(a - b) <= Math.max(1, (MOST_LENGTH_DIFFERENCE * (a + b)) / 2)) return [];
+  if (Math.abs(a - b) <= Math.max(1, (MAX_LENGTH_DIFFERENCE * (a + b)) / 2)) return [];
   const message = `'${first.group}' has ${String(a)} words and marks, '${second.group}' ${String(b)}: length alone may change an answer`;
   return [{ severity: 'warning', message }];
 }
@@ -149,10 +149,10 @@ export interface PairLint {
 }
 
 /** Pairs that an error shows. */
-const MOST_SHOWN = 5;
+const MAX_SHOWN = 5;
 
 /** Characters of a prompt that an error shows. */
-const LONGEST_SHOWN = 300;
+const MAX_SHOWN_LENGTH = 300;
 
 /**
  * Looks at every two prompts of an item, that they differ in the dimension's
@@ -194,7 +194,7 @@ export function lintPairs(prompts: readonly PlannedPrompt[]): PairLint {
   const refused = [...new Set(found.filter(({ problem }) => problem.severity === 'error').map(({ pair }) => pair))];
   const findings = found.map(({ pair, problem }) => findingOf(pair, problem));
   if (refused.length === 0) return Object.freeze({ findings: Object.freeze(findings), pairs: pairs.length });
-  const shown = ofEachKind(refused).slice(0, MOST_SHOWN).map(describeRefused);
+  const shown = ofEachKind(refused).slice(0, MAX_SHOWN).map(describeRefused);
   const more = refused.length > shown.length ? [`and ${String(refused.length - shown.length)} more pairs.`] : [];
   const count = `${String(refused.length)} of ${String(pairs.length)} pairs ${refused.length === 1 ? 'differs' : 'differ'} otherwise.`;
   throw new ConfigValidationError(
@@ -239,5 +239,5 @@ function describeRefused(pair: PromptPair): string {
 
 function shorten(prompt: string): string {
   const line = escapeControls(prompt);
-  return line.length > LONGEST_SHOWN ? `${line.slice(0, LONGEST_SHOWN)}…` : line;
+  return line.length > MAX_SHOWN_LENGTH ? `${line.slice(0, MAX_SHOWN_LENGTH)}…` : line;
 }

@@ -41,7 +41,7 @@ function valueFor({ dimension, form }: Placeholder, { values, name }: Filling): 
 }
 
 /** Prompts that one configuration may come to, at most: more is a slip in what is crossed. */
-export const MOST_PROMPTS = 1_000_000;
+export const MAX_PROMPTS = 1_000_000;
 
 const NO_DETAILS: PlannedPrompt['details'] = Object.freeze({});
 
@@ -198,9 +198,9 @@ function assertTemplates(config: CounterfactualSource): void {
 
 function assertCount(layouts: readonly TemplateLayout[], repeats: number): void {
   const count = layouts.reduce((sum, layout) => sum + promptCount(layout) * repeats, 0);
-  if (count <= MOST_PROMPTS) return;
+  if (count <= MAX_PROMPTS) return;
   throw new ConfigValidationError(
-    `The templates come to ${count.toLocaleString('en-US')} prompts; at most ${MOST_PROMPTS.toLocaleString('en-US')} are planned.`,
+    `The templates come to ${count.toLocaleString('en-US')} prompts; at most ${MAX_PROMPTS.toLocaleString('en-US')} are planned.`,
     { context: { count }, suggestion: 'Give defaults to dimensions, so that fewer are crossed.' },
   );
 }

@@ -5,7 +5,7 @@ export interface WordChange {
 }
 
 /** Cells of the table at most; texts that differ in more are taken as changed throughout. */
-const MOST_CELLS = 4_000_000;
+const MAX_CELLS = 4_000_000;
 
 /** A text's words and marks, without the spaces between them. */
 export function wordsOf(text: string): string[] {
@@ -28,7 +28,7 @@ export function diffWords(first: string, second: string): WordChange[] {
 
 function changesBetween(a: readonly string[], b: readonly string[]): WordChange[] {
   if (a.length === 0 && b.length === 0) return [];
-  if (a.length * b.length > MOST_CELLS) return [{ first: a, second: b }];
+  if (a.length * b.length > MAX_CELLS) return [{ first: a, second: b }];
   const common = commonLengths(a, b);
   const width = b.length + 1;
   const changes: { first: string[]; second: string[] }[] = [];

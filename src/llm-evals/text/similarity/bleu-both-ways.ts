@@ -44,7 +44,7 @@ function splitWord(word: string): readonly string[] {
 }
 
 /** Runs of one to four tokens count, each length alike. */
-const LONGEST_RUN = 4;
+const MAX_RUN_LENGTH = 4;
 
 /** What counts as a match where a length of run has none: method 1 of Chen and Cherry, as NLTK sets it. */
 const SMOOTHING = 0.1;
@@ -80,7 +80,7 @@ const SMOOTHING = 0.1;
 export function bleuBothWays(a: string, b: string): number {
   const [first, second] = encodeTokens(treebankTokens(a), treebankTokens(b));
   if (first.join(' ') === second.join(' ')) return 1;
-  const lengths = Array.from({ length: LONGEST_RUN }, (_, index) => index + 1);
+  const lengths = Array.from({ length: MAX_RUN_LENGTH }, (_, index) => index + 1);
   const matches = lengths.map((length) => matchingRuns(countRuns(first, length), countRuns(second, length)));
   if (matches[0] === 0) return 0;
   return Math.min(bleu(matches, first.length, second.length), bleu(matches, second.length, first.length));
@@ -106,6 +106,6 @@ function bleu(matches: readonly number[], candidateLength: number, referenceLeng
   const logPrecisions = matches.map((count, index) =>
     Math.log((count === 0 ? SMOOTHING : count) / Math.max(1, candidateLength - index)),
   );
-  const mean = logPrecisions.reduce((sum, log) => sum + log, 0) / LONGEST_RUN;
+  const mean = logPrecisions.reduce((sum, log) => sum + log, 0) / MAX_RUN_LENGTH;
   return Math.exp(mean + Math.min(0, 1 - referenceLength / candidateLength));
 }

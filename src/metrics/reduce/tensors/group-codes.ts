@@ -85,7 +85,7 @@ async function wholeRange(tf: Tf, values: Tensor1D): Promise<{ least: number; sp
 }
 
 /** Pairs of groups that are counted on the device at most. */
-const MOST_PAIRS = 2 ** 16;
+const MAX_PAIRS = 2 ** 16;
 
 /**
  * Crosses two attributes; reads back which pairs of their groups occur, and
@@ -102,7 +102,7 @@ async function crossOnDevice(
   if (left.rows !== right.rows) throw differentLengths(left.rows, right.rows);
   const width = right.labels.length;
   const pairs = left.labels.length * width;
-  if (pairs > MOST_PAIRS) return undefined;
+  if (pairs > MAX_PAIRS) return undefined;
   const placesOf = (slice: Slice): Tensor1D => {
     const [a, b] = [left.codesOf(slice), right.codesOf(slice)];
     const isMissing = tf.minimum(a, b).less(0);

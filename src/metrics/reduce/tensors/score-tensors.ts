@@ -31,7 +31,7 @@ import {
 import { numbersTensor, truthTensor, weightsTensor } from './tensor-arguments.ts';
 
 /** Cells read back at most; beyond them the grid is made coarser. */
-const MOST_CELLS = 2 ** 23;
+const MAX_CELLS = 2 ** 23;
 
 /** Multiples of this are float32's normal numbers; a finer grid would be lost. */
 const FINEST_STEP = 2 ** -126;
@@ -42,7 +42,7 @@ const FINEST_STEP = 2 ** -126;
  * {@link encodeGroupTensors} reads.
  *
  * Scores are always put on the grid of `gridStep`, at most 2^14 steps from 0 to
- * the largest size. Arrays keep exact scores up to `MOST_DISTINCT_SCORES`
+ * the largest size. Arrays keep exact scores up to `MAX_DISTINCT_SCORES`
  * distinct ones, and only beyond are put on the same grid. With more than 128
  * groups the step can be larger, so that the tables stay below 2^23 cells.
  * @throws {DataValidationError} where lengths differ, a label is not 0 or 1, a score is infinite, or no row is left
@@ -158,7 +158,7 @@ function chooseBins(least: number, largest: number, size: number, groups: number
     const first = toGrid(least, width) / width;
     const count = toGrid(largest, width) / width - first + 1;
     // With very many groups one bin each is as few as there can be.
-    if (2 * groups * count <= MOST_CELLS || count <= 3) return { width, first, count, rounding: 'nearest' };
+    if (2 * groups * count <= MAX_CELLS || count <= 3) return { width, first, count, rounding: 'nearest' };
   }
 }
 

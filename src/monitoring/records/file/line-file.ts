@@ -11,7 +11,7 @@ const NEWLINE = 10;
 const QUOTE = 34;
 
 /** The longest text that may be taken for one line that was cut short. */
-const LONGEST_TAIL_BYTES = 2 ** 20;
+const MAX_TAIL_BYTES = 2 ** 20;
 
 /**
  * Where the last line that is whole ends, in bytes from the start. With
@@ -35,12 +35,12 @@ function findWholeEnd(files: FileFunctions, descriptor: number, size: number, is
 
 /** The bytes from one place to another as text; undefined where they are more than one line may have. */
 function readTail(files: FileFunctions, descriptor: number, from: number, to: number): string | undefined {
-  return to - from > LONGEST_TAIL_BYTES ? undefined : textOf(readBytes(files, descriptor, from, to));
+  return to - from > MAX_TAIL_BYTES ? undefined : textOf(readBytes(files, descriptor, from, to));
 }
 
 /** A file's first line without its end, and whether its end is there. */
 function readFirstLine(files: FileFunctions, descriptor: number): { text: string; isWhole: boolean } {
-  const start = readBytes(files, descriptor, 0, LONGEST_TAIL_BYTES);
+  const start = readBytes(files, descriptor, 0, MAX_TAIL_BYTES);
   const end = start.indexOf(NEWLINE);
   return { text: textOf(end < 0 ? start : start.subarray(0, end)), isWhole: end >= 0 };
 }

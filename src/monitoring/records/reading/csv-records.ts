@@ -20,7 +20,7 @@ import {
 } from './record-values.ts';
 
 /** The longest row that is waited for; a quote that does not end would swallow the rest of the file. */
-const LONGEST_ROW = 2 ** 20;
+const MAX_ROW_LENGTH = 2 ** 20;
 
 const MISSING: CsvField = { text: '', isQuoted: false };
 
@@ -63,7 +63,7 @@ export class CsvRecords implements LineReader {
     this.#open ??= { lines: [], first: number, length: 0 };
     this.#open.lines.push(line);
     this.#open.length += line.length + 1;
-    if (this.#open.length > LONGEST_ROW) throw this.#openQuote(this.#open.first);
+    if (this.#open.length > MAX_ROW_LENGTH) throw this.#openQuote(this.#open.first);
   }
 
   #openQuote(line: number): Error {

@@ -1,7 +1,7 @@
 import { between, type IndexedKnots, indexKnots, interpolate, type Knots } from './repair-map.ts';
 
 /** Above so many ranks, quantiles are kept at this many evenly spaced ones: a thousandth apart. */
-const MOST_RANKS = 1001;
+const MAX_RANKS = 1001;
 
 /** A rank this near an order statistic's is meant to be its own. */
 const ROUNDING = 1e-9;
@@ -34,14 +34,14 @@ function jointRanks(sizes: readonly number[]): number[] {
   const ranks = new Set<number>();
   for (const size of new Set(sizes)) {
     for (const rank of ranksOf(size)) ranks.add(rank);
-    if (ranks.size > MOST_RANKS) return evenRanks(MOST_RANKS);
+    if (ranks.size > MAX_RANKS) return evenRanks(MAX_RANKS);
   }
   return [...ranks].sort((a, b) => a - b);
 }
 
 /** The ranks i / (n - 1) of a group's values, or as many as are kept; 1/2 for a group of one value. */
 function ranksOf(size: number): number[] {
-  return size === 1 ? [0.5] : evenRanks(Math.min(size, MOST_RANKS));
+  return size === 1 ? [0.5] : evenRanks(Math.min(size, MAX_RANKS));
 }
 
 function evenRanks(count: number): number[] {

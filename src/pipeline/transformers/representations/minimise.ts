@@ -38,7 +38,7 @@ const SMALL_GAIN = 1e-9;
 const FLAT = 1e-7;
 
 /** Bisections of one step at most. */
-const MOST_TRIALS = 50;
+const MAX_TRIALS = 50;
 
 interface Place {
   readonly point: Float64Array;
@@ -124,7 +124,7 @@ function search(evaluate: (point: Float64Array) => Place, from: Place, along: Fl
   if (!(slope < 0)) return undefined;
   let [low, high, length] = [0, Infinity, 1];
   let lower: Place | undefined;
-  for (let trial = 0; trial < MOST_TRIALS; trial++) {
+  for (let trial = 0; trial < MAX_TRIALS; trial++) {
     const point = Float64Array.from(from.point);
     add(point, along, length);
     const place = evaluate(point);

@@ -15,7 +15,7 @@ export interface Raking {
 }
 
 /** Rounds over all margins, at most. */
-const MOST_ROUNDS = 1000;
+const MAX_ROUNDS = 1000;
 
 /** Every so many rounds the gap has to be below this share of what it was: where margins contradict each other, it stays. */
 const [PATIENCE, STANDSTILL] = [20, 0.999];
@@ -34,7 +34,7 @@ export function rake(margins: readonly Margin[], masses: Float64Array): Raking {
   const factors = margins.map(({ shares }) => new Float64Array(shares.length).fill(1));
   const current = Float64Array.from(masses);
   let [before, gap] = [Infinity, Infinity];
-  for (let round = 0; round < MOST_ROUNDS && gap > NEAR_ENOUGH; round++) {
+  for (let round = 0; round < MAX_ROUNDS && gap > NEAR_ENOUGH; round++) {
     margins.forEach((margin, place) => {
       scaleTo(margin, factors[place] as Float64Array, current);
     });

@@ -20,7 +20,7 @@ import { readClasses } from './read-classes.ts';
 import { type Proportions, readProportions, targetShares } from './target-shares.ts';
 
 /** More different numbers than this are a measured quantity. */
-const MOST_NUMBERS = 20;
+const MAX_NUMBERS = 20;
 
 /**
  * That the values of a label column can each be a class. Of a measured quantity
@@ -29,10 +29,10 @@ const MOST_NUMBERS = 20;
  * @throws {DataValidationError} for a column of numbers with more than 20 different ones
  */
 function assertClasses(table: Table, column: string, { labels }: CategoricalColumn): void {
-  if (table.column(column).kind !== 'numeric' || labels.length <= MOST_NUMBERS) return;
+  if (table.column(column).kind !== 'numeric' || labels.length <= MAX_NUMBERS) return;
   const count = String(labels.length);
   throw new DataValidationError(
-    `The label column '${column}' has ${count} different numbers; classes are needed, and more than ${String(MOST_NUMBERS)} numbers are taken for none.`,
+    `The label column '${column}' has ${count} different numbers; classes are needed, and more than ${String(MAX_NUMBERS)} numbers are taken for none.`,
     {
       context: { argument: 'label', column, values: labels.length },
       suggestion:

@@ -6,7 +6,7 @@ import { assertFiniteScore, minimise } from './newton.ts';
 import type { RowLoss } from './row-loss.ts';
 
 /** Columns named in a warning; more are counted. */
-const MOST_NAMED = 5;
+const MAX_NAMED = 5;
 
 /** What a reader of a fit should know of it, in sentences. */
 export function fitWarnings({
@@ -34,8 +34,8 @@ export function fitWarnings({
 }
 
 function columnsNamed(columns: readonly number[]): string {
-  const named = columns.slice(0, MOST_NAMED).map(String).join(', ');
-  const more = columns.length - MOST_NAMED;
+  const named = columns.slice(0, MAX_NAMED).map(String).join(', ');
+  const more = columns.length - MAX_NAMED;
   return `${columns.length === 1 ? 'column' : 'columns'} ${named}${more > 0 ? ` and ${String(more)} more` : ''}`;
 }
 

@@ -48,7 +48,7 @@ interface Point {
 const GOOD_FALL = 0.1;
 
 /** Halvings of a step before it is given up. */
-const MOST_HALVINGS = 30;
+const MAX_HALVINGS = 30;
 
 /** Scaled features lie in [-1, 1]; after steps this long nothing has come to rest. */
 const LONG_MOVE = 0.25;
@@ -117,7 +117,7 @@ async function takeStep(
   withProducts: boolean,
 ): Promise<Point | undefined> {
   const most = point.objective + task.problem.rounding * Math.abs(point.objective);
-  for (let halvings = 0, share = 1; halvings <= MOST_HALVINGS; halvings++, share /= 2) {
+  for (let halvings = 0, share = 1; halvings <= MAX_HALVINGS; halvings++, share /= 2) {
     const c = point.c.map((value, place) => value + share * (step[place] as number));
     const next = await pointAt(task, c, withProducts);
     // NaN is no descent.

@@ -84,7 +84,7 @@ const CALIBRATOR_TRANSFORM_OPTION_NAMES: OptionNames<CalibratorTransformOptions>
 const UNSEEN = 'not among the groups fitted';
 
 /** Names that a log line has room for. */
-const MOST_NAMES = 8;
+const MAX_NAMES = 8;
 
 /**
  * Turns scores into probabilities that mean the same in every group: of the
@@ -254,8 +254,8 @@ export class GroupFairnessCalibrator {
     }
     this.#unseen = counts;
     if (counts.size === 0) return;
-    const shown = [...counts.keys()].slice(0, MOST_NAMES).join(', ');
-    const more = counts.size > MOST_NAMES ? ` and ${String(counts.size - MOST_NAMES)} more` : '';
+    const shown = [...counts.keys()].slice(0, MAX_NAMES).join(', ');
+    const more = counts.size > MAX_NAMES ? ` and ${String(counts.size - MAX_NAMES)} more` : '';
     getLogger().warn(`groups unknown to the calibrator are served by the pooled one: ${shown}${more}`);
   }
 }

@@ -13,7 +13,7 @@ import type { ThresholdSettings } from './threshold-rules.ts';
 export const UNSEEN_GROUPS = ['raise', 'pooled', 'reject'] as const;
 
 /** A grid of so many steps takes 8 MB, with a tolerance for each group. */
-const MOST_STEPS = 1e6;
+const MAX_STEPS = 1e6;
 
 /** The name of a way with unseen groups. */
 export type UnseenGroupsName = (typeof UNSEEN_GROUPS)[number];
@@ -103,8 +103,8 @@ export interface OptimizerSettings extends ThresholdSettings {
 export function readOptimizerOptions(options: ThresholdOptimizerOptions): OptimizerSettings {
   const constraint = readConstraint(options.constraint ?? 'demographic_parity');
   const { gridSize = 1000, tolerance = 0, estimator, prefit = false } = options;
-  if (!Number.isSafeInteger(gridSize) || gridSize < 1 || gridSize > MOST_STEPS) {
-    throw invalidParameter('gridSize', `be a whole number from 1 to ${String(MOST_STEPS)}`, gridSize);
+  if (!Number.isSafeInteger(gridSize) || gridSize < 1 || gridSize > MAX_STEPS) {
+    throw invalidParameter('gridSize', `be a whole number from 1 to ${String(MAX_STEPS)}`, gridSize);
   }
   if (!(tolerance >= 0 && tolerance <= 1)) throw invalidParameter('tolerance', 'be in [0, 1]', tolerance);
   if (prefit && estimator === undefined) throw invalidParameter('prefit', 'be false without an estimator', prefit);

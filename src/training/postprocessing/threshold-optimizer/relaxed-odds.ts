@@ -16,7 +16,7 @@ export interface OddsGain {
 }
 
 /** The solver's matrix is dense on the way in: this many numbers take 160 MB. */
-const MOST_CELLS = 2e7;
+const MAX_CELLS = 2e7;
 
 /**
  * The rates of each group that make the objective largest while no two groups'
@@ -89,10 +89,10 @@ function insideHull(hull: TradeoffHull, x: number, y: number): OddsPoint {
 function assertSolvable(hulls: readonly TradeoffHull[]): void {
   const size = 2 * hulls.length + 2;
   const rows = hulls.reduce((sum, { x }) => sum + x.length + 4, 0);
-  if (rows * size <= MOST_CELLS) return;
+  if (rows * size <= MAX_CELLS) return;
   throw new ValueError(
     `A tolerance for equalized_odds is solved as a linear program, and these ${String(hulls.length)} groups need ` +
-      `${String(rows)} rows of ${String(size)} numbers; it takes ${String(MOST_CELLS)} numbers.`,
+      `${String(rows)} rows of ${String(size)} numbers; it takes ${String(MAX_CELLS)} numbers.`,
     {
       context: { parameter: 'tolerance', groups: hulls.length, rows },
       suggestion: 'Use tolerance 0, a simple constraint, or fewer groups.',

@@ -17,7 +17,7 @@ import { assertNoneMissing } from '../../data/fit-rows.ts';
 import { assertFiniteTotal, type GroupedScores } from '../grouped-scores.ts';
 
 /** The least normal number times 2^53: a share of it down to the last digit is a normal number. */
-const LEAST_WEIGHT = 2 ** -969;
+const MIN_WEIGHT = 2 ** -969;
 
 /** Rows whose thresholds are to be chosen, on the host. None is missing; every weight is above 0; every group has rows. */
 export interface ScoredRows {
@@ -94,10 +94,10 @@ function readLabels(y: ColumnSource): Int8Array {
 /** @throws {DataValidationError} for a sum that is infinite, or a weight whose products with rates lose digits */
 function assertCountable(weights: Float64Array): void {
   assertFiniteTotal(weights);
-  const index = weights.findIndex((weight) => weight > 0 && weight < LEAST_WEIGHT);
+  const index = weights.findIndex((weight) => weight > 0 && weight < MIN_WEIGHT);
   if (index < 0) return;
   throw new DataValidationError(
-    `sampleWeight must be 0 or at least ${String(LEAST_WEIGHT)}, but holds ${String(weights[index])} at index ${String(index)}.`,
+    `sampleWeight must be 0 or at least ${String(MIN_WEIGHT)}, but holds ${String(weights[index])} at index ${String(index)}.`,
     {
       context: { argument: 'sampleWeight', index, value: weights[index] },
       suggestion: 'Divide all weights by their largest, and set to 0 those that are still as small.',

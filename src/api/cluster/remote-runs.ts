@@ -1,0 +1,38 @@
+import type { RateLimiter } from '../context/service-context.ts';
+import type { RunEvent } from '../runs/run-record.ts';
+import type { Runs } from '../runs/runs.ts';
+import type { Channel } from './channel.ts';
+import type { RunMethods } from './protocol.ts';
+
+/**
+ * The runs of another process.
+ * @param folderOf the folder of a run's files, which both processes see
+ */
+export function createRemoteRuns(channel: Channel<RunMethods>, folderOf: (runId: string) => string): Runs {
+  return Object.freeze({
+    keep: async (run) => {
+      await channel.call('keep', run);
+    },
+    submit: (request) => channel.call('submit', request),
+    wait: (runId, signal) => channel.call('wait', runId, signal),
+    get: (runId) => channel.call('get', runId),
+    list: () => channel.call('list', undefined),
+    remove: (runId) => channel.call('remove', runId),
+    follow: async (runId, after, onEvent) => {
+      const { answer, end } = await channel.subscribe('follow', { runId, after }, (event: RunEvent) => {
+        onEvent(event);
+      });
+      if (answer) return end;
+      end();
+      return undefined;
+    },
+    work: (job) => channel.call('work', job),
+    counts: () => channel.call('counts', undefined),
+    folderOf,
+  } satisfies Runs);
+}
+
+/** The rate limiter of another process, so that there is one for all. */
+export function createRemoteLimiter(channel: Channel<RunMethods>): RateLimiter {
+  return Object.freeze({ take: (client: string) => channel.call('take', client) });
+}
