@@ -19,11 +19,17 @@ export function rowsRead(rows: MetricRows, needsTruth: boolean): MetricRows {
 
 /** The rows of a metric of decisions. */
 export function classificationRows(rows: MetricRows, metric: string): ClassificationRows {
-  return { ...rows, yPred: needed(rows.yPred, 'predictions', 'yPred', metric) };
+  return withPredictions(rows, metric);
 }
 
 /** The rows of a metric of predicted numbers. */
-export const regressionRows: (rows: MetricRows, metric: string) => RegressionRows = classificationRows;
+export function regressionRows(rows: MetricRows, metric: string): RegressionRows {
+  return withPredictions(rows, metric);
+}
+
+function withPredictions(rows: MetricRows, metric: string): ClassificationRows & RegressionRows {
+  return { ...rows, yPred: needed(rows.yPred, 'predictions', 'yPred', metric) };
+}
 
 /** The rows of a metric of scores. */
 export function scoreRows(rows: MetricRows, metric: string): ScoreRows {
