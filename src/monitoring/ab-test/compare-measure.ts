@@ -9,7 +9,16 @@ import { detectableDifference, differencePower } from '../../stats/ab/power.ts';
 import { pooledDegrees } from '../../stats/ab/student-t.ts';
 import { gapIntervals } from '../../stats/gap-interval.ts';
 import type { CategoricalColumn } from '../../table/index.ts';
-import { type ABComparison, type ABEffect, type ABGap, type ABGroup, type ABInterval, type ABRow, definedInterval, type PerArm } from './ab-test-fields.ts';
+import {
+  type ABComparison,
+  type ABEffect,
+  type ABGap,
+  type ABGroup,
+  type ABInterval,
+  type ABRow,
+  definedInterval,
+  type PerArm,
+} from './ab-test-fields.ts';
 import type { ABSettings } from './ab-test-options.ts';
 import { type ArmCell, countCells, type GroupCells } from './arm-cells.ts';
 import type { ABMeasure } from './fairness-measures.ts';
