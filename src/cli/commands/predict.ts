@@ -25,7 +25,11 @@ export function predictCommand(): Command {
       .option('--out-csv <path>', 'write the rows with two more columns, score and prediction: .csv, .tsv or .parquet')
       .option('--raw-csv', 'write texts as they are, also those that a spreadsheet would compute')
       .option('--eta <number>', 'which network, where the folder holds a sweep', parseNumber)
-      .option('--threshold <number>', 'scores of at least this become 1 (default: 0.5)', parseNumber)
+      .option(
+        '--threshold <number>',
+        "scores of at least this become 1 (default: the model card's threshold, else 0.5)",
+        parseNumber,
+      )
       .option('--seed <n>', "seed of a randomised model's draw (default: that of its training)", parseNumber)
       .option(
         '--randomization <name>',
