@@ -23,17 +23,14 @@ const INNER_LINES = 60;
 const MIN_BODY_TOKENS = 15;
 
 const root = path.resolve(options.src);
-const files = readdirSync(root, { recursive: true })
-  .filter((name) => name.endsWith('.ts') && !readFileSync(path.join(root, name), 'utf8').startsWith(GENERATED))
-  .map((name) => name.split(path.sep).join('/'))
-  .sort();
-
 const sources = new Map(
-  files.map((file) => {
-    const text = readFileSync(path.join(root, file), 'utf8');
-    return [file, { text, tree: ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true) }];
-  }),
+  readdirSync(root, { recursive: true })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => [name.split(path.sep).join('/'), readFileSync(path.join(root, name), 'utf8')])
+    .filter(([, text]) => !text.startsWith(GENERATED))
+    .map(([file, text]) => [file, { text, tree: ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true) }]),
 );
+const files = [...sources.keys()].sort();
 
 /** Returns what `Map.groupBy` of Node 22 does. */
 function groupBy(items, keyOf) {

@@ -1,3 +1,6 @@
+/** What a cell of a table shows that has no number. */
+export const NOTHING = '\u2013';
+
 /** Returns the text with a capital letter at its start. */
 export function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
@@ -20,7 +23,7 @@ export function pValuePhrase(p: number): string {
 
 /** Returns a p-value for a table: `0.012`, or `< 0.001`; a dash where there is none. */
 export function pValueText(p: number | null): string {
-  if (p === null) return '\u2013';
+  if (p === null) return NOTHING;
   return p < 0.001 ? '< 0.001' : p.toFixed(3);
 }
 

@@ -38,7 +38,7 @@ export function sumOf(values: ArrayLike<number>): number {
 }
 
 /** Returns the mean of numbers; NaN of none. */
-export function meanOf(values: readonly number[]): number {
+export function meanOf(values: ArrayLike<number>): number {
   return sumOf(values) / values.length;
 }
 

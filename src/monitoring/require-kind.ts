@@ -1,3 +1,4 @@
+import { isMapping } from '../internal/values.ts';
 import { DataValidationError } from '../exceptions/index.ts';
 import { invalidParameter } from '../internal/arguments.ts';
 
@@ -9,17 +10,12 @@ export function shownKind(given: unknown): string {
   return typeof given === 'string' ? `'${given.slice(0, 60)}'` : String(given);
 }
 
-/** Whether a value is an object with fields, which a list is not. */
-export function isFields(given: unknown): given is Readonly<Record<string, unknown>> {
-  return typeof given === 'object' && given !== null && !Array.isArray(given);
-}
-
 /**
  * An object with fields.
  * @throws {ValueError} for anything else
  */
 export function requireFields<Given>(parameter: string, given: Given, required = 'be an object'): Given & object {
-  if (isFields(given)) return given;
+  if (isMapping(given)) return given;
   throw invalidParameter(parameter, required, shownKind(given));
 }
 

@@ -1,14 +1,13 @@
 import { z } from 'zod';
 
+import { isMapping } from '../internal/values.ts';
 import { DataValidationError } from '../exceptions/index.ts';
 import { TRANSFORMER_KINDS } from '../schemas/pipeline/transformer-params.ts';
 import { describeValue } from '../io/config-text/fault-places.ts';
 import { valueAt } from '../io/config-text/path-fault.ts';
 
 /** Whole, whatever its keys: a schema of records would drop `__proto__`, which may be a label. */
-const record = z.custom<Readonly<Record<string, unknown>>>(
-  (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
-);
+const record = z.custom<Readonly<Record<string, unknown>>>(isMapping);
 
 const pipelineSchema = z.object({
   kind: z.literal('fairness_pipeline'),

@@ -1,5 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 
+import { isMapping } from '../../internal/values.ts';
 import { DataValidationError } from '../../exceptions/index.ts';
 import { jsonReason, parseStrictJson } from '../../internal/strict-json.ts';
 import { decodeUtf8 } from '../../internal/decode-utf8.ts';
@@ -52,7 +53,7 @@ function readLine(bytes: Uint8Array, path: string, line: number): JsonLine['reco
   }
   if (text === '') return null;
   const value = parse(text, path, line);
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonLine['record'];
+  if (isMapping(value)) return value;
   throw lineFault(path, line, 'it must hold a JSON object.');
 }
 

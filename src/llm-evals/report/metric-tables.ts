@@ -1,4 +1,4 @@
-import { pValueText } from '../../internal/format.ts';
+import { NOTHING, pValueText } from '../../internal/format.ts';
 import { numberColumn, type ReportBlock, type ReportTable } from '../../document/report-document.ts';
 import { cutItems, labelText } from '../../document/report-text.ts';
 import { inWords } from '../../metrics/metric-markdown.ts';
@@ -11,7 +11,6 @@ import {
   metricName,
   metricPairTitle,
   metricTitle,
-  NOTHING,
   nullText,
   numberText,
   pairLabel,

@@ -1,3 +1,4 @@
+import { NOTHING } from '../../internal/format.ts';
 import { labelText } from '../../document/report-text.ts';
 import type { OptionNames } from '../../internal/arguments.ts';
 import { formatNumber, formatPercent, inWords } from '../../metrics/metric-markdown.ts';
@@ -41,9 +42,6 @@ export interface LlmEvalReportOptions {
 
 /** Lists the options of {@link LlmEvalReportOptions}. */
 export const LLM_EVAL_REPORT_OPTION_NAMES: OptionNames<LlmEvalReportOptions> = { verdict: true };
-
-/** Where a cell has nothing to say. */
-export const NOTHING = '\u2013';
 
 /** "Sentiment gap by gender"; what stereotypes are measured in is no group but a form of asking. */
 export function metricTitle(result: LlmMetricResult): string {

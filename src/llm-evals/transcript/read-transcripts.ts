@@ -1,3 +1,4 @@
+import { isMapping } from '../../internal/values.ts';
 import { getLogger } from '../../internal/logger.ts';
 import { jsonReason, parseStrictJson } from '../../internal/strict-json.ts';
 import { requestKey } from '../cache/request-key.ts';
@@ -79,7 +80,7 @@ export function parseFields(text: string): Readonly<Record<string, unknown>> | s
   } catch (error) {
     return jsonReason(error, 'it is not JSON');
   }
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  if (isMapping(value)) return value;
   return 'it is no JSON object';
 }
 

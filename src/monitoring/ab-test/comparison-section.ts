@@ -1,4 +1,4 @@
-import { capital, formatCount, pValueText } from '../../internal/format.ts';
+import { capital, formatCount, NOTHING, pValueText } from '../../internal/format.ts';
 import { beforeAfterChart } from '../../charts/before-after-chart.ts';
 import { effectsChart } from '../../charts/effects-chart.ts';
 import type { ChartedGroup } from '../../charts/group-values-parts.ts';
@@ -9,7 +9,7 @@ import { wilsonInterval } from '../../stats/proportion-interval.ts';
 import { attributeText } from '../attribute-text.ts';
 import type { ABComparison, ABEffect, ABGroup, ABInterval, ABRow } from './ab-test-fields.ts';
 import type { ABSettings } from './ab-test-options.ts';
-import { changeWords, intervalWords, measureWords, NOTHING, numberWords, twoDigits } from './verdict-words.ts';
+import { changeWords, intervalWords, measureWords, numberWords, twoDigits } from './verdict-words.ts';
 
 /** A section for each comparison: the effects on groups, rates in both arms, and details of the pairs. */
 export function comparisonSections(

@@ -1,10 +1,7 @@
-import { pValueWords } from '../../internal/format.ts';
+import { NOTHING, pValueWords } from '../../internal/format.ts';
 import { inWords } from '../../metrics/metric-markdown.ts';
 import { benjaminiHochberg } from '../../stats/multipletests/adjust-p-values.ts';
 import type { ABComparison, ABFinding, ABInterval, ABRow } from './ab-test-fields.ts';
-
-/** What stands in a cell that has no number. */
-export const NOTHING = '\u2013';
 
 /** A number for a table: four decimals, or four digits where these would hide it. */
 export function numberWords(value: number | null): string {

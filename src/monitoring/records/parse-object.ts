@@ -1,9 +1,10 @@
+import { isMapping } from '../../internal/values.ts';
+
 /** A text as a JSON object; undefined where it is none. */
 export function parseObject(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-    return isObject ? (value as Readonly<Record<string, unknown>>) : undefined;
+    return isMapping(value) ? value : undefined;
   } catch {
     return undefined;
   }

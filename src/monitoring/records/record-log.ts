@@ -1,8 +1,9 @@
+import { isMapping } from '../../internal/values.ts';
 import { DataValidationError } from '../../exceptions/index.ts';
 import { invalidParameter } from '../../internal/arguments.ts';
 import { requireWhole } from '../../stats/parameters.ts';
 import { type Column, sortLabels, Table } from '../../table/index.ts';
-import { isFields, shownKind } from '../require-kind.ts';
+import { shownKind } from '../require-kind.ts';
 import { NumberColumn } from './growing-columns.ts';
 import { checkRecords, type MonitoringRecord } from './monitoring-record.ts';
 import {
@@ -214,7 +215,7 @@ function rowsOf(start: number, end: number): number[] {
 }
 
 function requireList(records: unknown): void {
-  const odd: unknown = Array.isArray(records) ? records.find((record) => !isFields(record)) : records;
+  const odd: unknown = Array.isArray(records) ? records.find((record) => !isMapping(record)) : records;
   if (Array.isArray(records) && odd === undefined && !records.includes(undefined)) return;
   throw new DataValidationError(
     `The argument records must be a list of records; ${Array.isArray(records) ? 'in it stands' : 'it is'} ${shownKind(odd)}.`,

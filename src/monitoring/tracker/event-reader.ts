@@ -1,7 +1,8 @@
+import { isMapping } from '../../internal/values.ts';
 import { DataValidationError } from '../../exceptions/index.ts';
 import { type Column, columnLength, Table, type TableSource } from '../../table/index.ts';
 import { type EventBlock, type FaultCounts, LEFT_OUT, type StreamFault } from './event-block.ts';
-import { isFields, shownKind } from '../require-kind.ts';
+import { shownKind } from '../require-kind.ts';
 import {
   badValue,
   outcomeReader,
@@ -96,7 +97,7 @@ export class EventReader {
    * @throws {DataValidationError} for a value that its field cannot hold
    */
   readEvent(event: StreamEvent): EventBlock {
-    if (!isFields(event)) throw noEvent(event);
+    if (!isMapping(event)) throw noEvent(event);
     const { yPred, yTrue, weight, timestamp, id, protected: names } = this.#options.columns;
     const { fields, labels, cells, codes } = this.#one;
     fields.predictions[0] = this.readOutcome(fieldOf(event, yPred), alone(yPred));

@@ -1,9 +1,10 @@
+import { isMapping } from '../../internal/values.ts';
 import { ValueError } from '../../exceptions/index.ts';
 import { invalidParameter, oneOf, type OptionNames } from '../../internal/arguments.ts';
 import { requireLevel, requireRate, requireWhole } from '../../stats/parameters.ts';
 import { INTERSECTION_SEPARATOR } from '../../table/index.ts';
 import type { RecordStore } from '../records/monitoring-record.ts';
-import { isFields, requireFields, requireMethods, requireNumber, requireTexts, shownKind } from '../require-kind.ts';
+import { requireFields, requireMethods, requireNumber, requireTexts, shownKind } from '../require-kind.ts';
 import type { TimestampUnit } from './event-values.ts';
 import { type WatchedMetric, watchedMetric } from './watched-metric.ts';
 
@@ -209,7 +210,7 @@ function groupsOf(given: Readonly<Record<string, readonly string[]>>): Readonly<
 }
 
 function checkColumns(columns: TrackerColumns): TrackerColumns {
-  if (!isFields(columns)) {
+  if (!isMapping(columns)) {
     throw invalidParameter('columns', "name the columns, as in { yPred: 'p', protected: ['sex'] }", shownKind(columns));
   }
   const names = requireTexts('columns.protected', columns.protected, "be a list of columns, as in ['sex']");

@@ -1,3 +1,4 @@
+import { sumOf } from '../../internal/values.ts';
 import { requireWhole } from '../parameters.ts';
 
 /** Tables whose chances differ by rounding alone count as equally likely (R's choice). */
@@ -54,7 +55,7 @@ function twoSided(a: number, b: number, c: number, d: number): number {
   const chances = [1, ...up, ...down];
   const rare = chances.filter((chance) => chance <= observed * (1 + ROUNDING));
   // A tail too far for float64 is small, but not 0.
-  return Math.max(Number.MIN_VALUE, sum(rare) / sum(chances));
+  return Math.max(Number.MIN_VALUE, sumOf(rare) / sumOf(chances));
 }
 
 /** The chances with one, two, ... rows more on the diagonal, until they vanish. */
@@ -66,8 +67,4 @@ function chancesFrom(a: number, b: number, c: number, d: number): number[] {
     chances.push(chance);
   }
   return chances;
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
 }

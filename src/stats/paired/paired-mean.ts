@@ -1,3 +1,4 @@
+import { meanOf } from '../../internal/values.ts';
 import { assertKnownOptions, invalidParameter, type OptionNames } from '../../internal/arguments.ts';
 import { twoSidedCritical } from '../ab/student-t.ts';
 import { criticalValue } from '../normal.ts';
@@ -84,10 +85,6 @@ export function pairedMean(differences: ArrayLike<number>, options: PairedMeanOp
     ? [Math.max(-bound, centre - margin), Math.min(bound, centre + margin)]
     : [centre - margin, centre + margin];
   return { value, standardError, degrees, interval };
-}
-
-function meanOf(values: ArrayLike<number>): number {
-  return Array.from(values).reduce((sum, value) => sum + value, 0) / values.length;
 }
 
 function requireBound(values: Float64Array, bound: number): void {
