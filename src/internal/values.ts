@@ -6,6 +6,16 @@ export function isMapping(value: unknown): value is Mapping {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** Returns a text read as a JSON object, and undefined where it is none. */
+export function parseObject(text: string): Mapping | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isMapping(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Returns a finite number as it is, and null for NaN and infinities, which JSON does not have. */
 export function finiteOrNull(value: number | null): number | null {
   return value !== null && Number.isFinite(value) ? value : null;

@@ -1,6 +1,6 @@
+import { parseObject } from '../../internal/values.ts';
 import { DataValidationError } from '../../exceptions/index.ts';
 import { suggestNames } from '../../internal/arguments.ts';
-import { parseObject } from '../../monitoring/records/parse-object.ts';
 import type { RealTimeFairnessTracker } from '../../monitoring/tracker/real-time-fairness-tracker.ts';
 import type { MonitorRequest } from '../../schemas/monitor.ts';
 

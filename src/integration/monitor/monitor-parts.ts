@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 
+import { parseObject } from '../../internal/values.ts';
 import { readTextFile } from '../../io/read-text-file.ts';
 import { assertThreshold, rangeOfName } from '../../metrics/threshold-range.ts';
 import type { AlertSink } from '../../monitoring/alarms/alert-event.ts';
@@ -8,7 +9,6 @@ import { FairnessDriftAndAlertEngine } from '../../monitoring/alarms/fairness-dr
 import type { DriftDetectorName } from '../../monitoring/drift/create-drift-detector.ts';
 import type { MonitoringRecord, RecordStore } from '../../monitoring/records/monitoring-record.ts';
 import { openRecordStore } from '../../monitoring/records/open-record-store.ts';
-import { parseObject } from '../../monitoring/records/parse-object.ts';
 import { readRecords } from '../../monitoring/records/read-records.ts';
 import { ndjsonSink } from '../../monitoring/sinks/ndjson-sink.ts';
 import { transitionToJson } from '../../monitoring/sinks/transition-json.ts';

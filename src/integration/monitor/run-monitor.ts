@@ -1,3 +1,4 @@
+import { parseObject } from '../../internal/values.ts';
 import type { OnProgress } from '../../internal/progress.ts';
 import { loadData } from '../../io/load-data.ts';
 import { assertPositiveLabel } from '../../io/positive-label.ts';
@@ -8,7 +9,6 @@ import type { MonitoringView } from '../../monitoring/dashboard/monitoring-view.
 import { takeGaps, type WatchedGap } from '../../monitoring/dashboard/take-gaps.ts';
 import { takeView } from '../../monitoring/dashboard/take-view.ts';
 import { type ExtraChecks, followLines } from '../../monitoring/follow-lines.ts';
-import { parseObject } from '../../monitoring/records/parse-object.ts';
 import { replay } from '../../monitoring/replay.ts';
 import { alertToJson } from '../../monitoring/sinks/transition-json.ts';
 import type { RealTimeFairnessTracker } from '../../monitoring/tracker/real-time-fairness-tracker.ts';

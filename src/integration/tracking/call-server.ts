@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { isMapping } from '../../internal/values.ts';
+import { isMapping, parseObject } from '../../internal/values.ts';
 import { FairnessToolkitError } from '../../exceptions/index.ts';
 import { Utf8Stream } from '../../internal/decode-utf8.ts';
 import { TrackingFault, type TrackingServer } from './tracking-server.ts';
@@ -65,15 +65,6 @@ function redirected({ status, headers }: Response): TrackingFault {
 function retryAfterMillis(headers: Headers): number | undefined {
   const value = headers.get('retry-after');
   return value !== null && /^\d{1,6}$/.test(value.trim()) ? Number(value) * 1000 : undefined;
-}
-
-function parseObject(text: string): unknown {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isMapping(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function oneLine(text: string): string {

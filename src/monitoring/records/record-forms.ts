@@ -1,7 +1,7 @@
+import { parseObject } from '../../internal/values.ts';
 import { DataValidationError, ValueError } from '../../exceptions/index.ts';
 import type { LineForm } from './file/file-functions.ts';
 import type { MonitoringRecord } from './monitoring-record.ts';
-import { parseObject } from './parse-object.ts';
 import { findLayout, parseCsvRow } from './reading/record-layout.ts';
 import { CSV_HEADER, RECORD_FIELDS, toCsvLine, toJsonLine } from './record-lines.ts';
 

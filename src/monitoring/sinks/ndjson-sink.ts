@@ -1,10 +1,10 @@
+import { parseObject } from '../../internal/values.ts';
 import { DataValidationError } from '../../exceptions/index.ts';
 import { assertKnownOptions, type OptionNames } from '../../internal/arguments.ts';
 import { requireWhole } from '../../stats/parameters.ts';
 import type { AlertSink } from '../alarms/alert-event.ts';
 import { type FileFunctions, type LineForm, logQuietly, SYSTEM_FILES } from '../records/file/file-functions.ts';
 import { LineWriter } from '../records/file/line-writer.ts';
-import { parseObject } from '../records/parse-object.ts';
 import { transitionToJson } from './transition-json.ts';
 
 /** Options of {@link ndjsonSink}. */

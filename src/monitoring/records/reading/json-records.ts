@@ -1,5 +1,5 @@
+import { parseObject } from '../../../internal/values.ts';
 import type { MonitoringRecord } from '../monitoring-record.ts';
-import { parseObject } from '../parse-object.ts';
 import {
   faultAt,
   LineFault,
