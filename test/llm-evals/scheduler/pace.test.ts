@@ -83,7 +83,24 @@ describe('Pace', () => {
     }
   });
 
-  it('begins to count anew when it is lowered', () => {
+  it('returns quickly to half of the rejected rate although several rejections follow at once', () => {
+    // The server's window of one second is full, so that it rejects each lower rate too until the second has passed.
+    const pace = new Pace();
+    let now = startEvery(pace, 4, 0, 1250);
+    pace.limited(now, now);
+    for (let index = 0; index < 6; index++) pace.limited(now + 10 * index + 1, now + 10 * index + 2);
+    expect(pace.perSecond).to.be.closeTo(250 / 2 ** 7, 1e-9);
+    const begin = now;
+    while (pace.perSecond < 100) {
+      now += pace.waitMillis(now);
+      pace.start(now);
+      pace.succeeded(now);
+    }
+    // 5 answers at each of the rates 1.95 x 1.5^k below 100 take 5 / 1.95 / (1 - 1 / 1.5) = 7.7 s at most.
+    expect(now - begin).to.be.below(7700);
+  });
+
+  it('restarts the count of answers when it is lowered', () => {
     const pace = new Pace();
     const now = startEvery(pace, 100, 0, 60);
     pace.limited(now, now);
