@@ -1,3 +1,4 @@
+export { ERROR_CODES, type ErrorCode } from './codes.ts';
 export {
   CacheMissError,
   ConfigValidationError,

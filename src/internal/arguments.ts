@@ -63,7 +63,7 @@ function joinQuoted(names: readonly string[], word: 'and' | 'or'): string {
 /** The error of an argument: which, what was required, what came. */
 export function invalidParameter(parameter: string, required: string, given: unknown): ValueError {
   return new ValueError(`The ${parameter} parameter must ${required}. Got ${String(given)} instead.`, {
-    context: { parameter, value: given },
+    context: { parameter, value: given, expected: required, received: given },
   });
 }
 
@@ -91,7 +91,8 @@ export function oneOf<Name extends string>(parameter: string, given: string, kno
   const found = known.find((name) => name === given);
   if (found !== undefined) return found;
   throw new ValueError(`The ${parameter} parameter must be one of ${known.join(', ')}. Got ${quote(given)} instead.`, {
-    context: { parameter, value: given },
+    code: 'unknown-name',
+    context: { parameter, value: given, expected: known, received: given },
     suggestion: suggestNames(typeof given === 'string' ? given : '', known, 'choices'),
   });
 }
@@ -127,6 +128,7 @@ export function assertKnownOptions(owner: string, given: unknown, known: Readonl
 function unknownOption(owner: string, name: string, known: readonly string[]): ValueError {
   const near = nearestOptions(name, known);
   return new ValueError(`${owner} has no option '${name}'. ${suggestNames(name, known, 'options', near)}`, {
+    code: 'unknown-option',
     context: { parameter: name, owner, expected: known, nearest: near[0] ?? null },
   });
 }
