@@ -1,6 +1,7 @@
 import { Command, CommanderError, type Option } from 'commander';
 
 import { FairnessToolkitError } from '../exceptions/index.ts';
+import { parametersIn, renameParameters, toSnakeCase } from '../internal/arguments.ts';
 import { VERSION } from '../internal/version.ts';
 import { abTestCommand } from './commands/ab-test.ts';
 import { calibrateCommand } from './commands/calibrate.ts';
@@ -19,7 +20,7 @@ import { trainRegularizedCommand } from './commands/train-regularized.ts';
 import { validateCommand } from './commands/validate.ts';
 import { versionCommand } from './commands/version.ts';
 import { exitCodeOf } from './exit-codes.ts';
-import { flagName, insteadOfRepeating, isRepeatable } from './option-parsers.ts';
+import { insteadOfRepeating, isRepeatable } from './option-parsers.ts';
 import { withoutControls } from './output.ts';
 
 /** Returns the command line, not yet run. */
@@ -90,34 +91,57 @@ function asSentence(text: string): string {
 
 /** Runs one command and sets `process.exitCode`; every error is printed on stderr, none is thrown. */
 export async function runCommandLine(args: readonly string[]): Promise<void> {
+  let running: Command | undefined;
+  const program = createProgram().hook('preAction', (_, command) => {
+    running = command;
+  });
   try {
-    await createProgram().parseAsync(args, { from: 'user' });
+    await program.parseAsync(args, { from: 'user' });
   } catch (error) {
     if (error instanceof CommanderError) {
       process.exitCode = error.exitCode === 0 ? 0 : 2;
       return;
     }
-    process.stderr.write(`${describeError(error)}\n`);
+    process.stderr.write(`${describeError(error, running)}\n`);
     process.exitCode = exitCodeOf(error);
   }
 }
 
-/** An error as one line: what is wrong, then what to do. A stack shows only for faults of our own. */
-function describeError(error: unknown): string {
+/** Returns an error as one line: what is wrong, then what to do. The stack is shown only for internal errors. */
+function describeError(error: unknown, command: Command | undefined): string {
   if (FairnessToolkitError.isInstance(error)) {
-    const suggestion = error.suggestion === undefined ? '' : ` ${error.suggestion}`;
-    return `error: ${oneLine(asTyped(error))}${oneLine(suggestion)}`;
+    const text = error.suggestion === undefined ? error.message : `${error.message} ${error.suggestion}`;
+    const named = renameParameters(text, (name) => optionOf(name, command), parametersIn(error.context));
+    return `error: ${oneLine(named.replaceAll(/\bThe (--[a-z][\w-]*) parameter\b/g, '$1'))}`;
   }
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return `internal error: ${text}\nThis is a fault in evenhand. Please report it with the command that you ran.`;
 }
 
-/** The message of an error, which may begin with a parameter, with the option as the user typed it. */
-function asTyped({ message, context }: FairnessToolkitError): string {
-  const { parameter } = context;
-  const isNamed = typeof parameter === 'string' && message.startsWith(`${parameter}: `);
-  return isNamed ? `${flagName(parameter)}${message.slice(parameter.length)}` : message;
+/** Parameters of the library whose option has another name. */
+const OPTION_NAMES: Readonly<Record<string, string>> = {
+  'columns.protected': 'sensitive',
+  'columns.intersections': 'sensitive',
+  'columns.weight': 'sampleWeight',
+  detectors: 'detector',
+  url: 'webhook',
+};
+
+/**
+ * Returns what the user of a command types for a parameter of the library: its option, or its key in the configuration
+ * of a command that reads one; undefined if it has neither.
+ */
+function optionOf(parameter: string, command: Command | undefined): string | undefined {
+  if (parameter === 'applyPipeline') return "'evenhand pipeline'";
+  const name = OPTION_NAMES[parameter] ?? parameter.replace(/^columns\./, '');
+  const option = command?.options.find((each) => each.attributeName() === name);
+  if (option !== undefined) return option.long ?? undefined;
+  const readsConfig = command?.options.some((each) => each.attributeName() === 'config') === true;
+  return readsConfig && CONFIG_KEYS.has(name) ? toSnakeCase(name) : undefined;
 }
+
+/** Parameters of the library that are keys of configurations. */
+const CONFIG_KEYS = new Set(['positiveLabel', 'targetColumn', 'minGroupSize', 'saveModel']);
 
 function oneLine(text: string): string {
   return withoutControls(text.replaceAll(/\s*\n\s*/g, ' '));

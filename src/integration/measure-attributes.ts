@@ -303,15 +303,16 @@ function assertMeasurable(metric: string, { hasTruth, hasPredictions, hasScores 
   const definition = knownMetric(metric);
   const lacking =
     metricNeedsTruth(definition) && !hasTruth
-      ? (['true labels', 'yTrue, --y-true'] as const)
+      ? (['true labels', 'yTrue'] as const)
       : metricKind(definition) === 'scores' && !hasScores
-        ? (['scores', 'score, --score'] as const)
+        ? (['scores', 'score'] as const)
         : metricKind(definition) === 'regression' && !hasPredictions
-          ? (['predicted numbers', 'yPred, --y-pred'] as const)
+          ? (['predicted numbers', 'yPred'] as const)
           : undefined;
   if (lacking === undefined) return;
   throw new ValueError(`${metric} needs ${lacking[0]}.`, {
-    context: { metric },
+    code: 'missing-argument',
+    context: { metric, missing: lacking[1] },
     suggestion: `Name their column (${lacking[1]}).`,
   });
 }

@@ -72,6 +72,42 @@ export function splitNames(text: string): string[] {
   return text.split(/(?<!\\),/).map((name) => name.replaceAll('\\,', ',').trim());
 }
 
+/** Returns the names of parameters that the context of an error says its message contains. */
+export function parametersIn(context: Readonly<Record<string, unknown>>): string[] {
+  const { parameter, argument, missing, parameters } = context;
+  return [parameter, argument, missing, parameters].flat().filter((name) => typeof name === 'string');
+}
+
+/** Splits a text into the parts outside and inside quotes: data in messages stand in quotes and stay as they are. */
+const QUOTED = /((?<!\w)'[^']*'|"[^"]*")/;
+
+/**
+ * Returns a text with names of parameters as the reader of another interface knows them: `yTrue` is `--y-true` on the
+ * command line and `y_true` in a request. Camel-case words outside quotes are looked up. Words of one part, which
+ * may be ordinary English, are replaced only if `certain` lists them and they stand in parentheses or after "The".
+ * @param nameOf returns the other name, or undefined for a word that is no parameter
+ * @param certain names that the text is known to contain
+ */
+export function renameParameters(
+  text: string,
+  nameOf: (name: string) => string | undefined,
+  certain: readonly string[] = [],
+): string {
+  const single = certain.filter((name) => /^[a-z]+$/.test(name));
+  const dotted = certain.filter((name) => name.includes('.'));
+  const rename = (part: string): string =>
+    [
+      ...dotted.map((name) => [name, name.replaceAll('.', String.raw`\.`)] as const),
+      ...single.map((name) => [name, String.raw`(?<=\(|^The |^)${name}(?=\)| parameter\b|: )`] as const),
+    ]
+      .reduce((text, [name, pattern]) => text.replaceAll(new RegExp(pattern, 'g'), () => nameOf(name) ?? name), part)
+      .replaceAll(/\b[a-z]+(?:[A-Z][a-z]*)+\b/g, (word) => nameOf(word) ?? word);
+  return text
+    .split(QUOTED)
+    .map((part, index) => (index % 2 === 1 ? part : rename(part)))
+    .join('');
+}
+
 /** max_weight is maxWeight. */
 export function toCamelCase(snake: string): string {
   return snake.replaceAll(/(?<=[a-z0-9])_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());

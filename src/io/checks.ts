@@ -52,6 +52,7 @@ export function binaryCheck(relation: Relation, name: string, state: string, rol
       notBinary(`Column '${name}'`, `in row ${row}`, isNumeric(columnKind(relation, name)) ? Number(value) : value, {
         values,
         role,
+        column: name,
       }),
   };
 }

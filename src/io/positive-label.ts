@@ -57,8 +57,7 @@ export async function assertPositiveLabel(
   }
 }
 
-const TRUTH_LABEL =
-  ' Where the truth is labelled differently, name its own (yTruePositiveLabel, --y-true-positive-label).';
+const TRUTH_LABEL = ' Where the truth is labelled differently, name its own (yTruePositiveLabel).';
 
 async function unknownLabel(
   session: SqlSession,

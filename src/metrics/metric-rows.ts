@@ -48,7 +48,8 @@ function needed(column: ColumnSource | undefined, what: string, argument: string
 /** The error for a metric whose data were not given. */
 export function missingColumn(metric: string, what: string, argument: string): MetricComputationError {
   return new MetricComputationError(`${metric} needs ${what}, and none were given.`, {
-    context: { metric, argument },
+    code: 'missing-argument',
+    context: { metric, argument, missing: argument },
     suggestion: `Give the ${what} too (${argument}).`,
   });
 }

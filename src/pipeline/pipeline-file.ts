@@ -57,7 +57,7 @@ function reasonOf(cause: unknown): string {
 function badFile(path: string, reason: string, cause: unknown): DataValidationError {
   return new DataValidationError(`'${path}' holds no pipeline: ${reason}.`, {
     context: { path },
-    suggestion: 'Name a file that --save-pipeline (savePipeline) wrote.',
+    suggestion: 'Name a file that savePipeline wrote.',
     cause,
   });
 }

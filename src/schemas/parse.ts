@@ -2,11 +2,22 @@ import type { z } from 'zod';
 
 import { ConfigValidationError } from '../exceptions/index.ts';
 
+/** One invalid field: what was expected and what was received, without the names that an interface gives to fields. */
+export interface FieldProblem {
+  readonly path: readonly PropertyKey[];
+  /** What the value must be; undefined if `message` says it. */
+  readonly expected: string | undefined;
+  /** The value as messages show it. */
+  readonly received: string;
+  /** A sentence of the schema, with names of fields in braces: `add {yTrue}`. */
+  readonly message: string;
+}
+
 /**
- * Parses a value by a schema; what is wrong becomes one sentence.
- * @param what is being parsed, for the message
- * @param nameOf how the user knows a field ("--min-group-size" for minGroupSize)
- * @throws {ConfigValidationError} naming each field at fault
+ * Returns a value parsed by a schema.
+ * @param what the function or command, for the message
+ * @param nameOf returns the name by which the user knows a field ("--min-group-size" for minGroupSize)
+ * @throws {ConfigValidationError} naming each invalid field; `context.problems` has them as {@link FieldProblem}
  */
 export function parseBy<Schema extends z.ZodType>(
   schema: Schema,
@@ -16,31 +27,42 @@ export function parseBy<Schema extends z.ZodType>(
 ): z.output<Schema> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  const faults = parsed.error.issues.map((issue) => describeIssue(issue, value, nameOf));
-  throw new ConfigValidationError(`${what}: ${faults.join(' ')}`, {
-    context: { issues: parsed.error.issues },
+  const problems = parsed.error.issues.map((issue) => problemOf(issue, value));
+  const sentences = problems.map((problem) => describeProblem(problem, nameOf));
+  throw new ConfigValidationError(`${what}: ${sentences.join(' ')}`, {
+    context: { issues: parsed.error.issues, problems },
     cause: parsed.error,
   });
 }
 
-/** One fault in one sentence: which field, what was required, what came. */
-export function describeIssue(issue: z.core.$ZodIssue, value: unknown, nameOf: (field: string) => string): string {
-  const [field] = issue.path;
-  if (field === undefined) return issue.message;
-  const required = requirementOf(issue);
+/** Returns what is wrong with one field. */
+function problemOf(issue: z.core.$ZodIssue, value: unknown): FieldProblem {
   const given = issue.path.reduce<unknown>(
     (part, key) => (part as Record<PropertyKey, unknown> | undefined)?.[key],
     value,
   );
-  return required === undefined
-    ? `${nameOf(String(field))}: ${issue.message.replace(/\.$/, '')}.`
-    : `${nameOf(String(field))} must be ${required}; got ${describeGiven(given)}.`;
+  return { path: issue.path, expected: requirementOf(issue), received: describeGiven(given), message: issue.message };
 }
 
-/** Longer values are cut, or counted: they may be data. */
+/** Returns one problem as one sentence: which field, what was expected, what was received. */
+export function describeProblem(problem: FieldProblem, nameOf: (field: string) => string): string {
+  const [field] = problem.path;
+  const message = problem.message.replaceAll(/\{(\w+)\}/g, (_, name: string) => nameOf(name));
+  if (field === undefined) return message;
+  return problem.expected === undefined
+    ? `${nameOf(String(field))}: ${message.replace(/\.$/, '')}.`
+    : `${nameOf(String(field))} must be ${problem.expected}; got ${problem.received}.`;
+}
+
+/** Returns a zod issue as one sentence. */
+export function describeIssue(issue: z.core.$ZodIssue, value: unknown, nameOf: (field: string) => string): string {
+  return describeProblem(problemOf(issue, value), nameOf);
+}
+
+/** Longer values are cut, or counted, because they may be data. */
 const MAX_SHOWN = 80;
 
-/** A value as a sentence shows it. */
+/** Returns a value as a sentence shows it. */
 export function describeGiven(given: unknown): string {
   if (given === undefined) return 'nothing';
   if (typeof given === 'string') return given.length > MAX_SHOWN ? `'${given.slice(0, MAX_SHOWN)}…'` : `'${given}'`;
@@ -63,7 +85,7 @@ function requirementOf(issue: z.core.$ZodIssue): string | undefined {
     case 'invalid_type':
       return issue.expected === 'int' ? 'a whole number' : `a ${issue.expected}`;
     case 'invalid_union': {
-      // Each kind of value that would do, by what this one breaks of it.
+      // One requirement for each kind of value that is allowed.
       const kinds = issue.errors.flatMap(([first]) => (first === undefined ? [] : [requirementOf(first)]));
       return kinds.length === 0 || kinds.includes(undefined) ? undefined : kinds.join(' or ');
     }
@@ -72,7 +94,7 @@ function requirementOf(issue: z.core.$ZodIssue): string | undefined {
   }
 }
 
-/** The first thing that is wrong with data, after the field that it is in: `weights.0: Invalid input`. */
+/** Returns the first problem of parsed data, after its field: `weights.0: Invalid input`. */
 export function firstIssue({ issues: [issue] }: z.ZodError): string {
   const field = issue?.path.join('.') ?? '';
   return `${field === '' ? '' : `${field}: `}${issue?.message ?? 'it is unreadable'}`;

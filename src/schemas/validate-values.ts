@@ -99,19 +99,19 @@ export const validateSchema = z
     backend: VALIDATE_VALUES.backend.default('duckdb'),
   })
   .refine(({ yPred, score }) => (yPred === undefined) !== (score === undefined), {
-    message: 'Give either decisions (--y-pred) or scores (--score).',
+    message: 'Give either decisions ({yPred}) or scores ({score}).',
   })
   .refine(({ score, scoreThreshold }) => score !== undefined || scoreThreshold === undefined, {
-    message: 'A score threshold needs scores: add --score.',
+    message: 'A score threshold needs scores: add {score}.',
   })
   .refine(({ yTrue, yTruePositiveLabel }) => yTrue !== undefined || yTruePositiveLabel === undefined, {
-    message: 'A positive label of the truth needs true labels: add --y-true.',
+    message: 'A positive label of the truth needs true labels: add {yTrue}.',
   })
   .refine(({ threshold, comparator }) => threshold !== undefined || comparator === undefined, {
-    message: 'A comparator needs a threshold: add --threshold.',
+    message: 'A comparator needs a threshold: add {threshold}.',
   })
   .refine(({ threshold, metric }) => threshold === undefined || metric !== undefined, {
-    message: 'A threshold needs the metric that it is for: add --metric demographic_parity_difference, say.',
+    message: 'A threshold needs a metric: add {metric}, for example demographic_parity_difference.',
   });
 
 /** A validation request as it may be given. */

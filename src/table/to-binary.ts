@@ -70,7 +70,7 @@ function fromNumbers(values: ReturnType<typeof unwrap>, name: string): Int8Array
     else if (value === 0 || value === false) binary[row] = 0;
     else if (value === null || value === undefined || Number.isNaN(value)) binary[row] = -1;
     else if (typeof value === 'number') {
-      throw notBinary(name, `at index ${String(row)}`, value, { values: distinctNumbers(list) });
+      throw notBinary(name, `at index ${String(row)}`, value, { values: distinctNumbers(list), index: row });
     } else return undefined;
   }
   return binary;
@@ -95,7 +95,10 @@ function fromLabels(column: CategoricalColumn, name: string, rule: LabelRule): I
     if (value === undefined) {
       const values = column.labels.filter((label) => !rule.missing.has(label));
       const label = column.labels[code] as string;
-      throw notBinary(name, `at index ${String(row)}`, rule.isNumeric === true ? Number(label) : label, { values });
+      throw notBinary(name, `at index ${String(row)}`, rule.isNumeric === true ? Number(label) : label, {
+        values,
+        index: row,
+      });
     }
     binary[row] = value;
   }
@@ -108,6 +111,10 @@ export interface LabelFault {
   readonly values: readonly string[];
   /** What the column is for, where its name does not say so. */
   readonly role?: string | undefined;
+  /** The index of the row, from 0, if the values are those of an argument. */
+  readonly index?: number | undefined;
+  /** The name of the column, if the values are those of a file. */
+  readonly column?: string | undefined;
 }
 
 /** What arguments hold, in words. */
@@ -118,21 +125,27 @@ export function notBinary(
   name: string,
   where: string,
   value: unknown,
-  { values, role = ROLES[name] }: LabelFault,
+  { values, role = ROLES[name], index, column }: LabelFault,
 ): DataValidationError {
   const shown = typeof value === 'string' ? `'${value}'` : String(value);
   const areNumbers = typeof value === 'number';
   // Numbers between whole ones, or many of them, are scores or amounts and no labels.
   const areLabels = !areNumbers || (values.length <= 2 && values.every((label) => Number.isInteger(Number(label))));
-  const largest = areNumbers && areLabels ? ` ${String(Math.max(...values.map(Number)))}` : '';
+  const largest = areNumbers && areLabels ? `, for example ${String(Math.max(...values.map(Number)))}` : '';
   const suggestion = areLabels
-    ? `Name the label that counts as positive (positiveLabel, --positive-label${largest}, positive_label in a configuration).`
+    ? `Name the label that counts as positive (positiveLabel${largest}).`
     : 'Give decisions here; scores go in as scores, with a score threshold, and numbers are for mae_parity_difference.' +
       (values.length > 2 && values.length <= SHOWN_VALUES
-        ? ' Of labels, name the one that counts as positive (positiveLabel, --positive-label, positive_label in a configuration).'
+        ? ' Of labels, name the one that counts as positive (positiveLabel).'
         : '');
   return new DataValidationError(`${name} must be 0 or 1, but holds ${shown} ${where}.`, {
-    context: { argument: name, where, value, values: values.slice(0, 50) },
+    code: areLabels ? 'positive-label-required' : 'invalid-value',
+    context: {
+      ...(column === undefined ? { argument: name } : { column }),
+      ...(index === undefined ? { where } : { index }),
+      value,
+      values: values.slice(0, 50),
+    },
     suggestion: `${suggestion} ${valuesInWords(name, role, values, areNumbers)}`.trim(),
   });
 }

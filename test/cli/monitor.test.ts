@@ -112,7 +112,7 @@ describe('evenhand monitor', () => {
     expect(other.code).to.equal(2);
     expect(other.stderr)
       .to.include('is of a run with other options')
-      .and.to.include('windowSize was not given and is 50')
+      .and.to.include('--window-size was not given and is 50')
       .and.to.match(/^[^\n]+\n$/);
   });
 

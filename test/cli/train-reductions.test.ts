@@ -120,11 +120,7 @@ describe('evenhand train-reductions', () => {
     ['an unknown constraint', () => ['--csv', rows(), '--constraint', 'parity'], /--constraint must be one of demographic_parity, .*; got 'parity'/], // prettier-ignore
     ['an eps of 0', () => ['--csv', rows(), '--eps', '0'], /--eps must be above 0; got 0/],
     ['half an iteration', () => ['--csv', rows(), '--T', '0.5'], /--T must be a whole number; got 0\.5/],
-    [
-      'an upper bound of a parity',
-      () => ['--csv', rows(), '--upper-bound', '1'],
-      /upperBound parameter must be left out/,
-    ],
+    ['an upper bound of a parity', () => ['--csv', rows(), '--upper-bound', '1'], /--upper-bound must be left out/],
     ['one group', () => ['--csv', write('one.csv', ['s,x,y', 'a,1,0', 'a,2,1'])], /one group only \('a'\)/],
     ['an unknown column', () => ['--csv', rows(), '--target', 'Y'], /no column 'Y'\. Did you mean 'y', /],
     ['groups too small to compare', () => ['--csv', write('few.csv', ['s,x,y', 'a,1,0', 'b,2,1', 'a,1,1', 'b,0,0'])], /fewer than two groups of at least 30 rows.*--min-group-size/], // prettier-ignore

@@ -8,7 +8,10 @@ import { listOptionParameters } from '../helpers/option-parameters.ts';
 /** Constructors and functions whose options are not refused by name, each with its reason. */
 const EXCEPTIONS: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
-    [...Object.keys(exceptions), 'ServiceError'].map((name) => [name, 'an error must not be replaced by another one']),
+    [...Object.keys(exceptions).filter((name) => name.endsWith('Error')), 'ServiceError'].map((name) => [
+      name,
+      'an error must not be replaced by another one',
+    ]),
   ),
   BoundAnalyzer: 'made by FairnessAnalyzer, which has checked the options',
   MetricFrame: 'made by metricFrame, which has checked the options',

@@ -1,7 +1,9 @@
 import { AssertionError } from 'node:assert';
+import { readFileSync } from 'node:fs';
 
 import { expect } from 'chai';
 
+import { ERRORS_FILE, errorsPageText } from '../../scripts/error-codes.ts';
 import * as exceptions from '../../src/exceptions/index.ts';
 
 const { FairnessToolkitError, FairnessAssertionError, ValueError } = exceptions;
@@ -21,9 +23,9 @@ describe('errors', () => {
   for (const name of subclasses) {
     it(`${name} derives from FairnessToolkitError and carries message, context, suggestion and cause`, () => {
       const cause = new Error('below');
-      const error = new exceptions[name]('what', { context: { row: 3 }, suggestion: 'mend', cause });
+      const error = new exceptions[name]('what', { context: { row: 3 }, suggestion: 'fix', cause });
       expect(error).to.be.instanceOf(FairnessToolkitError);
-      expect(error).to.include({ name, message: 'what', suggestion: 'mend', cause });
+      expect(error).to.include({ name, message: 'what', suggestion: 'fix', cause });
       expect(error.context).to.deep.equal({ row: 3 });
     });
   }
@@ -33,6 +35,34 @@ describe('errors', () => {
     expect(new FairnessAssertionError('x')).to.be.instanceOf(AssertionError);
     for (const error of [new ValueError('x'), new FairnessAssertionError('x')]) {
       expect(FairnessToolkitError.isInstance(error)).to.equal(true);
+    }
+  });
+
+  it('carry the code that is given, or the general code of their class', () => {
+    const codes = [...subclasses, 'ValueError', 'FairnessAssertionError', 'FairnessToolkitError'] as const;
+    const found = Object.fromEntries(codes.map((name) => [name, new exceptions[name]('x').code]));
+    expect(found).to.deep.equal({
+      DataValidationError: 'invalid-data',
+      DependencyError: 'missing-package',
+      TrainingError: 'training-failed',
+      ConfigValidationError: 'invalid-config',
+      MetricComputationError: 'metric-unavailable',
+      PipelineExecutionError: 'step-failed',
+      LLMClientError: 'provider-failed',
+      CacheMissError: 'live-calls-not-allowed',
+      ValueError: 'invalid-argument',
+      FairnessAssertionError: 'gate-failed',
+      FairnessToolkitError: 'toolkit-error',
+    });
+    expect(new exceptions.DataValidationError('x', { code: 'unknown-column' }).code).to.equal('unknown-column');
+  });
+
+  it('have codes in kebab case, all of which docs/errors.md lists', async () => {
+    const page = readFileSync(ERRORS_FILE, 'utf8');
+    expect(page, 'run npm run docs:errors').to.equal(await errorsPageText());
+    for (const code of Object.keys(exceptions.ERROR_CODES)) {
+      expect(code).to.match(/^[a-z]+(?:-[a-z]+)*$/);
+      expect(page).to.include(`\`${code}\``);
     }
   });
 

@@ -21,6 +21,7 @@ function unreachable(url: string, cause: unknown): ServiceError {
       type: 'urn:evenhand:problem:unavailable',
       title: 'The service cannot be reached',
       status: 503,
+      code: 'unavailable',
       detail: `${origin}${pathname} gave no answer: ${reasonOf(cause)}.`,
       suggestion: `Check that the service runs and answers at ${origin}.`,
     },

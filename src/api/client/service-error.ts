@@ -64,6 +64,7 @@ export function errorOf({ error, response }: RequestResult<unknown>): ServiceErr
     title: 'The answer is none of the service',
     // Any status may come from a proxy.
     status: response.status as Problem['status'],
+    code: 'internal-fault',
     detail: `${response.url} answered ${String(response.status)} ${response.statusText}`.trim(),
     suggestion: 'Check the address of the service, and what stands between.',
   });

@@ -44,6 +44,7 @@ function unexplained({ run_id: runId, status }: Run): ServiceError['problem'] {
     type: 'urn:evenhand:problem:conflict',
     title: 'The run has no result',
     status: 409,
+    code: 'conflict',
     detail: `The run is ${status}.`,
     suggestion: 'Send the request again.',
     run_id: runId,

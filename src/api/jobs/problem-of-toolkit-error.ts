@@ -2,6 +2,7 @@ import { FairnessToolkitError } from '../../exceptions/index.ts';
 import { splitNames, toSnakeCase } from '../../internal/arguments.ts';
 import { type ConfigFault, describeFault } from '../../io/config-text/config-fault.ts';
 import { toPointer } from '../../schemas/faults-of.ts';
+import { describeProblem, type FieldProblem } from '../../schemas/parse.ts';
 import {
   type FieldFault,
   noRoomProblem,
@@ -21,10 +22,10 @@ function pointersOf(error: FairnessToolkitError, work: Job | Job['kind']): reado
   const field = fieldOf(error, kind);
   if (field !== undefined) {
     if (kind === 'validate-table') return [field];
-    const place = kind === 'validate-rows' ? placeOf(error) : undefined;
-    return [toPointer(place === undefined ? [field] : [field, place])];
+    const { index } = error.context;
+    return [toPointer(kind === 'validate-rows' && typeof index === 'number' ? [field, index] : [field])];
   }
-  const column = columnOf(error);
+  const column = typeof error.context['column'] === 'string' ? error.context['column'] : undefined;
   if (kind === 'validate-table') {
     return column === undefined || typeof work === 'string' ? [] : namersOf(column, work);
   }
@@ -42,22 +43,9 @@ function fieldOf(error: FairnessToolkitError, kind: Job['kind']): string | undef
   return isOfMetric && typeof error.context['metric'] === 'string' ? 'metric' : undefined;
 }
 
-/** What a metric needs and was not given, which the suggestion names: `Name their column (yTrue, --y-true).` */
-function lackingArgument({ context, suggestion }: FairnessToolkitError): string | undefined {
-  if (typeof context['metric'] !== 'string') return undefined;
-  return /^(?:Name their column|Give the [a-z ]+ too) \((\w+), --[a-z-]+\)\.$/.exec(suggestion ?? '')?.[1];
-}
-
-/** The column of a table that an error speaks of. */
-function columnOf({ context: { column, argument } }: FairnessToolkitError): string | undefined {
-  if (typeof column === 'string') return column;
-  return typeof argument === 'string' ? /^Column '(.*)'$/s.exec(argument)?.[1] : undefined;
-}
-
-/** The row at fault, from the context or else from the words. */
-function placeOf({ context, message }: FairnessToolkitError): number | string | undefined {
-  const { index } = context;
-  return typeof index === 'number' ? index : /\bat index (\d+)\b/.exec(message)?.[1];
+/** Returns the argument that a metric needs and that was not given. */
+function lackingArgument({ code, context: { missing } }: FairnessToolkitError): string | undefined {
+  return code === 'missing-argument' && typeof missing === 'string' ? missing : undefined;
 }
 
 /** The parameters of the query that name a column. */
@@ -91,12 +79,12 @@ const ALLOW_LIVE =
  * That answers are not known and nobody may be asked for them. What the service's environment has, and what it lacks, is
  * no business of who sent the request.
  */
-function refusedCalls({ context, message }: FairnessToolkitError): ProblemDetails {
+function refusedCalls({ code, context }: FairnessToolkitError): ProblemDetails {
   const { missing, prompt } = context;
   const count =
     typeof missing === 'number' && missing > 1 ? `${missing.toLocaleString('en-US')} answers are` : 'An answer is';
   const first = typeof prompt === 'string' ? ` The first is to "${prompt}".` : '';
-  if (message.includes('replay_only is set')) {
+  if (code === 'replay-only') {
     return {
       detail: `${count} not known, and replay_only allows no calls.${first}`,
       suggestion: 'Leave replay_only out where the service may make live calls, or send what was asked before.',
@@ -156,16 +144,41 @@ export function problemOfToolkitError(error: unknown, work: Job | Job['kind']): 
   if (error.name === 'CacheMissError') return new ServiceProblem(status, refusedCalls(error), error);
   const kind = typeof work === 'string' ? work : work.kind;
   const errors = faultsIn(error, work);
-  const suggestion = lackingColumn(error, kind) ?? error.suggestion ?? SUGGESTIONS[error.name];
+  const suggestion = lackingColumn(error, kind) ?? (isOfConfig(error) ? KEYS_LISTED[kind] : error.suggestion);
   return new ServiceProblem(
     status,
     {
-      detail: inWireNames(error.message, kind),
-      suggestion: inWireNames(suggestion ?? 'Check the data and the configuration that were sent.', kind),
+      code: error.code,
+      detail: detailOf(error, kind),
+      suggestion: inWireNames(
+        suggestion ?? SUGGESTIONS[error.name] ?? 'Check the data and the configuration that were sent.',
+        kind,
+        error.context,
+      ),
       errors: errors.length === 0 ? undefined : errors,
     },
     error,
   );
+}
+
+/** Where a client finds all keys of a configuration. */
+const KEYS_LISTED: Readonly<Partial<Record<Job['kind'], string>>> = {
+  'llm-eval': 'GET /openapi.json lists every key (LlmEvalBody).',
+  pipeline: 'The documentation of pipelines lists every key.',
+  workflow: 'The documentation of pipelines lists every key.',
+};
+
+/** Returns whether an error lists problems of keys of a configuration; its suggestion says where all keys are listed. */
+function isOfConfig({ context: { faults }, suggestion }: FairnessToolkitError): boolean {
+  return Array.isArray(faults) && suggestion !== undefined;
+}
+
+/** Returns the message of an error with the names of fields that the client knows. */
+function detailOf(error: FairnessToolkitError, kind: Job['kind']): string {
+  const { problems } = error.context;
+  if (!Array.isArray(problems)) return inWireNames(error.message, kind, error.context);
+  const nameOf = (field: string): string => wireNameOf(field, kind) ?? toSnakeCase(field);
+  return (problems as FieldProblem[]).map((problem) => describeProblem(problem, nameOf)).join(' ');
 }
 
 /** By its name, which holds also where two copies of the package are loaded. */
@@ -181,27 +194,21 @@ function isOfSystem({ context }: FairnessToolkitError): boolean {
 /** The fields at fault, as far as they are known. */
 function faultsIn(error: FairnessToolkitError, work: Job | Job['kind']): readonly FieldFault[] {
   const kind = typeof work === 'string' ? work : work.kind;
-  const { fields, faults, issues } = error.context;
+  const { fields, faults, problems } = error.context;
   if (Array.isArray(fields)) return fields as FieldFault[];
   if (Array.isArray(faults)) {
     return (faults as ConfigFault[])
       .slice(0, MAX_FAULTS)
       .map((fault) => ({ pointer: configPointer(fault), detail: inWireNames(describeFault(fault), kind) }));
   }
-  if (Array.isArray(issues)) return (issues as SchemaIssue[]).map((issue) => schemaFault(issue, kind));
-  return pointersOf(error, work).map((pointer) => ({ pointer, detail: inWireNames(error.message, kind) }));
+  if (Array.isArray(problems)) return (problems as FieldProblem[]).map((problem) => schemaFault(problem, kind));
+  return pointersOf(error, work).map((pointer) => ({ pointer, detail: detailOf(error, kind) }));
 }
 
-/** What a schema found, as far as it is needed here. */
-interface SchemaIssue {
-  readonly path: readonly PropertyKey[];
-  readonly message: string;
-}
-
-function schemaFault({ path, message }: SchemaIssue, kind: Job['kind']): FieldFault {
+function schemaFault(problem: FieldProblem, kind: Job['kind']): FieldFault {
   return {
-    pointer: toPointer(path.map((part) => (typeof part === 'string' ? toSnakeCase(part) : part))),
-    detail: inWireNames(message, kind),
+    pointer: toPointer(problem.path.map((part) => (typeof part === 'string' ? toSnakeCase(part) : part))),
+    detail: describeProblem(problem, (field) => wireNameOf(field, kind) ?? toSnakeCase(field)),
   };
 }
 

@@ -52,6 +52,10 @@ export const problemSchema = z
     }),
     title: z.string().meta({ description: 'The kind of problem, for people.' }),
     status: z.literal(STATUSES),
+    code: z.string().meta({
+      description: 'The stable code of the problem, for programs. docs/errors.md lists all codes.',
+      examples: ['unknown-column'],
+    }),
     detail: z.string().meta({ description: 'What is wrong with this request.' }),
     errors: z.array(fieldFaultSchema).optional().meta({ description: 'The fields at fault.' }),
     suggestion: z.string().optional().meta({ description: 'What to do next.' }),
@@ -65,6 +69,7 @@ export const problemSchema = z
         type: 'urn:evenhand:problem:invalid-request',
         title: 'The request cannot be processed',
         status: 422,
+        code: 'invalid-request',
         detail: 'y_pred and sensitive must have the same length.',
         errors: [{ pointer: '/sensitive', detail: 'has 3 items; y_pred has 4' }],
         suggestion: 'Send one group for every decision.',

@@ -1,3 +1,5 @@
+import type { ErrorCode } from '../../exceptions/index.ts';
+
 /** One field at fault, by its JSON pointer in what was sent ("/y_pred/3"); the pointer of a query parameter is its name. */
 export interface FieldFault {
   readonly pointer: string;
@@ -6,6 +8,11 @@ export interface FieldFault {
 
 /** What a problem says beside its status. */
 export interface ProblemDetails {
+  /**
+   * The stable code, listed in docs/errors.md.
+   * @defaultValue the code of the status, for example `invalid-request`
+   */
+  readonly code?: ErrorCode | undefined;
   /** What is wrong, in one sentence for the one who sent the request. */
   readonly detail: string;
   /** What to do next. */
@@ -44,6 +51,7 @@ export interface ProblemJson {
   readonly type: string;
   readonly title: string;
   readonly status: ProblemStatus;
+  readonly code: ErrorCode;
   readonly detail: string;
   readonly errors?: readonly FieldFault[];
   readonly suggestion?: string;
@@ -56,16 +64,19 @@ const RETRY_SECONDS = '60';
 /** An answer of the service that is a problem. Thrown anywhere below the routes, answered by the middleware `answerProblems`. */
 export class ServiceProblem extends Error {
   readonly status: ProblemStatus;
+  readonly code: ErrorCode;
   readonly detail: string;
   readonly suggestion: string | undefined;
   readonly errors: readonly FieldFault[] | undefined;
   readonly runId: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
 
-  constructor(status: ProblemStatus, { detail, suggestion, errors, runId, headers }: ProblemDetails, cause?: unknown) {
+  constructor(status: ProblemStatus, details: ProblemDetails, cause?: unknown) {
+    const { code, detail, suggestion, errors, runId, headers } = details;
     super(detail, cause === undefined ? undefined : { cause });
     this.name = 'ServiceProblem';
     this.status = status;
+    this.code = code ?? PROBLEM_KINDS[status][0];
     this.detail = detail;
     this.suggestion = suggestion;
     this.errors = errors;
@@ -81,6 +92,7 @@ export class ServiceProblem extends Error {
       type: `urn:evenhand:problem:${slug}`,
       title,
       status: this.status,
+      code: this.code,
       detail: this.detail,
       ...(this.errors === undefined ? {} : { errors: this.errors }),
       ...(this.suggestion === undefined ? {} : { suggestion: this.suggestion }),
@@ -90,10 +102,10 @@ export class ServiceProblem extends Error {
 
   /** A problem that came as JSON from another thread or process. */
   static fromJSON(
-    { status, detail, errors, suggestion, run_id: runId }: ProblemJson,
+    { status, code, detail, errors, suggestion, run_id: runId }: ProblemJson,
     headers?: Readonly<Record<string, string>>,
   ): ServiceProblem {
-    return new ServiceProblem(status, { detail, errors, suggestion, runId, headers });
+    return new ServiceProblem(status, { code, detail, errors, suggestion, runId, headers });
   }
 }
 

@@ -136,8 +136,6 @@ async function runMonitorCommand(options: MonitorOptions): Promise<void> {
     if (input.isStopped()) process.exitCode = INTERRUPTED;
     // The result is told before what could not be written decides the exit code.
     if (outcome.problems.length > 0) throw outcome.problems[0];
-  } catch (error) {
-    throw await asTyped(error);
   } finally {
     input.close();
   }
@@ -201,35 +199,6 @@ async function* untilStopped(lines: AsyncIterable<string>, isStopped: () => bool
   } catch (error) {
     if (!isStopped()) throw error;
   }
-}
-
-/** What a user knows as options of the command line, by what the library calls it. */
-const OPTION_WORDS: readonly (readonly [RegExp, string])[] = [
-  [/\bcolumns\.yPred\b|(?<=\bas )yPred\b/g, '--y-pred'],
-  [/\bcolumns\.yTrue\b|(?<=\bas )yTrue\b/g, '--y-true'],
-  [/\bcolumns\.id\b|(?<=\bas )id\b/g, '--id'],
-  [/\bcolumns\.timestamp\b|(?<=\bas )timestamp\b/g, '--timestamp'],
-  [/\bcolumns\.weight\b|(?<=\bas )weight\b/g, '--sample-weight'],
-  [/\bcolumns\.(?:protected|intersections)\b|(?<=\bas )protected\b/g, '--sensitive'],
-  [/\berrorScale\b/g, '--error-scale'],
-  [/\bThe detectors? parameter\b/g, '--detector'],
-  [/\bThe url parameter\b/g, '--webhook'],
-];
-
-/** An error about an option, in the words that the user typed. */
-async function asTyped(error: unknown): Promise<unknown> {
-  const { ValueError } = await import('../../exceptions/index.ts');
-  if (!(error instanceof ValueError)) return error;
-  const typed = (text: string): string =>
-    OPTION_WORDS.reduce((said, [name, option]) => said.replaceAll(name, option), text).replaceAll(
-      /\bThe ([a-zA-Z]+) parameter\b/g,
-      (_, name: string) => flagName(name),
-    );
-  return new ValueError(typed(error.message), {
-    context: error.context,
-    ...(error.suggestion === undefined ? {} : { suggestion: typed(error.suggestion) }),
-    cause: error,
-  });
 }
 
 function hooksOf(options: MonitorOptions): Omit<MonitorHooks, 'openLines' | 'isStopped'> {

@@ -31,7 +31,7 @@ export function splitWorkflow(
     `With a share of ${String(trainSize)} of ${String(y.length)} rows none is left ${none}.`,
     {
       context: { rows: y.length, trainSize },
-      suggestion: 'Take a share nearer to 0.8 (trainSize, --train-size), or give more rows.',
+      suggestion: 'Take a share nearer to 0.8 (trainSize), or give more rows.',
     },
   );
 }

@@ -116,8 +116,7 @@ function trainingOf({ training }: PipelineConfig): TrainingConfig {
   if (training !== undefined) return training;
   throw new ConfigValidationError('The configuration has no training section, so that there is nothing to train.', {
     context: { key: 'training' },
-    suggestion:
-      "Add training: with method and target_column, or use applyPipeline ('evenhand pipeline'), which needs none.",
+    suggestion: 'Add training: with method and target_column, or use applyPipeline, which needs none.',
   });
 }
 

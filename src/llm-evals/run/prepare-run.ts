@@ -24,7 +24,7 @@ interface SampleLimits {
   readonly allowSmallSamples: boolean;
 }
 
-const FEW = 'Add templates or name_pools, or allow small samples (allow_small_samples, --allow-small-samples).';
+const FEW = 'Add templates or name_pools, or allow small samples (allow_small_samples).';
 const NO_FLOOR = 'Set repeats to 2 or more, add name_pools, or name a control_dimension.';
 
 const GAPS = ['sentiment_gap', 'length_gap', 'refusal_gap', 'decision_gap', 'sentiment_distance'];

@@ -1,4 +1,4 @@
-import { CacheMissError } from '../../exceptions/index.ts';
+import { CacheMissError, type ErrorCode } from '../../exceptions/index.ts';
 import { assertKnownOptions } from '../../internal/arguments.ts';
 import { getLogger } from '../../internal/logger.ts';
 import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-document.ts';
@@ -102,7 +102,8 @@ function chooseClient({ config, known, isReplay }: PreparedRun, options: RunLlmE
   if (isReplay)
     throw missed(missing, 'the file of answers does not hold them', 'Record them, or replay a whole transcript.');
   if (config.provider === 'local') return createProviderClient(config);
-  if (config.replayOnly) throw missed(missing, 'replay_only is set', 'Run once without replay_only, with --live.');
+  if (config.replayOnly)
+    throw missed(missing, 'replay_only is set', 'Run once without replay_only, with --live.', 'replay-only');
   const { isAllowed, reason, suggestion } = liveAccess(config, { live: options.live ?? false });
   if (!isAllowed) throw missed(missing, reason, suggestion);
   return createProviderClient(config);
@@ -114,12 +115,18 @@ const NOBODY: LLMClient = {
   complete: () => Promise.reject(new CacheMissError('Every answer of this run was known.')),
 };
 
-function missed(missing: readonly LLMRequest[], reason: string, suggestion: string | null): CacheMissError {
+function missed(
+  missing: readonly LLMRequest[],
+  reason: string,
+  suggestion: string | null,
+  code: ErrorCode = 'live-calls-not-allowed',
+): CacheMissError {
   const count = missing.length;
   const first = missing[0]?.prompt ?? '';
   const shown = first.length > SHOWN_CHARACTERS ? `${first.slice(0, SHOWN_CHARACTERS)}…` : first;
   const answers = count === 1 ? 'An answer is' : `${count.toLocaleString('en-US')} answers are`;
   return new CacheMissError(`${answers} not known, and nothing was asked: ${reason}. The first is to "${shown}".`, {
+    code,
     context: { missing: count, prompt: shown },
     ...(suggestion === null ? {} : { suggestion }),
   });
@@ -271,9 +278,7 @@ function runWarnings(run: PreparedRun, { failed, notSent, stopped, lastFault }: 
     ...(lastFault === null || (failed === 0 && stopped === null) ? [] : [`The last fault: ${lastFault}`]),
     ...(before === 0
       ? []
-      : [
-          `${String(before)} of ${all} prompts failed in an earlier run; --retry-errors (retryErrors) asks them again.`,
-        ]),
+      : [`${String(before)} of ${all} prompts failed in an earlier run; retryErrors asks them again.`]),
     ...otherModels(run),
   ];
 }

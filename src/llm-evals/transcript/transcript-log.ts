@@ -219,7 +219,7 @@ async function requireEmpty(file: string, handle: FileHandle): Promise<void> {
   if ((await handle.stat()).size === 0) return;
   throw new DataValidationError(`The transcript file '${file}' holds something already, and is not overwritten.`, {
     context: { path: file },
-    suggestion: 'Continue it with --resume (resume: true), or name another path.',
+    suggestion: 'Continue it with resume, or name another path.',
   });
 }
 

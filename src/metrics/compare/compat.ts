@@ -113,5 +113,5 @@ export function assertKind(stats: GroupStats, definition: MetricDefinition): voi
 export function assertTruth(statistics: readonly GroupStats[], metric: string, measures: readonly MeasureName[]): void {
   const needy = measures.map(measureDefinition).filter(({ needsTruth }) => needsTruth);
   const blind = needy.some(({ kind }) => statistics.some((stats) => stats.kind === kind && !stats.hasTruth));
-  if (blind) throw missingColumn(metric, 'true labels', 'yTrue, --y-true');
+  if (blind) throw missingColumn(metric, 'true labels', 'yTrue');
 }

@@ -55,8 +55,7 @@ function assertSameLabels(rows: LabelledRows, yPred: BinaryValues, positiveLabel
     `No row of yPred holds the positive label '${positiveLabel}', and its labels are not those of yTrue.`,
     {
       context: { argument: 'yPred', positiveLabel },
-      suggestion:
-        'Use the same labels in both, or name the label of the truth by itself (yTruePositiveLabel, --y-true-positive-label).',
+      suggestion: 'Use the same labels in both, or name the label of the truth by itself (yTruePositiveLabel).',
     },
   );
 }
@@ -75,7 +74,7 @@ function assertLabelOccurs(
   const shown = labels.slice(0, 8).map((label) => `'${label}'`);
   const ofTruth =
     name === 'yTrue' && rows.yTruePositiveLabel === undefined
-      ? ' Where the truth is labelled differently, name its own (yTruePositiveLabel, --y-true-positive-label).'
+      ? ' Where the truth is labelled differently, name its own (yTruePositiveLabel).'
       : '';
   throw new DataValidationError(`No row of ${name} holds the positive label '${positiveLabel}'.`, {
     context: { argument: name, positiveLabel, labels: labels.slice(0, 50) },

@@ -222,7 +222,7 @@ function assertTruth({ fairness, yTrue }: ABSettings): void {
   if (metric === undefined || yTrue !== null) return;
   throw new ValueError(`The fairness metric ${metric} needs true labels.`, {
     context: { parameter: 'yTrue', metric },
-    suggestion: 'Name their column as yTrue (--y-true).',
+    suggestion: 'Name their column as yTrue.',
   });
 }
 
@@ -240,7 +240,7 @@ function assertOutcome({ attributes, outcome }: ABSettings): void {
   if (!attributes.some(({ columns }) => columns.includes(outcome))) return;
   throw new ValueError(`The outcome '${outcome}' is a sensitive column too.`, {
     context: { parameter: 'outcome', outcome },
-    suggestion: 'Name the column of decisions as outcome (--outcome).',
+    suggestion: 'Name the column of decisions (outcome).',
   });
 }
 

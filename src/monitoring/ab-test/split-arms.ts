@@ -63,13 +63,13 @@ function place(label: string, known: readonly string[], column: string): number 
 function guessControl(known: readonly string[], column: string): number {
   const places = Array.from(known.keys()).filter((code) => CONTROL_NAMES.has((known[code] as string).toLowerCase()));
   if (places.length === 1) return places[0] as number;
-  throw unclear(known, column, 'which arm is the control', 'Name its label (control, --control).');
+  throw unclear(known, column, 'which arm is the control', 'Name its label (control).');
 }
 
 function onlyOther(known: readonly string[], control: number, column: string): number {
   const others = Array.from(known.keys()).filter((code) => code !== control);
   if (others.length === 1) return others[0] as number;
-  throw unclear(known, column, 'which arm is the treatment', 'Name its label (treatment, --treatment).');
+  throw unclear(known, column, 'which arm is the treatment', 'Name its label (treatment).');
 }
 
 function unclear(known: readonly string[], column: string, what: string, suggestion: string): DataValidationError {

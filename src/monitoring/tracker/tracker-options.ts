@@ -230,8 +230,9 @@ function checkColumns(columns: TrackerColumns): TrackerColumns {
     }
     const earlier = roleOf.get(name);
     if (earlier !== undefined) {
-      throw new ValueError(`The column '${name}' is named as ${earlier} and as ${role}.`, {
-        context: { parameter: 'columns', column: name },
+      throw new ValueError(`The column '${name}' is named as columns.${earlier} and as columns.${role}.`, {
+        code: 'duplicate-column',
+        context: { parameter: 'columns', column: name, parameters: [`columns.${earlier}`, `columns.${role}`] },
         suggestion: 'Give every column one meaning.',
       });
     }
@@ -285,7 +286,8 @@ function metricsOf(columns: TrackerColumns, names: readonly string[] | undefined
   const blind = metrics.find(({ needsTruth }) => needsTruth && !canBeLabelled);
   if (blind === undefined) return [...new Map(metrics.map((metric) => [metric.metric, metric])).values()];
   throw new ValueError(`The metric '${blind.metric}' needs true labels, and no column brings them.`, {
-    context: { parameter: 'metrics', value: blind.metric },
+    code: 'missing-argument',
+    context: { parameter: 'metrics', value: blind.metric, parameters: ['columns.yTrue', 'columns.id'] },
     suggestion: 'Name columns.yTrue, or columns.id for labels that come later.',
   });
 }

@@ -63,7 +63,7 @@ export async function parseConfigText(
 /** Which profile the caller or the environment asks for. */
 export function profileRequest({ profile }: LoadConfigOptions): ProfileRequest {
   if (profile === null) return { name: undefined, by: 'nobody' };
-  if (profile !== undefined) return { name: profile, by: '--profile (in code: profile)' };
+  if (profile !== undefined) return { name: profile, by: 'profile' };
   const variable = process.env['EVENHAND_PROFILE'];
   return { name: variable === '' ? undefined : variable, by: 'EVENHAND_PROFILE' };
 }

@@ -51,7 +51,7 @@ export function fitFeatures(table: Table, names: readonly string[]): FittedFeatu
   const reasons = warnings.length === 0 ? '' : ` (${warnings.slice(0, 3).join('; ')})`;
   throw new DataValidationError(`There is no feature to train on${reasons}.`, {
     context: { features: names, warnings },
-    suggestion: 'Name feature columns that vary (features, --features).',
+    suggestion: 'Name feature columns that vary (features).',
   });
 }
 

@@ -26,8 +26,7 @@ export function findPositiveLabel(table: Table, target: string, named: string | 
     `The target '${target}' has ${String(labels.length)} values${labels.length === 0 ? '' : ` (${shown})`}; training needs two.`,
     {
       context: { target, values: labels.length },
-      suggestion:
-        'Name the one that counts as positive (positiveLabel, --positive-label, positive_label in a configuration); the others count as negative.',
+      suggestion: 'Name the one that counts as positive (positiveLabel); the others count as negative.',
     },
   );
 }

@@ -78,7 +78,7 @@ function groupSizes({ codes, labels }: CategoricalColumn): Float64Array {
 
 /** What mends held-out groups that are too small, where rows can be cross-fitted. */
 const CROSS_FIT =
-  'Cross-fit (folds, --folds 5) so that every row is held out once, or lower the minimum (minGroupSize, --min-group-size).';
+  'Cross-fit, with 5 folds for example, so that every row is held out once, or lower the minimum (minGroupSize).';
 
 /** The rows of each group that has any, by its label. */
 export function countGroups({ groups }: { groups: CategoricalColumn }): Record<string, number> {

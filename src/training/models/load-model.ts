@@ -132,8 +132,8 @@ function openSweep(folder: string, card: unknown, eta: number | undefined): stri
   throw new DataValidationError(
     `'${folder}' holds a sweep of ${String(networks.length)} networks${eta === undefined ? '' : `, none of them for eta ${String(eta)}`}: ${networks.slice(0, 16).join(', ')}${networks.length > 16 ? ', …' : ''}.`,
     {
-      context: { path: folder, networks },
-      suggestion: `Name one of them: eta (--eta ${first.replace(/^eta-/, '')}), or the folder ${path.join(folder, first)}.`,
+      context: { path: folder, networks, parameters: ['eta'] },
+      suggestion: `Name one of them (eta: ${first.replace(/^eta-/, '')}), or the folder ${path.join(folder, first)}.`,
     },
   );
 }

@@ -85,7 +85,7 @@ export function parseModelFile<Schema extends z.ZodType>(
 export function badModelFile(folder: string, name: string, reason: string, cause?: unknown): DataValidationError {
   return new DataValidationError(`Cannot load the model '${folder}': ${name}: ${reason.replace(/\.$/, '')}.`, {
     context: { path: folder, file: name },
-    suggestion: 'Name a folder that saveModel or --save-model wrote, or save the model again.',
+    suggestion: 'Name a folder that saveModel wrote, or save the model again.',
     cause,
   });
 }

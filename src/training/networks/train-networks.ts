@@ -312,7 +312,7 @@ function assertFinite(
   const name = names[broken] ?? '';
   throw new TrainingError(`The loss of ${name} is no number after epoch ${String(epoch + 1)}: ${cause()}.`, {
     context: { model: name, epoch: epoch + 1 },
-    suggestion: 'Lower the learning rate (lr, --lr), and check the features for extreme values.',
+    suggestion: 'Lower the learning rate (lr), and check the features for extreme values.',
   });
 }
 

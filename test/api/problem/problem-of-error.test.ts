@@ -22,7 +22,8 @@ import {
 /** A metric that lacks its data. */
 function lacking(argument: string): ValueError {
   return new ValueError('It needs labels.', {
-    context: { metric: 'x' },
+    code: 'missing-argument',
+    context: { metric: 'x', missing: argument },
     suggestion: `Name their column (${argument}).`,
   });
 }
@@ -123,25 +124,25 @@ describe('problemOfError', () => {
     expect(problemOfError(field, 'x').errors).to.deep.equal([{ pointer: '/ci_level', detail: 'no' }]);
     const issues = new ConfigValidationError('no', {
       context: {
-        issues: [
-          { path: ['minGroupSize'], message: 'small' },
-          { path: ['a/b', 0, '~'], message: 'odd' },
+        problems: [
+          { path: ['minGroupSize'], expected: 'at least 1', received: '0', message: 'small' },
+          { path: ['a/b', 0, '~'], expected: undefined, received: '1', message: 'odd' },
         ],
       },
     });
     expect(problemOfError(issues, 'x').errors).to.deep.equal([
-      { pointer: '/min_group_size', detail: 'small' },
-      { pointer: '/a~1b/0/~0', detail: 'odd' },
+      { pointer: '/min_group_size', detail: 'min_group_size must be at least 1; got 0.' },
+      { pointer: '/a~1b/0/~0', detail: 'a/b: odd.' },
     ]);
     expect(problemOfError(new DataValidationError('whole'), 'x').errors).to.equal(undefined);
   });
 
-  it('finds the row in the words where the context has none, and leaves data in quotes as they are', () => {
-    const error = new DataValidationError("yPred must hold numbers, but holds 'notANumber' at index 12.", {
-      context: { argument: 'yPred' },
+  it('takes the row from the context, whatever the message says, and leaves data in quotes as they are', () => {
+    const error = new DataValidationError("yPred must hold numbers, but holds 'notANumber' at index 7.", {
+      context: { argument: 'yPred', index: 12 },
     });
     const { detail, errors } = problemOfError(error, 'x');
-    expect(detail).to.equal("y_pred must hold numbers, but holds 'notANumber' at index 12.");
+    expect(detail).to.equal("y_pred must hold numbers, but holds 'notANumber' at index 7.");
     expect(errors).to.deep.equal([{ pointer: '/y_pred/12', detail }]);
   });
 
@@ -171,15 +172,9 @@ describe('problemOfError', () => {
       '/metric',
       /./,
     ],
-    ['labels that are missing', lacking('yTrue, --y-true'), 'validate-rows', '/y_true', /^Send y_true\.$/],
-    [
-      'labels without a column',
-      lacking('yTrue, --y-true'),
-      'validate-table',
-      'y_true',
-      /^Name its column as y_true\.$/,
-    ],
-    ['scores that are missing', lacking('score, --score'), 'validate-rows', '/y_score', /^Send y_score\.$/],
+    ['labels that are missing', lacking('yTrue'), 'validate-rows', '/y_true', /^Send y_true\.$/],
+    ['labels without a column', lacking('yTrue'), 'validate-table', 'y_true', /^Name its column as y_true\.$/],
+    ['scores that are missing', lacking('score'), 'validate-rows', '/y_score', /^Send y_score\.$/],
     ['a column of an intersection', unknownColumn('race'), table, 'sensitive', /./],
     ['a column with a comma in its name', unknownColumn('a,b'), table, 'sensitive', /./],
     ['a column of decisions', unknownColumn('ok'), table, 'y_pred', /./],
@@ -223,25 +218,16 @@ describe('problemOfError', () => {
   }
 
   const translated: readonly (readonly [string, Job['kind'], string])[] = [
-    [
-      'Name the label (positiveLabel, --positive-label, positive_label in a configuration).',
-      'validate-rows',
-      'Name the label (positiveLabel).',
-    ],
-    ['Hold more out (trainSize, --train-size).', 'workflow', 'Hold more out (train_size).'],
-    [
-      'validateFile: A score threshold needs scores: add --score.',
-      'validate-table',
-      'A score threshold needs scores: add score.',
-    ],
-    ["--profile (in code: profile) names 'a --b'.", 'pipeline', "profile names 'a --b'."],
-    ["Every key is listed by 'evenhand config schema'.", 'pipeline', 'The documentation of pipelines lists every key.'],
-    ["the model's --min-group-size and minGroupSize", 'workflow', "the model's min_group_size and min_group_size"],
+    ['Name the label (positiveLabel).', 'validate-rows', 'Name the label (positive_label).'],
+    ['Hold more out (trainSize).', 'workflow', 'Hold more out (train_size).'],
+    ["profile names 'a --b'.", 'pipeline', "profile names 'a --b'."],
+    ['Add training, or use applyPipeline.', 'workflow', 'Add training, or use POST /pipeline.'],
+    ["the model's minGroupSize", 'workflow', "the model's min_group_size"],
     ["Column 'minGroupSize' -- twice -- is a-b", 'workflow', "Column 'minGroupSize' -- twice -- is a-b"],
   ];
   for (const [text, kind, wire] of translated) {
     it(`puts it as a request would: ${text}`, () => {
-      expect(inWireNames(text, kind)).to.equal(wire.replace('positiveLabel', 'positive_label'));
+      expect(inWireNames(text, kind)).to.equal(wire);
     });
   }
 
