@@ -93,7 +93,9 @@ function changeTable(result: ABTestFields): ReportBlock[] {
       caption: `Disparities in each arm, and their changes${cut}`,
       columns: [
         { name: 'Groups' },
-        ...['Control', 'Treatment', 'Change', 'Interval', 'p', 'Adjusted p', 'Minimum detectable (80% power)'].map(numberColumn),
+        ...['Control', 'Treatment', 'Change', 'Interval', 'p', 'Adjusted p', 'Minimum detectable (80% power)'].map(
+          numberColumn,
+        ),
         { name: 'Finding' },
       ],
       rows: shown.map((row) => [

@@ -139,9 +139,14 @@ function effectTable({ groups, overall, ...comparison }: ABComparison, { alpha }
 
 function gapBlocks({ gap, reference }: ABComparison, family: 'fairness' | 'business'): ReportBlock[] {
   if (gap === null || family === 'business') return [];
-  const of = gap.groups === 2 ? 'The two groups differ by' : `Of ${String(gap.groups)} groups, the two that differ most differ by`;
+  const of =
+    gap.groups === 2
+      ? 'The two groups differ by'
+      : `Of ${String(gap.groups)} groups, the two that differ most differ by`;
   const method =
-    gap.method === 'pair' ? '' : ' This interval is conservative, and is not one of the tests that determine the verdict.';
+    gap.method === 'pair'
+      ? ''
+      : ' This interval is conservative, and is not one of the tests that determine the verdict.';
   return [
     {
       kind: 'paragraph',

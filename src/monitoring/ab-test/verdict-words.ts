@@ -100,8 +100,7 @@ export function overallVerdict(comparisons: readonly ABComparison[]): {
   const smallest = Math.max(
     ...rows.flatMap(({ finding: one, detectable }) => (one === 'no_change_shown' ? (detectable ?? []) : [])),
   );
-  const limit =
-    finding === 'no_change_shown' ? `. The largest ${detectableWords(smallest)}` : '';
+  const limit = finding === 'no_change_shown' ? `. The largest ${detectableWords(smallest)}` : '';
   return { finding, verdict: `${parts.join('; ')}${limit}` };
 }
 

@@ -92,7 +92,8 @@ export function missingSentence(
     return `Inconclusive: ${had === 0 ? 'no group has' : 'only one group has'} events for the ${words}.`;
   }
   const wants = needed.map(
-    ({ code, sums }) => `about ${whole(minGroupSize - sums.n)} more events of group ${groupName(stream, attribute, code)}`,
+    ({ code, sums }) =>
+      `about ${whole(minGroupSize - sums.n)} more events of group ${groupName(stream, attribute, code)}`,
   );
   return `Inconclusive: ${wants.join(' and ')} are needed for the ${words}.`;
 }

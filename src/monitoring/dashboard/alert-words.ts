@@ -48,7 +48,10 @@ export function alertFacts({ alert, changes }: AlertHistory): (readonly [name: s
       'Severity',
       `${alert.severity} (${valueText(alert.severityScore, 'number')}), the excess over the limit times the precision of the estimate`,
     ],
-    ['Precision of the estimate', `${alert.confidence.toFixed(2)}: grows with n; does not decide whether an alarm is raised`],
+    [
+      'Precision of the estimate',
+      `${alert.confidence.toFixed(2)}: grows with n; does not decide whether an alarm is raised`,
+    ],
     ['Share of alpha', shareText(alert)],
     ['Suspected change', changeText(alert)],
     ['Changes', changesText(changes)],

@@ -40,7 +40,8 @@ export interface Headline {
 export function headlineOf(view: MonitoringView): Headline {
   const counts = new Map(STATES.map((state) => [state, view.watched.filter((one) => one.state === state).length]));
   const worst = STATES.find((state) => counts.get(state) !== 0);
-  if (worst === undefined) return { state: null, title: 'No metric is watched', sentences: ['There is nothing to report.'] };
+  if (worst === undefined)
+    return { state: null, title: 'No metric is watched', sentences: ['There is nothing to report.'] };
   if (view.nEvents === 0)
     return { state: null, title: 'No event has been counted yet', sentences: ['There are no results yet.'] };
   return {

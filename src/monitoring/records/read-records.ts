@@ -69,10 +69,7 @@ async function readFile({ path, handle }: RecordFile, reader: LineReader, log: R
   // If a line is truncated within a character, the decoder keeps the incomplete bytes.
   const end: 'whole' | 'cut' | MonitoringRecord = reader.finish(rest, number);
   if (end === 'cut') {
-    logQuietly(
-      'warn',
-      `the last line of '${path}' (line ${String(number)}) is incomplete and is skipped`,
-    );
+    logQuietly('warn', `the last line of '${path}' (line ${String(number)}) is incomplete and is skipped`);
   } else if (end !== 'whole') {
     log.append([end]);
   }

@@ -62,7 +62,8 @@ function countOf({ data, stride }: GroupTable, group: number): number {
 function checkEarly({ early, tables, reader }: EventStream): void {
   if (early.length !== tables.length) throw badSnapshot("'early' must have one entry for each attribute");
   early.forEach((groups, place) => {
-    if (groups > (reader.groups[place]?.labels.length ?? 0)) throw badSnapshot("'early' counts more groups than there are");
+    if (groups > (reader.groups[place]?.labels.length ?? 0))
+      throw badSnapshot("'early' counts more groups than there are");
   });
 }
 
@@ -116,8 +117,7 @@ function checkWindow({ window, shape, reader, options }: EventStream): void {
       if (!Number.isNaN(errors?.[slot] ?? NaN)) recounted.addError(code, 0, 1, 1);
     }
     for (let group = 0; group < groups; group++) {
-      if (!hasSameCounts(table, recounted, group))
-        throw badSnapshot('the sums of the window do not match its events');
+      if (!hasSameCounts(table, recounted, group)) throw badSnapshot('the sums of the window do not match its events');
     }
   });
 }

@@ -226,9 +226,7 @@ export class RealTimeFairnessTracker {
     const version: unknown = (snapshot as Partial<TrackerSnapshot> | null | undefined)?.version;
     if (version !== SNAPSHOT_VERSION) {
       throw badSnapshot(
-        version === undefined
-          ? 'it is not a snapshot of a tracker'
-          : `its version is not ${String(SNAPSHOT_VERSION)}`,
+        version === undefined ? 'it is not a snapshot of a tracker' : `its version is not ${String(SNAPSHOT_VERSION)}`,
       );
     }
     requirePlaces(parts);

@@ -194,7 +194,8 @@ function fillWaiting(stream: EventStream, waiting: StreamSnapshot['waiting']): v
   if ((labels === null) !== (waiting === null)) throw badSnapshot("'waiting' does not fit its options");
   if (labels === null || waiting === null) return;
   if (waiting.length > labels.horizon) throw badSnapshot('more events wait for labels than its labelHorizon allows');
-  if (new Set(waiting.map(({ id }) => id)).size < waiting.length) throw badSnapshot('two waiting events have the same id');
+  if (new Set(waiting.map(({ id }) => id)).size < waiting.length)
+    throw badSnapshot('two waiting events have the same id');
   for (const { prediction, ...event } of waiting) {
     requireLength('waiting.codes', event.codes, stream.tables.length);
     labels.restore({ ...event, prediction: prediction ?? NaN });
