@@ -122,19 +122,19 @@ describe('readRecords', () => {
       { line: 2 },
     ],
     ['an invalid time', `${HEADER}\nsoon,m,a,g,sliding,1,10,,\n`, /line 2: 'soon' is not a time/, { line: 2 }],
-    [
-      '30 February',
-      `${HEADER}\n2024-02-30,m,a,g,sliding,1,10,,\n`,
-      /line 2: '2024-02-30' is not a time/,
-      { line: 2 },
-    ],
+    ['30 February', `${HEADER}\n2024-02-30,m,a,g,sliding,1,10,,\n`, /line 2: '2024-02-30' is not a time/, { line: 2 }],
     [
       'text as value',
       `${HEADER}\n${NOON},m,a,g,sliding,high,10,,\n`,
       /line 2: the value 'high' is not a finite number/,
       { line: 2 },
     ],
-    ['an infinite value', `${HEADER}\n${NOON},m,a,g,sliding,inf,10,,\n`, /the value 'inf' is not a finite number/, { line: 2 }],
+    [
+      'an infinite value',
+      `${HEADER}\n${NOON},m,a,g,sliding,inf,10,,\n`,
+      /the value 'inf' is not a finite number/,
+      { line: 2 },
+    ],
     [
       'a hexadecimal value',
       `${HEADER}\n${NOON},m,a,g,sliding,0x10,10,,\n`,

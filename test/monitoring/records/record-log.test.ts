@@ -177,11 +177,7 @@ describe('RecordLog', () => {
       ['a value that is text', (s) => ({ ...s, low: [1, 2, 'x', 3] }), 'low[2]'],
       ['a missing n', (s) => ({ ...s, n: [1, 2, null, 3] }), 'n[2]'],
       ['a code without label', (s) => ({ ...s, metric: { labels: ['m'], codes: [0, 0, 0, 1] } }), 'metric.codes[3]'],
-      [
-        'a missing metric',
-        (s) => ({ ...s, metric: { labels: ['m'], codes: [0, 0, 0, -1] } }),
-        'metric.codes[3]',
-      ],
+      ['a missing metric', (s) => ({ ...s, metric: { labels: ['m'], codes: [0, 0, 0, -1] } }), 'metric.codes[3]'],
       ['an unknown window', (s) => ({ ...s, window: { labels: ['w'], codes: [0, 0, 0, 0] } }), 'window.labels[0]'],
       ['labels that are numbers', (s) => ({ ...s, group: { labels: [1], codes: [0, 0, 0, 0] } }), 'group.labels[0]'],
     ] as readonly (readonly [string, (s: Record<string, unknown>) => unknown, string])[]) {

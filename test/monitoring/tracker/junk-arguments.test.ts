@@ -88,7 +88,12 @@ const SLIPS: readonly (readonly [what: string, act: () => unknown, error: string
     'DataValidationError',
     'entry 2 is missing',
   ],
-  ['undefined ids of labels', () => make().labelBatch(undefined as never, []), 'DataValidationError', 'The argument ids'],
+  [
+    'undefined ids of labels',
+    () => make().labelBatch(undefined as never, []),
+    'DataValidationError',
+    'The argument ids',
+  ],
   ['a merge with a number', () => make().merge(5 as never), 'ValueError', 'The other parameter'],
   [
     'a merge of trackers with other columns',

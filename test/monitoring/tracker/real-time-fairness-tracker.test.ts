@@ -511,7 +511,11 @@ describe('options of a tracker', () => {
       "Did you mean 'demographic_parity_difference'",
     ],
     ['an empty window', { columns: { yPred: 'p', protected: ['g'] }, windowSize: 0 }, 'windowSize'],
-    ['groups of a column that is not protected', { columns: { yPred: 'p', protected: ['g'] }, groups: { h: ['x'] } }, 'groups'],
+    [
+      'groups of a column that is not protected',
+      { columns: { yPred: 'p', protected: ['g'] }, groups: { h: ['x'] } },
+      'groups',
+    ],
   ] as const) {
     it(`reject ${what}`, () => {
       let text = '';
