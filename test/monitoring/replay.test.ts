@@ -9,7 +9,7 @@ import { replay } from '../../src/monitoring/replay.ts';
 
 const TRACKER = { columns: { yPred: 'p', protected: ['g'], timestamp: 'at' } };
 
-/** 4,000 fair decisions, one per minute, then rates of 30% and 60%. */
+/** Returns 4,000 fair decisions, one per minute, then decisions at rates of 30% and 60%. */
 function rows(): { at: string; g: string; p: number }[] {
   const random = createRandom(12);
   return Array.from({ length: 8000 }, (_, row) => {

@@ -124,7 +124,7 @@ function gapSentence({ attribute, measure, larger, smaller, rates, value, window
   );
 }
 
-/** Returns the sentence about the suspected change, to the minute: an estimate is no more precise. */
+/** Returns the sentence about the suspected change, with a time to the minute: the estimate is not more precise. */
 function since(changedAt: string | null): string {
   if (changedAt === null) return '';
   return ` A change is suspected around ${changedAt.slice(0, 16).replace('T', ' ')} UTC.`;

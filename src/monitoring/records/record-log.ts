@@ -139,7 +139,7 @@ export class RecordLog {
   }
 
   /**
-   * If the log holds more than `most` distinct times, drops all records of every second time, and repeats this until at
+   * Drops all records of every second time if the log holds more than `most` distinct times, and repeats this until at
    * most `most` are left. The first and last times are always kept. Called regularly as records arrive, this bounds
    * memory. The past is kept at even steps, counted in times added, and the steps double as the past grows. New records
    * are kept at finer steps while there is room.

@@ -94,7 +94,7 @@ describe('the finding of the analyzer', () => {
     expect(back?.pValue).to.be.closeTo(there?.pValue ?? NaN, 1e-12);
   });
 
-  it('is the same for rows in another order, columns in place of records, and weights of one', () => {
+  it('is the same for a different order of rows, columns instead of records, and weights of one', () => {
     const weighted = (rows: typeof even) => rows.map((row) => ({ ...row, w: 1 }));
     const expected = JSON.stringify(bySex().analyze(even, apart).rows);
     expect(JSON.stringify(bySex().analyze([...even].reverse(), [...apart].reverse()).rows)).to.equal(expected);

@@ -198,7 +198,7 @@ describe('a history index', () => {
 describe('the differences between two options', () => {
   for (const [name, from, to, expected] of [
     ['nothing', { a: [1, { b: 2 }] }, { a: [1, { b: 2 }] }, undefined],
-    ['a place deep inside', { a: [1, { b: 2, c: 3 }] }, { a: [1, { b: 5, c: 3 }] }, { a: { 1: { b: 5 } } }],
+    ['a nested value', { a: [1, { b: 2, c: 3 }] }, { a: [1, { b: 5, c: 3 }] }, { a: { 1: { b: 5 } } }],
     ['a value for an object', { a: null, b: 1 }, { a: { c: 1 }, b: 1 }, { a: { c: 1 } }],
   ] as const) {
     it(`is ${name}`, () => {

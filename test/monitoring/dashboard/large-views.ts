@@ -134,7 +134,7 @@ export function largestView(): MonitoringView {
       columnAttribute: 'b',
       measure: 'selection_rate',
       cells: Array.from({ length: 900 }, (_, place) => ({
-        row: `a row of a crossing, number ${place % 30}`,
+        row: `a row of an intersection, number ${place % 30}`,
         column: `a column of it, number ${Math.floor(place / 30)}`,
         n: 900 + place,
         value: 0.4 + 0.0003 * place,

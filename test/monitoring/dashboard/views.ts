@@ -5,9 +5,9 @@ import type { LabelCoverage } from '../../../src/monitoring/tracker/event-block.
 import { at, ATTRIBUTES, MEASURES, type Metric, recordsAt, TIMES } from './sample-records.ts';
 
 const SENTENCES: Readonly<Record<MonitorState, string>> = {
-  breach: "The gap between 'north' and 'west' is at least 0.131, above the limit of 0.1, at every look so far.",
+  breach: "The gap between 'north' and 'west' is at least 0.131, above the limit of 0.1, at every check so far.",
   watch: 'The gap in the window is 0.117, above the limit, but a single check cannot distinguish a trend from chance.',
-  within: 'The gap is at most 0.084 at every look so far, which is within the limit of 0.1.',
+  within: 'The gap is at most 0.084 at every check so far, which is within the limit of 0.1.',
   unknown: "The gap may be anywhere from 0.02 to 0.19: about 1,200 more events of group 'west' are needed.",
 };
 
