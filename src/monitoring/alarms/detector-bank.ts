@@ -182,8 +182,8 @@ export class DetectorBank implements EventObserver {
 }
 
 /**
- * For a detector that does not date changes: returns the mark that best separates a group's values, where n1 n2 (mean1
- * - mean2)^2 is largest.
+ * Returns the mark that best separates a group's values, where n1 n2 (mean1 - mean2)^2 is largest. Used for a detector
+ * that does not date changes.
  */
 function clearestSplit(marks: readonly SuspectedChange[], now: SuspectedChange): SuspectedChange {
   const clarity = ({ n, sum }: SuspectedChange): number =>
