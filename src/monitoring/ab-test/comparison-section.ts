@@ -202,13 +202,13 @@ const EFFECT_COLUMNS: readonly PairColumn[] = [
 
 const SIZE_COLUMNS: readonly PairColumn[] = [
   { name: 'Change in size', text: ({ sizeChange }) => changeWords(sizeChange.value) },
-  { name: 'Interval of the size', text: ({ sizeChange }) => intervalWords(sizeChange.interval) },
-  { name: 'Adjusted p of size', text: ({ sizeChange }) => pValueText(sizeChange.adjustedPValue) },
+  { name: 'Interval (size)', text: ({ sizeChange }) => intervalWords(sizeChange.interval) },
+  { name: 'Adjusted p (size)', text: ({ sizeChange }) => pValueText(sizeChange.adjustedPValue) },
 ];
 
 const LOGIT_COLUMNS: readonly PairColumn[] = [
   { name: 'Logit interaction', text: ({ logitInteraction }) => changeWords(logitInteraction?.estimate ?? null) },
-  { name: 'p of the logit', text: ({ logitInteraction }) => pValueText(logitInteraction?.pValue ?? null) },
+  { name: 'p (logit)', text: ({ logitInteraction }) => pValueText(logitInteraction?.pValue ?? null) },
 ];
 
 function droppedBlocks({ dropped }: ABComparison): ReportBlock[] {

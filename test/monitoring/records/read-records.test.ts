@@ -164,10 +164,10 @@ describe('readRecords', () => {
     [
       'other columns',
       'a,b\n1,2\n',
-      /does not contain monitoring records: missing columns: time or timestamp, metric, value, n/,
+      /does not contain monitoring records\. Missing columns: time or timestamp, metric, value, n/,
       { line: 1 },
     ],
-    ['no n column', 'timestamp,metric,group,value\n', /missing columns: n\./, { line: 1 }],
+    ['no n column', 'timestamp,metric,group,value\n', /Missing columns: n\./, { line: 1 }],
     ['text without a line end', 'hello', /does not contain monitoring records/, { line: 1 }],
   ] as const) {
     it(`rejects a CSV file with ${title} and gives the line`, async () => {

@@ -78,7 +78,7 @@ export function requireReadable(layout: RecordLayout, names: readonly string[], 
   if (layout.time < 0) missing.unshift('time or timestamp');
   if (missing.length === 0) return;
   throw new DataValidationError(
-    `'${path}' does not contain monitoring records: missing columns: ${missing.join(', ')}.`,
+    `'${path}' does not contain monitoring records. Missing columns: ${missing.join(', ')}.`,
     {
       context: { path, line: 1, missing, columns: names },
       suggestion: `Its columns are ${names.join(', ')}; pass the path of a file that a record store wrote.`,
