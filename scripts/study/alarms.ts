@@ -1,11 +1,11 @@
 /**
- * How often the alarms of a monitored stream are false, and how late they come:
+ * Measures how often the alarms of a monitored stream are false, and how late they come:
  *
  *     npm run study:alarms             # writes docs/alarms.md and docs/alarms.csv
  *     npm run study:alarms -- --quick  # a tenth of the runs, printed only
  *
  * Options: --seed (2026), --workers (one for each core), --only (ids of cells, separated by commas; printed only).
- * Exits 1 where a bar is missed.
+ * Exits 1 if an acceptance criterion is missed.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
@@ -18,7 +18,7 @@ import { alarmCsv, alarmMarkdown } from './alarms/report.ts';
 import { alarmVerdicts } from './alarms/verdicts.ts';
 import { simulateAll } from './pool.ts';
 
-/** Runs of one message to a worker; every run has a seed of its own, so this decides nothing. */
+/** The number of runs per message to a worker. Every run has its own seed, so it does not affect the results. */
 const CHUNK = 10;
 const WORKER = new URL('./alarms/worker.mjs', import.meta.url);
 const REPORT = new URL('../../docs/alarms.md', import.meta.url);

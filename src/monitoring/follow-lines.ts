@@ -6,37 +6,37 @@ import type { EngineUpdate, FairnessDriftAndAlertEngine } from './alarms/fairnes
 import type { RealTimeFairnessTracker } from './tracker/real-time-fairness-tracker.ts';
 
 /**
- * What becomes of checks at a refresh and at the end of a run, which depend on the clock and on where the run stops.
- * `counted`: they are checks as any other. `previewed`: their result is reported and the engine stays as it was, so that
- * a run that stops anywhere and is resumed finds what a run without a break finds.
+ * How checks at a refresh and at the end of a run are treated. They depend on the clock and on where the run stops.
+ * `counted`: they are ordinary checks. `previewed`: their result is reported but the engine does not change, so that a
+ * run that is interrupted and resumed finds the same as an uninterrupted run.
  * @defaultValue 'counted'
  */
 export type ExtraChecks = 'counted' | 'previewed';
 
-/** How lines of events are followed. */
+/** Options of {@link followLines}. */
 export interface FollowOptions {
   readonly tracker: RealTimeFairnessTracker;
   readonly engine: FairnessDriftAndAlertEngine;
   /**
-   * Events and late labels between two checks, as the tracker counts them.
+   * The number of events and late labels between two checks, as the tracker counts them.
    * @defaultValue 100
    */
   readonly lookEvery?: number | undefined;
   readonly extraChecks?: ExtraChecks | undefined;
-  /** Called with the result of each check that is previewed. */
+  /** Called with the result of each previewed check. */
   readonly onPreview?: ((update: EngineUpdate) => void) | undefined;
-  /** Called with each look that brought an alert or a watch. */
+  /** Called with the result of each check that found an alert or a watch. */
   readonly onUpdate?: ((update: EngineUpdate) => void) | undefined;
-  /** Called after each look, with the lines read so far. */
+  /** Called after each check, with the number of lines read so far. */
   readonly onLook?: ((lines: number) => Promise<void> | void) | undefined;
   /**
-   * Milliseconds after which there is a look in any case, also while no line comes.
-   * @defaultValue none: looks go by events alone
+   * The interval of additional checks in milliseconds, which also run while no line arrives.
+   * @defaultValue none: checks depend only on events
    */
   readonly refreshMillis?: number | undefined;
-  /** Called after each such look; no line is counted until its promise is kept. */
+  /** Called after each such check. No line is counted until its promise resolves. */
   readonly onRefresh?: (() => Promise<void> | void) | undefined;
-  /** Called with each line that could not be counted, and why; it is passed over. */
+  /** Called with each line that could not be counted, and the reason. The line is skipped. */
   readonly onFault?: ((line: number, reason: string) => void) | undefined;
 }
 
@@ -53,23 +53,26 @@ const FOLLOW_OPTION_NAMES: OptionNames<FollowOptions> = {
   onPreview: true,
 };
 
-/** What came of following. */
+/** The result of {@link followLines}. */
 export interface FollowResult {
   readonly lines: number;
-  /** Lines that were events, and labels; the tracker's `faults` say which of them it did not take, and why. */
+  /**
+   * The numbers of lines with events and with labels. The tracker's `faults` report which of them were not counted, and
+   * why.
+   */
   readonly events: number;
   readonly labels: number;
-  /** Lines that could not be counted. */
+  /** The number of lines that could not be counted. */
   readonly refused: number;
-  /** The result of the check at the end. */
+  /** The result of the final check. */
   readonly last: EngineUpdate;
 }
 
 /**
- * Counts events that come as lines of JSON, one object each, until they end. An
- * object with an id and a true label but no prediction labels an earlier event.
- * A line that is no such object, has a key twice, a group or an id that loses digits as a
- * number, or holds a value that its field cannot hold, is reported and passed over: one bad line must not end the watch over all others.
+ * Counts events that arrive as lines of JSON, one object per line, until the input ends. An object with an id and a
+ * true label but no prediction labels an earlier event. An invalid line is reported and skipped, so that it does not
+ * end the monitoring of all others. A line is invalid if it is not a JSON object, has a duplicate key, has a group or
+ * id that loses digits as a number, or has an invalid value.
  */
 export async function followLines(lines: AsyncIterable<string>, options: FollowOptions): Promise<FollowResult> {
   assertKnownOptions('followLines', options, FOLLOW_OPTION_NAMES);
@@ -94,7 +97,7 @@ export async function followLines(lines: AsyncIterable<string>, options: FollowO
   };
   let isLooking = false;
   const timer = startTimer(options.refreshMillis, async () => {
-    // One that falls into the look of a line would count its outcome twice.
+    // A check that runs during the check of a line would count its result twice.
     if (isLooking) return;
     await extraCheck();
     await options.onRefresh?.();
@@ -124,23 +127,26 @@ export async function followLines(lines: AsyncIterable<string>, options: FollowO
   return Object.freeze({ ...counts, last });
 }
 
-/** How many events and late labels a tracker has counted. */
+/** Returns how many events and late labels a tracker has counted. */
 export function positionOf({ stream }: RealTimeFairnessTracker): number {
   return stream.events + stream.lateLabels;
 }
 
-/** Whether a check is due: by what the tracker counted in all its runs, not by the lines of this one. */
+/**
+ * Returns whether a check is due. This depends on what the tracker counted in all its runs, not on the lines of this
+ * run.
+ */
 export function isDue(tracker: RealTimeFairnessTracker, before: number, lookEvery: number): boolean {
   const position = positionOf(tracker);
   return position > before && position % lookEvery === 0;
 }
 
-/** The longest time that a timer can wait; one of a longer time would not wait at all. */
+/** The longest delay of a timer; a longer one would fire immediately. */
 const MAX_MILLIS = 2 ** 31 - 1;
 
-/** Work that is done from time to time, never twice at once. */
+/** Work that runs at intervals, never concurrently. */
 interface RefreshTimer {
-  /** Waits for what is being done; throws what it threw. */
+  /** Waits for running work; rejects with its error. */
   settled(): Promise<void> | undefined;
   stop(): void;
 }
@@ -161,7 +167,7 @@ function startTimer(millis: number | undefined, work: () => Promise<void>): Refr
   const timer = millis === undefined ? undefined : setInterval(refresh, Math.min(millis, MAX_MILLIS));
   return {
     settled: () => {
-      // Most lines find nothing to wait for, and are not to pay for a promise.
+      // For most lines there is nothing to wait for, so no promise is created.
       if (running === undefined && failure === undefined) return undefined;
       return (running ?? Promise.resolve()).then(() => {
         if (failure !== undefined) throw failure.cause;
@@ -173,7 +179,7 @@ function startTimer(millis: number | undefined, work: () => Promise<void>): Refr
   };
 }
 
-/** Counts a line; why not, where it cannot be. */
+/** Counts a line. Returns the reason if it cannot be counted. */
 function countLine(
   tracker: RealTimeFairnessTracker,
   line: string,
@@ -183,7 +189,7 @@ function countLine(
   const { yPred, yTrue, id } = tracker.stream.options.columns;
   try {
     const parsed: unknown = JSON.parse(line);
-    if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) return 'it is no JSON object';
+    if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) return 'it is not a JSON object';
     const fault = findJsonFault(line, labelKeys);
     if (fault !== undefined) return `${fault.pointer} ${fault.reason}`;
     const event = parsed as Record<string, unknown>;
@@ -195,13 +201,13 @@ function countLine(
       return undefined;
     }
     const key = event[id];
-    if (typeof key !== 'string' && typeof key !== 'number') return `its '${id}' is no text or number`;
-    // One that is not taken is counted by the tracker, with its reason.
+    if (typeof key !== 'string' && typeof key !== 'number') return `its '${id}' is neither text nor a number`;
+    // A rejected label is counted by the tracker, with its reason.
     tracker.label(key, event[yTrue]);
     counts.labels++;
     return undefined;
   } catch (error) {
-    if (error instanceof SyntaxError) return 'it is no JSON';
+    if (error instanceof SyntaxError) return 'it is not valid JSON';
     if (error instanceof FairnessToolkitError) return error.message;
     throw error;
   }

@@ -12,21 +12,22 @@ import { readColumn } from './tracker/event-values.ts';
 import { RealTimeFairnessTracker } from './tracker/real-time-fairness-tracker.ts';
 import type { TrackerOptions } from './tracker/tracker-options.ts';
 
-/** What a past stream is replayed by. */
+/** Options of {@link replay}. */
 export interface ReplayOptions {
-  /** How the stream is tracked: options of a new tracker, or a tracker to go on with. */
+  /** How the stream is tracked: options of a new tracker, or an existing tracker to continue with. */
   readonly tracker: TrackerOptions | RealTimeFairnessTracker;
-  /** The alert policy: options of a new engine, or an engine to go on with. */
+  /** The alert policy: options of a new engine, or an existing engine to continue with. */
   readonly engine?: AlertEngineOptions | FairnessDriftAndAlertEngine | undefined;
   /**
-   * Events between two checks, as the tracker counts them. A check costs no error; fewer of them find a breach a little later.
+   * The number of events between two checks, as the tracker counts them. Checks do not use up the error budget; fewer
+   * checks find a breach slightly later.
    * @defaultValue 100
    */
   readonly lookEvery?: number | undefined;
   readonly extraChecks?: ExtraChecks | undefined;
-  /** Called from time to time with the events done. */
+  /** Called regularly with the number of processed events. */
   readonly onProgress?: OnProgress | undefined;
-  /** Stops the work; the promise then rejects with the signal's reason. */
+  /** Cancels the work; the promise then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -39,34 +40,33 @@ const REPLAY_OPTION_NAMES: OptionNames<ReplayOptions> = {
   signal: true,
 };
 
-/** What a policy would have done. */
+/** The result of {@link replay}. */
 export interface ReplayResult {
   readonly nEvents: number;
-  /** Alarms as they were told, repeats included, in order. */
+  /** Alarms as they would have been sent, repeats included, in order. */
   readonly alerts: readonly AlertEvent[];
-  /** Watches as they were told. */
+  /** Watches as they would have been reported. */
   readonly watches: readonly AlertEvent[];
-  /** What a check at the end found that is not counted; null where that check is one as any other. */
+  /** The result of a final check that does not count; null if the final check counts. */
   readonly preview: EngineUpdate | null;
-  /** At the end. */
+  /** The states at the end. */
   readonly states: EngineUpdate['states'];
-  /** Every alarm with what became of it. */
+  /** Every alarm with its changes. */
   readonly alertHistory: readonly AlertHistory[];
-  /** Whether rows had to be put in the order of their timestamps. */
+  /** Whether rows had to be sorted by their timestamps. */
   readonly isSorted: boolean;
   readonly tracker: RealTimeFairnessTracker;
   readonly engine: FairnessDriftAndAlertEngine;
 }
 
-/** Batches between two reports of progress, and between two chances of everything else in the process. */
+/** The number of batches between progress reports, and between yields to the event loop. */
 const CHUNKS_PER_REPORT = 100;
 
 /**
- * Runs an alert policy over a past stream and tells what it would have sent.
- * Rows are taken in the order of their timestamps, where there are any, else as
- * they stand; true labels are known at once, as they stand in the file.
- * @param source a CSV or Parquet file, or whatever stands for a table
- * @throws {DataValidationError} for a file or column that is missing, or a value that it cannot hold
+ * Runs an alert policy over a past stream and returns what it would have sent. Rows are processed in the order of their
+ * timestamps, if there are any, otherwise in file order. True labels are known immediately, with their events.
+ * @param source a CSV or Parquet file, or anything that can be read as a table
+ * @throws {DataValidationError} if a file or column is missing, or a value is invalid
  * @example
  * ```ts
  * import { replay } from 'evenhand/monitoring';
@@ -135,7 +135,7 @@ export async function replay(source: string | TableSource, options: ReplayOption
   });
 }
 
-/** The columns that a tracker reads; a truth that is not there is one that comes later. */
+/** Reads the columns that a tracker uses. */
 async function tableOf(source: string | TableSource, { stream }: RealTimeFairnessTracker): Promise<Table> {
   if (typeof source !== 'string') {
     requireSource('source', source);
@@ -146,13 +146,13 @@ async function tableOf(source: string | TableSource, { stream }: RealTimeFairnes
   return loadData(source, { columns, labels: [...names, ...(id === undefined ? [] : [id])] });
 }
 
-/** Rows by their timestamps; rows of one time stay in their order. */
+/** Returns the rows in the order of their timestamps. Rows with the same time keep their order. */
 function orderOf(table: Table, { stream }: RealTimeFairnessTracker): Int32Array {
   const { timestamp } = stream.options.columns;
   const order = Int32Array.from({ length: table.rowCount }, (_, row) => row);
   if (timestamp === undefined) return order;
   const times = readColumn(table.column(timestamp), timestamp, stream.reader.readTime).slice();
-  // A row without a time keeps its place after the row before it; those before the first time stay in front.
+  // A row without a time gets that of the previous row; rows before the first time stay at the beginning.
   const first = times.find((time) => !Number.isNaN(time)) ?? 0;
   for (let row = 0; row < times.length; row++) if (Number.isNaN(times[row])) times[row] = times[row - 1] ?? first;
   const isAscending = times.every((time, row) => row === 0 || time >= (times[row - 1] as number));

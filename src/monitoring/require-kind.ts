@@ -2,7 +2,7 @@ import { isMapping } from '../internal/values.ts';
 import { DataValidationError } from '../exceptions/index.ts';
 import { invalidParameter } from '../internal/arguments.ts';
 
-/** A value as messages show it; objects may have no text of their own. */
+/** Returns a value's text for messages. Objects are named by kind, since they may have no text. */
 export function shownKind(given: unknown): string {
   if (Array.isArray(given)) return 'a list';
   if (typeof given === 'object' && given !== null) return 'an object';
@@ -11,8 +11,8 @@ export function shownKind(given: unknown): string {
 }
 
 /**
- * An object with fields.
- * @throws {ValueError} for anything else
+ * Checks that a value is an object with fields.
+ * @throws {ValueError} if it is anything else
  */
 export function requireFields<Given>(parameter: string, given: Given, required = 'be an object'): Given & object {
   if (isMapping(given)) return given;
@@ -20,8 +20,8 @@ export function requireFields<Given>(parameter: string, given: Given, required =
 }
 
 /**
- * A list of texts.
- * @throws {ValueError} for anything else
+ * Checks that a value is a list of texts.
+ * @throws {ValueError} if it is anything else
  */
 export function requireTexts(parameter: string, given: unknown, required: string): readonly string[] {
   if (Array.isArray(given) && given.every((one) => typeof one === 'string')) return given;
@@ -30,8 +30,8 @@ export function requireTexts(parameter: string, given: unknown, required: string
 }
 
 /**
- * A number of any value; what only looks like one is none.
- * @throws {ValueError} for anything else
+ * Checks that a value has the type number. Numeric texts are rejected.
+ * @throws {ValueError} if it is anything else
  */
 export function requireNumber(parameter: string, given: number): number {
   if (typeof given === 'number') return given;
@@ -39,8 +39,8 @@ export function requireNumber(parameter: string, given: number): number {
 }
 
 /**
- * An object that has some methods.
- * @throws {ValueError} for anything else
+ * Checks that a value is an object with given methods.
+ * @throws {ValueError} if it is anything else
  */
 export function requireMethods<Given>(
   parameter: string,
@@ -54,8 +54,8 @@ export function requireMethods<Given>(
 }
 
 /**
- * Checks that a value may stand for rows or columns: an object, or a list without holes.
- * @throws {DataValidationError} for anything else
+ * Checks that a value can be read as rows or columns: an object, or a list without missing entries.
+ * @throws {DataValidationError} if it is anything else
  */
 export function requireSource(argument: string, given: unknown): void {
   const isList = Array.isArray(given);

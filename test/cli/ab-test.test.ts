@@ -48,7 +48,7 @@ describe('evenhand ab-test', () => {
     const same = await run(even, even, 'same.csv');
     expect([worse.code, better.code, same.code]).to.deep.equal([1, 0, 0]);
     expect(worse.stdout).to.include('Fairness got worse in the one comparison made');
-    expect(same.stdout).to.include('this n could have shown 0.14 at best');
+    expect(same.stdout).to.include('minimum detectable difference 0.14 (80% power, unadjusted)');
     expect(worse.stdout).to.not.match(/\*\*|\\/);
   });
 
@@ -115,7 +115,7 @@ describe('evenhand ab-test', () => {
       [['--control-csv', file, '--treatment-csv', file, ...common], 'are the same file'],
       [['--control-csv', file, '--treatment-csv', link, ...common], 'are the same file'],
       [['--csv', file, '--arm', 'arm', ...common, '--seed', '-1'], '--seed must be at least 0'],
-      [['--csv', file, '--arm', 'arm', '--outcome', 'sex', '--sensitive', 'sex'], "'sex' is a sensitive column too"],
+      [['--csv', file, '--arm', 'arm', '--outcome', 'sex', '--sensitive', 'sex'], "'sex' is also a sensitive column"],
       [['--csv', file, '--arm', 'arm', ...common, '--positive-label', '2'], "holds the positive label '2'"],
     ];
     for (const [args, text] of cases) {

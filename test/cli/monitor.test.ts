@@ -135,8 +135,8 @@ describe('evenhand monitor', () => {
     expect(code).to.equal(0);
     expect(stdout).to.match(/^300 events/);
     expect(stderr.split('\n')).to.include.members([
-      'Line 301 was not counted: it is no JSON',
-      'Line 302 was not counted: it is no JSON object',
+      'Line 301 was not counted: it is not valid JSON',
+      'Line 302 was not counted: it is not a JSON object',
       '3 lines were not counted.',
       'Not as it should be: events without a prediction, once.',
     ]);
@@ -357,7 +357,7 @@ describe('evenhand monitor', () => {
     expect(stdout)
       .to.match(/^2 events/)
       .and.to.include('gap of the last 2 events');
-    expect(stdout).to.match(/\nsex, demographic_parity_difference: Cannot tell yet: /);
+    expect(stdout).to.match(/\nsex, demographic_parity_difference: Inconclusive: /);
     expect(stderr).to.include('events older than the one before, once');
     expect((await runCli(['monitor', ...COLUMNS], { input: ndjson(decisions(1)) })).stdout).to.match(/^1 event,/);
   });

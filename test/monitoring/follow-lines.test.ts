@@ -12,7 +12,7 @@ async function* linesOf(...lines: readonly string[]): AsyncGenerator<string> {
 }
 
 /**
- * Lines with a pause before each and after the last.
+ * Yields lines with a pause before each and after the last.
  * @yields each line
  */
 async function* pausing(...lines: readonly string[]): AsyncGenerator<string> {
@@ -31,7 +31,7 @@ function parts(): { tracker: RealTimeFairnessTracker; engine: FairnessDriftAndAl
 }
 
 describe('followed lines', () => {
-  it('are refused where a parser would change them: a key twice, a group or an id that loses digits', async () => {
+  it('are rejected if a parser would change them: a duplicate key, or a group or id that loses digits', async () => {
     const { tracker, engine } = parts();
     const told: [number, string][] = [];
     const { events, refused } = await followLines(
@@ -53,7 +53,7 @@ describe('followed lines', () => {
     ]);
   });
 
-  it('are events, and labels where they have an id and no prediction', async () => {
+  it('are events, or labels if they have an id and no prediction', async () => {
     const { tracker, engine } = parts();
     const lines = linesOf(
       '{"id":1,"p":1,"g":"x"}',
@@ -68,7 +68,7 @@ describe('followed lines', () => {
     expect(tracker.faults).to.deep.equal({ unknown_label_id: 1 });
   });
 
-  it('that are none are told with their number, and passed over', async () => {
+  it('that are invalid are reported with their number and skipped', async () => {
     const { tracker, engine } = parts();
     const told: [number, string][] = [];
     const bad = ['{', 'null', '[]', '"x"', '{"p":"a"}', '{"id":[1],"y":1}', '{"id":1,"p":1,"g":{}}', '{"id":1,"y":3}'];
@@ -79,12 +79,12 @@ describe('followed lines', () => {
     });
     expect([refused, events]).to.deep.equal([8, 1]);
     expect(told.map(([line]) => line)).to.deep.equal([1, 2, 3, 4, 5, 6, 7, 8]);
-    expect(told[0]?.[1]).to.equal('it is no JSON');
-    expect(told[5]?.[1]).to.equal("its 'id' is no text or number");
+    expect(told[0]?.[1]).to.equal('it is not valid JSON');
+    expect(told[5]?.[1]).to.equal("its 'id' is neither text nor a number");
     expect(told[7]?.[1]).to.include("The field 'y' must be 0 or 1; it is 3.");
   });
 
-  it('are looked at every so many, and at the end', async () => {
+  it('are checked every n events, and at the end', async () => {
     const { tracker, engine } = parts();
     const looks: number[] = [];
     const lines = Array.from({ length: 25 }, (_, id) => JSON.stringify({ id, p: id % 2, g: 'x' }));
@@ -92,7 +92,7 @@ describe('followed lines', () => {
     expect(looks).to.deep.equal([10, 20, 25]);
   });
 
-  it('are looked at when time is due too, while none comes, never twice at once', async () => {
+  it('are also checked at intervals while no line arrives, never concurrently', async () => {
     const { tracker, engine } = parts();
     const seen: number[] = [];
     let running = 0;
@@ -105,7 +105,7 @@ describe('followed lines', () => {
         most = Math.max(most, ++running);
         const before = tracker.nEvents;
         await new Promise((resolve) => setTimeout(resolve, 20));
-        // Nothing is counted while something is written.
+        // Nothing is counted while a refresh is writing.
         expect(tracker.nEvents).to.equal(before);
         seen.push(before);
         running--;
@@ -118,7 +118,7 @@ describe('followed lines', () => {
     expect(seen.length).to.equal(looks);
   });
 
-  it('end with what a refresh throws', async () => {
+  it('reject with the error of a refresh', async () => {
     const { tracker, engine } = parts();
     const failure = await followLines(pausing('{"id":1,"p":1,"g":"x"}'), {
       tracker,

@@ -9,7 +9,7 @@ import { replay } from '../../src/monitoring/replay.ts';
 
 const TRACKER = { columns: { yPred: 'p', protected: ['g'], timestamp: 'at' } };
 
-/** Fair for 4,000 decisions, one a minute; then 30% against 60%. */
+/** Returns 4,000 fair decisions, one per minute, then decisions at rates of 30% and 60%. */
 function rows(): { at: string; g: string; p: number }[] {
   const random = createRandom(12);
   return Array.from({ length: 8000 }, (_, row) => {
@@ -20,7 +20,7 @@ function rows(): { at: string; g: string; p: number }[] {
 }
 
 describe('replay', () => {
-  it('tells what a policy would have sent, and when', async () => {
+  it('returns what a policy would have sent, and when', async () => {
     const { alerts, alertHistory, states, nEvents, isSorted } = await replay(rows(), { tracker: TRACKER });
     const [first] = alerts;
     expect(nEvents).to.equal(8000);
@@ -32,7 +32,7 @@ describe('replay', () => {
     expect(states['g']).to.deep.equal({ demographic_parity_difference: 'breach' });
   });
 
-  it('takes rows by their time, whatever order they stand in', async () => {
+  it('processes rows in order of time', async () => {
     const [ordered, shuffled] = await Promise.all([
       replay(rows(), { tracker: TRACKER }),
       replay(rows().reverse(), { tracker: TRACKER }),
@@ -42,7 +42,7 @@ describe('replay', () => {
     expect(shuffled.tracker.faults).to.deep.equal({});
   });
 
-  it('reads a file, and tells its progress', async () => {
+  it('reads a file, and reports progress', async () => {
     const folder = await mkdtemp(path.join(tmpdir(), 'replay-'));
     try {
       const file = path.join(folder, 'events.csv');
@@ -61,7 +61,7 @@ describe('replay', () => {
     }
   });
 
-  it('stops where it is told to', async () => {
+  it('stops when it is cancelled', async () => {
     const stop = new AbortController();
     const stopped = replay(rows(), {
       tracker: TRACKER,
@@ -75,7 +75,7 @@ describe('replay', () => {
     expect(error).to.have.property('message', 'enough');
   });
 
-  it('of no events is unknown', async () => {
+  it('returns the state unknown if there are no events', async () => {
     const { alerts, states } = await replay({ p: [], g: [], at: [] }, { tracker: TRACKER });
     expect(alerts).to.deep.equal([]);
     expect(states['g']).to.deep.equal({ demographic_parity_difference: 'unknown' });

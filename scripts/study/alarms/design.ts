@@ -1,21 +1,21 @@
-/** A stream that is drawn again and again: shares of groups, rates before and after a change. */
+/** A cell of the study: a simulated stream with shares of groups, and rates before and after a change. */
 export interface AlarmCell {
   readonly id: string;
   readonly kind: 'fair' | 'fresh' | 'late';
   readonly text: string;
   readonly limit: number;
-  /** Of the events; they add up to 1. */
+  /** The groups' shares of events; they add up to 1. */
   readonly shares: readonly number[];
-  /** Rates of the events that are looked at one by one. */
+  /** The groups' rates of the events that are checked one by one. */
   readonly rates: readonly number[];
-  /** Fair events that come first, of rates that are all alike. */
+  /** The number of initial fair events, with equal rates. */
   readonly fairEvents: number;
-  /** Events that are looked at one by one, at most. */
+  /** The maximum number of events that are checked one by one. */
   readonly mostEvents: number;
   readonly runs: number;
-  /** The median delay that was found elsewhere, for fresh cells. */
+  /** The reference median delay, for fresh cells. */
   readonly reference?: number;
-  /** The fresh cell that a late one is held against. */
+  /** The fresh cell that a late one is compared with. */
   readonly against?: string;
 }
 
@@ -23,12 +23,12 @@ const TWO = [0.5, 0.5];
 const TWO_UNEQUAL = [0.97, 0.03];
 const FOUR = [0.7, 0.2, 0.07, 0.03];
 
-/** Events of a fair stream, and how often it is drawn: what the bar asks. */
+/** The number of events of a fair stream, and the number of runs, as the acceptance criterion requires. */
 const FAIR_EVENTS = 20_000;
 const FAIR_RUNS = 1000;
 const FRESH_RUNS = 500;
 const LATE_RUNS = 200;
-/** A change is given up after so many events. */
+/** The number of events after which a change counts as not found. */
 const MAX_DELAY = 60_000;
 
 function fair(id: string, text: string, limit: number, shares: readonly number[], rates: readonly number[]): AlarmCell {
@@ -72,7 +72,7 @@ export const ALARM_CELLS: readonly AlarmCell[] = [
   ...lateCells('4', 'four groups', 0.1, FOUR, [0.5, 0.25, 0.5, 0.5]),
 ];
 
-/** The same gap at once, and after 100,000 fair events. */
+/** Returns cells with the same gap from the first event, and after 100,000 fair events. */
 function lateCells(
   id: string,
   groups: string,
@@ -95,7 +95,7 @@ function lateCells(
   ];
 }
 
-/** A part of a cell's runs: what a worker is sent. */
+/** A part of a cell's runs, as sent to a worker. */
 export interface AlarmChunk {
   readonly cell: AlarmCell;
   readonly cellIndex: number;
@@ -104,14 +104,14 @@ export interface AlarmChunk {
   readonly seed: number;
 }
 
-/** What a rule did in one run: the event of its first alarm after the change, counted from 1; null where there was none. */
+/** The first alarm of each rule in one run: the number of events after the change, from 1; null if there was none. */
 export interface RunOutcome {
-  /** The engine's alarm. */
+  /** The engine. */
   readonly alarm: number | null;
-  /** Of the engine without fresh starts; late cells only. */
+  /** The engine without fresh starts; late cells only. */
   readonly cumulative: number | null;
   /** A z test of the largest against the smallest rate after every event, at 5%. */
   readonly zTest: number | null;
-  /** The gap itself above the limit, or above 0.1 where the limit is 0, once every group has 30 events. */
+  /** The gap itself is above the limit, or above 0.1 if the limit is 0, once every group has 30 events. */
   readonly plainRule: number | null;
 }

@@ -1,27 +1,29 @@
 import { type AlarmResult, alarmsOf, alarmVerdicts, medianDelay } from './verdicts.ts';
 
-/** How a study was run. */
+/** The command, version and seed of a study. */
 export interface StudyFacts {
   readonly command: string;
   readonly version: string;
   readonly seed: number;
 }
 
-/** The study for people. */
+/** Returns the study as Markdown. */
 export function alarmMarkdown(results: readonly AlarmResult[], { command, version, seed }: StudyFacts): string {
   const fair = results.filter(({ cell }) => cell.kind === 'fair');
   const delays = results.filter(({ cell }) => cell.kind !== 'fair');
   return `# How often alarms are false, and how late they come
 
-Simulated streams, looked at after **every event** with the defaults of \`FairnessDriftAndAlertEngine\` (alpha 0.05, one
-attribute, \`demographic_parity_difference\`). Made by \`${command}\` with version ${version}, seed ${seed}; the figures are in
-[alarms.csv](alarms.csv). What is promised: over all looks together an alarm is false with a probability of at most 5%.
+This study simulates streams and checks them after **every event**, with the defaults of \`FairnessDriftAndAlertEngine\`
+(alpha 0.05, one attribute, \`demographic_parity_difference\`). \`${command}\` generated it with version ${version},
+seed ${seed}; the figures are in [alarms.csv](alarms.csv). The guarantee: over all checks of a stream together, the
+probability of a false alarm is at most 5%.
 
 ## False alarms
 
-Of ${fair[0]?.runs.length ?? 0} streams of 20,000 events each, so many raised an alarm though the gap was not above the limit. Beside
-it two rules that people use, asked after every event too: a z test of the largest against the smallest rate at 5%, and
-the gap itself above the limit (above 0.1 where the limit is 0), each once every group has 30 events.
+The table shows the share of ${fair[0]?.runs.length ?? 0} streams of 20,000 events each that raised an alarm although the gap was not above the
+limit. Two common rules are shown for comparison, also checked after every event: a z test of the largest against the
+smallest rate at 5%, and the plain rule that the gap itself is above the limit (above 0.1 if the limit is 0). Both
+rules start once every group has 30 events.
 
 | stream | engine | z test | plain rule |
 | --- | --- | --- | --- |
@@ -29,14 +31,15 @@ ${fair.map((result) => `| ${result.cell.text} | ${share(result, 'alarm')} | ${sh
 
 ## Delays
 
-Events from the beginning of the gap to the alarm, the median over runs. *Without fresh starts* is the same engine with
-\`windows: 'cumulative'\`, which looks at the whole stream alone (> 60,000: most runs ended without an alarm).
+The delay is the number of events from the start of the gap to the alarm; the table shows the median over runs. _Without
+fresh starts_ is the same engine with \`windows: 'cumulative'\`, which uses only statistics of the complete stream
+(> 60,000: most runs ended without an alarm).
 
 | stream | runs | median delay | 9 of 10 within | without fresh starts |
 | --- | --- | --- | --- | --- |
 ${delays.map(delayRow).join('\n')}
 
-## The bars
+## Acceptance criteria
 
 ${alarmVerdicts(results)
   .map(({ text, isMet }) => `- ${isMet ? 'met' : '**missed**'}: ${text}`)
@@ -44,7 +47,7 @@ ${alarmVerdicts(results)
 `;
 }
 
-/** The study for programs: one row for each run and rule that alarmed. */
+/** Returns the study as CSV, with one row for each cell. */
 export function alarmCsv(results: readonly AlarmResult[]): string {
   const rows = results.map((result) => {
     const { cell, runs } = result;

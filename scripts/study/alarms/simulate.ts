@@ -4,21 +4,21 @@ import { RealTimeFairnessTracker } from '../../../src/monitoring/tracker/real-ti
 import type { AlarmCell, AlarmChunk, RunOutcome } from './design.ts';
 
 const METRIC = 'demographic_parity_difference';
-/** Looks of the fair stretch before a change are this many events apart; from the change on there is one after every event. */
+/** The number of events between checks before a change. After the change, there is a check after every event. */
 const FAIR_STEP = 50;
-/** Two-sided 5%. */
+/** The two-sided critical value at 5%. */
 const CRITICAL_Z = 1.959964;
-/** Events that every group must have before the plain rule speaks. */
+/** The minimum number of events of every group before the plain rule applies. */
 const PLAIN_RULE_EVENTS = 30;
-/** What the plain rule goes by where the limit is 0. */
+/** The limit of the plain rule if the limit is 0. */
 const PLAIN_RULE_GAP = 0.1;
 
-/** The runs of a chunk. */
+/** Simulates the runs of a chunk. */
 export function simulate({ cell, cellIndex, firstRun, runs, seed }: AlarmChunk): RunOutcome[] {
   return Array.from({ length: runs }, (_, index) => runOnce(cell, createRandom(seed + firstRun + index, cellIndex)));
 }
 
-/** One engine with what a user gets, and its tracker. */
+/** An engine with default options, and its tracker. */
 class Watch {
   readonly tracker: RealTimeFairnessTracker;
   readonly engine: FairnessDriftAndAlertEngine;
@@ -29,7 +29,7 @@ class Watch {
     this.engine.watch(this.tracker);
   }
 
-  /** Whether the look after an event raises an alarm. */
+  /** Returns whether the check after an event raises an alarm. */
   looksAt(event: { readonly g: string; readonly p: number }): boolean {
     this.tracker.record(event);
     return this.engine.update(this.tracker).alerts.length > 0;
@@ -62,7 +62,7 @@ function runOnce(cell: AlarmCell, random: Random): RunOutcome {
     zTest: null,
     plainRule: null,
   };
-  // A run that alarmed before the change says nothing of its delay.
+  // A run with an alarm before the change has no delay.
   if (isEarly) return { ...found, alarm: 0 };
   for (let event = 1; event <= cell.mostEvents; event++) {
     const group = drawGroup(cell.shares, random);
@@ -76,7 +76,7 @@ function runOnce(cell: AlarmCell, random: Random): RunOutcome {
   return found;
 }
 
-/** What people do instead: look at a test, or at the gap, after every event. */
+/** Common alternatives: a test, or the gap itself, checked after every event. */
 class NaiveRules {
   readonly #counts: number[];
   readonly #sums: number[];

@@ -14,19 +14,19 @@ import type { ABFinding, ABRow, ABTestFields } from './ab-test-fields.ts';
 import { comparisonSections } from './comparison-section.ts';
 import { changeWords, intervalWords, measureWords, numberWords } from './verdict-words.ts';
 
-/** Findings as short as a table needs them. */
+/** Findings in short form, for tables. */
 const FINDINGS: Readonly<Record<ABFinding, string>> = {
   worse: 'Worse',
   changed: 'Changed',
   better: 'Better',
   no_change_shown: 'No change shown',
-  cannot_tell: 'Cannot tell',
+  cannot_tell: 'Inconclusive',
 };
 
-/** Above so many pairs the first table shows those with the smallest p-values. */
+/** Above this number of pairs, the first table shows those with the smallest p-values. */
 const MAX_ROWS = 60;
 
-/** What an A/B test found, in the order a reader needs it: the verdict, every change, each comparison, business. */
+/** Returns the report of an A/B test: the verdict, every change, each comparison, and business metrics. */
 export function abTestDocument(result: ABTestFields): ReportDocument {
   const { comparisons, business, warnings, settings } = result;
   return {
@@ -61,23 +61,23 @@ function verdictOf(result: ABTestFields): ReportVerdict {
     title: `${capital(verdict)}.`,
     sentences:
       result.rows.length === 0
-        ? ['A disparity needs two groups. What the treatment did to each group stands below.']
+        ? ['A disparity needs two groups. The effects on each group are listed below.']
         : toldFirst(result).map(sentenceOf),
   };
 }
 
-/** The pairs whose sentences stand in the verdict. */
+/** Returns the pairs whose sentences are in the verdict. */
 function toldFirst({ finding, rows }: ABTestFields): readonly ABRow[] {
   return rows.filter((row) => row.finding === finding).slice(0, 5);
 }
 
 function sentenceOf({ attribute, group, reference, verdict }: ABRow): string {
-  return `${attributeText(attribute)}, ${labelText(group)} against ${labelText(reference)}: ${verdict}.`;
+  return `${attributeText(attribute)}, ${labelText(group)} vs. ${labelText(reference)}: ${verdict}.`;
 }
 
 function warningBlocks(warnings: readonly string[]): ReportBlock[] {
   if (warnings.length === 0) return [];
-  return [{ kind: 'note', title: 'Before the numbers', items: cutItems(warnings.map((text) => `${capital(text)}.`)) }];
+  return [{ kind: 'note', title: 'Read this first', items: cutItems(warnings.map((text) => `${capital(text)}.`)) }];
 }
 
 function changeTable(result: ABTestFields): ReportBlock[] {
@@ -90,14 +90,16 @@ function changeTable(result: ABTestFields): ReportBlock[] {
   return [
     {
       kind: 'table',
-      caption: `Disparities in each arm, and their change${cut}`,
+      caption: `Disparities in each arm, and their changes${cut}`,
       columns: [
         { name: 'Groups' },
-        ...['Control', 'Treatment', 'Change', 'Its interval', 'p', 'Adjusted p', 'Could have shown'].map(numberColumn),
+        ...['Control', 'Treatment', 'Change', 'Interval', 'p', 'Adjusted p', 'Minimum detectable (80% power)'].map(
+          numberColumn,
+        ),
         { name: 'Finding' },
       ],
       rows: shown.map((row) => [
-        `${labelText(row.group)} against ${labelText(row.reference)} (${attributeText(row.attribute)}, ${measureWords(row.measure)})`,
+        `${labelText(row.group)} vs. ${labelText(row.reference)} (${attributeText(row.attribute)}, ${measureWords(row.measure)})`,
         changeWords(row.disparity.control),
         changeWords(row.disparity.treatment),
         changeWords(row.fairnessChange),
@@ -112,11 +114,11 @@ function changeTable(result: ABTestFields): ReportBlock[] {
   ];
 }
 
-/** What was found of pairs that neither the verdict nor a warning tells of. */
+/** Returns the sentences of pairs that are in neither the verdict nor a warning. */
 function otherSentences(result: ABTestFields): ReportBlock[] {
   const told = new Set(toldFirst(result));
   const isWarnedOf = ({ verdict }: ABRow): boolean =>
-    result.warnings.some((text) => text.endsWith(`: ${verdict.replace(/^cannot tell: /, '')}`));
+    result.warnings.some((text) => text.endsWith(`: ${verdict.replace(/^inconclusive: /, '')}`));
   const others = result.rows.filter((row) => row.finding !== 'no_change_shown' && !told.has(row) && !isWarnedOf(row));
   return others.length === 0 ? [] : [{ kind: 'list', items: cutItems(others.map(sentenceOf)) }];
 }
@@ -133,9 +135,9 @@ function factsOf({ n, rows, nTests, settings }: ABTestFields): ReportFact[] {
     },
     { name: 'Tests', value: String(nTests.fairness), remark: `adjusted together at ${formatPercent(settings.alpha)}` },
     {
-      name: 'Looks',
+      name: 'Analyses',
       value: settings.isSequential ? 'any number' : 'one',
-      remark: settings.isSequential ? 'may be stopped at any time' : 'at a number of rows fixed in advance',
+      remark: settings.isSequential ? 'the experiment may stop at any time' : 'at a number of rows fixed in advance',
     },
     {
       name: 'Power',
@@ -149,7 +151,7 @@ function factsOf({ n, rows, nTests, settings }: ABTestFields): ReportFact[] {
       remark: changeRemark(tested),
     },
     {
-      name: 'Smallest change to show',
+      name: 'Minimum detectable difference',
       value:
         tested.length === 0
           ? 'none'
@@ -157,17 +159,17 @@ function factsOf({ n, rows, nTests, settings }: ABTestFields): ReportFact[] {
               changes.map((change) => change.toPrecision(2)),
               changes,
             ),
-      remark: 'with probability 0.8, tested alone',
+      remark: '80% power, p-values not adjusted',
     },
   ];
 }
 
 function changeRemark(tested: readonly ABRow[]): string | undefined {
   const asked = [...new Set(tested.map(({ minimumEffect }) => numberWords(minimumEffect)))];
-  return asked.length === 0 ? undefined : `to show a change of ${asked.slice(0, 3).join(', ')}`;
+  return asked.length === 0 ? undefined : `to detect a change of ${asked.slice(0, 3).join(', ')}`;
 }
 
-/** "12% to 43%", or one number. */
+/** Returns a range such as "12% to 43%", or a single value. */
 function span(texts: readonly string[], values: readonly number[]): string {
   const low = texts[values.indexOf(Math.min(...values))] ?? '';
   const high = texts[values.indexOf(Math.max(...values))] ?? '';
@@ -176,7 +178,7 @@ function span(texts: readonly string[], values: readonly number[]): string {
 
 function assignmentTable({ checks: { sampleRatio, byAttribute, overlap }, n }: ABTestFields): ReportBlock {
   const others = byAttribute.map(({ attribute, groups, pValue }) => [
-    `The same share in every group of ${attributeText(attribute)}`,
+    `Same share in every group of ${attributeText(attribute)}`,
     spanOfShares(groups.map(({ treatmentShare }) => treatmentShare)),
     pValueText(pValue),
   ]);
@@ -219,19 +221,19 @@ function spanOfShares(shares: readonly number[]): string {
 function readingOf({ settings }: ABTestFields): string[] {
   const level = formatPercent(1 - settings.alpha);
   return [
-    'A disparity is a group minus the group that it is compared with. Its change is the disparity under treatment minus that under control, which is also the effect on the group minus the effect on the other.',
-    'Fairness got worse, or better, where the disparity is shown to be larger, or smaller, in size. A disparity that turned around has changed, and may be as large as it was.',
-    `Intervals have the level ${level}, each by itself. The adjusted p decides: of the changes claimed at ${formatPercent(settings.alpha)}, no larger share is false on average (Benjamini and Hochberg).`,
+    'A disparity is the value of a group minus that of its reference group. Its change is the disparity under treatment minus that under control. This equals the effect on the group minus the effect on the reference group.',
+    'Fairness got worse (better) if the size of the disparity is shown to have increased (decreased). A disparity that changed its sign has changed, but may be as large as before.',
+    `Each interval separately has the level ${level}. The adjusted p determines the finding: on average, at most ${formatPercent(settings.alpha)} of the reported changes are false (Benjamini and Hochberg).`,
     settings.isSequential
-      ? 'These p-values and intervals hold however often one looks, as an approximation from some tens of rows a cell on. They are wider than those of one look.'
-      : 'These p-values hold for one look at a number of rows fixed in advance. Looking again and again until something shows makes them wrong: use the sequential mode for that.',
-    'No change shown is not proof of no change: see what this number of rows could have shown.',
-    'A gap can close because one group gains or because the other loses: the effects on each group say which.',
+      ? 'These p-values and intervals hold for any number of interim analyses. They are approximate, and need at least some tens of rows per cell. The intervals are wider than those of a single analysis.'
+      : 'These p-values hold for a single analysis at a number of rows fixed in advance. Repeating the analysis until a result is significant makes them invalid; use the sequential mode instead.',
+    '"No change shown" does not prove that nothing changed: see the minimum detectable difference.',
+    'A gap can close because one group gains or because the other loses. The effects on each group show which.',
   ];
 }
 
 function madeOf({ settings }: ABTestFields): [name: string, value: string][] {
-  const given = (value: number | string | null): string => (value === null ? 'by the measure' : String(value));
+  const given = (value: number | string | null): string => (value === null ? 'depends on the measure' : String(value));
   return [
     ['evenhand', VERSION],
     ['Outcome', settings.outcome],
@@ -242,8 +244,8 @@ function madeOf({ settings }: ABTestFields): [name: string, value: string][] {
     ['Alpha', String(settings.alpha)],
     ['Mode', settings.isSequential ? `sequential, tau ${given(settings.tau)}` : 'fixed number of rows'],
     ['Change for power', given(settings.minimumEffect)],
-    ['Smallest group', String(settings.minGroupSize)],
-    ['Treatment share expected', String(settings.treatmentShare)],
+    ['Minimum group size', String(settings.minGroupSize)],
+    ['Expected treatment share', String(settings.treatmentShare)],
     ['Seed', String(settings.seed)],
   ];
 }

@@ -1,109 +1,122 @@
 import type { ABSettings } from './ab-test-options.ts';
 import type { RowFault } from './measured-rows.ts';
 
-/** The ends of an interval, low first. */
+/** The ends of an interval, lower end first. */
 export type ABInterval = readonly [low: number, high: number];
 
-/** A number for each arm. */
+/** A value for each arm. */
 export interface PerArm<T = number> {
   readonly control: T;
   readonly treatment: T;
 }
 
-/** What the treatment did to the outcome of some rows: treatment minus control. */
+/** The effect of the treatment on the outcome of some rows: treatment minus control. */
 export interface ABEffect {
-  /** Rows that the measure counts. */
+  /** The number of rows that the measure counts. */
   readonly n: PerArm;
-  /** (sum w)^2 / sum w^2; the rows themselves without weights. */
+  /** The effective number of rows, (sum w)^2 / sum w^2; n without weights. */
   readonly effective: PerArm;
   /** The rate or mean in the control arm; null without rows. */
   readonly control: number | null;
   readonly treatment: number | null;
-  /** treatment - control; null where either has no rows. */
+  /** treatment - control; null if either arm has no rows. */
   readonly value: number | null;
   readonly standardError: number | null;
-  /** Newcombe's for rates, Welch's for means, anytime-valid in the sequential mode; by itself, at 1 - alpha. */
+  /**
+   * Newcombe's for rates, Welch's for means, anytime-valid in the sequential mode. It holds separately, at 1 - alpha.
+   */
   readonly interval: ABInterval | null;
-  /** Of no effect, to both sides, not adjusted. */
+  /** The two-sided p-value of no effect, not adjusted. */
   readonly pValue: number | null;
 }
 
 /** The effect on one group. */
 export interface ABGroup extends ABEffect {
   readonly group: string;
-  /** Why the group is not compared with others; null where it is. */
+  /** Why the group is not compared with others; null if it is compared. */
   readonly excluded: string | null;
 }
 
-/** What was found of a change; `changed` where a disparity is another one and whether it grew is not shown. */
+/** The finding about a change. `changed` means that a disparity changed, but a change in its size is not shown. */
 export type ABFinding = 'worse' | 'better' | 'changed' | 'no_change_shown' | 'cannot_tell';
 
-/** One pair of groups of one attribute, by one measure of one metric. */
+/** One pair of groups of one attribute, for one measure of one metric. */
 export interface ABRow {
   /** `sex`, or `sex||race`. */
   readonly attribute: string;
   /** The fairness metric, or the column of a business metric. */
   readonly metric: string;
-  /** What is compared: `selection_rate`. */
+  /** The compared measure: `selection_rate`. */
   readonly measure: string;
   readonly group: string;
-  /** The group that it is compared with. */
+  /** The reference group. */
   readonly reference: string;
   readonly n: PerArm<{ readonly group: number; readonly reference: number }>;
-  /** The treatment's effect over all rows, on the group and on the reference. */
+  /** The effect of the treatment on all rows, on the group and on the reference group. */
   readonly effect: { readonly overall: ABEffect; readonly group: ABEffect; readonly reference: ABEffect };
-  /** Group minus reference in each arm. */
+  /** Group minus reference group in each arm. */
   readonly disparity: PerArm<number | null>;
-  /** Treatment disparity minus control disparity, with its sign: also the effect on the group minus that on the reference. */
+  /**
+   * The disparity under treatment minus that under control, with its sign. It equals the effect on the group minus that
+   * on the reference group.
+   */
   readonly fairnessChange: number | null;
   readonly standardError: number | null;
-  /** Of `fairnessChange`, by itself, at 1 - alpha. */
+  /** The interval of `fairnessChange`, separately, at 1 - alpha. */
   readonly interval: ABInterval | null;
-  /** Of no change of the disparity, to both sides. */
+  /** The two-sided p-value of no change of the disparity. */
   readonly pValue: number | null;
-  /** Benjamini and Hochberg's, over all attributes, metrics, measures and pairs that could be tested. */
+  /**
+   * The p-value adjusted by Benjamini and Hochberg, over all attributes, metrics, measures and pairs that could be
+   * tested.
+   */
   readonly adjustedPValue: number | null;
-  /** |treatment disparity| - |control disparity|: above 0 the groups are further apart. */
+  /** |treatment disparity| - |control disparity|; above 0, the groups differ more under treatment. */
   readonly sizeChange: {
     readonly value: number | null;
     readonly interval: ABInterval | null;
     readonly pValue: number | null;
-    /** Over the same tests; this one decides between worse and better. */
+    /** Adjusted over the same tests. It determines whether the finding is worse or better. */
     readonly adjustedPValue: number | null;
   };
-  /** The logarithm of the ratio of odds ratios, fixed-sample; null for means and for cells without successes or failures. */
+  /**
+   * The logarithm of the ratio of odds ratios, for a fixed sample size; null for means, and for cells without successes
+   * or failures.
+   */
   readonly logitInteraction: {
     readonly estimate: number;
     readonly standardError: number;
     readonly pValue: number;
   } | null;
-  /** The change that `power` is of, in the units of the outcome. */
+  /** The change that `power` is for, in the units of the outcome. */
   readonly minimumEffect: number | null;
-  /** The probability that this n shows a change of that size, tested alone at alpha. */
+  /** The probability that this n detects a change of that size, tested alone at alpha. */
   readonly power: number | null;
-  /** The smallest change that this n shows with probability 0.8, tested alone at alpha. */
+  /**
+   * The minimum detectable difference: the smallest change that this n detects with 80% power, tested alone at alpha.
+   */
   readonly detectable: number | null;
   readonly finding: ABFinding;
   /** The finding in words. */
   readonly verdict: string;
 }
 
-/** The largest minus the smallest group in each arm, over the groups compared. */
+/** The largest minus the smallest value of the compared groups in each arm. */
 export interface ABGap {
   readonly groups: number;
   readonly control: number;
   readonly treatment: number;
   readonly change: number;
   readonly interval: ABInterval;
-  /** How the interval was made: `pair` (two groups), `difference-of-simultaneous` or `anytime-bonferroni`. */
+  /** How the interval was computed: `pair` (two groups), `difference-of-simultaneous` or `anytime-bonferroni`. */
   readonly method: string;
 }
 
-/** Whether the arms got the same mix of groups. */
+/** Whether the arms have the same mix of groups. */
 export interface SampleRatio {
-  /** Share of rows in the treatment arm, by group. */
+  /** The share of rows in the treatment arm, by group. */
   readonly groups: readonly { readonly group: string; readonly n: PerArm; readonly treatmentShare: number }[];
-  /** Pearson's chi-square test that arm and group are independent; null with fewer than two groups. */
+  /** Pearson's chi-square test of independence of arm and group; null with fewer than two groups. */
   readonly pValue: number | null;
 }
 
@@ -116,29 +129,29 @@ export interface ABComparison {
   readonly reference: string | null;
   readonly overall: ABEffect;
   readonly groups: readonly ABGroup[];
-  /** Null with fewer than two groups that can be compared. */
+  /** Null if fewer than two groups can be compared. */
   readonly gap: ABGap | null;
-  /** Every group against the reference. */
+  /** Every group compared with the reference group. */
   readonly rows: readonly ABRow[];
-  /** Rows left out by arm, each under its first reason. */
+  /** Excluded rows by arm, each counted under its first reason. */
   readonly dropped: PerArm<Readonly<Record<'group' | RowFault, number>>>;
 }
 
-/** What an analysis found, as data. */
+/** The results of an analysis, as data. */
 export interface ABTestFields {
   readonly n: PerArm;
   /** Every pair of every fairness comparison. */
   readonly rows: readonly ABRow[];
   readonly comparisons: readonly ABComparison[];
-  /** The same of business metrics, adjusted by themselves; they decide nothing about fairness. */
+  /** The same for business metrics, adjusted separately. They do not affect the finding about fairness. */
   readonly business: readonly ABComparison[];
-  /** How many tests the adjustment was over. */
+  /** The number of tests in the adjustment. */
   readonly nTests: PerFamily;
   readonly checks: {
     /** Chi-square test of the share of rows in the treatment arm. */
     readonly sampleRatio: { readonly treatmentShare: number; readonly expected: number; readonly pValue: number };
     readonly byAttribute: readonly (SampleRatio & { readonly attribute: string })[];
-    /** Ids that are in both arms, and rows that repeat an id of their arm; null without an id column. */
+    /** The number of ids in both arms, and of rows that repeat an id of their arm; null without an id column. */
     readonly overlap: { readonly inBothArms: number; readonly repeated: PerArm } | null;
   };
   readonly warnings: readonly string[];
@@ -153,7 +166,7 @@ interface PerFamily {
   readonly business: number;
 }
 
-/** An interval, or null where an end is undefined. */
+/** Returns an interval; null if an end is undefined. */
 export function definedInterval([low, high]: ABInterval): ABInterval | null {
   return Number.isNaN(low) || Number.isNaN(high) ? null : Object.freeze<ABInterval>([low, high]);
 }

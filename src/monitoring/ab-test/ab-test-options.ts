@@ -6,11 +6,11 @@ import { requireLevel, requireWhole } from '../../stats/parameters.ts';
 import { INTERSECTION_SEPARATOR, type NanPolicy } from '../../table/index.ts';
 import { type ABMetric, abMetric, measuresOf, needsTruth } from './fairness-measures.ts';
 
-/** How a sequential test is set. */
+/** Options of a sequential test. */
 export interface SequentialOptions {
   /**
-   * The standard deviation of the changes expected, in the units of the outcome. It decides at which number of rows
-   * the test sees best, never whether it holds.
+   * The standard deviation of the expected changes, in the units of the outcome. It determines the number of rows at
+   * which the test is most sensitive. The test is valid for any value.
    * @defaultValue 0.05 for rates, 0.2 standard deviations of the values for means
    */
   readonly tau?: number | undefined;
@@ -18,41 +18,41 @@ export interface SequentialOptions {
 
 /** Options of `FairnessABTestAnalyzer`. */
 export interface ABTestOptions {
-  /** Sensitive columns, each analysed apart. */
+  /** Sensitive columns. Each is analysed separately. */
   readonly protected: readonly string[];
   /**
-   * Sensitive columns to cross, as `[['sex', 'race']]`.
+   * Intersections of sensitive columns, as `[['sex', 'race']]`.
    * @defaultValue none
    */
   readonly intersections?: readonly (readonly string[])[] | undefined;
-  /** The column of the outcome: decisions 0 or 1, or numbers for `mean_prediction_difference` and `mae_parity_difference`. */
+  /** The outcome column: decisions 0 or 1, or numbers for `mean_prediction_difference` and `mae_parity_difference`. */
   readonly outcome: string;
   /**
-   * The metric, or metrics, of fairness.
+   * One or more fairness metrics.
    * @defaultValue 'demographic_parity_difference'
    */
   readonly fairness?: ABMetric | readonly ABMetric[] | undefined;
-  /** The column of true labels, or true values, for metrics that need them. */
+  /** The column of true labels or true values, for metrics that need them. */
   readonly yTrue?: string | undefined;
-  /** The label that counts as 1 in `outcome` and `yTrue`, where they are not 0 and 1. */
+  /** The label that counts as 1 in `outcome` and `yTrue`, if they are not 0 and 1. */
   readonly positiveLabel?: string | undefined;
   /**
    * Texts that are missing values, in all columns.
-   * @defaultValue those of pandas, and in sensitive columns the empty text alone
+   * @defaultValue those of pandas; in sensitive columns only the empty text
    */
   readonly naValues?: readonly string[] | undefined;
   /**
-   * The column or columns of business metrics (revenue, conversion), whose effects are reported beside.
+   * One or more columns of business metrics (revenue, conversion), whose effects are also reported.
    * @defaultValue none
    */
   readonly business?: string | readonly string[] | undefined;
-  /** The column of weights of rows; effective counts (sum w)^2 / sum w^2 take the place of counts. */
+  /** The column of row weights. Effective counts (sum w)^2 / sum w^2 then replace counts. */
   readonly sampleWeight?: string | undefined;
-  /** The column that names the unit of a row; who is in both arms, or twice in one, is reported. */
+  /** The column with the id of a row's unit. Ids in both arms, or repeated within one arm, are reported. */
   readonly id?: string | undefined;
   /**
-   * The share of false claims to accept among claims of a changed disparity (Benjamini and Hochberg); intervals have
-   * the level 1 - alpha, each by itself.
+   * The accepted share of false findings among the reported changes of disparities (Benjamini and Hochberg). Each
+   * interval separately has the level 1 - alpha.
    * @defaultValue 0.05
    */
   readonly alpha?: number | undefined;
@@ -62,32 +62,32 @@ export interface ABTestOptions {
    */
   readonly minimumEffect?: number | undefined;
   /**
-   * Whether the experiment may be looked at again and again while it runs.
+   * Whether the experiment may be analysed repeatedly while it runs.
    * @defaultValue false
    */
   readonly sequential?: boolean | SequentialOptions | undefined;
   /**
-   * A group with fewer rows in either arm is not compared, and named.
+   * The minimum number of rows of a group in each arm. Smaller groups are not compared, and are reported.
    * @defaultValue 30
    */
   readonly minGroupSize?: number | undefined;
   /**
-   * The share of rows that should be in the treatment arm.
+   * The intended share of rows in the treatment arm.
    * @defaultValue 0.5
    */
   readonly treatmentShare?: number | undefined;
   /**
-   * By attribute (`sex`, `sex||race`) the group that others are compared with.
+   * The reference group by attribute (`sex`, `sex||race`).
    * @defaultValue the largest group, by the rows of both arms
    */
   readonly referenceGroups?: Readonly<Record<string, string>> | undefined;
   /**
-   * Rows without a group are left out and counted, or a group of their own.
+   * Whether rows without a group are excluded and counted, or are a group of their own.
    * @defaultValue 'exclude'
    */
   readonly nanPolicy?: NanPolicy | undefined;
   /**
-   * The seed of the interval for the largest gap of three groups or more; nothing else is random.
+   * The seed of the interval for the largest gap of three or more groups; nothing else is random.
    * @defaultValue 42
    */
   readonly seed?: number | undefined;
@@ -117,21 +117,21 @@ export const AB_TEST_OPTION_NAMES: OptionNames<ABTestOptions> = {
 
 /** Options of one analysis. */
 export interface ABAnalysisOptions {
-  /** @defaultValue as the analyzer was told */
+  /** @defaultValue the analyzer's option */
   readonly sequential?: boolean | SequentialOptions | undefined;
 }
 
 /** Lists the options of {@link ABAnalysisOptions}. */
 export const AB_ANALYSIS_OPTION_NAMES: OptionNames<ABAnalysisOptions> = { sequential: true };
 
-/** A sensitive attribute, or several crossed. */
+/** A sensitive attribute, or an intersection of several. */
 export interface ABAttribute {
   /** `sex`, or `sex||race`. */
   readonly name: string;
   readonly columns: readonly string[];
 }
 
-/** All that decides an analysis, with defaults filled in. Frozen. */
+/** All settings of an analysis, with defaults filled in. Frozen. */
 export interface ABSettings {
   readonly attributes: readonly ABAttribute[];
   readonly outcome: string;
@@ -143,10 +143,10 @@ export interface ABSettings {
   readonly sampleWeight: string | null;
   readonly id: string | null;
   readonly alpha: number;
-  /** Null: by the kind of measure. */
+  /** Null: depends on the kind of measure. */
   readonly minimumEffect: number | null;
   readonly isSequential: boolean;
-  /** Null: by the kind of measure. */
+  /** Null: depends on the kind of measure. */
   readonly tau: number | null;
   readonly minGroupSize: number;
   readonly treatmentShare: number;
@@ -156,8 +156,8 @@ export interface ABSettings {
 }
 
 /**
- * Checks options and fills in what was left out.
- * @throws {ValueError} naming the parameter, what it must be and what came
+ * Checks options and fills in defaults.
+ * @throws {ValueError} if an option is invalid; the error names it, what was expected and what was given
  */
 export function fillSettings(options: ABTestOptions): ABSettings {
   const fairness = listOf(options.fairness ?? 'demographic_parity_difference').map(abMetric);
@@ -187,7 +187,7 @@ export function fillSettings(options: ABTestOptions): ABSettings {
   return Object.freeze(settings);
 }
 
-/** The settings that say whether an experiment may be looked at more than once. */
+/** Returns the settings for repeated analyses. */
 export function sequentialSettings(
   sequential: boolean | SequentialOptions | undefined,
 ): Pick<ABSettings, 'isSequential' | 'tau'> {
@@ -222,11 +222,11 @@ function assertTruth({ fairness, yTrue }: ABSettings): void {
   if (metric === undefined || yTrue !== null) return;
   throw new ValueError(`The fairness metric ${metric} needs true labels.`, {
     context: { parameter: 'yTrue', metric },
-    suggestion: 'Name their column as yTrue.',
+    suggestion: 'Set their column (yTrue).',
   });
 }
 
-/** Refuses a change that no group can have, such as 5 where 5 percent were meant. */
+/** Rejects a change that no group can have, such as 5 if 5 percent was meant. */
 function assertEffectPossible({ fairness, minimumEffect }: ABSettings): void {
   if (minimumEffect === null) return;
   for (const metric of fairness) {
@@ -235,12 +235,12 @@ function assertEffectPossible({ fairness, minimumEffect }: ABSettings): void {
   }
 }
 
-/** An outcome that is its own group has rates of 0 and 1 only, whatever happened. */
+/** Rejects an outcome that is also a sensitive column, because its rates would always be 0 and 1. */
 function assertOutcome({ attributes, outcome }: ABSettings): void {
   if (!attributes.some(({ columns }) => columns.includes(outcome))) return;
-  throw new ValueError(`The outcome '${outcome}' is a sensitive column too.`, {
+  throw new ValueError(`The outcome '${outcome}' is also a sensitive column.`, {
     context: { parameter: 'outcome', outcome },
-    suggestion: 'Name the column of decisions (outcome).',
+    suggestion: 'Set the column of decisions (outcome).',
   });
 }
 

@@ -5,7 +5,7 @@ import { VERSION } from '../../internal/version.ts';
 import { abTestDocument } from './ab-test-document.ts';
 import type { ABComparison, ABTestFields } from './ab-test-fields.ts';
 
-/** What comparing two arms found. Frozen, with the settings that made it. */
+/** The result of comparing two arms. Frozen, with its settings. */
 export class ABTestResult implements ABTestFields {
   readonly n!: ABTestFields['n'];
   readonly rows!: ABTestFields['rows'];
@@ -23,26 +23,26 @@ export class ABTestResult implements ABTestFields {
     Object.freeze(this);
   }
 
-  /** The report as Markdown. */
+  /** Returns the report as Markdown. */
   toMarkdown(): string {
     return documentToMarkdown(abTestDocument(this));
   }
 
-  /** The report as an HTML page that stands alone, with pictures. */
+  /** Returns the report as a self-contained HTML page with charts. */
   async toHtml(): Promise<string> {
     return documentToHtml(abTestDocument(this));
   }
 
-  /** Everything, under names in snake_case; undefined numbers are null. */
+  /** Returns all fields with names in snake_case; undefined numbers are null. */
   toJSON(): ABTestJson {
     return abTestToJson(this);
   }
 }
 
-/** A result as JSON: the fields of {@link ABTestFields} in snake_case, and the version that made it. */
+/** A result as JSON: the fields of {@link ABTestFields} in snake_case, and the version. */
 export type ABTestJson = Readonly<Record<string, unknown>>;
 
-/** A result as JSON; pairs stand apart from the comparisons that they belong to, in `rows` and `business_rows`. */
+/** Returns a result as JSON. Pairs are separate from their comparisons, in `rows` and `business_rows`. */
 function abTestToJson(result: ABTestFields): ABTestJson {
   const { finding, verdict, n, warnings, rows, comparisons, business, nTests, checks, settings } = result;
   const fields = {
@@ -65,7 +65,7 @@ function withoutRows({ rows: _, ...others }: ABComparison): Omit<ABComparison, '
   return others;
 }
 
-/** Keys are the names of our own fields everywhere: labels from data are values, so none is changed. */
+/** Converts all keys to snake_case. Keys are always field names and never labels from the data. */
 function withSnakeKeys(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withSnakeKeys);
   if (typeof value === 'number') return Number.isFinite(value) ? value : null;

@@ -1,11 +1,11 @@
 import { type Cell, meanCell, type RateCell, rateCell } from '../../stats/ab/index.ts';
 import type { MeasuredRows } from './measured-rows.ts';
 
-/** One group in one arm, counted. */
+/** The counts of one group in one arm. */
 export interface ArmCell {
-  /** Rows that count. */
+  /** The number of rows that count. */
   readonly n: number;
-  /** (sum w)^2 / sum w^2; the rows themselves without weights. */
+  /** The effective number of rows, (sum w)^2 / sum w^2; n without weights. */
   readonly effective: number;
   readonly cell: Cell;
   /** The same as a rate with its counts; undefined for means. */
@@ -22,11 +22,11 @@ export interface GroupCells {
 
 /**
  * Counts every group in both arms.
- * @param measured what rows add; those with NaN are left out
+ * @param measured the values of rows; rows with NaN are excluded
  * @param weights [rows], or undefined for weights of one
- * @param codes [rows], the group of each; rows with a negative code are left out
+ * @param codes [rows], the group of each row; rows with a negative code are excluded
  * @param groups the number of groups
- * @param nControl so many rows from the start are the control arm's
+ * @param nControl the number of rows of the control arm, which come first
  */
 export function countCells(
   measured: MeasuredRows,
@@ -76,7 +76,7 @@ function sumCells(
     (squared[cell] as number) += w * w;
     (total[cell] as number) += w * value;
   });
-  // A second pass: sums of squares would lose the digits of large values.
+  // A second pass, because sums of squares would lose precision for large values.
   eachRow((cell, value, w) => {
     (m2[cell] as number) += w * (value - (total[cell] as number) / (weight[cell] as number)) ** 2;
   });
@@ -90,7 +90,7 @@ function armCell(sums: CellSums, place: number, kind: 'rate' | 'mean'): ArmCell 
   const effective = squared > 0 ? (weight * weight) / squared : 0;
   const value = total / weight;
   if (kind === 'rate') {
-    // Without weights these are the counts themselves; rounding must not lift a share of weights above its whole.
+    // Without weights these are the counts themselves. Rounding must not increase a weighted rate above 1.
     const rate =
       effective === 0 ? rateCell(0, 0) : rateCell(Math.min(effective, (total * weight) / squared), effective);
     return { n, effective, cell: rate, rate, spread: value * (1 - value) };

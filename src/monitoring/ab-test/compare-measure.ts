@@ -25,22 +25,22 @@ import type { ABMeasure } from './fairness-measures.ts';
 import { type MeasuredRows, ROW_FAULTS } from './measured-rows.ts';
 import { type Arm, type ArmRows, ARMS } from './read-arms.ts';
 
-/** How pairs are compared. */
+/** How pairs of groups are compared. */
 interface PairRule {
   readonly alpha: number;
-  /** Undefined: one look. */
+  /** Undefined for a single analysis. */
   readonly tau: number | undefined;
   readonly minimumEffect: number;
 }
 
-/** A group, the one it is compared with, and what was counted of both. */
+/** A group, its reference group, and the counts of both. */
 interface PairArguments {
   readonly identity: Pick<ABRow, 'attribute' | 'metric' | 'measure'>;
   readonly overall: ABEffect;
   readonly group: ABGroup;
   readonly reference: ABGroup;
   readonly cells: { readonly group: GroupCells; readonly reference: GroupCells };
-  /** Why nothing can be tested. */
+  /** Why nothing can be tested; undefined if it can. */
   readonly problem: string | undefined;
   readonly rule: PairRule;
 }
@@ -68,7 +68,10 @@ const UNTESTED: PairTest = {
   detectable: null,
 };
 
-/** A pair of groups; the verdict of one that cannot be tested is there, that of others waits for all p-values. */
+/**
+ * Compares a pair of groups. If the pair cannot be tested, the verdict says why; otherwise the verdict is set after all
+ * p-values are adjusted.
+ */
 function comparePair(pair: PairArguments): ABRow {
   const { identity, overall, group, reference, rule } = pair;
   const reason = pair.problem ?? group.excluded ?? reference.excluded;
@@ -77,7 +80,7 @@ function comparePair(pair: PairArguments): ABRow {
     const [own, other] = [of[arm], to[arm]];
     return own === null || other === null ? null : own - other;
   };
-  const untestable = reason ?? (tested.pValue === null ? 'the outcome has no spread inside the groups' : null);
+  const untestable = reason ?? (tested.pValue === null ? 'the outcome does not vary within the groups' : null);
   return {
     ...identity,
     group: group.group,
@@ -95,7 +98,7 @@ function comparePair(pair: PairArguments): ABRow {
     adjustedPValue: null,
     minimumEffect: numberOrNull(rule.minimumEffect),
     finding: 'cannot_tell',
-    verdict: `cannot tell: ${untestable ?? ''}`,
+    verdict: `inconclusive: ${untestable ?? ''}`,
   };
 }
 
@@ -135,24 +138,23 @@ function logitOf({ group, reference }: PairArguments['cells']): ABRow['logitInte
   return Number.isNaN(found.estimate) ? null : found;
 }
 
-/** How the interval of a gap's change is made. */
+/** How the interval of a gap's change is computed. */
 interface GapRule {
   readonly alpha: number;
   readonly tau: number | undefined;
   readonly seed: number;
 }
 
-/** Replicates of the simultaneous interval. */
+/** The number of replicates of the simultaneous interval. */
 const SAMPLES = 1000;
 
 /**
- * How the largest gap between groups changed. With two groups it is the change
- * of the pair's size. With more, each arm's gap gets an interval at the level
- * sqrt(1 - alpha), since the arms are independent, and the change lies between
- * the differences of their far ends: that holds, and is wider than need be. In
- * the sequential mode all pairs of both arms share alpha instead (Bonferroni).
- * @param groups those that can be compared
- * @param pair the row of the two groups, where there are two
+ * Computes how the largest gap between groups changed. With two groups, it is the change of the pair's size. With more
+ * groups, each arm's gap has an interval at the level sqrt(1 - alpha), because the arms are independent. The change
+ * then lies between the differences of their opposite ends; this interval is valid but conservative. In the sequential
+ * mode, all pairs of both arms share alpha instead (Bonferroni).
+ * @param groups the groups that can be compared
+ * @param pair the row of the two groups, if there are exactly two
  */
 function gapChange(groups: readonly GroupCells[], pair: ABRow | undefined, rule: GapRule): ABGap | null {
   if (groups.length < 2) return null;
@@ -233,20 +235,20 @@ function spreadOf(cells: readonly ArmCell[]): number {
   return Math.max(...values) - Math.min(...values);
 }
 
-/** Where a mean has no unit of its own, changes are counted in this share of its standard deviation. */
+/** The default minimum effect and tau of means, as a share of the standard deviation. */
 const MEAN_CHANGE = 0.2;
 
-/** Where a rate was asked about without a change, this is the change. */
+/** The default minimum effect and tau of rates. */
 const RATE_CHANGE = 0.05;
 
-/** One measure over all rows, ready to be compared by any attribute. */
+/** One measure over all rows, ready for comparison by any attribute. */
 export interface PreparedMeasure {
   /** The fairness metric, or the column of a business metric. */
   readonly metric: string;
   readonly measured: MeasuredRows;
   readonly overall: ABEffect;
   readonly rule: PairRule;
-  /** Why nothing of it can be tested; undefined where something can. */
+  /** Why the measure cannot be tested; undefined if it can. */
   readonly problem: string | undefined;
 }
 
@@ -264,11 +266,11 @@ export function prepareMeasure(
     tau: settings.isSequential ? (settings.tau ?? unit) : undefined,
     minimumEffect: settings.minimumEffect ?? unit,
   };
-  const problem = constancy(measured) ?? (unit > 0 ? undefined : 'the outcome has no spread inside the arms');
+  const problem = constancy(measured) ?? (unit > 0 ? undefined : 'the outcome does not vary within the arms');
   return { metric, measured, rule, problem, overall: effectOfCells(all, rule) };
 }
 
-/** Compares the groups of one attribute by one measure; p-values are not yet adjusted. */
+/** Compares the groups of one attribute by one measure. P-values are not adjusted yet. */
 export function compareMeasure(
   rows: ArmRows,
   prepared: PreparedMeasure,
@@ -314,7 +316,7 @@ export function compareMeasure(
   });
 }
 
-/** The place of the group that others are compared with: the one named, or the largest that can be compared. */
+/** Returns the index of the reference group: the one given in the options, or the largest that can be compared. */
 function referenceOf(groups: readonly ABGroup[], attribute: string, settings: ABSettings): number | undefined {
   const named = settings.referenceGroups.find((entry) => entry.attribute === attribute)?.group;
   if (named !== undefined) {
@@ -337,7 +339,7 @@ function referenceOf(groups: readonly ABGroup[], attribute: string, settings: AB
   return best;
 }
 
-/** What the rows of a measure are, after their number. */
+/** The rows of a measure in words, after their number. */
 const ROWS: Readonly<Record<ABMeasure['rows'], string>> = {
   all: 'rows',
   positives: 'rows with a positive label',
@@ -351,16 +353,16 @@ function exclusion(cells: GroupCells, label: string, { rows }: ABMeasure, minGro
   if (n >= minGroupSize)
     return ARMS.map((name) => weightless(cells, label, name)).find((reason) => reason !== undefined);
   const counted = n === 1 ? ROWS[rows].replace('rows', 'row') : ROWS[rows];
-  return `group '${label}' has ${String(n)} ${counted} in the ${arm} arm, and ${String(minGroupSize)} are needed`;
+  return `group '${label}' has ${String(n)} ${counted} in the ${arm} arm; at least ${String(minGroupSize)} are needed`;
 }
 
-/** Weights can leave nothing of many rows. */
+/** Returns a reason if weights reduce the effective number of rows to one or less. */
 function weightless(cells: GroupCells, label: string, arm: Arm): string | undefined {
   if (cells[arm].effective > 1) return undefined;
-  return `group '${label}' has the weight of a single row in the ${arm} arm`;
+  return `group '${label}' has an effective size of at most one row in the ${arm} arm`;
 }
 
-/** The standard deviation of the values inside the arms. */
+/** Returns the standard deviation of the values within the arms. */
 function deviationOf({ control, treatment }: GroupCells): number {
   const degrees = (arm: ArmCell): number => Math.max(0, arm.effective - 1);
   const total = degrees(control) + degrees(treatment);
@@ -395,7 +397,7 @@ function countDropped(rows: ArmRows, { faults }: MeasuredRows, { codes }: Catego
   return Object.freeze({ control, treatment }) as PerArm<Readonly<(typeof counts)[number]>>;
 }
 
-/** The effect of the treatment on the rows of two cells. */
+/** Returns the effect of the treatment on the rows of two cells. */
 function effectOfCells({ control, treatment }: GroupCells, rule: JudgingRule): ABEffect {
   const judged = judgeDifference(
     {

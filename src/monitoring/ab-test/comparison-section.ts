@@ -11,7 +11,7 @@ import type { ABComparison, ABEffect, ABGroup, ABInterval, ABRow } from './ab-te
 import type { ABSettings } from './ab-test-options.ts';
 import { changeWords, intervalWords, measureWords, numberWords, twoDigits } from './verdict-words.ts';
 
-/** A section for each comparison: the effects on groups, rates in both arms, and details of the pairs. */
+/** Returns a section for each comparison: the effects on groups, rates in both arms, and details of the pairs. */
 export function comparisonSections(
   comparisons: readonly ABComparison[],
   settings: ABSettings,
@@ -34,12 +34,12 @@ function titleOf({ attribute, metric, measure }: ABComparison, family: 'fairness
   return `${what} by ${attributeText(attribute)}`;
 }
 
-/** What is measured, inside a sentence. */
+/** Returns the name of what is measured, for use in a sentence. */
 function subjectOf({ metric, measure }: ABComparison): string {
   return measure === 'mean' ? `mean of ${labelText(metric)}` : measureWords(measure);
 }
 
-/** Arms run at once: neither is before the other. */
+/** The arms run at the same time, so the words for before and after are not used. */
 const SIDES = [
   { name: 'control', adverb: 'under control' },
   { name: 'treatment', adverb: 'under treatment' },
@@ -63,7 +63,7 @@ function pictures(comparison: ABComparison, settings: ABSettings): ReportBlock[]
       chart: () =>
         effectsChart({
           title: `Effect of the treatment on the ${subjectOf(comparison)} by ${by}`,
-          subtitle: `Treatment minus control; lines are ${level} intervals of each by itself`,
+          subtitle: `Treatment minus control; lines are ${level} intervals for each group separately`,
           groups: drawn.map((group) => charted(group.group, group)),
           overall: charted('all rows', overall),
         }),
@@ -74,7 +74,7 @@ function pictures(comparison: ABComparison, settings: ABSettings): ReportBlock[]
         beforeAfterChart(
           {
             title: `${capital(subjectOf(comparison))} by ${by}`,
-            // As in the tables and in every sentence, so that numbers can be told again.
+            // Numbers as in the tables and sentences, so that they can be compared.
             unit: 'number',
             groups: drawn.map((group) => ({
               label: group.group,
@@ -86,7 +86,7 @@ function pictures(comparison: ABComparison, settings: ABSettings): ReportBlock[]
           {
             sides: SIDES,
             ...(kind === 'rate' && !settings.isSequential
-              ? { subtitle: `Lines are ${level} intervals of each rate by itself` }
+              ? { subtitle: `Lines are ${level} intervals for each rate separately` }
               : {}),
           },
         ),
@@ -94,7 +94,10 @@ function pictures(comparison: ABComparison, settings: ABSettings): ReportBlock[]
   ];
 }
 
-/** Wilson's interval of a rate; it would not hold over many looks, and means have theirs in the effects. */
+/**
+ * Returns Wilson's interval of a rate. Null in the sequential mode, where it would not hold over many analyses, and for
+ * means, whose intervals are in the effects.
+ */
 function armInterval(
   group: ABGroup,
   arm: 'control' | 'treatment',
@@ -123,7 +126,7 @@ function effectTable({ groups, overall, ...comparison }: ABComparison, { alpha }
     caption: `Effect on the ${subjectOf({ ...comparison, groups, overall })}, with ${formatPercent(1 - alpha)} intervals, p-values not adjusted`,
     columns: [
       { name: 'Group' },
-      ...['n control', 'n treatment', 'Control', 'Treatment', 'Effect', 'Its interval', 'p'].map(numberColumn),
+      ...['n control', 'n treatment', 'Control', 'Treatment', 'Effect', 'Interval', 'p'].map(numberColumn),
     ],
     rows: [
       ...groups.map((group) =>
@@ -136,13 +139,18 @@ function effectTable({ groups, overall, ...comparison }: ABComparison, { alpha }
 
 function gapBlocks({ gap, reference }: ABComparison, family: 'fairness' | 'business'): ReportBlock[] {
   if (gap === null || family === 'business') return [];
-  const of = gap.groups === 2 ? 'The two groups are' : `Of ${String(gap.groups)} groups the furthest are`;
+  const of =
+    gap.groups === 2
+      ? 'The two groups differ by'
+      : `Of ${String(gap.groups)} groups, the two that differ most differ by`;
   const method =
-    gap.method === 'pair' ? '' : ' This interval is wider than need be, and is not among the tests that decide.';
+    gap.method === 'pair'
+      ? ''
+      : ' This interval is conservative, and is not one of the tests that determine the verdict.';
   return [
     {
       kind: 'paragraph',
-      text: `${of} ${numberWords(gap.control)} apart under control and ${numberWords(gap.treatment)} under treatment: a change of ${changeWords(gap.change)} (${intervalWords(gap.interval)}).${method} Others are compared with ${labelText(reference ?? '')}.`,
+      text: `${of} ${numberWords(gap.control)} under control and ${numberWords(gap.treatment)} under treatment: a change of ${changeWords(gap.change)} (${intervalWords(gap.interval)}).${method} The reference group is ${labelText(reference ?? '')}.`,
     },
   ];
 }
@@ -160,17 +168,17 @@ function pairTable({ rows, kind }: ABComparison, family: 'fairness' | 'business'
       caption:
         family === 'business'
           ? 'Whether the effect differs between groups'
-          : 'Pairs in detail: the change of the size of the disparity',
+          : 'Details of the pairs: the change in the size of the disparity',
       columns: [{ name: 'Groups' }, ...columns.map(({ name }) => numberColumn(name))],
       rows: tested.map((row) => [
-        `${labelText(row.group)} against ${labelText(row.reference)}`,
+        `${labelText(row.group)} vs. ${labelText(row.reference)}`,
         ...columns.map(({ text }) => text(row)),
       ]),
     },
   ];
 }
 
-/** A column of numbers of pairs. */
+/** A numeric column in a table of pairs. */
 interface PairColumn {
   readonly name: string;
   readonly text: (row: ABRow) => string;
@@ -183,24 +191,24 @@ const PAIR_COLUMNS: readonly PairColumn[] = [
     text: ({ power, minimumEffect }) =>
       power === null ? NOTHING : `${(100 * power).toFixed(0)}% for ${twoDigits(minimumEffect ?? NaN)}`,
   },
-  { name: 'Could have shown', text: ({ detectable }) => numberWords(detectable) },
+  { name: 'Minimum detectable (80% power)', text: ({ detectable }) => numberWords(detectable) },
 ];
 
 const EFFECT_COLUMNS: readonly PairColumn[] = [
   { name: 'Difference of effects', text: ({ fairnessChange }) => changeWords(fairnessChange) },
-  { name: 'Its interval', text: ({ interval }) => intervalWords(interval) },
+  { name: 'Interval', text: ({ interval }) => intervalWords(interval) },
   { name: 'Adjusted p', text: ({ adjustedPValue }) => pValueText(adjustedPValue) },
 ];
 
 const SIZE_COLUMNS: readonly PairColumn[] = [
-  { name: 'Change of size', text: ({ sizeChange }) => changeWords(sizeChange.value) },
-  { name: 'Its interval', text: ({ sizeChange }) => intervalWords(sizeChange.interval) },
-  { name: 'Adjusted p of size', text: ({ sizeChange }) => pValueText(sizeChange.adjustedPValue) },
+  { name: 'Change in size', text: ({ sizeChange }) => changeWords(sizeChange.value) },
+  { name: 'Interval (size)', text: ({ sizeChange }) => intervalWords(sizeChange.interval) },
+  { name: 'Adjusted p (size)', text: ({ sizeChange }) => pValueText(sizeChange.adjustedPValue) },
 ];
 
 const LOGIT_COLUMNS: readonly PairColumn[] = [
   { name: 'Logit interaction', text: ({ logitInteraction }) => changeWords(logitInteraction?.estimate ?? null) },
-  { name: 'Its p', text: ({ logitInteraction }) => pValueText(logitInteraction?.pValue ?? null) },
+  { name: 'p (logit)', text: ({ logitInteraction }) => pValueText(logitInteraction?.pValue ?? null) },
 ];
 
 function droppedBlocks({ dropped }: ABComparison): ReportBlock[] {
@@ -208,7 +216,7 @@ function droppedBlocks({ dropped }: ABComparison): ReportBlock[] {
     const [control, treatment] = [dropped.control[reason], dropped.treatment[reason]];
     return control + treatment === 0
       ? []
-      : [`without a ${reason} ${formatCount(control)} under control and ${formatCount(treatment)} under treatment`];
+      : [`without a ${reason}: ${formatCount(control)} under control and ${formatCount(treatment)} under treatment`];
   });
-  return words.length === 0 ? [] : [{ kind: 'paragraph', text: `Rows left out: ${words.join('; ')}.` }];
+  return words.length === 0 ? [] : [{ kind: 'paragraph', text: `Excluded rows ${words.join('; ')}.` }];
 }

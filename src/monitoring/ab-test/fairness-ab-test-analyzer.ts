@@ -13,37 +13,30 @@ import { ABTestResult } from './ab-test-result.ts';
 import { runABTest } from './run-ab-test.ts';
 
 /**
- * Compares the fairness of two arms of an experiment: a model, a rule or a page
- * as it is (control) and as it may become (treatment).
+ * Compares the fairness of two arms of an experiment: the current version of a model, rule or page (control) and a new
+ * one (treatment).
  *
- * For each sensitive attribute, and each crossing, by each metric:
+ * For each sensitive attribute and each intersection, by each metric, it computes:
  *
- * - the effect of the treatment on each group and on all rows, rate under
- *   treatment minus rate under control, with Newcombe's interval (means: Welch's);
- * - the change of the disparity between a group and the reference group (the
- *   largest, unless named), a difference in differences:
- *   (treatment: group - reference) - (control: group - reference), with the
- *   standard error of its four cells, an interval and a two-sided p-value;
- * - the change of the disparity's size apart, |treatment| - |control|, since a
- *   disparity that turns around changes without growing; this one decides
- *   whether fairness got worse;
- * - the power of this n for a given change, and the smallest change that it
- *   shows with probability 0.8.
+ * - the effect of the treatment on each group and on all rows: the rate under treatment minus that under control, with
+ *   Newcombe's interval (means: Welch's);
+ * - the change of the disparity between a group and the reference group (the largest, unless given), a difference in
+ *   differences: (treatment: group - reference) - (control: group - reference), with the standard error of its four
+ *   cells, an interval and a two-sided p-value;
+ * - separately, the change in the disparity's size, |treatment| - |control|, because a disparity that changes its sign
+ *   changes without growing. This determines whether fairness got worse;
+ * - the power of this n for a given change, and the minimum detectable difference at 80% power.
  *
- * P-values are adjusted over all attributes, metrics and pairs (Benjamini and
- * Hochberg); intervals are each by itself. In the sequential mode the experiment
- * may be looked at as often as one likes and stopped at any time (mixture
- * sequential probability ratio test), which costs width: at 400 rows a cell
- * intervals are 1.85 times as wide. Its guarantee is asymptotic: `minGroupSize`
- * keeps looks at fewer rows a cell from counting.
+ * P-values are adjusted over all attributes, metrics and pairs (Benjamini and Hochberg); intervals hold separately. In
+ * the sequential mode, the experiment may be analysed at any time and as often as you like, and stopped at any time
+ * (mixture sequential probability ratio test). In return, intervals are wider: 1.85 times at 400 rows per cell. Its
+ * guarantee is asymptotic: `minGroupSize` excludes analyses of fewer rows per cell.
  *
- * A group below `minGroupSize` in either arm, or in one arm only, is named and
- * not compared. Rows without a group or a value are left out and counted. An
- * assignment that looks broken is warned of.
+ * A group with fewer than `minGroupSize` rows in either arm, or in only one arm, is reported and not compared. Rows
+ * without a group or a value are excluded and counted. A warning is given if the assignment looks broken.
  *
- * What it cannot do: labels that exist only for those who were selected differ
- * by arm, and rates over them do too; an outcome that shows late is judged too
- * soon; no change shown is not proof of no change.
+ * Limitations: if labels exist only for selected rows, the labelled rows differ between arms, and so do rates over
+ * them. An outcome that appears late is judged too early. "No change shown" does not prove that nothing changed.
  * @see R. Johari et al., Always Valid Inference (2022)
  * @see R. Newcombe, Interval Estimation for the Difference Between Independent Proportions (1998)
  * @example
@@ -60,13 +53,15 @@ import { runABTest } from './run-ab-test.ts';
  * console.log(row?.fairnessChange?.toFixed(4), row?.pValue?.toFixed(3));
  * console.log(row?.verdict);
  * // -0.0875 0.076
- * // no change shown (adjusted p = 0.076); this n could have shown 0.14 at best
+ * // no change shown (adjusted p = 0.076); minimum detectable difference 0.14 (80% power, unadjusted)
  * ```
  */
 export class FairnessABTestAnalyzer {
   readonly settings: ABSettings;
 
-  /** @throws {ValueError} for a parameter out of range, an unknown metric, or a metric that needs yTrue without it */
+  /**
+   * @throws {ValueError} if a parameter is out of range, a metric is unknown, or a metric needs yTrue and it is not set
+   */
   constructor(options: ABTestOptions) {
     assertKnownOptions('FairnessABTestAnalyzer', options, AB_TEST_OPTION_NAMES);
     this.settings = fillSettings(options);
@@ -75,9 +70,10 @@ export class FairnessABTestAnalyzer {
 
   /**
    * Compares the rows of two arms. The same rows give the same result.
-   * @param control the rows as it is: a table, an object of columns, records, a danfojs DataFrame
-   * @param treatment the rows as it may become, with the same columns
-   * @throws {DataValidationError} for an empty arm, a missing column, decisions that are not 0 or 1, infinities, negative weights, or an unknown reference group
+   * @param control the rows of the current version: a table, an object of columns, records, or a danfojs DataFrame
+   * @param treatment the rows of the new version, with the same columns
+   * @throws {DataValidationError} if an arm is empty, a column is missing, decisions are not 0 or 1, a value is
+   *   infinite, a weight is negative, or a reference group is unknown
    */
   analyze(control: TableSource, treatment: TableSource, options: ABAnalysisOptions = {}): ABTestResult {
     assertKnownOptions('FairnessABTestAnalyzer.analyze', options, AB_ANALYSIS_OPTION_NAMES);

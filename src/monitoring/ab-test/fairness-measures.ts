@@ -1,13 +1,13 @@
 import { oneOf } from '../../internal/arguments.ts';
 
-/** A number of each group that an experiment may change. */
+/** A measure of each group that an experiment may change. */
 export interface ABMeasure {
   /** Its name in snake_case: `selection_rate`. */
   readonly name: string;
   readonly kind: 'rate' | 'mean';
   /** Which rows count: all, or those with one true label. */
   readonly rows: 'all' | 'positives' | 'negatives';
-  /** What is averaged over those rows. */
+  /** The values that are averaged over those rows. */
   readonly of: 'decision' | 'correct' | 'value' | 'absolute_error';
 }
 
@@ -21,7 +21,7 @@ const ERROR: ABMeasure = { name: 'mean_absolute_error', kind: 'mean', rows: 'all
 /** The measure of a business metric: the mean of its column. */
 export const BUSINESS_MEASURE: ABMeasure = { name: 'mean', kind: 'mean', rows: 'all', of: 'value' };
 
-/** What each fairness metric compares. */
+/** The measures that each fairness metric compares. */
 const MEASURES = {
   demographic_parity_difference: [SELECTION],
   equal_opportunity_difference: [TRUE_POSITIVES],
@@ -32,23 +32,26 @@ const MEASURES = {
   mae_parity_difference: [ERROR],
 } as const satisfies Readonly<Record<string, readonly ABMeasure[]>>;
 
-/** A fairness metric that an experiment can be judged by. */
+/** A fairness metric of an A/B test. */
 export type ABMetric = keyof typeof MEASURES;
 
 /** Every {@link ABMetric}. */
 export const AB_METRICS = Object.keys(MEASURES) as readonly ABMetric[];
 
-/** @throws {ValueError} for a name that is no {@link ABMetric} */
+/**
+ * Returns a name as an {@link ABMetric}.
+ * @throws {ValueError} if the name is not an {@link ABMetric}
+ */
 export function abMetric(name: string): ABMetric {
   return oneOf('fairness', name, AB_METRICS);
 }
 
-/** The measures that a metric compares between groups. */
+/** Returns the measures that a metric compares between groups. */
 export function measuresOf(metric: ABMetric): readonly ABMeasure[] {
   return MEASURES[metric];
 }
 
-/** Whether a measure looks at true labels or values. */
+/** Returns whether a measure needs true labels or values. */
 export function needsTruth({ rows, of }: ABMeasure): boolean {
   return rows !== 'all' || of === 'correct' || of === 'absolute_error';
 }

@@ -9,15 +9,15 @@ import type { ABSettings } from './ab-test-options.ts';
 import type { MeasuredRows } from './measured-rows.ts';
 import { type ArmRows, ARMS } from './read-arms.ts';
 
-/** Below this p-value an assignment is called broken; few experiments that are sound come so far. */
+/** The p-value below which an assignment is reported as broken. Few valid experiments reach it. */
 const BROKEN = 0.001;
 
-/** With fewer successes or failures in a cell the normal law is a rough one. */
+/** With fewer successes or failures in a cell, the normal approximation is rough. */
 const FEW = 5;
 
 type Checks = ABTestFields['checks'];
 
-/** Tests of the assignment to arms. */
+/** Tests the assignment to arms. */
 export function checkAssignment(rows: ArmRows, settings: ABSettings): Checks {
   const arms = Uint8Array.from({ length: rows.nRows }, (_, row) => Number(row >= rows.nControl));
   const nTreatment = rows.nRows - rows.nControl;
@@ -56,7 +56,7 @@ function overlapOf(ids: readonly (string | number | null)[], nControl: number): 
   ids.forEach((id, row) => {
     if (id === null) return;
     const arm = row < nControl ? 0 : 1;
-    // One arm's file may hold ids as numbers and the other's as text.
+    // Ids may be numbers in the file of one arm and text in that of the other.
     const name = String(id);
     if (seen[arm].has(name)) repeated[arm] += 1;
     seen[arm].add(name);
@@ -68,7 +68,7 @@ function overlapOf(ids: readonly (string | number | null)[], nControl: number): 
   });
 }
 
-/** What a reader must know before the numbers. */
+/** Returns the warnings to read before the results. */
 export function warningsOf(
   rows: ArmRows,
   checks: Checks,
@@ -90,13 +90,13 @@ function assignmentWarnings({ sampleRatio, byAttribute }: Checks): string[] {
     pValue >= BROKEN
       ? []
       : [
-          `sample ratio mismatch: ${formatShare(treatmentShare)} of the rows are in the treatment arm where ${formatShare(expected)} were expected (chi-square, ${pValueWords(pValue)}); find out why before believing any comparison, or set treatmentShare where another split was meant`,
+          `sample ratio mismatch: ${formatShare(treatmentShare)} of the rows are in the treatment arm, but ${formatShare(expected)} were expected (chi-square, ${pValueWords(pValue)}); find the cause before you rely on any comparison, or set treatmentShare if a different split was intended`,
         ];
   const byGroup = byAttribute.flatMap(({ attribute, groups, pValue: p }) => {
     if (p === null || p >= BROKEN) return [];
     const shares = groups.slice(0, 6).map(({ group, treatmentShare: share }) => `'${group}' ${formatShare(share)}`);
     return [
-      `the assignment to arms differs by '${attributeText(attribute)}' (chi-square, ${pValueWords(p)}; in the treatment arm: ${shares.join(', ')}): who got the treatment depends on the group, which breaks the comparison`,
+      `the assignment to arms differs by '${attributeText(attribute)}' (chi-square, ${pValueWords(p)}; in the treatment arm: ${shares.join(', ')}): the treatment depends on the group, which invalidates the comparison`,
     ];
   });
   return [...overall, ...byGroup];
@@ -107,17 +107,20 @@ function overlapWarnings(overlap: Checks['overlap']): string[] {
   const repeats = overlap.repeated.control + overlap.repeated.treatment;
   return [
     ...(overlap.inBothArms > 0
-      ? [`${String(overlap.inBothArms)} ids are in both arms: the arms are not independent, and intervals are wrong`]
+      ? [`${String(overlap.inBothArms)} ids are in both arms: the arms are not independent, so the intervals are wrong`]
       : []),
     ...(repeats > 0
       ? [
-          `${String(repeats)} rows repeat an id of their arm: rows of one unit are not independent, and intervals are too short`,
+          `${String(repeats)} rows repeat an id of their arm: rows of one unit are not independent, so the intervals are too narrow`,
         ]
       : []),
   ];
 }
 
-/** Outcomes that are missing more often in one arm than in the other make the rest incomparable. */
+/**
+ * Warns if outcomes are missing more often in one arm than in the other, because the remaining rows may not be
+ * comparable.
+ */
 function missingWarnings(rows: ArmRows, { measure, faults }: MeasuredRows): string[] {
   const missing = [0, 0] as [number, number];
   faults.forEach((fault, row) => {
@@ -131,7 +134,7 @@ function missingWarnings(rows: ArmRows, { measure, faults }: MeasuredRows): stri
     formatShare(count / (arm === 0 ? rows.nControl : rows.nRows - rows.nControl)),
   );
   return [
-    `values of ${measure.name} are missing in ${shares[0] ?? ''} of the control and ${shares[1] ?? ''} of the treatment rows (chi-square, ${pValueWords(pValue)}): what is left may not be comparable`,
+    `values of ${measure.name} are missing in ${shares[0] ?? ''} of the control and ${shares[1] ?? ''} of the treatment rows (chi-square, ${pValueWords(pValue)}): the remaining rows may not be comparable`,
   ];
 }
 

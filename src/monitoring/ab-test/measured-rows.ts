@@ -4,21 +4,21 @@ import type { ABMeasure } from './fairness-measures.ts';
 /** Why a row does not count. */
 export type RowFault = 'outcome' | 'label' | 'weight';
 
-/** What every row adds to one measure. */
+/** The values of every row for one measure. */
 export interface MeasuredRows {
   readonly measure: ABMeasure;
-  /** [rows]; NaN where the row does not count, for want of a value or since it is not in the denominator. */
+  /** [rows]; NaN if the row does not count, because a value is missing or it is not in the denominator. */
   readonly values: Float64Array;
-  /** [rows]: 0, or 1 + the place of the {@link RowFault} that keeps the row from counting. */
+  /** [rows]: 0, or 1 + the index of the {@link RowFault} that excludes the row. */
   readonly faults: Uint8Array;
 }
 
-/** The order in which faults are told: a row is counted under its first. */
+/** The order of reasons: a row is counted under its first. */
 export const ROW_FAULTS: readonly RowFault[] = ['outcome', 'label', 'weight'];
 
 const [OUTCOME, LABEL, WEIGHT] = [1, 2, 3] as const;
 
-/** The values of one measure, row by row. */
+/** Returns the values of one measure, row by row. */
 export function measureRows(rows: ArmRows, measure: ABMeasure, outcome: Float64Array): MeasuredRows {
   const { nRows, truth, weights } = rows;
   const usesTruth =

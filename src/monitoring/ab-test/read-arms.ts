@@ -11,7 +11,7 @@ import {
 } from '../../table/index.ts';
 import type { ABSettings } from './ab-test-options.ts';
 
-/** The names of the arms, in their order. */
+/** The names of the arms, in order. */
 export const ARMS = ['control', 'treatment'] as const;
 
 /** One of the two arms. */
@@ -21,7 +21,7 @@ export type Arm = (typeof ARMS)[number];
 export interface ArmRows {
   readonly nControl: number;
   readonly nRows: number;
-  /** Decisions or numbers of the outcome; NaN where missing. Read as 0 and 1 where a metric needs decisions. */
+  /** The outcome as decisions 0 and 1, or as numbers; NaN if missing. Undefined if no metric needs it. */
   readonly decisions: Float64Array | undefined;
   readonly values: Float64Array | undefined;
   readonly truth: Float64Array | undefined;
@@ -31,20 +31,20 @@ export interface ArmRows {
   /** By attribute. */
   readonly groups: ReadonlyMap<string, CategoricalColumn>;
   readonly ids: readonly (string | number | null)[] | undefined;
-  /** What labels and texts were read as, where that may surprise. */
+  /** Warnings about how labels and texts were interpreted. */
   readonly warnings: readonly string[];
 }
 
-/** What the outcome must be read as. */
+/** How the outcome must be read. */
 export interface OutcomeNeeds {
   readonly decisions: boolean;
   readonly values: boolean;
 }
 
 /**
- * Reads the columns that an analysis looks at from the tables of both arms.
- * @throws {DataValidationError} for an empty arm, a column that is missing, text where numbers belong, infinities,
- *   decisions other than 0 and 1, a positive label that no row holds, and negative weights
+ * Reads the columns of an analysis from the tables of both arms.
+ * @throws {DataValidationError} if an arm is empty, a column is missing, a numeric column has text or infinities,
+ *   decisions are not 0 and 1, no row has the positive label, or a weight is negative
  */
 export function readArms(
   control: TableSource,
@@ -118,11 +118,11 @@ function tableOf(source: TableSource, arm: Arm): Table {
   if (table.rowCount > 0) return table;
   throw new DataValidationError(`The ${arm} arm has no rows.`, {
     context: { argument: arm },
-    suggestion: 'An experiment needs rows in both arms; check the filter that made them.',
+    suggestion: 'An experiment needs rows in both arms. Check how the rows were filtered.',
   });
 }
 
-/** Values of both arms as one list; a fallback for columns that one arm has as text and the other as numbers. */
+/** Returns a column as a list, which also works if one arm has it as text and the other as numbers. */
 function columnOf(table: Table, name: string): (string | number | null)[] {
   return columnToArray(table.column(name));
 }
@@ -144,7 +144,7 @@ function weightsOf(table: Table, arm: Arm, name: string): Float64Array {
 function badValue(name: string, arm: Arm, index: number, value: number, required: string): DataValidationError {
   return new DataValidationError(
     `Column '${name}' of the ${arm} arm must hold ${required}, but holds ${String(value)} at index ${String(index)}.`,
-    { context: { column: name, arm, index, value }, suggestion: 'Mend or empty that value.' },
+    { context: { column: name, arm, index, value }, suggestion: 'Fix or remove that value.' },
   );
 }
 
@@ -157,7 +157,7 @@ function decisionsOf(table: Table, arm: Arm, name: string, role: string, positiv
     if (!(error instanceof DataValidationError) || column.kind !== 'numeric') throw error;
     throw new DataValidationError(error.message, {
       context: error.context,
-      suggestion: 'Give decisions; for an outcome of numbers use the metric mean_prediction_difference.',
+      suggestion: 'Pass decisions. For a numeric outcome, use the metric mean_prediction_difference.',
       cause: error,
     });
   }
@@ -173,7 +173,7 @@ function joined(parts: readonly Float64Array[]): Float64Array {
   return whole;
 }
 
-/** A column of both arms, as it was given and as it was read. */
+/** A column of both arms, as given and as read. */
 interface LabelledColumn {
   readonly name: string;
   readonly values: readonly (string | number | null)[];
@@ -181,9 +181,9 @@ interface LabelledColumn {
 }
 
 /**
- * Checks that the positive label occurs in the rows of both arms together: without a single row, it is mistyped or
- * means nothing in that column. Decisions may be for no one, where the true labels are in the same words.
- * @throws {DataValidationError} with the labels there are
+ * Checks that the positive label occurs in some row of the two arms. If no row has it, the label is mistyped or does
+ * not belong to that column. Decisions may all be negative if the true labels use the same words.
+ * @throws {DataValidationError} if no row has the label; the error lists the labels of the column
  */
 function assertPositiveLabel(positiveLabel: string, outcome: LabelledColumn, truth: LabelledColumn | undefined): void {
   if (truth !== undefined && isStrange(truth)) throw unknownLabel(positiveLabel, truth);

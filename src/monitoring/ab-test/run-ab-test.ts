@@ -8,7 +8,7 @@ import { type MeasuredRows, measureRows } from './measured-rows.ts';
 import { type ArmRows, readArms } from './read-arms.ts';
 import { adjustRows, judgeBusiness, judgeFairness, overallVerdict } from './verdict-words.ts';
 
-/** Compares two arms as settings say. */
+/** Compares two arms with the given settings. */
 export function runABTest(control: TableSource, treatment: TableSource, settings: ABSettings): ABTestFields {
   const kinds = new Set(settings.fairness.flatMap((metric) => measuresOf(metric).map(({ kind }) => kind)));
   const rows = readArms(control, treatment, settings, { decisions: kinds.has('rate'), values: kinds.has('mean') });
@@ -42,7 +42,7 @@ function fairnessMeasures(rows: ArmRows, settings: ABSettings): PreparedMeasure[
 function businessMeasures(rows: ArmRows, settings: ABSettings): PreparedMeasure[] {
   return settings.business.map((name) => {
     const values = rows.business.get(name) as Float64Array;
-    // The change and the mixture asked for are in the units of the outcome, which a business metric does not share.
+    // minimumEffect and tau are in the units of the outcome, which do not apply to a business metric.
     return prepareMeasure(rows, name, measureRows(rows, BUSINESS_MEASURE, values), {
       ...settings,
       minimumEffect: null,
@@ -57,7 +57,7 @@ function compareAll(rows: ArmRows, measures: readonly PreparedMeasure[], setting
   );
 }
 
-/** One of each measure: two metrics may share it. */
+/** Returns one of each measure, because two metrics may share it. */
 function distinct(measures: readonly PreparedMeasure[]): MeasuredRows[] {
   const byName = new Map(measures.map(({ measured }) => [measured.measure.name, measured]));
   return [...byName.values()];

@@ -2,7 +2,7 @@ import { DataValidationError } from '../../exceptions/index.ts';
 import { assertKnownOptions, type OptionNames, suggestNames } from '../../internal/arguments.ts';
 import type { Table } from '../../table/index.ts';
 
-/** Labels of arms, where they are not plain from the data. */
+/** The labels of the arms, if they cannot be inferred from the data. */
 export interface ArmLabels {
   readonly control?: string | undefined;
   readonly treatment?: string | undefined;
@@ -15,19 +15,18 @@ export interface SplitArms {
   readonly control: Table;
   readonly treatment: Table;
   readonly labels: { readonly control: string; readonly treatment: string };
-  /** Rows without an arm, or in neither of the two. */
+  /** The number of rows without an arm, or in neither of the two. */
   readonly nLeftOut: number;
 }
 
-/** What control arms are called. */
+/** The labels that are recognized as a control arm. */
 const CONTROL_NAMES = new Set(['control', 'a', '0', 'false', 'baseline']);
 
 /**
- * Splits a table into the rows of its control arm and of its treatment arm. The
- * control is the one named so, or the only label that is called control, a, 0,
- * false or baseline (in any case); the treatment the one named so, or the only
+ * Splits a table into the rows of its control arm and of its treatment arm. The control arm is the given label, or the
+ * only label that is control, a, 0, false or baseline (in any case). The treatment arm is the given label, or the only
  * other label.
- * @throws {DataValidationError} for an unknown column or label, and where the arms are not plain
+ * @throws {DataValidationError} if the column or a label is unknown, or the arms cannot be inferred
  */
 export function splitArms(table: Table, column: string, labels: ArmLabels = {}): SplitArms {
   assertKnownOptions('splitArms', labels, ARM_LABELS_NAMES);
@@ -38,7 +37,7 @@ export function splitArms(table: Table, column: string, labels: ArmLabels = {}):
   if (control === treatment) {
     throw new DataValidationError(`Control and treatment are both '${known[control] ?? ''}'.`, {
       context: { column },
-      suggestion: 'Name two labels.',
+      suggestion: 'Use two different labels.',
     });
   }
   const rowsOf = (arm: number): Table => table.take(Array.from(codes.keys()).filter((row) => codes[row] === arm));
@@ -63,20 +62,20 @@ function place(label: string, known: readonly string[], column: string): number 
 function guessControl(known: readonly string[], column: string): number {
   const places = Array.from(known.keys()).filter((code) => CONTROL_NAMES.has((known[code] as string).toLowerCase()));
   if (places.length === 1) return places[0] as number;
-  throw unclear(known, column, 'which arm is the control', 'Name its label (control).');
+  throw unclear(known, column, 'which arm is the control', 'Set its label (control).');
 }
 
 function onlyOther(known: readonly string[], control: number, column: string): number {
   const others = Array.from(known.keys()).filter((code) => code !== control);
   if (others.length === 1) return others[0] as number;
-  throw unclear(known, column, 'which arm is the treatment', 'Name its label (treatment).');
+  throw unclear(known, column, 'which arm is the treatment', 'Set its label (treatment).');
 }
 
 function unclear(known: readonly string[], column: string, what: string, suggestion: string): DataValidationError {
   const shown = known.slice(0, 6).map((label) => `'${label}'`);
   const labels = known.length === 0 ? 'no label' : `the labels ${shown.join(', ')}${known.length > 6 ? ', ...' : ''}`;
-  return new DataValidationError(`Column '${column}' has ${labels}, so it is not plain ${what}.`, {
-    context: { column, labels: known.slice(0, 20) },
+  return new DataValidationError(`Column '${column}' has ${labels}, so it is unclear ${what}.`, {
+    context: { parameters: ['control', 'treatment'], column, labels: known.slice(0, 20) },
     suggestion,
   });
 }

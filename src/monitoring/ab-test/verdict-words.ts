@@ -3,39 +3,39 @@ import { inWords } from '../../metrics/metric-markdown.ts';
 import { benjaminiHochberg } from '../../stats/multipletests/adjust-p-values.ts';
 import type { ABComparison, ABFinding, ABInterval, ABRow } from './ab-test-fields.ts';
 
-/** A number for a table: four decimals, or four digits where these would hide it. */
+/** Formats a number for a table: four decimals, or scientific notation for very small and very large values. */
 export function numberWords(value: number | null): string {
   if (value === null) return NOTHING;
   const size = Math.abs(value);
   return size !== 0 && (size < 5e-5 || size >= 1e15) ? value.toExponential(3) : value.toFixed(4);
 }
 
-/** A change with its sign. */
+/** Formats a change with its sign. */
 export function changeWords(value: number | null): string {
   return `${value !== null && value > 0 ? '+' : ''}${numberWords(value)}`;
 }
 
-/** An interval from end to end. */
+/** Formats an interval. */
 export function intervalWords(interval: ABInterval | null): string {
   return interval === null ? NOTHING : `${changeWords(interval[0])} to ${changeWords(interval[1])}`;
 }
 
-/** From worst to best to unknown. */
+/** All findings, from worse to better to unknown. */
 const ORDER: readonly ABFinding[] = ['worse', 'changed', 'better', 'no_change_shown', 'cannot_tell'];
 
-/** A number with two digits that count, as in "0.14". */
+/** Formats a number with two significant digits, as in "0.14". */
 export function twoDigits(value: number): string {
   if (!Number.isFinite(value)) return 'undefined';
   const size = Math.abs(value);
   return size >= 1e-4 && size < 10 ? value.toPrecision(2) : String(Number(value.toPrecision(2)));
 }
 
-/** A measure inside a sentence: "selection rate". */
+/** Returns a measure's name for use in a sentence: "selection rate". */
 export function measureWords(measure: string): string {
   return inWords(measure).toLowerCase();
 }
 
-/** Judges rows of fairness metrics at an alpha. */
+/** Returns a function that judges rows of fairness metrics at an alpha. */
 export function judgeFairness(alpha: number): JudgeRow {
   return (row) => {
     const finding = findingOf(row, alpha);
@@ -43,14 +43,14 @@ export function judgeFairness(alpha: number): JudgeRow {
   };
 }
 
-/** Judges rows of business metrics: whether the effect is the same for both groups. */
+/** Returns a function that judges rows of business metrics: whether the effect is the same for both groups. */
 export function judgeBusiness(alpha: number): JudgeRow {
   return (row) => {
     const isShown = (row.adjustedPValue ?? 1) <= alpha;
     const finding = findingOf(row, alpha);
     const verdict = isShown
       ? `the effect on '${row.group}' is ${apart(row.fairnessChange)} ${(row.fairnessChange ?? 0) > 0 ? 'above' : 'below'} that on '${row.reference}' (adjusted ${pValueWords(row.adjustedPValue ?? 1)})`
-      : `no difference between the effects shown (adjusted ${pValueWords(row.adjustedPValue ?? 1)}); this n could have shown ${twoDigits(row.detectable ?? NaN)} at best`;
+      : `no difference between the effects shown (adjusted ${pValueWords(row.adjustedPValue ?? 1)}); ${detectableWords(row.detectable)}`;
     return { finding, verdict };
   };
 }
@@ -65,14 +65,18 @@ const FAIRNESS_WORDS: Readonly<Record<ABFinding, (row: ABRow) => string>> = {
   worse: (row) => `fairness got worse: ${moved(row)}`,
   better: (row) => `fairness got better: ${moved(row)}`,
   changed: (row) =>
-    `the disparity changed, and whether it grew is not shown: '${row.group}' minus '${row.reference}' in ${measureWords(row.measure)} went from ${signed(row.disparity.control)} to ${signed(row.disparity.treatment)} (adjusted ${pValueWords(row.adjustedPValue ?? 1)}, of its size ${pValueWords(row.sizeChange.adjustedPValue ?? 1)})`,
+    `the disparity changed, but a change in its size is not shown: '${row.group}' minus '${row.reference}' in ${measureWords(row.measure)} went from ${signed(row.disparity.control)} to ${signed(row.disparity.treatment)} (adjusted ${pValueWords(row.adjustedPValue ?? 1)}, of its size ${pValueWords(row.sizeChange.adjustedPValue ?? 1)})`,
   no_change_shown: (row) =>
-    `no change shown (adjusted ${pValueWords(row.adjustedPValue ?? 1)}); this n could have shown ${twoDigits(row.detectable ?? NaN)} at best`,
+    `no change shown (adjusted ${pValueWords(row.adjustedPValue ?? 1)}); ${detectableWords(row.detectable)}`,
   cannot_tell: (row) => row.verdict,
 };
 
 function moved({ group, reference, measure, disparity, sizeChange }: ABRow): string {
-  return `'${group}' and '${reference}' are ${apart(disparity.treatment)} apart in ${measureWords(measure)}, after ${apart(disparity.control)} under control (adjusted ${pValueWords(sizeChange.adjustedPValue ?? 1)})`;
+  return `'${group}' and '${reference}' differ in ${measureWords(measure)} by ${apart(disparity.treatment)} under treatment and by ${apart(disparity.control)} under control (adjusted ${pValueWords(sizeChange.adjustedPValue ?? 1)})`;
+}
+
+function detectableWords(value: number | null): string {
+  return `minimum detectable difference ${twoDigits(value ?? NaN)} (80% power, unadjusted)`;
 }
 
 function apart(value: number | null): string {
@@ -83,47 +87,44 @@ function signed(value: number | null): string {
   return `${(value ?? 0) > 0 ? '+' : ''}${twoDigits(value ?? NaN)}`;
 }
 
-/** What was found over all rows: the worst of them, and how many there are of each. */
+/** Returns the overall finding, which is the worst of all rows, and the number of rows with each finding. */
 export function overallVerdict(comparisons: readonly ABComparison[]): {
   readonly finding: ABFinding;
   readonly verdict: string;
 } {
   const rows = comparisons.flatMap((comparison) => comparison.rows);
   const finding = ORDER.find((one) => rows.some((row) => row.finding === one)) ?? 'cannot_tell';
-  if (rows.length === 0) return { finding, verdict: 'cannot tell: no attribute has two groups' };
+  if (rows.length === 0) return { finding, verdict: 'inconclusive: no attribute has two groups' };
   const counts = ORDER.map((one) => [one, rows.filter((row) => row.finding === one).length] as const);
   const parts = counts.filter(([, count]) => count > 0).map(([one, count]) => COUNT_WORDS[one](count, rows.length));
   const smallest = Math.max(
     ...rows.flatMap(({ finding: one, detectable }) => (one === 'no_change_shown' ? (detectable ?? []) : [])),
   );
-  const limit =
-    finding === 'no_change_shown' ? `. This n could have shown ${twoDigits(smallest)} at best where it sees least` : '';
+  const limit = finding === 'no_change_shown' ? `. The largest ${detectableWords(smallest)}` : '';
   return { finding, verdict: `${parts.join('; ')}${limit}` };
 }
 
 const COUNT_WORDS: Readonly<Record<ABFinding, (count: number, all: number) => string>> = {
   worse: (count, all) => `fairness got worse in ${ofAll(count, all)}`,
-  changed: (count, all) => `the disparity changed, without its growth or decline shown, in ${ofAll(count, all)}`,
+  changed: (count, all) => `the disparity changed, but a change in its size is not shown, in ${ofAll(count, all)}`,
   better: (count, all) => `fairness got better in ${ofAll(count, all)}`,
   no_change_shown: (count, all) => `no change shown in ${ofAll(count, all)}`,
-  cannot_tell: (count, all) => `cannot tell in ${ofAll(count, all)}`,
+  cannot_tell: (count, all) => `inconclusive in ${ofAll(count, all)}`,
 };
 
 function ofAll(count: number, all: number): string {
   return all === 1 ? 'the one comparison made' : `${String(count)} of ${String(all)} comparisons`;
 }
 
-/** Turns a row whose p-values are adjusted into a finding, with its words. */
+/** Returns the finding and verdict of a row whose p-values are adjusted. */
 type JudgeRow = (row: ABRow) => Pick<ABRow, 'finding' | 'verdict'>;
 
 /**
- * Adjusts the p-values of all rows together (Benjamini and Hochberg), those of
- * signed changes and those of changes of size each as one family, then judges
- * every row that could be tested.
+ * Adjusts the p-values of all rows together (Benjamini and Hochberg), with signed changes as one family and changes of
+ * size as another. Then judges every row that could be tested.
  *
- * On the always-valid p-values of the sequential mode, which are one over an
- * e-value, this is the e-BH procedure: it keeps its rate at any stopping time
- * and under any dependence (Wang and Ramdas 2022).
+ * Applied to the always-valid p-values of the sequential mode, which are one over an e-value, this is the e-BH
+ * procedure. It controls its false discovery rate at any stopping time and under any dependence (Wang and Ramdas 2022).
  */
 export function adjustRows(comparisons: readonly ABComparison[], judge: JudgeRow): ABComparison[] {
   const rows = comparisons.flatMap((comparison) => comparison.rows);
@@ -146,7 +147,7 @@ export function adjustRows(comparisons: readonly ABComparison[], judge: JudgeRow
   );
 }
 
-/** Adjusted values at the places of the given ones. */
+/** Returns adjusted p-values in the order of the given ones. */
 function adjust(pValues: readonly (number | null)[]): (number | null)[] {
   const [ascending, order] = benjaminiHochberg(pValues.map((p) => p ?? NaN));
   const adjusted = pValues.map((): number | null => null);

@@ -1,26 +1,26 @@
-/** How much an alert matters: confidence x excess over the limit, in bands that begin at 0, 0.02 and 0.10. */
+/** The severity of an alert: confidence x excess over the limit, in bands that begin at 0, 0.02 and 0.10. */
 export type Severity = 'low' | 'high' | 'critical';
 
-/** What is known of one metric of one attribute. */
+/** The state of one metric of one attribute. */
 export type MonitorState = 'within' | 'watch' | 'breach' | 'unknown';
 
-/** The part of the error budget that one bound of an alert was computed at. */
+/** The part of the error budget that one bound of an alert used. */
 export interface AlphaShare {
   /** The engine's budget: the probability that it ever raises a false alarm. */
   readonly engine: number;
-  /** What this attribute and metric have of it. */
+  /** The share of this attribute and metric. */
   readonly combination: number;
-  /** What this window has of that. */
+  /** The share of this window within that. */
   readonly window: number;
-  /** What the bounds of both groups have of that; the smaller, where they differ. */
+  /** The share of the bounds of the two groups within that; the smaller, if they differ. */
   readonly group: number;
 }
 
 /**
  * A gap that was found above its limit. Frozen.
  *
- * An alarm stands on a lower bound that holds at all times together; a watch
- * stands on an ordinary interval, may be wrong, and pages nobody.
+ * An alarm is based on a lower bound that holds at all times simultaneously. A watch is based on an ordinary interval,
+ * may be wrong, and should not page anyone.
  */
 export interface AlertEvent {
   /** Stable within an engine: `sex:demographic_parity_difference:1`. */
@@ -30,41 +30,47 @@ export interface AlertEvent {
   readonly timestamp: string;
   readonly metric: string;
   readonly attribute: string;
-  /** The two groups that are furthest apart: the one with the larger rate, then the smaller. */
+  /** The two groups that differ most: the one with the larger rate, then the one with the smaller. */
   readonly groups: readonly [larger: string, smaller: string];
-  /** The measure that they differ in: `selection_rate`, `true_positive_rate`. */
+  /** The measure in which they differ: `selection_rate`, `true_positive_rate`. */
   readonly measure: string;
-  /** The rates of both, in the order of `groups`. */
+  /** The rates of both groups, in the order of `groups`. */
   readonly rates: readonly [larger: number, smaller: number];
   /** The gap. */
   readonly value: number;
   readonly low: number;
   readonly high: number;
   readonly limit: number;
-  /** Events behind the smaller of the two rates' denominators. */
+  /** The number of events in the denominator of the smaller group. */
   readonly n: number;
   readonly severity: Severity;
   /** confidence x (value - limit). */
   readonly severityScore: number;
-  /** 1 - min(1, half the interval's width / limit): smaller groups lower it. It decides nothing. */
+  /**
+   * 1 - min(1, half the interval's width / limit): smaller groups lower it. It does not decide whether an alert is
+   * raised.
+   */
   readonly confidence: number;
-  /** How far the rates of both groups moved since the suspected change: the larger of the two |after - before|, in [0, 1]; null where no change was found. */
+  /**
+   * How much the groups' rates moved since the suspected change: the larger of the two |after - before|, in [0, 1];
+   * null if no change was found.
+   */
   readonly driftScore: number | null;
-  /** When a detector suspects that the change began, ISO 8601; null where none found one. */
+  /** When a detector suspects that the change began, ISO 8601; null if none found one. */
   readonly changedAt: string | null;
-  /** When the window of the evidence begins, ISO 8601, and how many events it holds. */
+  /** When the evidence window begins, ISO 8601, and how many events it holds. */
   readonly windowStart: string;
   readonly windowEvents: number;
-  /** Null for a watch, which has no guarantee over many looks. */
+  /** Null for a watch, which has no guarantee over many checks. */
   readonly share: AlphaShare | null;
-  /** One sentence in plain words. */
+  /** A description in plain words. */
   readonly reason: string;
 }
 
-/** What may happen to an alert after it was raised. */
+/** A change of an alert. */
 export type AlertChange = 'raised' | 'repeated' | 'acknowledged' | 'resolved' | 'cleared';
 
-/** Something that happened to an alert: raised or repeated by the data, acknowledged or resolved by a person, cleared by the data. */
+/** A change of an alert: the data raise, repeat or clear it; a person acknowledges or resolves it. */
 export interface AlertTransition {
   readonly change: AlertChange;
   /** ISO 8601 in UTC. */
@@ -72,34 +78,37 @@ export interface AlertTransition {
   readonly alert: AlertEvent;
 }
 
-/** Numbers that are watched, at one time; what gauges show. */
+/** The current values of one metric of one attribute; for gauges. */
 export interface MonitorReading {
   readonly attribute: string;
   readonly metric: string;
   readonly state: MonitorState;
-  /** The gap in the sliding window; null where it is undefined. */
+  /** The gap in the sliding window; null if it is undefined. */
   readonly value: number | null;
-  /** The best lower bound of the gap that holds at all times; null where there is none. */
+  /** The best lower bound of the gap that holds at all times; null if there is none. */
   readonly low: number | null;
   readonly limit: number;
   readonly n: number;
 }
 
-/** Where alerts go. A sink that fails must not stop the monitor: it tells its failure to the log and in {@link AlertSink.failures}. */
+/**
+ * A destination of alerts. A failing sink must not stop the monitor: it reports failures to the log and in {@link
+ * AlertSink.failures}.
+ */
 export interface AlertSink {
   /** Its name in messages: `webhook`. */
   readonly name: string;
-  /** Takes what happened to an alert; may work on in the background. */
+  /** Receives a change of an alert; may continue in the background. */
   send(transition: AlertTransition): void;
-  /** Takes the present numbers after every update, where the sink shows them. */
+  /** Receives the current values after every update, if the sink shows them. */
   read?(readings: readonly MonitorReading[]): void;
-  /** Transitions that could not be delivered so far. */
+  /** The number of transitions that could not be delivered so far. */
   readonly failures: number;
   /** Waits until everything sent has been delivered or given up. */
   close(): Promise<void>;
 }
 
-/** An alert with what became of it. */
+/** An alert with all its changes. */
 export interface AlertHistory {
   readonly alert: AlertEvent;
   readonly isOpen: boolean;

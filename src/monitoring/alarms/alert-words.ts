@@ -5,27 +5,26 @@ import type { WatchedMeasure } from '../tracker/watched-metric.ts';
 import type { AlphaShare } from './alert-event.ts';
 import type { NoReading, WatchReading } from './watch-tier.ts';
 
-/** Letters of a group's label in a sentence. */
+/** The maximum length of a group's label in a sentence. */
 const LABEL_WIDTH = 60;
 
-/** Above so many events more it is not worth saying how many. */
+/** Above this number of additional events, no number is given. */
 const MAX_EVENTS_WORTH_SAYING = 1_000_000;
 
-/** A group's name in a sentence. */
+/** Returns a group's name for a sentence. */
 export function groupName(stream: EventStream, attribute: number, code: number): string {
   return `'${shortenLabel(stream.reader.groups[attribute]?.labels[code] ?? '', LABEL_WIDTH)}'`;
 }
 
-/** "true positive rate" */
+/** Returns a measure's name in words: "true positive rate". */
 function measureWords({ name }: Pick<WatchedMeasure, 'name'>): string {
   return name.replaceAll('_', ' ');
 }
 
-/** A number with three decimals, a count with separators. */
 const decimal = (value: number): string => value.toFixed(3);
 const whole = (value: number): string => Math.round(value).toLocaleString('en-US');
 
-/** What an alert stands on. */
+/** The facts that an alert reports. */
 export interface AlertFacts {
   readonly attribute: string;
   readonly measure: string;
@@ -39,24 +38,24 @@ export interface AlertFacts {
   readonly changedAt: string | null;
 }
 
-/** The sentence of an alarm. */
+/** Returns the sentence of an alarm. */
 export function alarmReason(facts: AlertFacts, share: AlphaShare): string {
   return (
-    `${gapSentence(facts)} The gap is at least ${decimal(facts.low)}, above the limit of ${String(facts.limit)}: ` +
-    `a bound that holds at every look together, at an error of ${percent(share.combination)} for this metric ` +
-    `(${percent(share.engine)} for all that is watched).${since(facts.changedAt)}`
+    `${gapSentence(facts)} The gap is at least ${decimal(facts.low)}, above the limit of ${String(facts.limit)}. ` +
+    `This bound holds over all checks, with an error probability of ${percent(share.combination)} for this metric ` +
+    `(${percent(share.engine)} for everything monitored).${since(facts.changedAt)}`
   );
 }
 
-/** The sentence of a watch. */
+/** Returns the sentence of a watch. */
 export function watchReason(facts: AlertFacts): string {
   return (
-    `${gapSentence(facts)} At this look the gap seems to be above the limit of ${String(facts.limit)} ` +
-    `(at least ${decimal(facts.low)}); over many looks that happens by chance too.${since(facts.changedAt)}`
+    `${gapSentence(facts)} At this check, the gap appears to be above the limit of ${String(facts.limit)} ` +
+    `(at least ${decimal(facts.low)}); over many checks, this also happens by chance.${since(facts.changedAt)}`
   );
 }
 
-/** Why a metric is in a state that is no breach. */
+/** Returns the sentence for a state other than a breach. */
 export function stateSentence(
   stream: EventStream,
   attribute: number,
@@ -66,20 +65,20 @@ export function stateSentence(
   const { value, low, high } = reading;
   const gap = `The gap in the last ${whole(stream.window.length)} events is ${decimal(value)}`;
   if (high <= limit)
-    return { state: 'within', sentence: `${gap}, and at most ${decimal(high)}: within the limit of ${String(limit)}.` };
+    return { state: 'within', sentence: `${gap}, at most ${decimal(high)}: within the limit of ${String(limit)}.` };
   if (low > limit) {
     return {
       state: 'watch',
-      sentence: `${gap}, and at least ${decimal(low)} at this look: perhaps above the limit of ${String(limit)}.`,
+      sentence: `${gap}, at least ${decimal(low)} at this check: possibly above the limit of ${String(limit)}.`,
     };
   }
   return {
     state: 'unknown',
-    sentence: `${gap}, between ${decimal(low)} and ${decimal(high)}: it may be on either side of the limit of ${String(limit)}${more(stream, attribute, reading, limit)}.`,
+    sentence: `${gap}, with an interval from ${decimal(low)} to ${decimal(high)} that contains the limit of ${String(limit)}${more(stream, attribute, reading, limit)}.`,
   };
 }
 
-/** Why a metric cannot be read at all. */
+/** Returns the sentence for a metric without a reading. */
 export function missingSentence(
   stream: EventStream,
   attribute: number,
@@ -90,17 +89,18 @@ export function missingSentence(
   const needed = tooSmall.slice(0, 2 - large.length);
   if (needed.length + large.length < 2) {
     const had = tooSmall.length + large.length;
-    return `Cannot tell yet: ${had === 0 ? 'no group has' : 'only one group has'} events for the ${words}.`;
+    return `Inconclusive: ${had === 0 ? 'no group has' : 'only one group has'} events for the ${words}.`;
   }
   const wants = needed.map(
-    ({ code, sums }) => `about ${whole(minGroupSize - sums.n)} more of group ${groupName(stream, attribute, code)}`,
+    ({ code, sums }) =>
+      `about ${whole(minGroupSize - sums.n)} more events of group ${groupName(stream, attribute, code)}`,
   );
-  return `Cannot tell yet: ${wants.join(' and ')} needed for the ${words}.`;
+  return `Inconclusive: ${wants.join(' and ')} are needed for the ${words}.`;
 }
 
 /**
- * How many more events of the smaller group would bring its interval to the near
- * side of the limit, were the rates to stay: half-widths shrink with the root of n.
+ * Estimates how many more events of the smaller group are needed before the interval no longer contains the limit, if
+ * the rates stay the same. Half-widths shrink with the square root of n.
  */
 function more(
   stream: EventStream,
@@ -109,12 +109,12 @@ function more(
   limit: number,
 ): string {
   const distance = Math.abs(value - limit);
-  // The side of the interval that reaches over the limit.
+  // The half of the interval that reaches the limit.
   const half = value > limit ? value - low : high - value;
   const small = larger.sums.n < smaller.sums.n ? larger : smaller;
   const events = small.sums.n * ((half / distance) ** 2 - 1);
-  if (!(events < MAX_EVENTS_WORTH_SAYING)) return ', and too near to it to tell';
-  return `; about ${whole(Math.max(1, events))} more of group ${groupName(stream, attribute, small.code)} needed`;
+  if (!(events < MAX_EVENTS_WORTH_SAYING)) return '; the gap is too close to the limit to be separated from it';
+  return `; about ${whole(Math.max(1, events))} more events of group ${groupName(stream, attribute, small.code)} are needed`;
 }
 
 function gapSentence({ attribute, measure, larger, smaller, rates, value, windowEvents }: AlertFacts): string {
@@ -124,13 +124,13 @@ function gapSentence({ attribute, measure, larger, smaller, rates, value, window
   );
 }
 
-/** To the minute: more would be a precision that a guess does not have. */
+/** Returns the sentence about the suspected change, with a time to the minute: the estimate is not more precise. */
 function since(changedAt: string | null): string {
   if (changedAt === null) return '';
   return ` A change is suspected around ${changedAt.slice(0, 16).replace('T', ' ')} UTC.`;
 }
 
-/** "5%", "0.31%" */
+/** Formats a share as a percentage with two significant digits: "5%", "0.31%". */
 function percent(share: number): string {
   return `${String(Number((100 * share).toPrecision(2)))}%`;
 }

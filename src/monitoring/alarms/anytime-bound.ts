@@ -7,28 +7,28 @@ import { knownGroups } from '../tracker/stream-window.ts';
 import type { WatchedMeasure, WatchedMetric } from '../tracker/watched-metric.ts';
 import type { AlphaShare } from './alert-event.ts';
 
-/** What is asked of a stream: one metric of one attribute, and what may be spent on it. */
+/** What to compute a bound for: one metric of one attribute, with its error budget. */
 export interface BoundQuestion {
   readonly attribute: number;
   readonly metric: WatchedMetric;
-  /** The engine's whole budget, and this combination's part of it. */
+  /** The engine's complete budget, and this combination's share of it. */
   readonly alpha: { readonly engine: number; readonly combination: number };
-  /** Whether windows that began at fresh starts are looked at; without them only the one that began at `firstStart`. */
+  /** Whether windows of fresh starts are used; otherwise only the window that began at `firstStart`. */
   readonly isRestarted: boolean;
-  /** Windows that began before this start are not looked at. */
+  /** Windows that began before this start are ignored. */
   readonly firstStart: number;
-  /** Alarms of this combination that were closed. */
+  /** The number of closed alarms of this combination. */
   readonly closed: number;
 }
 
-/** A gap with bounds that hold at all times, and what they stand on. */
+/** A gap with bounds that hold at all times, and their basis. */
 export interface AnytimeBound {
   readonly measure: WatchedMeasure;
   readonly start: FreshStart;
-  /** Codes of the group with the larger value and of the one with the smaller. */
+  /** The codes of the group with the larger value and of the one with the smaller. */
   readonly groups: readonly [larger: number, smaller: number];
   readonly values: readonly [larger: number, smaller: number];
-  /** Events behind each. */
+  /** The number of events of each group. */
   readonly counts: readonly [larger: number, smaller: number];
   readonly low: number;
   readonly high: number;
@@ -36,12 +36,10 @@ export interface AnytimeBound {
 }
 
 /**
- * The largest lower bound of a gap over all windows that are kept, where it is
- * above a limit; undefined where none is. The probability that it ever is,
- * while no window's gap is above the limit, is at most the combination's alpha:
- * every window, measure and group has its part, and each interval holds at all
- * times together.
- * @param limit the least lower bound worth telling; -Infinity tells the best there is
+ * Returns the largest lower bound of a gap over all kept windows, if it is above a limit; otherwise undefined. While no
+ * window's gap is above the limit, the probability that this ever happens is at most the combination's alpha. Every
+ * window, measure and group has its share, and every interval holds at all times simultaneously.
+ * @param limit the smallest bound to return; -Infinity returns the best one available
  */
 export function strongestBound(stream: EventStream, question: BoundQuestion, limit: number): AnytimeBound | undefined {
   if (!stream.isWarm) return undefined;
@@ -58,12 +56,12 @@ export function strongestBound(stream: EventStream, question: BoundQuestion, lim
   return best;
 }
 
-/** Room for the sums of groups; grown as groups come. */
+/** Buffers for the sums of groups, enlarged as needed. */
 let values = new Float64Array(16);
 let counts = new Float64Array(16);
 const sums = emptySums();
 
-/** The bound of one window and measure, where it is above what is there already. */
+/** Returns the bound of one window and measure, if it is above the given one. */
 function boundOfWindow(
   stream: EventStream,
   { attribute, metric, alpha }: BoundQuestion,
@@ -94,7 +92,8 @@ function boundOfWindow(
     if (value > highest) highest = value;
     if (value < lowest) lowest = value;
   }
-  // A lower bound is below the gap itself, and nearly always below a simpler bound of it.
+  // The lower bound is below the gap itself, and almost always below a cheaper upper limit. Most windows can be
+  // skipped.
   if (large < 2 || highest - lowest <= least) return undefined;
   if (isPlainRate && mostThatIsSure(groups, measureAlpha, known) <= least) return undefined;
   const basis = { hasWeights: stream.shape.hasWeights, errorScale: stream.options.errorScale };
@@ -129,7 +128,10 @@ function boundOfWindow(
   };
 }
 
-/** A number that the lower bound of the gap cannot pass, at a fraction of its price: from a Wilson interval that lies inside each group's own. */
+/**
+ * Returns an upper limit of the lower bound of the gap, at a fraction of its cost: from a Wilson interval that lies
+ * within each group's own interval.
+ */
 function mostThatIsSure(groups: number, measureAlpha: number, known: KnownGroups): number {
   let highestLow = -Infinity;
   let lowestHigh = Infinity;
@@ -148,11 +150,10 @@ function mostThatIsSure(groups: number, measureAlpha: number, known: KnownGroups
 }
 
 /**
- * At least so many squared standard errors, at the end itself, lie between a
- * rate and the end of its beta-binomial interval. There n KL(rate, end) =
- * ln(1/alpha) + ln((n + 1) b), with b the binomial probability of its own mode,
- * which is at least 1 / sqrt(8 n p (1 - p)) >= 1 / sqrt(2 n); and the squared
- * distance in standard errors at the end is at least n KL.
+ * Returns a lower limit of the squared distance between a rate and the end of its beta-binomial interval, in squared
+ * standard errors at that end. There n KL(rate, end) = ln(1/alpha) + ln((n + 1) b), with b the binomial probability of
+ * its own mode, which is at least 1 / sqrt(8 n p (1 - p)) >= 1 / sqrt(2 n). The squared distance in standard errors at
+ * the end is at least n KL.
  */
 function leastSquaredDistance(n: number, alpha: number): number {
   return Math.log((n + 1) / Math.sqrt(2 * n) / alpha);

@@ -6,16 +6,16 @@ import { emptySums, measureValue, sumMeasure } from '../tracker/measured-groups.
 import { badSnapshot } from '../tracker/snapshot-schema.ts';
 import type { WatchedMeasure } from '../tracker/watched-metric.ts';
 
-/** Where a detector suspects that a group changed. */
+/** A suspected change of a group. */
 export interface SuspectedChange {
   /** Milliseconds since 1970. */
   readonly time: number;
-  /** Events of the group's measure before it, and their sum. */
+  /** The number of events of the group's measure before it, and their sum. */
   readonly n: number;
   readonly sum: number;
 }
 
-/** The detectors of one measure of one attribute: for every group one of each kind. */
+/** The detectors of one measure of one attribute: one of each kind for every group. */
 interface Watched {
   readonly attribute: number;
   readonly measure: WatchedMeasure;
@@ -25,18 +25,21 @@ interface Watched {
   readonly changes: (SuspectedChange | undefined)[];
 }
 
-/** What a bank remembers, as plain JSON. */
+/** The state of a bank, as plain JSON. */
 export type DetectorBankState = readonly {
   readonly detectors: readonly (readonly Readonly<Record<string, unknown>>[])[];
   readonly changes: readonly (SuspectedChange | null)[];
 }[];
 
-/** Feeds every event to detectors of change, one set for each group of each watched measure, and remembers what they found last. */
+/**
+ * Passes every event to change detectors, one set for each group of each monitored measure, and keeps their latest
+ * findings.
+ */
 export class DetectorBank implements EventObserver {
   readonly #stream: EventStream;
   readonly #choices: readonly DriftDetectorChoice[];
   readonly #watched: readonly Watched[];
-  /** Room for the values of a block. */
+  /** A buffer for the values of a block. */
   #values = new Float64Array(1);
 
   constructor(stream: EventStream, choices: readonly DriftDetectorChoice[]) {
@@ -60,7 +63,7 @@ export class DetectorBank implements EventObserver {
 
   label(codes: readonly number[], cell: number, error: number): void {
     for (const watched of this.#watched) {
-      // What needs no truth has seen the event already.
+      // Measures that need no true label have already received the event.
       if (!watched.measure.needsTruth) continue;
       this.#values[0] = this.#valueOf(watched.measure, cell, error);
       const code = Int32Array.of(codes[watched.attribute] as number);
@@ -68,7 +71,7 @@ export class DetectorBank implements EventObserver {
     }
   }
 
-  /** The change that was last suspected in a group's measure. */
+  /** Returns the change last suspected in a group's measure. */
   changeOf(attribute: number, measure: WatchedMeasure, group: number): SuspectedChange | undefined {
     return this.#watched.find((one) => one.attribute === attribute && one.measure.name === measure.name)?.changes[
       group
@@ -83,16 +86,16 @@ export class DetectorBank implements EventObserver {
   }
 
   /**
-   * Goes on from a state.
-   * @throws {DataValidationError} where it is one of other detectors or groups
+   * Restores a state.
+   * @throws {DataValidationError} if it belongs to other detectors or groups
    */
   restore(state: DetectorBankState): void {
-    if (state.length !== this.#watched.length) throw badSnapshot('its detectors are of other measures');
+    if (state.length !== this.#watched.length) throw badSnapshot('its detectors belong to other measures');
     this.#watched.forEach(({ attribute, detectors, changes }, place) => {
       const saved = state[place] as DetectorBankState[number];
       const groups = this.#stream.reader.groups[attribute]?.labels.length ?? 0;
       if (saved.detectors.length !== detectors.length)
-        throw badSnapshot('its detectors are other ones than the options name');
+        throw badSnapshot('its detectors differ from those in the options');
       if ([...saved.detectors, saved.changes].some(({ length }) => length > groups)) {
         throw badSnapshot('it has detectors of groups that the tracker does not know');
       }
@@ -105,7 +108,7 @@ export class DetectorBank implements EventObserver {
     });
   }
 
-  /** Shows the values that were taken to the detectors of their groups. */
+  /** Passes the buffered values to the detectors of their groups. */
   #feed(watched: Watched, kind: number, codes: Int32Array, from: number, to: number): void {
     const detectors = watched.detectors[kind] as DriftDetector[];
     const values = this.#values;
@@ -123,7 +126,7 @@ export class DetectorBank implements EventObserver {
     }
   }
 
-  /** Fills the room with the values of a measure's events; NaN where an event is none of them. */
+  /** Fills the buffer with the values of a measure's events; NaN if an event is not part of the measure. */
   #takeValues(measure: WatchedMeasure, { cells, errors }: EventBlock, from: number, to: number): void {
     if (this.#values.length < to - from) this.#values = new Float64Array(to - from);
     for (let row = from; row < to; row++) {
@@ -132,7 +135,10 @@ export class DetectorBank implements EventObserver {
     }
   }
 
-  /** 1 or 0 for a rate; an error as a share of the largest that can be, since detectors know values in [0, 1]. */
+  /**
+   * Returns 1 or 0 for a rate. Returns an error as a share of the largest possible one, since detectors expect values
+   * in [0, 1].
+   */
   #valueOf(measure: WatchedMeasure, cell: number, error: number): number {
     if (measure.kind === 'rate') {
       const value = measure.valueOfCell[cell] as number;
@@ -142,15 +148,15 @@ export class DetectorBank implements EventObserver {
     return scale === null ? NaN : Math.min(1, error / scale);
   }
 
-  /** A group's detector; groups get theirs in the order of their codes, so that a state has no holes. */
+  /** Returns a group's detector. Detectors are created in the order of group codes, so that a state has no gaps. */
   #detector(detectors: DriftDetector[], kind: number, code: number): DriftDetector {
     while (detectors.length <= code) detectors.push(createDriftDetector(this.#choices[kind] as DriftDetectorChoice));
     return detectors[code] as DriftDetector;
   }
 
   /**
-   * Dates a detection by the sums that the stream keeps of earlier times.
-   * @param later the group's values that are in the sums already, but come after this one
+   * Dates a detection from the sums that the stream keeps of earlier times.
+   * @param later the number of the group's values that are already in the sums, but come after this one
    */
   #note({ attribute, measure, changes }: Watched, detector: DriftDetector, group: number, later: number): void {
     const stream = this.#stream;
@@ -162,7 +168,7 @@ export class DetectorBank implements EventObserver {
       return { time, n: sums.n, sum: measureValue(sums) * sums.n || 0 };
     };
     const now = at(table, stream.time);
-    // Starts before the first event, or of a stream whose events tell no time, have none.
+    // Starts before the first event have no time, nor do those of a stream without times.
     const firstTime = Number.isNaN(stream.firstTime) ? stream.time : stream.firstTime;
     const marks = stream.starts.kept.map((start) =>
       at(start.tables[attribute] ?? table, Number.isNaN(start.time) ? firstTime : start.time),
@@ -175,7 +181,10 @@ export class DetectorBank implements EventObserver {
   }
 }
 
-/** For a detector that dates nothing: of the marks the one that parts a group's values best, where n1 n2 (mean1 - mean2)^2 is largest. */
+/**
+ * Returns the mark that best separates a group's values, where n1 n2 (mean1 - mean2)^2 is largest. Used for a detector
+ * that does not date changes.
+ */
 function clearestSplit(marks: readonly SuspectedChange[], now: SuspectedChange): SuspectedChange {
   const clarity = ({ n, sum }: SuspectedChange): number =>
     n * (now.n - n) * (sum / n - (now.sum - sum) / (now.n - n)) ** 2;
@@ -183,10 +192,10 @@ function clearestSplit(marks: readonly SuspectedChange[], now: SuspectedChange):
   return inside.reduce((best, mark) => (best === now || clarity(mark) > clarity(best) ? mark : best), now);
 }
 
-/** Where there is no mark at all. */
+/** Used if there is no mark. */
 const NEVER: SuspectedChange = { time: NaN, n: 0, sum: 0 };
 
-/** The mark that a group would have had at some count, on the line between those around it. */
+/** Returns the mark of a group at a given count, by linear interpolation between the marks around it. */
 function between(marks: readonly SuspectedChange[], n: number, firstTime: number): SuspectedChange {
   const after = marks.find((mark) => mark.n >= n) ?? marks.at(-1) ?? NEVER;
   const before = marks.findLast((mark) => mark.n < n) ?? after;

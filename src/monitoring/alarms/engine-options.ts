@@ -7,38 +7,42 @@ import { requireFields, requireMethods, requireNumber, shownKind } from '../requ
 import type { WatchedMetric } from '../tracker/watched-metric.ts';
 import type { AlertSink } from './alert-event.ts';
 
-/** How an engine decides. */
+/** Options of {@link FairnessDriftAndAlertEngine}. */
 export interface AlertEngineOptions {
   /**
-   * The largest gap that is accepted, by metric, in the metric's unit.
+   * The largest accepted gap, by metric, in the metric's unit.
    * @defaultValue 0.1 for each
    */
   readonly limits?: Readonly<Record<string, number>> | undefined;
   /**
-   * The probability that the engine ever raises a false alarm, over all that it watches and however often it looks.
+   * The probability that the engine ever raises a false alarm, over everything it monitors and any number of checks.
    * @defaultValue 0.05
    */
   readonly alpha?: number | undefined;
   /**
-   * What locates changes, by group and measure: names, names with parameters, or functions that make one. They date an alarm; they raise none.
+   * The drift detectors that date changes, for each group and measure: names, names with parameters, or functions that
+   * create one. They date alarms but never raise them.
    * @defaultValue ['adwin']
    */
   readonly detectors?: readonly DriftDetectorChoice[] | undefined;
   /**
-   * Looks in a row at which a watch must hold before it is told, and at which a breach must be over before it is cleared.
+   * The number of consecutive checks at which a watch must hold before it is reported, and at which a breach must be
+   * over before it is cleared.
    * @defaultValue 3
    */
   readonly persistence?: number | undefined;
   /**
-   * Time of the stream between two messages of one open alarm, in milliseconds. One that became more severe is told at once.
+   * The minimum time between two messages of one open alarm, in milliseconds of stream time. An alarm whose severity
+   * increases is sent immediately.
    * @defaultValue 3600000, an hour
    */
   readonly cooldownMillis?: number | undefined;
-  /** Where alerts go, besides the result of `update`. */
+  /** Where alerts are sent, in addition to the result of `update`. */
   readonly sinks?: readonly AlertSink[] | undefined;
   /**
-   * Where the windows begin that alarms look at: at the beginning of the stream and afresh as it goes on, or at its
-   * beginning alone, which finds an early breach a little sooner and a late one much later.
+   * The windows that alarms use. 'restarted': windows from the beginning of the stream and from regular fresh starts.
+   * 'cumulative': a single window from the beginning, or from the last closed alarm. It finds an early breach slightly
+   * sooner and a late one much later.
    * @defaultValue 'restarted'
    */
   readonly windows?: 'restarted' | 'cumulative' | undefined;
@@ -70,8 +74,8 @@ const DEFAULT_LIMIT = 0.1;
 const HOUR_MILLIS = 3_600_000;
 
 /**
- * Fills the defaults and checks what was given.
- * @throws {ValueError} naming the option at fault
+ * Checks the options and fills in defaults.
+ * @throws {ValueError} if an option is invalid; the error names it
  */
 export function fillEngineOptions(options: AlertEngineOptions): FilledEngineOptions {
   requireFields('options', options);
@@ -102,11 +106,11 @@ function cooldownOf(given: number): number {
 }
 
 function detectorsOf(given: readonly DriftDetectorChoice[]): readonly DriftDetectorChoice[] {
-  // Narrowed by itself: as a list of anything, `given` would lose its type.
+  // Checked through a variable of its own: narrowing `given` would lose its element type.
   const list: unknown = given;
   if (!Array.isArray(list))
     throw invalidParameter('detectors', "be a list of detectors, as in ['adwin']", shownKind(given));
-  // Made once to be checked, before the first event needs one.
+  // Detectors are created once to validate them before the first event.
   for (const choice of given) createDriftDetector(choice);
   return given;
 }
@@ -115,23 +119,20 @@ function sinksOf(given: readonly AlertSink[]): readonly AlertSink[] {
   const list: unknown = given;
   if (!Array.isArray(list)) throw invalidParameter('sinks', 'be a list of sinks', shownKind(given));
   given.forEach((sink, place) => {
-    requireMethods(`sinks[${String(place)}]`, sink, ['send'], 'be a sink, as webhookSink makes');
+    requireMethods(`sinks[${String(place)}]`, sink, ['send'], 'be a sink, as returned by webhookSink');
   });
   return given;
 }
 
-/**
- * The limit of a metric.
- * @throws {ValueError} where limits name a metric that is not watched
- */
+/** Returns the limit of a metric. */
 export function limitOf({ metric }: WatchedMetric, { limits }: FilledEngineOptions): number {
   return limits.get(metric) ?? DEFAULT_LIMIT;
 }
 
 /**
- * Checks that every limit has a metric that is watched, and that a gap can be above it: a limit that decides nothing
- * would look like safety.
- * @throws {ValueError} with the limit that decides nothing
+ * Checks that every limit belongs to a monitored metric, and that a gap can exceed it. A limit without effect would
+ * give a false sense of safety.
+ * @throws {ValueError} if a limit has no effect; the error names it
  */
 export function assertLimitsDecide({ limits }: FilledEngineOptions, metrics: readonly WatchedMetric[]): void {
   const known = metrics.map(({ metric }) => metric);

@@ -6,18 +6,18 @@ import type { AlertHistory, MonitorState } from './alert-event.ts';
 import type { DetectorBankState } from './detector-bank.ts';
 import type { CombinationMemory, WatchedCombination } from './watched-combination.ts';
 
-/** An engine as plain JSON, for {@link FairnessDriftAndAlertEngine.restore}. */
+/** The state of an engine as plain JSON, for {@link FairnessDriftAndAlertEngine.restore}. */
 export interface EngineSnapshot {
   readonly version: number;
   readonly combinations: readonly (CombinationMemory & { readonly attribute: string; readonly metric: string })[];
   readonly alerts: readonly AlertHistory[];
   readonly detectors: DetectorBankState;
-  /** Events and late labels at the last look, and the states that it found. */
+  /** The numbers of events and late labels at the last check, and the states found there. */
   readonly seen: string;
   readonly present: readonly MonitorState[];
 }
 
-/** The layout of snapshots; another number is another layout. */
+/** The version of the snapshot format. */
 export const ENGINE_SNAPSHOT_VERSION = 1;
 
 const timestamp = z.string().refine((text) => !Number.isNaN(Date.parse(text)), 'it should be a time in ISO 8601');
@@ -88,8 +88,8 @@ const SCHEMA = z.strictObject({
 });
 
 /**
- * Reads a snapshot of an engine for the combinations that it watches now.
- * @throws {DataValidationError} naming the first part that is not as it should be
+ * Reads a snapshot of an engine for the combinations it now monitors.
+ * @throws {DataValidationError} if a part is invalid; the error names the first
  */
 export function readEngineSnapshot(
   given: unknown,
@@ -100,24 +100,24 @@ export function readEngineSnapshot(
   if (isUnused(snapshot)) return snapshot;
   checkSeen(snapshot, stream, combinations.length);
   if (snapshot.combinations.length !== combinations.length) {
-    throw badSnapshot('it watches other attributes and metrics than the tracker');
+    throw badSnapshot('it monitors other attributes and metrics than the tracker');
   }
   for (const combination of combinations) checkMemory(memoryOf(snapshot, combination), stream);
   checkAlerts(snapshot);
   return snapshot;
 }
 
-/** What a snapshot remembers of a combination. */
+/** Returns the state of a combination in a snapshot. */
 export function memoryOf(
   { combinations }: EngineSnapshot,
   { name, metric }: Pick<WatchedCombination, 'name' | 'metric'>,
 ): EngineSnapshot['combinations'][number] {
   const saved = combinations.find((one) => one.attribute === name && one.metric === metric.metric);
-  if (saved === undefined) throw badSnapshot(`what it knows of '${metric.metric}' by '${name}' is missing`);
+  if (saved === undefined) throw badSnapshot(`the state of '${metric.metric}' by '${name}' is missing`);
   return saved;
 }
 
-/** Whether a snapshot was taken of an engine that had not watched anything yet. */
+/** Returns whether a snapshot is of an engine that had not watched a tracker yet. */
 export function isUnused({ combinations, alerts, detectors, seen, present }: EngineSnapshot): boolean {
   return [combinations, alerts, detectors, seen, present].every(({ length }) => length === 0);
 }
@@ -125,7 +125,7 @@ export function isUnused({ combinations, alerts, detectors, seen, present }: Eng
 function checkSeen({ seen, present }: EngineSnapshot, stream: EventStream, combinations: number): void {
   const [events = 0, lateLabels = 0] = seen.split(' ').map(Number);
   if (events > stream.events || lateLabels > stream.lateLabels) {
-    throw badSnapshot('it has seen more events than the tracker; both must be of one moment');
+    throw badSnapshot('it has seen more events than the tracker; both must be from the same time');
   }
   const isRight = present.length === combinations || (present.length === 0 && seen === '');
   if (!isRight) throw badSnapshot(`'present' must hold ${String(combinations)} states`);
@@ -139,29 +139,29 @@ function checkMemory(memory: EngineSnapshot['combinations'][number], stream: Eve
   ] as const) {
     if (alert === null) continue;
     if (alert.tier !== tier || alert.attribute !== attribute || alert.metric !== metric) {
-      throw badSnapshot(`the alert '${alert.id}' is none of '${metric}' by '${attribute}'`);
+      throw badSnapshot(`the alert '${alert.id}' does not belong to '${metric}' by '${attribute}'`);
     }
   }
   if (raisedAt > stream.events || firstStart > stream.starts.next) {
-    throw badSnapshot('it has seen more events than the tracker; both must be of one moment');
+    throw badSnapshot('it has seen more events than the tracker; both must be from the same time');
   }
 }
 
-/** The alerts that are told as open are those that are followed. */
+/** Checks that the open alerts in the history are those of the combinations. */
 function checkAlerts({ alerts, combinations }: EngineSnapshot): void {
   const ids = alerts.map(({ alert }) => alert.id);
-  if (new Set(ids).size < ids.length) throw badSnapshot('two alerts have one id');
+  if (new Set(ids).size < ids.length) throw badSnapshot('two alerts have the same id');
   const told = alerts.flatMap(({ alert, isOpen }) => (isOpen ? [alert.id] : [])).sort();
   const followed = combinations.flatMap(({ open }) => (open === null ? [] : [open.id])).sort();
   if (JSON.stringify(told) !== JSON.stringify(followed)) {
-    throw badSnapshot('its open alerts are not those that it follows');
+    throw badSnapshot('its open alerts do not match its combinations');
   }
 }
 
-/** What is known of every metric: by attribute, then by metric. */
+/** The state of every metric: by attribute, then by metric. */
 export type EngineStates = Readonly<Record<string, Readonly<Record<string, MonitorState>>>>;
 
-/** The states of what is watched, as they are told. */
+/** Returns the states by attribute and metric. */
 export function engineStates(
   combinations: readonly WatchedCombination[],
   present: readonly MonitorState[],

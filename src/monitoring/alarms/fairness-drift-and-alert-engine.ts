@@ -33,10 +33,10 @@ import {
 } from './engine-snapshot.ts';
 import { type LookOutcome, WatchedCombination } from './watched-combination.ts';
 
-/** Alerts that are remembered once they are closed. */
+/** The maximum number of closed alerts in the history. */
 const MAX_CLOSED = 1000;
 
-/** One alert and what became of it. */
+/** An alert with its changes. */
 interface Entry {
   alert: AlertEvent;
   isOpen: boolean;
@@ -44,14 +44,16 @@ interface Entry {
   readonly changes: { readonly change: AlertChange; readonly timestamp: string }[];
 }
 
-/** Changes of one alert that are remembered; an alarm that repeats for years keeps its first and its last. */
+/**
+ * The maximum number of changes kept of one alert. A frequently repeated alarm keeps its first and its latest changes.
+ */
 const MAX_CHANGES = 100;
 
-/** All alerts of an engine, open ones and the last of those that were closed, in the order in which they were raised. */
+/** All open alerts and the latest closed ones, in the order in which they were raised. */
 class AlertLedger {
   readonly #entries = new Map<string, Entry>();
 
-  /** Notes what happened to an alert; an alert that repeats takes the place of what it was. */
+  /** Records a change of an alert. A repeated alert replaces its earlier values. */
   note({ change, timestamp, alert }: AlertTransition): void {
     const entry = this.#entries.get(alert.id) ?? { alert, isOpen: true, isAcknowledged: false, changes: [] };
     entry.alert = alert;
@@ -63,12 +65,12 @@ class AlertLedger {
     this.#forgetOldest();
   }
 
-  /** An alert by its id. */
+  /** Returns an alert by its id. */
   find(id: string): AlertHistory | undefined {
     return this.#entries.get(id);
   }
 
-  /** Every alert remembered, oldest first; copies. */
+  /** Returns copies of all kept alerts, oldest first. */
   list(): readonly AlertHistory[] {
     return Object.freeze(
       Array.from(this.#entries.values(), (entry) =>
@@ -77,7 +79,7 @@ class AlertLedger {
     );
   }
 
-  /** Goes on from what {@link AlertLedger.list} told. */
+  /** Restores what {@link AlertLedger.list} returned. */
   restore(alerts: readonly AlertHistory[]): void {
     for (const entry of alerts) this.#entries.set(entry.alert.id, { ...entry, changes: [...entry.changes] });
   }
@@ -88,11 +90,11 @@ class AlertLedger {
   }
 }
 
-/** What one look at a stream brought. */
+/** The result of one check of a stream. */
 export interface EngineUpdate {
-  /** Alarms raised at this look, and open ones that got worse or are told again. */
+  /** Alarms raised at this check, and open alarms that are sent again. */
   readonly alerts: readonly AlertEvent[];
-  /** Watches that have now held for `persistence` looks; each is told once. */
+  /** Watches that have now held for `persistence` checks. Each is reported once. */
   readonly watches: readonly AlertEvent[];
   /** By attribute, then by metric. */
   readonly states: EngineStates;
@@ -100,44 +102,39 @@ export interface EngineUpdate {
 
 export type { EngineSnapshot } from './engine-snapshot.ts';
 
-/** What an engine has of the tracker that it watches. */
+/** The parts of an engine that belong to its tracker. */
 interface Watched {
   stream: EventStream;
   readonly bank: DetectorBank;
   readonly combinations: readonly WatchedCombination[];
-  /** Events and late labels at the last look. */
+  /** The numbers of events and late labels at the last check. */
   seen: string;
   last: readonly LookOutcome[];
 }
 
 /**
- * Raises an alarm where a gap between groups is above its limit, with an error
- * rate that holds however often it is asked: the probability that an engine ever
- * raises a false alarm is at most `alpha`, over all looks, attributes, metrics,
- * windows and groups together.
+ * Raises an alarm when a gap between groups is above its limit. The error rate holds for any number of checks: the
+ * probability that an engine ever raises a false alarm is at most `alpha`, over all checks, attributes, metrics,
+ * windows and groups.
  *
- * Two tiers. An **alarm** stands on a lower bound of the gap that holds at all
- * times together (anytime-valid), and on nothing else. A **watch** stands on an
- * ordinary interval of the sliding window: it is faster, it may be wrong, and it
- * pages nobody. Four states: `within` the limit, `watch`, `breach` (an alarm is
- * open), `unknown` (the window cannot tell; see `explain`).
+ * There are two tiers. An **alarm** is based only on a lower bound of the gap that holds at all times simultaneously
+ * (anytime-valid). A **watch** is based on an ordinary interval of the sliding window: it is faster, may be wrong, and
+ * should not page anyone. There are four states: `within` the limit, `watch`, `breach` (an alarm is open) and `unknown`
+ * (the window is inconclusive).
  *
- * The budget: each attribute and metric has an equal part; of it the whole stream
- * has half and the k-th fresh start 1/(k (k + 1)) of the other half, so that a change
- * after a long time is still seen; each measure (of equalized odds there are
- * two) and each group has its part of that. An alert names its share.
+ * The error budget: each attribute and metric has an equal share. Half of it is for the full stream, and 1/(k (k + 1))
+ * of the other half for the k-th fresh start, so that late changes are still found. Each measure (equalized odds has
+ * two) and each group has its share of that. An alert reports its share.
  *
- * While an alarm is open its breach is told again only when it got more severe,
- * or after `cooldownMillis` while the window still looks bad and nobody has
- * acknowledged it. It is cleared when a sliding window of nothing but later events
- * is within the limit at `persistence` looks in a row, or resolved by a person;
- * then only what comes afterwards is evidence.
+ * An open alarm is sent again only when its severity increases, or after `cooldownMillis` while the window is still
+ * above the limit and nobody has acknowledged the alarm. It is cleared when a sliding window of only later events is
+ * within the limit at `persistence` consecutive checks. It can also be resolved by a person. After that, only later
+ * events count as evidence.
  *
- * The guarantee rests on this: given who comes, each decision of a group is
- * positive with a chance that is the same throughout a window. Where a group's
- * rate moves within a window the bound is about its average there, and the
- * guarantee is no longer exact. For measures that need true labels, the order is
- * that in which labels come: it must not depend on what the decision was.
+ * The guarantee assumes that, given the group of each event, the probability of a positive decision is constant within
+ * a window. If a group's rate changes within a window, the bound is about its average there, and the guarantee is no
+ * longer exact. For measures that need true labels, the order is that in which labels arrive; it must not depend on the
+ * decisions.
  * @example
  * ```ts
  * import { FairnessDriftAndAlertEngine, RealTimeFairnessTracker } from 'evenhand/monitoring';
@@ -162,32 +159,33 @@ export class FairnessDriftAndAlertEngine {
   #present: readonly MonitorState[] = [];
   #states: EngineStates = Object.freeze({});
 
-  /** @throws {ValueError} naming the option at fault */
+  /** @throws {ValueError} if an option is invalid; the error names it */
   constructor(options: AlertEngineOptions = {}) {
     assertKnownOptions('FairnessDriftAndAlertEngine', options, ALERT_ENGINE_OPTION_NAMES);
     this.#given = options;
     this.#options = fillEngineOptions(options);
   }
 
-  /** The probability that it ever raises a false alarm. */
+  /** The probability that the engine ever raises a false alarm. */
   get alpha(): number {
     return this.#options.alpha;
   }
 
-  /** Every alarm that is remembered: open ones and the last 1,000 that were closed, oldest first. */
+  /** The open alarms and the last 1,000 closed ones, oldest first. */
   get alerts(): readonly AlertHistory[] {
     return this.#ledger.list();
   }
 
-  /** What it watches, once it does; for this module's own use. */
+  /** The watched tracker with its combinations; undefined before `watch`. Internal to this module. */
   get watched(): Readonly<Watched> | undefined {
     return this.#watched;
   }
 
   /**
-   * Begins to watch a tracker: from now on its detectors of change see every
-   * event. The first `update` does it too, but then they have missed what came before.
-   * @throws {ValueError} for another tracker than the one it watches, and for a limit of a metric that is not watched
+   * Starts to watch a tracker. From now on, its change detectors receive every event. The first `update` also does
+   * this, but its detectors then miss the earlier events.
+   * @throws {ValueError} if the engine already watches another tracker, or a limit is for a metric that is not
+   *   monitored
    */
   watch(tracker: RealTimeFairnessTracker): void {
     requireTracker(tracker);
@@ -197,7 +195,7 @@ export class FairnessDriftAndAlertEngine {
     this.#begin(this.#prepare(stream));
   }
 
-  /** What it needs of a stream. */
+  /** Creates the parts of the engine for a stream. */
   #prepare(stream: EventStream): Watched {
     const { attributes, metrics } = stream.options;
     assertLimitsDecide(this.#options, metrics);
@@ -221,9 +219,9 @@ export class FairnessDriftAndAlertEngine {
   }
 
   /**
-   * Looks at the stream as it is now. May be asked as often as one likes: looking
-   * costs no error. Without a new event or label nothing happens.
-   * @throws {ValueError} for another tracker than the one it watches
+   * Checks the current stream. You can call it as often as you like: checks do not use up the error budget. Without a
+   * new event or label, nothing happens.
+   * @throws {ValueError} if the engine watches another tracker
    */
   update(tracker: RealTimeFairnessTracker): EngineUpdate {
     this.watch(tracker);
@@ -245,8 +243,8 @@ export class FairnessDriftAndAlertEngine {
   }
 
   /**
-   * Notes that a person has seen an alarm: it is not told again, unless it gets more severe.
-   * @throws {ValueError} for an id that no open alarm has
+   * Records that a person has seen an alarm. It is not sent again, unless its severity increases.
+   * @throws {ValueError} if no open alarm has this id
    */
   acknowledge(id: string): void {
     const { combination, stream, alert } = this.#open(id);
@@ -255,9 +253,9 @@ export class FairnessDriftAndAlertEngine {
   }
 
   /**
-   * Closes an alarm because a person has dealt with it: what came before is no
-   * evidence any more, and a breach that goes on raises a new alarm.
-   * @throws {ValueError} for an id that no open alarm has
+   * Closes an alarm that a person has dealt with. Earlier events no longer count as evidence; a breach that continues
+   * raises a new alarm.
+   * @throws {ValueError} if no open alarm has this id
    */
   resolve(id: string): void {
     const { combination, stream, alert } = this.#open(id);
@@ -265,7 +263,7 @@ export class FairnessDriftAndAlertEngine {
     this.#tell('resolved', alert, stream);
   }
 
-  /** Everything that it knows, as plain JSON; options and sinks are not part of it. */
+  /** Returns the complete state as plain JSON, except options and sinks. */
   snapshot(): EngineSnapshot {
     return {
       version: ENGINE_SNAPSHOT_VERSION,
@@ -282,10 +280,11 @@ export class FairnessDriftAndAlertEngine {
   }
 
   /**
-   * Goes on exactly where a snapshot was taken.
-   * @param tracker restored from a snapshot of the same moment
-   * @param options those that the engine had
-   * @throws {DataValidationError} for something that is no snapshot of ours, one that was changed, or one of another tracker
+   * Creates an engine that continues exactly where a snapshot was taken.
+   * @param tracker a tracker restored from a snapshot taken at the same time
+   * @param options the options of the original engine
+   * @throws {DataValidationError} if the argument is not a snapshot of an engine, was changed, or belongs to another
+   *   tracker
    */
   static restore(
     snapshot: EngineSnapshot,
@@ -305,8 +304,8 @@ export class FairnessDriftAndAlertEngine {
   }
 
   /**
-   * Returns an engine in the same state that sends nothing: its next `update` finds what this one would find, and this
-   * one stays as it is. The copy does not follow later events, so use it for one look.
+   * Returns an engine in the same state that sends nothing. Its next `update` finds what this engine would find, and
+   * this engine is unchanged. The copy does not follow later events, so use it for one check.
    */
   copy(): FairnessDriftAndAlertEngine {
     const engine = new FairnessDriftAndAlertEngine({ ...this.#given, sinks: [] });
@@ -335,10 +334,10 @@ export class FairnessDriftAndAlertEngine {
     const present = combinations.map(({ memory }, place) => {
       if (memory.open !== null) return 'breach';
       const state = last[place]?.state ?? this.#present[place] ?? 'unknown';
-      // An alarm that was closed since the last look is no breach before the next.
+      // An alarm that was closed since the last check is not a breach before the next check.
       return state === 'breach' ? 'unknown' : state;
     });
-    // Looks are many and changes few: the same states are the same object.
+    // Checks are frequent and changes are rare, so unchanged states stay the same object.
     if (present.some((state, place) => state !== this.#present[place]) || present.length !== this.#present.length) {
       this.#present = present;
       this.#states = engineStates(combinations, present);
@@ -390,8 +389,8 @@ function requireTracker(tracker: unknown): void {
 }
 
 function otherTracker(): ValueError {
-  return new ValueError('An engine watches one tracker, and was given another.', {
+  return new ValueError('An engine watches one tracker, but was given another.', {
     suggestion:
-      'Make an engine for each tracker; the error budget of each is its own. After a restart use FairnessDriftAndAlertEngine.restore.',
+      'Create one engine per tracker; each has its own error budget. After a restart, use FairnessDriftAndAlertEngine.restore.',
   });
 }

@@ -3,10 +3,13 @@ import type { EventStream } from '../tracker/event-stream.ts';
 import { type MeasuredGroup, measureGroups, slidingWindow } from '../tracker/stream-window.ts';
 import type { WatchedMeasure, WatchedMetric } from '../tracker/watched-metric.ts';
 
-/** The gap of a metric in the sliding window, with an ordinary interval: good for one look, wrong now and then over many. */
+/**
+ * The gap of a metric in the sliding window, with an ordinary interval. It is valid for one check, and occasionally
+ * wrong over many.
+ */
 export interface WatchReading {
   readonly measure: WatchedMeasure;
-  /** The two groups furthest apart. */
+  /** The two groups that differ most. */
   readonly larger: MeasuredGroup;
   readonly smaller: MeasuredGroup;
   readonly value: number;
@@ -14,19 +17,19 @@ export interface WatchReading {
   readonly high: number;
 }
 
-/** Why a gap cannot be read. */
+/** Why a gap has no reading. */
 export interface NoReading {
   readonly measure: WatchedMeasure;
-  /** Groups that have events, but too few of them; the largest first. */
+  /** Groups that have too few events, largest first. */
   readonly tooSmall: readonly MeasuredGroup[];
-  /** Groups that are large enough. */
+  /** Groups with enough events. */
   readonly large: readonly MeasuredGroup[];
 }
 
-/** A gap as the sliding window has it, or why there is none. */
+/** The gap in the sliding window, or why there is none. */
 export type WatchOutcome = { readonly reading: WatchReading } | { readonly missing: NoReading };
 
-/** Reads the sliding window: the measure with the widest gap, its bounds the widest of all measures. */
+/** Reads the sliding window: the measure with the widest gap, with the largest bounds over all measures. */
 export function readWindow(stream: EventStream, attribute: number, metric: WatchedMetric): WatchOutcome {
   const { minGroupSize, level } = stream.options;
   const alpha = (1 - level) / metric.measures.length;

@@ -9,14 +9,14 @@ import type { DetectorBank } from './detector-bank.ts';
 import type { FilledEngineOptions } from './engine-options.ts';
 import { readWindow, type WatchOutcome, type WatchReading } from './watch-tier.ts';
 
-/** Where bands begin, most severe first. */
+/** The lower bounds of the severities, most severe first. */
 const BANDS: readonly (readonly [severity: Severity, from: number])[] = [
   ['critical', 0.1],
   ['high', 0.02],
   ['low', -Infinity],
 ];
 
-/** How much is known of a gap and how far it is above its limit. */
+/** The confidence and severity of a gap. */
 interface Weighed {
   readonly confidence: number;
   readonly severityScore: number;
@@ -24,9 +24,9 @@ interface Weighed {
 }
 
 /**
- * confidence = 1 - min(1, half the interval's width / limit); severity =
- * confidence x (value - limit), banded. Small groups have wide intervals, so they
- * lower both. With a limit of 0 the confidence is 0: no width is small beside it.
+ * Computes confidence = 1 - min(1, half the interval's width / limit), and severity = confidence x (value - limit), in
+ * bands. Small groups have wide intervals, which lower both. With a limit of 0 the confidence is 0, unless the interval
+ * has no width.
  */
 function weigh(value: number, low: number, high: number, limit: number): Weighed {
   const half = (high - low) / 2;
@@ -36,46 +36,46 @@ function weigh(value: number, low: number, high: number, limit: number): Weighed
   return { confidence, severityScore, severity };
 }
 
-/** Whether one severity is above another. */
+/** Returns whether the first severity is above the second. */
 function isWorse(severity: Severity, than: Severity): boolean {
   const place = (one: Severity): number => BANDS.findIndex(([name]) => name === one);
   return place(severity) < place(than);
 }
 
-/** What one look brought of one combination. */
+/** The result of one check of one combination. */
 export interface LookOutcome {
   readonly state: MonitorState;
   readonly outcome: WatchOutcome;
-  /** What happened to its alarm. */
+  /** The change of its alarm; null if there is none. */
   readonly change: Extract<AlertChange, 'raised' | 'repeated' | 'cleared'> | null;
   readonly alert: AlertEvent | null;
-  /** A watch that has now held for long enough to be told. */
+  /** A watch that has now held for enough checks to be reported. */
   readonly watch: AlertEvent | null;
 }
 
-/** What a combination remembers between looks: plain JSON. */
+/** The state of a combination between checks, as plain JSON. */
 export interface CombinationMemory {
-  /** The alarm that is open. */
+  /** The open alarm. */
   open: AlertEvent | null;
   isAcknowledged: boolean;
-  /** When the open alarm was last told, in milliseconds since 1970. */
+  /** When the open alarm was last sent, in milliseconds since 1970. */
   toldAt: number;
-  /** Events that had been counted when it was raised. */
+  /** The number of events counted when it was raised. */
   raisedAt: number;
-  /** Looks in a row at which the window was within the limit, and at which a watch held. */
+  /** The numbers of consecutive checks at which the window was within the limit, and at which a watch held. */
   calmLooks: number;
   watchLooks: number;
-  /** The watch that was told and still holds. */
+  /** The watch that was reported and still holds. */
   watch: AlertEvent | null;
   alarms: number;
   watches: number;
-  /** Windows that began earlier are evidence of something that is over. */
+  /** The first start that counts as evidence. Windows that began earlier belong to a closed alarm. */
   firstStart: number;
-  /** Alarms that were closed. */
+  /** The number of closed alarms. */
   closed: number;
 }
 
-/** One metric of one attribute: asks the evidence at every look, and keeps one alarm at a time. */
+/** One metric of one attribute. It evaluates the evidence at every check and has at most one open alarm. */
 export class WatchedCombination {
   readonly attribute: number;
   readonly name: string;
@@ -111,7 +111,7 @@ export class WatchedCombination {
     this.#options = options;
   }
 
-  /** Looks at the stream as it is now. */
+  /** Checks the current stream. */
   look(stream: EventStream, bank: DetectorBank): LookOutcome {
     const outcome = readWindow(stream, this.attribute, this.metric);
     const state = stateOf(outcome, this.limit);
@@ -126,12 +126,12 @@ export class WatchedCombination {
     };
   }
 
-  /** The best lower bound of the gap at this time, above the limit or not. */
+  /** Returns the best current lower bound of the gap, whether or not it is above the limit. */
   bestBound(stream: EventStream): AnytimeBound | undefined {
     return this.#bound(stream, -Infinity);
   }
 
-  /** Ends the open alarm; what came before is evidence no more. */
+  /** Closes the open alarm. Earlier events no longer count as evidence. */
   close(stream: EventStream): void {
     this.memory.open = null;
     this.memory.isAcknowledged = false;
@@ -141,7 +141,7 @@ export class WatchedCombination {
     this.holdStart(stream);
   }
 
-  /** Where there are no fresh starts, the window that grows must keep its beginning. */
+  /** Keeps the start of the growing window, if there are no fresh starts. */
   holdStart(stream: EventStream): void {
     if (!this.#options.isRestarted) stream.starts.hold(this, this.memory.firstStart);
   }
@@ -166,7 +166,10 @@ export class WatchedCombination {
     return { change: 'raised', alert };
   }
 
-  /** An open alarm is told again when it got worse, and after the cool-down while the window still looks bad; it is cleared when the window stays within the limit. */
+  /**
+   * Repeats or clears the open alarm. It is sent again when its severity increases, or after the cool-down while the
+   * window is still above the limit. It is cleared when the window stays within the limit.
+   */
   #follow(
     stream: EventStream,
     bank: DetectorBank,
@@ -174,7 +177,7 @@ export class WatchedCombination {
   ): { change: 'repeated' | 'cleared'; alert: AlertEvent } | undefined {
     const { memory } = this;
     const open = memory.open as AlertEvent;
-    // Only a window of nothing but later events tells whether it is over.
+    // Only a window of later events can show that the breach is over.
     const isLater = stream.events - memory.raisedAt >= stream.options.windowSize;
     memory.calmLooks = isLater && state === 'within' ? memory.calmLooks + 1 : 0;
     if (memory.calmLooks >= this.#options.persistence) {
@@ -290,7 +293,7 @@ export class WatchedCombination {
   }
 }
 
-/** What was found in a window, whichever tier it belongs to. */
+/** The gap found in a window, for an alarm or a watch. */
 type Found = Pick<AnytimeBound, 'measure' | 'groups' | 'values' | 'low'> & {
   readonly value: number;
   readonly windowEvents: number;
@@ -302,7 +305,7 @@ interface Facts {
   readonly words: AlertFacts;
 }
 
-/** The state that the sliding window shows. */
+/** Returns the state according to the sliding window. */
 function stateOf(outcome: WatchOutcome, limit: number): Exclude<MonitorState, 'breach'> {
   if ('missing' in outcome) return 'unknown';
   const { low, high } = outcome.reading;
@@ -310,13 +313,13 @@ function stateOf(outcome: WatchOutcome, limit: number): Exclude<MonitorState, 'b
   return low > limit ? 'watch' : 'unknown';
 }
 
-/** When a start was; the first event's time for the beginning of the stream. */
+/** Returns the time of a start; for the beginning of the stream, the time of the first event. */
 function timeOfStart(stream: EventStream, time: number): number {
   if (!Number.isNaN(time)) return time;
   return Number.isNaN(stream.firstTime) ? stream.time : stream.firstTime;
 }
 
-/** About when the sliding window begins: on the line between the starts around its first event. */
+/** Estimates when the sliding window begins, by linear interpolation between the starts around its first event. */
 function windowStart(stream: EventStream): number {
   const first = stream.events - stream.window.length;
   const marks = [...stream.starts.kept, { events: stream.events, time: stream.time }];
@@ -328,7 +331,7 @@ function windowStart(stream: EventStream): number {
   return timeOf(before) + share * (timeOf(after) - timeOf(before));
 }
 
-/** When groups are suspected to have changed, and by how much. */
+/** When groups probably changed, and by how much. */
 interface ChangeEstimate {
   /** Milliseconds since 1970. */
   readonly time: number;
@@ -336,7 +339,7 @@ interface ChangeEstimate {
   readonly driftScore: number | null;
 }
 
-/** The latest change that detectors suspect in some groups' measure; undefined where they found none. */
+/** Returns the latest change that detectors suspect in a measure of some groups; undefined if they found none. */
 function estimateChange(
   stream: EventStream,
   bank: DetectorBank,

@@ -3,17 +3,20 @@ import type { AlertEvent, AlertHistory } from '../alarms/alert-event.ts';
 import { countText, minuteText, rangeText, shortNumber, timeText, unitOf, valueText } from './dashboard-words.ts';
 import type { MonitoringView } from './monitoring-view.ts';
 
-/** Alerts that are told one by one. */
+/** The maximum number of alerts listed. */
 const MAX_ALERTS = 30;
 
-/** Where an alert stands, in words. */
+/** Returns the status of an alert in words. */
 export function statusText({ isOpen, isAcknowledged, changes }: AlertHistory): string {
   if (isOpen) return isAcknowledged ? 'open, acknowledged' : 'open';
   const last = changes.findLast(({ change }) => change === 'resolved' || change === 'cleared')?.change;
   return last ?? 'closed';
 }
 
-/** Alerts as they are told: the open ones first, alarms before watches, those that nobody acknowledged before the others, then the latest first. */
+/**
+ * Returns alerts in display order: open before closed, alarms before watches, unacknowledged before acknowledged, then
+ * the latest first.
+ */
 export function tellingOrder({ alerts }: MonitoringView): { shown: AlertHistory[]; total: number } {
   const rank = ({ isOpen, isAcknowledged, alert }: AlertHistory): number =>
     isOpen ? 2 * Number(alert.tier === 'watch') + Number(isAcknowledged) : 4;
@@ -25,7 +28,7 @@ function timeOf({ timestamp }: AlertEvent): number {
   return Date.parse(timestamp);
 }
 
-/** What is known of an alert beside its sentence: names and values. */
+/** Returns the facts of an alert besides its sentence, as names and values. */
 export function alertFacts({ alert, changes }: AlertHistory): (readonly [name: string, value: string])[] {
   const unit = unitOf(alert.measure);
   const rates = alert.groups.map(
@@ -39,20 +42,23 @@ export function alertFacts({ alert, changes }: AlertHistory): (readonly [name: s
     ['Rates', rates.join(', ')],
     [
       'Events',
-      `${countText(alert.n)} behind the smaller denominator; a window of ${countText(alert.windowEvents)} events since ${timeText(alert.windowStart)}`,
+      `${countText(alert.n)} in the smaller denominator; a window of ${countText(alert.windowEvents)} events since ${timeText(alert.windowStart)}`,
     ],
     [
       'Severity',
       `${alert.severity} (${valueText(alert.severityScore, 'number')}), the excess over the limit times the precision of the estimate`,
     ],
-    ['Precision of the estimate', `${alert.confidence.toFixed(2)}: it decides nothing, and grows with n`],
+    [
+      'Precision of the estimate',
+      `${alert.confidence.toFixed(2)}: grows with n; does not decide whether an alarm is raised`,
+    ],
     ['Share of alpha', shareText(alert)],
     ['Suspected change', changeText(alert)],
-    ['What happened', changesText(changes)],
+    ['Changes', changesText(changes)],
   ];
 }
 
-/** What happened in order; an alarm that was told again and again says how often, and when it was last. */
+/** Returns the changes in order. Consecutive repeats are combined, with their number and the time of the last. */
 function changesText(changes: AlertHistory['changes']): string {
   const runs: { change: string; times: number; last: string }[] = [];
   for (const { change, timestamp } of changes) {
@@ -68,13 +74,13 @@ function changesText(changes: AlertHistory['changes']): string {
 }
 
 function shareText({ share }: AlertEvent): string {
-  if (share === null) return 'none, since a watch has no guarantee over many looks';
+  if (share === null) return 'none: a watch has no guarantee over many checks';
   const { engine, combination, window, group } = share;
   return `each group ${shortNumber(group)}, window ${shortNumber(window)}, metric ${shortNumber(combination)}, engine ${shortNumber(engine)}`;
 }
 
 function changeText({ changedAt, driftScore }: AlertEvent): string {
-  if (changedAt === null) return 'none was found';
+  if (changedAt === null) return 'none found';
   const moved = driftScore === null ? '' : `; rates moved by up to ${valueText(driftScore, 'number')}`;
   return `around ${minuteText(changedAt)} UTC${moved}`;
 }

@@ -6,39 +6,39 @@ import { attributeText } from '../attribute-text.ts';
 import { countText, MIN_SHOWN, rateText, unitOf } from './dashboard-words.ts';
 import type { CrossedCells } from './monitoring-view.ts';
 
-/** Rows and columns that a crossing shows: those with the most events. */
+/** The maximum numbers of rows and columns of an intersection table: those with the most events. */
 const MAX_ROWS = 24;
 const MAX_COLUMNS = 12;
 
-/** Crossings that are shown. */
+/** The maximum number of intersections shown. */
 export const MAX_CROSSINGS = 4;
 
-/** Steps of colour. */
+/** The number of colour steps. */
 export const HEAT_STEPS = 6;
 
-/** One cell of a crossing. */
+/** One cell of an intersection. */
 interface HeatCell {
   readonly text: string;
-  /** The cell's events, of a small one only that they are few; null where it has none. */
+  /** The cell's events; for a small cell, only that there are few. Null if there are none. */
   readonly events: string | null;
-  /** From 0 to {@link HEAT_STEPS} - 1; null where there is no value to show. */
+  /** From 0 to {@link HEAT_STEPS} - 1; null if there is no value to show. */
   readonly step: number | null;
 }
 
-/** A crossing of two attributes as rows and columns. */
+/** An intersection of two attributes as rows and columns. */
 export interface HeatTable {
   readonly title: string;
   readonly rowName: string;
   readonly columnName: string;
   readonly columns: readonly string[];
   readonly rows: readonly { readonly label: string; readonly cells: readonly HeatCell[] }[];
-  /** What the colours stand for, the lowest first; empty where no cell has a value. */
+  /** The meaning of the colours, lowest first; empty if no cell has a value. */
   readonly steps: readonly string[];
-  /** What is not shown. */
+  /** Notes about what is not shown. */
   readonly remarks: readonly string[];
 }
 
-/** Lays a crossing out, the largest rows and columns of very many, with small cells left out. */
+/** Lays out an intersection: its largest rows and columns, without the values of small cells. */
 export function heatTable(crossing: CrossedCells): HeatTable {
   const unit = unitOf(crossing.measure);
   const rows = largest(crossing, 'row', MAX_ROWS);
@@ -72,13 +72,13 @@ export function heatTable(crossing: CrossedCells): HeatTable {
       ...omission('rows', rows),
       ...omission('columns', columns),
       ...(shown.some(({ n }) => n < MIN_SHOWN)
-        ? [`Of cells with fewer than ${String(MIN_SHOWN)} events the rate is not shown ("too few").`]
+        ? [`Rates of cells with fewer than ${String(MIN_SHOWN)} events are hidden ("too few").`]
         : []),
     ],
   };
 }
 
-/** The same in one table of text. */
+/** Returns the same as a text table. */
 export function crossedTable(crossing: CrossedCells): ReportTable {
   const { title, rowName, columns, rows } = heatTable(crossing);
   return {
@@ -107,7 +107,7 @@ function largest({ cells }: CrossedCells, side: 'row' | 'column', most: number):
 function omission(name: string, { shown, total }: Largest): string[] {
   return total === shown.length
     ? []
-    : [`Shown are the ${String(shown.length)} ${name} with the most events of ${countText(total)}.`];
+    : [`Showing the ${String(shown.length)} ${name} with the most events, of ${countText(total)}.`];
 }
 
 function stepOf(value: number | null, low: number, width: number): number | null {

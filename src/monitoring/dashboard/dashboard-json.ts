@@ -8,8 +8,8 @@ import type { MonitoringView, WatchedMetric } from './monitoring-view.ts';
 import { headlineOf, raisedAt } from './state-words.ts';
 
 /**
- * What a dashboard shows as a plain object in snake_case, ready for JSON: what
- * is undefined is null, and rates of fewer than twenty events are null too.
+ * Returns the content of a dashboard as a plain object in snake_case, ready for JSON. Undefined values are null, and so
+ * are rates of fewer than twenty events.
  * @example
  * ```ts
  * import { dashboardToJson, type MonitoringView } from 'evenhand/monitoring';
@@ -58,9 +58,9 @@ export function dashboardToJson(view: MonitoringView): Record<string, unknown> {
 }
 
 /**
- * The alerts that are open, in snake_case: `alerts` stand on a bound that holds
- * at all times, `watches` on an ordinary interval and page nobody. `raised_at` is
- * when an alert began, `timestamp` when it was told last.
+ * Returns the open alerts, in snake_case. `alerts` are based on a bound that holds at all times; `watches` are based on
+ * an ordinary interval and should not page anyone. `raised_at` is when an alert was raised, and `timestamp` when it was
+ * last sent.
  */
 export function activeAlertsJson(view: MonitoringView): Record<string, unknown> {
   const open = view.alerts.filter(({ isOpen }) => isOpen);

@@ -9,7 +9,7 @@ import { coverageTables, faultTable, gapOf } from './metric-tables.ts';
 import type { MonitoringView, WatchedMetric } from './monitoring-view.ts';
 import { headlineOf, sentenceAfterState, STATE_WORDS } from './state-words.ts';
 
-/** The headline in a box of its own. */
+/** Renders the headline in a box. */
 export function headlineToHtml(view: MonitoringView): Html {
   const { state, title, sentences } = headlineOf(view);
   return markup`<section class="verdict ${state}" id="state" aria-labelledby="headline">
@@ -18,18 +18,18 @@ export function headlineToHtml(view: MonitoringView): Html {
 </section>
 ${
   view.notes.length > 0 &&
-  markup`<div class="note"><p><strong>To know</strong></p>
+  markup`<div class="note"><p><strong>Please note</strong></p>
 <ul>${view.notes.map((text) => markup`<li>${plainText(text)}</li>\n`)}</ul></div>`
 }`;
 }
 
-/** A state by sign, word and colour. */
+/** Renders a state with its sign, word and colour. */
 export function stateToHtml(state: MonitorState): Html {
   const { sign, word } = STATE_WORDS[state];
   return markup`<span class="state ${state}"><span class="sign" aria-hidden="true">${sign}</span>${word}</span>`;
 }
 
-/** One watched metric in short. */
+/** Renders a summary of one watched metric. */
 export function cardToHtml(watched: WatchedMetric, target: string | undefined): Html {
   const { state, limit } = watched;
   const [now, overall] = [gapOf(watched, watched.now), gapOf(watched, watched.overall)];
@@ -48,7 +48,7 @@ export function cardToHtml(watched: WatchedMetric, target: string | undefined): 
 `;
 }
 
-/** Alerts one by one. */
+/** Renders the list of alerts. */
 export function alertsToHtml(view: MonitoringView): Html {
   const { shown, total } = tellingOrder(view);
   if (total === 0) return markup`<p>No alert was raised.</p>`;
@@ -69,7 +69,7 @@ function alertToHtml(history: AlertHistory): Html {
 `;
 }
 
-/** How many predictions have their label; undefined where none is awaited. */
+/** Renders the label coverage; undefined if no labels are expected. */
 export function coverageToHtml(view: MonitoringView): Html | undefined {
   const tables = coverageTables(view);
   if (tables.length === 0) return undefined;
@@ -79,18 +79,18 @@ ${tables.map(tableToHtml)}
 </section>`;
 }
 
-/** What was not counted. */
+/** Renders the counts of problems. */
 export function faultsToHtml(view: MonitoringView): Html {
   const table = faultTable(view);
-  return table === undefined ? markup`<p>Nothing: every event was counted.</p>` : tableToHtml(table);
+  return table === undefined ? markup`<p>Every event was counted.</p>` : tableToHtml(table);
 }
 
-/** Attributes in the order in which they are watched. */
+/** Returns the attributes in the order in which they are watched. */
 export function attributesOf({ watched }: MonitoringView): string[] {
   return [...new Set(watched.map(({ attribute }) => attribute))];
 }
 
-/** "By region". */
+/** Returns an attribute's heading: "By region". */
 export function attributeTitle(attribute: string): string {
   return `By ${attributeText(attribute)}`;
 }

@@ -39,19 +39,19 @@ import { DEFAULT_TITLE, madeOf, readingOf, subjectOf } from './monitoring-docume
 import type { CrossedCells, MonitoringView, WatchedMetric } from './monitoring-view.ts';
 import { sentenceAfterState } from './state-words.ts';
 
-/** Alerts that one timeline draws. */
+/** The maximum number of alerts in a timeline. */
 const MAX_DRAWN = 15;
 
 const MARK_WORDS: Readonly<Record<TimelineMark, string>> = {
-  suspected: 'Change suspected to begin',
+  suspected: 'Suspected start of the change',
   raised: 'Raised',
-  repeated: 'Raised again',
+  repeated: 'Repeated',
   acknowledged: 'Acknowledged',
   resolved: 'Resolved by a person',
   cleared: 'Cleared by the data',
 };
 
-/** What happened to alerts, when; undefined where none was raised. */
+/** Returns the figure of alerts over time; undefined if none was raised. */
 function alertFigure(view: MonitoringView): DashboardFigure | undefined {
   const { shown, total } = tellingOrder(view);
   if (shown.length === 0 || view.timestamp === null) return undefined;
@@ -64,7 +64,7 @@ function alertFigure(view: MonitoringView): DashboardFigure | undefined {
     legend: used.map((mark) => ({ label: MARK_WORDS[mark], shape: { kind: 'mark', mark } })),
     remark:
       total > drawn.length
-        ? `Drawn are ${String(drawn.length)} of ${countText(total)} alerts: the open ones first, then the latest.`
+        ? `Showing ${String(drawn.length)} of ${countText(total)} alerts: open alerts first, then the latest.`
         : undefined,
     draw: (palette) => alertTimelineChart(alerts, end, { palette, isFramed: false }),
     table: alertTable(drawn),
@@ -80,11 +80,11 @@ function timelineOf({ alert, isOpen, changes }: AlertHistory): TimelineAlert {
   };
 }
 
-/** Alerts with the times of what happened to them. */
+/** Returns the table of alerts with the times of their changes. */
 function alertTable(alerts: readonly AlertHistory[]): ReportTable {
   return {
     kind: 'table',
-    caption: 'What happened to each alert, and when (UTC)',
+    caption: 'Changes of each alert, with times (UTC)',
     columns: [{ name: 'Alert' }, { name: 'Status' }, ...TIMELINE_MARKS.map((mark) => ({ name: MARK_WORDS[mark] }))],
     rows: alerts.map((history) => [
       `${history.alert.tier}: ${watchedText(history.alert)}`,
@@ -104,8 +104,9 @@ function markTimes({ alert, changes }: AlertHistory, mark: TimelineMark): string
 }
 
 /**
- * What runs in a dashboard: draws each chart of the page's data, in dark colours where the reader prefers these, in
- * light ones on paper, and again when the page's width changes. It is let through by its hash, so it stands still.
+ * The script of a dashboard. It draws each chart from the page's data, in dark colours if the reader prefers them and
+ * in light colours for printing, and redraws when the page's width changes. The content security policy allows it by
+ * its hash, so its text is constant.
  */
 const DASHBOARD_SCRIPT = `
 (() => {
@@ -113,7 +114,7 @@ const DASHBOARD_SCRIPT = `
   const charts = JSON.parse(document.getElementById('chart-data').textContent);
   const dark = matchMedia('(prefers-color-scheme: dark)');
   const isObject = (value) => typeof value === 'object' && value !== null;
-  // Dark colours come as what differs from the light option, place by place.
+  // Dark colours are given as differences from the light option, by position.
   const changed = (base, changes) => {
     if (!isObject(base) || !isObject(changes)) return changes;
     const copy = Array.isArray(base) ? base.slice() : Object.assign({}, base);
@@ -141,7 +142,7 @@ const DASHBOARD_SCRIPT = `
   dark.addEventListener('change', () => draw(dark.matches && !isPrinting));
   const print = (isStarting) => {
     isPrinting = isStarting;
-    // Drawn at once after it is resized: paper does not wait for the next frame.
+    // Redrawn immediately after resizing, because printing does not wait for the next frame.
     for (const { chart } of drawn) chart.resize({ width: isStarting ? 680 : 'auto' });
     draw(!isStarting && dark.matches);
   };
@@ -162,8 +163,8 @@ export interface DashboardOptions {
   /** @defaultValue 'Fairness of a monitored stream' */
   readonly title?: string | undefined;
   /**
-   * Gives the script of ECharts, as text.
-   * @defaultValue that of the package `echarts`
+   * Returns the script of ECharts as text.
+   * @defaultValue the script of the package `echarts`
    */
   readonly readScript?: (() => Promise<string>) | undefined;
 }
@@ -171,22 +172,22 @@ export interface DashboardOptions {
 /** Lists the options of {@link DashboardOptions}. */
 export const DASHBOARD_OPTION_NAMES: OptionNames<DashboardOptions> = { title: true, readScript: true };
 
-/** Metrics that are drawn, the worst first; the others stand in a table. */
+/** The maximum number of metrics with charts, worst first. The others are only in a table. */
 const MAX_DRAWN_METRICS = 8;
 
-/** Times that a chart draws, and that the charts of all metrics share, so that the page stays small. */
+/**
+ * The maximum number of times per chart, and for the charts of all metrics together, which limits the size of the page.
+ */
 const MAX_TIMES = 240;
 const SHARED_TIMES = 800;
 
 /**
- * A view as one HTML page that works alone: opened from disk, without a
- * server, with nothing loaded or sent. Charts are drawn by the page itself, in
- * light or dark as the reader prefers, each with its numbers in a table below;
- * without the package `echarts` there are tables only, and one line says so.
+ * Renders a view as a self-contained HTML page. It works from disk, without a server, and loads or sends nothing. The
+ * page draws its charts itself, in light or dark colours as the reader prefers, each with a table of its numbers.
+ * Without the package `echarts` the page has only tables, and says so.
  *
- * At most eight metrics (the worst first) and eight groups a chart are drawn;
- * tables of more than forty groups show both ends and count the rest. No rate
- * of a group with fewer than twenty events is in the page. The same view gives
+ * Charts show at most eight metrics (worst first) and eight groups each. Tables of more than forty groups show both
+ * ends and count the rest. The page contains no rate of a group with fewer than twenty events. The same view produces
  * the same bytes.
  * @example
  * ```ts
@@ -219,11 +220,11 @@ async function readScript(read: () => Promise<string>): Promise<ReadScript> {
   } catch (error) {
     if (!(error instanceof DependencyError)) throw error;
     const next = error.suggestion === undefined ? '' : ` ${error.suggestion}`;
-    return { script: undefined, problem: `This page has tables and no pictures: ${error.message}${next}` };
+    return { script: undefined, problem: `This page has tables but no charts: ${error.message}${next}` };
   }
 }
 
-/** A metric's part of the page. */
+/** The part of the page for one metric. */
 interface MetricPart {
   readonly id: string;
   readonly watched: WatchedMetric;
@@ -249,7 +250,7 @@ function pageOf(view: MonitoringView, title: string, script: string | undefined,
 <p class="source">${subjectOf(view)}</p>`,
     main: markup`${headlineToHtml(view)}
 ${problem !== undefined && markup`<p class="note">${problem}</p>`}
-${script !== undefined && markup`<noscript><p class="note">Pictures are drawn by the page itself, which needs JavaScript; the tables below have their numbers.</p><style>.chart { display: none; }</style></noscript>`}
+${script !== undefined && markup`<noscript><p class="note">The charts need JavaScript. The tables below contain their numbers.</p><style>.chart { display: none; }</style></noscript>`}
 ${contents(view, parts)}
 ${metricsSection(view, parts)}
 <section aria-labelledby="alerts">
@@ -272,7 +273,7 @@ ${script !== undefined && chartData(drawn.map(({ live }) => live))}`,
     footer: markup`<h2 id="made">How this was made</h2>
 <dl class="made">
 ${madeOf(view).map(([name, value]) => markup`<dt>${name}</dt><dd>${value}</dd>\n`)}</dl>
-<p>The same stream, version and settings give this page again, byte for byte.</p>`,
+<p>The same stream, version and settings always produce this page, byte for byte.</p>`,
     style: DASHBOARD_STYLE,
     scripts: script === undefined ? [] : [script, DASHBOARD_SCRIPT],
   });
@@ -301,7 +302,7 @@ ${attributesOf(view).map((attribute) => {
   const own = parts.filter(({ watched }) => watched.attribute === attribute);
   return markup`<li>${plainText(attributeTitle(attribute))}<ul>${own.map(({ id, watched }) => link(id, inWords(watched.metric)))}</ul></li>\n`;
 })}
-${view.crossings.length > 0 && link('crossed', 'Crossed attributes')}${awaitsLabels(view) && link('labels', 'True labels')}${link('faults', 'What was not counted')}${link('reading', 'How to read this')}${link('made', 'How this was made')}</ul>
+${view.crossings.length > 0 && link('crossed', 'Intersections')}${awaitsLabels(view) && link('labels', 'True labels')}${link('faults', 'What was not counted')}${link('reading', 'How to read this')}${link('made', 'How this was made')}</ul>
 </nav>`;
 }
 
@@ -311,7 +312,7 @@ function metricsSection(view: MonitoringView, parts: readonly MetricPart[]): Htm
   return markup`<section aria-labelledby="metrics">
 <h2 id="metrics">Every metric</h2>
 <ul class="cards">${parts.map(({ id, watched }) => cardToHtml(watched, id))}</ul>
-${isCut && markup`<p>The ${parts.length} worst are drawn below. All by their state:</p>${tableToHtml(stateTable(view))}`}
+${isCut && markup`<p>The charts below show the ${parts.length} worst metrics. All metrics, by state:</p>${tableToHtml(stateTable(view))}`}
 </section>`;
 }
 
@@ -329,7 +330,7 @@ function attributeSection(
 ${own.map(
   ({ id, watched, figures }) => markup`<h3 id="${id}">${inWords(watched.metric)}</h3>
 <p>${stateToHtml(watched.state)}: ${plainText(sentenceAfterState(watched))}</p>
-${figures.length === 0 && markup`<p>Nothing is recorded yet.</p>`}
+${figures.length === 0 && markup`<p>No records yet.</p>`}
 ${figures.map((figure) => markup`${show(figure)}\n`)}
 ${measuresOf(watched).map((measure) => markup`${tableToHtml(groupTable(watched, measure, view.windowSize))}\n`)}`,
 )}</section>
@@ -341,18 +342,21 @@ function crossingsSection({ crossings }: MonitoringView): Html | undefined {
   const shown = crossings.slice(0, MAX_CROSSINGS);
   const rest = crossings.length - shown.length;
   return markup`<section aria-labelledby="crossed">
-<h2 id="crossed">Crossed attributes</h2>
+<h2 id="crossed">Intersections</h2>
 ${shown.map((crossing) => markup`${heatToHtml(crossing)}\n`)}
-${rest > 0 && markup`<p>Not shown: ${countedText(rest, 'more crossing')}.</p>`}
+${rest > 0 && markup`<p>Not shown: ${countedText(rest, 'more intersection')}.</p>`}
 </section>`;
 }
 
-/** Data is no script: it does not run, and needs no hash. */
+/** Embeds the chart data. Data is not executed, so it needs no hash. */
 function chartData(charts: readonly LiveChart[]): Html {
   return markup`<script type="application/json" id="chart-data">${trusted(toScript(charts))}</script>`;
 }
 
-/** A crossing as a table whose cells are coloured by their rate: the numbers stand in it, so it needs no other table. */
+/**
+ * Renders an intersection as a table whose cells are coloured by their rates. It contains the numbers, so it needs no
+ * other table.
+ */
 function heatToHtml(crossing: CrossedCells): Html {
   const { title, rowName, columnName, columns, rows, steps, remarks } = heatTable(crossing);
   const caption = `${title}. Rows: ${rowName}; columns: ${columnName}`;
@@ -374,16 +378,16 @@ ${rows.map(
 ${remarks.map((text) => markup`<p class="remark">${text}</p>\n`)}`;
 }
 
-/** A chart as the page's script takes it. */
+/** A chart in the format of the page's script. */
 interface LiveChart {
   readonly option: unknown;
-  /** What of the option is different on dark ground, at the places where it is. */
+  /** The parts of the option that differ in dark colours, by position. */
   readonly darkChanges: unknown;
-  /** The unit of values under the pointer; null where the chart says these itself. */
+  /** The unit of tooltip values; null if the chart formats them itself. */
   readonly unit: 'share' | 'number' | null;
 }
 
-/** A chart for the script of a page, and its size and sentence for the page itself. */
+/** Returns a chart for the script of a page, and its size and description for the page itself. */
 function liveChart({ draw }: DashboardFigure): { live: LiveChart; light: Chart } {
   const light = draw(LIGHT);
   const option = withoutInheritedNames(light.option);
@@ -397,7 +401,10 @@ function unitOf(option: Chart['option']): LiveChart['unit'] {
   return yAxis?.axisLabel?.formatter === undefined ? 'number' : 'share';
 }
 
-/** What must be put over `from` to get `to`, which has the same form: only the places that differ; undefined where none does. */
+/**
+ * Returns the changes that turn `from` into `to`, which has the same structure: only the parts that differ; undefined
+ * if none differs.
+ */
 export function differences(from: unknown, to: unknown): unknown {
   if (Object.is(from, to)) return undefined;
   if (typeof from !== 'object' || typeof to !== 'object' || from === null || to === null) return to;

@@ -2,7 +2,7 @@ import { MAX_LINES } from '../../charts/palette.ts';
 import type { MonitoringRecord, MonitoringWindow } from '../records/monitoring-record.ts';
 import type { WatchedMetric } from './monitoring-view.ts';
 
-/** What a series of records belongs to. */
+/** Identifies a series of records. */
 export interface SeriesPlace {
   readonly attribute: string;
   readonly metric: string;
@@ -10,7 +10,7 @@ export interface SeriesPlace {
   readonly window: MonitoringWindow;
 }
 
-/** Records by what they belong to. */
+/** Records by series. */
 export class HistoryIndex {
   readonly #series = new Map<string, Map<string, MonitoringRecord>>();
 
@@ -24,7 +24,10 @@ export class HistoryIndex {
     }
   }
 
-  /** The times at which any of these series has a record, ascending; of more than `most` so many at even distances. */
+  /**
+   * Returns the times at which any of these series has a record, ascending. If there are more than `most`, they are
+   * evenly thinned to `most`.
+   */
   times(places: readonly SeriesPlace[], most: number): string[] {
     const all = new Set(places.flatMap((place) => [...(this.#series.get(keyOf(place))?.keys() ?? [])]));
     return thinned(
@@ -33,7 +36,7 @@ export class HistoryIndex {
     );
   }
 
-  /** The records of a series at these times. */
+  /** Returns the records of a series at these times. */
   at(place: SeriesPlace, times: readonly string[]): (MonitoringRecord | undefined)[] {
     const series = this.#series.get(keyOf(place));
     return times.map((time) => series?.get(time));
@@ -44,38 +47,41 @@ function keyOf({ attribute, metric, group, window }: SeriesPlace): string {
   return JSON.stringify([attribute, metric, group, window]);
 }
 
-/** At most so many, at even distances, the first and the last among them. */
+/** Returns at most `most` evenly spaced items, including the first and the last. */
 export function thinned<T>(items: readonly T[], most: number): T[] {
   if (items.length <= most) return [...items];
   const step = (items.length - 1) / (most - 1);
   return Array.from({ length: most }, (_, place) => items[Math.round(place * step)] as T);
 }
 
-/** Lowest and highest groups that are drawn of many, each; the largest fill up. */
+/**
+ * How many of the lowest and of the highest groups are shown if there are many; the largest of the others fill the
+ * rest.
+ */
 const EXTREMES = 3;
 
-/** With more lines, bands would hide each other: only those of the two extremes are drawn. */
+/** With more lines, bands would hide each other, so only those of the two extremes are drawn. */
 const MAX_BANDS = 4;
 
 /** A group whose rate is drawn. */
 export interface DrawnGroup {
   readonly label: string;
-  /** The place of its colour and dashes. */
+  /** The index of its colour and dash pattern. */
   readonly look: number;
   readonly hasBand: boolean;
 }
 
-/** The groups that one chart draws, by label, and of how many. */
+/** The groups in one chart, by label, and the total number of groups. */
 export interface DrawnGroups {
   readonly groups: readonly DrawnGroup[];
   readonly total: number;
 }
 
 /**
- * The groups of a measure that a chart has room for: all up to eight, else
- * those with the three lowest and the three highest rates over all events, and
- * the largest of the others, out of those with a rate in the window too.
- * @param attributeGroups every label of the attribute: where there is room for all, each has the same look in every chart
+ * Returns the groups of a measure that fit into a chart: all of up to eight groups. Otherwise those with the three
+ * lowest and the three highest rates over all events, and the largest of the others. Groups without a rate in the
+ * window are skipped.
+ * @param attributeGroups all labels of the attribute: if all fit, each has the same colour in every chart
  */
 export function drawnGroups(watched: WatchedMetric, measure: string, attributeGroups: readonly string[]): DrawnGroups {
   const records = groupsOf(watched, measure);
@@ -98,7 +104,7 @@ export function drawnGroups(watched: WatchedMetric, measure: string, attributeGr
   };
 }
 
-/** The labels of an attribute in all that is watched of it, in order. */
+/** Returns the labels of an attribute over all its watched metrics, in order. */
 export function attributeGroups(watched: readonly WatchedMetric[], attribute: string): string[] {
   const labels = watched
     .filter((one) => one.attribute === attribute)
@@ -106,19 +112,22 @@ export function attributeGroups(watched: readonly WatchedMetric[], attribute: st
   return [...new Set(labels)].sort(byCode);
 }
 
-/** A measure's records of groups over all events; of a metric that has none there, those of the window. */
+/** Returns a measure's records of groups over all events; if there are none, those of the window. */
 export function groupsOf({ overall, now }: WatchedMetric, measure: string): MonitoringRecord[] {
   const isWanted = ({ group, metric }: MonitoringRecord): boolean => group !== null && metric === measure;
   const records = overall.filter(isWanted);
   return records.length === 0 ? now.filter(isWanted) : records;
 }
 
-/** The measures that a metric compares. */
+/** Returns the measures that a metric compares. */
 export function measuresOf({ overall, now }: WatchedMetric): string[] {
   return [...new Set([...overall, ...now].flatMap(({ group, metric }) => (group === null ? [] : [metric])))];
 }
 
-/** Those that have a value now too, since it is what lines are drawn of; all where that is too few. */
+/**
+ * Returns the records whose groups also have a current value, since lines show current values; all records if fewer
+ * than two remain.
+ */
 function inWindow({ now }: WatchedMetric, measure: string, records: readonly MonitoringRecord[]): MonitoringRecord[] {
   const known = new Set(
     now.flatMap(({ metric, group, value }) => (metric === measure && value !== null ? [group] : [])),

@@ -8,7 +8,7 @@ import { dashboardToMarkdown } from './monitoring-document.ts';
 import { saveDashboard, type SavedDashboard } from './save-dashboard.ts';
 import { takeView } from './take-view.ts';
 
-/** The forms of a dashboard. */
+/** The formats of a dashboard. */
 export type DashboardFormat = 'html' | 'markdown' | 'json';
 
 /** Options of {@link FairnessReportingDashboard.render}. */
@@ -19,20 +19,19 @@ export interface RenderOptions {
 
 const RENDER_OPTION_NAMES: OptionNames<RenderOptions> = { format: true };
 
-/** What a dashboard shows. */
+/** The tracker and engine of a dashboard. */
 export interface DashboardParts {
   readonly tracker: RealTimeFairnessTracker;
   readonly engine: FairnessDriftAndAlertEngine;
 }
 
 /**
- * What a tracker counted and an engine made of it, for people: one HTML file that
- * works alone (charts inside, nothing loaded from elsewhere), Markdown, or JSON.
+ * Reports what a tracker counted and what its engine found: as one self-contained HTML file (with charts, nothing is
+ * loaded from elsewhere), as Markdown, or as JSON.
  *
- * It shows the state of each metric in words, rates of groups and gaps over time
- * with bands that hold at all times, alerts, crossings (cells of fewer than 20
- * events are hidden), label coverage, and what was not counted. To render it is to look:
- * the engine is updated, and an alarm that this look raises is told as always.
+ * It shows the state of each metric in words, rates of groups and gaps over time with bands that hold at all times,
+ * alerts, intersections (cells of fewer than 20 events are hidden), label coverage, and what was not counted. Rendering
+ * runs a check: the engine is updated, and an alarm raised by this check is sent as usual.
  * @example
  * ```ts
  * import { FairnessDriftAndAlertEngine, FairnessReportingDashboard, RealTimeFairnessTracker } from 'evenhand/monitoring';
@@ -42,14 +41,14 @@ export interface DashboardParts {
  * tracker.recordBatch({ approved: [1, 0, 1, 1], sex: ['f', 'f', 'm', 'm'] });
  * const dashboard = new FairnessReportingDashboard({ tracker, engine });
  * const markdown = await dashboard.render({ format: 'markdown' });
- * console.log(markdown.includes('28 more of group'));
+ * console.log(markdown.includes('28 more events of group'));
  * // true
  * ```
  */
 export class FairnessReportingDashboard {
   readonly #parts: DashboardParts;
 
-  /** @throws {ValueError} for parts that are no tracker and no engine */
+  /** @throws {ValueError} if the parts are not a tracker and an engine */
   constructor(parts: DashboardParts) {
     const { tracker, engine } = requireFields('parts', parts, 'be an object, as in { tracker, engine }');
     if (!((tracker as unknown) instanceof RealTimeFairnessTracker)) {
@@ -62,8 +61,8 @@ export class FairnessReportingDashboard {
   }
 
   /**
-   * The dashboard as text; JSON is indented.
-   * @throws {ValueError} for an unknown format
+   * Renders the dashboard as text; JSON is indented.
+   * @throws {ValueError} if the format is unknown
    */
   async render(options: RenderOptions = {}): Promise<string> {
     assertKnownOptions('FairnessReportingDashboard.render', options, RENDER_OPTION_NAMES);
@@ -74,8 +73,8 @@ export class FairnessReportingDashboard {
   }
 
   /**
-   * Writes `dashboard.html`, `report.md` and `active_alerts.json` into a folder, each whole or not at all.
-   * @throws {DataValidationError} where the folder cannot be written
+   * Writes `dashboard.html`, `report.md` and `active_alerts.json` into a folder, each completely or not at all.
+   * @throws {DataValidationError} if the folder cannot be written to
    */
   async save(folder: string): Promise<SavedDashboard> {
     return saveDashboard(takeView(this.#parts.tracker, this.#parts.engine), folder);

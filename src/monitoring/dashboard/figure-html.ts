@@ -5,14 +5,14 @@ import { tableToHtml } from '../../document/document-to-html.ts';
 import type { ReportTable } from '../../document/report-document.ts';
 import { type Html, markup } from '../../internal/html.ts';
 
-/** Where a figure's chart is among those that the script draws; without a script there is none. */
+/** The index, size and description of a figure's chart for the page's script; without a script there is none. */
 export interface FigurePlace {
   readonly index: number;
   readonly height: number;
   readonly description: string;
 }
 
-/** A chart with its caption, legend and remark, and its numbers in a table that opens. */
+/** Renders a chart with its caption, legend and remark, and its numbers in a collapsible table. */
 export function figureToHtml(figure: DashboardFigure, place: FigurePlace | undefined): Html {
   const { caption, legend, remark, table } = figure;
   if (place === undefined) return tableToHtml(table);
@@ -26,7 +26,7 @@ ${tableToHtml(table)}
 </figure>`;
 }
 
-/** A small picture of a line or mark; the words beside it say the rest. */
+/** Returns a small drawing of a line or mark, next to its label. */
 function swatch(shape: LegendEntry['shape']): Html {
   return markup`<svg width="32" height="14" viewBox="0 0 32 14" aria-hidden="true" focusable="false">${shapeOf(shape)}</svg>`;
 }
@@ -57,7 +57,7 @@ function lineDown(dash: readonly number[]): Html {
   return markup`<line x1="16" y1="0" x2="16" y2="14" stroke="var(--alarm)" stroke-width="2" stroke-dasharray="${dash.join(' ')}"/>`;
 }
 
-/** The same shapes as the chart has. */
+/** Returns the same shapes as in the chart. */
 function markShape(mark: TimelineMark): Html {
   const colour = `var(--${markColour(mark)})`;
   switch (mark) {
@@ -76,7 +76,7 @@ function markShape(mark: TimelineMark): Html {
   }
 }
 
-/** What a chart's line, band or mark means. */
+/** The meaning of a chart's line, band or mark. */
 export interface LegendEntry {
   readonly label: string;
   readonly shape:
@@ -85,11 +85,11 @@ export interface LegendEntry {
     | { readonly kind: 'mark'; readonly mark: TimelineMark };
 }
 
-/** A chart of a dashboard, with all that stands around it. */
+/** A chart of a dashboard, with its caption, legend, remark and table. */
 export interface DashboardFigure {
   readonly caption: string;
   readonly legend: readonly LegendEntry[];
-  /** What one must know to read it. */
+  /** A note that is needed to read the chart correctly. */
   readonly remark: string | undefined;
   readonly draw: (palette: Palette) => Chart;
   /** The numbers of the chart. */

@@ -25,24 +25,24 @@ import type { DashboardFigure, LegendEntry } from './figure-html.ts';
 import type { MonitoringView, WatchedMetric } from './monitoring-view.ts';
 import { raisedAt } from './state-words.ts';
 
-/** Times in the table below a chart. */
+/** The maximum number of times in the table below a chart. */
 const TABLE_TIMES = 12;
 
-/** Alarms, and suspected changes, that are marked in one chart: the latest. */
+/** The maximum number of alarms, and of suspected changes, marked in one chart: the latest. */
 const MAX_MARKS = 8;
 
-/** What the figures of one metric are made from. */
+/** The input of the figures of one metric. */
 export interface FigureSource {
   readonly view: MonitoringView;
   readonly history: HistoryIndex;
   readonly watched: WatchedMetric;
-  /** Every label of the attribute. */
+  /** All labels of the attribute. */
   readonly labels: readonly string[];
-  /** Times that a chart draws. */
+  /** The maximum number of times in a chart. */
   readonly mostTimes: number;
 }
 
-/** The gap of a metric over time, then the rates that it compares. */
+/** Returns the figure of a metric's gap over time, then those of the rates that it compares. */
 export function metricFigures(source: FigureSource): DashboardFigure[] {
   const figures = [gapFigure(source), ...measuresOf(source.watched).map((measure) => rateFigure(source, measure))];
   return figures.filter((figure) => figure !== undefined);
@@ -72,7 +72,7 @@ function gapFigure({ view, history, watched, mostTimes }: FigureSource): Dashboa
     caption: `Gap: ${inWords(metric).toLowerCase()}`,
     legend: [
       {
-        label: 'Over all events, with the band that holds at all times',
+        label: 'Over all events, with a band that holds at all times',
         shape: { kind: 'line', look: 0, hasBand: true },
       },
       { label: inWindow, shape: { kind: 'line', look: 1, hasBand: false } },
@@ -165,7 +165,7 @@ function rateTable(
   const rows = thinned(Array.from(times.keys()), TABLE_TIMES);
   return {
     kind: 'table',
-    caption: tableCaption(`${name} of each group drawn`, rows.length, times.length),
+    caption: tableCaption(`${name} of each group shown`, rows.length, times.length),
     columns: [
       { name: 'Time (UTC)' },
       ...drawn.flatMap(({ group }) => [
@@ -185,16 +185,16 @@ function rateTable(
 }
 
 function tableCaption(name: string, shown: number, total: number): string {
-  return shown === total ? `${name} over time` : `${name} at ${String(shown)} of the ${String(total)} times drawn`;
+  return shown === total ? `${name} over time` : `${name} at ${String(shown)} of the ${String(total)} times shown`;
 }
 
 function rateRemark(view: MonitoringView, groups: readonly DrawnGroup[], total: number): string {
-  const lines = `Lines: the last ${countText(view.windowSize)} events. Bands: all events, at all times together.`;
+  const lines = `Lines: the last ${countText(view.windowSize)} events. Bands: all events, valid at all times simultaneously.`;
   const cut =
     total > groups.length
-      ? ` Drawn are ${String(groups.length)} of ${countText(total)} groups: the lowest, the highest and the largest.`
+      ? ` Showing ${String(groups.length)} of ${countText(total)} groups: the lowest, the highest and the largest.`
       : '';
-  const bands = groups.every(({ hasBand }) => hasBand) ? '' : ' Only the lowest and the highest group have their band.';
+  const bands = groups.every(({ hasBand }) => hasBand) ? '' : ' Only the lowest and the highest group have a band.';
   return `${lines}${cut}${bands}`;
 }
 
@@ -203,7 +203,7 @@ interface Marks {
   readonly changes: readonly number[];
 }
 
-/** When alarms of this metric were raised, and when their changes are suspected to have begun. */
+/** Returns when alarms of this metric were raised, and when their changes probably began. */
 function marksOf({ alerts }: MonitoringView, { attribute, metric }: WatchedMetric): Marks {
   const own = alerts
     .filter(({ alert }) => alert.attribute === attribute && alert.metric === metric && alert.tier === 'alarm')
@@ -219,7 +219,7 @@ function marksOf({ alerts }: MonitoringView, { attribute, metric }: WatchedMetri
 function markLegend({ alarms, changes }: Marks): LegendEntry[] {
   return [
     ...(alarms.length === 0 ? [] : [{ label: 'Alarm raised', shape: { kind: 'alarm' } } as const]),
-    ...(changes.length === 0 ? [] : [{ label: 'Change suspected to begin', shape: { kind: 'change' } } as const]),
+    ...(changes.length === 0 ? [] : [{ label: 'Suspected start of a change', shape: { kind: 'change' } } as const]),
   ];
 }
 

@@ -10,20 +10,22 @@ import { groupsOf } from './drawn-groups.ts';
 import type { MonitoringView, WatchedMetric } from './monitoring-view.ts';
 import { STATE_WORDS, STATES } from './state-words.ts';
 
-/** Attributes whose coverage is told. */
+/** The maximum number of attributes with a coverage table. */
 const MAX_ATTRIBUTES = 8;
 
-/** Kinds of faults that are told one by one. */
+/** The maximum number of reasons in the table of problems. */
 const MAX_FAULTS = 40;
 
-/** Whether labels are awaited: a metric needs them, or some came. */
+/** Returns whether labels are expected: a metric needs them, or some have arrived. */
 export function awaitsLabels({ coverage, watched }: MonitoringView): boolean {
   if (coverage.length === 0) return false;
   const isNeeded = watched.some(({ metric }) => metricNeedsTruth(metricDefinition(metric)));
   return isNeeded || coverage.some(({ labelled }) => labelled > 0);
 }
 
-/** How many predictions of each group have their label: one table an attribute, the least covered first. */
+/**
+ * Returns how many predictions of each group have their label: one table per attribute, the least covered group first.
+ */
 export function coverageTables(view: MonitoringView): ReportTable[] {
   const coverage = awaitsLabels(view) ? view.coverage : [];
   const attributes = [...new Set(coverage.map(({ attribute }) => attribute))];
@@ -47,7 +49,7 @@ export function coverageTables(view: MonitoringView): ReportTable[] {
   });
 }
 
-/** What was not counted; undefined where everything was. */
+/** Returns the table of problems; undefined if every event was counted. */
 export function faultTable({ faults }: MonitoringView): ReportTable | undefined {
   const found = Object.entries(faults)
     .filter(([, count]) => count > 0)
@@ -64,10 +66,10 @@ export function faultTable({ faults }: MonitoringView): ReportTable | undefined 
   };
 }
 
-/** Metrics that the table of states has. */
+/** The maximum number of metrics in the table of states. */
 const MAX_ROWS = 100;
 
-/** Every watched metric with its gap in both windows, the worst first. */
+/** Returns the table of all watched metrics with their gaps in both windows, worst first. */
 export function stateTable({ watched, windowSize }: MonitoringView): ReportTable {
   const rest = watched.length - MAX_ROWS;
   return {
@@ -100,17 +102,20 @@ export function stateTable({ watched, windowSize }: MonitoringView): ReportTable
   };
 }
 
-/** Watched metrics, the worst first; those in one state as they came. */
+/** Returns the watched metrics, worst first. Metrics in the same state keep their order. */
 export function worstFirst(watched: readonly WatchedMetric[]): WatchedMetric[] {
   return STATES.flatMap((state) => watched.filter((one) => one.state === state));
 }
 
-/** The gap of a metric among its records. */
+/** Returns the gap of a metric among its records. */
 export function gapOf({ metric }: WatchedMetric, records: readonly MonitoringRecord[]): MonitoringRecord | undefined {
   return records.find((record) => record.group === null && record.metric === metric);
 }
 
-/** A measure of every group in both windows, the highest over all events first; of very many groups both ends. */
+/**
+ * Returns a measure of every group in both windows, the highest over all events first. For very many groups, both ends
+ * are shown.
+ */
 export function groupTable(watched: WatchedMetric, measure: string, windowSize: number): ReportTable {
   const byGroup = (records: readonly MonitoringRecord[]): Map<string | null, MonitoringRecord> =>
     new Map(records.filter(({ metric }) => metric === measure).map((record) => [record.group, record]));

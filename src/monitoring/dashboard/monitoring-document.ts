@@ -21,13 +21,13 @@ import { coverageTables, faultTable, groupTable, stateTable, worstFirst } from '
 import type { MonitoringView } from './monitoring-view.ts';
 import { headlineOf, sentenceAfterState, STATE_WORDS } from './state-words.ts';
 
-/** What a monitored stream is called where nobody named it. */
+/** The default title of a monitored stream. */
 export const DEFAULT_TITLE = 'Fairness of a monitored stream';
 
-/** Metrics whose groups are told one by one. */
+/** The maximum number of metrics with a table of groups. */
 const MAX_METRICS = 40;
 
-/** A view as a report in words and tables. */
+/** Converts a view to a report with text and tables. */
 function monitoringDocument(view: MonitoringView, title: string): ReportDocument {
   return {
     title,
@@ -42,7 +42,7 @@ function monitoringDocument(view: MonitoringView, title: string): ReportDocument
           title: watchedText(watched),
           blocks: measuresOf(watched).map((measure) => groupTable(watched, measure, view.windowSize)),
         })),
-      { title: 'Crossed attributes', blocks: crossedBlocks(view) },
+      { title: 'Intersections', blocks: crossedBlocks(view) },
       { title: 'True labels', blocks: coverageTables(view) },
       { title: 'What was not counted', blocks: [faultTable(view) ?? nothingLeftOut()] },
       { title: 'How to read this', blocks: [{ kind: 'list', items: readingOf(view) }] },
@@ -96,7 +96,7 @@ function alertBlock(history: AlertHistory): ReportBlock[] {
 
 function crossedBlocks({ crossings }: MonitoringView): ReportBlock[] {
   const rest = crossings.length - MAX_CROSSINGS;
-  const cut = { kind: 'paragraph' as const, text: `Not shown: ${countedText(rest, 'more crossing')}.` };
+  const cut = { kind: 'paragraph' as const, text: `Not shown: ${countedText(rest, 'more intersection')}.` };
   return [...crossings.slice(0, MAX_CROSSINGS).flatMap(crossingBlocks), ...(rest > 0 ? [cut] : [])];
 }
 
@@ -106,33 +106,33 @@ function crossingBlocks(crossing: MonitoringView['crossings'][number]): ReportBl
 }
 
 function nothingLeftOut(): ReportBlock {
-  return { kind: 'paragraph', text: 'Nothing: every event was counted.' };
+  return { kind: 'paragraph', text: 'Every event was counted.' };
 }
 
-/** The line under the title: how many events, from when to when. */
+/** Returns the line under the title: the number of events, and their first and last times. */
 export function subjectOf({ nEvents, firstTimestamp, timestamp }: MonitoringView): string {
   if (timestamp === null) return 'Before the first event';
   const since = firstTimestamp === null ? '' : `${timeText(firstTimestamp)} to `;
   return `${countText(nEvents)} ${nEvents === 1 ? 'event' : 'events'}, ${since}${timeText(timestamp)} UTC`;
 }
 
-/** What the numbers promise, and what they do not. */
+/** Explains what the numbers guarantee, and what they do not. */
 export function readingOf({ alpha, windowSize, level }: MonitoringView): string[] {
   return [
-    `A band over all events holds at all times together: however often it is looked at, the probability that it ever leaves out the true value is at most its share of alpha, as long as the rates themselves do not change. Over all attributes and metrics these shares add up to alpha = ${shortNumber(alpha)}.`,
-    `A breach rests on such a bound, so the probability that this engine ever raises a false alarm is at most ${shortNumber(alpha)}. The price is that small groups and small gaps need many events.`,
-    `A watch rests on an ordinary ${formatPercent(level)} interval at one time. It is fast and has no promise over many looks: of a fair stream that is looked at often, it will be wrong now and then. It pages nobody.`,
-    `The line of the last ${countText(windowSize)} events shows what is new. It may leave the band of all events: that band is about the whole past and moves late.`,
-    '"Cannot tell yet" is neither good nor bad news: the bounds still reach to both sides of the limit.',
-    'Severity is the excess over the limit times the precision of the estimate ("confidence" in JSON), which is 1 less half the width of the bounds over the limit, and at least 0. It grows with the number of events, and is no doubt of the bound: neither decides whether an alarm is raised.',
-    'When a change began is the guess of a detector, without a guarantee.',
-    'Rates that need true labels count labelled predictions only. Where labels come for some groups later or less often than for others, compare these rates with care.',
-    'A gap within its limit is no proof of fair treatment, and a gap above it none of unfair treatment. Only the attributes and metrics named here were watched.',
-    `Of fewer than ${String(MIN_SHOWN)} events no group's rate is shown, since it could tell what was decided of single persons. It may still be worked out from totals that are.`,
+    `A band over all events holds at all times simultaneously. For any number of checks, the probability that it ever excludes the true value is at most its share of alpha, as long as the rates themselves do not change. Over all attributes and metrics, these shares add up to alpha = ${shortNumber(alpha)}.`,
+    `A breach is based on such a bound, so the probability that this engine ever raises a false alarm is at most ${shortNumber(alpha)}. In return, small groups and small gaps need many events.`,
+    `A watch is based on an ordinary ${formatPercent(level)} interval at one time. It is fast but has no guarantee over many checks: for a fair stream that is checked often, it is occasionally wrong. It should not page anyone.`,
+    `The line of the last ${countText(windowSize)} events shows the current values. It may leave the band of all events, which covers the complete past and moves late.`,
+    '"Inconclusive" is neither good nor bad news: the bounds still include the limit, or there are too few events.',
+    'Severity is the excess over the limit times the precision of the estimate ("confidence" in JSON). The precision is 1 minus half the width of the bounds divided by the limit, and at least 0. It grows with the number of events. Neither of them decides whether an alarm is raised.',
+    'The start of a change is estimated by a detector, without a guarantee.',
+    'Rates that need true labels count only labelled predictions. If labels arrive later or less often for some groups than for others, compare these rates with care.',
+    'A gap within its limit does not prove fair treatment, and a gap above it does not prove unfair treatment. Only the attributes and metrics listed here were monitored.',
+    `Rates of groups with fewer than ${String(MIN_SHOWN)} events are hidden, because they could reveal decisions about individuals. They may still be computable from the totals shown.`,
   ];
 }
 
-/** What is needed to read the same stream in the same way. */
+/** Returns the settings needed to reproduce the page. */
 export function madeOf(view: MonitoringView): (readonly [name: string, value: string])[] {
   return [
     ['Sliding window', `the last ${countText(view.windowSize)} events`],
@@ -146,8 +146,8 @@ export function madeOf(view: MonitoringView): (readonly [name: string, value: st
 }
 
 /**
- * A view as Markdown: the same words and tables as the page, without charts.
- * @param title what stands at the top
+ * Returns a view as Markdown: the same text and tables as the page, without charts.
+ * @param title the title at the top
  */
 export function dashboardToMarkdown(view: MonitoringView, title: string = DEFAULT_TITLE): string {
   return documentToMarkdown(monitoringDocument(withoutSmallCells(view), title));

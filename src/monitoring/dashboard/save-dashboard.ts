@@ -7,7 +7,7 @@ import { DASHBOARD_OPTION_NAMES, type DashboardOptions, dashboardToHtml } from '
 import { dashboardToMarkdown } from './monitoring-document.ts';
 import type { MonitoringView } from './monitoring-view.ts';
 
-/** Where the files of a dashboard are. */
+/** The paths of a dashboard's files. */
 export interface SavedDashboard {
   readonly dashboard: string;
   readonly report: string;
@@ -15,10 +15,10 @@ export interface SavedDashboard {
 }
 
 /**
- * Writes dashboard.html, report.md and active_alerts.json into a folder, which
- * is made where it is missing. Each file is whole or as it was before.
+ * Writes dashboard.html, report.md and active_alerts.json into a folder, which is created if it is missing. Each file
+ * is replaced completely or not at all.
  * @returns the paths
- * @throws {DataValidationError} where the folder cannot be written
+ * @throws {DataValidationError} if the folder cannot be written to
  */
 export async function saveDashboard(
   view: MonitoringView,

@@ -4,45 +4,46 @@ import type { AlertHistory, MonitorState } from '../alarms/alert-event.ts';
 import { countedText, countText, sentenceText } from './dashboard-words.ts';
 import type { MonitoringView, WatchedMetric } from './monitoring-view.ts';
 
-/** How a state is said: by word and by sign, so that colour is never needed. */
+/** A state's word and sign, so that the colour is not needed to understand it. */
 export interface StateWords {
   readonly sign: string;
   readonly word: string;
 }
 
-/** States, the worst first. */
+/** All states, worst first. */
 export const STATES = ['breach', 'watch', 'unknown', 'within'] as const satisfies readonly MonitorState[];
 
 /** The words for each state. */
 export const STATE_WORDS: Readonly<Record<MonitorState, StateWords>> = {
   breach: { sign: '\u2717', word: 'Breach' },
   watch: { sign: '!', word: 'Watch' },
-  unknown: { sign: '?', word: 'Cannot tell yet' },
+  unknown: { sign: '?', word: 'Inconclusive' },
   within: { sign: '\u2713', word: 'Within limit' },
 };
 
-/** A metric's sentence where its state stands before it, which is then not said again. */
+/** Returns a metric's sentence without its state, for use after the state. */
 export function sentenceAfterState({ state, sentence, attribute }: WatchedMetric): string {
   const said = `${STATE_WORDS[state].word}: `;
   const rest = sentence.startsWith(said) ? capital(sentence.slice(said.length)) : sentence;
   return sentenceText(rest, attribute);
 }
 
-/** What stands above everything else. */
+/** The headline of a dashboard. */
 export interface Headline {
-  /** The worst state that there is; null where nothing is known. */
+  /** The worst current state; null if nothing is known. */
   readonly state: MonitorState | null;
   readonly title: string;
   readonly sentences: readonly string[];
 }
 
-/** The state of a stream in words. */
+/** Returns the state of a stream in words. */
 export function headlineOf(view: MonitoringView): Headline {
   const counts = new Map(STATES.map((state) => [state, view.watched.filter((one) => one.state === state).length]));
   const worst = STATES.find((state) => counts.get(state) !== 0);
-  if (worst === undefined) return { state: null, title: 'No metric is watched', sentences: ['Nothing can be said.'] };
+  if (worst === undefined)
+    return { state: null, title: 'No metric is watched', sentences: ['There is nothing to report.'] };
   if (view.nEvents === 0)
-    return { state: null, title: 'No event has been counted yet', sentences: ['Nothing is known so far.'] };
+    return { state: null, title: 'No event has been counted yet', sentences: ['There are no results yet.'] };
   return {
     state: worst,
     title: titleOf(worst, counts.get(worst) ?? 0, view.watched.length),
@@ -53,7 +54,7 @@ export function headlineOf(view: MonitoringView): Headline {
 const ONLY_ONE: Readonly<Record<MonitorState, string>> = {
   breach: 'The metric is in breach',
   watch: 'No breach; the metric is on watch',
-  unknown: 'No breach was found; the metric cannot be told yet',
+  unknown: 'No breach was found; the metric is inconclusive',
   within: 'The metric is within its limit',
 };
 
@@ -67,7 +68,7 @@ function titleOf(worst: MonitorState, count: number, total: number): string {
     case 'watch':
       return `No breach; ${some} ${verb} on watch`;
     case 'unknown':
-      return `No breach was found; ${some} cannot be told yet`;
+      return `No breach was found; ${some} ${verb} inconclusive`;
     case 'within':
       return `All ${String(total)} metrics are within their limits`;
   }
@@ -86,7 +87,7 @@ function restText(state: MonitorState, count: number): string {
   const words: Readonly<Record<MonitorState, string>> = {
     breach: `${verb} in breach`,
     watch: `${verb} on watch`,
-    unknown: 'cannot be told yet',
+    unknown: `${verb} inconclusive`,
     within: `${verb} within ${limit}`,
   };
   return `${countText(count)} ${words[state]}`;
@@ -101,7 +102,7 @@ function openSentences({ alerts }: MonitoringView): string[] {
   return [`${countedText(open.length, 'alarm')} ${verb} open, ${seen}.`];
 }
 
-/** When an alert was raised, ISO 8601: its own time is that of the last time it was told. */
+/** Returns when an alert was raised, ISO 8601. The alert's own time is when it was last sent. */
 export function raisedAt({ alert, changes }: AlertHistory): string {
   return changes.find(({ change }) => change === 'raised')?.timestamp ?? alert.timestamp;
 }

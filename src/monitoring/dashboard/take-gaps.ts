@@ -4,7 +4,7 @@ import type { FairnessDriftAndAlertEngine } from '../alarms/fairness-drift-and-a
 import { readWindow } from '../alarms/watch-tier.ts';
 import type { RealTimeFairnessTracker } from '../tracker/real-time-fairness-tracker.ts';
 
-/** The gap of one metric of one attribute in the sliding window; null is what is undefined. */
+/** The gap of one metric of one attribute in the sliding window. Undefined values are null. */
 export interface WatchedGap {
   readonly attribute: string;
   readonly metric: string;
@@ -13,18 +13,18 @@ export interface WatchedGap {
   readonly value: number | null;
   readonly low: number | null;
   readonly high: number | null;
-  /** The two groups furthest apart, the larger rate first, and their rates. */
+  /** The two groups that differ most, the larger rate first, and their rates. */
   readonly groups: readonly [string, string] | null;
   readonly rates: readonly [number, number] | null;
-  /** What is compared: `selection_rate`. */
+  /** The compared measure: `selection_rate`. */
   readonly measure: string;
-  /** Events of the smaller of the two groups. */
+  /** The number of events of the smaller of the two groups. */
   readonly n: number | null;
   readonly windowEvents: number;
   readonly limit: number;
 }
 
-/** Returns the gap of every metric that an engine watches, as the sliding window of its tracker has it now. */
+/** Returns the gap of every metric that an engine watches, in the current sliding window of its tracker. */
 export function takeGaps(
   { stream }: RealTimeFairnessTracker,
   { watched }: FairnessDriftAndAlertEngine,

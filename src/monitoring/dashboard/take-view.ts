@@ -12,10 +12,10 @@ import { cumulativeWindow, measureGroups } from '../tracker/stream-window.ts';
 import { takeAttribute } from '../tracker/take-records.ts';
 import type { CrossedCells, MonitoringView, WatchedMetric } from './monitoring-view.ts';
 
-/** Times of the history that a picture can show. */
+/** The maximum number of history times in a chart. */
 const MAX_TIMES = 400;
 
-/** A tracker and its engine as they are now, as plain data; the engine looks once more for it. */
+/** Returns the current state of a tracker and its engine as plain data. This runs a check of the engine. */
 export function takeView(tracker: RealTimeFairnessTracker, engine: FairnessDriftAndAlertEngine): MonitoringView {
   const { stream } = tracker;
   const { options } = stream;
@@ -67,12 +67,12 @@ function watchedMetric(
   };
 }
 
-/** The evidence of an alarm and the last events are two windows, whose numbers differ. */
+/** Describes both windows, because the evidence of an alarm and the latest events have different numbers. */
 function twoWindows({ reason }: AlertEvent, window: string): string {
-  return `In the window that the alarm stands on: ${reason} Now, in the sliding window: ${window}`;
+  return `Evidence of the alarm: ${reason} Sliding window now: ${window}`;
 }
 
-/** A watch has no history of its own: it holds, or it is gone. */
+/** Returns an open watch as an alert history. A watch has no history of its own: it holds, or it is gone. */
 function openWatch(watch: AlertEvent | null): AlertHistory[] {
   if (watch === null) return [];
   const { timestamp } = watch;
@@ -105,7 +105,7 @@ function notesOf({ options, shape }: EventStream): string[] {
   return [
     ...(watchesErrors && options.errorScale === null
       ? [
-          'Errors have no interval that holds at all times, so no alarm: give errorScale, the largest error there can be.',
+          'Errors have no interval that holds at all times, so they raise no alarm. Set errorScale to the largest possible error.',
         ]
       : []),
     ...(watchesErrors && shape.hasWeights

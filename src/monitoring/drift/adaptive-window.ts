@@ -1,14 +1,16 @@
-/** Rows of buckets that there is room for at first; the room doubles when more are needed. */
+/** The initial capacity in rows of buckets. It doubles when more are needed. */
 const FIRST_ROWS = 8;
 
-/** What decides where a window is cut. */
+/** The settings that determine where a window is cut. */
 export interface AdaptiveWindowSettings {
   readonly delta: number;
   readonly maxBuckets: number;
   readonly minWindowLength: number;
 }
 
-/** Rows of buckets, each bucket as [total, sum of squared deviations]; row r holds buckets of 2^r values, oldest first. */
+/**
+ * Rows of buckets. Each bucket is [total, sum of squared deviations]; row r holds buckets of 2^r values, oldest first.
+ */
 type BucketRows = [total: number, squares: number][][];
 
 /** The contents of a window as plain data. */
@@ -20,20 +22,19 @@ export interface SavedWindow {
 }
 
 /**
- * The latest values of a stream in an exponential histogram: at most
- * `maxBuckets` buckets of each of the sizes 1, 2, 4, ..., the two oldest of a
- * size merged when there is one more. So it takes O(log n) numbers for n values.
+ * The latest values of a stream in an exponential histogram: at most `maxBuckets` buckets of each of the sizes 1, 2, 4,
+ * ... If there is one more, the two oldest of that size are merged. The histogram needs O(log n) numbers for n values.
  */
 export class AdaptiveWindow {
   readonly #delta: number;
   readonly #minWindowLength: number;
   readonly #maxBuckets: number;
-  /** Places in a row: one more than buckets, for the one that makes two merge. */
+  /** The capacity of a row: one more than the number of buckets, for the bucket that triggers a merge. */
   readonly #places: number;
   #rows = 1;
   #counts = new Int32Array(FIRST_ROWS);
   #totals: Float64Array;
-  /** Of each bucket: the sum of squared deviations from its own mean. */
+  /** The sum of squared deviations of each bucket from its own mean. */
   #squares: Float64Array;
   #width = 0;
   #total = 0;
@@ -80,9 +81,9 @@ export class AdaptiveWindow {
   }
 
   /**
-   * Drops the oldest bucket again and again while some cut divides the window
-   * into an older and a newer part whose means differ by more than chance allows.
-   * @returns how many values lie after the likeliest place of the change; 0 where nothing was dropped
+   * Drops the oldest bucket repeatedly, while some cut divides the window into an older and a newer part whose means
+   * differ by more than chance allows.
+   * @returns the number of values after the most likely position of the change; 0 if nothing was dropped
    */
   shrink(): number {
     if (!this.#hasCut()) return 0;
@@ -92,7 +93,7 @@ export class AdaptiveWindow {
     return newer;
   }
 
-  /** The contents as plain data. */
+  /** Returns the contents as plain data. */
   save(): SavedWindow {
     const rows = Array.from({ length: this.#rows }, (_, row) =>
       Array.from({ length: this.#counts[row] as number }, (_bucket, place): [number, number] => {
@@ -103,7 +104,7 @@ export class AdaptiveWindow {
     return { width: this.#width, total: this.#total, squares: this.#squaresOfAll, rows };
   }
 
-  /** The window that was saved, with the settings it was saved under. */
+  /** Creates a window from saved contents, with the settings it was saved with. */
   static load({ width, total, squares, rows }: SavedWindow, settings: AdaptiveWindowSettings): AdaptiveWindow {
     const window = new AdaptiveWindow(settings);
     while (window.#counts.length < rows.length) window.#makeRoom();
@@ -125,7 +126,7 @@ export class AdaptiveWindow {
     return window;
   }
 
-  /** Merges the two oldest buckets of each row that has one too many into one of the next row. */
+  /** Merges the two oldest buckets of each row that has one too many into one bucket of the next row. */
   #merge(): void {
     const places = this.#places;
     let row = 0;
@@ -142,7 +143,7 @@ export class AdaptiveWindow {
       const apart = (older - newer) / size;
       totals[target] = older + newer;
       squares[target] = (squares[first] as number) + (squares[first + 1] as number) + 0.5 * size * apart * apart;
-      // A loop, since copyWithin costs more than it saves on a handful of numbers.
+      // A loop is faster than copyWithin for a few numbers.
       for (let at = first + 2; at < next; at++) {
         totals[at - 2] = totals[at] as number;
         squares[at - 2] = squares[at] as number;
@@ -161,10 +162,9 @@ export class AdaptiveWindow {
   }
 
   /**
-   * Whether |mean of the older part - mean of the newer part| is above
-   * sqrt(2 m v L) + (2/3) m L at some border between buckets, with v the
-   * variance of the window, L = ln(2 ln(width) / delta) and
-   * m = 1/(n0 - minWindowLength + 1) + 1/(n1 - minWindowLength + 1).
+   * Returns whether |mean of the older part - mean of the newer part| is above sqrt(2 m v L) + (2/3) m L at some border
+   * between buckets, with v the variance of the window, L = ln(2 ln(width) / delta) and m = 1/(n0 - minWindowLength +
+   * 1) + 1/(n1 - minWindowLength + 1).
    */
   #hasCut(): boolean {
     const minWindowLength = this.#minWindowLength;
@@ -185,13 +185,13 @@ export class AdaptiveWindow {
         newer -= size;
         olderTotal += bucket;
         newerTotal -= bucket;
-        // From here on the newer part only gets shorter.
+        // From here on, the newer part only gets shorter.
         if (newer < minWindowLength) return false;
         if (older < minWindowLength) continue;
         const olderFree = older - minWindowLength + 1;
         const newerFree = newer - minWindowLength + 1;
         const m = (olderFree + newerFree) / (olderFree * newerFree);
-        // The means differ by this over older x newer: divisions would be most of the cost.
+        // The means differ by this amount divided by older x newer. Divisions would be most of the cost.
         const apart = Math.abs(olderTotal * newer - newerTotal * older);
         if (apart > older * newer * (Math.sqrt(spread * m) + slope * m)) return true;
       }
@@ -199,7 +199,7 @@ export class AdaptiveWindow {
     return false;
   }
 
-  /** Values after the border that leaves the least squares within both parts: where n0 n1 (mean0 - mean1)^2 is largest. */
+  /** Returns the number of values after the least-squares border: the one with the largest n0 n1 (mean0 - mean1)^2. */
   #likeliestCut(): number {
     let [older, olderTotal, largest, likeliest] = [0, 0, -1, 0];
     for (let row = this.#rows - 1; row >= 0; row--) {
@@ -226,7 +226,7 @@ export class AdaptiveWindow {
     this.#total -= total;
     const apart = total / size - this.#total / this.#width;
     const between = (size * this.#width * apart * apart) / (size + this.#width);
-    // Rounding must not leave a negative sum of squares, under which nothing would be found any more.
+    // Rounding must not result in a negative sum of squares, with which no change would be found.
     this.#squaresOfAll = Math.max(0, this.#squaresOfAll - (this.#squares[first] as number) - between);
     this.#totals.copyWithin(first, first + 1, first + this.#places);
     this.#squares.copyWithin(first, first + 1, first + this.#places);

@@ -8,33 +8,33 @@ import { fillParameters, fraction, type Given, type ParameterTable, whole } from
 /** The parameters of {@link AdwinDetector}. */
 export interface AdwinParameters extends AdaptiveWindowSettings {
   /**
-   * What may go wrong at one check, in (0, 1): the smaller, the fewer false alarms and the later true ones.
+   * The error probability at one check, in (0, 1). Smaller values have fewer false alarms and later detections.
    * @defaultValue 0.002
    */
   readonly delta: number;
   /**
-   * Values from one check to the next.
+   * The number of values between checks.
    * @defaultValue 32
    */
   readonly clock: number;
   /**
-   * Buckets of each size: more of them locate a change more finely, and cost more.
+   * The number of buckets of each size. More buckets locate a change more precisely, at a higher cost.
    * @defaultValue 5
    */
   readonly maxBuckets: number;
   /**
-   * The fewest values on either side of a cut.
+   * The minimum number of values on either side of a cut.
    * @defaultValue 5
    */
   readonly minWindowLength: number;
   /**
-   * No check happens until more values than this have come.
+   * The number of values up to which no check runs.
    * @defaultValue 10
    */
   readonly gracePeriod: number;
 }
 
-/** Options of {@link AdwinDetector}: its parameters, all of which have defaults. */
+/** Options of {@link AdwinDetector}: its parameters, all with defaults. */
 export type AdwinOptions = Given<AdwinParameters>;
 
 const PARAMETERS: ParameterTable<AdwinParameters> = {
@@ -46,7 +46,7 @@ const PARAMETERS: ParameterTable<AdwinParameters> = {
 };
 
 type SavedAdwin = SavedWindow & {
-  /** Values since the latest check. */
+  /** The number of values since the latest check. */
   readonly sinceCheck: number;
 };
 
@@ -57,7 +57,7 @@ function schema({ maxBuckets, clock }: AdwinParameters): z.ZodType<SavedAdwin> {
       width: count,
       total: z.number(),
       squares: z.number().min(0),
-      // 2^53 values, which a double no longer counts, would need one row more.
+      // One more row would mean 2^53 values, beyond which a double cannot count.
       rows: z.array(z.array(bucket).max(maxBuckets)).min(1).max(53),
       sinceCheck: count.max(clock - 1),
     })
@@ -65,29 +65,25 @@ function schema({ maxBuckets, clock }: AdwinParameters): z.ZodType<SavedAdwin> {
       error: 'a row has no buckets',
     })
     .refine(({ width, rows }) => width === rows.reduce((sum, row, index) => sum + row.length * 2 ** index, 0), {
-      error: 'the width is not what the buckets hold',
+      error: 'the width does not match the buckets',
     });
 }
 
 /**
- * ADWIN: a window of the latest values that grows while the stream stays the
- * same, and drops its oldest part when the stream has changed.
+ * Detects changes with ADWIN: a window of the latest values that grows while the stream is stable, and drops its oldest
+ * part after a change.
  *
- * Every `clock` values each border between buckets is tried as a cut into an
- * older part of n0 and a newer part of n1 values. There is a change where
- * |mean0 - mean1| > sqrt(2 m v L) + (2/3) m L, with v the variance of the
- * window, L = ln(2 ln(n0 + n1) / delta) and
- * m = 1/(n0 - minWindowLength + 1) + 1/(n1 - minWindowLength + 1). The oldest
- * bucket is dropped until no cut is left, which may leave much of the older
- * part: the change is dated by the cut with the largest
- * n0 n1 (mean0 - mean1)^2, as precisely as buckets allow.
+ * Every `clock` values, each border between buckets is tried as a cut into an older part of n0 and a newer part of n1
+ * values. There is a change if |mean0 - mean1| > sqrt(2 m v L) + (2/3) m L, with v the variance of the window, L = ln(2
+ * ln(n0 + n1) / delta) and m = 1/(n0 - minWindowLength + 1) + 1/(n1 - minWindowLength + 1). The oldest bucket is
+ * dropped until no cut is left, which may keep much of the older part. The change is therefore dated by the cut with
+ * the largest n0 n1 (mean0 - mean1)^2, as precisely as the buckets allow.
  *
- * Values are numbers of about unit range: the bound's second term supposes it.
- * Feed 0 and 1, or scale. Memory is O(log n); an update costs O(1) on average,
- * and a check O(log n).
+ * Values should have about unit range, because the second term of the bound assumes it. Use 0 and 1, or scale the
+ * values. Memory is O(log n); an update costs O(1) on average, and a check O(log n).
  *
- * The bound takes the variance as known, and is for one check alone: `delta`
- * promises nothing about a whole stream.
+ * The bound treats the variance as known and holds for a single check: `delta` gives no guarantee for a complete
+ * stream.
  * @see A. Bifet and R. Gavaldà, Learning from time-changing data with adaptive windowing, SDM 2007
  * @example
  * ```ts
@@ -101,9 +97,10 @@ function schema({ maxBuckets, clock }: AdwinParameters): z.ZodType<SavedAdwin> {
  * ```
  */
 export class AdwinDetector implements DriftDetector {
-  // The other detectors share a class. This one is fed every event, and code that kinds share is not inlined for each.
+  // This detector does not use the base class of the others: as the default it receives every event, and code shared
+  // between kinds is not inlined for each kind.
   readonly name = 'adwin';
-  /** The parameters in force, defaults filled in. */
+  /** The parameters in use, with defaults filled in. */
   readonly parameters: Readonly<AdwinParameters>;
   readonly #clock: number;
   #window: AdaptiveWindow;
@@ -111,47 +108,50 @@ export class AdwinDetector implements DriftDetector {
   #isDetected = false;
   #changeAge: number | null = null;
 
-  /** @throws {ValueError} for a parameter that is unknown or out of range */
+  /** @throws {ValueError} if a parameter is unknown or out of range */
   constructor(options: AdwinOptions = {}) {
     this.parameters = fillParameters(PARAMETERS, options);
     this.#clock = this.parameters.clock;
     this.#window = new AdaptiveWindow(this.parameters);
   }
 
-  /** Values in the window; at a detection those that are left. */
+  /** The number of values in the window; at a detection, the number that remain. */
   get width(): number {
     return this.#window.width;
   }
 
-  /** The mean of the window; NaN while it is empty. */
+  /** The mean of the window; NaN if it is empty. */
   get mean(): number {
     return this.#window.total / this.width;
   }
 
-  /** The mean squared deviation from the mean of the window; NaN while it is empty. */
+  /** The mean squared deviation from the mean of the window; NaN if it is empty. */
   get variance(): number {
     return this.#window.squares / this.width;
   }
 
-  /** At the latest detection: how many values back the newer part began that leaves the least squares; null before it. */
+  /**
+   * At the latest detection: how many values ago the newer part of the least-squares cut began; null before the first
+   * detection.
+   */
   get changeAge(): number | null {
     return this.#changeAge;
   }
 
   /**
-   * Takes the next value.
+   * Processes the next value.
    * @returns whether a change was detected at this value
-   * @throws {DataValidationError} for what is no number from -1e100 to 1e100; nothing changes then
+   * @throws {DataValidationError} if the value is not a number from -1e100 to 1e100; nothing changes then
    */
   update(value: number): boolean {
     if (!isInDomain(value, 'number')) throw invalidValue(this.name, value, 'number');
     if (this.#isDetected) this.#startAnew();
-    // JSON has no -0, which a state must not differ by.
+    // JSON has no -0, so a state must not depend on it.
     this.#window.add(value + 0);
     return ++this.#sinceCheck >= this.#clock && this.#check();
   }
 
-  /** Everything it knows as plain data, which survives JSON. */
+  /** Returns the complete state as plain data that JSON can represent. */
   state(): DetectorState {
     return Object.freeze({
       detector: this.name,
@@ -163,8 +163,8 @@ export class AdwinDetector implements DriftDetector {
   }
 
   /**
-   * Goes on from a state.
-   * @throws {DataValidationError} where it is no state of an ADWIN detector with these parameters; nothing changes then
+   * Restores a state.
+   * @throws {DataValidationError} if it is not a state of an ADWIN detector with these parameters; nothing changes then
    */
   restore(state: DetectorState): void {
     const { memory, isDetected, changeAge } = readState(this, schema(this.parameters), state);

@@ -16,28 +16,28 @@ import {
 /** The parameters of {@link BettingDetector}. */
 export interface BettingParameters {
   /**
-   * The mean that the stream should have, in [0, 1]; null to learn it from the first `warmUp` values.
+   * The expected mean of the stream, in [0, 1]; null to estimate it from the first `warmUp` values.
    * @defaultValue null
    */
   readonly referenceMean: number | null;
   /**
-   * How far from the reference the mean may be without being a change, from 0, below 1.
+   * The accepted distance of the mean from the reference, at least 0 and below 1.
    * @defaultValue 0.05
    */
   readonly tolerance: number;
   /**
-   * The probability of ever raising a false alarm from one start on, in (0, 1).
+   * The probability of ever raising a false alarm after one start, in (0, 1).
    * @defaultValue 0.05
    */
   readonly alpha: number;
   /**
-   * Values that the reference is learnt from where none is given; nothing is found among them.
+   * The number of values to estimate the reference from, if none is given. No change is detected among them.
    * @defaultValue 1000
    */
   readonly warmUp: number;
 }
 
-/** Options of {@link BettingDetector}: its parameters, all of which have defaults. */
+/** Options of {@link BettingDetector}: its parameters, all with defaults. */
 export type BettingDetectorOptions = Given<BettingParameters>;
 
 const PARAMETERS: ParameterTable<BettingParameters> = {
@@ -47,10 +47,10 @@ const PARAMETERS: ParameterTable<BettingParameters> = {
   warmUp: whole(1000, 1),
 };
 
-/** A process keeps its bets on one side, so that its wealth is a supermartingale under the whole hypothesis. */
+/** Bets stay on one side, so that the wealth is a supermartingale under the complete hypothesis. */
 const ONE_SIDED = { largestBet: 0 };
 
-/** A one-sided process with the lowest point of its wealth, and after how many values that was. */
+/** A one-sided process with the minimum of its wealth, and the number of values at that point. */
 interface Side<Process> {
   readonly process: Process;
   lowest: number;
@@ -58,9 +58,9 @@ interface Side<Process> {
 }
 
 interface Sides<Process> {
-  /** Values since the start, those learnt from included. */
+  /** The number of values since the start, including those used for the estimate. */
   n: number;
-  /** The reference, or the mean of the values it is being learnt from. */
+  /** The reference, or its current estimate. */
   reference: number;
   readonly up: Side<Process>;
   readonly down: Side<Process>;
@@ -110,7 +110,7 @@ function step(at: BettingMemory, value: number, parameters: BettingParameters): 
     return false;
   }
   const deviation = value - at.reference;
-  // Each side has half of alpha.
+  // Each side uses half of alpha.
   const limit = Math.log(2 / parameters.alpha);
   const hasRisen = bet(at.up, deviation - parameters.tolerance, at.n) > limit;
   return bet(at.down, -deviation - parameters.tolerance, at.n) > limit || hasRisen;
@@ -127,28 +127,25 @@ function bet(on: Side<BettingProcess>, outcome: number, n: number): number {
 }
 
 /**
- * Two bets against "the mean is within `tolerance` of the reference": one wins
- * where values are higher, one where they are lower. The only detector here
- * whose false alarms are bounded over the whole stream, however long.
+ * Detects changes with two bets against "the mean is within `tolerance` of the reference": one wins if values are
+ * higher, the other if they are lower. This is the only detector here whose false alarms are bounded over a stream of
+ * any length.
  *
- * With d = x - reference, the wealth of one side is the product of
- * 1 - lambda (d - tolerance), of the other of 1 - lambda (-d - tolerance), with
- * bets lambda in [-1/2, 0] that each outcome improves ({@link BettingProcess}).
- * A change is a wealth above 2 / alpha; it is suspected right after the wealth's
- * lowest point. Values are in [0, 1], and may follow any law.
+ * With d = x - reference, the wealth of one side is the product of 1 - lambda (d - tolerance), and that of the other of
+ * 1 - lambda (-d - tolerance). The bets lambda in [-1/2, 0] are improved by each outcome ({@link BettingProcess}). A
+ * change is a wealth above 2 / alpha; it is suspected right after the wealth's minimum. Values are in [0, 1] and may
+ * have any distribution.
  *
- * With a given reference: as long as each value's mean, given those before it,
- * is within the tolerance, the chance of a false alarm from one start on, ever,
- * is at most `alpha` (Ville's inequality). After an alarm it starts anew, with
- * a new `alpha`.
+ * With a given reference: while each value's mean, given the earlier values, is within the tolerance, the probability
+ * of a false alarm after one start is at most `alpha`, at any time (Ville's inequality). After an alarm, the detector
+ * restarts with a new `alpha`.
  *
- * With a learnt reference that is an estimate, and the statement holds where
- * the estimate is within the tolerance of the mean. For independent values the
- * chance of a false alarm is then at most alpha + 2 exp(-2 warmUp tolerance^2):
- * 0.05 + 0.0135 with the defaults, and with a tolerance of 0 there is no bound at all.
+ * With an estimated reference, this holds if the estimate is within the tolerance of the mean. For independent values,
+ * the probability of a false alarm is then at most alpha + 2 exp(-2 warmUp tolerance^2). With the defaults this is 0.05
+ * + 0.0135; with a tolerance of 0 there is no bound.
  *
- * What it costs: changes smaller than the tolerance are not changes, and a late
- * change is found slowly, since bets have become cautious by then.
+ * Limitations: changes within the tolerance are not detected. A late change is found slowly, because bets have become
+ * cautious.
  * @see B. Chugg et al., Auditing fairness by betting (2023), arXiv 2305.17570
  * @example
  * ```ts
@@ -162,12 +159,12 @@ function bet(on: Side<BettingProcess>, outcome: number, n: number): number {
  * ```
  */
 export class BettingDetector extends KernelDetector<BettingParameters, BettingMemory, SavedBetting> {
-  /** @throws {ValueError} for a parameter that is unknown or out of range */
+  /** @throws {ValueError} if a parameter is unknown or out of range */
   constructor(options: BettingDetectorOptions = {}) {
     super(KERNEL, fillParameters(PARAMETERS, options));
   }
 
-  /** The mean that values are compared with; null while it is being learnt. */
+  /** The mean that values are compared with; null while it is being estimated. */
   get reference(): number | null {
     const { referenceMean, warmUp } = this.parameters;
     return referenceMean === null && this.memory.n < warmUp ? null : this.memory.reference;

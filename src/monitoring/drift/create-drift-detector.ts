@@ -10,7 +10,7 @@ import { HddmWDetector, type HddmWOptions } from './hddm-w-detector.ts';
 import { KsWindowDetector, type KsWindowOptions } from './ks-window-detector.ts';
 import { PageHinkleyDetector, type PageHinkleyOptions } from './page-hinkley-detector.ts';
 
-/** The options of each detector by its name. */
+/** The options of each detector, by its name. */
 export interface DriftDetectorOptions {
   readonly adwin: AdwinOptions;
   readonly page_hinkley: PageHinkleyOptions;
@@ -23,7 +23,7 @@ export interface DriftDetectorOptions {
   readonly betting: BettingDetectorOptions;
 }
 
-/** The name of a detector that is built in. */
+/** The name of a built-in detector. */
 export type DriftDetectorName = keyof DriftDetectorOptions;
 
 /** A detector by its name, with parameters. */
@@ -31,7 +31,7 @@ export type DriftDetectorSpec = {
   [Name in DriftDetectorName]: { readonly name: Name; readonly params?: DriftDetectorOptions[Name] | undefined };
 }[DriftDetectorName];
 
-/** Which detector: a name, a name with parameters, or a function that makes a new one. */
+/** A detector: a name, a name with parameters, or a function that creates one. */
 export type DriftDetectorChoice = DriftDetectorName | DriftDetectorSpec | (() => DriftDetector);
 
 type DetectorMakers = {
@@ -50,16 +50,17 @@ const MAKERS: DetectorMakers = {
   betting: (params) => new BettingDetector(params),
 };
 
-/** The names of the detectors that are built in. */
+/** The names of the built-in detectors. */
 export const DRIFT_DETECTOR_NAMES = Object.freeze(Object.keys(MAKERS) as DriftDetectorName[]);
 
-/** What an object must have to be a detector. */
+/** The methods that every detector must have. */
 const METHODS = ['update', 'state', 'restore'] as const;
 
 /**
- * Makes a new detector from a name, a name with parameters, or a function.
- * @param source a function must return a new detector at each call: two streams must not share one
- * @throws {ValueError} for an unknown name, an unknown or invalid parameter, or a function that returns no detector
+ * Creates a detector from a name, a name with parameters, or a function.
+ * @param source a function must return a new detector on each call, because streams must not share one
+ * @throws {ValueError} if the name is unknown, a parameter is unknown or invalid, or the function does not return a
+ *   detector
  * @example
  * ```ts
  * import { createDriftDetector } from 'evenhand/monitoring';
@@ -79,7 +80,7 @@ export function createDriftDetector(source: DriftDetectorChoice): DriftDetector 
 }
 
 function make(name: string, params: DriftDetectorOptions[DriftDetectorName] | undefined): DriftDetector {
-  // The maker of a name takes that name's options; one type for all of them cannot say so.
+  // Each maker takes the options of its own name; the type system cannot express this for a name in a variable.
   const maker = MAKERS[oneOf('detector', name, DRIFT_DETECTOR_NAMES)];
   return maker(params);
 }

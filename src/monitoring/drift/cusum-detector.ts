@@ -15,17 +15,17 @@ import {
 /** The parameters of {@link CusumDetector}. */
 export interface CusumParameters {
   /**
-   * Values that the reference mean and standard deviation are learnt from; at least 2.
+   * The number of values from which the reference mean and standard deviation are estimated; at least 2.
    * @defaultValue 30
    */
   readonly minInstances: number;
   /**
-   * A deviation that is let pass at every value, in reference standard deviations.
+   * The deviation that is tolerated at each value, in reference standard deviations.
    * @defaultValue 0.5
    */
   readonly slack: number;
   /**
-   * The sum of deviations that is a change, in reference standard deviations.
+   * The sum of deviations above which a change is detected, in reference standard deviations.
    * @defaultValue 5
    */
   readonly threshold: number;
@@ -33,7 +33,7 @@ export interface CusumParameters {
   readonly mode: ChangeDirection;
 }
 
-/** Options of {@link CusumDetector}: its parameters, all of which have defaults. */
+/** Options of {@link CusumDetector}: its parameters, all with defaults. */
 export type CusumOptions = Given<CusumParameters>;
 
 const PARAMETERS: ParameterTable<CusumParameters> = {
@@ -45,12 +45,12 @@ const PARAMETERS: ParameterTable<CusumParameters> = {
 
 interface CusumMemory {
   n: number;
-  /** Of the first `minInstances` values, and then unchanged. */
+  /** Of the first `minInstances` values; unchanged afterwards. */
   mean: number;
   squares: number;
   up: number;
   down: number;
-  /** After how many values each sum was last 0. */
+  /** The number of values when each sum was last 0. */
   upSince: number;
   downSince: number;
 }
@@ -80,7 +80,7 @@ const KERNEL: DetectorKernel<CusumParameters, CusumMemory> = {
 function step(at: CusumMemory, value: number, parameters: CusumParameters): boolean {
   const { minInstances, slack, mode, threshold } = parameters;
   at.n++;
-  // A reference that went on learning would follow the very change that is looked for.
+  // A reference that continued to learn would adapt to the change that is to be detected.
   if (at.n <= minInstances) learn(at, value);
   if (at.n < minInstances) return false;
   const sigma = deviationOf(at, parameters);
@@ -92,14 +92,14 @@ function step(at: CusumMemory, value: number, parameters: CusumParameters): bool
   return hasRisen(at, sigma, parameters) || (mode !== 'up' && at.down > threshold * sigma);
 }
 
-/** Welford's update of the mean and the sum of squared deviations. */
+/** Updates the mean and the sum of squared deviations (Welford). */
 function learn(at: CusumMemory, value: number): void {
   const before = value - at.mean;
   at.mean += before / at.n;
   at.squares += before * (value - at.mean);
 }
 
-/** The sample standard deviation of the values learnt from. */
+/** Returns the sample standard deviation of the reference values. */
 function deviationOf({ squares }: CusumMemory, { minInstances }: CusumParameters): number {
   return Math.sqrt(squares / (minInstances - 1));
 }
@@ -109,17 +109,15 @@ function hasRisen({ up }: CusumMemory, sigma: number, { mode, threshold }: Cusum
 }
 
 /**
- * Tabular CUSUM: two sums of deviations from a reference mean, which start again
- * from 0 whenever they would become negative.
+ * Detects changes with a tabular CUSUM: two sums of deviations from a reference mean, which restart from 0 whenever
+ * they would become negative.
  *
- * With mean m and sample standard deviation s of the first `minInstances`
- * values: up = max(0, up + (x - m) - slack s), down = max(0, down - (x - m) - slack s);
- * a change is a sum above threshold s. It is suspected where that sum left 0.
+ * With mean m and sample standard deviation s of the first `minInstances` values: up = max(0, up + (x - m) - slack s),
+ * down = max(0, down - (x - m) - slack s). A change is a sum above threshold s. It is suspected where that sum left 0.
  *
- * With slack 0.5 and threshold 5 a stable stream of normal values has a false
- * alarm every few hundred values, and one of rare decisions more often: raise
- * the threshold for long streams. Where all values learnt from are equal, the
- * first other value is a change.
+ * With slack 0.5 and threshold 5, a stable stream of normal values has a false alarm every few hundred values, and one
+ * of rare decisions more often. Increase the threshold for long streams. If all reference values are equal, the first
+ * different value is a change.
  * @see E. S. Page, Continuous inspection schemes, Biometrika 41 (1954)
  * @example
  * ```ts
@@ -133,7 +131,7 @@ function hasRisen({ up }: CusumMemory, sigma: number, { mode, threshold }: Cusum
  * ```
  */
 export class CusumDetector extends KernelDetector<CusumParameters, CusumMemory> {
-  /** @throws {ValueError} for a parameter that is unknown or out of range */
+  /** @throws {ValueError} if a parameter is unknown or out of range */
   constructor(options: CusumOptions = {}) {
     super(KERNEL, fillParameters(PARAMETERS, options));
   }

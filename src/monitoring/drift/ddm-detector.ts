@@ -8,23 +8,23 @@ import { fillParameters, type Given, type ParameterTable, positive, whole } from
 /** The parameters of {@link DdmDetector}. */
 export interface DdmParameters {
   /**
-   * Nothing is found in the first so many values.
+   * The number of initial values in which no change is detected.
    * @defaultValue 30
    */
   readonly warmStart: number;
   /**
-   * Standard deviations above the lowest rate that are a warning; not above `driftThreshold`.
+   * The number of standard deviations above the lowest rate that is a warning; at most `driftThreshold`.
    * @defaultValue 2
    */
   readonly warningThreshold: number;
   /**
-   * Standard deviations above the lowest rate that are a change.
+   * The number of standard deviations above the lowest rate that is a change.
    * @defaultValue 3
    */
   readonly driftThreshold: number;
 }
 
-/** Options of {@link DdmDetector}: its parameters, all of which have defaults. */
+/** Options of {@link DdmDetector}: its parameters, all with defaults. */
 export type DdmOptions = Given<DdmParameters>;
 
 const PARAMETERS: ParameterTable<DdmParameters> = {
@@ -36,7 +36,7 @@ const PARAMETERS: ParameterTable<DdmParameters> = {
 interface DdmMemory extends WarningZone {
   n: number;
   rate: number;
-  /** The rate and its standard deviation where their sum was lowest; null before the first. */
+  /** The rate and its standard deviation where their sum was lowest; null before the first value. */
   lowestRate: number | null;
   lowestDeviation: number;
 }
@@ -78,18 +78,15 @@ function step(at: DdmMemory, value: number, { warmStart, warningThreshold, drift
 }
 
 /**
- * DDM: watches a rate that should fall or stay, such as a rate of errors, for a rise.
+ * Detects increases with DDM of a rate that should fall or stay constant, such as an error rate.
  *
- * With p the rate of all n values and s = sqrt(p (1 - p) / n), it remembers p
- * and s where p + s was lowest; a warning is p + s above p_min + 2 s_min, a
- * change above p_min + 3 s_min. The change is suspected where the warnings before
- * it began.
+ * With p the rate of all n values and s = sqrt(p (1 - p) / n), it keeps p and s where p + s was lowest. A warning is p
+ * + s above p_min + 2 s_min, and a change above p_min + 3 s_min. The change is suspected at the start of the warnings
+ * before it.
  *
- * It sees increases only, and a late change slowly, since p is a mean over the
- * whole past. Where the first values are all 0 (rare errors) s_min is 0 and the
- * first 1 is a change: raise `warmStart` to several times 1 / rate. The lowest
- * of many looks is compared, so that false alarms are frequent; see the page on
- * detectors.
+ * It detects only increases, and late changes slowly, because p is a mean over all past values. If the first values are
+ * all 0 (rare errors), s_min is 0 and the first 1 is a change: increase `warmStart` to several times 1 / rate. The
+ * comparison with the lowest of many values makes false alarms frequent; see the documentation of drift detectors.
  * @see J. Gama, P. Medas, G. Castillo and P. Rodrigues, Learning with drift detection, SBIA 2004
  * @example
  * ```ts
@@ -108,7 +105,7 @@ function step(at: DdmMemory, value: number, { warmStart, warningThreshold, drift
  * ```
  */
 export class DdmDetector extends KernelDetector<DdmParameters, DdmMemory> {
-  /** @throws {ValueError} for a parameter that is unknown or out of range */
+  /** @throws {ValueError} if a parameter is unknown or out of range */
   constructor(options: DdmOptions = {}) {
     const parameters = fillParameters(PARAMETERS, options);
     const { warningThreshold, driftThreshold } = parameters;
@@ -119,7 +116,7 @@ export class DdmDetector extends KernelDetector<DdmParameters, DdmMemory> {
     super(KERNEL, parameters);
   }
 
-  /** Whether the latest value left the rate in the zone of warnings, short of a change. */
+  /** Whether the latest value was a warning but not a change. */
   get isWarning(): boolean {
     return this.memory.isWarning;
   }

@@ -2,30 +2,30 @@ import { z } from 'zod';
 
 import { DataValidationError } from '../../exceptions/index.ts';
 
-/** Which way a mean may move to be a change. */
+/** The direction in which a mean must move to be a change. */
 export type ChangeDirection = 'up' | 'down' | 'both';
 
-/** The ways, for checks and messages. */
+/** All directions, for checks and messages. */
 export const CHANGE_DIRECTIONS: readonly ChangeDirection[] = ['up', 'down', 'both'];
 
-/** Sums of squares of values up to this size stay finite for as long as anybody watches. */
+/** The largest value. Sums of squares of values up to this size stay finite for any realistic number of values. */
 const LARGEST_VALUE = 1e100;
 
-/** What values a detector takes: any number, or numbers from 0 to 1 (decisions and shares). */
+/** The values that a detector accepts: any number, or numbers from 0 to 1 (decisions and shares). */
 export type DetectorDomain = 'number' | 'share';
 
-/** Whether a value is a number of the domain; NaN, infinities, text and booleans are not. */
+/** Returns whether a value is a number of the domain. NaN, infinities, text and booleans are not. */
 export function isInDomain(value: number, domain: DetectorDomain): boolean {
   if (typeof value !== 'number') return false;
   return domain === 'share' ? value >= 0 && value <= 1 : Math.abs(value) <= LARGEST_VALUE;
 }
 
-/** The error of a value that a detector does not take. */
+/** Returns the error for a value that a detector does not accept. */
 export function invalidValue(detector: string, value: unknown, domain: DetectorDomain): DataValidationError {
   const required = domain === 'share' ? 'a number from 0 to 1' : 'a number from -1e100 to 1e100';
   return new DataValidationError(`The value for ${detector} must be ${required}. Got ${describe(value)} instead.`, {
     context: { argument: 'value', detector, value },
-    suggestion: 'Leave out events without a value, and count them apart: the detector has not changed.',
+    suggestion: 'Exclude events without a value and count them separately. The detector has not changed.',
   });
 }
 
@@ -34,25 +34,25 @@ function describe(value: unknown): string {
   return (typeof value === 'object' && value !== null) || typeof value === 'function' ? 'an object' : String(value);
 }
 
-/** A number of values, or a place among them. */
+/** A number of values, or a position among them. */
 export const count = z.int().min(0);
 
-/** A place among values, where there is one. */
+/** A position among values; null if there is none. */
 const placeOrNull = count.nullable();
 
-/** A detector's state as JSON has it: what kind it is of, its parameters, and its memory. */
+/** A detector's state as JSON: its kind, its parameters and its memory. */
 export interface SavedDetector<Memory> {
   readonly detector: string;
   readonly parameters: Readonly<Record<string, unknown>>;
-  /** Whether the latest value was a detection, so that the next starts anew. */
+  /** Whether the latest value was a detection, so that the detector restarts at the next value. */
   readonly isDetected: boolean;
   readonly changeAge: number | null;
   readonly memory: Memory;
 }
 
 /**
- * Reads a state, which must be of a detector of the same name and parameters.
- * @throws {DataValidationError} naming the first part that is not as it should be
+ * Reads a state of a detector with the same name and parameters.
+ * @throws {DataValidationError} if a part is invalid; the error names the first
  */
 export function readState<Memory>(
   { name, parameters }: { readonly name: string; readonly parameters: object },
@@ -69,7 +69,7 @@ export function readState<Memory>(
   const parsed = schema.safeParse(state);
   if (!parsed.success) throw unreadable(name, parsed.error);
   requireSameParameters(name, parameters as Readonly<Record<string, unknown>>, parsed.data.parameters);
-  // The generic schema hides from the compiler that all parts are there.
+  // The generic schema hides from the compiler that all parts are present.
   return parsed.data;
 }
 
@@ -77,9 +77,9 @@ function unreadable(name: string, error: z.ZodError): DataValidationError {
   const [issue] = error.issues;
   const field = issue?.path.map(String).join('.') ?? '';
   const where = field === '' ? '' : `'${field}': `;
-  return new DataValidationError(`This is no state of ${name}: ${where}${issue?.message ?? 'it cannot be read'}.`, {
+  return new DataValidationError(`This is not a state of ${name}: ${where}${issue?.message ?? 'it cannot be read'}.`, {
     context: { argument: 'state', detector: name, field },
-    suggestion: `Give the object that state() of a detector '${name}' returned, unchanged.`,
+    suggestion: `Pass the unchanged return value of state() of a detector '${name}'.`,
     cause: error,
   });
 }
@@ -96,20 +96,20 @@ function requireSameParameters(
     `This is a state of ${name} with ${different} ${String(theirs)}; this detector has ${String(ours)}.`,
     {
       context: { argument: 'state', detector: name, field: `parameters.${different}` },
-      suggestion: 'Make the detector with the parameters that the state was saved with.',
+      suggestion: 'Create the detector with the parameters of the saved state.',
     },
   );
 }
 
 function shown(value: unknown): string {
-  return value === undefined ? 'left out' : JSON.stringify(value);
+  return value === undefined ? 'missing' : JSON.stringify(value);
 }
 
-/** What a detector remembers of its warnings. */
+/** The warning state of a detector. */
 export interface WarningZone {
-  /** Whether the latest value was a warning, and not a change. */
+  /** Whether the latest value was a warning but not a change. */
   isWarning: boolean;
-  /** The number of the value at which the present row of warnings began; null where there is none. */
+  /** The number of the value at which the current run of warnings began; null if there is none. */
   warnedAt: number | null;
 }
 
@@ -117,7 +117,7 @@ export interface WarningZone {
 export const WARNING_FIELDS = { isWarning: z.boolean(), warnedAt: placeOrNull };
 
 /**
- * Notes whether value number n is in the zone of warnings; a change is in it too, and ends it.
+ * Records whether value number n is a warning or a change. A change counts as a warning and ends the run.
  * @returns whether it is a change
  */
 export function noteWarning(zone: WarningZone, n: number, isInZone: boolean, isChange: boolean): boolean {
@@ -126,7 +126,7 @@ export function noteWarning(zone: WarningZone, n: number, isInZone: boolean, isC
   return isChange;
 }
 
-/** How many values back the present row of warnings began; 0 where a change came without any. */
+/** Returns how many values ago the current run of warnings began; 0 if a change came without warnings. */
 export function warningAge(zone: WarningZone, n: number): number {
   return n - (zone.warnedAt ?? n);
 }

@@ -1,31 +1,30 @@
-/** What a detector remembers: plain JSON. */
+/** The state of a detector, as plain JSON. */
 export type DetectorState = Readonly<Record<string, unknown>>;
 
 /**
- * Watches one stream of numbers for a change, in constant memory. Feed it the
- * events of one group (1 for a positive decision, 0 for a negative one), never
- * a gap per window.
+ * Detects a change in one stream of numbers, with constant memory. Pass it the events of one group (1 for a positive
+ * decision, 0 for a negative one), not the gap of each window.
  *
- * After a detection the detector starts anew at the beginning of the next update.
+ * After a detection, the detector restarts at the beginning of the next update.
  */
 export interface DriftDetector {
   /** Its name in snake_case: `adwin`, `page_hinkley`. */
   readonly name: string;
   /**
-   * Takes the next value.
+   * Processes the next value.
    * @returns whether a change was detected at this value
    */
   update(value: number): boolean;
   /**
-   * At a detection: how many values back the change is suspected to lie (0: at this value). Null before the first
-   * detection, and for detectors that do not locate changes.
+   * At a detection: how many values ago the suspected change was (0: at this value). Null before the first detection,
+   * and for detectors that do not locate changes.
    */
   readonly changeAge: number | null;
-  /** Everything it knows, so that {@link DriftDetector.restore} goes on exactly. */
+  /** Returns the complete state, from which {@link DriftDetector.restore} continues exactly. */
   state(): DetectorState;
   /**
-   * Goes on from a state.
-   * @throws {DataValidationError} where it is not a state of this kind of detector
+   * Restores a state.
+   * @throws {DataValidationError} if it is not a state of this kind of detector
    */
   restore(state: DetectorState): void;
 }

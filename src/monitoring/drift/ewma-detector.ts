@@ -12,12 +12,12 @@ export interface EwmaParameters {
    */
   readonly alpha: number;
   /**
-   * How many of its standard errors the moving average may be away from the mean.
+   * The number of standard errors by which the moving average may differ from the mean.
    * @defaultValue 4
    */
   readonly threshold: number;
   /**
-   * No change is found before this many values.
+   * The number of values before which no change is detected.
    * @defaultValue 30
    */
   readonly minInstances: number;
@@ -25,7 +25,7 @@ export interface EwmaParameters {
   readonly mode: ChangeDirection;
 }
 
-/** Options of {@link EwmaDetector}: its parameters, all of which have defaults. */
+/** Options of {@link EwmaDetector}: its parameters, all with defaults. */
 export type EwmaOptions = Given<EwmaParameters>;
 
 const PARAMETERS: ParameterTable<EwmaParameters> = {
@@ -60,7 +60,7 @@ function step(at: EwmaMemory, value: number, { alpha, threshold, minInstances, m
   at.n++;
   at.mean += (value - at.mean) / at.n;
   if (at.n === 1) at.recent = value;
-  // By differences, so that equal values leave a variance of exactly 0 and no deviation.
+  // Computed from differences, so that equal values have a variance of exactly 0 and no deviation.
   const apart = value - at.recent;
   at.recent += alpha * apart;
   at.variance = (1 - alpha) * (at.variance + alpha * apart * apart);
@@ -72,16 +72,14 @@ function step(at: EwmaMemory, value: number, { alpha, threshold, minInstances, m
 }
 
 /**
- * A chart of an exponentially weighted moving average: finds a change where
- * the average of the latest values is far from the mean of all.
+ * Detects changes with a chart of an exponentially weighted moving average: a change is an average of the latest values
+ * far from the mean of all values.
  *
- * z = alpha x + (1 - alpha) z, v the exponentially weighted variance with the
- * same alpha; a change is |z - mean| above
- * threshold sqrt(v alpha / (2 - alpha) (1 - (1 - alpha)^(2n))).
+ * z = alpha x + (1 - alpha) z, and v is the exponentially weighted variance with the same alpha. A change is |z - mean|
+ * above threshold sqrt(v alpha / (2 - alpha) (1 - (1 - alpha)^(2n))).
  *
- * Reacts within about 1/alpha values, and remembers no more than that many:
- * between rare decisions v falls to nearly 0, and the chart alarms for nothing.
- * Use it on scores, not on decisions of a rate near 0 or 1. It does not locate
+ * The detector reacts within about 1/alpha values, and its memory is equally short: between rare decisions v falls to
+ * almost 0, which causes false alarms. Use it on scores, not on decisions with a rate near 0 or 1. It does not locate
  * the change.
  * @see S. W. Roberts, Control chart tests based on geometric moving averages, Technometrics 1 (1959)
  * @example
@@ -96,7 +94,7 @@ function step(at: EwmaMemory, value: number, { alpha, threshold, minInstances, m
  * ```
  */
 export class EwmaDetector extends KernelDetector<EwmaParameters, EwmaMemory> {
-  /** @throws {ValueError} for a parameter that is unknown or out of range */
+  /** @throws {ValueError} if a parameter is unknown or out of range */
   constructor(options: EwmaOptions = {}) {
     super(KERNEL, fillParameters(PARAMETERS, options));
   }

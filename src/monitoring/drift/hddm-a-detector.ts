@@ -5,20 +5,20 @@ import { count, noteWarning, WARNING_FIELDS, warningAge, type WarningZone } from
 import { type DetectorKernel, KernelDetector, loadPlain, savePlain } from './kernel-detector.ts';
 import { fillParameters, flag, fraction, type Given, type ParameterTable } from './parameter-table.ts';
 
-/** What both HDDM detectors may be told. */
+/** The parameters of both HDDM detectors. */
 export interface HddmParameters {
   /**
-   * What may go wrong in calling a change at one value, in (0, 1).
+   * The error probability of detecting a change at one value, in (0, 1).
    * @defaultValue 0.001
    */
   readonly driftConfidence: number;
   /**
-   * The same for a warning; not below `driftConfidence`.
+   * The same for a warning; at least `driftConfidence`.
    * @defaultValue 0.005
    */
   readonly warningConfidence: number;
   /**
-   * Whether decreases count too, and not increases alone.
+   * Whether decreases are also detected, in addition to increases.
    * @defaultValue false
    */
   readonly twoSidedTest: boolean;
@@ -31,14 +31,14 @@ export const HDDM_PARAMETERS: ParameterTable<HddmParameters> = {
   twoSidedTest: flag(false),
 };
 
-/** Warnings must come no later than changes. */
+/** Checks that warnings do not come later than changes. */
 export function requireWarningFirst({ driftConfidence, warningConfidence }: HddmParameters): void {
   if (warningConfidence >= driftConfidence) return;
   const required = `be at least driftConfidence = ${String(driftConfidence)}`;
   throw invalidParameter('warningConfidence', required, warningConfidence);
 }
 
-/** Options of {@link HddmADetector}: its parameters, all of which have defaults. */
+/** Options of {@link HddmADetector}: its parameters, all with defaults. */
 export type HddmAOptions = Given<HddmParameters>;
 
 /** The mean of the first n values. */
@@ -49,7 +49,7 @@ interface HeadMean {
 
 interface HddmAMemory extends WarningZone {
   readonly all: HeadMean;
-  /** The heads of the stream with the lowest upper and with the highest lower bound. */
+  /** The prefixes of the stream with the lowest upper bound and with the highest lower bound. */
   readonly lowest: HeadMean;
   readonly highest: HeadMean;
 }
@@ -93,7 +93,10 @@ function copy(from: HeadMean, to: HeadMean): void {
   to.mean = from.mean;
 }
 
-/** What a mean of n values in [0, 1] exceeds its expectation by with a probability of at most `confidence`. */
+/**
+ * Returns the amount that a mean of n values in [0, 1] exceeds its expectation by with a probability of at most
+ * `confidence`.
+ */
 function hoeffdingBound(n: number, confidence: number): number {
   return Math.sqrt(Math.log(1 / confidence) / (2 * n));
 }
@@ -106,7 +109,7 @@ function hasChanged(
   return hasMoved(lowest, all, confidence, 1) || (twoSidedTest && hasMoved(highest, all, confidence, -1));
 }
 
-/** Whether the mean of all is above (1) or below (-1) that of a head by more than chance allows. */
+/** Returns whether the mean of all values is above (1) or below (-1) that of a prefix by more than chance allows. */
 function hasMoved(head: HeadMean, all: HeadMean, confidence: number, direction: 1 | -1): boolean {
   if (head.n === all.n) return false;
   const bound = Math.sqrt(((1 / head.n - 1 / all.n) * Math.log(2 / confidence)) / 2);
@@ -114,19 +117,17 @@ function hasMoved(head: HeadMean, all: HeadMean, confidence: number, direction: 
 }
 
 /**
- * HDDM with averages: compares the mean of all values with the mean of that head
- * of the stream whose Hoeffding bound is lowest.
+ * Detects changes with HDDM for averages: it compares the mean of all values with the mean of the prefix of the stream
+ * that has the lowest Hoeffding bound.
  *
- * With n values of mean z, and m of them, the head, of mean x: a change is
- * z - x of at least sqrt((1/m - 1/n) ln(2 / driftConfidence) / 2), and a warning
- * the same with `warningConfidence`. The change is suspected where the warnings
- * before it began.
- * With `twoSidedTest` decreases are found likewise.
+ * With n values of mean z, and a prefix of m values of mean x: a change is z - x of at least sqrt((1/m - 1/n) ln(2 /
+ * driftConfidence) / 2). A warning is the same with `warningConfidence`. The change is suspected at the start of the
+ * warnings before it. With `twoSidedTest`, decreases are detected in the same way.
  *
- * Values are in [0, 1]: errors, decisions or shares. Made for abrupt changes;
- * a mean over the whole past is slow where the change comes late. The
- * confidence holds for one value alone, not for the whole stream.
- * @see I. Frías-Blanco et al., Online and non-parametric drift detection methods based on Hoeffding's bounds, IEEE TKDE 27 (2015)
+ * Values are in [0, 1]: errors, decisions or shares. The detector is designed for abrupt changes; the mean over all
+ * past values makes it slow to find late ones. The confidence holds for a single value, not for the complete stream.
+ * @see I. Frías-Blanco et al., Online and non-parametric drift detection methods based on Hoeffding's bounds, IEEE TKDE
+ *   27 (2015)
  * @example
  * ```ts
  * import { HddmADetector } from 'evenhand/monitoring';
@@ -139,14 +140,14 @@ function hasMoved(head: HeadMean, all: HeadMean, confidence: number, direction: 
  * ```
  */
 export class HddmADetector extends KernelDetector<HddmParameters, HddmAMemory> {
-  /** @throws {ValueError} for a parameter that is unknown or out of range */
+  /** @throws {ValueError} if a parameter is unknown or out of range */
   constructor(options: HddmAOptions = {}) {
     const parameters = fillParameters(HDDM_PARAMETERS, options);
     requireWarningFirst(parameters);
     super(KERNEL, parameters);
   }
 
-  /** Whether the latest value left the mean in the zone of warnings, short of a change. */
+  /** Whether the latest value was a warning but not a change. */
   get isWarning(): boolean {
     return this.memory.isWarning;
   }

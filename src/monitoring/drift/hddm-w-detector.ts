@@ -14,7 +14,7 @@ export interface HddmWParameters extends HddmParameters {
   readonly lambda: number;
 }
 
-/** Options of {@link HddmWDetector}: its parameters, all of which have defaults. */
+/** Options of {@link HddmWDetector}: its parameters, all with defaults. */
 export type HddmWOptions = Given<HddmWParameters>;
 
 const PARAMETERS: ParameterTable<HddmWParameters> = { ...HDDM_PARAMETERS, lambda: weight(0.05) };
@@ -28,10 +28,10 @@ interface WeightedMean {
 
 interface HddmWMemory extends WarningZone {
   readonly all: WeightedMean;
-  /** The mean where its upper bound was lowest, and of the values since then. */
+  /** The mean at its lowest upper bound, and the mean of the values since then. */
   readonly lowest: WeightedMean;
   readonly sinceLowest: WeightedMean;
-  /** The mean where its lower bound was highest, and of the values since then. */
+  /** The mean at its highest lower bound, and the mean of the values since then. */
   readonly highest: WeightedMean;
   readonly sinceHighest: WeightedMean;
 }
@@ -93,13 +93,16 @@ function add(to: WeightedMean, value: number, lambda: number): void {
   to.n++;
 }
 
-/** Takes the mean of all as the new extreme, after which there are no values yet. */
+/** Takes the mean of all values as the new extreme, with no values after it yet. */
 function startFrom(all: WeightedMean, extreme: WeightedMean, since: WeightedMean): void {
   Object.assign(extreme, all);
   Object.assign(since, none());
 }
 
-/** What a weighted mean of values in [0, 1] exceeds its expectation by with a probability of at most `confidence`. */
+/**
+ * Returns the amount that a weighted mean of values in [0, 1] exceeds its expectation by with a probability of at most
+ * `confidence`.
+ */
 function mcDiarmidBound(squaredWeights: number, confidence: number): number {
   return Math.sqrt((squaredWeights * Math.log(1 / confidence)) / 2);
 }
@@ -110,26 +113,25 @@ function hasChanged(at: HddmWMemory, confidence: number, { twoSidedTest }: HddmW
   );
 }
 
-/** Whether one mean is above the other by more than chance allows; false while one of them has no values. */
+/** Returns whether one mean is above the other by more than chance allows; false if one of them has no values. */
 function isAbove(upper: WeightedMean, lower: WeightedMean, confidence: number): boolean {
   if (upper.n === 0 || lower.n === 0) return false;
   return upper.mean - lower.mean > mcDiarmidBound(upper.squaredWeights + lower.squaredWeights, confidence);
 }
 
 /**
- * HDDM with weighted averages: compares an exponentially weighted mean of the
- * values since the lowest point with the one at that point.
+ * Detects changes with HDDM for weighted averages: it compares an exponentially weighted mean of the values since the
+ * lowest point with the mean at that point.
  *
- * Each mean is lambda x + (1 - lambda) mean, with the sum of squared weights
- * w = lambda^2 + (1 - lambda)^2 w. A change is a difference above
- * sqrt((w1 + w2) ln(1 / driftConfidence) / 2) (McDiarmid), a warning the same
- * with `warningConfidence`. The change is suspected where the warnings before it began.
- * With `twoSidedTest` decreases are found likewise.
+ * Each mean is lambda x + (1 - lambda) mean, with the sum of squared weights w = lambda^2 + (1 - lambda)^2 w. A change
+ * is a difference above sqrt((w1 + w2) ln(1 / driftConfidence) / 2) (McDiarmid). A warning is the same with
+ * `warningConfidence`. The change is suspected at the start of the warnings before it. With `twoSidedTest`, decreases
+ * are detected in the same way.
  *
- * Values are in [0, 1]: errors, decisions or shares. Quicker than averages for
- * gradual and late changes, since the past fades; the confidence holds for one
- * value alone, not for the whole stream.
- * @see I. Frías-Blanco et al., Online and non-parametric drift detection methods based on Hoeffding's bounds, IEEE TKDE 27 (2015)
+ * Values are in [0, 1]: errors, decisions or shares. The detector finds gradual and late changes faster than averages,
+ * because old values lose weight. The confidence holds for a single value, not for the complete stream.
+ * @see I. Frías-Blanco et al., Online and non-parametric drift detection methods based on Hoeffding's bounds, IEEE TKDE
+ *   27 (2015)
  * @example
  * ```ts
  * import { HddmWDetector } from 'evenhand/monitoring';
@@ -142,14 +144,14 @@ function isAbove(upper: WeightedMean, lower: WeightedMean, confidence: number): 
  * ```
  */
 export class HddmWDetector extends KernelDetector<HddmWParameters, HddmWMemory> {
-  /** @throws {ValueError} for a parameter that is unknown or out of range */
+  /** @throws {ValueError} if a parameter is unknown or out of range */
   constructor(options: HddmWOptions = {}) {
     const parameters = fillParameters(PARAMETERS, options);
     requireWarningFirst(parameters);
     super(KERNEL, parameters);
   }
 
-  /** Whether the latest value left the mean in the zone of warnings, short of a change. */
+  /** Whether the latest value was a warning but not a change. */
   get isWarning(): boolean {
     return this.memory.isWarning;
   }

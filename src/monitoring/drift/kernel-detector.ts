@@ -3,40 +3,40 @@ import type { z } from 'zod';
 import { type DetectorDomain, invalidValue, isInDomain, readState } from './detector-state.ts';
 import type { DetectorState, DriftDetector } from './drift-detector.ts';
 
-/** A detector as its parts: how its memory starts, what a value does to it, and how it is saved. */
+/** The parts of a detector: its initial memory, the update by a value, and how the memory is saved. */
 export interface DetectorKernel<Parameters, Memory, Saved = Memory> {
   readonly name: string;
   readonly domain: DetectorDomain;
   start(parameters: Parameters): Memory;
   /**
-   * Takes a value into the memory, in place.
+   * Updates the memory in place.
    * @returns whether a change was detected
    */
   step(memory: Memory, value: number, parameters: Parameters): boolean;
-  /** At a detection: how many values back the change is suspected to lie; null where it is not located. */
+  /** Returns at a detection how many values ago the suspected change was; null if it is not located. */
   changeAge(memory: Memory, parameters: Parameters): number | null;
-  /** What a saved memory must look like: plain data without infinities, so that JSON keeps it. */
+  /** Returns the schema of a saved memory: plain data without infinities, which JSON cannot represent. */
   schema(parameters: Parameters): z.ZodType<Saved>;
-  /** A copy of the memory as plain data. */
+  /** Returns a copy of the memory as plain data. */
   save(memory: Memory): Saved;
-  /** The memory of a copy that nobody else holds. */
+  /** Creates a memory from a saved copy, which it may keep. */
   load(saved: Saved, parameters: Parameters): Memory;
 }
 
-/** How a memory that is plain data is saved. */
+/** Saves a memory that is plain data. */
 export function savePlain<Memory>(memory: Memory): Memory {
   return structuredClone(memory);
 }
 
-/** How a memory that is plain data is loaded: the schema has made a copy. */
+/** Loads a memory that is plain data. The schema has already made a copy. */
 export function loadPlain<Memory>(saved: Memory): Memory {
   return saved;
 }
 
-/** What all detectors share: values are checked, a detection is followed by a fresh start, and states are kept. */
+/** The base class of detectors. It checks values, restarts after a detection, and saves and restores states. */
 export abstract class KernelDetector<Parameters extends object, Memory, Saved = Memory> implements DriftDetector {
   readonly name: string;
-  /** The parameters in force, defaults filled in. */
+  /** The parameters in use, with defaults filled in. */
   readonly parameters: Readonly<Parameters>;
   readonly #kernel: DetectorKernel<Parameters, Memory, Saved>;
   #memory: Memory;
@@ -51,29 +51,29 @@ export abstract class KernelDetector<Parameters extends object, Memory, Saved = 
   }
 
   /**
-   * At the latest detection: how many values back the change is suspected to
-   * lie (0: at that value). Null before the first, or where changes are not located.
+   * At the latest detection: how many values ago the suspected change was (0: at that value). Null before the first
+   * detection, or if changes are not located.
    */
   get changeAge(): number | null {
     return this.#changeAge;
   }
 
   /**
-   * Takes the next value.
+   * Processes the next value.
    * @returns whether a change was detected at this value
-   * @throws {DataValidationError} for what is no number of the detector's domain; nothing changes then
+   * @throws {DataValidationError} if the value is not a number of the detector's domain; nothing changes then
    */
   update(value: number): boolean {
     const kernel = this.#kernel;
     if (!isInDomain(value, kernel.domain)) throw invalidValue(this.name, value, kernel.domain);
     if (this.#isDetected) this.#memory = kernel.start(this.parameters);
-    // JSON has no -0, which a state must not differ by.
+    // JSON has no -0, so a state must not depend on it.
     this.#isDetected = kernel.step(this.#memory, value + 0, this.parameters);
     if (this.#isDetected) this.#changeAge = kernel.changeAge(this.#memory, this.parameters);
     return this.#isDetected;
   }
 
-  /** Everything it knows as plain data, which survives JSON. */
+  /** Returns the complete state as plain data that JSON can represent. */
   state(): DetectorState {
     return Object.freeze({
       detector: this.name,
@@ -85,8 +85,9 @@ export abstract class KernelDetector<Parameters extends object, Memory, Saved = 
   }
 
   /**
-   * Goes on from a state.
-   * @throws {DataValidationError} where it is no state of this kind of detector with these parameters; nothing changes then
+   * Restores a state.
+   * @throws {DataValidationError} if it is not a state of this kind of detector with these parameters; nothing changes
+   *   then
    */
   restore(state: DetectorState): void {
     const { memory, isDetected, changeAge } = readState(this, this.#kernel.schema(this.parameters), state);
@@ -95,7 +96,7 @@ export abstract class KernelDetector<Parameters extends object, Memory, Saved = 
     this.#changeAge = changeAge;
   }
 
-  /** What the detector remembers now. */
+  /** The current memory of the detector. */
   protected get memory(): Readonly<Memory> {
     return this.#memory;
   }

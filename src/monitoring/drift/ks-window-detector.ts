@@ -8,23 +8,23 @@ import { fillParameters, fraction, type Given, type ParameterTable, whole } from
 /** The parameters of {@link KsWindowDetector}. */
 export interface KsWindowParameters {
   /**
-   * Values in each of the two windows; at least 5.
+   * The number of values in each of the two windows; at least 5.
    * @defaultValue 200
    */
   readonly windowSize: number;
   /**
-   * The p-value at which one comparison is a change, in (0, 1).
+   * The p-value at or below which one comparison is a change, in (0, 1).
    * @defaultValue 0.0001
    */
   readonly alpha: number;
   /**
-   * Values from one comparison to the next.
+   * The number of values between comparisons.
    * @defaultValue 20
    */
   readonly clock: number;
 }
 
-/** Options of {@link KsWindowDetector}: its parameters, all of which have defaults. */
+/** Options of {@link KsWindowDetector}: its parameters, all with defaults. */
 export type KsWindowOptions = Given<KsWindowParameters>;
 
 const PARAMETERS: ParameterTable<KsWindowParameters> = {
@@ -34,12 +34,12 @@ const PARAMETERS: ParameterTable<KsWindowParameters> = {
 };
 
 interface KsWindowMemory {
-  /** The latest values of both windows; once it is full the next one takes the oldest's place. */
+  /** The latest values of both windows. Once it is full, the next value replaces the oldest. */
   readonly ring: Float64Array;
-  /** Room for both windows in ascending order. */
+  /** Buffers for both windows in ascending order. */
   readonly reference: Float64Array;
   readonly recent: Float64Array;
-  /** A difference of the two distribution functions of so many values is a change. */
+  /** The difference of the two empirical distribution functions, in values, from which on there is a change. */
   readonly critical: number;
   n: number;
 }
@@ -60,7 +60,7 @@ const KERNEL: DetectorKernel<KsWindowParameters, KsWindowMemory, SavedKsWindow> 
     z
       .strictObject({ n: count, values: z.array(z.number()) })
       .refine(({ n, values }) => values.length === Math.min(n, 2 * windowSize), {
-        error: 'the values are not as many as the windows hold',
+        error: 'the number of values does not match the windows',
       }),
   save: ({ n, ring }) => ({
     n,
@@ -80,7 +80,7 @@ const KERNEL: DetectorKernel<KsWindowParameters, KsWindowMemory, SavedKsWindow> 
 
 function start({ windowSize, alpha }: KsWindowParameters): KsWindowMemory {
   const critical = ksCriticalCount(windowSize, alpha);
-  if (critical === null) throw invalidParameter('windowSize', `be larger where alpha is ${String(alpha)}`, windowSize);
+  if (critical === null) throw invalidParameter('windowSize', `be larger if alpha is ${String(alpha)}`, windowSize);
   return {
     ring: new Float64Array(2 * windowSize),
     reference: new Float64Array(windowSize),
@@ -101,19 +101,19 @@ function step(at: KsWindowMemory, value: number, { windowSize, clock }: KsWindow
   return largestCount(reference.sort(), recent.sort()) >= at.critical;
 }
 
-/** Fills an array with the values of a ring from a place on. */
+/** Fills an array with the values of a ring buffer, from an index on. */
 function copyFrom(ring: Float64Array, from: number, to: Float64Array): void {
   const head = ring.subarray(from, from + to.length);
   to.set(head);
   to.set(ring.subarray(0, to.length - head.length), head.length);
 }
 
-/** n max |F - G| of two samples of n values in ascending order: a whole number. */
+/** Returns n max |F - G| of two samples of n values in ascending order, a whole number. */
 function largestCount(first: Float64Array, second: Float64Array): number {
   const n = first.length;
   let [i, j, largest] = [0, 0, 0];
   while (i < n && j < n) {
-    // Equal values of both samples are one step of both functions.
+    // Equal values in both samples are a single step of both functions.
     const value = Math.min(first[i] as number, second[j] as number);
     while (i < n && first[i] === value) i++;
     while (j < n && second[j] === value) j++;
@@ -123,19 +123,17 @@ function largestCount(first: Float64Array, second: Float64Array): number {
 }
 
 /**
- * Two adjacent windows under a Kolmogorov-Smirnov test: the latest `windowSize`
- * values against as many before them. It sees any change of the distribution,
- * and not of the mean alone.
+ * Detects changes by comparing two adjacent windows with a Kolmogorov-Smirnov test: the latest `windowSize` values with
+ * the same number of values before them. It detects any change of the distribution, not only of the mean.
  *
- * Every `clock` values, once both windows are full, a change is a largest
- * distance of the two empirical distribution functions whose exact two-sided
- * p-value is at most `alpha`. The change is suspected where the windows meet,
- * `windowSize` - 1 values back; a large one is found before it gets there, and
- * then lies later. A slow change passes through both windows unseen.
+ * The test runs every `clock` values, once both windows are full. A change is a maximum distance of the two empirical
+ * distribution functions whose exact two-sided p-value is at most `alpha`. The change is suspected where the windows
+ * meet, `windowSize` - 1 values ago. A large change is found before it reaches that point, and is then more recent. A
+ * slow change passes through both windows undetected.
  *
- * `alpha` holds for one comparison of continuous values; ties, as of decisions
- * (0 and 1), make false alarms rarer. Over many comparisons there are more: see the page on
- * detectors. It keeps 2 `windowSize` values; a comparison sorts them.
+ * `alpha` holds for one comparison of continuous values. Ties, as in decisions (0 and 1), make false alarms rarer. Over
+ * many comparisons there are more false alarms; see the documentation of drift detectors. The detector keeps 2
+ * `windowSize` values, and a comparison sorts them.
  * @see N. Smirnov, Table for estimating the goodness of fit of empirical distributions (1948)
  * @example
  * ```ts
@@ -149,17 +147,17 @@ function largestCount(first: Float64Array, second: Float64Array): number {
  * ```
  */
 export class KsWindowDetector extends KernelDetector<KsWindowParameters, KsWindowMemory, SavedKsWindow> {
-  /** @throws {ValueError} for a parameter that is unknown or out of range, or windows too small for `alpha` */
+  /** @throws {ValueError} if a parameter is unknown or out of range, or the windows are too small for `alpha` */
   constructor(options: KsWindowOptions = {}) {
     super(KERNEL, fillParameters(PARAMETERS, options));
   }
 }
 
 /**
- * The smallest k for which two samples of n values of one continuous law have a
- * Kolmogorov-Smirnov statistic of at least k / n with probability at most alpha:
- * P(D >= k/n) = 2 sum over j >= 1 of (-1)^(j-1) C(2n, n - jk) / C(2n, n).
- * @returns null where even a statistic of 1 is likelier than alpha
+ * Returns the smallest k for which two samples of n values of one continuous distribution have a Kolmogorov-Smirnov
+ * statistic of at least k / n with probability at most alpha: P(D >= k/n) = 2 sum over j >= 1 of (-1)^(j-1) C(2n, n -
+ * jk) / C(2n, n).
+ * @returns null if even a statistic of 1 is more likely than alpha
  * @see B. V. Gnedenko and V. S. Korolyuk, On the maximum discrepancy between two empirical distributions (1951)
  */
 export function ksCriticalCount(n: number, alpha: number): number | null {
@@ -175,7 +173,7 @@ function equalSizesTail(n: number, k: number): number {
   return tail;
 }
 
-/** C(2n, n - shift) / C(2n, n) as a product of ratios below 1, so that nothing overflows. */
+/** Returns C(2n, n - shift) / C(2n, n) as a product of ratios below 1, which avoids overflow. */
 function shiftedPaths(n: number, shift: number): number {
   let ratio = 1;
   for (let i = 1; i <= shift; i++) ratio *= (n - shift + i) / (n + i);

@@ -16,22 +16,22 @@ import {
 /** The parameters of {@link PageHinkleyDetector}. */
 export interface PageHinkleyParameters {
   /**
-   * No change is found before this many values.
+   * The number of values before which no change is detected.
    * @defaultValue 30
    */
   readonly minInstances: number;
   /**
-   * A deviation that is let pass at every value, in the unit of the values.
+   * The deviation that is tolerated at each value, in the unit of the values.
    * @defaultValue 0.005
    */
   readonly delta: number;
   /**
-   * The sum of deviations that is a change, in the unit of the values.
+   * The sum of deviations above which a change is detected, in the unit of the values.
    * @defaultValue 50
    */
   readonly threshold: number;
   /**
-   * What is kept of the sum from one value to the next, above 0 and at most 1.
+   * The factor by which the sum is reduced at each value, above 0 and at most 1.
    * @defaultValue 0.9999
    */
   readonly alpha: number;
@@ -39,7 +39,7 @@ export interface PageHinkleyParameters {
   readonly mode: ChangeDirection;
 }
 
-/** Options of {@link PageHinkleyDetector}: its parameters, all of which have defaults. */
+/** Options of {@link PageHinkleyDetector}: its parameters, all with defaults. */
 export type PageHinkleyOptions = Given<PageHinkleyParameters>;
 
 const PARAMETERS: ParameterTable<PageHinkleyParameters> = {
@@ -57,7 +57,7 @@ interface PageHinkleyMemory {
   fall: number;
   lowestRise: number;
   highestFall: number;
-  /** After how many values the rise was lowest and the fall highest. */
+  /** The numbers of values at the minimum of the rise and at the maximum of the fall. */
   lowestAt: number;
   highestAt: number;
 }
@@ -76,7 +76,7 @@ const SCHEMA = z.strictObject({
 const KERNEL: DetectorKernel<PageHinkleyParameters, PageHinkleyMemory> = {
   name: 'page_hinkley',
   domain: 'number',
-  // The first deviation is 0, so that neither extreme of 0 outlives the first value.
+  // The first deviation is 0, so the initial extremes of 0 are replaced at the first value.
   start: () => ({ n: 0, mean: 0, rise: 0, fall: 0, lowestRise: 0, highestFall: 0, lowestAt: 0, highestAt: 0 }),
   step,
   schema: () => SCHEMA,
@@ -112,18 +112,16 @@ function hasFallen({ fall, highestFall }: PageHinkleyMemory, { mode, threshold }
 }
 
 /**
- * Page and Hinkley's test: sums the deviations of values from the mean so far,
- * and finds a change where the sum has moved far from its extreme.
+ * Detects changes with the test of Page and Hinkley: it sums the deviations of values from the mean so far. A change is
+ * a sum far from its extreme.
  *
- * With d_i = x_i - mean_i: rise = alpha rise + d_i - delta and
- * fall = alpha fall + d_i + delta; a change is a rise more than `threshold`
- * above its lowest point, or a fall more than `threshold` below its highest.
- * The change is suspected right after that extreme.
+ * With d_i = x_i - mean_i: rise = alpha rise + d_i - delta and fall = alpha fall + d_i + delta. A change is a rise more
+ * than `threshold` above its minimum, or a fall more than `threshold` below its maximum. The change is suspected right
+ * after that extreme.
  *
- * The threshold is in the unit of the values: 50 suits decisions (0 and 1) in
- * long streams, and is slow for small groups. A mean over the whole past moves
- * after a change, so that a change smaller than `threshold` values' worth is
- * never found.
+ * The threshold is in the unit of the values: 50 suits decisions (0 and 1) in long streams, and is slow for small
+ * groups. A mean over all past values moves after a change, so a change whose deviations sum to less than `threshold`
+ * is never found.
  * @see E. S. Page, Continuous inspection schemes, Biometrika 41 (1954)
  * @example
  * ```ts
@@ -137,7 +135,7 @@ function hasFallen({ fall, highestFall }: PageHinkleyMemory, { mode, threshold }
  * ```
  */
 export class PageHinkleyDetector extends KernelDetector<PageHinkleyParameters, PageHinkleyMemory> {
-  /** @throws {ValueError} for a parameter that is unknown or out of range */
+  /** @throws {ValueError} if a parameter is unknown or out of range */
   constructor(options: PageHinkleyOptions = {}) {
     super(KERNEL, fillParameters(PARAMETERS, options));
   }

@@ -1,22 +1,22 @@
 import { invalidParameter, oneOf, quote } from '../../internal/arguments.ts';
 import { requireLevel, requireRate, requireWhole } from '../../stats/parameters.ts';
 
-/** One parameter: what it is where nothing is given, and what may be given. */
+/** A parameter's default value and its check. */
 export interface ParameterRule<Value> {
   readonly defaultValue: Value;
-  /** Throws where a value is not allowed; the value came from a file or a caller without types. */
+  /** Throws if a value is invalid. The value may come from a file or an untyped caller. */
   readonly check: (parameter: string, given: unknown) => void;
 }
 
-/** The parameters of a detector as data, each with its rule. */
+/** The parameters of a detector, each with its rule. */
 export type ParameterTable<Parameters> = { readonly [Name in keyof Parameters]: ParameterRule<Parameters[Name]> };
 
-/** Parameters as they may be given: all may be left out. */
+/** Parameters as given by the caller; all are optional. */
 export type Given<Parameters> = { readonly [Name in keyof Parameters]?: Parameters[Name] | undefined };
 
 /**
- * Fills defaults, and checks each parameter by its rule.
- * @throws {ValueError} for the first parameter that is unknown or not allowed
+ * Fills in defaults, and checks each parameter by its rule.
+ * @throws {ValueError} if a parameter is unknown or invalid; the error names the first
  */
 export function fillParameters<Parameters extends object>(
   table: ParameterTable<Parameters>,
@@ -35,12 +35,12 @@ export function fillParameters<Parameters extends object>(
   return Object.freeze(Object.fromEntries(filled)) as Readonly<Parameters>;
 }
 
-/** A number strictly between 0 and 1. */
+/** Returns the rule of a number strictly between 0 and 1. */
 export function fraction(defaultValue: number): ParameterRule<number> {
   return numeric(defaultValue, 'be a number between 0 and 1, both excluded', requireLevel);
 }
 
-/** A number from 0 to 1, 1 excluded. */
+/** Returns the rule of a number of at least 0 and below 1. */
 export function tolerance(defaultValue: number): ParameterRule<number> {
   const required = 'be a number of at least 0 and below 1';
   return numeric(defaultValue, required, (parameter, given) => {
@@ -48,13 +48,13 @@ export function tolerance(defaultValue: number): ParameterRule<number> {
   });
 }
 
-/** A whole number of at least a bound. */
+/** Returns the rule of a whole number with a lower limit. */
 export function whole(defaultValue: number, least: number): ParameterRule<number> {
   const required = `be a whole number of at least ${String(least)}`;
   return numeric(defaultValue, required, (parameter, given) => requireWhole(parameter, given, least));
 }
 
-/** A finite number above 0. */
+/** Returns the rule of a finite number above 0. */
 export function positive(defaultValue: number): ParameterRule<number> {
   const required = 'be a finite number above 0';
   return numeric(defaultValue, required, (parameter, given) => {
@@ -62,7 +62,7 @@ export function positive(defaultValue: number): ParameterRule<number> {
   });
 }
 
-/** A finite number of at least 0. */
+/** Returns the rule of a finite number of at least 0. */
 export function atLeastZero(defaultValue: number): ParameterRule<number> {
   const required = 'be a finite number of at least 0';
   return numeric(defaultValue, required, (parameter, given) => {
@@ -70,7 +70,7 @@ export function atLeastZero(defaultValue: number): ParameterRule<number> {
   });
 }
 
-/** A number above 0, at most 1. */
+/** Returns the rule of a number above 0 and at most 1. */
 export function weight(defaultValue: number): ParameterRule<number> {
   const required = 'be a number above 0 and at most 1';
   return numeric(defaultValue, required, (parameter, given) => {
@@ -78,7 +78,7 @@ export function weight(defaultValue: number): ParameterRule<number> {
   });
 }
 
-/** A number from 0 to 1, or null where it is not known. */
+/** Returns the rule of a number from 0 to 1, or null if it is unknown. */
 export function shareOrNull(): ParameterRule<number | null> {
   const { check } = numeric(0, 'be a number from 0 to 1', requireRate);
   return {
@@ -89,7 +89,7 @@ export function shareOrNull(): ParameterRule<number | null> {
   };
 }
 
-/** Yes or no. */
+/** Returns the rule of a boolean. */
 export function flag(defaultValue: boolean): ParameterRule<boolean> {
   return {
     defaultValue,
@@ -99,7 +99,7 @@ export function flag(defaultValue: boolean): ParameterRule<boolean> {
   };
 }
 
-/** One of some names. */
+/** Returns the rule of a choice between names. */
 export function choice<Name extends string>(defaultValue: Name, names: readonly Name[]): ParameterRule<Name> {
   return { defaultValue, check: (parameter, given) => oneOf(parameter, given as string, names) };
 }
@@ -112,7 +112,7 @@ function numeric(
   return {
     defaultValue,
     check: (parameter, given) => {
-      // Text such as '1' would pass comparisons.
+      // Text such as '1' would pass numeric comparisons.
       if (typeof given !== 'number') throw invalidParameter(parameter, required, quote(given));
       check(parameter, given);
     },

@@ -1,7 +1,7 @@
-/** Places that a new column has room for. */
+/** The initial capacity of a column. */
 const FIRST_ROOM = 64;
 
-/** Numbers in a typed array that grows at its end; its room doubles, so that adding costs O(1) on average. */
+/** Numbers in a typed array that grows at its end. Its capacity doubles, so that adding costs O(1) on average. */
 class GrowingArray<Values extends Float64Array | Int32Array> {
   readonly #make: (length: number) => Values;
   #values: Values;
@@ -25,13 +25,13 @@ class GrowingArray<Values extends Float64Array | Int32Array> {
     return this.#values[row] as number;
   }
 
-  /** A copy of all values. */
+  /** Returns a copy of all values. */
   values(): Values {
     return this.#values.slice(0, this.#length) as Values;
   }
 }
 
-/** A column of numbers that grows at its end; a missing one is NaN. */
+/** A column of numbers that grows at its end. Missing numbers are NaN. */
 export class NumberColumn {
   readonly #numbers = new GrowingArray((length) => new Float64Array(length));
 
@@ -43,18 +43,18 @@ export class NumberColumn {
     return this.#numbers.at(row);
   }
 
-  /** The number of a row, null where it is missing. */
+  /** Returns the number in a row; null if it is missing. */
   valueAt(row: number): number | null {
     const value = this.#numbers.at(row);
     return Number.isNaN(value) ? null : value;
   }
 
-  /** A copy of all numbers. */
+  /** Returns a copy of all numbers. */
   values(): Float64Array {
     return this.#numbers.values();
   }
 
-  /** A column of some rows, in the order given. */
+  /** Returns a column of the given rows, in the given order. */
   take(rows: ArrayLike<number>): NumberColumn {
     const taken = new NumberColumn();
     for (let i = 0; i < rows.length; i++) taken.push(this.at(rows[i] as number));
@@ -62,7 +62,7 @@ export class NumberColumn {
   }
 }
 
-/** A column of labels that grows at its end, each kept as a code; a missing one is -1. */
+/** A column of labels that grows at its end. Each label is stored as a code; a missing one is -1. */
 export class LabelColumn {
   readonly #codes = new GrowingArray((length) => new Int32Array(length));
   readonly #codeOf = new Map<string, number>();
@@ -76,17 +76,17 @@ export class LabelColumn {
     return this.#labels[this.#codes.at(row)] ?? null;
   }
 
-  /** Which of the labels each row has. */
+  /** Returns the code of each row's label. */
   codes(): Int32Array {
     return this.#codes.values();
   }
 
-  /** The distinct labels in the order in which they came. */
+  /** Returns the distinct labels in order of first appearance. */
   labels(): string[] {
     return [...this.#labels];
   }
 
-  /** A column of some rows, in the order given. */
+  /** Returns a column of the given rows, in the given order. */
   take(rows: ArrayLike<number>): LabelColumn {
     const taken = new LabelColumn();
     for (let i = 0; i < rows.length; i++) taken.push(this.at(rows[i] as number));

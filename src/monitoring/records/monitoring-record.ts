@@ -1,7 +1,7 @@
 import { DataValidationError } from '../../exceptions/index.ts';
 import { parseIsoTime } from './record-time.ts';
 
-/** The windows that a record may be of. */
+/** The windows of records. */
 export const WINDOWS = ['sliding', 'cumulative'] as const;
 
 type Check = readonly [field: keyof MonitoringRecord, required: string, holds: (value: unknown) => boolean];
@@ -21,14 +21,14 @@ const CHECKS: readonly Check[] = [
 ];
 
 /**
- * Checks records before any of them is kept, so that a bad one leaves nothing behind.
+ * Checks records before any of them is kept, so that an invalid one leaves no partial result.
  * @returns their times in milliseconds since 1970, [records]
- * @throws {DataValidationError} naming the first record at fault, its field and what it held
+ * @throws {DataValidationError} if a record is invalid; the error names its index, its field and the value
  */
 export function checkRecords(records: readonly MonitoringRecord[]): Float64Array {
   const times = new Float64Array(records.length);
   for (const [index, record] of records.entries()) {
-    // Many records in a row are of one time, which is read once.
+    // Consecutive records often share a time, which is parsed once.
     const isSameTime = index > 0 && record.timestamp === records[index - 1]?.timestamp;
     times[index] = isSameTime ? (times[index - 1] as number) : timeOf(record.timestamp);
     if (Number.isNaN(times[index])) throw badField(record, index, 'timestamp', 'a time in ISO 8601');
@@ -52,57 +52,65 @@ function badField(
   const shown = typeof value === 'string' ? `'${value}'` : String(value);
   return new DataValidationError(`The ${field} of records[${String(index)}] should be ${required}, not ${shown}.`, {
     context: { argument: 'records', index, field, value },
-    suggestion: 'Give records as RealTimeFairnessTracker makes them; what is undefined is null.',
+    suggestion: 'Pass records in the form that RealTimeFairnessTracker returns; use null for undefined values.',
   });
 }
 
-/** What a record's value was computed over. */
+/** The window that a record's value was computed over. */
 export type MonitoringWindow = 'sliding' | 'cumulative';
 
 /**
- * One number of a stream at one time: a group's rate, or the gap between groups.
- * Records are kept by their time, which is their index and none of their columns.
+ * One value of a stream at one time: a group's rate, or the gap between groups. The time is the index of records, and
+ * not a column.
  */
 export interface MonitoringRecord {
-  /** When, ISO 8601 in UTC: the time of the latest event that had been counted. */
+  /** ISO 8601 in UTC: the time of the latest counted event. */
   readonly timestamp: string;
-  /** A measure of a group (`selection_rate`), or where `group` is null a metric over groups (`demographic_parity_difference`). */
+  /**
+   * A measure of a group (`selection_rate`); if `group` is null, a metric over groups
+   * (`demographic_parity_difference`).
+   */
   readonly metric: string;
   /** A sensitive attribute, or several joined by `||`. */
   readonly attribute: string;
   /** The group's label; null for the gap over all groups. */
   readonly group: string | null;
-  /** The last `windowSize` events, or all. */
+  /** The last `windowSize` events, or all events. */
   readonly window: MonitoringWindow;
-  /** The rate or the gap; null where it is undefined (too few events). */
+  /** The rate or the gap; null if it is undefined (too few events). */
   readonly value: number | null;
-  /** Events that it was computed from: those in the denominator of a group's rate, all of them for a gap. */
+  /**
+   * The number of events that it was computed from: those in the denominator of a group's rate, all events for a gap.
+   */
   readonly n: number;
   /**
-   * The ends of its interval; null where there is none. Of the cumulative window they hold at all times together
-   * (anytime-valid), of the sliding one at this time alone.
+   * The bounds of its interval; null if there is none. In the cumulative window, they hold at all times simultaneously
+   * (anytime-valid); in the sliding window, at this time only.
    */
   readonly low: number | null;
   readonly high: number | null;
 }
 
-/** What a store has done, and what it could not do. */
+/** What a store has written, and what it could not write. */
 export interface StoreStatus {
-  /** Records that are on disk. */
+  /** The number of records on disk. */
   readonly written: number;
-  /** Records that wait for the next try, since a write failed. */
+  /** The number of records that wait for the next attempt after a failed write. */
   readonly pending: number;
-  /** Records given up, since more than the store may hold waited. */
+  /** The number of dropped records, because more were waiting than the store may hold. */
   readonly dropped: number;
-  /** Why the last write failed; null once one succeeded. */
+  /** Why the last write failed; null after a successful write. */
   readonly problem: string | null;
 }
 
-/** Where records go as they come. Monitoring outlives its disk: a write that fails is told, never thrown. */
+/**
+ * A destination of records. A failed write is reported in {@link RecordStore.status} and never thrown, so that
+ * monitoring continues.
+ */
 export interface RecordStore {
-  /** Adds records after those that are there. */
+  /** Appends records. */
   append(records: readonly MonitoringRecord[]): void;
   status(): StoreStatus;
-  /** Writes what is pending and lets go of the file. */
+  /** Writes pending records and closes the file. */
   close(): void;
 }

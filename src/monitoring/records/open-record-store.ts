@@ -8,22 +8,24 @@ import { recordFormOf } from './record-forms.ts';
 /** Options of {@link openRecordStore}. */
 export interface RecordStoreOptions {
   /**
-   * A file that would grow beyond so many bytes is put aside first.
+   * The maximum size of a file in bytes. A file that would exceed it is rotated first.
    * @defaultValue 67_108_864 (64 MiB)
    */
   readonly maxBytes?: number | undefined;
   /**
-   * Files that are kept, the present one counted; at least 2. The oldest is removed when a new one would be one too many.
+   * The maximum number of files, including the current one; at least 2. The oldest is removed when a new one would
+   * exceed it.
    * @defaultValue 10
    */
   readonly maxFiles?: number | undefined;
   /**
-   * Records that wait in memory while the file cannot be written; beyond, the oldest are dropped and counted.
+   * The maximum number of records that wait in memory while the file cannot be written. Beyond it, the oldest are
+   * dropped and counted.
    * @defaultValue 100_000
    */
   readonly mostPending?: number | undefined;
   /**
-   * Functions that take the place of the system's, for tests.
+   * Functions that replace those of the system, for tests.
    * @defaultValue those of `node:fs`
    */
   readonly files?: Partial<FileFunctions> | undefined;
@@ -37,29 +39,27 @@ const RECORD_STORE_OPTION_NAMES: OptionNames<RecordStoreOptions> = {
 };
 
 /**
- * Opens a file that records are added to: CSV (.csv) or one JSON object a line
- * (.ndjson, .jsonl). Missing folders are made.
+ * Opens a file to append records to: CSV (.csv) or one JSON object per line (.ndjson, .jsonl). Missing folders are
+ * created.
  *
- * Each append is one write at the end of the file, which is never written anew;
- * what append has written outlives the death of the process, though not a loss
- * of power before the disk took it (`close` waits for the disk). A last line
- * that was cut short is removed when the file is opened. A CSV file of an older
- * layout, with a `timestamp` column, is put aside and kept.
+ * Each append is one write at the end of the file; the file is never rewritten. Appended records survive the death of
+ * the process, but not a power loss before the disk has stored them (`close` waits for the disk). An incomplete last
+ * line is removed when the file is opened. A CSV file of an older layout, with a `timestamp` column, is rotated and
+ * kept.
  *
- * A file that would pass `maxBytes` becomes `path.1`, what was that `path.2`, and
- * so on; each has its own header. No record is lost before the oldest of
- * `maxFiles` files is removed.
+ * A file that would exceed `maxBytes` is renamed to `path.1`, the previous `path.1` to `path.2`, and so on. Each file
+ * has its own header. No record is lost before the oldest of `maxFiles` files is removed.
  *
- * While writing fails (a full disk, say) records wait in memory, each append
- * tries again, and `status()` tells why; one line goes to the log when that
- * begins and one when it ends. Memory is lost with the process.
+ * While writing fails (for example, the disk is full), records wait in memory, each append retries, and `status()`
+ * gives the reason. One log line is written when this begins and one when it ends. Records in memory are lost if the
+ * process ends.
  *
- * Give each process a file of its own. Two that append to one file do not mix
- * their lines, and each notices when the other has put the file aside; but
- * records of one may be lost where both do so at the same moment, or where one
+ * Use a separate file for each process. If two processes append to the same file, their lines do not mix, and each
+ * notices when the other has rotated it. However, records can be lost if both rotate at the same moment, or if one
  * repairs the end while the other writes.
- * @throws {ValueError} for another extension, or limits out of range
- * @throws {DataValidationError} where the file has other columns or holds something else (it is left as it was), or cannot be written for a reason that does not pass by itself
+ * @throws {ValueError} if the extension is different, or a limit is out of range
+ * @throws {DataValidationError} if the file has other columns or other content (it is left unchanged), or cannot be
+ *   written for a permanent reason
  * @example
  * ```ts
  * import { openRecordStore, readRecords } from 'evenhand/monitoring';

@@ -8,31 +8,29 @@ import { faultAt, type LineReader } from './reading/record-values.ts';
 import { recordFormOf } from './record-forms.ts';
 import { RecordLog } from './record-log.ts';
 
-/** Bytes that are read at once. */
+/** The number of bytes per read. */
 const CHUNK_BYTES = 2 ** 18;
 
-/** A longer line is no record, and is not gathered. */
+/** The maximum line length. A longer line is not a record and is not buffered. */
 const MAX_LINE_LENGTH = 2 ** 20;
 
 /**
- * Reads the records of a file that a record store wrote, after those of the
- * files put aside before it (`path.1`, `path.2` …), by time. Files are read piece by
- * piece; what is held in memory is the log.
+ * Reads the records of a file that a record store wrote, including earlier rotated files (`path.1`, `path.2` …), in
+ * order of time. Files are read in chunks; only the log is held in memory.
  *
- * Older CSV files are read too. Their time may stand in a column `timestamp`
- * anywhere, or in a first column without a name; `metric`, `value` and `n` must be
- * there. Without `attribute` it is empty, without `group` or `low` and `high` they are
- * null, and without `window` it is sliding. Other columns are passed over. Times
- * are ISO 8601 with T or a space, in UTC where they name no zone, or numbers
- * since 1970: seconds below 1e11, milliseconds below 1e14, microseconds below
- * 1e17, else nanoseconds. An empty value or `nan` is null.
+ * Older CSV files are supported. Their time may be in a column `timestamp` at any position, or in a first column
+ * without a name. The columns `metric`, `value` and `n` are required. Without `attribute` it is empty, without `group`
+ * or `low` and `high` they are null, and without `window` it is sliding. Other columns are ignored. Times are ISO 8601
+ * with T or a space, in UTC if no zone is given, or numbers since 1970: seconds below 1e11, milliseconds below 1e14,
+ * microseconds below 1e17, otherwise nanoseconds. An empty value or `nan` is null.
  *
- * A last line without its end was cut short when its process died: it is left
- * out, and the log says so (a JSON object that is complete is taken).
+ * A last line without a line end was truncated when its process died. It is skipped, and a warning is logged. A last
+ * line that is a complete JSON object is kept.
  * @param path ends in .csv, .ndjson or .jsonl
- * @returns empty where the file is
- * @throws {ValueError} for another extension
- * @throws {DataValidationError} where no such file is there, columns are missing, or a line is broken, with its number
+ * @returns an empty log if the file is empty
+ * @throws {ValueError} if the extension is different
+ * @throws {DataValidationError} if the file does not exist, columns are missing, or a line is invalid; the error gives
+ *   its number
  * @example
  * ```ts
  * import { writeFileSync } from 'node:fs';
@@ -65,16 +63,13 @@ async function readFile({ path, handle }: RecordFile, reader: LineReader, log: R
   for await (const chunk of handle.createReadStream({ highWaterMark: CHUNK_BYTES, autoClose: false })) {
     const lines = (rest + decode(decoder, chunk as Uint8Array, path, number)).split('\n');
     rest = lines.pop() ?? '';
-    if (rest.length > MAX_LINE_LENGTH) throw faultAt(path, number + lines.length, 'it is too long for a record');
+    if (rest.length > MAX_LINE_LENGTH) throw faultAt(path, number + lines.length, 'the line is too long for a record');
     log.append(lines.map((line) => reader.read(line, number++)).filter((record) => record !== undefined));
   }
-  // Where a line is cut short within a character, the decoder keeps what there is of it.
+  // If a line is truncated within a character, the decoder keeps the incomplete bytes.
   const end: 'whole' | 'cut' | MonitoringRecord = reader.finish(rest, number);
   if (end === 'cut') {
-    logQuietly(
-      'warn',
-      `the last line of '${path}' (${String(number)}) has no end, so it was cut short and is left out`,
-    );
+    logQuietly('warn', `the last line of '${path}' (line ${String(number)}) is incomplete and is skipped`);
   } else if (end !== 'whole') {
     log.append([end]);
   }
@@ -84,6 +79,6 @@ function decode(decoder: Utf8Stream, chunk: Uint8Array, path: string, line: numb
   try {
     return decoder.write(chunk);
   } catch (cause) {
-    throw faultAt(path, line, 'here or soon after, the text is not UTF-8', cause);
+    throw faultAt(path, line, 'the text is not UTF-8 in this line or soon after it', cause);
   }
 }

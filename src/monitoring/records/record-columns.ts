@@ -2,7 +2,7 @@ import { LabelColumn, NumberColumn } from './growing-columns.ts';
 import type { MonitoringRecord, MonitoringWindow } from './monitoring-record.ts';
 import { formatTime } from './record-time.ts';
 
-/** Records as columns of equal length: their times, and what was measured at them. */
+/** Records as columns of equal length: their times and values. */
 export interface RecordColumns {
   /** Milliseconds since 1970. */
   readonly time: NumberColumn;
@@ -16,13 +16,13 @@ export interface RecordColumns {
   readonly high: NumberColumn;
 }
 
-/** The names of the columns that hold labels. */
+/** The names of the label columns. */
 export const LABEL_COLUMNS = ['metric', 'attribute', 'group', 'window'] as const;
 
-/** The names of the columns that hold numbers, besides the times. */
+/** The names of the number columns, except the times. */
 export const NUMBER_COLUMNS = ['value', 'n', 'low', 'high'] as const;
 
-/** Columns without rows. */
+/** Returns columns without rows. */
 export function emptyColumns(): RecordColumns {
   return {
     time: new NumberColumn(),
@@ -44,7 +44,7 @@ export function pushRecord(columns: RecordColumns, record: MonitoringRecord, tim
   for (const name of NUMBER_COLUMNS) columns[name].push(record[name]);
 }
 
-/** A row as a record. */
+/** Returns a row as a record. */
 export function recordAt(columns: RecordColumns, row: number): MonitoringRecord {
   return Object.freeze({
     timestamp: formatTime(columns.time.at(row)),
@@ -59,7 +59,7 @@ export function recordAt(columns: RecordColumns, row: number): MonitoringRecord 
   });
 }
 
-/** Some rows, in the order given. */
+/** Returns the given rows, in the given order. */
 export function takeRecords(columns: RecordColumns, rows: ArrayLike<number>): RecordColumns {
   return {
     time: columns.time.take(rows),

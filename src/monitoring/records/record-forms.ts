@@ -5,7 +5,7 @@ import type { MonitoringRecord } from './monitoring-record.ts';
 import { findLayout, parseCsvRow } from './reading/record-layout.ts';
 import { CSV_HEADER, RECORD_FIELDS, toCsvLine, toJsonLine } from './record-lines.ts';
 
-/** How records are written to lines and what their files look like. */
+/** The format of a record file: how records are written as lines. */
 export interface RecordForm extends LineForm {
   readonly name: 'csv' | 'ndjson';
   toLine(record: MonitoringRecord): string;
@@ -17,7 +17,7 @@ const CSV: RecordForm = {
   opening: CSV_HEADER,
   isQuoting: true,
   examine: examineCsv,
-  // Its last number may lack digits.
+  // The last number may be missing digits.
   isComplete: () => false,
   toLine: toCsvLine,
 };
@@ -33,8 +33,9 @@ const NDJSON: RecordForm = {
 };
 
 /**
- * The form that a path's extension names: .csv, .ndjson or .jsonl, perhaps with the number of a file put aside behind it.
- * @throws {ValueError} for another extension
+ * Returns the format for a path's extension: .csv, .ndjson or .jsonl, optionally followed by the number of a rotated
+ * file.
+ * @throws {ValueError} if the extension is different
  */
 export function recordFormOf(path: string): RecordForm {
   if (/\.csv(?:\.\d+)?$/i.test(path)) return CSV;
@@ -51,16 +52,16 @@ function examineCsv(firstLine: string, path: string): 'same' | 'older' {
   const { kind } = findLayout(names);
   if (kind !== 'other') return kind === 'own' ? 'same' : 'older';
   throw new DataValidationError(
-    `'${path}' has the columns ${names.join(', ')}, not those of monitoring records, so nothing is added to it.`,
-    { context: { path, columns: names, expected: RECORD_FIELDS }, suggestion: 'Name a new file.' },
+    `'${path}' has the columns ${names.join(', ')}, not those of monitoring records. Nothing was added to it.`,
+    { context: { path, columns: names, expected: RECORD_FIELDS }, suggestion: 'Use a new file.' },
   );
 }
 
 function examineJson(firstLine: string, path: string): 'same' {
   const first = parseObject(firstLine);
   if (first !== undefined && ('time' in first || 'timestamp' in first) && 'metric' in first) return 'same';
-  throw new DataValidationError(`'${path}' holds something else than monitoring records, so nothing is added to it.`, {
+  throw new DataValidationError(`'${path}' does not contain monitoring records. Nothing was added to it.`, {
     context: { path },
-    suggestion: 'Name a new file.',
+    suggestion: 'Use a new file.',
   });
 }

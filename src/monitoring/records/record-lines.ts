@@ -2,16 +2,22 @@ import { markCell } from '../../internal/spreadsheet-text.ts';
 import type { MonitoringRecord } from './monitoring-record.ts';
 import { formatTime, parseIsoTime } from './record-time.ts';
 
-/** What a record's fields are called in files, in their order there; the first is the time, which is the index. */
+/** The names of a record's fields in files, in order. The first is the time, which is the index. */
 export const RECORD_FIELDS = ['time', 'metric', 'attribute', 'group', 'window', 'value', 'n', 'low', 'high'] as const;
 
 /** The first line of a CSV file of records. */
 export const CSV_HEADER = RECORD_FIELDS.join(',');
 
-/** What RFC 4180 has quoted, and spaces at the ends, which some readers cut off. */
+/**
+ * Matches labels that must be quoted: those that RFC 4180 requires, and those with spaces at the ends, which some
+ * readers remove.
+ */
 const QUOTED = /[",\n\r]|^\s|\s$/;
 
-/** A record as a line of CSV, without its end; a missing value is an empty field, an empty label is `""`. Labels are marked for spreadsheets. */
+/**
+ * Returns a record as a line of CSV, without its line end. A missing value is an empty field, and an empty label is
+ * `""`. Labels that a spreadsheet would treat as formulas are marked.
+ */
 export function toCsvLine(record: MonitoringRecord): string {
   const { metric, attribute, group, window, value, n, low, high } = record;
   return [
@@ -27,13 +33,13 @@ export function toCsvLine(record: MonitoringRecord): string {
   ].join(',');
 }
 
-/** A record as a line of NDJSON, without its end. */
+/** Returns a record as a line of NDJSON, without its line end. */
 export function toJsonLine(record: MonitoringRecord): string {
   const { metric, attribute, group, window, value, n, low, high } = record;
   return JSON.stringify({ time: timeOf(record), metric, attribute, group, window, value, n, low, high });
 }
 
-/** Always in UTC and to the millisecond, so that texts sort as times do. */
+/** Returns the time in UTC to the millisecond, so that texts sort in order of time. */
 function timeOf({ timestamp }: MonitoringRecord): string {
   return formatTime(parseIsoTime(timestamp));
 }
@@ -43,7 +49,7 @@ function quoteLabel(given: string): string {
   return label === '' || QUOTED.test(label) ? `"${label.replaceAll('"', '""')}"` : label;
 }
 
-/** The shortest decimal that reads back as the same number. */
+/** Returns the shortest decimal that parses back to the same number. */
 function numberText(value: number | null): string {
   return value === null ? '' : String(value);
 }

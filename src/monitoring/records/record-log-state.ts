@@ -4,18 +4,21 @@ import { type LabelColumn, NumberColumn } from './growing-columns.ts';
 import { WINDOWS } from './monitoring-record.ts';
 import { emptyColumns, LABEL_COLUMNS, NUMBER_COLUMNS, type RecordColumns } from './record-columns.ts';
 
-/** A column of labels as plain data; a code of -1 is a missing label. */
+/** A column of labels as plain data. The code -1 is a missing label. */
 export interface LabelColumnState {
   readonly labels: readonly string[];
   readonly codes: readonly number[];
 }
 
-/** What a `RecordLog` holds, as plain JSON; null is a missing number. */
+/** The content of a `RecordLog` as plain JSON. Missing numbers are null. */
 export interface RecordLogState {
   readonly kind: 'record_log';
   /** Milliseconds since 1970, ascending. */
   readonly time: readonly number[];
-  /** For each record, how many other times had come before its own; and how many came in all. */
+  /**
+   * `ordinal`: for each record, the number of distinct times added before its own. `times`: the number of times ever
+   * added.
+   */
   readonly ordinal: readonly number[];
   readonly times: number;
   readonly metric: LabelColumnState;
@@ -28,14 +31,14 @@ export interface RecordLogState {
   readonly high: readonly (number | null)[];
 }
 
-/** All parts of a log. */
+/** The parts of a log. */
 export interface RecordLogParts {
   readonly columns: RecordColumns;
   readonly ordinals: NumberColumn;
   readonly times: number;
 }
 
-/** A log as plain data. */
+/** Returns a log as plain data. */
 export function stateOfParts({ columns, ordinals, times }: RecordLogParts): RecordLogState {
   return {
     kind: 'record_log',
@@ -54,8 +57,8 @@ export function stateOfParts({ columns, ordinals, times }: RecordLogParts): Reco
 }
 
 /**
- * Reads what {@link stateOfParts} made.
- * @throws {DataValidationError} naming the first part that is not as it should be
+ * Reads what {@link stateOfParts} returned.
+ * @throws {DataValidationError} if a part is invalid; the error names the first
  */
 export function partsOfState(state: unknown): RecordLogParts {
   if (!isMapping(state) || state['kind'] !== 'record_log') throw badState('kind', "should be 'record_log'");
@@ -63,7 +66,7 @@ export function partsOfState(state: unknown): RecordLogParts {
   const times = arrayAt(state, 'time');
   times.forEach((time, row) => {
     if (!isTime(time) || time < Number(times[row - 1] ?? -Infinity)) {
-      throw badState(`time[${String(row)}]`, 'should be a time in milliseconds, none before the last');
+      throw badState(`time[${String(row)}]`, 'should be a time in milliseconds, not before the previous one');
     }
     columns.time.push(time);
   });
@@ -96,10 +99,10 @@ function fillLabels(column: LabelColumn, state: object, name: (typeof LABEL_COLU
   const isLabel = (label: unknown): label is string =>
     typeof label === 'string' && (name !== 'window' || WINDOWS.some((window) => window === label));
   const badLabel = labels.findIndex((label) => !isLabel(label));
-  if (badLabel >= 0) throw badState(`${name}.labels[${String(badLabel)}]`, 'is no label of this column');
+  if (badLabel >= 0) throw badState(`${name}.labels[${String(badLabel)}]`, 'is not a label of this column');
   codes.forEach((code, row) => {
     const label = code === -1 && name === 'group' ? null : labels[code as number];
-    if (label === undefined) throw badState(`${name}.codes[${String(row)}]`, 'should be the place of a label');
+    if (label === undefined) throw badState(`${name}.codes[${String(row)}]`, 'should be the index of a label');
     column.push(label as string | null);
   });
 }
@@ -131,7 +134,7 @@ function arrayAt(part: object, name: string, of = ''): readonly unknown[] {
 
 function requireRows(list: readonly unknown[], rows: number, place: string): void {
   if (list.length === rows) return;
-  throw badState(place, `has ${String(list.length)} entries where there are ${String(rows)} times`);
+  throw badState(place, `has ${String(list.length)} entries; expected ${String(rows)}, one for each time`);
 }
 
 function isTime(value: unknown): value is number {
@@ -145,6 +148,6 @@ function isWhole(value: unknown): value is number {
 function badState(place: string, fault: string): DataValidationError {
   return new DataValidationError(`The state of a record log cannot be read: ${place} ${fault}.`, {
     context: { place },
-    suggestion: 'Give what state() of a RecordLog returned.',
+    suggestion: 'Pass the return value of state() of a RecordLog.',
   });
 }

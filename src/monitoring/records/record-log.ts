@@ -19,11 +19,10 @@ import { partsOfState, type RecordLogState, stateOfParts } from './record-log-st
 import { parseIsoTime } from './record-time.ts';
 
 /**
- * Records of monitoring in memory, as columns. Their times are the index, in
- * ascending order, and none of the columns. A record that comes late is put in
- * its place; those of one time stay in the order in which they came.
+ * Monitoring records in memory, stored as columns. Their times are the index, in ascending order, and not a column. A
+ * late record is inserted at its time; records with the same time stay in the order in which they were added.
  *
- * About 70 bytes a record. It grows without end unless {@link RecordLog.thin} is called.
+ * Memory use is about 70 bytes per record. It grows without limit unless {@link RecordLog.thin} is called.
  * @example
  * ```ts
  * import { RecordLog } from 'evenhand/monitoring';
@@ -44,14 +43,14 @@ import { parseIsoTime } from './record-time.ts';
  */
 export class RecordLog {
   #columns: RecordColumns = emptyColumns();
-  /** For each row, how many other times had come before its own. */
+  /** By row: the number of distinct times added before the row's time. */
   #ordinals = new NumberColumn();
   #times = 0;
   #length = 0;
   #isSorted = true;
 
   /**
-   * A log of records.
+   * Creates a log of records.
    * @throws {DataValidationError} as {@link RecordLog.append} does
    */
   static from(records: readonly MonitoringRecord[]): RecordLog {
@@ -61,8 +60,8 @@ export class RecordLog {
   }
 
   /**
-   * A log that holds what another did when its `state()` was taken.
-   * @throws {DataValidationError} naming the first part that is not as it should be
+   * Creates a log from the return value of `state()`.
+   * @throws {DataValidationError} if a part is invalid; the error names the first
    */
   static restore(state: unknown): RecordLog {
     const { columns, ordinals, times } = partsOfState(state);
@@ -74,7 +73,7 @@ export class RecordLog {
     return log;
   }
 
-  /** How many records there are. */
+  /** The number of records. */
   get length(): number {
     return this.#length;
   }
@@ -86,7 +85,7 @@ export class RecordLog {
 
   /**
    * Adds records. Times are kept to the millisecond.
-   * @throws {DataValidationError} naming the first record with a field that is not as it should be; none is added then
+   * @throws {DataValidationError} if a record has an invalid field; the error names the first, and no record is added
    */
   append(records: readonly MonitoringRecord[]): void {
     requireList(records);
@@ -98,10 +97,10 @@ export class RecordLog {
   }
 
   /**
-   * The records from one time to another, both included.
-   * @param from ISO 8601 (UTC where it names no zone), or milliseconds since 1970
-   * @param to likewise; before `from`, nothing lies between
-   * @throws {ValueError} where one is no time
+   * Returns the records from one time to another, both included.
+   * @param from ISO 8601 (UTC if no zone is given), or milliseconds since 1970
+   * @param to likewise; if it is before `from`, the result is empty
+   * @throws {ValueError} if one of them is not a time
    */
   between(from: string | number, to: string | number): RecordLog {
     const first = requireTime('from', from);
@@ -116,13 +115,16 @@ export class RecordLog {
     return between;
   }
 
-  /** All records by time, oldest first. */
+  /** Returns all records by time, oldest first. */
   toRecords(): MonitoringRecord[] {
     const columns = this.#sorted();
     return Array.from({ length: this.#length }, (_, row) => recordAt(columns, row));
   }
 
-  /** The columns metric, attribute, group (missing for the gap over all groups), window, value, n, low and high, in the order of `index`. */
+  /**
+   * Returns the columns metric, attribute, group (missing for the gap over all groups), window, value, n, low and high,
+   * in the order of `index`.
+   */
   toTable(): Table {
     const columns = this.#sorted();
     const labels = LABEL_COLUMNS.map((name): [string, Column] => [
@@ -137,14 +139,13 @@ export class RecordLog {
   }
 
   /**
-   * Where more than `most` distinct times are held, drops all records of every
-   * second time, again until at most so many are left; the first and the last
-   * time stay. Called as records come, it bounds memory: the past is kept at even
-   * steps, counted in times that came, which double as it grows longer; what is
-   * new is kept at finer steps while there is room.
+   * Drops all records of every second time if the log holds more than `most` distinct times, and repeats this until at
+   * most `most` are left. The first and last times are always kept. Called regularly as records arrive, this bounds
+   * memory. The past is kept at even steps, counted in times added, and the steps double as the past grows. New records
+   * are kept at finer steps while there is room.
    * @param most at least 2
-   * @returns how many records were dropped
-   * @throws {ValueError} where `most` is no whole number of at least 2
+   * @returns the number of dropped records
+   * @throws {ValueError} if `most` is not a whole number of at least 2
    */
   thin(most: number): number {
     requireWhole('most', most, 2);
@@ -160,13 +161,13 @@ export class RecordLog {
     return dropped;
   }
 
-  /** All that it holds, as plain JSON. */
+  /** Returns the complete log as plain JSON. */
   state(): RecordLogState {
     const columns = this.#sorted();
     return stateOfParts({ columns, ordinals: this.#ordinals, times: this.#times });
   }
 
-  /** Counts the row that was just added. */
+  /** Updates the counts for the row just added. */
   #noteTime(): void {
     const row = this.#length++;
     const { time } = this.#columns;
@@ -182,7 +183,7 @@ export class RecordLog {
     this.#length = rows.length;
   }
 
-  /** The columns by time; a late record is put in its place only when somebody looks. */
+  /** Returns the columns sorted by time. Late records are sorted only when the columns are read. */
   #sorted(): RecordColumns {
     if (this.#isSorted) return this.#columns;
     const { time } = this.#columns;
@@ -193,12 +194,12 @@ export class RecordLog {
   }
 }
 
-/** The first row of each distinct time. */
+/** Returns the first row of each distinct time. */
 function startsOfTimes({ time }: RecordColumns, length: number): number[] {
   return rowsOf(0, length).filter((row) => row === 0 || time.at(row) !== time.at(row - 1));
 }
 
-/** The first row that is not before a time, by bisection. */
+/** Returns the first row that is not before a time, by bisection. */
 function firstRowFrom({ time }: RecordColumns, length: number, from: number): number {
   let low = 0;
   let high = length;
@@ -218,10 +219,10 @@ function requireList(records: unknown): void {
   const odd: unknown = Array.isArray(records) ? records.find((record) => !isMapping(record)) : records;
   if (Array.isArray(records) && odd === undefined && !records.includes(undefined)) return;
   throw new DataValidationError(
-    `The argument records must be a list of records; ${Array.isArray(records) ? 'in it stands' : 'it is'} ${shownKind(odd)}.`,
+    `The argument records must be a list of records; ${Array.isArray(records) ? 'it contains' : 'it is'} ${shownKind(odd)}.`,
     {
       context: { argument: 'records' },
-      suggestion: 'Give records as RealTimeFairnessTracker makes them.',
+      suggestion: 'Pass records in the form that RealTimeFairnessTracker returns.',
     },
   );
 }
@@ -233,16 +234,14 @@ function requireTime(parameter: string, given: string | number): number {
 }
 
 /**
- * Chooses which of the times held stay, where at most `most` may: the first, the
- * last, and those whose place in the order of arrival is a multiple of a step,
- * which doubles until they are few enough. Steps are counted among all times
- * that ever came, so that the whole past is left at even steps: dropping every
- * second of the times that are left, again and again, would leave nearly
- * nothing of it but the newest.
- * @param ordinals for each time held, how many came before it
- * @param count how many came in all
+ * Chooses which times to keep, if at most `most` may stay: the first, the last, and those whose position in the order
+ * of arrival is a multiple of a step. The step doubles until few enough are left. Steps are counted among all times
+ * ever added, so that the complete past is kept at even steps. Repeatedly dropping every second of the remaining times
+ * would leave almost only the newest.
+ * @param ordinals for each kept time, the number of times added before it
+ * @param count the number of times ever added
  * @param most at least 2
- * @returns places among the times held, ascending
+ * @returns positions among the kept times, ascending
  */
 function thinTimes(ordinals: ArrayLike<number>, count: number, most: number): readonly number[] {
   let kept = Array.from(ordinals, (_, place) => place);
@@ -250,6 +249,6 @@ function thinTimes(ordinals: ArrayLike<number>, count: number, most: number): re
   for (let step = 2; kept.length > most && step < 2 * count; step *= 2) {
     kept = kept.filter((place) => place === 0 || place === last || (ordinals[place] as number) % step === 0);
   }
-  // The time that came first can lie between the others.
+  // The time that was added first can lie between the others.
   return kept.length > most ? [0, last] : kept;
 }

@@ -2,10 +2,13 @@ const ISO = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}
 
 const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
 
-/** The furthest that a `Date` reaches from 1970, in milliseconds. */
+/** The maximum distance of a `Date` from 1970, in milliseconds. */
 const FURTHEST = 8.64e15;
 
-/** Epoch numbers below a bound count in units of so many milliseconds: seconds, milliseconds, microseconds, nanoseconds. */
+/**
+ * The units of epoch numbers in milliseconds, by the bound below which they apply: seconds, milliseconds, microseconds,
+ * nanoseconds.
+ */
 const EPOCH_UNITS: readonly (readonly [below: number, millis: number])[] = [
   [1e11, 1000],
   [1e14, 1],
@@ -14,9 +17,8 @@ const EPOCH_UNITS: readonly (readonly [below: number, millis: number])[] = [
 ];
 
 /**
- * A time in ISO 8601 as milliseconds since 1970: with T or a space, and in UTC
- * where it names no zone. NaN where the text is no such time; digits beyond the
- * millisecond are cut off.
+ * Parses a time in ISO 8601 to milliseconds since 1970: with T or a space, in UTC if no zone is given. Returns NaN if
+ * the text is not such a time. Digits beyond the millisecond are dropped.
  */
 export function parseIsoTime(text: string): number {
   const found = ISO.exec(text);
@@ -27,7 +29,7 @@ export function parseIsoTime(text: string): number {
   const fraction = found[7] ?? '';
   const date = new Date(0);
   date.setUTCFullYear(year, month - 1, day);
-  // A day that the month does not have would have become one of the next month.
+  // An invalid day of a month would otherwise become a day of the next month.
   if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return NaN;
   if (hour > 23 || minute > 59 || second > 59) return NaN;
   const millis = Number(fraction.slice(0, 3).padEnd(3, '0'));
@@ -35,25 +37,24 @@ export function parseIsoTime(text: string): number {
 }
 
 /**
- * {@link parseIsoTime}, or a number since 1970 whose size tells its unit:
- * seconds below 1e11, milliseconds below 1e14, microseconds below 1e17, else
- * nanoseconds.
+ * Parses a time with {@link parseIsoTime}, or a number since 1970. The size of a number determines its unit: seconds
+ * below 1e11, milliseconds below 1e14, microseconds below 1e17, otherwise nanoseconds.
  */
 export function parseTime(text: string): number {
   if (!DECIMAL.test(text)) return parseIsoTime(text);
   const number = Number(text);
   const [, unit] = EPOCH_UNITS.find(([below]) => Math.abs(number) < below) ?? [0, NaN];
-  // 1714564800.123 seconds are 122.9998 milliseconds in float64, which is not to be cut to 122.
+  // In float64, 1714564800.123 seconds have 122.9998 milliseconds, which must not be truncated to 122.
   const millis = Math.floor(Math.round(number * unit * 1000) / 1000);
   return Math.abs(millis) <= FURTHEST ? millis : NaN;
 }
 
-/** A number as CSV has it: decimal digits, perhaps with an exponent. NaN for anything else. */
+/** Parses a decimal number as in CSV, optionally with an exponent. Returns NaN for anything else. */
 export function parseDecimal(text: string): number {
   return DECIMAL.test(text) ? Number(text) : NaN;
 }
 
-/** Milliseconds since 1970 as ISO 8601 in UTC. */
+/** Formats milliseconds since 1970 as ISO 8601 in UTC. */
 export function formatTime(millis: number): string {
   return new Date(millis).toISOString();
 }

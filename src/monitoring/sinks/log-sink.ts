@@ -3,8 +3,8 @@ import type { AlertSink } from '../alarms/alert-event.ts';
 import { transitionText } from './transition-json.ts';
 
 /**
- * A sink that writes one line to the log for each transition: at the level warn
- * for an alarm that is raised or repeated, at info for all else.
+ * Creates a sink that writes one log line for each transition: a warning for an alarm that is raised or repeated, info
+ * for everything else.
  * @example
  * ```ts
  * import { logSink } from 'evenhand/monitoring';
@@ -27,7 +27,7 @@ export function logSink(): AlertSink {
         const isUrgent = alert.tier === 'alarm' && (change === 'raised' || change === 'repeated');
         getLogger()[isUrgent ? 'warn' : 'info'](transitionText(transition));
       } catch {
-        // There is no other place to tell that the log cannot be written.
+        // Nothing else is available to report that the log cannot be written.
         failures++;
       }
     },

@@ -1,13 +1,13 @@
 import type { AlertChange, AlertSink, AlertTransition, MonitorReading, MonitorState } from '../alarms/alert-event.ts';
 import { logQuietly } from '../records/file/file-functions.ts';
 
-/** A sink whose numbers are fetched by Prometheus. */
+/** A sink for Prometheus to scrape. */
 export interface PrometheusSink extends AlertSink {
   /** The content type of {@link PrometheusSink.text}. */
   readonly contentType: string;
-  /** The present numbers in the text format of Prometheus, version 0.0.4. */
+  /** Returns the current values in the Prometheus text format, version 0.0.4. */
   text(): string;
-  /** Takes the present numbers in place of all those before. */
+  /** Replaces all current values. */
   read(readings: readonly MonitorReading[]): void;
 }
 
@@ -24,16 +24,16 @@ const GAUGES: readonly Gauge[] = [
 ];
 
 /**
- * A sink that keeps the present numbers for Prometheus; mount its `text()` at an
- * address of a server. For each attribute and metric:
+ * Creates a sink that keeps the current values for Prometheus. Serve its `text()` from an HTTP server. For each
+ * attribute and metric:
  *
- * - `evenhand_fairness_gap`, `evenhand_fairness_gap_low`, `evenhand_fairness_limit`,
- *   `evenhand_fairness_events`: NaN where undefined;
- * - `evenhand_fairness_state`, one series a state, of which one is 1 and the others 0;
+ * - `evenhand_fairness_gap`, `evenhand_fairness_gap_low`, `evenhand_fairness_limit`, `evenhand_fairness_events`: NaN if
+ *   undefined;
+ * - `evenhand_fairness_state`: one series per state, 1 for the current state and 0 for the others.
  *
- * and over all of them `evenhand_alerts_open` and `evenhand_alerts_total{change}`.
- * These two count alarms: a watch has no guarantee, so a rule that pages on them
- * is not woken by one. They begin at 0 with the sink.
+ * In addition, over all of them: `evenhand_alerts_open` and `evenhand_alerts_total{change}`. These two count alarms but
+ * not watches. A watch has no guarantee, so it should not trigger a rule that pages. Both start at 0 when the sink is
+ * created.
  * @example
  * ```ts
  * import { prometheusSink } from 'evenhand/monitoring';
@@ -57,7 +57,7 @@ export function prometheusSink(): PrometheusSink {
       work();
     } catch (cause) {
       failures++;
-      logQuietly('warn', `a number for Prometheus cannot be taken: ${String(cause)}`);
+      logQuietly('warn', `cannot update the values for Prometheus: ${String(cause)}`);
     }
   };
   return {
@@ -88,14 +88,17 @@ function countTransition(
 ): void {
   const { tier, id } = alert;
   const total = totals.get(change);
-  if (total === undefined) throw new Error(`'${change}' is no change of an alert`);
+  if (total === undefined) throw new Error(`'${change}' is not a change of an alert`);
   if (tier !== 'alarm') return;
   totals.set(change, total + 1);
   if (change === 'resolved' || change === 'cleared') open.delete(id);
   else open.add(id);
 }
 
-/** A series may occur once, so that of two readings of one attribute and metric the later is shown; copied, since the caller may go on with them. */
+/**
+ * Keeps the latest reading of each attribute and metric, since a series may occur only once. Readings are copied,
+ * because the caller may change them.
+ */
 function latestOfEach(readings: readonly MonitorReading[]): MonitorReading[] {
   const latest = new Map<string, MonitorReading>();
   for (const reading of readings) {
@@ -119,7 +122,7 @@ function readingFamilies(readings: readonly MonitorReading[]): MetricFamily[] {
       value: Number(reading.state === state),
     })),
   );
-  const help = 'State of a metric: 1 for the present one, 0 for the others.';
+  const help = 'State of a metric: 1 for the current state, 0 for the others.';
   return [...gauges, { name: 'evenhand_fairness_state', help, type: 'gauge', samples: states }];
 }
 
@@ -128,11 +131,11 @@ function alertFamilies(open: number, totals: ReadonlyMap<AlertChange, number>): 
   return [
     {
       name: 'evenhand_alerts_open',
-      help: 'Alarms that are open.',
+      help: 'Number of open alarms.',
       type: 'gauge',
       samples: [{ labels: {}, value: open }],
     },
-    { name: 'evenhand_alerts_total', help: 'What happened to alarms.', type: 'counter', samples: changes },
+    { name: 'evenhand_alerts_total', help: 'Number of changes of alarms, by kind.', type: 'counter', samples: changes },
   ];
 }
 
@@ -140,14 +143,14 @@ function labelsOf({ attribute, metric }: MonitorReading): Record<string, string>
   return { attribute, metric };
 }
 
-/** One number of a family, with its labels. */
+/** One value of a family, with its labels. */
 interface Sample {
   readonly labels: Readonly<Record<string, string>>;
-  /** NaN where it is undefined. */
+  /** NaN if it is undefined. */
   readonly value: number;
 }
 
-/** Numbers of one name and meaning. */
+/** Values with one name and meaning. */
 interface MetricFamily {
   readonly name: string;
   readonly help: string;
@@ -155,7 +158,7 @@ interface MetricFamily {
   readonly samples: readonly Sample[];
 }
 
-/** Families in the text format of Prometheus, version 0.0.4, with a line end after each line. */
+/** Returns families in the Prometheus text format, version 0.0.4, with a newline after each line. */
 function toExposition(families: readonly MetricFamily[]): string {
   return families.map(familyText).join('');
 }

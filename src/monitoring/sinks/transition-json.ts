@@ -2,15 +2,18 @@ import { finiteOrNull } from '../../internal/values.ts';
 import type { AlertEvent, AlertTransition } from '../alarms/alert-event.ts';
 
 /**
- * A transition as plain JSON with keys in snake_case: change, timestamp, and the alert.
- * @throws {Error} where it is none, so that no file gets a line that nobody can read
+ * Returns a transition as plain JSON with keys in snake_case: change, timestamp and the alert.
+ * @throws {Error} if it is not a transition, so that no unreadable line is written to a file
  */
 export function transitionToJson({ change, timestamp, alert }: AlertTransition): Record<string, unknown> {
-  if (typeof change !== 'string' || typeof alert.id !== 'string') throw new Error('it is no change of an alert');
+  if (typeof change !== 'string' || typeof alert.id !== 'string') throw new Error('it is not a change of an alert');
   return { change, timestamp, alert: alertToJson(alert) };
 }
 
-/** An alert as plain JSON with keys in snake_case, always in this order; a number that JSON cannot hold is null. */
+/**
+ * Returns an alert as plain JSON with keys in snake_case, always in this order. Numbers that JSON cannot represent are
+ * null.
+ */
 export function alertToJson(alert: AlertEvent): Record<string, unknown> {
   return {
     id: alert.id,
@@ -38,7 +41,7 @@ export function alertToJson(alert: AlertEvent): Record<string, unknown> {
   };
 }
 
-/** A transition in one line: `Alarm raised (high): … [sex:demographic_parity_difference:1]`. */
+/** Returns a transition as one line: `Alarm raised (high): … [sex:demographic_parity_difference:1]`. */
 export function transitionText({ change, alert }: AlertTransition): string {
   const { tier, severity, reason, id } = alert;
   const weight = change === 'raised' || change === 'repeated' ? ` (${severity})` : '';

@@ -6,23 +6,23 @@ import { ERROR, GroupTable } from './group-table.ts';
 import type { WaitingEvent } from './late-labels.ts';
 import { badSnapshot } from './snapshot-schema.ts';
 
-/** Cells below this have a true label, which stays. */
+/** Cells below this have a true label, which is final. */
 const FIRST_UNKNOWN_CELL = 4;
 
 /**
- * Checks that the parts of a restored stream fit each other: sums that no
- * stream can have would break what is computed of them later, or turn it into nonsense.
- * @throws {DataValidationError} naming the first part that does not fit
+ * Checks that the parts of a restored stream are consistent. Impossible sums would make later computations fail or
+ * return meaningless results.
+ * @throws {DataValidationError} if parts are inconsistent; the error names the first
  */
 export function checkStream(stream: EventStream): void {
   const { events, firstTime, latestTime, window, tables, starts } = stream;
-  if (window.added !== events) throw badSnapshot('the window has not seen as many events as the stream');
+  if (window.added !== events) throw badSnapshot('the window and the stream have different numbers of events');
   if (Number.isNaN(firstTime) !== Number.isNaN(latestTime) || latestTime < firstTime) {
-    throw badSnapshot('its first time and its latest do not fit each other');
+    throw badSnapshot('its first time is after its latest, or one of them is missing');
   }
   tables.forEach((table, place) => {
     checkSums(table, place);
-    if (countIn(table) > events) throw badSnapshot(`attribute ${String(place + 1)} has more events than came`);
+    if (countIn(table) > events) throw badSnapshot(`attribute ${String(place + 1)} has more events than the stream`);
   });
   checkEarly(stream);
   checkStarts(stream, starts.kept);
@@ -30,7 +30,10 @@ export function checkStream(stream: EventStream): void {
   checkWaiting(stream);
 }
 
-/** Counts are whole, and sums of squares, errors and weights finite; residues of fractions may be below 0. */
+/**
+ * Checks that counts are whole numbers, and that sums of squares, errors and weights are finite. Rounding residues may
+ * be negative.
+ */
 function checkSums(table: GroupTable, place: number): void {
   const counted = table.shape.hasErrors ? table.errorsAt + ERROR.count : -1;
   table.data.forEach((value, at) => {
@@ -57,13 +60,14 @@ function countOf({ data, stride }: GroupTable, group: number): number {
 }
 
 function checkEarly({ early, tables, reader }: EventStream): void {
-  if (early.length !== tables.length) throw badSnapshot("'early' is not as long as there are attributes");
+  if (early.length !== tables.length) throw badSnapshot("'early' must have one entry for each attribute");
   early.forEach((groups, place) => {
-    if (groups > (reader.groups[place]?.labels.length ?? 0)) throw badSnapshot("'early' counts more groups than came");
+    if (groups > (reader.groups[place]?.labels.length ?? 0))
+      throw badSnapshot("'early' counts more groups than there are");
   });
 }
 
-/** Starts in their order; what came since then is what is there now less what was there then, of everything. */
+/** Checks that starts are in order, and that no count at a start is larger than now. */
 function checkStarts(stream: EventStream, kept: readonly FreshStart[]): void {
   if (kept[0]?.index !== 0) throw badSnapshot('the first start is missing');
   kept.forEach(({ index, events, tables }, place) => {
@@ -88,7 +92,7 @@ function checkEarlier(then: GroupTable, now: GroupTable): void {
   }
 }
 
-/** The events of the ring are valid, and their counts are those of the window's tables. */
+/** Checks that the events of the ring are valid, and that their counts equal those of the window's tables. */
 function checkWindow({ window, shape, reader, options }: EventStream): void {
   const { length, cells, weights, errors } = window;
   for (let slot = 0; slot < length; slot++) {
@@ -97,7 +101,7 @@ function checkWindow({ window, shape, reader, options }: EventStream): void {
       (cells[slot] as number) < CELLS_PER_GROUP &&
       isWeight(weights?.[slot] ?? 1) &&
       (Number.isNaN(error) || (isWeight(error) && error <= (options.errorScale ?? Infinity)));
-    if (!isRight) throw badSnapshot('an event of the window has a value that no event has');
+    if (!isRight) throw badSnapshot('an event of the window has an invalid value');
   }
   window.tables.forEach((table, place) => {
     checkSums(table, place);
@@ -107,14 +111,13 @@ function checkWindow({ window, shape, reader, options }: EventStream): void {
     const codes = window.codes[place] as Int32Array;
     for (let slot = 0; slot < length; slot++) {
       const code = codes[slot] as number;
-      if (!isCode(code, groups)) throw badSnapshot('an event of the window has a group that is not there');
+      if (!isCode(code, groups)) throw badSnapshot('an event of the window has an unknown group');
       if (code < 0) continue;
       recounted.addCell(code, cells[slot] as number, 1, 1);
       if (!Number.isNaN(errors?.[slot] ?? NaN)) recounted.addError(code, 0, 1, 1);
     }
     for (let group = 0; group < groups; group++) {
-      if (!hasSameCounts(table, recounted, group))
-        throw badSnapshot('the sums of the window are not those of its events');
+      if (!hasSameCounts(table, recounted, group)) throw badSnapshot('the sums of the window do not match its events');
     }
   });
 }
@@ -133,7 +136,10 @@ function hasSameCounts(one: GroupTable, other: GroupTable, group: number): boole
   return !one.shape.hasErrors || one.data[at + one.errorsAt] === other.data[from + other.errorsAt];
 }
 
-/** Every event that waits for its label is among those counted, so that its label takes away nothing that is not there. */
+/**
+ * Checks that every event that waits for its label is among the counted ones, so that its label cannot make a count
+ * negative.
+ */
 function checkWaiting(stream: EventStream): void {
   if (stream.labels === null) return;
   const waiting = stream.tables.map(({ shape, groups }) => {
@@ -143,10 +149,10 @@ function checkWaiting(stream: EventStream): void {
   });
   for (const event of stream.labels.entries()) {
     if (event.codes.length !== waiting.length || event.event >= stream.events)
-      throw badSnapshot('a waiting event is no event of this stream');
+      throw badSnapshot('a waiting event is not an event of this stream');
     event.codes.forEach((code, place) => {
       const table = waiting[place] as GroupTable;
-      if (!isCode(code, table.groups)) throw badSnapshot('a waiting event has a group that is not there');
+      if (!isCode(code, table.groups)) throw badSnapshot('a waiting event has an unknown group');
       if (code >= 0) table.addCell(code, event.cell, 1, 1);
     });
     checkInWindow(stream, event);
@@ -156,7 +162,7 @@ function checkWaiting(stream: EventStream): void {
     for (let group = 0; group < table.groups; group++) {
       for (let cell = 0; cell < CELLS_PER_GROUP; cell++) {
         if ((table.data[group * table.stride + cell] as number) > (data[group * stride + cell] as number)) {
-          throw badSnapshot('more events wait for labels than came');
+          throw badSnapshot('more events wait for labels than were counted');
         }
       }
     }
@@ -167,5 +173,5 @@ function checkInWindow({ window }: EventStream, { event, cell, codes }: WaitingE
   if (event < 0 || event < window.added - window.size) return;
   const slot = event % window.size;
   const isSame = window.cells[slot] === cell && codes.every((code, place) => window.codes[place]?.[slot] === code);
-  if (!isSame) throw badSnapshot('a waiting event is another in the window');
+  if (!isSame) throw badSnapshot('a waiting event differs from the same event in the window');
 }

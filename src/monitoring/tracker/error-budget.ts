@@ -1,23 +1,25 @@
-/** What those share of an error budget that come later: groups after the first events, windows after the first alarm. */
+/**
+ * The part of an error budget that is reserved for later: groups after the first events, or windows after the first
+ * closed alarm.
+ */
 const RESERVE = 0.2;
 
-/** Who is known of an attribute's groups. */
+/** The known groups of an attribute. */
 export interface KnownGroups {
-  /** Groups that were declared, or that came in the first events. */
+  /** The number of groups that were declared, or that appeared in the first events. */
   readonly early: number;
   /** Whether no other group is counted. */
   readonly isClosed: boolean;
 }
 
 /**
- * The part of a measure's error budget that one group's interval may spend, such
- * that over all groups, also those yet to come, the parts add up to at most 1.
+ * Returns the share of a measure's error budget for one group's interval. Over all groups, including future ones, the
+ * shares add up to at most 1.
  *
- * Declared groups have equal parts, 1/K. Where groups are not declared, those
- * that came first have 0.8/K each, and the j-th that came later
- * 0.2/(j (j + 1)), which add up to 0.2 however many come. Who belongs to which
- * group is not what is tested, so parts may depend on it.
- * @param group its code: the number of groups that came before it
+ * Declared groups have equal shares, 1/K. If groups are not declared, each of the K early groups has 0.8/K, and the
+ * j-th later group has 0.2/(j (j + 1)); the later shares add up to at most 0.2. The shares may depend on the groups of
+ * events, since these are not what is tested.
+ * @param group its code: the number of groups that appeared before it
  */
 export function groupShare(group: number, { early, isClosed }: KnownGroups): number {
   if (isClosed) return 1 / early;
@@ -27,22 +29,19 @@ export function groupShare(group: number, { early, isClosed }: KnownGroups): num
 }
 
 /**
- * The part of a metric's error budget that the windows begun at one start may
- * spend: half for the whole stream, and of the other half 1/(k (k + 1)) for
- * the k-th fresh start, which add up to 1. So all windows of a stream
- * without end spend it once, and a start costs the more the later it is, but
- * only through the logarithm of its number.
- * @param start the start's number; 0 is the beginning of the stream
+ * Returns the share of a metric's error budget for windows that begin at one start: half for the full stream, and 1/(k
+ * (k + 1)) of the other half for the k-th fresh start. All shares of an endless stream add up to 1. A later start has a
+ * smaller share, but the cost in width grows only with the logarithm of its index.
+ * @param start the start's index; 0 is the beginning of the stream
  */
 export function startShare(start: number): number {
   return start === 0 ? 0.5 : 0.5 / (start * (start + 1));
 }
 
 /**
- * The same without fresh starts, where one window grows until its alarm is
- * closed and the next begins: 0.8 for the first, 0.2/(j (j + 1)) for the one
- * after the j-th alarm.
- * @param closed alarms that were closed so far
+ * Returns the share without fresh starts. One window then grows until its alarm is closed and the next begins. The
+ * first window has 0.8, and the one after the j-th closed alarm has 0.2/(j (j + 1)).
+ * @param closed the number of alarms closed so far
  */
 export function growingShare(closed: number): number {
   return closed === 0 ? 1 - RESERVE : RESERVE / (closed * (closed + 1));

@@ -1,26 +1,29 @@
-/** The cell of an event that is left out. */
+/** The cell of an event that is excluded. */
 export const LEFT_OUT = 255;
 
-/** Events as numbers: what is counted of them, in columns. */
+/** Events as columns of numbers. */
 export interface EventBlock {
   readonly length: number;
-  /** For each attribute the codes of the events' groups; below 0 where there is none. */
+  /** By attribute: the codes of the events' groups, negative if there is none. */
   readonly codes: readonly Int32Array[];
-  /** The cell of each event, 2 x truth + decision with truth 2 where it is unknown; {@link LEFT_OUT} where it has no prediction. */
+  /**
+   * The cell of each event, 2 x truth + decision, with truth 2 if it is unknown; {@link LEFT_OUT} if it has no
+   * prediction.
+   */
   readonly cells: Uint8Array;
-  /** Null where events have no weights: each counts 1. */
+  /** Null if events have no weights; each event then counts 1. */
   readonly weights: Float64Array | null;
-  /** Null unless errors are watched. */
+  /** Null unless errors are monitored. */
   readonly predictions: Float64Array | null;
-  /** |prediction - truth|, NaN where the truth is unknown; null unless errors are watched. */
+  /** |prediction - truth|, NaN if the truth is unknown; null unless errors are monitored. */
   readonly errors: Float64Array | null;
-  /** Milliseconds since 1970; null where the clock tells the time. */
+  /** Milliseconds since 1970; null if the clock provides the time. */
   readonly times: Float64Array | null;
-  /** Null where events have no ids. */
+  /** Null if events have no ids. */
   readonly ids: readonly (string | number | null)[] | null;
 }
 
-/** Why events, labels or groups were not counted. */
+/** The reasons why events, labels or groups were not counted. */
 export const STREAM_FAULTS = [
   'missing_prediction',
   'missing_weight',
@@ -43,7 +46,7 @@ export const STREAM_FAULTS = [
 /** One of {@link STREAM_FAULTS}. */
 export type StreamFault = (typeof STREAM_FAULTS)[number];
 
-/** Counts of faults; a fault that never came is absent from {@link FaultCounts.toJSON}. */
+/** Counts of problems by reason. Reasons that never occurred are absent from {@link FaultCounts.toJSON}. */
 export class FaultCounts {
   readonly #counts = new Map<StreamFault, number>();
 
@@ -70,7 +73,7 @@ export class FaultCounts {
   }
 }
 
-/** A block without the events that are left out. */
+/** Returns a block without the excluded events. */
 export function compact(block: EventBlock): EventBlock {
   if (!block.cells.includes(LEFT_OUT)) return block;
   const rows = Int32Array.from(block.cells.keys()).filter((row) => block.cells[row] !== LEFT_OUT);
@@ -89,23 +92,26 @@ export function compact(block: EventBlock): EventBlock {
   };
 }
 
-/** Somebody who sees every event as it is counted: detectors of change. */
+/** An observer that receives every event as it is counted; for example, change detectors. */
 export interface EventObserver {
-  /** The events of a block from one row up to another. */
+  /** Receives the rows of a block from `from` up to, but not including, `to`. */
   events(block: EventBlock, from: number, to: number): void;
-  /** A label that came later: the event's codes by attribute, its cell now, and its error (NaN unless errors are watched). */
+  /**
+   * Receives a late label: the event's codes by attribute, its new cell, and its error (NaN unless errors are
+   * monitored).
+   */
   label(codes: readonly number[], cell: number, error: number): void;
 }
 
-/** How many of a group's predictions have got their true label. */
+/** How many of a group's predictions have their true label. */
 export interface LabelCoverage {
   readonly attribute: string;
   readonly group: string;
   readonly n: number;
   readonly labelled: number;
-  /** labelled / n; null where n is 0. */
+  /** labelled / n; null if n is 0. */
   readonly share: number | null;
 }
 
-/** What of a stream was not counted, and why; nothing is left out without a count here. */
+/** Counts of problems by reason. Everything that is skipped is counted here. */
 export type StreamFaults = Readonly<Record<string, number>>;

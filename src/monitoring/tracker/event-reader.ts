@@ -17,7 +17,7 @@ import {
 import { CrossedCodes, GroupCodes, LONG_LABEL, NO_GROUP, TOO_MANY_GROUPS, UNKNOWN_GROUP } from './group-codes.ts';
 import type { FilledTrackerOptions, TrackedAttribute } from './tracker-options.ts';
 
-/** An event as it comes: fields by name. */
+/** An event: an object with its fields by name. */
 export type StreamEvent = Readonly<Record<string, unknown>>;
 
 const UNREAD = -9;
@@ -29,13 +29,13 @@ const GROUP_FAULTS: ReadonlyMap<number, StreamFault> = new Map([
   [LONG_LABEL, 'long_label'],
 ]);
 
-/** Turns events and batches into blocks of numbers, and knows the codes of groups. */
+/** Converts events and batches into blocks of numbers, and assigns codes to groups. */
 export class EventReader {
   /** Reads a decision, a score or a true label. */
   readonly readOutcome: ReadValue<number>;
   /** Reads the time of an event. */
   readonly readTime: ReadValue<number>;
-  /** By attribute; crossings come last. */
+  /** By attribute; intersections are last. */
   readonly groups: readonly (GroupCodes | CrossedCodes)[];
   readonly #options: FilledTrackerOptions;
   readonly #faults: FaultCounts;
@@ -92,9 +92,9 @@ export class EventReader {
   }
 
   /**
-   * One event. Faults are thrown before anything is counted.
-   * @returns a block that is filled anew by the next call
-   * @throws {DataValidationError} for a value that its field cannot hold
+   * Reads one event. Errors are thrown before anything is counted.
+   * @returns a block that the next call overwrites
+   * @throws {DataValidationError} if a field has an invalid value
    */
   readEvent(event: StreamEvent): EventBlock {
     if (!isMapping(event)) throw noEvent(event);
@@ -126,8 +126,8 @@ export class EventReader {
   }
 
   /**
-   * A batch of events in columns.
-   * @throws {DataValidationError} for a column that is missing, or a value that it cannot hold
+   * Reads a batch of events given as columns.
+   * @throws {DataValidationError} if a column is missing or has an invalid value
    */
   readBatch(source: TableSource): EventBlock {
     const { yPred, yTrue, weight, timestamp, id, protected: names } = this.#options.columns;
@@ -160,7 +160,7 @@ export class EventReader {
       );
     }
     const errors = this.#watchesErrors ? predictions.map((_, row) => errorOf(fields, row)) : null;
-    // From here on nothing throws.
+    // Nothing below throws, so a batch is counted completely or not at all.
     for (let row = 0; row < length; row++) this.#leaveOut(row, fields, cells);
     const codes = this.#options.attributes.map(() => new Int32Array(length));
     for (let place = 0; place < codes.length; place++) {
@@ -169,7 +169,7 @@ export class EventReader {
     return { length, codes, cells, weights, predictions: this.#watchesErrors ? predictions : null, errors, times, ids };
   }
 
-  /** Finds the code of a row's group; parts come before their crossings. */
+  /** Sets the code of a row's group. Parts must be coded before their intersections. */
   #codeRow(place: number, row: number, fields: Fields, cells: Uint8Array, codes: readonly Int32Array[]): void {
     const own = codes[place] as Int32Array;
     if (cells[row] === LEFT_OUT) {
@@ -178,7 +178,7 @@ export class EventReader {
     }
     const parts = (this.#options.attributes[place] as TrackedAttribute).parts;
     if (parts.length > 0) {
-      // A crossing lacks a group because a part does, which was counted there.
+      // If the intersection has no group, one of its parts has none, and that was already counted.
       own[row] = (this.groups[place] as CrossedCodes).codeAt(codes, parts, row);
       return;
     }
@@ -195,11 +195,11 @@ export class EventReader {
       this.#faults.add('missing_weight');
       cells[row] = LEFT_OUT;
     } else if (weights !== null && weights[row] === 0) {
-      // It would be counted and say nothing, which no rate could tell from an event that does.
+      // An event with weight 0 would add to n without adding information.
       this.#faults.add('zero_weight');
       cells[row] = LEFT_OUT;
     } else if (ids !== null && ids[row] === null) {
-      // Counted all the same; only a later label cannot find it.
+      // The event is counted, but a later label cannot find it.
       this.#faults.add('missing_id');
     }
   }
@@ -221,7 +221,7 @@ export class EventReader {
   }
 }
 
-/** What was given of some events, read but not yet checked against each other. */
+/** The values of some events, read but not yet validated together. */
 interface Fields {
   readonly length: number;
   readonly predictions: Float64Array;
@@ -229,11 +229,11 @@ interface Fields {
   readonly weights: Float64Array | null;
   readonly times: Float64Array | null;
   readonly ids: (string | number | null)[] | null;
-  /** The code of a row's group in an attribute that is no crossing. */
+  /** Returns the code of a row's group in a single attribute. */
   readonly codeAt: (place: number, row: number) => number;
 }
 
-/** Room for one event, used again for each: to make arrays anew would take longer than to count. */
+/** Buffers for one event, reused for every event. Allocating new arrays would take longer than counting. */
 interface OneEvent {
   readonly fields: Fields;
   readonly labels: (string | undefined)[];
@@ -245,16 +245,16 @@ interface OneEvent {
 function noEvent(given: unknown): DataValidationError {
   return new DataValidationError(`An event must be an object with its fields by name; it is ${shownKind(given)}.`, {
     context: { argument: 'event' },
-    suggestion: "Give one as in { approved: 1, sex: 'f' }, and many at once to recordBatch.",
+    suggestion: "Pass an object such as { approved: 1, sex: 'f' }. Pass many events at once to recordBatch.",
   });
 }
 
-/** A field by its name; what an object inherits is none of it. */
+/** Returns an own field by its name; inherited properties are ignored. */
 function fieldOf(event: StreamEvent, name: string): unknown {
   return Object.hasOwn(event, name) ? event[name] : undefined;
 }
 
-/** The place of a field of a single event. */
+/** Returns the position of a field of a single event, for messages. */
 function alone(column: string): ValuePlace {
   return { column, row: undefined };
 }
@@ -279,7 +279,10 @@ function idsOf(column: Column): (string | number | null)[] {
   );
 }
 
-/** Codes by row; each label is looked up at its first row, so that groups come in the order of rows. */
+/**
+ * Returns a function from row to group code. Each label is coded at its first row, so that groups are in order of first
+ * appearance.
+ */
 function codesOfColumn(column: Column, groups: GroupCodes): (row: number) => number {
   if (column.kind === 'numeric') {
     return (row) => {

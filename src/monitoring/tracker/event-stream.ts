@@ -10,21 +10,21 @@ import { SlidingWindow } from './sliding-window.ts';
 import type { FilledTrackerOptions } from './tracker-options.ts';
 
 /**
- * After so many events the groups are counted that share the error budget in
- * equal parts; groups that come later share a reserve.
+ * After this many events, the groups seen so far share the error budget equally. Groups that appear later share a
+ * reserve.
  */
 const WARM_UP = 100;
 
-/** Records of a young stream are taken every so many events. */
+/** The number of events between records of a young stream. */
 const MIN_RECORD_STEP = 100;
 
-/** How many true labels were taken, and how many could not be. */
+/** The numbers of true labels that were accepted and rejected. */
 export interface LabelOutcome {
   readonly taken: number;
   readonly refused: number;
 }
 
-/** The counted state of a stream: everything that a tracker knows, in sums of constant size. */
+/** The counted state of a stream: all sums of a tracker, of constant size. */
 export class EventStream {
   readonly options: FilledTrackerOptions;
   readonly faults = new FaultCounts();
@@ -34,13 +34,13 @@ export class EventStream {
   readonly tables: readonly GroupTable[];
   readonly window: SlidingWindow;
   readonly starts = new FreshStarts();
-  /** Null where events have no ids. */
+  /** Null if events have no ids. */
   readonly labels: LateLabels | null;
-  /** Groups of each attribute that came in the first events, or were declared. */
+  /** By attribute: the number of groups that were declared, or that appeared in the first events. */
   readonly early: number[];
-  /** Events counted. */
+  /** The number of counted events. */
   events = 0;
-  /** Labels that came after their event. */
+  /** The number of labels that arrived after their event. */
   lateLabels = 0;
   /** Milliseconds since 1970; NaN before the first event. */
   firstTime = NaN;
@@ -48,7 +48,7 @@ export class EventStream {
   readonly #clock: () => number;
   readonly #observers = new Set<EventObserver>();
   #onRecord: () => void = () => undefined;
-  /** The power of ten at or below the number of events. */
+  /** The largest power of ten that is at most the number of events. */
   #decade = 1;
 
   constructor(options: FilledTrackerOptions, clock: () => number) {
@@ -69,27 +69,27 @@ export class EventStream {
     this.starts.begin(0, NaN, this.tables);
   }
 
-  /** The time as far as it is known: that of the latest event, or of the clock where no event has told one yet. */
+  /** The current time: that of the latest event, or of the clock if no event had a time yet. */
   get time(): number {
     return Number.isNaN(this.latestTime) ? this.#clock() : this.latestTime;
   }
 
-  /** Calls back whenever `recordEvery` more events have been counted. */
+  /** Sets the callback that runs when `recordEvery` more events have been counted. */
   onRecord(callback: () => void): void {
     this.#onRecord = callback;
   }
 
-  /** Shows every event from now on to an observer. */
+  /** Adds an observer that receives every event from now on. */
   observe(observer: EventObserver): void {
     this.#observers.add(observer);
   }
 
-  /** Whether somebody must be shown every event. */
+  /** Whether any observer must receive every event. */
   get isObserved(): boolean {
     return this.#observers.size > 0;
   }
 
-  /** Whether so many events have come that the groups' shares of the error budget are settled. */
+  /** Whether enough events have been counted to fix the groups' shares of the error budget. */
   get isWarm(): boolean {
     return this.events >= WARM_UP;
   }
@@ -99,20 +99,20 @@ export class EventStream {
     this.#count(this.reader.readEvent(event));
   }
 
-  /** Counts a batch of events in columns. */
+  /** Counts a batch of events given as columns. */
   addBatch(source: TableSource): void {
     this.#count(this.reader.readBatch(source));
   }
 
-  /** Notes that events came which have no time of their own, and were counted elsewhere. */
+  /** Records that events without times of their own were counted elsewhere. */
   addCounted(events: number): void {
     this.#noteTime(this.#clock());
     this.#advance(events);
   }
 
   /**
-   * Gives an earlier event its true label.
-   * @returns whether it was taken; why not is counted in `faults`
+   * Sets the true label of an earlier event.
+   * @returns whether the label was accepted; if not, the reason is counted in `faults`
    */
   addLabel(id: string | number, truth: unknown): boolean {
     const { columns } = this.options;
@@ -141,7 +141,7 @@ export class EventStream {
     return true;
   }
 
-  /** Makes room everywhere for the groups that are known by now. */
+  /** Makes room in all tables for the groups known so far. */
   grow(): void {
     for (let place = 0; place < this.tables.length; place++) {
       const groups = (this.reader.groups[place] as GroupCodes | CrossedCodes).labels.length;
@@ -163,7 +163,10 @@ export class EventStream {
     }
   }
 
-  /** Events until something happens at a fixed count: the end of the warm-up, a fresh start, a record. */
+  /**
+   * Returns the number of events until the next action at a fixed count: the end of the warm-up, a fresh start or a
+   * record.
+   */
   #untilPause(): number {
     const { restartEvery } = this.options;
     const recordStep = this.#recordStep();
@@ -171,11 +174,14 @@ export class EventStream {
     return Math.min(warmUp, restartEvery - (this.events % restartEvery), recordStep - (this.events % recordStep));
   }
 
-  /** Events between records: a tenth of the power of ten below the count, but no fewer than 100 and no more than `recordEvery`. */
+  /**
+   * Returns the number of events between records: a tenth of the largest power of ten up to the count, at least 100 and
+   * at most `recordEvery`.
+   */
   #recordStep(): number {
     const { recordEvery } = this.options;
     if (recordEvery <= MIN_RECORD_STEP || this.events >= 100 * recordEvery) return recordEvery;
-    // Logarithms are dear for one event: the power of ten is looked for anew only where it changes.
+    // Computing a logarithm for every event is slow, so the power of ten is updated only when it changes.
     if (this.events < this.#decade || this.events >= 10 * this.#decade) {
       this.#decade = 10 ** Math.floor(Math.log10(Math.max(1, this.events)));
     }
@@ -193,7 +199,7 @@ export class EventStream {
     this.#advance(to - from);
   }
 
-  /** Notes that so many more events are counted, and does what is done at fixed counts. */
+  /** Adds to the number of counted events, and runs the actions due at fixed counts. */
   #advance(events: number): void {
     const { restartEvery } = this.options;
     const recordStep = this.#recordStep();
@@ -232,7 +238,7 @@ export class EventStream {
     if (scale !== null) table.addScaledError(code, error / scale);
   }
 
-  /** An error above the scale counts as the scale, everywhere, and is told. */
+  /** Returns the error, at most the error scale. A larger error is counted in `faults`. */
   #clip(error: number): number {
     const scale = this.options.errorScale;
     if (scale === null || !(error > scale)) return error;
@@ -248,10 +254,13 @@ export class EventStream {
     for (let row = from; row < to; row++) this.#noteTime(times[row] as number);
   }
 
-  /** Time is that of the latest event so far; an earlier one is counted where it came, and told. */
+  /**
+   * Updates the latest time. An event with an earlier time is counted in the order of arrival, and recorded in
+   * `faults`.
+   */
   #noteTime(told: number): void {
     if (Number.isNaN(told)) this.faults.add('missing_timestamp');
-    // An event without a time came when the one before it did, as far as anybody knows.
+    // An event without a time is assigned the time of the previous event.
     const time = Number.isNaN(told) ? this.latestTime : told;
     if (Number.isNaN(time)) return;
     if (Number.isNaN(this.firstTime)) {
@@ -272,7 +281,7 @@ export class EventStream {
     });
   }
 
-  /** Keeps events for their labels, and leaves out those whose id an earlier one has. */
+  /** Keeps events until their labels arrive, and excludes events with a duplicate id. */
   #admit(block: EventBlock): EventBlock {
     const { ids, cells, length } = block;
     if (ids === null || this.labels === null) return block;

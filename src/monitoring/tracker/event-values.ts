@@ -2,7 +2,7 @@ import { DataValidationError } from '../../exceptions/index.ts';
 import { type Column, missingOutcomes } from '../../table/index.ts';
 import { parseDecimal, parseTime } from '../records/record-time.ts';
 
-/** Where a value stands, for messages. */
+/** The position of a value, for messages. */
 export interface ValuePlace {
   readonly column: string;
   /** Counted from 0; undefined for a single event. */
@@ -12,10 +12,10 @@ export interface ValuePlace {
 /** Reads one value of a field. */
 export type ReadValue<Value> = (value: unknown, place: ValuePlace) => Value;
 
-/** The largest number that a field takes, so that sums of a weight times a squared error stay finite. */
+/** The largest number that a field accepts, so that sums of weight times squared error stay finite. */
 const LARGEST = 1e75;
 
-/** A number; NaN where it is missing. Booleans and texts of numbers count as numbers. */
+/** Returns a value as a number; NaN if it is missing. Booleans and numeric texts count as numbers. */
 export function readNumber(value: unknown, place: ValuePlace): number {
   const number = numberOf(value);
   if (number === undefined) throw badValue(place, 'be a number', value);
@@ -50,8 +50,8 @@ function numberOfText(text: string): number | undefined {
 }
 
 /**
- * How decisions and true labels are read: numbers, or where labels have a name of their own, 1 for the positive one and
- * 0 for every other.
+ * Returns a reader of decisions and true labels. Without a positive label it reads numbers. Otherwise the positive
+ * label is 1 and every other label is 0.
  */
 export function outcomeReader(positiveLabel: string | null): ReadValue<number> {
   if (positiveLabel === null) return readNumber;
@@ -62,17 +62,20 @@ export function outcomeReader(positiveLabel: string | null): ReadValue<number> {
   };
 }
 
-/** The first and the last time that ISO 8601 has four digits of a year for, in milliseconds since 1970: records need them. */
+/**
+ * The first and last times for which ISO 8601 has a four-digit year, in milliseconds since 1970. Records need four
+ * digits.
+ */
 export const EARLIEST_TIME = -62_167_219_200_000;
 export const LATEST_TIME = 253_402_300_799_999;
 
-/** What a number that stands for a time counts. */
+/** The unit of a time given as a number. */
 export type TimestampUnit = 'milliseconds' | 'auto';
 
 /**
- * How times are read, in milliseconds since 1970: a Date, ISO 8601 text, or a
- * number, also as text; NaN where one is missing.
- * @param unit 'auto' goes by the size of a number: see {@link parseTime}
+ * Returns a reader of times in milliseconds since 1970: a Date, ISO 8601 text, or a number, also as text. Missing times
+ * are NaN.
+ * @param unit 'auto' infers the unit from the size of the number: see {@link parseTime}
  */
 export function timeReader(unit: TimestampUnit): ReadValue<number> {
   return (value, place) => {
@@ -90,7 +93,7 @@ function timeOf(value: unknown, unit: TimestampUnit): number {
   return parseTime(String(value).trim());
 }
 
-/** The label of a group; undefined where it is missing. */
+/** Returns the label of a group; undefined if it is missing. */
 export function readLabel(value: unknown, place: ValuePlace): string | undefined {
   switch (typeof value) {
     case 'string':
@@ -106,7 +109,7 @@ export function readLabel(value: unknown, place: ValuePlace): string | undefined
   }
 }
 
-/** An event's id; null where it is missing. */
+/** Returns an event's id; null if it is missing. */
 export function readId(value: unknown, place: ValuePlace): string | number | null {
   if (typeof value === 'string') return value;
   if (typeof value === 'number') return Number.isNaN(value) ? null : value;
@@ -115,14 +118,14 @@ export function readId(value: unknown, place: ValuePlace): string | number | nul
   throw badValue(place, 'be a text or a number', value);
 }
 
-/** Reads the values of a column of numbers or times; each label of a column of texts is read once. */
+/** Reads the values of a column of numbers or times. In a column of texts, each distinct label is read once. */
 export function readColumn(column: Column, name: string, read: ReadValue<number>): Float64Array {
   if (column.kind === 'numeric') {
     const isPlain = (value: number): boolean => Math.abs(value) <= LARGEST;
     if (read !== readNumber) {
       return column.values.map((value, at) => read(value, { column: name, row: at }));
     }
-    // Plain numbers mean themselves; a place is made only for those that are not.
+    // A position object is created only for numbers that need a check, which keeps the common case fast.
     return column.values.every(isPlain)
       ? column.values
       : column.values.map((value, at) => (isPlain(value) ? value : read(value, { column: name, row: at })));
@@ -139,7 +142,7 @@ export function readColumn(column: Column, name: string, read: ReadValue<number>
   });
 }
 
-/** The error for a value that no field of that kind can hold. */
+/** Returns the error for a value that is invalid in its field. */
 export function badValue({ column, row }: ValuePlace, required: string, value: unknown): DataValidationError {
   const where = row === undefined ? '' : ` in row ${String(row + 1)}`;
   const shown =
@@ -150,6 +153,6 @@ export function badValue({ column, row }: ValuePlace, required: string, value: u
         : String(value);
   return new DataValidationError(`The field '${column}' must ${required}; it is ${shown}${where}.`, {
     context: { column, row, value },
-    suggestion: 'Nothing of this call was counted. Mend the value, or leave it empty where it is not known.',
+    suggestion: 'Nothing of this call was counted. Fix the value, or leave it empty if it is unknown.',
   });
 }

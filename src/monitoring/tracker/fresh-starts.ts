@@ -1,10 +1,10 @@
 import { GroupTable } from './group-table.ts';
 
-/** The sums of a stream at the time when a window of it began. */
+/** The sums of a stream at the start of a window. */
 export interface FreshStart {
-  /** Its number; 0 is the beginning of the stream. */
+  /** Its index; 0 is the beginning of the stream. */
   readonly index: number;
-  /** Events counted before it. */
+  /** The number of events counted before it. */
   readonly events: number;
   /** Milliseconds since 1970; NaN before the first event. */
   readonly time: number;
@@ -15,41 +15,39 @@ export interface FreshStart {
 /** A start divisible by 2^j is kept until it is this many times 2^j starts old. */
 const KEPT_SPACINGS = 8;
 
-/** Beyond 2 to this no start is kept longer, so that memory has an end; the first start is kept for ever. */
+/** The largest j, which bounds memory. The first start is kept indefinitely. */
 const MAX_DOUBLINGS = 16;
 
 /**
- * Where windows of a stream begin: at its beginning and again after every so
- * many events. Of the starts those are kept whose ages are spaced in
- * proportion: near the present each one, further back fewer and fewer. So for
- * every age above four starts there is a window that is at most a quarter longer, and
- * a stream of any length keeps at most {@link KEPT_SPACINGS} / 2 x
- * {@link MAX_DOUBLINGS} + {@link KEPT_SPACINGS} of them.
+ * The starts of a stream's windows: the beginning of the stream, and one after every `restartEvery` events. The kept
+ * starts have ages that grow geometrically: all recent ones, and fewer further back. For every age above four starts,
+ * there is therefore a window that is at most a quarter longer. A stream of any length keeps at most {@link
+ * KEPT_SPACINGS} / 2 x {@link MAX_DOUBLINGS} + {@link KEPT_SPACINGS} starts.
  */
 export class FreshStarts {
   #kept: FreshStart[] = [];
   #next = 0;
-  /** The start that somebody still needs, whatever its age: one for each who asks. */
+  /** Starts that must be kept at any age: one for each holder. */
   readonly #held = new Map<object, number>();
 
-  /** Those kept, oldest first. */
+  /** The kept starts, oldest first. */
   get kept(): readonly FreshStart[] {
     return this.#kept;
   }
 
-  /** The number that the next start will have. */
+  /** The index of the next start. */
   get next(): number {
     return this.#next;
   }
 
-  /** Begins a window now. */
+  /** Starts a new window now. */
   begin(events: number, time: number, tables: readonly GroupTable[]): void {
     const index = this.#next++;
     this.#kept = this.#kept.filter((start) => this.#isKept(start.index, index));
     this.#kept.push({ index, events, time, tables: tables.map((table) => table.copy()) });
   }
 
-  /** Keeps a start, one that has begun or one to come, until the same holder asks for another. */
+  /** Keeps a start, existing or future, until the same holder asks for another one. */
   hold(holder: object, index: number): void {
     this.#held.set(holder, index);
   }
@@ -58,20 +56,19 @@ export class FreshStarts {
     return isKept(index, latest) || [...this.#held.values()].includes(index);
   }
 
-  /** Goes on from starts that were kept, oldest first. */
+  /** Restores kept starts, oldest first. */
   restore(kept: readonly FreshStart[], next: number): void {
     this.#kept = [...kept];
     this.#next = next;
   }
 
   /**
-   * The starts of two streams that become one. A window of the whole is what came
-   * to each stream since its own start of that number; a stream that never
-   * reached it joins with what comes to it from now on. A start that one stream
-   * has already let go is let go.
+   * Merges the starts of two streams. A merged window contains the events of each stream since its own start of that
+   * index. A stream that has not reached that start contributes only its future events. A start that one of the streams
+   * has already discarded is discarded.
    * @param other the other stream's starts
-   * @param present the sums of both streams as they are now, before they are added up
-   * @param codesOf the codes here of the other's groups, by attribute
+   * @param present the sums of both streams now, before they are added
+   * @param codesOf by attribute: the codes in this stream of the other stream's groups
    */
   merge(
     other: FreshStarts,
@@ -92,10 +89,10 @@ export class FreshStarts {
   }
 }
 
-/** A stream's sums at some time. */
+/** The sums of a stream at some time. */
 type Present = Omit<FreshStart, 'index'>;
 
-/** For a start that a stream has not reached: the present. */
+/** Returns the present sums if the stream has not reached a start yet. */
 function standIn(index: number, next: number, present: Present): Present | undefined {
   return index < next ? undefined : present;
 }
@@ -119,7 +116,7 @@ function largest(codes: ArrayLike<number>, count: number): number {
   return most;
 }
 
-/** Whether a start is still kept once another has begun. */
+/** Returns whether a start is still kept after a later one. */
 function isKept(index: number, latest: number): boolean {
   if (index === 0) return true;
   const doublings = Math.min(MAX_DOUBLINGS, Math.log2(index & -index));

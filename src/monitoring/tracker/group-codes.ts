@@ -1,19 +1,19 @@
 import { canonicalLabel } from '../../internal/label-text.ts';
 import { INTERSECTION_SEPARATOR } from '../../table/index.ts';
 
-/** Groups that an attribute may have, so that a column of names cannot eat the memory. */
+/** The maximum number of groups of an attribute, so that a column of names cannot exhaust memory. */
 export const MAX_GROUPS = 10_000;
 
-/** Characters that a new group's label may have, so that a field of long texts cannot eat the memory either. */
+/** The maximum number of characters of a new group's label, so that a field of long texts cannot exhaust memory. */
 const MAX_LABEL_LENGTH = 1000;
 
-/** What stands for a group that is not counted. */
+/** Codes of groups that are not counted. */
 export const NO_GROUP = -1;
 export const UNKNOWN_GROUP = -2;
 export const TOO_MANY_GROUPS = -3;
 export const LONG_LABEL = -4;
 
-/** The codes of one attribute's groups, in the order in which they first came. */
+/** The codes of one attribute's groups, in order of first appearance. */
 export class GroupCodes {
   readonly labels: string[] = [];
   readonly #isClosed: boolean;
@@ -21,8 +21,8 @@ export class GroupCodes {
   readonly #codes = new Map<string, number>();
 
   /**
-   * @param declared the groups, where no others are to be counted
-   * @param longest characters that the label of a new group may have
+   * @param declared the groups, if no others are counted
+   * @param longest the maximum number of characters of a new group's label
    */
   constructor(declared: readonly string[] | null, longest = MAX_LABEL_LENGTH) {
     this.#longest = longest;
@@ -30,12 +30,12 @@ export class GroupCodes {
     for (const label of new Set(declared?.map(canonicalLabel))) this.#add(label);
   }
 
-  /** The code of a group; a new one where the group is new. */
+  /** Returns the code of a group; a new group gets a new code. */
   codeOf(label: string): number {
     return this.#codes.get(label) ?? this.#find(canonicalLabel(label));
   }
 
-  /** The code of a label that is another spelling of a known number, or new. */
+  /** Returns the code of a label that is a different spelling of a known number, or that is new. */
   #find(label: string): number {
     return this.#codes.get(label) ?? this.#admit(label);
   }
@@ -54,12 +54,12 @@ export class GroupCodes {
   }
 }
 
-/** The codes of crossed groups, from the codes of their parts. */
+/** The codes of intersections, from the codes of their parts. */
 export class CrossedCodes {
-  // Its parts are short enough already.
+  // The length of the parts' labels is already limited.
   readonly #codes = new GroupCodes(null, Infinity);
   readonly #parts: readonly GroupCodes[];
-  /** By the code of the first part, then by those of the others. */
+  /** By the code of the first part, then of the others. */
   readonly #tree: CodeTree = [];
 
   constructor(parts: readonly GroupCodes[]) {
@@ -70,7 +70,10 @@ export class CrossedCodes {
     return this.#codes.labels;
   }
 
-  /** The code of the group whose parts are at a row; the first fault of a part where one has no group. */
+  /**
+   * Returns the code of the group whose parts are in a row. If a part has no group, returns the negative code of the
+   * first such part.
+   */
   codeAt(codes: readonly Int32Array[], places: readonly number[], row: number): number {
     let branch = this.#tree;
     const last = places.length - 1;
@@ -84,18 +87,18 @@ export class CrossedCodes {
     return (branch[code] ??= this.#codes.codeOf(this.#labelAt(codes, places, row))) as number;
   }
 
-  /** Rebuilds the codes of a stream that goes on, from each group's parts. */
+  /** Rebuilds the codes of a restored stream from each group's parts. */
   restore(groups: readonly (readonly number[])[]): void {
     const codes = this.#parts.map((_, place) => Int32Array.from(groups, (parts) => parts[place] as number));
     const places = this.#parts.map((_, place) => place);
     const isKnown = (parts: readonly number[]): boolean =>
       parts.length === places.length && parts.every((code, place) => code < (this.#parts[place]?.labels.length ?? 0));
-    // A part without a label has none to join.
+    // A part that is unknown has no label, so the snapshot is rejected later.
     if (!groups.every(isKnown)) return;
     for (let row = 0; row < groups.length; row++) this.codeAt(codes, places, row);
   }
 
-  /** The codes of each group's parts, in the order of the groups. */
+  /** Returns the codes of each group's parts, in the order of the groups. */
   parts(): number[][] {
     const found: number[][] = [];
     const walk = (branch: CodeTree, path: readonly number[]): void => {
@@ -108,7 +111,10 @@ export class CrossedCodes {
     return found;
   }
 
-  /** Where a part has the separator in it, two crossings could get one label; the second stands in quotes. */
+  /**
+   * Returns the label of an intersection. If a part contains the separator, two intersections could get the same label;
+   * the parts of the second are then quoted.
+   */
   #labelAt(codes: readonly Int32Array[], places: readonly number[], row: number): string {
     const parts = places.map(
       (place, depth) =>

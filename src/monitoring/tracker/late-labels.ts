@@ -1,8 +1,8 @@
 import type { EventBlock } from './event-block.ts';
 
-/** What is kept of an event until its label comes. */
+/** The data kept of an event until its label arrives. */
 export interface WaitingEvent {
-  /** Its number among all events counted. */
+  /** Its number among all counted events. */
   readonly event: number;
   readonly cell: number;
   readonly weight: number;
@@ -11,17 +11,17 @@ export interface WaitingEvent {
   readonly codes: readonly number[];
 }
 
-/** Id of an event as a key; a number and its text are the same id, as they are after a trip through CSV. */
+/** Returns an event's id as a key. A number and its text are the same id, since CSV does not distinguish them. */
 function keyOf(id: string | number): string {
   return String(id);
 }
 
-/** Cells below this have a truth. */
+/** Cells below this have a true label. */
 const FIRST_UNKNOWN_CELL = 4;
 
 /**
- * The last events with ids, in a ring: those that can still get a label, and
- * those whose id cannot come again. Constant memory.
+ * The last events with ids in a ring buffer: those that can still be labelled, and whose ids cannot be used again.
+ * Memory is constant.
  */
 export class LateLabels {
   readonly horizon: number;
@@ -32,7 +32,7 @@ export class LateLabels {
   readonly #weights: Float64Array;
   readonly #predictions: Float64Array;
   readonly #codes: readonly Int32Array[];
-  /** Events with ids that were ever added. */
+  /** The number of events with ids ever added. */
   #added = 0;
 
   constructor(horizon: number, attributes: number) {
@@ -45,15 +45,15 @@ export class LateLabels {
     this.#codes = Array.from({ length: attributes }, () => new Int32Array(horizon));
   }
 
-  /** Whether an id is among those kept. */
+  /** Returns whether an id is kept. */
   has(id: string | number): boolean {
     return this.#slotOf.has(keyOf(id));
   }
 
   /**
    * Keeps an event of a block under its id.
-   * @param event its number among all events counted
-   * @returns whether the oldest made room for it without ever having been labelled
+   * @param event its number among all counted events
+   * @returns whether the oldest event was removed without ever having been labelled
    */
   add(id: string | number, event: number, block: EventBlock, row: number): boolean {
     const slot = this.#added % this.horizon;
@@ -72,20 +72,20 @@ export class LateLabels {
     return hasExpired;
   }
 
-  /** The event of an id, as it waits. */
+  /** Returns the event of an id. */
   find(id: string | number): (WaitingEvent & { readonly isLabelled: boolean }) | undefined {
     const slot = this.#slotOf.get(keyOf(id));
     return slot === undefined ? undefined : this.#eventAt(slot);
   }
 
-  /** Notes that an event got its label, so that it gets no other. */
+  /** Marks an event as labelled, so that no other label is accepted. */
   settle(id: string | number, cell: number): void {
     const slot = this.#slotOf.get(keyOf(id));
     if (slot !== undefined) this.#cells[slot] = cell;
   }
 
   /**
-   * All that is kept.
+   * Iterates over all kept events.
    * @yields each event with its id, oldest first
    */
   *entries(): Generator<WaitingEvent & { readonly id: string }> {
@@ -96,14 +96,14 @@ export class LateLabels {
     }
   }
 
-  /** Forgets all. */
+  /** Removes all events. */
   clear(): void {
     this.#ids.length = 0;
     this.#slotOf.clear();
     this.#added = 0;
   }
 
-  /** Keeps an event as {@link LateLabels.entries} told it; returns what {@link LateLabels.add} does. */
+  /** Keeps an event returned by {@link LateLabels.entries}; returns the same as {@link LateLabels.add}. */
   restore({ id, event, cell, weight, prediction, codes }: WaitingEvent & { readonly id: string }): boolean {
     return this.add(
       id,

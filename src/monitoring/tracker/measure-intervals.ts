@@ -10,15 +10,14 @@ import type { WatchedMeasure } from './watched-metric.ts';
 /** What a stream's intervals depend on besides its sums. */
 export interface IntervalBasis {
   readonly hasWeights: boolean;
-  /** The largest error that can be; null where it is not known, so that errors have no anytime interval. */
+  /** The largest possible error; null if unknown, in which case errors have no anytime-valid interval. */
   readonly errorScale: number | null;
 }
 
 /**
- * The interval of a group's measure that holds at all times together with
- * probability 1 - alpha: of rates by the beta-binomial mixture, of weighted
- * rates by the normal mixture, of errors by the empirical Bernstein mixture.
- * Null where there is none.
+ * Returns an interval of a group's measure that holds at all times simultaneously with probability 1 - alpha. Rates use
+ * the beta-binomial mixture, weighted rates the normal mixture, and errors the empirical Bernstein mixture. Returns
+ * null if no interval is available.
  */
 export function anytimeInterval(
   measure: WatchedMeasure,
@@ -32,16 +31,19 @@ export function anytimeInterval(
     const { sum, weight, squaredWeight } = sums;
     return weight > 0 ? subGaussianSequence({ sumW: weight, sumWD: sum, sumW2: squaredWeight }, alpha) : null;
   }
-  // Weighted errors have none: their weights would have to be bounded too.
+  // Weighted errors have no interval: it would need bounded weights.
   if (errorScale === null || hasWeights) return null;
   const { n, scaled, variance } = sums;
-  // Sums of many fractions may pass their ends by a last digit.
+  // Rounding can move the mean slightly outside [0, 1].
   const state = { n, mean: Math.min(1, Math.max(0, scaled / n)), predictableVariance: Math.max(0, variance) };
   const [low, high] = empiricalBernsteinSequence(state, alpha);
   return [low * errorScale, high * errorScale];
 }
 
-/** An ordinary interval of a group's measure, for one look: Wilson's of a rate, the normal one of a mean. Null where there is none. */
+/**
+ * Returns an ordinary interval of a group's measure, valid for one check: Wilson's for a rate, the normal one for a
+ * mean. Returns null if no interval is available.
+ */
 export function ordinaryInterval(measure: WatchedMeasure, sums: MeasureSums, level: number): Interval | null {
   const value = measureValue(sums);
   const size = effectiveEvents(sums);
@@ -53,11 +55,10 @@ export function ordinaryInterval(measure: WatchedMeasure, sums: MeasureSums, lev
 }
 
 /**
- * An ordinary interval of the largest gap between groups, for one look:
- * Bonferroni over all pairs (Agresti and Caffo 2000 for rates). Null where a group
- * has no variance to go by.
+ * Returns an ordinary interval of the largest gap between groups, valid for one check: Bonferroni over all pairs
+ * (Agresti and Caffo 2000 for rates). Returns null if a group has too few events for a variance.
  * @param groups at least two
- * @param level of this interval
+ * @param level the confidence level of this interval
  */
 export function ordinaryGapInterval(
   measure: WatchedMeasure,
@@ -88,7 +89,7 @@ export function ordinaryGapInterval(
   return gapRange({ centres, variances, point: largest - smallest, ceiling }, criticalValue(1 - (1 - level) / pairs));
 }
 
-/** The squared standard error of a weighted mean, from sums. */
+/** Returns the squared standard error of a weighted mean, from sums. */
 function meanVariance({ squares, weight }: MeasureSums, mean: number, size: number): number {
   return Math.max(0, squares / weight - mean * mean) / (size - 1);
 }

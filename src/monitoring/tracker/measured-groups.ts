@@ -3,30 +3,33 @@ import { CELLS_PER_GROUP } from '../../metrics/statistics/group-stats.ts';
 import { ERROR, type GroupTable } from './group-table.ts';
 import type { WatchedMeasure } from './watched-metric.ts';
 
-/** What one measure is made of, in one group and one window. */
+/** The sums of one measure in one group and one window. */
 export interface MeasureSums {
-  /** Events in the denominator. */
+  /** The number of events in the denominator. */
   n: number;
-  /** Weighted successes, or the weighted sum of errors. */
+  /** The weighted number of successes, or the weighted sum of errors. */
   sum: number;
-  /** Weights in the denominator; n without weights. */
+  /** The sum of weights in the denominator; n without weights. */
   weight: number;
   squaredWeight: number;
-  /** Of errors: their weighted sum of squares. */
+  /** The weighted sum of squared errors. */
   squares: number;
-  /** Of errors scaled to [0, 1]: their plain sum, and the squared distances from guesses made before they were seen. */
+  /**
+   * For errors scaled to [0, 1]: their unweighted sum, and the sum of squared distances from guesses made before they
+   * were seen.
+   */
   scaled: number;
   variance: number;
 }
 
-/** Sums of nothing, to be filled by {@link sumMeasure}. */
+/** Returns sums of zero, to be filled by {@link sumMeasure}. */
 export function emptySums(): MeasureSums {
   return { n: 0, sum: 0, weight: 0, squaredWeight: 0, squares: 0, scaled: 0, variance: 0 };
 }
 
 /**
- * The sums of one group's measure over a window: from a table as it was at its
- * beginning to one as it is now. Fills `into`, since alarms ask often.
+ * Computes the sums of one group's measure over a window, from the tables at its start and now. It fills `into`, since
+ * alarms call it often.
  */
 export function sumMeasure(
   measure: WatchedMeasure,
@@ -51,7 +54,7 @@ export function sumMeasure(
   }
   into.n = addCells(now.data, had, at, measure.below);
   if (now.shape.hasWeights) {
-    // Differences of sums of fractions may be off by their last digits, where they are 0 or all there is.
+    // Rounding can make differences of floating-point sums slightly too small or too large.
     into.weight = Math.max(0, addCells(now.data, had, at + CELLS_PER_GROUP, measure.below));
     into.sum = Math.min(into.weight, Math.max(0, addCells(now.data, had, at + CELLS_PER_GROUP, measure.above)));
     into.squaredWeight = Math.max(0, addCells(now.data, had, at + 2 * CELLS_PER_GROUP, measure.below));
@@ -73,12 +76,12 @@ function addCells(now: Float64Array, before: Float64Array | null, at: number, ce
   return total;
 }
 
-/** A group's rate or mean error; NaN where it has no weight. */
+/** Returns a group's rate or mean error; NaN if its weight is 0. */
 export function measureValue(sums: MeasureSums): number {
   return sums.weight > 0 ? sums.sum / sums.weight : NaN;
 }
 
-/** Kish's effective number of events. */
+/** Returns Kish's effective number of events. */
 export function effectiveEvents(sums: MeasureSums): number {
   return effectiveCount(sums.weight, sums.squaredWeight);
 }

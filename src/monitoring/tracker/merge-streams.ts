@@ -7,12 +7,11 @@ import type { LateLabels, WaitingEvent } from './late-labels.ts';
 import type { SlidingWindow } from './sliding-window.ts';
 
 /**
- * Adds all that another stream has counted to a stream, as if both were shards
- * of one. Sums are added up. Of events that no longer fit the sliding window
- * both give up the same share, oldest first, since shards do not tell which of
- * their events came first. Windows that began at a fresh start are joined with
- * those of the same number in the other stream.
- * @throws {ValueError} where the streams do not count the same
+ * Adds everything that another stream has counted, as if both were shards of one stream. Sums are added. If the events
+ * do not fit into the sliding window, both streams give up the same share, oldest first, because the order of events
+ * across shards is unknown. Windows that began at a fresh start are joined with those of the same index in the other
+ * stream.
+ * @throws {ValueError} if the streams have different options
  */
 export function mergeStreams(stream: EventStream, other: EventStream): void {
   assertAlike(stream, other);
@@ -27,7 +26,7 @@ export function mergeStreams(stream: EventStream, other: EventStream): void {
   });
   const numbers = joinWindows(stream.window, other.window, codesOf, stream.events + other.events, counts);
   joinLabels(stream, other, codesOf, numbers);
-  // Once shares of the error budget are given out they stay: who comes by a merge shares the reserve, as who comes late does.
+  // Shares of the error budget are final once assigned: groups added by a merge share the reserve, as late groups do.
   if (!stream.isWarm) counts.forEach((count, place) => (stream.early[place] = count));
   stream.events += other.events;
   stream.lateLabels += other.lateLabels;
@@ -40,7 +39,7 @@ function presentOf({ tables, events, latestTime }: EventStream): Omit<FreshStart
   return { tables: tables.map((table) => table.copy()), events, time: latestTime };
 }
 
-/** Tells of events whose group is one too many here. */
+/** Counts the events whose groups exceed the maximum number of groups here. */
 function countLost(stream: EventStream, other: EventStream, codesOf: readonly Int32Array[]): void {
   other.tables.forEach((table, place) => {
     if ((stream.options.attributes[place]?.parts.length ?? 0) > 0) return;
@@ -52,7 +51,7 @@ function countLost(stream: EventStream, other: EventStream, codesOf: readonly In
   });
 }
 
-/** The smaller of two times that may be unknown. */
+/** Returns the smaller of two times, either of which may be unknown (NaN). */
 function earlier(a: number, b: number): number {
   if (Number.isNaN(a)) return b;
   return Number.isNaN(b) ? a : Math.min(a, b);
@@ -78,7 +77,7 @@ function textOf(value: unknown): string {
   return JSON.stringify(value);
 }
 
-/** By attribute the code here of each of the other's groups. */
+/** Returns by attribute the code here of each of the other's groups. */
 function translateGroups(stream: EventStream, other: EventStream): Int32Array[] {
   const codesOf: Int32Array[] = [];
   stream.reader.groups.forEach((groups, place) => {
@@ -87,7 +86,7 @@ function translateGroups(stream: EventStream, other: EventStream): Int32Array[] 
     if (groups instanceof CrossedCodes && theirs instanceof CrossedCodes) {
       const parts = theirs.parts();
       const places = stream.options.attributes[place]?.parts ?? [];
-      // One row for each of the other's crossings: the codes here of its parts.
+      // One row for each of the other's intersections: the codes here of its parts.
       const columns: Int32Array[] = [];
       places.forEach((part, depth) => {
         columns[part] = Int32Array.from(
@@ -101,7 +100,7 @@ function translateGroups(stream: EventStream, other: EventStream): Int32Array[] 
   return codesOf;
 }
 
-/** By old number, the new number of events that are still in the window. */
+/** For events still in the window: the new number by old number. */
 interface NewNumbers {
   readonly own: ReadonlyMap<number, number>;
   readonly other: ReadonlyMap<number, number>;
@@ -139,7 +138,7 @@ function joinWindows(
   window.grow(groups);
   for (const table of window.tables) table.data.fill(0);
   window.added = events - held.length;
-  // The ring as it would be had it held only these: nothing is taken away for them.
+  // Resets the ring as if it had held only these events, so that nothing is subtracted for the old ones.
   window.codes.forEach((codes) => codes.fill(-1));
   for (const event of held) {
     (event.isOwn ? numbers.own : numbers.other).set(event.number, window.added);
@@ -161,7 +160,7 @@ function joinWindows(
   return numbers;
 }
 
-/** Places of two lists in one order, each spread evenly. */
+/** Returns the positions of two lists in one order, with each list spread evenly. */
 function interleave(own: number, other: number): { readonly isOwn: boolean; readonly place: number }[] {
   const order: { isOwn: boolean; place: number }[] = [];
   let a = 0;

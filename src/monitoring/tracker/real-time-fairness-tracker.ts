@@ -33,22 +33,22 @@ import {
   type TrackerOptions,
 } from './tracker-options.ts';
 
-/** Records that the history may hold; beyond, the older half of its times is thinned out. */
+/** The maximum number of records in the history. Beyond it, the older half of the record times is thinned out. */
 const MAX_HISTORY_RECORDS = 200_000;
 
-/** Cells whose events have a true label. */
+/** Cells of events that have a true label. */
 const LABELLED_CELLS = [0, 1, 2, 3];
 const ALL_CELLS = [...LABELLED_CELLS, 4, 5];
 
-/** A tracker as plain JSON, for {@link RealTimeFairnessTracker.restore}. */
+/** The state of a tracker as plain JSON, for {@link RealTimeFairnessTracker.restore}. */
 export interface TrackerSnapshot extends StreamSnapshot {
   readonly history: RecordLogState;
 }
 
-/** What a look at the metrics may be asked. */
+/** Options of {@link RealTimeFairnessTracker.metrics}. */
 export interface LookOptions {
   /**
-   * The last `windowSize` events, or all.
+   * The window: the last `windowSize` events, or all events.
    * @defaultValue 'sliding'
    */
   readonly window?: MonitoringWindow | undefined;
@@ -59,25 +59,20 @@ const RESTORE_OPTION_NAMES: OptionNames<Pick<TrackerOptions, 'store' | 'clock'>>
 const LOOK_OPTION_NAMES: OptionNames<LookOptions> = { window: true };
 
 /**
- * Group fairness of a stream of decisions, kept up to date event by event.
+ * Tracks the group fairness of a stream of decisions, event by event.
  *
- * Of every group it keeps sums, never rows: over all events, over the last
- * `windowSize`, and over windows begun afresh every `restartEvery` events, which
- * alarms look at. Work per event and memory are constant, however long the stream;
- * memory grows with groups alone (at most 10,000 of an attribute; later ones
- * are counted under `too_many_groups`), and holds the window and the last
- * `labelHorizon` ids.
+ * It keeps sums of every group, never rows: over all events, over the last `windowSize` events, and over windows that
+ * start again every `restartEvery` events, which alarms use. Work per event and memory do not grow with the length of
+ * the stream. Memory grows only with the number of groups (at most 10,000 of an attribute; later ones are counted under
+ * `too_many_groups`). It also holds the window and the last `labelHorizon` ids.
  *
- * Events may come one by one, in batches of columns, or from shards that are
- * merged: the sums are the same. True labels may come with the event or later by
- * its id. What cannot be counted is counted in `faults` by reason: an event
- * without a prediction, a group that was not declared, an id that came before, a
- * label for an id that is not known, a clock that went backwards (such an event
- * is counted where it came). A value that its field cannot hold is an error, and
- * then nothing of that call is counted.
+ * Events may arrive one by one, in batches of columns, or in shards that are merged: the sums are the same. True labels
+ * may arrive with the event, or later by its id. Problems are counted in `faults` by reason: an event without a
+ * prediction, an undeclared group, a duplicate id, a label for an unknown id, or a clock that went backwards (such an
+ * event is counted in the order of arrival). An invalid value is an error; nothing of that call is then counted.
  *
- * Every `recordEvery` events the metrics are taken into the history, which is
- * thinned as it grows, and appended to the store where there is one.
+ * The metrics are added to the history every `recordEvery` events, and appended to the store if there is one. The
+ * history is thinned as it grows.
  * @example
  * ```ts
  * import { RealTimeFairnessTracker } from 'evenhand/monitoring';
@@ -97,13 +92,13 @@ const LOOK_OPTION_NAMES: OptionNames<LookOptions> = { window: true };
  * ```
  */
 export class RealTimeFairnessTracker {
-  /** The counted state; for this module's own use. */
+  /** The counted state. Internal to this module. */
   readonly stream: EventStream;
   readonly #options: TrackerOptions;
   #history = new RecordLog();
   #lastRecordTime = -Infinity;
 
-  /** @throws {ValueError} naming the option at fault */
+  /** @throws {ValueError} if an option is invalid; the error names it */
   constructor(options: TrackerOptions) {
     assertKnownOptions('RealTimeFairnessTracker', options, TRACKER_OPTION_NAMES);
     const filled = fillTrackerOptions(options);
@@ -114,41 +109,42 @@ export class RealTimeFairnessTracker {
     });
   }
 
-  /** Events counted so far. */
+  /** The number of events counted so far. */
   get nEvents(): number {
     return this.stream.events;
   }
 
-  /** The time of the latest event, ISO 8601; null before the first. */
+  /** The time of the latest event, ISO 8601; null before the first event. */
   get timestamp(): string | null {
     return Number.isNaN(this.stream.latestTime) ? null : formatTime(this.stream.latestTime);
   }
 
-  /** How often something was not counted, by reason; reasons that never came are absent. */
+  /** The number of problems by reason. Reasons that never occurred are absent. */
   get faults(): StreamFaults {
     return this.stream.faults.toJSON();
   }
 
-  /** Records taken every `recordEvery` events, by their time, thinned as they grow. */
+  /** The records taken every `recordEvery` events, in order of time, thinned as they grow. */
   get history(): RecordLog {
     return this.#history;
   }
 
   /**
    * Counts one event.
-   * @throws {DataValidationError} for a value that its field cannot hold; nothing is counted then
+   * @throws {DataValidationError} if a field has an invalid value; the event is then not counted
    */
   record(event: StreamEvent): void {
     this.stream.addEvent(event);
   }
 
   /**
-   * Counts a batch: whatever stands for a table. Gives the same sums as one event after the other.
+   * Counts a batch: a `Table` or anything that can be read as one. The sums equal those of counting the events one by
+   * one.
    *
-   * A batch of 1-D tensors is counted where they are, and the promise tells when it
-   * is done; until then nothing else may be recorded. Its events are one step:
-   * a fresh start or a record that falls within it is taken at its end.
-   * @throws {DataValidationError} for a missing column or a value that it cannot hold; nothing is counted then
+   * A batch of 1-D tensors is counted on the device of the tensors, and the returned promise resolves when that is
+   * done. Do not record anything else before. Its events count as one step: a fresh start or a record that falls within
+   * the batch is taken at its end.
+   * @throws {DataValidationError} if a column is missing or has an invalid value; nothing is then counted
    */
   recordBatch(batch: TensorBatch): Promise<void>;
   recordBatch(batch: TableSource): void;
@@ -159,15 +155,15 @@ export class RealTimeFairnessTracker {
   }
 
   /**
-   * Gives an earlier event its true label (or true value).
-   * @returns whether it was taken; an id that is unknown or too old, or has its label, is counted in `faults`
-   * @throws {DataValidationError} for a label that is neither 0 nor 1 where rates are watched
+   * Sets the true label (or true value) of an earlier event.
+   * @returns whether the label was accepted; an id that is unknown, too old or already labelled is counted in `faults`
+   * @throws {DataValidationError} if rates are monitored and the label is neither 0 nor 1
    */
   label(id: string | number, y: unknown): boolean {
     return this.stream.addLabel(id, y);
   }
 
-  /** Gives many events their labels; as {@link RealTimeFairnessTracker.label} for each. */
+  /** Sets the true labels of many events, as {@link RealTimeFairnessTracker.label} does for each. */
   labelBatch(ids: ArrayLike<string | number>, labels: ArrayLike<unknown>): LabelOutcome {
     requireSource('ids', ids);
     requireSource('labels', labels);
@@ -177,10 +173,9 @@ export class RealTimeFairnessTracker {
   }
 
   /**
-   * The metrics now: for every attribute the measure of each group and the gap of
-   * each metric. Ends of intervals hold at this look alone in the sliding window,
-   * and at all looks together in the cumulative one. A value is null where fewer
-   * than two groups have `minGroupSize` events in the denominator.
+   * Returns the current metrics: for every attribute, the measure of each group and the gap of each metric. The
+   * intervals of the sliding window hold for a single check. Those of the cumulative window hold over all checks
+   * simultaneously. A value is null if fewer than two groups have `minGroupSize` events in the denominator.
    */
   metrics(options: LookOptions = {}): readonly MonitoringRecord[] {
     assertKnownOptions('RealTimeFairnessTracker.metrics', options, LOOK_OPTION_NAMES);
@@ -188,7 +183,10 @@ export class RealTimeFairnessTracker {
     return takeRecords(this.stream, window, this.stream.time);
   }
 
-  /** For every group how many of its events have a true label. Labels that come late for some groups bias what needs them. */
+  /**
+   * Returns for every group how many of its events have a true label. If labels of some groups arrive late, metrics
+   * that need labels are biased.
+   */
   labelCoverage(): readonly LabelCoverage[] {
     return Object.freeze(
       this.stream.options.attributes.flatMap(({ name }, place) => {
@@ -204,21 +202,21 @@ export class RealTimeFairnessTracker {
     );
   }
 
-  /** Takes a record now, besides those taken every `recordEvery` events: at the end of a stream, say. */
+  /** Takes a record now, in addition to those taken every `recordEvery` events; for example, at the end of a stream. */
   flush(): void {
     if (this.stream.events > 0) this.#record();
   }
 
-  /** Everything that it knows, as plain JSON; the store and the clock are not part of it. */
+  /** Returns the complete state as plain JSON, except the store and the clock. */
   snapshot(): TrackerSnapshot {
     const { store: _, clock: __, ...options } = this.#options;
     return { ...takeSnapshot(this.stream, options), history: this.#history.state() };
   }
 
   /**
-   * Goes on exactly where a snapshot was taken.
-   * @throws {DataValidationError} for something that is no snapshot of ours, or one that was changed
-   * @throws {ValueError} for a store or a clock that is none
+   * Creates a tracker that continues exactly where a snapshot was taken.
+   * @throws {DataValidationError} if the argument is not a snapshot of a tracker, or was changed
+   * @throws {ValueError} if the store or the clock is invalid
    */
   static restore(
     snapshot: TrackerSnapshot,
@@ -228,14 +226,12 @@ export class RealTimeFairnessTracker {
     const version: unknown = (snapshot as Partial<TrackerSnapshot> | null | undefined)?.version;
     if (version !== SNAPSHOT_VERSION) {
       throw badSnapshot(
-        version === undefined
-          ? 'it is no snapshot of a tracker'
-          : `its layout is another than ${String(SNAPSHOT_VERSION)}`,
+        version === undefined ? 'it is not a snapshot of a tracker' : `its version is not ${String(SNAPSHOT_VERSION)}`,
       );
     }
     requirePlaces(parts);
     return whileRestoring(() => {
-      // Options and history are checked by those who take them, below.
+      // The constructor and RecordLog.restore check the options and the history.
       const read = readSnapshot(SNAPSHOT_SCHEMA, snapshot) as unknown as TrackerSnapshot;
       const tracker = new RealTimeFairnessTracker({ ...read.options, ...parts });
       restoreSnapshot(tracker.stream, read);
@@ -246,11 +242,11 @@ export class RealTimeFairnessTracker {
   }
 
   /**
-   * Takes in all that another tracker has counted, a shard of the same stream.
-   * Sums are those of one tracker that had seen both; the sliding window keeps the
-   * newest of both in equal measure.
+   * Adds everything that another tracker has counted, which tracks another shard of the same stream. The sums equal
+   * those of one tracker that saw both shards. The sliding window keeps the newest events of both, in proportion to
+   * their numbers.
    * @returns this tracker
-   * @throws {ValueError} where the trackers do not count the same
+   * @throws {ValueError} if the trackers have different options
    */
   merge(other: RealTimeFairnessTracker): this {
     if (!((other as unknown) instanceof RealTimeFairnessTracker)) {
@@ -263,7 +259,7 @@ export class RealTimeFairnessTracker {
   }
 
   #record(): void {
-    // Records of different looks have different times, also where a burst shares a millisecond.
+    // Records of different checks need different times, even if a burst of events shares a millisecond.
     const time = Math.min(Math.max(this.stream.time, this.#lastRecordTime + 1), LATEST_TIME);
     this.#lastRecordTime = time;
     const records = [...takeRecords(this.stream, 'sliding', time), ...takeRecords(this.stream, 'cumulative', time)];
@@ -276,9 +272,9 @@ export class RealTimeFairnessTracker {
 }
 
 /**
- * Counts a batch of tensors where they are. Its events are one step: a fresh
- * start or a record that falls within it is taken at its end. What needs every
- * row (ids, times, weights, errors, crossings, detectors) reads them all.
+ * Counts a batch of tensors on their device. Its events count as one step: a fresh start or a record that falls within
+ * the batch is taken at its end. All rows are read if ids, times, weights, errors, intersections or detectors need
+ * them.
  */
 async function addTensors(stream: EventStream, batch: TensorBatch): Promise<void> {
   const { columns, attributes } = stream.options;
@@ -293,7 +289,7 @@ async function addTensors(stream: EventStream, batch: TensorBatch): Promise<void
   stream.addCounted(counted.events);
 }
 
-/** Adds the counts to the sums of a stream without crossings, and the last rows to its window. */
+/** Adds the counts to the sums of a stream without intersections, and the last rows to its window. */
 function addCounts(stream: EventStream, { attributes, events, missingPredictions, tail }: CountedBatch): void {
   if (missingPredictions > 0) stream.faults.add('missing_prediction', missingPredictions);
   attributes.forEach((stats, place) => {

@@ -2,19 +2,19 @@ import type { EventBlock } from './event-block.ts';
 import { GroupTable, type TableShape } from './group-table.ts';
 
 /**
- * The last events of a stream, in a ring, with running sums of every group.
- * Adding an event takes the oldest away: constant work and constant memory.
+ * The last events of a stream in a ring buffer, with running sums of every group. Adding an event removes the oldest,
+ * with constant work and memory.
  */
 export class SlidingWindow {
   readonly size: number;
   readonly tables: readonly GroupTable[];
-  /** By attribute: the group's code, below 0 where there is none. */
+  /** By attribute: the codes of the events' groups, negative if there is none. */
   readonly codes: readonly Int32Array[];
   readonly cells: Uint8Array;
   readonly weights: Float64Array | null;
-  /** NaN where the truth is unknown. */
+  /** NaN if the true label is unknown. */
   readonly errors: Float64Array | null;
-  /** Events that were ever added. */
+  /** The number of events ever added. */
   added = 0;
   readonly #shape: TableShape;
 
@@ -22,38 +22,38 @@ export class SlidingWindow {
     this.size = size;
     this.#shape = shape;
     this.tables = Array.from({ length: attributes }, () => new GroupTable(shape));
-    // A slot that was never filled has no group, so that nothing is taken away for it.
+    // An empty slot has no group, so nothing is subtracted for it.
     this.codes = Array.from({ length: attributes }, () => new Int32Array(size).fill(-1));
     this.cells = new Uint8Array(size);
     this.weights = shape.hasWeights ? new Float64Array(size) : null;
     this.errors = shape.hasErrors ? new Float64Array(size) : null;
   }
 
-  /** Events that it holds. */
+  /** The number of events in the window. */
   get length(): number {
     return Math.min(this.added, this.size);
   }
 
-  /** Makes room for groups that have come since. */
+  /** Makes room for new groups. */
   grow(groups: readonly number[]): void {
     this.tables.forEach((table, place) => {
       table.grow(groups[place] as number);
     });
   }
 
-  /** Adds the events of a block from one row up to another. */
+  /** Adds the rows of a block from `from` up to, but not including, `to`. */
   add(block: EventBlock, from: number, to: number): void {
     if (this.#shape.hasWeights || this.#shape.hasErrors) this.#addSums(block, from, to);
     else this.#addCounts(block, from, to);
     this.added += to - from;
   }
 
-  /** Passes over events that would be gone again by the end of the next `add`, which must fill the whole window then. */
+  /** Skips events that the next `add` would remove again. That `add` must then fill the complete window. */
   skip(events: number): void {
     this.added += events;
   }
 
-  /** Gives an event its true label, where the window still holds it: by its number, counted over all that were added. */
+  /** Sets the true label of an event that is still in the window, by its number among all added events. */
   label(event: number, cell: number, error: number): void {
     if (event < 0 || event < this.added - this.size) return;
     const slot = event % this.size;
@@ -71,17 +71,17 @@ export class SlidingWindow {
   }
 
   /**
-   * The places of its events in the ring.
+   * Iterates over the slots of its events in the ring.
    * @yields each slot, oldest first
    */
   *slots(): Generator<number> {
     for (let event = this.added - this.length; event < this.added; event++) yield event % this.size;
   }
 
-  /** Counts are whole numbers and exact: a plain loop for each attribute. */
+  /** Adds counts, which are exact integers, in a plain loop for each attribute. */
   #addCounts({ codes, cells }: EventBlock, from: number, to: number): void {
     const { size, added } = this;
-    // Of more events than it holds only the last are seen again.
+    // If there are more events than slots, only the last ones remain.
     const first = Math.max(from, to - size);
     const filled = this.length;
     codes.forEach((column, place) => {
@@ -115,7 +115,10 @@ export class SlidingWindow {
     }
   }
 
-  /** Sums of fractions drift as they are added and taken away, so they are added up anew once in every round. */
+  /**
+   * Adds weighted sums. Rounding errors accumulate as values are added and removed, so the sums are recomputed once per
+   * round of the ring.
+   */
   #addSums(block: EventBlock, from: number, to: number): void {
     for (let row = from; row < to; row++) {
       const event = this.added + row - from;

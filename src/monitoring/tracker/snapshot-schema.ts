@@ -8,18 +8,18 @@ import { LONG_LABEL } from './group-codes.ts';
 
 const ARGUMENT = 'snapshot';
 
-/** The error for something that is no snapshot of ours. */
+/** Returns the error for an invalid snapshot. */
 export function badSnapshot(reason: string, cause?: unknown): DataValidationError {
   return new DataValidationError(`The snapshot cannot be restored: ${reason}.`, {
     context: { argument: ARGUMENT },
-    suggestion: 'Give what snapshot() returned, whole, or begin anew.',
+    suggestion: 'Pass the complete return value of snapshot(), or start with a new object.',
     cause,
   });
 }
 
 /**
- * Reads a snapshot by a schema.
- * @throws {DataValidationError} naming the first field at fault
+ * Parses a snapshot by a schema.
+ * @throws {DataValidationError} if the snapshot is invalid; the error names the first invalid field
  */
 export function readSnapshot<Schema extends z.ZodType>(schema: Schema, snapshot: unknown): z.output<Schema> {
   const parsed = schema.safeParse(snapshot);
@@ -30,8 +30,8 @@ export function readSnapshot<Schema extends z.ZodType>(schema: Schema, snapshot:
 }
 
 /**
- * Restores something, whatever the snapshot holds.
- * @throws {DataValidationError} for every fault of it
+ * Runs a restore function and reports every error as an invalid snapshot.
+ * @throws {DataValidationError} if the snapshot is invalid
  */
 export function whileRestoring<Restored>(restore: () => Restored): Restored {
   try {
@@ -39,22 +39,22 @@ export function whileRestoring<Restored>(restore: () => Restored): Restored {
   } catch (cause) {
     if (cause instanceof DataValidationError && cause.context['argument'] === ARGUMENT) throw cause;
     const isOurs = cause instanceof FairnessToolkitError;
-    throw badSnapshot(isOurs ? cause.message.replace(/\.$/, '') : 'it is cut short or was changed', cause);
+    throw badSnapshot(isOurs ? cause.message.replace(/\.$/, '') : 'it is incomplete or was changed', cause);
   }
 }
 
-/** How many of something. */
+/** A count. */
 export const count = z.int().min(0);
 
 /** Milliseconds since 1970. */
 export const time = z.number().min(EARLIEST_TIME).max(LATEST_TIME);
 
-/** A column of numbers as base64; how long it must be is told by other fields. */
+/** A column of numbers as base64; other fields determine its length. */
 const column = z.string();
 
 const waitingEvent = z.object({
   id: z.string(),
-  // Below 0 once a merge has moved the event out of the window.
+  // Negative if a merge has moved the event out of the window.
   event: z.int().min(-1),
   cell: z
     .int()
@@ -65,7 +65,7 @@ const waitingEvent = z.object({
   codes: z.array(z.int().min(LONG_LABEL)),
 });
 
-/** The fields of a tracker's snapshot, each by itself; its options and its history are read by those who know them. */
+/** The fields of a tracker's snapshot, checked one by one. Options and history are checked where they are used. */
 export const SNAPSHOT_SCHEMA = z.object({
   version: z.literal(1),
   options: z.looseObject({}),

@@ -8,10 +8,13 @@ import type { SlidingWindow } from './sliding-window.ts';
 import { badSnapshot } from './snapshot-schema.ts';
 import type { TrackerOptions } from './tracker-options.ts';
 
-/** The layout of snapshots; another number is another layout. */
+/** The version of the snapshot format. */
 export const SNAPSHOT_VERSION = 1;
 
-/** All that a stream has counted, as plain JSON. Numbers in columns are base64 of little-endian bytes, so that each comes back to its last bit. */
+/**
+ * The complete counted state of a stream as plain JSON. Columns of numbers are base64 of little-endian bytes, so that
+ * every bit is restored.
+ */
 export interface StreamSnapshot {
   readonly version: number;
   readonly options: Omit<TrackerOptions, 'store' | 'clock'>;
@@ -20,7 +23,7 @@ export interface StreamSnapshot {
   readonly firstTime: number | null;
   readonly latestTime: number | null;
   readonly faults: Readonly<Record<string, number>>;
-  /** By attribute: its labels, or for a crossing the codes of each group's parts. */
+  /** By attribute: its labels; for an intersection, the codes of each group's parts. */
   readonly groups: readonly (readonly string[] | readonly (readonly number[])[])[];
   readonly early: readonly number[];
   readonly tables: readonly string[];
@@ -53,7 +56,7 @@ export interface StreamSnapshot {
     | null;
 }
 
-/** Takes a snapshot of a stream. */
+/** Returns a snapshot of a stream. */
 export function takeSnapshot(stream: EventStream, options: StreamSnapshot['options']): StreamSnapshot {
   const { window } = stream;
   return {
@@ -101,8 +104,8 @@ export function takeSnapshot(stream: EventStream, options: StreamSnapshot['optio
 }
 
 /**
- * Fills a new stream with a snapshot whose fields have been read by its schema.
- * @throws {DataValidationError} where the parts of the snapshot do not fit each other
+ * Fills a new stream from a snapshot that was parsed by its schema.
+ * @throws {DataValidationError} if the parts of the snapshot are inconsistent
  */
 export function restoreSnapshot(stream: EventStream, snapshot: StreamSnapshot): void {
   const attributes = stream.tables.length;
@@ -131,9 +134,9 @@ function fillGroups(groups: GroupCodes | CrossedCodes, known: StreamSnapshot['gr
   if (groups instanceof CrossedCodes) groups.restore(known as readonly (readonly number[])[]);
   else for (const label of known) groups.codeOf(String(label));
   const found: readonly unknown[] = groups instanceof CrossedCodes ? groups.parts() : groups.labels;
-  // A group that stands there twice, or that cannot be one, would have moved all after it.
+  // A duplicate or invalid group would shift the codes of all later groups.
   if (JSON.stringify(found) !== JSON.stringify(known)) {
-    throw badSnapshot(`the groups of attribute ${String(place + 1)} are not as they should be`);
+    throw badSnapshot(`the groups of attribute ${String(place + 1)} are invalid`);
   }
 }
 
@@ -148,7 +151,7 @@ function readStart(
     time: time ?? NaN,
     tables: tables.map((text, place) => {
       const table = new GroupTable(stream.shape, decode(text, Float64Array));
-      // Groups that came after it are not in it.
+      // Groups that appeared later are not in it.
       if (!Number.isInteger(table.groups) || table.groups > (stream.tables[place] as GroupTable).groups) {
         throw badSnapshot(`the sums of start ${String(index)} do not fit its groups`);
       }
@@ -169,7 +172,7 @@ function fillWindow(stream: EventStream, window: SlidingWindow, saved: StreamSna
   fillColumn('errors', window.errors, saved.errors, window.length, Float64Array);
 }
 
-/** Fills a column of the window from its beginning, where the stream has one. */
+/** Fills a column of the window from its beginning, if the stream has that column. */
 function fillColumn<Values extends { readonly length: number; set(values: Values): void }>(
   name: string,
   into: Values | null,
@@ -181,7 +184,7 @@ function fillColumn<Values extends { readonly length: number; set(values: Values
   if (into === null || text === null) return;
   const values = decode(text, Kind);
   if (values.length !== length) {
-    throw badSnapshot(`'window.${name}' has ${String(values.length)} entries where the window has ${String(length)}`);
+    throw badSnapshot(`'window.${name}' has ${String(values.length)} entries, but the window has ${String(length)}`);
   }
   into.set(values);
 }
@@ -190,8 +193,9 @@ function fillWaiting(stream: EventStream, waiting: StreamSnapshot['waiting']): v
   const { labels } = stream;
   if ((labels === null) !== (waiting === null)) throw badSnapshot("'waiting' does not fit its options");
   if (labels === null || waiting === null) return;
-  if (waiting.length > labels.horizon) throw badSnapshot('more events wait for labels than its options keep');
-  if (new Set(waiting.map(({ id }) => id)).size < waiting.length) throw badSnapshot('two waiting events have one id');
+  if (waiting.length > labels.horizon) throw badSnapshot('more events wait for labels than its labelHorizon allows');
+  if (new Set(waiting.map(({ id }) => id)).size < waiting.length)
+    throw badSnapshot('two waiting events have the same id');
   for (const { prediction, ...event } of waiting) {
     requireLength('waiting.codes', event.codes, stream.tables.length);
     labels.restore({ ...event, prediction: prediction ?? NaN });
@@ -211,7 +215,7 @@ function fillTables(tables: readonly GroupTable[], saved: readonly string[], { r
 
 function requireLength(name: string, list: { readonly length: number }, length: number): void {
   if (list.length === length) return;
-  throw badSnapshot(`'${name}' has ${String(list.length)} entries where there must be ${String(length)}`);
+  throw badSnapshot(`'${name}' has ${String(list.length)} entries; expected ${String(length)}`);
 }
 
 function encodeTables(tables: readonly GroupTable[]): string[] {
@@ -222,7 +226,7 @@ function encode(values: Float64Array | Int32Array | Uint8Array): string {
   return Buffer.from(values.buffer, values.byteOffset, values.byteLength).toString('base64');
 }
 
-/** A typed array of its own from base64. */
+/** Decodes base64 into a new typed array. */
 function decode<Values>(text: string | null | undefined, Kind: new (buffer: ArrayBuffer) => Values): Values {
   if (typeof text !== 'string') throw badSnapshot('a column of numbers is missing');
   const bytes = Buffer.from(text, 'base64');

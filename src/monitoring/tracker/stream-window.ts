@@ -4,22 +4,22 @@ import type { GroupTable } from './group-table.ts';
 import { emptySums, type MeasureSums, measureValue, sumMeasure } from './measured-groups.ts';
 import type { WatchedMeasure } from './watched-metric.ts';
 
-/** A stretch of a stream: the difference between its sums now and at its beginning. */
+/** A window of a stream: the difference between its sums now and at its start. */
 export interface StreamWindow {
   /** By attribute. */
   readonly now: readonly GroupTable[];
-  /** By attribute; null for the whole stream. */
+  /** By attribute; null for the full stream. */
   readonly before: readonly GroupTable[] | null;
-  /** Events in it. */
+  /** The number of events in the window. */
   readonly events: number;
 }
 
-/** The last `windowSize` events. */
+/** Returns the window of the last `windowSize` events. */
 export function slidingWindow(stream: EventStream): StreamWindow {
   return { now: stream.window.tables, before: null, events: stream.window.length };
 }
 
-/** All events. */
+/** Returns the window of all events. */
 export function cumulativeWindow(stream: EventStream): StreamWindow {
   return { now: stream.tables, before: null, events: stream.events };
 }
@@ -31,7 +31,7 @@ export interface MeasuredGroup {
   readonly value: number;
 }
 
-/** The measure of every group of an attribute that has any event in its denominator. */
+/** Returns the measure of every group of an attribute that has events in the denominator. */
 export function measureGroups(window: StreamWindow, attribute: number, measure: WatchedMeasure): MeasuredGroup[] {
   const now = window.now[attribute] as GroupTable;
   const before = window.before?.[attribute] ?? null;
@@ -45,7 +45,7 @@ export function measureGroups(window: StreamWindow, attribute: number, measure: 
   return found;
 }
 
-/** What is known of an attribute's groups, for their shares of the error budget. */
+/** Returns the known groups of an attribute, for their shares of the error budget. */
 export function knownGroups(stream: EventStream, attribute: number): KnownGroups {
   return {
     early: Math.max(1, stream.early[attribute] as number),
@@ -53,7 +53,7 @@ export function knownGroups(stream: EventStream, attribute: number): KnownGroups
   };
 }
 
-/** The alpha of one group's interval, of the alpha of its measure. */
+/** Returns the alpha of one group's interval, given the alpha of its measure. */
 export function groupAlpha(stream: EventStream, attribute: number, group: number, alpha: number): number {
   return alpha * groupShare(group, knownGroups(stream, attribute));
 }

@@ -13,26 +13,29 @@ import {
 } from './stream-window.ts';
 import type { WatchedMeasure, WatchedMetric } from './watched-metric.ts';
 
-/** A measure of the groups of one attribute, with their intervals. */
+/** A measure of the groups of one attribute, with intervals. */
 interface MeasuredAttribute {
   readonly measure: WatchedMeasure;
   readonly groups: readonly (MeasuredGroup & { readonly interval: Interval | null })[];
 }
 
-/** The gap of one metric between the groups of one attribute, and the groups. */
+/** The gap of one metric between the groups of one attribute, and the records of the groups. */
 export interface AttributeRecords {
   readonly gap: MonitoringRecord;
   readonly groups: readonly MonitoringRecord[];
 }
 
-/** The records of a stream over one window at one time: for every attribute and metric its groups, then their gap. */
+/**
+ * Returns the records of a stream over one window at one time: for every attribute and metric the groups, then their
+ * gap.
+ */
 export function takeRecords(stream: EventStream, kind: MonitoringWindow, time: number): readonly MonitoringRecord[] {
   const records: MonitoringRecord[] = [];
   stream.options.attributes.forEach((_, attribute) => {
     const seen = new Set<string>();
     for (const metric of stream.options.metrics) {
       const { gap, groups } = takeAttribute(stream, kind, time, attribute, metric);
-      // Two metrics may share a measure, whose groups are told once.
+      // Two metrics may share a measure; its groups are recorded once.
       records.push(...groups.filter((record) => !seen.has(record.metric)), gap);
       for (const { name } of metric.measures) seen.add(name);
     }
@@ -40,7 +43,7 @@ export function takeRecords(stream: EventStream, kind: MonitoringWindow, time: n
   return Object.freeze(records);
 }
 
-/** The records of one metric of one attribute. */
+/** Returns the records of one metric of one attribute. */
 export function takeAttribute(
   stream: EventStream,
   kind: MonitoringWindow,
@@ -49,7 +52,7 @@ export function takeAttribute(
   metric: WatchedMetric,
 ): AttributeRecords {
   const window = kind === 'sliding' ? slidingWindow(stream) : cumulativeWindow(stream);
-  // Both rates of equalized odds are looked at, so each has half of what may go wrong.
+  // The two rates of equalized odds each get half of the error probability.
   const alpha = (1 - stream.options.level) / metric.measures.length;
   const measured = metric.measures.map((measure) => measureAttribute(stream, window, kind, attribute, measure, alpha));
   const timestamp = formatTime(time);
@@ -94,7 +97,7 @@ function measureAttribute(
   return { measure, groups };
 }
 
-/** The largest gap over a metric's measures, among groups that are large enough. */
+/** Returns the largest gap over a metric's measures, among groups that are large enough. */
 function gapOf(
   stream: EventStream,
   window: StreamWindow,
@@ -129,7 +132,10 @@ function gapOf(
   return { metric: metric.metric, group: null, value, n: window.events, low: ends?.[0] ?? null, high };
 }
 
-/** From intervals of all groups that hold together: the gap lies in [max(0, largest low - smallest high), largest high - smallest low]. */
+/**
+ * Returns bounds of the gap from simultaneous intervals of all groups: [max(0, largest low - smallest high), largest
+ * high - smallest low].
+ */
 function anytimeGap(intervals: readonly (Interval | null)[]): Interval | null {
   if (intervals.includes(null)) return null;
   const ends = intervals as readonly Interval[];

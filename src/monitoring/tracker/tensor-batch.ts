@@ -9,21 +9,21 @@ import { badValue } from './event-values.ts';
 import { type GroupCodes, NO_GROUP } from './group-codes.ts';
 import type { FilledTrackerOptions } from './tracker-options.ts';
 
-/** A batch whose columns are 1-D tensors, on whatever device. */
+/** A batch whose columns are 1-D tensors, on any device. */
 export type TensorBatch = Readonly<Record<string, TensorLike & { data(): Promise<ArrayLike<number>> }>>;
 
-/** A batch as tables of counts, and its last rows. */
+/** A batch as tables of counts, with its last rows. */
 export interface CountedBatch {
-  /** By attribute; there are no crossings. */
+  /** By attribute; there are no intersections. */
   readonly attributes: readonly ClassificationStats[];
-  /** Rows that have a prediction. */
+  /** The number of rows that have a prediction. */
   readonly events: number;
   readonly missingPredictions: number;
-  /** The last rows that the sliding window will hold, on the host. */
+  /** The last rows, which the sliding window will hold, on the host. */
   readonly tail: ReadonlyMap<string, ArrayLike<number>>;
 }
 
-/** Whether all of a batch's columns are tensors. */
+/** Returns whether all columns of a batch are tensors. */
 export function isTensorBatch(batch: TableSource | TensorBatch): batch is TensorBatch {
   const values = Object.values(batch) as unknown[];
   return (
@@ -34,9 +34,9 @@ export function isTensorBatch(batch: TableSource | TensorBatch): batch is Tensor
 }
 
 /**
- * Counts a batch where its tensors are: for each attribute one table of [groups, 6]
- * comes back, and besides it only the rows that the sliding window needs.
- * @throws {DataValidationError} for a prediction or label that is none
+ * Counts a batch on the device of its tensors. For each attribute, one table of [groups, 6] is read back, and otherwise
+ * only the rows that the sliding window needs.
+ * @throws {DataValidationError} if a prediction or label is invalid
  */
 export async function countTensors(batch: TensorBatch, options: FilledTrackerOptions): Promise<CountedBatch> {
   const { columns, attributes, windowSize } = options;
@@ -50,7 +50,7 @@ export async function countTensors(batch: TensorBatch, options: FilledTrackerOpt
     const [first] = counted as [ClassificationStats];
     const events = sum(first.counts) + sum(first.ungrouped.counts);
     const missingPredictions = decisions.size - events;
-    // With rows missing, how far back the window reaches is only known from the rows themselves.
+    // If predictions are missing, only the rows themselves show how far back the window reaches.
     const size = missingPredictions > 0 ? decisions.size : Math.min(decisions.size, windowSize);
     const tail = await tailOf({ ...batch, [columns.yPred]: asColumn(decisions) }, size);
     return { attributes: counted, events, missingPredictions, tail };
@@ -59,7 +59,7 @@ export async function countTensors(batch: TensorBatch, options: FilledTrackerOpt
   }
 }
 
-/** The last rows as a block; what is missing was counted with the whole batch. */
+/** Returns the last rows as a block. Missing values were already counted with the complete batch. */
 export function blockOfTail(
   tail: ReadonlyMap<string, ArrayLike<number>>,
   { columns }: FilledTrackerOptions,
@@ -92,8 +92,9 @@ export function blockOfTail(
 }
 
 /**
- * The same batch on the host, its scores decided where they are: a threshold in float32 is another than in float64.
- * @param keepsScores where errors need the predictions themselves
+ * Returns the batch on the host. Scores are turned into decisions on the device, because a threshold in float32 differs
+ * from one in float64.
+ * @param keepsScores if true, the predictions are returned unchanged, since errors need them
  */
 export async function readTensors(
   batch: TensorBatch,
@@ -120,7 +121,7 @@ function columnOf(batch: TensorBatch, name: string): TensorBatch[string] {
   throw badValue({ column: name, row: undefined }, 'be among the tensors', 'missing');
 }
 
-/** Scores as decisions where they are; a missing one stays missing. */
+/** Turns scores into decisions on the device; missing scores stay missing. */
 async function decide(
   column: TensorBatch[string],
   { decisionThreshold, columns }: FilledTrackerOptions,

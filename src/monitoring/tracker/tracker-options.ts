@@ -8,85 +8,93 @@ import { requireFields, requireMethods, requireNumber, requireTexts, shownKind }
 import type { TimestampUnit } from './event-values.ts';
 import { type WatchedMetric, watchedMetric } from './watched-metric.ts';
 
-/** The fields of an event, or the columns of a batch, by what they mean. */
+/** The names of the fields of an event, or of the columns of a batch, by meaning. */
 export interface TrackerColumns {
-  /** Decisions 0 or 1, or scores in [0, 1]; for errors of regression any number. */
+  /** Decisions 0 or 1, or scores in [0, 1]; any number for regression errors. */
   readonly yPred: string;
-  /** True labels, where they come with the event; later ones through `label`. */
+  /** True labels that arrive with the event. Later ones are set with `label`. */
   readonly yTrue?: string | undefined;
-  /** Sensitive attributes, each watched by itself. */
+  /** Sensitive attributes. Each is monitored separately. */
   readonly protected: readonly string[];
-  /** Crossings of them, each watched as one more attribute. */
+  /** Intersections of these attributes. Each is monitored as an additional attribute. */
   readonly intersections?: readonly (readonly string[])[] | undefined;
-  /** What a later label names its event by. */
+  /** The id that later labels refer to. */
   readonly id?: string | undefined;
-  /** When it happened: a Date, ISO 8601 text, or a number since 1970. */
+  /** The time of the event: a Date, ISO 8601 text, or a number since 1970. */
   readonly timestamp?: string | undefined;
-  /** How much an event counts, at least 0. */
+  /** The weight of an event, at least 0. */
   readonly weight?: string | undefined;
 }
 
-/** How a stream is tracked. */
+/** Options of {@link RealTimeFairnessTracker}. */
 export interface TrackerOptions {
   readonly columns: TrackerColumns;
   /**
    * Differences to compute.
-   * @defaultValue demographic parity, and equalized odds where true labels can come
+   * @defaultValue demographic parity; also equalized odds if true labels can arrive
    */
   readonly metrics?: readonly string[] | undefined;
   /**
-   * Events in the sliding window, at most 100,000,000.
+   * The number of events in the sliding window, at most 100,000,000.
    * @defaultValue 10000
    */
   readonly windowSize?: number | undefined;
   /**
-   * Groups with fewer events in a window take no part in its gaps.
+   * Groups with fewer events in a window are excluded from its gaps.
    * @defaultValue 30
    */
   readonly minGroupSize?: number | undefined;
   /**
-   * Events with an id after which an event can no longer be labelled; bounds the memory of those that wait. At most
-   * 100,000,000.
+   * The number of later events with an id after which an event can no longer be labelled. It bounds the memory of
+   * waiting events. At most 100,000,000.
    * @defaultValue 100000
    */
   readonly labelHorizon?: number | undefined;
-  /** Where records go as they are taken. The tracker does not close it. */
+  /** Where records are stored as they are taken. The tracker does not close it. */
   readonly store?: RecordStore | undefined;
   /**
-   * A score of at least this is a positive decision.
+   * Scores of at least this value are positive decisions.
    * @defaultValue 0.5
    */
   readonly decisionThreshold?: number | undefined;
-  /** The label that counts as 1 in decisions and true labels, where they are not 0 and 1; every other label is 0. */
+  /**
+   * The label that counts as 1 in decisions and true labels, if they are not 0 and 1. Every other label counts as 0.
+   */
   readonly positiveLabel?: string | undefined;
   /**
-   * What a number that stands for a time counts; 'auto' goes by its size: seconds below 1e11, milliseconds below 1e14,
-   * then micro- and nanoseconds.
+   * The unit of timestamps given as numbers. 'auto' infers it from the size of the number: seconds below 1e11,
+   * milliseconds below 1e14, then microseconds and nanoseconds.
    * @defaultValue 'milliseconds'
    */
   readonly timestampUnit?: TimestampUnit | undefined;
-  /** The groups of an attribute, where all are known: events of others are refused and counted. */
+  /**
+   * The groups of an attribute, if all are known. Events of other groups are not counted for it, and are counted in
+   * `faults`.
+   */
   readonly groups?: Readonly<Record<string, readonly string[]>> | undefined;
-  /** The largest absolute error that can be: anytime intervals of errors need one; larger errors count as this and are told. */
+  /**
+   * The largest possible absolute error. Anytime-valid intervals of errors need it. Larger errors count as this value,
+   * and are counted in `faults`.
+   */
   readonly errorScale?: number | undefined;
   /**
-   * Confidence level of records' intervals.
+   * The confidence level of the intervals of records.
    * @defaultValue 0.95
    */
   readonly level?: number | undefined;
   /**
-   * Events between fresh starts of the statistics that alarms look at.
+   * The number of events between fresh starts of the statistics that alarms use.
    * @defaultValue 500
    */
   readonly restartEvery?: number | undefined;
   /**
-   * Events between records taken into the history and the store. In a young stream they are closer: every 100 events up
-   * to 10,000, then at every step of the second digit of their number.
+   * The number of events between records added to the history and the store. In a young stream they are closer
+   * together: every 100 events up to 10,000, then whenever the second digit of the number of events changes.
    * @defaultValue `windowSize`
    */
   readonly recordEvery?: number | undefined;
   /**
-   * The time of an event that has no timestamp, in milliseconds since 1970.
+   * Returns the time of an event without a timestamp, in milliseconds since 1970.
    * @defaultValue the clock of the machine
    */
   readonly clock?: (() => number) | undefined;
@@ -111,10 +119,10 @@ export const TRACKER_OPTION_NAMES: OptionNames<TrackerOptions> = {
   clock: true,
 };
 
-/** Tracker options with defaults filled in; what a snapshot keeps. */
+/** Tracker options with defaults filled in; part of snapshots. */
 export interface FilledTrackerOptions {
   readonly columns: TrackerColumns;
-  /** Protected attributes, then crossings by the places of their parts. */
+  /** Protected attributes, then intersections. */
   readonly attributes: readonly TrackedAttribute[];
   readonly metrics: readonly WatchedMetric[];
   readonly windowSize: number;
@@ -129,23 +137,23 @@ export interface FilledTrackerOptions {
   readonly recordEvery: number;
 }
 
-/** An attribute, or a crossing of attributes. */
+/** An attribute, or an intersection of attributes. */
 export interface TrackedAttribute {
   readonly name: string;
-  /** The places of a crossing's attributes; empty for an attribute itself. */
+  /** The indices of an intersection's attributes; empty for a single attribute. */
   readonly parts: readonly number[];
-  /** Its groups, where they were declared. */
+  /** Its declared groups; null if none were declared. */
   readonly declared: readonly string[] | null;
 }
 
-/** Events for which room is made at once: beyond, memory would burst before the first event. */
+/** The maximum number of events to allocate memory for in advance. More could exhaust memory before the first event. */
 const MAX_KEPT = 100_000_000;
 
 const DEFAULT_METRICS = ['demographic_parity_difference', 'equalized_odds_difference'];
 
 /**
- * Fills the defaults and checks what was given.
- * @throws {ValueError} naming the option at fault
+ * Checks the options and fills in defaults.
+ * @throws {ValueError} if an option is invalid; the error names it
  */
 export function fillTrackerOptions(options: TrackerOptions): FilledTrackerOptions {
   requireFields('options', options);
@@ -173,12 +181,12 @@ export function fillTrackerOptions(options: TrackerOptions): FilledTrackerOption
 }
 
 /**
- * Checks where records go and what tells the time.
- * @throws {ValueError} for what is no store and no clock
+ * Checks the store and the clock.
+ * @throws {ValueError} if one of them is invalid
  */
 export function requirePlaces({ store, clock }: Pick<TrackerOptions, 'store' | 'clock'>): void {
   if (store !== undefined)
-    requireMethods('store', store, ['append'], 'be a store of records, as openRecordStore opens');
+    requireMethods('store', store, ['append'], 'be a record store, as returned by openRecordStore');
   if (clock !== undefined && typeof clock !== 'function') {
     throw invalidParameter('clock', 'be a function that returns milliseconds since 1970', shownKind(clock));
   }
@@ -233,12 +241,12 @@ function checkColumns(columns: TrackerColumns): TrackerColumns {
       throw new ValueError(`The column '${name}' is named as columns.${earlier} and as columns.${role}.`, {
         code: 'duplicate-column',
         context: { parameter: 'columns', column: name, parameters: [`columns.${earlier}`, `columns.${role}`] },
-        suggestion: 'Give every column one meaning.',
+        suggestion: 'Give every column a single role.',
       });
     }
     roleOf.set(name, role);
   }
-  // Always in one order, so that the columns of two trackers can be compared as text.
+  // A fixed order, so that the columns of two trackers can be compared as text.
   return { yPred, yTrue, protected: names, intersections, id, timestamp, weight };
 }
 
@@ -275,7 +283,7 @@ function crossingsOf({ intersections = [] }: TrackerColumns): readonly (readonly
 function placeOf(name: string, known: readonly string[], parameter: string): number {
   const place = known.indexOf(name);
   if (place >= 0) return place;
-  throw invalidParameter(parameter, `name columns that are protected (${known.join(', ')})`, name);
+  throw invalidParameter(parameter, `name protected columns (${known.join(', ')})`, name);
 }
 
 function metricsOf(columns: TrackerColumns, names: readonly string[] | undefined): readonly WatchedMetric[] {
@@ -285,9 +293,9 @@ function metricsOf(columns: TrackerColumns, names: readonly string[] | undefined
   if (metrics.length === 0) throw invalidParameter('metrics', 'name at least one metric', '[]');
   const blind = metrics.find(({ needsTruth }) => needsTruth && !canBeLabelled);
   if (blind === undefined) return [...new Map(metrics.map((metric) => [metric.metric, metric])).values()];
-  throw new ValueError(`The metric '${blind.metric}' needs true labels, and no column brings them.`, {
+  throw new ValueError(`The metric '${blind.metric}' needs true labels, but no column provides them.`, {
     code: 'missing-argument',
     context: { parameter: 'metrics', value: blind.metric, parameters: ['columns.yTrue', 'columns.id'] },
-    suggestion: 'Name columns.yTrue, or columns.id for labels that come later.',
+    suggestion: 'Set columns.yTrue, or columns.id for labels that arrive later.',
   });
 }

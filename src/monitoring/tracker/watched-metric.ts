@@ -4,13 +4,13 @@ import { isDecisionRate, rateCells } from '../../metrics/measures/index.ts';
 import { type MetricDefinition, metricDefinition, metricNeedsTruth } from '../../metrics/metric-definitions.ts';
 import { CELLS_PER_GROUP } from '../../metrics/statistics/group-stats.ts';
 
-/** A share of events: the cells above and below its line, of the six that every group has. */
+/** A rate: the cells of its numerator (`above`) and of its denominator (`below`), of the six cells of every group. */
 interface WatchedRate {
   readonly kind: 'rate';
   readonly name: string;
   readonly above: readonly number[];
   readonly below: readonly number[];
-  /** For each cell 1 where an event there is a success, 0 where it is a failure, -1 where it is neither. */
+  /** For each cell: 1 if its events are successes, 0 if they are failures, -1 if they are not in the denominator. */
   readonly valueOfCell: Int8Array;
   readonly needsTruth: boolean;
 }
@@ -22,21 +22,22 @@ interface WatchedError {
   readonly needsTruth: true;
 }
 
-/** What is counted of every group, for some metric. */
+/** A measure of a group: a rate or a mean error. */
 export type WatchedMeasure = WatchedRate | WatchedError;
 
-/** A difference between groups that a stream is watched for. */
+/** A difference between groups that a stream is monitored for. */
 export interface WatchedMetric {
   readonly metric: string;
-  /** Compared one by one; the metric is the largest of their gaps. */
+  /** The compared measures. The metric is the largest of their gaps. */
   readonly measures: readonly WatchedMeasure[];
   readonly needsTruth: boolean;
 }
 
 /**
- * A metric that can be watched in a stream: the largest difference, between
- * groups, of shares of events or of mean absolute errors.
- * @throws {ValueError} for an unknown metric, a ratio, a mean of gaps, or a measure that is no such share
+ * Returns a metric that can be monitored in a stream: the largest difference between groups, of rates or of mean
+ * absolute errors.
+ * @throws {ValueError} if the metric is unknown, is a ratio or a mean of gaps, or has a measure that is not a decision
+ *   rate or mean absolute error
  */
 export function watchedMetric(name: string): WatchedMetric {
   const definition = definitionOf(name);
@@ -50,7 +51,7 @@ export function watchedMetric(name: string): WatchedMetric {
   };
 }
 
-/** The metrics that people watch; besides them every share of events has its difference. */
+/** Common metrics. In addition, every rate has a difference metric. */
 const USUAL = [
   'demographic_parity_difference',
   'equalized_odds_difference',
@@ -67,7 +68,7 @@ function definitionOf(name: string): MetricDefinition {
   } catch (cause) {
     throw new ValueError(`There is no metric named '${name}'.`, {
       context: { parameter: 'metrics', value: name },
-      suggestion: suggestNames(name, USUAL, 'metrics that are watched'),
+      suggestion: suggestNames(name, USUAL, 'metrics to monitor'),
       cause,
     });
   }

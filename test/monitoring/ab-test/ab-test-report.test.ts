@@ -14,7 +14,7 @@ const three = [
   armOf({ f: [140, 400], m: [240, 400], x: [5, 10] }),
 ];
 
-/** The words that a page shows. */
+/** Returns the text that a page shows. */
 const textOf = (html: string): string =>
   html
     .replaceAll(/<style[^>]*>.*?<\/style>/gs, '')
@@ -25,7 +25,7 @@ const textOf = (html: string): string =>
 const timesOf = (text: string, part: string): number => text.split(part).length - 1;
 
 describe('the report of an A/B test', () => {
-  it('says each sentence of the verdict, and each reason why nothing can be told, once', async () => {
+  it('has each sentence of the verdict, and each reason for an inconclusive result, once', async () => {
     for (const [control, treatment] of [[even, apart], three] as const) {
       const result = bySex().analyze(control, treatment);
       const [row] = result.rows.filter(({ finding }) => finding === 'worse');
@@ -37,33 +37,33 @@ describe('the report of an A/B test', () => {
       }
       for (const { finding, verdict } of result.rows) {
         if (finding !== 'cannot_tell') continue;
-        const reason = verdict.replace('cannot tell: ', '');
+        const reason = verdict.replace('inconclusive: ', '');
         expect(timesOf(result.toMarkdown(), reason), reason).to.equal(1);
       }
     }
   });
 
-  it('lists what was found beside the verdict', () => {
+  it('lists the findings besides the verdict', () => {
     const rows = (f: number, y: number) => [
       ...armOf({ f: [f, 400], m: [200, 400] }).map((row) => ({ ...row, race: 'x' })),
       ...armOf({ f: [y, 400], m: [200, 400] }).map((row) => ({ ...row, race: 'y' })),
     ];
-    // The gap by sex grows among x, and that by race closes.
+    // The gap by sex grows among x, and the gap by race closes.
     const result = bySex({ protected: ['sex', 'race'] }).analyze(rows(200, 20), rows(20, 20));
     const better = result.rows.find(({ finding }) => finding === 'better');
     expect([result.finding, better?.attribute]).to.deep.equal(['worse', 'race']);
     expect(result.toMarkdown().split('## What changed')[1]).to.include(
-      `race, y against x: ${better?.verdict ?? ''}`.split(' (adj')[0],
+      `race, y vs. x: ${better?.verdict ?? ''}`.split(' (adj')[0],
     );
   });
 
-  it('calls two arms that run at once by their names, never before and after', async () => {
+  it('refers to simultaneous arms by name, never as before and after', async () => {
     const html = textOf(await bySex().analyze(even, apart).toHtml());
     expect(html).to.include('Largest gap between groups: 0 under control, 0.25 under treatment');
-    expect(html).to.not.match(/\b[Bb]efore is\b|\bbefore\b(?! believing)[^.]*\bafter\b/);
+    expect(html).to.not.match(/\b[Bb]efore is\b|\bbefore\b(?! you rely)[^.]*\bafter\b/);
   });
 
-  it('has rates in one unit, in tables and in pictures', async () => {
+  it('has rates in one unit, in tables and charts', async () => {
     const html = await bySex().analyze(even, apart).toHtml();
     const pictures = html.match(/<svg.*?<\/svg>/gs) ?? [];
     expect(pictures).to.have.length(2);
@@ -73,12 +73,12 @@ describe('the report of an A/B test', () => {
     for (const text of drawn) expect(text.replaceAll('95%', '')).to.not.match(/%|percentage points/);
   });
 
-  it('of one group only has no empty list, and no empty lines one after another', () => {
+  it('has no empty list and no consecutive empty lines if there is only one group', () => {
     const one = bySex().analyze(armOf({ f: [50, 100] }), armOf({ f: [40, 100] }));
     expect(one.toMarkdown()).to.not.match(/\n\n\n/);
   });
 
-  it('names a crossing with one sign, in words, titles and warnings', async () => {
+  it('names an intersection with the same sign in text, titles and warnings', async () => {
     const crossed = (rows: readonly object[], skew: boolean) =>
       rows.map((row, index) => ({ ...row, race: index % (skew ? 4 : 2) === 0 ? 'x' : 'y' }));
     const analyzer = bySex({ protected: [], intersections: [['sex', 'race']] });
@@ -91,10 +91,10 @@ describe('the report of an A/B test', () => {
   });
 });
 
-describe('what an A/B test refuses', () => {
-  it('an outcome that is a sensitive column, alone or crossed', () => {
+describe('an A/B test rejects', () => {
+  it('an outcome that is a sensitive column, alone or in an intersection', () => {
     for (const options of [{ protected: ['approved'] }, { intersections: [['sex', 'approved']] }]) {
-      expect(() => bySex(options)).to.throw(ValueError, "The outcome 'approved' is a sensitive column too.");
+      expect(() => bySex(options)).to.throw(ValueError, "The outcome 'approved' is also a sensitive column.");
     }
   });
 
@@ -103,7 +103,7 @@ describe('what an A/B test refuses', () => {
     expect(bySex({ seed: 0 }).settings.seed).to.equal(0);
   });
 
-  it('a positive label that no row of either arm holds, naming those there are', () => {
+  it('a positive label that no row has, and lists the existing labels', () => {
     const labelled = (rows: readonly { readonly approved: unknown }[], as: readonly [string, string] = ['no', 'yes']) =>
       rows.map((row) => ({ ...row, approved: as[Number(row.approved)] ?? null, repaid: as[1] }));
     const analyze =
@@ -116,7 +116,7 @@ describe('what an A/B test refuses', () => {
       "No row of either arm holds the positive label 'Yes' in column 'approved'.",
     );
     expect(analyze('Yes')).to.throw(DataValidationError).with.property('suggestion', "Its labels are 'no', 'yes'.");
-    // Nobody may be selected, where the true labels speak the same language.
+    // All decisions may be negative if the true labels use the same words.
     const nobody = labelled(even, ['no', 'no']).map((row, index) => ({ ...row, repaid: index % 2 ? 'yes' : 'no' }));
     const truth = { yTrue: 'repaid', fairness: 'accuracy_parity_difference' };
     expect(analyze('yes', nobody, truth)).to.not.throw();

@@ -52,8 +52,8 @@ describeWithReference('the analyzer against SciPy', () => {
   }
 });
 
-describe('what the analyzer finds', () => {
-  it('of 400 rows a cell and a true change of 8.75 points: p = .076, and 0.14 could have been shown at best', () => {
+describe('the finding of the analyzer', () => {
+  it('is p = .076 and a minimum detectable difference of 0.14 for 400 rows per cell and a true change of 8.75 points', () => {
     const [row] = bySex().analyze(
       armOf({ female: [180, 400], male: [240, 400] }),
       armOf({ female: [220, 400], male: [245, 400] }),
@@ -61,14 +61,16 @@ describe('what the analyzer finds', () => {
     expect(row?.pValue).to.be.closeTo(0.076, 5e-4);
     expect(row?.detectable).to.be.closeTo(2.801585 * 0.0493037, 1e-5);
     expect(row?.finding).to.equal('no_change_shown');
-    expect(row?.verdict).to.equal('no change shown (adjusted p = 0.076); this n could have shown 0.14 at best');
+    expect(row?.verdict).to.equal(
+      'no change shown (adjusted p = 0.076); minimum detectable difference 0.14 (80% power, unadjusted)',
+    );
   });
 
   const even = armOf({ f: [200, 400], m: [200, 400] });
   const apart = armOf({ f: [140, 400], m: [240, 400] });
   const turned = armOf({ f: [240, 400], m: [140, 400] });
 
-  it('worse where the groups move apart, better where they move together, changed where they swap', () => {
+  it('is worse if the gap grows, better if it shrinks, and changed if the groups swap', () => {
     const find = (control: typeof even, treatment: typeof even) => bySex().analyze(control, treatment);
     expect(find(even, apart).finding).to.equal('worse');
     expect(find(even, apart).verdict).to.equal('fairness got worse in the one comparison made');
@@ -79,20 +81,20 @@ describe('what the analyzer finds', () => {
     expect(swapped.rows[0]?.verdict).to.include("'m' minus 'f' in selection rate went from +0.25 to -0.25");
   });
 
-  it('the change is the effect on the group minus the effect on the reference', () => {
+  it('has a change equal to the effect on the group minus the effect on the reference', () => {
     const [row] = bySex().analyze(even, apart).rows;
     const { group, reference, overall } = row?.effect ?? {};
     expect((group?.value ?? NaN) - (reference?.value ?? NaN)).to.be.closeTo(row?.fairnessChange ?? NaN, 1e-12);
     expect(overall?.value).to.be.closeTo(380 / 800 - 0.5, 1e-12);
   });
 
-  it('changes its sign, and no p-value, where the arms change places', () => {
+  it('changes its sign, but no p-value, if the arms are swapped', () => {
     const [there, back] = [bySex().analyze(even, apart).rows[0], bySex().analyze(apart, even).rows[0]];
     expect(back?.fairnessChange).to.be.closeTo(-(there?.fairnessChange ?? NaN), 1e-12);
     expect(back?.pValue).to.be.closeTo(there?.pValue ?? NaN, 1e-12);
   });
 
-  it('is the same for rows in another order, columns in place of records, and weights of one', () => {
+  it('is the same for a different order of rows, columns instead of records, and weights of one', () => {
     const weighted = (rows: typeof even) => rows.map((row) => ({ ...row, w: 1 }));
     const expected = JSON.stringify(bySex().analyze(even, apart).rows);
     expect(JSON.stringify(bySex().analyze([...even].reverse(), [...apart].reverse()).rows)).to.equal(expected);
@@ -102,7 +104,7 @@ describe('what the analyzer finds', () => {
     expect(JSON.stringify(analyzer.analyze(weighted(even), weighted(apart)).rows)).to.equal(expected);
   });
 
-  it('weights of two change nothing, and weights that differ lower the effective number: (sum w)^2 / sum w^2', () => {
+  it('is the same for equal weights, and unequal weights reduce the effective number: (sum w)^2 / sum w^2', () => {
     const weigh = (rows: typeof even, w: (row: number) => number) => rows.map((row, i) => ({ ...row, w: w(i) }));
     const analyzer = bySex({ sampleWeight: 'w' });
     const twice = analyzer.analyze(
@@ -117,7 +119,7 @@ describe('what the analyzer finds', () => {
     expect(uneven.comparisons[0]?.groups[0]?.effective.control).to.be.closeTo(800 ** 2 / 2000, 1e-9);
   });
 
-  it('is frozen and carries what made it', () => {
+  it('is frozen and contains its settings', () => {
     const result = bySex({ seed: 7 }).analyze(even, apart);
     expect(result).to.be.frozen;
     expect(result.rows[0]).to.be.frozen;
@@ -162,13 +164,13 @@ describe('metrics', () => {
     ).rows;
     expect(row?.fairnessChange).to.be.closeTo(0.5, 1e-12);
     expect(row?.standardError).to.be.closeTo(Math.sqrt((4 * (60 / 89)) / 90), 1e-12);
-    // Inside a group the squares add up to 60, between two groups of an arm that differ by d to 45 d^2.
+    // Within a group the squares add up to 60; between two groups of an arm that differ by d, to 45 d^2.
     const squares = 4 * 60 + 45 + 45 * 1.5 ** 2;
     expect(row?.minimumEffect).to.be.closeTo(0.2 * Math.sqrt(squares / (4 * 90 - 2)), 1e-9);
     expect(row?.logitInteraction).to.equal(null);
   });
 
-  it('of business are adjusted apart and decide nothing', () => {
+  it('of business are adjusted separately and do not affect the finding', () => {
     const arm = (effect: number) =>
       ['f', 'm'].flatMap((sex) =>
         Array.from({ length: 200 }, (_, row) => ({
@@ -223,12 +225,12 @@ describe('more than two groups', () => {
     expect(comparison?.gap?.method).to.equal('difference-of-simultaneous');
   });
 
-  it('give the same for the same seed', () => {
+  it('give the same result for the same seed', () => {
     const gap = () => bySex({ seed: 3 }).analyze(control, treatment).comparisons[0]?.gap;
     expect(gap()).to.deep.equal(gap());
   });
 
-  it('can be compared with a group that is named, and an unknown one is refused', () => {
+  it('can be compared with a given reference group, and an unknown group is rejected', () => {
     const groups = (sex: string) =>
       bySex({ referenceGroups: { sex } })
         .analyze(control, treatment)
@@ -241,22 +243,22 @@ describe('more than two groups', () => {
 describe('guard rails', () => {
   const fair = armOf({ f: [50, 100], m: [50, 100] });
 
-  it('name a group that is too small, or in one arm only, and compare the others', () => {
+  it('report a group that is too small or in only one arm, and compare the others', () => {
     const treatment = [...fair, ...armOf({ x: [6, 12] })];
     const small = bySex().analyze([...fair, ...armOf({ x: [20, 40] })], treatment);
     const verdicts = small.rows.map(({ group, verdict }) => [group, verdict]);
     expect(verdicts[1]).to.deep.equal([
       'x',
-      "cannot tell: group 'x' has 12 rows in the treatment arm, and 30 are needed",
+      "inconclusive: group 'x' has 12 rows in the treatment arm; at least 30 are needed",
     ]);
     expect(small.rows[0]?.finding).to.equal('no_change_shown');
     expect(small.rows[1]).to.include({ pValue: null, detectable: null, finding: 'cannot_tell' });
     const absent = bySex().analyze(fair, treatment);
-    expect(absent.rows[1]?.verdict).to.equal("cannot tell: group 'x' has no rows in the control arm");
+    expect(absent.rows[1]?.verdict).to.equal("inconclusive: group 'x' has no rows in the control arm");
     expect(absent.warnings.join()).to.include("group 'x' has no rows in the control arm");
   });
 
-  it('warn where the assignment differs by group, at p < 0.001', () => {
+  it('warn if the assignment differs by group, at p < 0.001', () => {
     const result = bySex().analyze(armOf({ f: [50, 100], m: [100, 200] }), armOf({ f: [100, 200], m: [50, 100] }));
     // Pearson's chi-square of [[100, 200], [200, 100]] is 600 (100^2 - 200^2)^2 / 300^4 = 66.67.
     expect(result.checks.byAttribute[0]?.pValue).to.be.below(1e-14);
@@ -264,29 +266,29 @@ describe('guard rails', () => {
     expect(bySex().analyze(fair, fair).warnings).to.deep.equal([]);
   });
 
-  it('warn of a sample ratio mismatch against the share that was meant', () => {
+  it('warn of a sample ratio mismatch with the intended share', () => {
     const [few, many] = [armOf({ f: [50, 100], m: [50, 100] }), armOf({ f: [150, 300], m: [150, 300] })];
     expect(bySex().analyze(few, many).warnings.join()).to.include('sample ratio mismatch');
     expect(bySex({ treatmentShare: 0.75 }).analyze(few, many).warnings).to.deep.equal([]);
   });
 
-  it('cannot tell where the outcome is constant, where one group is there, and where nothing has a group', () => {
+  it('are inconclusive if the outcome is constant, there is only one group, or no row has a group', () => {
     const constant = bySex().analyze(armOf({ f: [100, 100], m: [100, 100] }), armOf({ f: [100, 100], m: [100, 100] }));
-    expect(constant.rows[0]?.verdict).to.equal('cannot tell: the outcome is 1 in every row that counts');
+    expect(constant.rows[0]?.verdict).to.equal('inconclusive: the outcome is 1 in every row that counts');
     const one = bySex().analyze(armOf({ f: [50, 100] }), armOf({ f: [40, 100] }));
-    expect(one.verdict).to.equal('cannot tell: no attribute has two groups');
+    expect(one.verdict).to.equal('inconclusive: no attribute has two groups');
     const none = { sex: [null, null], approved: [1, 0] };
     expect(bySex().analyze(none, none).finding).to.equal('cannot_tell');
     expect(bySex().analyze(none, none).toMarkdown()).to.include('No attribute has two groups');
   });
 
-  it('judge rates of 0 and 1 that change, where a Wald variance would be 0', () => {
+  it('judge changes between rates of 0 and 1, for which a Wald variance would be 0', () => {
     const [row] = bySex().analyze(armOf({ f: [0, 100], m: [100, 100] }), armOf({ f: [100, 100], m: [100, 100] })).rows;
     expect(row?.finding).to.equal('better');
     expect(row?.standardError).to.be.closeTo(Math.sqrt((4 * ((0.5 / 101) * (100.5 / 101))) / 100), 1e-12);
   });
 
-  it('leave out rows without a group or an outcome, counted by arm', () => {
+  it('exclude rows without a group or an outcome, and count them by arm', () => {
     const holes = [...fair, { sex: null, approved: 1 }, { sex: 'f', approved: null }, { sex: 'm', approved: null }];
     const [comparison] = bySex().analyze(fair, holes).comparisons;
     expect(comparison?.dropped).to.deep.equal({
@@ -296,14 +298,14 @@ describe('guard rails', () => {
     expect(comparison?.groups.map(({ n }) => n.treatment)).to.deep.equal([100, 100]);
   });
 
-  it('count ids that are in both arms, and rows that repeat one', () => {
+  it('count ids in both arms, and rows that repeat an id', () => {
     const ids = (from: number) => fair.map((row, index) => ({ ...row, id: from + (index % 190) }));
     const { checks, warnings } = bySex({ id: 'id' }).analyze(ids(0), ids(100));
     expect(checks.overlap).to.deep.equal({ inBothArms: 90, repeated: { control: 10, treatment: 10 } });
     expect(warnings.join()).to.include('90 ids are in both arms').and.include('20 rows repeat an id');
   });
 
-  it('refuse data that cannot be read', () => {
+  it('reject invalid data', () => {
     const analyze =
       (treatment: Parameters<FairnessABTestAnalyzer['analyze']>[1], options = {}) =>
       () =>
@@ -322,7 +324,7 @@ describe('guard rails', () => {
     expect(() => bySex({ sampleWeight: 'w' }).analyze(weights, weights)).to.throw(DataValidationError, 'at least 0');
   });
 
-  it('refuse options out of range, naming them', () => {
+  it('reject options out of range by name', () => {
     const cases: [object, string][] = [
       [{ alpha: 0 }, 'alpha'],
       [{ minGroupSize: 0.5 }, 'minGroupSize'],
@@ -348,7 +350,7 @@ describe('reports', () => {
   const labels = armOf({ '<b>f</b>': [50, 100], 'm|*x*': [50, 100], çé: [40, 100] });
   const other = armOf({ '<b>f</b>': [20, 100], 'm|*x*': [70, 100], çé: [40, 100] });
 
-  it('as Markdown and HTML show labels as they are, have pictures, and never speak of no bias', async () => {
+  it('as Markdown and HTML show labels unchanged, have charts, and never claim no bias', async () => {
     const result = bySex({ business: 'approved', sequential: true }).analyze(labels, other);
     const [markdown, html] = [result.toMarkdown(), await result.toHtml()];
     expect(markdown).to.include('\\<b\\>f\\</b\\>').and.include('m\\|\\*x\\*');
@@ -359,7 +361,7 @@ describe('reports', () => {
     }
   });
 
-  it('as JSON are snake_case in every key, whole, and have no number that JSON lacks', () => {
+  it('as JSON are complete, with snake_case keys and only valid JSON numbers', () => {
     const json = JSON.parse(JSON.stringify(bySex().analyze(labels, other))) as Record<string, unknown>;
     const keys = new Set<string>();
     JSON.stringify(json, (key, value: unknown) => {
@@ -375,7 +377,7 @@ describe('reports', () => {
 describe('splitting one table into its arms', () => {
   const table = (arms: readonly (string | number | null)[]) => Table.from({ arm: arms, x: arms.map((_, i) => i) });
 
-  it('takes the label that means control, or the one that is named, and counts what is left', () => {
+  it('uses the label that means control, or the given one, and counts the other rows', () => {
     const split = splitArms(table(['new', 'Control', 'new', null]), 'arm');
     expect([split.control.rowCount, split.treatment.rowCount, split.nLeftOut]).to.deep.equal([1, 2, 1]);
     expect(splitArms(table([1, 0, 1]), 'arm').labels).to.deep.equal({ control: '0', treatment: '1' });
@@ -383,15 +385,15 @@ describe('splitting one table into its arms', () => {
     expect([three.labels.control, three.labels.treatment, three.nLeftOut]).to.deep.equal(['y', 'z', 1]);
   });
 
-  it('refuses to guess', () => {
+  it('rejects ambiguous arms', () => {
     const split =
       (arms: readonly string[], labels = {}) =>
       () =>
         splitArms(table(arms), 'arm', labels);
-    expect(split(['x', 'y'])).to.throw(DataValidationError, 'not plain which arm is the control');
-    expect(split(['a', 'control', 'y'])).to.throw(DataValidationError, 'not plain which arm is the control');
-    expect(split(['a', 'y', 'z'])).to.throw(DataValidationError, 'not plain which arm is the treatment');
-    expect(split(['a'])).to.throw(DataValidationError, 'not plain which arm is the treatment');
+    expect(split(['x', 'y'])).to.throw(DataValidationError, 'unclear which arm is the control');
+    expect(split(['a', 'control', 'y'])).to.throw(DataValidationError, 'unclear which arm is the control');
+    expect(split(['a', 'y', 'z'])).to.throw(DataValidationError, 'unclear which arm is the treatment');
+    expect(split(['a'])).to.throw(DataValidationError, 'unclear which arm is the treatment');
     expect(split(['a', 'b'], { control: 'c' })).to.throw(DataValidationError, "no label 'c'");
     expect(split(['a', 'b'], { control: 'b', treatment: 'b' })).to.throw(DataValidationError, "both 'b'");
   });

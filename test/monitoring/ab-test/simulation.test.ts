@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { createRandom } from '../../../src/internal/random.ts';
 import { FairnessABTestAnalyzer } from '../../../src/monitoring/ab-test/index.ts';
 
-/** Rows of an experiment in which nothing differs between arms, by columns. */
+/** Returns the rows of an experiment without differences between arms, as columns. */
 function fairRows(seed: number, n: number) {
   const random = createRandom(seed);
   return Array.from({ length: n }, () => {
@@ -19,8 +19,8 @@ function compare(rows: ReturnType<typeof fairRows>, sequential: boolean) {
   return analyzer.analyze(arm(0), arm(1), { sequential }).rows[0];
 }
 
-describe('error rates where nothing changed @slow', () => {
-  it('of one look: near 5% of 1,000 experiments', () => {
+describe('error rates without a change @slow', () => {
+  it('of a single analysis: near 5% of 1,000 experiments', () => {
     let claims = 0;
     for (let run = 0; run < 1000; run++) {
       claims += Number((compare(fairRows(run, 400), false)?.pValue ?? 1) <= 0.05);
@@ -29,7 +29,7 @@ describe('error rates where nothing changed @slow', () => {
     expect(claims / 1000).to.be.within(0.029, 0.071);
   });
 
-  it('of a look after every 50 events up to 2,000: below 5% of 200 sequential experiments, far above of ordinary ones', function () {
+  it('of an interim analysis after every 50 events up to 2,000: below 5% of 200 sequential experiments, far above 5% of ordinary ones', function () {
     this.timeout(120_000);
     let [sequential, ordinary] = [0, 0];
     for (let run = 0; run < 200; run++) {
@@ -44,7 +44,7 @@ describe('error rates where nothing changed @slow', () => {
     expect(ordinary / 200).to.be.above(0.15);
   });
 
-  it('of the largest gap of three equal groups: its interval holds 0 in at least 95% of 120 experiments, but for chance', () => {
+  it('of the largest gap of three equal groups: its interval contains 0 in at least 95% of 120 experiments, up to chance', () => {
     let held = 0;
     for (let run = 0; run < 120; run++) {
       const random = createRandom(run, 17);
@@ -57,7 +57,7 @@ describe('error rates where nothing changed @slow', () => {
     expect(held / 120).to.be.at.least(0.89);
   });
 
-  it('of 20 attributes at once: at least one claim in near 5% of 200 experiments, by Benjamini and Hochberg', () => {
+  it('of 20 attributes together: at least one reported change in near 5% of 200 experiments, by Benjamini and Hochberg', () => {
     const names = Array.from({ length: 20 }, (_, place) => `g${place}`);
     const many = new FairnessABTestAnalyzer({ protected: names, outcome: 'y' });
     let claims = 0;

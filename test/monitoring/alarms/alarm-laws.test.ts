@@ -6,7 +6,7 @@ import { FairnessDriftAndAlertEngine } from '../../../src/monitoring/alarms/fair
 import { RealTimeFairnessTracker } from '../../../src/monitoring/tracker/real-time-fairness-tracker.ts';
 import { plain } from '../tracker/hostile-values.ts';
 
-/** A stream of two groups with given rates. */
+/** Returns a stream of two groups with given rates. */
 function stream(windowSize: number): {
   tracker: RealTimeFairnessTracker;
   add: (count: number, x: number, y: number) => void;
@@ -27,7 +27,7 @@ function stream(windowSize: number): {
   return { tracker, add };
 }
 
-/** Both as they are after a trip through JSON. */
+/** Returns both after a conversion to JSON and back. */
 function restored(
   tracker: RealTimeFairnessTracker,
   engine: FairnessDriftAndAlertEngine,
@@ -37,7 +37,7 @@ function restored(
   return { tracker: again, engine: FairnessDriftAndAlertEngine.restore(plain(engine.snapshot()), again, options) };
 }
 
-describe("an engine with windows that grow ('cumulative')", () => {
+describe("an engine with growing windows ('cumulative')", () => {
   for (const isResolved of [true, false]) {
     it(`raises a second alarm after the first was ${isResolved ? 'resolved' : 'cleared'}`, () => {
       const { tracker, add } = stream(4000);
@@ -64,8 +64,8 @@ describe("an engine with windows that grow ('cumulative')", () => {
   }
 });
 
-describe('an engine that goes on from a snapshot', () => {
-  it('takes an idle update for no look at a watch', () => {
+describe('an engine restored from a snapshot', () => {
+  it('does not count an idle update as a check of a watch', () => {
     const options = { persistence: 3 };
     const { tracker, add } = stream(1000);
     const engine = new FairnessDriftAndAlertEngine(options);
@@ -85,7 +85,7 @@ describe('an engine that goes on from a snapshot', () => {
     expect(again.engine.update(again.tracker).watches).to.have.lengthOf(1);
   });
 
-  it('does not tell an open alarm again at an idle update, without any cool-down', () => {
+  it('does not repeat an open alarm at an idle update without a cool-down', () => {
     const options = { cooldownMillis: 0 };
     const { tracker, add } = stream(2000);
     const engine = new FairnessDriftAndAlertEngine(options);

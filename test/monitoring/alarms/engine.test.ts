@@ -17,7 +17,7 @@ import { betaBinomialSequence } from '../../../src/stats/sequential/beta-binomia
 const METRIC = 'demographic_parity_difference';
 const HOUR = 3_600_000;
 
-/** Adds decisions of groups 'x' and 'y', one a second, by their rates. */
+/** Adds decisions of groups 'x' and 'y', one per second, by their rates. */
 class MadeStream {
   readonly tracker: RealTimeFairnessTracker;
   readonly #random = createRandom(7);
@@ -45,7 +45,7 @@ class MadeStream {
   }
 }
 
-/** A sink that remembers. */
+/** A sink that records what it receives. */
 class Memory implements AlertSink {
   readonly name = 'memory';
   readonly failures = 0;
@@ -66,7 +66,7 @@ function stateOf({ states }: EngineUpdate): string | undefined {
   return states['g']?.[METRIC];
 }
 
-/** Looks every 50 events of more of a stream. */
+/** Checks every 50 events while more of a stream is added. */
 function follow(
   stream: MadeStream,
   engine: FairnessDriftAndAlertEngine,
@@ -78,7 +78,7 @@ function follow(
 }
 
 describe('the error budget', () => {
-  it('is spent once over all starts of a stream without end', () => {
+  it('is spent once over all starts of an endless stream', () => {
     let sum = 0;
     let growing = 0;
     for (let start = 0; start <= 1_000_000; start++) sum += startShare(start);
@@ -87,7 +87,7 @@ describe('the error budget', () => {
     expect(growing).to.be.within(0.9999, 1 + 1e-12);
   });
 
-  it('is spent once over all groups, however many come later', () => {
+  it('is spent once over all groups, for any number of later groups', () => {
     for (const early of [1, 2, 9]) {
       let sum = 0;
       for (let group = 0; group < 100_000; group++) sum += groupShare(group, { early, isClosed: false });
@@ -98,7 +98,7 @@ describe('the error budget', () => {
 });
 
 describe('the bound of an alarm', () => {
-  it('is the largest lower end of all windows, groups and measures, each by its own interval', () => {
+  it('is the largest lower end over all windows, groups and measures, each with its own interval', () => {
     const random = createRandom(3);
     const tracker = new RealTimeFairnessTracker({
       columns: { yPred: 'p', yTrue: 'y', protected: ['g'] },
@@ -123,7 +123,7 @@ describe('the bound of an alarm', () => {
       rows.push(row);
       tracker.record(row);
       if (event % 10 !== 0 || event < 100) continue;
-      // Every window from its rows, by the plain interval.
+      // Every window computed from its rows, with the plain interval.
       let best = -Infinity;
       for (const { index, events } of tracker.stream.starts.kept) {
         for (const y of [0, 1]) {
@@ -144,7 +144,7 @@ describe('the bound of an alarm', () => {
     expect(above).to.be.within(20, 130);
   });
 
-  it('does not count the same gap of the past after it was resolved', () => {
+  it('does not use the gap before the alarm was resolved', () => {
     const stream = new MadeStream().add(4000, 0.7, 0.3);
     const engine = new FairnessDriftAndAlertEngine();
     const [alert] = engine.update(stream.tracker).alerts;
@@ -154,7 +154,7 @@ describe('the bound of an alarm', () => {
 });
 
 describe('an alert engine', () => {
-  it('raises one alarm for one breach, says when it began, and tells its share', () => {
+  it('raises one alarm for one breach, with its start and its share', () => {
     const stream = new MadeStream();
     const engine = new FairnessDriftAndAlertEngine();
     engine.watch(stream.tracker);
@@ -174,7 +174,7 @@ describe('an alert engine', () => {
     expect(alert?.low).to.be.greaterThan(0.1);
     expect(alert?.value).to.be.greaterThan(alert?.low ?? 1);
     expect(alert?.share).to.deep.include({ engine: 0.05, combination: 0.05 });
-    // The change came with event 5,000, at 5,000 seconds; starts are 500 events apart.
+    // The change was at event 5,000, at 5,000 seconds; starts are 500 events apart.
     expect(Date.parse(alert?.changedAt ?? '')).to.be.within(4_400_000, 5_600_000);
     expect(alert?.driftScore).to.be.within(0.1, 0.3);
     expect(stateOf(updates.at(-1) as EngineUpdate)).to.equal('breach');
@@ -182,7 +182,7 @@ describe('an alert engine', () => {
     expect(Object.isFrozen(alert)).to.equal(true);
   });
 
-  it('finds no breach in a gap that is within the limit, and knows that it is', () => {
+  it('finds no breach in a gap within the limit, and reports the state within', () => {
     const stream = new MadeStream({ windowSize: 10_000 });
     const engine = new FairnessDriftAndAlertEngine();
     const updates = follow(stream, engine, 10_000, 0.5, 0.45);
@@ -190,7 +190,7 @@ describe('an alert engine', () => {
     expect(stateOf(updates.at(-1) as EngineUpdate)).to.equal('within');
   });
 
-  it('cannot tell of few events, and says how many more it needs', () => {
+  it('is inconclusive with few events', () => {
     const stream = new MadeStream();
     const engine = new FairnessDriftAndAlertEngine();
     expect(stateOf(engine.update(stream.tracker))).to.equal('unknown');
@@ -198,19 +198,19 @@ describe('an alert engine', () => {
     expect(stateOf(engine.update(stream.add(300, 0.5, 0.42).tracker))).to.equal('unknown');
   });
 
-  it('says how many more events would tell, were the rates to stay', () => {
-    // 150 of each, none selected: the upper end of the gap is all that is above the limit of 0.01.
+  it('estimates how many more events are needed if the rates stay the same', () => {
+    // 150 of each, none selected: only the upper end of the gap is above the limit of 0.01.
     const stream = new MadeStream().add(300, 0, 0);
     const engine = new FairnessDriftAndAlertEngine({ limits: { [METRIC]: 0.01 } });
     const [view] = takeView(stream.tracker, engine).watched;
-    const [, most = NaN] = /between 0\.000 and (0\.\d+):/.exec(view?.sentence ?? '')?.map(Number) ?? [];
+    const [, most = NaN] = /from 0\.000 to (0\.\d+) that/.exec(view?.sentence ?? '')?.map(Number) ?? [];
     const [, more = NaN] =
-      /about ([\d,]+) more of group/.exec((view?.sentence ?? '').replaceAll(',', ''))?.map(Number) ?? [];
-    // A half-width shrinks with the root of n, so n must grow by (half / distance)^2.
+      /about ([\d,]+) more events of group/.exec((view?.sentence ?? '').replaceAll(',', ''))?.map(Number) ?? [];
+    // A half-width shrinks with the square root of n, so n must grow by (half / distance)^2.
     expect(more / 150).to.be.closeTo((most / 0.01) ** 2 - 1, 0.15 * (most / 0.01) ** 2);
   });
 
-  it('watches a gap that seems too large for as long as it must persist, tells it once, and pages nobody', () => {
+  it('reports a watch once after it has persisted, and sends nothing to sinks', () => {
     const sink = new Memory();
     const stream = new MadeStream({ windowSize: 1000 });
     const engine = new FairnessDriftAndAlertEngine({ sinks: [sink], persistence: 4 });
@@ -223,7 +223,7 @@ describe('an alert engine', () => {
     expect(sink.readings[0]).to.deep.include({ attribute: 'g', metric: METRIC, state: 'watch', limit: 0.1 });
   });
 
-  it('tells an open alarm again after the cool-down, but not once it was acknowledged', () => {
+  it('repeats an open alarm after the cool-down, unless it was acknowledged', () => {
     const sink = new Memory();
     const stream = new MadeStream();
     const engine = new FairnessDriftAndAlertEngine({ sinks: [sink], cooldownMillis: HOUR / 2 });
@@ -240,7 +240,7 @@ describe('an alert engine', () => {
     expect(engine.alerts[0]).to.deep.include({ isOpen: true, isAcknowledged: true });
   });
 
-  it('tells at once that an alarm got worse', () => {
+  it('repeats an alarm immediately when its severity increases', () => {
     const stream = new MadeStream();
     const engine = new FairnessDriftAndAlertEngine({ cooldownMillis: Infinity });
     const alerts = follow(stream, engine, 20_000, 0.7, 0.3).flatMap((update) => update.alerts);
@@ -291,7 +291,7 @@ describe('an alert engine', () => {
     expect(states['b']).to.deep.equal({ [METRIC]: 'unknown', equalized_odds_difference: 'unknown' });
   });
 
-  it('goes on from a snapshot as if it had never stopped', () => {
+  it('continues from a snapshot as if it had never stopped', () => {
     const options: AlertEngineOptions = { detectors: ['adwin', 'page_hinkley'], cooldownMillis: HOUR / 4 };
     const whole = new MadeStream();
     const wholeEngine = new FairnessDriftAndAlertEngine(options);
@@ -310,7 +310,7 @@ describe('an alert engine', () => {
       const expected = follow(whole, wholeEngine, 2500, x, y);
       const found: EngineUpdate[] = [];
       for (let look = 0; look < 50; look++) {
-        // One stream of random numbers, though the tracker changes.
+        // One stream of random numbers, although the tracker changes.
         Object.assign(parts, { tracker });
         found.push(engine.update(parts.add(50, x, y).tracker));
       }
@@ -325,7 +325,7 @@ describe('an alert engine', () => {
     expect(engine.alerts.length).to.be.greaterThan(1);
   });
 
-  it('looks as often as one likes without a new event, and nothing happens', () => {
+  it('does nothing if it is updated repeatedly without a new event', () => {
     const stream = new MadeStream().add(3000, 0.7, 0.3);
     const engine = new FairnessDriftAndAlertEngine();
     expect(engine.update(stream.tracker).alerts).to.have.lengthOf(1);
@@ -334,7 +334,7 @@ describe('an alert engine', () => {
     expect(stateOf(again)).to.equal('breach');
   });
 
-  it('watches errors of regression where their scale is known', () => {
+  it('monitors regression errors if their scale is known', () => {
     for (const errorScale of [undefined, 10]) {
       const tracker = new RealTimeFairnessTracker({
         columns: { yPred: 'p', yTrue: 'y', protected: ['g'] },
@@ -362,17 +362,21 @@ describe('an alert engine', () => {
     ['a limit below 0', () => new FairnessDriftAndAlertEngine({ limits: { [METRIC]: -1 } }), `limits.${METRIC}`],
     ['an alpha of 1', () => new FairnessDriftAndAlertEngine({ alpha: 1 }), 'alpha'],
     ['a persistence of 0', () => new FairnessDriftAndAlertEngine({ persistence: 0 }), 'persistence'],
-    ['a cool-down that is no number', () => new FairnessDriftAndAlertEngine({ cooldownMillis: NaN }), 'cooldownMillis'],
+    [
+      'a cool-down that is not a number',
+      () => new FairnessDriftAndAlertEngine({ cooldownMillis: NaN }),
+      'cooldownMillis',
+    ],
     ['windows of another kind', () => new FairnessDriftAndAlertEngine({ windows: 'tumbling' as never }), 'windows'],
     [
-      'a detector that nobody knows',
+      'an unknown detector',
       () => {
         new FairnessDriftAndAlertEngine({ detectors: ['adwn' as never] }).update(new MadeStream().add(1, 1, 1).tracker);
       },
       'adwn',
     ],
     [
-      'a limit for what is not watched',
+      'a limit for a metric that is not monitored',
       () => {
         new FairnessDriftAndAlertEngine({ limits: { equalized_odds_difference: 0.1 } }).watch(new MadeStream().tracker);
       },
@@ -388,7 +392,7 @@ describe('an alert engine', () => {
       'watches one tracker',
     ],
     [
-      'an id that no alarm has',
+      'an unknown alarm id',
       () => {
         new FairnessDriftAndAlertEngine().resolve('x');
       },
@@ -400,7 +404,7 @@ describe('an alert engine', () => {
       'cannot be restored',
     ],
   ] as const) {
-    it(`refuses ${what}`, () => {
+    it(`rejects ${what}`, () => {
       expect(act).to.throw(message);
     });
   }

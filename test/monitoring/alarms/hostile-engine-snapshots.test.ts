@@ -31,7 +31,7 @@ for (let look = 0; look < 20; look++) {
 }
 const saved = plain<[TrackerSnapshot, EngineSnapshot]>([tracker.snapshot(), engine.snapshot()]);
 
-/** Restores, and uses what was restored. */
+/** Restores a snapshot and uses the result. */
 function use(snapshot: EngineSnapshot): void {
   const restored = RealTimeFairnessTracker.restore(saved[0]);
   const again = FairnessDriftAndAlertEngine.restore(snapshot, restored, OPTIONS);
@@ -42,7 +42,7 @@ function use(snapshot: EngineSnapshot): void {
   again.snapshot();
 }
 
-describe('a snapshot of an engine from a stranger', () => {
+describe('an untrusted snapshot of an engine', () => {
   it('is of an engine with an open alarm, a closed one, and every detector', () => {
     expect(saved[1].alerts.map(({ isOpen }) => isOpen)).to.deep.equal([false, true]);
     expect(saved[1].detectors[0]?.detectors.map(({ length }) => length)).to.deep.equal(
@@ -51,7 +51,7 @@ describe('a snapshot of an engine from a stranger', () => {
     use(saved[1]);
   });
 
-  it('is restored, or refused with an error of ours, whatever stands in a field @slow', () => {
+  it('is restored, or rejected with a toolkit error, for any value of a field @slow', () => {
     for (const path of pathsOf(saved[1], 2)) {
       for (const given of JUNK) {
         try {
@@ -69,44 +69,44 @@ describe('a snapshot of an engine from a stranger', () => {
   for (const [what, given] of [
     ['nothing', undefined],
     ['a text', 'x'],
-    ['a version alone', { version: 1 }],
+    ['only a version', { version: 1 }],
     ['no combinations', { ...saved[1], combinations: [] }],
-    ['a combination without its memory', { ...saved[1], combinations: [{ attribute: 'g', metric: 'x' }] }],
-    ['another combination', withField(saved[1], ['combinations', 0, 'metric'], 'equalized_odds_difference')],
-    ['a combination twice', { ...saved[1], combinations: [...combinations, ...combinations] }],
-    ['an open alert of an id alone', withField(saved[1], ['combinations', 0, 'open'], { id: 'x' })],
-    ['an open alert that is not told', withField(saved[1], ['alerts'], alerts.slice(0, 1))],
-    ['a told alert that is not open', withField(saved[1], ['combinations', 0, 'open'], null)],
-    ['an alert twice', withField(saved[1], ['alerts'], [...alerts, ...alerts])],
+    ['a combination without its state', { ...saved[1], combinations: [{ attribute: 'g', metric: 'x' }] }],
+    ['a different combination', withField(saved[1], ['combinations', 0, 'metric'], 'equalized_odds_difference')],
+    ['duplicate combinations', { ...saved[1], combinations: [...combinations, ...combinations] }],
+    ['an open alert with only an id', withField(saved[1], ['combinations', 0, 'open'], { id: 'x' })],
+    ['an open alert that is missing from the history', withField(saved[1], ['alerts'], alerts.slice(0, 1))],
+    ['an open alert in the history without an open alarm', withField(saved[1], ['combinations', 0, 'open'], null)],
+    ['duplicate alerts', withField(saved[1], ['alerts'], [...alerts, ...alerts])],
     ['alarms that are a text', withField(saved[1], ['combinations', 0, 'alarms'], 'x')],
     ['alerts that are a number', { ...saved[1], alerts: 5 }],
     ['no detectors', { ...saved[1], detectors: null }],
-    ['detectors of no measure', { ...saved[1], detectors: [] }],
+    ['an empty list of detectors', { ...saved[1], detectors: [] }],
     ['detectors of another shape', { ...saved[1], detectors: [{ detectors: [], changes: [] }] }],
     ['detectors of more groups', withField(saved[1], ['detectors', 0, 'changes'], Array(9).fill(null))],
     ['no states', withField(saved[1], ['present'], undefined)],
     ['too many states', { ...saved[1], present: ['within', 'within'] }],
-    ['nothing seen', withField(saved[1], ['seen'], undefined)],
-    ['more seen than came', { ...saved[1], seen: '999999 0' }],
+    ['no count of seen events', withField(saved[1], ['seen'], undefined)],
+    ['more seen events than were counted', { ...saved[1], seen: '999999 0' }],
   ] as const) {
-    it(`is refused with ${what}`, () => {
+    it(`is rejected with ${what}`, () => {
       const restored = RealTimeFairnessTracker.restore(saved[0]);
       expect(() => FairnessDriftAndAlertEngine.restore(given as never, restored, OPTIONS))
         .to.throw('The snapshot cannot be restored: ')
         .with.property('name', 'DataValidationError');
-      // Nothing of a failed try is left behind.
+      // A failed attempt leaves nothing behind.
       expect(restored.stream.isObserved).to.equal(false);
     });
   }
 
-  it('is refused for a tracker that is watched for something else', () => {
+  it('is rejected for a tracker with other metrics', () => {
     const other = new RealTimeFairnessTracker({ columns: { yPred: 'p', protected: ['g', 'h'] } });
     expect(() => FairnessDriftAndAlertEngine.restore(saved[1], other, OPTIONS)).to.throw(
       'The snapshot cannot be restored: ',
     );
   });
 
-  it('is restored where the engine had watched nothing yet', () => {
+  it('is restored if the engine had not watched a tracker yet', () => {
     const fresh = plain(new FairnessDriftAndAlertEngine(OPTIONS).snapshot());
     expect(FairnessDriftAndAlertEngine.restore(fresh, tracker, OPTIONS).alerts).to.deep.equal([]);
   });

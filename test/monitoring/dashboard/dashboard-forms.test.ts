@@ -12,7 +12,7 @@ import { HOSTILE_LABELS, viewOfGroups } from './large-views.ts';
 import { emptyView, fullView } from './views.ts';
 
 describe('the dashboard as Markdown', () => {
-  it('has the headline, every part and how it was made', () => {
+  it('has the headline, every section and its settings', () => {
     const markdown = dashboardToMarkdown(fullView());
     expect(markdown).to.match(
       /^# Fairness of a monitored stream\n\n12,000 events, .*\n\n\*\*1 of 4 metrics is in breach\*\*\n/,
@@ -21,20 +21,20 @@ describe('the dashboard as Markdown', () => {
       ...['## Every metric', '## Alerts'],
       ...['## Demographic parity difference of region', '## Demographic parity difference of age'],
       ...['## Equalized odds difference of region', '## Equalized odds difference of age'],
-      ...['## Crossed attributes', '## True labels', '## What was not counted', '## How to read this'],
+      ...['## Intersections', '## True labels', '## What was not counted', '## How to read this'],
       '## How this was made',
     ]);
     expect(markdown).to.match(/^\| west +\| 40\.0% \(n = 710\) +\| too few +\| 37\.0% \(n = 800\) +\|$/m);
   });
 
-  it('hides the rate of few events, and shows hostile labels as text', () => {
+  it('hides rates of few events, and shows hostile labels as text', () => {
     expect(dashboardToMarkdown(fullView(0.01))).to.equal(dashboardToMarkdown(fullView(0.99)));
     const hostile = dashboardToMarkdown(viewOfGroups(HOSTILE_LABELS));
     expect(hostile).to.not.match(/(?<!\\)<script/);
     expect(hostile).to.not.match(/[\u202A-\u202E\u2028]/);
   });
 
-  it('of an empty view, and of 5,000 groups, is short', () => {
+  it('is short for an empty view and for 5,000 groups', () => {
     expect(dashboardToMarkdown(emptyView())).to.include('**No event has been counted yet**');
     const many = dashboardToMarkdown(viewOfGroups(Array.from({ length: 5000 }, (_, place) => `group ${place}`)));
     expect(many).to.have.length.below(40_000);
@@ -43,7 +43,7 @@ describe('the dashboard as Markdown', () => {
 });
 
 describe('the dashboard as JSON', () => {
-  it('has snake_case names at every level, and nothing that JSON cannot hold', () => {
+  it('has snake_case names at every level, and only valid JSON values', () => {
     const json = dashboardToJson(fullView());
     expect(JSON.parse(JSON.stringify(json))).to.deep.equal(json);
     const names = new Set<string>();
@@ -55,7 +55,7 @@ describe('the dashboard as JSON', () => {
     expect([...names]).to.include.members(['n_events', 'severity_score', 'row_attribute', 'is_open', 'labelled']);
   });
 
-  it('is null where a value is undefined, or would be of too few events', () => {
+  it('has null for undefined values, and for values of too few events', () => {
     const view = fullView();
     const watched = view.watched.map((one) => ({
       ...one,
@@ -70,18 +70,18 @@ describe('the dashboard as JSON', () => {
     expect(dashboardToJson(fullView(0.01))).to.deep.equal(dashboardToJson(fullView(0.99)));
   });
 
-  it('keeps labels and the names of faults as they are', () => {
+  it('keeps labels and the names of reasons unchanged', () => {
     const json = dashboardToJson(viewOfGroups(HOSTILE_LABELS)) as { coverage: { group: string }[]; faults: object };
     expect(json.coverage.map(({ group }) => group)).to.deep.equal(HOSTILE_LABELS);
     expect(json.faults).to.deep.equal({ '<script>alert(1)</script>': 2 });
   });
 
-  it('keeps a fault that is named as every object inherits', () => {
+  it('keeps a reason named like an inherited property', () => {
     const faults = JSON.parse('{"__proto__": 3, "constructor": 1}') as Record<string, number>;
     expect(JSON.stringify(dashboardToJson({ ...emptyView(), faults }))).to.include('{"__proto__":3,"constructor":1}');
   });
 
-  it('lists open alarms and open watches apart', () => {
+  it('lists open alarms and open watches separately', () => {
     const active = activeAlertsJson(fullView()) as Record<'alerts' | 'watches', { id: string; is_open: boolean }[]>;
     expect(active.alerts.map(({ id }) => id)).to.deep.equal([
       'region:demographic_parity_difference:1',
@@ -101,7 +101,7 @@ describe('saving a dashboard', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('writes three files into a folder that it makes, and leaves nothing else', async () => {
+  it('writes three files into a folder that it creates, and no other files', async () => {
     const target = path.join(folder, 'a/b');
     const saved = await saveDashboard(fullView(), target);
     expect(saved).to.deep.equal({
@@ -117,7 +117,7 @@ describe('saving a dashboard', () => {
     expect(readFileSync(saved.dashboard).equals(first), 'the same view, the same bytes').to.equal(true);
   });
 
-  it('names a folder that cannot be written', async () => {
+  it('rejects a folder that cannot be written to, by name', async () => {
     const file = path.join(folder, 'file');
     writeFileSync(file, '');
     const failed: unknown = await saveDashboard(emptyView(), file).catch((error: unknown) => error);

@@ -9,7 +9,7 @@ import type { MonitoringView } from '../../../src/monitoring/dashboard/monitorin
 import { HOSTILE_LABELS, largestView, viewOfGroups } from './large-views.ts';
 import { emptyView, fullView } from './views.ts';
 
-/** Short, so that a test's page is too. */
+/** A short script, which keeps the test pages small. */
 const SCRIPT = 'globalThis.echarts = undefined;';
 const pageOf = (view: MonitoringView) => dashboardToHtml(view, { readScript: () => Promise.resolve(SCRIPT) });
 const textOf = (html: string) =>
@@ -40,25 +40,25 @@ describe('the dashboard as a page', () => {
     text = textOf(html);
   });
 
-  it('says first, in words, how things stand', () => {
+  it('starts with the state in words', () => {
     const headline = html.indexOf('1 of 4 metrics is in breach');
     expect(headline).to.be.above(0).and.below(html.indexOf('class="cards"'));
-    expect(text).to.include('Of the others, 1 is on watch, 1 cannot be told yet and 1 is within its limit.');
+    expect(text).to.include('Of the others, 1 is on watch, 1 is inconclusive and 1 is within its limit.');
     expect(text).to.include('2 alarms are open, 1 not acknowledged.');
     expect(text).to.include('Labels come about two days after their predictions.');
   });
 
-  it('has a card for each metric, the worst first, with sign, word and sentence', () => {
+  it('has a card for each metric, worst first, with sign, word and sentence', () => {
     const cards = [...html.matchAll(/<li class="card (\w+)">(.*?)<\/li>/gs)];
     expect(cards.map(([, state]) => state)).to.deep.equal(['breach', 'watch', 'unknown', 'within']);
     const words = cards.map(([, , card = '']) => textOf(card).trim());
     expect(words[0]).to.match(/^\u2717 Breach Demographic parity difference of region .*is at least 0\.131/);
     expect(words[1]).to.match(/^! Watch Demographic parity difference of age /);
-    expect(words[2]).to.match(/^\? Cannot tell yet .*about 1,200 more of group 'west' needed\./);
+    expect(words[2]).to.match(/^\? Inconclusive .*about 1,200 more events of group 'west' are needed\./);
     expect(words[3]).to.match(/^\u2713 Within limit /);
   });
 
-  it('draws alerts, and of each metric its gap and every rate that it compares', () => {
+  it('has charts of alerts, and of the gap and every compared rate of each metric', () => {
     const captions = [...html.matchAll(/<figcaption><bdi>(.*?)<\/bdi>/g)].map(([, caption]) => caption);
     const rates = (name: string) => [`True positive rate by ${name}`, `False positive rate by ${name}`];
     expect(captions).to.deep.equal([
@@ -73,7 +73,7 @@ describe('the dashboard as a page', () => {
     expect(new Set(places).size).to.equal(captions.length);
   });
 
-  it('gives each chart its own options, a sentence, a table, and what dark ground changes', () => {
+  it('gives each chart its own options, a description, a table, and its changes in dark colours', () => {
     const gaps = chartsOf(html).map(({ option }) => option.dataset?.source.length);
     expect(gaps).to.deep.equal([undefined, ...Array.from({ length: 10 }, () => 200)]);
     for (const { darkChanges } of chartsOf(html)) expect(darkChanges.backgroundColor).to.equal('#14191f');
@@ -84,24 +84,24 @@ describe('the dashboard as a page', () => {
     }
   });
 
-  it('tells of each alert its sentence, share of alpha, severity and what happened', () => {
+  it('shows the sentence, share of alpha, severity and changes of each alert', () => {
     const alerts = [...html.matchAll(/<li class="alert.*?<\/li>/gs)].map(([alert]) => textOf(alert));
     expect(alerts).to.have.length(4);
     expect(alerts[0]).to.match(/Alarm: Demographic parity difference of region open , severity critical/);
     expect(alerts[0]).to.include('by a bound that holds at all times.');
     expect(alerts[0]).to.include('Share of alpha each group 0.00208, window 0.00625, metric 0.0125, engine 0.05');
     expect(alerts[0]).to.include('Suspected change around 2026-01-10 01:00 UTC');
-    expect(alerts[1]).to.include('open, acknowledged').and.to.include('Suspected change none was found');
-    expect(alerts[2]).to.match(/Watch: .*a watch has no guarantee over many looks/);
+    expect(alerts[1]).to.include('open, acknowledged').and.to.include('Suspected change none found');
+    expect(alerts[2]).to.match(/Watch: .*a watch has no guarantee over many checks/);
     expect(alerts[3]).to.include('cleared').and.to.include('resolved 2026-01-07 12:00:00; cleared 2026-01-08 10:00:00');
   });
 
-  it('is the same whatever the rate of a crossing with few events, also in its data', async () => {
+  it('does not depend on the rate of an intersection with few events, also in its data', async () => {
     expect(text).to.include('too few').and.to.include('n: under 20');
     for (const rate of [0, 0.43, 0.99]) expect(await pageOf(fullView(rate)), `a rate of ${rate}`).to.equal(html);
   });
 
-  it('is the same whatever the rate of a group with few events', async () => {
+  it('does not depend on the rate of a group with few events', async () => {
     const pageWith = (value: number) => {
       const view = fullView();
       const change = <T extends { group: string | null }>(record: T): T =>
@@ -118,19 +118,19 @@ describe('the dashboard as a page', () => {
     expect(textOf(page)).to.include('west 19 too few');
   });
 
-  it('tells label coverage, and what was not counted', () => {
+  it('shows label coverage, and what was not counted', () => {
     expect(text).to.match(/west 1,200 480 40\.0% south 4,800 2,880 60\.0% north 6,000 4,800 80\.0%/);
     expect(text).to.include('Missing prediction 14 Unknown label 3').and.to.not.include('Late label');
   });
 
-  it('says how to read it and how it was made', () => {
-    expect(text).to.include('holds at all times together').and.to.include('It pages nobody.');
+  it('explains how to read it and how it was made', () => {
+    expect(text).to.include('holds at all times simultaneously').and.to.include('It should not page anyone.');
     for (const fact of ['the last 2,000 events', '30 events', '0.05', '95%', `evenhand ${VERSION}`]) {
       expect(text.slice(text.indexOf('How this was made', 1000))).to.include(fact);
     }
   });
 
-  it('loads nothing: no address, and scripts by their hashes only', () => {
+  it('loads nothing: it has no addresses, and allows scripts only by hash', () => {
     expect(html).to.not.match(/\b(?:src|href)\s*=\s*["']?(?!["']?#)/);
     expect(html.replaceAll('http://www.w3.org', '')).to.not.match(/https?:\/\//);
     const policy = /Security-Policy" content="([^"]*)"/.exec(html)?.[1] ?? '';
@@ -143,7 +143,7 @@ describe('the dashboard as a page', () => {
       .and.to.not.match(/script-src[^;]*unsafe/);
   });
 
-  it('has its headings in order, each id once, and links that lead somewhere', () => {
+  it('has ordered headings, unique ids and valid links', () => {
     const levels = [...html.matchAll(/<h(\d)/g)].map(([, level]) => Number(level));
     expect(levels[0]).to.equal(1);
     levels.slice(1).forEach((level, place) => {
@@ -163,39 +163,39 @@ describe('the dashboard as a page', () => {
 });
 
 describe('the dashboard as a page of other views', () => {
-  it('before the first event says so, and draws nothing', async () => {
+  it('says that there are no events, and has no charts, before the first event', async () => {
     const html = await pageOf(emptyView());
-    expect(textOf(html)).to.include('No event has been counted yet').and.to.include('Nothing is recorded yet.');
+    expect(textOf(html)).to.include('No event has been counted yet').and.to.include('No records yet.');
     expect(chartsOf(html)).to.deep.equal([]);
     expect(textOf(html)).to.not.match(/NaN|Infinity|null|1970/);
   });
 
-  it('with nothing watched says so', async () => {
+  it('says that no metric is watched', async () => {
     expect(textOf(await pageOf({ ...emptyView(), watched: [] }))).to.include('No metric is watched');
   });
 
-  it('of hostile labels shows them as text', async () => {
+  it('shows hostile labels as text', async () => {
     const html = await pageOf(viewOfGroups(HOSTILE_LABELS));
     expect(html.match(/<script\b/g), 'the data and two scripts').to.have.length(3);
     expect(html.match(/<\/script>/g)).to.have.length(3);
     expect(html).to.not.match(/<img|[\u202A-\u202E\u2066-\u2069\u2028]/);
     expect(textOf(html)).to.include('__proto__').and.to.include('(300 characters)').and.to.include('(blank)');
-    // Names that every object inherits do not reach the renderer as they are.
+    // Names that every object inherits do not reach the renderer unchanged.
     expect(JSON.stringify(chartsOf(html)))
       .to.include('"__proto__ "')
       .and.to.not.match(/"(?:__proto__|constructor)"/);
   });
 
-  it('of 5,000 groups draws eight, cuts tables with a count, and stays small', async () => {
+  it('draws eight of 5,000 groups, shortens tables with a count, and stays small', async () => {
     const html = await pageOf(viewOfGroups(Array.from({ length: 5000 }, (_, place) => `group ${place}`)));
-    expect(textOf(html)).to.include('Drawn are 8 of 5,000 groups');
+    expect(textOf(html)).to.include('Showing 8 of 5,000 groups');
     expect(html)
       .to.include('\u22EE 4960 between')
-      .and.to.include('Shown are the 24 rows with the most events of 5,000.');
+      .and.to.include('Showing the 24 rows with the most events, of 5,000.');
     expect(html).to.have.length.below(200_000);
   });
 
-  it('of many metrics draws the eight worst, and has all in a table', async () => {
+  it('draws the eight worst of many metrics, and has all in a table', async () => {
     const view = fullView();
     const watched = Array.from({ length: 60 }, (_, place) => ({
       ...(view.watched[place % 4] as (typeof view.watched)[number]),
@@ -203,42 +203,42 @@ describe('the dashboard as a page of other views', () => {
     }));
     const html = await pageOf({ ...view, watched });
     expect(html.match(/<li class="card /g)).to.have.length(8);
-    expect(textOf(html)).to.include('The 8 worst are drawn below. All by their state:');
+    expect(textOf(html)).to.include('The charts below show the 8 worst metrics. All metrics, by state:');
     expect(html.match(/Equalized odds difference of attribute \d+/g)?.length).to.be.at.least(28);
     expect(html).to.have.length.below(800_000);
   });
 
-  it('of many alerts tells thirty and counts the rest', async () => {
+  it('lists thirty of many alerts and counts the rest', async () => {
     const view = fullView();
     const alerts = Array.from({ length: 100 }, () => view.alerts).flat();
     const html = await pageOf({ ...view, alerts });
     expect(html.match(/<li class="alert/g)).to.have.length(30);
-    expect(textOf(html)).to.include('and 370 older alerts.').and.to.include('Drawn are 15 of 400 alerts');
+    expect(textOf(html)).to.include('and 370 older alerts.').and.to.include('Showing 15 of 400 alerts');
   });
 
-  it('without the package that draws has tables, and one note that says why', async () => {
+  it('has tables and one explanatory note without the chart package', async () => {
     const missing = new DependencyError("The package 'echarts' is needed.", { suggestion: 'npm install echarts' });
     const html = await dashboardToHtml(fullView(), { readScript: () => Promise.reject(missing) });
-    expect(textOf(html)).to.include('This page has tables and no pictures');
-    expect(html.match(/no pictures/g)).to.have.length(1);
+    expect(textOf(html)).to.include('This page has tables but no charts');
+    expect(html.match(/no charts/g)).to.have.length(1);
     expect(html)
       .to.include('npm install echarts')
       .and.to.not.match(/<script|<figure|data-chart/);
-    expect(textOf(html)).to.include('The gap at 12 of the 200 times drawn');
+    expect(textOf(html)).to.include('The gap at 12 of the 200 times shown');
   });
 
-  it('any other failure is not hidden', async () => {
+  it('does not hide any other failure', async () => {
     const failed: unknown = await dashboardToHtml(fullView(), {
       readScript: () => Promise.reject(new Error('disk')),
     }).catch((error: unknown) => error);
     expect(failed).to.have.property('message', 'disk');
   });
 
-  it('with ECharts inside stays under 2 MB, also with more of everything than it shows', async () => {
+  it('stays under 2 MB with ECharts, also with more data than it shows', async () => {
     expect(Buffer.byteLength(await dashboardToHtml(largestView()))).to.be.within(1_500_000, 2_000_000);
   });
 
-  it('with ECharts inside has three scripts, and a title of its own', async () => {
+  it('has three scripts with ECharts, and a custom title', async () => {
     const html = await dashboardToHtml(fullView(), { title: 'Loans & credit' });
     expect(Buffer.byteLength(html)).to.be.within(1_000_000, 2_000_000);
     expect(html).to.include('<title>Loans &amp; credit: 12,000 events');

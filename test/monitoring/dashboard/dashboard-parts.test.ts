@@ -27,7 +27,7 @@ describe('the headline', () => {
     [['within', 'breach'], '1 of 2 metrics is in breach'],
     [['breach', 'watch', 'breach'], '2 of 3 metrics are in breach'],
     [['within', 'watch', 'unknown'], 'No breach; 1 of 3 metrics is on watch'],
-    [['within', 'unknown', 'unknown'], 'No breach was found; 2 of 3 metrics cannot be told yet'],
+    [['within', 'unknown', 'unknown'], 'No breach was found; 2 of 3 metrics are inconclusive'],
   ] as const) {
     it(`of ${states.join(', ') || 'nothing'} is "${title}"`, () => {
       expect(headlineOf(viewIn(...states)).title).to.equal(title);
@@ -68,7 +68,7 @@ const watchedOf = (
 });
 
 describe('the groups that a chart draws', () => {
-  it('are all of up to eight, by label, each with the look that it has in every chart', () => {
+  it('are all of up to eight, by label, each with the same colour in every chart', () => {
     const watched = watchedOf(['c', 'a', 'b'].map((group, place) => rate(group, place / 10)));
     const labels = attributeGroups([watched], 'a');
     expect(labels).to.deep.equal(['a', 'b', 'c']);
@@ -81,7 +81,7 @@ describe('the groups that a chart draws', () => {
     ]);
   });
 
-  it('of more are the three lowest, the three highest and the two largest between, whatever the order of records', () => {
+  it('are the three lowest, the three highest and the two largest of the others, for any order of records', () => {
     const records = Array.from({ length: 30 }, (_, place) =>
       rate(`g${String(place).padStart(2, '0')}`, place / 30, place === 11 || place === 20 ? 900 : 100 + place),
     );
@@ -98,7 +98,7 @@ describe('the groups that a chart draws', () => {
     }
   });
 
-  it('of more are only those that have a rate in the window, where there are some', () => {
+  it('are only those with a rate in the window, if there are any', () => {
     const overall = Array.from({ length: 12 }, (_, place) => rate(`g${place}`, place / 12));
     const now = overall.map((record, place) => (place < 3 ? record : { ...record, value: null }));
     const { groups } = drawnGroups(
@@ -110,7 +110,7 @@ describe('the groups that a chart draws', () => {
   });
 });
 
-describe('a crossing as a table', () => {
+describe('an intersection as a table', () => {
   const crossing = (cells: CrossedCells['cells']): CrossedCells => ({
     attribute: 'a||b',
     rowAttribute: 'a',
@@ -119,7 +119,7 @@ describe('a crossing as a table', () => {
     cells,
   });
 
-  it('has cells of fewer than twenty events as too few, and their rate in no step of colour', () => {
+  it('shows cells of fewer than twenty events as too few, without a colour', () => {
     const { rows, steps } = heatTable(
       crossing([
         { row: 'x', column: 'p', n: 19, value: 0.99 },
@@ -147,7 +147,7 @@ describe('a crossing as a table', () => {
     expect(steps.at(-1)).to.equal('70.0% to 80.0%');
   });
 
-  it('of equal rates has one step, of no rate none', () => {
+  it('has one colour step for equal rates, and none without rates', () => {
     const equal = heatTable(crossing(['p', 'q'].map((column) => ({ row: 'x', column, n: 50, value: 0.5 }))));
     expect(equal.steps).to.deep.equal(['50.0%']);
     expect(heatTable(crossing([])).steps).to.deep.equal([]);
@@ -156,7 +156,7 @@ describe('a crossing as a table', () => {
     );
   });
 
-  it('of many rows and columns shows those with the most events, and says so', () => {
+  it('shows the rows and columns with the most events, with a note', () => {
     const cells = Array.from({ length: 40 * 20 }, (_, place) => {
       const [row, column] = [Math.floor(place / 20), place % 20];
       return { row: `r${row}`, column: `c${column}`, n: 20 + row + column, value: 0.5 };
@@ -167,14 +167,14 @@ describe('a crossing as a table', () => {
       .to.include('r39')
       .and.to.not.include('r15');
     expect(remarks).to.deep.equal([
-      'Shown are the 24 rows with the most events of 40.',
-      'Shown are the 12 columns with the most events of 20.',
+      'Showing the 24 rows with the most events, of 40.',
+      'Showing the 12 columns with the most events, of 20.',
     ]);
   });
 });
 
-describe('a history by its series', () => {
-  it('gives ascending times, and at each its record or none', () => {
+describe('a history index', () => {
+  it('returns ascending times, and a record or undefined at each', () => {
     const at = (hour: number, group: string): MonitoringRecord => ({
       ...rate(group, hour / 10),
       timestamp: `2026-01-01T0${hour}:00:00.000Z`,
@@ -187,7 +187,7 @@ describe('a history by its series', () => {
     expect(index.times([{ ...place, window: 'sliding' }], 10)).to.deep.equal([]);
   });
 
-  it('is thinned at even distances with its ends kept', () => {
+  it('is thinned evenly and keeps both ends', () => {
     expect(thinned([0, 1, 2, 3, 4, 5, 6, 7, 8], 5)).to.deep.equal([0, 2, 4, 6, 8]);
     expect(thinned([1, 2], 5)).to.deep.equal([1, 2]);
     const most = thinned(Array.from({ length: 10_000 }, (_, place) => place), 240); // prettier-ignore
@@ -195,10 +195,10 @@ describe('a history by its series', () => {
   });
 });
 
-describe('what differs between two options', () => {
+describe('the differences between two options', () => {
   for (const [name, from, to, expected] of [
     ['nothing', { a: [1, { b: 2 }] }, { a: [1, { b: 2 }] }, undefined],
-    ['a place deep inside', { a: [1, { b: 2, c: 3 }] }, { a: [1, { b: 5, c: 3 }] }, { a: { 1: { b: 5 } } }],
+    ['a nested value', { a: [1, { b: 2, c: 3 }] }, { a: [1, { b: 5, c: 3 }] }, { a: { 1: { b: 5 } } }],
     ['a value for an object', { a: null, b: 1 }, { a: { c: 1 }, b: 1 }, { a: { c: 1 } }],
   ] as const) {
     it(`is ${name}`, () => {
@@ -212,12 +212,12 @@ describe('the colours of the page', () => {
     ['light', LIGHT, HEAT_LIGHT, STATES_LIGHT],
     ['dark', DARK, HEAT_DARK, STATES_DARK],
   ] as const) {
-    it(`in ${name} let ink be read on every step of the heat map`, () => {
+    it(`in ${name} make text readable on every step of the heat map`, () => {
       expect(heat).to.have.length(HEAT_STEPS);
       for (const ground of heat) expect(contrast(palette.ink, ground), ground).to.be.at.least(4.5);
     });
 
-    it(`in ${name} let the words of every state be read`, () => {
+    it(`in ${name} make the words of every state readable`, () => {
       for (const colour of Object.values(states)) {
         expect(contrast(colour, palette.surface), colour).to.be.at.least(4.5);
       }

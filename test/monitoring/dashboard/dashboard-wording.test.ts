@@ -21,7 +21,7 @@ const textOf = (html: string): string =>
     .replaceAll(/\s+/g, ' ')
     .replaceAll('&#39;', "'");
 
-/** Raised at hour 151 and told again at hour 175, which is what its own time then says. */
+/** Raised at hour 151 and sent again at hour 175, which is then its own time. */
 const REPEATED: AlertHistory = {
   alert: { ...ALERT, timestamp: at(175) },
   isOpen: true,
@@ -32,12 +32,12 @@ const REPEATED: AlertHistory = {
   ],
 };
 
-/** In Markdown and as a page, both as text without marks. */
+/** Returns the text of the Markdown and of the page, without markup. */
 async function bothForms(view: MonitoringView): Promise<string[]> {
   return [textOf(await pageOf(view)), dashboardToMarkdown(view).replaceAll('\\', '')];
 }
 
-describe('an alarm that was told again', () => {
+describe('a repeated alarm', () => {
   const view = { ...fullView(), alerts: [REPEATED] };
 
   it('is marked in the chart of its gap when it was raised', async () => {
@@ -45,13 +45,13 @@ describe('an alarm that was told again', () => {
     const charts = JSON.parse(/id="chart-data">(.*?)<\/script>/s.exec(html)?.[1] ?? '[]') as {
       option: { series: { markLine?: { data: { xAxis?: number; lineStyle?: { type: unknown } }[] } }[] };
     }[];
-    // The first chart is of alerts, the second of the gap that this alarm is about.
+    // The first chart is of alerts, the second of the gap of this alarm.
     const marks = charts[1]?.option.series.flatMap(({ markLine }) => markLine?.data ?? []) ?? [];
     const raised = marks.filter(({ lineStyle }) => lineStyle?.type === 'solid').map(({ xAxis }) => xAxis);
     expect(raised).to.deep.equal([Date.parse(at(151))]);
   });
 
-  it('says in JSON when it was raised beside when it was told last', () => {
+  it('has in JSON the times when it was raised and when it was last sent', () => {
     for (const json of [activeAlertsJson(view), dashboardToJson(view)]) {
       const [alert] = (json as { alerts: { timestamp: string; raised_at: string }[] }).alerts;
       expect([alert?.timestamp, alert?.raised_at]).to.deep.equal([at(175), at(151)]);
@@ -60,14 +60,14 @@ describe('an alarm that was told again', () => {
 });
 
 describe('an alert in JSON', () => {
-  /** As docs and sinks have it. */
+  /** The keys in the order of the documentation and of sinks. */
   const KEYS = [
     ...['id', 'tier', 'timestamp', 'metric', 'attribute', 'groups', 'measure', 'rates', 'value', 'low', 'high'],
     ...['limit', 'n', 'severity', 'severity_score', 'confidence', 'drift_score', 'changed_at', 'window_start'],
     ...['window_events', 'share', 'reason'],
   ];
 
-  it('has its keys in one order, whatever the order of the fields of the alert', () => {
+  it('has its keys in a fixed order, for any order of the fields of the alert', () => {
     const turned = Object.fromEntries(Object.entries(ALERT).reverse()) as unknown as AlertEvent;
     expect(Object.keys(alertToJson(turned))).to.deep.equal(KEYS);
     expect(alertToJson(turned)).to.deep.equal(alertToJson(ALERT));
@@ -78,22 +78,24 @@ describe('an alert in JSON', () => {
     expect(Object.keys(active ?? {})).to.deep.equal([...KEYS, ...rest]);
   });
 
-  it('is null where a number is none that JSON can hold', () => {
+  it('has null for numbers that JSON cannot represent', () => {
     expect(alertToJson({ ...ALERT, high: Infinity, confidence: NaN })).to.include({ high: null, confidence: null });
   });
 });
 
 describe('the words of an alert', () => {
-  it('tell a precision that is low as what it is: of the estimate, and without a say in the alarm', async () => {
+  it('say that a low precision is that of the estimate, and does not decide about the alarm', async () => {
     const vague = { ...REPEATED, alert: { ...ALERT, severity: 'low', severityScore: 0, confidence: 0 } as const };
     for (const text of await bothForms({ ...fullView(), alerts: [vague] })) {
-      expect(text).to.match(/Precision of the estimate:? 0\.00: it decides nothing, and grows with n/);
+      expect(text).to.match(
+        /Precision of the estimate:? 0\.00: grows with n; does not decide whether an alarm is raised/,
+      );
       expect(text).to.match(/Severity:? low \(0\.000\)/);
       expect(text).to.not.match(/= confidence/);
     }
   });
 
-  it('tell a suspected time to the minute, since it is a guess', async () => {
+  it('give a suspected time to the minute, since it is an estimate', async () => {
     const alerts = [{ ...REPEATED, alert: { ...ALERT, changedAt: '2026-01-07T23:04:32.000Z' } }];
     for (const text of await bothForms({ ...fullView(), alerts })) {
       expect(text).to.match(/Suspected change:? around 2026-01-07 23:04 UTC/);
@@ -101,7 +103,7 @@ describe('the words of an alert', () => {
     }
   });
 
-  it('show a crossing with one sign, in names and in the sentences of metrics', async () => {
+  it('show an intersection with the same sign, in names and in the sentences of metrics', async () => {
     const alert = {
       ...ALERT,
       attribute: 'sex||race',
@@ -120,18 +122,18 @@ describe('the words of an alert', () => {
   });
 });
 
-describe('a metric of which nothing can be told yet', () => {
-  const sentence = 'Cannot tell yet: only one group has events for the selection rate.';
+describe('an inconclusive metric', () => {
+  const sentence = 'Inconclusive: only one group has events for the selection rate.';
   const watched = [{ ...watchedMetric('region', 'demographic_parity_difference', 'unknown'), sentence }];
 
-  it('says so once', async () => {
+  it('says that it is inconclusive once', async () => {
     for (const view of [
       { ...fullView(), watched },
       { ...emptyView(), nEvents: 5, watched },
     ]) {
       for (const text of await bothForms(view)) {
-        expect(text).to.not.match(/cannot tell yet[\s:.]*cannot tell yet/i);
-        expect(text.toLowerCase()).to.match(/cannot tell yet ?[:.]? only one group has events/);
+        expect(text).to.not.match(/inconclusive[\s:.]*inconclusive/i);
+        expect(text.toLowerCase()).to.match(/inconclusive ?[:.]? only one group has events/);
       }
     }
     expect(JSON.stringify(dashboardToJson({ ...emptyView(), watched }))).to.include(sentence);
@@ -143,10 +145,10 @@ describe('label coverage', () => {
   const parity = [watchedMetric('region', 'demographic_parity_difference', 'within')];
   const odds = [watchedMetric('region', 'equalized_odds_difference', 'unknown')];
   for (const [name, changes, isTold] of [
-    ['is left out where no metric needs labels and none came', { watched: parity, coverage }, false],
-    ['is told where a metric needs labels, though none came', { watched: odds, coverage }, true],
+    ['is omitted if no metric needs labels and none arrived', { watched: parity, coverage }, false],
+    ['is shown if a metric needs labels, although none arrived', { watched: odds, coverage }, true],
     [
-      'is told where labels came, though no metric needs them',
+      'is shown if labels arrived, although no metric needs them',
       { watched: parity, coverage: coverage.map((one) => ({ ...one, labelled: 3, share: 1 / 30 })) },
       true,
     ],
@@ -163,13 +165,13 @@ describe('label coverage', () => {
 });
 
 describe('the sentence of a metric in breach', () => {
-  it('names the two windows that its numbers are of', () => {
+  it('names the two windows of its numbers', () => {
     const tracker = new RealTimeFairnessTracker({
       columns: { yPred: 'p', protected: ['g'], timestamp: 'at' },
       windowSize: 1000,
     });
     const engine = new FairnessDriftAndAlertEngine();
-    // Half of one group and a tenth of the other, in turns.
+    // Half of one group and a tenth of the other, alternating.
     for (let event = 0; event < 4000; event++) {
       const isFirst = event % 2 === 0;
       const turn = Math.floor(event / 2);
@@ -178,7 +180,7 @@ describe('the sentence of a metric in breach', () => {
     const [watched] = takeView(tracker, engine).watched;
     expect(watched?.state).to.equal('breach');
     expect(watched?.sentence).to.match(
-      /^In the window that the alarm stands on: By g, .* Now, in the sliding window: The gap in the last 1,000 events is 0\.400/,
+      /^Evidence of the alarm: By g, .* Sliding window now: The gap in the last 1,000 events is 0\.400/,
     );
   });
 });

@@ -3,7 +3,7 @@ import type { MonitoringRecord, MonitoringWindow } from '../../../src/monitoring
 import { at, groupRecord, MEASURES } from './sample-records.ts';
 import { ALERT, emptyView, fullView, watchedMetric } from './views.ts';
 
-/** One attribute with a rate for each label, at few times. */
+/** Returns one attribute with a rate for each label, at few times. */
 export function viewOfGroups(labels: readonly string[], times = 5): MonitoringView {
   const attribute = 'group';
   const metric = 'demographic_parity_difference';
@@ -82,7 +82,7 @@ export function viewOfGroups(labels: readonly string[], times = 5): MonitoringVi
   };
 }
 
-/** Labels that markup, scripts, objects and text directions would trip over. */
+/** Labels that could break markup, scripts, objects and text direction. */
 export const HOSTILE_LABELS: readonly string[] = [
   '<script>alert(1)</script>',
   '__proto__',
@@ -96,7 +96,9 @@ export const HOSTILE_LABELS: readonly string[] = [
   '{b}|{a|b}',
 ];
 
-/** More of everything than a page shows: attributes, groups with long names, times, alerts and crossings. */
+/**
+ * Returns a view with more data than a page shows: attributes, groups with long names, times, alerts and intersections.
+ */
 export function largestView(): MonitoringView {
   const full = fullView();
   const metric = 'equalized_odds_difference';
@@ -132,7 +134,7 @@ export function largestView(): MonitoringView {
       columnAttribute: 'b',
       measure: 'selection_rate',
       cells: Array.from({ length: 900 }, (_, place) => ({
-        row: `a row of a crossing, number ${place % 30}`,
+        row: `a row of an intersection, number ${place % 30}`,
         column: `a column of it, number ${Math.floor(place / 30)}`,
         n: 900 + place,
         value: 0.4 + 0.0003 * place,

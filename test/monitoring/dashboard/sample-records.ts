@@ -3,7 +3,7 @@ import type { MonitoringRecord, MonitoringWindow } from '../../../src/monitoring
 const START = Date.UTC(2026, 0, 5);
 const HOUR = 3_600_000;
 
-/** Times in a history. */
+/** The number of times in a history. */
 export const TIMES = 200;
 
 export const MEASURES = {
@@ -12,14 +12,14 @@ export const MEASURES = {
 } as const;
 export type Metric = keyof typeof MEASURES;
 
-/** An ISO time so many hours after the first. */
+/** Returns an ISO time the given number of hours after the first. */
 export function at(hours: number): string {
   return new Date(START + hours * HOUR).toISOString();
 }
 
 interface Rate {
   readonly base: number;
-  /** Added from hour 120 on. */
+  /** The change of the rate from hour 120 on. */
   readonly shift: number;
   readonly share: number;
 }
@@ -37,7 +37,7 @@ export const ATTRIBUTES: Readonly<Record<string, Readonly<Record<string, Rate>>>
   },
 };
 
-/** A gentle wave in place of noise. */
+/** Returns a smooth wave instead of noise. */
 function wave(hour: number, seed: number): number {
   return 0.015 * Math.sin(hour / 4 + seed) + 0.01 * Math.sin(hour / 1.7 + 2.3 * seed);
 }

@@ -5,10 +5,10 @@ import type { LabelCoverage } from '../../../src/monitoring/tracker/event-block.
 import { at, ATTRIBUTES, MEASURES, type Metric, recordsAt, TIMES } from './sample-records.ts';
 
 const SENTENCES: Readonly<Record<MonitorState, string>> = {
-  breach: "The gap between 'north' and 'west' is at least 0.131, above the limit of 0.1, at every look so far.",
-  watch: 'The gap in the window is 0.117, above the limit, but one look cannot tell a trend from chance.',
-  within: 'The gap is at most 0.084 at every look so far, which is within the limit of 0.1.',
-  unknown: "The gap may be anywhere from 0.02 to 0.19: about 1,200 more of group 'west' needed.",
+  breach: "The gap between 'north' and 'west' is at least 0.131, above the limit of 0.1, at every check so far.",
+  watch: 'The gap in the window is 0.117, above the limit, but a single check cannot distinguish a trend from chance.',
+  within: 'The gap is at most 0.084 at every check so far, which is within the limit of 0.1.',
+  unknown: "The gap may be anywhere from 0.02 to 0.19: about 1,200 more events of group 'west' are needed.",
 };
 
 export function watchedMetric(attribute: string, metric: Metric, state: MonitorState): WatchedMetric {
@@ -114,7 +114,7 @@ const ALERTS: readonly AlertHistory[] = [
       severityScore: 0.004,
       changedAt: at(180),
       share: null,
-      reason: 'The gap in the window is 0.117, above the limit of 0.1; a watch has no guarantee over many looks.',
+      reason: 'The gap in the window is 0.117, above the limit of 0.1; a watch has no guarantee over many checks.',
     },
     isOpen: true,
     isAcknowledged: false,
@@ -141,8 +141,9 @@ function historyOf(attributes: readonly string[]): MonitoringRecord[] {
 }
 
 /**
- * Two attributes of three groups, four metrics in the four states, an alert of every kind, one crossing.
- * @param hiddenRate of a cell of so few events that it must not be seen
+ * Returns a view of two attributes with three groups each, four metrics in the four states, an alert of every kind, and
+ * one intersection.
+ * @param hiddenRate the rate of a cell with so few events that it must be hidden
  */
 export function fullView(hiddenRate = 0.43): MonitoringView {
   return {
@@ -186,7 +187,7 @@ export function fullView(hiddenRate = 0.43): MonitoringView {
   };
 }
 
-/** Before the first event. */
+/** Returns a view before the first event. */
 export function emptyView(): MonitoringView {
   return {
     timestamp: null,

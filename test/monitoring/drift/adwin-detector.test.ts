@@ -8,7 +8,7 @@ const bits = (seed: number, rate: number, n: number) => {
   return Array.from({ length: n }, () => Number(random.next() < rate));
 };
 
-/** Mean and mean squared deviation, in two passes. */
+/** Returns the mean and mean squared deviation, in two passes. */
 function momentsOf(values: readonly number[]) {
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
   return { mean, variance: values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / values.length };
@@ -30,7 +30,7 @@ describe('the window of ADWIN', () => {
     }
   });
 
-  it('holds after a detection the latest values and nothing else', () => {
+  it('contains only the latest values after a detection', () => {
     for (const seed of [1, 2, 3, 4, 5, 6]) {
       const values = [...bits(seed, 0.2, 3000), ...bits(seed + 50, 0.6, 1000)];
       const detector = new AdwinDetector();
@@ -43,12 +43,12 @@ describe('the window of ADWIN', () => {
     }
   });
 
-  it('is empty at the start, and its mean and variance undefined', () => {
+  it('is empty at the start, with undefined mean and variance', () => {
     const detector = new AdwinDetector();
     expect([detector.width, detector.mean, detector.variance]).to.deep.equal([0, NaN, NaN]);
   });
 
-  it('takes buckets in proportion to the logarithm of the values', () => {
+  it('uses a number of buckets proportional to the logarithm of the number of values', () => {
     const detector = new AdwinDetector();
     const sizes: number[] = [];
     bits(7, 0.5, 2 ** 17).forEach((value, index) => {
@@ -65,24 +65,24 @@ describe('the window of ADWIN', () => {
 });
 
 describe('ADWIN', () => {
-  it('dates a change from 0 to 1 within the bucket that holds it', () => {
+  it('dates a change from 0 to 1 within the bucket that contains it', () => {
     for (const changeAt of [100, 1000, 1777, 5003]) {
       const detector = new AdwinDetector();
       let found = -1;
       for (let index = 0; found === -1; index++) if (detector.update(Number(index >= changeAt))) found = index;
       expect(found - changeAt).to.be.within(0, 63);
-      // The latest values are in buckets of at most 16, since 5 of each of 1, 2, 4 and 8 hold 75.
+      // The latest values are in buckets of at most 16, since 5 each of 1, 2, 4 and 8 hold 75.
       expect(Math.abs(found - (detector.changeAge ?? NaN) - changeAt)).to.be.below(16);
     }
   });
 
-  it('finds nothing before more values than the grace period', () => {
+  it('finds nothing within the grace period', () => {
     const detector = new AdwinDetector({ clock: 1, gracePeriod: 500 });
     for (let index = 0; index < 500; index++) expect(detector.update(Number(index >= 250))).to.equal(false);
     expect(detector.update(1)).to.equal(true);
   });
 
-  it('checks only when the clock strikes', () => {
+  it('checks only every clock values', () => {
     for (const clock of [1, 7, 50]) {
       const detector = new AdwinDetector({ clock });
       const found = Array.from({ length: 600 }, (_, index) => detector.update(Number(index >= 300))).indexOf(true);
@@ -91,7 +91,7 @@ describe('ADWIN', () => {
     }
   });
 
-  it('finds less with a smaller delta', () => {
+  it('finds fewer changes with a smaller delta', () => {
     const values = [...bits(8, 0.3, 2000), ...bits(9, 0.4, 2000)];
     const foundAt = [0.5, 0.05, 0.002, 1e-6].map((delta) => {
       const detector = new AdwinDetector({ delta });
@@ -101,12 +101,12 @@ describe('ADWIN', () => {
   });
 
   for (const [title, change, message] of [
-    ['a bucket too few', (rows: number[][][]) => rows[0]?.pop(), /the width is not what the buckets hold/],
+    ['a missing bucket', (rows: number[][][]) => rows[0]?.pop(), /the width does not match the buckets/],
     ['an empty row', (rows: number[][][]) => rows[0]?.splice(0), /a row has no buckets/],
-    ['a bucket that is no pair', (rows: number[][][]) => rows[0]?.splice(0, 1, [1]), /'memory\.rows\.0\.0/],
+    ['a bucket that is not a pair', (rows: number[][][]) => rows[0]?.splice(0, 1, [1]), /'memory\.rows\.0\.0/],
     ['negative squares', (rows: number[][][]) => rows[0]?.splice(0, 1, [1, -1]), /'memory\.rows\.0\.0\.1'/],
   ] as const) {
-    it(`refuses a state with ${title}`, () => {
+    it(`rejects a state with ${title}`, () => {
       const detector = new AdwinDetector();
       bits(10, 0.5, 101).forEach((value) => detector.update(value));
       const state = JSON.parse(JSON.stringify(detector.state())) as { memory: { rows: number[][][] } };

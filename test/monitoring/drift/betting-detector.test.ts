@@ -5,7 +5,10 @@ import { BettingDetector } from '../../../src/monitoring/drift/index.ts';
 
 const STEP = 2 / (2 - Math.log(3));
 
-/** The first value at which a one-sided wealth of outcomes is above a limit, from the published formulas; -1 for none. */
+/**
+ * Returns the index of the first value at which a one-sided wealth of outcomes is above a limit, from the published
+ * formulas; -1 if there is none.
+ */
 function firstAbove(outcomes: readonly number[], limit: number): number {
   let [wealth, bet, squares] = [1, 0, 0];
   return outcomes.findIndex((g) => {
@@ -29,7 +32,7 @@ describe('betting on a change', () => {
     [0.32, 'within the tolerance'],
   ] as const) {
     // prettier-ignore
-    it(`alarms where one of the two wealths passes 2 / alpha: a rate that is ${title}`, () => {
+    it(`raises an alarm when one of the two wealths exceeds 2 / alpha: a rate that is ${title}`, () => {
       for (const seed of [1, 2, 3]) {
         const [reference, tolerance, alpha] = [0.3, 0.04, 0.1];
         const values = draw(seed, rate, 1000);
@@ -43,18 +46,19 @@ describe('betting on a change', () => {
     });
   }
 
-  it('alarms falsely in at most alpha of long streams at the very edge of the tolerance', () => {
+  it('raises false alarms in at most alpha of long streams at the edge of the tolerance', () => {
     const [runs, alpha] = [200, 0.2];
     let alarms = 0;
     for (let run = 0; run < runs; run++) {
       const detector = new BettingDetector({ referenceMean: 0.3, tolerance: 0.05, alpha });
       alarms += Number(draw(run, 0.35, 3000).some((value) => detector.update(value)));
     }
-    // Half of alpha is spent on this side: 20 of 200, and 4 standard deviations of B(200, 0.1) more. A z test at each value gives most of them.
+    // Half of alpha is spent on this side: 20 of 200 streams, plus 4 standard deviations of B(200, 0.1). A z test at
+    // each value would give most of them.
     expect(alarms).to.be.at.most(20 + 4 * Math.sqrt(200 * 0.1 * 0.9));
   });
 
-  it('learns the reference from the first values, and finds nothing among them', () => {
+  it('estimates the reference from the first values, and finds no change among them', () => {
     const detector = new BettingDetector({ warmUp: 40, tolerance: 0 });
     const values = [...Array<number>(20).fill(0), ...Array<number>(20).fill(1)];
     for (const value of values) {
@@ -69,7 +73,7 @@ describe('betting on a change', () => {
     expect(found).to.be.above(0);
   });
 
-  it('learns anew after a detection', () => {
+  it('estimates a new reference after a detection', () => {
     const detector = new BettingDetector({ warmUp: 100 });
     draw(1, 0.1, 100).forEach((value) => detector.update(value));
     expect(detector.reference).to.be.closeTo(0.1, 0.1);
@@ -79,12 +83,12 @@ describe('betting on a change', () => {
     expect(detector.reference).to.equal(null);
   });
 
-  it('has its reference at once where one is given', () => {
+  it('uses a given reference immediately', () => {
     expect(new BettingDetector({ referenceMean: 0 }).reference).to.equal(0);
   });
 
   for (const value of [-0.01, 1.01]) {
-    it(`refuses ${value}, which is no share`, () => {
+    it(`rejects ${value}, which is not in [0, 1]`, () => {
       expect(() => new BettingDetector().update(value)).to.throw(/^The value for betting must be a number from 0 to 1/);
     });
   }

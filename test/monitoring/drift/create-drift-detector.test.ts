@@ -13,19 +13,19 @@ describe('createDriftDetector', () => {
     expect(DRIFT_DETECTOR_NAMES).to.deep.equal(['adwin', 'page_hinkley', 'cusum', 'ewma', 'ddm', 'hddm_a', 'hddm_w', 'ks_windows', 'betting']); // prettier-ignore
   });
 
-  it('makes a new one at each call', () => {
+  it('creates a new detector on each call', () => {
     expect(createDriftDetector('adwin')).to.be.instanceOf(AdwinDetector);
     expect(createDriftDetector('adwin')).to.not.equal(createDriftDetector('adwin'));
   });
 
-  it('takes parameters, and leaves those that are undefined at their defaults', () => {
+  it('uses the given parameters, and defaults for undefined ones', () => {
     const detector = createDriftDetector({ name: 'adwin', params: { delta: 0.01, clock: undefined } });
     const { parameters } = detector as unknown as Pick<AdwinDetector, 'parameters'>;
     expect(parameters).to.deep.equal({ delta: 0.01, clock: 32, maxBuckets: 5, minWindowLength: 5, gracePeriod: 10 }); // prettier-ignore
     expect(parameters).to.be.frozen;
   });
 
-  it('takes what a function returns', () => {
+  it('returns the detector of a function', () => {
     const own = new AdwinDetector();
     expect(createDriftDetector(() => own)).to.equal(own);
   });
@@ -51,7 +51,7 @@ describe('createDriftDetector', () => {
     ['a tolerance of 1', { name: 'betting', params: { tolerance: 1 } }, /^The tolerance parameter must be a number of at least 0 and below 1\. Got 1/],
   ]; // prettier-ignore
   for (const [title, choice, message] of wrong) {
-    it(`refuses ${title}`, () => {
+    it(`rejects ${title}`, () => {
       expect(() => createDriftDetector(choice as DriftDetectorChoice)).to.throw(ValueError, message);
     });
   }

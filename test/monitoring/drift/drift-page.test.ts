@@ -9,18 +9,18 @@ import { LENGTH, RUNS, simulateChange, simulateQuiet } from './simulate-detector
 
 const page = readFileSync(path.join(projectRoot, 'docs/drift-detectors.md'), 'utf8');
 
-/** The cells of each row of a table on the page, without the spaces that line them up. */
+/** Returns the cells of each row of a table on the page, without alignment spaces. */
 const rows = page
   .split('\n')
   .filter((line) => line.startsWith('| `'))
   .map((line) => line.slice(1, -1).split('|').map((cell) => cell.trim())); // prettier-ignore
 
-/** The figures of a detector in the first or the second table of results. */
+/** Returns the figures of a detector in the first or the second table of results. */
 const figuresOf = (name: string, columns: number) =>
   rows.find((cells) => cells[0] === `\`${name}\`` && cells.length === columns + 1)?.slice(1);
 
-describe('the page on detectors of change', () => {
-  it('says how many runs of how many values its figures come from', () => {
+describe('the page on drift detectors', () => {
+  it('gives the number and length of the simulated runs', () => {
     expect(page).to.contain(`${RUNS} runs`).and.to.contain(LENGTH.toLocaleString('en'));
   });
 

@@ -5,7 +5,7 @@ import { KsWindowDetector } from '../../../src/monitoring/drift/index.ts';
 import { ksCriticalCount } from '../../../src/monitoring/drift/ks-window-detector.ts';
 import { twoSampleKolmogorovSmirnov } from '../../../src/stats/distances/kolmogorov-smirnov.ts';
 
-/** Two samples of n values whose statistic is k / n: the second is moved by k places. */
+/** Returns two samples of n values whose statistic is k / n: the second is shifted by k positions. */
 const apart = (n: number, k: number) =>
   [Array.from({ length: n }, (_, i) => i), Array.from({ length: n }, (_, i) => i + k - 0.5)] as const;
 
@@ -28,7 +28,7 @@ describe('the critical count of two windows', () => {
     });
   }
 
-  it('is null where even separate samples are likelier than alpha: 2 / C(10, 5) = 1/126', () => {
+  it('is null if even disjoint samples are more likely than alpha: 2 / C(10, 5) = 1/126', () => {
     expect(ksCriticalCount(5, 1 / 125.9)).to.equal(5);
     expect(ksCriticalCount(5, 1 / 126.1)).to.equal(null);
   });
@@ -36,7 +36,7 @@ describe('the critical count of two windows', () => {
 
 describe('two adjacent windows', () => {
   for (const kind of ['scores', 'decisions'] as const) {
-    it(`alarm on ${kind} exactly where the test of their values has a p-value of at most alpha`, () => {
+    it(`raise an alarm on ${kind} exactly if the test of their values has a p-value of at most alpha`, () => {
       const [windowSize, alpha] = [30, 0.02];
       const random = createRandom(4);
       const draw = (index: number) => {
@@ -60,7 +60,7 @@ describe('two adjacent windows', () => {
     });
   }
 
-  it('see a change of spread that leaves the mean alone', () => {
+  it('detect a change of spread with a constant mean', () => {
     const random = createRandom(5);
     const detector = new KsWindowDetector();
     const values = Array.from({ length: 2000 }, (_, index) => 0.5 + (index < 1000 ? 0.1 : 0.4) * (random.next() - 0.5));
@@ -68,13 +68,13 @@ describe('two adjacent windows', () => {
     expect(detector.changeAge).to.equal(199);
   });
 
-  it('refuse windows in which nothing could be found at alpha', () => {
+  it('reject windows in which no change could be found at alpha', () => {
     expect(() => new KsWindowDetector({ windowSize: 5, alpha: 0.001 })).to.throw(
-      /^The windowSize parameter must be larger where alpha is 0\.001\. Got 5 instead/,
+      /^The windowSize parameter must be larger if alpha is 0\.001\. Got 5 instead/,
     );
   });
 
-  it('refuse a state with fewer values than the windows hold', () => {
+  it('reject a state with fewer values than the windows hold', () => {
     const detector = new KsWindowDetector({ windowSize: 10, alpha: 0.01 });
     for (let index = 0; index < 50; index++) detector.update(index % 10);
     const state = detector.state();
@@ -82,6 +82,6 @@ describe('two adjacent windows', () => {
     expect(memory.values).to.deep.equal(Array.from({ length: 20 }, (_, index) => index % 10));
     expect(() => {
       detector.restore({ ...state, memory: { ...memory, values: memory.values.slice(1) } });
-    }).to.throw(/not as many as the windows hold/);
+    }).to.throw(/the number of values does not match the windows/);
   });
 });

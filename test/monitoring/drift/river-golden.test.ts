@@ -10,7 +10,7 @@ type GoldenCase = DriftDetectorSpec & {
   readonly warnings: readonly number[];
 };
 
-/** Decisions are kept as a text of 0 and 1. */
+/** Decisions are stored as a text of 0 and 1. */
 interface Golden {
   readonly versions: { readonly river: string };
   readonly streams: Readonly<Record<string, string | readonly number[]>>;
@@ -23,7 +23,7 @@ const golden = JSON.parse(
 
 const streamOf = (name: string) => Array.from(golden.streams[name] ?? [], Number);
 
-describe(`random streams as river ${golden.versions.river} sees them`, () => {
+describe(`random streams compared with river ${golden.versions.river}`, () => {
   for (const { name, params, stream, alarms, warnings } of golden.cases) {
     it(`${name} ${JSON.stringify(params)} on ${stream}: ${alarms.length} alarms, ${warnings.length} warnings`, () => {
       const detector = createDriftDetector({ name, params } as DriftDetectorSpec);

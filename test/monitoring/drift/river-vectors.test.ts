@@ -33,10 +33,10 @@ const NAMES: Readonly<Record<string, DriftDetectorName>> = {
   HDDM_W: 'hddm_w',
 };
 
-/** max_buckets is maxBuckets here. */
+/** max_buckets is called maxBuckets here. */
 const inCamelCase = (name: string) => name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 
-/** Where a detector alarms, and where it first warns: once before each alarm. */
+/** Returns where a detector raises alarms, and where it first warns: once before each alarm. */
 function watch({ detector, params }: DetectorCase, stream: readonly number[]) {
   const name = NAMES[detector] as DriftDetectorName;
   const given = Object.fromEntries(Object.entries(params).map(([key, value]) => [inCamelCase(key), value]));
@@ -60,7 +60,7 @@ function watch({ detector, params }: DetectorCase, stream: readonly number[]) {
 describeWithReference("river's streams and alarms", () => {
   const { streams, cases, adwin_state: adwinState } = readVectors('river_drift.json') as RiverVectors;
 
-  it('are all here', () => {
+  it('are complete', () => {
     expect(cases).to.have.length(17);
   });
 
@@ -73,7 +73,7 @@ describeWithReference("river's streams and alarms", () => {
   }
 
   it('ADWIN keeps the total, the squared deviations and the layout of its buckets', () => {
-    // A clock that never strikes: the values are only stored.
+    // A clock that never triggers a check, so the values are only stored.
     const detector = new AdwinDetector({ clock: adwinState.n + 1 });
     for (let index = 0; index < adwinState.n; index++) detector.update(index % 7);
     expect(detector.width).to.equal(adwinState.n);

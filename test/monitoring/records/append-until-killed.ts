@@ -1,4 +1,5 @@
-// Appends numbered records as fast as it can, and tells through a pipe how many appends have returned. Its parent kills it.
+// Appends numbered records as fast as possible, and reports through a pipe how many appends have returned. Its parent
+// kills it.
 import { writeSync } from 'node:fs';
 
 import { openRecordStore } from '../../../src/monitoring/records/open-record-store.ts';
@@ -14,7 +15,10 @@ for (let value = Number(first); ; value += Number(perAppend)) {
   reportAppended(value + Number(perAppend));
 }
 
-/** Writes a line to the pipe, and waits while it is full: a busy parent reads late, and that must not end this process. */
+/**
+ * Writes a line to the pipe, and waits while the pipe is full: a busy parent reads late, which must not end this
+ * process.
+ */
 function reportAppended(count: number): void {
   const line = Buffer.from(`${count}\n`);
   const isNever = new Int32Array(new SharedArrayBuffer(4));

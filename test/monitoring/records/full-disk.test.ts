@@ -41,7 +41,7 @@ describe('a record store whose disk fails', () => {
 
   for (const ending of ['csv', 'ndjson']) {
     for (const code of ['ENOSPC', 'EIO', 'EACCES', 'EDQUOT']) {
-      it(`keeps records of .${ending} in memory through ${code}, and writes them in their order afterwards`, async () => {
+      it(`keeps records of .${ending} in memory during ${code}, and writes them in order afterwards`, async () => {
         const disk = new StubDisk();
         const { file, store } = open(disk, ending);
         store.append([record(0)]);
@@ -61,7 +61,7 @@ describe('a record store whose disk fails', () => {
       });
     }
 
-    it(`leaves .${ending} readable and loses nothing, whichever byte the disk is full at`, async () => {
+    it(`leaves .${ending} readable and loses nothing, if the disk is full at any byte`, async () => {
       const probe = open(new StubDisk(), ending);
       probe.store.append([record(0), record(1), record(2)]);
       const length = readFileSync(probe.file).length;
@@ -73,7 +73,7 @@ describe('a record store whose disk fails', () => {
         const { written, pending, problem } = store.status();
         expect(written + pending, `room ${room}`).to.equal(3);
         expect(problem).to.equal('the disk is full (ENOSPC)');
-        // Read as bytes: no unfinished line is there, so nobody has to leave one out.
+        // Read as bytes, to check that the file has no incomplete line.
         expect(readFileSync(file, 'latin1')).to.match(/^$|\n$/);
         expect(await values(file)).to.deep.equal([0, 1, 2].slice(0, written));
         disk.room = Infinity;
@@ -86,7 +86,7 @@ describe('a record store whose disk fails', () => {
       expect(warnings()).to.have.length(length);
     });
 
-    it(`takes an unfinished line of .${ending} away later where it cannot do so at once`, async () => {
+    it(`removes an incomplete line of .${ending} later if it cannot do so immediately`, async () => {
       const disk = new StubDisk();
       const { file, store } = open(disk, ending);
       store.append([record(0)]);
@@ -105,7 +105,7 @@ describe('a record store whose disk fails', () => {
       store.close();
     });
 
-    it(`goes on where the system takes only a part of each write to .${ending}`, async () => {
+    it(`continues if the system accepts only a part of each write to .${ending}`, async () => {
       const disk = new StubDisk();
       disk.mostAtOnce = 7;
       const { file, store } = open(disk, ending);
@@ -117,7 +117,7 @@ describe('a record store whose disk fails', () => {
     });
   }
 
-  it('takes a write of no bytes for a failure, and does not turn in a circle', () => {
+  it('treats a write of no bytes as a failure, and does not loop', () => {
     const disk = new StubDisk();
     const { store } = open(disk, 'csv');
     disk.mostAtOnce = 0;
@@ -140,14 +140,14 @@ describe('a record store whose disk fails', () => {
     store.close();
   });
 
-  it('drops nothing of an append that is longer than mostPending while the disk works', async () => {
+  it('drops nothing of an append with more than mostPending records while the disk works', async () => {
     const { file, store } = open(new StubDisk(), 'csv', { mostPending: 1 });
     store.append([record(0), record(1), record(2)]);
     expect(await values(file)).to.deep.equal([0, 1, 2]);
     store.close();
   });
 
-  it('warns once for each time that it fails, not for each append', () => {
+  it('warns once per failure, not once per append', () => {
     const disk = new StubDisk();
     const { store } = open(disk, 'csv');
     for (let outage = 1; outage <= 3; outage++) {
@@ -170,7 +170,7 @@ describe('a record store whose disk fails', () => {
     'ftruncate',
   ];
   for (const name of everything) {
-    it(`never throws while ${name} fails, across a file that is put aside, and has all records afterwards`, async () => {
+    it(`never throws while ${name} fails, also across a rotation, and has all records afterwards`, async () => {
       const disk = new StubDisk();
       const { file, store } = open(disk, 'csv', { maxBytes: 300 });
       store.append([record(0)]);
@@ -184,7 +184,7 @@ describe('a record store whose disk fails', () => {
     });
   }
 
-  it('opens on a full disk and begins once there is room; what does not pass by itself is an error at once', async () => {
+  it('opens on a full disk and starts writing once there is space; a permanent failure is an immediate error', async () => {
     const disk = new StubDisk();
     disk.failing = { open: 'ENOSPC' };
     const { file, store } = open(disk, 'csv');
@@ -198,7 +198,7 @@ describe('a record store whose disk fails', () => {
     expect(() => open(disk, 'csv')).to.throw(DataValidationError, /Cannot write '.*': permission denied \(EACCES\)/);
   });
 
-  it('tells at close what it could not write, and what was pending is written if it can be', async () => {
+  it('reports at close what it could not write, and writes pending records if possible', async () => {
     const disk = new StubDisk();
     const { file, store } = open(disk, 'csv');
     disk.failing = { write: 'ENOSPC' };
@@ -214,7 +214,7 @@ describe('a record store whose disk fails', () => {
     expect(warnings().some((warning) => warning.includes('closed while 1 records are not written'))).to.equal(true);
   });
 
-  it('goes on where even the log fails', () => {
+  it('continues even if the log fails', () => {
     const disk = new StubDisk();
     const { store } = open(disk, 'csv');
     const { warn } = logger;

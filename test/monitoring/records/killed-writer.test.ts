@@ -10,7 +10,7 @@ const CHILD = path.join(import.meta.dirname, 'append-until-killed.ts');
 
 const ROUNDS = 4;
 
-/** Lets a child append until it has done so often enough, kills it, and gives the last number that it told. */
+/** Lets a child process append a number of times, kills it, and returns the last number that it reported. */
 function appendAndKill(file: string, first: number, perAppend: number, atLeast: number): Promise<number> {
   return new Promise((resolve, reject) => {
     const args = ['--import', 'tsx', CHILD, file, String(first), String(perAppend)];
@@ -35,14 +35,15 @@ describe('a record store whose process is killed', function () {
 
   for (const ending of ['csv', 'ndjson']) {
     for (const perAppend of [1, 500]) {
-      it(`has every record of .${ending} whose append returned, ${perAppend} an append, over ${ROUNDS} kills @slow`, async () => {
+      it(`has every record of .${ending} whose append returned, ${perAppend} per append, over ${ROUNDS} kills @slow`, async () => {
         const file = path.join(folder(), `killed-${perAppend}.${ending}`);
         let next = 0;
         for (let round = 0; round < ROUNDS; round++) {
           const told = await appendAndKill(file, next, perAppend, (300 + 1371 * round) / Math.sqrt(perAppend));
           expect(told).to.be.above(next);
           const values = (await readRecords(file)).toRecords().map(({ value }) => value);
-          // All in their order and once, through every kill: what follows the last that was told had no answer yet.
+          // All records are in order and occur once, over all kills. Records after the last reported one had no answer
+          // yet.
           expect(values.findIndex((value, place) => value !== place)).to.equal(-1);
           expect(values.length).to.be.at.least(told);
           next = values.length;

@@ -12,7 +12,7 @@ import { useTemporaryFolder } from '../../helpers/run-cli.ts';
 const folder = useTemporaryFolder();
 
 let count = 0;
-/** Writes a file under a name that no other test has. */
+/** Writes a file with a unique name. */
 function write(content: string | Uint8Array, ending = 'csv'): string {
   const file = path.join(folder(), `records-${count++}.${ending}`);
   writeFileSync(file, content);
@@ -45,8 +45,8 @@ describe('readRecords', () => {
     ],
     ['an empty label', `${NOON},m,a,"",sliding,1,10,,`, { group: '' }],
     ['quoted labels', `${NOON},m,a,"x,""y""\nz",sliding,1,10,,`, { group: 'x,"y"\nz' }],
-    ['a line end of two characters in a label', `${NOON},m,a,"x\r\ny",sliding,1,10,,`, { group: 'x\r\ny' }],
-    ['letters of other scripts', `${NOON},m,a,Ærøskøbing 東京,sliding,1,10,,`, { group: 'Ærøskøbing 東京' }],
+    ['a CRLF line end in a label', `${NOON},m,a,"x\r\ny",sliding,1,10,,`, { group: 'x\r\ny' }],
+    ['non-ASCII letters', `${NOON},m,a,Ærøskøbing 東京,sliding,1,10,,`, { group: 'Ærøskøbing 東京' }],
     ['exponents', `${NOON},m,a,g,sliding,1e-7,1e3,-2.5E+1,.5`, { value: 1e-7, n: 1000, low: -25, high: 0.5 }],
   ] as const) {
     it(`reads ${title}`, async () => {
@@ -70,15 +70,15 @@ describe('readRecords', () => {
       ['milliseconds', `${OLDER_HEADER}\n1714564800000,selection_rate,f,0.25,40\n`],
       ['microseconds', `${OLDER_HEADER}\n1714564800000000,selection_rate,f,0.25,40\n`],
       ['nanoseconds', `${OLDER_HEADER}\n1714564800000000000,selection_rate,f,0.25,40\n`],
-      ['floats as counts', `${OLDER_HEADER}\n2024-05-01T12:00:00,selection_rate,f,0.25,40.0\n`],
-      ['line ends of two characters', `${OLDER_HEADER}\r\n2024-05-01T12:00:00,selection_rate,f,0.25,40\r\n`],
+      ['counts written as floats', `${OLDER_HEADER}\n2024-05-01T12:00:00,selection_rate,f,0.25,40.0\n`],
+      ['CRLF line ends', `${OLDER_HEADER}\r\n2024-05-01T12:00:00,selection_rate,f,0.25,40\r\n`],
       ['a byte order mark', `\uFEFF${OLDER_HEADER}\n2024-05-01T12:00:00,selection_rate,f,0.25,40\n`],
       ['empty lines', `${OLDER_HEADER}\n\n2024-05-01T12:00:00,selection_rate,f,0.25,40\n\n`],
       [
         'quotes around everything',
         `"${OLDER_HEADER.replaceAll(',', '","')}"\n"2024-05-01T12:00:00","selection_rate","f","0.25","40"\n`,
       ],
-      ['other columns beside', `${OLDER_HEADER},note\n2024-05-01T12:00:00,selection_rate,f,0.25,40,"late, very"\n`],
+      ['additional columns', `${OLDER_HEADER},note\n2024-05-01T12:00:00,selection_rate,f,0.25,40,"late, very"\n`],
     ] as const) {
       it(`with ${title}`, async () => {
         expect(await read(text)).to.deep.equal([OLDER]);
@@ -86,7 +86,7 @@ describe('readRecords', () => {
       });
     }
 
-    it('with every millisecond of fractions of seconds', async () => {
+    it('with fractions of seconds exact to the millisecond', async () => {
       const rows = Array.from(
         { length: 1000 },
         (_, milli) => `1714564800.${String(milli).padStart(3, '0')},m,f,${milli},1`,
@@ -95,7 +95,7 @@ describe('readRecords', () => {
       expect([...log.index]).to.deep.equal(rows.map((_, milli) => 1714564800000 + milli));
     });
 
-    it('with attribute, bounds and window where they have them', async () => {
+    it('with attribute, bounds and window if they have them', async () => {
       const text = `timestamp,attribute,metric,group,value,n,high,low,window\n${NOON},sex,m,,nan,7,0.9,0.1,cumulative\n`;
       expect(await read(text)).to.deep.equal([
         { timestamp: NOON, metric: 'm', attribute: 'sex', group: null, window: 'cumulative', value: null, n: 7, low: 0.1, high: 0.9 },
@@ -108,69 +108,69 @@ describe('readRecords', () => {
       expect(log.toTable().columnNames).not.to.include.members(['timestamp']);
     });
 
-    it('but not row numbers as times', async () => {
+    it('but does not read row numbers as times', async () => {
       const fault = await failure(',metric,group,value,n\n0,m,f,1,1\n');
-      expect(fault?.message).to.match(/line 2: '0' in the column without a name is no date/);
+      expect(fault?.message).to.match(/line 2: '0' in the column without a name is not a date/);
     });
   });
 
   for (const [title, text, message, context] of [
     [
-      'a field too few',
+      'a missing field',
       `${HEADER}\n${NOON},m,a,g,sliding,1,10,0.1\n`,
-      /line 2: it has 8 fields where the header has 9/,
+      /line 2: it has 8 fields, but the header has 9/,
       { line: 2 },
     ],
-    ['a time that is none', `${HEADER}\nsoon,m,a,g,sliding,1,10,,\n`, /line 2: 'soon' is no time/, { line: 2 }],
-    [
-      'a 30th of February',
-      `${HEADER}\n2024-02-30,m,a,g,sliding,1,10,,\n`,
-      /line 2: '2024-02-30' is no time/,
-      { line: 2 },
-    ],
+    ['an invalid time', `${HEADER}\nsoon,m,a,g,sliding,1,10,,\n`, /line 2: 'soon' is not a time/, { line: 2 }],
+    ['30 February', `${HEADER}\n2024-02-30,m,a,g,sliding,1,10,,\n`, /line 2: '2024-02-30' is not a time/, { line: 2 }],
     [
       'text as value',
       `${HEADER}\n${NOON},m,a,g,sliding,high,10,,\n`,
-      /line 2: the value 'high' is no number/,
+      /line 2: the value 'high' is not a finite number/,
       { line: 2 },
     ],
-    ['an infinite value', `${HEADER}\n${NOON},m,a,g,sliding,inf,10,,\n`, /the value 'inf' is no number/, { line: 2 }],
+    [
+      'an infinite value',
+      `${HEADER}\n${NOON},m,a,g,sliding,inf,10,,\n`,
+      /the value 'inf' is not a finite number/,
+      { line: 2 },
+    ],
     [
       'a hexadecimal value',
       `${HEADER}\n${NOON},m,a,g,sliding,0x10,10,,\n`,
-      /the value '0x10' is no number/,
+      /the value '0x10' is not a finite number/,
       { line: 2 },
     ],
-    ['no n', `${HEADER}\n${NOON},m,a,g,sliding,1,,,\n`, /line 2: the n '' is no number/, { line: 2 }],
-    ['an unknown window', `${HEADER}\n${NOON},m,a,g,weekly,1,10,,\n`, /line 2: 'weekly' is no window/, { line: 2 }],
+    ['no n', `${HEADER}\n${NOON},m,a,g,sliding,1,,,\n`, /line 2: the n '' is not a number of at least 0/, { line: 2 }],
+    ['an unknown window', `${HEADER}\n${NOON},m,a,g,weekly,1,10,,\n`, /line 2: 'weekly' is not a window/, { line: 2 }],
     [
       'a quote inside a field',
       `${HEADER}\n${NOON},m,a,g,sliding,1,1,,\n${NOON},m,a,x"y",sliding,1,1,,\n`,
-      /line 3: its quotes/,
+      /line 3: it has invalid CSV quotes/,
       { line: 3 },
     ],
     [
-      'a line after a label of two lines',
+      'an invalid line after a label of two lines',
       `${HEADER}\n${NOON},m,a,"x\ny",sliding,1,10,,\nbad\n`,
       /line 4: it has 1 fields/,
       { line: 4 },
     ],
     [
-      'a quote that does not end',
+      'an unclosed quote',
       `${HEADER}\n${NOON},m,a,"g,sliding,1,10,,\n${`${NOON},m,a,g,sliding,1,10,,\n`.repeat(3)}`,
-      /line 2: a quoted value does not end/,
+      /line 2: a quoted value is not closed/,
       { line: 2 },
     ],
     [
       'other columns',
       'a,b\n1,2\n',
-      /holds no monitoring records: it has no column time or timestamp, metric, value, n/,
+      /does not contain monitoring records\. Missing columns: time or timestamp, metric, value, n/,
       { line: 1 },
     ],
-    ['no n column', 'timestamp,metric,group,value\n', /it has no column n\./, { line: 1 }],
-    ['text without a line end', 'hello', /holds no monitoring records/, { line: 1 }],
+    ['no n column', 'timestamp,metric,group,value\n', /Missing columns: n\./, { line: 1 }],
+    ['text without a line end', 'hello', /does not contain monitoring records/, { line: 1 }],
   ] as const) {
-    it(`refuses a CSV file with ${title}, naming the line`, async () => {
+    it(`rejects a CSV file with ${title} and gives the line`, async () => {
       const fault = await failure(text);
       expect(fault).to.be.instanceOf(DataValidationError);
       expect(fault?.message).to.match(message);
@@ -180,20 +180,20 @@ describe('readRecords', () => {
   }
 
   for (const [title, text, message] of [
-    ['an array', '[1]\n', /line 1: it is no JSON object/],
-    ['half an object before others', '{"time":\n{}\n', /line 1: it is no JSON object/],
+    ['an array', '[1]\n', /line 1: it is not a JSON object/],
+    ['half an object before others', '{"time":\n{}\n', /line 1: it is not a JSON object/],
     ['no time', '{"metric":"m","n":1}\n', /line 1: it has no time/],
     ['no metric', `{"time":"${NOON}","n":1}\n`, /line 1: it has no metric/],
-    ['a group that is a number', `{"time":"${NOON}","metric":"m","group":5,"n":1}\n`, /line 1: the group is no text/],
+    ['a group that is a number', `{"time":"${NOON}","metric":"m","group":5,"n":1}\n`, /line 1: the group is not text/],
     ['a list as value', `{"time":"${NOON}","metric":"m","value":[],"n":1}\n`, /line 1: the value is neither/],
-    ['text without a line end', 'hello', /line 1: it is no JSON object/],
+    ['text without a line end', 'hello', /line 1: it is not a JSON object/],
   ] as const) {
-    it(`refuses an NDJSON file with ${title}, naming the line`, async () => {
+    it(`rejects an NDJSON file with ${title} and gives the line`, async () => {
       expect((await failure(text, 'ndjson'))?.message).to.match(message);
     });
   }
 
-  it('reads JSON lines with either name of the time, and null where something is missing', async () => {
+  it('reads JSON lines with either name of the time, and null for missing values', async () => {
     const records = await read(
       `{"time":"${NOON}","metric":"m","attribute":"a","group":"","window":"cumulative","value":null,"n":3,"low":null,"high":0.5}\n\n{"timestamp":1714564800000,"metric":"m","n":3}\n`,
       'jsonl',
@@ -204,7 +204,7 @@ describe('readRecords', () => {
     ]); // prettier-ignore
   });
 
-  describe('leaves out a last line that was cut short, with a warning', () => {
+  describe('skips a truncated last line, with a warning', () => {
     const line = `${NOON},m,a,"é,\n1",sliding,0.125,10,0.1,0.2`;
     const bytes = Buffer.from(`${HEADER}\n${NOON},m,a,g,sliding,1,10,,\n${line}`);
     const start = bytes.length - Buffer.byteLength(line);
@@ -212,7 +212,7 @@ describe('readRecords', () => {
       it(`after ${end - start} of its ${bytes.length - start} bytes`, async () => {
         expect(await read(bytes.subarray(0, end))).to.have.length(1);
         expect(warnings()).to.have.length(1);
-        expect(warnings()[0]).to.match(/has no end, so it was cut short/);
+        expect(warnings()[0]).to.match(/is incomplete and is skipped/);
       });
     }
 
@@ -221,7 +221,7 @@ describe('readRecords', () => {
       expect(warnings()).to.have.length(1);
     });
 
-    it('in JSON; an object that is complete is taken', async () => {
+    it('in JSON; a complete object is kept', async () => {
       const whole = `{"time":"${NOON}","metric":"m","n":3}`;
       expect(await read(`${whole}\n${whole.slice(0, -1)}`, 'ndjson')).to.have.length(1);
       expect(warnings()).to.have.length(1);
@@ -230,14 +230,14 @@ describe('readRecords', () => {
     });
   });
 
-  it('reads an empty file, and one with a header alone, as no records', async () => {
+  it('reads an empty file, and one with only a header, as no records', async () => {
     expect(await read('')).to.deep.equal([]);
     expect(await read(`${HEADER}\n`)).to.deep.equal([]);
     expect(await read('', 'ndjson')).to.deep.equal([]);
     expect(warnings()).to.deep.equal([]);
   });
 
-  it('reads files put aside first, oldest first, each with its own layout, and over a gap in their numbers', async () => {
+  it('reads rotated files first, oldest first, each with its own layout, despite a gap in their numbers', async () => {
     const file = write(`${HEADER}\n${NOON},new,a,,sliding,1,10,,\n`);
     writeFileSync(`${file}.2`, `${HEADER}\n${NOON},old,a,,sliding,1,10,,\n`);
     writeFileSync(`${file}.10`, `${OLDER_HEADER}\n${NOON},older,,1,10\n`);
@@ -247,13 +247,13 @@ describe('readRecords', () => {
     expect(records.map(({ metric }) => metric)).to.deep.equal(['older', 'old', 'new']);
   });
 
-  it('reads files put aside where the present one is missing', async () => {
+  it('reads rotated files if the current one is missing', async () => {
     const file = path.join(folder(), 'gone.csv');
     writeFileSync(`${file}.1`, `${HEADER}\n${NOON},old,a,,sliding,1,10,,\n`);
     expect((await readRecords(file)).length).to.equal(1);
   });
 
-  it('reads a file that is longer than what is read at once, with characters across the joints', async () => {
+  it('reads a file longer than one chunk, with characters across chunk boundaries', async () => {
     const lines = Array.from(
       { length: 12_000 },
       (_, row) => `${NOON},m,é東,"${'ø'.repeat(row % 37)}",sliding,${row},1,,`,
@@ -263,14 +263,14 @@ describe('readRecords', () => {
     expect(records.every(({ group }, row) => group?.length === row % 37)).to.equal(true);
   });
 
-  it('refuses text that is not UTF-8, and lines without end', async () => {
+  it('rejects text that is not UTF-8, and extremely long lines', async () => {
     expect((await failure(Buffer.from(`${HEADER}\n${NOON},m,a,\xe9,sliding,1,1,,\n`, 'latin1')))?.message).to.match(
       /UTF-8/,
     );
-    expect((await failure('x'.repeat(3 * 2 ** 20)))?.message).to.match(/line 1: it is too long/);
+    expect((await failure('x'.repeat(3 * 2 ** 20)))?.message).to.match(/line 1: the line is too long/);
   });
 
-  it('refuses a path that is missing, a folder, or of another kind', async () => {
+  it('rejects a missing path, a folder, and another extension', async () => {
     mkdirSync(path.join(folder(), 'folder.csv'));
     for (const [name, type, message] of [
       ['missing.csv', DataValidationError, /no such file/],

@@ -14,7 +14,7 @@ describe('RecordLog', () => {
     expect(log.thin(2)).to.equal(0);
   });
 
-  it('gives back what was put in, with labels that are empty, missing or odd', () => {
+  it('returns the records that were added, with empty, missing or unusual labels', () => {
     const records = [
       sampleRecord({ group: '' }),
       sampleRecord({ group: null, value: null, low: null, high: null }),
@@ -24,7 +24,7 @@ describe('RecordLog', () => {
     expect(RecordLog.from(records).toRecords()).to.deep.equal(records);
   });
 
-  it('keeps many records as they came', () => {
+  it('keeps many records unchanged', () => {
     const records = recordsAt(...Array.from({ length: 1000 }, (_, place) => place * 7));
     const log = new RecordLog();
     for (const record of records) log.append([record]);
@@ -32,7 +32,7 @@ describe('RecordLog', () => {
     expect([...log.index]).to.deep.equal(records.map(({ timestamp }) => Date.parse(timestamp)));
   });
 
-  it('has its times as index, and not among the columns of its table', () => {
+  it('has its times as index, and not as a column of its table', () => {
     const log = RecordLog.from([sampleRecord({ group: 'b' }), sampleRecord({ group: null, value: null })]);
     const table = log.toTable();
     expect(table.columnNames).to.deep.equal([
@@ -45,7 +45,7 @@ describe('RecordLog', () => {
     expect(log.index[0]).to.equal(Date.UTC(2024, 4, 1));
   });
 
-  it('puts late records in their place and leaves those of one time in the order in which they came', () => {
+  it('sorts late records by time and keeps records with the same time in the order of arrival', () => {
     const log = RecordLog.from(recordsAt(30, 10, 20, 10));
     log.append([sampleRecord({ timestamp: new Date(15).toISOString(), value: 9 })]);
     expect([...log.index]).to.deep.equal([10, 10, 15, 20, 30]);
@@ -75,14 +75,14 @@ describe('RecordLog', () => {
   }
 
   for (const bad of ['yesterday', NaN, '2024-02-30', '2024-01-01T25:00']) {
-    it(`refuses ${bad} as an end of a range`, () => {
+    it(`rejects ${bad} as an end of a range`, () => {
       expect(() => new RecordLog().between(bad, 5)).to.throw(ValueError, /from parameter must be a time/);
       expect(() => new RecordLog().between(5, bad)).to.throw(ValueError, /to parameter must be a time/);
     });
   }
 
   describe('thin', () => {
-    // Every second time goes, the last stays; by hand.
+    // Every second time is dropped and the last is kept; computed by hand.
     for (const [held, most, kept] of [
       [5, 5, [0, 1, 2, 3, 4]],
       [5, 4, [0, 2, 4]],
@@ -92,7 +92,7 @@ describe('RecordLog', () => {
       [2, 2, [0, 1]],
       [1, 2, [0]],
     ] as const) {
-      it(`leaves ${JSON.stringify(kept)} of ${held} times where at most ${most} may be held`, () => {
+      it(`keeps ${JSON.stringify(kept)} of ${held} times if at most ${most} are allowed`, () => {
         const log = RecordLog.from(recordsAt(...Array.from({ length: held }, (_, place) => place)));
         expect(log.thin(most)).to.equal(held - kept.length);
         expect([...log.index]).to.deep.equal(kept);
@@ -106,7 +106,7 @@ describe('RecordLog', () => {
       expect([...log.index]).to.deep.equal([1, 1, 1, 3, 3, 3]);
     });
 
-    it('bounds what is held however long records come, with the first and the last time among it', () => {
+    it('bounds the number of times for endless records, and keeps the first and the last time', () => {
       const log = new RecordLog();
       for (let time = 0; time < 5000; time++) {
         log.append(recordsAt(time, time));
@@ -115,11 +115,11 @@ describe('RecordLog', () => {
         expect([log.index[0], log.index.at(-1)]).to.deep.equal([0, time]);
       }
       const steps = [...new Set(log.index)].map((time, place, all) => time - (all[place - 1] ?? 0));
-      // Even steps: the smallest power of two at which 5000 times and the last one are at most 50.
+      // Even steps: the smallest power of two for which 5000 times and the last one are at most 50.
       expect(Math.max(...steps)).to.equal(128);
     });
 
-    it('goes on at the same steps after its state was taken and restored', () => {
+    it('continues with the same steps after its state was saved and restored', () => {
       const whole = new RecordLog();
       let resumed = new RecordLog();
       for (let time = 0; time < 300; time++) {
@@ -130,20 +130,20 @@ describe('RecordLog', () => {
       expect([...resumed.index]).to.deep.equal([...whole.index]);
     });
 
-    it('keeps the ends alone where the time that came first lies between them', () => {
+    it('keeps only the ends if the time that was added first lies between them', () => {
       const log = RecordLog.from(recordsAt(5, 1, 9));
       expect(log.thin(2)).to.equal(1);
       expect([...log.index]).to.deep.equal([1, 9]);
     });
 
-    it('counts the times of a part from its beginning', () => {
+    it('counts the times of a range from its beginning', () => {
       const part = RecordLog.from(recordsAt(0, 1, 2, 3, 4, 5)).between(1, 5);
       part.thin(4);
       expect([...part.index]).to.deep.equal([1, 3, 5]);
     });
 
     for (const bad of [1, 0, -1, 2.5, NaN, '3' as never]) {
-      it(`refuses ${bad} as the most`, () => {
+      it(`rejects ${bad} as the maximum`, () => {
         expect(() => new RecordLog().thin(bad)).to.throw(ValueError, /most parameter/);
       });
     }
@@ -157,7 +157,7 @@ describe('RecordLog', () => {
     ]);
     const state = () => JSON.parse(JSON.stringify(log.state())) as Record<string, unknown>;
 
-    it('goes through JSON and comes back the same, to be gone on with', () => {
+    it('is restored unchanged from JSON, and can be continued', () => {
       const restored = RecordLog.restore(state());
       expect(restored.toRecords()).to.deep.equal(log.toRecords());
       expect(restored.state()).to.deep.equal(log.state());
@@ -167,25 +167,21 @@ describe('RecordLog', () => {
 
     for (const [title, change, place] of [
       ['null', () => null, 'kind'],
-      ['another kind', (s) => ({ ...s, kind: 'x' }), 'kind'],
-      ['times that fall', (s) => ({ ...s, time: [3, 2, 1, 0] }), 'time[1]'],
+      ['a different kind', (s) => ({ ...s, kind: 'x' }), 'kind'],
+      ['decreasing times', (s) => ({ ...s, time: [3, 2, 1, 0] }), 'time[1]'],
       ['a time that is text', (s) => ({ ...s, time: ['3', 4, 5, 6] }), 'time[0]'],
       ['no times', (s) => ({ ...s, time: undefined }), 'time should be a list'],
-      ['an ordinal beyond the times', (s) => ({ ...s, ordinal: [0, 1, 2, 99] }), 'ordinal[3]'],
-      ['a fraction of times', (s) => ({ ...s, times: 4.5 }), 'times should'],
-      ['too few values', (s) => ({ ...s, value: [1] }), 'value has 1 entries where there are 4'],
+      ['an ordinal above the number of times', (s) => ({ ...s, ordinal: [0, 1, 2, 99] }), 'ordinal[3]'],
+      ['a fractional number of times', (s) => ({ ...s, times: 4.5 }), 'times should'],
+      ['too few values', (s) => ({ ...s, value: [1] }), 'value has 1 entries; expected 4'],
       ['a value that is text', (s) => ({ ...s, low: [1, 2, 'x', 3] }), 'low[2]'],
-      ['an n that is missing', (s) => ({ ...s, n: [1, 2, null, 3] }), 'n[2]'],
+      ['a missing n', (s) => ({ ...s, n: [1, 2, null, 3] }), 'n[2]'],
       ['a code without label', (s) => ({ ...s, metric: { labels: ['m'], codes: [0, 0, 0, 1] } }), 'metric.codes[3]'],
-      [
-        'a metric that is missing',
-        (s) => ({ ...s, metric: { labels: ['m'], codes: [0, 0, 0, -1] } }),
-        'metric.codes[3]',
-      ],
+      ['a missing metric', (s) => ({ ...s, metric: { labels: ['m'], codes: [0, 0, 0, -1] } }), 'metric.codes[3]'],
       ['an unknown window', (s) => ({ ...s, window: { labels: ['w'], codes: [0, 0, 0, 0] } }), 'window.labels[0]'],
       ['labels that are numbers', (s) => ({ ...s, group: { labels: [1], codes: [0, 0, 0, 0] } }), 'group.labels[0]'],
     ] as readonly (readonly [string, (s: Record<string, unknown>) => unknown, string])[]) {
-      it(`is refused with ${title}`, () => {
+      it(`is rejected with ${title}`, () => {
         expect(() => RecordLog.restore(change(state()))).to.throw(DataValidationError, place);
       });
     }
@@ -205,7 +201,7 @@ describe('RecordLog', () => {
     ['low', Infinity],
     ['high', undefined],
   ] as const) {
-    it(`refuses a record whose ${field} is ${String(bad)}, and keeps none of its batch`, () => {
+    it(`rejects a record whose ${field} is ${String(bad)}, and keeps none of its batch`, () => {
       const log = new RecordLog();
       const batch = [sampleRecord(), { ...sampleRecord(), [field]: bad }];
       expect(() => {

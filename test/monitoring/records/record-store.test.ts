@@ -32,7 +32,7 @@ const ODD: MonitoringRecord[] = [
 describe('a record store', () => {
   const warnings = useLoggedWarnings();
   for (const ending of ['csv', 'CSV', 'ndjson', 'jsonl']) {
-    it(`gives back from .${ending} what was appended, over several openings`, async () => {
+    it(`returns all records appended to .${ending} over several openings`, async () => {
       const file = newPath(ending);
       for (const record of ODD) {
         const store = openRecordStore(file);
@@ -45,7 +45,7 @@ describe('a record store', () => {
     });
   }
 
-  it('writes CSV with the time first, missing values as empty fields and numbers as short as they can be', () => {
+  it('writes CSV with the time first, missing values as empty fields and numbers in shortest form', () => {
     const file = newPath('csv');
     const store = openRecordStore(file);
     store.append(ODD.slice(0, 3));
@@ -60,7 +60,7 @@ end","sex||""race""","a,b",cumulative,0.1,500,0.05,0.15
     store.close();
   });
 
-  it('writes a JSON object a line', () => {
+  it('writes one JSON object per line', () => {
     const file = newPath('ndjson');
     const store = openRecordStore(file);
     store.append([sampleRecord({ timestamp: '2024-05-01T02:00:00+02:00', value: null })]);
@@ -70,7 +70,7 @@ end","sex||""race""","a,b",cumulative,0.1,500,0.05,0.15
     store.close();
   });
 
-  it('makes one write an append, however many records, and never reads or cuts a whole file', () => {
+  it('makes one write per append of any number of records, and never reads or truncates a complete file', () => {
     const disk = new StubDisk();
     const store = openRecordStore(newPath('csv'), { files: disk.files });
     for (let append = 1; append <= 5; append++) {
@@ -81,13 +81,13 @@ end","sex||""race""","a,b",cumulative,0.1,500,0.05,0.15
     store.close();
   });
 
-  it('makes missing folders', () => {
+  it('creates missing folders', () => {
     const file = path.join(folder(), 'a', 'b', 'records.csv');
     openRecordStore(file).close();
     expect(existsSync(file)).to.equal(true);
   });
 
-  it('writes the header once, also into a file that was there and empty', () => {
+  it('writes the header once, also into an existing empty file', () => {
     const file = newPath('csv');
     writeFileSync(file, '');
     for (let opening = 0; opening < 3; opening++) {
@@ -100,7 +100,7 @@ end","sex||""race""","a,b",cumulative,0.1,500,0.05,0.15
     expect(text(file).split('\n')).to.have.length(8);
   });
 
-  it('refuses a bad record whole, and writes nothing of its batch', () => {
+  it('rejects an invalid record, and writes nothing of its batch', () => {
     const file = newPath('csv');
     const store = openRecordStore(file);
     expect(() => {
@@ -110,13 +110,13 @@ end","sex||""race""","a,b",cumulative,0.1,500,0.05,0.15
     store.close();
   });
 
-  describe('puts files aside', () => {
+  describe('rotates files', () => {
     const line = Buffer.byteLength(
       `2024-05-01T00:00:00.000Z,demographic_parity_difference,sex,,sliding,0,500,0.05,0.15\n`,
     );
     const room = (lines: number) => HEADER.length + lines * line;
 
-    it('when they would pass maxBytes, with a header each, and loses nothing before the oldest is removed', async () => {
+    it('when they would exceed maxBytes, each with a header, and loses nothing before the oldest is removed', async () => {
       const file = newPath('csv');
       const store = openRecordStore(file, { maxBytes: room(2), maxFiles: 4 });
       for (let value = 0; value < 8; value++) store.append([sampleRecord({ value })]);
@@ -134,7 +134,7 @@ end","sex||""race""","a,b",cumulative,0.1,500,0.05,0.15
       store.close();
     });
 
-    it('within one append that is longer than a file may be', async () => {
+    it('within one append that is larger than a file may be', async () => {
       const file = newPath('csv');
       const store = openRecordStore(file, { maxBytes: room(3), maxFiles: 10 });
       store.append(Array.from({ length: 10 }, (_, value) => sampleRecord({ value })));
@@ -143,7 +143,7 @@ end","sex||""race""","a,b",cumulative,0.1,500,0.05,0.15
       store.close();
     });
 
-    it('with one record in each where even that is longer than a file may be', async () => {
+    it('with one record in each if a single record is larger than a file may be', async () => {
       const file = newPath('ndjson');
       const store = openRecordStore(file, { maxBytes: 1, maxFiles: 5 });
       store.append(Array.from({ length: 4 }, (_, value) => sampleRecord({ value })));
@@ -152,7 +152,7 @@ end","sex||""race""","a,b",cumulative,0.1,500,0.05,0.15
       store.close();
     });
 
-    it('at once when it is opened full, and removes files beyond maxFiles left from earlier', async () => {
+    it('immediately if the file is full when it is opened, and removes earlier files beyond maxFiles', async () => {
       const file = newPath('csv');
       const first = openRecordStore(file, { maxBytes: room(1), maxFiles: 10 });
       for (let value = 0; value < 6; value++) first.append([sampleRecord({ value })]);
@@ -163,7 +163,7 @@ end","sex||""race""","a,b",cumulative,0.1,500,0.05,0.15
       second.close();
     });
 
-    it('with a gap where a rename was interrupted, which the next one closes', async () => {
+    it('with a gap after an interrupted rename, which the next rotation closes', async () => {
       const file = newPath('csv');
       const store = openRecordStore(file, { maxBytes: room(1), maxFiles: 4 });
       for (let value = 0; value < 3; value++) store.append([sampleRecord({ value })]);
@@ -173,7 +173,7 @@ end","sex||""race""","a,b",cumulative,0.1,500,0.05,0.15
       store.close();
     });
 
-    it('and goes on in the present one where they cannot be renamed, with one warning', async () => {
+    it('but continues in the current file if it cannot be renamed, with one warning', async () => {
       const disk = new StubDisk();
       const file = newPath('csv');
       const store = openRecordStore(file, { maxBytes: room(1), files: disk.files });
@@ -191,9 +191,9 @@ end","sex||""race""","a,b",cumulative,0.1,500,0.05,0.15
     });
   });
 
-  describe('opened on a file that is there', () => {
+  describe('opened on an existing file', () => {
     for (const ending of ['csv', 'ndjson']) {
-      it(`cuts off a last line of .${ending} that was cut short anywhere, and goes on`, async () => {
+      it(`removes a last line of .${ending} that was truncated at any position, and continues`, async () => {
         const file = newPath(ending);
         const first = openRecordStore(file);
         first.append([sampleRecord({ value: 1 })]);
@@ -213,7 +213,7 @@ end","sex||""race""","a,b",cumulative,0.1,500,0.05,0.15
       });
     }
 
-    it('cuts off a header that was cut short', async () => {
+    it('removes a truncated header', async () => {
       const file = newPath('csv');
       for (let end = 1; end < HEADER.length; end++) {
         writeFileSync(file, HEADER.slice(0, end));
@@ -224,7 +224,7 @@ end","sex||""race""","a,b",cumulative,0.1,500,0.05,0.15
       }
     });
 
-    it('ends a JSON object that is complete', async () => {
+    it('adds the line end of a complete JSON object', async () => {
       const file = newPath('ndjson');
       const first = openRecordStore(file);
       first.append([sampleRecord({ value: 1 }), sampleRecord({ value: 2 })]);
@@ -237,7 +237,7 @@ end","sex||""race""","a,b",cumulative,0.1,500,0.05,0.15
       store.close();
     });
 
-    it('loses no lines behind a quote that does not end, but puts the file aside', () => {
+    it('loses no lines after an unclosed quote, but rotates the file', () => {
       const file = newPath('csv');
       const good = '2024-05-01T00:00:00.000Z,m,a,g,sliding,1,1,,\n';
       const content = `${HEADER}${good}2024-05-01T00:00:00.000Z,m,a,"g,sliding,1,1,,\n${good.repeat(3)}`;
@@ -255,7 +255,7 @@ end","sex||""race""","a,b",cumulative,0.1,500,0.05,0.15
       ['an index column before it', ',timestamp,metric,group,value,n', '0,2023-01-01 00:00:00,m,f,7,10'],
       ['a DatetimeIndex', ',metric,group,value,n', '2023-01-01 00:00:00,m,f,7,10'],
     ] as const) {
-      it(`puts one of an older layout aside, with ${title}, and says so`, async () => {
+      it(`rotates a file of an older layout, with ${title}, and logs this`, async () => {
         const file = newPath('csv');
         writeFileSync(file, `${header}\n${row}\n`);
         const store = openRecordStore(file);
@@ -273,11 +273,11 @@ end","sex||""race""","a,b",cumulative,0.1,500,0.05,0.15
       ['csv', 'time,metric,attribute,group,window,value,n\n', /has the columns time, metric,/],
       ['csv', 'no line end', /holds something else/],
       ['csv', '{"time":"x"}\n', /not those of monitoring records/],
-      ['ndjson', HEADER, /holds something else than monitoring records/],
-      ['ndjson', '{"a":1}\n', /holds something else than monitoring records/],
+      ['ndjson', HEADER, /does not contain monitoring records/],
+      ['ndjson', '{"a":1}\n', /does not contain monitoring records/],
       ['ndjson', 'no line end', /holds something else/],
     ] as const) {
-      it(`refuses ${JSON.stringify(content)} as .${ending}, and leaves it as it was`, () => {
+      it(`rejects ${JSON.stringify(content)} as .${ending}, and leaves it unchanged`, () => {
         const file = newPath(ending);
         writeFileSync(file, content);
         expect(() => openRecordStore(file)).to.throw(DataValidationError, message);
@@ -287,7 +287,7 @@ end","sex||""race""","a,b",cumulative,0.1,500,0.05,0.15
     }
   });
 
-  it('begins a new file where somebody removed or renamed the one it had, and a header where it was emptied', async () => {
+  it('starts a new file if its file was removed or renamed, and a new header if it was emptied', async () => {
     const file = newPath('csv');
     const store = openRecordStore(file);
     store.append([sampleRecord({ value: 1 })]);
@@ -303,7 +303,7 @@ end","sex||""race""","a,b",cumulative,0.1,500,0.05,0.15
     store.close();
   });
 
-  it('shares a file with another store: lines stay whole, and each notices that the other put it aside', async () => {
+  it('shares a file with another store: lines stay complete, and each notices a rotation by the other', async () => {
     const file = newPath('csv');
     const options = { maxBytes: 2000, maxFiles: 50 };
     const stores = [openRecordStore(file, options), openRecordStore(file, options)];
@@ -330,12 +330,12 @@ end","sex||""race""","a,b",cumulative,0.1,500,0.05,0.15
     [{ mostPending: 0 }, 'mostPending'],
     [{ mostPending: NaN }, 'mostPending'],
   ] as const) {
-    it(`refuses ${JSON.stringify(options)}`, () => {
+    it(`rejects ${JSON.stringify(options)}`, () => {
       expect(() => openRecordStore(newPath('csv'), options)).to.throw(ValueError, `The ${parameter} parameter`);
     });
   }
 
-  it('refuses other extensions, and places that cannot be written', () => {
+  it('rejects other extensions, and paths that cannot be written', () => {
     expect(() => openRecordStore(path.join(folder(), 'records.parquet'))).to.throw(ValueError, /\.csv, \.ndjson/);
     mkdirSync(path.join(folder(), 'taken.csv'));
     expect(() => openRecordStore(path.join(folder(), 'taken.csv'))).to.throw(DataValidationError, /it is a folder/);

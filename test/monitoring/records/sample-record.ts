@@ -1,6 +1,6 @@
 import type { MonitoringRecord } from '../../../src/monitoring/records/monitoring-record.ts';
 
-/** A record of a gap, with what a test wants otherwise. */
+/** Returns a record of a gap, with the given changes. */
 export function sampleRecord(changes: Partial<MonitoringRecord> = {}): MonitoringRecord {
   return {
     timestamp: '2024-05-01T00:00:00.000Z',
@@ -16,7 +16,7 @@ export function sampleRecord(changes: Partial<MonitoringRecord> = {}): Monitorin
   };
 }
 
-/** Records of one metric at some milliseconds after 1970; the value is the place in the list. */
+/** Returns records of one metric at the given milliseconds after 1970. The value is the index in the list. */
 export function recordsAt(...millis: readonly number[]): MonitoringRecord[] {
   return millis.map((time, place) => sampleRecord({ timestamp: new Date(time).toISOString(), value: place }));
 }

@@ -1,15 +1,15 @@
 import { type FileFunctions, SYSTEM_FILES } from '../../../src/monitoring/records/file/file-functions.ts';
 
-/** An error as the system makes it. */
+/** Returns an error like those of the operating system. */
 function systemError(code: string): Error {
   return Object.assign(new Error(`${code}: as the system says it`), { code });
 }
 
-/** A disk whose writes a test can make fail or stop short; counts what is asked of it. */
+/** A disk whose writes a test can make fail or stop short. It counts the calls. */
 export class StubDisk {
-  /** Bytes that still fit; beyond them, writes are short and then fail. */
+  /** The number of bytes that still fit. Beyond them, writes are short and then fail. */
   room = Infinity;
-  /** The most that one write takes. */
+  /** The maximum number of bytes per write. */
   mostAtOnce = Infinity;
   failing: Partial<Record<keyof FileFunctions, string>> = {};
   readonly calls: Record<string, number> = {};

@@ -17,7 +17,7 @@ const SINKS: Readonly<Record<string, () => AlertSink>> = {
   webhook: () => webhookSink({ url: 'http://127.0.0.1:9/', fetch: accepting }),
 };
 
-/** An alert that makes every form of it fail. */
+/** An alert whose serialization always throws. */
 const circular = (): AlertTransition => {
   const alert = { ...sampleTransition().alert } as Record<string, unknown>;
   alert['share'] = alert;
@@ -26,7 +26,7 @@ const circular = (): AlertTransition => {
 
 for (const [name, open] of Object.entries(SINKS)) {
   describe(`the sink ${name}, as every sink`, () => {
-    it('has its name, and takes transitions without a failure', async () => {
+    it('has its name, and accepts transitions without a failure', async () => {
       const sink = open();
       expect([sink.name, sink.failures]).to.deep.equal([name, 0]);
       for (const change of ['raised', 'repeated', 'acknowledged', 'resolved', 'cleared'] as const) {
@@ -48,14 +48,14 @@ for (const [name, open] of Object.entries(SINKS)) {
       });
     }
 
-    it('does not throw on an alert that leads to itself', async () => {
+    it('does not throw on an alert with a circular reference', async () => {
       const sink = open();
       sink.send(circular());
       await sink.close();
       expect(sink.failures).to.equal(name === 'ndjson' || name === 'webhook' ? 1 : 0);
     });
 
-    it('may be closed twice, and takes what comes afterwards without throwing', async () => {
+    it('may be closed twice, and does not throw if it receives alerts afterwards', async () => {
       const sink = open();
       await sink.close();
       await sink.close();

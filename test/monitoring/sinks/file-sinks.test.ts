@@ -24,7 +24,7 @@ const ids = (file: string) =>
 
 describe('an NDJSON sink', () => {
   const warnings = useLoggedWarnings();
-  it('adds a transition as a line of JSON in snake_case, at once on the disk', async () => {
+  it('appends a transition as a line of JSON in snake_case, immediately on the disk', async () => {
     const disk = new StubDisk();
     const file = newPath();
     const sink = ndjsonSink(file, { files: disk.files });
@@ -36,7 +36,7 @@ describe('an NDJSON sink', () => {
     expect([sink.name, sink.failures]).to.deep.equal(['ndjson', 0]);
   });
 
-  it('keeps a line whole whatever the text in it', async () => {
+  it('writes one complete line for any text', async () => {
     const file = newPath();
     const sink = ndjsonSink(file);
     sink.send(sampleTransition('raised', { reason: 'a\nb\r\n"c"\u2028 é' }));
@@ -45,7 +45,7 @@ describe('an NDJSON sink', () => {
     expect((JSON.parse(lines(file)[0] ?? '') as typeof SAMPLE_JSON).alert.reason).to.equal('a\nb\r\n"c"\u2028 é');
   });
 
-  it('goes on after those of earlier, and cuts off a last line that was cut short', async () => {
+  it('appends to earlier lines, and removes a truncated last line', async () => {
     const file = newPath();
     for (const id of ['a', 'b']) {
       const sink = ndjsonSink(file);
@@ -72,7 +72,7 @@ describe('an NDJSON sink', () => {
     await sink.close();
   });
 
-  it('counts what it could not write by the time that it is closed', async () => {
+  it('counts what it could not write until it was closed', async () => {
     const disk = new StubDisk();
     const sink = ndjsonSink(newPath(), { files: disk.files });
     disk.failing = { write: 'ENOSPC' };
@@ -82,7 +82,7 @@ describe('an NDJSON sink', () => {
     expect(sink.failures).to.equal(1);
   });
 
-  it('does not write a line twice where only the wait for the disk failed', async () => {
+  it('does not write a line twice if only the flush to the disk failed', async () => {
     const disk = new StubDisk();
     const file = newPath();
     const sink = ndjsonSink(file, { files: disk.files });
@@ -96,7 +96,7 @@ describe('an NDJSON sink', () => {
   });
 
   for (const content of ['{"a":1}\n', 'text\n', 'text', '{"time":"x","metric":"m"}\n']) {
-    it(`refuses a file with ${JSON.stringify(content)}, and leaves it as it was`, () => {
+    it(`rejects a file with ${JSON.stringify(content)}, and leaves it unchanged`, () => {
       const file = newPath();
       writeFileSync(file, content);
       expect(() => ndjsonSink(file)).to.throw(DataValidationError, /holds something else/);
@@ -105,7 +105,7 @@ describe('an NDJSON sink', () => {
     });
   }
 
-  it('refuses mostPending of 0', () => {
+  it('rejects mostPending of 0', () => {
     expect(() => ndjsonSink(newPath(), { mostPending: 0 })).to.throw(ValueError, /mostPending/);
   });
 });
@@ -125,7 +125,7 @@ describe('a log sink', () => {
     logger.info = info;
   });
 
-  it('warns of an alarm that is raised or repeated, and mentions all else', async () => {
+  it('warns of an alarm that is raised or repeated, and logs all other changes as info', async () => {
     const sink = logSink();
     sink.send(sampleTransition());
     sink.send(sampleTransition('repeated'));
@@ -143,7 +143,7 @@ describe('a log sink', () => {
     expect([sink.name, sink.failures]).to.deep.equal(['log', 0]);
   });
 
-  it('counts a line that the log did not take', () => {
+  it('counts a line that could not be logged', () => {
     const { warn } = logger;
     logger.warn = () => {
       throw new Error('no room');

@@ -1,11 +1,11 @@
-/** A series with its number, as the text format of Prometheus has it. */
+/** A series with its value, in the Prometheus text format. */
 interface ParsedSample {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
 }
 
-/** A name with what belongs to it. */
+/** A metric name with its help, type and series. */
 export interface ParsedFamily {
   help?: string;
   type?: string;
@@ -13,10 +13,9 @@ export interface ParsedFamily {
 }
 
 /**
- * Reads the text format, version 0.0.4, by its published rules
- * (prometheus.io/docs/instrumenting/exposition_formats): line ends of one
- * character, the last line included; `# HELP` and `# TYPE` at most once a name
- * and before its samples; all lines of a name in one group; each series once.
+ * Parses the text format, version 0.0.4, by its published rules (prometheus.io/docs/instrumenting/exposition_formats):
+ * LF line ends, also after the last line; `# HELP` and `# TYPE` at most once per name and before its samples; all lines
+ * of a name in one group; each series once.
  */
 export function parseExposition(text: string): Map<string, ParsedFamily> {
   if (!text.endsWith('\n')) throw new Error('the last line has no end');

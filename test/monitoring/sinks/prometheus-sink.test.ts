@@ -11,7 +11,7 @@ const READING: MonitorReading = {
 const LABELS = { attribute: 'sex', metric: 'demographic_parity_difference' };
 
 describe('a Prometheus sink', () => {
-  it('shows, before anything came, names, types and counts of 0', () => {
+  it('has names, types and counts of 0 before the first update', () => {
     const sink = prometheusSink();
     const families = parseExposition(sink.text());
     expect([...families].map(([name, { type }]) => [name, type])).to.deep.equal([
@@ -33,7 +33,7 @@ describe('a Prometheus sink', () => {
     expect(sink.contentType).to.equal('text/plain; version=0.0.4; charset=utf-8');
   });
 
-  it('shows the numbers of each reading, and its state as one series a state', () => {
+  it('has the values of each reading, and one series per state', () => {
     const sink = prometheusSink();
     sink.read([READING]);
     const families = parseExposition(sink.text());
@@ -51,7 +51,7 @@ describe('a Prometheus sink', () => {
     ]); // prettier-ignore
   });
 
-  it('shows NaN where a number is undefined, and reads any number back the same', () => {
+  it('has NaN for undefined values, and every number parses back unchanged', () => {
     const sink = prometheusSink();
     sink.read([
       { ...READING, value: null, low: null },
@@ -79,7 +79,7 @@ describe('a Prometheus sink', () => {
     'a\\\\n"\n',
     '__proto__',
   ]) {
-    it(`reads the label ${JSON.stringify(attribute)} back as it was`, () => {
+    it(`parses the label ${JSON.stringify(attribute)} back unchanged`, () => {
       const sink = prometheusSink();
       sink.read([{ ...READING, attribute }]);
       expect(parseExposition(sink.text()).get('evenhand_fairness_gap')?.samples[0]?.labels['attribute']).to.equal(
@@ -88,7 +88,7 @@ describe('a Prometheus sink', () => {
     });
   }
 
-  it('shows the latest readings alone, and of two with the same names the later', () => {
+  it('has only the latest readings, and the later of two with the same names', () => {
     const sink = prometheusSink();
     sink.read([READING, { ...READING, metric: 'b' }]);
     sink.read([READING, { ...READING, value: 0.5 }]);
@@ -96,7 +96,7 @@ describe('a Prometheus sink', () => {
     expect(samples?.map(({ labels, value }) => [labels['metric'], value])).to.deep.equal([[READING.metric, 0.5]]);
   });
 
-  it('does not follow a reading that its sender changes', () => {
+  it('is not affected if the caller changes a reading', () => {
     const sink = prometheusSink();
     const reading = { ...READING };
     sink.read([reading]);
@@ -104,7 +104,7 @@ describe('a Prometheus sink', () => {
     expect(parseExposition(sink.text()).get('evenhand_fairness_gap')?.samples[0]?.value).to.equal(0.25);
   });
 
-  it('counts alarms that are open and what happened to them, and no watches', () => {
+  it('counts open alarms and changes of alarms, but no watches', () => {
     const sink = prometheusSink();
     const send = (change: AlertChange, id: string, tier: 'alarm' | 'watch' = 'alarm') => {
       sink.send(sampleTransition(change, { id, tier }));
@@ -126,7 +126,7 @@ describe('a Prometheus sink', () => {
     expect(counts()).to.deep.equal([0, [2, 1, 1, 1, 1]]);
   });
 
-  it('keeps what it had where what comes is of no use, and counts that', () => {
+  it('keeps its values if an update is invalid, and counts the failure', () => {
     const sink = prometheusSink();
     sink.read([READING]);
     const before = sink.text();

@@ -18,12 +18,12 @@ describe('the wait before a retry', () => {
     [2000, undefined, 0, 300_000],
     [0, 1e9, 0, 300_000],
   ] as const) {
-    it(`is ${wait} ms at retry ${retry} with a draw of ${draw}, where the server asks for ${asked}`, () => {
+    it(`is ${wait} ms at retry ${retry} with a draw of ${draw}, if the server asks for ${asked}`, () => {
       expect(retryWaitMillis(500, retry, asked, fixed(draw))).to.equal(wait);
     });
   }
 
-  it('is 0 where there is no backoff, however often', () => {
+  it('is 0 without backoff at any retry', () => {
     expect(retryWaitMillis(0, 3, undefined, fixed(0.5))).to.equal(0);
     expect(retryWaitMillis(0, 5000, undefined, fixed(0.5))).to.equal(0);
   });

@@ -1,6 +1,6 @@
 import type { AlertChange, AlertEvent, AlertTransition } from '../../../src/monitoring/alarms/alert-event.ts';
 
-/** An alarm, with what a test wants otherwise. */
+/** Returns an alarm, with the given changes. */
 function sampleAlert(changes: Partial<AlertEvent> = {}): AlertEvent {
   return {
     id: 'sex:demographic_parity_difference:1',
@@ -33,7 +33,7 @@ export function sampleTransition(change: AlertChange = 'raised', changes: Partia
   return { change, timestamp: '2024-05-01T00:00:01.000Z', alert: sampleAlert(changes) };
 }
 
-/** The JSON of {@link sampleTransition}, written out by hand. */
+/** The JSON of {@link sampleTransition}, written by hand. */
 export const SAMPLE_JSON = {
   change: 'raised',
   timestamp: '2024-05-01T00:00:01.000Z',

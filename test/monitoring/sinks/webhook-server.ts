@@ -1,21 +1,23 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A post as it arrived. */
+/** A post as received. */
 export interface SeenPost {
   readonly method: string;
   readonly path: string;
   readonly headers: IncomingMessage['headers'];
   readonly json: Record<string, unknown>;
-  /** Of a clock that only goes forward. */
+  /** The time on a monotonic clock. */
   readonly atMillis: number;
-  /** Posts that had no answer yet when this one came. */
+  /** The number of earlier posts without an answer when this one arrived. */
   readonly unanswered: number;
 }
 
 type Answer = (response: ServerResponse, post: SeenPost, request: IncomingMessage) => void;
 
-/** A server on the loopback that answers posts as a test says: by a list of answers first, then always the same. */
+/**
+ * A server on the loopback interface that answers posts from a list of answers, and then always with the same answer.
+ */
 export class WebhookServer {
   readonly posts: SeenPost[] = [];
   answers: Answer[] = [];
@@ -34,7 +36,7 @@ export class WebhookServer {
     });
   });
 
-  /** Listens on a free port; gives the address. */
+  /** Listens on a free port and returns the address. */
   async start(): Promise<string> {
     await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/hook`;
@@ -51,7 +53,7 @@ export class WebhookServer {
   }
 }
 
-/** Answers with a status and nothing else. */
+/** Returns an answer with only a status. */
 export function status(code: number, headers: Record<string, string> = {}): Answer {
   return (response) => void response.writeHead(code, headers).end('an answer');
 }

@@ -40,7 +40,7 @@ describe('a webhook sink', () => {
     expect([sink.failures, warnings().length]).to.deep.equal([0, 0]);
   });
 
-  it('posts in order, one at a time, without making the sender wait', async () => {
+  it('posts in order, one at a time, without blocking the caller', async () => {
     server.otherwise = (response) => setTimeout(() => response.writeHead(200).end('ok'), 5);
     const sink = open();
     const names = Array.from({ length: 20 }, (_, place) => `a:${place}`);
@@ -52,7 +52,7 @@ describe('a webhook sink', () => {
   });
 
   for (const code of [429, 500, 502, 503, 504]) {
-    it(`tries again after HTTP ${code}, with the same key, until it is taken`, async () => {
+    it(`retries after HTTP ${code} with the same key until it is accepted`, async () => {
       server.answers = [status(code), status(code)];
       const sink = open();
       sink.send(sampleTransition());
@@ -65,7 +65,7 @@ describe('a webhook sink', () => {
   }
 
   for (const code of [400, 401, 403, 404, 408, 410, 413, 422, 301, 302, 307, 308]) {
-    it(`gives up at once after HTTP ${code}, and goes on with the next`, async () => {
+    it(`gives up immediately after HTTP ${code}, and continues with the next`, async () => {
       server.answers = [status(code, { location: `${url}/elsewhere` })];
       const sink = open();
       sink.send(sampleTransition('raised', { id: 'a' }));
@@ -79,7 +79,7 @@ describe('a webhook sink', () => {
     });
   }
 
-  it('gives up after all retries, and counts the tries right', async () => {
+  it('gives up after all retries, and counts the attempts correctly', async () => {
     server.otherwise = status(500);
     const sink = open({ retries: 3 });
     sink.send(sampleTransition());
@@ -87,7 +87,7 @@ describe('a webhook sink', () => {
     expect([server.posts.length, sink.failures]).to.deep.equal([4, 1]);
   });
 
-  it('does not retry where retries is 0', async () => {
+  it('does not retry if retries is 0', async () => {
     server.otherwise = status(500);
     const sink = open({ retries: 0 });
     sink.send(sampleTransition());
@@ -95,7 +95,7 @@ describe('a webhook sink', () => {
     expect([server.posts.length, sink.failures]).to.deep.equal([1, 1]);
   });
 
-  it('waits at least half of a time that doubles', async () => {
+  it('waits at least half of a delay that doubles', async () => {
     server.otherwise = status(503);
     const sink = open({ retries: 4, backoffMillis: 40 });
     sink.send(sampleTransition());
@@ -105,7 +105,7 @@ describe('a webhook sink', () => {
     for (const [retry, gap] of gaps.entries()) expect(gap).to.be.at.least(20 * 2 ** retry - 2);
   });
 
-  it('waits as long as Retry-After asks in seconds, or until its date by the clock of the server', async () => {
+  it('follows Retry-After in seconds, or as a date by the clock of the server', async () => {
     const date = new Date(1_700_000_000_000);
     server.answers = [
       status(429, { 'retry-after': '1' }),
@@ -122,7 +122,7 @@ describe('a webhook sink', () => {
     expect(sink.failures).to.equal(0);
   });
 
-  it('tries again where the socket is closed before an answer, or in the middle of its head', async () => {
+  it('retries if the socket is closed before a response, or within its headers', async () => {
     server.answers = [
       (_response, _post, { socket }) => socket.destroy(),
       (response) => response.socket?.end('HTTP/1.1 200 O'),
@@ -134,7 +134,7 @@ describe('a webhook sink', () => {
     expect([server.posts.length, sink.failures]).to.deep.equal([4, 0]);
   });
 
-  it('tries again where no answer comes in time, then gives up', async () => {
+  it('retries if no response arrives in time, then gives up', async () => {
     server.otherwise = () => undefined;
     const sink = open({ retries: 1, timeoutMillis: 60 });
     sink.send(sampleTransition());
@@ -143,7 +143,7 @@ describe('a webhook sink', () => {
     expect(warnings()[0]).to.match(/no answer within 0\.06 s/);
   });
 
-  it('is done with an answer that has no end, once its status is known', async () => {
+  it('stops reading an endless response once its status is known', async () => {
     const endless = (response: import('node:http').ServerResponse) => {
       response.writeHead(200);
       const more = () => {
@@ -160,7 +160,7 @@ describe('a webhook sink', () => {
     expect([sink.failures, warnings().length]).to.deep.equal([0, 0]);
   });
 
-  it('tries again where nobody listens', async () => {
+  it('retries if nothing listens at the address', async () => {
     const probe = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => probe.once('listening', resolve));
     const { port } = probe.address() as AddressInfo;
@@ -172,18 +172,18 @@ describe('a webhook sink', () => {
     expect(warnings()[0]).to.match(/it cannot be reached \(ECONNREFUSED\)/);
   });
 
-  it('drops the oldest that wait beyond mostWaiting, counts them, and warns once', async () => {
+  it('drops the oldest alerts beyond mostWaiting, counts them, and warns once', async () => {
     const sink = open({ mostWaiting: 3 });
     for (let place = 0; place < 10; place++) sink.send(sampleTransition('raised', { id: `a:${place}` }));
     await sink.close();
-    // The first was on its way already.
+    // The first was already being sent.
     expect(ids()).to.deep.equal(['a:0', 'a:7', 'a:8', 'a:9']);
     expect(sink.failures).to.equal(6);
     expect(warnings()).to.have.length(1);
     expect(warnings()[0]).to.match(/more than 3 alerts wait/);
   });
 
-  it('is closed in bounded time, and counts what was not delivered', async () => {
+  it('closes in bounded time, and counts undelivered alerts', async () => {
     server.otherwise = () => undefined;
     const sink = open({ timeoutMillis: 60_000, closeMillis: 80 });
     for (let place = 0; place < 5; place++) sink.send(sampleTransition());
@@ -196,7 +196,7 @@ describe('a webhook sink', () => {
     expect(warnings().at(-1)).to.match(/after it was closed/);
   });
 
-  it('is closed in bounded time while it waits for a retry', async () => {
+  it('closes in bounded time while it waits for a retry', async () => {
     server.otherwise = status(503, { 'retry-after': '100' });
     const sink = open({ closeMillis: 50 });
     sink.send(sampleTransition());
@@ -206,7 +206,7 @@ describe('a webhook sink', () => {
     expect(sink.failures).to.equal(1);
   });
 
-  it('ends a fetch that heeds no signal, and takes one that throws for a fault of the network', async () => {
+  it('abandons a fetch that ignores its signal, and treats one that throws as a network failure', async () => {
     let calls = 0;
     const sink = open({
       retries: 1,
@@ -234,7 +234,7 @@ describe('a webhook sink', () => {
     expect(warnings().join()).not.to.match(/p%40ss|p@ss|token123|456/);
   });
 
-  it('sends the secret that the environment holds', async () => {
+  it('sends the secret from the environment', async () => {
     process.env['EVENHAND_TEST_HOOK'] = ' s3cret ';
     try {
       const sink = open({ secretFromEnvironment: 'EVENHAND_TEST_HOOK' });
@@ -249,7 +249,7 @@ describe('a webhook sink', () => {
     expect(() => open({ secretFromEnvironment: 'EVENHAND_TEST_HOOK' })).to.throw(ConfigValidationError, /EVENHAND_TEST_HOOK is not set/); // prettier-ignore
   });
 
-  it('makes a header of any id', async () => {
+  it('creates a valid header from any id', async () => {
     const sink = open();
     sink.send(sampleTransition('raised', { id: 'sex:é\n100%\ud800' }));
     await sink.close();
@@ -268,12 +268,12 @@ describe('a webhook sink', () => {
     'http://',
     undefined as never,
   ]) {
-    it(`refuses the address '${bad}'`, () => {
+    it(`rejects the address '${bad}'`, () => {
       expect(() => webhookSink({ url: bad })).to.throw(ValueError, /url parameter must be an http or https address/);
     });
   }
 
-  it('does not show a refused address', () => {
+  it('does not show a rejected address', () => {
     expect(() => webhookSink({ url: 'ftp://user:secret@host/' })).to.throw(ValueError).with.property('message').that.does.not.include('secret'); // prettier-ignore
   });
 
@@ -289,7 +289,7 @@ describe('a webhook sink', () => {
     [{ headers: { 'a b': 'c' } }, 'headers'],
     [{ headers: { a: 'b\r\nc: d' } }, 'headers'],
   ] as const) {
-    it(`refuses ${JSON.stringify(options)}`, () => {
+    it(`rejects ${JSON.stringify(options)}`, () => {
       expect(() => open(options)).to.throw(ValueError, `The ${parameter} parameter`);
     });
   }

@@ -42,7 +42,7 @@ function snapshotOf(options: TrackerOptions): TrackerSnapshot {
   return plain(tracker.snapshot());
 }
 
-/** Restores, and uses what was restored. */
+/** Restores a snapshot and uses the result. */
 function use(snapshot: TrackerSnapshot): void {
   const tracker = RealTimeFairnessTracker.restore(snapshot, { clock: () => 5 });
   tracker.record({ ...randomEvents(1)[0], id: 'new', w: 1 });
@@ -54,7 +54,7 @@ function use(snapshot: TrackerSnapshot): void {
   tracker.snapshot();
 }
 
-describe('a snapshot of a tracker from a stranger', () => {
+describe('an untrusted snapshot of a tracker', () => {
   const rates = snapshotOf(RATES);
   const errors = snapshotOf(ERRORS);
 
@@ -62,7 +62,7 @@ describe('a snapshot of a tracker from a stranger', () => {
     ['rates', rates],
     ['errors', errors],
   ] as const) {
-    it(`is restored, or refused with an error of ours, whatever stands in a field of one of ${what}`, () => {
+    it(`is restored, or rejected with a toolkit error, for any value of a field in one of ${what}`, () => {
       use(snapshot);
       for (const path of pathsOf(snapshot)) {
         for (const given of JUNK) {
@@ -93,27 +93,27 @@ describe('a snapshot of a tracker from a stranger', () => {
     ['a label horizon of 1e15', ['options', 'labelHorizon'], 1e15],
     ['no options', ['options'], null],
     ['no columns', ['options', 'columns'], undefined],
-    ['a first time that no Date has', ['firstTime'], 1e300],
-    ['a latest time that no Date has', ['latestTime'], 1e300],
+    ['a first time outside the range of Date', ['firstTime'], 1e300],
+    ['a latest time outside the range of Date', ['latestTime'], 1e300],
     ['a latest time before the first', ['latestTime'], 0],
     ["'early' with a text", ['early'], ['x', 1, 1]],
-    ["'early' with more groups than came", ['early', 0], 77],
+    ["'early' with more groups than there are", ['early', 0], 77],
     ["'early' that is too short", ['early'], [1]],
     ['events that are a text', ['events'], '50'],
     ['events below 0', ['events'], -5],
     ['no events', ['events'], null],
     ['fewer events than were counted', ['events'], 20],
-    ['a code of a group that is not there', ['window', 'codes', 0], column(new Int32Array(40).fill(99))],
-    ['a code below those of faults', ['window', 'codes', 0], column(new Int32Array(40).fill(-7))],
+    ['a code of an unknown group', ['window', 'codes', 0], column(new Int32Array(40).fill(99))],
+    ['a code below all reserved codes', ['window', 'codes', 0], column(new Int32Array(40).fill(-7))],
     ['other codes than were counted', ['window', 'codes', 0], column(new Int32Array(40))],
-    ['cells that are none', ['window', 'cells'], column(new Uint8Array(40).fill(77))],
+    ['invalid cells', ['window', 'cells'], column(new Uint8Array(40).fill(77))],
     ['a short column of cells', ['window', 'cells'], column(new Uint8Array(39))],
     ['a long column of weights', ['window', 'weights'], column(new Float64Array(41).fill(1))],
     ['a weight below 0', ['window', 'weights'], column(new Float64Array(40).fill(-1))],
     ['no weights', ['window', 'weights'], null],
-    ['errors that nobody watches', ['window', 'errors'], column(new Float64Array(40))],
+    ['errors that are not monitored', ['window', 'errors'], column(new Float64Array(40))],
     ['sums below 0', ['tables', 0], column(new Float64Array(stride * groups).fill(-1))],
-    ['sums that are no numbers', ['tables', 0], column(new Float64Array(stride * groups).fill(NaN))],
+    ['sums that are not numbers', ['tables', 0], column(new Float64Array(stride * groups).fill(NaN))],
     ['an infinite weight', ['tables', 0], sums((values) => (values[8] = Infinity))],
     ['fewer events than its starts', ['tables', 0], sums((values) => values.fill(0))],
     ['fractions of events', ['tables', 0], sums((values) => (values[5] = 0.5))],
@@ -122,45 +122,45 @@ describe('a snapshot of a tracker from a stranger', () => {
     ['starts with sums of other groups', ['starts', 'kept', 1, 'tables', 0], column(new Float64Array(stride * 9))],
     ['starts with sums of part of a group', ['starts', 'kept', 1, 'tables', 0], column(new Float64Array(5))],
     ['a next start that is a text', ['starts', 'next'], 'x'],
-    ['a next start that has been', ['starts', 'next'], 1],
-    ['a cell of a waiting event that is none', ['waiting', 0, 'cell'], 44],
-    ['a group of a waiting event that is none', ['waiting', 0, 'codes', 0], 99],
+    ['a next start in the past', ['starts', 'next'], 1],
+    ['an invalid cell of a waiting event', ['waiting', 0, 'cell'], 44],
+    ['an unknown group of a waiting event', ['waiting', 0, 'codes', 0], 99],
     ['too few groups of a waiting event', ['waiting', 0, 'codes'], [0]],
-    ['a waiting event of the future', ['waiting', 0, 'event'], 1e6],
-    ['two waiting events with one id', ['waiting', 0, 'id'], rates.waiting?.[1]?.id],
-    ['more waiting events than are kept', ['options', 'labelHorizon'], 5],
+    ['a waiting event in the future', ['waiting', 0, 'event'], 1e6],
+    ['two waiting events with the same id', ['waiting', 0, 'id'], rates.waiting?.[1]?.id],
+    ['more waiting events than the horizon', ['options', 'labelHorizon'], 5],
     ['no waiting events', ['waiting'], null],
-    ['a group twice', ['groups', 0], [female, female]],
-    ['a group more', ['groups', 0], [female, male, 'x']],
-    ['crossings of groups that are not there', ['groups', 2, 0], [0, 88]],
-    ['a crossing twice', ['groups', 2, 0], rates.groups[2]?.[1]],
+    ['a duplicate group', ['groups', 0], [female, female]],
+    ['an additional group', ['groups', 0], [female, male, 'x']],
+    ['intersections of unknown groups', ['groups', 2, 0], [0, 88]],
+    ['a duplicate intersection', ['groups', 2, 0], rates.groups[2]?.[1]],
     ['late labels below 0', ['lateLabels'], -1],
-    ['a history that is none', ['history'], { kind: 'x' }],
-    ['a fault that nobody knows', ['faults', 'x'], 1],
-    ['a fault below 0', ['faults', 'missing_group'], -1],
+    ['an invalid history', ['history'], { kind: 'x' }],
+    ['an unknown reason', ['faults', 'x'], 1],
+    ['a count of problems below 0', ['faults', 'missing_group'], -1],
     ['a store in its options', ['options', 'store'], 5],
   ] as const) {
-    it(`is refused with ${what}`, () => {
+    it(`is rejected with ${what}`, () => {
       expect(() => RealTimeFairnessTracker.restore(withField(rates, path, given)))
         .to.throw('The snapshot cannot be restored: ')
         .with.property('name', 'DataValidationError');
     });
   }
 
-  it('is refused with a declared group that is another', () => {
+  it('is rejected with a different declared group', () => {
     expect(() => RealTimeFairnessTracker.restore(withField(errors, ['groups', 0], ['female', 'x']))).to.throw(
       'The snapshot cannot be restored: ',
     );
   });
 
-  it('is refused with errors beyond their scale', () => {
+  it('is rejected with errors above their scale', () => {
     const given = column(new Float64Array(20).fill(9));
     expect(() => RealTimeFairnessTracker.restore(withField(errors, ['window', 'errors'], given))).to.throw(
       'The snapshot cannot be restored: ',
     );
   });
 
-  it('of a merge, of late labels and of events without a time is restored', () => {
+  it('is restored after a merge, late labels and events without a time', () => {
     for (const options of [RATES, { ...RATES, windowSize: 1000 }]) {
       const shards = [0, 1].map((shard) => {
         const tracker = new RealTimeFairnessTracker(options);

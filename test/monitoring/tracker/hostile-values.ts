@@ -1,12 +1,15 @@
-/** What a stranger may put in the place of any field of stored JSON. */
+/** Invalid values for any field of stored JSON. */
 export const JUNK: readonly unknown[] = [null, -1, 1e300, 'x', [], {}, '', 1.5, true];
 
-/** Plain JSON of a value, whose parts are no one else's. */
+/** Returns a copy of a value as plain JSON. */
 export function plain<Value>(value: Value): Value {
   return JSON.parse(JSON.stringify(value)) as Value;
 }
 
-/** The paths of all fields of JSON; of a list the first entries only, since the others are of the same kind. */
+/**
+ * Returns the paths of all fields of JSON. Of a list, only the first entries are included, since the others are of the
+ * same kind.
+ */
 export function pathsOf(value: unknown, most = 3): (string | number)[][] {
   if (typeof value !== 'object' || value === null) return [];
   const keys = Array.isArray(value) ? [...value.keys()].slice(0, most) : Object.keys(value);
@@ -16,7 +19,7 @@ export function pathsOf(value: unknown, most = 3): (string | number)[][] {
   ]);
 }
 
-/** JSON with another value at a path. */
+/** Returns JSON with a different value at a path. */
 export function withField<Value>(json: Value, path: readonly (string | number)[], given: unknown): Value {
   const copy = plain(json);
   let part = copy as Record<string | number, unknown>;
@@ -25,7 +28,7 @@ export function withField<Value>(json: Value, path: readonly (string | number)[]
   return copy;
 }
 
-/** Base64 of numbers as snapshots have them. */
+/** Returns numbers as base64, as in snapshots. */
 export function column(values: Float64Array | Int32Array | Uint8Array): string {
   return Buffer.from(values.buffer, values.byteOffset, values.byteLength).toString('base64');
 }

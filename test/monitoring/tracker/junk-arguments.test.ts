@@ -13,33 +13,33 @@ const make = (options: object = {}): RealTimeFairnessTracker =>
 const made = (options?: unknown): unknown => new RealTimeFairnessTracker(options as never);
 const engine = (options?: unknown): FairnessDriftAndAlertEngine => new FairnessDriftAndAlertEngine(options as never);
 
-/** What a user of plain JavaScript may write: the call, the name of the error, and what its message names. */
+/** Mistakes of users of plain JavaScript: the call, the name of the error, and a part of its message. */
 const SLIPS: readonly (readonly [what: string, act: () => unknown, error: string, message: string])[] = [
-  ['a tracker of nothing', () => made(), 'ValueError', 'The options parameter must be an object'],
+  ['a tracker without options', () => made(), 'ValueError', 'The options parameter must be an object'],
   ['a tracker without columns', () => made({}), 'ValueError', 'The columns parameter must name the columns'],
   [
-    'a protected column that is no list',
+    'protected columns that are not a list',
     () => made({ columns: { yPred: 'p', protected: 'sex' } }),
     'ValueError',
     "The columns.protected parameter must be a list of columns, as in ['sex']. Got 'sex' instead.",
   ],
   ['no column of decisions', () => made({ columns: { protected: ['sex'] } }), 'ValueError', 'columns.yPred'],
   [
-    'a crossing that is no list',
+    'intersections that are not a list',
     () => make({ columns: { ...COLUMNS, intersections: 'x' } }),
     'ValueError',
     'intersections',
   ],
   [
-    'a crossing of a text',
+    'an intersection that is a text',
     () => make({ columns: { ...COLUMNS, intersections: ['sex'] } }),
     'ValueError',
     'intersections',
   ],
-  ['metrics that are no list', () => make({ metrics: 'demographic_parity_difference' }), 'ValueError', 'metrics'],
+  ['metrics that are not a list', () => make({ metrics: 'demographic_parity_difference' }), 'ValueError', 'metrics'],
   ['groups that are a list', () => make({ groups: ['f'] }), 'ValueError', 'The groups parameter'],
   ['groups of an attribute that are a text', () => make({ groups: { sex: 'f' } }), 'ValueError', 'groups.sex'],
-  ['a declared group twice', () => make({ groups: { sex: ['f', 'f'] } }), 'ValueError', 'groups.sex'],
+  ['a duplicate declared group', () => make({ groups: { sex: ['f', 'f'] } }), 'ValueError', 'groups.sex'],
   ['a threshold that is true', () => make({ decisionThreshold: true }), 'ValueError', 'decisionThreshold'],
   ['a level that is a text', () => make({ level: '0.9' }), 'ValueError', 'level'],
   ['a scale that is a text', () => make({ errorScale: '9' }), 'ValueError', 'errorScale'],
@@ -49,7 +49,7 @@ const SLIPS: readonly (readonly [what: string, act: () => unknown, error: string
   ['a window beyond memory', () => make({ windowSize: 100_000_001 }), 'ValueError', 'windowSize'],
   ['a horizon beyond memory', () => make({ labelHorizon: 1e15 }), 'ValueError', 'labelHorizon'],
   [
-    'an event of nothing',
+    'an undefined event',
     () => {
       make().record(undefined as never);
     },
@@ -80,34 +80,39 @@ const SLIPS: readonly (readonly [what: string, act: () => unknown, error: string
     'DataValidationError',
     "'w' must be a number of at most 1e75",
   ],
-  ['a batch of nothing', () => make().recordBatch(undefined as never), 'DataValidationError', 'The argument batch'],
+  ['an undefined batch', () => make().recordBatch(undefined as never), 'DataValidationError', 'The argument batch'],
   ['a batch that is a number', () => make().recordBatch(5 as never), 'DataValidationError', 'The argument batch'],
   [
-    'a batch with a hole',
+    'a batch with a missing entry',
     () => make().recordBatch([{ p: 1, sex: 'f' }, null] as never),
     'DataValidationError',
     'entry 2 is missing',
   ],
-  ['labels of nothing', () => make().labelBatch(undefined as never, []), 'DataValidationError', 'The argument ids'],
+  [
+    'undefined ids of labels',
+    () => make().labelBatch(undefined as never, []),
+    'DataValidationError',
+    'The argument ids',
+  ],
   ['a merge with a number', () => make().merge(5 as never), 'ValueError', 'The other parameter'],
   [
-    'a merge of other columns',
+    'a merge of trackers with other columns',
     () => make().merge(make({ columns: { ...COLUMNS, yPred: 'q' } })),
     'ValueError',
     'differ in their columns',
   ],
-  ['an engine of a text', () => engine('x'), 'ValueError', 'The options parameter'],
-  ['an engine of null', () => engine(null), 'ValueError', 'The options parameter'],
+  ['engine options that are a text', () => engine('x'), 'ValueError', 'The options parameter'],
+  ['engine options that are null', () => engine(null), 'ValueError', 'The options parameter'],
   ['limits that are a number', () => engine({ limits: 0.1 }), 'ValueError', 'The limits parameter'],
   ['a limit that is a text', () => engine({ limits: { x: '0.1' } }), 'ValueError', 'limits.x'],
   ['a cool-down that is a text', () => engine({ cooldownMillis: '5' }), 'ValueError', 'cooldownMillis'],
   ['an alpha that is a text', () => engine({ alpha: '0.1' }), 'ValueError', 'alpha'],
   ['detectors that are a text', () => engine({ detectors: 'adwin' }), 'ValueError', 'The detectors parameter'],
-  ['sinks that are none', () => engine({ sinks: [5] }), 'ValueError', 'The sinks[0] parameter'],
-  ['sinks that are no list', () => engine({ sinks: {} }), 'ValueError', 'The sinks parameter'],
-  ['a look at nothing', () => engine().update(undefined as never), 'ValueError', 'The tracker parameter'],
+  ['an invalid sink', () => engine({ sinks: [5] }), 'ValueError', 'The sinks[0] parameter'],
+  ['sinks that are not a list', () => engine({ sinks: {} }), 'ValueError', 'The sinks parameter'],
+  ['an update without a tracker', () => engine().update(undefined as never), 'ValueError', 'The tracker parameter'],
   [
-    'a watch of nothing',
+    'a watch without a tracker',
     () => {
       engine().watch(undefined as never);
     },
@@ -115,35 +120,35 @@ const SLIPS: readonly (readonly [what: string, act: () => unknown, error: string
     'The tracker parameter',
   ],
   [
-    'a restore for no tracker',
+    'a restore without a tracker',
     () => FairnessDriftAndAlertEngine.restore({} as never, 5 as never),
     'ValueError',
     'tracker',
   ],
   [
-    'an alarm by no id',
+    'an alarm without an id',
     () => {
       engine().acknowledge(undefined as never);
     },
     'ValueError',
     'no open alert',
   ],
-  ['a webhook of nothing', () => webhookSink(undefined as never), 'ValueError', 'The options parameter'],
+  ['a webhook without options', () => webhookSink(undefined as never), 'ValueError', 'The options parameter'],
   ['a webhook without an address', () => webhookSink({} as never), 'ValueError', 'The url parameter'],
   [
-    'a webhook with odd headers',
+    'a webhook with invalid headers',
     () => webhookSink({ url: 'http://a.example', headers: 5 as never }),
     'ValueError',
     'The headers parameter',
   ],
   [
-    'a webhook with an odd fetch',
+    'a webhook with an invalid fetch',
     () => webhookSink({ url: 'http://a.example', fetch: 5 as never }),
     'ValueError',
     'The fetch parameter',
   ],
   [
-    'records of nothing',
+    'undefined records',
     () => {
       new RecordLog().append(null as never);
     },
@@ -151,7 +156,7 @@ const SLIPS: readonly (readonly [what: string, act: () => unknown, error: string
     'The argument records',
   ],
   [
-    'records with a hole',
+    'records with a missing entry',
     () => {
       new RecordLog().append([undefined] as never);
     },
@@ -159,7 +164,7 @@ const SLIPS: readonly (readonly [what: string, act: () => unknown, error: string
     'The argument records',
   ],
   [
-    'a dashboard of nothing',
+    'a dashboard without parts',
     () => new FairnessReportingDashboard(undefined as never),
     'ValueError',
     'The parts parameter',
@@ -178,9 +183,9 @@ const SLIPS: readonly (readonly [what: string, act: () => unknown, error: string
   ],
 ];
 
-describe('an argument that is something else', () => {
+describe('an argument of the wrong kind', () => {
   for (const [what, act, error, message] of SLIPS) {
-    it(`is told: ${what}`, () => {
+    it(`is reported: ${what}`, () => {
       expect(act).to.throw(message).with.property('name', error);
     });
   }
@@ -191,13 +196,13 @@ describe('an argument that is something else', () => {
     ['no rows', undefined, { tracker: { columns: COLUMNS } }, 'The argument source'],
     ['a number of rows', 5, { tracker: { columns: COLUMNS } }, 'The argument source'],
   ] as const) {
-    it(`is told by a replay: ${what}`, async () => {
+    it(`is reported by a replay: ${what}`, async () => {
       const error: unknown = await replay(source as never, options as never).catch((cause: unknown) => cause);
       expect(error).to.have.property('message').that.includes(message);
     });
   }
 
-  it('of many characters is a group that is not counted for its attribute', () => {
+  it('that is a group with a very long label is not counted for its attribute', () => {
     const tracker = make({ columns: { yPred: 'p', protected: ['sex', 'race'], intersections: [['sex', 'race']] } });
     tracker.record({ p: 1, sex: 'f'.repeat(1001), race: 'a' });
     tracker.recordBatch({ p: [1, 1], sex: ['f'.repeat(1000), 'm'.repeat(2000)], race: ['b'.repeat(1000), 'a'] });

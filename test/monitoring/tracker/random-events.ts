@@ -1,6 +1,6 @@
 import { createRandom } from '../../../src/internal/random.ts';
 
-/** An event of a made-up stream. */
+/** An event of a random stream. */
 export interface MadeEvent extends Record<string, unknown> {
   readonly id: number;
   readonly p: number;
@@ -10,7 +10,7 @@ export interface MadeEvent extends Record<string, unknown> {
   readonly at: number;
 }
 
-/** A seeded stream of two attributes, some of whose groups are missing. */
+/** Returns a seeded stream of two attributes; some groups are missing. */
 export function randomEvents(count: number, seed = 1): MadeEvent[] {
   const random = createRandom(seed);
   const pick = (labels: readonly string[]): string | null =>
@@ -29,7 +29,7 @@ export function randomEvents(count: number, seed = 1): MadeEvent[] {
   });
 }
 
-/** Records as columns. */
+/** Returns records as columns. */
 export function columnsOf(events: readonly MadeEvent[]): Record<string, unknown[]> {
   const names = ['id', 'p', 'y', 'sex', 'race', 'at'] as const;
   return Object.fromEntries(names.map((name) => [name, events.map((event) => event[name])]));

@@ -34,7 +34,7 @@ function track(events: readonly MadeEvent[], options: Partial<TrackerOptions> = 
   return tracker;
 }
 
-/** The metrics of this package's other half, which never saw a stream. */
+/** Returns the metrics of all rows, computed by the batch functions of this package. */
 function expectGaps(records: readonly MonitoringRecord[], events: readonly MadeEvent[]): void {
   const p = events.map((event) => event.p);
   const y = events.map((event) => event.y);
@@ -60,15 +60,15 @@ function expectGaps(records: readonly MonitoringRecord[], events: readonly MadeE
 describe('a tracked stream', () => {
   const events = randomEvents(6000);
 
-  it('has over all events the metrics that the rows have', () => {
+  it('has the metrics of the rows over all events', () => {
     expectGaps(track(events).metrics({ window: 'cumulative' }), events);
   });
 
-  it('has in its sliding window the metrics of the last rows', () => {
+  it('has the metrics of the last rows in its sliding window', () => {
     expectGaps(track(events, { windowSize: 2500 }).metrics(), events.slice(-2500));
   });
 
-  it('is the same event by event as in batches of any size', () => {
+  it('gives the same results for single events and batches of any size', () => {
     const whole = track(events, { windowSize: 700 }).snapshot();
     for (const size of [1, 7, 499, 1000]) {
       const tracker = new RealTimeFairnessTracker({ columns: COLUMNS, windowSize: 700 });
@@ -81,7 +81,7 @@ describe('a tracked stream', () => {
     }
   });
 
-  it('has the rates of labels that come later once they are there', () => {
+  it('updates the rates when labels arrive later', () => {
     const tracker = new RealTimeFairnessTracker({
       columns: { ...COLUMNS, yTrue: undefined, id: 'id' },
       windowSize: 3000,
@@ -97,7 +97,7 @@ describe('a tracked stream', () => {
     expectGaps(tracker.metrics({ window: 'cumulative' }), events);
   });
 
-  it('has errors of regression as the rows have them, with and without weights', () => {
+  it('has the regression errors of the rows, with and without weights', () => {
     const rows = events.map((event, row) => ({
       ...event,
       p: Math.sin(row) * 3,
@@ -128,7 +128,7 @@ describe('a tracked stream', () => {
     }
   });
 
-  it('with weights of one is the stream without weights', () => {
+  it('gives the same results with weights of one as without weights', () => {
     const weighted = new RealTimeFairnessTracker({ columns: { ...COLUMNS, weight: 'w' } });
     weighted.recordBatch({ ...columnsOf(events), w: events.map(() => 1) });
     const [plain, other] = [track(events), weighted].map((tracker) =>
@@ -151,7 +151,7 @@ describe('a tracked stream', () => {
     ]);
   });
 
-  it('is undefined, not a number, where fewer than two groups are large enough', () => {
+  it('has undefined gaps if fewer than two groups are large enough', () => {
     const tracker = new RealTimeFairnessTracker({ columns: { yPred: 'p', protected: ['g'] } });
     expect(tracker.metrics()).to.deep.include.members([]);
     tracker.recordBatch({
@@ -164,7 +164,7 @@ describe('a tracked stream', () => {
     expect(gapOf(tracker.metrics(), 'demographic_parity_difference', 'g').value).to.be.closeTo(1 / 30, 1e-12);
   });
 
-  it('keeps its memory, whatever the length of the stream', () => {
+  it('uses constant memory for streams of any length', () => {
     const tracker = new RealTimeFairnessTracker({ columns: { yPred: 'p', protected: ['g'] }, windowSize: 100 });
     const batch = {
       p: Array.from({ length: 5000 }, (_, row) => row % 2),
@@ -179,7 +179,7 @@ describe('a tracked stream', () => {
     expect(most).to.be.at.most(72);
   });
 
-  it('shows counts of groups that are named as what objects inherit', () => {
+  it('counts groups named like inherited properties', () => {
     const tracker = new RealTimeFairnessTracker({ columns: { yPred: 'p', protected: ['g'] }, minGroupSize: 1 });
     tracker.recordBatch({ p: [1, 0, 1], g: ['__proto__', 'constructor', '__proto__'] });
     expect(tracker.labelCoverage().map(({ group, n }) => [group, n])).to.deep.equal([
@@ -191,7 +191,7 @@ describe('a tracked stream', () => {
 });
 
 describeWithReference('the anytime intervals of a stream', () => {
-  it('are those of the beta-binomial mixture at alpha / groups, and of the gap their outermost ends', () => {
+  it('are those of the beta-binomial mixture at alpha / groups, and the gap uses their outermost ends', () => {
     const { cases } = readVectors('beta_binomial_cs.json') as {
       cases: { successes: number; n: number; alpha: number; lower: number; upper: number }[];
     };
@@ -234,7 +234,7 @@ describeWithReference('the anytime intervals of a stream', () => {
 });
 
 describe('a snapshot of a stream', () => {
-  it('resumes exactly, wherever it is taken', () => {
+  it('resumes exactly from any point', () => {
     const events = randomEvents(900, 5);
     const operation = fc.oneof(
       fc.record({ kind: fc.constant('events' as const), count: fc.integer({ min: 1, max: 150 }) }),
@@ -301,8 +301,8 @@ describe('a snapshot of a stream', () => {
 
   for (const [what, change] of [
     ['nothing', () => undefined],
-    ['another thing', () => ({ a: 1 })],
-    ['another layout', (snapshot: object) => ({ ...snapshot, version: 99 })],
+    ['a different object', () => ({ a: 1 })],
+    ['a different version', (snapshot: object) => ({ ...snapshot, version: 99 })],
     ['one without its sums', ({ ...snapshot }: Record<string, unknown>) => ({ ...snapshot, tables: [] })],
     ['one without its groups', ({ ...snapshot }: Record<string, unknown>) => ({ ...snapshot, groups: [] })],
     ['one without its window', ({ ...snapshot }: Record<string, unknown>) => ({ ...snapshot, window: null })],
@@ -318,7 +318,7 @@ describe('a snapshot of a stream', () => {
 describe('shards of a stream', () => {
   const events = randomEvents(4000, 3);
 
-  it('merged have the metrics of the whole, in whichever order groups came', () => {
+  it('have the metrics of the full stream when merged, in any order of groups', () => {
     const shards = [0, 1, 2].map((shard) =>
       track(
         events.filter((_, row) => row % 3 === (shard === 0 ? 2 : shard - 1)),
@@ -337,7 +337,7 @@ describe('shards of a stream', () => {
     expect(merged.timestamp).to.equal(new Date(events.at(-1)?.at ?? 0).toISOString());
   });
 
-  it('give up the same share of their windows, and label what is left', () => {
+  it('give up the same share of their windows, and label the remaining events', () => {
     const options = { columns: { ...COLUMNS, yTrue: undefined, id: 'id' }, windowSize: 1000 };
     const [left, right] = [events.slice(0, 2000), events.slice(2000)].map((part) => {
       const tracker = new RealTimeFairnessTracker(options);
@@ -354,14 +354,14 @@ describe('shards of a stream', () => {
     expectGaps(left.metrics({ window: 'cumulative' }), events);
   });
 
-  it('that count something else cannot be merged', () => {
+  it('cannot be merged if they have different options', () => {
     expect(() => track(events).merge(track(events, { windowSize: 5 }))).to.throw('differ in their windowSize');
     const tracker = track(events);
     expect(() => tracker.merge(tracker)).to.throw('with itself');
   });
 });
 
-describe('what a stream does not count', () => {
+describe('an event or label that is not counted', () => {
   const make = (options: Partial<TrackerOptions> = {}): RealTimeFairnessTracker =>
     new RealTimeFairnessTracker({
       columns: { yPred: 'p', protected: ['g'], id: 'id', timestamp: 'at' },
@@ -404,7 +404,7 @@ describe('what a stream does not count', () => {
     ]);
   });
 
-  it('is an id beyond the horizon, which then may come again', () => {
+  it('may be an id beyond the horizon, which can then be used again', () => {
     const tracker = make({ labelHorizon: 2 });
     for (const id of ['a', 'b', 'c']) tracker.record({ p: 1, g: 'x', id, at: 1 });
     expect(tracker.label('a', 1)).to.equal(false);
@@ -413,7 +413,7 @@ describe('what a stream does not count', () => {
     expect(tracker.nEvents).to.equal(4);
   });
 
-  it('is an error beyond its scale, counted as the scale', () => {
+  it('may be an error above its scale, which counts as the scale', () => {
     const tracker = new RealTimeFairnessTracker({
       columns: { yPred: 'p', yTrue: 'y', protected: ['g'] },
       metrics: ['mae_parity_difference'],
@@ -427,7 +427,7 @@ describe('what a stream does not count', () => {
   for (const [what, event, message] of [
     ['a text for a decision', { p: 'yes' }, "The field 'p' must be a number; it is 'yes'."],
     [
-      'a number that is no decision',
+      'a number that is not a decision',
       { p: 2 },
       "The field 'p' must be a decision 0 or 1, or a score from 0 to 1; it is 2.",
     ],
@@ -437,9 +437,9 @@ describe('what a stream does not count', () => {
       { p: 1, g: {} },
       "The field 'g' must be a text, a number or a boolean; it is an object.",
     ],
-    ['a time that is none', { p: 1, g: 'x', at: 'soon' }, "The field 'at' must be a time"],
+    ['an invalid time', { p: 1, g: 'x', at: 'soon' }, "The field 'at' must be a time"],
   ] as const) {
-    it(`is an event with ${what}: an error, and nothing changes`, () => {
+    it(`may be an event with ${what}, which is an error that changes nothing`, () => {
       const tracker = make();
       const before = tracker.snapshot();
       expect(() => {
@@ -458,7 +458,7 @@ describe('what a stream does not count', () => {
     });
   }
 
-  it('is a whole batch without a column that is needed', () => {
+  it('may be a complete batch without a required column', () => {
     expect(() => {
       make().recordBatch({ p: [1], id: [1], at: [0] });
     }).to.throw("no column 'g'");
@@ -466,7 +466,7 @@ describe('what a stream does not count', () => {
 });
 
 describe('the history of a stream', () => {
-  it('has a record of every group and gap each 100 events while it is young, and all go to the store', () => {
+  it('has a record of every group and gap after every 100 events of a young stream, and stores all of them', () => {
     const written: MonitoringRecord[] = [];
     const store: RecordStore = {
       append: (records) => written.push(...records),
@@ -486,17 +486,17 @@ describe('options of a tracker', () => {
   for (const [what, options, message] of [
     ['no protected column', { columns: { yPred: 'p', protected: [] } }, 'columns.protected'],
     [
-      'a column with two meanings',
+      'a column with two roles',
       { columns: { yPred: 'p', protected: ['p'] } },
       "The column 'p' is named as yPred and as protected",
     ],
     [
-      'a crossing of what is not protected',
+      'an intersection of columns that are not protected',
       { columns: { yPred: 'p', protected: ['g'], intersections: [['g', 'h']] } },
       'columns.intersections',
     ],
     [
-      'a metric that needs labels that cannot come',
+      'a metric that needs labels without a label column',
       { columns: { yPred: 'p', protected: ['g'] }, metrics: ['equalized_odds_difference'] },
       'needs true labels',
     ],
@@ -506,14 +506,18 @@ describe('options of a tracker', () => {
       'cannot be watched',
     ],
     [
-      'a metric that nobody knows',
+      'an unknown metric',
       { columns: { yPred: 'p', protected: ['g'] }, metrics: ['demografic_parity_difference'] },
       "Did you mean 'demographic_parity_difference'",
     ],
-    ['a window of nothing', { columns: { yPred: 'p', protected: ['g'] }, windowSize: 0 }, 'windowSize'],
-    ['groups of what is not protected', { columns: { yPred: 'p', protected: ['g'] }, groups: { h: ['x'] } }, 'groups'],
+    ['an empty window', { columns: { yPred: 'p', protected: ['g'] }, windowSize: 0 }, 'windowSize'],
+    [
+      'groups of a column that is not protected',
+      { columns: { yPred: 'p', protected: ['g'] }, groups: { h: ['x'] } },
+      'groups',
+    ],
   ] as const) {
-    it(`refuse ${what}`, () => {
+    it(`reject ${what}`, () => {
       let text = '';
       try {
         new RealTimeFairnessTracker(options);

@@ -12,7 +12,7 @@ import { loadTensorflow } from '../../../src/tensor/index.ts';
 const HOUR = 3_600_000;
 
 describe('weights of a stream', () => {
-  it('with late labels over thousands of events never make a look fail', () => {
+  it('with late labels over thousands of events never make a check fail', () => {
     const tracker = new RealTimeFairnessTracker({
       columns: { yPred: 'p', protected: ['g'], id: 'id', weight: 'w' },
       metrics: ['equal_opportunity_difference', 'demographic_parity_difference', 'accuracy_parity_difference'],
@@ -24,14 +24,14 @@ describe('weights of a stream', () => {
     for (let row = 0; row < 4000; row++) {
       tracker.record({ id: row, p: row % 2, g: row % 3 === 0 ? 'x' : 'y', w: [0.1, 0.3, 0.7][row % 3] });
       if (row % 100 < 99) continue;
-      // The labels of every second hundred come a hundred events later.
+      // The labels of every second hundred events arrive a hundred events later.
       if (row % 200 === 199) for (let id = row - 99; id <= row; id++) tracker.label(id, 1);
       engine.update(tracker);
     }
     expect(tracker.stream.lateLabels).to.equal(2000);
   });
 
-  it('that are fractions leave rates from 0 to 1 when they leave the window', () => {
+  it('that are fractions keep rates within 0 and 1 when events leave the window', () => {
     const tracker = new RealTimeFairnessTracker({
       columns: { yPred: 'p', protected: ['g'], weight: 'w' },
       windowSize: 50,
@@ -39,7 +39,7 @@ describe('weights of a stream', () => {
     });
     const random = createRandom(5);
     for (let row = 0; row < 3000; row++) {
-      // Long runs of one decision: all that was of the other has left by then.
+      // Long runs of one decision, so that all events with the other decision have left the window.
       tracker.record({ p: Math.floor(row / 70) % 2, g: row % 2 === 0 ? 'x' : 'y', w: 10 ** (8 * random.next() - 4) });
       for (const { metric, value, low, high } of tracker.metrics()) {
         expect(value ?? 0, `${metric} after ${String(row)}`).to.be.within(0, 1);
@@ -48,7 +48,7 @@ describe('weights of a stream', () => {
     }
   });
 
-  it('of 0 are told, and a group of nothing else silences no alarm', () => {
+  it('of 0 are counted as problems, and a group of only such events suppresses no alarm', () => {
     const tracker = new RealTimeFairnessTracker({ columns: { yPred: 'p', protected: ['g'], weight: 'w' } });
     const rows = Array.from({ length: 3000 }, (_, row) => ({ p: row % 2, g: row % 2 === 0 ? 'x' : 'y', w: 1 }));
     tracker.recordBatch(rows.flatMap((row) => [row, { p: 1, g: 'z', w: 0 }]));
@@ -65,7 +65,7 @@ describe('errors of a stream', () => {
   const COLUMNS = { yPred: 'p', yTrue: 'y', protected: ['g'] };
   const METRICS = ['mae_parity_difference'];
 
-  it('that are at their scale throughout have an interval, and an alarm with it', () => {
+  it('that always equal their scale have an interval, and raise an alarm', () => {
     const tracker = new RealTimeFairnessTracker({
       columns: COLUMNS,
       metrics: METRICS,
@@ -92,7 +92,7 @@ describe('errors of a stream', () => {
     expect(whole?.low).to.be.within(1.5, 2);
   });
 
-  it('above their scale count as the scale everywhere', () => {
+  it('above their scale count as the scale in all sums', () => {
     const errors = Array.from({ length: 4000 }, (_, row) => (row % 2 === 0 ? (row % 3 === 0 ? 50 : 3) : 0.5));
     const g = errors.map((_, row) => (row % 2 === 0 ? 'x' : 'y'));
     const make = (p: number[]): RealTimeFairnessTracker => {
@@ -128,7 +128,7 @@ describe('the clock of a stream', () => {
     { p: 1, g: 'x', at: 3 * HOUR },
   ];
 
-  it('is not set by an event without a time at the very start', () => {
+  it('is not set by an initial event without a time', () => {
     const tracker = new RealTimeFairnessTracker({
       columns: { yPred: 'p', protected: ['g'], timestamp: 'at' },
       clock: () => 1e12,
@@ -138,7 +138,7 @@ describe('the clock of a stream', () => {
     expect([tracker.stream.firstTime, tracker.stream.latestTime]).to.deep.equal([2 * HOUR, 3 * HOUR]);
   });
 
-  it('is not set by it in a replay either', async () => {
+  it('is not set by it in a replay', async () => {
     const { tracker, isSorted } = await replay(rows, {
       tracker: { columns: { yPred: 'p', protected: ['g'], timestamp: 'at' }, clock: () => 1e12 },
     });
@@ -147,7 +147,7 @@ describe('the clock of a stream', () => {
     expect([tracker.stream.firstTime, tracker.stream.latestTime]).to.deep.equal([2 * HOUR, 3 * HOUR]);
   });
 
-  it('goes to the last time that there is, and not beyond', () => {
+  it('accepts the last valid time, and no later one', () => {
     const tracker = new RealTimeFairnessTracker({ columns: { yPred: 'p', protected: ['g'], timestamp: 'at' } });
     const last = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
     tracker.record({ p: 1, g: 'x', at: last });
@@ -157,7 +157,7 @@ describe('the clock of a stream', () => {
     expect(() => {
       tracker.record({ p: 1, g: 'x', at: last + 1 });
     }).to.throw("The field 'at' must be a time");
-    // Microseconds, taken for milliseconds.
+    // Microseconds that are read as milliseconds.
     expect(() => {
       tracker.record({ p: 1, g: 'x', at: 1.7e15 });
     }).to.throw("The field 'at' must be a time");
@@ -166,7 +166,7 @@ describe('the clock of a stream', () => {
 });
 
 describe('a replay', () => {
-  it('that is stopped before it begins counts no row', async () => {
+  it('that is cancelled before it begins counts no row', async () => {
     const tracker = new RealTimeFairnessTracker({ columns: { yPred: 'p', protected: ['g'] } });
     const signal = AbortSignal.abort(new Error('no more'));
     const error: unknown = await replay([{ p: 1, g: 'x' }], { tracker, signal }).catch((cause: unknown) => cause);
@@ -177,7 +177,7 @@ describe('a replay', () => {
 
 describe('tensors of scores at the threshold', () => {
   for (const isWatched of [false, true]) {
-    it(`are decided once, for totals and window alike${isWatched ? ', also while detectors see them' : ''}`, async () => {
+    it(`are thresholded once for totals and window${isWatched ? ', also with detectors' : ''}`, async () => {
       const { tf } = await loadTensorflow({ backend: 'cpu' });
       const tracker = new RealTimeFairnessTracker({
         columns: { yPred: 'p', protected: ['g'] },
@@ -222,7 +222,7 @@ describe('a merge', () => {
     }
   });
 
-  it('of more than 10,000 groups tells of the events that have none', () => {
+  it('of more than 10,000 groups counts the events without a group', () => {
     const names = (from: number, count: number): string[] =>
       Array.from({ length: count }, (_, row) => `g${String(from + row)}`);
     const merged = make(names(0, 9990), 20_000).merge(make(names(9980, 60), 20_000));
@@ -231,11 +231,11 @@ describe('a merge', () => {
     expect(merged.labelCoverage()).to.have.lengthOf(10_000);
   });
 
-  it('gives out no more of the error budget than there is, one new group after the other', () => {
+  it('never assigns more than the complete error budget to new groups', () => {
     const tracker = make(halves(150));
     const engine = new FairnessDriftAndAlertEngine();
     engine.update(tracker);
-    // What a group had at any look is spent.
+    // A group's largest share at any check counts as spent.
     const spent = new Map<number, number>();
     for (let shard = 0; shard < 20; shard++) {
       tracker.merge(make(Array<string>(50).fill(`new ${String(shard)}`)));

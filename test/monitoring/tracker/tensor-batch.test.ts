@@ -24,7 +24,7 @@ for (const backend of ['cpu', 'wasm'] as const) {
       });
 
     for (const watched of [false, true]) {
-      it(`has the sums of its rows${watched ? ', also while detectors see each of them' : ''}, and leaves no tensor behind`, async () => {
+      it(`has the sums of its rows${watched ? ', also with detectors' : ''}, and leaks no tensor`, async () => {
         const { tf } = await loadTensorflow({ backend });
         const host = make();
         const device = make();
@@ -50,7 +50,7 @@ for (const backend of ['cpu', 'wasm'] as const) {
       });
     }
 
-    it('with a value that is no score is an error, and nothing is counted', async () => {
+    it('with a value that is not a score is an error, and nothing is counted', async () => {
       const { tf } = await loadTensorflow({ backend });
       const tracker = make();
       const batch = { p: tf.tensor1d([0, 3]), y: tf.tensor1d([0, 1]), g: tf.tensor1d([0, 1]) };

@@ -19,16 +19,16 @@ import {
   readWindow,
 } from './record-values.ts';
 
-/** The longest row that is waited for; a quote that does not end would swallow the rest of the file. */
+/** The maximum length of a row with quotes. An unclosed quote would otherwise consume the rest of the file. */
 const MAX_ROW_LENGTH = 2 ** 20;
 
 const MISSING: CsvField = { text: '', isQuoted: false };
 
-/** Reads records from the lines of one CSV file, with the header first. */
+/** Reads records from the lines of one CSV file, header first. */
 export class CsvRecords implements LineReader {
   readonly #path: string;
   #layout: RecordLayout | undefined;
-  /** The lines so far of a row that has a line end between quotes. */
+  /** The lines read so far of a row with a line end within quotes. */
   #open: { readonly lines: string[]; readonly first: number; length: number } | undefined;
   #time = { text: '', timestamp: '' };
 
@@ -53,7 +53,7 @@ export class CsvRecords implements LineReader {
     const text = [...lines, rest].join('\n');
     if (text === '') return 'whole';
     if (this.#layout === undefined && !CSV_HEADER.startsWith(text)) this.#readHeader(text, first);
-    // A line that was cut short has no whole lines behind it.
+    // A truncated line is not followed by complete lines.
     const columns = this.#layout?.columnCount ?? 1;
     if (lines.slice(1).some((line) => line.split(',').length >= columns)) throw this.#openQuote(first);
     return 'cut';
@@ -67,7 +67,7 @@ export class CsvRecords implements LineReader {
   }
 
   #openQuote(line: number): Error {
-    return faultAt(this.#path, line, 'a quoted value does not end');
+    return faultAt(this.#path, line, 'a quoted value is not closed');
   }
 
   #readRow(row: string, line: number): MonitoringRecord | undefined {
@@ -85,7 +85,7 @@ export class CsvRecords implements LineReader {
 
   #readHeader(row: string, line: number): void {
     const names = parseCsvRow(row)?.map(({ text }) => text);
-    if (names === undefined) throw faultAt(this.#path, line, 'its quotes are not as in CSV');
+    if (names === undefined) throw faultAt(this.#path, line, 'it has invalid CSV quotes');
     const layout = findLayout(names);
     requireReadable(layout, names, this.#path);
     this.#layout = layout;
@@ -109,10 +109,10 @@ export class CsvRecords implements LineReader {
     };
   }
 
-  /** Many records in a row are of one time, which is read once. */
+  /** Converts a time. Consecutive records often share a time, which is parsed once. */
   #timestamp(text: string, isUnnamed: boolean): string {
     if (text === this.#time.text && text !== '') return this.#time.timestamp;
-    if (isUnnamed && /^\d+$/.test(text)) throw new LineFault(`'${text}' in the column without a name is no date`);
+    if (isUnnamed && /^\d+$/.test(text)) throw new LineFault(`'${text}' in the column without a name is not a date`);
     this.#time = { text, timestamp: readTimestamp(text) };
     return this.#time.timestamp;
   }
@@ -120,7 +120,7 @@ export class CsvRecords implements LineReader {
 
 function fieldsOf(row: string, count: number): CsvField[] {
   const fields = parseCsvRow(row);
-  if (fields === undefined) throw new LineFault('its quotes are not as in CSV');
+  if (fields === undefined) throw new LineFault('it has invalid CSV quotes');
   if (fields.length === count) return fields;
-  throw new LineFault(`it has ${String(fields.length)} fields where the header has ${String(count)}`);
+  throw new LineFault(`it has ${String(fields.length)} fields, but the header has ${String(count)}`);
 }

@@ -12,7 +12,7 @@ import {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Reads records from the lines of one file with a JSON object on each. */
+/** Reads records from the lines of one file with one JSON object per line. */
 export class JsonRecords implements LineReader {
   readonly #path: string;
 
@@ -24,7 +24,7 @@ export class JsonRecords implements LineReader {
     if (line.trim() === '') return undefined;
     try {
       const fields = parseObject(line);
-      if (fields === undefined) throw new LineFault('it is no JSON object');
+      if (fields === undefined) throw new LineFault('it is not a JSON object');
       return toRecord(fields);
     } catch (cause) {
       throw cause instanceof LineFault ? faultAt(this.#path, number, cause.message, cause) : cause;
@@ -33,16 +33,16 @@ export class JsonRecords implements LineReader {
 
   finish(rest: string, number: number): 'whole' | 'cut' | MonitoringRecord {
     if (rest.trim() === '') return 'whole';
-    // The closing brace is the last thing written, so an object that can be read is complete.
+    // The closing brace is written last, so an object that can be parsed is complete.
     if (parseObject(rest) !== undefined) return this.read(rest, number) ?? 'whole';
     if (rest.startsWith('{')) return 'cut';
-    throw faultAt(this.#path, number, 'it is no JSON object');
+    throw faultAt(this.#path, number, 'it is not a JSON object');
   }
 }
 
 function toRecord(fields: Fields): MonitoringRecord {
   const { group } = fields;
-  if (group !== null && group !== undefined && typeof group !== 'string') throw new LineFault('the group is no text');
+  if (group !== null && group !== undefined && typeof group !== 'string') throw new LineFault('the group is not text');
   return {
     timestamp: readTimestamp(scalarText(fields['time'] ?? fields['timestamp'], 'time')),
     metric: label(fields, 'metric'),

@@ -3,17 +3,16 @@ import path from 'node:path';
 
 import { DataValidationError } from '../../../exceptions/index.ts';
 
-/** A file of records that is open for reading. */
+/** A record file that is open for reading. */
 export interface RecordFile {
   readonly path: string;
   readonly handle: FileHandle;
 }
 
 /**
- * Opens a file of records and those put aside before it, oldest first. Opened
- * from the newest on, each once, so that a store that goes on meanwhile and puts
- * files aside makes nothing be read twice.
- * @throws {DataValidationError} where there is none, or one cannot be opened
+ * Opens a record file and its earlier rotated files, oldest first. They are opened from the newest on, each once, so
+ * that nothing is read twice if a store rotates them meanwhile.
+ * @throws {DataValidationError} if there is no such file, or one cannot be opened
  */
 export async function openRecordFiles(filePath: string): Promise<RecordFile[]> {
   const files: RecordFile[] = [];
@@ -36,7 +35,7 @@ export async function openRecordFiles(filePath: string): Promise<RecordFile[]> {
   }
 }
 
-/** The names of files put aside, newest first. */
+/** Returns the names of rotated files, newest first. */
 async function asideNames(filePath: string): Promise<string[]> {
   const names = await readdir(path.dirname(filePath)).catch((): string[] => []);
   const start = `${path.basename(filePath)}.`;
@@ -60,7 +59,7 @@ function cannotOpen(filePath: string, cause: unknown): DataValidationError {
   const reason = cause instanceof Error ? cause.message : String(cause);
   return new DataValidationError(`Cannot read '${filePath}': ${reason}.`, {
     context: { path: filePath },
-    suggestion: 'Name a file that a record store wrote.',
+    suggestion: 'Pass the path of a file that a record store wrote.',
     cause,
   });
 }

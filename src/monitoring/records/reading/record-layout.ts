@@ -1,16 +1,16 @@
 import { DataValidationError } from '../../../exceptions/index.ts';
 import { RECORD_FIELDS } from '../record-lines.ts';
 
-/** A field of CSV; an empty one that was quoted is a text, one that was not is missing. */
+/** A CSV field. An empty field is text if it is quoted, and missing otherwise. */
 export interface CsvField {
   readonly text: string;
   readonly isQuoted: boolean;
 }
 
-/** A field from where the last one ended: quoted, or without any quote; then a comma or the end. */
+/** Matches a field from the end of the previous one: quoted or without quotes, then a comma or the end. */
 const FIELD = /(?:"([^"]*(?:""[^"]*)*)"|([^",\n\r]*))(,|$)/y;
 
-/** The fields of a row without its line end (RFC 4180); undefined where quotes are not as they should be. */
+/** Parses the fields of a row without its line end (RFC 4180). Returns undefined if quotes are invalid. */
 export function parseCsvRow(row: string): CsvField[] | undefined {
   if (!row.includes('"')) return row.split(',').map((text) => ({ text, isQuoted: false }));
   const fields: CsvField[] = [];
@@ -24,20 +24,20 @@ export function parseCsvRow(row: string): CsvField[] | undefined {
   }
 }
 
-/** Whether every quote of a text is closed. */
+/** Returns whether every quote of a text is closed. */
 export function areQuotesClosed(text: string): boolean {
   let count = 0;
   for (let at = text.indexOf('"'); at >= 0; at = text.indexOf('"', at + 1)) count++;
   return count % 2 === 0;
 }
 
-/** Where a CSV file has what a record needs: places of columns, -1 for one that it lacks. */
+/** The column indices of a CSV file's fields; -1 for a missing column. */
 export interface RecordLayout {
-  /** `own` as a record store writes it, `older` with a time column of another name. */
+  /** `own` as a record store writes it, `older` with a time column of a different name. */
   readonly kind: 'own' | 'older' | 'other';
   readonly columnCount: number;
   readonly time: number;
-  /** Whether the times stand in a column without a name, which could also hold row numbers. */
+  /** Whether the times are in a column without a name, which could also contain row numbers. */
   readonly isTimeUnnamed: boolean;
   readonly metric: number;
   readonly attribute: number;
@@ -51,7 +51,10 @@ export interface RecordLayout {
 
 const REQUIRED = ['metric', 'value', 'n'] as const;
 
-/** Finds the columns of a header's names. The time is in `time`, else in `timestamp`, else in a first column without a name. */
+/**
+ * Finds the columns from a header's names. The time is in `time`, else in `timestamp`, else in a first column without a
+ * name.
+ */
 export function findLayout(names: readonly string[]): RecordLayout {
   const trimmed = names.map((name) => name.trim());
   const at = (name: string): number => trimmed.indexOf(name);
@@ -67,15 +70,18 @@ export function findLayout(names: readonly string[]): RecordLayout {
 }
 
 /**
- * Checks that records can be read by a layout.
- * @throws {DataValidationError} naming the columns that are missing
+ * Checks that records can be read with a layout.
+ * @throws {DataValidationError} if columns are missing; the error names them
  */
 export function requireReadable(layout: RecordLayout, names: readonly string[], path: string): void {
   const missing: string[] = REQUIRED.filter((name) => layout[name] < 0);
   if (layout.time < 0) missing.unshift('time or timestamp');
   if (missing.length === 0) return;
-  throw new DataValidationError(`'${path}' holds no monitoring records: it has no column ${missing.join(', ')}.`, {
-    context: { path, line: 1, missing, columns: names },
-    suggestion: `Its columns are ${names.join(', ')}; name a file that a record store wrote.`,
-  });
+  throw new DataValidationError(
+    `'${path}' does not contain monitoring records. Missing columns: ${missing.join(', ')}.`,
+    {
+      context: { path, line: 1, missing, columns: names },
+      suggestion: `Its columns are ${names.join(', ')}; pass the path of a file that a record store wrote.`,
+    },
+  );
 }
