@@ -251,7 +251,7 @@ for (const backend of BACKENDS) {
       for (const [name, work] of Object.entries(works)) {
         const error = (await errorOf(work)) as DataValidationError;
         expect(error, name).to.be.instanceOf(DataValidationError);
-        expect(error.message, name).to.match(/cannot be read at once/);
+        expect(error.message, name).to.match(/cannot be read synchronously/);
         expect(error.suggestion, name).to.match(/await .*data\(\)/);
       }
     });

@@ -303,14 +303,14 @@ describe('input that cannot be measured is refused with the argument, the index 
         const gone = { shape: [2], dtype: 'int32', isDisposed: true, dataSync: () => [1, 0] };
         return demographicParityDifference(gone, ['a', 'b']);
       },
-      /yPred is a tensor that has been disposed of/,
+      /yPred is a tensor that has been disposed/,
     ],
     [
       'attributes of different lengths',
       () => demographicParityDifference([1, 0], { sex: ['a', 'b'], race: ['c'] }),
       /attributes differ in length/,
     ],
-    ['no attribute', () => demographicParityDifference([1, 0], {}), /names no attribute/],
+    ['no attribute', () => demographicParityDifference([1, 0], {}), /has no attributes/],
   ];
   for (const [title, run, message] of cases) {
     it(title, () => {

@@ -156,7 +156,7 @@ describe('group encoding', () => {
     const ragged = [['f', 'x'], ['m', 'y'], ['f']];
     expect(() => encodeGroups(ragged)).to.throw(
       DataValidationError,
-      'sensitive must have 2 values in every row, as in its first; at index 2 it has 1 values.',
+      'sensitive must have 2 values in every row, like the first row; the row at index 2 has 1 values.',
     );
     expect(() => encodeGroups([['f', 'x'], null])).to.throw(DataValidationError, 'at index 1 it has null.');
   });
@@ -181,7 +181,7 @@ describe('group encoding', () => {
 
   it('refuses a table without columns', () => {
     for (const source of [Table.from({}), {}, [{}], [[]]]) {
-      expect(() => encodeGroups(source)).to.throw(DataValidationError, 'sensitive names no attribute.');
+      expect(() => encodeGroups(source)).to.throw(DataValidationError, 'sensitive has no attributes.');
     }
   });
 
