@@ -79,8 +79,7 @@ export function readTensor(tensor: TensorLike, name: string): ArrayLike<unknown>
   } catch (cause) {
     throw new DataValidationError(`${name} is a tensor on a device, which cannot be read synchronously.`, {
       context: { argument: name },
-      suggestion:
-        'Read it first with await tensor.data(), or use FairnessAnalyzer, whose methods return promises.',
+      suggestion: 'Read it first with await tensor.data(), or use FairnessAnalyzer, whose methods return promises.',
       cause,
     });
   }

@@ -157,7 +157,9 @@ describe('groups that take no part', () => {
 
   it('a thin denominator is warned of', () => {
     const result = equalizedOddsDifference([1, 0, 1, 0], [1, 0, 0, 0], ['a', 'a', 'b', 'b'], { minGroupSize: 1 });
-    expect(result.warnings).to.include('the true positive rate of a rests on only 1 rows with a positive true label');
+    expect(result.warnings).to.include(
+      'the true positive rate of a is based on only 1 rows with a positive true label',
+    );
   });
 
   it('a risk ratio over a smallest rate of 0 is null and says so', () => {

@@ -155,7 +155,9 @@ describe('measures of scores', () => {
     const rows = { yTrue: [1, 0, 1, 1, 1, 0], yScore: [0.9, 0.1, 0.5, 0.6, 0.7, 0.2], sensitive: Array.from('aabbcc') };
     const result = computeMetric('roc_auc_difference', rows, { minGroupSize: 1, withCi: false });
     expect(result.value).to.equal(0);
-    expect(result.excluded['b']?.reason).to.equal('no roc auc: 0 rows of the rarer true label, at least 1 needed');
+    expect(result.excluded['b']?.reason).to.equal(
+      'no roc auc: 0 rows of the less frequent true label, at least 1 needed',
+    );
   });
 
   it('a score beyond [0, 1] ranks, but is no probability', () => {

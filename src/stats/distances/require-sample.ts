@@ -26,7 +26,8 @@ export function requireSample(argument: string, values: ArrayLike<number>): Floa
     `${argument} must hold finite numbers. Got ${String(values[bad])} at index ${String(bad)}.`,
     {
       context: { argument, index: bad, value: values[bad] },
-      suggestion: 'Remove missing values first, and count them separately: an increase in missing values is also drift.',
+      suggestion:
+        'Remove missing values first, and count them separately: an increase in missing values is also drift.',
     },
   );
 }

@@ -149,7 +149,10 @@ function differencesOf(a: ArrayLike<number>, b: ArrayLike<number>): Float64Array
   if (a.length !== b.length) {
     throw new DataValidationError(
       `a and b must hold pairs, but a has ${String(a.length)} values and b ${String(b.length)}.`,
-      { context: { a: a.length, b: b.length }, suggestion: 'Pass equally many values: add a pair once both groups have a value.' },
+      {
+        context: { a: a.length, b: b.length },
+        suggestion: 'Pass equally many values: add a pair once both groups have a value.',
+      },
     );
   }
   requireUnitRange('a', a);
