@@ -63,7 +63,7 @@ const cases: [title: string, args: () => string[], pattern: RegExp][] = [
       '--metric',
       'mae_parity_difference',
     ],
-    /Column 'p' should hold numbers, but row 2 holds 'two'\. Fix or empty/,
+    /Column 'p' should hold numbers, but row 2 holds 'two'\. Mend or empty/,
   ],
   [
     'text for decisions',
