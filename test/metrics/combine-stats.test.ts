@@ -142,7 +142,7 @@ describe('combined statistics', () => {
     ['too few counts', { form: 1, kind: 'classification', labels: ['a'], n_dropped: 0, counts: [1] }, 'counts'],
     ['a label twice', { form: 1, kind: 'classification', labels: ['a', 'a'] }, 'all different'],
     ['counts below 0', { ...statsToJson(ofTwo(reduceRegression)), counts: [3, -1] }, "'counts' must be 0 or more"],
-    ['scores in no order', { ...statsToJson(ofTwo(reduceScores)), groups: [1, 0] }, 'ascending'],
+    ['unsorted scores', { ...statsToJson(ofTwo(reduceScores)), groups: [1, 0] }, 'ascending'],
   ] as const) {
     it(`rejects JSON that is not statistics: ${title}`, () => {
       expect(() => statsFromJson(json)).to.throw(DataValidationError, field);

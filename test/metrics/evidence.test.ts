@@ -27,7 +27,7 @@ describe('intervals of gaps', () => {
     });
   }
 
-  it('is computed on the log scale for a ratio: ln(1/3) -+ 1.96 sqrt(.8 / 200 + .4 / 600)', () => {
+  it('is computed on the log scale for a ratio: ln(1/3) ± 1.96 sqrt(.8 / 200 + .4 / 600)', () => {
     const { ci, value } = computeMetric('demographic_parity_ratio', far, { ciSamples: 4000 });
     const half = 1.96 * Math.sqrt(0.8 / 200 + 0.4 / 600);
     expect(value).to.be.closeTo(1 / 3, 1e-12);
@@ -72,7 +72,7 @@ describe('p-values of gaps', () => {
   const options = { minGroupSize: 1, withPValue: true, withCi: false, ciSamples: 20_000 } as const;
 
   it('two groups of four: the exact hypergeometric tail 34/70', () => {
-    // With 4 of 8 positives, 3 or more apart by at least 2: counts 0, 1, 3, 4 of 70 draws weigh 1 + 16 + 16 + 1.
+    // With 4 of 8 positives, with a difference of at least 2: counts 0, 1, 3, 4 of 70 draws weigh 1 + 16 + 16 + 1.
     const result = computeMetric('demographic_parity_difference', decisions({ a: [3, 4], b: [1, 4] }), options);
     expect(result.pValue).to.be.closeTo(34 / 70, 0.012);
     expect(result.pValueMethod).to.equal('permutation');

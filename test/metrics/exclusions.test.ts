@@ -300,7 +300,7 @@ describe('rejects invalid input with the argument, the index and the value', () 
       /label 'a' twice/,
     ],
     [
-      'a tensor that is gone',
+      'a disposed tensor',
       () => {
         const gone = { shape: [2], dtype: 'int32', isDisposed: true, dataSync: () => [1, 0] };
         return demographicParityDifference(gone, ['a', 'b']);
@@ -332,7 +332,7 @@ describe('rejects invalid input with the argument, the index and the value', () 
       /ciLevel parameter must lie between 0 and 1/,
     ],
     [
-      'a seed that is no number',
+      'a seed that is not a number',
       () => demographicParityDifference([1], ['a'], { seed: NaN }),
       /seed parameter must be a whole number. Got NaN/,
     ],

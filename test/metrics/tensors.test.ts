@@ -266,7 +266,7 @@ for (const backend of BACKENDS) {
 
     /** Sensitive attributes as tensors, and the same attributes as arrays. */
     const attributes: Record<string, () => { device: SensitiveSource; host: SensitiveSource; read?: number }> = {
-      'whole numbers from below 0': () => ({ device: tensor(small.other), host: small.other }),
+      'integers including negative ones': () => ({ device: tensor(small.other), host: small.other }),
       'int32 beyond what float32 holds': () => {
         const codes = Int32Array.from(small.other, (code) => 2_000_000_000 + 2 * code);
         return { device: tensor(codes, 'int32'), host: codes };
@@ -294,7 +294,7 @@ for (const backend of BACKENDS) {
         const codes = small.group.map((code) => code / 2);
         return { device: tensor(codes), host: codes, read: codes.length };
       },
-      'numbers far apart, which are read': () => {
+      'numbers in a wide range, which are read': () => {
         const codes = small.group.map((code) => code * 5000);
         return { device: tensor(codes), host: codes, read: codes.length };
       },
@@ -422,7 +422,7 @@ for (const backend of BACKENDS) {
         work: () => reduceScoreTensors({ yScore: tensor([1]), yTrue: ['no'], sensitive: [1], positiveLabel: 'yes' }),
         message: /^No row of yTrue holds the positive label 'yes'/,
       },
-      'nothing but missing scores': {
+      'only missing scores': {
         work: () => reduceScoreTensors({ yScore: tensor([NaN]), yTrue: tensor([1]), sensitive: tensor([1]) }),
         message: /^All 1 rows lack/,
       },
@@ -445,7 +445,7 @@ for (const backend of BACKENDS) {
     };
 
     for (const [title, { work, message }] of Object.entries(refusals)) {
-      it(`refuses ${title}`, async () => {
+      it(`rejects ${title}`, async () => {
         expect(await errorOf(work)).to.match(message);
       });
     }

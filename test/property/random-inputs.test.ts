@@ -17,7 +17,7 @@ import { ALL_METRICS, kindOf, type Row } from './random-rows.ts';
 
 const CASES = 10_000;
 
-/** The errors that an input deserves; none where it must be measured. */
+/** Returns the errors that an input must cause; empty if it must be measured. */
 function errorsDue(one: Case, rows: readonly Row[]): RegExp[] {
   const { metric, fault, hasTruth } = one.profile;
   if (!ALL_METRICS.includes(metric)) return [/no metric named/];
@@ -45,7 +45,7 @@ function errorsDue(one: Case, rows: readonly Row[]): RegExp[] {
   return due;
 }
 
-/** Every number of a JSON value. */
+/** Returns all numbers of a JSON value. */
 function numbersIn(value: unknown): number[] {
   if (typeof value === 'number') return [value];
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(numbersIn) : [];
@@ -70,7 +70,7 @@ function expectSound(result: MetricResult): void {
   );
 }
 
-/** Numbers whose squares or sums leave float64: there a reason may stand where the definition has a value. */
+/** Numbers whose squares or sums overflow float64. For these, a reason may replace the value of the definition. */
 function isExtreme({ profile: { weights, numbers, targets } }: Case): boolean {
   return /huge|tiny/.test(`${String(weights)} ${numbers} ${targets}`);
 }
@@ -99,7 +99,7 @@ function expectTrue(one: Case, rows: readonly Row[], result: MetricResult): void
 }
 
 describe('random inputs @slow', () => {
-  it(`${CASES} of them: a typed error that names what is wrong, or a value that is right, or a reason; never a wrong pass`, () => {
+  it(`${CASES} inputs give a typed error that names the problem, or a correct value, or a reason; never a wrong pass`, () => {
     check(
       cases,
       (one) => {
@@ -142,7 +142,7 @@ function expectSoundFrame(one: Case, rows: readonly Row[], input: MetricRows, op
       expect(frame.toMarkdown()).to.not.include('NaN');
     }
   } catch (error) {
-    // The rows that have all that a frame needs may be none, or none of the reference group.
+    // There may be no complete row for a frame, or none of the reference group.
     if (!FairnessToolkitError.isInstance(error)) throw error;
     expect(error.message).to.match(/All \d+ rows|no rows to measure|no reference group/);
   }

@@ -25,7 +25,7 @@ const THROMBOLYSIS_ORDER = [1, 5, 7, 2, 8, 9, 11, 6, 10, 3, 0, 13, 12, 14, 4];
 
 const METHODS = { benjaminiHochberg, bonferroni, holm };
 
-describe('adjusted p values', () => {
+describe('adjusted p-values', () => {
   it('Benjamini and Hochberg: as scipy 1.17.1 false_discovery_control', () => {
     expectAdjusted(
       benjaminiHochberg(THROMBOLYSIS),

@@ -29,7 +29,7 @@ function gapOf(strata: readonly PermutationStratum[]) {
     }, 0);
 }
 
-describe('permutation p value', () => {
+describe('permutation p-value', () => {
   const samples = 20_000;
   const near = (exact: number) => 4 * Math.sqrt((exact * (1 - exact)) / samples) + 1 / samples;
 

@@ -49,7 +49,7 @@ describe('Table', () => {
     expect([...Table.from({ age: ['31', null, '4e1'] }).numeric('age').values]).to.deep.equal([31, NaN, 40]);
   });
 
-  it('refuses columns of different lengths', () => {
+  it('rejects columns of different lengths', () => {
     expect(() => Table.from({ a: [1, 2], b: [1] })).to.throw(DataValidationError, "'a' has 2 rows and 'b' 1");
   });
 
@@ -179,7 +179,7 @@ describe('group encoding', () => {
     expect([...codes]).to.deep.equal([0, -1]);
   });
 
-  it('refuses a table without columns', () => {
+  it('rejects a table without columns', () => {
     for (const source of [Table.from({}), {}, [{}], [[]]]) {
       expect(() => encodeGroups(source)).to.throw(DataValidationError, 'sensitive has no attributes.');
     }

@@ -139,7 +139,12 @@ describe('consistencyScore', () => {
   });
 
   const refusals: [string, () => number, new (message: string) => Error, string][] = [
-    ['no whole number of neighbours', () => consistencyScore([1, 2], [0, 1], { nNeighbors: 1.5 }), ValueError, '1.5'],
+    [
+      'a fractional number of neighbours',
+      () => consistencyScore([1, 2], [0, 1], { nNeighbors: 1.5 }),
+      ValueError,
+      '1.5',
+    ],
     ['no neighbour', () => consistencyScore([1, 2], [0, 1], { nNeighbors: 0 }), ValueError, 'nNeighbors'],
     [
       'more neighbours than rows',
@@ -148,12 +153,12 @@ describe('consistencyScore', () => {
       'must be at most the number of rows, 2. Got 5 instead.',
     ],
     [
-      'columns of other length than the outcomes',
+      'columns of a different length than the outcomes',
       () => consistencyScore([1, 2], [0]),
       DataValidationError,
       'differ in length',
     ],
-    ['rows of unlike width', () => consistencyScore([[1, 2], [3]], [0, 1]), DataValidationError, 'index 1'],
+    ['rows of different widths', () => consistencyScore([[1, 2], [3]], [0, 1]), DataValidationError, 'index 1'],
     [
       'texts as features',
       () => consistencyScore({ job: ['a', 'b'] }, [0, 1]),
@@ -174,7 +179,7 @@ describe('consistencyScore', () => {
     ['only incomplete rows', () => consistencyScore([null, 1], [1, null]), DataValidationError, 'All 2 rows'],
   ];
   for (const [title, compute, error, message] of refusals) {
-    it(`refuses ${title}`, () => {
+    it(`rejects ${title}`, () => {
       expect(compute).to.throw(error, message);
     });
   }

@@ -100,7 +100,7 @@ describe('empiricalDifferentialFairness', () => {
     }
   });
 
-  it('refuses a decision that is neither 0 nor 1', () => {
+  it('rejects a decision that is neither 0 nor 1', () => {
     expect(() => empiricalDifferentialFairness([1, 2], ['a', 'b'])).to.throw(DataValidationError, 'must be 0 or 1');
   });
 

@@ -159,7 +159,7 @@ describe('generalizedEntropyIndex', () => {
     }
   });
 
-  it('refuses columns of different lengths', () => {
+  it('rejects columns of different lengths', () => {
     expect(() => generalizedEntropyIndex([1, 0], [1])).to.throw(DataValidationError, 'differ in length');
   });
 
@@ -211,7 +211,7 @@ describe('betweenGroupGeneralizedEntropyIndex', () => {
         const groups = ['a', 'b', 'c'].map((label) => data.filter(({ group }) => group === label));
         const present = groups.filter((group) => group.length > 0);
         const average = mean(benefitsOf(data));
-        // A group without benefit has no index of its own.
+        // A group without benefit has no index.
         fc.pre(present.length > 1 && present.every((group) => mean(benefitsOf(group)) > 0));
         const within = present.map(
           (group) =>

@@ -8,7 +8,7 @@ import { excessDivergence, pairedMean, signFlipTest } from '../../../src/stats/p
 const MAIZE = [49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48];
 
 describe('signFlipTest', () => {
-  it("finds Fisher's p value of Darwin's maize: 1,726 of 32,768 sums are as far from 0", () => {
+  it("finds Fisher's p-value of Darwin's maize: 1,726 of 32,768 sums are as far from 0", () => {
     // The Design of Experiments, section 21: 863 to one side.
     expect(signFlipTest(MAIZE, { samples: 2 ** 15 })).to.equal(1726 / 32768);
   });

@@ -155,7 +155,7 @@ describe('mixture sequential probability ratio test', () => {
     [0, 1, 1, 0],
     [4, 0.7, 0.05, 1],
   ] as const) {
-    it(`of ${estimate} -+ ${standardError} is the likelihood averaged over N(${nullEffect}, ${tau}^2)`, () => {
+    it(`of ${estimate} ± ${standardError} is the likelihood averaged over N(${nullEffect}, ${tau}^2)`, () => {
       const far = 12 * Math.min(tau, standardError);
       // The mass of the mixture lies around the posterior mean.
       const centre = (estimate - nullEffect) * (tau ** 2 / (tau ** 2 + standardError ** 2));
