@@ -135,7 +135,7 @@ function onlyToReference(method: GapMethod): ValueError {
 }
 
 function unusedReference(method: GapMethod): ValueError {
-  return new ValueError(`A referenceGroup requires method 'to_reference'. Got method '${method}' instead.`, {
+  return new ValueError(`A referenceGroup is valid only for method 'to_reference'. Got method '${method}' instead.`, {
     context: { parameter: 'referenceGroup', value: method },
     suggestion: 'Remove one of them.',
   });

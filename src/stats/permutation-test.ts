@@ -77,14 +77,14 @@ function requireCounts({ successes, trials }: PermutationStratum, stratum: numbe
   const place = `in stratum ${String(stratum)}`;
   if (successes.length !== trials.length) {
     const given = `${String(successes.length)} and ${String(trials.length)} ${place}`;
-    throw invalidParameter('strata', 'be strata with as many successes as trials', given);
+    throw invalidParameter('strata', 'be strata with equally many entries for successes and trials', given);
   }
   for (let group = 0; group < trials.length; group++) {
     const k = successes[group] as number;
     const n = trials[group] as number;
     if (Number.isSafeInteger(k) && Number.isSafeInteger(n) && k >= 0 && k <= n) continue;
     const given = `${String(k)} in ${String(n)} for group ${String(group)} ${place}`;
-    throw invalidParameter('strata', 'be strata of whole successes from 0 to their whole trials', given);
+    throw invalidParameter('strata', 'be strata with integer counts, and successes from 0 to their trials', given);
   }
 }
 

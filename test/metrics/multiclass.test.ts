@@ -46,7 +46,7 @@ describe('outcomes of several classes', () => {
     ).to.throw(ValueError, /positiveLabel/);
     expect(() =>
       computeMetric('mae_parity_difference', { yTrue: [1], yPred: [1], sensitive: ['a'], ...macro }),
-    ).to.throw(ValueError, /for decisions/);
+    ).to.throw(ValueError, /applies to decisions/);
     expect(() =>
       computeMetric('demographic_parity_difference', { yPred: ['x', 'x'], sensitive: ['a', 'b'], ...macro }),
     ).to.throw(DataValidationError, /has 1/);

@@ -94,7 +94,7 @@ describe('measures of scores', () => {
     expect(json).to.include.keys('log_losses', 'squared_log_losses');
     const { log_losses: _, squared_log_losses: __, ...earlier } = json;
     const { warnings } = metricOf('log_loss_difference', statsFromJson(earlier));
-    expect(warnings.join()).to.match(/rounded to multiples of .* moves the log loss/);
+    expect(warnings.join()).to.match(/rounded to multiples of .* changes the log loss/);
     expect(() => statsFromJson({ ...json, log_losses: [-1, 0] })).to.throw(DataValidationError, /log_losses/);
   });
 

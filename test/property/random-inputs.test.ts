@@ -29,7 +29,7 @@ function errorsDue(one: Case, rows: readonly Row[]): RegExp[] {
   const isBlind = !hasTruth && (needsTruth(metric) || kind === 'scores');
   if (isBlind) due.push(/needs true labels/);
   if (how.compat === 'aif360' && how.method !== 'to_reference') due.push(/privileged group only/);
-  if (how.reference !== undefined && how.method !== 'to_reference') due.push(/is for method 'to_reference'/);
+  if (how.reference !== undefined && how.method !== 'to_reference') due.push(/for method 'to_reference'/);
   const truthRead = hasTruth && (needsTruth(metric) || kind === 'scores');
   const seen = truthRead ? rows : rows.map((row) => ({ ...row, label: null }));
   const used = usableRows(metric, kind, kind === 'scores' ? rows : seen, how.isWeighted);

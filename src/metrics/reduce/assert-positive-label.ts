@@ -78,7 +78,7 @@ function assertLabelOccurs(
   const shown = labels.slice(0, 8).map((label) => `'${label}'`);
   const ofTruth =
     name === 'yTrue' && rows.yTruePositiveLabel === undefined
-      ? ' Where the truth is labelled differently, name its own (yTruePositiveLabel, --y-true-positive-label).'
+      ? ' If yTrue uses different labels, set its own positive label (yTruePositiveLabel, --y-true-positive-label).'
       : '';
   throw new DataValidationError(`No row of ${name} holds the positive label '${positiveLabel}'.`, {
     context: { argument: name, positiveLabel, labels: labels.slice(0, 50) },

@@ -26,7 +26,7 @@ export interface JudgingRule {
 export interface JudgedDifference extends EstimatedDifference {
   /** The two-sided p-value of the hypothesis that the difference is 0; always-valid with a `tau`. */
   readonly pValue: number;
-  /** The interval at the level 1 - alpha; with a `tau` it holds at all times together. */
+  /** The interval at the level 1 - alpha; with a `tau` it holds at all times simultaneously. */
   readonly interval: Interval;
   /** Half the interval's width. An estimate further from 0 than this is significant at alpha. */
   readonly margin: number;

@@ -29,7 +29,7 @@ const BERNOULLI_INTERVAL_OPTION_NAMES: OptionNames<BernoulliIntervalOptions> = {
  * The probability that all intervals over time contain the rate is at least 1 - alpha. Before about tOpt / 10 trials
  * the interval is wider than `betaBinomialSequence`, which needs no such choice. Near tOpt it is narrower.
  * @param successes from 0 to `trials`
- * @param trials a whole number; 0 gives [0, 1]
+ * @param trials an integer; 0 gives [0, 1]
  * @param alpha in (0, 1)
  * @throws {ValueError} if a number is out of range
  * @see S. R. Howard et al., Time-uniform, nonparametric, nonasymptotic confidence sequences (2021), section 4

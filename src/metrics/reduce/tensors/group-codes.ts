@@ -217,6 +217,6 @@ async function download(tf: Tf, { labels, codesOf }: DeviceGroups): Promise<Cate
 function wrongShape(name: string, tensor: TensorLike): DataValidationError {
   return new DataValidationError(
     `${name} must be a 1-D tensor, or for several attributes a 2-D one; got shape [${tensor.shape.join(', ')}].`,
-    { context: { argument: name, shape: tensor.shape }, suggestion: 'Give one row per person.' },
+    { context: { argument: name, shape: tensor.shape }, suggestion: 'Give one row per observation.' },
   );
 }
