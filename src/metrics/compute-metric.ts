@@ -124,7 +124,7 @@ export function countRows(kind: GroupStats['kind'], rows: MetricRows, metric: st
  * Returns statistics with additional rows, for example of a stream; they may contain new groups. The cost depends on
  * the number of added rows and of groups, so adding many rows at once is cheaper than one at a time.
  * @param rows the columns that statistics of this kind need
- * @throws {DataValidationError} if a value is invalid, or no row is complete
+ * @throws {DataValidationError} if a value is invalid, or no row can be used
  * @example
  * ```ts
  * import { addRows, metricOf, reduceClassification } from 'evenhand/metrics';

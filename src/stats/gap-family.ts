@@ -18,7 +18,7 @@ export interface GapFamily {
   draw(centres: Float64Array, variances: Float64Array): void;
 }
 
-/** Returns the largest minus the smallest value; 0 for an empty array. */
+/** Returns the largest minus the smallest value; 0 if there are no values. */
 export function spread(values: ArrayLike<number>): number {
   let low = Infinity;
   let high = -Infinity;

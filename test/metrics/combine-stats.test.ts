@@ -136,7 +136,7 @@ describe('combined statistics', () => {
   });
 
   for (const [title, json, field] of [
-    ['text', 'x', 'the whole'],
+    ['text', 'x', 'the JSON value'],
     ['another form', { form: 2 }, 'form'],
     ['no labels', { form: 1, kind: 'classification' }, 'labels'],
     ['too few counts', { form: 1, kind: 'classification', labels: ['a'], n_dropped: 0, counts: [1] }, 'counts'],

@@ -158,7 +158,7 @@ describe('group encoding', () => {
       DataValidationError,
       'sensitive must have 2 values in every row, like the first row; the row at index 2 has 1 values.',
     );
-    expect(() => encodeGroups([['f', 'x'], null])).to.throw(DataValidationError, 'at index 1 it has null.');
+    expect(() => encodeGroups([['f', 'x'], null])).to.throw(DataValidationError, 'at index 1 has null.');
   });
 
   it('crosses the columns of a table, a danfojs DataFrame, records and a 2-D tensor', async () => {

@@ -81,7 +81,7 @@ export function referenceIndex(stats: GroupStats, rows: Float64Array, options: F
 function referenceMask(labels: readonly string[], names: readonly string[]): Int32Array {
   const unknown = names.find((name) => !labels.includes(name));
   if (unknown !== undefined) {
-    throw new DataValidationError(`There is no reference group '${unknown}'.`, {
+    throw new DataValidationError(`There is no group '${unknown}' to use as the reference group.`, {
       context: { parameter: 'referenceGroup', labels },
       suggestion: `The groups are ${labels.map((label) => `'${label}'`).join(', ')}.`,
     });

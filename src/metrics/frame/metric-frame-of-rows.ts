@@ -69,7 +69,7 @@ export function metricFrame(rows: MetricFrameRows, options: MetricOptions = {}):
 export function parseMeasures(names: readonly string[]): readonly MeasureName[] {
   if (names.length > 0) return Object.freeze([...new Set(names.map(parseMeasure))]);
   throw new ValueError('A metric frame needs at least one measure in metrics.', {
-    suggestion: "Name some, as in metrics: ['selection_rate', 'count'].",
+    suggestion: "Give some names, such as metrics: ['selection_rate', 'count'].",
   });
 }
 

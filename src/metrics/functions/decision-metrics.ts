@@ -16,7 +16,7 @@ import type { RowOptions } from '../row-options.ts';
  * and `undefinedReason` gives the reason.
  * @param yPred decisions, [n], 0 or 1
  * @param sensitive group of each row, [n], or an object of several attributes to cross
- * @throws {DataValidationError} if lengths differ, a value is invalid, or no row is complete
+ * @throws {DataValidationError} if lengths differ, a value is invalid, or no row can be used
  * @see Uniform Guidelines on Employee Selection Procedures (1978), 29 CFR 1607.4 D
  * @example
  * ```ts
@@ -46,7 +46,7 @@ export function demographicParityRatio(
  * and `undefinedReason` gives the reason. Rows without a decision or group are counted in `nDropped`.
  * @param yPred decisions, [n], 0 or 1
  * @param sensitive group of each row, [n], or an object of several attributes to cross
- * @throws {DataValidationError} if lengths differ, a value is invalid, or no row is complete
+ * @throws {DataValidationError} if lengths differ, a value is invalid, or no row can be used
  * @see Calders, Kamiran and Pechenizkiy (2009), "Building classifiers with independency constraints"
  * @example
  * ```ts
@@ -76,7 +76,7 @@ export function demographicParityDifference(
  * @param yTrue true labels, [n], 0 or 1
  * @param yPred decisions, [n], 0 or 1
  * @param sensitive group of each row, [n], or an object of several attributes to cross
- * @throws {DataValidationError} if lengths differ, a value is invalid, or no row is complete
+ * @throws {DataValidationError} if lengths differ, a value is invalid, or no row can be used
  * @see Hardt, Price and Srebro (2016), "Equality of opportunity in supervised learning"
  * @example
  * ```ts
@@ -109,7 +109,7 @@ export function equalOpportunityDifference(
  * @param yTrue true labels, [n], 0 or 1
  * @param yPred decisions, [n], 0 or 1
  * @param sensitive group of each row, [n], or an object of several attributes to cross
- * @throws {DataValidationError} if lengths differ, a value is invalid, or no row is complete
+ * @throws {DataValidationError} if lengths differ, a value is invalid, or no row can be used
  * @see Hardt, Price and Srebro (2016), "Equality of opportunity in supervised learning"
  * @example
  * ```ts
@@ -142,7 +142,7 @@ export function equalizedOddsDifference(
  * @param yTrue true labels, [n], 0 or 1
  * @param yPred decisions, [n], 0 or 1
  * @param sensitive group of each row, [n], or an object of several attributes to cross
- * @throws {DataValidationError} if lengths differ, a value is invalid, or no row is complete
+ * @throws {DataValidationError} if lengths differ, a value is invalid, or no row can be used
  * @see Hardt, Price and Srebro (2016), "Equality of opportunity in supervised learning"
  * @example
  * ```ts
@@ -176,7 +176,7 @@ export function equalizedOddsRatio(
  * @param yTrue true labels, [n], 0 or 1
  * @param yPred decisions, [n], 0 or 1
  * @param sensitive group of each row, [n], or an object of several attributes to cross
- * @throws {DataValidationError} if lengths differ, a value is invalid, or no row is complete
+ * @throws {DataValidationError} if lengths differ, a value is invalid, or no row can be used
  * @see Chouldechova (2017), "Fair prediction with disparate impact"
  * @example
  * ```ts
@@ -209,7 +209,7 @@ export function falsePositiveRateDifference(
  * @param yTrue true labels, [n], 0 or 1
  * @param yPred decisions, [n], 0 or 1
  * @param sensitive group of each row, [n], or an object of several attributes to cross
- * @throws {DataValidationError} if lengths differ, a value is invalid, or no row is complete
+ * @throws {DataValidationError} if lengths differ, a value is invalid, or no row can be used
  * @see Chouldechova (2017), "Fair prediction with disparate impact"
  * @example
  * ```ts
@@ -241,7 +241,7 @@ export function predictiveParityDifference(
  * @param yTrue true labels, [n], 0 or 1
  * @param yPred decisions, [n], 0 or 1
  * @param sensitive group of each row, [n], or an object of several attributes to cross
- * @throws {DataValidationError} if lengths differ, a value is invalid, or no row is complete
+ * @throws {DataValidationError} if lengths differ, a value is invalid, or no row can be used
  * @see Berk, Heidari, Jabbari, Kearns and Roth (2021), "Fairness in criminal justice risk assessments" (overall
  *   accuracy equality)
  * @example

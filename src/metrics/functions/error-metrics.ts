@@ -15,7 +15,7 @@ import type { RowOptions } from '../row-options.ts';
  * gives the reason.
  * @param yPred predicted values, [n], finite
  * @param sensitive group of each row, [n], or an object of several attributes to cross
- * @throws {DataValidationError} if lengths differ, a value is invalid, or no row is complete
+ * @throws {DataValidationError} if lengths differ, a value is invalid, or no row can be used
  * @see Agarwal, Dudik and Wu (2019), "Fair regression" (statistical parity)
  * @example
  * ```ts
@@ -44,7 +44,7 @@ export function meanPredictionDifference(
  * @param yTrue true values, [n], finite
  * @param yPred predicted values, [n], finite
  * @param sensitive group of each row, [n], or an object of several attributes to cross
- * @throws {DataValidationError} if lengths differ, a value is invalid, or no row is complete
+ * @throws {DataValidationError} if lengths differ, a value is invalid, or no row can be used
  * @see Agarwal, Dudik and Wu (2019), "Fair regression" (bounded group loss)
  * @example
  * ```ts
@@ -75,7 +75,7 @@ export function maeParityDifference(
  * @param yTrue true values, [n], finite
  * @param yPred predicted values, [n], finite
  * @param sensitive group of each row, [n], or an object of several attributes to cross
- * @throws {DataValidationError} if lengths differ, a value is invalid, or no row is complete
+ * @throws {DataValidationError} if lengths differ, a value is invalid, or no row can be used
  * @see Agarwal, Dudik and Wu (2019), "Fair regression" (bounded group loss)
  * @example
  * ```ts

@@ -18,7 +18,7 @@ import type { RowOptions } from '../row-options.ts';
  * @param yTrue true labels, [n], 0 or 1
  * @param yScore probabilities, [n], from 0 to 1
  * @param sensitive group of each row, [n], or an object of several attributes to cross
- * @throws {DataValidationError} if lengths differ, a score is outside [0, 1], or no row is complete
+ * @throws {DataValidationError} if lengths differ, a score is outside [0, 1], or no row can be used
  * @see Guo, Pleiss, Sun and Weinberger (2017), "On calibration of modern neural networks"
  * @example
  * ```ts
@@ -53,7 +53,7 @@ export function calibrationDifference(
  * @param yTrue true labels, [n], 0 or 1
  * @param yScore scores, [n], finite
  * @param sensitive group of each row, [n], or an object of several attributes to cross
- * @throws {DataValidationError} if lengths differ, a value is invalid, or no row is complete
+ * @throws {DataValidationError} if lengths differ, a value is invalid, or no row can be used
  * @see DeLong, DeLong and Clarke-Pearson (1988) for the standard errors
  * @example
  * ```ts

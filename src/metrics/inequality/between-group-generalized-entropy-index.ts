@@ -56,7 +56,7 @@ const KNOWN_OPTIONS = { ...ENTROPY_OPTION_NAMES, ...ROW_OPTION_NAMES };
  * @param yTrue true labels, [n], 0 or 1
  * @param yPred decisions, [n], 0 or 1
  * @param sensitive group of each row, [n], or an object of several attributes to cross
- * @throws {DataValidationError} if lengths differ, a value is not 0 or 1, or no row is complete
+ * @throws {DataValidationError} if lengths differ, a value is not 0 or 1, or no row can be used
  * @throws {ValueError} if alpha is not a finite number
  * @see Speicher et al. (2018), "A unified approach to quantifying algorithmic unfairness"
  * @example
@@ -101,7 +101,7 @@ export function betweenGroupCoefficientOfVariationOf(stats: ClassificationStats)
  * @param yTrue true labels, [n], 0 or 1
  * @param yPred decisions, [n], 0 or 1
  * @param sensitive group of each row, [n], or an object of several attributes to cross
- * @throws {DataValidationError} if lengths differ, a value is not 0 or 1, or no row is complete
+ * @throws {DataValidationError} if lengths differ, a value is not 0 or 1, or no row can be used
  * @see Speicher et al. (2018), "A unified approach to quantifying algorithmic unfairness"
  * @example
  * ```ts
@@ -142,7 +142,7 @@ export function betweenGroupTheilIndexOf(stats: ClassificationStats): number {
  * @param yTrue true labels, [n], 0 or 1
  * @param yPred decisions, [n], 0 or 1
  * @param sensitive group of each row, [n], or an object of several attributes to cross
- * @throws {DataValidationError} if lengths differ, a value is not 0 or 1, or no row is complete
+ * @throws {DataValidationError} if lengths differ, a value is not 0 or 1, or no row can be used
  * @see Speicher et al. (2018), "A unified approach to quantifying algorithmic unfairness"
  * @example
  * ```ts

@@ -40,7 +40,7 @@ export function conditionalDemographicDisparityOf(stats: ClassificationStats): n
  * or a weight are excluded; counts are sums of `sampleWeight`.
  * @param yPred decisions, [n], 0 or 1; or the true labels, to measure the data
  * @param sensitive group of each row, [n], or an object of several attributes to cross
- * @throws {DataValidationError} if lengths differ, a decision is not 0 or 1, or no row is complete
+ * @throws {DataValidationError} if lengths differ, a decision is not 0 or 1, or no row can be used
  * @see Wachter, Mittelstadt and Russell (2021), "Why fairness cannot be automated"
  * @example
  * ```ts

@@ -20,7 +20,7 @@ const UNGROUPED_ROW_OPTION_NAMES: OptionNames<UngroupedRowOptions> = { sampleWei
 
 /**
  * Reduces labels and decisions to the statistics of a single group of all rows.
- * @throws {DataValidationError} if lengths differ, a value is not 0 or 1, or no row is complete
+ * @throws {DataValidationError} if lengths differ, a value is not 0 or 1, or no row can be used
  */
 function reduceWithoutGroups(
   yTrue: ColumnSource,
@@ -65,7 +65,7 @@ const KNOWN_OPTIONS = { ...ENTROPY_OPTION_NAMES, ...UNGROUPED_ROW_OPTION_NAMES }
  * Means are weighted by `sampleWeight`. AIF360 ignores weights in its index, and at alpha 0 it divides by m once more.
  * @param yTrue true labels, [n], 0 or 1
  * @param yPred decisions, [n], 0 or 1
- * @throws {DataValidationError} if lengths differ, a value is not 0 or 1, or no row is complete
+ * @throws {DataValidationError} if lengths differ, a value is not 0 or 1, or no row can be used
  * @throws {ValueError} if alpha is not a finite number
  * @see Speicher et al. (2018), "A unified approach to quantifying algorithmic unfairness"
  * @example
@@ -105,7 +105,7 @@ export function coefficientOfVariationOf(stats: ClassificationStats): number {
  * returned 2 sqrt(GEI(2)), which is larger by the factor sqrt(2).
  * @param yTrue true labels, [n], 0 or 1
  * @param yPred decisions, [n], 0 or 1
- * @throws {DataValidationError} if lengths differ, a value is not 0 or 1, or no row is complete
+ * @throws {DataValidationError} if lengths differ, a value is not 0 or 1, or no row can be used
  * @see Speicher et al. (2018), "A unified approach to quantifying algorithmic unfairness"
  * @example
  * ```ts
@@ -141,7 +141,7 @@ export function theilIndexOf(stats: ClassificationStats): number {
  * label and a decision.
  * @param yTrue true labels, [n], 0 or 1
  * @param yPred decisions, [n], 0 or 1
- * @throws {DataValidationError} if lengths differ, a value is not 0 or 1, or no row is complete
+ * @throws {DataValidationError} if lengths differ, a value is not 0 or 1, or no row can be used
  * @see Speicher et al. (2018), "A unified approach to quantifying algorithmic unfairness"
  * @example
  * ```ts

@@ -34,7 +34,7 @@ export interface ClassificationRows {
 
 /**
  * Reduces rows to {@link ClassificationStats} in one pass. O(rows).
- * @throws {DataValidationError} if lengths differ, a value is not 0 or 1, or no row is complete
+ * @throws {DataValidationError} if lengths differ, a value is not 0 or 1, or no row can be used
  */
 export function reduceClassification(rows: ClassificationRows): ClassificationStats {
   // Bytes and codes are checked while they are counted; a separate pass would double the time.

@@ -33,7 +33,7 @@ export interface PreparedNumbers {
 
 /**
  * Reduces predicted numbers to {@link RegressionStats}. O(rows).
- * @throws {DataValidationError} if lengths differ, a value is text or infinite, or no row is complete
+ * @throws {DataValidationError} if lengths differ, a value is text or infinite, or no row can be used
  */
 export function reduceRegression(rows: RegressionRows): RegressionStats {
   const prepared = prepareNumbers(rows);

@@ -99,7 +99,7 @@ export async function reduceRegressionSource(
  * Reduces a file or a query to {@link ScoreStats}, one for each requested attribute, in one scan for all and one for
  * each.
  * @throws {DataValidationError} if the source is unreadable, a column is unknown, a score is text or infinite, a label
- *   is not 0 or 1, or no row is complete
+ *   is not 0 or 1, or no row can be used
  */
 export async function reduceScoreSource(
   source: SqlSource,

@@ -22,7 +22,7 @@ import { numbersTensor, refusePositiveLabel, truthTensor, weightsTensor } from '
  * Reduces decisions that are tensors on their device. It reads back only tables of [groups, 16], three numbers about
  * weights, and what {@link encodeGroupTensors} reads. Counts are exact, and weights are summed exactly as float32
  * values.
- * @throws {DataValidationError} if lengths differ, a value is not 0 or 1, or no row is complete
+ * @throws {DataValidationError} if lengths differ, a value is not 0 or 1, or no row can be used
  */
 export async function reduceClassificationTensors(rows: ClassificationRows): Promise<ClassificationStats> {
   const tf = currentTensorflow();

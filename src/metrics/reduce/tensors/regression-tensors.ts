@@ -35,7 +35,7 @@ import { numbersTensor, weightsTensor } from './tensor-arguments.ts';
 /**
  * Reduces predicted numbers that are tensors on their device. It reads back only tables of [groups], five numbers about
  * sizes, and what {@link encodeGroupTensors} reads. Counts are exact; the numbers of each row have float32 precision.
- * @throws {DataValidationError} if lengths differ, a value is infinite, or no row is complete
+ * @throws {DataValidationError} if lengths differ, a value is infinite, or no row can be used
  */
 export async function reduceRegressionTensors(rows: RegressionRows): Promise<RegressionStats> {
   const tf = currentTensorflow();

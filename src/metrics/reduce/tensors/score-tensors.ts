@@ -43,7 +43,7 @@ const FINEST_STEP = 2 ** -126;
  * Scores are always rounded to the grid of `gridStep`, with at most 2^14 steps from 0 to the largest absolute score.
  * Arrays keep exact scores for up to `MAX_DISTINCT_SCORES` distinct ones, and use the same grid only for more. With
  * more than 128 groups the step can be larger, to keep the tables below 2^23 cells.
- * @throws {DataValidationError} if lengths differ, a label is not 0 or 1, a score is infinite, or no row is complete
+ * @throws {DataValidationError} if lengths differ, a label is not 0 or 1, a score is infinite, or no row can be used
  */
 export async function reduceScoreTensors(rows: ScoreRows): Promise<ScoreStats> {
   const tf = currentTensorflow();
