@@ -52,8 +52,8 @@ export interface PreparedScores {
 /**
  * Reduces scores to {@link ScoreStats}. O(rows), and memory for at most {@link MAX_DISTINCT_SCORES} distinct scores
  * before they are rounded to a grid.
- * @throws {DataValidationError} if lengths differ, a label is not 0 or 1, a score is text or infinite, or no row is
- *   complete
+ * @throws {DataValidationError} if lengths differ, a label is not 0 or 1, a score is text or infinite, or no row can be
+ *   used
  */
 export function reduceScores(rows: ScoreRows): ScoreStats {
   const prepared = prepareScores(rows);
