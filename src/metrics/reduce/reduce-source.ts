@@ -31,8 +31,8 @@ export interface SourceStats<Stats extends GroupStats> {
 /**
  * Reduces a file or a query to {@link ClassificationStats}, one for each requested attribute, in one scan that does not
  * load the rows.
- * @throws {DataValidationError} if the source is unreadable, a column is unknown, a value is not 0 or 1, or no row can be
- *   used
+ * @throws {DataValidationError} if the source is unreadable, a column is unknown, a value is not 0 or 1, or no row can
+ *   be used
  */
 export async function reduceClassificationSource(
   source: SqlSource,
