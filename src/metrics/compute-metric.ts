@@ -21,11 +21,11 @@ import { mergeStats } from './statistics/combine-stats.ts';
 import type { ClassStats, GroupStats } from './statistics/group-stats.ts';
 
 /**
- * Any metric as a function of per-group statistics.
- * @param name `demographic_parity_difference`, or any measure with `_difference` or `_ratio` after it
+ * Computes any metric from per-group statistics.
+ * @param name `demographic_parity_difference`, or any measure followed by `_difference` or `_ratio`
  * @param stats statistics of the metric's kind: counts of decisions, moments of numbers, or scores
- * @throws {ValueError} for an unknown metric or option, or statistics of another kind
- * @throws {MetricComputationError} where the metric needs true labels and none were counted
+ * @throws {ValueError} if the metric or an option is unknown, or the statistics are of the wrong kind
+ * @throws {MetricComputationError} if the metric needs true labels and none were counted
  * @example
  * ```ts
  * import { metricOf, reduceClassification } from 'evenhand/metrics';
@@ -40,19 +40,19 @@ export function metricOf(name: string, stats: GroupStats, options?: MetricOption
   return metricOfClasses(name, [{ stats, className: undefined }], options);
 }
 
-/** {@link metricOf} for an outcome of several classes, each counted against the rest. */
+/** Computes a metric like {@link metricOf} for an outcome of several classes, each counted against the rest. */
 export function metricOfClasses(name: string, classes: readonly ClassStats[], options?: MetricOptions): MetricResult {
   assertKnownOptions('metricOfClasses', options, METRIC_OPTION_NAMES);
   return compareGroups(classes, metricDefinition(name), fillMetricOptions(options));
 }
 
 /**
- * Any metric of rows on the host; the functions with names of their own are this one with a name.
- * @param name `equalized_odds_ratio`, say, or any measure with `_difference` or `_ratio` after it
+ * Computes any metric of rows in memory. The functions named after a metric call this function.
+ * @param name for example `equalized_odds_ratio`, or any measure followed by `_difference` or `_ratio`
  * @param rows the columns that the metric needs, and `sensitive`
- * @throws {ValueError} for an unknown metric or option
- * @throws {DataValidationError} for values that cannot be used
- * @throws {MetricComputationError} where a column that the metric needs was not given
+ * @throws {ValueError} if the metric or an option is unknown
+ * @throws {DataValidationError} if a value is invalid
+ * @throws {MetricComputationError} if a column that the metric needs is missing
  * @example
  * ```ts
  * import { computeMetric } from 'evenhand/metrics';
@@ -69,9 +69,9 @@ export function computeMetric(name: string, rows: MetricRows, options: MetricOpt
 }
 
 /**
- * Computes a metric for the function that is named after it: its columns, and
- * one object with the options of rows and of the metric together.
- * @throws {ValueError} for an unknown option, naming the function
+ * Computes a metric for the function that is named after it, from its columns and one object with the options of rows
+ * and of the metric.
+ * @throws {ValueError} if an option is unknown; the error names the function
  */
 export function metricOfArguments(
   metric: string,
@@ -103,12 +103,12 @@ function classesOf(definition: MetricDefinition, given: MetricRows): ClassStats[
   return [{ stats, className: undefined }];
 }
 
-/** Rows on the host as statistics of a kind, with what their labels and texts were read as. */
+/** Reduces rows to statistics of a kind, with the readings of their labels and texts. */
 export function reduceRows(kind: GroupStats['kind'], rows: MetricRows, metric: string): GroupStats {
   return { ...countRows(kind, rows, metric), readings: rowReadings(kind, rows) };
 }
 
-/** {@link reduceRows} without the readings. */
+/** Reduces rows like {@link reduceRows}, without the readings. */
 export function countRows(kind: GroupStats['kind'], rows: MetricRows, metric: string): GroupStats {
   switch (kind) {
     case 'classification':
@@ -121,11 +121,10 @@ export function countRows(kind: GroupStats['kind'], rows: MetricRows, metric: st
 }
 
 /**
- * Statistics with more rows in them, as a stream brings them; new groups are
- * welcome. Costs the rows that are added and the groups that there are, so that
- * many rows at a time are cheaper than one by one.
- * @param rows the columns that statistics of this kind are made of
- * @throws {DataValidationError} for values that cannot be used, or no usable row
+ * Returns statistics with additional rows, for example of a stream; they may contain new groups. The cost depends on
+ * the number of added rows and of groups, so adding many rows at once is cheaper than one at a time.
+ * @param rows the columns that statistics of this kind need
+ * @throws {DataValidationError} if a value is invalid, or no row can be used
  * @example
  * ```ts
  * import { addRows, metricOf, reduceClassification } from 'evenhand/metrics';

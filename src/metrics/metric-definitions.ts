@@ -4,19 +4,19 @@ import { findMeasure, MEASURE_NAMES, measureDefinition, type MeasureName } from 
 import type { GapAggregate } from './options.ts';
 import type { GroupStats } from './statistics/group-stats.ts';
 
-/** A metric: measures of groups, and how they are compared. */
+/** A metric: measures of groups, and how the groups are compared. */
 export interface MetricDefinition {
-  /** Its name in snake_case. */
+  /** The name in snake_case. */
   readonly metric: string;
   readonly measures: readonly MeasureName[];
   readonly comparison: 'difference' | 'ratio';
-  /** How several gaps become one; undefined where the option `agg` decides. */
+  /** The aggregation of several gaps; undefined if the option `agg` determines it. */
   readonly agg?: GapAggregate;
-  /** Signs are lost before the mean is taken; of meaning only where gaps have signs (AIF360). */
+  /** Whether the mean is taken of absolute values. It matters only for signed gaps (AIF360). */
   readonly absolute?: boolean;
 }
 
-/** What metrics with names of their own compare. */
+/** The measures that named metrics compare. */
 const COMPARED: Readonly<Record<string, readonly MeasureName[]>> = {
   demographic_parity: ['selection_rate'],
   equalized_odds: ['true_positive_rate', 'false_positive_rate'],
@@ -28,7 +28,7 @@ const COMPARED: Readonly<Record<string, readonly MeasureName[]>> = {
   calibration: ['expected_calibration_error'],
 };
 
-/** Metrics that fit no rule. */
+/** Metrics that do not follow the naming rule. */
 const OTHERS: readonly MetricDefinition[] = [
   {
     metric: 'average_odds_difference',
@@ -51,25 +51,26 @@ const OTHERS: readonly MetricDefinition[] = [
   },
 ];
 
-/** Names that peers have for the same metrics. */
+/** The names of the same metrics in other libraries. */
 const ALIASES: Readonly<Record<string, string>> = {
   statistical_parity_difference: 'demographic_parity_difference',
   mean_difference: 'base_rate_difference',
   disparate_impact: 'demographic_parity_ratio',
 };
 
-/** Metrics with names of their own; besides them every measure has a `_difference` and a `_ratio`. */
+/** Metrics with a name of their own. In addition, every measure has a `_difference` and a `_ratio`. */
 export const NAMED_METRICS: readonly string[] = [
   ...Object.keys(COMPARED).flatMap((name) => [`${name}_difference`, `${name}_ratio`]),
   ...OTHERS.map(({ metric }) => metric),
 ];
 
-/** Metrics by the names that were asked for; there are only so many. */
+/** A cache of metrics by requested name. The number of valid names is limited. */
 const FOUND = new Map<string, MetricDefinition>();
 
 /**
- * A metric by its name: one of {@link NAMED_METRICS}, an alias, or a measure with `_difference` or `_ratio` after it.
- * @throws {MetricComputationError} with the nearest names, where there is none
+ * Returns a metric by its name: one of {@link NAMED_METRICS}, an alias, or a measure followed by `_difference` or
+ * `_ratio`.
+ * @throws {MetricComputationError} if the metric is unknown; the error suggests similar names
  */
 export function metricDefinition(name: string): MetricDefinition {
   const found = findMetricDefinition(name);
@@ -81,7 +82,7 @@ export function metricDefinition(name: string): MetricDefinition {
   });
 }
 
-/** Returns a metric by its name; undefined where there is none. */
+/** Returns a metric by its name, or undefined if there is none. */
 export function findMetricDefinition(name: string): MetricDefinition | undefined {
   const known = FOUND.get(name);
   if (known !== undefined) return known;
@@ -100,12 +101,12 @@ function findDefinition(name: string): MetricDefinition | undefined {
   return measures === undefined ? undefined : { metric, measures, comparison: comparison as 'difference' | 'ratio' };
 }
 
-/** The kind of statistics that a metric is computed from. */
+/** Returns the kind of statistics that a metric is computed from. */
 export function metricKind({ measures }: MetricDefinition): GroupStats['kind'] {
   return measureDefinition(measures[0] ?? 'selection_rate').kind;
 }
 
-/** Whether a metric needs true labels, or true values. */
+/** Returns whether a metric needs true labels or true values. */
 export function metricNeedsTruth({ measures }: MetricDefinition): boolean {
   return measures.some((measure) => measureDefinition(measure).needsTruth);
 }

@@ -1,9 +1,9 @@
 import type { MetricResultFields } from './metric-result-fields.ts';
 
-/** Characters that turn the direction of what follows them. */
+/** Characters that change the direction of the text after them. */
 const TURNING = /[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
-/** Text from data as Markdown that shows it as it is, on one line. */
+/** Escapes text from data so that Markdown shows it unchanged, on one line. */
 export function escapeMarkdown(text: string): string {
   return text
     .replaceAll(/\s*[\r\n]+\s*/g, ' ')
@@ -11,7 +11,7 @@ export function escapeMarkdown(text: string): string {
     .replaceAll(/([\\`*_|<>[\]])/g, '\\$1');
 }
 
-/** A Markdown table of cells that are Markdown; columns are padded so that the source reads as a table too. */
+/** Renders a Markdown table of Markdown cells. Columns are padded so that the source is readable too. */
 export function markdownTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const all = [header, ...rows];
   const widths = header.map((_, column) => Math.max(3, ...all.map((row) => (row[column] ?? '').length)));
@@ -20,7 +20,7 @@ export function markdownTable(header: readonly string[], rows: readonly (readonl
   return [line(header), `| ${widths.map((width) => '-'.repeat(width)).join(' | ')} |`, ...rows.map(line)].join('\n');
 }
 
-/** A metric result as a Markdown section: the value with its interval, a table of groups, then what to know of it. */
+/** Renders a metric result as a Markdown section: the value with its interval, a table of groups, and notes. */
 export function metricToMarkdown(result: MetricResultFields): string {
   const notes = notesOf(result);
   return [
@@ -34,24 +34,24 @@ export function metricToMarkdown(result: MetricResultFields): string {
   ].join('\n');
 }
 
-/** A snake_case name in words: the first letter large, and what is short for something in capitals. */
+/** Converts a snake_case name to words, with a capital first letter and abbreviations in capitals. */
 export function inWords(name: string): string {
   const words = name.replaceAll('_', ' ').replaceAll(/\b(roc auc|mae|rmse|f1|r2)\b/g, (short) => short.toUpperCase());
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** A number for people: four decimals, "undefined" for NaN. */
+/** Formats a number with four decimals by default; NaN is "undefined". */
 export function formatNumber(value: number, decimals = 4): string {
   if (Number.isNaN(value)) return 'undefined';
   return Number.isFinite(value) ? value.toFixed(decimals) : 'no bound';
 }
 
-/** A confidence level in per cent, without zeros at its end. */
+/** Formats a confidence level as a percentage without trailing zeros. */
 export function formatPercent(level: number): string {
   return `${String(Number((100 * level).toFixed(6)))}%`;
 }
 
-/** How groups were compared, where it is not each with each by our own rules. */
+/** Describes how groups were compared, if not each with each by the default rules. */
 function comparisonNote({ method, referenceGroup, agg, compat }: MetricResultFields): string[] {
   const parts = [
     ...(referenceGroup === null ? [] : [`compared with ${escapeMarkdown(referenceGroup)}`]),
@@ -62,7 +62,7 @@ function comparisonNote({ method, referenceGroup, agg, compat }: MetricResultFie
   return parts.length === 0 ? [] : ['', `${inWords(parts.join(', '))}.`];
 }
 
-/** The groups that the value is of. */
+/** Describes the groups that determine the value. */
 function gapNote({ first, second, compat }: MetricResultFields): string[] {
   if (first === null) return [];
   if (second === null) return ['', `Gap between ${escapeMarkdown(first)} and all rows.`];
@@ -84,7 +84,7 @@ function headline(result: MetricResultFields): string {
     ...(pValue === null ? [] : [`p ${pValue < 0.001 ? '< 0.001' : `= ${pValue.toFixed(3)}`}`]),
     ...(minimumDetectableGap === null
       ? []
-      : [`a gap of ${formatNumber(minimumDetectableGap, 3)} would have shown with probability 0.8`]),
+      : [`minimum detectable difference ${formatNumber(minimumDetectableGap, 3)} (80% power)`]),
   ].join(', ');
 }
 
@@ -111,7 +111,7 @@ function notesOf({ excluded, nDropped, missing, warnings }: MetricResultFields):
     ...Object.entries(excluded).map(
       ([label, { n, reason }]) => `- Excluded: ${escapeMarkdown(label)} (n = ${String(n)}): ${escapeMarkdown(reason)}`,
     ),
-    ...(nDropped > 0 ? [`- ${String(nDropped)} ${nDropped === 1 ? 'row' : 'rows'} with missing values left out`] : []),
+    ...(nDropped > 0 ? [`- ${String(nDropped)} ${nDropped === 1 ? 'row' : 'rows'} with missing values excluded`] : []),
     ...(worstCase === null
       ? []
       : [`- Worst case over the rows with missing values: ${worstCase.map((end) => formatNumber(end)).join(' to ')}`]),

@@ -3,7 +3,7 @@ import { metricToMarkdown } from './metric-markdown.ts';
 import type { Exclusion, GroupIntervals, GroupRates, MetricResultFields, MissingRows } from './metric-result-fields.ts';
 import type { Compat, GapAggregate, GapMethod } from './options.ts';
 
-/** A metric with all that is needed to question it. Frozen. */
+/** The result of a metric, with its interval, exclusions and warnings. Frozen. */
 export class MetricResult implements MetricResultFields {
   readonly metric!: string;
   readonly value!: number;
@@ -36,7 +36,7 @@ export class MetricResult implements MetricResultFields {
     freezeDeep(this);
   }
 
-  /** The result as the wire has it: snake_case, an undefined value as null. */
+  /** Returns the result in its wire format: snake_case keys, with null for an undefined value. */
   toJSON(): MetricResultJson {
     return {
       metric: this.metric,
@@ -67,7 +67,7 @@ export class MetricResult implements MetricResultFields {
     };
   }
 
-  /** The result as a Markdown section: the value, then a table of groups. */
+  /** Renders the result as a Markdown section: the value, then a table of groups. */
   toMarkdown(): string {
     return metricToMarkdown(this);
   }
@@ -84,7 +84,7 @@ function freezeDeep(value: object): void {
   Object.freeze(value);
 }
 
-/** {@link MissingRows} on the wire. */
+/** The wire format of {@link MissingRows}. */
 interface MissingRowsJson {
   readonly n: number;
   readonly by_group: Readonly<Record<string, number>>;
@@ -92,11 +92,11 @@ interface MissingRowsJson {
   readonly worst_case: readonly [low: number, high: number] | null;
 }
 
-/** A {@link MetricResult} on the wire. */
+/** The wire format of a {@link MetricResult}. */
 export interface MetricResultJson {
   readonly metric: string;
   readonly value: number | null;
-  /** An end that is infinite (of a ratio) is null. */
+  /** An infinite end (of a ratio) is null. */
   readonly ci: readonly [low: number, high: number | null] | null;
   readonly ci_level: number | null;
   readonly ci_method: string | null;
@@ -122,12 +122,14 @@ export interface MetricResultJson {
   readonly seed: number | null;
 }
 
-/** A result that was written before these fields were. */
+/** The wire format of results written before these fields existed. */
 type EarlierJson = Omit<MetricResultJson, NewField> & Partial<Pick<MetricResultJson, NewField>>;
 
 type NewField = 'first' | 'second' | 'missing';
 
-/** A result from what its `toJSON` gave: null becomes NaN again, and an open end of an interval infinite. */
+/**
+ * Creates a result from the output of its `toJSON`: null becomes NaN, and a null end of an interval becomes infinite.
+ */
 export function metricResultFromJson(json: EarlierJson): MetricResult {
   return new MetricResult({
     metric: json.metric,

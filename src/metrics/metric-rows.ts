@@ -8,21 +8,21 @@ import type { MetricRows } from './row-options.ts';
 import type { GroupStats } from './statistics/group-stats.ts';
 
 /*
- * Which columns each kind of statistics is made of; what is missing is an error that names the metric. A column that
- * the kind does not read is left alone, so that it may hold anything.
+ * Selects the columns that each kind of statistics needs. A missing column is an error that names the metric. Other
+ * columns are not read, so they may contain anything.
  */
 
-/** Rows without the true labels, where a metric does not need them. */
+/** Returns the rows without the true labels if a metric does not need them. */
 export function rowsRead(rows: MetricRows, needsTruth: boolean): MetricRows {
   return needsTruth ? rows : { ...rows, yTrue: undefined };
 }
 
-/** The rows of a metric of decisions. */
+/** Returns the rows of a metric of decisions. */
 export function classificationRows(rows: MetricRows, metric: string): ClassificationRows {
   return withPredictions(rows, metric);
 }
 
-/** The rows of a metric of predicted numbers. */
+/** Returns the rows of a metric of predicted numbers. */
 export function regressionRows(rows: MetricRows, metric: string): RegressionRows {
   return withPredictions(rows, metric);
 }
@@ -31,7 +31,7 @@ function withPredictions(rows: MetricRows, metric: string): ClassificationRows &
   return { ...rows, yPred: needed(rows.yPred, 'predictions', 'yPred', metric) };
 }
 
-/** The rows of a metric of scores. */
+/** Returns the rows of a metric of scores. */
 export function scoreRows(rows: MetricRows, metric: string): ScoreRows {
   return {
     ...rows,
@@ -45,7 +45,7 @@ function needed(column: ColumnSource | undefined, what: string, argument: string
   throw missingColumn(metric, what, argument);
 }
 
-/** The error for a metric whose data were not given. */
+/** Returns the error for a metric with a missing column. */
 export function missingColumn(metric: string, what: string, argument: string): MetricComputationError {
   return new MetricComputationError(`${metric} needs ${what}, and none were given.`, {
     code: 'missing-argument',
@@ -55,8 +55,10 @@ export function missingColumn(metric: string, what: string, argument: string): M
 }
 
 /**
- * The classes of an outcome: the distinct labels of predictions, and of truth where it is read, in sorted order.
- * @throws {ValueError} where a positive label is given too, or there are statistics of one kind only
+ * Returns the classes of an outcome: the distinct labels of the predictions, and of the true labels if they are read,
+ * in sorted order.
+ * @throws {ValueError} if a positive label is also given
+ * @throws {DataValidationError} if there are fewer than two classes
  */
 export function classNamesOf(rows: MetricRows): readonly string[] {
   if (rows.positiveLabel !== undefined || rows.yTruePositiveLabel !== undefined) throw macroWithPositiveLabel();
@@ -67,46 +69,46 @@ export function classNamesOf(rows: MetricRows): readonly string[] {
   return assertClasses([...new Set(labels)].filter((label) => !missing.has(label)).sort());
 }
 
-/** The error for two ways of reading classes at once. */
+/** Returns the error for `average` combined with a positive label. */
 export function macroWithPositiveLabel(): ValueError {
-  return new ValueError("average: 'macro' takes every class in turn, so that it has no positiveLabel.", {
-    suggestion: 'Leave one of them out.',
+  return new ValueError("average: 'macro' measures every class in turn and cannot be combined with a positiveLabel.", {
+    suggestion: 'Remove one of them.',
   });
 }
 
-/** @throws {ValueError} where classes should be averaged, which a frame of measures does not do */
+/** @throws {ValueError} if `average` is given, which a frame of measures does not support */
 export function refuseAverage(average: string | undefined): void {
   if (average === undefined) return;
   throw new ValueError('A metric frame does not average over classes.', {
     context: { parameter: 'average', value: average },
-    suggestion: 'Name one class as positiveLabel, or ask for a single metric.',
+    suggestion: 'Give one class as positiveLabel, or compute a single metric.',
   });
 }
 
-/** @throws {ValueError} for another average than macro */
+/** @throws {ValueError} if `average` is not `macro` */
 export function parseAverage(given: string | undefined): 'macro' | undefined {
   return given === undefined ? undefined : oneOf<'macro'>('average', given, ['macro']);
 }
 
-/** @throws {DataValidationError} where there is no class to compare with the rest */
+/** @throws {DataValidationError} if there are fewer than two classes */
 export function assertClasses(names: readonly string[]): readonly string[] {
   if (names.length >= 2) return names;
   throw new DataValidationError(
     `average: 'macro' needs two classes or more; the outcome has ${String(names.length)}.`,
     {
       context: { classes: names },
-      suggestion: 'Check that the columns named hold the classes.',
+      suggestion: 'Check that the selected columns contain the classes.',
     },
   );
 }
 
-/** Kinds of statistics that classes can be counted in. */
+/** @throws {ValueError} if the metric is not a metric of decisions */
 export function assertMacroKind(kind: GroupStats['kind'], metric: string): void {
   if (kind === 'classification') return;
   throw new ValueError(
-    `average: 'macro' is for decisions; ${metric} is of ${kind === 'scores' ? 'scores' : 'numbers'}.`,
+    `average: 'macro' applies to decisions only, but ${metric} is a metric of ${kind === 'scores' ? 'scores' : 'numbers'}.`,
     {
-      suggestion: 'Leave average out.',
+      suggestion: 'Remove average.',
     },
   );
 }

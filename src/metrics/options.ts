@@ -1,27 +1,30 @@
 import { ValueError } from '../exceptions/index.ts';
 import { invalidParameter, oneOf, type OptionNames } from '../internal/arguments.ts';
 
-/** How groups are compared: the extremes with each other, or each with all rows, or each with a reference group. */
+/**
+ * The comparison of groups: the extremes with each other, each group with all rows, or each group with a reference
+ * group.
+ */
 export type GapMethod = 'between_groups' | 'to_overall' | 'to_reference';
 
-/** How the gaps of several rates become one number. */
+/** The aggregation of the gaps of several rates. */
 export type GapAggregate = 'worst_case' | 'mean';
 
-/** How intervals are made. */
+/** The method of the intervals. */
 export type CiMethod = 'simultaneous' | 'percentile' | 'bca';
 
-/** Libraries whose conventions can be followed. */
+/** Libraries whose conventions are available. */
 export type Compat = 'fairlearn' | 'aif360' | 'aequitas';
 
 /** Options of every metric. */
 export interface MetricOptions {
   /**
-   * Groups with fewer rows take no part.
+   * The minimum number of rows of a group; smaller groups are excluded.
    * @defaultValue 30; 1 with `compat`
    */
   readonly minGroupSize?: number | undefined;
   /**
-   * A rate of a group with fewer rows in its denominator takes no part.
+   * The minimum number of rows in the denominator of a group's rate; rates with fewer rows are excluded.
    * @defaultValue 1
    */
   readonly minDenominator?: number | undefined;
@@ -33,7 +36,7 @@ export interface MetricOptions {
    */
   readonly referenceGroup?: string | readonly string[] | undefined;
   /**
-   * For equalized odds: the larger gap, or the mean of both.
+   * For equalized odds: the larger gap (`worst_case`), or the mean of both (`mean`).
    * @defaultValue 'worst_case'
    */
   readonly agg?: GapAggregate | undefined;
@@ -42,13 +45,13 @@ export interface MetricOptions {
   /** @defaultValue 0.95 */
   readonly ciLevel?: number | undefined;
   /**
-   * `simultaneous` holds for all pairs of groups together, a gap of 0 included; `percentile` and `bca` resample the
-   * counts of decisions and seldom hold a gap of 0: for comparison with other tools.
+   * `simultaneous` covers all pairs of groups simultaneously, including a gap of 0. `percentile` and `bca` resample the
+   * counts of decisions and rarely cover a gap of 0: use them only to compare with other tools.
    * @defaultValue 'simultaneous'
    */
   readonly ciMethod?: CiMethod | undefined;
   /**
-   * Bootstrap replicates, and permutations for the p-value.
+   * The number of bootstrap replicates, and of permutations for the p-value.
    * @defaultValue 1000
    */
   readonly ciSamples?: number | undefined;
@@ -58,7 +61,7 @@ export interface MetricOptions {
   readonly withPValue?: boolean | undefined;
   /** @defaultValue 42 */
   readonly seed?: number | undefined;
-  /** Follow another library's conventions where they differ from ours, so that old numbers come back. */
+  /** The library whose conventions are followed if they differ from the defaults, to reproduce its values. */
   readonly compat?: Compat | undefined;
 }
 
@@ -79,7 +82,7 @@ export const METRIC_OPTION_NAMES: OptionNames<MetricOptions> = {
   compat: true,
 };
 
-/** {@link MetricOptions} with every default filled in. */
+/** {@link MetricOptions} with all defaults applied. */
 export type FilledMetricOptions = {
   readonly [Name in Exclude<keyof MetricOptions, 'compat' | 'referenceGroup'>]-?: Exclude<
     MetricOptions[Name],
@@ -90,14 +93,14 @@ export type FilledMetricOptions = {
   readonly referenceGroup: readonly string[] | undefined;
 };
 
-/** More replicates than that cost memory and tell nothing more. */
+/** The maximum number of replicates; more cost memory and add no precision. */
 const MAX_SAMPLES = 10_000_000;
 
 const CI_METHODS = ['simultaneous', 'percentile', 'bca'] as const satisfies CiMethod[];
 
 /**
- * Fills in the defaults and checks what was given.
- * @throws {ValueError} for a number out of range or an unknown name
+ * Applies the defaults and checks the options.
+ * @throws {ValueError} if a number is out of range or a name is unknown
  */
 export function fillMetricOptions(options: MetricOptions = {}): FilledMetricOptions {
   const compat =
@@ -127,14 +130,14 @@ export function fillMetricOptions(options: MetricOptions = {}): FilledMetricOpti
 function onlyToReference(method: GapMethod): ValueError {
   return new ValueError(`compat: 'aif360' compares with the privileged group only. Got method '${method}' instead.`, {
     context: { parameter: 'method', value: method },
-    suggestion: 'Leave method out.',
+    suggestion: 'Remove method.',
   });
 }
 
 function unusedReference(method: GapMethod): ValueError {
-  return new ValueError(`A referenceGroup is for method 'to_reference'. Got method '${method}' instead.`, {
+  return new ValueError(`A referenceGroup is valid only for method 'to_reference'. Got method '${method}' instead.`, {
     context: { parameter: 'referenceGroup', value: method },
-    suggestion: 'Leave one of them out.',
+    suggestion: 'Remove one of them.',
   });
 }
 

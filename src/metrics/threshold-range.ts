@@ -2,29 +2,29 @@ import { ValueError } from '../exceptions/index.ts';
 import { findMetricDefinition, type MetricDefinition, metricKind } from './metric-definitions.ts';
 import type { Compat } from './options.ts';
 
-/** The comparisons that a gate may make: value, comparator, threshold. */
+/** The comparison operators of a gate: value, comparator, threshold. */
 export const COMPARATORS = ['<=', '<', '>=', '>'] as const;
 
 /** One of {@link COMPARATORS}. */
 export type Comparator = (typeof COMPARATORS)[number];
 
-/** The values that a gate may see of a metric. */
+/** The possible values of a metric at a gate. */
 export interface ValueRange {
   readonly low: number;
   readonly high: number;
 }
 
-/** A threshold and how values are compared with it. */
+/** A threshold with its comparison operator. */
 export interface ThresholdGate {
-  /** What messages call the metric. */
+  /** The name of the metric in messages. */
   readonly metric: string;
   readonly threshold: number;
   readonly comparator: Comparator;
 }
 
-/** Why a threshold decides nothing, and what to write instead. */
+/** A threshold that always or never passes, with a suggestion. */
 export interface ThresholdFault {
-  /** One clause without a full stop. */
+  /** One clause without a final period. */
   readonly message: string;
   readonly suggestion: string;
 }
@@ -32,20 +32,18 @@ export interface ThresholdFault {
 /** Any number. */
 const UNBOUNDED: ValueRange = { low: -Infinity, high: Infinity };
 
-/** Measures of decisions and scores that may be above 1. */
+/** Measures of decisions and scores that can exceed 1. */
 const UNBOUNDED_MEASURES: readonly string[] = ['count', 'log_loss'];
 
-/** What decides the values that a gate sees. */
+/** Options that determine the possible values at a gate. */
 export interface RangeOptions {
-  /** Whether the gate looks at the size of a difference, and at the smaller of a ratio and its inverse. */
+  /** Whether the gate checks the absolute value of a difference, and the smaller of a ratio and its inverse. */
   readonly isSize: boolean;
-  /** AIF360's differences have a sign, and its ratios may be above 1. */
+  /** The conventions of another library. AIF360's differences are signed, and its ratios can exceed 1. */
   readonly compat?: Compat | null | undefined;
 }
 
-/**
- * Returns the values that a metric can have.
- */
+/** Returns the range of a metric's possible values. */
 export function metricRange(definition: MetricDefinition, { isSize, compat }: RangeOptions): ValueRange {
   const hasSign = compat === 'aif360' && !isSize;
   const isOfNumbers = metricKind(definition) === 'regression';
@@ -58,16 +56,16 @@ export function metricRange(definition: MetricDefinition, { isSize, compat }: Ra
   return { low: hasSign ? -high : 0, high };
 }
 
-/** {@link metricRange} by the metric's name; any number for a name that is no metric of groups. */
+/** Returns the {@link metricRange} of a metric by its name; unbounded for a name that is not a group metric. */
 export function rangeOfName(name: string, options: RangeOptions): ValueRange {
   const definition = findMetricDefinition(name);
   return definition === undefined ? UNBOUNDED : metricRange(definition, options);
 }
 
 /**
- * Finds out whether a threshold always or never passes, whatever the data. A threshold equal to the largest possible
- * value is accepted with `<=`: it asks only that the metric is defined.
- * @returns undefined for a threshold that can pass and can fail
+ * Checks whether a threshold always or never passes, for any data. A threshold equal to the largest possible value is
+ * accepted with `<=`: it requires only that the metric is defined.
+ * @returns undefined if the threshold can both pass and fail
  */
 export function findThresholdFault(
   { metric, threshold, comparator }: ThresholdGate,
@@ -86,9 +84,10 @@ export function findThresholdFault(
 }
 
 /**
- * Refuses a threshold that always or never passes.
- * @param parameter what the user calls the threshold
- * @throws {ValueError} with the range of the metric and a threshold to write instead
+ * Rejects a threshold that always or never passes.
+ * @param parameter the user's name of the threshold
+ * @throws {ValueError} if the threshold always or never passes; the error gives the range of the metric and a
+ *   suggestion
  */
 export function assertThreshold(gate: ThresholdGate, range: ValueRange, parameter = 'threshold'): void {
   const fault = findThresholdFault(gate, range);
@@ -100,7 +99,7 @@ export function assertThreshold(gate: ThresholdGate, range: ValueRange, paramete
   });
 }
 
-/** Percentages are what is written most often; a ratio barely above 1 is none. */
+/** Returns a suggestion. Percentages are the most common mistake; a ratio slightly above 1 is not a percentage. */
 function suggestThreshold({ metric, threshold, comparator }: ThresholdGate, { low, high }: ValueRange): string {
   const isPercentage = threshold > 1 && threshold <= 100 && (!metric.endsWith('_ratio') || threshold >= 10);
   if (high === 1 && isPercentage) {
@@ -108,6 +107,6 @@ function suggestThreshold({ metric, threshold, comparator }: ThresholdGate, { lo
   }
   const example = comparator.startsWith('<') ? '0.1' : '0.8';
   return high === Infinity
-    ? `Take a number above ${String(low)}.`
-    : `Take a number from ${String(Number.isFinite(low) ? low : 0)} to ${String(high)}, as ${example}.`;
+    ? `Use a number above ${String(low)}.`
+    : `Use a number from ${String(Number.isFinite(low) ? low : 0)} to ${String(high)}, such as ${example}.`;
 }

@@ -1,13 +1,19 @@
 import type { Random } from '../internal/random.ts';
 
-/** How far from the mean a draw may lie: beyond 12 standard deviations and 12 successes less than 1e-30 is lost. */
+/**
+ * Half the width of the tabulated range, in standard deviations and again in successes. The probability beyond is less
+ * than 1e-30.
+ */
 const REACH = 12;
 
-/** Parts of [0, 1) that draws begin from; a power of two, so that a number's part is found without rounding. */
+/**
+ * The number of parts of [0, 1) from which the search starts. A power of two, so that the part of a number is found
+ * without rounding.
+ */
 const PARTS = 256;
 
 /**
- * A sampler of one binomial distribution, by inversion in a {@link BinomialTable}.
+ * Returns a sampler of one binomial distribution that uses inversion in a {@link BinomialTable}.
  * @param trials n, 1 or more
  * @param rate p, strictly between 0 and 1
  */
@@ -17,14 +23,13 @@ export function createBinomialSampler(trials: number, rate: number, random: Rand
 }
 
 /**
- * A binomial distribution to be drawn from: the cumulated probabilities within
- * reach of the mean, from the mode outward by
- * p(k + 1) / p(k) = (n - k) / (k + 1) * p / (1 - p), and a guide (Chen and Asau
- * 1974) to where the search for a number begins, which is mostly where it ends.
- * Making it costs O(sqrt(n)), a draw some sqrt(n) / 50 steps on average; exact to rounding.
+ * A table of a binomial distribution for sampling by inversion. It holds the cumulative probabilities near the mean,
+ * computed from the mode outward by p(k + 1) / p(k) = (n - k) / (k + 1) * p / (1 - p). A guide table (Chen and Asau
+ * 1974) gives the start of each search, which is usually also its end. Building it costs O(sqrt(n)), a draw about
+ * sqrt(n) / 50 steps on average. It is exact to rounding.
  */
 export class BinomialTable {
-  /** The successes at place 0; each place has one more than that before. */
+  /** The number of successes at index 0; each further index has one success more. */
   readonly first: number;
   readonly places: number;
   readonly #cumulated: Float64Array;
@@ -45,7 +50,7 @@ export class BinomialTable {
     this.#total = this.#cumulated[this.places - 1] as number;
   }
 
-  /** The place that a number in [0, 1) falls into: the first with a cumulated probability above it. */
+  /** Returns the index that a number in [0, 1) falls into: the first with a larger cumulative probability. */
   placeOf(share: number): number {
     const cumulated = this.#cumulated;
     const end = this.places - 1;
@@ -56,7 +61,7 @@ export class BinomialTable {
   }
 }
 
-/** Probabilities of `places` counts from `first`, times a number that makes the mode's 1. */
+/** Computes the probabilities of `places` consecutive counts from `first`, scaled so that the mode has 1. */
 function weigh(trials: number, rate: number, mode: number, first: number, places: number): Float64Array {
   const odds = rate / (1 - rate);
   const weights = new Float64Array(places);
@@ -70,7 +75,7 @@ function weigh(trials: number, rate: number, mode: number, first: number, places
   return weights;
 }
 
-/** Each value and all before it, in place. */
+/** Replaces each value by the cumulative sum up to it, in place. */
 function cumulate(values: Float64Array): Float64Array {
   for (let place = 1; place < values.length; place++) {
     values[place] = (values[place] as number) + (values[place - 1] as number);
@@ -78,7 +83,10 @@ function cumulate(values: Float64Array): Float64Array {
   return values;
 }
 
-/** For each part its first place: that of the part's least number, so that no other of its numbers is below. */
+/**
+ * Returns the first index of each part: that of the smallest number in the part, so no number in the part has a smaller
+ * index.
+ */
 function guideTo(cumulated: Float64Array): Int32Array {
   const guide = new Int32Array(PARTS);
   const end = cumulated.length - 1;

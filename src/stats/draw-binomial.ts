@@ -3,16 +3,15 @@ import { binomialProbability, drawOutward } from './draw-outward.ts';
 import { requireRate, requireWhole } from './parameters.ts';
 
 /**
- * One draw from the binomial distribution B(n, p): the number of successes in n
- * trials at rate p.
+ * Draws once from the binomial distribution B(n, p): the number of successes in n trials at rate p.
  *
- * By inversion from the mode outward, in O(sqrt(n p (1 - p))) steps and with no
- * table: for parameters that change with every draw. For many draws at the same
- * parameters `createBinomialSampler` is faster. Exact to rounding.
- * @param trials n, whole, 0 or more; 0 gives 0
+ * It uses inversion from the mode outward, in O(sqrt(n p (1 - p))) steps and without a table, for parameters that
+ * change with every draw. For many draws with the same parameters, `createBinomialSampler` is faster. The draw is exact
+ * to rounding.
+ * @param trials n, an integer of 0 or more; 0 gives 0
  * @param rate p, from 0 to 1; 0 gives 0 and 1 gives n
- * @param random one number is taken, and none where the result is certain
- * @throws {ValueError} for trials that are not whole and a rate outside [0, 1]
+ * @param random the generator; one number is drawn from it, or none if the result is certain
+ * @throws {ValueError} if trials is not an integer or the rate is outside [0, 1]
  * @see L. Devroye, Non-Uniform Random Variate Generation (1986), section III.2 (inversion from the mode)
  */
 export function drawBinomial(trials: number, rate: number, random: Random): number {

@@ -1,14 +1,14 @@
 import type { Random } from '../internal/random.ts';
 import { stirlingError } from './stirling-error.ts';
 
-/** Below this the rest of a distribution is less than a random number can tell apart. */
+/** The remaining probability that a random number can no longer resolve. */
 const NEGLIGIBLE = 1e-20;
 
-/** A distribution on whole numbers whose probabilities fall to both sides of a mode. */
+/** A discrete distribution on integers whose probabilities decrease on both sides of a mode. */
 export interface UnimodalLaw {
-  /** The least value that has a probability. */
+  /** The smallest value with a positive probability. */
   readonly first: number;
-  /** The largest one. */
+  /** The largest value with a positive probability. */
   readonly last: number;
   readonly mode: number;
   /** The probability of the mode. */
@@ -20,11 +20,9 @@ export interface UnimodalLaw {
 }
 
 /**
- * One draw by inversion: probabilities are taken from a uniform number, that of
- * the mode first and then outward, one above and one below in turn, until it is
- * used up. Takes one random number and expects about 1.6 standard deviations
- * steps; exact to rounding, and the less than 1e-12 that rounding may leave
- * goes to the mode.
+ * Draws once by inversion. Probabilities are subtracted from a uniform number until it is negative: first that of the
+ * mode, then outward, alternately above and below. A draw takes one random number and about 1.6 standard deviations of
+ * steps on average. It is exact to rounding: less than 1e-12 of probability may be assigned to the mode.
  */
 export function drawOutward(law: UnimodalLaw, random: Random): number {
   const { first, last, mode } = law;
@@ -48,16 +46,15 @@ export function drawOutward(law: UnimodalLaw, random: Random): number {
 }
 
 /**
- * The probability of k successes in n trials, C(n, k) p^k (1 - p)^(n - k), to
- * about 1e-14 relatively for k near the mean, whatever n.
+ * Computes the probability of k successes in n trials, C(n, k) p^k (1 - p)^(n - k). The relative error is about 1e-14
+ * for k near the mean, for any n.
  *
- * Differences of log-factorials would cancel to 1e-9 at a million trials. Loader
- * (2000, "Fast and accurate computation of binomial probabilities") writes it as
- * sqrt(n / (2 pi k (n - k))) exp(s(n) - s(k) - s(n - k) - D), where s is the
- * error of Stirling's formula and D = k log(k / np) + (n - k) log((n - k) / nq)
- * the deviance, small near the mean.
- * @param successes k, whole, from 0 to n
- * @param trials n, whole, 1 or more
+ * Differences of log-factorials would lose digits by cancellation, down to 1e-9 at a million trials. Loader (2000,
+ * "Fast and accurate computation of binomial probabilities") writes it as sqrt(n / (2 pi k (n - k))) exp(s(n) - s(k) -
+ * s(n - k) - D), where s is the error of Stirling's formula and D = k log(k / np) + (n - k) log((n - k) / nq) the
+ * deviance, small near the mean.
+ * @param successes k, an integer from 0 to n
+ * @param trials n, an integer of 1 or more
  * @param rate p, strictly between 0 and 1
  */
 export function binomialProbability(successes: number, trials: number, rate: number): number {

@@ -1,24 +1,24 @@
 import type { Interval } from './proportion-interval.ts';
 
-/** A family of groups reduced to what a gap interval needs: centres, variances and a way to draw both again. */
+/** A family of groups reduced to what a gap interval needs: centres, variances and a function that draws both again. */
 export interface GapFamily {
   readonly centres: Float64Array;
   readonly variances: Float64Array;
-  /** Degrees of freedom behind each variance; absent where the variance follows from the centre. */
+  /** Degrees of freedom of each variance; undefined if the variance follows from the centre. */
   readonly degrees?: Float64Array | undefined;
-  /** The gap as observed. */
+  /** The observed gap. */
   readonly point: number;
-  /** The largest gap there can be. */
+  /** The largest possible gap. */
   readonly ceiling: number;
-  /** The upper end is at least this: Infinity where the data set no bound. */
+  /** A lower bound of the interval's upper end; Infinity if the data give no bound. */
   readonly leastHigh?: number | undefined;
-  /** Centres are counted in this unit, so that their squares stay in float64; 1 unless given. */
+  /** The unit of the centres, which keeps their squares within float64; 1 by default. */
   readonly unit?: number | undefined;
   /** Draws a replicate's centres and variances into the given arrays. */
   draw(centres: Float64Array, variances: Float64Array): void;
 }
 
-/** The largest minus the smallest value; 0 of none. */
+/** Returns the largest minus the smallest value; 0 if there are no values. */
 export function spread(values: ArrayLike<number>): number {
   let low = Infinity;
   let high = -Infinity;
@@ -29,7 +29,9 @@ export function spread(values: ArrayLike<number>): number {
   return high > low ? high - low : 0;
 }
 
-/** The family with its groups from the outermost centres inward: largest, smallest, next largest, ... */
+/**
+ * Returns the family with its groups ordered from the outermost centres inward: largest, smallest, next largest, ...
+ */
 export function outermostFirst(family: GapFamily): GapFamily {
   const { centres, variances, degrees } = family;
   const ascending = Uint32Array.from(centres.keys()).sort((a, b) => (centres[a] as number) - (centres[b] as number));
@@ -46,13 +48,12 @@ export function outermostFirst(family: GapFamily): GapFamily {
 }
 
 /**
- * The interval of a family's gap from intervals of all its pairs: a pair's
- * difference lies within `critical` standard errors, or within the Welch t as far
- * in the tail where degrees of freedom are given. O(groups squared).
+ * Computes the interval of a family's gap from intervals of all its pairs. A pair's interval extends `critical`
+ * standard errors, or, if degrees of freedom are given, Welch's t quantile of the same tail. O(groups squared).
  */
 export function gapRange(family: Omit<GapFamily, 'draw'>, critical: number, degrees?: Float64Array): Interval {
   const { centres, variances, point, ceiling, leastHigh = 0, unit = 1 } = family;
-  // Welch's degrees of a pair are at least the smaller of its groups', so this quantile bounds the pair's.
+  // Welch's degrees of freedom of a pair are at least the smaller of its groups', so this quantile bounds the pair's.
   const widest = degrees?.map((df) => tOfNormal(critical, df));
   let low = 0;
   let high = 0;
@@ -63,11 +64,11 @@ export function gapRange(family: Omit<GapFamily, 'draw'>, critical: number, degr
       const difference = Math.abs(centre - (centres[j] as number));
       const vj = variances[j] as number;
       const error = Math.sqrt(vi + vj);
-      // No error is none at any quantile, also an infinite one.
+      // An error of 0 gives 0 for any quantile, even an infinite one.
       let half = error === 0 ? 0 : critical * error;
       if (degrees !== undefined && widest !== undefined && error > 0) {
         const most = Math.max(widest[i] as number, widest[j] as number) * error;
-        // Most pairs can neither raise the lower end nor the upper one: they are spared the quantile.
+        // Most pairs can change neither end: they skip the computation of the quantile.
         if (difference - half <= low && difference + most <= high) continue;
         half = error * tOfNormal(critical, welchDegrees(vi, degrees[i] as number, vj, degrees[j] as number));
       }
@@ -80,25 +81,24 @@ export function gapRange(family: Omit<GapFamily, 'draw'>, critical: number, degr
 }
 
 /**
- * Student's t against the normal distribution by Wallace's approximation (1959),
+ * Returns the Student's t value that has the same tail as a normal value, by Wallace's approximation (1959),
  *
  *     z = (8 v + 1) / (8 v + 3) sqrt(v ln(1 + t^2 / v)),
  *
- * at a few operations: there are millions of pairs where groups are many. From 10
- * degrees of freedom on t is within 2% down to tails of 1e-7; with fewer it errs
- * to the wide side in tails that far.
+ * It takes only a few operations, since many groups have millions of pairs. From 10 degrees of freedom, t is within 2%
+ * down to tails of 1e-7. With fewer, it is too wide in such tails.
  */
 export function tOfNormal(z: number, degrees: number): number {
   const scaled = (z * (8 * degrees + 3)) / (8 * degrees + 1);
   return Math.sqrt(degrees * Math.expm1((scaled * scaled) / degrees));
 }
 
-/** The normal value as far in the tail as t; the inverse of {@link tOfNormal}. */
+/** Returns the normal value with the same tail as t; the inverse of {@link tOfNormal}. */
 export function normalOfT(t: number, degrees: number): number {
   return ((8 * degrees + 1) / (8 * degrees + 3)) * Math.sqrt(degrees * Math.log1p((t * t) / degrees));
 }
 
-/** Welch's degrees of freedom of a difference of two means with variances v and their degrees. */
+/** Computes Welch's degrees of freedom of a difference of two means from their variances and degrees of freedom. */
 export function welchDegrees(v1: number, degrees1: number, v2: number, degrees2: number): number {
   const total = v1 + v2;
   return (total * total) / ((v1 * v1) / degrees1 + (v2 * v2) / degrees2);

@@ -6,55 +6,51 @@ import { criticalValue, normalCdf } from './normal.ts';
 import type { Interval } from './proportion-interval.ts';
 import { estimateLogRates, estimateRates, type LogRateFamily, type RateFamily } from './rate-family.ts';
 
-/** Above so many groups the simultaneous bootstrap gives way to Bonferroni's bound. */
+/** The largest number of groups for the simultaneous bootstrap. With more groups, Bonferroni's bound is used. */
 const MAX_GROUPS_TO_RESAMPLE = 64;
 
-/** What (samples + 1) x level may be off by in float64: 1001 x 0.9 is not a whole number there. */
+/** The rounding error of (samples + 1) x level in float64; for example, 1001 x 0.9 is not exact. */
 const ROUNDING = 1e-9;
 
-/** What a gap interval may be told. */
+/** Options of {@link gapIntervals}. */
 export interface GapIntervalOptions {
   /** Confidence level in (0, 1). */
   readonly level: number;
-  /** Bootstrap replicates. */
+  /** The number of bootstrap replicates. */
   readonly samples: number;
   readonly random: Random;
 }
 
-/** Intervals of the largest gap of each family, holding together at the level asked for. */
+/** Intervals of the largest gap of each family, which hold together at the given level. */
 export interface GapIntervals {
   readonly intervals: readonly Interval[];
   readonly method: 'simultaneous' | 'bonferroni-agresti-caffo' | 'bonferroni-welch';
   /**
-   * Of the hypothesis that all groups of every family are equal:
-   * (1 + replicates with max |t*| >= the observed max |t|) / (samples + 1), or
-   * for Bonferroni's bound pairs x the two-sided normal tail, at most 1.
+   * The p-value of the hypothesis that all groups of every family are equal: (1 + replicates with max |t*| >= the
+   * observed max |t|) / (samples + 1). For Bonferroni's bound it is pairs x the two-sided normal tail, at most 1.
    */
   readonly pValue: number;
 }
 
 /**
- * Intervals for the largest minus the smallest rate (or mean) of groups.
+ * Computes intervals for the gap between groups: the largest minus the smallest rate (or mean).
  *
- * A percentile bootstrap of a maximum minus a minimum cannot cover 0 when the
- * groups are equal. Here all pairwise differences d_ij get simultaneous
- * intervals d_ij -+ c se_ij instead, and the gap lies in
- * [max(0, largest lower end), largest upper end], clipped to the range allowed
- * and widened to contain the gap observed. c is the `level` quantile of
- * max |d*_ij - d_ij| / se*_ij over a parametric bootstrap, in which each
- * replicate's standard errors come from the replicate itself:
+ * A percentile bootstrap of a maximum minus a minimum cannot cover 0 if the groups are equal. Therefore all pairwise
+ * differences d_ij get simultaneous intervals d_ij ± c se_ij. The gap lies in [max(0, largest lower end), largest upper
+ * end], clipped to the allowed range and widened to contain the observed gap. c is the `level` quantile of max |d*_ij -
+ * d_ij| / se*_ij over a parametric bootstrap, in which the standard errors of each replicate are computed from that
+ * replicate:
  *
- * - rates: binomial counts, centres and variances with one success and one
- *   failure added to every group (Agresti and Caffo 2000); normal under 10 trials;
+ * - rates: binomial counts, centres and variances with one success and one failure added to every group (Agresti and
+ *   Caffo 2000); normal for fewer than 10 trials;
  * - log rates: the same with half a success and half a failure;
- * - means: mean and variance of a sample of a gamma law with the group's moments,
- *   which brings in both Student's t and the skewness of the values.
+ * - means: mean and variance of a sample from a gamma distribution with the group's moments, which accounts for both
+ *   Student's t and the skewness of the values.
  *
- * Several families (true and false positive rates, say) are covered together.
- * A replicate costs O(groups squared) and nothing in rows. Above 64 groups c is
- * Bonferroni's normal quantile (for means with sizes Welch's t).
- * `docs/coverage.md` shows how often these intervals hold the truth.
- * @param families each with one entry per group, no group without trials; at least two groups in one of them
+ * Several families, for example true and false positive rates, are covered together. A replicate costs O(groups
+ * squared), independent of the number of rows. With more than 64 groups, c is Bonferroni's normal quantile, or Welch's
+ * t for means with sizes. `docs/coverage.md` reports how often these intervals contain the true gap.
+ * @param families families with one entry per group; every group has trials, and at least one family has two groups
  */
 export function gapIntervals(
   families: readonly (RateFamily | LogRateFamily | MeanFamily)[],
@@ -72,7 +68,7 @@ function estimate(family: RateFamily | LogRateFamily | MeanFamily, random: Rando
 
 function simultaneous(families: readonly GapFamily[], { level, samples }: GapIntervalOptions): GapIntervals {
   const maxima = drawMaxT(families, samples);
-  // At this place among samples + 1 the lower end is above 0 exactly where the p-value is at most 1 - level.
+  // The rank among samples + 1 at which the lower end is above 0 exactly if the p-value is at most 1 - level.
   const place = Math.min(samples, Math.ceil((samples + 1) * level - ROUNDING));
   const critical = selectSmallest(maxima, place - 1);
   const observed = Math.max(...families.map(({ centres, variances }) => largestT(centres, variances)));
@@ -90,7 +86,7 @@ function countAtLeast(values: Float64Array, least: number): number {
 }
 
 function bonferroni(estimates: readonly GapFamily[], level: number): GapIntervals {
-  // The widest pairs come first, so that nearly all others can be passed over at a glance.
+  // The widest pairs come first, so that nearly all others can be skipped quickly.
   const families = estimates.map(outermostFirst);
   const pairs = families.reduce((sum, { centres: { length } }) => sum + (length * (length - 1)) / 2, 0);
   const critical = criticalValue(1 - (1 - level) / pairs);
@@ -98,20 +94,21 @@ function bonferroni(estimates: readonly GapFamily[], level: number): GapInterval
   return {
     intervals: families.map((family) => gapRange(family, critical, family.degrees)),
     method: families.every(({ degrees }) => degrees !== undefined) ? 'bonferroni-welch' : 'bonferroni-agresti-caffo',
-    // A tail too far for float64 is small, but not 0.
+    // A tail below the range of float64 is small, but not 0.
     pValue: Math.min(1, Math.max(Number.MIN_VALUE, pairs * 2 * normalCdf(-observed))),
   };
 }
 
 /**
- * The value at a place of the ascending order, counted from 0, without sorting the rest (Hoare 1961): O(n) on average.
- * @param values reordered on the way; none of them NaN
+ * Returns the value at an index of the ascending order without sorting the rest (quickselect, Hoare 1961). O(n) on
+ * average.
+ * @param values reordered in place; none of them NaN
  */
 function selectSmallest(values: Float64Array, place: number): number {
   let low = 0;
   let high = values.length - 1;
   while (low < high) {
-    // The middle one parts what is sorted already, or all equal, evenly.
+    // The middle element splits sorted or constant input evenly.
     const pivot = values[(low + high) >> 1] as number;
     let left = low;
     let right = high;

@@ -1,9 +1,8 @@
 import { type GapFamily, normalOfT, tOfNormal, welchDegrees } from './gap-family.ts';
 
 /**
- * max |t*| of each replicate, over all pairs of groups of all families:
- * |d*_ij - d_ij| / se*_ij with centres and variances drawn anew.
- * O(samples x pairs).
+ * Draws max |t*| of each replicate, over all pairs of groups of all families: |d*_ij - d_ij| / se*_ij with newly drawn
+ * centres and variances. O(samples x pairs).
  */
 export function drawMaxT(families: readonly GapFamily[], samples: number): Float64Array {
   const drawn = families.map((family) => ({
@@ -26,12 +25,12 @@ export function drawMaxT(families: readonly GapFamily[], samples: number): Float
   return maxima;
 }
 
-/** max |t| over all pairs: |c_i - c_j| / sqrt(v_i + v_j), where equal centres count 0 whatever the variances. */
+/** Returns max |t| over all pairs: |c_i - c_j| / sqrt(v_i + v_j). Equal centres count 0 for any variances. */
 export function largestT(centres: Float64Array, variances: Float64Array): number {
   return Math.sqrt(largestSquare(centres, variances));
 }
 
-/** The square of {@link largestT}: one root at the end instead of one a pair. */
+/** Returns the square of {@link largestT}, which needs one square root in total instead of one per pair. */
 function largestSquare(centres: Float64Array, variances: Float64Array): number {
   let largest = 0;
   for (let i = 1; i < centres.length; i++) {
@@ -47,10 +46,14 @@ function largestSquare(centres: Float64Array, variances: Float64Array): number {
   return largest;
 }
 
-/** max |t| over all pairs on the scale of the normal distribution: Welch's t where the family knows its degrees of freedom. */
+/**
+ * Returns max |t| over all pairs on the scale of the normal distribution. It uses Welch's t if the family has degrees
+ * of freedom.
+ */
 export function largestNormal({ centres, variances, degrees }: GapFamily): number {
   if (degrees === undefined) return largestT(centres, variances);
-  // No pair has more degrees than its groups together, and more degrees make a t more extreme.
+  // No pair has more degrees of freedom than its groups together, and with more degrees the same t lies further in the
+  // tail.
   const mostDegrees = 2 * degrees.reduce((most, df) => Math.max(most, df), 0);
   let largest = 0;
   let leastToWin = 0;

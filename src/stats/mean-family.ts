@@ -3,7 +3,10 @@ import { type GapFamily, spread } from './gap-family.ts';
 import { createNormalSampler } from './normal.ts';
 import { steadySkewness, steadyVariances } from './steady-moments.ts';
 
-/** Skewness under which a gamma law is drawn as a normal one; the means of 40 values differ by 2e-5 standard errors. */
+/**
+ * The skewness below which the normal distribution replaces the gamma distribution; the means of 40 values differ by
+ * 2e-5 standard errors.
+ */
 const SYMMETRIC = 1e-4;
 
 /** The mean and the variance of a drawn sample. */
@@ -15,19 +18,17 @@ interface SampleMoments {
 }
 
 /**
- * Draws the mean and the variance of n values of a skewed law together, without
- * drawing the values. The law is a gamma shifted and scaled to any mean and
- * variance, of shape k = 4 / skewness^2. Its sum S is gamma with shape N = n k
- * and independent of the coefficient of variation (Lukacs 1955), so that
+ * Draws the mean and the variance of n values of a skewed distribution jointly, without drawing the values. The
+ * distribution is a gamma, shifted and scaled to any mean and variance, of shape k = 4 / skewness^2. Its sum S is gamma
+ * with shape N = n k and independent of the coefficient of variation (Lukacs 1955), so that
  *
  *     deviation = (S - N) / sqrt(N),   varianceRatio = S^2 / (N (N + 1)) * Q,
  *
- * with Q of mean 1 independent of S: a scaled symmetric Dirichlet sum of
- * squares, drawn as a gamma with its exact first two moments, that is with shape
- * (n - 1) / 2 * (1 + 2 h / n) (1 + 3 h / n) / (1 + h), h = skewness^2 / 4. At
- * skewness 0 this is the normal mean and the chi-square variance.
+ * with Q of mean 1 independent of S. Q is a scaled symmetric Dirichlet sum of squares. It is drawn as a gamma with the
+ * exact first two moments of Q, that is with shape (n - 1) / 2 * (1 + 2 h / n) (1 + 3 h / n) / (1 + h), h = skewness^2
+ * / 4. At skewness 0 this is the normal mean and the chi-square variance.
  *
- * The same object is returned at every draw.
+ * Every draw returns the same object.
  * @param size n, above 1; fractions are allowed (effective rows)
  */
 export function createMomentSampler(size: number, skewness: number, random: Random): () => Readonly<SampleMoments> {
@@ -55,9 +56,9 @@ export function createMomentSampler(size: number, skewness: number, random: Rand
 }
 
 /**
- * A sampler of the gamma distribution with scale 1 by rejection from a cubed
- * normal (Marsaglia and Tsang 2000); below shape 1 a draw at shape + 1 is
- * scaled by U^(1 / shape). Exact; about one normal and one uniform a draw.
+ * Returns a sampler of the gamma distribution with scale 1 that uses rejection from a cubed normal (Marsaglia and Tsang
+ * 2000). Below shape 1, a draw at shape + 1 is scaled by U^(1 / shape). The sampler is exact and takes about one normal
+ * and one uniform number per draw.
  * @param shape above 0
  */
 export function createGammaSampler(shape: number, random: Random): () => number {
@@ -76,7 +77,7 @@ export function createGammaSampler(shape: number, random: Random): () => number 
       const cube = root * root * root;
       const square = normal * normal;
       const uniform = 1 - random.next();
-      // The squeeze spares most draws the logarithms.
+      // This squeeze test avoids the logarithms for most draws.
       if (uniform < 1 - 0.0331 * square * square) return d * cube;
       if (Math.log(uniform) < 0.5 * square + d - d * cube + d * Math.log(cube)) return d * cube;
     }
@@ -88,9 +89,9 @@ export interface MeanFamily {
   readonly kind: 'means';
   readonly means: ArrayLike<number>;
   readonly standardErrors: ArrayLike<number>;
-  /** Effective rows of each group; without them the standard errors are taken as known. */
+  /** The effective number of rows of each group; without it, the standard errors are treated as known. */
   readonly sizes?: ArrayLike<number> | undefined;
-  /** Skewness m3 / m2^1.5 of the values of each group; 0 unless given. */
+  /** Skewness m3 / m2^1.5 of the values of each group; 0 by default. */
   readonly skewness?: ArrayLike<number> | undefined;
   /**
    * Largest possible gap (1 for AUC).
@@ -99,7 +100,7 @@ export interface MeanFamily {
   readonly ceiling?: number | undefined;
 }
 
-/** Differences of means, in [0, ceiling]. */
+/** Estimates differences of means, in [0, ceiling]. */
 export function estimateMeans(family: MeanFamily, random: Random): GapFamily {
   const { means, standardErrors, sizes, ceiling = Infinity } = family;
   const unit = unitOf(means, standardErrors);
@@ -119,7 +120,7 @@ export function estimateMeans(family: MeanFamily, random: Random): GapFamily {
   };
 }
 
-/** The largest of the gap and the standard errors. */
+/** Returns the largest of the gap and the standard errors, or 1 if it is 0 or not finite. */
 function unitOf(means: ArrayLike<number>, standardErrors: ArrayLike<number>): number {
   const largest = Math.max(spread(means), spread([0, ...Array.from(standardErrors)]));
   return largest > 0 && Number.isFinite(largest) ? largest : 1;
@@ -137,9 +138,9 @@ function drawKnownErrors(centres: Float64Array, variances: Float64Array, random:
 }
 
 /**
- * Draws each group's mean and variance as of a gamma sample with the group's
- * moments. Skewness and the ratio of variances are steadied first: they are only
- * the nuisance parameters of the law of |t|, and their noise would widen it.
+ * Returns a function that draws each group's mean and variance from a gamma sample with the group's moments. The
+ * skewness and the ratio of variances are shrunk first: they are only nuisance parameters of the distribution of |t|,
+ * and their noise would widen it.
  */
 function drawSamples(
   centres: Float64Array,

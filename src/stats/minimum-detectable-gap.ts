@@ -2,20 +2,20 @@ import { assertKnownOptions, invalidParameter, type OptionNames } from '../inter
 import { criticalValue, normalQuantile } from './normal.ts';
 import { requireCount, requireLevel, requireRate } from './parameters.ts';
 
-/** Halvings of an interval of at most 1: enough for the last bit of a gap. */
+/** Bisection steps for an interval of length at most 1, enough for the last bit of a gap. */
 const HALVINGS = 60;
 
-/** The test that a gap is to be detected by. */
+/** Options of the test that must detect a gap. */
 export interface DetectionOptions {
   /** Confidence level of the two-sided test, in (0, 1). */
   readonly level: number;
   /**
-   * The probability of detection asked for, from 0.5 to below 1.
+   * The required probability of detection, from 0.5 to below 1.
    * @defaultValue 0.8
    */
   readonly power?: number;
   /**
-   * How many comparisons share the error rate 1 - level (Bonferroni), 1 or more.
+   * The number of comparisons that share the error rate 1 - level (Bonferroni), 1 or more.
    * @defaultValue 1
    */
   readonly comparisons?: number;
@@ -23,7 +23,7 @@ export interface DetectionOptions {
 
 const DETECTION_OPTION_NAMES: OptionNames<DetectionOptions> = { level: true, power: true, comparisons: true };
 
-/** Two rates to tell apart. */
+/** Options of {@link minimumDetectableGap}: a comparison of two rates. */
 export interface DetectableGapOptions extends DetectionOptions {
   /** The pooled rate of both groups. */
   readonly rate: number;
@@ -40,7 +40,7 @@ const DETECTABLE_GAP_OPTION_NAMES: OptionNames<DetectableGapOptions> = {
   trialsB: true,
 };
 
-/** Two means to tell apart. */
+/** Options of {@link minimumDetectableMeanGap}: a comparison of two means. */
 export interface DetectableMeanGapOptions extends DetectionOptions {
   readonly standardErrorA: number;
   readonly standardErrorB: number;
@@ -56,21 +56,18 @@ const DETECTABLE_MEAN_GAP_OPTION_NAMES: OptionNames<DetectableMeanGapOptions> = 
 type Rates = readonly [rateA: number, rateB: number];
 
 /**
- * The smallest gap between two rates that a two-sided z test detects with a
- * given power: how blind a comparison of these sizes is.
+ * Computes the smallest gap between two rates that a two-sided z test of these sizes detects with a given power.
  *
- * Solves g = z_crit sqrt(p q (1/nA + 1/nB)) + z_power sqrt(pA qA / nA + pB qB / nB)
- * for the gap g = pA - pB, where the pooled rate p = (nA pA + nB pB) / (nA + nB)
- * is the one given: pA = p + g nB / (nA + nB), pB = p - g nA / (nA + nB). Where
- * one of the two would leave [0, 1] it stays at its bound, the other alone
- * makes up the gap, and the pooled rate follows. As in R's power.prop.test,
- * rejections on the wrong side do not count as power.
+ * Solves g = z_crit sqrt(p q (1/nA + 1/nB)) + z_power sqrt(pA qA / nA + pB qB / nB) for the gap g = pA - pB, where the
+ * pooled rate p = (nA pA + nB pB) / (nA + nB) is the one given: pA = p + g nB / (nA + nB), pB = p - g nA / (nA + nB).
+ * If one of the two would leave [0, 1], it stays at its bound, the other rate changes by the rest of the gap, and the
+ * pooled rate changes with it. As in R's power.prop.test, rejections in the wrong direction do not count as power.
  *
- * With sizes that differ the result depends on which group is the higher; the
- * larger of both orders holds for either.
- * @returns a gap in (0, 1], or null where not even rates of 1 and 0 are told
- *   apart, where a group is empty, and where the rate is NaN
- * @throws {ValueError} for a rate outside [0, 1], negative trials, a level, power or number of comparisons out of range
+ * If the sizes differ, the result depends on which group has the higher rate. To cover both cases, compute both orders
+ * and use the larger gap.
+ * @returns a gap in (0, 1]; null if even rates of 1 and 0 cannot be distinguished, if a group is empty, or if the rate
+ *   is NaN
+ * @throws {ValueError} if the rate, the trials, the level, the power or the number of comparisons is out of range
  * @see J. Fleiss, B. Levin, M. Paik, Statistical Methods for Rates and Proportions (2003), chapter 4
  * @example
  * ```ts
@@ -94,17 +91,19 @@ export function minimumDetectableGap(options: DetectableGapOptions): number | nu
   const isDetected = (gap: number): boolean =>
     gap > detectable(ratesWith(gap, rate, shareA), trialsA, trialsB, critical);
   if (!isDetected(1)) return null;
-  // Up to the gap at which a rate meets its bound, and again beyond it, the gap less the detectable one is convex
-  // and begins at or below 0: it crosses 0 upward once, in the first part if it is positive at that part's end.
+  // Up to the gap at which a rate reaches its bound, and again beyond it, the gap minus the detectable one is convex
+  // and starts at or below 0. So it crosses 0 upward once, and does so in the first part if it is positive at the end
+  // of that part.
   const bound = Math.min(1, (1 - rate) / (1 - shareA), rate / shareA);
   return isDetected(bound) ? bisect(isDetected, 0, bound) : bisect(isDetected, bound, 1);
 }
 
 /**
- * The smallest gap between two means that a two-sided z test detects with a
- * given power: (z_crit + z_power) sqrt(seA^2 + seB^2).
- * @returns a gap of 0 or more, in the units of the means; NaN where a standard error is NaN
- * @throws {ValueError} for negative standard errors, a level, power or number of comparisons out of range
+ * Computes the smallest gap between two means that a two-sided z test detects with a given power: (z_crit + z_power)
+ * sqrt(seA^2 + seB^2).
+ * @returns a gap of 0 or more, in the units of the means; NaN if a standard error is NaN
+ * @throws {ValueError} if a standard error is negative, or the level, the power or the number of comparisons is out of
+ *   range
  * @see J. Cohen, Statistical Power Analysis for the Behavioral Sciences (1988), chapter 2
  * @example
  * ```ts
@@ -141,7 +140,10 @@ function criticalValues({ level, power = 0.8, comparisons = 1 }: DetectionOption
   };
 }
 
-/** Rates with a gap around a pooled rate; at a bound the other rate makes up the gap. */
+/**
+ * Returns two rates with a gap around a pooled rate. If one rate reaches a bound, the other changes by the rest of the
+ * gap.
+ */
 function ratesWith(gap: number, rate: number, shareA: number): Rates {
   const higher = rate + gap * (1 - shareA);
   if (higher > 1) return [1, 1 - gap];
@@ -149,7 +151,7 @@ function ratesWith(gap: number, rate: number, shareA: number): Rates {
   return lower < 0 ? [gap, 0] : [higher, lower];
 }
 
-/** The gap that a test of two rates such as these detects. */
+/** Returns the gap that a test of two such rates detects. */
 function detectable([rateA, rateB]: Rates, trialsA: number, trialsB: number, critical: CriticalValues): number {
   const pooled = (rateA * trialsA + rateB * trialsB) / (trialsA + trialsB);
   const underNull = pooled * (1 - pooled) * (1 / trialsA + 1 / trialsB);
@@ -157,7 +159,7 @@ function detectable([rateA, rateB]: Rates, trialsA: number, trialsB: number, cri
   return critical.ofTest * Math.sqrt(underNull) + critical.ofPower * Math.sqrt(underGap);
 }
 
-/** Where a condition begins to hold, between a place where it does not and one where it does. */
+/** Returns the point at which a condition becomes true, between a point where it is false and one where it is true. */
 function bisect(holds: (value: number) => boolean, low: number, high: number): number {
   let [without, withIt] = [low, high];
   for (let halving = 0; halving < HALVINGS; halving++) {

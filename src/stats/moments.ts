@@ -1,8 +1,7 @@
 /**
- * Weighted moments of values per group, each array of shape [groups]: the mean,
- * and the centred sums m2 = sum w (x - mean)^2 and m3 = sum w (x - mean)^3.
- * Centred sums keep their digits where raw sums of squares would cancel. A
- * group without weight has zeros.
+ * Weighted moments of values per group, each array of shape [groups]: the mean, and the centred sums m2 = sum w (x -
+ * mean)^2 and m3 = sum w (x - mean)^3. Centred sums keep digits that raw sums of squares lose by cancellation. A group
+ * without weight has zeros.
  */
 export interface Moments {
   readonly mean: Float64Array;
@@ -10,15 +9,15 @@ export interface Moments {
   readonly m3: Float64Array;
 }
 
-/** Moments of no values. */
+/** Returns the moments of no values. */
 export function emptyMoments(groups: number): Moments {
   return { mean: new Float64Array(groups), m2: new Float64Array(groups), m3: new Float64Array(groups) };
 }
 
 /**
- * Moments of values by group, in two passes: means first, then sums around them.
+ * Computes moments of values by group in two passes: first the means, then the sums around them.
  * @param values [n]
- * @param codes [n], the group of each value; a value with a negative code is left out
+ * @param codes [n], the group of each value; values with a negative code are excluded
  * @param weights [n], or undefined for weights of one
  * @param groups the number of groups
  */
@@ -60,7 +59,7 @@ export interface GroupMoments {
   readonly m3: number;
 }
 
-/** The moments of two sets of values together (Chan, Golub and LeVeque 1979; Pébay 2008 for the third). */
+/** Merges the moments of two sets of values (Chan, Golub and LeVeque 1979; Pébay 2008 for the third). */
 export function mergeMoments(a: GroupMoments, b: GroupMoments): GroupMoments {
   const weight = a.weight + b.weight;
   if (b.weight === 0) return a;
@@ -79,10 +78,10 @@ export function mergeMoments(a: GroupMoments, b: GroupMoments): GroupMoments {
   };
 }
 
-/** What is left of so small a share of a sum of squares is the rounding of the subtraction. */
+/** A remaining share of a sum of squares below this is rounding error of the subtraction. */
 const NOTHING_LEFT = 1e-13;
 
-/** The moments that, merged with `part`, give `whole`: {@link mergeMoments} solved for the other set. */
+/** Returns the moments that give `whole` if merged with `part`: {@link mergeMoments} solved for the other set. */
 export function removeMoments(whole: GroupMoments, part: GroupMoments): GroupMoments {
   const weight = whole.weight - part.weight;
   if (part.weight === 0) return whole;

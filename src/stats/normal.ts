@@ -3,22 +3,25 @@ import quantile from '@stdlib/stats-base-dists-normal-quantile';
 
 import type { Random } from '../internal/random.ts';
 
-/** The probability that a standard normal variable is at most a value. */
+/** Returns the probability that a standard normal variable is at most a value. */
 export function normalCdf(value: number): number {
   return cdf(value, 0, 1);
 }
 
-/** The value that a standard normal variable falls below with a probability. */
+/** Returns the value that a standard normal variable does not exceed with the given probability. */
 export function normalQuantile(probability: number): number {
   return quantile(probability, 0, 1);
 }
 
-/** The two-sided critical value of the standard normal distribution at a confidence level. */
+/** Returns the two-sided critical value of the standard normal distribution at a confidence level. */
 export function criticalValue(level: number): number {
   return normalQuantile(1 - (1 - level) / 2);
 }
 
-/** A sampler of the standard normal distribution that uses both numbers of each Box-Muller pair: about half the work. */
+/**
+ * Returns a sampler of the standard normal distribution that uses both numbers of each Box-Muller pair, which halves
+ * the work.
+ */
 export function createNormalSampler(random: Random): () => number {
   let spare = 0;
   let hasSpare = false;

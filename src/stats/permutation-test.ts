@@ -3,16 +3,16 @@ import type { Random } from '../internal/random.ts';
 import { binomialProbability, drawOutward } from './draw-outward.ts';
 import { requireWhole } from './parameters.ts';
 
-/** What a replicate may lie below the observed statistic by rounding alone. */
+/** The amount by which rounding alone can put a replicate below the observed statistic. */
 const ROUNDING = 1e-12;
 
-/** Whole counts per group within one stratum, such as the rows of one true label. */
+/** Integer counts per group within one stratum, such as the rows of one true label. */
 export interface PermutationStratum {
   readonly successes: ArrayLike<number>;
   readonly trials: ArrayLike<number>;
 }
 
-/** What a permutation test may be told. */
+/** Options of {@link permutationPValue}. */
 export interface PermutationOptions {
   /** Replicates; the smallest p value is 1 / (samples + 1). */
   readonly samples: number;
@@ -20,23 +20,22 @@ export interface PermutationOptions {
 }
 
 /**
- * The p value of a statistic of the groups' success counts when, within every
- * stratum, group membership has nothing to do with success: (1 + hits) / (samples + 1),
- * hits being the replicates whose statistic is at least the observed one.
+ * Computes the p-value of a statistic of the groups' success counts under the hypothesis that, within every stratum,
+ * success is independent of the group. The p-value is (1 + hits) / (samples + 1), where hits is the number of
+ * replicates whose statistic is at least the observed one.
  *
- * Permuting the group labels of the rows within a stratum draws the groups'
- * successes from the multivariate hypergeometric distribution given the
- * stratum's total, so a replicate costs O(groups) draws and nothing in rows.
- * The test is exact for any statistic, up to the error of sampling.
+ * Permuting the group labels of the rows within a stratum draws the groups' successes from the multivariate
+ * hypergeometric distribution given the stratum's total, so a replicate costs O(groups) draws, independent of the
+ * number of rows. The test is exact for any statistic, up to the error of sampling.
  *
- * A statistic that is NaN on the observed counts gives NaN; one that is NaN on a
- * replicate counts as a hit, so that it cannot lower the p value.
- * @param strata each with one entry per group; no stratum, or equal groups only, give 1
- * @param statistic larger where groups differ more; it is given the successes of
- *   each stratum (outer) and group (inner), in arrays that are used again: copy what is kept
- * @throws {ValueError} for counts that are not whole, successes above their trials, or no samples
- * @see P. Good, Permutation, Parametric and Bootstrap Tests of Hypotheses (2005); for the 1 in both places,
- *   B. Phipson and G. Smyth, Permutation p-values should never be zero (2010)
+ * If the statistic of the observed counts is NaN, the result is NaN. A replicate whose statistic is NaN counts as a
+ * hit, so that it cannot lower the p-value.
+ * @param strata strata with one entry per group; if there is no stratum, or all groups are equal, the result is 1
+ * @param statistic a function that is larger if groups differ more. It receives the successes of each stratum (outer)
+ *   and group (inner). The arrays are reused: copy the values to keep
+ * @throws {ValueError} if a count is not an integer, successes exceed their trials, or there are no samples
+ * @see P. Good, Permutation, Parametric and Bootstrap Tests of Hypotheses (2005); for the added 1, B. Phipson and G.
+ *   Smyth, Permutation p-values should never be zero (2010)
  */
 export function permutationPValue(
   strata: readonly PermutationStratum[],
@@ -54,13 +53,13 @@ export function permutationPValue(
     strata.forEach(({ trials }, index) => {
       permuteStratum(successes[index] as Float64Array, trials, totals[index] as number, random);
     });
-    // Not below, rather than at least: an undefined replicate is a hit.
+    // The negated comparison counts an undefined replicate as a hit.
     if (!(statistic(successes) < observed - ROUNDING)) hits++;
   }
   return (1 + hits) / (samples + 1);
 }
 
-/** Shares a stratum's successes out again: each group in turn draws its trials from those that are left. */
+/** Redistributes a stratum's successes: each group in turn draws its trials from the remaining ones. */
 function permuteStratum(into: Float64Array, trials: ArrayLike<number>, successes: number, random: Random): void {
   let leftSuccesses = successes;
   let left = 0;
@@ -78,29 +77,29 @@ function requireCounts({ successes, trials }: PermutationStratum, stratum: numbe
   const place = `in stratum ${String(stratum)}`;
   if (successes.length !== trials.length) {
     const given = `${String(successes.length)} and ${String(trials.length)} ${place}`;
-    throw invalidParameter('strata', 'be strata with as many successes as trials', given);
+    throw invalidParameter('strata', 'be strata with equally many entries for successes and trials', given);
   }
   for (let group = 0; group < trials.length; group++) {
     const k = successes[group] as number;
     const n = trials[group] as number;
     if (Number.isSafeInteger(k) && Number.isSafeInteger(n) && k >= 0 && k <= n) continue;
     const given = `${String(k)} in ${String(n)} for group ${String(group)} ${place}`;
-    throw invalidParameter('strata', 'be strata of whole successes from 0 to their whole trials', given);
+    throw invalidParameter('strata', 'be strata with integer counts, and successes from 0 to their trials', given);
   }
 }
 
 /**
- * One draw from the hypergeometric distribution: the number of successes among
- * `draws` taken without replacement from `successes` and `failures`.
+ * Draws once from the hypergeometric distribution: the number of successes among `draws` taken without replacement from
+ * `successes` and `failures`.
  *
- * By inversion from the mode outward, in O(standard deviation) steps and with no
- * table: for parameters that change with every draw. Exact to rounding.
- * @param successes whole, 0 or more
- * @param failures whole, 0 or more
- * @param draws whole, from 0 to successes + failures; all of them give all successes
- * @param random one number is taken, and none where the result is certain
+ * It uses inversion from the mode outward, in O(standard deviation) steps and without a table, for parameters that
+ * change with every draw. The draw is exact to rounding.
+ * @param successes an integer of 0 or more
+ * @param failures an integer of 0 or more
+ * @param draws an integer from 0 to successes + failures; drawing all returns all successes
+ * @param random the generator; one number is drawn from it, or none if the result is certain
  * @returns from max(0, draws - failures) to min(draws, successes)
- * @throws {ValueError} for counts that are not whole, and for more draws than there are
+ * @throws {ValueError} if a count is not an integer, or draws exceed successes + failures
  * @see L. Devroye, Non-Uniform Random Variate Generation (1986), section III.2 (inversion from the mode)
  */
 export function drawHypergeometric(successes: number, failures: number, draws: number, random: Random): number {
@@ -127,8 +126,8 @@ export function drawHypergeometric(successes: number, failures: number, draws: n
 }
 
 /**
- * C(s, k) C(f, d - k) / C(s + f, d), as a quotient of binomial probabilities at
- * any one rate (Loader 2000); at rate d / (s + f) all three are near their means.
+ * Computes C(s, k) C(f, d - k) / C(s + f, d) as a quotient of binomial probabilities, which is valid at any common rate
+ * (Loader 2000). At rate d / (s + f) all three counts are near their means.
  */
 function hypergeometricProbability(k: number, successes: number, failures: number, draws: number): number {
   const total = successes + failures;

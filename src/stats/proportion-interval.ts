@@ -4,8 +4,8 @@ import { criticalValue } from './normal.ts';
 export type Interval = readonly [low: number, high: number];
 
 /**
- * Wilson's score interval for a proportion (Wilson 1927): the values p for
- * which |k/n - p| <= z sqrt(p (1 - p) / n).
+ * Computes Wilson's score interval for a proportion (Wilson 1927): the values p for which |k/n - p| <= z sqrt(p (1 - p)
+ * / n).
  * @param successes k, from 0 to `trials`; fractions are allowed (effective counts)
  * @param trials n; 0 gives [0, 1]
  * @param level confidence level in (0, 1)
@@ -17,6 +17,6 @@ export function wilsonInterval(successes: number, trials: number, level: number)
   const shrink = 1 + (z * z) / trials;
   const centre = (rate + (z * z) / (2 * trials)) / shrink;
   const half = (z / shrink) * Math.sqrt((rate * (1 - rate)) / trials + (z * z) / (4 * trials * trials));
-  // At 0 and n successes one end is the rate itself, up to rounding.
+  // With 0 or n successes one end equals the rate up to rounding.
   return [Math.max(0, Math.min(rate, centre - half)), Math.min(1, Math.max(rate, centre + half))];
 }

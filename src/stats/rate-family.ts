@@ -3,65 +3,74 @@ import { BinomialTable } from './binomial-sampler.ts';
 import { type GapFamily, spread } from './gap-family.ts';
 import { createNormalSampler } from './normal.ts';
 
-/** Rates of several groups: successes of trials, which may be effective (fractional) counts. */
+/** Rates of several groups as successes of trials, which may be effective (fractional) counts. */
 export interface RateFamily {
   readonly kind: 'rates';
   readonly successes: ArrayLike<number>;
   readonly trials: ArrayLike<number>;
 }
 
-/** Ratios: the gap is max ln rate - min ln rate; zero rates are allowed (the upper end is then Infinity). */
+/**
+ * Rates of several groups that are compared by ratio: the gap is max ln rate - min ln rate. Rates of 0 are allowed; the
+ * upper end is then Infinity.
+ */
 export interface LogRateFamily {
   readonly kind: 'log-rates';
   readonly successes: ArrayLike<number>;
   readonly trials: ArrayLike<number>;
 }
 
-/** Above this variance a count is drawn as a normal number: its skewness is under 0.01, and a table would grow. */
+/**
+ * The variance above which a count is drawn from the normal distribution: its skewness is below 0.01, and a table would
+ * be large.
+ */
 const NORMAL_COUNT_VARIANCE = 10_000;
 
 /**
- * Under so many trials counts take too few values: one trial estimated at 2/3 is
- * drawn again as 1/3 or 2/3, and every |t*| is small. Such a group is drawn as a
- * normal number with its own standard error instead, as Agresti and Caffo treat it.
+ * The smallest number of trials for which counts are drawn. With fewer trials, counts take too few values: one trial
+ * with an estimated rate of 2/3 would be redrawn as 1/3 or 2/3, and every |t*| would be small. Such a group is drawn
+ * from the normal distribution with its own standard error, as in Agresti and Caffo.
  */
 const FEWEST_TRIALS_TO_DRAW = 10;
 
-/** How counts become the centre and the variance of one group. */
+/** Functions that convert counts to the centre and the variance of one group. */
 interface RateScale {
   rateOf(successes: number, trials: number): number;
   centreOf(rate: number): number;
   varianceOf(rate: number, trials: number): number;
 }
 
-/** Agresti and Caffo (2000): one success and one failure are added to every group. */
+/** Agresti and Caffo (2000): add one success and one failure to every group. */
 const DIFFERENCE_SCALE: RateScale = {
   rateOf: (successes, trials) => (successes + 1) / (trials + 2),
   centreOf: (rate) => rate,
   varianceOf: (rate, trials) => (rate * (1 - rate)) / (trials + 2),
 };
 
-/** Half a success and half a failure keep the logarithm finite: variance 1 / (k + 1/2) - 1 / (n + 1). */
+/**
+ * Half a success and half a failure are added, which keeps the logarithm finite. The variance is 1 / (k + 1/2) - 1 / (n
+ * + 1).
+ */
 const LOG_SCALE: RateScale = {
   rateOf: (successes, trials) => (successes + 0.5) / (trials + 1),
   centreOf: (rate) => Math.log(rate),
   varianceOf: (rate, trials) => (1 - rate) / (rate * (trials + 1)),
 };
 
-/** Differences of rates, in [0, 1]. */
+/** Estimates differences of rates, in [0, 1]. */
 export function estimateRates({ successes, trials }: RateFamily, random: Random): GapFamily {
   const point = spread(rawRates(successes, trials));
   return { ...estimate(successes, trials, DIFFERENCE_SCALE, random), point, ceiling: 1 };
 }
 
-/** Differences of the logarithms of rates, in [0, Infinity]. */
+/** Estimates differences of the logarithms of rates, in [0, Infinity]. */
 export function estimateLogRates({ successes, trials }: LogRateFamily, random: Random): GapFamily {
   const rates = rawRates(successes, trials);
   return {
     ...estimate(successes, trials, LOG_SCALE, random),
     point: spread(rates.map(Math.log)),
     ceiling: Infinity,
-    // A rate of 0 may be as small as one likes.
+    // A rate of 0 may be arbitrarily small.
     leastHigh: rates.some((rate) => rate === 0) ? Infinity : 0,
   };
 }
@@ -86,7 +95,7 @@ function estimate(
     centres,
     variances,
     draw(intoCentres, intoVariances) {
-      // Made at the first draw: above the limit of groups nothing is drawn.
+      // Created at the first draw: above the maximum number of groups nothing is drawn.
       counts ??= Array.from(wholeTrials, (n, group) => countsOf(n, rates[group] as number, scale, random));
       for (let group = 0; group < counts.length; group++) {
         const n = wholeTrials[group] as number;
@@ -98,7 +107,7 @@ function estimate(
         }
         const own = counts[group] as TabledRate | (() => number);
         if (own instanceof TabledRate) {
-          // Inlined, as a call of a function of its own would not be, which takes longer than the draw.
+          // Inlined: a separate function would not be inlined, and its call takes longer than the draw.
           const place = own.counts.placeOf(random.next());
           intoCentres[group] = own.centres[place] as number;
           intoVariances[group] = own.variances[place] as number;
@@ -112,7 +121,7 @@ function estimate(
   };
 }
 
-/** What draws of a binomial count are made of, in memory and time that do not grow with the trials. */
+/** Returns the sampler of a binomial count. Its memory and time do not grow with the trials. */
 function countsOf(trials: number, rate: number, scale: RateScale, random: Random): TabledRate | (() => number) {
   const variance = trials * rate * (1 - rate);
   // A rate that rounds to 1 in float64 has no failures to draw.
@@ -123,7 +132,7 @@ function countsOf(trials: number, rate: number, scale: RateScale, random: Random
   return () => trials * rate + deviation * drawNormal();
 }
 
-/** Counts to be drawn, with the centre and the variance that each gives. */
+/** A table of counts to draw from, with the centre and the variance of each count. */
 class TabledRate {
   readonly counts: BinomialTable;
   readonly centres: Float64Array;

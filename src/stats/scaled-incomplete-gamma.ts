@@ -1,18 +1,17 @@
 import { stirlingError } from './stirling-error.ts';
 
-/** Terms so small change nothing any more. */
+/** The relative size below which further terms are negligible. */
 const ENOUGH = 1e-16;
 
 const HALF_LOG_TAU = Math.log(2 * Math.PI) / 2;
 
 /**
- * ln of the integral of t^(a - 1) e^(b (1 - t)) over t from 0 to 1, that is
- * e^b b^-a times the lower incomplete gamma function at (a, b).
+ * Returns ln of the integral of t^(a - 1) e^(b (1 - t)) over t from 0 to 1, which is e^b b^-a times the lower
+ * incomplete gamma function at (a, b).
  *
- * In this scale nothing overflows and the large terms of the mixtures cancel by
- * algebra, not by subtraction.
+ * On this scale nothing overflows, and the large terms of the mixtures cancel algebraically instead of numerically.
  * @param a above 0
- * @param b any number; below 0 too
+ * @param b any number, including negative ones
  */
 export function logScaledLowerGamma(a: number, b: number): number {
   if (b < 0) return b + logFallingSeries(a, -b);
@@ -22,9 +21,9 @@ export function logScaledLowerGamma(a: number, b: number): number {
 }
 
 /**
- * ln of the integral of t^(a - 1) e^(-b (t - 1)) over t from 1 to infinity, that
- * is e^b b^-a times the upper incomplete gamma function at (a, b).
- * @param a any number; 0 and below too
+ * Returns ln of the integral of t^(a - 1) e^(-b (t - 1)) over t from 1 to infinity, which is e^b b^-a times the upper
+ * incomplete gamma function at (a, b).
+ * @param a any number, including 0 and negative ones
  * @param b above 0
  */
 export function logScaledUpperGamma(a: number, b: number): number {
@@ -34,8 +33,8 @@ export function logScaledUpperGamma(a: number, b: number): number {
 }
 
 /**
- * The upper regularised incomplete gamma function Q(a, x): the integral of
- * t^(a - 1) e^-t from x on, over Gamma(a). O(sqrt(a)) steps.
+ * Returns the upper regularised incomplete gamma function Q(a, x): the integral of t^(a - 1) e^-t from x to infinity,
+ * divided by Gamma(a). O(sqrt(a)) steps.
  * @param a above 0
  * @param x 0 or more
  */
@@ -45,13 +44,15 @@ export function upperGammaShare(a: number, x: number): number {
   return x < a + 1 ? 1 - risingSeries(a, x) * Math.exp(-whole) : fraction(a, x) * Math.exp(-whole);
 }
 
-/** ln(e^b b^-a Gamma(a)): with m = (b - a) / a, Stirling's formula leaves a (m - ln(1 + m)) of what is large. */
+/**
+ * Returns ln(e^b b^-a Gamma(a)). With m = (b - a) / a, Stirling's formula reduces the large terms to a (m - ln(1 + m)).
+ */
 function logScaledGamma(a: number, b: number): number {
   const m = (b - a) / a;
   return a * (m - Math.log1p(m)) - Math.log(a) / 2 + HALF_LOG_TAU + stirlingError(a);
 }
 
-/** The sum of b^k / (a (a + 1) ... (a + k)) over k from 0 on (Abramowitz and Stegun 6.5.29). */
+/** Returns the sum of b^k / (a (a + 1) ... (a + k)) over k = 0, 1, ... (Abramowitz and Stegun 6.5.29). */
 function risingSeries(a: number, b: number): number {
   let [sum, term] = [1 / a, 1 / a];
   for (let k = 1; term > sum * ENOUGH; k++) {
@@ -61,7 +62,7 @@ function risingSeries(a: number, b: number): number {
   return sum;
 }
 
-/** ln of the sum of x^k / (k! (a + k)) over k from 0 on, for x > 0, in units of its largest term. */
+/** Returns ln of the sum of x^k / (k! (a + k)) over k = 0, 1, ... for x > 0. It sums in units of the largest term. */
 function logFallingSeries(a: number, x: number): number {
   const peak = Math.floor(x);
   let sum = 1 / (a + peak);
@@ -70,13 +71,13 @@ function logFallingSeries(a: number, x: number): number {
   return Math.log(sum) + logTopWeight(peak, x);
 }
 
-/** ln(x^k / k!). */
+/** Returns ln(x^k / k!). */
 function logTopWeight(k: number, x: number): number {
   if (k === 0) return 0;
   return k * Math.log(x / k) + k - Math.log(k) / 2 - HALF_LOG_TAU - stirlingError(k);
 }
 
-/** 1 / (b + 1 - a - 1 (1 - a) / (b + 3 - a - 2 (2 - a) / ...)) by Lentz's method (6.5.31). */
+/** Computes 1 / (b + 1 - a - 1 (1 - a) / (b + 3 - a - 2 (2 - a) / ...)) by Lentz's method (6.5.31). */
 function fraction(a: number, b: number): number {
   let base = b + 1 - a;
   let upper = Infinity;

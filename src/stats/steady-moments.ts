@@ -1,20 +1,18 @@
-/** Rows at which a group's own skewness and that of all groups count the same. */
+/** The number of rows at which a group's own skewness and the mean skewness of all groups get equal weight. */
 const ROWS_TO_TRUST_SKEWNESS = 200;
 
 /**
- * Skewness of each group made fit for prediction. A sample's skewness
- *
- * - falls short of its law's: over samples of 40 and 200 of half-normal,
- *   exponential and log-normal values the median needs a factor of
- *   about 1 + (6 + 4 g^2) / n, taken up to 2;
- * - is mostly noise in few rows, so that it is drawn to the mean over groups
- *   (weighted by rows) with weight 200 / (n + 200);
- * - cannot pass sqrt(n) in n rows, which also bounds what is used.
+ * Adjusts the skewness of each group for prediction. The skewness of a sample
+ * - underestimates that of its distribution: over samples of 40 and 200 half-normal, exponential and log-normal values,
+ *   the median needs a factor of about 1 + (6 + 4 g^2) / n, which is limited to 2;
+ * - is mostly noise for few rows, so it is shrunk to the mean over groups (weighted by rows) with weight 200 / (n +
+ *   200);
+ * - cannot exceed sqrt(n) for n rows, which also limits the result.
  */
 export function steadySkewness(skewness: ArrayLike<number>, sizes: ArrayLike<number>): Float64Array {
   const lifted = Float64Array.from(sizes, (n, group) => {
     const g = skewness[group] as number;
-    // Equal values have no skewness.
+    // Equal values have an undefined skewness, which counts as 0.
     return Number.isFinite(g) ? g * (1 + Math.min(1, (6 + 4 * g * g) / n)) : 0;
   });
   let total = 0;
@@ -32,11 +30,10 @@ export function steadySkewness(skewness: ArrayLike<number>, sizes: ArrayLike<num
 }
 
 /**
- * Variances of groups drawn together as far as chance explains their
- * differences. The logarithm of a sample variance of a gamma law has variance
- * about e = (2 + 1.5 skewness^2) / (n - 1); what the logarithms differ by beyond
- * that (DerSimonian and Laird 1986) is taken for a difference of the groups, and
- * each is moved to the weighted mean by its share of noise. Variances of 0 stay.
+ * Shrinks the variances of groups towards each other as far as chance explains their differences. The logarithm of a
+ * sample variance of a gamma distribution has variance about e = (2 + 1.5 skewness^2) / (n - 1). Variation of the
+ * logarithms beyond that (DerSimonian and Laird 1986) counts as a true difference of the groups. Each logarithm is
+ * moved to the weighted mean by its share of noise. Variances of 0 are unchanged.
  */
 export function steadyVariances(
   variances: ArrayLike<number>,
@@ -60,7 +57,7 @@ export function steadyVariances(
   return steady;
 }
 
-/** The variance between values beyond their own noise, by moments. */
+/** Estimates the variance of values beyond their own noise by the method of moments. */
 function varianceBetween(values: readonly number[], noise: readonly number[]): number {
   const weights = noise.map((e) => 1 / e);
   const mean = weightedMean(values, weights);

@@ -1,12 +1,12 @@
-/** From here on four terms of the series are exact to 2e-14. */
+/** The x from which four terms of the series are exact to 2e-14. */
 const FIRST_BY_SERIES = 16;
 
 /**
- * What Stirling's formula leaves out: ln Gamma(x + 1) - (x + 1/2) ln x + x - ln(2 pi) / 2, for x > 0.
+ * Returns the error of Stirling's formula, ln Gamma(x + 1) - (x + 1/2) ln x + x - ln(2 pi) / 2, for x > 0.
  *
- * It is small where ln x! is large, so that sums of such logarithms that nearly
- * cancel (ln B, ln of a binomial coefficient) keep their digits.
- * @param x above 0; whole numbers are fastest
+ * It is small if ln x! is large. So sums of such logarithms that nearly cancel, such as ln B or ln of a binomial
+ * coefficient, keep their digits.
+ * @param x above 0; integers are fastest
  * @see C. Loader, Fast and accurate computation of binomial probabilities (2000)
  */
 export function stirlingError(x: number): number {
@@ -21,7 +21,7 @@ function bySeries(x: number): number {
   return inverse * (1 / 12 - square * (1 / 360 - square * (1 / 1260 - square * (1 / 1680 - square / 1188))));
 }
 
-/** From (x + 1)! = (x + 1) x!, step by step down from where the series holds. */
+/** Uses (x + 1)! = (x + 1) x! to step down from an argument at which the series is exact. */
 function byRecurrence(x: number): number {
   let above = 0;
   let at = x;
@@ -29,7 +29,7 @@ function byRecurrence(x: number): number {
   return above + bySeries(at);
 }
 
-/** Where x = 0 the error is infinite: 0 x ln 0 aside, ln(0) / 2 is left. */
+/** At x = 0 the error is infinite because of the term ln(0) / 2. */
 const SMALL_WHOLE: readonly number[] = [
   Infinity,
   ...Array.from({ length: FIRST_BY_SERIES - 1 }, (_, index) => byRecurrence(index + 1)),

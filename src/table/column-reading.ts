@@ -1,30 +1,30 @@
 import type { CategoricalColumn, Column } from './column.ts';
 import { MISSING_TEXTS, numbersAmong } from './missing-values.ts';
 
-/** How many rows hold each label or text. */
+/** The number of rows for each label or text. */
 export type LabelCounts = Readonly<Record<string, number>>;
 
-/** What a column is for. */
+/** The purpose of a column. */
 export type ColumnRole = 'predictions' | 'true labels' | 'scores' | 'weights' | 'features' | 'groups';
 
-/** What the labels and texts of one column were read as. */
+/** The interpretation of the labels and texts of one column. */
 export interface ColumnReading {
   readonly role: ColumnRole;
-  /** The column's name where a role has several columns; undefined where the role says enough. */
+  /** The column's name if a role has several columns; undefined if the role identifies the column. */
   readonly name?: string | undefined;
-  /** The label that was named as positive. */
+  /** The label that was given as positive. */
   readonly positiveLabel?: string | undefined;
   readonly positive: LabelCounts;
   readonly negative: LabelCounts;
-  /** Texts that were read as missing values; real nulls are not among them. */
+  /** Texts that were read as missing values; nulls are not included. */
   readonly missing: LabelCounts;
-  /** Of a column of groups, those that are suspicious: their labels look alike, or often mean a missing value. */
+  /** For a column of groups: suspicious groups, whose labels look alike or often mean a missing value. */
   readonly groups: LabelCounts;
 }
 
 const NOTHING: Omit<ColumnReading, 'role'> = { positive: {}, negative: {}, missing: {}, groups: {} };
 
-/** One label of a column, how many rows hold it, and what it was read as: 1, 0, or -1 for missing. */
+/** One label of a column with its row count and its value: 1, 0, or -1 for missing. */
 export interface ReadLabel {
   readonly label: string;
   readonly count: number;
@@ -41,12 +41,12 @@ export function readingOfLabels(
   return { ...NOTHING, role, ...given, positive: withValue(1), negative: withValue(0), missing: withValue(-1) };
 }
 
-/** Returns the reading of a column of which only the missing texts matter. */
+/** Returns the reading of a column for which only the missing texts matter. */
 export function readingOfMissing(role: ColumnRole, missing: LabelCounts, name?: string): ColumnReading {
   return { ...NOTHING, role, name, missing: countsOf(entriesOf(missing)) };
 }
 
-/** Returns the reading of a column of groups: suspicious ones, and texts that `naValues` made missing. */
+/** Returns the reading of a column of groups: the suspicious groups, and the texts that `naValues` made missing. */
 export function readingOfGroups(
   name: string,
   labels: readonly ReadLabel[],
@@ -68,13 +68,15 @@ export function readingOfGroups(
   };
 }
 
-/** Returns the labels of groups that look like one another, or like a missing value that was not named. */
+/**
+ * Returns the labels of groups that resemble each other, or that look like a missing value not listed in `naValues`.
+ */
 export function suspiciousGroups(labels: readonly string[], naValues: readonly string[] | undefined): string[] {
   const alike = new Set(lookAlikes(labels).flat());
   return labels.filter((label) => alike.has(label) || (naValues === undefined && MISSING_TEXTS.includes(label)));
 }
 
-/** Returns how many rows hold each label of a column; labels without a row are left out. */
+/** Returns the number of rows of each label of a column. Labels without rows are omitted. */
 export function countLabels({
   codes,
   labels,
@@ -84,7 +86,7 @@ export function countLabels({
   return labels.map((label, code) => ({ label, count: counts[code] as number })).filter(({ count }) => count > 0);
 }
 
-/** Returns how many rows of a column hold each of some texts. */
+/** Returns the number of rows of a column for each of some texts. */
 export function countTexts(column: Column, texts: ReadonlySet<string>): LabelCounts {
   if (column.kind === 'numeric') return countNumbers(column.values, new Set(numbersAmong(texts)));
   if (!column.labels.some((label) => texts.has(label))) return {};
@@ -113,7 +115,7 @@ function lookAlikes(labels: readonly string[]): string[][] {
   return [...alike.values()].filter((own) => own.length > 1);
 }
 
-/** Returns one reading for each column that was read in parts, with the counts added up. */
+/** Merges the readings of columns that were read in parts: one reading per column, with summed counts. */
 export function mergeReadings(readings: readonly ColumnReading[]): ColumnReading[] {
   const merged = new Map<string, ColumnReading>();
   for (const reading of readings) {
@@ -140,7 +142,7 @@ function addUp(
   return Array.from(counts, ([label, count]) => ({ label, count }));
 }
 
-/** Returns the warnings that readings give rise to. */
+/** Returns the warnings for readings. */
 export function readingWarnings(readings: readonly ColumnReading[]): string[] {
   return [
     ...new Set(
@@ -163,7 +165,7 @@ function labelWarnings({ role, name, positiveLabel, positive, negative }: Column
     ...(alike.length === 0
       ? []
       : [
-          `labels of the ${who} differ only by case, spaces or Unicode form: ${setsInWords(alike, all)}; each is a label of its own, and only '${positiveLabel}' counts as positive`,
+          `labels of the ${who} differ only by case, spaces or Unicode form: ${setsInWords(alike, all)}; each counts as a separate label, and only '${positiveLabel}' counts as positive`,
         ]),
     ...(counted < 2
       ? []
@@ -182,12 +184,12 @@ function groupWarnings({ name, groups }: ColumnReading): string[] {
     ...(alike.length === 0
       ? []
       : [
-          `${who} differ only by case, spaces or Unicode form: ${setsInWords(alike, groups)}; each is measured as a group of its own`,
+          `${who} differ only by case, spaces or Unicode form: ${setsInWords(alike, groups)}; each is measured as a separate group`,
         ]),
     ...(Object.keys(missing).length === 0
       ? []
       : [
-          `${who} have names that often mean a missing value: ${countsInWords(missing)}; they are measured as groups, and --na-values (naValues) leaves their rows out`,
+          `${who} have names that often mean a missing value: ${countsInWords(missing)}; they are measured as groups; use --na-values (naValues) to exclude their rows`,
         ]),
   ];
 }
@@ -196,7 +198,7 @@ function missingWarnings({ role, name, missing }: ColumnReading): string[] {
   const rows = Object.values(missing).reduce((sum, count) => sum + count, 0);
   if (rows === 0) return [];
   return [
-    `the ${inWords(role, name)} are missing where they hold one of these texts: ${countsInWords(missing)}; --na-values (naValues) changes the texts`,
+    `the ${inWords(role, name)} are missing where they hold one of these texts: ${countsInWords(missing)}; use --na-values (naValues) to change the texts`,
   ];
 }
 
@@ -228,7 +230,9 @@ function entriesOf(counts: LabelCounts): { label: string; count: number }[] {
   return Object.entries(counts).map(([label, count]) => ({ label, count }));
 }
 
-/** Counts by label in the order of the labels. `fromEntries` defines own keys, so that a label may be named `__proto__`. */
+/**
+ * Returns counts by label, sorted by label. `fromEntries` defines own properties, so a label may be named `__proto__`.
+ */
 function countsOf(labels: readonly { readonly label: string; readonly count: number }[]): LabelCounts {
   const sorted = labels.filter(({ count }) => count > 0).sort((a, b) => (a.label < b.label ? -1 : 1));
   return Object.fromEntries(sorted.map(({ label, count }) => [label, count]));

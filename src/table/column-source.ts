@@ -2,13 +2,13 @@ import { DataValidationError } from '../exceptions/index.ts';
 import type { CategoricalColumn, Column } from './column.ts';
 import { encodeLabels } from './encode-labels.ts';
 
-/** A danfojs Series, by the parts of it that are read. */
+/** The properties of a danfojs Series that are read. */
 interface SeriesLike {
   readonly values: unknown;
   readonly shape: readonly number[];
 }
 
-/** A tensor, by the parts of it that are read. */
+/** The properties of a tensor that are read. */
 export interface TensorLike {
   readonly shape: readonly number[];
   readonly dtype: string;
@@ -16,27 +16,27 @@ export interface TensorLike {
   dataSync(): ArrayLike<unknown>;
 }
 
-/** Whatever may stand for one column: an array, a typed array, a column, a danfojs Series, a 1-D tensor. */
+/** A source of one column: an array, a typed array, a column, a danfojs Series or a 1-D tensor. */
 export type ColumnSource = ArrayLike<unknown> | Column | SeriesLike | TensorLike;
 
-/** Whether a value is a tensor of some copy of TensorFlow.js. */
+/** Returns whether a value is a tensor of any copy of TensorFlow.js. */
 export function isTensorLike(source: unknown): source is TensorLike {
   return typeof source === 'object' && source !== null && 'dataSync' in source && 'dtype' in source;
 }
 
-/** Returns whether a value is a tensor that lives on the device. Tensors of texts live on the host in any case. */
+/** Returns whether a value is a tensor that lives on the device. Tensors of strings always live on the host. */
 export function isDeviceTensor(source: unknown): source is TensorLike {
   return isTensorLike(source) && source.dtype !== 'string';
 }
 
 /**
- * Reads whatever stands for one column.
+ * Reads a source of one column.
  *
- * Numbers, bigints and typed arrays become a numeric column; strings, booleans
- * and mixtures a categorical one, and so do bigints that a float64 would round. `null`, `undefined` and NaN are missing.
+ * Numbers, bigints and typed arrays become a numeric column; strings, booleans and mixtures become a categorical one.
+ * Bigints that float64 would round also become categorical. `null`, `undefined` and NaN are missing.
  * @param source the column
- * @param name what to call it in errors
- * @throws {DataValidationError} where the source has more than one dimension or holds objects
+ * @param name the name of the column in errors
+ * @throws {DataValidationError} if the source has more than one dimension or holds objects
  */
 export function toColumn(source: ColumnSource, name: string): Column {
   const values = unwrap(source, name);
@@ -46,7 +46,7 @@ export function toColumn(source: ColumnSource, name: string): Column {
   return holdsOnlyNumbers(values) ? numericFrom(values, name) : categoricalFrom(values, name);
 }
 
-/** The array or column inside a source: a series' values, a tensor's data. */
+/** Returns the array or column inside a source: the values of a series, or the data of a tensor. */
 export function unwrap(source: ColumnSource, name: string): ArrayLike<unknown> | Column {
   if (isColumn(source)) return source;
   if (isTensorLike(source)) {
@@ -58,38 +58,37 @@ export function unwrap(source: ColumnSource, name: string): ArrayLike<unknown> |
   throw wrongShape(name, String(source));
 }
 
-/** Whether a value is a column in this package's own form. */
+/** Returns whether a value is a {@link Column}. */
 export function isColumn(source: unknown): source is Column {
   return typeof source === 'object' && source !== null && 'kind' in source && ('codes' in source || 'values' in source);
 }
 
-/** Whether a value is a typed array of whole numbers of 64 bits. */
+/** Returns whether a value is a typed array of 64-bit integers. */
 export function isBigIntArray(source: unknown): source is BigInt64Array | BigUint64Array {
   return source instanceof BigInt64Array || source instanceof BigUint64Array;
 }
 
 /**
- * A tensor's values, in rows.
- * @throws {DataValidationError} where it has been disposed of, or is on a device that the host can only wait for
+ * Returns the values of a tensor in row-major order.
+ * @throws {DataValidationError} if the tensor is disposed, or if its device can only be read asynchronously
  */
 export function readTensor(tensor: TensorLike, name: string): ArrayLike<unknown> {
   assertNotDisposed(tensor, name);
   try {
     return tensor.dataSync();
   } catch (cause) {
-    throw new DataValidationError(`${name} is a tensor on a device, which cannot be read at once.`, {
+    throw new DataValidationError(`${name} is a tensor on a device, which cannot be read synchronously.`, {
       context: { argument: name },
-      suggestion:
-        'Read it before, with await tensor.data(), or use a function that returns a promise, as FairnessAnalyzer has.',
+      suggestion: 'Read it first with await tensor.data(), or use FairnessAnalyzer, whose methods return promises.',
       cause,
     });
   }
 }
 
-/** @throws {DataValidationError} for a tensor that has been disposed of */
+/** @throws {DataValidationError} if the tensor is disposed */
 export function assertNotDisposed(tensor: TensorLike, name: string): void {
   if (tensor.isDisposed !== true) return;
-  throw new DataValidationError(`${name} is a tensor that has been disposed of.`, {
+  throw new DataValidationError(`${name} is a tensor that has been disposed.`, {
     context: { argument: name },
     suggestion: 'Measure before the end of tf.tidy, or keep the tensor with tf.keep.',
   });
@@ -145,7 +144,7 @@ function categoricalFrom(values: ArrayLike<unknown>, name: string): CategoricalC
   });
 }
 
-/** Rows whose tensors, one by one or in an object of columns, are read from their device. */
+/** Returns the rows with all device tensors read to the host, both single columns and objects of columns. */
 export async function onHost<Rows extends object>(rows: Rows): Promise<Rows> {
   const read = Object.entries(rows).map(async ([name, value]) => [name, await readTensors(value)] as const);
   return Object.fromEntries(await Promise.all(read)) as Rows;

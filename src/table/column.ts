@@ -4,22 +4,22 @@ export interface NumericColumn {
   readonly values: Float64Array;
 }
 
-/** A column of categories: `codes[row]` is an index into `labels`, or -1 where the value is missing. */
+/** A column of categories: `codes[row]` is an index into `labels`, or -1 if the value is missing. */
 export interface CategoricalColumn {
   readonly kind: 'categorical';
   readonly codes: Int32Array;
   readonly labels: readonly string[];
 }
 
-/** One named part of a table, whole in memory. */
+/** A column that is held completely in memory. */
 export type Column = NumericColumn | CategoricalColumn;
 
-/** The number of rows of a column. */
+/** Returns the number of rows of a column. */
 export function columnLength(column: Column): number {
   return column.kind === 'numeric' ? column.values.length : column.codes.length;
 }
 
-/** The rows of a column at some indexes, in that order. */
+/** Returns the rows of a column at the given indexes, in that order. */
 export function takeRows(column: CategoricalColumn, rows: ArrayLike<number>): CategoricalColumn;
 export function takeRows(column: Column, rows: ArrayLike<number>): Column;
 export function takeRows(column: Column, rows: ArrayLike<number>): Column {
@@ -36,7 +36,7 @@ export function takeRows(column: Column, rows: ArrayLike<number>): Column {
       };
 }
 
-/** A column's values as plain JavaScript: numbers or strings, null where missing. */
+/** Returns the values of a column as numbers or strings, with null for missing values. */
 export function columnToArray(column: Column): (number | string | null)[] {
   if (column.kind === 'numeric') return Array.from(column.values, (value) => (Number.isNaN(value) ? null : value));
   return Array.from(column.codes, (code) => column.labels[code] ?? null);

@@ -1,13 +1,13 @@
 import { importOptional } from '../internal/optional.ts';
 
-/** A danfojs DataFrame, by the parts of it that are read; the package itself is optional. */
+/** The properties of a danfojs DataFrame that are read. The package itself is optional. */
 export interface DanfoDataFrame {
   readonly columns: readonly string[];
   readonly shape: readonly number[];
   column(name: string): { readonly values: unknown; readonly shape: readonly number[] };
 }
 
-/** Whether a value is a danfojs DataFrame. */
+/** Returns whether a value is a danfojs DataFrame. */
 export function isDanfoFrame(source: unknown): source is DanfoDataFrame {
   return (
     typeof source === 'object' &&
@@ -19,12 +19,12 @@ export function isDanfoFrame(source: unknown): source is DanfoDataFrame {
   );
 }
 
-/** The columns of a danfojs DataFrame, in its order. */
+/** Returns the columns of a danfojs DataFrame, in its order. */
 export function readDanfoFrame(frame: DanfoDataFrame): [name: string, values: readonly unknown[]][] {
   return frame.columns.map((name) => [name, frame.column(name).values as readonly unknown[]]);
 }
 
-/** Columns as a danfojs DataFrame; danfojs knows a missing value as NaN. */
+/** Converts columns to a danfojs DataFrame, which represents a missing value as NaN. */
 export async function toDanfoFrame(
   columns: Readonly<Record<string, readonly (number | string | null)[]>>,
 ): Promise<DanfoDataFrame> {
@@ -39,10 +39,10 @@ export type DanfoGroup = Readonly<Record<string, readonly number[]>>;
 
 /**
  * Groups rows of numbers with danfojs.
- * @param columns arrays of one length, without NaN
+ * @param columns arrays of equal length, without NaN
  * @param keys the columns to group by
  * @returns the groups, in no particular order
- * @throws {DependencyError} where danfojs-node is not installed
+ * @throws {DependencyError} if danfojs-node is not installed
  */
 export async function groupWithDanfo(
   columns: Readonly<Record<string, readonly number[]>>,
@@ -50,8 +50,8 @@ export async function groupWithDanfo(
 ): Promise<DanfoGroup[]> {
   const DataFrame = await loadDataFrame('to group rows');
   if (Object.values(columns)[0]?.length === 0) return [];
-  // Its own sums (`agg`) copy the whole result once per group: 13 s for 20,000 groups. The groups themselves are
-  // made in one pass.
+  // danfojs' own aggregation (`agg`) copies the complete result once per group: 13 s for 20,000 groups. The groups
+  // themselves are built in one pass.
   return Object.values(new DataFrame({ ...columns }).groupby([...keys]).groups);
 }
 
@@ -60,7 +60,7 @@ type DataFrameClass = new (columns: Record<string, readonly unknown[]>) => Danfo
   groupby(keys: string[]): { readonly groups: Readonly<Record<string, DanfoGroup>> };
 };
 
-/** danfojs-node is CommonJS: its names stand on the module or on its default export. */
+/** Loads the DataFrame class. danfojs-node is CommonJS: its names are on the module or on its default export. */
 async function loadDataFrame(neededFor: string): Promise<DataFrameClass> {
   const danfo = (await importOptional('danfojs-node', neededFor, () => import('danfojs-node'))) as unknown as {
     readonly DataFrame?: DataFrameClass;

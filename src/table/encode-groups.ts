@@ -17,23 +17,25 @@ import { encodeLabels, encodeTexts, sortLabels } from './encode-labels.ts';
 import { missingGroups, withoutTexts } from './missing-values.ts';
 import { columnsOf, Table, type TableSource } from './table.ts';
 
-/** What becomes of rows whose group is missing: left out and counted, or a group of their own. */
+/**
+ * The treatment of rows whose group is missing: `exclude` excludes and counts them, `include` makes them a separate
+ * group.
+ */
 export type NanPolicy = 'exclude' | 'include';
 
 /**
- * One sensitive attribute, or several whose crossing is meant: an object of
- * columns, a table, a danfojs DataFrame, records, rows of several values, or a
- * 2-D tensor of shape [rows, attributes].
+ * One sensitive attribute, or several attributes to cross: an object of columns, a table, a danfojs DataFrame, records,
+ * rows of several values, or a 2-D tensor of shape [rows, attributes].
  */
 export type SensitiveSource = ColumnSource | TableSource;
 
-/** Stands between the parts of an intersectional group's label. */
+/** The separator between the parts of an intersectional group's label. */
 export const INTERSECTION_SEPARATOR = '||';
 
-/** The label of rows without a group, under `nanPolicy: 'include'`. */
+/** The label of rows without a group if `nanPolicy` is `'include'`. */
 export const MISSING_LABEL = '(missing)';
 
-/** {@link MISSING_LABEL}, in more brackets where data use it as a label of their own. */
+/** Returns {@link MISSING_LABEL}, in additional parentheses if the data already use that label. */
 export function missingLabel(labels: readonly (string | undefined)[]): string {
   const taken = new Set(labels);
   let label = MISSING_LABEL;
@@ -42,8 +44,8 @@ export function missingLabel(labels: readonly (string | undefined)[]): string {
 }
 
 /**
- * Labels of crossed groups: the parts, joined. Where two groups would get one
- * label, because a part has the separator in it, their parts stand in quotes.
+ * Returns the labels of crossed groups: the joined parts. If two groups would get the same label because a part
+ * contains the separator, their parts are quoted.
  */
 export function joinLabels(groups: readonly (readonly string[])[]): string[] {
   const joined = groups.map((parts) => parts.join(INTERSECTION_SEPARATOR));
@@ -61,13 +63,12 @@ export function joinLabels(groups: readonly (readonly string[])[]): string[] {
 }
 
 /**
- * Gives each row the code of its group. Labels that spell the same number, such
- * as `1` and `1.0`, are one group. Several attributes are crossed; only
- * groups that occur get a code, so that the cost follows the rows and never
- * the product of the attributes' levels.
- * @param naValues texts that are missing values, beside the empty text
- * @throws {DataValidationError} where attributes differ in length, or a column has a label twice
- * @throws {ValueError} for an unknown policy
+ * Returns the code of the group of each row. Labels that spell the same number, such as `1` and `1.0`, form one group.
+ * Several attributes are crossed. Only groups that occur get a code, so the cost depends on the rows and not on the
+ * product of the attributes' levels.
+ * @param naValues texts that are missing values, in addition to the empty text
+ * @throws {DataValidationError} if attributes differ in length, or a column has duplicate labels
+ * @throws {ValueError} if the policy is unknown
  */
 export function encodeGroups(
   sensitive: SensitiveSource,
@@ -83,7 +84,7 @@ export function encodeGroups(
   return attributes.reduce(cross);
 }
 
-/** Returns the groups of each attribute by itself, by its name, with texts that are missing values among the labels. */
+/** Returns the groups of each attribute separately, by name. Texts that are missing values are kept as labels. */
 export function encodeAttributes(sensitive: SensitiveSource): (readonly [name: string, column: CategoricalColumn])[] {
   return attributesOf(sensitive).map(([name, source]) => [name, encodeColumn(source, name, new Set())]);
 }
@@ -91,13 +92,13 @@ export function encodeAttributes(sensitive: SensitiveSource): (readonly [name: s
 function attributesOf(sensitive: SensitiveSource): (readonly [name: string, source: ColumnSource])[] {
   const attributes = isTable(sensitive) ? columnsOf(sensitive) : attributesOfRows(sensitive);
   if (attributes.length > 0) return attributes;
-  throw new DataValidationError('sensitive names no attribute.', {
+  throw new DataValidationError('sensitive has no attributes.', {
     context: { argument: 'sensitive' },
     suggestion: 'Give at least one column, as in { sex: [...] }.',
   });
 }
 
-/** Whether several columns with names were given. */
+/** Returns whether several named columns were given. */
 function isTable(sensitive: SensitiveSource): sensitive is TableSource {
   if (sensitive instanceof Table || isDanfoFrame(sensitive)) return true;
   if (isColumn(sensitive) || isTensorLike(sensitive)) return false;
@@ -110,7 +111,7 @@ function isPlainObject(value: unknown): boolean {
   return prototype === Object.prototype || prototype === null;
 }
 
-/** The columns of rows of several values; anything of one dimension is one column. */
+/** Returns the columns of rows with several values; a one-dimensional source is one column. */
 function attributesOfRows(sensitive: ColumnSource): [name: string, source: ColumnSource][] {
   if (isTensorLike(sensitive)) {
     return sensitive.shape.length === 2 ? attributesOfTensor(sensitive) : [['sensitive', sensitive]];
@@ -141,10 +142,10 @@ function assertEvenRows(rows: readonly unknown[], width: number): void {
   const row: unknown = rows[odd];
   const got = Array.isArray(row) ? `${String(row.length)} values` : String(row);
   throw new DataValidationError(
-    `sensitive must have ${String(width)} values in every row, as in its first; at index ${String(odd)} it has ${got}.`,
+    `sensitive must have ${String(width)} values in every row, like the first row; the row at index ${String(odd)} has ${got}.`,
     {
       context: { argument: 'sensitive', index: odd },
-      suggestion: 'Give every row one value per attribute, null where it is missing.',
+      suggestion: 'Give every row one value per attribute; use null for a missing value.',
     },
   );
 }
@@ -153,7 +154,7 @@ function encodeColumn(source: ColumnSource, name: string, missing: ReadonlySet<s
   const values = unwrap(source, name);
   const texts = Array.isArray(values) ? encodeTexts(values) : undefined;
   if (texts !== undefined) return texts;
-  // By their digits: float64 would make one group of whole numbers that differ beyond 2^53.
+  // Uses the digits: float64 would merge integers above 2^53 that differ.
   if (isBigIntArray(values)) return encodeLabels(values.length, (row) => String(values[row]));
   const column = toColumn(values, name);
   if (column.kind === 'categorical') return isColumn(values) ? ownLabels(column, name) : column;
@@ -164,14 +165,14 @@ function encodeColumn(source: ColumnSource, name: string, missing: ReadonlySet<s
   });
 }
 
-/** A column that was given as one, with labels that its owner can no longer change. */
+/** Copies the labels of a given column, so that its owner can no longer change them. */
 function ownLabels({ codes, labels }: CategoricalColumn, name: string): CategoricalColumn {
   const seen = new Set<string>();
   const twice = labels.find((label) => seen.size === seen.add(label).size);
   if (twice === undefined) return { kind: 'categorical', codes, labels: Object.freeze([...labels]) };
   throw new DataValidationError(`${name} has the label '${twice}' twice.`, {
     context: { argument: name, label: twice },
-    suggestion: 'Give every code a label of its own.',
+    suggestion: 'Give every code a unique label.',
   });
 }
 
@@ -182,7 +183,7 @@ function labelMissing(column: CategoricalColumn): CategoricalColumn {
   return { kind: 'categorical', codes, labels: [...column.labels, missingLabel(column.labels)] };
 }
 
-/** Makes one group of labels that spell the same number, by the rule of {@link canonicalLabel}. */
+/** Merges labels that spell the same number into one group, by the rule of {@link canonicalLabel}. */
 function mergeSpellings(column: CategoricalColumn): CategoricalColumn {
   const labels = column.labels.map(canonicalLabel);
   if (labels.every((label, code) => label === column.labels[code])) return column;

@@ -1,10 +1,10 @@
 import type { CategoricalColumn } from './column.ts';
 
 /**
- * Gives each distinct label a code, in the sorted order of the labels, so that
- * the order of rows never changes a code. O(rows + labels log labels).
+ * Gives each distinct label a code in the sorted order of the labels, so that the order of rows does not affect the
+ * codes. O(rows + labels log labels).
  * @param length the number of rows
- * @param labelAt the label of a row, or undefined where it is missing
+ * @param labelAt a function that returns the label of a row, or undefined if it is missing
  */
 export function encodeLabels(length: number, labelAt: (row: number) => string | undefined): CategoricalColumn {
   const codes = new Int32Array(length);
@@ -26,14 +26,12 @@ export function encodeLabels(length: number, labelAt: (row: number) => string | 
 }
 
 /**
- * {@link encodeLabels} for an array of strings, null and undefined: the common
- * case, in one loop without a call per row. Gives undefined, unfinished, where
- * the array holds anything else.
+ * Encodes an array of strings, null and undefined like {@link encodeLabels}. It handles this common case in one loop
+ * without a call per row. Returns undefined if the array contains anything else.
  */
 export function encodeTexts(values: readonly unknown[]): CategoricalColumn | undefined {
   const codes = new Int32Array(values.length);
-  // A dictionary object finds a string that it has seen in half the time of a Map; having no prototype, it has no
-  // other names in it.
+  // A dictionary object finds a known string in half the time of a Map. Without a prototype, it has no inherited keys.
   const codeOf = Object.create(null) as Record<string, number | undefined>;
   const labels: string[] = [];
   for (let row = 0; row < codes.length; row++) {
@@ -57,15 +55,15 @@ export function encodeTexts(values: readonly unknown[]): CategoricalColumn | und
 }
 
 /**
- * Renumbers codes, in place, so that labels stand in sorted order: by value
- * where all are numbers, by code unit otherwise.
+ * Renumbers codes in place so that labels are in sorted order: by value if all labels are numbers, otherwise by code
+ * unit.
  */
 export function sortLabels(codes: Int32Array, labels: readonly string[]): CategoricalColumn {
   const order = labels.map((_, code) => code);
   const asNumbers = order.every((code) => labels[code] !== '' && Number.isFinite(Number(labels[code])));
   const text = (code: number): string => labels[code] as string;
   const byText = (a: number, b: number): number => (text(a) < text(b) ? -1 : Number(text(a) > text(b)));
-  // Labels of one value, as '1' and '1.0', differ as texts.
+  // Labels with the same value, such as '1' and '1.0', are ordered as texts.
   order.sort(asNumbers ? (a, b) => Number(text(a)) - Number(text(b)) || byText(a, b) : byText);
   if (order.some((code, rank) => code !== rank)) {
     const rankOf = new Int32Array(labels.length);

@@ -1,4 +1,4 @@
-/** Texts that mean 0 and 1 by themselves. */
+/** Texts that are read as 0 or 1 without a positive label. */
 const TEXT_VALUES: ReadonlyMap<string, 0 | 1> = new Map([
   ['0', 0],
   ['0.0', 0],
@@ -8,18 +8,18 @@ const TEXT_VALUES: ReadonlyMap<string, 0 | 1> = new Map([
   ['true', 1],
 ]);
 
-/** What decides which label is 1. */
+/** The rule that determines the value of a label. */
 export interface LabelRule {
   readonly positiveLabel?: string | undefined;
   /** Texts that are missing values. */
   readonly missing: ReadonlySet<string>;
-  /** Whether the labels are numbers, so that '1.0' names the number 1. */
+  /** Whether the labels are numbers, so that '1.0' matches the number 1. */
   readonly isNumeric?: boolean | undefined;
 }
 
 /**
- * Returns the value of a label: 0, 1, -1 where it is missing, undefined where it is neither 0 nor 1 and no positive
- * label was named.
+ * Returns the value of a label: 0, 1, or -1 if it is missing. Returns undefined if it is neither 0 nor 1 and no
+ * positive label was given.
  */
 export function labelValue(label: string, { positiveLabel, missing, isNumeric }: LabelRule): 0 | 1 | -1 | undefined {
   if (positiveLabel !== undefined && isSameLabel(label, positiveLabel, isNumeric === true)) return 1;
@@ -28,8 +28,8 @@ export function labelValue(label: string, { positiveLabel, missing, isNumeric }:
 }
 
 /**
- * Returns the positive label for a column, undefined where its labels stand for themselves: a column of true and false
- * needs none, so that truth of True/False goes with predictions of 1/-1.
+ * Returns the positive label for a column, or undefined if the column needs none. A column of true and false needs
+ * none, so true labels of True/False can be combined with predictions of 1/-1.
  */
 export function positiveLabelFor(
   labels: readonly string[],

@@ -1,9 +1,9 @@
 import type { Column } from './column.ts';
 
 /**
- * The texts that every reader takes for a missing value: the defaults of pandas' `read_csv`, exactly as they are
- * written. They hold for predictions, true labels, scores, weights and features. In columns that name groups only the
- * empty text is missing, since `None` or `NA` may be the name of a group.
+ * The texts that are read as missing values: exactly the defaults of pandas' `read_csv`. They apply to predictions,
+ * true labels, scores, weights and features. In columns of groups only the empty text is missing, since `None` or `NA`
+ * may be the name of a group.
  */
 export const MISSING_TEXTS: readonly string[] = Object.freeze([
   '',
@@ -38,19 +38,19 @@ export function missingOutcomes(naValues: readonly string[] | undefined, kept?: 
   return missing;
 }
 
-/** Returns the texts that are missing values in sensitive and control columns; by default the empty text alone. */
+/** Returns the texts that are missing values in sensitive and control columns; by default only the empty text. */
 export function missingGroups(naValues: readonly string[] | undefined): ReadonlySet<string> {
   return new Set(['', ...(naValues ?? [])]);
 }
 
-/** Returns the numbers among some texts, for columns of numbers. */
+/** Returns the texts that are numbers, as numbers, for columns of numbers. */
 export function numbersAmong(texts: ReadonlySet<string>): number[] {
   return [...texts].filter((text) => text.trim() !== '' && Number.isFinite(Number(text))).map(Number);
 }
 
 /**
- * Returns a column in which some texts are missing values; the column itself where it has none of them. In a column of
- * numbers, texts that are numbers are compared by value.
+ * Returns a column in which the given texts are missing values, or the column itself if it contains none of them. In a
+ * column of numbers, texts that are numbers are compared by value.
  */
 export function withoutTexts<Kind extends Column>(column: Kind, missing: ReadonlySet<string>): Kind;
 export function withoutTexts(column: Column, missing: ReadonlySet<string>): Column {
@@ -64,13 +64,13 @@ export function withoutTexts(column: Column, missing: ReadonlySet<string>): Colu
   const kept = labels.filter((label) => !missing.has(label));
   const placeOf = new Map(kept.map((label, place) => [label, place]));
   const codeOf = labels.map((label) => placeOf.get(label) ?? -1);
-  // A code without a label stays as it is, for whoever checks codes.
+  // A code without a label is unchanged, so that later checks can report it.
   return { kind: 'categorical', codes: codes.map((code) => codeOf[code] ?? code), labels: Object.freeze(kept) };
 }
 
 /**
- * Returns a column without missing texts as numbers, where a missing text alone made it a column of text: all other
- * labels are numbers. Any other column comes back as {@link withoutTexts} has it.
+ * Converts a column to numbers if, apart from the missing texts, all its labels are numbers. Otherwise it returns the
+ * result of {@link withoutTexts}.
  */
 export function asNumbersWithout(column: Column, missing: ReadonlySet<string>): Column {
   const rest = withoutTexts(column, missing);

@@ -13,22 +13,22 @@ import { labelValue } from './label-values.ts';
 import { Table } from './table.ts';
 import { readLabels } from './to-binary.ts';
 
-/** Which columns of a table are read, and as what. */
+/** The columns of a table to read, and how to read them. */
 export interface TextColumns {
-  /** Columns that name groups: only the empty text is missing there, unless `naValues` says more. */
+  /** Columns of groups. Only the empty text is missing in them, unless `naValues` is given. */
   readonly groups: readonly string[];
   /** The column of labels. */
   readonly target?: string | undefined;
   readonly positiveLabel?: string | undefined;
-  /** Further columns: numbers and features. */
+  /** Other columns: numbers and features. */
   readonly others?: readonly string[] | undefined;
-  /** Texts that are missing values, instead of `MISSING_TEXTS`; they then hold for groups too. */
+  /** Texts that are missing values, instead of `MISSING_TEXTS`; they then apply to groups too. */
   readonly naValues?: readonly string[] | undefined;
 }
 
 /**
- * Returns a table in which texts that are missing values are missing, and warnings about what its labels and texts were
- * read as. A column that such texts alone made one of text becomes one of numbers. Columns that are not named stay.
+ * Replaces texts that are missing values in a table, and returns warnings about how its labels and texts were read. A
+ * column that was text only because of such texts becomes numeric. Columns that are not listed are unchanged.
  */
 export function readTexts(
   table: Table,

@@ -11,7 +11,7 @@ import {
 } from './column.ts';
 import { type DanfoDataFrame, isDanfoFrame, readDanfoFrame, toDanfoFrame } from './danfo.ts';
 
-/** Whatever may stand for a table: a table, an object of columns, records, a danfojs DataFrame. */
+/** A source of a table: a table, an object of columns, records or a danfojs DataFrame. */
 export type TableSource =
   Table | DanfoDataFrame | Readonly<Record<string, ColumnSource>> | readonly Readonly<Record<string, unknown>>[];
 
@@ -48,7 +48,7 @@ export class Table {
 
   /**
    * Reads a table from columns, records or a danfojs DataFrame.
-   * @throws {DataValidationError} where columns differ in length or hold objects
+   * @throws {DataValidationError} if columns differ in length or hold objects
    */
   static from(source: TableSource): Table {
     if (source instanceof Table) return source;
@@ -56,21 +56,21 @@ export class Table {
   }
 
   /**
-   * A table of columns in this package's own form, in the order given.
-   * @throws {DataValidationError} where columns differ in length
+   * Creates a table from columns, in the given order.
+   * @throws {DataValidationError} if columns differ in length
    */
   static ofColumns(columns: Iterable<readonly [name: string, column: Column]>): Table {
     return new Table(new Map(columns));
   }
 
-  /** Whether there is a column of that name. */
+  /** Returns whether the table has a column of this name. */
   has(name: string): boolean {
     return this.#columns.has(name);
   }
 
   /**
-   * A column by its name.
-   * @throws {DataValidationError} with the nearest names, where there is none
+   * Returns a column by name.
+   * @throws {DataValidationError} if there is no such column; the error suggests similar names
    */
   column(name: string): Column {
     const column = this.#columns.get(name);
@@ -79,8 +79,8 @@ export class Table {
   }
 
   /**
-   * A column of numbers.
-   * @throws {DataValidationError} where the column holds text, with the first text and its row
+   * Returns a column as numbers.
+   * @throws {DataValidationError} if the column holds text; the error names the first text and its row
    */
   numeric(name: string): NumericColumn {
     const column = this.column(name);
@@ -90,11 +90,11 @@ export class Table {
     const text = column.labels[column.codes[row] as number] ?? '';
     throw new DataValidationError(`Column '${name}' should hold numbers, but row ${String(row + 1)} holds '${text}'.`, {
       context: { column: name, row, value: text },
-      suggestion: 'Mend or empty that value, or name another column.',
+      suggestion: 'Fix or empty that value, or use another column.',
     });
   }
 
-  /** A column as categories; numbers become their shortest decimal text. */
+  /** Returns a column as categories; numbers become their shortest decimal text. */
   categorical(name: string): CategoricalColumn {
     const column = this.column(name);
     if (column.kind === 'categorical') return column;
@@ -107,22 +107,22 @@ export class Table {
       : { kind: 'categorical', codes: new Int32Array(this.rowCount).fill(-1), labels: [] };
   }
 
-  /** The same rows with only some columns. */
+  /** Returns a table of the same rows with only the given columns. */
   select(names: readonly string[]): Table {
     return new Table(new Map(names.map((name) => [name, this.column(name)])));
   }
 
-  /** The rows at some indexes, in that order. */
+  /** Returns a table of the rows at the given indexes, in that order. */
   take(rows: ArrayLike<number>): Table {
     return new Table(new Map([...this.#columns].map(([name, column]) => [name, takeRows(column, rows)])));
   }
 
-  /** The columns as plain arrays, null where a value is missing. */
+  /** Returns the columns as plain arrays, with null for missing values. */
   toColumns(): Record<string, (number | string | null)[]> {
     return Object.fromEntries([...this.#columns].map(([name, column]) => [name, columnToArray(column)]));
   }
 
-  /** One object per row; for small tables and display. */
+  /** Returns one object per row, for small tables and display. */
   toRecords(): Record<string, number | string | null>[] {
     const columns = Object.entries(this.toColumns());
     return Array.from({ length: this.rowCount }, (_, row) =>
@@ -131,15 +131,15 @@ export class Table {
   }
 
   /**
-   * The table as a danfojs DataFrame.
-   * @throws {DependencyError} where danfojs-node is not installed
+   * Converts the table to a danfojs DataFrame.
+   * @throws {DependencyError} if danfojs-node is not installed
    */
   async toDanfo(): Promise<DanfoDataFrame> {
     return toDanfoFrame(this.toColumns());
   }
 }
 
-/** The error for a column name that nothing has. */
+/** Returns the error for an unknown column name. */
 export function unknownColumn(name: string, known: readonly string[], who: string): DataValidationError {
   return new DataValidationError(`${who} has no column '${name}'.`, {
     context: { column: name, columns: known },
@@ -147,7 +147,7 @@ export function unknownColumn(name: string, known: readonly string[], who: strin
   });
 }
 
-/** The columns of whatever stands for a table, in its order; a value that a record lacks is missing. */
+/** Returns the columns of a table source, in its order. A value that a record does not have is missing. */
 export function columnsOf(source: TableSource): (readonly [name: string, values: ColumnSource])[] {
   if (source instanceof Table) return source.columnNames.map((name) => [name, source.column(name)]);
   if (isDanfoFrame(source)) return readDanfoFrame(source);

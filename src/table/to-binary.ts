@@ -5,18 +5,18 @@ import { encodeLabels } from './encode-labels.ts';
 import { type LabelRule, labelValue, positiveLabelFor } from './label-values.ts';
 import { missingOutcomes, numbersAmong } from './missing-values.ts';
 
-/** Per row 1 (positive), 0 (negative) or -1 (missing); a `Uint8Array` has none missing. */
+/** One value per row: 1 (positive), 0 (negative) or -1 (missing). A `Uint8Array` has no missing values. */
 export type BinaryValues = Int8Array | Uint8Array;
 
 /**
  * Reads labels or decisions as 0, 1 or missing.
  *
- * Numbers 0 and 1, booleans and the texts "0", "1", "true" and "false" stand
- * for themselves. With `positiveLabel`, that label is 1 and every other one 0.
- * Texts such as "NA" are missing (`MISSING_TEXTS`), but never the positive label.
+ * Numbers 0 and 1, booleans and the texts "0", "1", "true" and "false" are read as their value. With `positiveLabel`,
+ * that label is 1 and every other label is 0. Texts such as "NA" are missing (`MISSING_TEXTS`), but never the positive
+ * label.
  * @param name the argument's name in errors
  * @param naValues texts that are missing, instead of `MISSING_TEXTS`
- * @throws {DataValidationError} with the first other value and its index
+ * @throws {DataValidationError} if there is any other value; the error names the first one and its index
  */
 export function toBinary(
   source: ColumnSource,
@@ -34,7 +34,7 @@ export function toBinary(
   return fromLabels(column, name, rule);
 }
 
-/** Returns labels or decisions as categories, and the rule that makes them 0, 1 or missing. */
+/** Returns labels or decisions as categories, with the rule that maps them to 0, 1 or missing. */
 export function readLabels(
   source: ColumnSource,
   name: string,
@@ -59,7 +59,7 @@ function holdsOnlyBits(values: Uint8Array): boolean {
   return bits <= 1;
 }
 
-/** Numbers and booleans, without a look at labels; undefined where there is anything else. */
+/** Converts numbers and booleans directly, without labels. Returns undefined if there is any other value. */
 function fromNumbers(values: ReturnType<typeof unwrap>, name: string): Int8Array | undefined {
   const list = 'kind' in values ? (values.kind === 'numeric' ? values.values : undefined) : values;
   if (list === undefined) return undefined;
@@ -76,7 +76,10 @@ function fromNumbers(values: ReturnType<typeof unwrap>, name: string): Int8Array
   return binary;
 }
 
-/** Some of the numbers in a column, in order: as many as an error needs, however long the column is. */
+/**
+ * Returns some distinct numbers of a column in ascending order: only as many as an error message needs, for a column of
+ * any length.
+ */
 function distinctNumbers(list: ArrayLike<unknown>): string[] {
   const found = new Set<number>();
   for (let row = 0; row < list.length && found.size <= SHOWN_VALUES; row++) {
@@ -105,11 +108,11 @@ function fromLabels(column: CategoricalColumn, name: string, rule: LabelRule): I
   return binary;
 }
 
-/** What a column with a value that is neither 0 nor 1 holds, for {@link notBinary}. */
+/** Details of a column with a value that is neither 0 nor 1, for {@link notBinary}. */
 export interface LabelFault {
-  /** Its distinct values, as far as they are known. */
+  /** Its distinct values, as far as they are known, possibly incomplete. */
   readonly values: readonly string[];
-  /** What the column is for, where its name does not say so. */
+  /** The role of the column, if its name does not tell it. */
   readonly role?: string | undefined;
   /** The index of the row, from 0, if the values are those of an argument. */
   readonly index?: number | undefined;
@@ -117,10 +120,10 @@ export interface LabelFault {
   readonly column?: string | undefined;
 }
 
-/** What arguments hold, in words. */
+/** The roles of arguments, in words. */
 const ROLES: Readonly<Record<string, string>> = { yPred: 'predictions', yTrue: 'true labels' };
 
-/** The error for a value that is neither 0 nor 1, wherever it was found. */
+/** Returns the error for a value that is neither 0 nor 1. */
 export function notBinary(
   name: string,
   where: string,
@@ -129,14 +132,14 @@ export function notBinary(
 ): DataValidationError {
   const shown = typeof value === 'string' ? `'${value}'` : String(value);
   const areNumbers = typeof value === 'number';
-  // Numbers between whole ones, or many of them, are scores or amounts and no labels.
+  // Fractions, or many different numbers, are scores or amounts, not labels.
   const areLabels = !areNumbers || (values.length <= 2 && values.every((label) => Number.isInteger(Number(label))));
   const largest = areNumbers && areLabels ? `, for example ${String(Math.max(...values.map(Number)))}` : '';
   const suggestion = areLabels
     ? `Name the label that counts as positive (positiveLabel${largest}).`
-    : 'Give decisions here; scores go in as scores, with a score threshold, and numbers are for mae_parity_difference.' +
+    : 'Give decisions here. Give scores as scores, with a score threshold. For predicted numbers use mae_parity_difference.' +
       (values.length > 2 && values.length <= SHOWN_VALUES
-        ? ' Of labels, name the one that counts as positive (positiveLabel).'
+        ? ' For labels, name the one that counts as positive (positiveLabel).'
         : '');
   return new DataValidationError(`${name} must be 0 or 1, but holds ${shown} ${where}.`, {
     code: areLabels ? 'positive-label-required' : 'invalid-value',

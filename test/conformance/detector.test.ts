@@ -12,7 +12,7 @@ const groups = Array.from({ length: ROWS }, () => ['a', 'b', 'c'][random.integer
 const holes = <Value>(values: readonly Value[], share: number) =>
   values.map((value, row) => (random.next() < (groups[row] === 'a' ? share : share / 3) ? null : value));
 
-/** Groups with columns that differ, that do not, and whose values are missing more often in one group. */
+/** Groups with some columns that differ and some that do not, and with more missing values in one group. */
 const DATA = {
   group: groups,
   tied: groups.map((group) => (random.next() < 0.8 ? group : 'd')),
@@ -26,7 +26,7 @@ const SETTINGS = { alpha: 0.05, proxyThreshold: 0.3 };
 const RELABELLED: Readonly<Record<string, string>> = { a: 'z', b: 'y', c: 'x' };
 const relabel = (label: string) => RELABELLED[label] ?? label;
 
-/** The numbers of a finding, without the labels that they stand with, in sorted order. */
+/** Returns the numbers of a finding without their labels, in sorted order. */
 const numbersOf = (value: unknown): number[] =>
   typeof value === 'number'
     ? [value]
@@ -51,8 +51,8 @@ const DEGENERATE: readonly (readonly [title: string, data: TableSource, config: 
   ['no other column', { group: ['a', 'b'] }, CONFIG],
   ['columns without values', { group: ['a', 'b'], x: [null, null] }, CONFIG],
   ['values in one group alone', { group: ['a', 'a', 'b', 'b'], x: ['u', 'v', null, null], y: [1, 2, null, null] }, CONFIG], // prettier-ignore
-  ['a row a group', { group: groups.map((_, row) => `g${row}`), x: DATA.noise }, { sensitive: ['group'] }],
-  ['no spread inside groups', { group: groups, x: groups.map((group) => group.charCodeAt(0)) }, CONFIG],
+  ['one row per group', { group: groups.map((_, row) => `g${row}`), x: DATA.noise }, { sensitive: ['group'] }],
+  ['no variation within groups', { group: groups, x: groups.map((group) => group.charCodeAt(0)) }, CONFIG],
 ];
 
 for (const name of DETECTOR_NAMES) {
@@ -81,12 +81,12 @@ for (const name of DETECTOR_NAMES) {
       expectSameNumbers(await findingsOf(renamed, { ...CONFIG, benchmarks }), await findingsOf(DATA));
     });
 
-    it('does not change with columns that are not there for it: those without values', async () => {
+    it('does not change with columns without values', async () => {
       const more = { ...DATA, nothing: groups.map(() => null) };
       expect(await findingsOf(more)).to.deep.equal(await findingsOf(DATA));
     });
 
-    it('tells each sentence how severe it is, 0 to 1, and claims no more than was tested', async () => {
+    it('gives each finding a severity from 0 to 1, and reports no more than was tested', async () => {
       for (const { text, severity } of detector.summarise(await findingsOf(DATA), SETTINGS)) {
         expect(severity).to.be.within(0, 1);
         expect(text)
@@ -95,7 +95,7 @@ for (const name of DETECTOR_NAMES) {
       }
     });
 
-    it('makes tables whose rows are as wide as their header', async () => {
+    it('creates tables whose rows are as wide as their header', async () => {
       const { title, intro, tables } = detector.section(await findingsOf(DATA), SETTINGS);
       expect(title).to.not.equal('');
       expect(intro).to.match(/\.$/);
@@ -106,14 +106,14 @@ for (const name of DETECTOR_NAMES) {
     });
 
     for (const [title, data, config] of DEGENERATE) {
-      it(`copes with ${title}`, async () => {
+      it(`accepts ${title}`, async () => {
         const findings = await findingsOf(data, config);
         const text = JSON.stringify([detector.section(findings, SETTINGS), detector.summarise(findings, SETTINGS)]);
         expect(text).to.not.match(/NaN|Infinity|\[object/);
       });
     }
 
-    it('without findings has nothing to say', () => {
+    it('reports nothing without findings', () => {
       expect(detector.summarise([], SETTINGS)).to.deep.equal([]);
       expect(detector.section([], SETTINGS).tables).to.deep.equal([]);
     });

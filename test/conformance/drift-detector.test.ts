@@ -15,7 +15,7 @@ import {
 } from '../../src/monitoring/drift/index.ts';
 import { check } from '../property/check.ts';
 
-/** Decisions before a change of rate from 0.1 to 0.9, which every detector must find within so many. */
+/** The number of decisions after a change of the rate from 0.1 to 0.9 within which each detector must find it. */
 const BEFORE = 1500;
 const FOUND_WITHIN: Readonly<Record<DriftDetectorName, number>> = {
   adwin: 64,
@@ -29,7 +29,7 @@ const FOUND_WITHIN: Readonly<Record<DriftDetectorName, number>> = {
   betting: 150,
 };
 
-/** Detectors whose memory differs from its first state soon, so that a few values reach every part of it. */
+/** Detectors whose state changes soon, so that a few values reach every part of it. */
 const SMALL: Readonly<Record<DriftDetectorName, DriftDetectorChoice>> = {
   adwin: { name: 'adwin', params: { delta: 0.3, clock: 4, maxBuckets: 2, minWindowLength: 2, gracePeriod: 4 } },
   page_hinkley: { name: 'page_hinkley', params: { minInstances: 3, threshold: 1 } },
@@ -42,7 +42,7 @@ const SMALL: Readonly<Record<DriftDetectorName, DriftDetectorChoice>> = {
   betting: { name: 'betting', params: { warmUp: 4, tolerance: 0, alpha: 0.9 } },
 };
 
-/** Detectors that take any number; the others take numbers from 0 to 1. */
+/** Detectors that accept any number; the others accept numbers from 0 to 1. */
 const OF_NUMBERS = new Set<DriftDetectorName>(['adwin', 'page_hinkley', 'cusum', 'ewma', 'ks_windows']);
 
 const decisions = (seed: number, rate: number, n: number) => {
@@ -50,7 +50,7 @@ const decisions = (seed: number, rate: number, n: number) => {
   return Array.from({ length: n }, () => Number(random.next() < rate));
 };
 const feed = (detector: DriftDetector, values: readonly number[]) => values.map((value) => detector.update(value));
-/** What a detector says of values: alarms, and at each of them the age of the change. */
+/** Returns a detector's alarms for some values, and the age of the change at each alarm. */
 const future = (detector: DriftDetector, values: readonly number[]) =>
   values.map((value) => [detector.update(value), detector.changeAge]);
 const throughJson = (state: DetectorState) => JSON.parse(JSON.stringify(state)) as DetectorState;
@@ -66,7 +66,7 @@ for (const name of DRIFT_DETECTOR_NAMES) {
   const streams = fc.oneof(fc.array(values, { maxLength: 120 }), jumps);
 
   describe(`the conformance of the detector ${name}`, () => {
-    it('has its name, and no change before the first value', () => {
+    it('has its name, and reports no change before the first value', () => {
       expect(make().name).to.equal(name);
       expect(make().changeAge).to.equal(null);
     });
@@ -88,7 +88,7 @@ for (const name of DRIFT_DETECTOR_NAMES) {
       }
     });
 
-    it('suspects the change at a value that it has seen', () => {
+    it('dates the change at a value that it has seen', () => {
       check(fc.array(values, { minLength: 30, maxLength: 200 }), (stream) => {
         const detector = createDriftDetector(SMALL[name]);
         stream.forEach((value, index) => {
@@ -99,7 +99,7 @@ for (const name of DRIFT_DETECTOR_NAMES) {
       });
     });
 
-    it('starts anew after a detection', () => {
+    it('restarts after a detection', () => {
       const detector = make();
       const stream = [...decisions(1, 0.1, BEFORE), ...decisions(2, 0.9, 500)];
       const first = stream.findIndex((value) => detector.update(value));
@@ -107,13 +107,13 @@ for (const name of DRIFT_DETECTOR_NAMES) {
       expect(feed(detector, rest)).to.deep.equal(feed(make(), rest));
     });
 
-    it('goes on from a state, through JSON and at any point, as if it had not been stopped', () => {
+    it('continues from a state, through JSON and at any point, without a difference', () => {
       let alarms = 0;
       check(fc.tuple(streams, streams), ([before, after]) => {
         const stopped = createDriftDetector(SMALL[name]);
         alarms += feed(stopped, before).filter(Boolean).length;
         const resumed = createDriftDetector(SMALL[name]);
-        // What it knew before must not shine through.
+        // No information from before may remain.
         feed(resumed, [0, 1, 1, 0, 1, 0, 0, 0, 1]);
         resumed.restore(throughJson(stopped.state()));
         expect(resumed.changeAge).to.equal(stopped.changeAge);
@@ -124,7 +124,7 @@ for (const name of DRIFT_DETECTOR_NAMES) {
       expect(alarms, 'alarms before the stops').to.be.above(0);
     });
 
-    it('gives a state that later values do not change', () => {
+    it('returns a state that later values do not change', () => {
       const detector = createDriftDetector(SMALL[name]);
       feed(detector, decisions(6, 0.4, 50));
       const state = detector.state();
@@ -136,7 +136,7 @@ for (const name of DRIFT_DETECTOR_NAMES) {
       expect(JSON.stringify(state)).to.equal(before);
     });
 
-    it('gives a state that survives JSON, also at the start', () => {
+    it('returns a state that survives JSON, even at the start', () => {
       for (const n of [0, 1, 5, 40, 700]) {
         const detector = make();
         feed(detector, decisions(8, 0.4, n));
@@ -144,7 +144,7 @@ for (const name of DRIFT_DETECTOR_NAMES) {
       }
     });
 
-    it('says the same twice of the same values', () => {
+    it('gives the same result twice for the same values', () => {
       check(streams, (stream) => {
         const [one, other] = [createDriftDetector(SMALL[name]), createDriftDetector(SMALL[name])];
         expect(future(one, stream)).to.deep.equal(future(other, stream));
@@ -163,7 +163,7 @@ for (const name of DRIFT_DETECTOR_NAMES) {
     });
 
     for (const wrong of [NaN, Infinity, -Infinity, '1', true, null, undefined, 1n, Symbol('one'), {}, [1]]) {
-      it(`refuses ${inspect(wrong)} as a value, and stays as it was`, () => {
+      it(`rejects ${inspect(wrong)} as a value, and stays as it was`, () => {
         const detector = make();
         feed(detector, decisions(10, 0.4, 60));
         const before = detector.state();
@@ -180,15 +180,15 @@ for (const name of DRIFT_DETECTOR_NAMES) {
       ['a list', []],
       ['a state without memory', { ...make().state(), memory: undefined }],
       ['a state whose memory is empty', { ...make().state(), memory: {} }],
-      ['a state with something more', { ...make().state(), more: 1 }],
-      ['an age that is no count', { ...make().state(), changeAge: -1 }],
+      ['a state with an additional field', { ...make().state(), more: 1 }],
+      ['an age that is not a count', { ...make().state(), changeAge: -1 }],
       ['other parameters', createDriftDetector(SMALL[name]).state()],
       ...DRIFT_DETECTOR_NAMES.filter((other) => other !== name).map(
         (other) => [`a state of ${other}`, createDriftDetector(other).state()] as const,
       ),
     ];
     for (const [title, state] of rubbish) {
-      it(`refuses ${title} as a state, and stays as it was`, () => {
+      it(`rejects ${title} as a state, and stays as it was`, () => {
         const detector = make();
         feed(detector, decisions(11, 0.4, 60));
         const before = detector.state();
@@ -199,7 +199,7 @@ for (const name of DRIFT_DETECTOR_NAMES) {
       });
     }
 
-    it('refuses each number of its memory as text', () => {
+    it('rejects each number of its memory as text', () => {
       const detector = make();
       feed(detector, decisions(12, 0.4, 60));
       const state = throughJson(detector.state());
@@ -212,14 +212,14 @@ for (const name of DRIFT_DETECTOR_NAMES) {
       }
     });
 
-    it('refuses a parameter that it does not have, with those that it has', () => {
+    it('rejects an unknown parameter and lists the known ones', () => {
       const wrong = { name, params: { treshold: 3 } } as unknown as DriftDetectorChoice;
       expect(() => createDriftDetector(wrong)).to.throw(
         /^The params parameter must be one of .*Got 'treshold' instead/,
       );
     });
 
-    it('refuses each of its parameters as text, NaN and below its range, naming it', () => {
+    it('rejects each of its parameters as text, NaN and below its range, by name', () => {
       const { parameters } = make() as unknown as { readonly parameters: Readonly<Record<string, unknown>> };
       expect(Object.keys(parameters)).to.have.length.above(0);
       for (const parameter of Object.keys(parameters)) {

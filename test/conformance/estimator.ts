@@ -4,33 +4,33 @@ import { DataValidationError, TrainingError } from '../../src/exceptions/index.t
 import { createRandom } from '../../src/internal/random.ts';
 import type { Estimator, FitOptions } from '../../src/training/estimators/estimator.ts';
 
-/** An implementation of the interface, and what can be asked of it. */
+/** An implementation of the interface, with its properties for the tests. */
 export interface EstimatorCase {
   readonly title: string;
-  /** Makes an unfitted one, always with the same options. */
+  /** Creates an unfitted estimator, always with the same options. */
   readonly create: () => Estimator;
-  /** Reads what `toJSON` wrote; left out for one that cannot be read back. */
+  /** Reads the output of `toJSON`; undefined for an estimator that cannot be read back. */
   readonly fromJson?: (json: unknown) => Estimator;
   /** @defaultValue 'binary' */
   readonly task?: 'binary' | 'regression';
   /**
-   * Whether it learns from rows at all, and so needs them.
+   * Whether it learns from rows, and so needs them.
    * @defaultValue true
    */
   readonly learns?: boolean;
-  /** How far predictions may differ by rounding alone. */
+  /** The tolerance of predictions for rounding. */
   readonly tolerance: number;
 }
 
 type Row = readonly number[];
 
-/** Rows with their labels, and what goes with them. */
+/** Rows with their labels, and the related columns. */
 interface Sample {
   readonly x: readonly Row[];
   readonly y: readonly number[];
 }
 
-/** Rows of two numbers far from 0 and an indicator, with labels that depend on them and on luck. */
+/** Rows of two numbers far from 0 and an indicator, with labels that depend on them and on chance. */
 function makeSample(rows: number, seed = 1): Sample {
   const random = createRandom(seed);
   const x = Array.from({ length: rows }, () => [random.normal(), 3 * random.normal() + 40, random.integer(2)]);
@@ -41,7 +41,7 @@ function makeSample(rows: number, seed = 1): Sample {
 const SAMPLE = makeSample(80);
 const FRESH = makeSample(20, 2).x;
 
-/** Runs every law of {@link Estimator} on an implementation. */
+/** Runs the tests of all properties of {@link Estimator} on an implementation. */
 export function describeEstimator(of: EstimatorCase): void {
   const { title, create, tolerance, learns = true, task = 'binary' } = of;
 
@@ -65,13 +65,13 @@ export function describeEstimator(of: EstimatorCase): void {
       expect(decisions).to.have.length(FRESH.length);
     });
 
-    it('takes thresholds: all rows reach 0, and none reach 2', async () => {
+    it('accepts thresholds: all rows reach 0, and none reach 2', async () => {
       const model = await fitted(SAMPLE);
       if (task === 'binary') expect([...(await model.predict(FRESH, { threshold: 0 }))]).to.not.include(0);
       expect([...(await model.predict(FRESH, { threshold: 2 }))]).to.not.include(1);
     });
 
-    it('predicts nothing for no rows', async () => {
+    it('returns empty predictions for no rows', async () => {
       const model = await fitted(SAMPLE);
       expect(await model.predictProba([])).to.have.length(0);
       expect(await model.predict([])).to.have.length(0);
@@ -86,7 +86,7 @@ export function describeEstimator(of: EstimatorCase): void {
       expect(await model.predictProba(columns)).to.deep.equal(expected);
     });
 
-    it('clones into one with the same options that has learned nothing', async () => {
+    it('clones to an unfitted estimator with the same options', async () => {
       const model = await fitted(SAMPLE);
       const copy = model.clone();
       expect(copy).to.not.equal(model);
@@ -95,7 +95,7 @@ export function describeEstimator(of: EstimatorCase): void {
       await assertSame(await copy.fit(SAMPLE.x, SAMPLE.y), model);
     });
 
-    it('makes the same model of the same rows', async () => {
+    it('fits the same model to the same rows', async () => {
       const [first, second] = [await fitted(SAMPLE), await fitted(SAMPLE)];
       expect(await first.predictProba(FRESH)).to.deep.equal(await second.predictProba(FRESH));
     });
@@ -117,30 +117,30 @@ export function describeEstimator(of: EstimatorCase): void {
       await assertSame(await fitted(permuted), await fitted(SAMPLE));
     });
 
-    it('takes weights of one for none', async () => {
+    it('treats weights of one like no weights', async () => {
       await assertSame(await fitted(SAMPLE, { sampleWeight: SAMPLE.x.map(() => 1) }), await fitted(SAMPLE));
     });
 
-    it('takes a row of weight 2 for two rows', async () => {
+    it('treats a row of weight 2 like two rows', async () => {
       const sampleWeight = SAMPLE.x.map((_, row) => 1 + (row % 2));
       const twice = SAMPLE.x.flatMap((_, row) => (row % 2 === 1 ? [row, row] : [row]));
       const repeated = { x: twice.map((row) => SAMPLE.x[row] ?? []), y: twice.map((row) => SAMPLE.y[row] ?? NaN) };
       await assertSame(await fitted(SAMPLE, { sampleWeight }), await fitted(repeated));
     });
 
-    it('takes a row of weight 0 for none', async () => {
+    it('ignores a row of weight 0', async () => {
       const sampleWeight = SAMPLE.x.map((_, row) => Number(row % 3 > 0));
       const rest = { x: SAMPLE.x.filter((_, row) => row % 3 > 0), y: SAMPLE.y.filter((_, row) => row % 3 > 0) };
       await assertSame(await fitted(SAMPLE, { sampleWeight }), await fitted(rest));
     });
 
-    it('keeps finite with a column that is constant, and one that repeats another', async () => {
+    it('stays finite with a constant column and a duplicate column', async () => {
       const widen = (x: readonly Row[]) => x.map((row) => [...row, 7, row[0] ?? NaN]);
       const model = await fitted({ x: widen(SAMPLE.x), y: SAMPLE.y });
       expect([...(await model.predictProba(widen(FRESH)))].every((value) => value >= 0 && value <= 1)).to.equal(true);
     });
 
-    it('tells classes apart that a plane separates, and keeps finite', async () => {
+    it('separates linearly separable classes, and stays finite', async () => {
       const x = [-3, -2, -1, 1, 2, 3].map((value) => [value]);
       const model = await fitted({ x, y: [0, 0, 0, 1, 1, 1] });
       const probabilities = [...(await model.predictProba(x))];
@@ -149,7 +149,7 @@ export function describeEstimator(of: EstimatorCase): void {
     });
 
     for (const label of [0, 1]) {
-      it(`learns from rows of class ${label} only to give that class`, async () => {
+      it(`predicts class ${label} after fitting rows of that class only`, async () => {
         const model = await fitted({ x: SAMPLE.x, y: SAMPLE.y.map(() => label) });
         if (learns) expect(new Set(await model.predict(FRESH, { threshold: 0.5 }))).to.deep.equal(new Set([label]));
         expect([...(await model.predictProba(FRESH))].every(Number.isFinite)).to.equal(true);
@@ -163,7 +163,7 @@ export function describeEstimator(of: EstimatorCase): void {
 
     if (of.fromJson !== undefined) {
       const { fromJson } = of;
-      it('is the same after being written and read', async () => {
+      it('is unchanged after writing and reading', async () => {
         const model = await fitted(SAMPLE);
         const written: unknown = JSON.parse(JSON.stringify(model));
         const copy = fromJson(written);
@@ -172,20 +172,20 @@ export function describeEstimator(of: EstimatorCase): void {
         expect(fromJson(JSON.parse(JSON.stringify(create()))).toJSON()).to.deep.equal(create().toJSON());
       });
 
-      it('refuses to be read from something else', () => {
+      it('rejects reading other data', () => {
         for (const json of [null, {}, { kind: create().toJSON().kind }, { kind: 'oak', params: {}, state: null }]) {
           expect(() => fromJson(json)).to.throw(DataValidationError);
         }
       });
     }
 
-    it('heeds a signal', async () => {
+    it('respects an abort signal', async () => {
       const reason = new Error('enough');
       const failure = await fitted(SAMPLE, { signal: AbortSignal.abort(reason) }).catch((error: unknown) => error);
       expect(failure).to.equal(reason);
     });
 
-    it('heeds a signal on rows of one class too', async () => {
+    it('respects an abort signal for rows of one class', async () => {
       const reason = new Error('enough');
       const rows = { x: SAMPLE.x, y: SAMPLE.y.map(() => 1) };
       const failure = await fitted(rows, { signal: AbortSignal.abort(reason) }).catch((error: unknown) => error);
@@ -193,7 +193,7 @@ export function describeEstimator(of: EstimatorCase): void {
     });
 
     if (learns) {
-      it('says so when it is asked before it has learned', async () => {
+      it('throws an error if it predicts before it is fitted', async () => {
         for (const ask of [create().predict(FRESH), create().predictProba(FRESH)]) {
           const failure = await ask.catch((error: unknown) => error);
           expect(failure).to.be.instanceOf(TrainingError);
@@ -202,7 +202,7 @@ export function describeEstimator(of: EstimatorCase): void {
         }
       });
 
-      it('refuses rows of another number of features', async () => {
+      it('rejects rows of another number of features', async () => {
         const failure = await (await fitted(SAMPLE)).predict([[1, 2]]).catch((error: unknown) => error);
         expect(failure).to.be.instanceOf(DataValidationError);
         expect((failure as Error).message).to.match(/2 features.* fitted on 3/);
@@ -224,8 +224,8 @@ function describeRefusals({ create, task = 'binary' }: EstimatorCase): void {
     ['ragged X', /differ in length/, [[1], [2, 3], [4]], y],
     ['text in y', /y must .*'no' at index 0/, x, ['no', 'yes', 'yes']],
     ['a missing label', /y is missing at index 1/, x, [0, null, 1]],
-    ['another number of labels', /X and y differ in length: 3 and 2/, x, [0, 1]],
-    ['another number of weights', /differ in length/, x, y, [1, 1]],
+    ['a different number of labels', /X and y differ in length: 3 and 2/, x, [0, 1]],
+    ['a different number of weights', /differ in length/, x, y, [1, 1]],
     ['a negative weight', /sampleWeight must be 0 or more.*-1.* index 1/, x, y, [1, -1, 1]],
     ['weights that are all 0', /nothing to learn from/, x, y, [0, 0, 0]],
     ['no rows', /no rows/, [], []],
@@ -233,7 +233,7 @@ function describeRefusals({ create, task = 'binary' }: EstimatorCase): void {
   if (task === 'binary')
     refusals.push(['labels that are not 0 or 1', /y must hold 0 and 1.*2 at index 2/, x, [0, 1, 2]]);
   for (const [title, message, features, labels, weights] of refusals) {
-    it(`refuses ${title}`, async () => {
+    it(`rejects ${title}`, async () => {
       const options = weights === undefined ? {} : { sampleWeight: weights as number[] };
       const failure = await create()
         .fit(features as number[][], labels as number[], options)

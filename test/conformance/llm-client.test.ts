@@ -9,15 +9,15 @@ import { createProviderClient } from '../../src/llm-evals/client/provider-client
 import type { AnswerRecord } from '../../src/llm-evals/client/transcript.ts';
 import { type LlmServer, type LlmServerBehaviour, startLlmServer } from '../helpers/llm-server.ts';
 
-/** Planted as every provider's key; must be seen in no answer, error or id. */
+/** The fake key of every provider; it must not appear in any answer, error or id. */
 const KEY = 'planted-K3y+of/conformance';
 const KEY_VARIABLES = ['OPENAI_API_KEY', 'ANTHROPIC_API_KEY', 'EVENHAND_LLM_API_KEY'];
 const FINISH_REASONS = ['stop', 'length', 'content_filter', 'refusal', 'other'];
 
-/** A client of one kind: how it is made, and how it comes to echo the key in an answer and to fail. */
+/** A client of one kind: how it is created, and how it is made to echo the key and to fail. */
 interface Kind {
   readonly make: (server: LlmServer) => LLMClient;
-  /** What answers with the key; undefined where no answer can have it. */
+  /** The function that answers with the key; undefined if an answer cannot contain it. */
   readonly makeEchoing?: (server: LlmServer) => LLMClient;
   readonly makeFailing?: (server: LlmServer) => LLMClient;
 }
@@ -76,9 +76,9 @@ const KINDS: Readonly<Record<string, Kind>> = {
   },
 };
 
-describe('every client answers as the interface says', () => {
+describe('every client follows the interface', () => {
   let server: LlmServer;
-  /** The process's own variables, to be put back. */
+  /** The environment variables of the process, to restore them. */
   const outside = new Map(KEY_VARIABLES.map((name) => [name, process.env[name]]));
   before(async () => {
     server = await startLlmServer();
@@ -94,7 +94,7 @@ describe('every client answers as the interface says', () => {
 
   for (const [title, kind] of Object.entries(KINDS)) {
     describe(title, () => {
-      it('with a text, why it ended, what it took, and when', async () => {
+      it('answers with a text, a finish reason, its usage and its time', async () => {
         const client = kind.make(server);
         const completion = await client.complete('Hello there');
         expect(completion.text).to.be.a('string').that.is.not.empty;
@@ -110,7 +110,7 @@ describe('every client answers as the interface says', () => {
         expect(Object.isFrozen(completion)).to.be.true;
       });
 
-      it('the first repeat unless another is asked for', async () => {
+      it('answers the first repeat by default', async () => {
         const client = kind.make(server);
         const [given, first, second] = await Promise.all([
           client.complete('Hello there'),
@@ -119,11 +119,11 @@ describe('every client answers as the interface says', () => {
         ]);
         expect(first.text).to.equal(given.text);
         expect(second.text).to.be.a('string');
-        // A server that is told nothing of repeats answers all alike here.
+        // A server that does not receive the repeat gives the same answer here.
         if (!['openai', 'anthropic', 'compatible'].includes(title)) expect(second.text).to.not.equal(first.text);
       });
 
-      it('an id that is stable, tells the model, and holds no secret', () => {
+      it('has an id that is stable, includes the model, and contains no secret', () => {
         const { id } = kind.make(server);
         expect(id)
           .to.equal(kind.make(server).id)
@@ -132,7 +132,7 @@ describe('every client answers as the interface says', () => {
         if (!title.startsWith('the adapter of a function')) expect(id).to.include('a-model');
       });
 
-      it('a request that was cancelled with a fault that is whole', async () => {
+      it('fails a cancelled request with a complete error', async () => {
         const signal = AbortSignal.abort(new Error(KEY));
         const error = await rejection(kind.make(server).complete('Hello there', { signal }));
         expectFault(error);
@@ -140,7 +140,7 @@ describe('every client answers as the interface says', () => {
         expectNoKey(error);
       });
 
-      it('and shows its key in nothing that can be printed', async () => {
+      it('does not show its key in anything that can be printed', async () => {
         const client = kind.make(server);
         expectNoKey(client);
         expectNoKey(await client.complete('Hello there'));
@@ -148,14 +148,14 @@ describe('every client answers as the interface says', () => {
 
       const { makeEchoing, makeFailing } = kind;
       if (makeEchoing !== undefined) {
-        it('an answer that echoes the key without it', async () => {
+        it('removes an echoed key from an answer', async () => {
           const completion = await makeEchoing(server).complete('Hello there');
           expect(completion.text).to.include('key is [redacted].');
           expectNoKey(completion);
         });
       }
       if (makeFailing !== undefined) {
-        it('a failure that echoes the key with a fault that is whole, without it', async () => {
+        it('removes an echoed key from a failure, which keeps a complete error', async () => {
           const error = await rejection(makeFailing(server).complete('Hello there'));
           expectFault(error);
           expect((error as Error).message).to.include('[redacted]');
@@ -185,7 +185,7 @@ function expectFault(error: unknown): void {
   expect(suggestion).to.be.a('string').that.is.not.empty;
 }
 
-/** Looks for the key, and its forms, in everything that a log or a report could print of a value. */
+/** Searches for the key, and its encoded forms, in everything that a log or a report could print of a value. */
 function expectNoKey(value: unknown): void {
   const { message, stack, cause, suggestion, context } = value as Partial<FairnessToolkitError>;
   const printed = [

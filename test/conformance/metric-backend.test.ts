@@ -65,7 +65,7 @@ const SHAPES: Readonly<Record<string, Shape & Reading>> = {
   },
 };
 
-/** More distinct scores than are kept, from -3 to 3. */
+/** More distinct scores than the maximum of exact ones, from -3 to 3. */
 const MANY_SCORES: readonly PlainRow[] = numbers(65_537).map((index) => ({
   groups: [index % 2 === 0 ? 'a' : 'b'],
   decision: null,
@@ -84,7 +84,10 @@ const TINY_SCORES = {
   sampleWeight: numbers(200_000).map((row) => 1 + (row % 4) / 2),
 };
 
-/** The log loss of each group and its standard error by a plain loop, clipped at float64's epsilon as scikit-learn clips. */
+/**
+ * Computes the log loss of each group and its standard error by a plain loop, clipped at float64's epsilon as in
+ * scikit-learn.
+ */
 function logLossByLoop({ yScore, yTrue, sensitive, sampleWeight }: typeof TINY_SCORES, group: string) {
   let [total, squaredTotal, sum] = [0, 0, 0];
   const losses = yScore.map((score, row) => {
@@ -104,7 +107,7 @@ function logLossByLoop({ yScore, yTrue, sensitive, sampleWeight }: typeof TINY_S
   return { value, standardError: Math.sqrt(squares / total / (total ** 2 / squaredTotal - 1)) };
 }
 
-/** Compares values and intervals with the loop; an interval is the value and 1.96 standard errors. */
+/** Compares values and intervals with the loop; an interval is the value ± 1.96 standard errors. */
 function assertLogLoss(stats: ScoreStats, rows: typeof TINY_SCORES, tolerance: number): void {
   const { perGroup, perGroupCi, warnings } = metricOf('log_loss_difference', stats);
   for (const group of ['a', 'b']) {
@@ -125,7 +128,7 @@ function definitionOfMany(count: number): ScoreStats {
   return stats;
 }
 
-// Imported here and not by name, so that classes are the same ones where the test runner loads modules its own way.
+// Imported dynamically, so that classes are identical even if the test runner loads modules differently.
 const LOADED: Readonly<Record<string, MetricBackend>> = { danfo: danfoBackend, duckdb: duckDbBackend };
 
 for (const name of METRIC_BACKENDS) {
@@ -137,7 +140,7 @@ for (const name of METRIC_BACKENDS) {
     });
 
     for (const [title, shape] of Object.entries(SHAPES)) {
-      it(`gives the statistics of their definition: ${title}`, async () => {
+      it(`returns statistics that match their definition: ${title}`, async () => {
         const rows = makeRows(shape);
         const { decision, label, guess, amount, score, weight, sensitive } = columnsOf(rows);
         const common = { sensitive, sampleWeight: weight, nanPolicy: shape.nanPolicy };
@@ -185,7 +188,7 @@ for (const name of METRIC_BACKENDS) {
       });
     }
 
-    it('has the exact log loss of 200,000 distinct scores, tiny ones too, in whatever way parts are put together @slow', async () => {
+    it('has the exact log loss of 200,000 distinct scores, including tiny ones, for any merge of parts @slow', async () => {
       const loaded = await backend();
       const of = (from: number, to: number) => {
         const part = (values: readonly unknown[]) => values.slice(from, to);
@@ -200,7 +203,7 @@ for (const name of METRIC_BACKENDS) {
       expect(whole.step).to.equal(2 ** -14);
       assertLogLoss(whole, TINY_SCORES, 1e-12);
       assertLogLoss(statsFromJson(JSON.parse(JSON.stringify(statsToJson(whole)))) as ScoreStats, TINY_SCORES, 1e-12);
-      // 40,000 scores are kept as they are; 160,000 are on the grid.
+      // 40,000 scores are kept exact; 160,000 are on the grid.
       const [few, many] = [await of(0, 40_000), await of(40_000, 200_000)];
       expect([few.step, many.step]).to.deep.equal([0, 2 ** -14]);
       assertLogLoss(mergeStats(few, many), TINY_SCORES, 1e-12);
@@ -210,7 +213,7 @@ for (const name of METRIC_BACKENDS) {
       assertLogLoss(removeStats(whole, few), rest, 1e-11);
     });
 
-    it('has the log loss of 200,000 distinct scores as tensors, to float32 @slow', async () => {
+    it('has the log loss of 200,000 distinct scores as tensors, to float32 precision @slow', async () => {
       await tf.setBackend('cpu');
       const rows = { ...TINY_SCORES, yScore: [...Float32Array.from(TINY_SCORES.yScore)] };
       const device = { yScore: tf.tensor1d(rows.yScore), yTrue: tf.tensor1d(rows.yTrue, 'int32') };
@@ -275,7 +278,7 @@ for (const name of METRIC_BACKENDS) {
       for (const source of sources) assertSameStats(await loaded.classification(source), expected);
     });
 
-    it('reads tensors, to float32 where they hold fractions', async () => {
+    it('reads tensors, with fractions to float32 precision', async () => {
       await tf.setBackend('cpu');
       const rows = makeRows({ rows: 200, levels: [[0, 1, 2]], seed: 6, isWeighted: true }).map((row) => ({
         ...row,
@@ -367,7 +370,7 @@ for (const name of METRIC_BACKENDS) {
       ],
     ];
     for (const [title, run, message] of refused) {
-      it(`refuses ${title}, with the same words as every other`, async () => {
+      it(`rejects ${title}, with the same message as every other backend`, async () => {
         let caught: unknown;
         await run().catch((error: unknown) => (caught = error));
         expect(caught).to.be.instanceOf(DataValidationError);

@@ -43,10 +43,10 @@ const STORES: Readonly<Record<string, (options?: OpenOptions) => Promise<Opened>
 
 const idsOf = (store: ResultStoreLike<unknown>) => [...store.entries()].map(([id]) => id);
 
-/** The bytes of a value, as its JSON. */
+/** Returns the size of a value in bytes, as JSON. */
 const lengthOf = (value: unknown) => JSON.stringify(value).length;
 
-/** A store as a list, the least recently used first: slow and plain. */
+/** A reference store: a list with the least recently used entry first, slow and simple. */
 class ListStore {
   readonly #capacity: number;
   readonly #mostBytes: number;
@@ -58,7 +58,7 @@ class ListStore {
     this.#mostBytes = mostBytes;
   }
 
-  /** Whether it must drop one: the last that is left may be of any size. */
+  /** Returns whether an entry must be evicted. The last remaining entry may have any size. */
   get #isOver() {
     const bytes = this.entries.reduce((sum, [, value]) => sum + lengthOf(value), 0);
     return this.entries.length > this.#capacity || (this.entries.length > 1 && bytes > this.#mostBytes);
@@ -116,7 +116,7 @@ for (const [name, open] of Object.entries(STORES)) {
       expect(await store.delete('a')).to.be.false;
     });
 
-    it('gives what was set last', async () => {
+    it('returns the last value set', async () => {
       const store = await openStore();
       await fill(store, 'ab');
       await store.set('a', 'new');
@@ -126,7 +126,7 @@ for (const [name, open] of Object.entries(STORES)) {
     });
 
     for (const value of [null, 0, '', false, [], {}]) {
-      it(`keeps ${JSON.stringify(value)} as a value like any other`, async () => {
+      it(`keeps ${JSON.stringify(value)} as a value like any other value`, async () => {
         const store = await openStore();
         await store.set('a', value);
         expect(await store.has('a')).to.be.true;
@@ -134,13 +134,13 @@ for (const [name, open] of Object.entries(STORES)) {
       });
     }
 
-    it('holds 500 entries, and the 501st evicts the least recently used alone', async function () {
+    it('holds 500 entries, and the 501st evicts only the least recently used', async function () {
       this.timeout(60_000);
       const evicted: string[] = [];
       const store = await openStore({ onEvict: (id) => evicted.push(id) });
       await Promise.all(Array.from({ length: 500 }, (_, i) => store.set(`run-${i}`, i)));
       expect(store.size).to.equal(500);
-      // The order in which 500 writes at once end is no law.
+      // The order in which 500 concurrent writes finish is not defined.
       const [oldest = '', second = ''] = idsOf(store);
       expect(evicted).to.deep.equal([]);
       await store.get(oldest);
@@ -151,7 +151,7 @@ for (const [name, open] of Object.entries(STORES)) {
       expect(evicted).to.deep.equal([second]);
     });
 
-    it('takes get and set for a use, has and entries for none', async () => {
+    it('counts get and set as uses, but not has and entries', async () => {
       const store = await openStore({ capacity: 3 });
       await fill(store, 'abc');
       await store.get('a');
@@ -164,7 +164,7 @@ for (const [name, open] of Object.entries(STORES)) {
       expect(await store.has('c')).to.be.false;
     });
 
-    it('tells of what it evicts, with its value, and of nothing that is replaced or deleted', async () => {
+    it('reports evicted entries with their values, but not replaced or deleted ones', async () => {
       const evicted: [string, unknown][] = [];
       const store = await openStore({ capacity: 2, onEvict: (...one) => evicted.push(one) });
       await fill(store, 'ab');
@@ -174,7 +174,7 @@ for (const [name, open] of Object.entries(STORES)) {
       expect(evicted).to.deep.equal([['b', { of: 'b' }]]);
     });
 
-    it('with room for one keeps the last', async () => {
+    it('keeps the last entry if there is room for one', async () => {
       const store = await openStore({ capacity: 1 });
       await fill(store, 'abc');
       expect(idsOf(store)).to.deep.equal(['c']);
@@ -186,10 +186,10 @@ for (const [name, open] of Object.entries(STORES)) {
         ['keeps what fits to the byte', [50, 50], 'ab'],
         ['drops the least recently used for one byte more', [50, 50, 1], 'bc'],
         ['drops as many as it takes', [30, 30, 30, 80], 'd'],
-        ['keeps one of the whole size alone', [10, 100], 'b'],
-        ['keeps one that is larger alone', [10, 1_000_000], 'b'],
-        ['drops what is larger for the next, however small', [1_000_000, 1], 'b'],
-        ['drops what is larger for the next of the same kind', [1_000_000, 1_000_000], 'b'],
+        ['keeps one entry of exactly the bound', [10, 100], 'b'],
+        ['keeps a single entry that is larger', [10, 1_000_000], 'b'],
+        ['drops a larger entry for the next one of any size', [1_000_000, 1], 'b'],
+        ['drops a larger entry for the next larger one', [1_000_000, 1_000_000], 'b'],
       ];
       for (const [title, sizes, left] of sized) {
         it(title, async () => {
@@ -201,7 +201,7 @@ for (const [name, open] of Object.entries(STORES)) {
         });
       }
 
-      it('counts a value that is replaced or deleted no more', async () => {
+      it('does not count a replaced or deleted value', async () => {
         const store = await openStore(bound);
         await store.set('a', { bytes: 90 });
         await store.set('a', { bytes: 10 });
@@ -212,7 +212,7 @@ for (const [name, open] of Object.entries(STORES)) {
         expect(idsOf(store)).to.deep.equal(['a', 'c']);
       });
 
-      it('holds no more entries for being of no size', async () => {
+      it('limits the number of entries even if they have size 0', async () => {
         const store = await openStore({ ...bound, capacity: 2 });
         for (const id of 'abc') await store.set(id, { bytes: 0 });
         expect(idsOf(store)).to.deep.equal(['b', 'c']);
@@ -220,19 +220,19 @@ for (const [name, open] of Object.entries(STORES)) {
     });
 
     for (const mostBytes of [0, -1, 1.5, NaN, Infinity, '5' as unknown as number]) {
-      it(`refuses a bound of ${String(mostBytes)} bytes (${typeof mostBytes})`, async () => {
+      it(`rejects a bound of ${String(mostBytes)} bytes (${typeof mostBytes})`, async () => {
         const failure: unknown = await open({ mostBytes, sizeOf: lengthOf }).catch((error: unknown) => error);
         expect(failure).to.be.instanceOf(ValueError);
         expect((failure as ValueError).message).to.include('The mostBytes parameter must be a whole number from 1 to');
       });
     }
 
-    it('refuses a bound of bytes where nobody can count them', async () => {
+    it('rejects a bound of bytes without a size function', async () => {
       const failure: unknown = await open({ mostBytes: 5 }).catch((error: unknown) => error);
       expect((failure as ValueError).message).to.include('The sizeOf parameter must be given where mostBytes is.');
     });
 
-    it('gives entries as they are at that moment, whatever comes then', async () => {
+    it('returns a snapshot of the entries', async () => {
       const store = await openStore();
       await fill(store, 'ab');
       const before = store.entries();
@@ -242,7 +242,7 @@ for (const [name, open] of Object.entries(STORES)) {
     });
 
     for (const capacity of [0, -1, 1.5, NaN, Infinity, 10_000_001, '5' as unknown as number]) {
-      it(`refuses a capacity of ${String(capacity)} (${typeof capacity})`, async () => {
+      it(`rejects a capacity of ${String(capacity)} (${typeof capacity})`, async () => {
         const failure: unknown = await open({ capacity }).catch((error: unknown) => error);
         expect(failure).to.be.instanceOf(ValueError);
         expect((failure as ValueError).message).to.include(
@@ -251,7 +251,7 @@ for (const [name, open] of Object.entries(STORES)) {
       });
     }
 
-    it('does what a plain list does, whatever is done with it', async function () {
+    it('behaves like a plain list under random operations', async function () {
       this.timeout(60_000);
       await fc.assert(
         fc.asyncProperty(

@@ -22,7 +22,7 @@ import { runDuckDb } from '../helpers/duckdb.ts';
 import { useTemporaryFolder } from '../helpers/run-cli.ts';
 import { assertSameStats } from '../helpers/stats.ts';
 
-/** 3,000 rows with missing values in every column; names and labels that SQL could mistake for its own. */
+/** 3,000 rows with missing values in every column; names and labels that SQL could confuse with its syntax. */
 function makeTable(): Table {
   const random = createRandom(11);
   const rows = Array.from({ length: 3000 }, () => {
@@ -151,7 +151,7 @@ describe('CSV, Parquet and SQL queries give the statistics of arrays', () => {
     });
   }
 
-  it('the same digits on every run, where fractions are summed', async () => {
+  it('the same digits on every run, even for sums of fractions', async () => {
     const request = { attributes: [['g0']], nanPolicy: 'exclude', sampleWeight: 'weight' } as const;
     const source = path.join(folder(), 'rows.parquet');
     const runs = [1, 2].map(async () => [
@@ -163,13 +163,13 @@ describe('CSV, Parquet and SQL queries give the statistics of arrays', () => {
   });
 });
 
-describe('SQL counts what arrays are hard put to', () => {
+describe('SQL counts data that is difficult for arrays', () => {
   const folder = useTemporaryFolder();
   const engine = openDuckDb();
   after(() => engine.close());
   const query = (text: string): SqlSource => ({ engine, query: text });
 
-  it('scores beyond the grid limit land on the grid of arrays', async () => {
+  it('scores beyond the maximum of exact ones use the grid of arrays', async () => {
     const count = 300_000;
     const text = `SELECT CASE WHEN i % 3 = 0 THEN 'a' ELSE 'b' END AS g, sin(i) * 5 AS s, i % 2 AS y, 1 + i % 7 / 4 AS w FROM range(${count}) r(i)`;
     const request = { attributes: [['g']], yScore: 's', yTrue: 'y', nanPolicy: 'exclude' } as const;
@@ -192,7 +192,7 @@ describe('SQL counts what arrays are hard put to', () => {
     }
   });
 
-  it('errors of 1e9 with a spread of 1 keep their variance', async () => {
+  it('errors of 1e9 with a standard deviation of 1 keep their variance', async () => {
     const text =
       "SELECT CASE WHEN i % 20 < 10 THEN 'a' ELSE 'b' END AS g, 1e9 + i % 100 + CASE WHEN i % 2 = 0 THEN 1 ELSE -1 END AS p, i % 100 AS t, CASE WHEN i % 4 < 2 THEN 1 ELSE 2.5 END AS w FROM range(200000) r(i)";
     for (const sampleWeight of [undefined, 'w']) {
@@ -211,7 +211,7 @@ describe('SQL counts what arrays are hard put to', () => {
     }
   });
 
-  it('whole numbers beyond 2^53 stay groups of their own, and -0 is 0', async () => {
+  it('integers above 2^53 stay separate groups, and -0 is 0', async () => {
     const reduce = async (text: string) =>
       (await reduceClassificationSource(query(text), { attributes: [['g']], yPred: 'd', nanPolicy: 'exclude' }))[0]
         ?.stats.labels;
@@ -221,7 +221,7 @@ describe('SQL counts what arrays are hard put to', () => {
     expect(await reduce(zeros)).to.deep.equal(['0']);
   });
 
-  it('not a number and no value are one group of missing values', async () => {
+  it('NaN and null are one group of missing values', async () => {
     const text = "SELECT unnest(['nan'::DOUBLE, NULL, 1]) AS g, unnest([1, 3, 8]) AS v, unnest([1, 1, 0]) AS d";
     const attributes = [['g']];
     const numbers = await reduceRegressionSource(query(text), { attributes, yPred: 'v', nanPolicy: 'include' });
@@ -236,7 +236,7 @@ describe('SQL counts what arrays are hard put to', () => {
     expect([...statsOf(scores).scores]).to.deep.equal([8, 1, 3]);
   });
 
-  it('a group whose rows were all dropped is listed, with counts of 0', async () => {
+  it('lists a group whose rows were all dropped, with counts of 0', async () => {
     const text = "SELECT unnest(['a', 'b']) AS g, unnest([1, NULL]) AS d, unnest([1, 1]) AS y";
     const request = { attributes: [['g']], nanPolicy: 'exclude' } as const;
     const reduced = await Promise.all([
@@ -250,7 +250,7 @@ describe('SQL counts what arrays are hard put to', () => {
     }
   });
 
-  it('a column that turns to text late: as groups it counts, as numbers it is refused with the row', async () => {
+  it('a column that turns to text late is counted as groups, and rejected as numbers with the row', async () => {
     const file = path.join(folder(), 'late.csv');
     const rows = Array.from({ length: 30_000 }, (_, row) => `${row % 10},${row % 2}`);
     writeFileSync(file, `v,y\n${rows.join('\n')}\noops,1\n`);
@@ -271,7 +271,7 @@ describe('SQL counts what arrays are hard put to', () => {
     }
   });
 
-  it('the file of a database, opened to be read', async () => {
+  it('reads a database file', async () => {
     const file = path.join(folder(), 'rows.duckdb');
     const writer = openDuckDb(file, { readOnly: false });
     await writer.run((session) => session.rows("CREATE TABLE t AS SELECT 'a' AS g, 1 AS d, 0.5 AS w"));

@@ -38,7 +38,7 @@ const ROWS = makeRows(600);
 const ANALYZER = { minGroupSize: 5 };
 const PLAIN = { withCi: false } as const;
 
-/** The metrics of an analyzer, by the columns they take. */
+/** The metrics of an analyzer, by the columns that they take. */
 type Columns = Readonly<Record<keyof typeof ROWS, Float32Array | Tensor1D>>;
 const METRICS: Readonly<
   Record<string, (analyzer: FairnessAnalyzer, rows: Columns) => Promise<{ readonly value: number | null }>>
@@ -52,10 +52,13 @@ const METRICS: Readonly<
   rocAucDifference: (analyzer, { label, score, group }) => analyzer.rocAucDifference(label, score, group, PLAIN),
 };
 
-/** Reads of one metric on up to 4 million rows: ranges, groups, tables and checks. */
+/** The number of reads of one metric on up to 4 million rows: ranges, groups, tables and checks. */
 const READS_OF_A_METRIC = 8;
 
-/** Numbers read: a range of groups, and tables of them; for scores a histogram of 2^14 bins for each group and label. */
+/**
+ * The number of values read: a range of groups, and tables of them; for scores a histogram of 2^14 bins for each group
+ * and label.
+ */
 const VALUES_OF_COUNTS = 4097 + 200;
 const VALUES_OF_SCORES = VALUES_OF_COUNTS + 2 * 3 * (2 ** 14 + 1);
 
@@ -65,7 +68,7 @@ function upload(tf: Tf, rows: typeof ROWS): Readonly<Record<keyof typeof ROWS, T
   ) as unknown as Record<keyof typeof ROWS, Tensor1D>;
 }
 
-/** A tensor that the device has computed, so that the host has no copy. */
+/** Returns a tensor that was computed on the device, so that the host has no copy. */
 function onlyOnDevice(tf: Tf, values: Float32Array): Tensor1D {
   return tf.tidy(() => tf.tensor1d(values).mul(1));
 }
@@ -90,7 +93,7 @@ for (const backend of BACKENDS) {
       before_ = tf.memory().numTensors;
       tensors = upload(tf, ROWS);
     });
-    afterEach('none is left but the own, and those are not disposed of', () => {
+    afterEach('leaves only the tensors of the caller, and does not dispose of them', () => {
       const own = Object.values(tensors);
       expect(own.every(({ isDisposed }) => !isDisposed)).to.equal(true);
       tf.dispose(own);
@@ -98,7 +101,7 @@ for (const backend of BACKENDS) {
     });
 
     for (const [name, measure] of Object.entries(METRICS)) {
-      it(`${name} of tensors is that of arrays, in a bounded number of reads`, async () => {
+      it(`${name} of tensors equals that of arrays, with a bounded number of reads`, async () => {
         const { value } = await measure(new FairnessAnalyzer(ANALYZER), ROWS);
         const { result, reads, values } = await countReads(tf, () => measure(new FairnessAnalyzer(ANALYZER), tensors));
         expect(value).to.be.above(0.01);
@@ -109,7 +112,7 @@ for (const backend of BACKENDS) {
       });
     }
 
-    it('groups called by whole numbers beyond what float32 holds are told apart', async () => {
+    it('distinguishes groups named by integers beyond the range of float32', async () => {
       const ids = Int32Array.from({ length: 30 }, (_, row) => 20_000_001 + 2 * (row % 3));
       const sensitive = tf.tensor1d(ids, 'int32');
       const decisions = tf.tensor1d(Float32Array.from(ids, (_, row) => row % 2));
@@ -122,7 +125,7 @@ for (const backend of BACKENDS) {
       expect(nPerGroup).to.deep.equal({ 20000001: 10, 20000003: 10, 20000005: 10 });
     });
 
-    it('a tracker counts a batch as it counts arrays, in a bounded number of reads', async () => {
+    it('a tracker counts a batch of tensors like arrays, with a bounded number of reads', async () => {
       const make = (): RealTimeFairnessTracker =>
         new RealTimeFairnessTracker({
           columns: { yPred: 'score', yTrue: 'label', protected: ['group'] },
@@ -140,7 +143,7 @@ for (const backend of BACKENDS) {
       if (backend === 'webgpu') expect(reads).to.be.within(1, 2 * READS_OF_A_METRIC);
     });
 
-    it('calibrators, thresholds and reductions learn from them as from arrays', async () => {
+    it('calibrators, thresholds and reductions learn from tensors as from arrays', async () => {
       const { score, label, group } = tensors;
       const groupsOf = (rows: Columns): { groups: Float32Array | Tensor1D } => ({ groups: rows.group });
       const calibrate = async (rows: Columns): Promise<Float64Array> =>
@@ -162,7 +165,7 @@ for (const backend of BACKENDS) {
       x.dispose();
     });
 
-    it('a logistic regression in float32 finds the coefficients of float64, and reads once or twice a step', async () => {
+    it('a logistic regression in float32 finds the coefficients of float64, with one or two reads per step', async () => {
       const plain = Array.from(ROWS.score, (one, row) => [one, ROWS.group[row] ?? NaN]);
       const exact = await new LogisticRegression({ precision: 'float64' }).fit(plain, ROWS.label);
       const x = tf.tidy(() => tf.stack([tensors.score, tensors.group], 1));
@@ -177,13 +180,13 @@ for (const backend of BACKENDS) {
       if (backend === 'webgpu') expect(reads).to.be.at.most(2 * (result.iterations + 1) + 3);
     });
 
-    it('a sweep reads them as it reads arrays', async () => {
+    it('a sweep reads tensors like arrays', async () => {
       const data = { table: Table.from({ score: ROWS.score, y: ROWS.label, s: ROWS.group }), target: 'y', sensitive: 's' }; // prettier-ignore
       const points = await sweepPareto(data, { backend, epochs: 1, batchSize: 600, hidden: [], etas: [1] });
       expect(points[0]?.accuracy).to.be.within(0, 1);
     });
 
-    it('losses and their slopes are those of the host', async () => {
+    it('losses and their gradients equal those of the host', async () => {
       const logits = [-1.5, 0.25, 0.75, 2, -0.5, 1];
       const labels = [0, 1, 1, 1, 0, 0];
       const member = [1, 0, 1, 0, 1, 0];
@@ -220,7 +223,7 @@ for (const backend of BACKENDS) {
       tf.dispose([slope, minDiff]);
     });
 
-    it('a toxicity classifier gives its closed form', async () => {
+    it('a toxicity classifier equals its closed form', async () => {
       const scorer = await tfjsToxicityScorer(TOY_FOLDER, { backend });
       const texts = ['A KIND and nice person', 'idiot, idiot!'];
       const closed = [TOY_WEIGHTS.kind + TOY_WEIGHTS.nice, 2 * TOY_WEIGHTS.idiot].map(
@@ -234,7 +237,7 @@ for (const backend of BACKENDS) {
     });
 
     if (backend !== 'webgpu') return;
-    it('functions that cannot wait for a device say so, and what to do', async () => {
+    it('functions that cannot wait for a device throw an error with a suggestion', async () => {
       const works = {
         yPred: () => demographicParityDifference(tensors.decision, ROWS.group),
         features: () => consistencyScore(tensors.score, ROWS.label),
@@ -251,12 +254,12 @@ for (const backend of BACKENDS) {
       for (const [name, work] of Object.entries(works)) {
         const error = (await errorOf(work)) as DataValidationError;
         expect(error, name).to.be.instanceOf(DataValidationError);
-        expect(error.message, name).to.match(/cannot be read at once/);
+        expect(error.message, name).to.match(/cannot be read synchronously/);
         expect(error.suggestion, name).to.match(/await .*data\(\)/);
       }
     });
 
-    it('auto does not take the software GPU, though it is open', async () => {
+    it('auto does not select the software GPU, even if it is available', async () => {
       const { backend: chosen } = await loadTensorflow({ backend: 'auto' });
       await loadTensorflow({ backend: 'webgpu' });
       expect(chosen).not.to.equal('webgpu');
@@ -267,7 +270,7 @@ for (const backend of BACKENDS) {
 describe('metrics of millions of rows @slow', () => {
   onDevice('wasm');
 
-  it('read a constant per 4 million rows', async function () {
+  it('read a constant number of values per 4 million rows', async function () {
     this.timeout(60_000);
     const { tf } = await loadTensorflow({ backend: 'wasm' });
     const readsOf = async (n: number): Promise<number> => {

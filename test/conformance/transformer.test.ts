@@ -12,7 +12,7 @@ type Columns = Record<string, (number | string | null)[]>;
 
 const N = 120;
 
-/** Rows whose features depend on the group and on luck. */
+/** Rows whose features depend on the group and on chance. */
 function makeColumns(rows: number, seed: number): Columns {
   const random = createRandom(seed);
   const sex = Array.from({ length: rows }, (_, row) => (row % 5 < 2 ? 'female' : 'male'));
@@ -26,7 +26,7 @@ function makeColumns(rows: number, seed: number): Columns {
 const ROWS = makeColumns(N, 1);
 const FRESH = makeColumns(30, 2);
 
-/** Every transformer, with options under which a hundred rows say something. */
+/** All transformers, with options that work for a hundred rows. */
 const OPTIONS: Readonly<Record<TransformerKind, Record<string, unknown>>> = {
   InstanceReweighting: { benchmarks: { sex: { female: 0.5, male: 0.5 } } },
   ReweighingTransformer: {},
@@ -38,7 +38,7 @@ const OPTIONS: Readonly<Record<TransformerKind, Record<string, unknown>>> = {
 
 const WEIGHS: readonly TransformerKind[] = ['InstanceReweighting', 'ReweighingTransformer'];
 
-/** Which features are changed, and so have to be numbers. */
+/** The features that are changed, and so must be numbers. */
 const CHANGES: readonly TransformerKind[] = [
   'DisparateImpactRemover',
   'CorrelationRemover',
@@ -48,7 +48,7 @@ const CHANGES: readonly TransformerKind[] = [
 const create = (kind: TransformerKind, params: Record<string, unknown> = {}): Transformer =>
   createTransformer(kind, { ...OPTIONS[kind], ...params }, { sensitive: ['sex'], benchmarks: {}, label: 'hired' });
 
-/** What a transformer makes of rows, as plain data. */
+/** The output of a transformer as plain data. */
 const apply = async (transformer: Transformer, rows: Columns) => {
   const { table, sampleWeight } = await transformer.transform(rows);
   return { columns: table.toColumns(), weights: sampleWeight === null ? null : [...sampleWeight] };
@@ -92,7 +92,7 @@ for (const kind of TRANSFORMER_KINDS) {
       expect(columns['hired']).to.deep.equal(FRESH['hired']);
     });
 
-    it('leaves the table that it is given as it was', async () => {
+    it('does not change its input table', async () => {
       const table = Table.from(ROWS);
       const before = structuredClone(table.toColumns());
       const transformer = await create(kind).fit(table);
@@ -100,7 +100,7 @@ for (const kind of TRANSFORMER_KINDS) {
       expect(table.toColumns()).to.deep.equal(before);
     });
 
-    it('uses the rows fitted alone: what else is transformed changes nothing', async () => {
+    it('uses only the fitted rows: other transformed rows have no effect', async () => {
       const transformer = await fitted();
       const whole = await apply(transformer, FRESH);
       await transformer.transform({ ...FRESH, age: FRESH['age']?.map(() => 1e6) ?? [] });
@@ -112,7 +112,7 @@ for (const kind of TRANSFORMER_KINDS) {
       if (half.weights !== null) expect(half.weights).to.deep.equal([3, 1, 7].map((row) => whole.weights?.[row]));
     });
 
-    it('answers the same to the same rows', async () => {
+    it('returns the same output for the same rows', async () => {
       const [first, second] = [await fitted(), await fitted()];
       expect(await apply(first, FRESH)).to.deep.equal(await apply(first, FRESH));
       expect(await apply(second, FRESH)).to.deep.equal(await apply(first, FRESH));
@@ -124,7 +124,7 @@ for (const kind of TRANSFORMER_KINDS) {
       expectNear(await apply(permuted, FRESH), await apply(await fitted(), FRESH), 1e-6);
     });
 
-    it('takes weights of one for none, and a row of weight 0 for none', async () => {
+    it('treats weights of one like no weights, and ignores rows of weight 0', async () => {
       const ones = await create(kind).fit(ROWS, { sampleWeight: Array.from({ length: N }, () => 1) });
       expectNear(await apply(ones, FRESH), await apply(await fitted(), FRESH), 1e-12);
       const zeros = await create(kind).fit(ROWS, {
@@ -134,7 +134,7 @@ for (const kind of TRANSFORMER_KINDS) {
       expectNear(await apply(zeros, FRESH), await apply(rest, FRESH), 1e-12);
     });
 
-    it('is the same after being written as text and read', async () => {
+    it('is unchanged after writing as text and reading', async () => {
       const transformer = await fitted();
       const copy = transformerFromJson(JSON.parse(JSON.stringify(transformer)));
       expect(await apply(copy, FRESH)).to.deep.equal(await apply(transformer, FRESH));
@@ -146,7 +146,7 @@ for (const kind of TRANSFORMER_KINDS) {
       expect(blank.toJSON().state).to.equal(null);
     });
 
-    it('gives JSON that nobody can change it through', async () => {
+    it('returns JSON whose changes do not affect it', async () => {
       const transformer = await fitted();
       const before = await apply(transformer, FRESH);
       const { state, params } = transformer.toJSON() as {
@@ -157,14 +157,14 @@ for (const kind of TRANSFORMER_KINDS) {
       expect(await apply(transformer, FRESH)).to.deep.equal(before);
     });
 
-    it('says so when it is asked to transform before it has learned', async () => {
+    it('throws an error if it transforms before it is fitted', async () => {
       const failure = await failureOf(create(kind).transform(ROWS));
       expect(failure).to.be.instanceOf(PipelineExecutionError);
       expect((failure as PipelineExecutionError).suggestion).to.match(/fit/);
       expect(create(kind).warnings).to.deep.equal([]);
     });
 
-    it('keeps an earlier fit where a later one fails, and forgets it where one succeeds', async () => {
+    it('keeps an earlier fit if a later one fails, and replaces it if it succeeds', async () => {
       const transformer = await fitted();
       const before = await apply(transformer, FRESH);
       const { sex: _, ...without } = ROWS;
@@ -174,7 +174,7 @@ for (const kind of TRANSFORMER_KINDS) {
       expect(await apply(transformer, ROWS)).to.deep.equal(await apply(await create(kind).fit(FRESH), ROWS));
     });
 
-    it('is changed by new names of groups in nothing but the names', async () => {
+    it('depends on the names of groups only in the names', async () => {
       const rename = ({ sex = [], ...rest }: Columns): Columns => ({
         sex: sex.map((group) => (group === 'female' ? 'z' : 'b')),
         ...rest,
@@ -187,7 +187,7 @@ for (const kind of TRANSFORMER_KINDS) {
     });
 
     it(
-      WEIGHS.includes(kind) ? 'gives weights of mean 1 over the rows fitted, none negative' : 'gives no weights',
+      WEIGHS.includes(kind) ? 'returns weights with mean 1 over the fitted rows, none negative' : 'returns no weights',
       async () => {
         const { weights } = await apply(await fitted(), ROWS);
         if (!WEIGHS.includes(kind)) {
@@ -204,7 +204,7 @@ for (const kind of TRANSFORMER_KINDS) {
       },
     );
 
-    it('passes rows whose group is missing or new with weight 1, or as they were or as any other', async () => {
+    it('transforms rows whose group is missing or new with weight 1, unchanged or like other rows', async () => {
       const holes = { ...ROWS, sex: ROWS['sex']?.map((group, row) => (row % 9 === 0 ? null : group)) ?? [] };
       const transformer = await create(kind).fit(holes);
       const { columns, weights } = await apply(transformer, {
@@ -222,7 +222,7 @@ for (const kind of TRANSFORMER_KINDS) {
       expect(transformer.warnings.some((text) => text.includes(`'other`))).to.equal(isAffected);
     });
 
-    it('says what a reader should know in clauses that a sentence can hold: no capital, no full stop', async () => {
+    it('writes warnings as clauses without a capital first letter and a final period', async () => {
       const holes = (rows: Columns, every: number): (number | string | null)[] =>
         rows['sex']?.map((group, row) => (row % every === 0 ? null : group)) ?? [];
       const transformer = await create(kind).fit({ ...ROWS, sex: holes(ROWS, 9) });
@@ -236,7 +236,7 @@ for (const kind of TRANSFORMER_KINDS) {
       for (const warning of transformer.warnings) expect(warning).to.match(/^[a-z\d].*[^.]$/);
     });
 
-    it('leaves missing features missing', async () => {
+    it('keeps missing features missing', async () => {
       const holes = { ...ROWS, age: ROWS['age']?.map((value, row) => (row % 9 === 0 ? null : value)) ?? [] };
       const { columns } = await apply(await create(kind).fit(holes), holes);
       columns['age']?.forEach((value, row) => {
@@ -244,7 +244,7 @@ for (const kind of TRANSFORMER_KINDS) {
       });
     });
 
-    it('gives finite values for features and weights of any size', async () => {
+    it('returns finite values for features and weights of any size', async () => {
       const scale = (columns: Columns, by: number): Columns => ({
         ...columns,
         age: columns['age']?.map((value) => (value as number) * by) ?? [],
@@ -263,13 +263,13 @@ for (const kind of TRANSFORMER_KINDS) {
       }
     });
 
-    it('gives frozen warnings and results', async () => {
+    it('returns frozen warnings and results', async () => {
       const transformer = await fitted();
       expect(Object.isFrozen(transformer.warnings)).to.equal(true);
       expect(Object.isFrozen(await transformer.transform(ROWS))).to.equal(true);
     });
 
-    it('refuses a column that is not there, with the nearest', async () => {
+    it('rejects a column that does not exist and suggests a similar one', async () => {
       const failure = await failureOf(
         create(kind, { sensitive: 'sez', ...(kind === 'InstanceReweighting' ? { benchmarks: undefined } : {}) }).fit(
           ROWS,
@@ -283,7 +283,7 @@ for (const kind of TRANSFORMER_KINDS) {
       expect((other as DataValidationError).suggestion).to.match(/'wage'/);
     });
 
-    it('refuses a sensitive column without values', async () => {
+    it('rejects a sensitive column without values', async () => {
       const none = { ...ROWS, sex: ROWS['sex']?.map(() => null) ?? [] };
       expect(await failureOf(create(kind).fit(none))).to.be.instanceOf(DataValidationError);
     });
@@ -294,13 +294,13 @@ for (const kind of TRANSFORMER_KINDS) {
       { title: 'that are NaN', sampleWeight: Array.from({ length: N }, () => NaN) },
       { title: 'that are all 0', sampleWeight: Array.from({ length: N }, () => 0) },
     ]) {
-      it(`refuses weights ${title}`, async () => {
+      it(`rejects weights ${title}`, async () => {
         expect(await failureOf(create(kind).fit(ROWS, { sampleWeight }))).to.be.instanceOf(DataValidationError);
       });
     }
 
     if (CHANGES.includes(kind)) {
-      it('refuses text and infinities where numbers belong, with the row', async () => {
+      it('rejects text and infinities in numeric columns, with the row', async () => {
         const bad = ROWS['age']?.map((value, row) => (row === 4 ? 'old' : value)) ?? [];
         const failure = await failureOf(create(kind, { features: ['age'] }).fit({ ...ROWS, age: bad }));
         expect(failure).to.be.instanceOf(DataValidationError);
@@ -314,7 +314,7 @@ for (const kind of TRANSFORMER_KINDS) {
       });
     }
 
-    it('learns from one row and from one group, or says why not', async () => {
+    it('learns from one row and from one group, or gives a reason', async () => {
       const one = Table.from(ROWS).take([0]).toColumns();
       const single = await failureOf(create(kind).fit(one));
       if (kind === 'LearnedFairRepresentations') expect(single).to.be.instanceOf(DataValidationError);
@@ -327,7 +327,7 @@ for (const kind of TRANSFORMER_KINDS) {
         expectNear({ columns, weights: null }, { columns: rows, weights: null }, 1e-12);
     });
 
-    it('refuses to learn from no rows, and makes no rows of none', async () => {
+    it('rejects fitting without rows, and transforms no rows to no rows', async () => {
       const none = Table.from(ROWS).take([]);
       expect(await failureOf(create(kind).fit(none))).to.be.instanceOf(DataValidationError);
       const { table, sampleWeight } = await (await fitted()).transform(none);
@@ -335,18 +335,18 @@ for (const kind of TRANSFORMER_KINDS) {
       if (WEIGHS.includes(kind)) expect(sampleWeight).to.have.length(0);
     });
 
-    it('refuses no sensitive column at all', () => {
+    it('rejects an empty list of sensitive columns', () => {
       expect(() => createTransformer(kind, OPTIONS[kind], { sensitive: [], benchmarks: {}, label: 'hired' })).to.throw(
         ValueError,
       );
     });
 
-    it('heeds a signal', async () => {
+    it('respects an abort signal', async () => {
       const reason = new Error('enough');
       expect(await failureOf(create(kind).fit(ROWS, { signal: AbortSignal.abort(reason) }))).to.equal(reason);
     });
 
-    it('is changed by no label that no row has', async () => {
+    it('does not depend on labels without rows', async () => {
       const table = Table.from(ROWS);
       const { codes, labels } = table.categorical('sex');
       const wider = Table.ofColumns(
@@ -364,7 +364,7 @@ for (const kind of TRANSFORMER_KINDS) {
       expect(wide.warnings).to.deep.equal(plain.warnings);
     });
 
-    it('reads records and typed arrays as it reads columns', async () => {
+    it('reads records and typed arrays like columns', async () => {
       const transformer = await fitted();
       const records = Table.from(FRESH).toRecords();
       expect(await apply(await create(kind).fit(Table.from(ROWS).toRecords()), FRESH)).to.deep.equal(
@@ -375,7 +375,7 @@ for (const kind of TRANSFORMER_KINDS) {
       );
     });
 
-    it('takes 5,000 groups of 20 rows in time that follows the rows', async function () {
+    it('processes 5,000 groups of 20 rows in time proportional to the rows', async function () {
       this.timeout(60_000);
       const groups = 5000;
       const random = createRandom(4);
@@ -392,7 +392,7 @@ for (const kind of TRANSFORMER_KINDS) {
         ...(kind === 'LearnedFairRepresentations' ? { maxIterations: 2 } : {}),
       }).fit(table);
       await transformer.transform(table);
-      // Ten times what it takes on two slow cores; rows times groups would take minutes.
+      // Ten times the time on two slow cores; code proportional to rows times groups would take minutes.
       expect((cpuMillis() - start) / 1000).to.be.below(6);
     });
   });

@@ -190,9 +190,9 @@ for (const [reader, ask] of Object.entries(READERS)) {
         y_pred: { positive: { yes: 8 }, negative: { NO: 1, YES: 2, no: 7 }, missing: { NA: 1, None: 1 } },
       });
       expect(dp(answer).warnings.slice(0, 3)).to.deep.equal([
-        "labels of the predictions differ only by case, spaces or Unicode form: 'yes' (8 rows), 'YES' (2 rows); 'NO' (1 row), 'no' (7 rows); each is a label of its own, and only 'yes' counts as positive",
+        "labels of the predictions differ only by case, spaces or Unicode form: 'yes' (8 rows), 'YES' (2 rows); 'NO' (1 row), 'no' (7 rows); each counts as a separate label, and only 'yes' counts as positive",
         "3 labels of the predictions count as negative: 'NO' (1 row), 'YES' (2 rows), 'no' (7 rows); only 'yes' counts as positive",
-        "the predictions are missing where they hold one of these texts: 'NA' (1 row), 'None' (1 row); --na-values (naValues) changes the texts",
+        "the predictions are missing where they hold one of these texts: 'NA' (1 row), 'None' (1 row); use --na-values (naValues) to change the texts",
       ]);
     });
 
@@ -202,7 +202,7 @@ for (const [reader, ask] of Object.entries(READERS)) {
       expect(dp(answer).n_per_group).to.deep.equal({ None: 8, Jain: 10 });
       const ofGroups = dp(answer).warnings.filter((warning) => warning.includes("'religion'"));
       expect(ofGroups).to.deep.equal([
-        "groups of 'religion' have names that often mean a missing value: 'None' (8 rows); they are measured as groups, and --na-values (naValues) leaves their rows out",
+        "groups of 'religion' have names that often mean a missing value: 'None' (8 rows); they are measured as groups; use --na-values (naValues) to exclude their rows",
       ]);
     });
 
@@ -221,7 +221,7 @@ for (const [reader, ask] of Object.entries(READERS)) {
     it('warns of groups that look alike, in sensitive and control columns', async () => {
       const answer = await ask(ANSWERS, { ...BY_SEX, control: 'faith' });
       const warning =
-        "groups of 'faith' differ only by case, spaces or Unicode form: 'Jain' (4 rows), 'jain ' (6 rows); each is measured as a group of its own";
+        "groups of 'faith' differ only by case, spaces or Unicode form: 'Jain' (4 rows), 'jain ' (6 rows); each is measured as a separate group";
       expect(dp(answer).warnings).to.include(warning);
       expect(answer.control?.warnings.join(' ') ?? '').not.to.include('Unicode');
       const direct = await ask(ANSWERS, { ...BY_SEX, sensitive: 'faith' });

@@ -42,7 +42,7 @@ const KINDS: readonly [string, (rows: typeof together) => GroupStats][] = [
   ['scores', reduceScores],
 ];
 
-/** Numbers to 12 digits, so that moments that were added in another order are the same. */
+/** Rounds numbers to 12 digits, so that moments that were added in a different order are equal. */
 function rounded(stats: GroupStats): unknown {
   return JSON.parse(JSON.stringify(statsToJson(stats)), (_, value: unknown) =>
     typeof value === 'number' ? Number(value.toPrecision(12)) + 0 : value,
@@ -55,32 +55,32 @@ function ofTwo<Stats>(
   return reduce({ yTrue: [1, 0], yPred: [1, 1], yScore: [0.5, 0.25], sensitive: ['a', 'b'] });
 }
 
-describe('statistics add up', () => {
+describe('combined statistics', () => {
   for (const [kind, reduce] of KINDS) {
-    it(`${kind}: two halves merged are the whole, groups matched by label`, () => {
+    it(`${kind}: merging two halves gives the statistics of all rows, with groups matched by label`, () => {
       const merged = mergeStats(reduce(first), reduce(second));
       expect(merged.labels).to.deep.equal(['a', 'b', 'c']);
       expect(rounded(merged)).to.deep.equal(rounded(reduce(together)));
     });
 
-    it(`${kind}: rows added to the first half make the whole`, () => {
+    it(`${kind}: adding rows to the first half gives the statistics of all rows`, () => {
       expect(rounded(addRows(reduce(first), second))).to.deep.equal(rounded(reduce(together)));
     });
 
-    it(`${kind}: the second half removed again leaves the first, and an empty group`, () => {
+    it(`${kind}: removing the second half leaves the first half and an empty group`, () => {
       const left = removeStats(reduce(together), reduce(second));
       const expected = mergeStats(reduce(first), { ...removeStats(reduce(second), reduce(second)), nDropped: 0 });
       const [a, b] = [left, expected].map(rounded) as [Record<string, unknown>, Record<string, unknown>];
       for (const name of ['labels', 'counts', 'weights', 'n_dropped']) expect(a[name]).to.deep.equal(b[name]);
     });
 
-    it(`${kind}: written as JSON and read back, the same`, () => {
+    it(`${kind}: are unchanged after writing to JSON and reading back`, () => {
       const stats = reduce(together);
       const again = statsFromJson(JSON.parse(JSON.stringify(statsToJson(stats))));
       expect(again).to.deep.equal(stats);
     });
 
-    it(`${kind}: what was never added cannot be removed`, () => {
+    it(`${kind}: rejects removing rows that were never added`, () => {
       expect(() => removeStats(reduce(first), reduce(second)))
         .to.throw(DataValidationError)
         .with.property('message')
@@ -89,7 +89,7 @@ describe('statistics add up', () => {
     });
   }
 
-  it('moments of two far sets of values: mean 2 000 000 001, variance of each around its own mean', () => {
+  it('merges moments of two distant sets of values: mean 2 000 000 001, each variance around its own mean', () => {
     // Values 1e9 + {0, 1, 2} and 3e9 + {0, 1, 2}: by hand the sum of squares around 2e9 + 1 is 6e18 + 4.
     const reduce = (at: number) =>
       reduceRegression({ yPred: [at, at + 1, at + 2], sensitive: ['a', 'a', 'a'] }).moments.prediction;
@@ -100,20 +100,20 @@ describe('statistics add up', () => {
     expect(m2[0]).to.equal(6e18 + 4);
   });
 
-  it('statistics of different kinds do not mix', () => {
+  it('rejects statistics of different kinds', () => {
     const counts: GroupStats = reduceClassification(first);
     const scores: GroupStats = reduceScores(first);
     expect(() => mergeStats<GroupStats>(counts, scores)).to.throw(DataValidationError, /classification and of scores/);
   });
 
-  it('rows that lack a value cannot be removed where there are fewer', () => {
+  it('rejects removing more incomplete rows than there are', () => {
     const whole = { yPred: [1, 0], sensitive: ['a', 'b'] };
     const gappy = { yPred: [1, null], sensitive: ['a', 'b'] };
     expect(() => removeStats(reduceClassification(whole), reduceClassification(gappy))).to.throw(DataValidationError);
   });
 
-  it('what rounding leaves of removed weights and errors is nothing', () => {
-    // 0.1 + 0.2 + 0.3 - 0.3 - 0.2 - 0.1 is 2.8e-17 in float64, and less than nothing in other orders.
+  it('removes rounding residues of removed weights and errors', () => {
+    // 0.1 + 0.2 + 0.3 - 0.3 - 0.2 - 0.1 is 2.8e-17 in float64, and negative in other orders.
     const of = (weights: number[], error: number) =>
       reduceRegression({
         yTrue: weights.map(() => 0),
@@ -128,7 +128,7 @@ describe('statistics add up', () => {
     expect([none.counts[0], none.weights[0], none.squaredWeights[0]]).to.deep.equal([0, 0, 0]);
   });
 
-  it('a metric of statistics of another kind is refused by name', () => {
+  it('rejects a metric of statistics of another kind by name', () => {
     expect(() => metricOf('roc_auc_difference', reduceClassification(first)))
       .to.throw(Error)
       .with.property('message')
@@ -136,15 +136,15 @@ describe('statistics add up', () => {
   });
 
   for (const [title, json, field] of [
-    ['text', 'x', 'the whole'],
+    ['text', 'x', 'the JSON value'],
     ['another form', { form: 2 }, 'form'],
     ['no labels', { form: 1, kind: 'classification' }, 'labels'],
     ['too few counts', { form: 1, kind: 'classification', labels: ['a'], n_dropped: 0, counts: [1] }, 'counts'],
     ['a label twice', { form: 1, kind: 'classification', labels: ['a', 'a'] }, 'all different'],
     ['counts below 0', { ...statsToJson(ofTwo(reduceRegression)), counts: [3, -1] }, "'counts' must be 0 or more"],
-    ['scores in no order', { ...statsToJson(ofTwo(reduceScores)), groups: [1, 0] }, 'ascending'],
+    ['unsorted scores', { ...statsToJson(ofTwo(reduceScores)), groups: [1, 0] }, 'ascending'],
   ] as const) {
-    it(`JSON that is no statistics: ${title}`, () => {
+    it(`rejects JSON that is not statistics: ${title}`, () => {
       expect(() => statsFromJson(json)).to.throw(DataValidationError, field);
     });
   }

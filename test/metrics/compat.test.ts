@@ -4,7 +4,7 @@ import { DataValidationError, ValueError } from '../../src/exceptions/index.ts';
 import { computeMetric, metricFrame } from '../../src/metrics/index.ts';
 
 describe("other libraries' conventions", () => {
-  it('fairlearn: rows without a group count for the overall value, and for no group', () => {
+  it('fairlearn: rows without a group count for the overall value only', () => {
     // Selection rates: a 1/2, b 1; of all five rows, the one without a group included, 4/5.
     const rows = { yPred: [1, 0, 1, 1, 1], sensitive: ['a', 'a', 'b', 'b', null] };
     const of = (options: object) =>
@@ -45,7 +45,7 @@ describe("other libraries' conventions", () => {
     expect(two.value).to.be.closeTo(2 / 3, 1e-12);
   });
 
-  it('AIF360 needs the privileged group, and one that is there', () => {
+  it('AIF360 needs a privileged group that exists', () => {
     const rows = { yPred: [1, 0], sensitive: ['a', 'b'] };
     expect(() => computeMetric('disparate_impact', rows, { compat: 'aif360' })).to.throw(ValueError, /privileged/);
     expect(() => computeMetric('disparate_impact', rows, { compat: 'aif360', referenceGroup: 'z' })).to.throw(
@@ -54,7 +54,7 @@ describe("other libraries' conventions", () => {
     );
   });
 
-  it('AIF360 compares with the privileged group and nothing else', () => {
+  it('AIF360 compares with the privileged group only', () => {
     const rows = { yPred: [1, 0], sensitive: ['a', 'b'] };
     for (const options of [{ method: 'between_groups' }, { method: 'to_overall' }, { referenceGroup: [] }] as const) {
       expect(() =>
@@ -73,7 +73,7 @@ describe("other libraries' conventions", () => {
     }
   });
 
-  it('fairlearn: a group without a mean of two rates leaves the metric undefined, for that reason', () => {
+  it('fairlearn: a group without a mean of two rates makes the metric undefined, with a reason', () => {
     const rows = { yTrue: [1, 1, 0, 1], yPred: [1, 0, 1, 1], sensitive: Array.from('aabb') };
     const result = computeMetric('balanced_accuracy_difference', rows, { compat: 'fairlearn' });
     expect(result.undefinedReason).to.equal('a group has no balanced accuracy');
@@ -102,7 +102,7 @@ describe("other libraries' conventions", () => {
     expect(computeMetric('demographic_parity_difference', rows, options).value).to.equal(1);
   });
 
-  it('a reference group asks for to_reference by itself, and fits no other method', () => {
+  it('a reference group implies to_reference and is rejected with other methods', () => {
     const rows = { yPred: [1, 0, 1, 1, 0, 0], sensitive: ['a', 'a', 'b', 'b', 'c', 'c'] };
     const options = { referenceGroup: 'a', minGroupSize: 1, withCi: false } as const;
     expect(computeMetric('demographic_parity_difference', rows, options).value).to.equal(0.5);

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 
 import { computeMetric, maeParityDifference, metricOf, reduceClassification } from '../../src/metrics/index.ts';
 
-/** Decisions of groups with so many positives of so many rows. */
+/** The decisions of groups, from counts of positives and rows. */
 function decisions(groups: Readonly<Record<string, readonly [positives: number, rows: number]>>) {
   const yPred: number[] = [];
   const sensitive: string[] = [];
@@ -16,10 +16,10 @@ function decisions(groups: Readonly<Record<string, readonly [positives: number, 
 }
 
 describe('intervals of gaps', () => {
-  // se = sqrt(.2 x .8 / 1000 + .6 x .4 / 1000) = .02, so that 0.4 -+ 1.96 x .02 is what normal theory gives.
+  // se = sqrt(.2 x .8 / 1000 + .6 x .4 / 1000) = .02, so normal theory gives 0.4 ± 1.96 x .02.
   const far = decisions({ a: [200, 1000], b: [600, 1000] });
   for (const ciMethod of ['simultaneous', 'percentile', 'bca'] as const) {
-    it(`${ciMethod}: two large groups far apart, as normal theory has it`, () => {
+    it(`${ciMethod}: agrees with normal theory for two large groups with different rates`, () => {
       const { ci, ciMethod: used } = computeMetric('demographic_parity_difference', far, { ciMethod, ciSamples: 4000 });
       expect(used).to.equal(ciMethod);
       expect(ci?.[0]).to.be.closeTo(0.4 - 0.0392, 0.003);
@@ -27,7 +27,7 @@ describe('intervals of gaps', () => {
     });
   }
 
-  it('a ratio, on the scale of logarithms: ln(1/3) -+ 1.96 sqrt(.8 / 200 + .4 / 600)', () => {
+  it('is computed on the log scale for a ratio: ln(1/3) ± 1.96 sqrt(.8 / 200 + .4 / 600)', () => {
     const { ci, value } = computeMetric('demographic_parity_ratio', far, { ciSamples: 4000 });
     const half = 1.96 * Math.sqrt(0.8 / 200 + 0.4 / 600);
     expect(value).to.be.closeTo(1 / 3, 1e-12);
@@ -35,7 +35,7 @@ describe('intervals of gaps', () => {
     expect(ci?.[1]).to.be.closeTo(Math.exp(half) / 3, 0.005);
   });
 
-  it('groups that differ by chance: the simultaneous interval holds 0, the percentile interval does not', () => {
+  it('for groups that differ by chance, the simultaneous interval contains 0 and the percentile interval does not', () => {
     const equal = decisions({ a: [150, 500], b: [156, 500], c: [147, 500] });
     const of = (ciMethod: 'simultaneous' | 'percentile') =>
       computeMetric('demographic_parity_difference', equal, { ciMethod }).ci?.[0];
@@ -43,7 +43,7 @@ describe('intervals of gaps', () => {
     expect(of('percentile')).to.be.greaterThan(0);
   });
 
-  it('percentile and BCa need counts of decisions, and say so', () => {
+  it('percentile and BCa report that they need counts of decisions', () => {
     const y = Array.from({ length: 60 }, (_, row) => row % 7);
     const groups = y.map((_, row) => (row % 2 === 0 ? 'a' : 'b'));
     const result = maeParityDifference(y, [...y].reverse(), groups, { minGroupSize: 1, ciMethod: 'bca' });
@@ -51,7 +51,7 @@ describe('intervals of gaps', () => {
     expect(result.warnings.join()).to.match(/no interval: 'bca' resamples counts of binary decisions/);
   });
 
-  it('against all rows there is a percentile interval, and no simultaneous one', () => {
+  it('a comparison with all rows has a percentile interval but no simultaneous one', () => {
     const of = (ciMethod: 'simultaneous' | 'percentile') =>
       computeMetric('demographic_parity_difference', far, { ciMethod, method: 'to_overall' });
     expect(of('simultaneous').warnings.join()).to.match(/no interval: not available for method 'to_overall'/);
@@ -59,7 +59,7 @@ describe('intervals of gaps', () => {
     expect(of('percentile').ci?.[0]).to.be.closeTo(0.2 - 0.0196, 0.003);
   });
 
-  it("each group's own interval is Wilson's: 3 of 4 at 95% is 0.3006 to 0.9544", () => {
+  it("the interval of each group is Wilson's: 3 of 4 at 95% is 0.3006 to 0.9544", () => {
     const rows = decisions({ a: [3, 4], b: [1, 4] });
     const { perGroupCi } = computeMetric('demographic_parity_difference', rows, { minGroupSize: 1 });
     const [low = NaN, high = NaN] = perGroupCi?.['a']?.selection_rate ?? [];
@@ -72,14 +72,14 @@ describe('p-values of gaps', () => {
   const options = { minGroupSize: 1, withPValue: true, withCi: false, ciSamples: 20_000 } as const;
 
   it('two groups of four: the exact hypergeometric tail 34/70', () => {
-    // With 4 of 8 positives, 3 or more apart by at least 2: counts 0, 1, 3, 4 of 70 draws weigh 1 + 16 + 16 + 1.
+    // With 4 of 8 positives, with a difference of at least 2: counts 0, 1, 3, 4 of 70 draws weigh 1 + 16 + 16 + 1.
     const result = computeMetric('demographic_parity_difference', decisions({ a: [3, 4], b: [1, 4] }), options);
     expect(result.pValue).to.be.closeTo(34 / 70, 0.012);
     expect(result.pValueMethod).to.equal('permutation');
   });
 
   it('equalized odds permutes within true labels', () => {
-    // All of the gap is in the positives, 3 of 4 against 1 of 4; negatives are all refused.
+    // All of the gap is in the positives, 3 of 4 against 1 of 4; all negatives get a negative decision.
     const yTrue = [1, 1, 1, 1, 0, 0, 1, 1, 1, 1, 0, 0];
     const yPred = [1, 1, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0];
     const sensitive = Array.from('aaaaaabbbbbb');
@@ -93,7 +93,7 @@ describe('p-values of gaps', () => {
     expect(ratio.pValue).to.be.closeTo(34 / 70, 0.012);
   });
 
-  it('weights make it approximate, and it says so', () => {
+  it('is approximate with weights, and reports so', () => {
     const rows = {
       ...decisions({ a: [30, 60], b: [30, 60] }),
       sampleWeight: Array.from({ length: 120 }, (_, i) => 1 + (i % 3)),
@@ -103,7 +103,7 @@ describe('p-values of gaps', () => {
     expect(result.pValue).to.be.within(0, 1);
   });
 
-  it('is null unless asked for', () => {
+  it('is null unless requested', () => {
     const result = computeMetric('demographic_parity_difference', decisions({ a: [3, 4], b: [1, 4] }), {
       minGroupSize: 1,
     });
@@ -111,15 +111,15 @@ describe('p-values of gaps', () => {
   });
 });
 
-describe('what could have been seen', () => {
-  it('R: power.prop.test(n = 50, p1 = .50, p2 = .75) has power 0.740; at 0.8 the gap is a little more', () => {
+describe('minimum detectable difference', () => {
+  it('R: power.prop.test(n = 50, p1 = .50, p2 = .75) has power 0.740; at 0.8 the difference is slightly larger', () => {
     // From the documentation of R 4: power.prop.test(p1 = .50, p2 = .75, power = .90) needs n = 76.7.
     const stats = reduceClassification(decisions({ a: [31, 50], b: [31, 50] }));
     const { minimumDetectableGap: gap } = metricOf('demographic_parity_difference', stats);
     expect(gap).to.be.within(0.25, 0.29);
   });
 
-  it('shrinks with the root of the rows', () => {
+  it('is proportional to 1 / sqrt(rows)', () => {
     const at = (scale: number) =>
       computeMetric(
         'demographic_parity_difference',
@@ -129,8 +129,8 @@ describe('what could have been seen', () => {
   });
 });
 
-describe('evidence belongs to the groups of the value', () => {
-  it('equal groups: the smallest gap that would have shown is that of the smaller of them', () => {
+describe('evidence uses the groups that determine the value', () => {
+  it('for equal groups, the minimum detectable difference is that of the smallest groups', () => {
     const rows = decisions({ large: [5000, 10_000], small: [20, 40] });
     const equal = computeMetric('demographic_parity_difference', rows).minimumDetectableGap ?? NaN;
     const nearly = decisions({ large: [5000, 10_000], small: [21, 40] });
@@ -139,8 +139,8 @@ describe('evidence belongs to the groups of the value', () => {
     expect(equal).to.be.greaterThan(0.15);
   });
 
-  it('against a reference group: the ratio of the farthest group to it', () => {
-    // Reference 0.5, others 0.3 and 0.7, as far apart: 0.7 / 0.5 or 0.5 / 0.3.
+  it('for a reference group, the risk ratio uses the farthest group', () => {
+    // Reference 0.5, others 0.3 and 0.7, at the same distance: 0.7 / 0.5 or 0.5 / 0.3.
     const rows = decisions({ a: [50, 100], b: [30, 100], c: [71, 100] });
     const result = computeMetric('demographic_parity_difference', rows, { referenceGroup: 'a' });
     expect(result.value).to.be.closeTo(0.21, 1e-12);
@@ -149,7 +149,7 @@ describe('evidence belongs to the groups of the value', () => {
     expect(result.toMarkdown()).to.include('Compared with a.');
   });
 
-  it('perfect groups are not certain: balanced accuracy and F1 have intervals with a width', () => {
+  it('perfect balanced accuracy and F1 have intervals of positive width', () => {
     const yTrue = Array.from({ length: 60 }, (_, row) => row % 2);
     const sensitive = yTrue.map((_, row) => (row < 30 ? 'a' : 'b'));
     for (const metric of ['balanced_accuracy_difference', 'f1_difference']) {
@@ -158,7 +158,7 @@ describe('evidence belongs to the groups of the value', () => {
     }
   });
 
-  it('above 64 groups nothing is drawn, and the method says so', () => {
+  it('with more than 64 groups no replicates are drawn, and the method reports so', () => {
     const groups = Array.from({ length: 70 }, (_, group) => [`g${String(group)}`, [10 + (group % 7), 40]] as const);
     const rows = decisions(Object.fromEntries(groups));
     const weighted = { ...rows, sampleWeight: rows.yPred.map((_, row) => 1 + (row % 2)) };

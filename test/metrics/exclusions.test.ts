@@ -12,8 +12,8 @@ import {
 
 const repeat = <T>(value: T, times: number): T[] => Array<T>(times).fill(value);
 
-describe('groups that take no part', () => {
-  it('a group under the minimum is excluded by name, size and reason', () => {
+describe('excluded groups', () => {
+  it('lists a group below the minimum size with its name, size and reason', () => {
     const yPred = [...repeat(1, 30), ...repeat(0, 30), ...repeat(1, 29)];
     const groups = [...repeat('a', 30), ...repeat('b', 30), ...repeat('c', 29)];
     const result = demographicParityDifference(yPred, groups);
@@ -24,7 +24,7 @@ describe('groups that take no part', () => {
     expect(result.nPerGroup).to.deep.equal({ a: 30, b: 30 });
   });
 
-  it('one group left is undefined, never 0', () => {
+  it('is undefined, not 0, if one group remains', () => {
     const result = demographicParityDifference([1, 0, 1], ['a', 'a', 'a'], { minGroupSize: 1 });
     expect(result.value).to.be.NaN;
     expect(result.undefinedReason).to.equal(
@@ -34,7 +34,7 @@ describe('groups that take no part', () => {
     expect(result.toJSON().value).to.equal(null);
   });
 
-  it('a group without positives has no true positive rate, and not one of 0', () => {
+  it('a group without positives has no true positive rate instead of a rate of 0', () => {
     const yTrue = [1, 1, 0, 0, 0, 0, 1, 0];
     const yPred = [1, 0, 0, 1, 0, 1, 1, 0];
     const groups = ['a', 'a', 'a', 'b', 'b', 'b', 'c', 'c'];
@@ -47,13 +47,13 @@ describe('groups that take no part', () => {
     );
   });
 
-  it('a rate that only one group has makes the metric undefined', () => {
+  it('is undefined if only one group has a rate', () => {
     const result = equalizedOddsDifference([1, 0, 0, 0], [1, 0, 0, 1], ['a', 'a', 'b', 'b'], { minGroupSize: 1 });
     expect(result.value).to.be.NaN;
     expect(result.undefinedReason).to.equal('only one group has a true positive rate; two are needed');
   });
 
-  it('a group whose weights are all 0 has no rate, and says so', () => {
+  it('reports that a group whose weights are all 0 has no rate', () => {
     const result = demographicParityDifference([1, 0, 1, 0], ['a', 'a', 'b', 'b'], {
       minGroupSize: 1,
       sampleWeight: [0, 0, 1, 1],
@@ -63,7 +63,7 @@ describe('groups that take no part', () => {
     expect(result.excluded['a']?.reason).to.equal('no selection rate: 2 rows, their weights are all 0');
   });
 
-  it('weights that leave float64 make a reason, not a silent NaN', () => {
+  it('weights that overflow float64 give a reason, not a silent NaN', () => {
     const result = demographicParityDifference([1, 0, 1, 0], ['a', 'a', 'b', 'b'], {
       minGroupSize: 1,
       sampleWeight: [1e308, 1e308, 1e308, 1e308],
@@ -71,7 +71,7 @@ describe('groups that take no part', () => {
     expect(result.undefinedReason).to.equal('the weights are too large to be added up');
   });
 
-  it('errors beyond float64, and groups of one row, make no interval of NaN', () => {
+  it('errors that overflow float64 and groups of one row do not give an interval of NaN', () => {
     const huge = maeParityDifference([0, 0, 0, 0], [1e200, 2e200, 1, 2], ['a', 'a', 'b', 'b'], { minGroupSize: 1 });
     expect(huge.ci).to.equal(null);
     const single = maeParityDifference([0, 0], [1, 3], ['a', 'b'], { minGroupSize: 1 });
@@ -79,7 +79,7 @@ describe('groups that take no part', () => {
     expect(single.warnings.join()).to.match(/no interval: a group has one row/);
   });
 
-  it('weights that cannot be squared make a reason where that matters, and none where it does not', () => {
+  it('weights that overflow when squared give a reason only if squares are needed', () => {
     const rows = { yTrue: [0, 0, 0, 0], yPred: [1, 0, 1, 1], sensitive: Array.from('aabb') };
     const of = (metric: string, weight: number) =>
       computeMetric(metric, { ...rows, sampleWeight: [weight, weight, weight, weight] }, { minGroupSize: 1 });
@@ -89,7 +89,7 @@ describe('groups that take no part', () => {
         'the weights are too large or too small to be squared',
       );
     }
-    // The square of the sum leaves float64 before the sum of squares does.
+    // The square of the sum overflows before the sum of squares does.
     const yPred = Array.from({ length: 80 }, (_, row) => row % 7);
     const many = { yPred, yTrue: yPred.map(() => 0), sensitive: yPred.map((_, row) => (row < 40 ? 'a' : 'b')) };
     const [unit, huge] = [1, 1e153].map((weight) =>
@@ -98,7 +98,7 @@ describe('groups that take no part', () => {
     expect(huge?.ci?.[1]).to.be.closeTo(unit?.ci?.[1] ?? NaN, 1e-9);
   });
 
-  it('weights of all rows together that leave float64 make no overall value of 0', () => {
+  it('weights whose total overflows float64 do not give an overall value of 0', () => {
     const rows = { yPred: [1, 0, 1, 0, 0, 0], sensitive: Array.from('aabbcc') };
     const sampleWeight = [1, 1, 8e307, 8e307, 8e307, 8e307];
     const options = { minGroupSize: 1, method: 'to_overall', withCi: false } as const;
@@ -106,19 +106,19 @@ describe('groups that take no part', () => {
     expect(result.undefinedReason).to.match(/all rows together/);
   });
 
-  it('true values that are one number vary by nothing, however that number is rounded', () => {
+  it('equal true values have no variance, even with rounding', () => {
     const rows = { yTrue: [0.1, 0.1, 0.1, 1, 2, 4], yPred: [0.1, 0.2, 0.3, 1, 2, 3], sensitive: Array.from('aaabbb') };
     const result = computeMetric('r2_difference', rows, { minGroupSize: 1 });
     expect(result.excluded['a']?.reason).to.match(/all with the same true value/);
   });
 
-  it('a ratio to all rows that lie below 0 is undefined', () => {
+  it('a ratio to a negative overall value is undefined', () => {
     const rows = { yPred: [1, 1, 2, 2, -100], sensitive: Array.from('aabbc') };
     const result = computeMetric('mean_prediction_ratio', rows, { minGroupSize: 2, method: 'to_overall' });
     expect(result.undefinedReason).to.match(/changes sign/);
   });
 
-  it('weights that add up to their squares are no counts to permute', () => {
+  it('weights whose sum equals their sum of squares are not permuted as counts', () => {
     // Eight of 1/2 and one of 2 are six, and so are their squares.
     const sampleWeight = [...repeat(0.5, 8), 2, ...repeat(0.5, 8), 2];
     const yPred = [1, 0, 1, 0, 1, 0, 1, 0, 0, 1, 0, 1, 0, 1, 1, 1, 0, 0];
@@ -127,7 +127,7 @@ describe('groups that take no part', () => {
     expect(result.pValueMethod).to.equal('max-t');
   });
 
-  it('a column that a metric does not need may hold anything', async () => {
+  it('ignores columns that a metric does not need', async () => {
     const rows = { yPred: [1, 5, 3, 3], yTrue: [1, null, 'x', 1], sensitive: Array.from('aabb') };
     const options = { minGroupSize: 1, withCi: false };
     const expected = { value: 0, nDropped: 0 };
@@ -136,7 +136,7 @@ describe('groups that take no part', () => {
     expect(metricFrame({ ...rows, metrics: ['mean_prediction'] }, options).nDropped).to.equal(0);
   });
 
-  it('a level next to 1 gives no number instead of NaN', () => {
+  it('a level very close to 1 gives no interval instead of NaN', () => {
     const rows = { yPred: [1, 0, 1, 1], sensitive: Array.from('aabb') };
     for (const ciMethod of ['simultaneous', 'percentile', 'bca'] as const) {
       const options = { minGroupSize: 1, ciLevel: 1 - Number.EPSILON / 2, ciMethod, ciSamples: 20 };
@@ -155,18 +155,20 @@ describe('groups that take no part', () => {
     expect(Object.keys(result.excluded)).to.have.members(['a', 'b', '__proto__']);
   });
 
-  it('a thin denominator is warned of', () => {
+  it('warns of a small denominator', () => {
     const result = equalizedOddsDifference([1, 0, 1, 0], [1, 0, 0, 0], ['a', 'a', 'b', 'b'], { minGroupSize: 1 });
-    expect(result.warnings).to.include('the true positive rate of a rests on only 1 rows with a positive true label');
+    expect(result.warnings).to.include(
+      'the true positive rate of a is based on only 1 rows with a positive true label',
+    );
   });
 
-  it('a risk ratio over a smallest rate of 0 is null and says so', () => {
+  it('a risk ratio with a smallest rate of 0 is null, with a warning', () => {
     const result = demographicParityDifference([1, 1, 0, 0], ['a', 'a', 'b', 'b'], { minGroupSize: 1 });
     expect(result.effectSize).to.equal(null);
     expect(result.warnings).to.include('no risk ratio: the smallest rate is 0');
   });
 
-  it('the risk ratio is the largest rate over the smallest', () => {
+  it('the risk ratio is the largest rate divided by the smallest', () => {
     const result = demographicParityDifference([1, 1, 1, 0], ['a', 'a', 'b', 'b'], { minGroupSize: 1 });
     expect(result.effectSize).to.equal(2);
   });
@@ -189,7 +191,7 @@ describe('missing values', () => {
     expect(demographicParityDifference(yPred, groups, { minGroupSize: 1 }).nDropped).to.equal(0);
   });
 
-  it('missing groups are a group of their own where asked', () => {
+  it('missing groups form a separate group if requested', () => {
     const result = demographicParityDifference([1, 1, 0, 0], ['a', 'a', null, null], {
       minGroupSize: 1,
       nanPolicy: 'include',
@@ -197,7 +199,7 @@ describe('missing values', () => {
     expect(result.nPerGroup).to.deep.equal({ a: 2, '(missing)': 2 });
   });
 
-  it('the options of an analyzer hold for its methods, explicit undefined included', async () => {
+  it('the options of an analyzer are defaults of its methods, even if undefined is passed', async () => {
     const analyzer = new FairnessAnalyzer({ minGroupSize: 2, nanPolicy: 'include' });
     const result = await analyzer.demographicParityDifference([1, 1, 0, 0], ['a', 'a', null, null], {
       nanPolicy: undefined,
@@ -206,7 +208,7 @@ describe('missing values', () => {
   });
 });
 
-describe('input that cannot be measured is refused with the argument, the index and the value', () => {
+describe('rejects invalid input with the argument, the index and the value', () => {
   const cases: [string, () => unknown, RegExp][] = [
     ['no rows', () => demographicParityDifference([], []), /no rows to measure/],
     ['all missing', () => demographicParityDifference([null, NaN], ['a', 'b']), /All 2 rows lack/],
@@ -298,19 +300,19 @@ describe('input that cannot be measured is refused with the argument, the index 
       /label 'a' twice/,
     ],
     [
-      'a tensor that is gone',
+      'a disposed tensor',
       () => {
         const gone = { shape: [2], dtype: 'int32', isDisposed: true, dataSync: () => [1, 0] };
         return demographicParityDifference(gone, ['a', 'b']);
       },
-      /yPred is a tensor that has been disposed of/,
+      /yPred is a tensor that has been disposed/,
     ],
     [
       'attributes of different lengths',
       () => demographicParityDifference([1, 0], { sex: ['a', 'b'], race: ['c'] }),
       /attributes differ in length/,
     ],
-    ['no attribute', () => demographicParityDifference([1, 0], {}), /names no attribute/],
+    ['no attribute', () => demographicParityDifference([1, 0], {}), /has no attributes/],
   ];
   for (const [title, run, message] of cases) {
     it(title, () => {
@@ -330,7 +332,7 @@ describe('input that cannot be measured is refused with the argument, the index 
       /ciLevel parameter must lie between 0 and 1/,
     ],
     [
-      'a seed that is no number',
+      'a seed that is not a number',
       () => demographicParityDifference([1], ['a'], { seed: NaN }),
       /seed parameter must be a whole number. Got NaN/,
     ],
@@ -377,7 +379,7 @@ describe('input that cannot be measured is refused with the argument, the index 
 });
 
 describe('labels that are not 0 and 1', () => {
-  it('booleans and the texts of 0 and 1 stand for themselves', () => {
+  it('reads booleans and the texts 0 and 1 as their value', () => {
     const expected = demographicParityDifference([1, 1, 0, 1], ['a', 'a', 'b', 'b'], {
       minGroupSize: 1,
       withCi: false,
@@ -403,7 +405,7 @@ describe('labels that are not 0 and 1', () => {
     expect(result.perGroup).to.deep.equal({ a: { selection_rate: 0.5 }, b: { selection_rate: 0.5 } });
   });
 
-  it('numbers as groups are ordered as numbers', () => {
+  it('sorts numeric groups as numbers', () => {
     const result = demographicParityDifference([1, 0, 1], [10, 9, 2], { minGroupSize: 1, withCi: false });
     expect(Object.keys(result.nPerGroup).sort()).to.deep.equal(['10', '2', '9']);
   });

@@ -9,7 +9,7 @@ import {
 } from '../../src/metrics/index.ts';
 import { metricResultFromJson } from '../../src/metrics/metric-result.ts';
 
-/** Rows of groups, each with decisions as text: `{ a: '110' }`. */
+/** Rows of groups, each with its decisions as text: `{ a: '110' }`. */
 function decisions(groups: Readonly<Record<string, string>>): { yPred: number[]; sensitive: string[] } {
   const entries = Object.entries(groups).flatMap(([group, bits]) =>
     Array.from(bits, (bit) => [group, Number(bit)] as const),
@@ -23,14 +23,14 @@ function groupsOf(metric: string, rows: MetricRows, options: Parameters<typeof c
 }
 
 describe('the groups of a gap', () => {
-  it('are the highest and the lowest group, the higher one first, for differences and ratios', () => {
+  it('are the highest and the lowest group, in this order, for differences and ratios', () => {
     const rows = decisions({ a: '1000', b: '1110', c: '1100' });
     for (const metric of ['demographic_parity_difference', 'demographic_parity_ratio']) {
       expect(groupsOf(metric, rows)).to.deep.equal(['b', 'a']);
     }
   });
 
-  it('that tie are those with the fewest rows, then the first by label', () => {
+  it('are those with the fewest rows if groups tie, then the first by label', () => {
     expect(
       groupsOf('demographic_parity_difference', decisions({ a: '1111', b: '11', c: '0000', d: '0' })),
     ).to.deep.equal(['b', 'd']);
@@ -71,24 +71,24 @@ describe('the groups of a gap', () => {
     expect(groupsOf('demographic_parity_ratio', rows, options)).to.deep.equal(['b', 'c']);
   });
 
-  it('are one group alone where groups are compared with all rows', () => {
+  it('are a single group if groups are compared with all rows', () => {
     const rows = decisions({ a: '1110', b: '1000', c: '0000' });
     expect(groupsOf('demographic_parity_difference', rows, { method: 'to_overall' })).to.deep.equal(['a', null]);
   });
 
-  it("stand in the order of AIF360's signed gap: unprivileged minus privileged", () => {
+  it("are in the order of AIF360's signed gap: unprivileged minus privileged", () => {
     const options = { compat: 'aif360', referenceGroup: 'a' } as const;
     const rows = decisions({ a: '1110', b: '1000' });
     expect(groupsOf('demographic_parity_difference', rows, options)).to.deep.equal(['unprivileged', 'privileged']);
   });
 
-  it('are null where the metric is undefined', () => {
+  it('are null if the metric is undefined', () => {
     expect(
       groupsOf('demographic_parity_difference', decisions({ a: '10', b: '1' }), { minGroupSize: 2 }),
     ).to.deep.equal([null, null]);
   });
 
-  it('make the effect size too: of tied means the groups with the fewest rows', () => {
+  it('also determine the effect size: for tied means, the groups with the fewest rows', () => {
     const rows = { yPred: [0, 2, 0, 2, 4, 6, 4.5, 5.5, 4.5, 5.5], sensitive: Array.from('aaaabbcccc') };
     const result = computeMetric('mean_prediction_difference', rows, {
       minGroupSize: 1,
@@ -100,7 +100,7 @@ describe('the groups of a gap', () => {
     expect(result.effectSize).to.be.closeTo(4 / Math.sqrt(6 / 4), 1e-12);
   });
 
-  it('are in the JSON, survive it, and are named in the report', () => {
+  it('are written to JSON, read back, and named in the report', () => {
     const result = metricOf(
       'demographic_parity_difference',
       reduceClassification(decisions({ 'group one': '1111', two: '1000' })),
@@ -112,7 +112,7 @@ describe('the groups of a gap', () => {
     expect(result.toMarkdown()).to.include('Gap between group one and two.');
   });
 
-  it('are null in results that were written before they were kept', () => {
+  it('are null in results of versions without these fields', () => {
     const {
       first: _,
       second: __,

@@ -10,7 +10,7 @@ describe('a metric frame', () => {
   const rows = { yPred: berkeley['admitted'] ?? [], sensitive: berkeley['gender'] ?? [] };
   const metrics = ['selection_rate', 'count'];
 
-  it("Berkeley's admissions: men are ahead over all, behind in four of six departments (Bickel and others 1975)", () => {
+  it("Berkeley's admissions: men have the higher rate overall and the lower rate in four of six departments (Bickel and others 1975)", () => {
     const frame = metricFrame({ ...rows, control: berkeley['department'] ?? [], metrics });
     // 1,198 of 2,691 men and 557 of 1,835 women were admitted.
     expect(frame.byGroup['male']?.['selection_rate']).to.be.closeTo(1198 / 2691, 1e-12);
@@ -21,7 +21,7 @@ describe('a metric frame', () => {
     expect(frame.byLevel['A']?.byGroup['male']?.['selection_rate']).to.be.closeTo(512 / 825, 1e-12);
     expect(frame.byLevel['A']?.byGroup['female']?.['selection_rate']).to.be.closeTo(89 / 108, 1e-12);
     const [finding] = frame.simpson;
-    // B has only 25 women, and takes no part at the default minimum of 30.
+    // B has only 25 women, and is excluded at the default minimum of 30.
     expect(finding?.reversed).to.deep.equal(['A', 'D', 'F']);
     const everyone = metricFrame({ ...rows, control: berkeley['department'] ?? [], metrics }, { minGroupSize: 1 });
     expect(everyone.simpson[0]?.reversed).to.deep.equal(['A', 'B', 'D', 'F']);
@@ -29,7 +29,7 @@ describe('a metric frame', () => {
     expect(everyone.warnings[0]).to.match(/male is above that of female by 0.142.*4 of 6 levels.*Simpson/);
   });
 
-  it('no level that turns the gap around, no warning', () => {
+  it('does not warn if no level reverses the gap', () => {
     const frame = metricFrame(
       {
         yPred: [1, 0, 1, 1, 1, 0, 1, 1],
@@ -43,7 +43,7 @@ describe('a metric frame', () => {
     expect(frame.warnings).to.deep.equal([]);
   });
 
-  it('an analyzer bound to a table gives the same, with the control as a column', async () => {
+  it('an analyzer bound to a table gives the same result, with the control as a column', async () => {
     const bound = FairnessAnalyzer.fromDataFrame(sampleData('berkeley'), {
       yPredCol: 'admitted',
       sensitiveCol: 'gender',
@@ -53,7 +53,7 @@ describe('a metric frame', () => {
     expect(frame.toJSON()).to.deep.equal(direct.toJSON());
   });
 
-  it('measures of decisions, scores and numbers stand in one frame', () => {
+  it('combines measures of decisions, scores and numbers in one frame', () => {
     const frame = metricFrame(
       {
         yTrue: [1, 0, 1, 0],
@@ -72,7 +72,7 @@ describe('a metric frame', () => {
     expect(frame.metric('accuracy', 'ratio', { withCi: false }).value).to.equal(0.5);
   });
 
-  it('is frozen through and through', () => {
+  it('is deeply frozen', () => {
     const frame = metricFrame({ ...rows, metrics });
     for (const part of [frame, frame.overall, frame.byGroup, frame.byGroup['male'], frame.simpson]) {
       expect(part).to.be.frozen;
@@ -86,7 +86,7 @@ describe('a metric frame', () => {
     expect(text).to.match(/\(difference\)\s+\|\s+\| 0\.1416/);
   });
 
-  it('names the measure that it does not know, and wants one', () => {
+  it('rejects an unknown measure by name, and an empty list', () => {
     expect(() => metricFrame({ ...rows, metrics: ['selection_rat'] })).to.throw(
       MetricComputationError,
       /selection_rat/,
@@ -95,7 +95,7 @@ describe('a metric frame', () => {
     expect(() => metricFrame({ ...rows, metrics: ['true_positive_rate'] })).to.throw(/true labels/);
   });
 
-  it('a frame stays what it is when the options it was made with change', () => {
+  it('does not change if the caller changes the options later', () => {
     const referenceGroup = ['a'];
     const options = { minGroupSize: 1, compat: 'aif360' as const, referenceGroup };
     const frame = metricFrame(
@@ -108,7 +108,7 @@ describe('a metric frame', () => {
     expect(frame.toJSON()).to.deep.equal(before);
   });
 
-  it('numbers that cannot be added up are no gap that turns over', () => {
+  it('numbers that overflow are not reported as a reversed gap', () => {
     const guess = [1e308, 1e308, 1, 1, 2, 2, 1, 1];
     const rows = { yTrue: guess.map(() => 0), yPred: guess, sensitive: Array.from('aabbaabb') };
     const frame = metricFrame(
@@ -119,14 +119,14 @@ describe('a metric frame', () => {
     expect(frame.toMarkdown()).to.not.include('NaN');
   });
 
-  it('splits many levels in time that follows the rows', () => {
+  it('splits many levels in time proportional to the rows', () => {
     const n = 60_000;
     const yPred = Array.from({ length: n }, (_, row) => row % 2);
     const control = yPred.map((_, row) => row % 3000);
     const sensitive = yPred.map((_, row) => (row % 7 < 3 ? 'a' : 'b'));
     const start = cpuMillis();
     const frame = metricFrame({ yPred, sensitive, control, metrics: ['selection_rate'] });
-    // Loose: what grows with levels times cells takes half a minute.
+    // A loose bound: code that is proportional to levels times cells takes half a minute.
     expect(cpuMillis() - start).to.be.lessThan(10_000);
     expect(Object.keys(frame.byLevel)).to.have.length(3000);
     expect(frame.byLevel['0']?.overall['selection_rate']).to.equal(0);
@@ -136,7 +136,7 @@ describe('a metric frame', () => {
     expect(() => metricFrame({ ...rows, metrics, average: 'macro' })).to.throw(ValueError, /does not average/);
   });
 
-  it('a level that is reversed by chance is no paradox', () => {
+  it('does not report a level that is reversed by chance', () => {
     // The gap is 0.2 over all rows and in three of four levels; in the last it is -0.05.
     const cell = (group: string, level: string, positives: number) =>
       Array.from({ length: 100 }, (_, row) => ({ group, level, decision: Number(row < positives) }));
@@ -154,7 +154,7 @@ describe('a metric frame', () => {
     expect(frame.simpson).to.deep.equal([]);
   });
 
-  it('finds the reversal of two groups beside a third that is lower still', () => {
+  it('finds the reversal of two groups if a third group is lower', () => {
     const cell = (group: string, level: string, n: number, positives: number) =>
       Array.from({ length: n }, (_, row) => ({ group, level, decision: Number(row < positives) }));
     const all = [
@@ -170,12 +170,12 @@ describe('a metric frame', () => {
       control: all.map(({ level }) => level),
       metrics: ['selection_rate'],
     });
-    // a 330 of 500, b 170 of 500; inside both levels b is ahead by a tenth.
+    // a 330 of 500, b 170 of 500; within both levels b is ahead by a tenth.
     expect(frame.simpson.map(({ high, low }) => [high, low])).to.deep.equal([['a', 'b']]);
     expect(frame.simpson[0]?.adjustedGap).to.be.closeTo(-0.1, 1e-12);
   });
 
-  it('rows without a level count for the groups, and for no level', () => {
+  it('rows without a level count for the groups, but not for any level', () => {
     const frame = metricFrame(
       {
         yPred: [1, 1, 0, 0, 1, 0],

@@ -35,8 +35,8 @@ function measure(metric: string, rows: readonly Row[], options: MetricOptions = 
 }
 
 /**
- * Fills in what rows lack in every way.
- * @yields the whole rows
+ * Yields all completions of incomplete rows.
+ * @yields the complete rows
  */
 function* completions(rows: readonly Row[]): Generator<Row[]> {
   const place = rows.findIndex(([, truth, decision]) => truth === null || decision === null);
@@ -51,14 +51,14 @@ function* completions(rows: readonly Row[]): Generator<Row[]> {
   }
 }
 
-/** The groups that have all that a metric compares. */
+/** Returns the groups that have all values that a metric compares. */
 function comparedGroups({ perGroup }: MetricResult): string {
   return Object.keys(perGroup)
     .filter((group) => !Object.values(perGroup[group] ?? {}).includes(null))
     .join();
 }
 
-/** The smallest and the largest value over all completions in which the same groups are compared. */
+/** Returns the smallest and the largest value over all completions in which the same groups are compared. */
 function enumerate(metric: string, rows: readonly Row[], options: MetricOptions = {}): [number, number] {
   let [low, high] = [Infinity, -Infinity];
   const compared = comparedGroups(measure(metric, rows, options));
@@ -71,7 +71,7 @@ function enumerate(metric: string, rows: readonly Row[], options: MetricOptions 
   return [low, high];
 }
 
-/** Rows of three groups, of which some lack a decision or a true label; every group has known rows of both labels. */
+/** Rows of three groups, some without a decision or a true label. Every group has complete rows of both labels. */
 function drawRows(seed: number, lacks: 'decisions' | 'both'): Row[] {
   const random = createRandom(seed);
   const bit = (): 0 | 1 => (random.next() < 0.5 ? 0 : 1);
@@ -92,7 +92,7 @@ function drawRows(seed: number, lacks: 'decisions' | 'both'): Row[] {
 const EPSILON = 1e-12;
 
 describe('rows with missing values', () => {
-  // Half of group b's decisions, all positives, are missing: 30 of 60 positive in a, 0 of 30 in b are left as they were.
+  // Half of group b's decisions, all positives, are missing: 30 of 60 positive in a, 0 of 30 in b would remain.
   const hidden: Row[] = [
     ...Array.from({ length: 60 }, (_, row): Row => ['a', row % 2 === 0 ? 1 : 0, row < 3 ? 1 : 0]),
     ...Array.from({ length: 60 }, (_, row): Row => ['b', row % 2 === 0 ? 1 : 0, row < 30 ? null : 0]),
@@ -115,7 +115,7 @@ describe('rows with missing values', () => {
     expect(warnings.join()).to.include('50.0% of b, 0.0% of a').and.to.include('from 0.0000 to 0.4500');
   });
 
-  it('that are as common in every group bring no warning', () => {
+  it('do not warn if they are equally common in every group', () => {
     const rows = ['a', 'b'].flatMap((group) =>
       Array.from({ length: 40 }, (_, row): Row => [group, 1, row < 10 ? null : row % 2 === 0 ? 1 : 0]),
     );
@@ -124,7 +124,7 @@ describe('rows with missing values', () => {
     expect(warnings.filter((warning) => warning.includes('missing'))).to.deep.equal([]);
   });
 
-  it('without any, the bounds are the value and there is no p-value', () => {
+  it('give the value as bounds and no p-value if there are none', () => {
     const rows: Row[] = [
       ['a', 1, 1],
       ['b', 1, 0],
@@ -135,7 +135,7 @@ describe('rows with missing values', () => {
     }
   });
 
-  it('include rows without a true label where the metric needs it, and not where it does not', () => {
+  it('include rows without a true label only if the metric needs it', () => {
     const rows: Row[] = [
       ['a', 1, 1],
       ['a', null, 1],
@@ -146,7 +146,7 @@ describe('rows with missing values', () => {
     expect(measure('accuracy_difference', rows).missing?.byGroup).to.deep.equal({ a: 1, b: 1 });
   });
 
-  it('have no bounds where none are known', () => {
+  it('have no bounds if these are not available', () => {
     const rows: Row[] = [...drawRows(1, 'decisions')];
     expect(measure('mean_prediction_difference', rows).missing).to.deep.include({ n: 4, worstCase: null });
     expect(measure('balanced_accuracy_difference', rows).missing?.worstCase).to.equal(null);
@@ -169,13 +169,16 @@ describe('rows with missing values', () => {
     'base_rate_difference',
   ];
 
-  /** Metrics whose far bound is attained. A base rate leaves out labels that are known, so that its value can be outside. */
+  /**
+   * Metrics whose far bound is attained. A base rate excludes known labels of rows without a decision, so its value can
+   * be outside.
+   */
   const isSharp = (metric: string, lacks: string): boolean =>
     metric !== 'base_rate_difference' && (metric !== 'equalized_odds_difference' || lacks === 'decisions');
 
   for (const lacks of ['decisions', 'both'] as const) {
     for (const metric of METRICS) {
-      it(`bounds of ${metric} hold every completion of missing ${lacks === 'both' ? 'decisions and labels' : lacks}`, () => {
+      it(`bounds of ${metric} contain the value of every completion of missing ${lacks === 'both' ? 'decisions and labels' : lacks}`, () => {
         for (let seed = 0; seed < 6; seed++) {
           const rows = drawRows(seed, lacks);
           const { missing, value } = measure(metric, rows);
@@ -192,7 +195,7 @@ describe('rows with missing values', () => {
     }
   }
 
-  it('bounds hold with weights and against a reference group', () => {
+  it('bounds are valid with weights and with a reference group', () => {
     const weights = [1, 2, 0.5, 3];
     for (let seed = 10; seed < 16; seed++) {
       const rows = drawRows(seed, 'decisions').map(([group, truth, decision], row): Row => [
@@ -214,7 +217,7 @@ describe('rows with missing values', () => {
     }
   });
 
-  it('of more than two groups are tested by chi-square, and by permutation where few are expected', () => {
+  it('of more than two groups are tested by chi-square, or by permutation if expected counts are small', () => {
     const table = (dropped: number[], kept: number[]) => ({
       dropped: Float64Array.from(dropped),
       kept: Float64Array.from(kept),
@@ -223,14 +226,15 @@ describe('rows with missing values', () => {
     const large = testMissingness(table([10, 20, 30], [90, 80, 70]), 1);
     expect(large.pValue).to.be.closeTo(Math.exp(-6.25), 1e-12);
     expect(large.isRandom).to.equal(false);
-    // Two rows missing, both of the smallest group: 1 of choose(12, 2) = 66 tables is as extreme in its own way, for each of three groups 6 / 66.
+    // Two rows missing, both of the smallest group: 1 of choose(12, 2) = 66 tables is as extreme in its own way, for
+    // each of three groups 6 / 66.
     const small = testMissingness(table([2, 0, 0], [2, 4, 4]), 1);
     expect(small.isRandom).to.equal(true);
     expect(small.pValue).to.be.closeTo(18 / 66, 0.05);
     expect(testMissingness(table([2, 0, 0], [2, 4, 4]), 1).pValue).to.equal(small.pValue);
   });
 
-  it('groups that lack everything do not differ', () => {
+  it('groups without any complete row do not differ', () => {
     expect(testMissingness({ dropped: Float64Array.of(3, 4, 5), kept: new Float64Array(3) }, 1).pValue).to.equal(1);
     expect(testMissingness({ dropped: Float64Array.of(3), kept: Float64Array.of(1) }, 1).pValue).to.equal(null);
   });

@@ -9,7 +9,7 @@ describe('outcomes of several classes', () => {
   const sensitive = ['a', 'a', 'a', 'b', 'b', 'b'];
   const options = { minGroupSize: 1, withCi: false } as const;
 
-  it('macro: each class against the rest, and the mean over classes', async () => {
+  it('macro: each class against the rest, averaged over classes', async () => {
     // Selection rates, a and b. x: 1/3, 0; y: 2/3, 2/3; z: 0, 1/3. Gaps 1/3, 0, 1/3.
     const rows = { yPred, sensitive, average: 'macro' } as const;
     expect(computeMetric('demographic_parity_difference', rows, options).value).to.be.closeTo(2 / 9, 1e-12);
@@ -31,7 +31,7 @@ describe('outcomes of several classes', () => {
     expect(computeMetric('equal_opportunity_difference', rows, options).value).to.equal(1);
   });
 
-  it('an interval holds for all classes together', () => {
+  it('an interval covers all classes simultaneously', () => {
     const times = <T>(values: readonly T[]): T[] => Array.from({ length: 20 }, () => values).flat();
     const rows = { yPred: times(yPred), sensitive: times(sensitive), average: 'macro' } as const;
     const { value, ci } = computeMetric('demographic_parity_difference', rows, { minGroupSize: 1 });
@@ -39,20 +39,20 @@ describe('outcomes of several classes', () => {
     expect(ci?.[1]).to.be.within(value, 1);
   });
 
-  it('macro takes no positive label, no numbers, and at least two classes', () => {
+  it('macro rejects a positive label, numbers, and fewer than two classes', () => {
     const macro = { average: 'macro' } as const;
     expect(() =>
       computeMetric('demographic_parity_difference', { yPred, sensitive, positiveLabel: 'x', ...macro }),
     ).to.throw(ValueError, /positiveLabel/);
     expect(() =>
       computeMetric('mae_parity_difference', { yTrue: [1], yPred: [1], sensitive: ['a'], ...macro }),
-    ).to.throw(ValueError, /for decisions/);
+    ).to.throw(ValueError, /applies to decisions/);
     expect(() =>
       computeMetric('demographic_parity_difference', { yPred: ['x', 'x'], sensitive: ['a', 'b'], ...macro }),
     ).to.throw(DataValidationError, /has 1/);
   });
 
-  it('a metric that does not read the truth has the classes of the predictions alone', () => {
+  it('a metric without true labels uses the classes of the predictions only', () => {
     const rows = { yPred, sensitive, average: 'macro' } as const;
     const withTruth = { ...rows, yTrue: yTrue.map((label, row) => (row === 0 ? 'another' : label)) };
     const value = (of: Parameters<typeof computeMetric>[1]) =>

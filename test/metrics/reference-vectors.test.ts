@@ -73,7 +73,7 @@ for (const backend of BACKENDS) {
         };
         const result = await analyzer.metric(metric, rowsOf(weighted, groups), options);
         expect(result.value, JSON.stringify([metric, groups, method, agg, weighted])).to.be.closeTo(expected, EXACT);
-        // None of these cases has a group without a denominator, where fairlearn and we differ on purpose.
+        // None of these cases has a group without a denominator, where this package differs from fairlearn on purpose.
         expect(result.excluded).to.deep.equal({});
       }
     });
@@ -190,7 +190,7 @@ for (const backend of BACKENDS) {
       expectValues(frame.ratio(), expected.ratio);
     });
 
-    it('control features: accuracy inside each level', async () => {
+    it('control features: accuracy within each level', async () => {
       interface Example {
         y_true: number[];
         y_pred: number[];
@@ -294,7 +294,7 @@ for (const backend of BACKENDS) {
         }
       });
 
-      it(`an infinite ratio has a reason, so that no gate lets it pass, ${title}`, async () => {
+      it(`an infinite ratio has a reason, so that it passes no gate, ${title}`, async () => {
         const result = await analyzer.metric('false_negative_rate_ratio', { ...rows, sampleWeight }, compat);
         expect(result.undefinedReason).to.match(/privileged group is 0/);
         expect(result.toJSON().value).to.equal(null);
@@ -310,7 +310,7 @@ for (const backend of BACKENDS) {
         }
       });
 
-      it(`accuracy, error rate, and what the data set itself shows, ${title}`, async () => {
+      it(`accuracy, error rate, and the rates of the data set itself, ${title}`, async () => {
         const frame = await analyzer.metricFrame({ ...rows, sampleWeight, metrics: ['accuracy', 'error_rate'] }, bare);
         expect(frame.overall['accuracy']).to.be.closeTo(sheet['accuracy'] as number, EXACT);
         expect(frame.overall['error_rate']).to.be.closeTo(sheet['error_rate'] as number, EXACT);
@@ -355,7 +355,7 @@ for (const backend of BACKENDS) {
       };
     }
 
-    it('COMPAS: every value that fairlearn gives by race, sex and age, zeros for empty denominators included', async () => {
+    it('COMPAS: every value of fairlearn by race, sex and age, including zeros for empty denominators', async () => {
       const { text, yPred, yTrue } = await compas();
       const columns: Record<string, string[]> = { race: text('race'), sex: text('sex'), age_cat: text('age_cat') };
       for (const [name, expected] of Object.entries(real.fairlearn_on_compas.values)) {
@@ -382,7 +382,7 @@ for (const backend of BACKENDS) {
       }
     });
 
-    it('COMPAS: the confusion that ProPublica published, to the digits printed', async () => {
+    it('COMPAS: the confusion matrix published by ProPublica, to the printed digits', async () => {
       const { text, yPred, yTrue } = await compas();
       const metrics = ['count', 'false_positive_rate', 'false_negative_rate'];
       const frame = await analyzer.metricFrame({ yTrue, yPred, sensitive: text('race'), metrics });

@@ -20,7 +20,7 @@ import { useTemporaryFolder } from '../helpers/run-cli.ts';
 describe('measures of scores', () => {
   const folder = useTemporaryFolder();
 
-  it('AUC with its standard error, as DeLong has it, by hand', () => {
+  it("AUC with DeLong's standard error, by hand", () => {
     // Positives 0.9, 0.6, 0.4; negatives 0.5, 0.4, 0.1. Placements of positives: 1, 1, 1/3 + 1/6 = 1/2; AUC 5/6.
     // Of negatives: 2/3, 1/2 + 1/3 = 5/6, 1. Variances with n - 1: 1/12 and 1/36; se^2 = 1/36 + 1/108 = 1/27.
     const yTrue = [1, 1, 1, 0, 0, 0];
@@ -41,7 +41,7 @@ describe('measures of scores', () => {
     expect(frame.overall['expected_calibration_error']).to.be.closeTo(0.475, 1e-12);
   });
 
-  it('many distinct scores are rounded to a grid, and the warning bounds what that changed', () => {
+  it('many distinct scores are rounded to a grid, and a warning bounds the effect', () => {
     const random = createRandom(3);
     const n = 200_000;
     const yTrue = Array.from({ length: n }, () => Number(random.next() < 0.5));
@@ -64,8 +64,8 @@ describe('measures of scores', () => {
     }
   });
 
-  it('log loss is exact however many distinct scores a file has', async () => {
-    // Losses of -log(1e-12) in group a, and of -log(1e-6) in group b, each for a share of the rows.
+  it('log loss is exact for any number of distinct scores in a file', async () => {
+    // Losses of -log(1e-12) in group a, and of -log(1e-6) in group b, each for some of the rows.
     const n = 300_000;
     const file = path.join(folder(), 'scores.csv');
     const row = (place: number): string => {
@@ -86,7 +86,7 @@ describe('measures of scores', () => {
     expect(perGroup['c']?.['log_loss']).to.be.closeTo((n * Math.log(n + 1) - logFactorial) / n, 1e-9);
   });
 
-  it('log loss of statistics that were rounded without their losses comes from the grid, and says so', () => {
+  it('log loss of rounded statistics without losses is computed from the grid, with a warning', () => {
     const n = 70_000;
     const yScore = Array.from({ length: n }, (_, row) => (row + 1) / (n + 1));
     const sensitive = yScore.map((_, row) => (row % 2 === 0 ? 'a' : 'b'));
@@ -94,11 +94,11 @@ describe('measures of scores', () => {
     expect(json).to.include.keys('log_losses', 'squared_log_losses');
     const { log_losses: _, squared_log_losses: __, ...earlier } = json;
     const { warnings } = metricOf('log_loss_difference', statsFromJson(earlier));
-    expect(warnings.join()).to.match(/rounded to multiples of .* moves the log loss/);
+    expect(warnings.join()).to.match(/rounded to multiples of .* changes the log loss/);
     expect(() => statsFromJson({ ...json, log_losses: [-1, 0] })).to.throw(DataValidationError, /log_losses/);
   });
 
-  it('more groups than distinct scores that are kept: of one score, and of many @slow', () => {
+  it('accepts more groups than the maximum of distinct scores, with one score or many @slow', () => {
     const n = 70_000;
     const groups = (prefix: string): string[] => Array.from({ length: n }, (_, row) => `${prefix}${row}`);
     const zeros = Array<number>(n).fill(0);
@@ -114,7 +114,7 @@ describe('measures of scores', () => {
     expect(computeMetric('roc_auc_difference', rows, { minGroupSize: 1, withCi: false }).value).to.equal(0);
   });
 
-  it('scores near the largest number have a grid too', () => {
+  it('scores near the largest float64 number have a grid', () => {
     const yScore = Array.from({ length: 140_000 }, (_, row) => (row + 1) * 1.2e303);
     const rows = {
       yTrue: yScore.map((_, row) => row % 2),
@@ -126,7 +126,7 @@ describe('measures of scores', () => {
     expect(metricOf('roc_auc_difference', stats, { withCi: false }).value).to.be.below(1e-3);
   });
 
-  it('a group of no weight has no calibration error', () => {
+  it('a group without weight has no calibration error', () => {
     const rows = { yTrue: [1, 0, 1, 0, 1, 0], yScore: [1, 0, 1, 0, 1, 0], sensitive: Array.from('aabbcc') };
     const weighted = { ...rows, sampleWeight: [1, 1, 1, 1, 0, 0] };
     const result = computeMetric('calibration_difference', weighted, { minGroupSize: 1, withCi: false });
@@ -134,8 +134,8 @@ describe('measures of scores', () => {
     expect(result.excluded['c']?.reason).to.match(/their weights are all 0/);
   });
 
-  it('the order in which weights are added up moves no score to another bin', () => {
-    // Fifteen scores of one weight: the middle of every third is an edge, or 1e-16 beside it.
+  it('the order of summation of weights does not move a score to another bin', () => {
+    // Fifteen scores of one weight: the middle of every third is an edge, or differs from it by 1e-16.
     const scores = Array.from({ length: 15 }, (_, row) => (row + 1) / 16);
     const of = (unit: number) =>
       computeMetric(
@@ -151,14 +151,16 @@ describe('measures of scores', () => {
     for (const unit of [0.1, 0.3, 0.7, 1 / 3]) expect(of(unit)).to.be.closeTo(of(1), 1e-12);
   });
 
-  it('a group of one label has no AUC, and says so', () => {
+  it('a group with one label has no AUC, with a reason', () => {
     const rows = { yTrue: [1, 0, 1, 1, 1, 0], yScore: [0.9, 0.1, 0.5, 0.6, 0.7, 0.2], sensitive: Array.from('aabbcc') };
     const result = computeMetric('roc_auc_difference', rows, { minGroupSize: 1, withCi: false });
     expect(result.value).to.equal(0);
-    expect(result.excluded['b']?.reason).to.equal('no roc auc: 0 rows of the rarer true label, at least 1 needed');
+    expect(result.excluded['b']?.reason).to.equal(
+      'no roc auc: 0 rows of the less frequent true label, at least 1 needed',
+    );
   });
 
-  it('a score beyond [0, 1] ranks, but is no probability', () => {
+  it('a score outside [0, 1] can be ranked but is not a probability', () => {
     const rows = { yTrue: [1, 0, 1, 0], yScore: [3, -1, 2, 5], sensitive: Array.from('aabb') };
     expect(computeMetric('roc_auc_difference', rows, { minGroupSize: 1 }).value).to.equal(1);
     expect(() => computeMetric('calibration_difference', rows)).to.throw(DataValidationError, /from 0 to 1.*-1/);
@@ -181,8 +183,8 @@ function aucByRanks(yTrue: readonly number[], yScore: readonly number[]): number
   return (rankSum - (positives * (positives + 1)) / 2) / (positives * negatives);
 }
 
-describe('how sure measures of scores are', () => {
-  it('one row of a label says nothing of its spread: no interval', () => {
+describe('uncertainty of measures of scores', () => {
+  it('has no interval if a label has one row', () => {
     const yTrue = [1, ...Array<number>(39).fill(0), 1, 1, ...Array<number>(38).fill(0)];
     const yScore = yTrue.map((truth, row) => (truth === 1 ? 0.9 : (row % 10) / 10));
     const sensitive = yTrue.map((_, row) => (row < 40 ? 'a' : 'b'));

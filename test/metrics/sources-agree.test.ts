@@ -98,7 +98,7 @@ describe('arrays, tables, danfojs, files and tensors give the same numbers', () 
     }
   }
 
-  it('has rows dropped and groups crossed, so that agreement means something', async () => {
+  it('has dropped rows and crossed groups, so that agreement is meaningful', async () => {
     const { dp, eo } = await fromArrays();
     expect(dp.nDropped).to.be.greaterThan(50);
     expect(eo.nDropped).to.be.greaterThan(dp.nDropped);
@@ -132,7 +132,7 @@ describe('arrays, tables, danfojs, files and tensors give the same numbers', () 
   });
 
   for (const backend of ['cpu', 'wasm'] satisfies TensorBackend[]) {
-    it(`tensors on ${backend}, decisions exactly and errors to float32`, async () => {
+    it(`tensors on ${backend}, decisions exactly and errors to float32 precision`, async () => {
       await loadTensorflow({ backend });
       const toNumbers = (values: readonly (number | null)[]) => values.map((value) => value ?? NaN);
       const [p, y, w, amount, guess] = [columns.p, columns.y, columns.w, columns.amount, columns.guess].map((values) =>
@@ -155,7 +155,7 @@ describe('arrays, tables, danfojs, files and tensors give the same numbers', () 
     });
   }
 
-  it('tensors with missing weights and groups, and labels that are booleans, as arrays with the same', async () => {
+  it('tensors with missing weights and groups, and boolean labels, agree with arrays', async () => {
     await loadTensorflow({ backend: 'cpu' });
     const analyzer = new FairnessAnalyzer({ minGroupSize: 1 });
     const [yTrue, yPred, groups] = [

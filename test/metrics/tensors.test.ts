@@ -36,7 +36,7 @@ function makeColumns(rows: number) {
   };
 }
 
-/** Counts the elements that come back from the device while work is done. */
+/** Counts the elements that are read back from the device during some work. */
 async function countRead(work: () => Promise<unknown>): Promise<number> {
   const engine = tf.engine();
   const [read, readSync] = [engine.read.bind(engine), engine.readSync.bind(engine)];
@@ -69,7 +69,7 @@ async function errorOf(work: () => Promise<unknown>): Promise<string> {
   return 'no error';
 }
 
-/** Relative to the size of the numbers; moments of the third power to that of their standard deviation. */
+/** Compares relative to the size of the numbers; moments of the third power to that of their standard deviation. */
 function assertMomentsClose(actual: RegressionStats, expected: RegressionStats): void {
   for (const name of REGRESSION_QUANTITIES) {
     const [a, b] = [actual.moments[name], expected.moments[name]];
@@ -108,7 +108,7 @@ for (const backend of BACKENDS) {
 
     const small = makeColumns(5000);
 
-    it('counts of decisions are those of arrays, with labels and without, groups missing or a group of their own', async () => {
+    it('counts of decisions equal those of arrays, with and without labels, and with either nanPolicy', async () => {
       const [yPred, yTrue, sensitive] = [tensor(small.decision), tensor(small.label), tensor(small.group)];
       const host = { yPred: small.decision, sensitive: small.group };
       expect(await reduceClassificationTensors({ yPred, yTrue, sensitive })).to.deep.equal(
@@ -119,7 +119,7 @@ for (const backend of BACKENDS) {
       );
     });
 
-    it('weights of decisions are summed as those of arrays', async () => {
+    it('sums of weights of decisions equal those of arrays', async () => {
       const device = await reduceClassificationTensors({
         yPred: tensor(small.decision),
         yTrue: tensor(small.label),
@@ -153,7 +153,7 @@ for (const backend of BACKENDS) {
     });
 
     for (const weighted of [false, true]) {
-      it(`moments of numbers are those of arrays${weighted ? ', weighted' : ''}`, async () => {
+      it(`moments of numbers equal those of arrays${weighted ? ', weighted' : ''}`, async () => {
         const device = await reduceRegressionTensors({
           yPred: tensor(small.guess),
           yTrue: tensor(small.amount),
@@ -181,7 +181,7 @@ for (const backend of BACKENDS) {
       assertMomentsClose(device, host);
     });
 
-    it('moments of errors whose squares leave float32, and of one group a million times smaller than the other', async () => {
+    it('moments of errors whose squares overflow float32, and of one group a million times smaller than the other', async () => {
       for (const factor of [1e25, 1e-25]) {
         const scaleOf = [factor, factor * 1e-6];
         const sensitive = small.other.map((_, row) => row % 2);
@@ -197,7 +197,7 @@ for (const backend of BACKENDS) {
       }
     });
 
-    it('scores are those of arrays on the grid of the largest score', async () => {
+    it('scores equal those of arrays on the grid of the largest score', async () => {
       for (const scale of [1, -40]) {
         const scores = small.score.map((score) => scale * (score - 0.25));
         const device = await reduceScoreTensors({
@@ -247,7 +247,7 @@ for (const backend of BACKENDS) {
       expect([...stats.counts]).to.deep.equal([1, 2]);
     });
 
-    it('thousands of groups coarsen the grid of scores rather than the table outgrow memory @slow', async () => {
+    it('thousands of groups make the grid of scores coarser to bound the memory @slow', async () => {
       const random = createRandom(5);
       const rows = 20_000;
       const stats = await reduceScoreTensors({
@@ -264,9 +264,9 @@ for (const backend of BACKENDS) {
       expect(sum(stats.counts)).to.equal(rows);
     });
 
-    /** Sensitive attributes as tensors, and the same as arrays. */
+    /** Sensitive attributes as tensors, and the same attributes as arrays. */
     const attributes: Record<string, () => { device: SensitiveSource; host: SensitiveSource; read?: number }> = {
-      'whole numbers from below 0': () => ({ device: tensor(small.other), host: small.other }),
+      'integers including negative ones': () => ({ device: tensor(small.other), host: small.other }),
       'int32 beyond what float32 holds': () => {
         const codes = Int32Array.from(small.other, (code) => 2_000_000_000 + 2 * code);
         return { device: tensor(codes, 'int32'), host: codes };
@@ -294,7 +294,7 @@ for (const backend of BACKENDS) {
         const codes = small.group.map((code) => code / 2);
         return { device: tensor(codes), host: codes, read: codes.length };
       },
-      'numbers far apart, which are read': () => {
+      'numbers in a wide range, which are read': () => {
         const codes = small.group.map((code) => code * 5000);
         return { device: tensor(codes), host: codes, read: codes.length };
       },
@@ -327,7 +327,7 @@ for (const backend of BACKENDS) {
       });
     }
 
-    it('never reads rows back: the same few numbers for 100,000 rows as for 10,000 @slow', async () => {
+    it('does not read rows back: as few numbers for 100,000 rows as for 10,000 @slow', async () => {
       const readFor = async (rows: number): Promise<number[]> => {
         const columns = makeColumns(rows);
         const [yPred, yTrue, weight] = [tensor(columns.decision), tensor(columns.label), tensor(columns.weight)];
@@ -346,7 +346,7 @@ for (const backend of BACKENDS) {
         return counted;
       };
       const [few, many] = [await readFor(10_000), await readFor(100_000)];
-      // Demographic parity, equalized odds, mean absolute error and the area under the curve, each with weights after.
+      // Demographic parity, equalized odds, mean absolute error and the area under the curve, each also with weights.
       const [dpd, eod, mae, auc, weightedDpd, weightedEod, weightedMae, weightedAuc] = many as [number, ...number[]];
       const groups = 5 * 3;
       for (const count of [dpd, eod, mae]) expect(count).to.be.below(25 * (groups + 1));
@@ -359,7 +359,7 @@ for (const backend of BACKENDS) {
       });
     });
 
-    /** What is refused, and how. */
+    /** Invalid inputs with their errors. */
     const refusals: Record<string, { work: () => Promise<unknown>; message: RegExp }> = {
       'a decision that is a score': {
         work: () => reduceClassificationTensors({ yPred: tensor([1, 0, 0.25]), sensitive: tensor([0, 1, 1]) }),
@@ -422,7 +422,7 @@ for (const backend of BACKENDS) {
         work: () => reduceScoreTensors({ yScore: tensor([1]), yTrue: ['no'], sensitive: [1], positiveLabel: 'yes' }),
         message: /^No row of yTrue holds the positive label 'yes'/,
       },
-      'nothing but missing scores': {
+      'only missing scores': {
         work: () => reduceScoreTensors({ yScore: tensor([NaN]), yTrue: tensor([1]), sensitive: tensor([1]) }),
         message: /^All 1 rows lack/,
       },
@@ -445,7 +445,7 @@ for (const backend of BACKENDS) {
     };
 
     for (const [title, { work, message }] of Object.entries(refusals)) {
-      it(`refuses ${title}`, async () => {
+      it(`rejects ${title}`, async () => {
         expect(await errorOf(work)).to.match(message);
       });
     }

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { metricDefinition } from '../../src/metrics/metric-definitions.ts';
 import { type Comparator, findThresholdFault, metricRange } from '../../src/metrics/threshold-range.ts';
 
-/** Metric, threshold, comparator, and what the gate then does: it decides, or always or never passes. */
+/** Metric, threshold, comparator, and the expected behaviour: the gate can pass or fail, or always or never passes. */
 type Case = readonly [
   metric: string,
   threshold: number,
@@ -38,7 +38,7 @@ const CASES: readonly Case[] = [
   ['count_difference', 500, '<=', 'decides'],
 ];
 
-describe('a threshold that decides nothing', () => {
+describe('a threshold that always or never passes', () => {
   for (const [metric, threshold, comparator, outcome] of CASES) {
     it(`${metric} ${comparator} ${threshold}: ${outcome}`, () => {
       const range = metricRange(metricDefinition(metric), { isSize: true });
@@ -47,7 +47,7 @@ describe('a threshold that decides nothing', () => {
     });
   }
 
-  it('tells the percentage that was meant', () => {
+  it('suggests the value for a percentage', () => {
     const range = metricRange(metricDefinition('demographic_parity_difference'), { isSize: true });
     const gate = { metric: 'demographic_parity_difference', threshold: 5, comparator: '<=' } as const;
     expect(findThresholdFault(gate, range)).to.deep.equal({
@@ -56,7 +56,7 @@ describe('a threshold that decides nothing', () => {
     });
   });
 
-  it("leaves AIF360's signed differences and its ratios their range where a comparator is given", () => {
+  it("uses the range of AIF360's signed differences and ratios if a comparator is given", () => {
     const signed = { isSize: false, compat: 'aif360' } as const;
     expect(metricRange(metricDefinition('demographic_parity_difference'), signed)).to.deep.equal({ low: -1, high: 1 });
     expect(metricRange(metricDefinition('demographic_parity_ratio'), signed)).to.deep.equal({ low: 0, high: Infinity });

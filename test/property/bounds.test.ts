@@ -5,10 +5,10 @@ import { computeMetric, type MetricOptions, type MetricResult } from '../../src/
 import { check } from './check.ts';
 import { anyMetric, columnsOf, gappyRows, kindOf, weightedColumnsOf } from './random-rows.ts';
 
-/** What rounding may add to a bound. */
+/** The tolerance of a bound for rounding. */
 const ROUNDING = 1e-12;
 
-/** Metrics whose values are no shares. */
+/** Metrics whose values are not shares. */
 const UNBOUNDED = /^(mean_|root_|mae_|rmse_|r2_|log_loss|count_)/;
 
 const anyOptions: fc.Arbitrary<MetricOptions> = fc.record({
@@ -24,7 +24,7 @@ const anyOptions: fc.Arbitrary<MetricOptions> = fc.record({
 
 const cases = fc.record({ metric: anyMetric, rows: gappyRows, options: anyOptions, isWeighted: fc.boolean() });
 
-/** Asserts a law of results over random metrics, rows and options. */
+/** Asserts a property of results over random metrics, rows and options. */
 function checkResults(law: (result: MetricResult, metric: string) => void): void {
   check(
     cases,
@@ -52,7 +52,7 @@ describe('bounds', () => {
     });
   });
 
-  it('an interval that was asked for is there or has its reason, holds the point and lies in the range', () => {
+  it('a requested interval exists or has a reason, contains the estimate and lies in the range', () => {
     checkResults(({ value, ci, undefinedReason, warnings }, metric) => {
       if (undefinedReason !== null) return;
       if (ci === null) {
@@ -75,7 +75,7 @@ describe('bounds', () => {
     });
   });
 
-  it("a group's own interval holds its value and lies in the range of the measure", () => {
+  it("a group's interval contains its value and lies in the range of the measure", () => {
     checkResults(({ perGroup, perGroupCi }, metric) => {
       for (const [group, intervals] of Object.entries(perGroupCi ?? {})) {
         for (const [name, interval] of Object.entries(intervals)) {
@@ -91,7 +91,7 @@ describe('bounds', () => {
     });
   });
 
-  it('a risk ratio is at least 1, and the smallest gap that would have shown at least 0', () => {
+  it('a risk ratio is at least 1, and the minimum detectable difference at least 0', () => {
     checkResults(({ effectSize, minimumDetectableGap }, metric) => {
       if (effectSize !== null) expect(effectSize).to.be.at.least(kindOf(metric) === 'decisions' ? 1 : 0);
       if (minimumDetectableGap !== null) expect(minimumDetectableGap).to.be.at.least(0);

@@ -18,7 +18,7 @@ import {
 
 const bare = { minGroupSize: 1, withCi: false } as const;
 
-/** Ways to compare groups, none of which depends on the order of labels. */
+/** Methods of comparison that do not depend on the order of labels. */
 const anyComparison: fc.Arbitrary<MetricOptions> = fc
   .record({
     method: fc.constantFrom('between_groups', 'to_overall', 'to_reference'),
@@ -31,10 +31,10 @@ const anyComparison: fc.Arbitrary<MetricOptions> = fc
     return { ...rest, method, referenceGroup, minGroupSize: 1, withCi: false };
   });
 
-/** Rows of which one at least is of the reference group. */
+/** Rows with at least one row of the reference group. */
 const rowsWithA = wholeRows.map(([first, ...rest]) => [{ ...(first as Row), groups: ['a'] }, ...rest]);
 
-/** Asserts equal values, to rounding; undefined for the same reason. */
+/** Asserts equal values up to rounding, or undefined values with the same reason. */
 function expectSame(actual: MetricResult, expected: MetricResult): void {
   expect(actual.undefinedReason).to.equal(expected.undefinedReason);
   expectClose(actual.value, expected.value);
@@ -45,7 +45,7 @@ function expectClose(actual: number, expected: number): void {
   else expect(actual).to.deep.equal(expected);
 }
 
-/** A law over a metric, a way to compare and rows. */
+/** A property over a metric, a comparison method and rows. */
 function checkMetrics(
   law: (metric: string, rows: readonly Row[], options: MetricOptions) => void,
   rows: fc.Arbitrary<Row[]> = rowsWithA,
@@ -62,8 +62,8 @@ function checkMetrics(
 const withGroups = (rows: readonly Row[], rename: (group: string) => string): Row[] =>
   rows.map((row) => ({ ...row, groups: row.groups.map((group) => (group === null ? null : rename(group))) }));
 
-describe('laws of every metric', () => {
-  it('the order of rows changes nothing', () => {
+describe('properties of every metric', () => {
+  it('the order of rows does not change the result', () => {
     check(
       fc.record({ metric: anyMetric, rows: gappyRows, options: anyComparison }).chain((one) =>
         fc.record({
@@ -83,7 +83,7 @@ describe('laws of every metric', () => {
     );
   });
 
-  it('the order of rows changes no interval and no p-value of counts', () => {
+  it('the order of rows does not change intervals and p-values of counts', () => {
     check(wholeRows, (rows) => {
       const options = { minGroupSize: 1, ciSamples: 30, withPValue: true };
       const of = (data: readonly Row[]) =>
@@ -92,7 +92,7 @@ describe('laws of every metric', () => {
     });
   });
 
-  it('the names of groups change nothing', () => {
+  it('the names of groups do not change the result', () => {
     const renamed: Record<string, string> = { a: 'z', b: '__proto__', c: '7' };
     checkMetrics((metric, rows, options) => {
       const other = computeMetric(
@@ -113,14 +113,14 @@ describe('laws of every metric', () => {
     });
   });
 
-  it('groups trade places: a gap stays, one with a sign changes it, a ratio turns over', () => {
+  it('swapping groups keeps a gap, negates a signed gap and inverts a ratio', () => {
     const swap = (group: string): string => ({ a: 'b', b: 'a' })[group] ?? group;
     checkMetrics((metric, rows) => {
       const pair = withGroups(rows, (group) => (group === 'c' ? 'b' : group));
       const of = (data: readonly Row[], options: MetricOptions) =>
         computeMetric(metric, columnsOf(metric, data), { ...bare, ...options });
       expectSame(of(withGroups(pair, swap), {}), of(pair, {}));
-      // The larger of two gaps keeps no sign, and a mean of two ratios is no ratio.
+      // The larger of two gaps has no sign, and a mean of two ratios is not inverted.
       if (/^(equalized_odds|average_abs)/.test(metric) || !pair.some(({ groups }) => groups[0] === 'b')) return;
       const signed = { compat: 'aif360', referenceGroup: 'a' } as const;
       const [there, back] = [of(pair, signed), of(withGroups(pair, swap), signed)];
@@ -138,7 +138,7 @@ describe('laws of every metric', () => {
     });
   });
 
-  it('a whole weight equals so many copies of the row', () => {
+  it('an integer weight equals this number of copies of the row', () => {
     checkMetrics((metric, rows, options) => {
       if (/^count_/.test(metric)) return;
       const copies = rows.flatMap((row) => Array<Row>(row.weight ?? 0).fill(row));
@@ -149,10 +149,10 @@ describe('laws of every metric', () => {
     });
   });
 
-  it('the unit of weights changes nothing, from 2^-500 to 2^500', () => {
+  it('the unit of weights does not change the result, from 2^-500 to 2^500', () => {
     checkMetrics((metric, rows, options) => {
       const given = computeMetric(metric, weightedColumnsOf(metric, rows), options);
-      // A signed mean of 0 is one of 1e-17 in tenths, which has a ratio and perhaps the other sign.
+      // A signed mean of 0 may be 1e-17 for weights in tenths, which has a ratio and possibly the opposite sign.
       const units = /^mean_(error|prediction)_ratio/.test(metric)
         ? [2 ** -500, 2 ** 500]
         : [2 ** -500, 0.1, 3, 2 ** 500];
@@ -163,7 +163,7 @@ describe('laws of every metric', () => {
     });
   });
 
-  it('weights whose squares leave float64 give the same numbers or say that they cannot be squared, never others', () => {
+  it('weights whose squares overflow float64 give the same numbers or a reason, never other numbers', () => {
     const count = 24;
     const rows = Array.from({ length: count }, (_, row) => row);
     const columns = {
@@ -187,7 +187,7 @@ describe('laws of every metric', () => {
           { minGroupSize: 2 },
         );
       const { value, ci } = of(1);
-      // Powers of two scale weights without rounding, down to the smallest number that there is.
+      // Powers of two scale weights without rounding, down to the smallest number.
       for (const power of [
         -1074, -1023, -700, -540, -538, -535, -530, -520, -512, -509, -505, 505, 509, 511, 700, 1018,
       ]) {
@@ -203,14 +203,14 @@ describe('laws of every metric', () => {
         if (isSquared) expect(scaled.ci, title).to.not.equal(null);
       }
     }
-    // Rates need no squares, so that only their intervals are missing.
+    // Rates need no squares, so only their intervals are missing.
     expect(undefinedOnes.join())
       .to.match(/mae_parity/)
       .and.to.match(/log_loss/)
       .and.to.not.match(/demographic|accuracy/);
   });
 
-  it('rows of no weight change no value', () => {
+  it('rows of weight 0 do not change the value', () => {
     checkMetrics((metric, rows, options) => {
       if (/^count_/.test(metric)) return;
       const [first] = rows as [Row];
@@ -223,7 +223,7 @@ describe('laws of every metric', () => {
     });
   });
 
-  it('rows that lack a value count as if they were not there', () => {
+  it('incomplete rows do not change the value', () => {
     checkMetrics((metric, rows, options) => {
       const isWhole = (row: Row): boolean =>
         row.groups[0] !== null && Object.values(row).every((value) => value !== null);
@@ -236,7 +236,7 @@ describe('laws of every metric', () => {
     }, gappyRows);
   });
 
-  it('crossing an attribute with a constant, on either side, changes nothing but labels', () => {
+  it('crossing an attribute with a constant, on either side, changes only labels', () => {
     checkMetrics((metric, rows, options) => {
       const given = computeMetric(metric, columnsOf(metric, rows), options);
       const sides: [string, (group: string) => string[]][] = [
@@ -280,7 +280,7 @@ describe('laws of every metric', () => {
     });
   });
 
-  it('a rate and its complement have one gap', () => {
+  it('a rate and its complement have the same gap', () => {
     const pairs = [
       ['true_positive_rate', 'false_negative_rate'],
       ['true_negative_rate', 'false_positive_rate'],
@@ -298,7 +298,7 @@ describe('laws of every metric', () => {
     });
   });
 
-  it('two classes averaged are the binary outcome', () => {
+  it('the average of two classes equals the binary outcome', () => {
     check(wholeRows, (rows) => {
       if (new Set(pick(rows, 'decision')).size < 2) return;
       const given = columnsOf('demographic_parity_difference', rows);
@@ -330,12 +330,12 @@ describe('laws of every metric', () => {
   });
 });
 
-describe('laws of randomness', () => {
+describe('properties of randomness', () => {
   const yPred = Array.from({ length: 200 }, (_, index) => Number(index % 5 < 2));
   const rows = { yPred, sensitive: yPred.map((_, index) => ['a', 'b', 'c'][(index * 7) % 3]) };
 
   for (const ciMethod of ['simultaneous', 'percentile', 'bca'] as const) {
-    it(`the same seed gives the same interval and p-value, another seed another one: ${ciMethod}`, () => {
+    it(`the same seed gives the same interval and p-value, and another seed different ones: ${ciMethod}`, () => {
       const of = (seed: number) => {
         const options = { seed, ciMethod, withPValue: true };
         const { ci, pValue } = computeMetric('demographic_parity_difference', rows, options);
@@ -346,13 +346,13 @@ describe('laws of randomness', () => {
     });
   }
 
-  it('what is asked for beside it does not move an interval', () => {
+  it('other requested results do not change an interval', () => {
     const of = (withPValue: boolean) => computeMetric('demographic_parity_difference', rows, { withPValue }).ci;
     expect(of(true)).to.deep.equal(of(false));
   });
 });
 
-describe('laws of frames', () => {
+describe('properties of frames', () => {
   it('a frame has the numbers of the metrics', () => {
     const names = fc.uniqueArray(fc.constantFrom(...MEASURE_NAMES), { minLength: 1, maxLength: 6 });
     check(
@@ -393,7 +393,7 @@ describe('laws of frames', () => {
     });
   });
 
-  it('a level of a control feature is the frame of its rows alone, reference group or not', () => {
+  it('a level of a control feature equals the frame of its rows, with or without a reference group', () => {
     check(rowsWithA, (rows) => {
       const options = { ...bare, method: 'to_reference', referenceGroup: 'a' } as const;
       const level = (row: Row): string => ((row.score ?? 0) < 0.5 ? 'low' : 'high');

@@ -1,11 +1,11 @@
 import type { Row } from './random-rows.ts';
 
 /*
- * Metrics by their definitions, row by row and group by group: slow, plain, and with nothing in common with the
- * package but the names. Weights and numbers are scaled before they are added up, so that nothing leaves float64.
+ * Metrics by their definitions, row by row and group by group. The code is slow and simple, and shares only names with
+ * the package. Weights and numbers are scaled before summation, so that nothing overflows float64.
  */
 
-/** How groups are compared. */
+/** The options of the comparison of groups. */
 export interface Comparison {
   readonly minGroupSize: number;
   readonly minDenominator: number;
@@ -33,7 +33,7 @@ const both =
   (row) =>
     one(row) && other(row);
 
-/** Rates: the share of the rows that meet the first condition among those that meet the second. */
+/** The rates: the share of the rows that meet the first condition among those that meet the second. */
 const RATES: Readonly<Record<string, readonly [share: Condition, of: Condition]>> = {
   selection_rate: [chosen, () => true],
   true_positive_rate: [chosen, positive],
@@ -73,7 +73,7 @@ function clip(probability: number): number {
   return Math.min(1 - Number.EPSILON, Math.max(Number.EPSILON, probability));
 }
 
-/** A number of a group, the rows that it rests on, and whether these have any weight. */
+/** A value of a group, the number of rows behind it, and whether these have any weight. */
 interface Measured {
   readonly value: number;
   readonly rows: number;
@@ -94,7 +94,7 @@ function mean(rows: readonly Row[], valueOf: (row: Row) => number, weigh: Weigh)
   return (sum / total) * largest;
 }
 
-/** A measure of some rows by its definition; NaN where they have none. */
+/** Returns a measure of some rows by its definition; NaN if it is undefined. */
 function measureOf(name: string, rows: readonly Row[], weigh: Weigh): Measured {
   const rate = RATES[name];
   if (rate !== undefined) {
@@ -180,7 +180,7 @@ const PARTS: Readonly<Record<string, readonly string[]>> = {
   average_predictive_value: ['precision', 'false_omission_rate'],
 };
 
-/** What a metric takes the difference or the ratio of. */
+/** The measures whose difference or ratio a metric is. */
 export function partsOf(metric: string): readonly string[] {
   const subject = metric.replace(/_(difference|ratio)$/, '');
   return PARTS[subject] ?? [subject];
@@ -188,12 +188,15 @@ export function partsOf(metric: string): readonly string[] {
 
 const WITHOUT_TRUTH = ['selection_rate', 'count', 'mean_prediction'];
 
-/** Whether a metric needs true labels. */
+/** Returns whether a metric needs true labels. */
 export function needsTruth(metric: string): boolean {
   return partsOf(metric).some((part) => !WITHOUT_TRUTH.includes(part));
 }
 
-/** Rows that have a decision, a number or a score, and a weight; with the truth where kinds without it drop it. */
+/**
+ * Returns the rows that have a decision, a number or a score, and a weight; and the true label for kinds that drop rows
+ * without it.
+ */
 export function usableRows(metric: string, kind: string, rows: readonly Row[], isWeighted: boolean): Row[] {
   return rows.filter((row) => {
     if (isWeighted && row.weight === null) return false;
@@ -203,13 +206,13 @@ export function usableRows(metric: string, kind: string, rows: readonly Row[], i
   });
 }
 
-/** The label of a row's group; undefined where it has none. */
+/** Returns the label of a row's group, or undefined if it has none. */
 export function groupOf({ groups }: Row, includesMissing: boolean): string | undefined {
   if (!includesMissing && groups.includes(null)) return undefined;
   return groups.map((group) => group ?? '(missing)').join('||');
 }
 
-/** The metric by its definition; NaN where it is undefined. */
+/** Returns the metric by its definition; NaN if it is undefined. */
 export function metricByDefinition(metric: string, kind: string, rows: readonly Row[], how: Comparison): number {
   const usable = usableRows(metric, kind, rows, how.isWeighted);
   const weigh: Weigh = how.isWeighted ? ({ weight }) => weight ?? NaN : () => 1;
@@ -230,7 +233,7 @@ export function metricByDefinition(metric: string, kind: string, rows: readonly 
     (byGroup.get(group) ?? []).filter((row) => kind !== 'decisions' || !needsTruth(metric) || labelled(row)).length;
   const large = [...byGroup.keys()].filter((group) => sizeOf(group) >= how.minGroupSize && sizeOf(group) > 0);
   if (large.length < 2) return NaN;
-  // fairlearn takes the rate of an empty denominator as 0.
+  // In fairlearn, the rate of an empty denominator is 0.
   const valueOf = (part: string, some: readonly Row[]): number => {
     const { value, isRate } = measureOf(part, some, weigh);
     return how.compat === 'fairlearn' && (isRate || part === 'f1') && Number.isNaN(value) ? 0 : value;
@@ -299,7 +302,7 @@ function aggregate(metric: string, gaps: readonly number[], isRatio: boolean, { 
   const isNative = compat === undefined || compat === 'aequitas';
   const known = gaps.filter((gap) => !Number.isNaN(gap));
   if (known.length === 0) return NaN;
-  // fairlearn's means leave NaN out; its minimum keeps a number before a NaN, and a NaN before a number.
+  // fairlearn's means ignore NaN. Its minimum keeps a number before a NaN, and a NaN before a number.
   if (known.length < gaps.length && !isNative) {
     if (compat !== 'fairlearn' || (!isMean && Number.isNaN(gaps[0]))) return NaN;
     if (!isMean && !isRatio) return NaN;

@@ -17,7 +17,7 @@ import { ALL_METRICS, kindOf, type Row } from './random-rows.ts';
 
 const CASES = 10_000;
 
-/** The errors that an input deserves; none where it must be measured. */
+/** Returns the errors that an input must cause; empty if it must be measured. */
 function errorsDue(one: Case, rows: readonly Row[]): RegExp[] {
   const { metric, fault, hasTruth } = one.profile;
   if (!ALL_METRICS.includes(metric)) return [/no metric named/];
@@ -29,7 +29,7 @@ function errorsDue(one: Case, rows: readonly Row[]): RegExp[] {
   const isBlind = !hasTruth && (needsTruth(metric) || kind === 'scores');
   if (isBlind) due.push(/needs true labels/);
   if (how.compat === 'aif360' && how.method !== 'to_reference') due.push(/privileged group only/);
-  if (how.reference !== undefined && how.method !== 'to_reference') due.push(/is for method 'to_reference'/);
+  if (how.reference !== undefined && how.method !== 'to_reference') due.push(/for method 'to_reference'/);
   const truthRead = hasTruth && (needsTruth(metric) || kind === 'scores');
   const seen = truthRead ? rows : rows.map((row) => ({ ...row, label: null }));
   const used = usableRows(metric, kind, kind === 'scores' ? rows : seen, how.isWeighted);
@@ -38,14 +38,15 @@ function errorsDue(one: Case, rows: readonly Row[]): RegExp[] {
   if (kept.length === 0) due.push(/no rows to measure|All \d+ rows lack|All \d+ rows/);
   const isReferring = how.compat === 'aif360' || how.method === 'to_reference';
   if (how.compat === 'aif360' && how.reference === undefined) due.push(/privileged group/);
-  if (isReferring && how.reference?.some((name) => !labels.has(name))) due.push(/no group '.*' to be the reference/);
+  if (isReferring && how.reference?.some((name) => !labels.has(name)))
+    due.push(/no group '.*' to use as the reference/);
   if (isReferring && how.compat !== 'aif360' && (how.reference?.length ?? 0) > 1) due.push(/pools several/);
   const isChance = partsOf(metric).some((part) => kind === 'scores' && part !== 'roc_auc');
   if (isChance && kept.some(({ score }) => (score ?? 0) < 0 || (score ?? 0) > 1)) due.push(/scores from 0 to 1/);
   return due;
 }
 
-/** Every number of a JSON value. */
+/** Returns all numbers of a JSON value. */
 function numbersIn(value: unknown): number[] {
   if (typeof value === 'number') return [value];
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(numbersIn) : [];
@@ -70,7 +71,7 @@ function expectSound(result: MetricResult): void {
   );
 }
 
-/** Numbers whose squares or sums leave float64: there a reason may stand where the definition has a value. */
+/** Numbers whose squares or sums overflow float64. For these, a reason may replace the value of the definition. */
 function isExtreme({ profile: { weights, numbers, targets } }: Case): boolean {
   return /huge|tiny/.test(`${String(weights)} ${numbers} ${targets}`);
 }
@@ -99,7 +100,7 @@ function expectTrue(one: Case, rows: readonly Row[], result: MetricResult): void
 }
 
 describe('random inputs @slow', () => {
-  it(`${CASES} of them: a typed error that names what is wrong, or a value that is right, or a reason; never a wrong pass`, () => {
+  it(`${CASES} inputs give a typed error that names the problem, or a correct value, or a reason; never a wrong pass`, () => {
     check(
       cases,
       (one) => {
@@ -142,8 +143,8 @@ function expectSoundFrame(one: Case, rows: readonly Row[], input: MetricRows, op
       expect(frame.toMarkdown()).to.not.include('NaN');
     }
   } catch (error) {
-    // The rows that have all that a frame needs may be none, or none of the reference group.
+    // There may be no complete row for a frame, or none of the reference group.
     if (!FairnessToolkitError.isInstance(error)) throw error;
-    expect(error.message).to.match(/All \d+ rows|no rows to measure|to be the reference/);
+    expect(error.message).to.match(/All \d+ rows|no rows to measure|to use as the reference/);
   }
 }

@@ -73,16 +73,16 @@ const BITS: Readonly<Record<string, Draw<0 | 1 | null>>> = {
   'all missing': () => null,
 };
 
-/** Ways to give the same column. */
+/** Containers for the same column. */
 const DRESSES = ['list', 'typed', 'text', 'booleans', 'tensor', 'series', 'big'] as const;
 type Dress = (typeof DRESSES)[number];
 
-/** Something wrong with the input. */
+/** A problem in the input. */
 interface Fault {
-  /** What the error must name. */
+  /** The text that the error must contain. */
   readonly names: RegExp;
   readonly spoil: (columns: MetricRows) => MetricRows;
-  /** Whether an input of that many rows is spoilt by it. */
+  /** Returns whether the problem applies to an input with this number of rows. */
   readonly spoils: (rows: number, kind: string) => boolean;
 }
 
@@ -130,7 +130,7 @@ function spoilFirst(columns: MetricRows, value: unknown): MetricRows {
 }
 
 const from = <Value>(table: Readonly<Record<string, Value>>) => fc.constantFrom(...Object.keys(table));
-/** Mostly a usual value, now and then another. */
+/** Usually a common value, sometimes a rare one. */
 const mostly = <Usual, Other>(usual: fc.Arbitrary<Usual>, other: fc.Arbitrary<Other>, odds: number) =>
   fc.oneof({ weight: odds, arbitrary: usual }, { weight: 1, arbitrary: other });
 
@@ -170,7 +170,7 @@ const optionsOf = fc.record({
   nanPolicy: fc.constantFrom('exclude', 'exclude', 'include'),
 });
 
-/** Any input of any metric, with options and a threshold to be judged by. */
+/** Any input of any metric, with options and a threshold for a gate. */
 export const cases = fc.record({
   profile,
   options: optionsOf,
@@ -180,7 +180,7 @@ export const cases = fc.record({
 /** One of {@link cases}. */
 export type Case = typeof cases extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** The rows of a case. */
+/** Returns the rows of a case. */
 export function drawRows({ profile: drawn }: Case): Row[] {
   const random = createRandom(drawn.seed);
   const pick = <Value>(table: Readonly<Record<string, Draw<Value>>>, name: string): Value =>
@@ -196,7 +196,7 @@ export function drawRows({ profile: drawn }: Case): Row[] {
   }));
 }
 
-/** The same values in another container, where it can hold them. */
+/** Returns the same values in another container, if it can hold them. */
 function dressed(column: readonly (number | null)[], dress: Dress): unknown {
   const numbers = (): Float64Array => Float64Array.from(column, (value) => value ?? NaN);
   const isWhole = column.every((value) => value !== null && Number.isInteger(value) && Math.abs(value) < 100);
@@ -220,13 +220,13 @@ function dressed(column: readonly (number | null)[], dress: Dress): unknown {
   }
 }
 
-/** Rows as a case gives them: in the containers, and with the fault, that were drawn. */
+/** Returns the rows of a case in its containers and with its problem. */
 export function inputOf(one: Case, rows: readonly Row[]): MetricRows {
   const { metric, dress, weights, hasTruth, fault } = one.profile;
   const columns = columnsOf(metric, rows);
   const isNumeric = kindOf(metric) === 'numbers';
   const dressFor = (column: unknown): MetricRows['yPred'] => {
-    // Texts and booleans are no numbers.
+    // Texts and booleans are not numbers.
     const own = isNumeric && (dress === 'text' || dress === 'booleans') ? 'list' : dress;
     return dressed(column as (number | null)[], own) as MetricRows['yPred'];
   };
@@ -244,7 +244,7 @@ export function inputOf(one: Case, rows: readonly Row[]): MetricRows {
   return fault === null ? input : (FAULTS[fault]?.spoil(input) ?? input);
 }
 
-/** What the options come to. */
+/** Returns the options of a case. */
 export function comparisonOf({ options, profile: { weights } }: Case): Comparison {
   const { compat } = options;
   const isReferring = compat === 'aif360' || compat === 'aequitas' || options.referenceGroup !== undefined;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 
 import { MEASURE_NAMES, type MetricRows, NAMED_METRICS } from '../../src/metrics/index.ts';
 
-/** One row, with all that any metric reads; null is missing. */
+/** One row with all values that any metric reads; null is missing. */
 export interface Row {
   readonly label: 0 | 1 | null;
   readonly decision: 0 | 1 | null;
@@ -14,7 +14,7 @@ export interface Row {
   readonly weight: number | null;
 }
 
-/** A row that lacks nothing, in one of three groups, with small whole numbers. */
+/** A complete row in one of three groups, with small integers. */
 const wholeRow: fc.Arbitrary<Row> = fc.record({
   label: fc.constantFrom(0, 1),
   decision: fc.constantFrom(0, 1),
@@ -25,10 +25,10 @@ const wholeRow: fc.Arbitrary<Row> = fc.record({
   weight: fc.integer({ min: 1, max: 4 }),
 });
 
-/** Rows that lack nothing. */
+/** Complete rows. */
 export const wholeRows: fc.Arbitrary<Row[]> = fc.array(wholeRow, { minLength: 1, maxLength: 50 });
 
-/** Rows of which some lack a value. */
+/** Rows, some of them incomplete. */
 export const gappyRows: fc.Arbitrary<Row[]> = fc
   .array(
     fc.tuple(wholeRow, fc.constantFrom('label', 'decision', 'target', 'guess', 'score', 'weight', 'group', 'none')),
@@ -40,7 +40,7 @@ export const gappyRows: fc.Arbitrary<Row[]> = fc
       return lacks === 'group' ? { ...row, groups: [null] } : { ...row, [lacks]: null };
     }),
   )
-  // Something is left of every kind.
+  // At least one row of every kind remains.
   .map((rows) => [...rows, ...ONE_OF_EACH]);
 
 const plain = { target: 2, guess: 1, score: 0.5, weight: 1 } as const;
@@ -49,7 +49,7 @@ const ONE_OF_EACH: readonly Row[] = [
   { ...plain, label: 0, decision: 0, groups: ['b'] },
 ];
 
-/** What a metric is made of. */
+/** The parts of a metric's name. */
 export type Kind = 'decisions' | 'numbers' | 'scores';
 
 const NUMBERS =
@@ -57,13 +57,13 @@ const NUMBERS =
 const SCORES =
   /^(roc_auc|expected_calibration_error|calibration|log_loss|brier_score|generalized_\w+)_(difference|ratio)$/;
 
-/** What a metric reads. */
+/** The kind of values that a metric reads. */
 export function kindOf(metric: string): Kind {
   if (NUMBERS.test(metric)) return 'numbers';
   return SCORES.test(metric) ? 'scores' : 'decisions';
 }
 
-/** Every metric that has a name. */
+/** All named metrics. */
 export const ALL_METRICS: readonly string[] = [
   ...new Set([...NAMED_METRICS, ...MEASURE_NAMES.flatMap((name) => [`${name}_difference`, `${name}_ratio`])]),
 ];
@@ -71,12 +71,12 @@ export const ALL_METRICS: readonly string[] = [
 /** A metric by name. */
 export const anyMetric: fc.Arbitrary<string> = fc.constantFrom(...ALL_METRICS);
 
-/** One column of rows. */
+/** Returns one column of rows. */
 export function pick<Name extends keyof Row>(rows: readonly Row[], name: Name): Row[Name][] {
   return rows.map((row) => row[name]);
 }
 
-/** Rows as the columns that a metric takes. */
+/** Converts rows to the columns that a metric takes. */
 export function columnsOf(metric: string, rows: readonly Row[]): MetricRows {
   const isNumeric = kindOf(metric) === 'numbers';
   const width = rows[0]?.groups.length ?? 1;
@@ -93,7 +93,7 @@ export function columnsOf(metric: string, rows: readonly Row[]): MetricRows {
   };
 }
 
-/** The same with weights. */
+/** Converts rows to columns, with weights. */
 export function weightedColumnsOf(metric: string, rows: readonly Row[]): MetricRows {
   return { ...columnsOf(metric, rows), sampleWeight: pick(rows, 'weight') };
 }

@@ -31,14 +31,17 @@ function reduce(metric: string, rows: readonly Row[]): GroupStats {
   }
 }
 
-/** Statistics with numbers to ten digits, so that moments that were added in another order are the same. */
+/** Rounds numbers of statistics to ten digits, so that moments that were added in a different order are equal. */
 function rounded(stats: GroupStats): unknown {
   return JSON.parse(JSON.stringify(statsToJson(stats)), (_, value: unknown) =>
     typeof value === 'number' ? Number(value.toPrecision(10)) + 0 : value,
   );
 }
 
-/** The same where sums that are not whole lose their last digits: moments are compared through the metrics. */
+/**
+ * Rounds in the same way, without sums that are not integers, which lose their last digits. Moments are compared
+ * through the metrics.
+ */
 function counts(stats: GroupStats): unknown {
   const { labels, weights, squaredWeights, nDropped, counts: own } = stats;
   return { labels, own, weights, squaredWeights, nDropped };
@@ -46,7 +49,7 @@ function counts(stats: GroupStats): unknown {
 
 const numbers = fc.record({ metric: anyMetric, first: gappyRows, second: gappyRows, third: gappyRows });
 
-/** A mean of 0 may be one of 1e-17 after other sums, which has a ratio, and a root of 3e-9. */
+/** After other sums, a mean of 0 may be 1e-17, which has a ratio, and a root of 3e-9. */
 function isBrittle(metric: string): boolean {
   return kindOf(metric) === 'numbers' && /_ratio$|^root_|^rmse_/.test(metric);
 }
@@ -56,8 +59,8 @@ function expectClose(actual: number, expected: number): void {
   else expect(actual).to.be.closeTo(expected, 1e-9 * Math.max(1, Math.abs(expected)));
 }
 
-describe('laws of statistics', () => {
-  it('two halves merged are the whole, and give its metrics', () => {
+describe('properties of statistics', () => {
+  it('merging two halves gives the statistics and metrics of all rows', () => {
     check(
       numbers,
       ({ metric, first, second }) => {
@@ -70,9 +73,10 @@ describe('laws of statistics', () => {
     );
   });
 
-  it('statistics of rows give what the rows give', () => {
+  it('statistics of rows give the metrics of the rows', () => {
     check(numbers, ({ metric, first }) => {
-      // Without truth a mean prediction rests on more rows: computeMetric does not read what it does not need.
+      // Without true values a mean prediction includes more rows: computeMetric does not read columns that it does not
+      // need.
       if (metric.startsWith('mean_prediction')) return;
       expectClose(
         metricOf(metric, reduce(metric, first), bare).value,
@@ -95,13 +99,13 @@ describe('laws of statistics', () => {
     });
   });
 
-  it('what was merged, removed again, gives back the first', () => {
+  it('removing merged statistics restores the first', () => {
     check(
       numbers,
       ({ metric, first, second }) => {
         const given = reduce(metric, first);
         const left = removeStats(mergeStats(given, reduce(metric, second)), reduce(metric, second));
-        // Groups of the second alone stay, with no rows.
+        // Groups that only the second has remain, without rows.
         const same = removeStats(left, given);
         expect(same.weights.every((weight) => weight === 0)).to.equal(true);
         expect(same.nDropped).to.equal(0);
@@ -112,7 +116,7 @@ describe('laws of statistics', () => {
     );
   });
 
-  it('fractions of weights leave nothing behind where all rows of a cell are removed', () => {
+  it('fractional weights leave no residue if all rows of a cell are removed', () => {
     const fraction = fc.double({ min: 0.01, max: 3, noNaN: true });
     check(
       fc.record({
@@ -140,7 +144,7 @@ describe('laws of statistics', () => {
     );
   });
 
-  it('written as JSON and read back, the same numbers', () => {
+  it('writing to JSON and reading back gives the same numbers', () => {
     check(numbers, ({ metric, first }) => {
       const stats = reduce(metric, first);
       const again = statsFromJson(JSON.parse(JSON.stringify(statsToJson(stats))));

@@ -17,18 +17,18 @@ describe('beta-binomial interval', () => {
     [0, 50, [0.01, 0.01], 0.95, 7.114260609626238e-163, 0.000951523588755726],
   ];
   for (const [k, n, prior, level, low, high] of cases) {
-    it(`of ${k} in ${n}, prior ${prior.join(', ')}, at ${level} is as scipy's`, () => {
+    it(`of ${k} in ${n}, prior ${prior.join(', ')}, at ${level} equals scipy's`, () => {
       const interval = betaBinomialInterval(k, n, { prior, level });
       expect(interval[0] / low).to.be.closeTo(1, 1e-9);
       expect(interval[1] / high).to.be.closeTo(1, 1e-9);
     });
   }
 
-  it('of none in n, flat prior, ends where the closed form does: 1 - alpha^(1 / (n + 1))', () => {
+  it('of 0 in n with a flat prior has the closed-form end: 1 - alpha^(1 / (n + 1))', () => {
     expect(betaBinomialInterval(0, 20)[1]).to.be.closeTo(1 - 0.025 ** (1 / 21), 1e-12);
   });
 
-  it('is mirrored where successes and failures are swapped', () => {
+  it('is mirrored if successes and failures are swapped', () => {
     const [low, high] = betaBinomialInterval(7, 30, { prior: [1, 2] });
     const [mirrorLow, mirrorHigh] = betaBinomialInterval(23, 30, { prior: [2, 1] });
     expect(mirrorLow).to.be.closeTo(1 - high, 1e-12);
@@ -50,7 +50,7 @@ describe('beta-binomial interval', () => {
     ['prior', () => betaBinomialInterval(1, 10, { prior: [0, 1] })],
     ['prior', () => betaBinomialInterval(1, 10, { prior: [1, NaN] })],
   ] as const) {
-    it(`refuses a bad ${parameter}: ${call.toString().slice(6)}`, () => {
+    it(`rejects a bad ${parameter}: ${call.toString().slice(6)}`, () => {
       expect(call).to.throw(ValueError, new RegExp(`^The ${parameter} parameter must be .* Got .* instead\\.$`));
     });
   }

@@ -42,7 +42,7 @@ describe('bootstrap interval', () => {
     ['the standard deviation of it', FIBONACCI, standardDeviation, 'bca', 0.9, [16.04, 39.55]],
   ];
   for (const [title, sample, statistic, method, level, [low, high]] of cases) {
-    it(`${method}, of ${title}, is as scipy's with many replicates`, () => {
+    it(`${method}, of ${title}, agrees with scipy's with many replicates`, () => {
       const interval = bootstrapCi(sample, statistic, { method, level, samples: 40_000 });
       expect(interval[0]).to.be.closeTo(low, 0.2);
       expect(interval[1]).to.be.closeTo(high, 0.4);
@@ -57,13 +57,13 @@ describe('bootstrap interval', () => {
 
   for (const method of METHODS) {
     describe(method, () => {
-      it('is the same for the same seed, another for another', () => {
+      it('is the same for the same seed, and differs for another', () => {
         const run = (seed: number) => bootstrapCi(FIBONACCI, mean, { method, seed, samples: 200 });
         expect(run(7)).to.deep.equal(run(7));
         expect(run(7)).to.not.deep.equal(run(8));
       });
 
-      it('leaves the sample as it is, also where the statistic sorts its values', () => {
+      it('does not change the sample, even if the statistic sorts its values', () => {
         const sample = Float64Array.of(3, 1, 2);
         const statistic = (values: Float64Array) => values.sort()[1] as number;
         const interval = bootstrapCi(sample, statistic, { method, samples: 500 });
@@ -77,15 +77,15 @@ describe('bootstrap interval', () => {
         expect(bootstrapCi([4], mean, { method, samples: 50 })).to.deep.equal([4, 4]);
       });
 
-      it('of a maximum, which no replicate exceeds, ends at it', () => {
+      it('of a maximum, which no replicate exceeds, ends at the maximum', () => {
         const maximum = (values: Float64Array) => Math.max(...values);
         const [low, high] = bootstrapCi(FIBONACCI, maximum, { method, samples: 500 });
         expect(high).to.equal(89);
         expect(low).to.be.within(13, 89);
       });
 
-      it('of a statistic that all replicates lie below is still within the replicates', () => {
-        // All twenty values come up in one replicate of 20^20 / 20! = 4e7, so the number of values drawn is below 20.
+      it('of a statistic above all replicates is still within the replicates', () => {
+        // All twenty values occur in one replicate of 20^20 / 20! = 4e7, so the number of values drawn is below 20.
         const distinct = (values: Float64Array) => new Set(values).size;
         const twenty = Array.from({ length: 20 }, (_, index) => index);
         const [low, high] = bootstrapCi(twenty, distinct, { method, samples: 300 });
@@ -93,13 +93,13 @@ describe('bootstrap interval', () => {
         expect(high).to.be.within(low, 19);
       });
 
-      it('is undefined where the sample is empty or the statistic is', () => {
+      it('is undefined if the sample is empty or the statistic is undefined', () => {
         expect(bootstrapCi([], () => 0, { method })).to.deep.equal([NaN, NaN]);
         expect(bootstrapCi([1, NaN, 3], mean, { method, samples: 10 })).to.deep.equal([NaN, NaN]);
         expect(bootstrapCi([1, 2, 3], () => NaN, { method, samples: 10 })).to.deep.equal([NaN, NaN]);
       });
 
-      it('is undefined where the statistic of a replicate is', () => {
+      it('is undefined if the statistic of a replicate is undefined', () => {
         const logVariance = (values: Float64Array) => {
           const spread = standardDeviation(values);
           return spread === 0 ? NaN : Math.log(spread);
@@ -114,7 +114,7 @@ describe('bootstrap interval', () => {
         expect(high).to.equal(Infinity);
       });
 
-      it('holds the mean of a normal sample about as often as its level says', () => {
+      it('covers the mean of a normal sample about as often as its level', () => {
         const random = createRandom(29);
         let held = 0;
         for (let run = 0; run < 200; run++) {
@@ -153,7 +153,7 @@ describe('bootstrap interval', () => {
     ['seed', { seed: 0.5 }],
     ['method', { method: 'bcca' as 'bca' }],
   ] as const) {
-    it(`refuses a ${parameter} of ${JSON.stringify(Object.values(options)[0])}`, () => {
+    it(`rejects a ${parameter} of ${JSON.stringify(Object.values(options)[0])}`, () => {
       expect(() => bootstrapCi(HUNDRED, mean, options)).to.throw(
         ValueError,
         new RegExp(`^The ${parameter} parameter must be .* Got .* instead\\.$`),

@@ -7,7 +7,7 @@ import { drawHypergeometric } from '../../src/stats/permutation-test.ts';
 
 const DRAWS = 50_000;
 
-/** log k! for k up to n, by summing logarithms. */
+/** Returns log k! for k up to n, by summing logarithms. */
 const logFactorials = new Float64Array(1_000_001);
 for (let k = 1; k < logFactorials.length; k++) {
   logFactorials[k] = (logFactorials[k - 1] as number) + Math.log(k);
@@ -21,7 +21,7 @@ function logChoose(n: number, k: number): number {
 interface Law {
   readonly mean: number;
   readonly variance: number;
-  /** The fourth central moment. */
+  /** Returns the fourth central moment. */
   readonly fourth: number;
   probability(k: number): number;
 }
@@ -49,7 +49,10 @@ function hypergeometricLaw(successes: number, failures: number, draws: number): 
   return { mean, variance, fourth, probability };
 }
 
-/** Pearson's statistic of draws against a law, in standard deviations of its own law above its mean; cells expect 10 or more. */
+/**
+ * Returns Pearson's statistic of draws against a distribution, as standard deviations above its mean. Each cell has an
+ * expected count of 10 or more.
+ */
 function chiSquareExcess(draws: Float64Array, law: Law): number {
   const counts = new Map<number, number>();
   for (const draw of draws) counts.set(draw, (counts.get(draw) ?? 0) + 1);
@@ -80,14 +83,14 @@ function expectLaw(draw: () => number, law: Law): void {
   expect(draws.every((value) => Number.isInteger(value))).to.equal(true);
 }
 
-/** A source that gives one number for ever. */
+/** A source that always returns the same number. */
 function constant(value: number): Random {
   return { next: () => value, integer: (bound) => Math.floor(value * bound), normal: () => 0 };
 }
 
 /**
- * Draws at evenly spaced uniform numbers. Inversion gives each value one stretch of them, as long as its
- * probability, so that its count is within 1 of what the law says.
+ * Draws at evenly spaced uniform numbers. Inversion assigns each value an interval as long as its probability, so its
+ * count is within 1 of the expected count.
  */
 function expectShares(draw: (random: Random) => number, law: Law): void {
   const points = 20_000;
@@ -116,7 +119,7 @@ describe('one binomial draw', () => {
     [1_000_000, 0.25],
     [1_000_000, 0.99999],
   ] as const) {
-    it(`has the law of B(${n}, ${p}): mean, variance and every probability`, () => {
+    it(`has the distribution B(${n}, ${p}): mean, variance and every probability`, () => {
       const random = createRandom(17);
       expectLaw(() => drawBinomial(n, p, random), binomialLaw(n, p));
     });
@@ -144,7 +147,7 @@ describe('one binomial draw', () => {
     }
   });
 
-  it('takes one random number a draw, so that the same seed gives the same draws', () => {
+  it('uses one random number per draw, so that the same seed gives the same draws', () => {
     const [first, second] = [createRandom(5), createRandom(5)];
     const draws = Array.from({ length: 20 }, () => drawBinomial(50, 0.3, first));
     expect(Array.from({ length: 20 }, () => drawBinomial(50, 0.3, second))).to.deep.equal(draws);
@@ -159,7 +162,7 @@ describe('one binomial draw', () => {
     [10, 1.1],
     [10, NaN],
   ] as const) {
-    it(`of ${n} trials at rate ${p} is refused`, () => {
+    it(`rejects ${n} trials at rate ${p}`, () => {
       expect(() => drawBinomial(n, p, createRandom(1))).to.throw(
         ValueError,
         /^The (trials|rate) parameter must be .* Got .* instead\.$/,
@@ -182,7 +185,7 @@ describe('one hypergeometric draw', () => {
     [500_000, 500_000, 100_000],
     [400_000, 100_000, 499_000],
   ] as const) {
-    it(`has the law of ${draws} draws from ${successes} successes and ${failures} failures`, () => {
+    it(`has the distribution of ${draws} draws from ${successes} successes and ${failures} failures`, () => {
       const random = createRandom(23);
       expectLaw(
         () => drawHypergeometric(successes, failures, draws, random),
@@ -198,7 +201,7 @@ describe('one hypergeometric draw', () => {
     });
   }
 
-  it('of nothing is 0, of all is all the successes', () => {
+  it('of no draws is 0, and of all draws is all successes', () => {
     const random = createRandom(1);
     expect(drawHypergeometric(5, 7, 0, random)).to.equal(0);
     expect(drawHypergeometric(0, 7, 3, random)).to.equal(0);
@@ -230,7 +233,7 @@ describe('one hypergeometric draw', () => {
     [5, 5, -1],
     [5, NaN, 1],
   ] as const) {
-    it(`of ${d} from ${s} and ${f} is refused`, () => {
+    it(`rejects ${d} draws from ${s} and ${f}`, () => {
       expect(() => drawHypergeometric(s, f, d, createRandom(1))).to.throw(
         ValueError,
         /^The (successes|failures|draws) parameter must be .* Got .* instead\.$/,

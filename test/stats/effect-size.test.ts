@@ -14,12 +14,12 @@ describe('risk ratio', () => {
     expect(riskRatio(189, 11_034, 104, 11_037)).to.be.closeTo(1.8178, 5e-5);
   });
 
-  it('of rates that are a simple ratio apart is that ratio, exactly', () => {
+  it('of rates with a simple ratio is exactly that ratio', () => {
     expect(riskRatio(30, 100, 20, 100)).to.equal(1.5);
     expect(riskRatio(7, 49, 3, 21)).to.equal(1);
   });
 
-  it('is 0 where the first group has no success', () => {
+  it('is 0 if the first group has no success', () => {
     expect(riskRatio(0, 10, 5, 10)).to.equal(0);
   });
 
@@ -44,7 +44,7 @@ describe('risk ratio', () => {
     ['nB', [1, 10, 5, Infinity]],
   ];
   for (const [parameter, counts] of refusedCases) {
-    it(`refuses ${counts.join(', ')} for its ${parameter}`, () => {
+    it(`rejects ${counts.join(', ')} for its ${parameter}`, () => {
       expect(() => riskRatio(...counts)).to.throw(
         ValueError,
         new RegExp(`^The ${parameter} parameter must be .* instead\\.$`),
@@ -65,7 +65,7 @@ describe("Cohen's d", () => {
     expect(cohensD([1, 2, 3, 4, 5], Int32Array.of(2, 3, 4, 5, 6))).to.be.closeTo(-1 / Math.sqrt(2.5), 1e-15);
   });
 
-  it('changes its sign with the order, and neither with a shift nor with a scale', () => {
+  it('changes its sign with the order, and does not depend on shift or scale', () => {
     const d = cohensD(FIRST_DRUG, SECOND_DRUG);
     expect(cohensD(SECOND_DRUG, FIRST_DRUG)).to.equal(-d);
     const far = (values: number[]) => values.map((value) => 1e6 + 1000 * value);

@@ -22,13 +22,13 @@ describe('quantile, type 7', () => {
     });
   }
 
-  it('of nothing is not a number', () => {
+  it('of no values is NaN', () => {
     expect(quantileSorted([], 0.5)).to.be.NaN;
   });
 });
 
 describe('Wilson interval', () => {
-  // Closed form: (k + z^2/2 -+ z sqrt(k (n - k)/n + z^2/4)) / (n + z^2) with z = 1.959963984540054, worked by hand.
+  // Closed form: (k + z^2/2 ± z sqrt(k (n - k)/n + z^2/4)) / (n + z^2) with z = 1.959963984540054, worked by hand.
   it('of 81 in 263 at 95%, the example of Newcombe (1998): 0.2553 to 0.3662', () => {
     const [low, high] = wilsonInterval(81, 263, 0.95);
     expect(low).to.be.closeTo(0.2553, 5e-5);
@@ -47,7 +47,7 @@ describe('Wilson interval', () => {
     expect(high).to.equal(1);
   });
 
-  it('of nothing is everything', () => {
+  it('of no trials is [0, 1]', () => {
     expect(wilsonInterval(0, 0, 0.95)).to.deep.equal([0, 1]);
   });
 });
@@ -92,7 +92,7 @@ describe('interval of the largest gap', () => {
     return { low, high, pValue };
   }
 
-  /** How often the interval holds the true gap, over simulated families. */
+  /** Returns how often the interval contains the true gap, over simulated families. */
   function coverage(gap: number, runs: number, samples: number, draw: () => Family): number {
     let held = 0;
     for (let run = 0; run < runs; run++) {
@@ -112,8 +112,8 @@ describe('interval of the largest gap', () => {
       );
   }
 
-  describe('coverage (npm run study:coverage has the whole study)', () => {
-    it('covers 0 where all groups are equal, at about its level or more', () => {
+  describe('coverage (npm run study:coverage runs the complete study)', () => {
+    it('covers 0 if all groups are equal, at about its level or more', () => {
       expect(coverage(0, 400, 200, drawRates([0.3, 0.3, 0.3, 0.3], 150))).to.be.at.least(0.92);
     });
 
@@ -121,7 +121,7 @@ describe('interval of the largest gap', () => {
       expect(coverage(0.3, 400, 200, drawRates([0.2, 0.35, 0.5], 150))).to.be.at.least(0.92);
     });
 
-    it('covers equal log-normal means of 40 beside 2,000 values, where Welch holds 0.88', () => {
+    it('covers equal log-normal means of 40 and 2,000 values, for which Welch covers 0.88', () => {
       const random = createRandom(12);
       const sizes = [40, 2000];
       const draw = (): Family => {
@@ -181,7 +181,7 @@ describe('interval of the largest gap', () => {
       });
     }
 
-    it('the mean of 40 exponential values beside a known one: the 95% point of |t| is 2.24 (40,000 simulated samples)', () => {
+    it('the mean of 40 exponential values and a known mean: the 95% point of |t| is 2.24 (40,000 simulated samples)', () => {
       const family: Family = {
         kind: 'means',
         means: [10, 0],
@@ -193,7 +193,7 @@ describe('interval of the largest gap', () => {
     });
   });
 
-  describe('laws', () => {
+  describe('properties', () => {
     const cases: [string, Family][] = [
       ['rates', rates([10, 30, 55], [100, 100, 150])],
       ['rates of effective counts', rates([2.5, 7.25, 0], [20.5, 31.75, 12.25])],
@@ -212,7 +212,7 @@ describe('interval of the largest gap', () => {
     ];
 
     for (const [name, family] of cases) {
-      it(`${name}: the interval lies in the range allowed and holds the gap observed`, () => {
+      it(`${name}: the interval lies in the allowed range and contains the observed gap`, () => {
         const { low, high } = intervalOf(family);
         const values =
           family.kind === 'means'
@@ -236,7 +236,7 @@ describe('interval of the largest gap', () => {
         expect(intervalOf(family, { seed: 5 })).to.deep.equal(intervalOf(family, { seed: 5 }));
       });
 
-      it(`${name}: the lower end is above 0 exactly where the p-value is at most 1 - level`, () => {
+      it(`${name}: the lower end is above 0 exactly if the p-value is at most 1 - level`, () => {
         const { pValue } = intervalOf(family);
         for (const level of [0.5, 0.8, 0.9, 0.95, 0.99, 0.999]) {
           expect(intervalOf(family, { level }).low > 0, `level ${level}, p ${pValue}`).to.equal(
@@ -275,7 +275,7 @@ describe('interval of the largest gap', () => {
       expect(left.high).to.be.closeTo(right.high, 1e-12);
     });
 
-    it('families are covered together: beside another one an interval is wider', () => {
+    it('covers families simultaneously: an interval is wider with another family', () => {
       const one = rates([20, 30], [100, 100]);
       const options = { level: 0.95, samples: 4000 };
       const alone = gapIntervals([one], { ...options, random: createRandom(2) }).intervals[0];
@@ -314,7 +314,7 @@ describe('interval of the largest gap', () => {
       ['an outlier among a million rows', means([1, 1], [1, 1], { sizes: [40, 1e6], skewness: [6, 999] }), { low: 0 }],
     ];
     for (const [name, family, expected] of cases) {
-      it(`${name}: an interval without NaN`, () => {
+      it(`${name}: has an interval without NaN`, () => {
         const { low, high, pValue } = intervalOf(family);
         expect(low).to.be.at.most(high);
         expect(low).to.be.at.least(0);
@@ -324,7 +324,7 @@ describe('interval of the largest gap', () => {
       });
     }
 
-    it('a single replicate still gives an interval', () => {
+    it('returns an interval for a single replicate', () => {
       const { low, high } = intervalOf(rates([10, 20], [100, 100]), { samples: 1 });
       expect(low).to.be.at.most(0.1);
       expect(high).to.be.at.least(0.1);
@@ -334,7 +334,7 @@ describe('interval of the largest gap', () => {
   describe('above 64 groups', () => {
     const many = <T>(value: T): T[] => Array<T>(65).fill(value);
 
-    it('is Bonferroni with Agresti and Caffo, and says so', () => {
+    it('is Bonferroni with Agresti and Caffo, and reports this method', () => {
       const trials = many(100);
       const successes = trials.map((_, group) => 30 + (group % 5));
       const { intervals, method, pValue } = gapIntervals([rates(successes, trials)], {

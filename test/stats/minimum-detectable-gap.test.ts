@@ -4,7 +4,10 @@ import { ValueError } from '../../src/exceptions/index.ts';
 import { binomialProbability } from '../../src/stats/draw-outward.ts';
 import { minimumDetectableGap, minimumDetectableMeanGap } from '../../src/stats/index.ts';
 
-/** The power of the two-sided pooled z test, by summing the probabilities of all pairs of counts that it rejects. */
+/**
+ * Returns the power of the two-sided pooled z test, by summing the probabilities of all pairs of counts that it
+ * rejects.
+ */
 function exactPower(rateA: number, nA: number, rateB: number, nB: number, critical: number): number {
   const probabilitiesB = Array.from({ length: nB + 1 }, (_, k) => binomialProbability(k, nB, rateB));
   let power = 0;
@@ -38,7 +41,7 @@ describe('smallest detectable gap of two rates', () => {
     expect(exactPower(rateA, nA, rateA - gap, nB, 1.959964)).to.be.closeTo(0.8, 0.012);
   });
 
-  it('shares the error rate over comparisons, as Bonferroni: six at 95% are one at 1 - 0.05 / 6', () => {
+  it('divides the error rate among comparisons, as Bonferroni: six at 95% equal one at 1 - 0.05 / 6', () => {
     const groups = { rate: 0.4, trialsA: 300, trialsB: 500 };
     expect(minimumDetectableGap({ ...groups, level: 0.95, comparisons: 6 })).to.be.closeTo(
       minimumDetectableGap({ ...groups, level: 1 - 0.05 / 6 }) ?? NaN,
@@ -54,14 +57,14 @@ describe('smallest detectable gap of two rates', () => {
     expect(gap(1000, 0.95, 0.9)).to.be.above(gap(1000));
   });
 
-  it('is the same mirrored: the rate of failures, and the groups in the other order', () => {
+  it('is symmetric: for the rate of failures and the groups in reverse order', () => {
     expect(minimumDetectableGap({ rate: 0.9, trialsA: 400, trialsB: 150, level: 0.95 })).to.be.closeTo(
       minimumDetectableGap({ rate: 0.1, trialsA: 150, trialsB: 400, level: 0.95 }) ?? NaN,
       1e-12,
     );
   });
 
-  it('where one rate is at its bound is found with the other alone', () => {
+  it('changes only the other rate if one rate is at its bound', () => {
     // Group B at 0, group A at the gap g: z_crit sqrt(q (1 - q) (1/nA + 1/nB)) + z_power sqrt(g (1 - g) / nA) = g, q = g nA / (nA + nB).
     const [nA, nB] = [1000, 100];
     const gap = minimumDetectableGap({ rate: 0.01, trialsA: nA, trialsB: nB, level: 0.95 }) ?? NaN;
@@ -103,7 +106,7 @@ describe('smallest detectable gap of two rates', () => {
     ['power', { power: 1 }],
     ['comparisons', { comparisons: 0 }],
   ] as const) {
-    it(`refuses a ${parameter} of ${Object.values(wrong)[0]}`, () => {
+    it(`rejects a ${parameter} of ${Object.values(wrong)[0]}`, () => {
       expect(() => minimumDetectableGap({ ...good, ...wrong })).to.throw(
         ValueError,
         new RegExp(`^The ${parameter} parameter must be .* Got .* instead\\.$`),
@@ -128,7 +131,7 @@ describe('smallest detectable gap of two means', () => {
     );
   });
 
-  it('shares the error rate over comparisons', () => {
+  it('divides the error rate among comparisons', () => {
     const errors = { standardErrorA: 1, standardErrorB: 1 };
     expect(minimumDetectableMeanGap({ ...errors, level: 0.95, comparisons: 5 })).to.be.closeTo(
       minimumDetectableMeanGap({ ...errors, level: 0.99 }),
@@ -136,12 +139,12 @@ describe('smallest detectable gap of two means', () => {
     );
   });
 
-  it('is undefined where a standard error is, and 0 where both are 0', () => {
+  it('is undefined if a standard error is undefined, and 0 if both are 0', () => {
     expect(minimumDetectableMeanGap({ standardErrorA: NaN, standardErrorB: 1, level: 0.95 })).to.be.NaN;
     expect(minimumDetectableMeanGap({ standardErrorA: 0, standardErrorB: 0, level: 0.95 })).to.equal(0);
   });
 
-  it('refuses a negative standard error', () => {
+  it('rejects a negative standard error', () => {
     expect(() => minimumDetectableMeanGap({ standardErrorA: -1, standardErrorB: 1, level: 0.95 })).to.throw(
       ValueError,
       'The standardErrorA parameter must be a number of at least 0. Got -1 instead.',

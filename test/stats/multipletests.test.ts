@@ -16,7 +16,7 @@ function expectAdjusted(
   expect(order).to.deep.equal(expectedOrder);
 }
 
-// The fifteen p values of Benjamini and Hochberg (1995), section 3.2, in an order of our own.
+// The fifteen p-values of Benjamini and Hochberg (1995), section 3.2, in a different order.
 const THROMBOLYSIS = [
   0.426_2, 0.000_1, 0.009_5, 0.324, 1, 0.000_4, 0.034_4, 0.001_9, 0.020_1, 0.027_8, 0.045_9, 0.029_8, 0.652_8, 0.571_9,
   0.759,
@@ -25,7 +25,7 @@ const THROMBOLYSIS_ORDER = [1, 5, 7, 2, 8, 9, 11, 6, 10, 3, 0, 13, 12, 14, 4];
 
 const METHODS = { benjaminiHochberg, bonferroni, holm };
 
-describe('adjusted p values', () => {
+describe('adjusted p-values', () => {
   it('Benjamini and Hochberg: as scipy 1.17.1 false_discovery_control', () => {
     expectAdjusted(
       benjaminiHochberg(THROMBOLYSIS),
@@ -56,19 +56,19 @@ describe('adjusted p values', () => {
 
   for (const [name, adjust] of Object.entries(METHODS)) {
     describe(name, () => {
-      it('of nothing is nothing, of one p value that p value', () => {
+      it('of an empty array is empty, and of one p-value is that p-value', () => {
         expectAdjusted(adjust([]), [], []);
         expectAdjusted(adjust([0.3]), [0.3], [0]);
       });
 
-      it('leaves undefined p values out of the count and puts them last, as R does with NA', () => {
+      it('does not count undefined p-values and puts them last, as R does with NA', () => {
         const [adjusted, order] = adjust([NaN, 0.04, NaN, 0.01]);
         expect(adjusted.slice(0, 2)).to.deep.equal(adjust([0.04, 0.01])[0]);
         expect(adjusted.slice(2)).to.deep.equal([NaN, NaN]);
         expect(order).to.deep.equal([3, 1, 0, 2]);
       });
 
-      it('ascends, is never below its p value nor above 1, and reads typed arrays', () => {
+      it('ascends, is never below its p-value or above 1, and reads typed arrays', () => {
         fc.assert(
           fc.property(fc.array(fc.double({ min: 0, max: 1, noNaN: true })), (pValues) => {
             const [adjusted, order] = adjust(Float64Array.from(pValues));
@@ -87,10 +87,10 @@ describe('adjusted p values', () => {
       });
 
       for (const wrong of [-0.1, 1.1, Infinity]) {
-        it(`refuses ${wrong}`, () => {
+        it(`rejects ${wrong}`, () => {
           expect(() => adjust([0.5, wrong])).to.throw(
             ValueError,
-            `The pValues parameter must be an array of numbers from 0 to 1, or NaN where undefined. Got ${wrong} at place 1 instead.`,
+            `The pValues parameter must be an array of numbers from 0 to 1, or NaN where undefined. Got ${wrong} at index 1 instead.`,
           );
         });
       }

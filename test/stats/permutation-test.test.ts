@@ -11,7 +11,7 @@ function choose(n: number, k: number): number {
   return k < 0 || k > n ? 0 : Math.round(ways);
 }
 
-/** Every way to share a stratum's successes between two groups, with its probability. */
+/** Returns all assignments of a stratum's successes to two groups, with their probabilities. */
 function tables(trialsA: number, trialsB: number, successes: number): { a: number; probability: number }[] {
   const all = choose(trialsA + trialsB, successes);
   return Array.from({ length: successes + 1 }, (_, a) => ({
@@ -20,7 +20,7 @@ function tables(trialsA: number, trialsB: number, successes: number): { a: numbe
   })).filter(({ probability }) => probability > 0);
 }
 
-/** The largest rate minus the smallest, summed over strata. */
+/** Returns the largest rate minus the smallest, summed over strata. */
 function gapOf(strata: readonly PermutationStratum[]) {
   return (successes: readonly Float64Array[]) =>
     successes.reduce((sum, counts, s) => {
@@ -29,7 +29,7 @@ function gapOf(strata: readonly PermutationStratum[]) {
     }, 0);
 }
 
-describe('permutation p value', () => {
+describe('permutation p-value', () => {
   const samples = 20_000;
   const near = (exact: number) => 4 * Math.sqrt((exact * (1 - exact)) / samples) + 1 / samples;
 
@@ -45,7 +45,7 @@ describe('permutation p value', () => {
     [10, 20, 10, 20],
     [0, 5, 8, 40],
   ] as const) {
-    it(`of ${a}/${nA} against ${b}/${nB} is the sum over all tables with as large a gap`, () => {
+    it(`of ${a}/${nA} against ${b}/${nB} is the sum over all tables with at least this gap`, () => {
       const strata = [{ successes: [a, b], trials: [nA, nB] }];
       const observed = Math.abs(a / nA - b / nB);
       const exact = tables(nA, nB, a + b)
@@ -93,7 +93,7 @@ describe('permutation p value', () => {
     );
   });
 
-  it('is about uniform where no group differs', () => {
+  it('is about uniform if no group differs', () => {
     const random = createRandom(31);
     const trials = [180, 240, 90];
     const runs = 400;
@@ -106,7 +106,7 @@ describe('permutation p value', () => {
     expect(distance).to.be.below(1.63 / Math.sqrt(runs));
   });
 
-  it('is 1 / (samples + 1) where no replicate comes near, and 1 where all are equal', () => {
+  it('is 1 / (samples + 1) if no replicate reaches the statistic, and 1 if all are equal', () => {
     const apart = [{ successes: [500, 0], trials: [500, 500] }];
     expect(permutationPValue(apart, gapOf(apart), { samples: 99, random: createRandom(1) })).to.equal(0.01);
     for (const k of [0, 10]) {
@@ -115,7 +115,7 @@ describe('permutation p value', () => {
     }
   });
 
-  it('is undefined where the observed statistic is, and counts an undefined replicate as a hit', () => {
+  it('is undefined if the observed statistic is undefined, and counts an undefined replicate as a hit', () => {
     const strata = [{ successes: [3, 1], trials: [4, 4] }];
     expect(permutationPValue(strata, () => NaN, { samples: 9, random: createRandom(1) })).to.be.NaN;
     let calls = 0;
@@ -136,7 +136,7 @@ describe('permutation p value', () => {
     ['other numbers of groups', [{ successes: [1, 1], trials: [4, 4, 4] }], 10],
     ['no samples', [{ successes: [1, 1], trials: [4, 4] }], 0],
   ] as const) {
-    it(`refuses ${title}`, () => {
+    it(`rejects ${title}`, () => {
       expect(() => permutationPValue(strata, () => 0, { samples: count, random: createRandom(1) })).to.throw(
         ValueError,
         /^The (strata|samples) parameter must be .* Got .* instead\.$/,

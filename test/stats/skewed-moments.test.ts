@@ -30,8 +30,8 @@ describe('gamma sampler', () => {
 });
 
 describe('mean and variance of a skewed sample', () => {
-  // Of n values of any law: E = 1 and Var = kurtosis excess / n + 2 / (n - 1) for the variance ratio, skewness / sqrt(n)
-  // for its covariance with the mean's deviation; a gamma's excess is 1.5 skewness^2.
+  // For n values of any distribution: E = 1 and Var = kurtosis excess / n + 2 / (n - 1) for the variance ratio,
+  // skewness / sqrt(n) for its covariance with the mean's deviation; the excess of a gamma is 1.5 skewness^2.
   for (const [n, skewness] of [
     [5, 0],
     [40, 0.995],
@@ -64,35 +64,35 @@ describe('mean and variance of a skewed sample', () => {
   }
 });
 
-describe('steadied moments', () => {
+describe('shrunken moments', () => {
   it('skewness 0 stays 0', () => {
     expect(Array.from(steadySkewness([0, 0], [40, 2000]))).to.deep.equal([0, 0]);
   });
 
-  it('a skewness of few rows is drawn to that of many', () => {
+  it('shrinks the skewness of few rows towards that of many', () => {
     const [few, many] = steadySkewness([0.5, 5], [40, 20_000]);
     expect(few).to.be.within(3.5, 5.1);
     expect(many).to.be.closeTo(5, 0.1);
   });
 
-  it('no skewness passes sqrt(n)', () => {
+  it('no skewness exceeds sqrt(n)', () => {
     expect(Array.from(steadySkewness([300, -300], [1e6, 25]))[1]).to.be.at.most(5);
   });
 
-  it('variances that chance explains become one', () => {
+  it('variances whose differences chance explains become equal', () => {
     const [a, b] = steadyVariances([1, 1.2], [0, 0], [40, 40]);
     expect(a).to.be.closeTo(b as number, 1e-12);
     // Equal noise: the geometric mean.
     expect(a).to.be.closeTo(Math.sqrt(1.2), 1e-12);
   });
 
-  it('variances far apart for their rows keep their order and nearly their values', () => {
+  it('variances that differ strongly for their rows keep their order and nearly their values', () => {
     const [a, b] = steadyVariances([1, 100], [0, 0], [2000, 2000]);
     expect(a).to.be.closeTo(1, 0.01);
     expect(b).to.be.closeTo(100, 1);
   });
 
-  it('a variance of 0 stays, and is no part of the others', () => {
+  it('a variance of 0 is unchanged and does not affect the others', () => {
     expect(Array.from(steadyVariances([0, 4, 4], [0, 0, 0], [40, 40, 40]), (v) => Math.round(v * 1e9) / 1e9)).to.eql([
       0, 4, 4,
     ]);
@@ -109,18 +109,18 @@ describe("Student's t by Wallace's approximation", () => {
     }
   }
 
-  it('with few degrees the far tail errs to the wide side', () => {
+  it('is too wide in the far tail with few degrees', () => {
     const z = tQuantile(0.9999, 1e9);
     expect(tOfNormal(z, 3)).to.be.within(tQuantile(0.9999, 3), 1.3 * tQuantile(0.9999, 3));
   });
 
   for (const degrees of [1, 5, 2000]) {
-    it(`there and back on ${degrees} degrees is where it was`, () => {
+    it(`has an exact inverse on ${degrees} degrees`, () => {
       expect(normalOfT(tOfNormal(2.5, degrees), degrees)).to.be.closeTo(2.5, 1e-12);
     });
   }
 
-  it('Welch: equal variances and degrees add up, a variance of 0 adds nothing', () => {
+  it('Welch: degrees of equal variances are summed, and a variance of 0 adds none', () => {
     expect(welchDegrees(3, 9, 3, 9)).to.be.closeTo(18, 1e-12);
     expect(welchDegrees(3, 9, 0, 4)).to.be.closeTo(9, 1e-12);
   });

@@ -17,14 +17,14 @@ describe('Table', () => {
     for (const source of sources) expect(Table.from(source).toColumns()).to.deep.equal(expected);
   });
 
-  it('goes to danfojs and back unchanged, missing numbers included', async () => {
+  it('converts to danfojs and back without changes, including missing numbers', async () => {
     const columns = { x: [1.5, null, 3], s: ['a', 'b', 'c'] };
     const frame = await Table.from(columns).toDanfo();
     expect(frame.columns).to.deep.equal(['x', 's']);
     expect(Table.from(frame).toColumns()).to.deep.equal(columns);
   });
 
-  it('goes to records and back unchanged', () => {
+  it('converts to records and back without changes', () => {
     const cell = fc.record({ x: fc.option(fc.integer()), s: fc.option(fc.constantFrom('a', 'b', '')) });
     fc.assert(
       fc.property(fc.array(cell, { minLength: 1 }), (records) => {
@@ -33,27 +33,27 @@ describe('Table', () => {
     );
   });
 
-  it('names the nearest columns for an unknown one', () => {
+  it('suggests similar names for an unknown column', () => {
     const table = Table.from({ income: [1], age: [2] });
     expect(() => table.column('incme'))
       .to.throw(DataValidationError, "The table has no column 'incme'.")
       .with.property('suggestion', "Did you mean 'income'?");
   });
 
-  it('names the row and the text that stand where a number should', () => {
+  it('names the row and the text in a column of numbers', () => {
     const table = Table.from({ age: ['31', '40', 'forty'] });
     expect(() => table.numeric('age')).to.throw(DataValidationError, "row 3 holds 'forty'");
   });
 
-  it('reads text that is all numbers as numbers where asked', () => {
+  it('reads a text column of numbers as numbers if requested', () => {
     expect([...Table.from({ age: ['31', null, '4e1'] }).numeric('age').values]).to.deep.equal([31, NaN, 40]);
   });
 
-  it('refuses columns of different lengths', () => {
+  it('rejects columns of different lengths', () => {
     expect(() => Table.from({ a: [1, 2], b: [1] })).to.throw(DataValidationError, "'a' has 2 rows and 'b' 1");
   });
 
-  it('refuses what is no column', () => {
+  it('rejects values that are not a column', () => {
     expect(() => Table.from({ a: 3 as never })).to.throw(DataValidationError, 'a must be one column');
     expect(() => Table.from({ a: [{ b: 1 }] })).to.throw(
       DataValidationError,
@@ -62,12 +62,12 @@ describe('Table', () => {
     expect(() => Table.from({ a: tf.ones([2, 2]) })).to.throw(DataValidationError, 'a tensor of shape [2, 2]');
   });
 
-  it('reads whole numbers of 64 bits', () => {
+  it('reads 64-bit integers', () => {
     const source = { x: BigInt64Array.of(1n, -2n), y: BigUint64Array.of(3n, 4n) };
     expect(Table.from(source).toColumns()).to.deep.equal({ x: [1, -2], y: [3, 4] });
   });
 
-  it('keeps the order of columns that a danfojs DataFrame has, names that are numbers included', () => {
+  it('keeps the order of columns of a danfojs DataFrame, including numeric names', () => {
     const values = { b: [1], '1': [2] };
     const frame = {
       columns: ['b', '1'],
@@ -77,19 +77,19 @@ describe('Table', () => {
     expect(Table.from(frame).columnNames).to.deep.equal(['b', '1']);
   });
 
-  it('takes rows in the order asked', () => {
+  it('takes rows in the given order', () => {
     const table = Table.from({ x: [1, 2, 3], s: ['a', 'b', null] }).take([2, 0]);
     expect(table.toColumns()).to.deep.equal({ x: [3, 1], s: [null, 'a'] });
   });
 
-  it('keeps names that are special to JavaScript as data', () => {
+  it('treats names with a special meaning in JavaScript as data', () => {
     const table = Table.from([JSON.parse('{"__proto__": 1, "constructor": "a"}') as Record<string, unknown>]);
     expect(table.columnNames).to.have.members(['__proto__', 'constructor']);
   });
 });
 
 describe('group encoding', () => {
-  it('gives labels in sorted order, whatever the order of rows', () => {
+  it('returns labels in sorted order for any order of rows', () => {
     const groups = fc.array(fc.constantFrom('b', 'a', 'c', null), { minLength: 1 });
     fc.assert(
       fc.property(groups, (values) => {
@@ -106,7 +106,7 @@ describe('group encoding', () => {
     expect([...codes]).to.deep.equal([0, 1, -1]);
   });
 
-  it('keeps groups apart whose labels would be the same', () => {
+  it('keeps groups separate whose labels would be equal', () => {
     const crossed = encodeGroups({ s: ['a||b', 'a', 'x'], t: ['c', 'b||c', 'y'] });
     expect(new Set(crossed.labels).size).to.equal(3);
     expect(crossed.labels).to.include('x||y');
@@ -114,12 +114,12 @@ describe('group encoding', () => {
     expect(missing.labels).to.deep.equal(['(missing)', 'a', '((missing))']);
   });
 
-  it('crosses attributes with thousands of levels at the cost of the rows', () => {
+  it('crosses attributes with thousands of levels in time proportional to the rows', () => {
     const many = Array.from({ length: 5000 }, (_, index) => `level ${String(index)}`);
     expect(encodeGroups({ a: many, b: [...many].reverse() }).labels).to.have.length(5000);
   });
 
-  it('reads a column in its own form, numbers as labels', () => {
+  it('reads a Column, with numbers as labels', () => {
     const groups = Table.from({ s: [2, 1, null] }).column('s');
     expect(encodeGroups(groups).labels).to.deep.equal(['1', '2']);
   });
@@ -132,7 +132,7 @@ describe('group encoding', () => {
     expect(encodeGroups(rows).labels).to.deep.equal(['f||1', 'm||2']);
   });
 
-  it('sorts labels that are alike as numbers by their texts, whatever the order of rows', () => {
+  it('sorts labels that are equal as numbers by their texts, for any order of rows', () => {
     for (const values of [
       ['+1', '1', '01'],
       ['01', '1', '+1'],
@@ -141,24 +141,24 @@ describe('group encoding', () => {
     }
   });
 
-  it('makes one group of texts that spell the same number', () => {
+  it('merges texts that spell the same number into one group', () => {
     const { codes, labels } = encodeGroups(['1.0', 'b', '1', null, '2', '1e0']);
     expect(labels).to.deep.equal(['1', '2', 'b']);
     expect([...codes]).to.deep.equal([0, 2, 0, -1, 1, 0]);
   });
 
-  it('tells whole numbers beyond 2^53 apart', () => {
+  it('distinguishes integers above 2^53', () => {
     const ids = BigInt64Array.of(9007199254740993n, 9007199254740992n);
     expect(encodeGroups(ids).labels).to.deep.equal(['9007199254740992', '9007199254740993']);
   });
 
-  it('refuses rows of several values that differ in length, with the first one that does', () => {
+  it('rejects rows of several values that differ in length, and names the first one', () => {
     const ragged = [['f', 'x'], ['m', 'y'], ['f']];
     expect(() => encodeGroups(ragged)).to.throw(
       DataValidationError,
-      'sensitive must have 2 values in every row, as in its first; at index 2 it has 1 values.',
+      'sensitive must have 2 values in every row, like the first row; the row at index 2 has 1 values.',
     );
-    expect(() => encodeGroups([['f', 'x'], null])).to.throw(DataValidationError, 'at index 1 it has null.');
+    expect(() => encodeGroups([['f', 'x'], null])).to.throw(DataValidationError, 'at index 1 has null.');
   });
 
   it('crosses the columns of a table, a danfojs DataFrame, records and a 2-D tensor', async () => {
@@ -173,15 +173,15 @@ describe('group encoding', () => {
     tensor.dispose();
   });
 
-  it('takes one column of a table or of records as one attribute, and a value that a record lacks as missing', () => {
+  it('reads one column of a table or of records as one attribute, and an absent value of a record as missing', () => {
     expect(encodeGroups(Table.from({ sex: ['f', 'm'] })).labels).to.deep.equal(['f', 'm']);
     const { codes } = encodeGroups([{ sex: 'f', race: 'x' }, { sex: 'm' }]);
     expect([...codes]).to.deep.equal([0, -1]);
   });
 
-  it('refuses a table without columns', () => {
+  it('rejects a table without columns', () => {
     for (const source of [Table.from({}), {}, [{}], [[]]]) {
-      expect(() => encodeGroups(source)).to.throw(DataValidationError, 'sensitive names no attribute.');
+      expect(() => encodeGroups(source)).to.throw(DataValidationError, 'sensitive has no attributes.');
     }
   });
 

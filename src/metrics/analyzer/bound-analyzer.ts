@@ -4,19 +4,19 @@ import type { MetricResult } from '../metric-result.ts';
 import { METRIC_OPTION_NAMES, type MetricOptions } from '../options.ts';
 import { frameFromSource, metricFromSource, type StatsSource } from './stats-source.ts';
 
-/** Options of a metric on data that are bound already. */
+/** Options of a metric on bound data. */
 export type BoundMetricOptions = MetricOptions & {
-  /** For outcomes of more than two classes: each class against the rest, and the mean over classes. */
+  /** `macro` for outcomes of more than two classes: each class against the rest, averaged over classes. */
   readonly average?: 'macro' | undefined;
 };
 
 const BOUND_METRIC_OPTION_NAMES: OptionNames<BoundMetricOptions> = { ...METRIC_OPTION_NAMES, average: true };
 
-/** What a frame of bound data is asked for. */
+/** Options of a frame of bound data. */
 export interface BoundFrameOptions extends MetricOptions {
   /** Names of measures, such as `selection_rate`, `true_positive_rate`, `roc_auc`, `mean_absolute_error`, `count`. */
   readonly metrics: readonly string[];
-  /** A column, or several to cross, inside whose levels groups are compared too. */
+  /** One column, or several to cross. Groups are also compared within each of its levels. */
   readonly controlCol?: string | readonly string[] | undefined;
 }
 
@@ -26,7 +26,7 @@ const BOUND_FRAME_OPTION_NAMES: OptionNames<BoundFrameOptions> = {
   controlCol: true,
 };
 
-/** The metrics of data that are bound already: they take options only. */
+/** The metrics of data that are already bound, so that they need only options. */
 export class BoundAnalyzer {
   readonly #source: StatsSource<readonly string[]>;
   readonly #defaults: MetricOptions;
@@ -36,7 +36,7 @@ export class BoundAnalyzer {
     this.#defaults = defaults;
   }
 
-  /** Any metric by its name: `equalized_odds_ratio`, or a measure with `_difference` or `_ratio` after it. */
+  /** Computes any metric by its name: `equalized_odds_ratio`, or a measure followed by `_difference` or `_ratio`. */
   metric(name: string, options: BoundMetricOptions = {}): Promise<MetricResult> {
     assertKnownOptions('BoundAnalyzer.metric', options, BOUND_METRIC_OPTION_NAMES);
     const { average, ...given } = options;
@@ -117,7 +117,7 @@ export class BoundAnalyzer {
   }
 }
 
-/** Options over defaults; an option that is undefined leaves its default. */
+/** Merges options over defaults; undefined options keep the default. */
 export function withDefaults<Options extends object>(defaults: Options, options: Options): Options {
   const given = Object.entries(options).filter(([, value]) => value !== undefined);
   return { ...defaults, ...Object.fromEntries(given) };

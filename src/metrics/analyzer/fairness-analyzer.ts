@@ -20,14 +20,15 @@ import { rowsSource } from './rows-source.ts';
 import { BOUND_COLUMNS_NAMES, type BoundColumns, sqlStatsSource } from './sql-stats-source.ts';
 import { frameFromSource, metricFromSource } from './stats-source.ts';
 
-/** Options of {@link FairnessAnalyzer}; the defaults of its metrics. */
+/** Options of {@link FairnessAnalyzer}, which are the defaults of its metrics. */
 export interface FairnessAnalyzerOptions {
   /** @defaultValue 30 */
   readonly minGroupSize?: number | undefined;
   /** @defaultValue 1 */
   readonly minDenominator?: number | undefined;
   /**
-   * What counts the rows: `native` (this package, and tensors where they are), `danfo` (danfojs' group-by) or `duckdb` (SQL).
+   * The backend that counts the rows: `native` (this package; tensors on their device), `danfo` (danfojs' group-by) or
+   * `duckdb` (SQL).
    * @defaultValue 'native'
    */
   readonly backend?: string | undefined;
@@ -51,11 +52,10 @@ const BOUND_OPTION_NAMES: OptionNames<BoundColumns & FairnessAnalyzerOptions> = 
 };
 
 /**
- * Group fairness metrics of arrays, tensors, tables, files and queries.
+ * Computes group fairness metrics of arrays, tensors, tables, files and queries.
  *
- * Tensors are counted where they are; files and queries by SQL that never hands
- * over the rows. Every method gives a {@link MetricResult} with its interval,
- * exclusions and, where undefined, the reason.
+ * Tensors are counted on their device, and files and queries by SQL, without loading the rows. Every method returns a
+ * {@link MetricResult} with its interval, its exclusions and, if the value is undefined, the reason.
  * @example
  * ```ts
  * import { FairnessAnalyzer } from 'evenhand';
@@ -71,8 +71,8 @@ export class FairnessAnalyzer {
   readonly #defaults: MetricOptions & Pick<RowOptions, 'nanPolicy'>;
 
   /**
-   * @throws {MetricComputationError} for an unknown backend
-   * @throws {ValueError} for a number out of range
+   * @throws {MetricComputationError} if the backend is unknown
+   * @throws {ValueError} if a number is out of range
    */
   constructor(options: FairnessAnalyzerOptions = {}) {
     assertKnownOptions('FairnessAnalyzer', options, FAIRNESS_ANALYZER_OPTION_NAMES);
@@ -83,8 +83,8 @@ export class FairnessAnalyzer {
   }
 
   /**
-   * Any metric by its name: `equalized_odds_ratio`, or a measure with `_difference` or `_ratio` after it.
-   * @throws {ValueError} for an unknown metric or option
+   * Computes any metric by its name: `equalized_odds_ratio`, or a measure followed by `_difference` or `_ratio`.
+   * @throws {ValueError} if the metric or an option is unknown
    */
   metric(name: string, rows: MetricRows, options: MetricOptions & RowOptions = {}): Promise<MetricResult> {
     assertKnownOptions('FairnessAnalyzer.metric', rows, METRIC_ROWS_NAMES);
@@ -240,8 +240,8 @@ export class FairnessAnalyzer {
   }
 
   /**
-   * Binds a table or danfojs DataFrame, so that metrics take options only.
-   * @throws {DataValidationError} for a column that is not there
+   * Binds a table or danfojs DataFrame, so that metrics need only options.
+   * @throws {DataValidationError} if a column does not exist
    */
   static fromDataFrame(
     data: TableSource | DanfoDataFrame,
@@ -273,18 +273,14 @@ export class FairnessAnalyzer {
     );
   }
 
-  /**
-   * Binds a CSV or Parquet file; its rows are counted by SQL, once for each
-   * kind of statistics, and never loaded.
-   */
+  /** Binds a CSV or Parquet file. SQL counts its rows, once for each kind of statistics, without loading them. */
   static fromFile(path: string, columns: BoundColumns & FairnessAnalyzerOptions): BoundAnalyzer {
     assertKnownOptions('FairnessAnalyzer.fromFile', columns, BOUND_OPTION_NAMES);
     return bindSql(path, columns);
   }
 
   /**
-   * Binds a query on a SQL engine; its rows are counted there, once for each
-   * kind of statistics, and never loaded.
+   * Binds a query on a SQL engine, which counts the rows, once for each kind of statistics, without loading them.
    * @example
    * ```ts
    * import { FairnessAnalyzer, openDuckDb } from 'evenhand';
@@ -306,7 +302,7 @@ function bindSql(
   source: Parameters<typeof sqlStatsSource>[0],
   columns: BoundColumns & FairnessAnalyzerOptions,
 ): BoundAnalyzer {
-  // What counts the rows is given by the source; a name that nothing has is still a mistake.
+  // The source determines the backend, but an unknown name is still an error.
   const { backend = 'duckdb', minGroupSize, minDenominator, seed } = columns;
   metricBackend(backend);
   const defaults = { minGroupSize, minDenominator, seed };

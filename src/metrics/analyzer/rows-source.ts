@@ -7,7 +7,7 @@ import { rowReadings } from '../reduce/row-readings.ts';
 import type { MetricRows } from '../row-options.ts';
 import type { StatsRequest, StatsSource } from './stats-source.ts';
 
-/** Rows as a source of statistics, reduced by a backend; each kind once. */
+/** Returns rows as a source of statistics. A backend reduces them, once per kind. */
 export function rowsSource(loadBackend: () => Promise<MetricBackend>, rows: MetricRows): StatsSource<SensitiveSource> {
   const known = new Map<string, Promise<GroupStats>>();
   return {

@@ -14,16 +14,16 @@ import type { StatsRequest, StatsSource } from './stats-source.ts';
 
 /** The columns of a data frame, file or query that a {@link BoundAnalyzer} reads. */
 export interface BoundColumns {
-  /** Decisions, or predicted numbers. */
+  /** The column of decisions or predicted numbers. */
   readonly yPredCol?: string | undefined;
-  /** One column, or several to cross. */
+  /** The sensitive column, or several columns to cross. */
   readonly sensitiveCol: string | readonly string[];
   readonly yTrueCol?: string | undefined;
-  /** Scores, for calibration and ROC AUC. */
+  /** The column of scores, for calibration and ROC AUC. */
   readonly yScoreCol?: string | undefined;
   readonly sampleWeightCol?: string | undefined;
   readonly positiveLabel?: string | undefined;
-  /** The label of yTrueCol that counts as 1, where it is another. */
+  /** The label of yTrueCol that counts as 1, if it differs from `positiveLabel`. */
   readonly yTruePositiveLabel?: string | undefined;
   readonly nanPolicy?: NanPolicy | undefined;
   /** Texts that are missing values; see `RowOptions`. */
@@ -43,7 +43,7 @@ export const BOUND_COLUMNS_NAMES: OptionNames<BoundColumns> = {
   naValues: true,
 };
 
-/** A file or query as a source of statistics, reduced by SQL; each kind once. */
+/** Returns a file or query as a source of statistics. SQL reduces it, once per kind. */
 export function sqlStatsSource(source: SqlSource, columns: BoundColumns): StatsSource<readonly string[]> {
   const known = new Map<string, Promise<GroupStats>>();
   const sensitive = [columns.sensitiveCol].flat();
@@ -107,7 +107,10 @@ async function reduce(
   return reduction as NonNullable<typeof reduction>;
 }
 
-/** What cells of crossed columns stand for; those of the control feature come before those of the sensitive attribute. */
+/**
+ * Returns the level and group of each cell of crossed columns. The parts of the control feature come before those of
+ * the sensitive attribute.
+ */
 export function cellsOf(parts: readonly (readonly string[])[], controls: number): ControlCell[] {
   const levels = joinLabels(parts.map((part) => part.slice(0, controls)));
   const groups = joinLabels(parts.map((part) => part.slice(controls)));

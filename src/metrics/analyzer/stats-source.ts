@@ -8,20 +8,20 @@ import { assertMacroKind, parseAverage } from '../metric-rows.ts';
 import { fillMetricOptions, type MetricOptions } from '../options.ts';
 import type { ClassStats, GroupStats } from '../statistics/group-stats.ts';
 
-/** What statistics are asked for. */
+/** A request for statistics. */
 export interface StatsRequest {
   readonly kind: GroupStats['kind'];
-  /** Whose they are, for messages. */
+  /** The metric that needs the statistics, for messages. */
   readonly metric: string;
   readonly needsTruth: boolean;
-  /** The class to count against the rest, of a multiclass outcome. */
+  /** For a multiclass outcome: the class to count against the rest. */
   readonly className?: string | undefined;
 }
 
-/** Where an analyzer's statistics come from: rows through a backend, or a file or query through SQL. */
+/** The source of an analyzer's statistics: rows through a backend, or a file or query through SQL. */
 export interface StatsSource<Control> {
   statistics(request: StatsRequest): Promise<GroupStats>;
-  /** Statistics of groups crossed with a control feature, and what each cell stands for. */
+  /** Returns statistics of groups crossed with a control feature, and the level and group of each cell. */
   crossed(
     request: StatsRequest,
     control: Control,
@@ -29,7 +29,7 @@ export interface StatsSource<Control> {
   classNames(needsTruth: boolean): Promise<readonly string[]>;
 }
 
-/** A metric from wherever its statistics come. */
+/** Computes a metric from a source of statistics. */
 export async function metricFromSource(
   source: StatsSource<never>,
   name: string,
@@ -52,7 +52,7 @@ export async function metricFromSource(
   return compareGroups(classes, definition, filled);
 }
 
-/** A frame of measures from wherever their statistics come. */
+/** Computes a frame of measures from a source of statistics. */
 export async function frameFromSource<Control>(
   source: StatsSource<Control>,
   names: readonly string[],

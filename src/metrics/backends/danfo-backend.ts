@@ -17,7 +17,7 @@ import {
 } from '../statistics/group-stats.ts';
 import { collectScores, gridStep, type ScoreEntry, toGrid } from '../statistics/score-grid.ts';
 
-/** Groups rows with danfojs's `groupby`, and sums what each group holds. */
+/** The backend that groups rows with danfojs' `groupby` and sums each group. */
 export const danfoBackend = {
   name: 'danfo',
 
@@ -122,7 +122,10 @@ function momentsOf({ p = [], t, weight }: DanfoGroup): Parameters<typeof moments
   return Object.fromEntries(moments);
 }
 
-/** The grid of scores, 0 where they are few enough to stay as they are; found before danfojs makes a group of each. */
+/**
+ * Returns the grid step of the scores, or 0 if there are few enough scores to keep them exact. It is computed before
+ * danfojs makes a group of each score.
+ */
 function stepOf({ labels, codes, yScore }: PreparedScores): number {
   const distinct = labels.map(() => new Set<number>());
   let [pairs, largest] = [0, 0];

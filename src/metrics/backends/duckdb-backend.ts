@@ -20,7 +20,7 @@ import {
 } from '../statistics/group-stats.ts';
 import { collectScores, gridStep } from '../statistics/score-grid.ts';
 
-/** Groups rows with SQL in DuckDB, in memory. */
+/** The backend that groups rows with SQL in an in-memory DuckDB. */
 export const duckDbBackend = {
   name: 'duckdb',
 

@@ -6,7 +6,7 @@ import { reduceRegression, type RegressionRows } from '../reduce/reduce-regressi
 import { reduceScores, type ScoreRows } from '../reduce/reduce-scores.ts';
 import type { ClassificationStats, RegressionStats, ScoreStats } from '../statistics/group-stats.ts';
 
-/** A way from rows to per-group statistics. All backends give the same statistics for the same rows. */
+/** A backend that reduces rows to per-group statistics. All backends return the same statistics for the same rows. */
 export interface MetricBackend {
   readonly name: string;
   classification(rows: ClassificationRows): Promise<ClassificationStats>;
@@ -14,7 +14,7 @@ export interface MetricBackend {
   scores(rows: ScoreRows): Promise<ScoreStats>;
 }
 
-/** Arrays are counted on the host, tensors where they are. */
+/** Counts arrays on the host and tensors on their device. */
 const native: MetricBackend = {
   name: 'native',
   classification: async (rows) =>
@@ -31,16 +31,16 @@ const native: MetricBackend = {
       : reduceScores(rows),
 };
 
-/** @throws {DataValidationError} for texts that are missing values beside tensors, which hold numbers and NaN */
+/** @throws {DataValidationError} if `naValues` is given with tensors, which hold numbers and NaN */
 function withoutNaValues<Rows extends { readonly naValues?: readonly string[] | undefined }>(rows: Rows): Rows {
   if (rows.naValues === undefined) return rows;
-  throw new DataValidationError('naValues is for texts; a tensor holds numbers, and NaN where a value is missing.', {
+  throw new DataValidationError('naValues applies to texts, but a tensor holds numbers, with NaN for missing values.', {
     context: { argument: 'naValues' },
-    suggestion: 'Leave naValues out, or give arrays.',
+    suggestion: 'Remove naValues, or give arrays.',
   });
 }
 
-/** Each backend is loaded when it is first asked for. */
+/** Each backend is loaded on first use. */
 const BACKENDS: Readonly<Record<string, () => Promise<MetricBackend>>> = {
   native: () => Promise.resolve(native),
   danfo: async () => (await import('./danfo-backend.ts')).danfoBackend,
@@ -51,8 +51,8 @@ const BACKENDS: Readonly<Record<string, () => Promise<MetricBackend>>> = {
 export const METRIC_BACKENDS: readonly string[] = Object.keys(BACKENDS);
 
 /**
- * A backend by its name; the promise is of its code, so that the name is checked at once.
- * @throws {MetricComputationError} for an unknown one
+ * Returns a function that loads a backend by its name. The name is checked immediately.
+ * @throws {MetricComputationError} if the name is unknown
  */
 export function metricBackend(name: string): () => Promise<MetricBackend> {
   const load = BACKENDS[name];

@@ -17,10 +17,10 @@ import { describeMissing, type DroppedAndKept, testMissingness } from './missing
 import { type Bounds, worstCaseOf } from './worst-case.ts';
 
 /**
- * Compares groups by a metric: the one place where statistics become a
- * {@link MetricResult}. Several classes are averaged (macro).
+ * Compares groups by a metric. All statistics are converted to a {@link MetricResult} here. Several classes are
+ * averaged (macro).
  * @param classes statistics of the same rows and groups, one for each class
- * @throws {MetricComputationError} where true labels are needed and none were counted
+ * @throws {MetricComputationError} if true labels are needed and none were counted
  */
 export function compareGroups(
   classes: readonly ClassStats[],
@@ -96,7 +96,7 @@ export function compareGroups(
   });
 }
 
-/** The rows that lack a value, what they could change, and what to say of it. */
+/** Returns the rows that lack a value, the range that they allow for the metric, and the warnings about them. */
 function missingOf(
   stats: GroupStats,
   { value, undefinedReason, usable }: Outcome,
@@ -122,7 +122,7 @@ function missingOf(
   return { rows, warnings: warning === undefined ? [] : [warning], isRandom };
 }
 
-/** A measure of each group, and of all rows where groups are compared with these. */
+/** A measure of each group, and of all rows if groups are compared with all rows. */
 interface Measured {
   readonly measure: GroupMeasure;
   readonly className: string | undefined;
@@ -143,11 +143,11 @@ function measuresOf(
   });
 }
 
-/** The metric's value, or the reason why it has none. */
+/** The metric's value, or the reason why it is undefined. */
 interface Outcome {
   readonly value: number;
   readonly undefinedReason: string | null;
-  /** The measures that make the value: all, but for those whose ratio is 0 to 0 beside another. */
+  /** The measures that determine the value: all except those with a ratio of 0 to 0, if other measures are defined. */
   readonly usable: readonly ComparedMeasure[];
   readonly warnings: readonly string[];
 }
@@ -181,12 +181,12 @@ function evaluate(
   return { value, undefinedReason: null, usable, warnings: usable.length < compared.length ? [why] : [] };
 }
 
-/** The group that all others are compared with. */
+/** Returns the label of the group that all others are compared with. */
 function referenceLabel(labels: readonly string[], [first]: readonly ComparedMeasure[]): string | null {
   return first?.anchorGroup === undefined ? null : (labels[first.anchorGroup] ?? null);
 }
 
-/** An interval holds its point, whatever chance did. */
+/** Widens the interval, if needed, so that it contains the estimate. */
 function widen([low, high]: readonly [number, number], value: number): readonly [number, number] {
   return [Math.min(low, value), Math.max(high, value)];
 }
@@ -197,7 +197,7 @@ function noEffectSize(compared: readonly ComparedMeasure[]): string[] {
     : [];
 }
 
-/** The measures of every group that takes part, and against a reference its disparity. */
+/** Returns the measures of every group that takes part and, if there is a reference group, its disparity. */
 function perGroup(
   compared: readonly ComparedMeasure[],
   large: readonly number[],
@@ -219,7 +219,7 @@ function perGroup(
   return Object.fromEntries(Array.from(rates, ([group, own]) => [label(group), own]));
 }
 
-/** Each group's own intervals. */
+/** Returns the intervals of each group. */
 function intervalsPerGroup(
   compared: readonly ComparedMeasure[],
   large: readonly number[],
@@ -239,13 +239,13 @@ function intervalsPerGroup(
   return Object.fromEntries(Array.from(intervals, ([group, own]) => [label(group), own]));
 }
 
-/** A group's own interval of a measure: Wilson's for rates, normal for means; null where it has none. */
+/** Returns the interval of one group's measure: Wilson's for rates, normal for means; null if there is none. */
 function groupInterval({ values, sampling }: GroupMeasure, group: number, level: number): Interval | null {
   const value = values[group] as number;
   if (sampling.kind === 'none' || Number.isNaN(value)) return null;
   if (sampling.kind === 'rates') {
     const trials = sampling.effectiveCounts[group] as number;
-    // A level next to 1 has no critical value.
+    // A level very close to 1 has no finite critical value.
     if (!Number.isFinite(trials) || !Number.isFinite(criticalValue(level))) return null;
     return wilsonInterval(trials * value, trials, level);
   }
@@ -256,20 +256,20 @@ function groupInterval({ values, sampling }: GroupMeasure, group: number, level:
     : [Math.max(0, value - half), Math.min(sampling.ceiling, value + half)];
 }
 
-/** An effect size, and which one it is. */
+/** An effect size with its name. */
 interface EffectSize {
   readonly name: 'risk_ratio' | 'cohens_d';
   readonly value: number;
 }
 
 /**
- * How large the gap is beside the values: the ratio of the largest to the
- * smallest rate (over several rates the larger ratio), or Cohen's d of the
- * groups with the largest and the smallest mean; null where that is undefined.
+ * Computes the effect size of the gap. For rates it is the ratio of the largest to the smallest rate (for several
+ * rates, the larger ratio). For means it is Cohen's d of the groups with the largest and the smallest mean. Returns
+ * null if it is undefined.
  */
 function effectSizeOf(compared: readonly ComparedMeasure[], { comparison }: MetricDefinition): EffectSize | null {
   const [first] = compared;
-  // Of groups compared with all rows, or averaged over classes, there is no one pair to speak of.
+  // If groups are compared with all rows, or averaged over classes, there is no single pair of groups.
   if (first === undefined || compared.some(({ className }) => className !== undefined)) return null;
   if (first.anchor !== undefined && first.anchorGroup === undefined) return null;
   if (first.measure.sampling.kind === 'rates') return named('risk_ratio', riskRatio(compared, comparison));
@@ -288,12 +288,12 @@ function riskRatio(compared: readonly ComparedMeasure[], comparison: MetricDefin
     const [high, low] = valuesOfPair(one, comparison);
     return high.value / low.value;
   });
-  // 0 of 0 says nothing; the other rate may still have a ratio.
+  // A ratio of 0 to 0 is undefined; the other rate may still have a ratio.
   const most = largest(ratios.filter((ratio) => !Number.isNaN(ratio)));
   return Number.isFinite(most) ? most : null;
 }
 
-/** d = (mean_a - mean_b) / pooled standard deviation, from standard errors: s^2 = se^2 n. */
+/** Computes d = (mean_a - mean_b) / pooled standard deviation from standard errors: s^2 = se^2 n. */
 function cohensDOfPair(
   compared: ComparedMeasure,
   { standardErrors, sizes }: MeanSampling,

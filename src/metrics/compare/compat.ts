@@ -7,20 +7,22 @@ import { type GroupStats, makeTables, sum } from '../statistics/group-stats.ts';
 import { poolGroups, regroup } from '../statistics/regroup-stats.ts';
 
 /*
- * What other libraries do differently, gathered here so that nothing else has to know of it:
+ * The differences of other libraries are implemented only in this module.
  *
- * fairlearn (0.14): the rate of an empty denominator is 0; rows without a group count for the overall value; a ratio of
- *   0 to 0 is NaN, and the worst of several ratios is Python's min, which keeps a number that comes before a NaN.
- * AIF360 (0.6): two groups, privileged and not, each pooled; differences are signed, unprivileged minus privileged, and
- *   ratios divide by the privileged rate, whatever it is; empty denominators give NaN.
- * Aequitas (1.0): every group against a reference group, by ratio.
+ * fairlearn (0.14): the rate of an empty denominator is 0. Rows without a group count for the overall value. A ratio of
+ * 0 to 0 is NaN. The worst of several ratios is Python's min, which keeps a number that comes before a NaN.
+ *
+ * AIF360 (0.6): there are two groups, privileged and unprivileged, each pooled. Differences are signed, unprivileged
+ * minus privileged, and ratios divide by the privileged rate, even if it is 0. Empty denominators give NaN.
+ *
+ * Aequitas (1.0): every group is compared with a reference group, by ratio.
  */
 
-/** The two groups that AIF360 knows. */
+/** The two groups of AIF360. */
 const UNPRIVILEGED = 'unprivileged';
 const PRIVILEGED = 'privileged';
 
-/** Statistics as the library asked for would group them; as they are where none was. */
+/** Regroups statistics as the selected library does, or returns them unchanged if none is selected. */
 export function groupsOfCompat<Stats extends GroupStats>(stats: Stats, options: FilledMetricOptions): Stats {
   if (options.compat !== 'aif360') return stats;
   if (options.referenceGroup === undefined) {
@@ -33,7 +35,7 @@ export function groupsOfCompat<Stats extends GroupStats>(stats: Stats, options: 
   return regroup(stats, isPrivileged, [UNPRIVILEGED, PRIVILEGED]);
 }
 
-/** The measure as the library has it: fairlearn takes the rate of an empty denominator as 0. */
+/** Returns a measure as the selected library computes it. In fairlearn, the rate of an empty denominator is 0. */
 export function measureOfCompat(measure: GroupMeasure, { compat }: FilledMetricOptions): GroupMeasure {
   const { sampling } = measure;
   const isShare = sampling.kind === 'rates' || (sampling.kind === 'means' && measure.name === 'f1');
@@ -43,7 +45,7 @@ export function measureOfCompat(measure: GroupMeasure, { compat }: FilledMetricO
   return { ...measure, values: measure.values.map((value, group) => (isEmpty(group) ? 0 : value)) };
 }
 
-/** A measure of all rows together, as the library has it. */
+/** Computes a measure of all rows together as the selected library does. */
 export function overallOfCompat(
   measure: (stats: GroupStats) => GroupMeasure,
   stats: GroupStats,
@@ -52,7 +54,7 @@ export function overallOfCompat(
   return measureOfCompat(measure(allRows(stats, options)), options).values[0] as number;
 }
 
-/** Statistics of all rows together; fairlearn keeps those without a group in them. */
+/** Pools the statistics of all rows. fairlearn includes rows without a group. */
 function allRows(stats: GroupStats, { compat }: FilledMetricOptions): GroupStats {
   const pooled = poolGroups(stats);
   if (compat !== 'fairlearn' || pooled.kind !== 'classification') return pooled;
@@ -61,7 +63,7 @@ function allRows(stats: GroupStats, { compat }: FilledMetricOptions): GroupStats
   return { ...pooled, ...tables };
 }
 
-/** The reference group of a comparison, by index: the one named, or the largest. */
+/** Returns the index of the reference group: the group given by name, or the largest. */
 export function referenceIndex(stats: GroupStats, rows: Float64Array, options: FilledMetricOptions): number {
   if (options.compat === 'aif360') return stats.labels.indexOf(PRIVILEGED);
   const [first, ...more] = options.referenceGroup ?? [];
@@ -70,7 +72,7 @@ export function referenceIndex(stats: GroupStats, rows: Float64Array, options: F
   if (more.length > 0) {
     throw new ValueError(`Only compat: 'aif360' pools several reference groups; got ${String(1 + more.length)}.`, {
       context: { parameter: 'referenceGroup' },
-      suggestion: 'Name one.',
+      suggestion: 'Give one reference group.',
     });
   }
   return mask.indexOf(1);
@@ -79,7 +81,7 @@ export function referenceIndex(stats: GroupStats, rows: Float64Array, options: F
 function referenceMask(labels: readonly string[], names: readonly string[]): Int32Array {
   const unknown = names.find((name) => !labels.includes(name));
   if (unknown !== undefined) {
-    throw new DataValidationError(`There is no group '${unknown}' to be the reference.`, {
+    throw new DataValidationError(`There is no group '${unknown}' to use as the reference group.`, {
       context: { parameter: 'referenceGroup', labels },
       suggestion: `The groups are ${labels.map((label) => `'${label}'`).join(', ')}.`,
     });
@@ -87,18 +89,18 @@ function referenceMask(labels: readonly string[], names: readonly string[]): Int
   return Int32Array.from(labels, (label) => Number(names.includes(label)));
 }
 
-/** Python's min: NaN is never smaller, and nothing is smaller than NaN. */
+/** Returns Python's min, in which no comparison with NaN is true. */
 export function pythonMin(values: readonly number[]): number {
   return values.reduce((least, value) => (value < least ? value : least));
 }
 
-/** pandas' mean: NaN is left out. */
+/** Returns pandas' mean, which ignores NaN. */
 export function pandasMean(values: readonly number[]): number {
   const known = values.filter((value) => !Number.isNaN(value));
   return sum(known) / known.length;
 }
 
-/** @throws {ValueError} where the statistics are not of the kind that the metric is computed from */
+/** @throws {ValueError} if the statistics are not of the kind that the metric needs */
 export function assertKind(stats: GroupStats, definition: MetricDefinition): void {
   const { metric } = definition;
   const kind = metricKind(definition);
@@ -109,7 +111,7 @@ export function assertKind(stats: GroupStats, definition: MetricDefinition): voi
   });
 }
 
-/** @throws {MetricComputationError} where a measure needs true labels and none were counted */
+/** @throws {MetricComputationError} if a measure needs true labels and none were counted */
 export function assertTruth(statistics: readonly GroupStats[], metric: string, measures: readonly MeasureName[]): void {
   const needy = measures.map(measureDefinition).filter(({ needsTruth }) => needsTruth);
   const blind = needy.some(({ kind }) => statistics.some((stats) => stats.kind === kind && !stats.hasTruth));

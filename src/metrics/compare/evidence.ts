@@ -13,7 +13,7 @@ import { measureOfCompat, overallOfCompat } from './compat.ts';
 import { canPermute, permutationOfGap } from './gap-evidence.ts';
 import { aggregateGaps, type ComparedMeasure, compareMeasures } from './gap.ts';
 
-/** What speaks for and against the value. */
+/** The statistical evidence for the value: its interval and p-value. */
 export interface Evidence {
   readonly ci: readonly [number, number] | null;
   readonly ciMethod: string | null;
@@ -23,7 +23,7 @@ export interface Evidence {
   readonly warnings: readonly string[];
 }
 
-/** Of a metric without a value nothing can be said. */
+/** The evidence of a metric without a value. */
 export const NO_EVIDENCE: Evidence = {
   ci: null,
   ciMethod: null,
@@ -33,7 +33,7 @@ export const NO_EVIDENCE: Evidence = {
   warnings: [],
 };
 
-/** The interval and the p-value of a metric, as far as they were asked for and can be had. */
+/** Computes the interval and the p-value of a metric, as far as they are requested and available. */
 export function gatherEvidence(
   classes: readonly ClassStats[],
   compared: readonly ComparedMeasure[],
@@ -64,7 +64,7 @@ export function gatherEvidence(
   };
 }
 
-/** Whether an interval is computed and not drawn, so that no seed made it. */
+/** Returns whether an interval is computed without random numbers, so that it does not depend on the seed. */
 function isBound(method: string | undefined): boolean {
   return method?.startsWith('bonferroni') === true;
 }
@@ -116,8 +116,8 @@ interface SimultaneousInterval {
 }
 
 /**
- * The interval of a gap between groups that holds for all pairs, and all measures, together.
- * @returns a reason instead, where there is none
+ * Computes the interval of a gap between groups that holds simultaneously for all pairs and all measures.
+ * @returns the interval, or the reason why it is not available
  */
 function simultaneousInterval(
   compared: readonly ComparedMeasure[],
@@ -133,7 +133,7 @@ function simultaneousInterval(
     samples: options.ciSamples,
     random: createRandom(options.seed),
   });
-  // The gap of logarithms g makes the ratio e^-g, so that its ends change places.
+  // A gap g of logarithms gives the ratio e^-g, so the ends are swapped.
   const isRatio = definition.comparison === 'ratio';
   const ends = intervals.map(([low, high]): Interval => (isRatio ? [Math.exp(-high), Math.exp(-low)] : [low, high]));
   const end = (side: 0 | 1): number =>
@@ -144,10 +144,10 @@ function simultaneousInterval(
       options,
     );
   const ci: Interval = [end(0), end(1)];
-  return ci.some(Number.isNaN) ? 'the level is so near to 1 that it has no critical value' : { ci, method, pValue };
+  return ci.some(Number.isNaN) ? 'the level is too close to 1 to have a finite critical value' : { ci, method, pValue };
 }
 
-/** What the interval needs to know of a measure; a reason where it cannot be had. */
+/** Returns the family of a measure for the interval, or the reason why it is not available. */
 function familyOf({ measure, groups }: ComparedMeasure, { comparison }: MetricDefinition): Family | string {
   const pick = (values: Float64Array): Float64Array => Float64Array.from(groups, (group) => values[group] as number);
   const { sampling } = measure;
@@ -155,7 +155,7 @@ function familyOf({ measure, groups }: ComparedMeasure, { comparison }: MetricDe
   if (sampling.kind === 'rates') {
     const trials = pick(sampling.effectiveCounts);
     if (!trials.every(Number.isFinite)) return 'the weights are too large or too small to be squared';
-    if (!trials.every((n) => n > 0)) return 'a group has no rows to be sure of';
+    if (!trials.every((n) => n > 0)) return 'a group has no effective rows';
     const values = pick(measure.values);
     return {
       kind: comparison === 'ratio' ? 'log-rates' : 'rates',
@@ -187,12 +187,11 @@ function meanFamily(
 }
 
 /**
- * Percentile or BCa interval (Efron 1987) of any function of decisions' counts.
- * Rows are drawn anew within each group, which is one multinomial draw over its
- * cells, so that a replicate costs nothing in rows; the jackknife of BCa needs
- * one evaluation per cell. With weights, cells are shares of the effective rows.
- * @param metricOf the metric of other counts of the same groups; NaN where undefined
- * @returns null where fewer than half of the replicates have a value
+ * Computes a percentile or BCa interval (Efron 1987) of any function of decision counts. Rows are resampled within each
+ * group by one multinomial draw over its cells, so a replicate does not depend on the number of rows. The jackknife of
+ * BCa needs one evaluation per cell. With weights, cells are shares of the effective rows.
+ * @param metricOf a function that computes the metric from other counts of the same groups; NaN if undefined
+ * @returns null if fewer than half of the replicates have a value
  */
 function resampledInterval(
   stats: ClassificationStats,
@@ -213,7 +212,7 @@ function resampledInterval(
   return [quantileSorted(replicates, low), quantileSorted(replicates, high)];
 }
 
-/** Counts of cells; with weights, their shares of Kish's effective rows of the group. */
+/** Returns the counts of cells. With weights, these are shares of Kish's effective number of rows of the group. */
 function effectiveCells({ weights, squaredWeights }: ClassificationStats): Float64Array {
   const cells = new Float64Array(weights.length);
   for (let first = 0; first < cells.length; first += CELLS_PER_GROUP) {
@@ -228,7 +227,7 @@ function effectiveCells({ weights, squaredWeights }: ClassificationStats): Float
   return cells;
 }
 
-/** A multinomial draw within each group, by conditional binomials. */
+/** Draws from a multinomial distribution within each group, by conditional binomials. */
 function drawCells(cells: Float64Array, random: Random): Float64Array {
   const drawn = new Float64Array(cells.length);
   for (let first = 0; first < cells.length; first += CELLS_PER_GROUP) {
@@ -251,7 +250,10 @@ function withCells(stats: ClassificationStats, cells: Float64Array): Classificat
   return { ...stats, ...makeTables(() => cells) };
 }
 
-/** The tails of BCa: shifted by the bias z0 of the replicates and the acceleration a of the jackknife. */
+/**
+ * Returns the tail probabilities of BCa: shifted by the bias z0 of the replicates and the acceleration a of the
+ * jackknife.
+ */
 function correctedTails(
   stats: ClassificationStats,
   cells: Float64Array,
@@ -262,20 +264,23 @@ function correctedTails(
   const point = metricOf(withCells(stats, cells));
   const below = replicates.filter((value) => value < point).length;
   const ties = replicates.filter((value) => value === point).length;
-  // Kept off 0 and 1, where the bias would be infinite.
+  // Clipped away from 0 and 1, where the bias would be infinite.
   const share = Math.min(1 - 1e-6, Math.max(1e-6, (below + ties / 2) / replicates.length));
   const bias = normalQuantile(share);
   const acceleration = jackknifeAcceleration(stats, cells, metricOf);
   const shifted = (probability: number): number => {
     const z = bias + normalQuantile(probability);
-    // A level next to 1 takes all replicates.
+    // A level very close to 1 uses all replicates.
     if (!Number.isFinite(z)) return probability;
     return normalCdf(bias + z / (1 - acceleration * z));
   };
   return [shifted(tail), shifted(1 - tail)];
 }
 
-/** a = sum n d^3 / (6 (sum n d^2)^1.5) over cells of n rows, d the mean of the values without one row minus the cell's. */
+/**
+ * Computes a = sum n d^3 / (6 (sum n d^2)^1.5) over cells of n rows. d is the mean of the leave-one-out values minus
+ * the value without one row of the cell.
+ */
 function jackknifeAcceleration(
   stats: ClassificationStats,
   cells: Float64Array,

@@ -3,16 +3,16 @@ import type { GroupMeasure } from '../measures/index.ts';
 import type { Exclusion } from '../metric-result-fields.ts';
 import type { FilledMetricOptions } from '../options.ts';
 
-/** A denominator under this is reported as thin. */
+/** The denominator below which a rate gets a warning. */
 const THIN_DENOMINATOR = 10;
 
-/** Which groups take part, and which do not and why. */
+/** The groups that take part in a comparison, and the reasons why others do not. */
 export interface Participation {
   /** Groups that are large enough, by index. */
   readonly large: readonly number[];
   /** For each measure, the large groups that have it. */
   readonly groups: readonly (readonly number[])[];
-  /** Reasons by label; a Map, since a label may be `__proto__`. */
+  /** The exclusions by label. A Map, since a label may be `__proto__`. */
   readonly excluded: ReadonlyMap<string, Exclusion>;
 }
 
@@ -38,12 +38,12 @@ export function participation(
     if ((rows[group] as number) >= options.minGroupSize && (rows[group] as number) > 0) return [group];
     const reason =
       rows[group] === 0
-        ? 'no rows that have all that the metric needs'
+        ? 'no rows with all the values that the metric needs'
         : `fewer than ${String(options.minGroupSize)} rows`;
     note(group, measures[0], reason);
     return [];
   });
-  // fairlearn and AIF360 leave no group out for want of a denominator.
+  // fairlearn and AIF360 do not exclude groups with a small denominator.
   const keepsAll = options.compat === 'fairlearn' || options.compat === 'aif360';
   const groups = measures.map((measure) =>
     large.filter((group) => {
@@ -61,7 +61,7 @@ function hasValue(measure: GroupMeasure, group: number, { minDenominator }: Fill
     case 'rates':
       return (measure.sampling.denominators[group] as number) > 0;
     case 'means': {
-      // Weights that cannot be squared are no reason to leave a group out, but one to give no value at all.
+      // Weights that overflow when squared do not exclude a group; they make the metric undefined.
       const size = measure.sampling.sizes[group] as number;
       return Number.isNaN(size) || (size > 0 && !Number.isNaN(measure.values[group]));
     }
@@ -88,7 +88,7 @@ function fractionOf(measure: GroupMeasure | undefined, group: number): Pick<Excl
   return { numerator: finite(numerators[group]), denominator: finite(denominators[group]) };
 }
 
-/** Why the comparison as a whole has no value; null where it has one. Every measure needs two groups. */
+/** Returns the reason why the comparison is undefined, or null if it is defined. Every measure needs two groups. */
 export function whyUndefined(
   compared: readonly ComparedMeasure[],
   large: number,
@@ -114,7 +114,7 @@ export function whyUndefined(
     : `all rows together have no ${inPlainWords(alone.measure.name)}, or weights or numbers too large to be added up`;
 }
 
-/** What of a group left float64; null where nothing did. */
+/** Returns the reason why a group's numbers exceed float64, or null if they do not. */
 function whyBeyond(measure: GroupMeasure, group: number): string | null {
   const { sampling } = measure;
   const value = measure.values[group] as number;
@@ -127,19 +127,19 @@ function whyBeyond(measure: GroupMeasure, group: number): string | null {
   return Math.abs(value) === Infinity ? 'the numbers are too large to be added up' : null;
 }
 
-/** Rates that rest on few rows. */
+/** Returns warnings about rates with a small denominator. */
 export function thinWarnings(compared: readonly ComparedMeasure[], labels: readonly string[]): string[] {
   return compared.flatMap(({ measure, groups }) =>
     groups
       .filter((group) => (measure.denominatorCounts[group] as number) < THIN_DENOMINATOR)
       .map(
         (group) =>
-          `the ${inPlainWords(measure.name)} of ${labels[group] as string} rests on only ${String(measure.denominatorCounts[group])} ${measure.denominatorName}`,
+          `the ${inPlainWords(measure.name)} of ${labels[group] as string} is based on only ${String(measure.denominatorCounts[group])} ${measure.denominatorName}`,
       ),
   );
 }
 
-/** A measure's name in words. */
+/** Returns the name of a measure in words. */
 export function inPlainWords(name: string): string {
   return name.replaceAll('_', ' ');
 }

@@ -6,10 +6,13 @@ import type { MetricDefinition } from '../metric-definitions.ts';
 import type { FilledMetricOptions } from '../options.ts';
 import { type ComparedMeasure, compareMeasures, gapOf, largest, smallest, valuesOf } from './gap.ts';
 
-/** Stream of random numbers for permutations; intervals have the first. */
+/** The random stream for permutations; intervals use stream 0. */
 const PERMUTATION_STREAM = 1;
 
-/** Whether a p-value by permuting the labels of groups can be had: whole counts of rates, groups compared with each other. */
+/**
+ * Returns whether a permutation p-value is available: it needs integer counts of rates, and groups that are compared
+ * with each other.
+ */
 export function canPermute(compared: readonly ComparedMeasure[], { method }: FilledMetricOptions): boolean {
   return (
     method === 'between_groups' &&
@@ -20,16 +23,15 @@ export function canPermute(compared: readonly ComparedMeasure[], { method }: Fil
   );
 }
 
-/** Whether a rate is one of rows that are counted once each. */
+/** Returns whether a rate is an unweighted count of rows. */
 function isWhole({ numerators, denominators, effectiveCounts }: RateSampling, group: number): boolean {
   const rows = denominators[group] as number;
   return rows > 0 && rows === effectiveCounts[group] && Number.isSafeInteger(numerators[group]);
 }
 
 /**
- * The probability of a gap at least as large where labels of groups mean
- * nothing: labels are permuted within the rows of each rate's denominator, so
- * within true labels for equalized odds.
+ * Computes the probability of a gap at least as large if group labels have no effect. Labels are permuted within the
+ * rows of each rate's denominator, so for equalized odds within each true label.
  */
 export function permutationOfGap(
   compared: readonly ComparedMeasure[],
@@ -51,7 +53,7 @@ export function permutationOfGap(
       return { ...one, measure: { ...one.measure, values }, groups: trials.map((_, place) => place) };
     });
     const gap = compareMeasures(drawn, definition, options);
-    // The smaller a ratio, the farther apart the groups; 0 to 0 is no gap at all.
+    // A smaller ratio means a larger disparity; a ratio of 0 to 0 counts as no gap.
     return definition.comparison === 'ratio' ? -(Number.isNaN(gap) ? 1 : gap) : gap;
   };
   const random = createRandom(options.seed, PERMUTATION_STREAM);
@@ -59,8 +61,8 @@ export function permutationOfGap(
 }
 
 /**
- * The smallest gap between the extreme groups that samples of their size would
- * have shown with probability 0.8; over several measures the largest of these.
+ * Computes the minimum detectable difference (80% power) between the two extreme groups at their sample sizes. For
+ * several measures it is the largest of these.
  */
 export function detectableGap(
   compared: readonly ComparedMeasure[],
@@ -99,17 +101,20 @@ function detectableBetween(
   return minimumDetectableGap({ rate: numerator / denominator, trialsA, trialsB, ...shared });
 }
 
-/** The groups of a gap by index, the one with the higher value first; `second` is null where it is all rows together. */
+/**
+ * The indexes of the two groups of a gap, the one with the higher value first. `second` is null if it stands for all
+ * rows together.
+ */
 type GapPair = readonly [first: number, second: number | null];
 
 type Comparison = MetricDefinition['comparison'];
 
 /**
- * Returns the two groups that make the gap of one measure: the highest and the lowest, or under `to_reference` the
- * reference group and the one farthest from it. Under `to_overall` it is the farthest group alone.
+ * Returns the two groups that determine the gap of one measure: the highest and the lowest. With `to_reference` they
+ * are the reference group and the group farthest from it. With `to_overall` it is only the farthest group.
  *
- * Of groups that tie, the one with the fewest rows in the denominator is taken, since it shows least; of those with
- * equally many the first, in the order of the labels. So the order of the rows changes nothing.
+ * If groups tie, the group with the fewest rows in the denominator is used, since it has the least evidence. If these
+ * tie too, the first in the order of the labels is used. So the result does not depend on the order of the rows.
  */
 export function pairOfMeasure(compared: ComparedMeasure, comparison: Comparison): GapPair {
   const { measure, groups, anchor, anchorGroup } = compared;
@@ -133,9 +138,9 @@ export function pairOfMeasure(compared: ComparedMeasure, comparison: Comparison)
 }
 
 /**
- * Returns the two groups that make a metric: those of the measure with the worst gap, of the first measure where
- * several tie. A mean of gaps has them only where all of its measures have the same two.
- * @returns undefined where no two groups stand for the value
+ * Returns the two groups that determine a metric: those of the measure with the worst gap, or of the first measure if
+ * several tie. A mean of gaps has such a pair only if all its measures have the same two groups.
+ * @returns undefined if no single pair of groups determines the value
  */
 export function pairOfMetric(
   compared: readonly ComparedMeasure[],
@@ -156,7 +161,7 @@ export function pairOfMetric(
   return worst === undefined ? undefined : pairOf(worst);
 }
 
-/** AIF360's gaps have a sign: unprivileged minus, or over, privileged. */
+/** Returns the pair in the order of AIF360, whose gaps are signed: unprivileged minus, or divided by, privileged. */
 function signedPair({ groups, anchorGroup }: ComparedMeasure): GapPair {
   const other = groups.find((group) => group !== anchorGroup);
   return [other as number, anchorGroup as number];
@@ -171,9 +176,12 @@ function distanceFrom(anchor: number, value: number, comparison: Comparison): nu
   return unevenness(comparison === 'ratio' ? value / anchor : value - anchor, comparison);
 }
 
-/** Returns a gap so that more is worse: the size of a difference, or how far a ratio or its inverse is below 1. */
+/**
+ * Returns a gap on a scale where larger is worse: the absolute difference, or how far a ratio or its inverse is below
+ * 1.
+ */
 function unevenness(gap: number, comparison: Comparison): number {
   if (comparison === 'difference') return Math.abs(gap);
-  // A ratio of 0 to 0 is no gap.
+  // A ratio of 0 to 0 counts as no gap.
   return Number.isNaN(gap) ? 0 : 1 - Math.min(gap, 1 / gap);
 }

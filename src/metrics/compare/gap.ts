@@ -7,16 +7,16 @@ import type { FilledMetricOptions } from '../options.ts';
 /** A measure with the groups, by index, that take part in its comparison. */
 export interface ComparedMeasure {
   readonly measure: GroupMeasure;
-  /** The class counted against the rest, of a multiclass outcome. */
+  /** For a multiclass outcome: the class that is counted against the rest. */
   readonly className: string | undefined;
   readonly groups: readonly number[];
-  /** What every group is compared with; undefined where groups are compared with each other. */
+  /** The value that every group is compared with; undefined if groups are compared with each other. */
   readonly anchor: number | undefined;
-  /** The group that `anchor` is the value of. */
+  /** The group whose value is `anchor`. */
   readonly anchorGroup: number | undefined;
 }
 
-/** The metric: the gap of each measure, these as one number for each class, and the mean over classes. */
+/** Computes the metric: the gap of each measure, aggregated within each class, and averaged over classes. */
 export function compareMeasures(
   compared: readonly ComparedMeasure[],
   definition: MetricDefinition,
@@ -26,7 +26,7 @@ export function compareMeasures(
   return aggregateGaps(compared, gaps, definition, options);
 }
 
-/** Numbers of measures (gaps, or ends of their intervals) as one: aggregated within classes, then averaged over these. */
+/** Aggregates numbers of measures (gaps, or ends of their intervals) within classes, then averages over classes. */
 export function aggregateGaps(
   compared: readonly ComparedMeasure[],
   gaps: readonly number[],
@@ -41,7 +41,7 @@ export function aggregateGaps(
   return sum(values) / values.length;
 }
 
-/** The gap of one measure; NaN for a ratio of 0 to 0 or of signs that differ. */
+/** Returns the gap of one measure; NaN for a ratio of 0 to 0 or of values with different signs. */
 export function gapOf(
   compared: ComparedMeasure,
   { comparison }: MetricDefinition,
@@ -55,26 +55,26 @@ export function gapOf(
       ? largest(values) - smallest(values)
       : largest(values.map((value) => Math.abs(value - anchor)));
   }
-  // A group without a value is no ratio of 0 to 0, which is left out below.
+  // A group without a value makes the gap undefined, unlike a ratio of 0 to 0, which is skipped below.
   if ((anchor ?? 0) < 0 || !values.every((value) => value >= 0)) return NaN;
   if (anchor === undefined) return smallest(values) / largest(values);
   const ratios = values.map((value) => {
     const ratio = value / anchor;
     return ratio > 1 ? 1 / ratio : ratio;
   });
-  // A ratio of 0 to 0 says nothing; pandas leaves it out too.
+  // A ratio of 0 to 0 is skipped, as in pandas.
   const known = ratios.filter((ratio) => !Number.isNaN(ratio));
   return known.length === 0 ? NaN : smallest(known);
 }
 
-/** Unprivileged against privileged, with its sign. */
+/** Returns the signed gap of the unprivileged group to the privileged group. */
 function signedGap({ measure, groups, anchor = NaN, anchorGroup }: ComparedMeasure, comparison: string): number {
   const other = groups.find((group) => group !== anchorGroup);
   const value = other === undefined ? NaN : (measure.values[other] as number);
   return comparison === 'difference' ? value - anchor : value / anchor;
 }
 
-/** Worst case or mean over measures; a single one is both. */
+/** Returns the worst case or the mean over measures; a single measure is returned unchanged. */
 function aggregate(gaps: readonly number[], definition: MetricDefinition, options: FilledMetricOptions): number {
   const [only] = gaps;
   const sized = definition.absolute === true ? gaps.map(Math.abs) : gaps;
@@ -86,17 +86,19 @@ function aggregate(gaps: readonly number[], definition: MetricDefinition, option
   return options.compat === 'fairlearn' ? pythonMin(gaps) : smallest(gaps);
 }
 
-/** The values of the groups that are compared. */
+/** Returns the values of the groups that are compared. */
 export function valuesOf({ measure, groups }: ComparedMeasure): number[] {
   return groups.map((group) => measure.values[group] as number);
 }
 
-/** The largest of many values, where spreading them would overflow the stack; NaN where one is NaN. */
+/**
+ * Returns the largest of many values, without spreading them, which would overflow the stack; NaN if a value is NaN.
+ */
 export function largest(values: readonly number[]): number {
   return values.reduce((most, value) => Math.max(most, value), -Infinity);
 }
 
-/** The smallest of many values; NaN where one is NaN. */
+/** Returns the smallest of many values; NaN if a value is NaN. */
 export function smallest(values: readonly number[]): number {
   return values.reduce((least, value) => Math.min(least, value), Infinity);
 }

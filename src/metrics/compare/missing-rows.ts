@@ -5,33 +5,34 @@ import { permutationPValue } from '../../stats/permutation-test.ts';
 import { chiSquareIndependence, MIN_EXPECTED_COUNT } from '../../stats/tests/chi-square-test.ts';
 import type { MissingRows } from '../metric-result-fields.ts';
 
-/** Below this p-value the shares of missing rows differ between groups by more than chance. */
+/** The significance level of the test that groups have different shares of missing rows. */
 const MISSINGNESS_LEVEL = 0.05;
 
-/** Stream of random numbers for this test; intervals and permutations of the metric have others. */
+/** The random stream of this test; intervals and permutations of the metric use other streams. */
 const MISSING_STREAM = 2;
 
-/** Replicates at most, and draws at most: replicates times groups. */
+/** The maximum number of replicates, and of draws (replicates times groups). */
 const MAX_SAMPLES = 999;
 const MIN_SAMPLES = 199;
 const MAX_DRAWS = 2_000_000;
 
-/** Rows of each group that a metric left out, and those that it kept, [groups]. */
+/** The number of rows of each group that a metric excluded and that it used, [groups]. */
 export interface DroppedAndKept {
   readonly dropped: Float64Array;
   readonly kept: Float64Array;
 }
 
-/** The p-value of equal shares of missing rows, and whether random numbers made it. */
+/** The p-value of the hypothesis of equal shares of missing rows, and whether it depends on random numbers. */
 export interface MissingnessTest {
-  /** null without a missing row, and with fewer than two groups. */
+  /** null if no row is missing, or if there are fewer than two groups. */
   readonly pValue: number | null;
   readonly isRandom: boolean;
 }
 
 /**
- * Tests whether all groups lack the same share of their rows: Fisher's exact test for two groups. For more groups it is
- * Pearson's chi-square test, and a permutation test by the same statistic where a cell expects fewer than 5 rows.
+ * Tests whether all groups have the same share of missing rows. For two groups it uses Fisher's exact test. For more
+ * groups it uses Pearson's chi-square test, or a permutation test of the same statistic if the expected count of a cell
+ * is below 5.
  */
 export function testMissingness({ dropped, kept }: DroppedAndKept, seed: number): MissingnessTest {
   const groups = Array.from(dropped.keys()).filter((group) => (dropped[group] as number) + (kept[group] as number) > 0);
@@ -42,14 +43,14 @@ export function testMissingness({ dropped, kept }: DroppedAndKept, seed: number)
     return { pValue: fisherExactTest([first, second]).pValue, isRandom: false };
   }
   const { pValue, leastExpected } = chiSquareIndependence(crossCountsOf(table.flat(), table.length, 2));
-  // Rows that are all missing are missing evenly.
+  // If all rows are missing, the shares are equal.
   if (Number.isNaN(pValue)) return { pValue: 1, isRandom: false };
   if (leastExpected >= MIN_EXPECTED_COUNT) return { pValue, isRandom: false };
   const trials = table.map(([missing, present]) => missing + present);
   const samples = Math.max(MIN_SAMPLES, Math.min(MAX_SAMPLES, Math.floor(MAX_DRAWS / table.length)));
   const total = trials.reduce((sum, all) => sum + all, 0);
   const rate = table.reduce((sum, [missing]) => sum + missing, 0) / total;
-  // Pearson's statistic, with the margins that every permutation keeps taken out of the loop.
+  // Pearson's statistic; the margins, which every permutation keeps, are computed outside the loop.
   const statistic = ([missing]: readonly Float64Array[]): number => {
     let sum = 0;
     for (const [group, all] of trials.entries()) {
@@ -63,7 +64,7 @@ export function testMissingness({ dropped, kept }: DroppedAndKept, seed: number)
   return { pValue: permutationPValue([{ successes, trials }], statistic, { samples, random }), isRandom: true };
 }
 
-/** Describes rows that were left out before anything was measured, so that nothing bounds what they could change. */
+/** Describes rows that were excluded before the measurement. Their effect on the value is not bounded. */
 export function missingRows(counted: DroppedAndKept, labels: readonly string[], seed: number): MissingRows {
   return {
     n: counted.dropped.reduce((sum, rows) => sum + rows, 0),
@@ -73,15 +74,15 @@ export function missingRows(counted: DroppedAndKept, labels: readonly string[], 
   };
 }
 
-/** Returns whether rows are missing more often in some groups than in others, beyond chance. */
+/** Returns whether the share of missing rows differs significantly between groups. */
 export function isUnevenlyMissing(missing: MissingRows | null | undefined): boolean {
   const pValue = missing?.pValue ?? null;
   return pValue !== null && pValue < MISSINGNESS_LEVEL;
 }
 
 /**
- * Describes rows that are missing more often in some groups than in others.
- * @returns undefined where they are not, beyond chance
+ * Returns a warning if the share of missing rows differs between groups.
+ * @returns undefined if it does not differ significantly
  */
 export function describeMissing(
   missing: MissingRows,

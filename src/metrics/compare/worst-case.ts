@@ -13,14 +13,14 @@ import { type ComparedMeasure, largest, smallest } from './gap.ts';
 /*
  * Bounds on a metric over all values that its missing rows could have (Manski, Partial Identification of Probability
  * Distributions, 2003). A rate is a weighted numerator over a weighted denominator, at most 1. A missing row can raise
- * both (the rate rises), neither (it stays) or the denominator alone (it falls). So the largest rate takes the first of
- * these that each row allows, and the smallest rate takes the last; both are attained.
+ * both (the rate rises), neither (it stays) or only the denominator (it falls). So the largest rate uses the first of
+ * these effects that each row allows, and the smallest rate uses the last. Both are attained.
  */
 
-/** The smallest and the largest value of a number. */
+/** The smallest and the largest possible value. */
 export type Bounds = readonly [low: number, high: number];
 
-/** F1 = 2 s / (1 + s), with s the share of these cells: true positives of all rows that are no true negative. */
+/** F1 = 2 s / (1 + s), where s is the share of true positives among all rows that are not true negatives. */
 const F1_SHARE = {
   above: [cellIndex(1, 1)],
   below: [cellIndex(0, 1), cellIndex(1, 0), cellIndex(1, 1)],
@@ -28,13 +28,13 @@ const F1_SHARE = {
 
 /**
  * Computes bounds on a metric over all values that missing decisions and missing true labels could have, for the groups
- * that are compared. Rows without a group are in none of them.
+ * that are compared. Rows without a group are not included.
  *
- * For one measure the upper bound of a difference (the lower one of a ratio) is attained. The other bound treats rates as
- * if they could have any value between theirs, so that it may be a little wide. Bounds of several measures with missing
- * true labels hold, but may be wide, since the same row counts in both.
- * @returns null where bounds are not known: numbers and scores, measures that are not rates (other than F1), missing
- *   weights, weights whose sums leave float64, several classes, groups compared with all rows, and the conventions of AIF360
+ * For one measure the upper bound of a difference (the lower one of a ratio) is attained. The other bound treats each
+ * rate as free to take any value in its range, so it may be slightly wide. Bounds of several measures with missing true
+ * labels are valid but may be wide, since the same row counts in both measures.
+ * @returns null if bounds are not available: for numbers and scores, measures other than rates and F1, missing weights,
+ *   weights whose sums overflow float64, several classes, groups compared with all rows, and the conventions of AIF360
  */
 export function worstCaseOf(
   stats: GroupStats,
@@ -56,7 +56,7 @@ export function worstCaseOf(
   return joined.every(Number.isFinite) ? joined : null;
 }
 
-/** Bounds of gaps as one, as the gaps themselves are: a mean, or the worst. */
+/** Combines the bounds of several gaps like the gaps themselves: by the mean or the worst. */
 function joinBounds(known: readonly Bounds[], definition: MetricDefinition, options: FilledMetricOptions): Bounds {
   const ends = [known.map(([low]) => low), known.map(([, high]) => high)] as const;
   const isMean = (definition.agg ?? options.agg) === 'mean';
@@ -80,20 +80,23 @@ function gapBounds(
   return [worst(pairs.map(([low]) => low)), worst(pairs.map(([, high]) => high))];
 }
 
-/** The largest value minus the smallest. */
+/** Returns bounds on the largest value minus the smallest. */
 function differenceBounds(groups: readonly Bounds[]): Bounds {
   const low = largest(groups.map(([least]) => least)) - smallest(groups.map(([, most]) => most));
   return [Math.max(0, low), overPairs(groups, (most, least) => most - least, largest)];
 }
 
-/** The smallest value over the largest. */
+/** Returns bounds on the smallest value divided by the largest. */
 function ratioBounds(groups: readonly Bounds[]): Bounds {
   const most = largest(groups.map(([least]) => least));
   const high = most === 0 ? 1 : Math.min(1, smallest(groups.map(([, end]) => end)) / most);
   return [overPairs(groups, (end, least) => (end === 0 ? 1 : Math.min(1, least / end)), smallest), high];
 }
 
-/** The extreme, over pairs of different groups, of one's upper and the other's lower end. */
+/**
+ * Returns the extreme gap, over pairs of different groups, between the upper end of one group and the lower end of the
+ * other.
+ */
 function overPairs(
   groups: readonly Bounds[],
   gap: (most: number, least: number) => number,
@@ -108,7 +111,10 @@ function overPairs(
   );
 }
 
-/** The smallest and largest value of a measure in every group; undefined for a measure without such bounds. */
+/**
+ * Returns the smallest and largest possible value of a measure in every group, or undefined if the measure has no such
+ * bounds.
+ */
 function boundsOfGroups(stats: ClassificationStats, name: string): Bounds[] | undefined {
   if (name === 'f1') {
     const toF1 = (share: number): number => (2 * share) / (1 + share);
@@ -118,7 +124,7 @@ function boundsOfGroups(stats: ClassificationStats, name: string): Bounds[] | un
   return shareBounds(stats, rateCells(name), measureDefinition(name).needsTruth);
 }
 
-/** Rows that lack something, and the cells that they could be in. */
+/** Rows with a missing value, and the cells that they could belong to. */
 interface IncompleteRows {
   readonly weight: number;
   readonly cells: readonly number[];
@@ -146,10 +152,10 @@ function shareBounds(
   });
 }
 
-/** What a row does to a rate: raises it, leaves it, or lowers it. */
+/** The effect of a row on a rate: it raises it, does not change it, or lowers it. */
 type Effect = 'numerator' | 'none' | 'denominator';
 
-/** The effect nearest to the one preferred, among those of the cells that the row could be in. */
+/** Returns the possible effect that is closest to the preferred one, given the cells that the row could belong to. */
 function effectOf(
   cells: readonly number[],
   above: readonly number[],

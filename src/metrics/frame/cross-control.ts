@@ -2,10 +2,10 @@ import { type CategoricalColumn, encodeGroups, type NanPolicy, type SensitiveSou
 import type { GroupStats } from '../statistics/group-stats.ts';
 import { groupPicker } from '../statistics/regroup-stats.ts';
 
-/** Statistics of each kind that a frame's measures need. */
+/** The statistics of each kind that a frame's measures need. */
 export type StatsByKind = Readonly<Partial<Record<GroupStats['kind'], GroupStats>>>;
 
-/** The level of the control feature and the group that a cell of crossed rows stands for. */
+/** The level of the control feature and the group of one cell of crossed rows. */
 export interface ControlCell {
   readonly level: string;
   readonly group: string;
@@ -17,7 +17,7 @@ export interface CrossedRows {
   readonly cells: readonly ControlCell[];
 }
 
-/** Crosses the sensitive attribute with a control feature; O(rows), whatever the number of levels. */
+/** Crosses the sensitive attribute with a control feature. O(rows), for any number of levels. */
 export function crossControl(
   sensitive: SensitiveSource,
   control: SensitiveSource,
@@ -37,7 +37,7 @@ export function crossControl(
   return { column, cells };
 }
 
-/** Statistics of crossed rows taken apart: of each level, by the groups that occur in it. */
+/** Splits statistics of crossed rows by level. Each level has the groups that occur in it. */
 function splitLevels<Stats extends GroupStats>(
   stats: Stats,
   cells: readonly ControlCell[],
@@ -53,7 +53,7 @@ function splitLevels<Stats extends GroupStats>(
   return new Map(levels);
 }
 
-/** {@link splitLevels} for each kind of statistics at once. */
+/** Applies {@link splitLevels} to each kind of statistics. */
 export function levelsOf(crossed: StatsByKind, cells: readonly ControlCell[]): ReadonlyMap<string, StatsByKind> {
   const kinds = Object.entries(crossed).map(([kind, stats]) => [kind, splitLevels(stats, cells)] as const);
   const names = [...(kinds[0]?.[1].keys() ?? [])];
@@ -65,7 +65,7 @@ export function levelsOf(crossed: StatsByKind, cells: readonly ControlCell[]): R
   );
 }
 
-/** The places of values under each key, keys in sorted order. */
+/** Returns the indexes of the values with each key, with keys in sorted order. */
 function indexesBy<T>(values: readonly T[], keyOf: (value: T) => string): Map<string, number[]> {
   const places = new Map<string, number[]>();
   values.forEach((value, place) => {

@@ -3,7 +3,7 @@ import { escapeMarkdown, formatNumber, inWords, markdownTable } from '../metric-
 import type { MetricResult } from '../metric-result.ts';
 import type { MetricOptions } from '../options.ts';
 
-/** A frame as Markdown: one table of groups, then for each measure one of levels by groups. */
+/** Renders a frame as Markdown: one table of groups, then for each measure one table of levels by groups. */
 export function frameToMarkdown(frame: FrameValues): string {
   const notes = frame.warnings.map((warning) => `- Note: ${escapeMarkdown(warning)}`);
   const levels =
@@ -61,10 +61,10 @@ function levelSection(frame: FrameValues, measure: MeasureName): string[] {
   ];
 }
 
-/** A number of each measure; NaN where it is undefined. */
+/** One number per measure; NaN if it is undefined. */
 export type MeasureValues = Readonly<Record<string, number>>;
 
-/** What is read of a metric frame by whoever judges or prints it. */
+/** The properties of a metric frame that are needed to evaluate or print it. */
 export interface FrameValues {
   readonly measures: readonly MeasureName[];
   readonly overall: MeasureValues;

@@ -10,11 +10,11 @@ import type { GroupStats } from '../statistics/group-stats.ts';
 import { crossControl, levelsOf, type StatsByKind } from './cross-control.ts';
 import { MetricFrame } from './metric-frame.ts';
 
-/** Rows of a frame, with the names of its measures. */
+/** The rows of a frame, with the names of its measures. */
 export interface MetricFrameRows extends MetricRows {
   /** Names of measures, such as `selection_rate`, `true_positive_rate`, `roc_auc`, `mean_absolute_error`, `count`. */
   readonly metrics: readonly string[];
-  /** A feature inside whose levels groups are compared too; several are crossed. */
+  /** A control feature: groups are also compared within each of its levels. Several features are crossed. */
   readonly control?: SensitiveSource | undefined;
 }
 
@@ -26,15 +26,13 @@ export const METRIC_FRAME_ROWS_NAMES: OptionNames<MetricFrameRows> = {
 };
 
 /**
- * Measures of every group side by side, as fairlearn's MetricFrame has them,
- * from one pass over the rows.
+ * Computes measures of every group side by side, like fairlearn's MetricFrame, in one pass over the rows.
  *
- * With `control`, groups are also compared inside each of its levels, and the
- * frame warns where a gap changes its sign there (Simpson's paradox). Rows
- * without a level count for the groups, and for no level.
+ * With `control`, groups are also compared within each of its levels. The frame warns if a gap changes its sign within
+ * levels (Simpson's paradox). Rows without a level count for the groups, but not for any level.
  * @param rows the columns that the measures need, `sensitive`, and the names of the measures
- * @throws {ValueError} for an unknown measure, or none
- * @throws {DataValidationError} for values that cannot be used
+ * @throws {ValueError} if a measure is unknown, or there is none
+ * @throws {DataValidationError} if a value is invalid
  * @example
  * ```ts
  * import { metricFrame } from 'evenhand/metrics';
@@ -65,13 +63,13 @@ export function metricFrame(rows: MetricFrameRows, options: MetricOptions = {}):
 }
 
 /**
- * Measures by their own names.
- * @throws {ValueError} for an unknown one, or none
+ * Returns measures by their names.
+ * @throws {ValueError} if a name is unknown, or there is none
  */
 export function parseMeasures(names: readonly string[]): readonly MeasureName[] {
   if (names.length > 0) return Object.freeze([...new Set(names.map(parseMeasure))]);
   throw new ValueError('A metric frame needs at least one measure in metrics.', {
-    suggestion: "Name some, as in metrics: ['selection_rate', 'count'].",
+    suggestion: "Give some names, such as metrics: ['selection_rate', 'count'].",
   });
 }
 
@@ -80,11 +78,11 @@ export interface NeededKind {
   readonly kind: GroupStats['kind'];
   /** The first measure that needs it. */
   readonly measure: MeasureName;
-  /** Whether one of them needs true labels. */
+  /** Whether any of these measures needs true labels. */
   readonly needsTruth: boolean;
 }
 
-/** The kinds of statistics that measures need. */
+/** Returns the kinds of statistics that measures need. */
 export function kindsOf(measures: readonly MeasureName[]): NeededKind[] {
   const kinds = new Map<GroupStats['kind'], NeededKind>();
   for (const measure of measures) {

@@ -14,22 +14,21 @@ import { frameToMarkdown, type FrameValues, type MeasureValues } from './frame-m
 import { type SimpsonFinding, simpsonFindings, simpsonWarning } from './simpson.ts';
 
 /**
- * Measures of every group side by side, with overall values, differences and
- * ratios; with a control feature, the same inside each of its levels.
- * Frozen; made by {@link metricFrame} or an analyzer.
+ * Measures of every group side by side, with overall values, differences and ratios; with a control feature, also
+ * within each of its levels. It is frozen. Use {@link metricFrame} or an analyzer to create one.
  */
 export class MetricFrame implements FrameValues {
   readonly measures: readonly MeasureName[];
-  /** Each measure of all rows together. */
+  /** The value of each measure for all rows together. */
   readonly overall: MeasureValues;
-  /** Each measure of every group that occurs; NaN where a group has none. */
+  /** The value of each measure for every group; NaN if it is undefined. */
   readonly byGroup: Readonly<Record<string, MeasureValues>>;
   readonly nPerGroup: Readonly<Record<string, number>>;
-  /** The frame of each level of the control feature; empty without one. */
+  /** The frame of each level of the control feature; empty without a control feature. */
   readonly byLevel: Readonly<Record<string, MetricFrame>>;
-  /** Measures whose gap changes its sign inside the levels of the control feature. */
+  /** Measures whose gap changes its sign within the levels of the control feature. */
   readonly simpson: readonly SimpsonFinding[];
-  /** What a careful reader should know before quoting the values. */
+  /** Warnings to consider before you quote the values. */
   readonly warnings: readonly string[];
   readonly nDropped: number;
   readonly #stats: StatsByKind;
@@ -38,7 +37,7 @@ export class MetricFrame implements FrameValues {
 
   /**
    * @param statsByKind statistics of all rows
-   * @param levels the same of the rows of each level of a control feature
+   * @param levels the statistics of each level of a control feature
    * @param isLevel whether these are the rows of one level, in which groups may be missing
    */
   constructor(
@@ -49,7 +48,7 @@ export class MetricFrame implements FrameValues {
     isLevel = false,
   ) {
     this.#stats = statsByKind;
-    // A copy, so that the frame stays what it is when its owner changes the options.
+    // A copy, so that later changes to the caller's options have no effect.
     this.#options = { ...options, referenceGroup: ownNames(options.referenceGroup) };
     this.#isLevel = isLevel;
     this.measures = measures;
@@ -84,30 +83,32 @@ export class MetricFrame implements FrameValues {
     }
   }
 
-  /** The difference of each measure over groups; see {@link MetricFrame.metric} for intervals and exclusions. */
+  /**
+   * Returns the difference of each measure between groups. See {@link MetricFrame.metric} for intervals and exclusions.
+   */
   difference(method?: GapMethod): MeasureValues {
     return this.#compare('difference', method);
   }
 
-  /** The ratio of each measure over groups. */
+  /** Returns the ratio of each measure between groups. */
   ratio(method?: GapMethod): MeasureValues {
     return this.#compare('ratio', method);
   }
 
-  /** The smallest value of each measure. */
+  /** Returns the smallest value of each measure. */
   groupMin(): MeasureValues {
     return this.#extreme(smallest);
   }
 
-  /** The largest value of each measure. */
+  /** Returns the largest value of each measure. */
   groupMax(): MeasureValues {
     return this.#extreme(largest);
   }
 
   /**
-   * The comparison of one measure as a whole {@link MetricResult}: interval, exclusions, warnings.
+   * Returns the comparison of one measure as a complete {@link MetricResult} with interval, exclusions and warnings.
    * @param name one of the frame's measures
-   * @throws {ValueError} for another measure or comparison
+   * @throws {ValueError} if the measure or the comparison is unknown
    */
   metric(
     name: MeasureName,
@@ -124,7 +125,7 @@ export class MetricFrame implements FrameValues {
     return compareGroups([{ stats, className: undefined }], definition, filled);
   }
 
-  /** The frame as the wire has it: snake_case, undefined values as null. */
+  /** Returns the frame in its wire format: snake_case keys, with null for undefined values. */
   toJSON(): Record<string, unknown> {
     const plain = (values: MeasureValues): Record<string, number | null> =>
       Object.fromEntries(Object.entries(values).map(([name, value]) => [name, Number.isFinite(value) ? value : null]));
@@ -143,7 +144,10 @@ export class MetricFrame implements FrameValues {
     };
   }
 
-  /** The frame as Markdown tables: groups, all rows, differences and ratios; then each measure inside the levels. */
+  /**
+   * Renders the frame as Markdown tables: groups, all rows, differences and ratios, then each measure within the
+   * levels.
+   */
   toMarkdown(): string {
     return frameToMarkdown(this);
   }
@@ -171,7 +175,7 @@ function ownNames(names: MetricOptions['referenceGroup']): MetricOptions['refere
   return typeof names === 'object' ? [...names] : names;
 }
 
-/** The same statistics with groups that need not occur, so that a level without the reference group can say so. */
+/** Returns the statistics with additional empty groups, so that a level without the reference group can report it. */
 function withGroups(stats: GroupStats, groups: readonly string[]): GroupStats {
   const absent = groups.filter((group) => !stats.labels.includes(group));
   return absent.length === 0 ? stats : regroup(stats, [...stats.labels.keys()], [...stats.labels, ...absent]);

@@ -5,35 +5,37 @@ import type { GroupStats } from '../statistics/group-stats.ts';
 import { rowsPerGroup } from '../statistics/rows-per-group.ts';
 import type { StatsByKind } from './cross-control.ts';
 
-/** A gap over all rows that points the other way once levels of a control feature are held fixed. */
+/** A gap over all rows that is reversed within the levels of a control feature. */
 export interface SimpsonFinding {
   readonly measure: MeasureName;
-  /** The group with the larger value over all rows, and that with the smaller. */
+  /** The group with the larger value over all rows, and the group with the smaller value. */
   readonly high: string;
   readonly low: string;
-  /** high minus low over all rows. */
+  /** The value of `high` minus the value of `low`, over all rows. */
   readonly gap: number;
-  /** high minus low inside each level where both are large enough. */
+  /** The value of `high` minus the value of `low` within each level in which both are large enough. */
   readonly gapPerLevel: Readonly<Record<string, number>>;
-  /** The mean of the levels' gaps, weighted by n_high n_low / (n_high + n_low) as Mantel and Haenszel do. */
+  /**
+   * The mean of the gaps within levels, weighted by n_high n_low / (n_high + n_low) as in the Mantel-Haenszel method.
+   */
   readonly adjustedGap: number;
-  /** Levels in which the gap has the other sign. */
+  /** The levels in which the gap has the opposite sign. */
   readonly reversed: readonly string[];
-  /** All levels, those included that have too few rows to compare. */
+  /** The number of all levels, including those with too few rows to compare. */
   readonly levels: number;
 }
 
-/** More findings of one measure tell a reader nothing more. */
+/** The maximum number of findings per measure; more findings add no information. */
 const MAX_FINDINGS = 3;
 
-/** The groups with the most rows whose pairs are looked at. */
+/** The maximum number of groups whose pairs are checked: those with the most rows. */
 const MAX_GROUPS = 100;
 
 /**
- * Looks for Simpson's paradox: pairs of groups whose gap over all rows has
- * another sign than the mean of the gaps inside levels of the control feature.
- * A level that is reversed by itself, as one of many is by chance, is none.
- * @returns the findings with the largest gaps; none without a control feature
+ * Detects Simpson's paradox: pairs of groups whose gap over all rows has the opposite sign of the mean gap within
+ * levels of the control feature. A single reversed level is not a finding, since one of many is often reversed by
+ * chance.
+ * @returns the findings with the largest gaps; empty without a control feature
  */
 export function simpsonFindings(
   name: MeasureName,
@@ -55,13 +57,13 @@ export function simpsonFindings(
   return findings.sort((a, b) => b.gap - a.gap).slice(0, MAX_FINDINGS);
 }
 
-/** A group's value, and the rows that it rests on. */
+/** A group's value, with the number of rows that it is based on. */
 interface Measured {
   readonly value: number;
   readonly n: number;
 }
 
-/** The groups that are large enough to be compared, by label. */
+/** Returns the groups that are large enough to compare, by label. */
 function measured(
   name: MeasureName,
   statsByKind: StatsByKind,
@@ -106,7 +108,7 @@ function compareInside(
   });
 }
 
-/** The finding in one sentence. */
+/** Describes the finding in one sentence. */
 export function simpsonWarning(finding: SimpsonFinding): string {
   const { measure, high, low, gap, gapPerLevel, adjustedGap, reversed, levels } = finding;
   const compared = Object.keys(gapPerLevel).length;

@@ -5,18 +5,18 @@ import type { MetricOptions } from '../options.ts';
 import type { RowOptions } from '../row-options.ts';
 
 /**
- * Demographic parity ratio: the smallest over the largest selection rate over groups,
+ * Computes the demographic parity ratio: the smallest selection rate of a group divided by the largest,
  *
  *     DPR = min_g P(yPred = 1 | g) / max_g P(yPred = 1 | g), in [0, 1].
  *
- * 1 means that every group is selected equally often; the "four-fifths rule" asks
- * for at least 0.8. Undefined, with its reason, where no group is selected at all.
+ * 1 means that every group is selected equally often; the "four-fifths rule" requires at least 0.8. If no group is ever
+ * selected, the value is undefined, with a reason.
  *
- * Groups under `minGroupSize` rows are excluded and listed; with fewer than two
- * groups left the value is NaN and `undefinedReason` says why.
+ * Groups with fewer than `minGroupSize` rows are excluded and listed. If fewer than two groups remain, the value is NaN
+ * and `undefinedReason` gives the reason.
  * @param yPred decisions, [n], 0 or 1
  * @param sensitive group of each row, [n], or an object of several attributes to cross
- * @throws {DataValidationError} where lengths differ, a value cannot be used, or all rows lack a value
+ * @throws {DataValidationError} if lengths differ, a value is invalid, or no row can be used
  * @see Uniform Guidelines on Employee Selection Procedures (1978), 29 CFR 1607.4 D
  * @example
  * ```ts
@@ -36,19 +36,17 @@ export function demographicParityRatio(
 }
 
 /**
- * Demographic parity difference: the largest minus the smallest selection rate
- * over groups,
+ * Computes the demographic parity difference: the largest minus the smallest selection rate over groups,
  *
  *     DPD = max_g P(yPred = 1 | g) - min_g P(yPred = 1 | g), in [0, 1].
  *
- * 0 means that every group is selected equally often, whatever the true labels.
+ * 0 means that every group is selected equally often, regardless of the true labels.
  *
- * Groups under `minGroupSize` rows are excluded and listed; with fewer than two
- * groups left the value is NaN and `undefinedReason` says why. Rows without a
- * decision or group are counted in `nDropped`.
+ * Groups with fewer than `minGroupSize` rows are excluded and listed. If fewer than two groups remain, the value is NaN
+ * and `undefinedReason` gives the reason. Rows without a decision or group are counted in `nDropped`.
  * @param yPred decisions, [n], 0 or 1
  * @param sensitive group of each row, [n], or an object of several attributes to cross
- * @throws {DataValidationError} where lengths differ, a value cannot be used, or all rows lack a value
+ * @throws {DataValidationError} if lengths differ, a value is invalid, or no row can be used
  * @see Calders, Kamiran and Pechenizkiy (2009), "Building classifiers with independency constraints"
  * @example
  * ```ts
@@ -68,18 +66,17 @@ export function demographicParityDifference(
 }
 
 /**
- * Equal opportunity difference: the largest minus the smallest true positive rate
- * over groups,
+ * Computes the equal opportunity difference: the largest minus the smallest true positive rate over groups,
  *
  *     max_g P(yPred = 1 | yTrue = 1, g) - min_g P(yPred = 1 | yTrue = 1, g), in [0, 1].
  *
- * A group without positives has no true positive rate; it is left out and listed.
- * Groups under `minGroupSize` rows are excluded and listed; with fewer than two
- * groups left the value is NaN and `undefinedReason` says why.
+ * A group without positives has no true positive rate; it is excluded and listed. Groups with fewer than `minGroupSize`
+ * rows are excluded and listed. If fewer than two groups remain, the value is NaN and `undefinedReason` gives the
+ * reason.
  * @param yTrue true labels, [n], 0 or 1
  * @param yPred decisions, [n], 0 or 1
  * @param sensitive group of each row, [n], or an object of several attributes to cross
- * @throws {DataValidationError} where lengths differ, a value cannot be used, or all rows lack a value
+ * @throws {DataValidationError} if lengths differ, a value is invalid, or no row can be used
  * @see Hardt, Price and Srebro (2016), "Equality of opportunity in supervised learning"
  * @example
  * ```ts
@@ -102,18 +99,17 @@ export function equalOpportunityDifference(
 }
 
 /**
- * Equalized odds difference: the larger of the gaps of true and of false
- * positive rates over groups (or their mean, with `agg: 'mean'`),
+ * Computes the equalized odds difference: the larger of the gaps in true and false positive rates over groups (or their
+ * mean, with `agg: 'mean'`),
  *
  *     EOD = max_y ( max_g P(yPred = 1 | y, g) - min_g P(yPred = 1 | y, g) ), y in {0, 1}, in [0, 1].
  *
- * A group without positives has no true positive rate and one without negatives
- * no false positive rate; it is left out of that rate and listed. A rate with
- * fewer than two groups makes the metric NaN, with its reason.
+ * A group without positives has no true positive rate, and a group without negatives has no false positive rate. It is
+ * excluded from that rate and listed. If a rate has fewer than two groups, the metric is NaN, with a reason.
  * @param yTrue true labels, [n], 0 or 1
  * @param yPred decisions, [n], 0 or 1
  * @param sensitive group of each row, [n], or an object of several attributes to cross
- * @throws {DataValidationError} where lengths differ, a value cannot be used, or all rows lack a value
+ * @throws {DataValidationError} if lengths differ, a value is invalid, or no row can be used
  * @see Hardt, Price and Srebro (2016), "Equality of opportunity in supervised learning"
  * @example
  * ```ts
@@ -136,17 +132,17 @@ export function equalizedOddsDifference(
 }
 
 /**
- * Equalized odds ratio: the smaller of the ratios of true and of false positive
- * rates over groups (or their mean, with `agg: 'mean'`),
+ * Computes the equalized odds ratio: the smaller of the ratios of true and false positive rates over groups (or their
+ * mean, with `agg: 'mean'`),
  *
  *     EOR = min_y ( min_g P(yPred = 1 | y, g) / max_g P(yPred = 1 | y, g) ), y in {0, 1}, in [0, 1].
  *
- * A rate that is 0 in every group has no ratio; it is left out with a warning,
- * and where both are, the metric is undefined.
+ * A rate that is 0 in every group has no ratio and is excluded with a warning. If both rates are excluded, the metric
+ * is undefined.
  * @param yTrue true labels, [n], 0 or 1
  * @param yPred decisions, [n], 0 or 1
  * @param sensitive group of each row, [n], or an object of several attributes to cross
- * @throws {DataValidationError} where lengths differ, a value cannot be used, or all rows lack a value
+ * @throws {DataValidationError} if lengths differ, a value is invalid, or no row can be used
  * @see Hardt, Price and Srebro (2016), "Equality of opportunity in supervised learning"
  * @example
  * ```ts
@@ -169,18 +165,18 @@ export function equalizedOddsRatio(
 }
 
 /**
- * False positive rate difference (predictive equality): the largest minus the
- * smallest share of negatives that get a positive decision,
+ * Computes the false positive rate difference (predictive equality): the largest minus the smallest share of negatives
+ * that get a positive decision,
  *
  *     max_g P(yPred = 1 | yTrue = 0, g) - min_g P(yPred = 1 | yTrue = 0, g), in [0, 1].
  *
- * A group without negatives has no false positive rate; it is left out and listed.
- * Groups under `minGroupSize` rows are excluded and listed; with fewer than two
- * groups left the value is NaN and `undefinedReason` says why.
+ * A group without negatives has no false positive rate; it is excluded and listed. Groups with fewer than
+ * `minGroupSize` rows are excluded and listed. If fewer than two groups remain, the value is NaN and `undefinedReason`
+ * gives the reason.
  * @param yTrue true labels, [n], 0 or 1
  * @param yPred decisions, [n], 0 or 1
  * @param sensitive group of each row, [n], or an object of several attributes to cross
- * @throws {DataValidationError} where lengths differ, a value cannot be used, or all rows lack a value
+ * @throws {DataValidationError} if lengths differ, a value is invalid, or no row can be used
  * @see Chouldechova (2017), "Fair prediction with disparate impact"
  * @example
  * ```ts
@@ -203,18 +199,17 @@ export function falsePositiveRateDifference(
 }
 
 /**
- * Predictive parity difference: the largest minus the smallest precision over
- * groups,
+ * Computes the predictive parity difference: the largest minus the smallest precision over groups,
  *
  *     max_g P(yTrue = 1 | yPred = 1, g) - min_g P(yTrue = 1 | yPred = 1, g), in [0, 1].
  *
- * A group without a positive decision has no precision; it is left out and listed.
- * Groups under `minGroupSize` rows are excluded and listed; with fewer than two
- * groups left the value is NaN and `undefinedReason` says why.
+ * A group without a positive decision has no precision; it is excluded and listed. Groups with fewer than
+ * `minGroupSize` rows are excluded and listed. If fewer than two groups remain, the value is NaN and `undefinedReason`
+ * gives the reason.
  * @param yTrue true labels, [n], 0 or 1
  * @param yPred decisions, [n], 0 or 1
  * @param sensitive group of each row, [n], or an object of several attributes to cross
- * @throws {DataValidationError} where lengths differ, a value cannot be used, or all rows lack a value
+ * @throws {DataValidationError} if lengths differ, a value is invalid, or no row can be used
  * @see Chouldechova (2017), "Fair prediction with disparate impact"
  * @example
  * ```ts
@@ -237,18 +232,18 @@ export function predictiveParityDifference(
 }
 
 /**
- * Accuracy parity difference: the largest minus the smallest share of right
- * decisions over groups,
+ * Computes the accuracy parity difference: the largest minus the smallest share of correct decisions over groups,
  *
  *     max_g P(yPred = yTrue | g) - min_g P(yPred = yTrue | g), in [0, 1].
  *
- * Groups under `minGroupSize` rows are excluded and listed; with fewer than two
- * groups left the value is NaN and `undefinedReason` says why.
+ * Groups with fewer than `minGroupSize` rows are excluded and listed. If fewer than two groups remain, the value is NaN
+ * and `undefinedReason` gives the reason.
  * @param yTrue true labels, [n], 0 or 1
  * @param yPred decisions, [n], 0 or 1
  * @param sensitive group of each row, [n], or an object of several attributes to cross
- * @throws {DataValidationError} where lengths differ, a value cannot be used, or all rows lack a value
- * @see Berk, Heidari, Jabbari, Kearns and Roth (2021), "Fairness in criminal justice risk assessments" (overall accuracy equality)
+ * @throws {DataValidationError} if lengths differ, a value is invalid, or no row can be used
+ * @see Berk, Heidari, Jabbari, Kearns and Roth (2021), "Fairness in criminal justice risk assessments" (overall
+ *   accuracy equality)
  * @example
  * ```ts
  * import { accuracyParityDifference } from 'evenhand/metrics';

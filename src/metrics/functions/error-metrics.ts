@@ -5,17 +5,17 @@ import type { MetricOptions } from '../options.ts';
 import type { RowOptions } from '../row-options.ts';
 
 /**
- * Mean prediction difference, for regression: the largest minus the smallest mean
- * predicted value over groups,
+ * Computes the mean prediction difference, for regression: the largest minus the smallest mean predicted value over
+ * groups,
  *
  *     max_g mean(yPred | g) - min_g mean(yPred | g), in [0, inf), in the target's units.
  *
- * The counterpart of demographic parity for numbers; true values are not needed.
- * Groups under `minGroupSize` rows are excluded and listed; with fewer than two
- * groups left the value is NaN and `undefinedReason` says why.
+ * It is the counterpart of demographic parity for numbers and does not need true values. Groups with fewer than
+ * `minGroupSize` rows are excluded and listed. If fewer than two groups remain, the value is NaN and `undefinedReason`
+ * gives the reason.
  * @param yPred predicted values, [n], finite
  * @param sensitive group of each row, [n], or an object of several attributes to cross
- * @throws {DataValidationError} where lengths differ, a value cannot be used, or all rows lack a value
+ * @throws {DataValidationError} if lengths differ, a value is invalid, or no row can be used
  * @see Agarwal, Dudik and Wu (2019), "Fair regression" (statistical parity)
  * @example
  * ```ts
@@ -35,17 +35,16 @@ export function meanPredictionDifference(
 }
 
 /**
- * MAE parity difference, for regression: the largest minus the smallest mean
- * absolute error over groups,
+ * Computes the MAE parity difference, for regression: the largest minus the smallest mean absolute error over groups,
  *
  *     max_g mean(|yPred - yTrue| | g) - min_g mean(|yPred - yTrue| | g), in [0, inf), in the target's units.
  *
- * Groups under `minGroupSize` rows are excluded and listed; with fewer than two
- * groups left the value is NaN and `undefinedReason` says why.
+ * Groups with fewer than `minGroupSize` rows are excluded and listed. If fewer than two groups remain, the value is NaN
+ * and `undefinedReason` gives the reason.
  * @param yTrue true values, [n], finite
  * @param yPred predicted values, [n], finite
  * @param sensitive group of each row, [n], or an object of several attributes to cross
- * @throws {DataValidationError} where lengths differ, a value cannot be used, or all rows lack a value
+ * @throws {DataValidationError} if lengths differ, a value is invalid, or no row can be used
  * @see Agarwal, Dudik and Wu (2019), "Fair regression" (bounded group loss)
  * @example
  * ```ts
@@ -66,17 +65,17 @@ export function maeParityDifference(
 }
 
 /**
- * RMSE parity difference, for regression: the largest minus the smallest root mean
- * squared error over groups,
+ * Computes the RMSE parity difference, for regression: the largest minus the smallest root mean squared error over
+ * groups,
  *
  *     max_g sqrt(mean((yPred - yTrue)^2 | g)) - min_g sqrt(mean((yPred - yTrue)^2 | g)), in [0, inf), in the target's units.
  *
- * Groups under `minGroupSize` rows are excluded and listed; with fewer than two
- * groups left the value is NaN and `undefinedReason` says why.
+ * Groups with fewer than `minGroupSize` rows are excluded and listed. If fewer than two groups remain, the value is NaN
+ * and `undefinedReason` gives the reason.
  * @param yTrue true values, [n], finite
  * @param yPred predicted values, [n], finite
  * @param sensitive group of each row, [n], or an object of several attributes to cross
- * @throws {DataValidationError} where lengths differ, a value cannot be used, or all rows lack a value
+ * @throws {DataValidationError} if lengths differ, a value is invalid, or no row can be used
  * @see Agarwal, Dudik and Wu (2019), "Fair regression" (bounded group loss)
  * @example
  * ```ts

@@ -5,21 +5,20 @@ import type { MetricOptions } from '../options.ts';
 import type { RowOptions } from '../row-options.ts';
 
 /**
- * Calibration difference: the largest minus the smallest expected calibration
- * error over groups, in [0, 1], where
+ * Computes the calibration difference: the largest minus the smallest expected calibration error over groups, in [0,
+ * 1], where
  *
  *     ECE_g = sum_b share_b |positive rate_b - mean score_b|
  *
- * over ten bins of equal weight of the group's scores (equal scores stay together).
+ * over ten bins of equal weight of the group's scores (equal scores share a bin).
  *
- * The error of few rows is inflated by chance, so that a small group looks worse
- * calibrated than a large one; compare groups of like size, or raise `minGroupSize`.
- * Groups under `minGroupSize` rows are excluded and listed; with fewer than two
- * groups left the value is NaN and `undefinedReason` says why.
+ * Chance inflates the error of few rows, so a small group appears less calibrated than a large one. Compare groups of
+ * similar size, or increase `minGroupSize`. Groups with fewer than `minGroupSize` rows are excluded and listed. If
+ * fewer than two groups remain, the value is NaN and `undefinedReason` gives the reason.
  * @param yTrue true labels, [n], 0 or 1
  * @param yScore probabilities, [n], from 0 to 1
  * @param sensitive group of each row, [n], or an object of several attributes to cross
- * @throws {DataValidationError} where lengths differ, a score lies outside [0, 1], or all rows lack a value
+ * @throws {DataValidationError} if lengths differ, a score is outside [0, 1], or no row can be used
  * @see Guo, Pleiss, Sun and Weinberger (2017), "On calibration of modern neural networks"
  * @example
  * ```ts
@@ -42,20 +41,19 @@ export function calibrationDifference(
 }
 
 /**
- * ROC AUC difference: the largest minus the smallest area under the ROC curve over
- * groups, in [0, 1], where
+ * Computes the ROC AUC difference: the largest minus the smallest area under the ROC curve over groups, in [0, 1],
+ * where
  *
  *     AUC_g = P(score of a positive > score of a negative | g) + P(they tie | g) / 2.
  *
- * Exact for up to 65,536 distinct scores; beyond, scores are rounded to a grid and
- * a warning bounds what that changed. A group without positives or without
- * negatives has no AUC; it is left out and listed.
- * Groups under `minGroupSize` rows are excluded and listed; with fewer than two
- * groups left the value is NaN and `undefinedReason` says why.
+ * The value is exact for up to 65,536 distinct scores. With more, scores are rounded to a grid, and a warning bounds
+ * the effect. A group without positives or without negatives has no AUC; it is excluded and listed. Groups with fewer
+ * than `minGroupSize` rows are excluded and listed. If fewer than two groups remain, the value is NaN and
+ * `undefinedReason` gives the reason.
  * @param yTrue true labels, [n], 0 or 1
  * @param yScore scores, [n], finite
  * @param sensitive group of each row, [n], or an object of several attributes to cross
- * @throws {DataValidationError} where lengths differ, a value cannot be used, or all rows lack a value
+ * @throws {DataValidationError} if lengths differ, a value is invalid, or no row can be used
  * @see DeLong, DeLong and Clarke-Pearson (1988) for the standard errors
  * @example
  * ```ts

@@ -13,9 +13,9 @@ import {
 } from './entropy.ts';
 
 /**
- * The index as a function of per-group statistics.
- * @throws {MetricComputationError} where no true labels were counted
- * @throws {ValueError} for an alpha that is not a finite number
+ * Computes the index from per-group statistics.
+ * @throws {MetricComputationError} if no true labels were counted
+ * @throws {ValueError} if alpha is not a finite number
  */
 export function betweenGroupGeneralizedEntropyIndexOf(
   stats: ClassificationStats,
@@ -39,28 +39,25 @@ export function betweenGroupGeneralizedEntropyIndexOf(
 const KNOWN_OPTIONS = { ...ENTROPY_OPTION_NAMES, ...ROW_OPTION_NAMES };
 
 /**
- * Between-group generalized entropy index: the part of the
- * `generalizedEntropyIndex` that lies between groups. It is the index of
- * rows that each have their group's mean benefit m_g in place of their own;
- * with n_g rows of n and mean m overall,
+ * Computes the between-group generalized entropy index: the part of the `generalizedEntropyIndex` that lies between
+ * groups. It is the index of rows whose benefit is replaced by the mean benefit m_g of their group. With n_g of n rows
+ * in a group and the overall mean m,
  *
  *     GEI_between(alpha) = sum_g n_g / n ( (m_g / m)^alpha - 1 ) / (alpha (alpha - 1)), 0 or more.
  *
- * 0 means that groups benefit equally in the mean. The rest of the index,
- * sum_g n_g / n (m_g / m)^alpha GEI_g, lies within groups.
+ * 0 means that all groups have the same mean benefit. The rest of the index, sum_g n_g / n (m_g / m)^alpha GEI_g, lies
+ * within groups.
  *
- * All groups take part, however small; several attributes are crossed, as in
- * AIF360's "between all groups". For its privileged and unprivileged rows, give
- * a column of these two groups. NaN with fewer than two groups, or where all
- * rows are false negatives; Infinity where alpha is 0 or less and a group has
- * nothing but false negatives. Rows without a label, a decision, a group or a
- * weight are left out. Means are weighted by `sampleWeight`; AIF360 leaves
- * weights out of its index.
+ * All groups take part, regardless of their size. Several attributes are crossed, as in AIF360's "between all groups".
+ * For its privileged and unprivileged rows, use a column with these two groups. The index is NaN with fewer than two
+ * groups, or if all rows are false negatives. It is Infinity if alpha is 0 or less and a group has only false
+ * negatives. Rows without a label, a decision, a group or a weight are excluded. Means are weighted by `sampleWeight`;
+ * AIF360 ignores weights in its index.
  * @param yTrue true labels, [n], 0 or 1
  * @param yPred decisions, [n], 0 or 1
  * @param sensitive group of each row, [n], or an object of several attributes to cross
- * @throws {DataValidationError} where lengths differ, a value is not 0 or 1, or all rows lack a value
- * @throws {ValueError} for an alpha that is not a finite number
+ * @throws {DataValidationError} if lengths differ, a value is not 0 or 1, or no row can be used
+ * @throws {ValueError} if alpha is not a finite number
  * @see Speicher et al. (2018), "A unified approach to quantifying algorithmic unfairness"
  * @example
  * ```ts
@@ -86,27 +83,25 @@ export function betweenGroupGeneralizedEntropyIndex(
 }
 
 /**
- * The coefficient as a function of per-group statistics.
- * @throws {MetricComputationError} where no true labels were counted
+ * Computes the coefficient from per-group statistics.
+ * @throws {MetricComputationError} if no true labels were counted
  */
 export function betweenGroupCoefficientOfVariationOf(stats: ClassificationStats): number {
   return Math.sqrt(2 * betweenGroupGeneralizedEntropyIndexOf(stats, { alpha: 2 }));
 }
 
 /**
- * Between-group coefficient of variation: the standard deviation of the groups'
- * mean benefits, each group weighted by its rows, over the mean benefit. It
- * follows from the `betweenGroupGeneralizedEntropyIndex`,
+ * Computes the between-group coefficient of variation: the standard deviation of the groups' mean benefits, each group
+ * weighted by its rows, divided by the mean benefit. It follows from the `betweenGroupGeneralizedEntropyIndex`,
  *
  *     CV_between = sqrt(2 GEI_between(2)), 0 or more.
  *
- * NaN with fewer than two groups, or where all rows are false negatives. As for
- * the coefficient of single rows, earlier releases of AIF360 gave a number
- * larger by the factor sqrt(2).
+ * It is NaN with fewer than two groups, or if all rows are false negatives. As for the coefficient of individual rows,
+ * earlier releases of AIF360 returned a value larger by the factor sqrt(2).
  * @param yTrue true labels, [n], 0 or 1
  * @param yPred decisions, [n], 0 or 1
  * @param sensitive group of each row, [n], or an object of several attributes to cross
- * @throws {DataValidationError} where lengths differ, a value is not 0 or 1, or all rows lack a value
+ * @throws {DataValidationError} if lengths differ, a value is not 0 or 1, or no row can be used
  * @see Speicher et al. (2018), "A unified approach to quantifying algorithmic unfairness"
  * @example
  * ```ts
@@ -130,25 +125,24 @@ export function betweenGroupCoefficientOfVariation(
 }
 
 /**
- * The index as a function of per-group statistics.
- * @throws {MetricComputationError} where no true labels were counted
+ * Computes the index from per-group statistics.
+ * @throws {MetricComputationError} if no true labels were counted
  */
 export function betweenGroupTheilIndexOf(stats: ClassificationStats): number {
   return betweenGroupGeneralizedEntropyIndexOf(stats, { alpha: 1 });
 }
 
 /**
- * Between-group Theil index: the `betweenGroupGeneralizedEntropyIndex` at
- * alpha 1. With n_g rows of n in a group, its mean benefit m_g and the mean m
- * overall, where a benefit is 1 + yPred - yTrue,
+ * Computes the between-group Theil index: the `betweenGroupGeneralizedEntropyIndex` at alpha 1. With n_g of n rows in a
+ * group, its mean benefit m_g and the overall mean m, where a benefit is 1 + yPred - yTrue,
  *
  *     T_between = sum_g n_g / n (m_g / m) ln(m_g / m), 0 or more.
  *
- * NaN with fewer than two groups, or where all rows are false negatives.
+ * It is NaN with fewer than two groups, or if all rows are false negatives.
  * @param yTrue true labels, [n], 0 or 1
  * @param yPred decisions, [n], 0 or 1
  * @param sensitive group of each row, [n], or an object of several attributes to cross
- * @throws {DataValidationError} where lengths differ, a value is not 0 or 1, or all rows lack a value
+ * @throws {DataValidationError} if lengths differ, a value is not 0 or 1, or no row can be used
  * @see Speicher et al. (2018), "A unified approach to quantifying algorithmic unfairness"
  * @example
  * ```ts

@@ -7,7 +7,7 @@ import { cellIndex, type ClassificationStats, sumCells } from '../statistics/gro
 const POSITIVE = [cellIndex(0, 1), cellIndex(1, 1), cellIndex(2, 1)];
 const NEGATIVE = [cellIndex(0, 0), cellIndex(1, 0), cellIndex(2, 0)];
 
-/** The metric as a function of per-group statistics. */
+/** Computes the metric from per-group statistics. */
 export function conditionalDemographicDisparityOf(stats: ClassificationStats): number {
   const positive = sumCells(stats.weights, POSITIVE);
   const negative = sumCells(stats.weights, NEGATIVE);
@@ -24,26 +24,23 @@ export function conditionalDemographicDisparityOf(stats: ClassificationStats): n
 }
 
 /**
- * Conditional demographic disparity, as AIF360 computes it: the mean over
- * groups, weighted by their sizes, of a group's share of all negative decisions
- * minus its share of all positive ones,
+ * Computes the conditional demographic disparity as AIF360 does: the mean over groups, weighted by their sizes, of a
+ * group's share of all negative decisions minus its share of all positive ones,
  *
  *     CDD = sum_g N_g / N ( N_g- / N- - N_g+ / N+ ), in (-1, 1).
  *
- * Positive where larger groups have more of the rejections than of the selections.
+ * It is positive if larger groups have a larger share of the rejections than of the selections.
  *
- * Read it with care. The disparities of all groups add up to 0, so that groups
- * of one size give 0 whatever their rates, and with two groups only the sign
- * and the difference of their sizes carry the disparity through. The paper
- * takes the disparity of one group within strata of a further attribute, and
- * averages over these. The gap between groups is `demographicParityDifference`.
+ * Interpret it with care. The disparities of all groups sum to 0, so groups of equal size give 0 for any rates. With
+ * two groups, the result depends on the difference of their sizes. The paper instead computes the disparity of one
+ * group within strata of another attribute, and averages over the strata. For the gap between groups, use
+ * `demographicParityDifference`.
  *
- * NaN with fewer than two groups, and where all rows have one outcome. Rows
- * without a decision, a group or a weight are left out; counts are sums of
- * `sampleWeight`.
- * @param yPred decisions, [n], 0 or 1; or the true labels, to measure the data themselves
+ * The result is NaN with fewer than two groups, or if all rows have the same outcome. Rows without a decision, a group
+ * or a weight are excluded; counts are sums of `sampleWeight`.
+ * @param yPred decisions, [n], 0 or 1; or the true labels, to measure the data
  * @param sensitive group of each row, [n], or an object of several attributes to cross
- * @throws {DataValidationError} where lengths differ, a decision is not 0 or 1, or all rows lack a value
+ * @throws {DataValidationError} if lengths differ, a decision is not 0 or 1, or no row can be used
  * @see Wachter, Mittelstadt and Russell (2021), "Why fairness cannot be automated"
  * @example
  * ```ts

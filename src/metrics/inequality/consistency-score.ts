@@ -6,12 +6,12 @@ import { outOfRange, wholeNumber } from './entropy.ts';
 import { type FeatureColumn, type FeatureSource, readFeatures } from './feature-columns.ts';
 import { distinctPoints, type DistinctPoints, type PointNode, type PointTree, pointTree } from './point-tree.ts';
 
-/** A bound is a sum in another order than a distance: so much it may exceed one by rounding. */
+/** The tolerance for rounding: a bound is summed in a different order than a distance. */
 const ROUNDING = 1 - 1e-12;
 
 /**
- * Finds the rows nearest to a point by Euclidean distance, those at the point
- * itself included; among rows as near as each other the earlier come first.
+ * Finds the rows nearest to a point by Euclidean distance, including rows at the point itself. Rows at equal distance
+ * are ordered by index.
  */
 class NearestRows {
   readonly #points: DistinctPoints;
@@ -19,12 +19,12 @@ class NearestRows {
   /** The rows found, nearest first, and their squared distances. */
   readonly #rows: Int32Array;
   readonly #distances: Float64Array;
-  /** How far the part of the tree that is looked at lies from the point, on each axis. */
+  /** The distance on each axis between the point and the part of the tree that is visited. */
   readonly #gaps: Float64Array;
-  /** Where the coordinates of the point begin. */
+  /** The index at which the coordinates of the point start. */
   #start = 0;
 
-  /** @param nNeighbors how many rows to find, at most as many as there are */
+  /** @param nNeighbors the number of rows to find, at most the number of all rows */
   constructor(points: DistinctPoints, nNeighbors: number) {
     this.#points = points;
     this.#tree = pointTree(points);
@@ -33,18 +33,18 @@ class NearestRows {
     this.#gaps = new Float64Array(points.width);
   }
 
-  /** The rows nearest to a point; the array is overwritten by the next call. */
+  /** Returns the rows nearest to a point. The next call overwrites the array. */
   of(point: number): Int32Array {
     this.#start = point * this.#points.width;
     this.#distances.fill(Infinity);
-    // An empty place yields to every row, even one at an infinite distance.
+    // An empty slot is replaced by every row, even one at an infinite distance.
     this.#rows.fill(this.#points.rows.length);
     this.#gaps.fill(0);
     this.#visit(this.#tree.root, 0);
     return this.#rows;
   }
 
-  /** @param bound no point of the node is nearer than this, squared */
+  /** @param bound a lower bound on the squared distance of all points of the node */
   #visit(node: PointNode, bound: number): void {
     if (!('axis' in node)) {
       this.#visitPoints(node.from, node.to);
@@ -55,7 +55,7 @@ class NearestRows {
     this.#visit(toSplit <= 0 ? below : above, bound);
     const gap = this.#gaps[axis] as number;
     const farBound = bound - gap * gap + toSplit * toSplit;
-    // Where it is as near, an earlier row may lie there.
+    // At an equal distance, the node may contain a row with a smaller index.
     if (farBound * ROUNDING > (this.#distances[this.#distances.length - 1] as number)) return;
     this.#gaps[axis] = toSplit;
     this.#visit(toSplit <= 0 ? above : below, farBound);
@@ -76,14 +76,14 @@ class NearestRows {
     }
   }
 
-  /** The squared distance of a point, or a part of it that is above the limit already. */
+  /** Returns the squared distance of a point, or a partial sum that already exceeds the limit. */
   #distanceTo(point: number, limit: number): number {
     const { coordinates, width } = this.#points;
     const start = this.#start;
     const other = point * width;
     let distance = 0;
     let axis = 0;
-    // A look at the limit after each axis would cost more than it saves.
+    // Checking the limit after each axis would cost more than it saves.
     while (axis < width && distance <= limit) {
       for (const end = Math.min(axis + 8, width); axis < end; axis++) {
         const difference = (coordinates[other + axis] as number) - (coordinates[start + axis] as number);
@@ -93,7 +93,7 @@ class NearestRows {
     return distance;
   }
 
-  /** Puts a row into its place among the nearest; says whether it was near enough. */
+  /** Inserts a row into the sorted list of nearest rows. Returns whether it was near enough. */
   #offer(row: number, distance: number): boolean {
     let place = this.#rows.length;
     while (place > 0 && this.#isNearer(row, distance, place - 1)) {
@@ -114,41 +114,40 @@ class NearestRows {
   }
 }
 
-/** The options of {@link consistencyScore}. */
+/** Options of {@link consistencyScore}. */
 export interface ConsistencyOptions {
   /**
-   * How many neighbours a row is compared with, itself among them.
+   * The number of neighbours that a row is compared with, including itself.
    * @defaultValue 5
    */
   readonly nNeighbors?: number | undefined;
-  /** The outcome that counts as 1; every other one is 0. */
+  /** The outcome that counts as 1; all others count as 0. */
   readonly positiveLabel?: string | undefined;
 }
 
 const CONSISTENCY_OPTION_NAMES: OptionNames<ConsistencyOptions> = { nNeighbors: true, positiveLabel: true };
 
 /**
- * Consistency score: how alike the outcomes of similar rows are. With N(i) the
- * k rows nearest to row i by Euclidean distance of features,
+ * Computes the consistency score: the similarity of the outcomes of similar rows. With N(i) the k rows nearest to row i
+ * by Euclidean distance of features,
  *
  *     C = 1 - mean_i | y_i - mean of y_j over j in N(i) |, in [0, 1] for outcomes in [0, 1].
  *
- * 1 means that no row differs from its neighbours. A row is its own nearest
- * neighbour, unless more than k rows equal it: among rows as near as each other
- * the earlier come first, so that with ties the order of rows can matter. The
- * features decide what "similar" means: scale them to comparable units before,
- * and know that one of them may stand for the group.
+ * 1 means that no row differs from its neighbours. A row is its own nearest neighbour, unless more than k rows are
+ * equal to it. Rows at equal distance are ordered by index, so with ties the order of rows can matter. The features
+ * define what "similar" means: scale them to comparable units first, and note that a feature may be a proxy for the
+ * group.
  *
- * Rows without an outcome or one of the features are left out. There are no
- * weights, since it is not defined what a weighted neighbour is.
+ * Rows without an outcome or without one of the features are excluded. Weights are not supported, since weighted
+ * neighbours are not defined.
  *
- * The time grows with n log n for few features (a million rows of one or 100,000
- * of five take some seconds), and towards n^2 for more (10,000 rows of fifty take
- * some ten seconds). Rows with equal features cost no more than one.
+ * The time grows with n log n for few features (a million rows with one feature, or 100,000 rows with five, take some
+ * seconds). For more features it approaches n^2 (10,000 rows with fifty features take about ten seconds). Rows with
+ * equal features cost as much as one row.
  * @param features numbers, [n, d]: a table, columns by name, rows, a tensor, or one feature, [n]
  * @param y outcomes, [n]: labels or decisions, 0 or 1, or scores
- * @throws {DataValidationError} where lengths differ, a feature or outcome is no finite number, or no row is left
- * @throws {ValueError} for a number of neighbours that is not whole, under 1, or above the number of rows
+ * @throws {DataValidationError} if lengths differ, a feature or outcome is not a finite number, or no row is complete
+ * @throws {ValueError} if the number of neighbours is not an integer, is below 1, or exceeds the number of rows
  * @see Zemel et al. (2013), "Learning fair representations"
  * @example
  * ```ts
@@ -170,7 +169,7 @@ export function consistencyScore(features: FeatureSource, y: ColumnSource, optio
   const complete = completeRows(columns, outcomes);
   if (nNeighbors > complete.length) {
     const required = `be at most the number of rows, ${String(complete.length)}`;
-    const suggestion = 'Ask for fewer neighbours, or give more rows.';
+    const suggestion = 'Use fewer neighbours, or give more rows.';
     throw outOfRange('consistencyScore', 'nNeighbors', required, nNeighbors, suggestion);
   }
   const take = (values: Float64Array): Float64Array => Float64Array.from(complete, (row) => values[row] as number);
@@ -184,7 +183,7 @@ export function consistencyScore(features: FeatureSource, y: ColumnSource, optio
   );
 }
 
-/** The mean distance of an outcome from the mean outcome of its neighbours. */
+/** Computes the mean distance of an outcome from the mean outcome of its neighbours. */
 function meanGap(columns: readonly Float64Array[], outcomes: Float64Array, nNeighbors: number): number {
   const points = distinctPoints(columns, outcomes.length);
   const nearest = new NearestRows(points, nNeighbors);
@@ -201,7 +200,7 @@ function meanGap(columns: readonly Float64Array[], outcomes: Float64Array, nNeig
   return total / outcomes.length;
 }
 
-/** Numbers as they are; other labels as 0 and 1, NaN where missing. */
+/** Returns numbers unchanged, and other labels as 0, 1 or NaN if missing. */
 function readOutcomes(y: ColumnSource, positiveLabel: string | undefined): Float64Array {
   const column = toColumn(y, 'y');
   if (column.kind === 'numeric' && positiveLabel === undefined) return toFiniteNumbers(column, 'y');
@@ -216,8 +215,8 @@ function readOutcomes(y: ColumnSource, positiveLabel: string | undefined): Float
 }
 
 /**
- * The indexes of the rows that lack nothing.
- * @throws {DataValidationError} where lengths differ, or there is none
+ * Returns the indexes of the complete rows.
+ * @throws {DataValidationError} if lengths differ, or no row is complete
  */
 function completeRows(columns: readonly FeatureColumn[], outcomes: Float64Array): number[] {
   for (const { name, values } of columns) assertSameLength({ [name]: values.length, y: outcomes.length });
@@ -232,7 +231,7 @@ function completeRows(columns: readonly FeatureColumn[], outcomes: Float64Array)
       : `All ${String(outcomes.length)} rows lack an outcome or a feature, so nothing can be measured.`,
     {
       context: { rows: outcomes.length },
-      suggestion: 'Check that the columns named are the ones that are filled.',
+      suggestion: 'Check that the selected columns contain values.',
     },
   );
 }

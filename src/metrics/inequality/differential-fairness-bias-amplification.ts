@@ -11,14 +11,14 @@ import {
 } from './differential-fairness.ts';
 import { assertTruth } from './entropy.ts';
 
-/** Cells of rows that have a label, by decision and by label. */
+/** The cells of rows that have a label, by decision and by label. */
 const BY_DECISION = { positive: [cellIndex(0, 1), cellIndex(1, 1)], negative: [cellIndex(0, 0), cellIndex(1, 0)] };
 const BY_LABEL = { positive: [cellIndex(1, 0), cellIndex(1, 1)], negative: [cellIndex(0, 0), cellIndex(0, 1)] };
 
 /**
- * The metric as a function of per-group statistics.
- * @throws {MetricComputationError} where no true labels were counted
- * @throws {ValueError} for a concentration under 0 or not finite
+ * Computes the metric from per-group statistics.
+ * @throws {MetricComputationError} if no true labels were counted
+ * @throws {ValueError} if the concentration is below 0 or not finite
  */
 export function differentialFairnessBiasAmplificationOf(
   stats: ClassificationStats,
@@ -33,23 +33,21 @@ export function differentialFairnessBiasAmplificationOf(
 const KNOWN_OPTIONS = { ...DIFFERENTIAL_FAIRNESS_OPTION_NAMES, ...ROW_OPTION_NAMES };
 
 /**
- * Differential fairness bias amplification: what decisions add to the
- * differential unfairness that is already in the labels,
+ * Computes the differential fairness bias amplification: the differential unfairness of the decisions beyond that of
+ * the labels,
  *
  *     EDF(yPred) - EDF(yTrue),
  *
- * with `empiricalDifferentialFairness` of both on the rows that have
- * both. Positive where decisions set groups further apart than the labels do,
- * negative where they bring them closer; a model that repeats biased labels
- * scores 0.
+ * with `empiricalDifferentialFairness` (EDF) of both, on the rows that have both. It is positive if groups differ more
+ * in decisions than in labels, and negative if they differ less. A model that reproduces biased labels scores 0.
  *
- * NaN with fewer than two groups, and without smoothing where both are
- * infinite. Rows without a label, a decision, a group or a weight are left out.
+ * It is NaN with fewer than two groups, or, without smoothing, if both are infinite. Rows without a label, a decision,
+ * a group or a weight are excluded.
  * @param yTrue true labels, [n], 0 or 1
  * @param yPred decisions, [n], 0 or 1
  * @param sensitive group of each row, [n], or an object of several attributes to cross
- * @throws {DataValidationError} where lengths differ, a value is not 0 or 1, or all rows lack a value
- * @throws {ValueError} for a concentration under 0 or not finite
+ * @throws {DataValidationError} if lengths differ, a value is not 0 or 1, or no row can be used
+ * @throws {ValueError} if the concentration is below 0 or not finite
  * @see Foulds, Islam, Keya and Pan (2020), "An intersectional definition of fairness"
  * @example
  * ```ts

@@ -5,11 +5,11 @@ import { ROW_OPTION_NAMES, type RowOptions } from '../row-options.ts';
 import { cellIndex, type ClassificationStats, sumCells } from '../statistics/group-stats.ts';
 import { finiteNumber } from './entropy.ts';
 
-/** The options of differential fairness. */
+/** Options of differential fairness. */
 export interface DifferentialFairnessOptions {
   /**
-   * Rows added to each group, half of them positive: a Dirichlet prior that
-   * keeps small groups from extreme rates. 0 is no smoothing.
+   * The number of rows added to each group, half of them positive. This Dirichlet prior keeps small groups from extreme
+   * rates. 0 means no smoothing.
    * @defaultValue 1
    */
   readonly concentration?: number | undefined;
@@ -19,17 +19,16 @@ export interface DifferentialFairnessOptions {
 export const DIFFERENTIAL_FAIRNESS_OPTION_NAMES: OptionNames<DifferentialFairnessOptions> = { concentration: true };
 
 /**
- * Fills in the default and checks what was given.
- * @throws {ValueError} for a concentration under 0 or not finite
+ * Applies the default and checks the value.
+ * @throws {ValueError} if the concentration is below 0 or not finite
  */
 export function fillConcentration(who: string, { concentration = 1 }: DifferentialFairnessOptions): number {
   return finiteNumber(who, 'concentration', concentration, 'Use 1, or 0 for no smoothing.', 0);
 }
 
 /**
- * The epsilon of differential fairness of an outcome that some cells hold: the
- * largest |ln ratio| of smoothed rates over outcomes and pairs of groups. NaN
- * with fewer than two groups.
+ * Computes the epsilon of differential fairness of an outcome that is given by cells: the largest |ln ratio| of
+ * smoothed rates over outcomes and pairs of groups. It is NaN with fewer than two groups.
  */
 export function largestLogRatio(
   stats: ClassificationStats,
@@ -48,21 +47,21 @@ export function largestLogRatio(
       return Math.log(((outcome[group] as number) + concentration / 2) / (total + concentration));
     });
     const [least, largest] = [Math.min(...logRates), Math.max(...logRates)];
-    // An outcome that no group ever has sets none apart.
+    // An outcome that never occurs does not separate any groups.
     return largest === -Infinity ? 0 : largest - least;
   });
   return Math.max(...spreads);
 }
 
-/** Cells by decision, whatever the label. */
+/** The cells by decision, for any label. */
 const BY_DECISION = {
   positive: [cellIndex(0, 1), cellIndex(1, 1), cellIndex(2, 1)],
   negative: [cellIndex(0, 0), cellIndex(1, 0), cellIndex(2, 0)],
 };
 
 /**
- * The metric as a function of per-group statistics.
- * @throws {ValueError} for a concentration under 0 or not finite
+ * Computes the metric from per-group statistics.
+ * @throws {ValueError} if the concentration is below 0 or not finite
  */
 export function empiricalDifferentialFairnessOf(
   stats: ClassificationStats,
@@ -75,27 +74,24 @@ export function empiricalDifferentialFairnessOf(
 const KNOWN_OPTIONS = { ...DIFFERENTIAL_FAIRNESS_OPTION_NAMES, ...ROW_OPTION_NAMES };
 
 /**
- * Smoothed empirical differential fairness: the largest logarithm of a ratio
- * between two groups' chances of the same outcome. With concentration c, and
- * n_gk of n_g rows of a group with outcome k,
+ * Computes the smoothed empirical differential fairness: the largest logarithm of the ratio of two groups'
+ * probabilities of the same outcome. With concentration c, and n_gk of the n_g rows of a group with outcome k,
  *
  *     EDF = max over k in {0, 1}, groups g, h of | ln p_k(g) - ln p_k(h) |,
  *     p_k(g) = (n_gk + c / 2) / (n_g + c), 0 or more.
  *
- * 0 means that outcomes do not depend on the group; ln 2 that some group has
- * some outcome twice as often as another. Both outcomes count, so that naming
- * the other one positive changes nothing. Give several attributes for the
- * intersectional groups that the definition is meant for.
+ * 0 means that outcomes do not depend on the group; ln 2 means that a group has an outcome twice as often as another.
+ * Both outcomes count, so the choice of the positive outcome does not matter. Pass several attributes to measure the
+ * intersectional groups that the definition is intended for.
  *
- * All groups take part, however small: the smoothing is what tempers them. NaN
- * with fewer than two groups. Without smoothing, Infinity where one group has an
- * outcome that another never has. Rows without a decision, a group or a weight
- * are left out; counts are sums of `sampleWeight`, and smoothing then weighs
- * against these sums.
- * @param yPred decisions, [n], 0 or 1; or the true labels, to measure the data themselves
+ * All groups take part, regardless of their size: smoothing limits the effect of small groups. The result is NaN with
+ * fewer than two groups. Without smoothing it is Infinity if one group has an outcome that another never has. Rows
+ * without a decision, a group or a weight are excluded. Counts are sums of `sampleWeight`, and smoothing is relative to
+ * these sums.
+ * @param yPred decisions, [n], 0 or 1; or the true labels, to measure the data
  * @param sensitive group of each row, [n], or an object of several attributes to cross
- * @throws {DataValidationError} where lengths differ, a decision is not 0 or 1, or all rows lack a value
- * @throws {ValueError} for a concentration under 0 or not finite
+ * @throws {DataValidationError} if lengths differ, a decision is not 0 or 1, or no row can be used
+ * @throws {ValueError} if the concentration is below 0 or not finite
  * @see Foulds, Islam, Keya and Pan (2020), "An intersectional definition of fairness"
  * @example
  * ```ts

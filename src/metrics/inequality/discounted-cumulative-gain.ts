@@ -4,10 +4,10 @@ import type { ColumnSource } from '../../table/index.ts';
 import { toFiniteNumbers } from '../reduce/row-arguments.ts';
 import { wholeNumber } from './entropy.ts';
 
-/** The options of measures of a ranking. */
+/** Options of ranking measures. */
 export interface RankingOptions {
   /**
-   * How many places count, from the first; all where there are fewer.
+   * The number of positions that count, from the first; all positions if there are fewer.
    * @defaultValue all
    */
   readonly top?: number | undefined;
@@ -17,17 +17,16 @@ export interface RankingOptions {
 export const RANKING_OPTION_NAMES: OptionNames<RankingOptions> = { top: true };
 
 /**
- * Discounted cumulative gain of a ranking: the scores by place, discounted by
- * the logarithm of the place,
+ * Computes the discounted cumulative gain of a ranking: the sum of the scores, discounted by the logarithm of their
+ * position,
  *
- *     DCG = sum over places i = 1..top of score_i / log2(i + 1).
+ *     DCG = sum over positions i = 1..top of score_i / log2(i + 1).
  *
- * Rows without a score are left out, and those below move up. AIF360 scales the
- * scores to [0, 1] when it makes a `RegressionDataset`; scale them before, by
- * their least and largest, for its numbers.
- * @param scores the scores of the rows ranked, [n], in the order of the ranking
- * @throws {DataValidationError} where a score is not a finite number, or there is none
- * @throws {ValueError} for a `top` that is not a whole number from 1
+ * Rows without a score are excluded, and later rows move up. AIF360 scales the scores to [0, 1] when it creates a
+ * `RegressionDataset`; to reproduce its values, scale the scores first by their minimum and maximum.
+ * @param scores the scores of the ranked rows, [n], in the order of the ranking
+ * @throws {DataValidationError} if a score is not a finite number, or there is none
+ * @throws {ValueError} if `top` is not an integer of at least 1
  * @see Järvelin and Kekäläinen (2002), "Cumulated gain-based evaluation of IR techniques"
  * @example
  * ```ts
@@ -44,7 +43,7 @@ export function discountedCumulativeGain(scores: ColumnSource, options: RankingO
   return sumDiscounted(dropMissing(toFiniteNumbers(scores, 'scores'), 'scores'), top);
 }
 
-/** The discounted sum of the first scores. */
+/** Returns the discounted sum of the first scores. */
 function sumDiscounted(scores: Float64Array, top: number): number {
   let gain = 0;
   for (let place = 0; place < scores.length && place < top; place++) {
@@ -54,22 +53,22 @@ function sumDiscounted(scores: Float64Array, top: number): number {
 }
 
 /**
- * The scores that are there, in their order.
- * @throws {DataValidationError} where none is
+ * Returns the scores that are not missing, in their order.
+ * @throws {DataValidationError} if all are missing
  */
 function dropMissing(values: Float64Array, name: string): Float64Array {
   const scores = values.filter((score) => !Number.isNaN(score));
   if (scores.length > 0) return scores;
   throw new DataValidationError(`${name} holds no rows with a score, so there is no gain to measure.`, {
     context: { argument: name },
-    suggestion: 'Give the scores of the rows ranked, in the order of the ranking.',
+    suggestion: 'Give the scores of the ranked rows, in the order of the ranking.',
   });
 }
 
-/** The options of {@link normalizedDiscountedCumulativeGain}. */
+/** Options of {@link normalizedDiscountedCumulativeGain}. */
 export interface NormalizedGainOptions extends RankingOptions {
   /**
-   * The scores of all who might have been ranked, in any order.
+   * The scores of all candidates for the ranking, in any order.
    * @defaultValue the scores of the ranking
    */
   readonly candidates?: ColumnSource | undefined;
@@ -78,20 +77,17 @@ export interface NormalizedGainOptions extends RankingOptions {
 const NORMALIZED_GAIN_OPTION_NAMES: OptionNames<NormalizedGainOptions> = { ...RANKING_OPTION_NAMES, candidates: true };
 
 /**
- * Normalized discounted cumulative gain: the discounted gain of a ranking over
- * the best that its candidates allow, which is that of their largest scores in
- * descending order,
+ * Computes the normalized discounted cumulative gain: the discounted gain of a ranking divided by the best gain that
+ * its candidates allow, which is that of their largest scores in descending order,
  *
- *     nDCG = DCG(ranking) / DCG(best), in [0, 1] where all who are ranked are among the candidates.
+ *     nDCG = DCG(ranking) / DCG(best), in [0, 1] if all ranked rows are candidates.
  *
- * 1 means that no score was given up. A ranking that was changed so that each
- * group has its share usually has less; the difference is what the change costs
- * by this measure. A ranking that leaves some of its `top` places empty is
- * measured by all of them. NaN where the best gain is 0, since all scores are.
- * Rows without a score are left out, and those below move up.
- * @param scores the scores of the rows ranked, [n], 0 or more, in the order of the ranking
- * @throws {DataValidationError} where a score is negative or not a finite number, or there is none
- * @throws {ValueError} for a `top` that is not a whole number from 1
+ * 1 means that the ranking is optimal. A ranking that was changed to give each group its share usually has less; the
+ * difference is the cost of the change by this measure. Empty positions among the first `top` count as positions
+ * without gain. The result is NaN if the best gain is 0. Rows without a score are excluded, and later rows move up.
+ * @param scores the scores of the ranked rows, [n], 0 or more, in the order of the ranking
+ * @throws {DataValidationError} if a score is negative or not a finite number, or there is none
+ * @throws {ValueError} if `top` is not an integer of at least 1
  * @see Järvelin and Kekäläinen (2002), "Cumulated gain-based evaluation of IR techniques"
  * @example
  * ```ts
@@ -121,7 +117,7 @@ function readGains(source: ColumnSource, name: string): Float64Array {
     `${name} must be 0 or more, but holds ${String(gains[negative])} at index ${String(negative)}.`,
     {
       context: { argument: name, index: negative, value: gains[negative] },
-      suggestion: 'Scale the scores to [0, 1] by their least and largest.',
+      suggestion: 'Scale the scores to [0, 1] by their minimum and maximum.',
     },
   );
 }

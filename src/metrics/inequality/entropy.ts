@@ -3,33 +3,32 @@ import type { OptionNames } from '../../internal/arguments.ts';
 import { missingColumn } from '../metric-rows.ts';
 import { cellIndex, type ClassificationStats, sumCells } from '../statistics/group-stats.ts';
 
-/** The values that a benefit takes: 1 + decision - label is 0 for a false negative, 2 for a false positive, else 1. */
+/** The possible values of a benefit: 1 + decision - label is 0 for a false negative, 2 for a false positive, else 1. */
 export const BENEFITS: readonly number[] = [0, 1, 2];
 
-/** The cells of each of {@link BENEFITS}. Rows without a label are in none. */
+/** The cells of each of {@link BENEFITS}. Rows without a label are not included. */
 const CELLS_OF_BENEFIT: readonly (readonly number[])[] = [
   [cellIndex(1, 0)],
   [cellIndex(0, 0), cellIndex(1, 1)],
   [cellIndex(0, 1)],
 ];
 
-/** The weight of rows at each of {@link BENEFITS}, each of shape [groups]. */
+/** Returns the weight of the rows with each of {@link BENEFITS}, each of shape [groups]. */
 export function benefitMasses(stats: ClassificationStats, metric: string): readonly Float64Array[] {
   assertTruth(stats, metric);
   return CELLS_OF_BENEFIT.map((cells) => sumCells(stats.weights, cells));
 }
 
-/** @throws {MetricComputationError} where no true labels were counted */
+/** @throws {MetricComputationError} if no true labels were counted */
 export function assertTruth(stats: ClassificationStats, metric: string): void {
   if (!stats.hasTruth) throw missingColumn(metric, 'true labels', 'yTrue');
 }
 
-/** The options of every generalized entropy index. */
+/** Options of every generalized entropy index. */
 export interface EntropyOptions {
   /**
-   * What the index heeds most: benefits far above the mean where it is large,
-   * benefits near 0 where it is small. 0 is the mean log deviation, 1 the Theil
-   * index, 2 half the squared coefficient of variation.
+   * The sensitivity of the index: a large alpha emphasises benefits far above the mean, a small alpha benefits near 0.
+   * 0 is the mean log deviation, 1 the Theil index, 2 half the squared coefficient of variation.
    * @defaultValue 2
    */
   readonly alpha?: number | undefined;
@@ -39,18 +38,15 @@ export interface EntropyOptions {
 export const ENTROPY_OPTION_NAMES: OptionNames<EntropyOptions> = { alpha: true };
 
 /**
- * Fills in the default and checks what was given.
- * @throws {ValueError} for an alpha that is not a finite number
+ * Applies the default and checks the value.
+ * @throws {ValueError} if alpha is not a finite number
  */
 export function fillAlpha({ alpha = 2 }: EntropyOptions): number {
   const suggestion = 'Use 2, or 1 for the Theil index, or 0 for the mean log deviation.';
   return finiteNumber('a generalized entropy index', 'alpha', alpha, suggestion);
 }
 
-/**
- * The generalized entropy index of values that occur with some mass each. NaN
- * where nothing has mass or the mean is 0.
- */
+/** Computes the generalized entropy index of values with masses. NaN if there is no mass or the mean is 0. */
 export function generalizedEntropy(values: ArrayLike<number>, masses: ArrayLike<number>, alpha: number): number {
   let mass = 0;
   let sum = 0;
@@ -64,29 +60,29 @@ export function generalizedEntropy(values: ArrayLike<number>, masses: ArrayLike<
     if (masses[i] === 0) continue;
     entropy += ((masses[i] as number) / mass) * contribution((values[i] as number) / mean, alpha);
   }
-  // The index has no negative values; rounding has.
+  // The index is not negative; this corrects rounding.
   return mass === 0 ? NaN : Math.max(0, entropy);
 }
 
 /**
- * What a value adds, by its ratio r to the mean. The textbook term
- * (r^a - 1) / (a (a - 1)) loses its digits near a = 1. The ratios average to 1,
- * so that the sum of r^a - 1 is that of r^a - r = r (e^((a - 1) ln r) - 1).
+ * Returns the contribution of a value by its ratio r to the mean. The textbook term (r^a - 1) / (a (a - 1)) loses
+ * digits near a = 1. Since the ratios average to 1, the sum of r^a - 1 equals that of r^a - r = r (e^((a - 1) ln r) -
+ * 1).
  */
 function contribution(ratio: number, alpha: number): number {
   if (alpha <= 0.5) return growth(Math.log(ratio), alpha) / (alpha - 1);
   return ratio === 0 ? 0 : (ratio / alpha) * growth(Math.log(ratio), alpha - 1);
 }
 
-/** (e^(rate x) - 1) / rate, and its limit x at rate 0. */
+/** Returns (e^(rate x) - 1) / rate, with its limit x at rate 0. */
 function growth(x: number, rate: number): number {
   return rate === 0 ? x : Math.expm1(rate * x) / rate;
 }
 
 /**
- * Checks a number among the options.
+ * Checks a number option.
  * @param who the function that has the option
- * @throws {ValueError} for NaN, an infinity, or a number under `least`
+ * @throws {ValueError} if the number is NaN, infinite, or below `least`
  */
 export function finiteNumber(
   who: string,
@@ -101,16 +97,16 @@ export function finiteNumber(
 }
 
 /**
- * Checks a count among the options.
+ * Checks a count option.
  * @param who the function that has the option
- * @throws {ValueError} for anything but a whole number from 1
+ * @throws {ValueError} if the count is not an integer of at least 1
  */
 export function wholeNumber(who: string, parameter: string, given: number): number {
   if (Number.isInteger(given) && given >= 1) return given;
   throw outOfRange(who, parameter, 'be a whole number of at least 1', given, 'Give a count, such as 5.');
 }
 
-/** The error for an option outside of its range. */
+/** Returns the error for an option outside its range. */
 export function outOfRange(
   who: string,
   parameter: string,

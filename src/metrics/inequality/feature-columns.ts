@@ -16,7 +16,7 @@ import { toFiniteNumbers } from '../reduce/row-arguments.ts';
  */
 export type FeatureSource = TableSource | TensorLike | ArrayLike<unknown>;
 
-/** The numbers of one feature, NaN where missing, and what to call it in errors. */
+/** The numbers of one feature, NaN if missing, and its name in errors. */
 export interface FeatureColumn {
   readonly name: string;
   readonly values: Float64Array;
@@ -24,12 +24,12 @@ export interface FeatureColumn {
 
 /**
  * Reads features as columns of numbers.
- * @throws {DataValidationError} where there is none, rows differ in width, or one holds texts or infinities
+ * @throws {DataValidationError} if there is no feature, rows differ in width, or a feature holds texts or infinities
  */
 export function readFeatures(features: FeatureSource): FeatureColumn[] {
   const columns = columnsOf(features);
   if (columns.length === 0) {
-    throw new DataValidationError('features holds no column.', {
+    throw new DataValidationError('features has no columns.', {
       context: { argument: 'features' },
       suggestion: 'Give at least one feature, as in { age: [...] }.',
     });
@@ -65,10 +65,10 @@ function columnsOfRows(rows: readonly ArrayLike<unknown>[]): (readonly [string, 
     if (isArrayLike(row) && row.length === width) return;
     const got = isArrayLike(row) ? `${String(row.length)} values` : String(row);
     throw new DataValidationError(
-      `Every row of features must have ${String(width)} values, as the first; index ${String(index)} has ${got}.`,
+      `Every row of features must have ${String(width)} values, like the first; the row at index ${String(index)} has ${got}.`,
       {
         context: { argument: 'features', index, width },
-        suggestion: 'Give every row one value per feature, null where it is missing.',
+        suggestion: 'Give every row one value per feature; use null for a missing value.',
       },
     );
   });
@@ -83,7 +83,7 @@ function nameOf(axis: number): string {
   return `features[${String(axis)}]`;
 }
 
-/** Numbers, texts of numbers, and booleans as 0 and 1. */
+/** Reads numbers, texts of numbers, and booleans as 0 and 1. */
 function readNumbers(source: ColumnSource, name: string): Float64Array {
   const column = toColumn(source, name);
   if (column.kind === 'numeric') return toFiniteNumbers(column, name);
@@ -96,7 +96,7 @@ function readNumbers(source: ColumnSource, name: string): Float64Array {
     `${name} must hold numbers, but holds '${String(text)}' at index ${String(wrong)}: distances need numbers.`,
     {
       context: { argument: 'features', column: name, index: wrong, value: text },
-      suggestion: 'Encode categories as one column of 0 and 1 for each of them.',
+      suggestion: 'Encode each category as a column of 0 and 1.',
     },
   );
 }

@@ -12,7 +12,7 @@ import {
   generalizedEntropy,
 } from './entropy.ts';
 
-/** Options on rows that no group divides. */
+/** Options of rows that are not divided into groups. */
 export type UngroupedRowOptions = Pick<RowOptions, 'sampleWeight' | 'positiveLabel'>;
 
 /** Lists the options of {@link UngroupedRowOptions}. */
@@ -20,7 +20,7 @@ const UNGROUPED_ROW_OPTION_NAMES: OptionNames<UngroupedRowOptions> = { sampleWei
 
 /**
  * Reduces labels and decisions to the statistics of a single group of all rows.
- * @throws {DataValidationError} where lengths differ, a value is not 0 or 1, or no row is left
+ * @throws {DataValidationError} if lengths differ, a value is not 0 or 1, or no row can be used
  */
 function reduceWithoutGroups(
   yTrue: ColumnSource,
@@ -34,9 +34,9 @@ function reduceWithoutGroups(
 }
 
 /**
- * The index as a function of statistics, over the rows of all groups.
- * @throws {MetricComputationError} where no true labels were counted
- * @throws {ValueError} for an alpha that is not a finite number
+ * Computes the index from statistics, over the rows of all groups.
+ * @throws {MetricComputationError} if no true labels were counted
+ * @throws {ValueError} if alpha is not a finite number
  */
 export function generalizedEntropyIndexOf(stats: ClassificationStats, options: EntropyOptions = {}): number {
   assertKnownOptions('generalizedEntropyIndexOf', options, ENTROPY_OPTION_NAMES);
@@ -50,27 +50,23 @@ export function generalizedEntropyIndexOf(stats: ClassificationStats, options: E
 const KNOWN_OPTIONS = { ...ENTROPY_OPTION_NAMES, ...UNGROUPED_ROW_OPTION_NAMES };
 
 /**
- * Generalized entropy index: how unequally decisions benefit single rows,
- * whatever their groups. With benefits b = 1 + yPred - yTrue, which are 0 for a
- * false negative, 1 for a right decision and 2 for a false positive, and their
- * mean m,
+ * Computes the generalized entropy index: how unequally decisions benefit individual rows, regardless of their groups.
+ * The benefits are b = 1 + yPred - yTrue: 0 for a false negative, 1 for a correct decision and 2 for a false positive.
+ * With their mean m,
  *
  *     GEI(alpha) = mean( (b / m)^alpha - 1 ) / (alpha (alpha - 1)),
  *     GEI(1) = mean( (b / m) ln(b / m) ),   GEI(0) = -mean( ln(b / m) ), 0 or more.
  *
- * 0 means that every row has the same benefit. So it has where all decisions
- * are right, and also where all are false positives. What part of the index
- * lies between groups, `betweenGroupGeneralizedEntropyIndex` tells.
+ * 0 means that every row has the same benefit. This is the case if all decisions are correct, and also if all are false
+ * positives. For the part of the index that lies between groups, use `betweenGroupGeneralizedEntropyIndex`.
  *
- * With an alpha of 0 or less, a single false negative makes it Infinity. NaN
- * where all rows are false negatives, or none has both a label and a decision;
- * rows that lack one, or a weight, are left out. Means are weighted by
- * `sampleWeight`; AIF360 leaves weights out of its index, and at alpha 0
- * divides by m once more.
+ * With an alpha of 0 or less, a single false negative makes the index Infinity. It is NaN if all rows are false
+ * negatives, or if no row has both a label and a decision. Rows without a label, a decision or a weight are excluded.
+ * Means are weighted by `sampleWeight`. AIF360 ignores weights in its index, and at alpha 0 it divides by m once more.
  * @param yTrue true labels, [n], 0 or 1
  * @param yPred decisions, [n], 0 or 1
- * @throws {DataValidationError} where lengths differ, a value is not 0 or 1, or all rows lack a value
- * @throws {ValueError} for an alpha that is not a finite number
+ * @throws {DataValidationError} if lengths differ, a value is not 0 or 1, or no row can be used
+ * @throws {ValueError} if alpha is not a finite number
  * @see Speicher et al. (2018), "A unified approach to quantifying algorithmic unfairness"
  * @example
  * ```ts
@@ -92,25 +88,24 @@ export function generalizedEntropyIndex(
 }
 
 /**
- * The coefficient as a function of statistics, over the rows of all groups.
- * @throws {MetricComputationError} where no true labels were counted
+ * Computes the coefficient from statistics, over the rows of all groups.
+ * @throws {MetricComputationError} if no true labels were counted
  */
 export function coefficientOfVariationOf(stats: ClassificationStats): number {
   return Math.sqrt(2 * generalizedEntropyIndexOf(stats, { alpha: 2 }));
 }
 
 /**
- * Coefficient of variation of benefits: their standard deviation (with divisor
- * n) over their mean, which follows from the `generalizedEntropyIndex`,
+ * Computes the coefficient of variation of benefits: their standard deviation (with divisor n) divided by their mean.
+ * It follows from the `generalizedEntropyIndex`,
  *
  *     CV = sd(b) / mean(b) = sqrt(2 GEI(2)), b = 1 + yPred - yTrue, 0 or more.
  *
- * NaN where all rows are false negatives, or none has both a label and a
- * decision. Earlier releases of AIF360 gave 2 sqrt(GEI(2)), which is larger by
- * the factor sqrt(2).
+ * It is NaN if all rows are false negatives, or if no row has both a label and a decision. Earlier releases of AIF360
+ * returned 2 sqrt(GEI(2)), which is larger by the factor sqrt(2).
  * @param yTrue true labels, [n], 0 or 1
  * @param yPred decisions, [n], 0 or 1
- * @throws {DataValidationError} where lengths differ, a value is not 0 or 1, or all rows lack a value
+ * @throws {DataValidationError} if lengths differ, a value is not 0 or 1, or no row can be used
  * @see Speicher et al. (2018), "A unified approach to quantifying algorithmic unfairness"
  * @example
  * ```ts
@@ -130,23 +125,23 @@ export function coefficientOfVariation(
 }
 
 /**
- * The index as a function of statistics, over the rows of all groups.
- * @throws {MetricComputationError} where no true labels were counted
+ * Computes the index from statistics, over the rows of all groups.
+ * @throws {MetricComputationError} if no true labels were counted
  */
 export function theilIndexOf(stats: ClassificationStats): number {
   return generalizedEntropyIndexOf(stats, { alpha: 1 });
 }
 
 /**
- * Theil index: the `generalizedEntropyIndex` at alpha 1,
+ * Computes the Theil index: the `generalizedEntropyIndex` at alpha 1,
  *
  *     T = mean( (b / m) ln(b / m) ), b = 1 + yPred - yTrue, m = mean(b), 0 or more,
  *
- * where a false negative, of benefit 0, adds 0. NaN where all rows are false
- * negatives, or none has both a label and a decision.
+ * where a false negative, with benefit 0, adds 0. It is NaN if all rows are false negatives, or if no row has both a
+ * label and a decision.
  * @param yTrue true labels, [n], 0 or 1
  * @param yPred decisions, [n], 0 or 1
- * @throws {DataValidationError} where lengths differ, a value is not 0 or 1, or all rows lack a value
+ * @throws {DataValidationError} if lengths differ, a value is not 0 or 1, or no row can be used
  * @see Speicher et al. (2018), "A unified approach to quantifying algorithmic unfairness"
  * @example
  * ```ts

@@ -4,35 +4,33 @@ import { type CategoricalColumn, encodeGroups, type SensitiveSource } from '../.
 import { RANKING_OPTION_NAMES, type RankingOptions } from './discounted-cumulative-gain.ts';
 import { wholeNumber } from './entropy.ts';
 
-/** How often a ranking has too few of a group. */
+/** The shortages of groups in a ranking. */
 export interface InfeasibleIndex {
   /** The number of prefixes with too few of at least one group. */
   readonly infeasibleIndex: number;
-  /** The number of pairs of a prefix and a group it has too few of. */
+  /** The number of pairs of a prefix and a group that has too few rows in it. */
   readonly infeasibleCount: number;
-  /** The last place of each such prefix, counted from 0. */
+  /** The index of the last row of each such prefix, counted from 0. */
   readonly positions: readonly number[];
 }
 
-/** Shares that should be whole numbers of rows miss them by rounding: 0.29 x 100 is 28.999999999999996. */
+/** The tolerance for shares that should be an integer number of rows: 0.29 x 100 is 28.999999999999996 in float64. */
 const ROUNDING = 1e-9;
 
 /**
- * Infeasible index of a ranking: how many of its prefixes have fewer rows of
- * some group than the group's target proportion p_g asks for, rounded down,
+ * Computes the infeasible index of a ranking: the number of its prefixes with fewer rows of some group than the group's
+ * target proportion p_g requires, rounded down,
  *
  *     sum over prefixes k = 1..top of 1[ some group g: count_k(g) < floor(p_g k) ], in 0..top.
  *
- * `infeasibleCount` counts every such group of a prefix instead of the prefix
- * alone; it is what AIF360 calls the index, and the same with two groups.
- * AIF360 also leaves out the prefix of all `top` rows, which counts here. A
- * group with a target and no row is missed; targets that add up to less than 1
- * leave the rest of the places to anyone. Rows without a group are left out, and
- * those below move up.
+ * `infeasibleCount` counts every such pair of a prefix and a group. AIF360 calls this the index; with two groups, both
+ * are equal. AIF360 also skips the prefix of all `top` rows, which counts here. A group with a target but without rows
+ * counts as a shortage. If targets sum to less than 1, any group can fill the remaining positions. Rows without a group
+ * are excluded, and later rows move up.
  * @param sensitive group of each row, [n], in the order of the ranking, or an object of several attributes to cross
- * @param targetProportions the share of the places that each group should have at least, by label
- * @throws {DataValidationError} where no row has a group, or a group of the ranking has no target
- * @throws {ValueError} for a proportion outside [0, 1], a sum above 1, or a `top` that is not a whole number from 1
+ * @param targetProportions the minimum share of positions of each group, by label
+ * @throws {DataValidationError} if no row has a group, or a group of the ranking has no target
+ * @throws {ValueError} if a proportion is outside [0, 1], the sum is above 1, or `top` is not an integer of at least 1
  * @see Geyik, Ambler and Kenthapadi (2019), "Fairness-aware ranking in search and recommendation systems"
  * @example
  * ```ts
@@ -56,7 +54,7 @@ export function infeasibleIndex(
   if (ranking.length === 0) {
     throw new DataValidationError('sensitive holds no rows with a group, so there is no ranking to measure.', {
       context: { argument: 'sensitive', rows: groups.codes.length },
-      suggestion: 'Give the group of each row ranked, in the order of the ranking.',
+      suggestion: 'Give the group of each ranked row, in the order of the ranking.',
     });
   }
   assertTargets(groups, targetProportions);
@@ -96,7 +94,7 @@ function assertProportions(targets: Readonly<Record<string, number>>): void {
       `The targetProportions parameter of infeasibleIndex must hold numbers from 0 to 1. Got ${String(wrong[1])} for '${wrong[0]}' instead.`,
       {
         context: { parameter: 'targetProportions', group: wrong[0], value: wrong[1] },
-        suggestion: 'Give shares, such as 0.5 for half of the places.',
+        suggestion: 'Give shares, such as 0.5 for half of the positions.',
       },
     );
   }
@@ -111,12 +109,12 @@ function assertProportions(targets: Readonly<Record<string, number>>): void {
   );
 }
 
-/** A group without a target is mistyped there, or was forgotten. */
+/** Checks that every group has a target: without one, its label was mistyped or forgotten. */
 function assertTargets({ codes, labels }: CategoricalColumn, targets: Readonly<Record<string, number>>): void {
   const missing = labels.find((label, code) => !Object.hasOwn(targets, label) && codes.includes(code));
   if (missing === undefined) return;
   throw new DataValidationError(`targetProportions has no proportion for the group '${missing}' of the ranking.`, {
     context: { argument: 'targetProportions', group: missing },
-    suggestion: `${suggestNames(missing, Object.keys(targets), 'groups with a target')} Give 0 to a group without one.`,
+    suggestion: `${suggestNames(missing, Object.keys(targets), 'groups with a target')} Use 0 for a group without a target.`,
   });
 }

@@ -1,10 +1,10 @@
-/** Some points, as a range of the tree's order. */
+/** A leaf: a range of points in the tree's order. */
 interface Leaf {
   readonly from: number;
   readonly to: number;
 }
 
-/** Points up to a value of one coordinate, and those above it. */
+/** A branch: the points up to a value of one coordinate, and those above it. */
 interface Branch {
   readonly axis: number;
   readonly split: number;
@@ -12,7 +12,7 @@ interface Branch {
   readonly above: PointNode;
 }
 
-/** A part of the tree. */
+/** A node of the tree. */
 export type PointNode = Leaf | Branch;
 
 /** A k-d tree of points. */
@@ -21,7 +21,7 @@ export interface PointTree {
   readonly root: PointNode;
 }
 
-/** Fewer points than this are compared one by one. */
+/** The largest number of points in a leaf, which are compared one by one. */
 const LEAF_SIZE = 16;
 
 /** Builds a k-d tree that halves the widest side at each step. */
@@ -45,7 +45,7 @@ export function pointTree({ coordinates, width, count }: DistinctPoints): PointT
     return widest;
   };
 
-  /** Moves the points up to `split` before the others; gives the place of the first of the others. */
+  /** Moves the points up to `split` before the others. Returns the index of the first of the others. */
   const partition = (from: number, to: number, axis: number, split: number): number => {
     let middle = from;
     for (let place = from; place < to; place++) {
@@ -61,7 +61,7 @@ export function pointTree({ coordinates, width, count }: DistinctPoints): PointT
     if (to - from <= LEAF_SIZE) return { from, to };
     const { axis, least, largest } = widestSide(from, to);
     const half = least / 2 + largest / 2;
-    // Between neighbouring numbers there is no half; then the least stand alone.
+    // Between adjacent float64 numbers there is no midpoint; then only the smallest values go below.
     const split = half < largest && half >= least ? half : least;
     const middle = partition(from, to, axis, split);
     return { axis, split, below: build(from, middle), above: build(middle, to) };
@@ -71,16 +71,18 @@ export function pointTree({ coordinates, width, count }: DistinctPoints): PointT
 }
 
 /**
- * Points of [rows, width] without repetitions, and the rows at each of them.
- * What is near to a point is so to all of its rows, so that it is looked up
- * once however many rows are alike.
+ * Distinct points of [rows, width], and the rows at each of them. Neighbours are searched once per point, not once per
+ * row.
  */
 export interface DistinctPoints {
   readonly width: number;
   readonly count: number;
   /** [count, width]. */
   readonly coordinates: Float64Array;
-  /** Rows by point, ascending within each: those of point p are `rows[starts[p]]` to before `rows[starts[p + 1]]`. */
+  /**
+   * Row indexes by point, ascending within each point: those of point p are `rows[starts[p]]` up to, but excluding,
+   * `rows[starts[p + 1]]`.
+   */
   readonly rows: Int32Array;
   readonly starts: Int32Array;
 }

@@ -11,7 +11,7 @@ const TRUE_POSITIVE = cellIndex(YES, YES);
 const UNLABELLED_POSITIVE = cellIndex(2, YES);
 const LABELLED = [TRUE_NEGATIVE, FALSE_POSITIVE, FALSE_NEGATIVE, TRUE_POSITIVE];
 
-/** The cells above and below the line of a rate. */
+/** The cells in the numerator and the denominator of a rate. */
 interface RateCells {
   readonly above: readonly number[];
   readonly below: readonly number[];
@@ -46,7 +46,7 @@ const RATE_CELLS = {
 /** The rates of binary decisions: shares of rows. */
 export type DecisionRateName = keyof typeof RATE_CELLS;
 
-/** The cells of {@link ClassificationStats} that a rate counts: those above its line and those below it. */
+/** Returns the cells of {@link ClassificationStats} in a rate's numerator (`above`) and denominator (`below`). */
 export function rateCells(name: DecisionRateName): {
   readonly above: readonly number[];
   readonly below: readonly number[];
@@ -54,17 +54,20 @@ export function rateCells(name: DecisionRateName): {
   return RATE_CELLS[name];
 }
 
-/** Whether a measure is a share of rows of each group. */
+/** Returns whether a measure is a share of rows of each group. */
 export function isDecisionRate(name: string): name is DecisionRateName {
   return Object.hasOwn(RATE_CELLS, name);
 }
 
-/** Parts over wholes; NaN where a whole is 0, or too large to be added up: a part of that would be 0. */
+/**
+ * Divides parts by totals. The result is NaN if the total is 0 or infinite, since a share of an infinite total would be
+ * 0.
+ */
 function shares(parts: Float64Array, wholes: Float64Array): Float64Array {
   return parts.map((part, group) => (Number.isFinite(wholes[group]) ? part / (wholes[group] as number) : NaN));
 }
 
-/** One rate of every group; NaN where a group's denominator is empty. */
+/** Computes one rate of every group; NaN if a group's denominator is empty. */
 export function decisionRate(
   stats: ClassificationStats,
   name: DecisionRateName,
@@ -87,13 +90,16 @@ export function decisionRate(
   };
 }
 
-/** The variance of a rate with one success and one failure added (Agresti and Caffo 2000), so that none of 0 is certain. */
+/**
+ * Returns the variance of a rate with one success and one failure added (Agresti and Caffo 2000), so that it is never
+ * 0.
+ */
 function rateVariance(rate: number, trials: number): number {
   const steady = (rate * trials + 1) / (trials + 2);
   return (steady * (1 - steady)) / (trials + 2);
 }
 
-/** (TPR + TNR) / 2, with the standard error of a mean of two independent rates. */
+/** Computes (TPR + TNR) / 2, with the standard error of a mean of two independent rates. */
 function balancedAccuracy(stats: ClassificationStats): GroupMeasure {
   const rates = [decisionRate(stats, 'true_positive_rate'), decisionRate(stats, 'true_negative_rate')] as const;
   const [tpr, tnr] = rates;
@@ -104,7 +110,7 @@ function balancedAccuracy(stats: ClassificationStats): GroupMeasure {
     name: 'balanced_accuracy',
     values: tpr.values.map((value, group) => (value + (tnr.values[group] as number)) / 2),
     denominatorCounts: tpr.denominatorCounts.map((n, group) => Math.min(n, tnr.denominatorCounts[group] as number)),
-    denominatorName: 'rows of the rarer true label',
+    denominatorName: 'rows of the less frequent true label',
     sampling: {
       kind: 'means',
       standardErrors: tpr.values.map((_, group) => Math.sqrt(variance(tpr, group) + variance(tnr, group)) / 2),
@@ -115,8 +121,8 @@ function balancedAccuracy(stats: ClassificationStats): GroupMeasure {
 }
 
 /**
- * F1 = 2 TP / (2 TP + FP + FN) = 2 s / (1 + s) with s = TP / (TP + FP + FN), a
- * share of rows; its standard error is that of s times the slope 2 / (1 + s)^2.
+ * Computes F1 = 2 TP / (2 TP + FP + FN) = 2 s / (1 + s) with s = TP / (TP + FP + FN), a share of rows. Its standard
+ * error is that of s times the derivative 2 / (1 + s)^2.
  */
 function f1(stats: ClassificationStats): GroupMeasure {
   const below = [TRUE_POSITIVE, FALSE_POSITIVE, FALSE_NEGATIVE];
@@ -141,7 +147,7 @@ function f1(stats: ClassificationStats): GroupMeasure {
   };
 }
 
-/** The rows of each group. */
+/** Returns the number of rows of each group. */
 function count(stats: ClassificationStats): GroupMeasure {
   const counts = sumCells(stats.counts, [0, 1, 2, 3, 4, 5]);
   return {
@@ -161,7 +167,7 @@ function rateDefinition(name: DecisionRateName): MeasureDefinition<Classificatio
   };
 }
 
-/** Measures of decisions, by name. */
+/** The measures of decisions, by name. */
 export const DECISION_MEASURES = {
   ...(Object.fromEntries(
     (Object.keys(RATE_CELLS) as DecisionRateName[]).map((name) => [name, rateDefinition(name)]),

@@ -1,7 +1,9 @@
 import type { RegressionQuantity, RegressionStats } from '../statistics/group-stats.ts';
 import { effectiveCount, type GroupMeasure, type MeanSampling, type MeasureDefinition } from './group-measure.ts';
 
-/** The mean of a quantity in every group; NaN where a group has no weight, infinite where the sum left float64. */
+/**
+ * Computes the mean of a quantity in every group; NaN if a group has no weight, infinite if the sum overflows float64.
+ */
 function meanOf(
   stats: RegressionStats,
   name: string,
@@ -22,7 +24,7 @@ function meanOf(
     sampling: {
       kind: 'means',
       sizes,
-      // s / sqrt(n), with s^2 = m2 / (n - 1) in effective rows; one row says nothing of its spread.
+      // s / sqrt(n), with s^2 = m2 / (n - 1) in effective rows. One row has no standard error.
       standardErrors: sizes.map((n, group) => (n > 1 ? Math.sqrt(variance(group) / (n - 1)) : NaN)),
       skewness: sizes.map((_, group) => {
         const deviation = Math.sqrt(variance(group));
@@ -32,7 +34,10 @@ function meanOf(
   };
 }
 
-/** The root of the mean squared error, with the standard error of that mean divided by the slope 2 RMSE. */
+/**
+ * Computes the root mean squared error. Its standard error is that of the mean squared error divided by the derivative
+ * 2 RMSE.
+ */
 function rootMeanSquaredError(stats: RegressionStats): GroupMeasure {
   const { sampling, ...squared } = meanOf(stats, 'root_mean_squared_error', 'squaredError');
   const values = squared.values.map(Math.sqrt);
@@ -49,10 +54,10 @@ function rootMeanSquaredError(stats: RegressionStats): GroupMeasure {
   };
 }
 
-/** A standard deviation of so small a part of the mean is the rounding of that mean, and no variation. */
+/** The relative standard deviation below which true values count as constant, because of rounding. */
 const NO_VARIATION = 1e-12;
 
-/** R^2 = 1 - sum w e^2 / sum w (y - mean y)^2; NaN where the true values of a group do not vary. */
+/** Computes R^2 = 1 - sum w e^2 / sum w (y - mean y)^2; NaN if the true values of a group do not vary. */
 function rSquared(stats: RegressionStats): GroupMeasure {
   const { mean } = stats.moments.squaredError;
   const { m2, mean: level } = stats.moments.truth;
@@ -77,7 +82,7 @@ function meanDefinition(name: string, quantity: RegressionQuantity): MeasureDefi
   };
 }
 
-/** Measures of predicted numbers, by name. */
+/** The measures of predicted numbers, by name. */
 export const ERROR_MEASURES = {
   mean_absolute_error: meanDefinition('mean_absolute_error', 'absoluteError'),
   mean_squared_error: meanDefinition('mean_squared_error', 'squaredError'),

@@ -10,13 +10,13 @@ export type { GroupMeasure, MeasureDefinition, MeanSampling, RateSampling, Sampl
 
 const MEASURES = { ...DECISION_MEASURES, ...ERROR_MEASURES, ...SCORE_MEASURES };
 
-/** The name of a number that every group has. */
+/** The name of a measure, which is a number for every group. */
 export type MeasureName = keyof typeof MEASURES;
 
 /** The names of all measures. */
 export const MEASURE_NAMES = Object.keys(MEASURES) as readonly MeasureName[];
 
-/** Names that peers have for the same measures. */
+/** The names of the same measures in other libraries. */
 const ALIASES: Readonly<Record<string, MeasureName>> = {
   accuracy_score: 'accuracy',
   balanced_accuracy_score: 'balanced_accuracy',
@@ -33,7 +33,7 @@ const ALIASES: Readonly<Record<string, MeasureName>> = {
   zero_one_loss: 'error_rate',
 };
 
-/** A measure's own name from one that it is known by; undefined where there is none. */
+/** Returns the name of a measure from its name or an alias, or undefined if there is none. */
 export function findMeasure(name: string): MeasureName | undefined {
   return Object.hasOwn(MEASURES, name)
     ? (name as MeasureName)
@@ -42,15 +42,15 @@ export function findMeasure(name: string): MeasureName | undefined {
       : undefined;
 }
 
-/** How a measure is computed. */
+/** Returns the definition of a measure. */
 export function measureDefinition(name: MeasureName): MeasureDefinition {
-  // Each definition takes the statistics of its own kind; whoever calls it looks at `kind` first.
+  // Each definition takes statistics of its own kind; callers check `kind` first.
   return MEASURES[name] as unknown as MeasureDefinition;
 }
 
 /**
- * A measure's own name.
- * @throws {MetricComputationError} with the nearest names, where there is none
+ * Returns the name of a measure from its name or an alias.
+ * @throws {MetricComputationError} if the measure is unknown; the error suggests similar names
  */
 export function parseMeasure(name: string): MeasureName {
   const found = findMeasure(name);

@@ -3,10 +3,10 @@ import type { LossSums, ScoreStats } from '../statistics/group-stats.ts';
 import { logLoss } from '../statistics/score-grid.ts';
 import { effectiveCount, type GroupMeasure, type MeasureDefinition } from './group-measure.ts';
 
-/** Bins of equal weight that calibration is judged in. */
+/** The number of bins of equal weight for calibration. */
 const CALIBRATION_BINS = 10;
 
-/** So near below an edge a score is on it, so that the order in which weights were added up cannot move it. */
+/** The tolerance at bin edges, so that the order of summation of the weights cannot move a score to another bin. */
 const ON_THE_EDGE = 1e-9;
 
 /** The scores of one group, ascending, with the weights of both true labels. */
@@ -16,32 +16,31 @@ interface GroupScores {
   readonly yes: Float64Array;
   readonly totalNo: number;
   readonly totalYes: number;
-  /** Effective rows of each true label. */
+  /** The effective number of rows of each true label. */
   readonly sizeNo: number;
   readonly sizeYes: number;
   readonly rowsNo: number;
   readonly rowsYes: number;
-  /** Sums of the exact log losses; null where the scores give them. */
+  /** The sums of the exact log losses; null if the scores are exact. */
   readonly loss: Readonly<Record<keyof LossSums, number>> | null;
 }
 
-/** A value with its standard error, and the effective rows (degrees of freedom + 1) behind that error. */
+/** A value with its standard error, and the effective number of rows (degrees of freedom + 1) of that error. */
 interface Estimate {
   readonly value: number;
   readonly standardError: number;
   readonly size: number;
 }
 
-/** Nothing; the size tells a group without rows from one whose weights left float64. */
+/** Returns an undefined estimate. Its size distinguishes a group without rows from a group whose weights overflow. */
 function noEstimate({ sizeNo, sizeYes }: GroupScores): Estimate {
   return { value: NaN, standardError: NaN, size: sizeNo + sizeYes };
 }
 
 /**
- * Area under the ROC curve, P(score of a positive > score of a negative) + half
- * the ties, with the standard error of DeLong, DeLong and Clarke-Pearson (1988)
- * and Welch's degrees of freedom of its two parts. One row of a label says
- * nothing of the spread.
+ * Computes the area under the ROC curve, P(score of a positive > score of a negative) + half the ties. Its standard
+ * error is that of DeLong, DeLong and Clarke-Pearson (1988), with Welch's degrees of freedom of its two parts. If a
+ * label has only one row, the standard error is NaN.
  */
 function rocAuc({ no, yes, totalNo, totalYes, sizeNo, sizeYes }: GroupScores): Estimate {
   const places = no.length;
@@ -56,7 +55,7 @@ function rocAuc({ no, yes, totalNo, totalYes, sizeNo, sizeYes }: GroupScores): E
     below += no[place] as number;
   }
   const value = weightedMean(negativesBelow, yes, totalYes);
-  // Sizes are NaN where weights could not be squared, and then nothing is known.
+  // Sizes are NaN if weights overflow when squared; then the standard error is unknown.
   if (!(sizeYes > 1 && sizeNo > 1)) return { value, standardError: NaN, size: Math.min(1, sizeYes, sizeNo) };
   const ofYes = weightedVariance(negativesBelow, yes, totalYes, value) / (sizeYes - 1);
   const ofNo = weightedVariance(positivesAbove, no, totalNo, value) / (sizeNo - 1);
@@ -75,9 +74,9 @@ function weightedVariance(values: Float64Array, weights: Float64Array, total: nu
 }
 
 /**
- * Expected calibration error over bins of equal weight: sum_b share_b |positive rate_b - mean score_b|.
- * It has no standard error: chance alone makes it positive, and more so in few
- * rows, so that an interval around it would not hold the truth.
+ * Computes the expected calibration error over bins of equal weight: sum_b share_b |positive rate_b - mean score_b|. It
+ * has no standard error: chance alone makes it positive, and larger for few rows, so an interval around it would not
+ * cover the true value.
  */
 function calibrationError({ scores, no, yes, totalNo, totalYes, sizeNo, sizeYes }: GroupScores): Estimate {
   const total = totalNo + totalYes;
@@ -101,7 +100,7 @@ function calibrationError({ scores, no, yes, totalNo, totalYes, sizeNo, sizeYes 
   };
 }
 
-/** The mean of some loss of each row, with its standard error. */
+/** Returns an estimator of the mean of a loss per row, with its standard error. */
 function meanLoss(loss: (score: number, truth: 0 | 1) => number): (group: GroupScores) => Estimate {
   return ({ scores, no, yes, totalNo, totalYes, sizeNo, sizeYes }) => {
     const total = totalNo + totalYes;
@@ -109,7 +108,7 @@ function meanLoss(loss: (score: number, truth: 0 | 1) => number): (group: GroupS
       scores.reduce(
         (sum, score, place) =>
           sum +
-          // A weight of 0 makes nothing of an infinite loss.
+          // A weight of 0 times an infinite loss counts as 0.
           ((no[place] as number) > 0 ? (no[place] as number) * power(score, 0) : 0) +
           ((yes[place] as number) > 0 ? (yes[place] as number) * power(score, 1) : 0),
         0,
@@ -120,7 +119,7 @@ function meanLoss(loss: (score: number, truth: 0 | 1) => number): (group: GroupS
   };
 }
 
-/** A mean over rows of one true label. */
+/** Returns an estimator of a mean over the rows of one true label. */
 function meanWithin(truth: 0 | 1, valueOf: (score: number) => number): (group: GroupScores) => Estimate {
   return (group) => {
     const [weights, total, size] =
@@ -136,7 +135,7 @@ function meanEstimate(value: number, variance: number, size: number): Estimate {
   return { value, standardError: size > 1 ? Math.sqrt(variance / (size - 1)) : NaN, size };
 }
 
-/** The mean log loss: from its sums where scores were rounded, since a small score may have become 0. */
+/** Computes the mean log loss. For rounded scores it uses the exact sums, since a small score may have become 0. */
 function meanLogLoss(group: GroupScores): Estimate {
   const { loss, totalNo, totalYes, sizeNo, sizeYes } = group;
   if (loss === null) return meanLoss(logLoss)(group);
@@ -145,19 +144,19 @@ function meanLogLoss(group: GroupScores): Estimate {
   return meanEstimate(value, Math.max(0, loss.squares / total - value ** 2), sizeNo + sizeYes);
 }
 
-/** What a score measure is of. */
+/** The definition of a score measure. */
 interface ScoreMeasure {
   readonly estimate: (group: GroupScores) => Estimate;
-  /** The rows of which a group needs some. */
+  /** The rows that a group needs at least one of. */
   readonly rows: 'both labels' | 'all' | 'positives' | 'negatives';
   readonly needsProbabilities: boolean;
   readonly ceiling?: number;
-  /** What a reader should know of every value; such a measure has no interval. */
+  /** A note for every value; a measure with such a note has no interval. */
   readonly caution?: string;
 }
 
 const DENOMINATORS = {
-  'both labels': 'rows of the rarer true label',
+  'both labels': 'rows of the less frequent true label',
   all: 'rows',
   positives: 'rows with a positive true label',
   negatives: 'rows with a negative true label',
@@ -199,17 +198,17 @@ function hasWeight({ totalNo, totalYes }: GroupScores): boolean {
   return totalNo + totalYes > 0 && Number.isFinite(totalNo + totalYes);
 }
 
-/** How far the grid of scores can have moved the measure. */
+/** Describes how far rounding the scores to the grid can change the measure. */
 function gridNote(stats: ScoreStats, groups: readonly GroupScores[], name: string): string {
   const rounded = `scores were rounded to multiples of ${String(stats.step)}`;
-  if (name === 'log_loss') return `${rounded}, which moves the log loss by much where scores are near 0 or 1`;
+  if (name === 'log_loss') return `${rounded}, which changes the log loss considerably for scores near 0 or 1`;
   if (name !== 'roc_auc') return rounded;
   const ties = groups.map(({ no, yes, totalNo, totalYes }) =>
     totalNo > 0 && totalYes > 0
       ? no.reduce((sum, weight, place) => sum + weight * (yes[place] as number), 0) / (2 * totalNo * totalYes)
       : 0,
   );
-  return `${rounded}, which moves no group's AUC by more than ${ties.reduce((most, tie) => Math.max(most, tie), 0).toExponential(1)}`;
+  return `${rounded}, which changes no group's AUC by more than ${ties.reduce((most, tie) => Math.max(most, tie), 0).toExponential(1)}`;
 }
 
 function splitGroups(stats: ScoreStats): GroupScores[] {
@@ -251,7 +250,7 @@ function assertProbabilities(stats: ScoreStats, name: string): void {
   if (outside === undefined) return;
   throw new DataValidationError(`${name} needs scores from 0 to 1, but there is a score of ${String(outside)}.`, {
     context: { metric: name, value: outside },
-    suggestion: 'Turn scores into probabilities first (a logistic function, or a calibrator).',
+    suggestion: 'Convert scores to probabilities first (a logistic function, or a calibrator).',
   });
 }
 
@@ -267,7 +266,7 @@ const SCORE_MEASURE_PARTS = {
     needsProbabilities: true,
     ceiling: 1,
     caution:
-      'the expected calibration error of few rows is inflated by chance, so that a small group looks worse than a large one',
+      'the expected calibration error of few rows is inflated by chance, so a small group appears worse than a large one',
   },
   log_loss: { estimate: meanLogLoss, rows: 'all', needsProbabilities: true },
   brier_score: {
@@ -302,7 +301,7 @@ const SCORE_MEASURE_PARTS = {
   },
 } as const satisfies Record<string, ScoreMeasure>;
 
-/** Measures of scores, by name. */
+/** The measures of scores, by name. */
 export const SCORE_MEASURES = Object.fromEntries(
   Object.entries(SCORE_MEASURE_PARTS).map(([name, measure]) => [name, definition(name, measure)]),
 ) as Readonly<Record<keyof typeof SCORE_MEASURE_PARTS, MeasureDefinition<ScoreStats>>>;

@@ -1,7 +1,7 @@
 import { DataValidationError } from '../../exceptions/index.ts';
 import { type BinaryValues, type ColumnSource, readLabels } from '../../table/index.ts';
 
-/** Labels and decisions as they were given. */
+/** Labels and decisions as given. */
 interface LabelledRows {
   readonly yPred: ColumnSource;
   readonly yTrue?: ColumnSource | undefined;
@@ -11,8 +11,8 @@ interface LabelledRows {
 }
 
 /**
- * Checks that a positive label means something in the data it was used on.
- * @throws {DataValidationError} where the labels never hold it, or the predictions use other labels than the truth
+ * Checks that a positive label occurs in the data.
+ * @throws {DataValidationError} if no label equals it, or the predictions and the true labels use different labels
  */
 export function assertPositiveLabel(rows: LabelledRows, yTrue: BinaryValues | undefined, yPred: BinaryValues): void {
   const { positiveLabel, yTruePositiveLabel } = rows;
@@ -27,26 +27,29 @@ export function assertPositiveLabel(rows: LabelledRows, yTrue: BinaryValues | un
     assertLabelOccurs(rows.yPred, yPred, 'yPred', positiveLabel, rows);
     return;
   }
-  // A column of true and false needs no label beside another that holds it.
+  // A column of true and false needs no positive label if the other column has it.
   if (predictsBooleans || !readsBooleans(rows.yTrue)) {
     assertLabelOccurs(rows.yTrue, yTrue ?? yPred, 'yTrue', positiveLabel, rows);
   }
   if (!predictsBooleans) assertSameLabels(rows, yPred, positiveLabel);
 }
 
-/** Whether a column may hold booleans; a cheap look, so that only such columns are read once more. */
+/** Returns whether a column may hold booleans. A cheap check, so that only such columns are read again. */
 function mayHoldBooleans(source: ColumnSource): boolean {
   if (ArrayBuffer.isView(source)) return false;
   if (!Array.isArray(source)) return !('kind' in source) || source.kind === 'categorical';
   return !source.some((value) => typeof value === 'number');
 }
 
-/** The positive label that a column is read by; undefined where its labels stand for themselves. */
+/** Returns the positive label that applies to a column, or undefined if its labels need none. */
 function ownRule(source: ColumnSource, positiveLabel: string, { naValues }: LabelledRows): string | undefined {
   return readLabels(source, 'labels', positiveLabel, naValues).rule.positiveLabel;
 }
 
-/** A model may decide for no one, if it speaks the language of the true labels. */
+/**
+ * Checks that predictions use the labels of the truth. A model may predict no positives, but then its labels must be
+ * those of the truth.
+ */
 function assertSameLabels(rows: LabelledRows, yPred: BinaryValues, positiveLabel: string): void {
   if (rows.yTrue === undefined || yPred.includes(1)) return;
   const known = new Set(labelsOf(rows.yTrue, rows));
@@ -55,12 +58,12 @@ function assertSameLabels(rows: LabelledRows, yPred: BinaryValues, positiveLabel
     `No row of yPred holds the positive label '${positiveLabel}', and its labels are not those of yTrue.`,
     {
       context: { argument: 'yPred', positiveLabel },
-      suggestion: 'Use the same labels in both, or name the label of the truth by itself (yTruePositiveLabel).',
+      suggestion: 'Use the same labels in both, or set the positive label of yTrue separately (yTruePositiveLabel).',
     },
   );
 }
 
-/** A label without a single row is mistyped, or means nothing in that column. */
+/** Checks that the positive label occurs. A label without rows is mistyped, or belongs to another column. */
 function assertLabelOccurs(
   source: ColumnSource,
   values: BinaryValues,
@@ -74,7 +77,7 @@ function assertLabelOccurs(
   const shown = labels.slice(0, 8).map((label) => `'${label}'`);
   const ofTruth =
     name === 'yTrue' && rows.yTruePositiveLabel === undefined
-      ? ' Where the truth is labelled differently, name its own (yTruePositiveLabel).'
+      ? ' If yTrue uses different labels, set its own positive label (yTruePositiveLabel).'
       : '';
   throw new DataValidationError(`No row of ${name} holds the positive label '${positiveLabel}'.`, {
     context: { argument: name, positiveLabel, labels: labels.slice(0, 50) },
@@ -82,7 +85,7 @@ function assertLabelOccurs(
   });
 }
 
-/** The labels of a column, without texts that are missing values. */
+/** Returns the labels of a column, without texts that are missing values. */
 function labelsOf(source: ColumnSource, { naValues }: LabelledRows): string[] {
   const { column, rule } = readLabels(source, 'labels', undefined, naValues);
   return column.labels.filter((label) => !rule.missing.has(label));

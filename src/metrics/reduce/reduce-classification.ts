@@ -18,7 +18,7 @@ import {
 } from '../statistics/group-stats.ts';
 import { assertCodesHaveLabels, assertSameLength, countDropped, toWeights } from './row-arguments.ts';
 
-/** Decisions and what they are judged by, on the host. */
+/** Decisions, true labels and groups, on the host. */
 export interface ClassificationRows {
   readonly yPred: ColumnSource;
   readonly yTrue?: ColumnSource | undefined;
@@ -26,7 +26,7 @@ export interface ClassificationRows {
   readonly sampleWeight?: ColumnSource | undefined;
   readonly positiveLabel?: string | undefined;
   readonly yTruePositiveLabel?: string | undefined;
-  /** With 'macro', `positiveLabel` is one class of several, and may be missing from truth or decisions. */
+  /** With 'macro', `positiveLabel` is one class of several, and may be absent from the true labels or the decisions. */
   readonly average?: 'macro' | undefined;
   readonly nanPolicy?: NanPolicy | undefined;
   readonly naValues?: readonly string[] | undefined;
@@ -34,16 +34,16 @@ export interface ClassificationRows {
 
 /**
  * Reduces rows to {@link ClassificationStats} in one pass. O(rows).
- * @throws {DataValidationError} where lengths differ, a value is not 0 or 1, or no row is left
+ * @throws {DataValidationError} if lengths differ, a value is not 0 or 1, or no row can be used
  */
 export function reduceClassification(rows: ClassificationRows): ClassificationStats {
-  // Bytes and codes are checked while they are counted; a pass of their own would double the time.
+  // Bytes and codes are checked while they are counted; a separate pass would double the time.
   const prepared = prepareDecisions(rows, rows.sampleWeight !== undefined);
   const cells = prepared.weights === undefined ? countCells(prepared) : weighCells(prepared, prepared.weights);
   return finishClassification(prepared.groups.labels, cells, prepared);
 }
 
-/** Rows as codes: what every way of counting them starts from. */
+/** Rows as codes: the input of every counting method. */
 export interface PreparedDecisions {
   readonly groups: CategoricalColumn;
   readonly yPred: BinaryValues;
@@ -55,8 +55,8 @@ export interface PreparedDecisions {
 
 /**
  * Reads rows as codes of groups, labels and decisions.
- * @param isChecked whether bytes and codes are looked at here, and not by whoever counts them
- * @throws {DataValidationError} where lengths differ, a value is not 0 or 1 or a code has no label
+ * @param isChecked whether bytes and codes are checked here, and not while they are counted
+ * @throws {DataValidationError} if lengths differ, a value is not 0 or 1, or a code has no label
  */
 export function prepareDecisions(rows: ClassificationRows, isChecked = true): PreparedDecisions {
   const read = isChecked ? toBinary : toBinaryUnchecked;
@@ -81,8 +81,8 @@ export function prepareDecisions(rows: ClassificationRows, isChecked = true): Pr
 }
 
 /**
- * The three tables of {@link ClassificationStats}, raw: [groups + 1, 4, 4] with a place for every missing value,
- * at ((code + 1) x 4 + truth + 1) x 4 + decision + 1.
+ * The three tables of {@link ClassificationStats}, raw: [groups + 1, 4, 4] with a cell for every missing value, at
+ * ((code + 1) x 4 + truth + 1) x 4 + decision + 1.
  */
 export interface RawCells {
   readonly counts: ArrayLike<number>;
@@ -90,7 +90,7 @@ export interface RawCells {
   readonly squaredWeights: ArrayLike<number>;
 }
 
-/** Cells of one group while counting: 4 states of the truth x 4 of the decision, state = value + 1. */
+/** The number of cells of one group while counting: 4 states of the truth x 4 of the decision, state = value + 1. */
 export const RAW_CELLS = 16;
 
 const toBinaryUnchecked: typeof toBinary = (source, name, positiveLabel, naValues) =>
@@ -99,8 +99,8 @@ const toBinaryUnchecked: typeof toBinary = (source, name, positiveLabel, naValue
     : toBinary(source, name, positiveLabel, naValues);
 
 /**
- * The hot loop: no branch, since a missing value (-1) only shifts the cell by
- * one. The bits of all values together tell whether one was neither 0 nor 1.
+ * Counts unweighted rows. This loop has no branch, since a missing value (-1) only shifts the cell by one. The combined
+ * bits of all values show whether any value was neither 0 nor 1.
  */
 function countCells({ groups, yTrue, yPred }: PreparedDecisions): RawCells {
   const { codes, labels } = groups;
@@ -124,10 +124,10 @@ function countCells({ groups, yTrue, yPred }: PreparedDecisions): RawCells {
       counts[cell] = (counts[cell] as number) + 1;
     }
   }
-  // The reading that checks throws with the index of the value at fault.
+  // The checked reading throws an error with the index of the invalid value.
   if (predictedBits > 1) toBinary(yPred, 'yPred');
   if (yTrue !== undefined && trueBits > 1) toBinary(yTrue, 'yTrue');
-  // A code without a label falls outside the counts, which costs nothing per row to notice.
+  // A code without a label falls outside the counts, so this check costs nothing per row.
   if (sum(counts) !== codes.length) assertCodesHaveLabels(groups);
   return { counts, weights: counts, squaredWeights: counts };
 }
@@ -153,7 +153,7 @@ function weighCells({ groups, yTrue, yPred }: PreparedDecisions, rowWeights: Flo
   return { counts, weights, squaredWeights };
 }
 
-/** Turns raw cells into statistics. */
+/** Converts raw cells to statistics. */
 export function finishClassification(
   labels: readonly string[],
   raw: RawCells,
@@ -177,7 +177,7 @@ export function finishClassification(
   };
 }
 
-/** Keeps the cells of all groups without a decision, by true label: 0, 1, missing. */
+/** Returns the cells of all groups without a decision, by true label: 0, 1, missing. */
 function foldUndecided(raw: ArrayLike<number>, groups: number): Float64Array {
   return Float64Array.from({ length: groups * UNDECIDED_PER_GROUP }, (_, cell) => {
     const truthState = (cell + 1) % UNDECIDED_PER_GROUP;
@@ -185,7 +185,7 @@ function foldUndecided(raw: ArrayLike<number>, groups: number): Float64Array {
   });
 }
 
-/** Keeps the cells of some groups and of known decisions, in the order of {@link ClassificationStats}. */
+/** Returns the cells of some groups with known decisions, in the order of {@link ClassificationStats}. */
 function foldCells(raw: ArrayLike<number>, first: number, groups: number): Float64Array {
   const folded = new Float64Array(groups * CELLS_PER_GROUP);
   for (let group = 0; group < groups; group++) {

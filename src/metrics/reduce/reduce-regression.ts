@@ -20,11 +20,11 @@ export interface RegressionRows {
   readonly naValues?: readonly string[] | undefined;
 }
 
-/** Rows as numbers and codes; -1 is the code of a row that lacks something. */
+/** Rows as numbers and codes; -1 is the code of an incomplete row. */
 export interface PreparedNumbers {
   readonly labels: readonly string[];
   readonly codes: Int32Array;
-  /** Rows of each group that lack something, [groups]. */
+  /** The number of incomplete rows of each group, [groups]. */
   readonly dropped: Float64Array;
   readonly yPred: Float64Array;
   readonly yTrue: Float64Array | undefined;
@@ -33,7 +33,7 @@ export interface PreparedNumbers {
 
 /**
  * Reduces predicted numbers to {@link RegressionStats}. O(rows).
- * @throws {DataValidationError} where lengths differ, a value is text or infinite, or no row is left
+ * @throws {DataValidationError} if lengths differ, a value is text or infinite, or no row can be used
  */
 export function reduceRegression(rows: RegressionRows): RegressionStats {
   const prepared = prepareNumbers(rows);
@@ -65,8 +65,8 @@ export function reduceRegression(rows: RegressionRows): RegressionStats {
 }
 
 /**
- * Reads rows as numbers, and marks those that lack a value.
- * @throws {DataValidationError} where lengths differ or a value is text or infinite
+ * Reads rows as numbers, and marks incomplete rows.
+ * @throws {DataValidationError} if lengths differ, or a value is text or infinite
  */
 export function prepareNumbers(rows: RegressionRows): PreparedNumbers {
   const groups = encodeGroups(rows.sensitive, rows.nanPolicy, rows.naValues);
@@ -85,7 +85,7 @@ export function prepareNumbers(rows: RegressionRows): PreparedNumbers {
   return { labels: groups.labels, ...codesOfWhole(groups, isWhole), yPred, yTrue, weights };
 }
 
-/** Each quantity as a function of a row's prediction and truth. */
+/** The function that computes each quantity from a row's prediction and true value. */
 export const QUANTITY_OF: Readonly<Record<RegressionQuantity, (prediction: number, truth: number) => number>> = {
   prediction: (prediction) => prediction,
   truth: (_, truth) => truth,

@@ -26,7 +26,7 @@ import {
   toGrid,
 } from '../statistics/score-grid.ts';
 
-/** Scores and the labels that they should foretell, on the host. */
+/** Scores, true labels and groups, on the host. */
 export interface ScoreRows {
   readonly yScore: ColumnSource;
   readonly yTrue: ColumnSource;
@@ -38,11 +38,11 @@ export interface ScoreRows {
   readonly naValues?: readonly string[] | undefined;
 }
 
-/** Rows as scores, labels and codes; -1 is the code of a row that lacks something. */
+/** Rows as scores, labels and codes; -1 is the code of an incomplete row. */
 export interface PreparedScores {
   readonly labels: readonly string[];
   readonly codes: Int32Array;
-  /** Rows of each group that lack something, [groups]. */
+  /** The number of incomplete rows of each group, [groups]. */
   readonly dropped: Float64Array;
   readonly yScore: Float64Array;
   readonly yTrue: BinaryValues;
@@ -50,9 +50,10 @@ export interface PreparedScores {
 }
 
 /**
- * Reduces scores to {@link ScoreStats}. O(rows), and memory for at most
- * {@link MAX_DISTINCT_SCORES} distinct scores before they are put on a grid.
- * @throws {DataValidationError} where lengths differ, a label is not 0 or 1, a score is text or infinite, or no row is left
+ * Reduces scores to {@link ScoreStats}. O(rows), and memory for at most {@link MAX_DISTINCT_SCORES} distinct scores
+ * before they are rounded to a grid.
+ * @throws {DataValidationError} if lengths differ, a label is not 0 or 1, a score is text or infinite, or no row can be
+ *   used
  */
 export function reduceScores(rows: ScoreRows): ScoreStats {
   const prepared = prepareScores(rows);
@@ -68,8 +69,8 @@ export function reduceScores(rows: ScoreRows): ScoreStats {
 }
 
 /**
- * Reads rows as scores and labels, and marks those that lack a value.
- * @throws {DataValidationError} where lengths differ or a value cannot be used
+ * Reads rows as scores and labels, and marks incomplete rows.
+ * @throws {DataValidationError} if lengths differ, or a value is invalid
  */
 export function prepareScores(rows: ScoreRows): PreparedScores {
   const groups = encodeGroups(rows.sensitive, rows.nanPolicy, rows.naValues);
@@ -89,8 +90,8 @@ export function prepareScores(rows: ScoreRows): PreparedScores {
 }
 
 /**
- * Reads true labels that stand alone, beside scores.
- * @throws {DataValidationError} where a label is neither 0 nor 1, or none is the positive one
+ * Reads true labels without predictions, for use with scores.
+ * @throws {DataValidationError} if a label is neither 0 nor 1, or the positive label does not occur
  */
 export function readTruth(
   yTrue: ColumnSource,
@@ -109,7 +110,7 @@ function finish(prepared: PreparedScores, entries: readonly ScoreEntry[], step: 
   return collectScores(prepared.labels, entries, { nDropped, dropped: prepared.dropped }, step, losses);
 }
 
-/** Log losses by group, row by row: the grid would make 0 of small scores. */
+/** Sums the exact log losses by group, since rounding to the grid would turn small scores into 0. */
 export function sumLosses({ labels, codes, yScore, yTrue, weights }: PreparedScores): LossSums {
   const losses = noLosses(labels.length);
   for (let row = 0; row < codes.length; row++) {
@@ -120,7 +121,7 @@ export function sumLosses({ labels, codes, yScore, yTrue, weights }: PreparedSco
   return losses;
 }
 
-/** Distinct scores of each group with their counts; undefined where there are more than `most`. */
+/** Counts the distinct scores of each group. Returns undefined if there are more than `most`. */
 function tallyScores(
   { labels, codes, yScore, yTrue, weights }: PreparedScores,
   step: number,

@@ -24,14 +24,15 @@ export { classLabels } from '../../io/positive-label.ts';
 /** The statistics of one attribute of a source. */
 export interface SourceStats<Stats extends GroupStats> {
   readonly stats: Stats;
-  /** The values of the attribute's columns that make each group, in the order of the labels. */
+  /** The values of the attribute's columns that define each group, in the order of the labels. */
   readonly parts: readonly (readonly string[])[];
 }
 
 /**
- * Reduces a file or a query to {@link ClassificationStats}, one for each
- * attribute asked for, in one scan that never holds the rows.
- * @throws {DataValidationError} for an unreadable source, an unknown column, a value that is not 0 or 1, or no row left
+ * Reduces a file or a query to {@link ClassificationStats}, one for each requested attribute, in one scan that does not
+ * load the rows.
+ * @throws {DataValidationError} if the source is unreadable, a column is unknown, a value is not 0 or 1, or no row can
+ *   be used
  */
 export async function reduceClassificationSource(
   source: SqlSource,
@@ -68,9 +69,9 @@ export async function reduceClassificationSource(
 }
 
 /**
- * Reduces a file or a query to {@link RegressionStats}, one for each attribute
- * asked for, in two scans each.
- * @throws {DataValidationError} for an unreadable source, an unknown column, text, infinities, or no row left
+ * Reduces a file or a query to {@link RegressionStats}, one for each requested attribute, in two scans each.
+ * @throws {DataValidationError} if the source is unreadable, a column is unknown, a value is text or infinite, or no
+ *   row can be used
  */
 export async function reduceRegressionSource(
   source: SqlSource,
@@ -95,10 +96,10 @@ export async function reduceRegressionSource(
 }
 
 /**
- * Reduces a file or a query to {@link ScoreStats}, one for each attribute
- * asked for: one scan for all and one for each.
- * @throws {DataValidationError} for an unreadable source, an unknown column, text, infinities, labels that are not 0 or
- * 1, or no row left
+ * Reduces a file or a query to {@link ScoreStats}, one for each requested attribute, in one scan for all and one for
+ * each.
+ * @throws {DataValidationError} if the source is unreadable, a column is unknown, a score is text or infinite, a label
+ *   is not 0 or 1, or no row can be used
  */
 export async function reduceScoreSource(
   source: SqlSource,

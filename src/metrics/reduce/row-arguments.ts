@@ -9,8 +9,8 @@ import {
 import { sum } from '../statistics/group-stats.ts';
 
 /**
- * The rows that did not enter the counts.
- * @throws {DataValidationError} where none did
+ * Returns the number of rows that are not in the counts.
+ * @throws {DataValidationError} if the counts are empty
  */
 export function countDropped(counts: ArrayLike<number>, rowCount: number): number {
   const kept = sum(counts);
@@ -23,15 +23,15 @@ export function countDropped(counts: ArrayLike<number>, rowCount: number): numbe
       context: { rows: rowCount },
       suggestion:
         rowCount === 0
-          ? 'Check the query or the filter that made the data.'
-          : 'Check that the columns named are the ones that are filled.',
+          ? 'Check the query or the filter that produced the data.'
+          : 'Check that the selected columns contain values.',
     },
   );
 }
 
 /**
- * Returns the group of each row, -1 where it lacks a value, and how many rows of each group lack one.
- * @param isWhole whether a row has all values
+ * Returns the group of each row, with -1 for incomplete rows, and the number of incomplete rows of each group.
+ * @param isWhole returns whether a row is complete
  */
 export function codesOfWhole(
   { codes, labels }: CategoricalColumn,
@@ -46,7 +46,7 @@ export function codesOfWhole(
   return { codes: whole, dropped };
 }
 
-/** Weights of rows: finite, 0 or more, NaN where missing. */
+/** Reads the weights of rows: finite, 0 or more, NaN if missing. */
 export function toWeights(source: ColumnSource, naValues?: readonly string[]): Float64Array {
   const weights = toFiniteNumbers(source, 'sampleWeight', naValues);
   const negative = weights.findIndex((weight) => weight < 0);
@@ -58,8 +58,8 @@ export function toWeights(source: ColumnSource, naValues?: readonly string[]): F
 }
 
 /**
- * Numbers of rows, NaN where missing, as where one of the texts that are missing values stands.
- * @throws {DataValidationError} where one is another text or infinite
+ * Reads a column of finite numbers. Missing values, including texts that are missing values, are NaN.
+ * @throws {DataValidationError} if a value is another text or infinite
  */
 export function toFiniteNumbers(source: ColumnSource, name: string, naValues?: readonly string[]): Float64Array {
   const column = asNumbersWithout(toColumn(source, name), missingOutcomes(naValues));
@@ -80,7 +80,7 @@ export function toFiniteNumbers(source: ColumnSource, name: string, naValues?: r
 
 /**
  * Checks a column of groups that was given as codes.
- * @throws {DataValidationError} with the first code that has no label
+ * @throws {DataValidationError} if a code has no label; the error names the first one
  */
 export function assertCodesHaveLabels({ codes, labels }: CategoricalColumn): void {
   let row = 0;
@@ -96,8 +96,8 @@ export function assertCodesHaveLabels({ codes, labels }: CategoricalColumn): voi
 }
 
 /**
- * Checks the lengths of arguments; one that was not given has none.
- * @throws {DataValidationError} where the named arguments differ in length
+ * Checks that arguments have the same length; undefined ones are skipped.
+ * @throws {DataValidationError} if arguments differ in length; the error names them
  */
 export function assertSameLength(given: Readonly<Record<string, number | undefined>>): void {
   const entries = Object.entries(given).filter((entry): entry is [string, number] => entry[1] !== undefined);

@@ -22,12 +22,12 @@ import {
 import type { GroupStats } from '../statistics/group-stats.ts';
 import type { MetricRows } from '../row-options.ts';
 
-/** Returns what the columns of rows were read as, where labels or texts say more than 0, 1 and a group. */
+/** Returns the readings of the columns of rows that have labels or texts other than 0, 1 and plain groups. */
 export function rowReadings(kind: GroupStats['kind'], rows: MetricRows): ColumnReading[] {
   return [...outcomeReadings(kind, rows), ...groupReadings(rows.sensitive, rows.naValues)];
 }
 
-/** {@link rowReadings} of the columns that are no groups. */
+/** Returns the {@link rowReadings} of the columns that are not groups. */
 export function outcomeReadings(kind: GroupStats['kind'], rows: Omit<MetricRows, 'sensitive'>): ColumnReading[] {
   const { yPred, yTrue, yScore, sampleWeight, positiveLabel, naValues } = rows;
   const isMacro = rows.average === 'macro';
@@ -44,7 +44,7 @@ export function outcomeReadings(kind: GroupStats['kind'], rows: Omit<MetricRows,
   return [...ofKind[kind](), ...number('weights', sampleWeight)];
 }
 
-/** {@link rowReadings} of columns of groups, by their names. */
+/** Returns the {@link rowReadings} of the columns of groups, by name. */
 export function groupReadings(sensitive: SensitiveSource, naValues: readonly string[] | undefined): ColumnReading[] {
   if (isDeviceTensor(sensitive)) return [];
   const missing = missingGroups(naValues);
@@ -85,7 +85,7 @@ function numberReading(
   return Object.keys(counts).length === 0 ? [] : [readingOfMissing(role, counts)];
 }
 
-/** Whether a column may hold texts; arrays of numbers and booleans are looked through, which costs little. */
+/** Returns whether a column may hold texts. Scanning arrays of numbers and booleans is cheap. */
 function holdsText(source: ColumnSource): boolean {
   const values = unwrap(source, 'column');
   if ('kind' in values) return values.kind === 'categorical';

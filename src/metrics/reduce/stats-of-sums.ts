@@ -6,7 +6,7 @@ import { type CellTables, type LossSums, makeMoments, type RegressionStats } fro
 import { noLosses } from '../statistics/score-grid.ts';
 import { type PreparedDecisions, RAW_CELLS, type RawCells } from './reduce-classification.ts';
 
-/** Adds sums up at their places. */
+/** Adds sums into tables at the given indexes. */
 export function fillTables(parts: readonly WeightSums[], places: readonly number[], size: number): CellTables {
   const tables = {
     counts: new Float64Array(size),
@@ -22,7 +22,7 @@ export function fillTables(parts: readonly WeightSums[], places: readonly number
   return tables;
 }
 
-/** Log losses of all groups from what SQL summed in each cell. */
+/** Returns the log losses of all groups from the sums that SQL computed for each cell. */
 export function lossesOfCells(cells: readonly ScoreCell[], groups: number): LossSums {
   const losses = noLosses(groups);
   for (const { group, loss, squaredLoss } of cells) {
@@ -32,7 +32,10 @@ export function lossesOfCells(cells: readonly ScoreCell[], groups: number): Loss
   return losses;
 }
 
-/** Moments of all groups from what SQL summed of each; a group may come in several parts, by the spellings of its label. */
+/**
+ * Returns the moments of all groups from the sums that SQL computed. A group may consist of several parts, one per
+ * spelling of its label.
+ */
 export function momentsOfSums(
   sums: readonly Pick<NumberSums, 'group' | 'moments' | 'weight'>[],
   groups: number,
@@ -54,7 +57,10 @@ export function momentsOfSums(
   });
 }
 
-/** Returns the raw cell of each row, as {@link RawCells} numbers them; a row without a weight is one without a decision. */
+/**
+ * Returns the raw cell of each row, numbered as in {@link RawCells}. A row without a weight counts as a row without a
+ * decision.
+ */
 export function rawCellCodes({ groups, yTrue, yPred, weights }: PreparedDecisions): Int32Array {
   return groups.codes.map((code, row) => {
     const decisionState = Number.isNaN(weights?.[row] ?? 0) ? 0 : (yPred[row] as number) + 1;
@@ -62,12 +68,12 @@ export function rawCellCodes({ groups, yTrue, yPred, weights }: PreparedDecision
   });
 }
 
-/** Returns the weights of rows, 0 where one is missing. */
+/** Returns the weights of rows, with 0 for missing weights. */
 export function knownWeights({ weights }: PreparedDecisions): Float64Array | undefined {
   return weights?.map((weight) => (Number.isNaN(weight) ? 0 : weight));
 }
 
-/** Puts sums by cell into tables. */
+/** Converts sums by cell to tables. */
 export function rawCellsOf(sums: readonly (WeightSums & { readonly group: number })[], labels: number): RawCells {
   return fillTables(
     sums,

@@ -14,10 +14,9 @@ import { momentsFromGroups, momentsOfGroup, regroup } from './regroup-stats.ts';
 import { collectScores, lossesOf, type ScoreEntry, scoreEntries } from './score-grid.ts';
 
 /**
- * The statistics of two sets of rows together; groups are matched by label.
- * Counting in parts and merging gives what counting the whole gives: exactly
- * for counts, to rounding for moments.
- * @throws {DataValidationError} where one counts decisions and the other scores or errors
+ * Merges the statistics of two sets of rows; groups are matched by label. Merging the parts gives the same result as
+ * counting all rows at once: exactly for counts, up to rounding for moments.
+ * @throws {DataValidationError} if the statistics are of different kinds
  * @example
  * ```ts
  * import { mergeStats, reduceClassification } from 'evenhand/metrics';
@@ -37,9 +36,9 @@ export function mergeStats<Stats extends GroupStats>(a: Stats, b: Stats): Stats 
 }
 
 /**
- * What is left of statistics when rows that they hold are taken out again, as
- * a sliding window does. Groups stay, with counts of 0.
- * @throws {DataValidationError} where `part` holds what `whole` does not
+ * Removes rows from the statistics that include them, for example for a sliding window. Groups are kept, with counts of
+ * 0.
+ * @throws {DataValidationError} if `part` contains rows that `whole` does not
  */
 export function removeStats<Stats extends GroupStats>(whole: Stats, part: Stats): Stats {
   const strange = part.labels.find((label) => !whole.labels.includes(label));
@@ -49,7 +48,7 @@ export function removeStats<Stats extends GroupStats>(whole: Stats, part: Stats)
 
 type Sign = 1 | -1;
 
-/** The same statistics over more groups. */
+/** Returns the same statistics over more groups. */
 function align(stats: GroupStats, labels: readonly string[]): GroupStats {
   const place = new Map(labels.map((label, index) => [label, index]));
   return regroup(
@@ -96,7 +95,7 @@ function addTables(a: CellTables, b: CellTables, sign: Sign): CellTables {
   return { ...tables, ...settled(tables) };
 }
 
-/** Weights without what rounding leaves behind where rows were taken out: none of no rows, and none below 0. */
+/** Cleans up rounding errors after rows were removed: a cell without rows has weight 0, and no weight is negative. */
 function settled({ counts, weights, squaredWeights }: CellTables): Pick<CellTables, 'weights' | 'squaredWeights'> {
   const settle = (table: Float64Array): Float64Array =>
     table.map((weight, place) => (counts[place] === 0 ? 0 : Math.max(0, weight)));
@@ -113,7 +112,7 @@ function combineMoments(a: RegressionStats, b: RegressionStats, sign: Sign): Reg
       ),
     );
     const joined = momentsFromGroups(groups);
-    // What rounding leaves of errors that were all removed may lie below 0, where no root is.
+    // After all errors are removed, rounding may leave a negative mean, which has no square root.
     const isSize = quantity === 'absoluteError' || quantity === 'squaredError';
     return isSize ? { ...joined, mean: joined.mean.map((mean) => Math.max(0, mean)) } : joined;
   });
@@ -125,7 +124,7 @@ function combineScores(a: ScoreStats, b: ScoreStats, sign: Sign, nDropped: numbe
     const [counts, weights] = [scale(entry.counts), scale(entry.weights)];
     return { ...entry, counts, weights, squaredWeights: scale(entry.squaredWeights) };
   };
-  // Grids are powers of two, so that the coarser one holds both.
+  // Grid steps are powers of two, so the coarser grid contains both.
   const entries = [...scoreEntries(a), ...scoreEntries(b).map(signed)];
   const lost = { nDropped, dropped: addCounts(a.dropped, b.dropped, sign) };
   const step = Math.max(a.step, b.step);
@@ -134,12 +133,12 @@ function combineScores(a: ScoreStats, b: ScoreStats, sign: Sign, nDropped: numbe
   return { ...combined, ...settled(combined) };
 }
 
-/** Losses of rows with losses of others; null where either are not known. */
+/** Adds or subtracts log losses; null if either is unknown. */
 function combineLosses(a: ScoreStats, b: ScoreStats, sign: Sign): LossSums | null {
   const [one, other] = [lossesOf(a), lossesOf(b)];
   if (one === null || other === null) return null;
   const add = (x: Float64Array, y: Float64Array): Float64Array =>
-    // What rounding leaves behind where rows were taken out may lie below 0.
+    // After rows are removed, rounding may leave a negative sum.
     x.map((value, group) => Math.max(0, value + sign * (y[group] as number)));
   return { sums: add(one.sums, other.sums), squares: add(one.squares, other.squares) };
 }

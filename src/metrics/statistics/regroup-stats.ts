@@ -13,10 +13,9 @@ import {
 import { collectScores, noLosses, type ScoreEntry, scoreEntries, type LostRows } from './score-grid.ts';
 
 /**
- * The same rows under other groups: groups that go to one place are pooled, and
- * those that go to a negative place are left out.
- * @param placeOf the new group of each group
- * @param labels the new groups
+ * Assigns rows to other groups: groups with the same target are pooled, and groups with a negative target are excluded.
+ * @param placeOf the index of the new group of each group
+ * @param labels the labels of the new groups
  */
 export function regroup<Stats extends GroupStats>(
   stats: Stats,
@@ -26,10 +25,7 @@ export function regroup<Stats extends GroupStats>(
   return regroupAny(stats, placeOf, labels) as Stats;
 }
 
-/**
- * Makes statistics of some groups only, under new labels, in time that follows
- * the groups picked and not all of them.
- */
+/** Returns a function that selects some groups under new labels. Its time depends on the selected groups only. */
 export function groupPicker<Stats extends GroupStats>(
   stats: Stats,
 ): (groups: readonly number[], labels: readonly string[]) => Stats {
@@ -49,7 +45,7 @@ export function groupPicker<Stats extends GroupStats>(
         (_, cell) => table[(groups[Math.floor(cell / size)] as number) * size + (cell % size)] as number,
       );
     const tables = makeTables((name) => pick(stats[name], width));
-    // Rows without a group are not of these groups either.
+    // Rows without a group do not belong to the selected groups.
     const ungrouped = makeTables(() => new Float64Array(CELLS_PER_GROUP));
     if (stats.kind === 'classification') {
       const undecided = makeTables((name) => pick(stats.undecided[name], UNDECIDED_PER_GROUP));
@@ -73,12 +69,12 @@ function entriesByGroup(stats: ScoreStats): ScoreEntry[][] {
   return groups;
 }
 
-/** All groups as one. */
+/** Pools all groups into one. */
 export function poolGroups<Stats extends GroupStats>(stats: Stats): Stats {
   return regroup(stats, new Int32Array(stats.labels.length), ['all']);
 }
 
-/** The moments of one group. */
+/** Returns the moments of one group. */
 export function momentsOfGroup(moments: Moments, weights: Float64Array, group: number): GroupMoments {
   return {
     weight: weights[group] as number,
@@ -88,7 +84,7 @@ export function momentsOfGroup(moments: Moments, weights: Float64Array, group: n
   };
 }
 
-/** Moments of groups, one by one, as columns. */
+/** Converts the moments of single groups to arrays. */
 export function momentsFromGroups(groups: readonly GroupMoments[]): Moments {
   const moments = emptyMoments(groups.length);
   groups.forEach(({ mean, m2, m3 }, group) => {

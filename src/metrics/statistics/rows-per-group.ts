@@ -1,6 +1,6 @@
 import { CELLS_PER_GROUP, type GroupStats, sum, sumCells, UNDECIDED_PER_GROUP } from './group-stats.ts';
 
-/** Rows of each group that have what a metric needs, [groups]. */
+/** Returns the number of rows of each group that have all values that a metric needs, [groups]. */
 export function rowsPerGroup(stats: GroupStats, needsTruth: boolean): Float64Array {
   switch (stats.kind) {
     case 'classification':
@@ -18,7 +18,9 @@ export function rowsPerGroup(stats: GroupStats, needsTruth: boolean): Float64Arr
   }
 }
 
-/** Counts the rows of each group that lack what a metric needs, [groups]. Rows without a group are in none of them. */
+/**
+ * Counts the rows of each group that lack a value that a metric needs, [groups]. Rows without a group are not included.
+ */
 export function droppedPerGroup(stats: GroupStats, needsTruth: boolean): Float64Array {
   if (stats.kind !== 'classification') return stats.dropped;
   const undecided = sumCells(stats.undecided.counts, [0, 1, 2], UNDECIDED_PER_GROUP);
@@ -27,7 +29,7 @@ export function droppedPerGroup(stats: GroupStats, needsTruth: boolean): Float64
   return undecided.map((rows, group) => rows + (unlabelled[group] as number));
 }
 
-/** Rows that were counted without a true label. */
+/** Returns the number of counted rows without a true label. */
 export function rowsWithoutTruth(stats: GroupStats): number {
   return stats.kind === 'classification' ? sum(stats.counts.filter((_, place) => place % CELLS_PER_GROUP >= 4)) : 0;
 }

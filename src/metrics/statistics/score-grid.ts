@@ -1,38 +1,41 @@
 import { type LossSums, makeTables, MAX_DISTINCT_SCORES, type ScoreStats } from './group-stats.ts';
 
-/** The grid has 2 to this power of steps from 0 to the largest score: a power of two, so that grids nest. */
+/**
+ * The base-2 logarithm of the number of grid steps from 0 to the largest score. Steps are powers of two, so that grids
+ * nest.
+ */
 const STEPS_LOG2 = 14;
 
-/** The step of the grid for scores of at most that size: a power of two; 0 where there is none as small as that. */
+/** Returns the grid step for scores up to a size: a power of two; 0 if it underflows. */
 export function gridStep(largest: number): number {
   return largest === 0 ? 0 : 2 ** (Math.ceil(Math.log2(largest)) - STEPS_LOG2);
 }
 
-/** A score on its grid; as it is where the step is 0, but for -0, which is 0. */
+/** Rounds a score to its grid. With step 0 it is unchanged, except that -0 becomes 0. */
 export function toGrid(score: number, step: number): number {
   return (step === 0 ? score : Math.floor(score / step + 0.5) * step) + 0;
 }
 
-/** The log loss of one row, its probability clipped as scikit-learn clips float64. */
+/** Returns the log loss of one row, with the probability clipped as in scikit-learn for float64. */
 export function logLoss(score: number, truth: 0 | 1): number {
   const clipped = Math.min(1 - Number.EPSILON, Math.max(Number.EPSILON, score));
   return -Math.log(truth === 1 ? clipped : 1 - clipped);
 }
 
-/** Sums of no losses. */
+/** Returns sums of losses that are all 0. */
 export function noLosses(groups: number): LossSums {
   return { sums: new Float64Array(groups), squares: new Float64Array(groups) };
 }
 
 /** Adds the log losses of rows of one score and true label to the sums of their group. */
 export function addLoss({ sums, squares }: LossSums, group: number, loss: number, weight: number): void {
-  // A weight of 0 makes nothing of any loss.
+  // A weight of 0 times an infinite loss counts as 0.
   if (weight === 0) return;
   sums[group] = (sums[group] as number) + weight * loss;
   squares[group] = (squares[group] as number) + weight * loss * loss;
 }
 
-/** The log losses of statistics: of exact scores what the scores give; null where they are not known. */
+/** Returns the log losses of statistics, computed from the scores if these are exact; null if unknown. */
 export function lossesOf(stats: ScoreStats): LossSums | null {
   if (stats.losses !== null) return stats.losses;
   return stats.step === 0 ? entryLosses(scoreEntries(stats), stats.labels.length) : null;
@@ -46,7 +49,7 @@ function entryLosses(entries: readonly ScoreEntry[], groups: number): LossSums {
   }
   return losses;
 }
-/** Rows that took no part, in all and by group. */
+/** The excluded rows, in total and by group. */
 export type LostRows = Pick<ScoreStats, 'nDropped' | 'dropped'>;
 
 /** One distinct score of a group, with its counts by true label. */
@@ -59,10 +62,10 @@ export interface ScoreEntry {
 }
 
 /**
- * Score statistics from entries in any order: sorted, equal scores added up,
- * and rounded to a grid where there are too many distinct ones.
- * @param step the grid that the entries are on already; 0 where they are exact
- * @param losses the log losses of entries that are on a grid; null where they are not known
+ * Creates score statistics from entries in any order. Entries are sorted, equal scores are merged, and scores are
+ * rounded to a grid if there are too many distinct ones.
+ * @param step the grid step of the entries; 0 if they are exact
+ * @param losses the log losses of entries that are on a grid; null if they are unknown
  */
 export function collectScores(
   labels: readonly string[],
@@ -74,7 +77,7 @@ export function collectScores(
   const exact = addEqual(entries, step);
   if (step === 0 && exact.length > MAX_DISTINCT_SCORES) {
     const coarse = gridStep(entries.reduce((most, { score }) => Math.max(most, Math.abs(score)), 0));
-    // Many groups of the one score 0 are as few as they can be.
+    // If all scores are 0, the number of entries cannot be reduced further.
     if (coarse > 0) return collectScores(labels, entries, lost, coarse, entryLosses(exact, labels.length));
   }
   return {
@@ -91,7 +94,7 @@ export function collectScores(
   };
 }
 
-/** The entries of statistics, one by one. */
+/** Returns the entries of statistics. */
 export function scoreEntries(stats: ScoreStats): ScoreEntry[] {
   const pair = (table: Float64Array, index: number): [number, number] => [
     table[2 * index] as number,

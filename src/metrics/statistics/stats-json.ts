@@ -10,14 +10,14 @@ import {
   UNDECIDED_PER_GROUP,
 } from './group-stats.ts';
 
-/** Statistics as JSON has them: plain arrays, snake_case names. */
+/** Statistics as JSON: plain arrays and snake_case names. */
 export type StatsJson = Readonly<Record<string, unknown>>;
 
-/** The version of the form; raised when an older reader could not read a newer text. */
+/** The format version, increased if older readers cannot read the new format. */
 const FORM = 1;
 
 /**
- * Statistics as plain data for `JSON.stringify`; {@link statsFromJson} reads them back to the same numbers.
+ * Converts statistics to plain data for `JSON.stringify`. {@link statsFromJson} restores the same numbers.
  * @example
  * ```ts
  * import { reduceClassification, statsFromJson, statsToJson } from 'evenhand/metrics';
@@ -68,8 +68,8 @@ export function statsToJson(stats: GroupStats): StatsJson {
 }
 
 /**
- * Reads what {@link statsToJson} wrote.
- * @throws {DataValidationError} naming the field that is missing or of the wrong size
+ * Reads the output of {@link statsToJson}.
+ * @throws {DataValidationError} if a field is missing or has the wrong size; the error names the field
  */
 export function statsFromJson(json: unknown): GroupStats {
   const reader = new Reader(json);
@@ -117,7 +117,7 @@ export function statsFromJson(json: unknown): GroupStats {
   }
 }
 
-/** null for a text of an earlier version, which had none. */
+/** Reads log losses; null for a text of an earlier version, which did not include them. */
 function readLosses(reader: Reader, groups: number): LossSums | null {
   if (reader.value('log_losses') === undefined) return null;
   const [sums, squares] = [reader.numbers('log_losses', groups), reader.numbers('squared_log_losses', groups)];
@@ -134,9 +134,9 @@ function wireName(name: string): string {
 }
 
 function unreadable(field: string, required: string): DataValidationError {
-  return new DataValidationError(`These are no statistics: '${field}' must be ${required}.`, {
+  return new DataValidationError(`Invalid statistics: '${field}' must be ${required}.`, {
     context: { field },
-    suggestion: 'Give what statsToJson wrote.',
+    suggestion: 'Give the output of statsToJson.',
   });
 }
 
@@ -148,11 +148,11 @@ function isAscending(groups: Int32Array, scores: Float64Array): boolean {
   });
 }
 
-/** Reads fields of an object that may be anything. */
+/** Reads fields of an unknown object. */
 class Reader {
   readonly #fields: Readonly<Record<string, unknown>>;
 
-  constructor(json: unknown, name = 'the whole') {
+  constructor(json: unknown, name = 'the JSON value') {
     if (typeof json !== 'object' || json === null) throw unreadable(name, 'an object');
     this.#fields = json as Readonly<Record<string, unknown>>;
   }
@@ -189,7 +189,7 @@ class Reader {
     return Float64Array.from(values);
   }
 
-  /** Reads the rows without a decision; a text from before they were counted has none. */
+  /** Reads the rows without a decision; 0 in a text of an earlier version, which did not count them. */
   undecided(groups: number): CellTables {
     const size = groups * UNDECIDED_PER_GROUP;
     return this.value('undecided') === undefined
@@ -197,7 +197,7 @@ class Reader {
       : this.inside('undecided').tables(size);
   }
 
-  /** Reads the dropped rows of each group; a text from before they were counted has none. */
+  /** Reads the dropped rows of each group; 0 in a text of an earlier version, which did not count them. */
   dropped(groups: number): Float64Array {
     return this.value('dropped') === undefined ? new Float64Array(groups) : this.numbers('dropped', groups);
   }

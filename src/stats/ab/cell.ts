@@ -1,13 +1,13 @@
 import { invalidParameter } from '../../internal/arguments.ts';
 import { requireCount, requireSuccesses } from '../parameters.ts';
 
-/** One group in one arm of an experiment: an estimate and how far it can be trusted. */
+/** The estimate for one group in one arm of an experiment, with its uncertainty. */
 export interface Cell {
   /** The group's rate or mean in this arm. */
   readonly value: number;
   /** The variance of that estimate: its standard error squared. */
   readonly variance: number;
-  /** Degrees of freedom behind the variance; Infinity for rates, whose variance follows from the rate. */
+  /** Degrees of freedom of the variance; Infinity for rates, whose variance follows from the rate. */
   readonly degrees: number;
 }
 
@@ -24,12 +24,13 @@ export interface FourCells<Kind extends Cell = Cell> {
 }
 
 /**
- * A rate p = k / n with the variance p (1 - p) / n. Without a success, or
- * without a failure, that is 0, as if nothing were in doubt: there half of
- * each is added for the variance, as logarithms of odds need it.
+ * Returns a rate p = k / n with the variance p (1 - p) / n. Without a success or without a failure, that variance would
+ * be 0, as if the rate were certain. In that case half a success and half a failure are added for the variance, as is
+ * usual for log-odds.
+ *
  * @param successes k, from 0 to `trials`; fractions are allowed (effective counts)
  * @param trials n; 0 gives a value and a variance of NaN
- * @throws {ValueError} for counts out of range
+ * @throws {ValueError} if a count is out of range
  * @example
  * ```ts
  * import { rateCell } from 'evenhand/stats';
@@ -48,11 +49,11 @@ export function rateCell(successes: number, trials: number): RateCell {
 }
 
 /**
- * A mean with the variance s^2 / n on n - 1 degrees of freedom.
+ * Returns a mean with the variance s^2 / n on n - 1 degrees of freedom.
  * @param mean the mean of the values
  * @param spread s^2, the variance of the values (divided by n - 1)
- * @param n the number of values, or their effective number; from 1 down the variance is NaN
- * @throws {ValueError} for a negative variance or number
+ * @param n the number of values, or their effective number; at 1 or less, the variance is NaN
+ * @throws {ValueError} if the variance or the number is negative
  * @example
  * ```ts
  * import { meanCell } from 'evenhand/stats';

@@ -5,7 +5,7 @@ import type { FourCells } from './cell.ts';
 import { judgeDifference } from './judge-difference.ts';
 import { pooledDegrees } from './student-t.ts';
 
-/** What {@link differenceInDifferences} may be told. */
+/** Options of {@link differenceInDifferences}. */
 export interface DifferenceInDifferencesOptions {
   /**
    * The error rate of the tests, in (0, 1); intervals have the level 1 - alpha.
@@ -13,16 +13,16 @@ export interface DifferenceInDifferencesOptions {
    */
   readonly alpha?: number | undefined;
   /**
-   * A number above 0 makes p-values and intervals hold at all times together: the standard deviation of the changes
-   * expected, in the units of the rates.
-   * @defaultValue none: the number of rows was fixed in advance, and the result is looked at once
+   * The standard deviation of the expected changes, in the units of the rates; above 0. If set, p-values and intervals
+   * are always-valid: they hold at every check of a running experiment.
+   * @defaultValue none: the number of rows was fixed in advance, and the result is checked once
    */
   readonly tau?: number | undefined;
 }
 
 const DIFFERENCE_IN_DIFFERENCES_OPTION_NAMES: OptionNames<DifferenceInDifferencesOptions> = { alpha: true, tau: true };
 
-/** How the disparity between two groups differs between two arms. */
+/** The difference of the disparity between two groups from one arm to the other. */
 export interface DifferenceInDifferences {
   /** Group minus reference under control. */
   readonly controlDisparity: number;
@@ -35,33 +35,32 @@ export interface DifferenceInDifferences {
   readonly degrees: number;
   /** change / standardError. */
   readonly statistic: number;
-  /** Of the hypothesis that both arms have the same disparity, to both sides. */
+  /** The two-sided p-value of the hypothesis that both arms have the same disparity. */
   readonly pValue: number;
   readonly interval: Interval;
   /** Half the width of both intervals. */
   readonly margin: number;
-  /** |treatment disparity| - |control disparity|: above 0 the groups are further apart under treatment. */
+  /** |treatment disparity| - |control disparity|: above 0 the disparity is larger under treatment. */
   readonly sizeChange: number;
-  /** Of the hypothesis that they are equally far apart, to both sides. */
+  /** The two-sided p-value of the hypothesis that both disparities have the same size. */
   readonly sizePValue: number;
   readonly sizeInterval: Interval;
 }
 
 /**
- * Whether the disparity between two groups differs between two arms:
+ * Tests whether the disparity between two groups differs between two arms:
  *
  *     change = (treatment: group - reference) - (control: group - reference)
  *     standard error = sqrt(sum of the four variances)
  *
- * A disparity that goes from -0.1 to +0.1 changes by 0.2 and is as large as it
- * was. So the change of its size is judged apart, |T| - |C| with the same
- * standard error: it is the smaller of |T - C| and |T + C|, of which one has the
- * mean 0 wherever the true sizes are equal, so that the test keeps its alpha.
- * Where both disparities have one sign, both tests are the same.
+ * A disparity that goes from -0.1 to +0.1 changes by 0.2 and is as large as it was. The change of its size, |T| - |C|,
+ * is therefore tested separately, with the same standard error. Its magnitude is the smaller of |T - C| and |T + C|. If
+ * the true sizes are equal, the mean of one of these is 0, so the test keeps its alpha. If both disparities have the
+ * same sign, both tests give the same p-value.
  *
- * Normal for rates, so some tens of rows a cell are needed; Welch's t for
- * means. Everything that rests on a standard error of 0, or of NaN, is NaN.
- * @throws {ValueError} for an alpha or a tau out of range
+ * Rates use the normal distribution, which needs some tens of rows per cell; means use Welch's t. Results that depend
+ * on a standard error of 0 or NaN are NaN.
+ * @throws {ValueError} if alpha or tau is out of range
  * @see R. Johari et al., Always Valid Inference (2022), for tau
  * @example
  * ```ts

@@ -2,36 +2,37 @@ import type { Interval } from '../proportion-interval.ts';
 import { msprt } from '../sequential/msprt.ts';
 import { twoSidedCritical, twoSidedTail } from './student-t.ts';
 
-/** A difference that is normal about its true value, or t where its variance was estimated. */
+/** A difference that is normally distributed about its true value, or t-distributed if its variance was estimated. */
 export interface EstimatedDifference {
   readonly value: number;
   readonly standardError: number;
-  /** Infinity: normal. */
+  /** Infinity for the normal distribution. */
   readonly degrees: number;
 }
 
-/** How a difference is judged. */
+/** The rule by which a difference is tested. */
 export interface JudgingRule {
   /** The error rate of the test; the interval has the level 1 - alpha. */
   readonly alpha: number;
   /**
-   * Undefined: judged once, at a number of rows fixed in advance. A number: judged as often as one likes, by the
-   * mixture sequential probability ratio test with the prior N(0, tau^2) of the difference.
+   * The standard deviation of the prior N(0, tau^2) of the difference in the mixture sequential probability ratio test,
+   * which allows any number of checks. If undefined, the difference is tested once, at a number of rows fixed in
+   * advance.
    */
   readonly tau?: number | undefined;
 }
 
-/** What is known of a difference; NaN all over where its standard error is 0 or undefined. */
+/** A difference with its test and interval. If the standard error is 0 or undefined, all results are NaN. */
 export interface JudgedDifference extends EstimatedDifference {
-  /** Of the hypothesis that the difference is 0, to both sides; always-valid under a `tau`. */
+  /** The two-sided p-value of the hypothesis that the difference is 0; always-valid with a `tau`. */
   readonly pValue: number;
-  /** At the level 1 - alpha; it holds at all times together under a `tau`. */
+  /** The interval at the level 1 - alpha; with a `tau` it holds at all times simultaneously. */
   readonly interval: Interval;
-  /** Half the interval's width: an estimate further from 0 than this is shown to be none of chance's at alpha. */
+  /** Half the interval's width. An estimate further from 0 than this is significant at alpha. */
   readonly margin: number;
 }
 
-/** Tests a difference against 0 and gives it an interval, each the other's inverse. */
+/** Tests a difference against 0 and computes its interval. Each is the inverse of the other. */
 export function judgeDifference(difference: EstimatedDifference, rule: JudgingRule): JudgedDifference {
   const { value, standardError, degrees } = difference;
   if (!(standardError > 0) || !Number.isFinite(value)) {
@@ -46,7 +47,7 @@ export function judgeDifference(difference: EstimatedDifference, rule: JudgingRu
   return { value, standardError, degrees, pValue, interval: [value - margin, value + margin], margin };
 }
 
-/** How far from 0 an estimate must be to be shown. */
+/** Returns how far from 0 an estimate must lie to be significant. */
 export function marginOf(standardError: number, degrees: number, { alpha, tau }: JudgingRule): number {
   if (tau === undefined) return twoSidedCritical(1 - alpha, degrees) * standardError;
   return msprt({ estimate: 0, standardError, tau, alpha }).interval[1];

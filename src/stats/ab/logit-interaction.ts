@@ -6,18 +6,16 @@ export interface LogitInteraction {
   /** ln (odds ratio under treatment / odds ratio under control). */
   readonly estimate: number;
   readonly standardError: number;
-  /** Of the hypothesis that it is 0, to both sides. */
+  /** The two-sided p-value of the hypothesis that the interaction is 0. */
   readonly pValue: number;
 }
 
 /**
- * The interaction of a saturated logistic regression of the outcome on group,
- * arm and both: the logarithm of the ratio of the two odds ratios, with the
- * standard error sqrt(sum over cells of 1 / successes + 1 / failures).
+ * Computes the interaction of a saturated logistic regression of the outcome on group, arm and both: the logarithm of
+ * the ratio of the two odds ratios, with the standard error sqrt(sum over cells of 1 / successes + 1 / failures).
  *
- * It asks another question than a difference of differences: rates that go
- * from 0.05 and 0.10 to 0.10 and 0.15 keep their difference and change their
- * odds ratio. Undefined (NaN) where a cell has no success or no failure.
+ * It answers a different question than a difference in differences: rates that go from 0.05 and 0.10 to 0.10 and 0.15
+ * keep their difference but change their odds ratio. The result is NaN if a cell has no success or no failure.
  * @see A. Agresti, Categorical Data Analysis (2013), chapter 5
  * @example
  * ```ts

@@ -2,17 +2,17 @@ import { requireCount, requireLevel, requireSuccesses } from '../parameters.ts';
 import { type Interval, wilsonInterval } from '../proportion-interval.ts';
 
 /**
- * Newcombe's interval for a difference of two rates a / nA - b / nB (his method
- * 10), made of Wilson's interval [l, u] of either:
+ * Computes Newcombe's interval for a difference of two rates a / nA - b / nB (his method 10) from Wilson's interval [l,
+ * u] of each rate:
  *
  *     low = d - sqrt((pA - lA)^2 + (uB - pB)^2)
  *     high = d + sqrt((uA - pA)^2 + (pB - lB)^2)
  *
- * It stays inside [-1, 1], and has a width also where a rate is 0 or 1.
+ * It stays inside [-1, 1] and has a positive width even if a rate is 0 or 1.
  * @param successesA from 0 to `trialsA`; fractions are allowed (effective counts)
- * @param trialsA 0 gives no information: the rate is NaN and so is the interval
+ * @param trialsA if 0, the rate and the interval are NaN
  * @param level confidence level in (0, 1)
- * @throws {ValueError} for counts or a level out of range
+ * @throws {ValueError} if a count or the level is out of range
  * @see R. Newcombe, Interval Estimation for the Difference Between Independent Proportions (1998)
  * @example
  * ```ts

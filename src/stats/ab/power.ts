@@ -3,7 +3,7 @@ import { normalCdf, normalQuantile } from '../normal.ts';
 import { requireLevel } from '../parameters.ts';
 import { marginOf } from './judge-difference.ts';
 
-/** The test whose power is asked for. */
+/** Options of {@link differencePower} and {@link detectableDifference}: the test whose power is computed. */
 export interface PowerOptions {
   /** The standard error of the difference, above 0; NaN and 0 give NaN. */
   readonly standardError: number;
@@ -18,8 +18,9 @@ export interface PowerOptions {
    */
   readonly degrees?: number | undefined;
   /**
-   * Of the sequential test: its power at this look alone, so less than with all looks before it.
-   * @defaultValue none: one look
+   * The prior standard deviation of the sequential test. The power is that of this check alone, which is less than that
+   * of all checks up to it.
+   * @defaultValue none: a single check
    */
   readonly tau?: number | undefined;
 }
@@ -27,11 +28,11 @@ export interface PowerOptions {
 const POWER_OPTION_NAMES: OptionNames<PowerOptions> = { standardError: true, alpha: true, degrees: true, tau: true };
 
 /**
- * The probability that a true difference is shown: that its estimate lies at
- * least the half-width h of its interval from 0, to its own side,
+ * Computes the probability that a true difference is detected: its estimate lies at least the half-width h of its
+ * interval from 0, in the direction of the difference,
  *
  *     power = Phi((|difference| - h) / standard error).
- * @throws {ValueError} for an alpha, tau or standard error out of range
+ * @throws {ValueError} if alpha, tau or the standard error is out of range
  * @see J. Cohen, Statistical Power Analysis for the Behavioral Sciences (1988), chapter 2
  * @example
  * ```ts
@@ -48,9 +49,9 @@ export function differencePower(difference: number, options: PowerOptions): numb
 }
 
 /**
- * The smallest true difference that is shown with a given power: h + z_power x standard error.
+ * Computes the smallest true difference that is detected with a given power: h + z_power x standard error.
  * @param power in [0.5, 1)
- * @throws {ValueError} for a power, alpha, tau or standard error out of range
+ * @throws {ValueError} if power, alpha, tau or the standard error is out of range
  * @example
  * ```ts
  * import { detectableDifference } from 'evenhand/stats';

@@ -1,11 +1,11 @@
 import { criticalValue, normalCdf } from '../normal.ts';
 import { fTail } from '../tests/one-way-anova.ts';
 
-/** Halvings of a bracket: enough for the last bit. */
+/** Bisection steps that reach the last bit. */
 const HALVINGS = 80;
 
 /**
- * The probability that Student's t is at least so far from 0, to either side.
+ * Returns the two-sided tail probability: that the absolute value of Student's t is at least that of `statistic`.
  * @param statistic any number; NaN gives NaN
  * @param degrees above 0; Infinity means the normal distribution
  */
@@ -15,7 +15,7 @@ export function twoSidedTail(statistic: number, degrees: number): number {
 }
 
 /**
- * The value that Student's t stays within, to both sides, with a probability.
+ * Returns the critical value: the absolute value of Student's t is at most this with probability `level`.
  * @param level in (0, 1)
  * @param degrees above 0; Infinity means the normal distribution
  */
@@ -34,7 +34,7 @@ export function twoSidedCritical(level: number, degrees: number): number {
   return (low + high) / 2;
 }
 
-/** Satterthwaite's degrees of freedom of a sum or difference of independent estimates. */
+/** Computes Satterthwaite's degrees of freedom of a sum or difference of independent estimates. */
 export function pooledDegrees(cells: readonly { readonly variance: number; readonly degrees: number }[]): number {
   const total = cells.reduce((sum, { variance }) => sum + variance, 0);
   const parts = cells.reduce((sum, { variance, degrees }) => sum + (variance * variance) / degrees, 0);

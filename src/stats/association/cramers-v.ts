@@ -2,9 +2,8 @@ import { type CrossCounts, crossCountsOf } from './cross-counts.ts';
 import { pearsonStatistic } from './pearson-statistic.ts';
 
 /**
- * Cramér's V of a table of counts, corrected for its bias (Bergsma 2013): how
- * strongly two categorical variables go together, 0 (not at all) to 1 (one
- * determines the other).
+ * Computes the bias-corrected Cramér's V of a table of counts (Bergsma 2013): the strength of the association of two
+ * categorical variables, from 0 (none) to 1 (one determines the other).
  *
  * With phi2 = chi2 / n over r rows and c columns that have a count,
  *
@@ -12,25 +11,26 @@ import { pearsonStatistic } from './pearson-statistic.ts';
  *     r~ = r - (r - 1)^2 / (n - 1),   c~ = c - (c - 1)^2 / (n - 1),
  *     V~ = sqrt(phi2~ / (min(r~, c~) - 1)).
  *
- * Uncorrected, V grows with the number of levels: a column of unique
- * identifiers goes perfectly with everything. Corrected, it scores 0.
+ * Uncorrected, V grows with the number of levels: a column of unique identifiers is perfectly associated with every
+ * other. Its corrected V is 0.
  * @param counts [rows x columns], row by row, each 0 or more
  * @param rows the number of rows of the table
- * @param columns the number of its columns
- * @returns from 0 to 1; NaN where fewer than two rows or columns have a count
- * @see W. Bergsma, A bias-correction for Cramér's V and Tschuprow's T, Journal of the Korean Statistical Society 42 (2013)
+ * @param columns the number of columns of the table
+ * @returns from 0 to 1; NaN if fewer than two rows or columns have a count
+ * @see W. Bergsma, A bias-correction for Cramér's V and Tschuprow's T, Journal of the Korean Statistical Society 42
+ *   (2013)
  */
 export function biasCorrectedCramersV(counts: ArrayLike<number>, rows: number, columns: number): number {
   return cramersVOf(crossCountsOf(counts, rows, columns));
 }
 
-/** {@link biasCorrectedCramersV} of counts that are kept by cell. */
+/** Computes {@link biasCorrectedCramersV} from counts that are stored by cell. */
 export function cramersVOf(table: CrossCounts): number {
   const { statistic, rows, columns } = pearsonStatistic(table);
   if (rows < 2 || columns < 2) return NaN;
   const { n } = table;
   const phi2 = Math.max(0, statistic / n - ((rows - 1) * (columns - 1)) / (n - 1));
-  // r~ - 1 = (r - 1)(n - r) / (n - 1), which is exactly 0 where every row of data is a level of its own.
+  // r~ - 1 = (r - 1)(n - r) / (n - 1), which is exactly 0 if every row of data has a different level.
   const room = Math.min((rows - 1) * (n - rows), (columns - 1) * (n - columns)) / (n - 1);
   return room <= 0 ? 0 : Math.min(1, Math.sqrt(phi2 / room));
 }

@@ -1,28 +1,31 @@
-/** A table of counts of which only the cells that occur are kept. */
+/** A table of counts that stores only the cells that occur. */
 export interface CrossCounts {
-  /** Rows of data counted. */
+  /** The number of rows of data counted. */
   readonly n: number;
   /** Totals of the table's rows: [rows]. */
   readonly rowTotals: Float64Array;
   /** Totals of the table's columns: [columns]. */
   readonly columnTotals: Float64Array;
-  /** The cells with a count, by row and then by column: `row * columns + column`. */
+  /** The cells with a count, ordered by row and then by column: `row * columns + column`. */
   readonly cells: Float64Array;
   /** The count of each of these cells. */
   readonly counts: Float64Array;
 }
 
-/** Up to so many cells, and so many a row of data, a whole table is counted in place; above, pairs are sorted. */
+/**
+ * The maximum number of cells, in total and per row of data, of a table that is counted in place. Larger tables sort
+ * the pairs.
+ */
 const MAX_DENSE_CELLS = 1 << 22;
 const DENSE_CELLS_PER_VALUE = 16;
 
 /**
- * Counts how often two codes meet. Costs O(n) for tables of up to some
- * million cells and O(n log n) beyond, and never the memory of a huge, mostly empty table.
- * @param first [n], the table's row of each value; a negative code leaves the value out
- * @param second [n], its column
+ * Counts how often each pair of codes occurs. Costs O(n) for tables of up to some million cells and O(n log n) beyond,
+ * and never allocates a huge, mostly empty table.
+ * @param first [n], the table's row of each value; values with a negative code are excluded
+ * @param second [n], the table's column of each value
  * @param rows the number of rows of the table
- * @param columns the number of its columns
+ * @param columns the number of columns of the table
  */
 export function crossCounts(
   first: ArrayLike<number>,
@@ -37,7 +40,7 @@ export function crossCounts(
   return withTotals(cells, counts, rows, columns);
 }
 
-/** A whole table, row by row, as {@link CrossCounts}. */
+/** Converts a complete table, stored row by row, to {@link CrossCounts}. */
 export function crossCountsOf(counts: ArrayLike<number>, rows: number, columns: number): CrossCounts {
   return withTotals(...occupied(counts), rows, columns);
 }

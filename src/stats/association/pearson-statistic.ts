@@ -1,18 +1,18 @@
 import type { CrossCounts } from './cross-counts.ts';
 
-/** Pearson's chi-square of a table and what belongs to it. */
+/** Pearson's chi-square statistic of a table, with the numbers that its test needs. */
 export interface PearsonStatistic {
   /** Sum over cells of (observed - expected)^2 / expected. */
   readonly statistic: number;
-  /** Rows of the table with a count. */
+  /** The number of rows of the table with a count. */
   readonly rows: number;
-  /** Columns with a count. */
+  /** The number of columns with a count. */
   readonly columns: number;
   /** The smallest expected count of a cell; NaN for an empty table. */
   readonly leastExpected: number;
 }
 
-/** Pearson's chi-square of independence; empty rows and columns are left out first. */
+/** Computes Pearson's chi-square statistic of independence. Empty rows and columns are excluded. */
 export function pearsonStatistic(table: CrossCounts): PearsonStatistic {
   const { n, rowTotals, columnTotals, cells, counts } = table;
   const [rows, columns] = [occupied(rowTotals), occupied(columnTotals)];
@@ -26,7 +26,7 @@ export function pearsonStatistic(table: CrossCounts): PearsonStatistic {
     statistic += (difference * difference) / expected;
     expectedThere += expected;
   }
-  // An empty cell adds its expected count, and all expected counts add up to n.
+  // An empty cell adds its expected count, and all expected counts sum to n.
   const empty = cells.length < rows * columns ? Math.max(0, n - expectedThere) : 0;
   const leastExpected = (least(rowTotals) / n) * least(columnTotals);
   return { statistic: statistic + empty, rows, columns, leastExpected };

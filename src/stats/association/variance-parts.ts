@@ -1,8 +1,8 @@
-/** The spread of values, split by groups. */
+/** The variation of values, split into the parts between and within groups. */
 export interface VarianceParts {
-  /** Values that count. */
+  /** The number of values that are included. */
   readonly n: number;
-  /** Groups that have a value. */
+  /** The number of groups that have a value. */
   readonly groups: number;
   /** Sum over groups of n_g (mean_g - mean)^2, in units of the squared range. */
   readonly between: number;
@@ -10,20 +10,19 @@ export interface VarianceParts {
   readonly within: number;
 }
 
-/** Where nothing can be split. */
+/** The parts if they are undefined. */
 const NOTHING = { between: NaN, within: NaN } as const;
 
 /**
- * Splits the spread of values into that between groups and that within them.
+ * Splits the variation of values into the part between groups and the part within groups.
  *
- * Everything is taken from values that lie near: the first of all for means,
- * the first of a group within it. So an offset of any size costs no digits, and
- * values that are equal have exactly no spread. Both parts are in units of the
- * squared range, so that nothing overflows; ratios of them have no unit.
- * @param values [n]; NaN is left out
- * @param codes [n], the group of each value; a negative code leaves the value out
+ * Differences are computed from nearby values: from the smallest value for means, and from the first value of each
+ * group within it. So an offset of any size costs no digits, and equal values have exactly no variation. Both parts are
+ * in units of the squared range, so that nothing overflows; ratios of them have no unit.
+ * @param values [n]; NaN is excluded
+ * @param codes [n], the group of each value; values with a negative code are excluded
  * @param groups the number of groups
- * @returns `between` and `within` are NaN without values and where a value is infinite
+ * @returns `between` and `within` are NaN if there are no values or a value is infinite
  */
 export function varianceParts(values: ArrayLike<number>, codes: ArrayLike<number>, groups: number): VarianceParts {
   const sizes = new Float64Array(groups);
@@ -53,12 +52,15 @@ interface Frame {
   readonly high: number;
 }
 
-/** How far a value lies from another, in ranges; halves, since the range itself may pass the largest double. */
+/**
+ * Returns the distance of a value from another, in units of the range. Halves the operands, since the range itself may
+ * exceed the largest double.
+ */
 function distance(value: number, from: number, { low, high }: Frame): number {
   return (value / 2 - from / 2) / (high / 2 - low / 2);
 }
 
-/** The mean of each group, less its origin. */
+/** Computes the mean of each group minus its origin. */
 function meanShifts(values: ArrayLike<number>, codes: ArrayLike<number>, frame: Frame): Float64Array {
   const shifts = new Float64Array(frame.sizes.length);
   for (let row = 0; row < values.length; row++) {
@@ -92,23 +94,23 @@ function partsOf(
 }
 
 /**
- * Eta squared: the share of the spread of values that lies between groups,
+ * Computes eta squared: the share of the variation of values that lies between groups,
  *
  *     eta2 = sum_g n_g (mean_g - mean)^2 / sum (x - mean)^2,
  *
- * from 0 (equal means) to 1 (no spread within groups). It is not corrected for
- * chance: of noise alone it is (k - 1) / (n - 1) on average, k the groups.
- * @param values [n]; NaN is left out
- * @param codes [n], the group of each value; a negative code leaves the value out
+ * from 0 (equal means) to 1 (no variation within groups). It is not corrected for chance: for pure noise its mean is (k
+ * - 1) / (n - 1) with k groups.
+ * @param values [n]; NaN is excluded
+ * @param codes [n], the group of each value; values with a negative code are excluded
  * @param groups the number of groups
- * @returns from 0 to 1; NaN with fewer than two groups, without any spread, and where a value is infinite
+ * @returns from 0 to 1; NaN if there are fewer than two groups, if all values are equal, or if a value is infinite
  * @see R. Fisher, Statistical Methods for Research Workers (1925), section 45
  */
 export function etaSquared(values: ArrayLike<number>, codes: ArrayLike<number>, groups: number): number {
   return etaSquaredOf(varianceParts(values, codes, groups));
 }
 
-/** {@link etaSquared} of a spread that is split already. */
+/** Computes {@link etaSquared} from variation that is already split. */
 export function etaSquaredOf({ groups, between, within }: VarianceParts): number {
   return groups < 2 || between + within === 0 ? NaN : between / (between + within);
 }

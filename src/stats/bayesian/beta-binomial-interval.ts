@@ -4,7 +4,7 @@ import { assertKnownOptions, invalidParameter, type OptionNames } from '../../in
 import { requireCount, requireLevel, requireSuccesses } from '../parameters.ts';
 import type { Interval } from '../proportion-interval.ts';
 
-/** What a credible interval may be told. */
+/** Options of {@link betaBinomialInterval}. */
 export interface BetaBinomialOptions {
   /**
    * The parameters of the beta prior, both above 0: [1, 1] is flat, [0.5, 0.5] Jeffreys'.
@@ -21,14 +21,14 @@ export interface BetaBinomialOptions {
 const BETA_BINOMIAL_OPTION_NAMES: OptionNames<BetaBinomialOptions> = { prior: true, level: true };
 
 /**
- * The equal-tailed credible interval of a proportion: the (1 - level)/2 and
- * (1 + level)/2 quantiles of its posterior Beta(alpha + k, beta + n - k).
+ * Computes the equal-tailed credible interval of a proportion: the (1 - level)/2 and (1 + level)/2 quantiles of its
+ * posterior Beta(alpha + k, beta + n - k).
  *
- * Unlike a Wilson interval it does not reach 0 for no successes, or 1 for
- * nothing else: equal tails leave something out on both sides.
+ * Unlike a Wilson interval it does not reach 0 without successes, or 1 without failures: equal tails exclude some
+ * probability on both sides.
  * @param successes k, from 0 to `trials`; fractions are allowed (effective counts)
  * @param trials n; 0 gives [NaN, NaN], since the prior alone says nothing about the data
- * @throws {ValueError} for counts, a prior or a level out of range
+ * @throws {ValueError} if a count, the prior or the level is out of range
  * @see A. Gelman et al., Bayesian Data Analysis (2013), section 2.4
  * @example
  * ```ts

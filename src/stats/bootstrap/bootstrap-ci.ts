@@ -7,13 +7,16 @@ import { quantileSorted } from '../quantile.ts';
 
 const METHODS = ['percentile', 'bca'] as const;
 
-/** How the ends are read off the replicates: their quantiles, or bias-corrected and accelerated ones. */
+/**
+ * The way the ends are computed from the replicates: `percentile` uses plain quantiles, `bca` bias-corrected and
+ * accelerated ones.
+ */
 export type BootstrapMethod = (typeof METHODS)[number];
 
-/** What a bootstrap interval may be told. */
+/** Options of {@link bootstrapCi}. */
 export interface BootstrapOptions {
   /**
-   * Replicates, 1 or more.
+   * The number of replicates, 1 or more.
    * @defaultValue 2000
    */
   readonly samples?: number;
@@ -25,7 +28,7 @@ export interface BootstrapOptions {
   /** @defaultValue `'percentile'` */
   readonly method?: BootstrapMethod;
   /**
-   * A whole number; the same seed gives the same interval.
+   * The random seed, an integer; the same seed gives the same interval.
    * @defaultValue 42
    */
   readonly seed?: number;
@@ -34,29 +37,26 @@ export interface BootstrapOptions {
 const BOOTSTRAP_OPTION_NAMES: OptionNames<BootstrapOptions> = { samples: true, level: true, method: true, seed: true };
 
 /**
- * A bootstrap confidence interval for a statistic of one sample.
+ * Computes a bootstrap confidence interval for a statistic of one sample.
  *
- * Each replicate draws as many values as the sample has, with replacement, and
- * evaluates the statistic. `percentile` takes the (1 - level)/2 and (1 + level)/2
- * quantiles (type 7) of the replicates. `bca` (Efron 1987) moves both
- * probabilities by the median bias z0 and the acceleration a, which the jackknife
- * estimates: Phi(z0 + (z0 + z) / (1 - a (z0 + z))). It is second-order
- * accurate for smooth statistics, at the price of one evaluation more for every
- * distinct value of the sample.
+ * Each replicate draws as many values as the sample has, with replacement, and evaluates the statistic. `percentile`
+ * takes the (1 - level)/2 and (1 + level)/2 quantiles (type 7) of the replicates. `bca` (Efron 1987) shifts both
+ * probabilities by the median bias z0 and the acceleration a, which the jackknife estimates: Phi(z0 + (z0 + z) / (1 - a
+ * (z0 + z))). It is second-order accurate for smooth statistics. It costs one more evaluation for every distinct value
+ * of the sample.
  *
- * Degenerate cases. An empty sample, and a statistic that is NaN on the sample or
- * on any replicate, give [NaN, NaN]: leaving replicates out would move the
- * interval unseen. Where all replicates lie on one side of the estimate, half a
- * replicate is counted on the other, so that z0 is finite. Where the jackknife has
- * no spread or is undefined (one value; a statistic that needs them all), a is
- * 0. Replicates that are all equal give that value twice. An end may be infinite.
+ * Degenerate cases. An empty sample gives [NaN, NaN]. So does a statistic that is NaN on the sample or on any
+ * replicate, because excluding replicates would silently shift the interval. If all replicates lie on one side of the
+ * estimate, half a replicate is counted on the other side, so that z0 is finite. If the jackknife values are all equal
+ * or undefined (one value; a statistic that needs all values), a is 0. If all replicates are equal, both ends have that
+ * value. An end may be infinite.
  *
- * Neither method helps where the bootstrap itself fails: a maximum, or a gap of
- * group rates near 0, for which `gapIntervals` is made.
+ * Neither method works where the bootstrap itself fails, for example for a maximum or for a gap of group rates near 0.
+ * Use `gapIntervals` for such gaps.
  * @param sample independent values, in any order
- * @param statistic a function of the values that does not depend on their order; its
- *   array is filled again for the next replicate: it may be sorted in place, and must not be kept
- * @throws {ValueError} for options out of range
+ * @param statistic a function of the values that does not depend on their order. The array is reused for the next
+ *   replicate: the function may sort it in place but must not keep it
+ * @throws {ValueError} if an option is out of range
  * @see B. Efron, R. Tibshirani, An Introduction to the Bootstrap (1993), chapters 13 and 14
  * @example
  * ```ts
@@ -94,7 +94,7 @@ export function bootstrapCi(
   return Object.freeze<Interval>([quantile(replicates, low), quantile(replicates, high)]);
 }
 
-/** The statistic of samples drawn with replacement. */
+/** Evaluates the statistic on samples drawn with replacement. */
 function drawReplicates(
   values: Float64Array,
   statistic: BootstrapStatistic,
@@ -110,13 +110,16 @@ function drawReplicates(
   return replicates;
 }
 
-/** Between a finite and an infinite replicate there is nothing to interpolate: the lower one is taken. */
+/**
+ * Returns a quantile of sorted replicates. Between a finite and an infinite replicate, interpolation is undefined: the
+ * lower one is returned.
+ */
 function quantile(sorted: Float64Array, probability: number): number {
   const value = quantileSorted(sorted, probability);
   return Number.isNaN(value) ? (sorted[Math.floor((sorted.length - 1) * probability)] as number) : value;
 }
 
-/** A bootstrap that was run. */
+/** The inputs and results of a bootstrap run. */
 interface Bootstrapped {
   readonly values: Float64Array;
   readonly statistic: BootstrapStatistic;
@@ -126,7 +129,10 @@ interface Bootstrapped {
   readonly replicates: Float64Array;
 }
 
-/** Which quantiles of the replicates take the place of the given ones: bias-corrected and accelerated (Efron 1987). */
+/**
+ * Returns the probabilities whose replicate quantiles replace the given ones: bias-corrected and accelerated (Efron
+ * 1987).
+ */
 function biasCorrectedProbabilities(
   probabilities: readonly [low: number, high: number],
   bootstrapped: Bootstrapped,
@@ -137,7 +143,10 @@ function biasCorrectedProbabilities(
   return [correct(low, bias, acceleration), correct(high, bias, acceleration)];
 }
 
-/** Phi(z0 + (z0 + z) / (1 - a (z0 + z))); past the pole, where the correction has no meaning, the outermost replicate. */
+/**
+ * Returns Phi(z0 + (z0 + z) / (1 - a (z0 + z))). Beyond the pole, where the correction is undefined, it selects the
+ * outermost replicate.
+ */
 function correct(probability: number, bias: number, acceleration: number): number {
   const shifted = bias + normalQuantile(probability);
   const scale = 1 - acceleration * shifted;
@@ -145,7 +154,9 @@ function correct(probability: number, bias: number, acceleration: number): numbe
   return normalCdf(bias + shifted / scale);
 }
 
-/** z0: the normal quantile of the share of replicates below the estimate, those equal to it counted half. */
+/**
+ * Computes z0: the normal quantile of the share of replicates below the estimate, where equal replicates count half.
+ */
 function medianBias({ replicates, estimate }: Bootstrapped): number {
   let below = 0;
   for (const replicate of replicates) below += replicate < estimate ? 1 : replicate === estimate ? 0.5 : 0;
@@ -153,7 +164,10 @@ function medianBias({ replicates, estimate }: Bootstrapped): number {
   return normalQuantile(Math.min(count - 0.5, Math.max(0.5, below)) / count);
 }
 
-/** a = sum u^3 / (6 (sum u^2)^1.5), u the mean of the leave-one-out statistics less each; 0 where that is undefined. */
+/**
+ * Computes a = sum u^3 / (6 (sum u^2)^1.5), where u is the mean of the leave-one-out statistics minus each of them; 0
+ * if undefined.
+ */
 function jackknifeAcceleration({ values, statistic }: Bootstrapped): number {
   const leftOut = leaveOneOut(values, statistic);
   const mean = leftOut.reduce((sum, value) => sum + value, 0) / leftOut.length;
@@ -168,7 +182,7 @@ function jackknifeAcceleration({ values, statistic }: Bootstrapped): number {
   return Number.isFinite(acceleration) ? acceleration : 0;
 }
 
-/** The statistic without each value; equal values leave equal samples, which are evaluated once. */
+/** Computes the statistic without each value. Equal values leave equal samples, which are evaluated once. */
 function leaveOneOut(values: Float64Array, statistic: BootstrapStatistic): Float64Array {
   const known = new Map<number, number>();
   const rest = new Float64Array(values.length - 1);
@@ -183,5 +197,5 @@ function leaveOneOut(values: Float64Array, statistic: BootstrapStatistic): Float
   });
 }
 
-/** A number computed from a sample, whatever the order of its values. */
+/** A function that computes a number from a sample and does not depend on the order of the values. */
 export type BootstrapStatistic = (values: Float64Array) => number;

@@ -1,7 +1,7 @@
 import { sumOf } from '../../internal/values.ts';
 import { requireWhole } from '../parameters.ts';
 
-/** Tables whose chances differ by rounding alone count as equally likely (R's choice). */
+/** The relative tolerance within which two tables count as equally likely, as in R. */
 const ROUNDING = 1e-7;
 
 /** Counts of two groups (rows) by two outcomes (columns). */
@@ -11,19 +11,19 @@ export type TwoByTwoTable = readonly [first: readonly [a: number, b: number], se
 export interface FisherExactResult {
   /** Two-sided, in (0, 1]. */
   readonly pValue: number;
-  /** a d / (b c), the sample's; Infinity where b c is 0, NaN where a row or a column is empty. */
+  /** The odds ratio of the sample, a d / (b c); Infinity if b c is 0, NaN if a row or a column is empty. */
   readonly oddsRatio: number;
   /** The number of rows counted. */
   readonly n: number;
 }
 
 /**
- * Fisher's exact test of a two by two table: the chance, given all row and
- * column sums and no association, of a table at most as likely as the observed one.
+ * Performs Fisher's exact test of a two by two table. The p-value is the probability, given all row and column sums and
+ * no association, of a table that is at most as likely as the observed one.
  *
- * It holds for any counts, however small; a table with an empty row or column says
- * nothing and has p-value 1.
- * @throws {ValueError} for counts that are not whole or below 0
+ * The test is valid for counts of any size. A table with an empty row or column carries no information and has p-value
+ * 1.
+ * @throws {ValueError} if a count is not an integer of at least 0
  * @see R. A. Fisher, The logic of inductive inference (1935)
  * @example
  * ```ts
@@ -41,24 +41,23 @@ export function fisherExactTest(table: TwoByTwoTable): FisherExactResult {
 }
 
 /**
- * The chances of all tables with the same sums, in units of the likeliest: one
- * row more on the diagonal multiplies a chance by b c / ((a + 1) (d + 1)), so that
- * no factorial is needed.
+ * Sums the probabilities of all tables with the same sums, in units of the most likely one. Each additional row on the
+ * diagonal multiplies the probability by b c / ((a + 1) (d + 1)), so no factorial is needed.
  */
 function twoSided(a: number, b: number, c: number, d: number): number {
   const likeliest = Math.floor(((a + b + 1) * (a + c + 1)) / (a + b + c + d + 2));
   const more = likeliest - a;
   const up = chancesFrom(a + more, b - more, c - more, d + more);
-  // The other way is the same with the columns exchanged.
+  // The other direction is the same with the columns exchanged.
   const down = chancesFrom(b - more, a + more, d + more, c - more);
   const observed = more === 0 ? 1 : ((more < 0 ? up : down)[Math.abs(more) - 1] ?? 0);
   const chances = [1, ...up, ...down];
   const rare = chances.filter((chance) => chance <= observed * (1 + ROUNDING));
-  // A tail too far for float64 is small, but not 0.
+  // A tail below the range of float64 is small, but not 0.
   return Math.max(Number.MIN_VALUE, sumOf(rare) / sumOf(chances));
 }
 
-/** The chances with one, two, ... rows more on the diagonal, until they vanish. */
+/** Returns the probabilities with one, two, ... more rows on the diagonal, until they underflow to 0. */
 function chancesFrom(a: number, b: number, c: number, d: number): number[] {
   const chances: number[] = [];
   let chance = 1;

@@ -2,19 +2,19 @@ import { assertKnownOptions, oneOf, type OptionNames } from '../../internal/argu
 import { kolmogorovTail } from './kolmogorov-tail.ts';
 import { sortedSample } from './require-sample.ts';
 
-/** How the p-value of a Kolmogorov-Smirnov test is found. */
+/** The way the p-value of a Kolmogorov-Smirnov test is computed. */
 export type KolmogorovSmirnovMethod = 'exact' | 'asymptotic';
 
-/** Above so many values in the larger sample `auto` takes the asymptotic p-value, as SciPy does. */
+/** The largest sample size for which `auto` computes the exact p-value, as in SciPy. */
 const MAX_FOR_EXACT = 10_000;
 
 const METHODS = ['auto', 'exact', 'asymptotic'] as const;
 
-/** What a two-sample Kolmogorov-Smirnov test may be told. */
+/** Options of {@link twoSampleKolmogorovSmirnov}. */
 export interface KolmogorovSmirnovOptions {
   /**
-   * `exact` counts orderings in O(n m); `asymptotic` takes the one-sample law at
-   * n m / (n + m) values, rounded; `auto` is exact up to 10,000 values a sample.
+   * `exact` counts orderings in O(n m); `asymptotic` uses the one-sample distribution for n m / (n + m) values,
+   * rounded; `auto` is exact up to 10,000 values per sample.
    * @defaultValue 'auto'
    */
   readonly method?: KolmogorovSmirnovMethod | 'auto';
@@ -26,23 +26,23 @@ const KOLMOGOROV_SMIRNOV_OPTION_NAMES: OptionNames<KolmogorovSmirnovOptions> = {
 export interface KolmogorovSmirnovResult {
   /** The largest distance between the two empirical distribution functions, in [0, 1]. */
   readonly statistic: number;
-  /** Two-sided. */
+  /** The two-sided p-value. */
   readonly pValue: number;
-  /** How the p-value was found. */
+  /** The method that was used. */
   readonly method: KolmogorovSmirnovMethod;
   /** The sizes of the samples. */
   readonly sizes: readonly [reference: number, current: number];
 }
 
 /**
- * The two-sample Kolmogorov-Smirnov test: are two samples from one law? The
- * statistic is max |F(x) - G(x)| over the empirical distribution functions.
+ * Performs the two-sample Kolmogorov-Smirnov test of whether two samples come from one distribution. The statistic is
+ * max |F(x) - G(x)| over the empirical distribution functions.
  *
- * The exact p-value is the share of all orderings of n + m distinct values
- * whose statistic is at least the observed one. With ties it is too large, never
- * too small (as in SciPy). The order of the two samples does not matter.
- * @throws {DataValidationError} for a sample without values or with one that is not finite
- * @throws {ValueError} for an unknown method
+ * The exact p-value is the share of all orderings of n + m distinct values whose statistic is at least the observed
+ * one. With ties it is conservative: too large, never too small (as in SciPy). The order of the two samples does not
+ * matter.
+ * @throws {DataValidationError} if a sample is empty or has a value that is not finite
+ * @throws {ValueError} if the method is unknown
  * @see J. L. Hodges, The significance probability of the Smirnov two-sample test (1958)
  * @example
  * ```ts
@@ -72,12 +72,12 @@ export function twoSampleKolmogorovSmirnov(
   return Object.freeze({ statistic, pValue, method: used, sizes: Object.freeze([n, m] as const) });
 }
 
-/** max |F - G| in units of 1 / (n m), a whole number, so that nothing is rounded. */
+/** Returns max |F - G| in units of 1 / (n m): an integer, so nothing is rounded. */
 function largestDistance(first: Float64Array, second: Float64Array): number {
   const [n, m] = [first.length, second.length];
   let [i, j, largest] = [0, 0, 0];
   while (i < n && j < m) {
-    // Equal values of both samples are one step of both functions.
+    // Equal values of both samples form one step of both functions.
     const value = Math.min(first[i] as number, second[j] as number);
     while (i < n && first[i] === value) i++;
     while (j < m && second[j] === value) j++;
@@ -87,14 +87,13 @@ function largestDistance(first: Float64Array, second: Float64Array): number {
 }
 
 /**
- * The chance that a random path from (0, 0) to (n, m), each ordering of the
- * pooled values being one, somewhere has |i m - j n| >= distance. The last step
- * to (i, j) comes from (i - 1, j) with chance i / (i + j); all terms are
- * positive, so that small p-values keep their digits.
+ * Returns the probability that a random path from (0, 0) to (n, m) somewhere has |i m - j n| >= distance. Each path is
+ * an ordering of the pooled values. The last step to (i, j) comes from (i - 1, j) with probability i / (i + j). All
+ * terms are positive, so small p-values keep their digits.
  */
 function exactTail(n: number, m: number, distance: number): number {
   if (distance === 0) return 1;
-  // Outside the band about the diagonal the chance is 1, and stays what it was.
+  // Outside the band about the diagonal the probability stays 1.
   const reached = new Float64Array(m + 1).fill(1);
   for (let i = 0; i <= n; i++) {
     const low = Math.max(0, Math.floor((i * m - distance) / n) + 1);

@@ -1,31 +1,29 @@
 import { stirlingError } from '../stirling-error.ts';
 
-/** Up to so many values the exact law is used throughout. */
+/** The largest number of values for which the exact distribution is always used. */
 const MAX_FOR_EXACT = 140;
 
-/** Above so much of n d^2 the tail is twice the one-sided tail: what that counts twice is below 1e-10. */
+/** The values of n d^2 above which the tail is twice the one-sided tail; the double-counted part is below 1e-10. */
 const SMALL_TAIL_EXACT = 4;
 const SMALL_TAIL_SERIES = 2.2;
 
-/** Above so many values the one-sided tail is its limit, and no sum over all of them. */
+/** The largest number of values for which the one-sided tail is summed; above it the asymptotic form is used. */
 const MAX_FOR_SUM = 100_000;
 
-/** Above so much of n d^(3/2) the series of Pelz and Good holds. */
+/** The value of n d^(3/2) above which the series of Pelz and Good is accurate. */
 const WIDE_ENOUGH_FOR_SERIES = 1.4;
 
-/** Beyond this n d^2 the tail is below float64. */
+/** The value of n d^2 above which the tail underflows float64. */
 const OUT_OF_RANGE = 370;
 
 /**
- * The probability that the empirical distribution function of n independent
- * values differs from their continuous law by at least d somewhere.
+ * Computes the probability that the empirical distribution function of n independent values differs from their
+ * continuous distribution by at least d somewhere.
  *
- * It takes the way that holds best at (n, d), as R. Simard and P. L'Ecuyer,
- * Computing the two-sided Kolmogorov-Smirnov distribution (2011), recommend:
- * twice the one-sided tail, Marsaglia, Tsang and Wang's matrix, or Pelz and
- * Good's series. Exact to 1e-10 up to 140 values, within 5e-6 just above and
- * closer the more there are.
- * @param n whole; 0 gives 1
+ * It uses the most accurate method at (n, d), as recommended by R. Simard and P. L'Ecuyer, Computing the two-sided
+ * Kolmogorov-Smirnov distribution (2011): twice the one-sided tail, Marsaglia, Tsang and Wang's matrix, or Pelz and
+ * Good's series. Exact to 1e-10 up to 140 values, within 5e-6 just above, and more accurate for more values.
+ * @param n an integer; 0 gives 1
  * @param d from 0 to 1
  */
 export function kolmogorovTail(n: number, d: number): number {
@@ -38,8 +36,8 @@ export function kolmogorovTail(n: number, d: number): number {
 }
 
 /**
- * d sum over j of C(n, j) (d + j/n)^(j - 1) (1 - d - j/n)^(n - j): all terms positive
- * (Smirnov 1944). Its limit is exp(-2 n d^2 - 2 d / 3 - 1 / (18 n)).
+ * Computes d sum over j of C(n, j) (d + j/n)^(j - 1) (1 - d - j/n)^(n - j), in which all terms are positive (Smirnov
+ * 1944). Its limit is exp(-2 n d^2 - 2 d / 3 - 1 / (18 n)).
  */
 function oneSidedTail(n: number, d: number): number {
   if (n > MAX_FOR_SUM) return Math.exp(-((6 * n * d + 1) ** 2) / (18 * n));
@@ -56,7 +54,7 @@ function logTerm(n: number, j: number, d: number): number {
 }
 
 /**
- * n! / n^n times the middle entry of H^n, by repeated squaring; H has 2 k - 1 rows, k = ceil(n d).
+ * Computes n! / n^n times the middle entry of H^n, by repeated squaring; H has 2 k - 1 rows, k = ceil(n d).
  * @see G. Marsaglia, W. W. Tsang, J. Wang, Evaluating Kolmogorov's distribution (2003)
  */
 function byMatrix(n: number, d: number): number {
@@ -78,7 +76,10 @@ function byMatrix(n: number, d: number): number {
   return Math.min(1, Math.exp(scale + exponent + Math.log(middle)));
 }
 
-/** H of the paper: 1 / (i - j + 1)! on and below the first diagonal above, its first column and last row less powers of h. */
+/**
+ * Returns the matrix H of the paper: 1 / (i - j + 1)! on the first superdiagonal and below, with powers of h subtracted
+ * in the first column and the last row.
+ */
 function transitions(size: number, h: number): Float64Array {
   const entries = new Float64Array(size * size);
   for (let i = 0; i < size; i++) {
@@ -117,7 +118,7 @@ function product(a: Float64Array, b: Float64Array, size: number): Float64Array {
   return result;
 }
 
-/** Divides a matrix by its largest entry, of which it returns the logarithm. */
+/** Divides a matrix by its largest entry, in place, and returns the logarithm of that entry. */
 function rescale(matrix: Float64Array): number {
   const largest = matrix.reduce((most, entry) => Math.max(most, entry), 0);
   matrix.forEach((entry, index) => (matrix[index] = entry / largest));
@@ -125,7 +126,7 @@ function rescale(matrix: Float64Array): number {
 }
 
 /**
- * P(D < d) up to terms in n^-2.
+ * Computes P(D < d) up to terms in n^-2.
  * @see W. Pelz, I. J. Good, Approximating the lower tail-areas of the Kolmogorov-Smirnov one-sample statistic (1976)
  */
 function bySeries(n: number, d: number): number {
@@ -136,7 +137,7 @@ function bySeries(n: number, d: number): number {
   const z6 = z4 * z2;
   let [k0, k1, k2, k3] = [0, 0, 0, 0];
   for (let k = 0; k < 20; k++) {
-    // Each odd multiple of pi / 2 stands for itself and its negative.
+    // Each odd multiple of pi / 2 represents itself and its negative.
     const odd = (Math.PI * (k + 0.5)) ** 2;
     const weight = 2 * Math.exp(-odd / (2 * z2));
     k0 += weight;

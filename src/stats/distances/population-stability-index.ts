@@ -1,15 +1,15 @@
 import { requireSample, requireSharePair } from './require-sample.ts';
 
-/** What a share of 0 counts as, where all others are larger. */
+/** The value that replaces a share of 0 if all other shares are larger than it. */
 const IN_PLACE_OF_ZERO = 1e-4;
 
-/** Where shares as small as that occur, a share of 0 counts as so much of the smallest. */
+/** Otherwise a share of 0 is replaced by this fraction of the smallest other share. */
 const SHARE_OF_SMALLEST = 1e-6;
 
-/** A population stability index of two samples, with the bins that it was found in. */
+/** A population stability index of two samples, with the bins used. */
 export interface BinnedStability {
   readonly value: number;
-  /** The ends of the bins, ascending; each bin holds its lower end, the last one both. */
+  /** The edges of the bins, ascending. Each bin includes its lower edge; the last one includes both. */
   readonly edges: readonly number[];
   /** The share of the reference in each bin, before zeros were replaced. */
   readonly referenceShares: readonly number[];
@@ -19,17 +19,18 @@ export interface BinnedStability {
 }
 
 /**
- * The population stability index of two laws over the same categories: the
- * sum of (q - p) ln(q / p), p being the reference's shares and q the current ones.
+ * Computes the population stability index of two distributions over the same categories: the sum of (q - p) ln(q / p),
+ * where p are the reference shares and q the current ones.
  *
- * A share of 0 has no logarithm and counts as 0.0001, or as a millionth of the
- * smallest other share of its own law where that is 0.0001 or less. One empty category
- * therefore adds much: merge rare ones. By custom below 0.1 is no drift and above 0.25 much;
- * the index grows with the number of categories, and with few rows by chance alone.
+ * A share of 0 has no logarithm and counts as 0.0001. If the smallest other share of the same distribution is 0.0001 or
+ * less, it counts as a millionth of that share instead. So one empty category adds much: merge rare categories. By
+ * convention, a value below 0.1 means no drift and a value above 0.25 means large drift. The index grows with the
+ * number of categories, and with few rows it is larger by chance alone.
  * @param reference shares or counts; they are divided by their sum
  * @param current the same, over the same categories in the same order
  * @returns 0 for equal shares; the order of the two does not matter
- * @throws {DataValidationError} for lengths that differ, no category, a share that is negative or not finite, or no sum
+ * @throws {DataValidationError} if the lengths differ, there is no category, a share is negative or not finite, or the
+ *   shares sum to 0
  * @see N. Siddiqi, Credit Risk Scorecards (2006)
  * @example
  * ```ts
@@ -45,10 +46,10 @@ export function populationStabilityIndex(reference: ArrayLike<number>, current: 
 }
 
 /**
- * The population stability index of two samples of numbers, in equal bins over
- * their pooled range, as many as Sturges' rule gives for the pooled number of values.
- * @returns with value 0 where all values are equal
- * @throws {DataValidationError} for a sample without values or with one that is not finite
+ * Computes the population stability index of two samples of numbers, in bins of equal width over their pooled range.
+ * Sturges' rule for the pooled number of values gives the number of bins.
+ * @returns the index with its bins; the index is 0 if all values are equal
+ * @throws {DataValidationError} if a sample is empty or has a value that is not finite
  * @example
  * ```ts
  * import { binnedPopulationStabilityIndex } from 'evenhand/stats';
@@ -97,7 +98,7 @@ function sharesIn(edges: readonly number[], values: Float64Array): Float64Array 
   return counts.map((count) => count / values.length);
 }
 
-/** The last edge that is at most the value, by halving. */
+/** Returns the index of the last edge that is at most the value, by bisection. */
 function binOf(edges: readonly number[], value: number): number {
   let [low, high] = [0, edges.length];
   while (high - low > 1) {
@@ -109,9 +110,9 @@ function binOf(edges: readonly number[], value: number): number {
 }
 
 /**
- * The edges of equal bins over the pooled range of two samples, with
- * ceil(log2(n) + 1) bins for n values in all (H. A. Sturges 1926; numpy's
- * `histogram_bin_edges` with `sturges`). Where all values are equal: one bin of width 1 about them.
+ * Returns the edges of bins of equal width over the pooled range of two samples. There are ceil(log2(n) + 1) bins for n
+ * pooled values (H. A. Sturges 1926; numpy's `histogram_bin_edges` with `sturges`). If all values are equal, there is
+ * one bin of width 1 centred on them.
  */
 function sturgesEdges(first: Float64Array, second: Float64Array): number[] {
   let [low, high] = [Infinity, -Infinity];
@@ -123,7 +124,7 @@ function sturgesEdges(first: Float64Array, second: Float64Array): number[] {
   }
   if (low === high) return [low - 0.5, high + 0.5];
   const bins = Math.ceil(Math.log2(first.length + second.length) + 1);
-  // Halves first, so that a range of all of float64 does not overflow.
+  // Halving first avoids an overflow if the range covers all of float64.
   const step = (high / 2 - low / 2) / (bins / 2);
   return Array.from({ length: bins + 1 }, (_, index) => (index === bins ? high : low + index * step));
 }

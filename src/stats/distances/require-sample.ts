@@ -1,16 +1,16 @@
 import { DataValidationError } from '../../exceptions/index.ts';
 
 /**
- * The values in ascending order.
- * @throws {DataValidationError} where there are none, or one is not finite
+ * Returns the values in ascending order.
+ * @throws {DataValidationError} if there are no values, or one is not finite
  */
 export function sortedSample(argument: string, values: ArrayLike<number>): Float64Array {
   return requireSample(argument, values).sort();
 }
 
 /**
- * A copy of the values.
- * @throws {DataValidationError} where there are none, or one is not finite
+ * Returns a copy of the values.
+ * @throws {DataValidationError} if there are no values, or one is not finite
  */
 export function requireSample(argument: string, values: ArrayLike<number>): Float64Array {
   const copy = Float64Array.from(values);
@@ -26,14 +26,16 @@ export function requireSample(argument: string, values: ArrayLike<number>): Floa
     `${argument} must hold finite numbers. Got ${String(values[bad])} at index ${String(bad)}.`,
     {
       context: { argument, index: bad, value: values[bad] },
-      suggestion: 'Leave out missing values first, and count them apart: more of them is a change too.',
+      suggestion:
+        'Remove missing values first, and count them separately: an increase in missing values is also drift.',
     },
   );
 }
 
 /**
- * The shares of two laws over the same categories, each divided by its sum.
- * @throws {DataValidationError} for lengths that differ, no category, a share that is negative or not finite, or no sum
+ * Returns the shares of two distributions over the same categories, each divided by its sum.
+ * @throws {DataValidationError} if the lengths differ, there is no category, a share is negative or not finite, or the
+ *   shares sum to 0
  */
 export function requireSharePair(
   reference: ArrayLike<number>,

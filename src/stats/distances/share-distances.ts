@@ -1,12 +1,13 @@
 import { requireSharePair } from './require-sample.ts';
 
 /**
- * The Jensen-Shannon distance of two laws over the same categories: the square
- * root of the mean relative entropy, base 2, of both to their middle. In [0, 1]: 0 for
- * equal laws, 1 for laws without a common category; empty categories do no harm.
+ * Computes the Jensen-Shannon distance of two distributions over the same categories: the square root of the mean
+ * relative entropy, base 2, of both to their average. It is in [0, 1]: 0 for equal distributions, 1 for distributions
+ * without a common category. Empty categories have no effect.
  * @param reference shares or counts; they are divided by their sum
  * @param current the same, over the same categories in the same order
- * @throws {DataValidationError} for lengths that differ, no category, a share that is negative or not finite, or no sum
+ * @throws {DataValidationError} if the lengths differ, there is no category, a share is negative or not finite, or the
+ *   shares sum to 0
  * @see D. M. Endres, J. E. Schindelin, A new metric for probability distributions (2003)
  * @example
  * ```ts
@@ -23,7 +24,7 @@ export function jensenShannonDistance(reference: ArrayLike<number>, current: Arr
     const middle = (share + other) / 2;
     return sum + entropyTerm(share, middle) + entropyTerm(other, middle);
   }, 0);
-  // Rounding can leave equal laws a hair below 0, and disjoint ones above 1.
+  // Rounding can make the sum slightly negative for equal distributions, and slightly above 1 for disjoint ones.
   return Math.sqrt(Math.min(1, Math.max(0, divergence / 2)));
 }
 
@@ -32,11 +33,11 @@ function entropyTerm(share: number, middle: number): number {
 }
 
 /**
- * The total variation distance of two laws over the same categories: half the
- * sum of |p - q|, the largest difference that they give to any set of categories. In [0, 1].
+ * Computes the total variation distance of two distributions over the same categories: half the sum of |p - q|. It
+ * equals the largest difference of the probabilities of any set of categories. It is in [0, 1].
  * @param reference shares or counts; they are divided by their sum
  * @param current the same, over the same categories in the same order
- * @throws {DataValidationError} as `jensenShannonDistance`
+ * @throws {DataValidationError} under the same conditions as `jensenShannonDistance`
  * @example
  * ```ts
  * import { totalVariationDistance } from 'evenhand/stats';
@@ -51,10 +52,10 @@ export function totalVariationDistance(reference: ArrayLike<number>, current: Ar
 }
 
 /**
- * The largest difference of one category's shares, max |p - q|. In [0, 1].
+ * Computes the largest difference in the share of a single category, max |p - q|. It is in [0, 1].
  * @param reference shares or counts; they are divided by their sum
  * @param current the same, over the same categories in the same order
- * @throws {DataValidationError} as `jensenShannonDistance`
+ * @throws {DataValidationError} under the same conditions as `jensenShannonDistance`
  * @example
  * ```ts
  * import { largestShareDifference } from 'evenhand/stats';

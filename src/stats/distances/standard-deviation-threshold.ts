@@ -2,10 +2,10 @@ import { assertKnownOptions, type OptionNames } from '../../internal/arguments.t
 import { requireCount } from '../parameters.ts';
 import { requireSample } from './require-sample.ts';
 
-/** What a threshold by standard deviations may be told. */
+/** Options of {@link standardDeviationThreshold}. */
 export interface DeviationThresholdOptions {
   /**
-   * How many standard deviations from the mean each limit lies, at least 0.
+   * The distance of each limit from the mean in standard deviations, at least 0.
    * @defaultValue 3
    */
   readonly multiple?: number;
@@ -13,25 +13,25 @@ export interface DeviationThresholdOptions {
 
 const DEVIATION_THRESHOLD_OPTION_NAMES: OptionNames<DeviationThresholdOptions> = { multiple: true };
 
-/** Limits for later values, with what they were made from. */
+/** Limits for later values, with the statistics that they were computed from. */
 export interface DeviationThreshold {
   readonly lower: number;
   readonly upper: number;
   readonly mean: number;
-  /** Of the population: divided by n. */
+  /** The population standard deviation (divided by n). */
   readonly standardDeviation: number;
   readonly multiple: number;
   readonly n: number;
 }
 
 /**
- * Limits about the mean of past values of a metric: mean -+ multiple times the
- * population standard deviation. One value, or equal values, give limits without width.
+ * Computes limits from the past values of a metric: mean ± multiple times the population standard deviation. If there
+ * is one value, or all values are equal, both limits equal the mean.
  *
- * It is a habit of monitoring, not a test: how often values of an unchanged
- * process fall outside depends on their law and on how often one looks.
- * @throws {DataValidationError} where there are no values, or one is not finite
- * @throws {ValueError} for a multiple below 0 or not finite
+ * This is a monitoring heuristic, not a test: how often values of an unchanged process fall outside depends on their
+ * distribution and on the number of checks.
+ * @throws {DataValidationError} if there are no values, or one is not finite
+ * @throws {ValueError} if the multiple is below 0 or not finite
  * @example
  * ```ts
  * import { standardDeviationThreshold } from 'evenhand/stats';

@@ -1,14 +1,13 @@
 import { requireSample, sortedSample } from './require-sample.ts';
 
-/** Where the reference hardly varies its deviation is taken as this, so that the ratio stays finite. */
+/** The smallest standard deviation used as a unit, so that the ratio stays finite if the reference hardly varies. */
 const MIN_DEVIATION = 0.001;
 
 /**
- * The first Wasserstein (earth mover's) distance of two samples: the area
- * between their empirical distribution functions, in the units of the values. It
- * is the mean distance over which the values of one would have to be moved to
- * become the other.
- * @throws {DataValidationError} for a sample without values or with one that is not finite
+ * Computes the first Wasserstein (earth mover's) distance of two samples: the area between their empirical distribution
+ * functions, in the units of the values. It is the mean distance by which the values of one sample must be moved to
+ * obtain the other.
+ * @throws {DataValidationError} if a sample is empty or has a value that is not finite
  * @see L. N. Vaserstein (1969)
  * @example
  * ```ts
@@ -35,10 +34,9 @@ export function wassersteinDistance(reference: ArrayLike<number>, current: Array
 }
 
 /**
- * The Wasserstein distance in units of the reference's standard deviation (of
- * the population; at least 0.001), so that features of any units compare. Drift
- * monitors commonly warn at 0.1.
- * @throws {DataValidationError} for a sample without values or with one that is not finite
+ * Computes the Wasserstein distance in units of the reference's population standard deviation (at least 0.001), so that
+ * features in different units are comparable. Drift monitors commonly warn at 0.1.
+ * @throws {DataValidationError} if a sample is empty or has a value that is not finite
  * @example
  * ```ts
  * import { normedWassersteinDistance } from 'evenhand/stats';

@@ -1,13 +1,12 @@
 import { requireCount, requireSuccesses } from '../parameters.ts';
 
 /**
- * Cohen's d: the difference of two means in units of their pooled standard
- * deviation, (mean x - mean y) / s with
- * s^2 = ((nx - 1) sx^2 + (ny - 1) sy^2) / (nx + ny - 2).
+ * Computes Cohen's d: the difference of two means in units of their pooled standard deviation, (mean x - mean y) / s
+ * with s^2 = ((nx - 1) sx^2 + (ny - 1) sy^2) / (nx + ny - 2).
  * @param x values of the first group
  * @param y values of the second group
- * @returns positive where x is the larger; NaN where a group has fewer than two
- *   values or a missing one, and where neither group has any spread
+ * @returns positive if the mean of x is larger; NaN if a group has fewer than two values or a missing one, or if both
+ *   groups are constant
  * @see J. Cohen, Statistical Power Analysis for the Behavioral Sciences (1988), section 2.5
  * @example
  * ```ts
@@ -25,7 +24,10 @@ export function cohensD(x: ArrayLike<number>, y: ArrayLike<number>): number {
   return pooled === 0 ? NaN : (first.mean - second.mean) / pooled;
 }
 
-/** The mean and the sum of squared deviations, both taken from the first value: equal values have exactly no spread. */
+/**
+ * Computes the mean and the sum of squared deviations relative to the first value, so that equal values have exactly no
+ * variation.
+ */
 function spreadOf(values: ArrayLike<number>): { readonly mean: number; readonly squares: number } {
   const origin = values[0] as number;
   let sum = 0;
@@ -37,14 +39,14 @@ function spreadOf(values: ArrayLike<number>): { readonly mean: number; readonly 
 }
 
 /**
- * The ratio of two groups' rates, (a / nA) / (b / nB): 1 where they are equal,
- * 0 where the first group has no success.
+ * Computes the ratio of two groups' rates, (a / nA) / (b / nB): 1 if they are equal, 0 if the first group has no
+ * success.
  * @param a successes of the first group, from 0 to `nA`; fractions are allowed (effective counts)
  * @param nA trials of the first group
  * @param b successes of the second group, from 0 to `nB`
  * @param nB trials of the second group
- * @returns 0 or more; NaN where a group has no trials or the second no success
- * @throws {ValueError} for negative or infinite counts and for successes above their trials
+ * @returns 0 or more; NaN if a group has no trials or the second group has no success
+ * @throws {ValueError} if a count is negative or infinite, or successes exceed trials
  * @see A. Agresti, Categorical Data Analysis (2002), section 2.2
  * @example
  * ```ts
@@ -60,6 +62,6 @@ export function riskRatio(a: number, nA: number, b: number, nB: number): number 
   requireSuccesses('a', a, 'nA', nA);
   requireSuccesses('b', b, 'nB', nB);
   if (nA === 0 || nB === 0 || b === 0) return NaN;
-  // Whole counts are multiplied without rounding, so that equal rates give exactly 1.
+  // Products of integers are exact, so equal rates give exactly 1.
   return (a * nB) / (nA * b);
 }

@@ -1,16 +1,16 @@
 import { invalidParameter } from '../../internal/arguments.ts';
 
 /**
- * Adjusted p values in ascending order, and the order: `order[i]` is the place
- * that the p value behind `adjusted[i]` had in the input. Equal p values keep
- * their order; undefined (NaN) ones stand last.
+ * Adjusted p-values in ascending order, with that order: `order[i]` is the index in the input of the p-value behind
+ * `adjusted[i]`. Equal p-values keep their order. Undefined (NaN) ones come last.
  */
 export type AdjustedPValues = readonly [adjusted: readonly number[], order: readonly number[]];
 
 /**
- * Sorts p values, adjusts those that are defined, and puts the rest behind them.
- * @param adjust changes defined p values in ascending order, in place, so that they still ascend; values above 1 become 1
- * @throws {ValueError} for numbers outside [0, 1]
+ * Sorts p-values, adjusts the defined ones, and appends the rest.
+ * @param adjust changes defined p-values in ascending order, in place, and keeps them ascending; values above 1 become
+ *   1
+ * @throws {ValueError} if a number is outside [0, 1]
  */
 function adjustPValues(pValues: ArrayLike<number>, adjust: (ascending: number[]) => void): AdjustedPValues {
   const given = Array.from(pValues);
@@ -31,18 +31,17 @@ function adjustPValues(pValues: ArrayLike<number>, adjust: (ascending: number[])
 function requirePValue(value: number, place: number): void {
   if (Number.isNaN(value) || (value >= 0 && value <= 1)) return;
   const required = 'an array of numbers from 0 to 1, or NaN where undefined';
-  throw invalidParameter('pValues', `be ${required}`, `${String(value)} at place ${String(place)}`);
+  throw invalidParameter('pValues', `be ${required}`, `${String(value)} at index ${String(place)}`);
 }
 
 /**
- * P values adjusted by Benjamini and Hochberg (1995): rejecting where the
- * adjusted value is at most q keeps the expected share of false rejections
- * at most q, for independent or positively dependent tests.
+ * Adjusts p-values by Benjamini and Hochberg (1995). Rejecting the hypotheses with an adjusted value of at most q keeps
+ * the false discovery rate at most q, for independent or positively dependent tests.
  *
  * The i-th smallest of m becomes min over j >= i of m p_j / j, at most 1.
- * @param pValues from 0 to 1 in any order; NaN (an undefined test) is left out of m and stays NaN, last
- * @returns the adjusted values ascending, and the places they had in the input
- * @throws {ValueError} for numbers outside [0, 1]
+ * @param pValues from 0 to 1 in any order; NaN (an undefined test) is not counted in m and comes last
+ * @returns the adjusted values in ascending order, and their indices in the input
+ * @throws {ValueError} if a number is outside [0, 1]
  * @see Y. Benjamini, Y. Hochberg, Controlling the False Discovery Rate (1995)
  * @example
  * ```ts
@@ -65,12 +64,11 @@ export function benjaminiHochberg(pValues: ArrayLike<number>): AdjustedPValues {
 }
 
 /**
- * P values adjusted by Bonferroni: each of m becomes m p, at most 1. Rejecting
- * where the adjusted value is at most alpha keeps the probability of any
- * false rejection at most alpha, whatever the dependence.
- * @param pValues from 0 to 1 in any order; NaN (an undefined test) is left out of m and stays NaN, last
- * @returns the adjusted values ascending, and the places they had in the input
- * @throws {ValueError} for numbers outside [0, 1]
+ * Adjusts p-values by Bonferroni: each of m becomes m p, at most 1. Rejecting the hypotheses with an adjusted value of
+ * at most alpha keeps the probability of any false rejection at most alpha, under any dependence.
+ * @param pValues from 0 to 1 in any order; NaN (an undefined test) is not counted in m and comes last
+ * @returns the adjusted values in ascending order, and their indices in the input
+ * @throws {ValueError} if a number is outside [0, 1]
  * @see O. Dunn, Multiple Comparisons Among Means (1961)
  * @example
  * ```ts
@@ -91,14 +89,14 @@ export function bonferroni(pValues: ArrayLike<number>): AdjustedPValues {
 }
 
 /**
- * P values adjusted by Holm (1979): rejecting where the adjusted value is at
- * most alpha keeps the probability of any false rejection at most alpha,
- * whatever the dependence. Never less powerful than Bonferroni's.
+ * Adjusts p-values by Holm (1979). Rejecting the hypotheses with an adjusted value of at most alpha keeps the
+ * probability of any false rejection at most alpha, under any dependence. It is never less powerful than Bonferroni's
+ * method.
  *
  * The i-th smallest of m becomes max over j <= i of (m - j + 1) p_j, at most 1.
- * @param pValues from 0 to 1 in any order; NaN (an undefined test) is left out of m and stays NaN, last
- * @returns the adjusted values ascending, and the places they had in the input
- * @throws {ValueError} for numbers outside [0, 1]
+ * @param pValues from 0 to 1 in any order; NaN (an undefined test) is not counted in m and comes last
+ * @returns the adjusted values in ascending order, and their indices in the input
+ * @throws {ValueError} if a number is outside [0, 1]
  * @see S. Holm, A Simple Sequentially Rejective Multiple Test Procedure (1979)
  * @example
  * ```ts

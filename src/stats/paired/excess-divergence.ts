@@ -4,7 +4,7 @@ import { createRandom, type Random } from '../../internal/random.ts';
 import { requireWhole } from '../parameters.ts';
 import { quantileSorted } from '../quantile.ts';
 
-/** The answers of two groups to one question, by how far each two are apart. */
+/** The answers of two groups to one question, as pairwise distances. */
 export interface DivergenceUnit {
   /** Answers of the first group; they come first in `distances`. At least 2. */
   readonly first: number;
@@ -27,45 +27,49 @@ export interface ExcessDivergenceOptions {
 
 const EXCESS_DIVERGENCE_OPTION_NAMES: OptionNames<ExcessDivergenceOptions> = { samples: true, seed: true };
 
-/** How far two groups are apart beyond how far each is from itself. */
+/** The distance between two groups beyond the distance within each group. */
 export interface ExcessDivergence {
-  /** Mean distance between an answer of the one group and one of the other; NaN without units. */
+  /** The mean distance between an answer of one group and an answer of the other; NaN without units. */
   readonly between: number;
-  /** Mean distance between two answers of one group: the noise floor. */
+  /** The mean distance between two answers of the same group: the noise floor. */
   readonly within: number;
-  /** `between` minus `within`, of each unit. */
+  /** `between` minus `within` of each unit. */
   readonly excesses: readonly number[];
-  /** Their mean. */
+  /** The mean of `excesses`. */
   readonly excess: number;
-  /** The probability of an excess at least as large where the groups answer alike; NaN without units. */
+  /** The probability of an excess at least as large if both groups answer alike; NaN without units. */
   readonly pValue: number;
-  /** Mean of the excesses of the random deals: what no effect gives, which is 0 but for chance; NaN without units. */
+  /**
+   * The mean excess of the random permutations, which estimates the excess without an effect: 0 up to chance. NaN
+   * without units.
+   */
   readonly nullMean: number;
-  /** The 0.95 quantile of the excesses of the random deals; NaN without units. */
+  /** The 0.95 quantile of the excesses of the random permutations; NaN without units. */
   readonly nullQuantile: number;
 }
 
-/** Ways to deal out the answers of one unit that are kept in a table; above, they are drawn. */
+/**
+ * The maximum number of assignments of the answers of one unit for which all excesses are tabulated. Above it,
+ * permutations are drawn.
+ */
 const LARGEST_TABLE = 252;
 
 const ROUNDING = 1e-12;
 
 /**
- * How far the answers of two groups are apart beyond the noise of answering
- * twice: the mean over units of
+ * Computes the distance between the answers of two groups beyond the noise of answering twice: the mean over units of
  *
  *     mean distance between groups - (mean distance within the first + within the second) / 2
  *
- * with a permutation test: if the group makes no difference, the answers of a
- * unit may be dealt out to the groups at random. The p value is the share of (1 + deals whose excess is at least
- * the observed one) of (1 + samples), each deal made in all units at once. It is one-sided: only more
- * difference between than within speaks for an effect.
+ * with a permutation test. If the group has no effect, the answers of a unit may be assigned to the groups at random.
+ * The p-value is (1 + permutations whose excess is at least the observed one) / (1 + samples); each permutation covers
+ * all units at once. The test is one-sided: only a larger distance between groups than within groups is evidence for an
+ * effect.
  *
- * The excess is 0 on average where the groups answer alike, whatever the
- * distance; it may be negative by chance. It is half the energy distance where
- * the distance is one (Székely and Rizzo).
+ * If the groups answer alike, the excess is 0 on average for any distance; it may be negative by chance. For a distance
+ * that defines an energy distance, the excess is half of it (Székely and Rizzo).
  * @param units independent questions with at least two answers of each group
- * @throws {ValueError} for a unit with fewer answers or a table of another size
+ * @throws {ValueError} if a unit has fewer answers or a table of the wrong size
  * @see G. Székely, M. Rizzo, Energy statistics: A class of statistics based on distances (2013)
  * @example
  * ```ts
@@ -117,7 +121,7 @@ function inOrder({ first, second }: DivergenceUnit): Int32Array {
   return Int32Array.from({ length: first + second }, (_, index) => index);
 }
 
-/** @param order the answers' places; the first `first` of them are the first group's */
+/** @param order the indices of the answers; the first `first` of them belong to the first group */
 function measure({ first, second, distances }: DivergenceUnit, order: Int32Array): { between: number; within: number } {
   const size = first + second;
   const sums = [0, 0, 0];
@@ -132,7 +136,7 @@ function measure({ first, second, distances }: DivergenceUnit, order: Int32Array
   return { between: between / (first * second), within: (inFirst / pairs(first) + inSecond / pairs(second)) / 2 };
 }
 
-/** Draws the excess of one random deal. */
+/** Returns a function that draws the excess of one random permutation. */
 function dealer(unit: DivergenceUnit): (random: Random) => number {
   const size = unit.first + unit.second;
   if (choices(size, unit.first) <= LARGEST_TABLE) {
@@ -156,14 +160,14 @@ function excessOf(unit: DivergenceUnit, order: Int32Array): number {
   return between - within;
 }
 
-/** How many sets of k there are in n. */
+/** Returns the number of subsets of size k of n elements. */
 function choices(n: number, k: number): number {
   let count = 1;
   for (let step = 1; step <= k; step++) count = (count * (n - k + step)) / step;
   return count;
 }
 
-/** Every choice of `first` of `size` places, those chosen in front. */
+/** Returns every choice of `first` of `size` indices, with the chosen ones in front. */
 function deals(size: number, first: number): Int32Array[] {
   const found: Int32Array[] = [];
   const choose = (chosen: readonly number[], next: number): void => {
@@ -182,7 +186,7 @@ function requireUnit({ first, second, distances }: DivergenceUnit, index: number
   const size = first + second;
   const isUsable = first >= 2 && second >= 2 && distances.length === size * size;
   if (isUsable && Array.from(distances).every((distance) => Number.isFinite(distance))) return;
-  const required = 'have two or more answers of each group, and a finite distance of each two';
+  const required = 'have at least two answers of each group and a finite distance for each pair';
   throw invalidParameter(
     `units[${String(index)}]`,
     required,

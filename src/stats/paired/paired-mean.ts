@@ -8,18 +8,18 @@ import type { Interval } from '../proportion-interval.ts';
 /** Options of {@link pairedMean}. */
 export interface PairedMeanOptions {
   /**
-   * In (0, 1).
+   * The confidence level, in (0, 1).
    * @defaultValue 0.95
    */
   readonly level?: number | undefined;
   /**
-   * How far from 0 one difference can be, where it cannot be further: 1 for
-   * differences of rates, whose spread few pairs can hide altogether.
+   * The largest absolute value that a difference can have, for example 1 for differences of rates. With few pairs, such
+   * differences may happen to be all equal.
    * @defaultValue undefined: no bound
    */
   readonly bound?: number | undefined;
   /**
-   * The least difference that a pair can have, where there is a bound: 1/m for shares of m answers.
+   * The smallest nonzero difference that a pair can have, if there is a bound: 1/m for shares of m answers.
    * @defaultValue the bound
    */
   readonly step?: number | undefined;
@@ -27,30 +27,29 @@ export interface PairedMeanOptions {
 
 const PAIRED_MEAN_OPTION_NAMES: OptionNames<PairedMeanOptions> = { level: true, bound: true, step: true };
 
-/** A mean of paired differences, and how well it is known. */
+/** A mean of paired differences with its uncertainty. */
 export interface PairedMean {
   /** NaN without differences. */
   readonly value: number;
-  /** NaN where there are fewer than two differences, or without a bound no spread. */
+  /** NaN if there are fewer than two differences, or if they are all equal and there is no bound. */
   readonly standardError: number;
   readonly degrees: number;
-  /** null where the standard error is NaN. */
+  /** null if the standard error is NaN. */
   readonly interval: Interval | null;
 }
 
 /**
- * The mean of paired differences with its interval.
+ * Computes the mean of paired differences with its interval.
  *
- * Without a bound: Student's t, mean -+ t(n - 1) s / sqrt(n). With a bound B: two
- * pairs more are counted, one with the difference `step` and one with -`step`, and
- * the mean and the standard deviation (of n + 2) of that set give a normal
- * interval, cut at -B and B. For differences of single yes-or-no answers (both 1) that is Bonett
- * and Price's interval, which keeps its level with few pairs, or where no pair differs.
- * The value stays the plain mean.
+ * Without a bound, the interval uses Student's t: mean ± t(n - 1) s / sqrt(n). With a bound B, two pairs are added, one
+ * with the difference `step` and one with -`step`. The mean and the standard deviation (divided by n + 2) of that set
+ * give a normal interval, cut at -B and B. For differences of single yes-or-no answers (bound and step 1), this is
+ * Bonett and Price's interval, which keeps its level with few pairs or if no pair differs. The value stays the plain
+ * mean.
  * @param differences first minus second, one for each independent pair; finite
- * @throws {ValueError} for a level or bound out of range, or a difference beyond the bound
- * @see D. Bonett, R. Price, Adjusted Wald Confidence Interval for a Difference of Binomial Proportions Based on
- *   Paired Data, Journal of Educational and Behavioral Statistics 37 (2012)
+ * @throws {ValueError} if the level or the bound is out of range, or a difference exceeds the bound
+ * @see D. Bonett, R. Price, Adjusted Wald Confidence Interval for a Difference of Binomial Proportions Based on Paired
+ *   Data, Journal of Educational and Behavioral Statistics 37 (2012)
  * @example
  * ```ts
  * import { pairedMean } from 'evenhand/stats';
@@ -77,7 +76,7 @@ export function pairedMean(differences: ArrayLike<number>, options: PairedMeanOp
   const squares = [...counted].reduce((sum, each) => sum + (each - centre) ** 2, 0);
   const variance = squares / (isBounded ? counted.length : degrees);
   const spread = Math.sqrt(variance / counted.length);
-  // A spread of rounding alone is none.
+  // A standard error from rounding alone counts as undefined.
   const standardError = spread > 1e-15 * Math.abs(centre) ? spread : NaN;
   if (Number.isNaN(standardError)) return { value, standardError, degrees: Math.max(0, degrees), interval: null };
   const margin = (isBounded ? criticalValue(level) : twoSidedCritical(level, degrees)) * standardError;
@@ -89,7 +88,7 @@ export function pairedMean(differences: ArrayLike<number>, options: PairedMeanOp
 
 function requireBound(values: Float64Array, bound: number): void {
   if (!(bound > 0 && bound < Infinity)) throw invalidParameter('bound', 'be a number above 0', bound);
-  // Means of several answers may pass it by rounding.
+  // Means of several answers may exceed the bound by rounding.
   const beyond = values.find((value) => !(Math.abs(value) <= bound * (1 + 1e-9)));
   if (beyond !== undefined) {
     throw invalidParameter('differences', `be from ${String(-bound)} to ${String(bound)}, the bound`, beyond);

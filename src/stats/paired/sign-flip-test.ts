@@ -5,8 +5,8 @@ import { requireWhole } from '../parameters.ts';
 /** Options of {@link signFlipTest}. */
 export interface SignFlipOptions {
   /**
-   * Random sign patterns; the smallest p value is 1 / (samples + 1). With few
-   * differences, whose patterns are no more than that, each is taken once instead.
+   * The number of random sign patterns; the smallest p-value is 1 / (samples + 1). If the differences have at most
+   * `samples` + 1 patterns, each pattern is evaluated once instead.
    * @defaultValue 4999
    */
   readonly samples?: number | undefined;
@@ -16,24 +16,27 @@ export interface SignFlipOptions {
 
 const SIGN_FLIP_OPTION_NAMES: OptionNames<SignFlipOptions> = { samples: true, seed: true };
 
-/** What a replicate may lie below the observed sum by rounding alone, as a share of all there is to sum. */
+/**
+ * The amount by which rounding alone can put a replicate below the observed sum, relative to the sum of absolute
+ * values.
+ */
 const ROUNDING = 1e-12;
 
-/** Sign patterns that one random number holds. */
+/** The number of sign bits that one random number provides. */
 const BITS = 26;
 
 /**
- * The p value of a mean of paired differences, to both sides, by changing their signs.
+ * Computes the two-sided p-value of a mean of paired differences by flipping their signs.
  *
- * If the two halves of every pair come from one distribution, each difference is
- * as likely as its negative. The p value is the share of the sign patterns under
- * which the sum is at least as far from 0 as it is: of all 2^n where they are
- * no more than `samples` + 1, else (1 + hits) / (samples + 1) of random ones. Exact for any
- * distribution of the differences. No differences give NaN, differences of 0 give 1.
+ * If the two halves of every pair come from one distribution, each difference is as likely as its negative. The p-value
+ * is the share of sign patterns whose sum is at least as far from 0 as the observed sum. If there are at most `samples`
+ * + 1 patterns, all 2^n are evaluated. Otherwise random patterns are drawn and the p-value is (1 + hits) / (samples +
+ * 1). The test is exact for any distribution of the differences. Without differences the result is NaN; if all
+ * differences are 0 it is 1.
  * @param differences first minus second, one for each pair; finite
- * @throws {ValueError} for options out of range
- * @see R. A. Fisher, The Design of Experiments (1935), section 21; B. Phipson and
- *   G. Smyth, Permutation p-values should never be zero (2010)
+ * @throws {ValueError} if an option is out of range
+ * @see R. A. Fisher, The Design of Experiments (1935), section 21; B. Phipson and G. Smyth, Permutation p-values should
+ *   never be zero (2010)
  * @example
  * ```ts
  * import { signFlipTest } from 'evenhand/stats';

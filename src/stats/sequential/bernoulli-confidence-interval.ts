@@ -5,15 +5,15 @@ import { logMixture } from './beta-binomial-mixture.ts';
 import { rootBetween } from './mixture-bound.ts';
 import { type MixtureOptions, rhoFrom } from './mixture-parameters.ts';
 
-/** Nearer to 0 or 1 than this no end is looked for. */
+/** The smallest distance from 0 and 1 at which an end is searched for. */
 const NEAREST = 1e-15;
 
-/** What an anytime interval of a rate may be told. */
+/** Options of {@link bernoulliConfidenceInterval}. */
 export interface BernoulliIntervalOptions {
-  /** The number of trials at which the interval is to be tightest; above 0. */
+  /** The number of trials at which the interval is tightest; above 0. */
   readonly tOpt: number;
   /**
-   * The error for which it is tuned, in (0, 1).
+   * The error rate for which the interval is tuned, in (0, 1).
    * @defaultValue 0.05
    */
   readonly alphaOpt?: number;
@@ -22,17 +22,16 @@ export interface BernoulliIntervalOptions {
 const BERNOULLI_INTERVAL_OPTION_NAMES: OptionNames<BernoulliIntervalOptions> = { tOpt: true, alphaOpt: true };
 
 /**
- * An anytime-valid interval of one rate that is tightest near a number of
- * trials chosen beforehand: the rates p at which the two-sided beta-binomial
- * mixture with g = p, h = 1 - p and vOpt = tOpt p (1 - p) stays at or below 1 / alpha.
+ * Computes an anytime-valid interval of one rate that is tightest near a number of trials chosen in advance. It
+ * consists of the rates p at which the two-sided beta-binomial mixture with g = p, h = 1 - p and vOpt = tOpt p (1 - p)
+ * stays at or below 1 / alpha.
  *
- * All intervals over time hold the rate together with probability at least
- * 1 - alpha. Before some tOpt / 10 trials it is wider than `betaBinomialSequence`,
- * which needs no such choice, and near tOpt narrower.
+ * The probability that all intervals over time contain the rate is at least 1 - alpha. Before about tOpt / 10 trials
+ * the interval is wider than `betaBinomialSequence`, which needs no such choice. Near tOpt it is narrower.
  * @param successes from 0 to `trials`
- * @param trials a whole number; 0 gives [0, 1]
+ * @param trials an integer; 0 gives [0, 1]
  * @param alpha in (0, 1)
- * @throws {ValueError} for a number out of range
+ * @throws {ValueError} if a number is out of range
  * @see S. R. Howard et al., Time-uniform, nonparametric, nonasymptotic confidence sequences (2021), section 4
  * @example
  * ```ts
@@ -62,7 +61,7 @@ export function bernoulliConfidenceInterval(
     return logMixture(successes - trials * p, trials * variance, mixture) - Math.log(1 / alpha);
   };
   const end = (limit: number, near: number): number => {
-    // With at most one outcome on that side the mixture stays bounded up to the limit.
+    // With at most one outcome on that side, the mixture stays bounded up to the limit.
     if (trials === 0 || rate === limit || !(excess(near) > 0)) return limit;
     return rootBetween(excess, near, rate);
   };

@@ -12,14 +12,14 @@ import {
   rhoFrom,
 } from './mixture-parameters.ts';
 
-/** The least of g h that the tuning keeps, so that the prior stays a law. */
+/** The smallest share of g h that the tuning keeps, so that the prior stays a probability distribution. */
 const MIN_TUNING = 1e-3;
 
-/** What a beta-binomial mixture may be told. */
+/** Options of the beta-binomial mixture. */
 export interface BetaBinomialMixtureOptions extends MixtureOptions {
-  /** How far a value can lie below its mean; above 0. */
+  /** The largest amount by which a value can lie below its mean; above 0. */
   readonly g: number;
-  /** How far a value can lie above its mean; above 0. */
+  /** The largest amount by which a value can lie above its mean; above 0. */
   readonly h: number;
   /**
    * Whether the boundary is on one side of 0, or on both at the same alpha.
@@ -36,15 +36,15 @@ const BETA_BINOMIAL_MIXTURE_OPTION_NAMES: OptionNames<BetaBinomialMixtureOptions
 };
 
 /**
- * ln of the beta-binomial mixture supermartingale of a sub-Bernoulli sum s with
- * variance process v: a sum of errors that lie between -g and h behaves at worst
- * as one of values -g and h with mean 0, whose likelihood ratio is averaged over
- * a beta law of the chance of h centred at g / (g + h), cut off there for one side.
+ * Computes ln of the beta-binomial mixture supermartingale of a sub-Bernoulli sum s with variance process v. The worst
+ * case for errors between -g and h is a sum of values -g and h with mean 0. Its likelihood ratio is averaged over a
+ * beta distribution of the probability of h that is centred at g / (g + h), and truncated there for a one-sided
+ * boundary.
  *
  * A rate p of 0/1 outcomes has g = p, h = 1 - p, s = S - n p and v = n p (1 - p).
  * @param s the sum, from -v / h to v / g
  * @param v at least 0
- * @throws {ValueError} for a number out of range
+ * @throws {ValueError} if a number is out of range
  * @see S. R. Howard et al., Time-uniform, nonparametric, nonasymptotic confidence sequences (2021)
  * @example
  * ```ts
@@ -66,13 +66,12 @@ export function betaBinomialLogMixture(s: number, v: number, options: BetaBinomi
 }
 
 /**
- * The boundary that a sub-Bernoulli sum ever passes with probability at most
- * alpha (its absolute value's upper side, for two sides), at the time v of its
- * variance process: where the beta-binomial mixture reaches 1 / alpha, or v / g,
- * which the sum cannot pass, where it does not get there.
+ * Computes the boundary at time v of the variance process that a sub-Bernoulli sum ever crosses with probability at
+ * most alpha; for two sides, the upper boundary of the two. It is the sum at which the beta-binomial mixture reaches 1
+ * / alpha. If the mixture does not reach it, the boundary is v / g, which the sum cannot exceed.
  * @param v at least 0
  * @param alpha in (0, 1)
- * @throws {ValueError} for a number out of range
+ * @throws {ValueError} if a number is out of range
  * @see S. R. Howard et al. (2021)
  * @example
  * ```ts
@@ -89,7 +88,7 @@ export function betaBinomialMixtureBound(v: number, alpha: number, options: Beta
   return mixtureBound((s) => logMixture(s, v, mixture), alpha, Math.sqrt(v + mixture.rho), v / options.g);
 }
 
-/** A mixture with its tuning settled. */
+/** A mixture with its tuning parameter computed. */
 interface BetaBinomialMixture {
   readonly g: number;
   readonly h: number;
@@ -98,10 +97,9 @@ interface BetaBinomialMixture {
 }
 
 /**
- * The mixture at a sum and a time. With weights A and B of the beta law after
- * the data, and N = A + B, ln B(A, B) - A ln p - B ln(1 - p) at p = g / (g + h) is
- * N KL(A / N, p) by Stirling's formula, up to small terms; what KL compares
- * differs by s / (g + h) alone, so that nothing large is subtracted.
+ * Computes ln of the mixture at a sum and a time. With the weights A and B of the beta posterior, and N = A + B, ln
+ * B(A, B) - A ln p - B ln(1 - p) at p = g / (g + h) is N KL(A / N, p) by Stirling's formula, up to small terms. The
+ * arguments of KL differ by s / (g + h) only, so no large terms are subtracted.
  */
 export function logMixture(s: number, v: number, { g, h, rho, oneSided }: BetaBinomialMixture): number {
   const least = Math.max(rho - g * h, MIN_TUNING * g * h);
@@ -116,7 +114,7 @@ export function logMixture(s: number, v: number, { g, h, rho, oneSided }: BetaBi
   return whole + Math.log(betainc(cut, below, above)) - Math.log(betainc(cut, priorBelow, priorAbove));
 }
 
-/** ln B(a, b) without what grows with a and b. */
+/** Returns ln B(a, b) without the terms that grow with a and b. */
 function smallTerms(a: number, b: number): number {
   return Math.log((a + b) / a / b) / 2 + stirlingError(a) + stirlingError(b) - stirlingError(a + b);
 }

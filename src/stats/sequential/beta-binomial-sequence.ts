@@ -2,31 +2,29 @@ import { invalidParameter } from '../../internal/arguments.ts';
 import type { Interval } from '../proportion-interval.ts';
 import { stirlingError } from '../stirling-error.ts';
 
-/** Halley's steps triple the digits: after one of this share of the root, the next would be some 1e-14 of it. */
+/**
+ * Halley's method triples the digits per step: after a relative change of this size, the next one would be about 1e-14.
+ */
 const LAST_STEP = 2e-5;
 
-/** One to three steps are usual; halving alone would need some sixty. */
+/** One to three steps are usual; bisection alone needs about sixty. */
 const MAX_STEPS = 100;
 
 /**
- * The anytime-valid interval of one rate: a confidence sequence, whose
- * intervals hold the true rate at every number of trials at once with
- * probability at least 1 - alpha, however often they are looked at.
+ * Computes the anytime-valid interval of one rate. It is a confidence sequence: the probability that the intervals at
+ * all numbers of trials contain the true rate is at least 1 - alpha, for any number of checks.
  *
- * A rate p is excluded where the likelihood averaged over a flat prior is more
- * than 1/alpha times the likelihood of p:
- * ln B(S + 1, n - S + 1) - S ln p - (n - S) ln(1 - p) > ln(1/alpha).
- * Under p that ratio is a non-negative martingale that starts at 1, and by
- * Ville's inequality it ever passes 1/alpha with probability at most alpha.
+ * A rate p is excluded if the likelihood averaged over a flat prior is more than 1/alpha times the likelihood of p: ln
+ * B(S + 1, n - S + 1) - S ln p - (n - S) ln(1 - p) > ln(1/alpha). Under p that ratio is a non-negative martingale that
+ * starts at 1, and by Ville's inequality it ever exceeds 1/alpha with probability at most alpha.
  *
- * It holds for trials that are independent with one rate, and more widely
- * wherever the chance of a success, given all that came before, is p. It is
- * wider than an interval for one fixed n: see `docs/sequential.md`.
- * @param successes S, a whole number from 0 to `trials`
- * @param trials n, a whole number; 0 gives [0, 1]
- * @param alpha the chance that any interval of the sequence misses the rate, in (0, 1)
+ * It is valid for independent trials with one rate, and more generally if the probability of a success, given all
+ * earlier trials, is p. It is wider than an interval for one fixed n: see `docs/sequential.md`.
+ * @param successes S, an integer from 0 to `trials`
+ * @param trials n, an integer; 0 gives [0, 1]
+ * @param alpha the probability that any interval of the sequence misses the rate, in (0, 1)
  * @returns [lower, upper], both to 1e-12; the lower end is 0 without successes, the upper end 1 without failures
- * @throws {ValueError} for counts that are not whole or not in order, and for alpha out of range
+ * @throws {ValueError} if a count is not an integer, successes exceed trials, or alpha is out of range
  * @see H. Robbins, Statistical methods related to the law of the iterated logarithm (1970)
  * @example
  * ```ts
@@ -45,9 +43,9 @@ export function betaBinomialSequence(successes: number, trials: number, alpha: n
 }
 
 /**
- * The lower end of {@link betaBinomialSequence} alone, at half its cost. The
- * two ends share alpha, so one end alone misses less often than alpha.
- * @throws {ValueError} as `betaBinomialSequence`
+ * Computes only the lower end of {@link betaBinomialSequence}, at half the cost. The two ends share alpha, so one end
+ * alone misses the rate less often than alpha.
+ * @throws {ValueError} under the same conditions as `betaBinomialSequence`
  * @example
  * ```ts
  * import { betaBinomialLower } from 'evenhand/stats';
@@ -63,8 +61,8 @@ export function betaBinomialLower(successes: number, trials: number, alpha: numb
 }
 
 /**
- * The upper end of {@link betaBinomialSequence} alone, at half its cost.
- * @throws {ValueError} as `betaBinomialSequence`
+ * Computes only the upper end of {@link betaBinomialSequence}, at half the cost.
+ * @throws {ValueError} under the same conditions as `betaBinomialSequence`
  * @example
  * ```ts
  * import { betaBinomialUpper } from 'evenhand/stats';
@@ -77,32 +75,31 @@ export function betaBinomialUpper(successes: number, trials: number, alpha: numb
   requireCounts(successes, trials, alpha);
   const failures = trials - successes;
   if (failures === 0) return 1;
-  // One minus the lower end of the rate of failures, without the digits that 1 - x would lose where x is near 1.
+  // One minus the lower end of the failure rate, without the loss of digits of 1 - x for x near 1.
   return (successes - failures * Math.expm1(logShrinkage(failures, successes, alpha))) / trials;
 }
 
 /**
- * The lower end of the rate of `counted`, as the u < 0 of p = (S/n) e^u.
- * In u the equation G(u) = n KL(S/n, p) = L reads, with m = n - S and r = S/m,
+ * Returns the u < 0 for which p = (S/n) e^u is the lower end of the rate of `counted`. It solves G(u) = n KL(S/n, p) =
+ * L, where m = n - S, r = S/m and
  *
- * G(u) = -S u - m ln(1 - r expm1(u)),
- * L = ln(1/alpha) - ln B(S + 1, m + 1) + S ln(S/n) + m ln(m/n),
+ * G(u) = -S u - m ln(1 - r expm1(u)), L = ln(1/alpha) - ln B(S + 1, m + 1) + S ln(S/n) + m ln(m/n),
  *
- * which is convex: Newton's steps cannot leave the left of the root once there.
+ * G is convex: once Newton's method is left of the root, it stays there.
  */
 function logShrinkage(counted: number, others: number, alpha: number): number {
   const trials = counted + others;
   if (others === 0) return -Math.log((trials + 1) / alpha) / trials;
-  // Stirling's formula cancels all of L that grows with n; (n + 1)! is n! (n + 1).
+  // Stirling's formula cancels all terms of L that grow with n; (n + 1)! is n! (n + 1).
   const bulk = (trials + 1) / (alpha * Math.sqrt((2 * Math.PI * counted * others) / trials));
   const level = Math.log(bulk) - stirlingError(counted) - stirlingError(others) + stirlingError(trials);
   return rootOf(counted, others, level);
 }
 
-/** The u < 0 with G(u) = level, by Halley's method kept inside a bracket. */
+/** Returns the u < 0 with G(u) = level, by Halley's method within a bracket. */
 function rootOf(counted: number, others: number, level: number): number {
   const ratio = counted / others;
-  // G(u) >= -S u - m ln(1 + r): where that reaches the level, G has passed it.
+  // G(u) >= -S u - m ln(1 + r): if this bound reaches the level, G has passed it.
   let left = -(level + others * Math.log1p(ratio)) / counted;
   let right = 0;
   let u = Math.max(left, firstGuess(counted, ratio, level));
@@ -123,13 +120,16 @@ function rootOf(counted: number, others: number, level: number): number {
   return u;
 }
 
-/** The series of G(u) = S (1 + r) (u^2 / 2 + (1 + 2 r) u^3 / 6 + (1 + 6 r + 6 r^2) u^4 / 24 + ...), turned round. */
+/**
+ * Returns a first approximation from the inverse of the series G(u) = S (1 + r) (u^2 / 2 + (1 + 2 r) u^3 / 6 + (1 + 6 r
+ * + 6 r^2) u^4 / 24 + ...).
+ */
 function firstGuess(counted: number, ratio: number, level: number): number {
   const w = Math.sqrt((2 * level) / (counted * (1 + ratio)));
   return -w * (1 + w * ((1 + 2 * ratio) / 6 + (w * (1 + ratio + ratio * ratio)) / 36));
 }
 
-/** Kept free of allocation: these ends are asked for at every event. */
+/** Checks the arguments without allocations, since these ends are computed at every event. */
 function requireCounts(successes: number, trials: number, alpha: number): void {
   if (!(Number.isSafeInteger(trials) && trials >= 0)) {
     throw invalidParameter('trials', 'be a whole number of at least 0', trials);

@@ -3,22 +3,21 @@ import { assertKnownOptions, invalidParameter, type OptionNames } from '../../in
 import { requireLevel } from '../parameters.ts';
 import { type BettingOptions, BettingProcess } from './betting-process.ts';
 
-/** What a betting audit may be told. */
+/** Options of {@link bettingAudit}. */
 export interface BettingAuditOptions {
   /**
-   * The chance of ever rejecting a true hypothesis, in (0, 1).
+   * The probability of ever rejecting a true hypothesis, in (0, 1).
    * @defaultValue 0.05
    */
   readonly alpha?: number;
   /**
-   * The difference of means that is tolerated, in [0, 1). Above 0 there are two
-   * one-sided processes, each with alpha / 2.
+   * The tolerated difference of means, in [0, 1). If it is above 0, there are two one-sided processes, each with alpha
+   * / 2.
    * @defaultValue 0
    */
   readonly epsilon?: number;
   /**
-   * Whether to begin at the second pair, as the authors' published code does;
-   * indices then count from there.
+   * Whether to skip the first pair, as the authors' published code does; indices then count from the second pair.
    * @defaultValue false
    */
   readonly skipFirstPair?: boolean;
@@ -30,13 +29,15 @@ const BETTING_AUDIT_OPTION_NAMES: OptionNames<BettingAuditOptions> = {
   skipFirstPair: true,
 };
 
-/** One betting process over all pairs. */
+/** The path of one betting process over all pairs. */
 export interface BettingPath {
   /** The wealth after each pair. */
   readonly wealth: readonly number[];
-  /** The bet on each pair, settled before it was seen. */
+  /** The bet on each pair, set before the pair was seen. */
   readonly bets: readonly number[];
-  /** The first pair after which the wealth is above the threshold, from 0; null where it never is. */
+  /**
+   * The index of the first pair after which the wealth is above the threshold, counted from 0; null if there is none.
+   */
   readonly rejectIndex: number | null;
 }
 
@@ -58,29 +59,28 @@ export interface TolerantBettingAudit {
   readonly n: number;
   readonly alpha: number;
   readonly epsilon: number;
-  /** 2 / alpha, for two processes. */
+  /** 2 / alpha, since there are two processes. */
   readonly threshold: number;
-  /** Against a mean of a that is at most epsilon above that of b. */
+  /** The process against the hypothesis that the mean of a is at most epsilon above that of b. */
   readonly aMinusB: BettingPath;
-  /** Against a mean of b that is at most epsilon above that of a. */
+  /** The process against the hypothesis that the mean of b is at most epsilon above that of a. */
   readonly bMinusA: BettingPath;
-  /** The first pair after which either process is above the threshold; null where none is. */
+  /** The index of the first pair after which either process is above the threshold; null if there is none. */
   readonly rejectIndex: number | null;
 }
 
 /**
- * The betting audit of two groups whose outcomes come in pairs: a process bets
- * against equal means, and its wealth passes 1 / alpha with probability at most
- * alpha if they are equal, whenever one looks and stops.
+ * Performs the betting audit of two groups whose outcomes come in pairs. A process bets against equal means. If the
+ * means are equal, its wealth ever exceeds 1 / alpha with probability at most alpha, for any number of checks and any
+ * stopping rule.
  *
- * Without a tolerance the outcome of a pair is g = a - b, and the bets lie in
- * [-1/2, 1/2]. With one, the outcomes are a - b - epsilon and b - a - epsilon, the
- * bets lie in [-1/2, 0], so that each wealth is a supermartingale wherever the
- * means are within epsilon, and either passes 2 / alpha.
- * @param a decisions or scores in [0, 1] of the first group, in the order in which they came
- * @param b the same of the second group, as many; no pair gives wealth [] and no rejection
- * @throws {DataValidationError} for lengths that differ, or a value outside [0, 1]
- * @throws {ValueError} for alpha or epsilon out of range
+ * Without a tolerance the outcome of a pair is g = a - b, and the bets lie in [-1/2, 1/2]. With a tolerance, the
+ * outcomes are a - b - epsilon and b - a - epsilon, and the bets lie in [-1/2, 0]. Each wealth is then a
+ * supermartingale if the means differ by at most epsilon, and the threshold for each is 2 / alpha.
+ * @param a decisions or scores in [0, 1] of the first group, in order of arrival
+ * @param b the same of the second group, with the same length; without pairs, wealth is [] and nothing is rejected
+ * @throws {DataValidationError} if the lengths differ, or a value is outside [0, 1]
+ * @throws {ValueError} if alpha or epsilon is out of range
  * @see B. Chugg et al., Auditing fairness by betting (2023), arXiv 2305.17570
  * @example
  * ```ts
@@ -149,7 +149,10 @@ function differencesOf(a: ArrayLike<number>, b: ArrayLike<number>): Float64Array
   if (a.length !== b.length) {
     throw new DataValidationError(
       `a and b must hold pairs, but a has ${String(a.length)} values and b ${String(b.length)}.`,
-      { context: { a: a.length, b: b.length }, suggestion: 'Let each wait for the other, and bet once both have one.' },
+      {
+        context: { a: a.length, b: b.length },
+        suggestion: 'Pass equally many values: add a pair once both groups have a value.',
+      },
     );
   }
   requireUnitRange('a', a);
@@ -164,7 +167,7 @@ function requireUnitRange(argument: string, values: ArrayLike<number>): void {
     `${argument} must hold numbers from 0 to 1. Got ${String(values[index])} at index ${String(index)}.`,
     {
       context: { argument, index, value: values[index] },
-      suggestion: 'Scale the values to [0, 1] by bounds known beforehand, and leave out missing ones.',
+      suggestion: 'Scale the values to [0, 1] by bounds known in advance, and remove missing values.',
     },
   );
 }

@@ -3,20 +3,22 @@ import { assertKnownOptions, invalidParameter, type OptionNames } from '../../in
 /** The constant of the online Newton step for losses -ln(1 - lambda g). */
 const NEWTON_STEP = 2 / (2 - Math.log(3));
 
-/** Above this share of the wealth one loss could cost all of it. */
+/** The largest bet. With a larger bet, one loss could cost the entire wealth. */
 const LARGEST_BET = 0.5;
 
-/** The wealth, the bet on the next outcome, and what the next bet needs: all there is to a process. */
+/**
+ * The complete state of a process: the wealth, the bet on the next outcome, and the sum that the following bet needs.
+ */
 export interface BettingState {
-  /** ln of the wealth: the wealth itself passes float64 after some 1,700 clear outcomes. */
+  /** ln of the wealth. The wealth itself exceeds float64 after about 1,700 clear outcomes. */
   readonly logWealth: number;
-  /** lambda for the next outcome. */
+  /** The bet lambda on the next outcome. */
   readonly bet: number;
-  /** The sum of z^2 so far. */
+  /** The sum of z^2 of all outcomes. */
   readonly sumOfSquares: number;
 }
 
-/** What a betting process may be told. */
+/** Options of {@link BettingProcess}. */
 export interface BettingOptions {
   /**
    * The smallest bet, from -0.5 to 0.
@@ -34,16 +36,15 @@ export interface BettingOptions {
 const BETTING_OPTION_NAMES: OptionNames<BettingOptions> = { smallestBet: true, largestBet: true };
 
 /**
- * A bet against the hypothesis that outcomes g_1, g_2, ... have the mean 0:
- * the wealth starts at 1 and is multiplied by 1 - lambda_t g_t.
+ * Bets against the hypothesis that outcomes g_1, g_2, ... have the mean 0: the wealth starts at 1 and is multiplied by
+ * 1 - lambda_t g_t.
  *
- * lambda_1 = 0, and after each outcome, with z = g / (1 - lambda g), lambda
- * becomes lambda - 2 / (2 - ln 3) z / (1 + sum z^2), kept between the smallest
- * and the largest bet (an online Newton step). Under the hypothesis the wealth
- * is a non-negative martingale, so it ever reaches 1 / alpha with probability at
- * most alpha (Ville's inequality), however often it is looked at. It needs each
- * outcome's mean, given all before it, to be 0; no independence, no law.
- * @throws {ValueError} for bets outside their ranges
+ * lambda_1 = 0, and after each outcome, with z = g / (1 - lambda g), lambda becomes lambda - 2 / (2 - ln 3) z / (1 +
+ * sum z^2), clipped to the smallest and the largest bet (an online Newton step). Under the hypothesis the wealth is a
+ * non-negative martingale, so it ever reaches 1 / alpha with probability at most alpha (Ville's inequality), for any
+ * number of checks. The only assumption is that the mean of each outcome, given all earlier ones, is 0. Outcomes need
+ * not be independent or identically distributed.
+ * @throws {ValueError} if a bet is outside its range
  * @see B. Chugg et al., Auditing fairness by betting (2023), arXiv 2305.17570
  * @example
  * ```ts
@@ -75,7 +76,7 @@ export class BettingProcess {
     this.#largestBet = largestBet;
   }
 
-  /** The wealth after the outcomes so far, 1 at the start; Infinity where float64 ends. */
+  /** The wealth after all outcomes, 1 at the start; Infinity if it exceeds float64. */
   get wealth(): number {
     return Math.exp(this.#logWealth);
   }
@@ -85,16 +86,16 @@ export class BettingProcess {
     return this.#logWealth;
   }
 
-  /** lambda for the next outcome, settled before it is seen. */
+  /** The bet lambda on the next outcome, set before the outcome is seen. */
   get bet(): number {
     return this.#bet;
   }
 
   /**
-   * Takes one outcome and settles the next bet.
+   * Adds one outcome and sets the next bet.
    * @param outcome g above -2 and below 2, so that no bet can lose everything
-   * @returns the wealth after it
-   * @throws {ValueError} for another outcome; the process is then as before
+   * @returns the wealth after the outcome
+   * @throws {ValueError} if the outcome is out of range; the process is then unchanged
    */
   update(outcome: number): number {
     if (!(Number.isFinite(outcome) && Math.abs(outcome) < 2)) {
@@ -109,15 +110,15 @@ export class BettingProcess {
     return this.wealth;
   }
 
-  /** The state as plain numbers, for {@link BettingProcess.restore}. */
+  /** Returns the state as plain numbers, for {@link BettingProcess.restore}. */
   snapshot(): BettingState {
     return Object.freeze({ logWealth: this.#logWealth, bet: this.#bet, sumOfSquares: this.#sumOfSquares });
   }
 
   /**
-   * A process that goes on where a snapshot was taken.
-   * @param options as the process was made with
-   * @throws {ValueError} for a state that no process can be in
+   * Creates a process that continues from a snapshot.
+   * @param options the options that the process was created with
+   * @throws {ValueError} if no process can have this state
    */
   static restore(state: BettingState, options: BettingOptions = {}): BettingProcess {
     assertKnownOptions('BettingProcess.restore', options, BETTING_OPTION_NAMES);

@@ -4,12 +4,12 @@ import { requireLevel } from '../parameters.ts';
 import { requirePositive, requireTimeAndLevel } from './mixture-parameters.ts';
 import { STITCHING_SHAPE_NAMES, stitchingFrom, type StitchingShape } from './poly-stitching-bound.ts';
 
-/** What a double stitched boundary may be told. */
+/** Options of {@link doubleStitchingBound}. */
 export interface DoubleStitchingOptions extends StitchingShape {
   /** The number of values from which the boundary grows; at least 1. */
   readonly tOpt: number;
   /**
-   * How finely the quantiles are stitched, in log-odds; above 0.
+   * The grid width of the quantiles, in log-odds; above 0.
    * @defaultValue 0.5
    */
   readonly delta?: number;
@@ -22,20 +22,18 @@ const DOUBLE_STITCHING_OPTION_NAMES: OptionNames<DoubleStitchingOptions> = {
 };
 
 /**
- * A boundary for all quantiles at all times: for independent values of one law,
- * the number among the first t that are at or below its p-quantile less t p stays
- * below it for every p and t together, with probability at least 1 - alpha / 2
- * for either side.
+ * Computes a boundary for all quantiles at all times. For independent values of one distribution, let N be the number
+ * of the first t values that are at or below the p-quantile. Then N - t p stays below the boundary for all p and t
+ * simultaneously, with probability at least 1 - alpha / 2 for each side.
  *
- * Times are stitched over epochs and quantiles over a grid in log-odds; with
- * w = max(t, tOpt), r the grid's next quantile towards 1/2 (p itself from 1/2 on),
- * q = r (1 - r), j = sqrt(w / tOpt) |logit p| / (2 delta) + 1 and
- * l = s ln(ln(eta w / tOpt)) + s ln j + ln(2 zeta(s) (2 zeta(s) + 1) / (alpha ln(eta)^s)):
- * delta sqrt(eta w q / tOpt) + sqrt(k1^2 q w l + (k2 c l)^2) + k2 c l, c = (1 - 2 p) / 3.
+ * Times are stitched over epochs, and quantiles over a grid in log-odds. With w = max(t, tOpt), r the grid's next
+ * quantile towards 1/2 (p itself from 1/2 on), q = r (1 - r), j = sqrt(w / tOpt) |logit p| / (2 delta) + 1 and l = s
+ * ln(ln(eta w / tOpt)) + s ln j + ln(2 zeta(s) (2 zeta(s) + 1) / (alpha ln(eta)^s)), the boundary is delta sqrt(eta w q
+ * / tOpt) + sqrt(k1^2 q w l + (k2 c l)^2) + k2 c l, c = (1 - 2 p) / 3.
  * @param p the quantile, in (0, 1)
  * @param t the number of values, at least 0
  * @param alpha in (0, 1)
- * @throws {ValueError} for a number out of range
+ * @throws {ValueError} if a number is out of range
  * @see S. R. Howard, A. Ramdas, Sequential estimation of quantiles (2022)
  * @example
  * ```ts

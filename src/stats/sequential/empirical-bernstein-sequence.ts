@@ -3,24 +3,24 @@ import { requireCount, requireLevel, requireRate, requireWhole } from '../parame
 import type { Interval } from '../proportion-interval.ts';
 import { gammaExponentialMixtureBound } from './gamma-exponential-mixture.ts';
 
-/** What has been seen of values in [0, 1]. */
+/** The statistics of values in [0, 1] seen so far. */
 export interface BoundedMeanState {
   /** The number of values. */
   readonly n: number;
-  /** Their mean, in [0, 1]; not looked at where n is 0. */
+  /** The mean of the values, in [0, 1]; ignored if n is 0. */
   readonly mean: number;
   /**
-   * The sum of (x_i - xhat_i)^2, where xhat_i in [0, 1] was settled before x_i was
-   * seen: the mean of the values before it is usual, with 1/2 for the first.
+   * The sum of (x_i - xhat_i)^2, where xhat_i in [0, 1] was set before x_i was seen. The usual choice is the mean of
+   * the earlier values, and 1/2 for the first.
    */
   readonly predictableVariance: number;
 }
 
-/** What an empirical Bernstein sequence may be told. */
+/** Options of {@link empiricalBernsteinSequence}. */
 export interface EmpiricalBernsteinOptions {
   /**
-   * The predictable variance at which the interval is tightest, above 0: some
-   * 100 values of standard deviation 0.3. Chosen before the data.
+   * The predictable variance at which the interval is tightest, above 0. The default suits about 100 values with
+   * standard deviation 0.3. Choose it before you see the data.
    * @defaultValue 10
    */
   readonly vOpt?: number;
@@ -29,18 +29,16 @@ export interface EmpiricalBernsteinOptions {
 const EMPIRICAL_BERNSTEIN_OPTION_NAMES: OptionNames<EmpiricalBernsteinOptions> = { vOpt: true };
 
 /**
- * The anytime-valid interval of the mean of values in [0, 1], as narrow as
- * their variance allows: the mean -+ u(V) / n, with u the gamma-exponential
- * mixture boundary of scale 1 at alpha / 2 and V the predictable variance.
+ * Computes the anytime-valid interval of the mean of values in [0, 1], whose width adapts to their variance: the mean ±
+ * u(V) / n, with u the gamma-exponential mixture boundary of scale 1 at alpha / 2 and V the predictable variance.
  *
- * The intervals at all n hold the mean together with probability at least
- * 1 - alpha. The values need not be independent, nor of one law: it is enough
- * that each has the same mean, given all before it. (Where the means move, the
- * intervals hold their running average.) Scale other values to [0, 1] by bounds
- * that are known beforehand, not by the smallest and largest seen.
+ * The probability that the intervals at all n contain the mean is at least 1 - alpha. The values need not be
+ * independent or identically distributed: it is enough that each has the same mean, given all earlier ones. (If the
+ * means change, the intervals contain their running average.) Scale other values to [0, 1] by bounds that are known in
+ * advance, not by the smallest and largest value seen.
  * @param state n = 0 gives [0, 1]
- * @param alpha the chance that any interval of the sequence misses, in (0, 1)
- * @throws {ValueError} for a number out of range
+ * @param alpha the probability that any interval of the sequence misses the mean, in (0, 1)
+ * @throws {ValueError} if a number is out of range
  * @see S. R. Howard et al., Time-uniform, nonparametric, nonasymptotic confidence sequences (2021), theorem 4
  * @example
  * ```ts

@@ -2,17 +2,17 @@ import { assertKnownOptions, invalidParameter, type OptionNames } from '../../in
 import { requireCount, requireLevel } from '../parameters.ts';
 import { rootBetween } from './mixture-bound.ts';
 
-/** Halvings by the golden section: the least error then is exact to 1e-15, being flat at its minimum. */
+/** Steps of the golden-section search. The smallest error is then exact to 1e-15, since it is flat at its minimum. */
 const SECTIONS = 60;
 
 const GOLDEN = (Math.sqrt(5) - 1) / 2;
 
-/** What a boundary on an empirical distribution function may be told. */
+/** Options of {@link empiricalProcessLilBound}. */
 export interface EmpiricalProcessLilOptions {
-  /** The number of values from which it holds; at least 1. */
+  /** The number of values from which the boundary holds; at least 1. */
   readonly tMin: number;
   /**
-   * The leading constant, above 1 / sqrt(2): the larger, the smaller the other terms.
+   * The leading constant, above 1 / sqrt(2). A larger constant makes the other terms smaller.
    * @defaultValue 0.85
    */
   readonly a?: number;
@@ -21,16 +21,15 @@ export interface EmpiricalProcessLilOptions {
 const EMPIRICAL_PROCESS_LIL_OPTION_NAMES: OptionNames<EmpiricalProcessLilOptions> = { tMin: true, a: true };
 
 /**
- * A boundary for a whole distribution function at all times: for independent
- * values of one law, the largest distance of their empirical distribution
- * function from it is below a sqrt((ln(1 + ln(t / tMin)) + C) / t) for all t >= tMin
- * together, with probability at least 1 - alpha.
+ * Computes a boundary for a complete distribution function at all times. For independent values of one distribution,
+ * the largest distance between the empirical and the true distribution function is below a sqrt((ln(1 + ln(t / tMin)) +
+ * C) / t) for all t >= tMin simultaneously, with probability at least 1 - alpha.
  *
- * C is the least number at which 4 e^(-y C) (1 + 1 / ((y - 1) ln eta)), with
- * y = (2 / eta) (a - sqrt(2 (eta - 1) / C))^2 > 1, comes down to alpha for some eta > 1.
+ * C is the smallest number at which 4 e^(-y C) (1 + 1 / ((y - 1) ln eta)), with y = (2 / eta) (a - sqrt(2 (eta - 1) /
+ * C))^2 > 1, is at most alpha for some eta > 1.
  * @param t the number of values, at least 0; Infinity is returned before tMin
  * @param alpha in (0, 1)
- * @throws {ValueError} for a number out of range
+ * @throws {ValueError} if a number is out of range
  * @see S. R. Howard, A. Ramdas, Sequential estimation of quantiles (2022)
  * @example
  * ```ts
@@ -59,13 +58,16 @@ function leastConstant(alpha: number, a: number): number {
   return rootBetween(excess, low, high);
 }
 
-/** ln of the least error over eta: infinite at both ends of where it is defined, with one minimum between. */
+/**
+ * Returns ln of the smallest error over eta. The error is infinite at both ends of its domain, with one minimum between
+ * them.
+ */
 function leastLogError(constant: number, a: number): number {
   const logError = (eta: number): number => {
     const y = (2 / eta) * (a - Math.sqrt((2 * (eta - 1)) / constant)) ** 2;
     return Math.log(4) - y * constant + Math.log1p(1 / ((y - 1) * Math.log(eta)));
   };
-  // Where y comes down to 1.
+  // The eta at which y equals 1.
   const limit = rootBetween((eta) => Math.sqrt(eta / 2) + Math.sqrt((2 * (eta - 1)) / constant) - a, 1, 2 * a * a);
   let [from, to] = [1, limit];
   for (let section = 0; section < SECTIONS; section++) {

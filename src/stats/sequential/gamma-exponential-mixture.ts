@@ -10,7 +10,7 @@ import {
   rhoFrom,
 } from './mixture-parameters.ts';
 
-/** What a mixture with a scale may be told. */
+/** Options of a mixture with a scale. */
 export interface ScaledMixtureOptions extends MixtureOptions {
   /** The scale c of the tail, above 0, in the units of s. For errors of values in [0, 1] it is 1. */
   readonly c: number;
@@ -20,13 +20,12 @@ export interface ScaledMixtureOptions extends MixtureOptions {
 export const SCALED_MIXTURE_OPTION_NAMES: OptionNames<ScaledMixtureOptions> = { ...MIXTURE_OPTION_NAMES, c: true };
 
 /**
- * ln of the gamma-exponential mixture supermartingale of a sub-exponential sum
- * s with variance process v and scale c: the mean of exp(lambda s - v psi(lambda)),
- * psi(lambda) = (-ln(1 - c lambda) - c lambda) / c^2, over 1 - c lambda with a
- * gamma law of shape and rate rho / c^2 cut off at 1.
+ * Computes ln of the gamma-exponential mixture supermartingale of a sub-exponential sum s with variance process v and
+ * scale c: the mean of exp(lambda s - v psi(lambda)), psi(lambda) = (-ln(1 - c lambda) - c lambda) / c^2, where 1 - c
+ * lambda has a gamma distribution of shape and rate rho / c^2, truncated at 1.
  * @param s the sum, any finite number
  * @param v at least 0
- * @throws {ValueError} for a number out of range
+ * @throws {ValueError} if a number is out of range
  * @see S. R. Howard et al., Time-uniform, nonparametric, nonasymptotic confidence sequences (2021)
  * @example
  * ```ts
@@ -45,12 +44,11 @@ export function gammaExponentialLogMixture(s: number, v: number, options: Scaled
 }
 
 /**
- * The boundary that a sub-exponential sum ever passes with probability at most
- * alpha, at the time v of its variance process: where the gamma-exponential
- * mixture reaches 1 / alpha.
+ * Computes the boundary at time v of the variance process that a sub-exponential sum ever crosses with probability at
+ * most alpha: the sum at which the gamma-exponential mixture reaches 1 / alpha.
  * @param v at least 0
  * @param alpha in (0, 1)
- * @throws {ValueError} for a number out of range
+ * @throws {ValueError} if a number is out of range
  * @see S. R. Howard et al. (2021)
  * @example
  * ```ts
@@ -70,8 +68,8 @@ export function gammaExponentialMixtureBound(v: number, alpha: number, options: 
 }
 
 /**
- * With t = 1 - c lambda, a = (v + rho) / c^2 and b = a + s / c the integrand is
- * t^(a - 1) e^(b (1 - t)), and the law's own constant the same at s = v = 0.
+ * With t = 1 - c lambda, a = (v + rho) / c^2 and b = a + s / c the integrand is t^(a - 1) e^(b (1 - t)), and the
+ * normalising constant of the distribution is the same integral at s = v = 0.
  */
 function logMixture(s: number, v: number, c: number, rho: number): number {
   const shape = rho / (c * c);

@@ -5,13 +5,12 @@ import { mixtureBound } from './mixture-bound.ts';
 import { requirePositive, requireSumAndTime, requireTimeAndLevel, rhoFrom } from './mixture-parameters.ts';
 
 /**
- * ln of the gamma-Poisson mixture supermartingale of a sub-Poisson sum
- * s with variance process v and scale c: the mean of exp(lambda s - v psi(lambda)),
- * psi(lambda) = (e^(c lambda) - c lambda - 1) / c^2, over e^(c lambda) with a
- * gamma law of shape and rate rho / c^2 cut off below 1.
+ * Computes ln of the gamma-Poisson mixture supermartingale of a sub-Poisson sum s with variance process v and scale c:
+ * the mean of exp(lambda s - v psi(lambda)), psi(lambda) = (e^(c lambda) - c lambda - 1) / c^2, where e^(c lambda) has
+ * a gamma distribution of shape and rate rho / c^2, truncated below 1.
  * @param s the sum, any finite number
  * @param v at least 0
- * @throws {ValueError} for a number out of range
+ * @throws {ValueError} if a number is out of range
  * @see S. R. Howard et al., Time-uniform, nonparametric, nonasymptotic confidence sequences (2021)
  * @example
  * ```ts
@@ -30,12 +29,11 @@ export function gammaPoissonLogMixture(s: number, v: number, options: ScaledMixt
 }
 
 /**
- * The boundary that a sub-Poisson sum ever passes with probability at most
- * alpha, at the time v of its variance process: where the gamma-Poisson
- * mixture reaches 1 / alpha.
+ * Computes the boundary at time v of the variance process that a sub-Poisson sum ever crosses with probability at most
+ * alpha: the sum at which the gamma-Poisson mixture reaches 1 / alpha.
  * @param v at least 0
  * @param alpha in (0, 1)
- * @throws {ValueError} for a number out of range
+ * @throws {ValueError} if a number is out of range
  * @see S. R. Howard et al. (2021)
  * @example
  * ```ts
@@ -55,8 +53,8 @@ export function gammaPoissonMixtureBound(v: number, alpha: number, options: Scal
 }
 
 /**
- * With t = e^(c lambda), b = (v + rho) / c^2 and a = b + s / c the integrand is
- * t^(a - 1) e^(-b (t - 1)), and the law's own constant the same at s = v = 0.
+ * With t = e^(c lambda), b = (v + rho) / c^2 and a = b + s / c the integrand is t^(a - 1) e^(-b (t - 1)), and the
+ * normalising constant of the distribution is the same integral at s = v = 0.
  */
 function logMixture(s: number, v: number, c: number, rho: number): number {
   const shape = rho / (c * c);

@@ -1,11 +1,14 @@
-/** Two dozen steps are many; halving alone would need some sixty, and the method may halve every second step. */
+/**
+ * The maximum number of steps. About two dozen steps are usual; bisection alone needs about sixty, and the method may
+ * bisect only every second step.
+ */
 const MAX_STEPS = 200;
 
 /**
- * A root of a continuous function between two points at which its signs
- * differ, to the last few digits, by Chandrupatla's method: inverse quadratic
- * interpolation where three points lie well for it, and halving elsewhere.
- * @param rootOf finite at and between both points
+ * Returns a root of a continuous function between two points with opposite signs, exact to the last few digits. It uses
+ * Chandrupatla's method: inverse quadratic interpolation if the last three points are suitable, and bisection
+ * otherwise.
+ * @param rootOf the function, finite at and between both points
  * @see T. R. Chandrupatla, A new hybrid quadratic/bisection algorithm (1997)
  */
 export function rootBetween(rootOf: (x: number) => number, from: number, to: number): number {
@@ -15,7 +18,7 @@ export function rootBetween(rootOf: (x: number) => number, from: number, to: num
   for (let step = 0; step < MAX_STEPS; step++) {
     const x = newest + share * (other - newest);
     const value = rootOf(x);
-    // The two newest points keep the root between them.
+    // The two newest points bracket the root.
     if (value > 0 === atNewest > 0) [oldest, atOldest] = [newest, atNewest];
     else [oldest, other, atOldest, atOther] = [other, newest, atOther, atNewest];
     [newest, atNewest] = [x, value];
@@ -39,9 +42,9 @@ export function rootBetween(rootOf: (x: number) => number, from: number, to: num
 }
 
 /**
- * The s >= 0 at which a log-mixture that grows in s reaches ln(1 / alpha).
- * @param largest the most that s can be, where there is a most
- * @returns `largest` where the mixture never gets there
+ * Returns the s >= 0 at which a log-mixture that increases in s reaches ln(1 / alpha).
+ * @param largest the largest possible s, if there is one
+ * @returns `largest` if the mixture does not reach ln(1 / alpha)
  */
 export function mixtureBound(
   logMixture: (s: number) => number,

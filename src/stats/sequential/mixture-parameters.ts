@@ -1,12 +1,12 @@
 import { invalidParameter, type OptionNames } from '../../internal/arguments.ts';
 import { requireCount, requireLevel } from '../parameters.ts';
 
-/** Where a mixture boundary is tightest. */
+/** Options that set where a mixture boundary is tightest. */
 export interface MixtureOptions {
-  /** The intrinsic time (variance process) at which the boundary is to be tightest; above 0. */
+  /** The intrinsic time (variance process) at which the boundary is tightest; above 0. */
   readonly vOpt: number;
   /**
-   * The error for which it is tuned: below 0.5 for one side, below 1 for two.
+   * The error rate for which the boundary is tuned: below 0.5 for one side, below 1 for two.
    * @defaultValue 0.05
    */
   readonly alphaOpt?: number;
@@ -16,13 +16,13 @@ export interface MixtureOptions {
 export const MIXTURE_OPTION_NAMES: OptionNames<MixtureOptions> = { vOpt: true, alphaOpt: true };
 
 /**
- * The tuning rho of a two-sided normal mixture that is nearly tightest at a time:
- * v / (2 ln(1 / alpha) + ln(1 + 2 ln(1 / alpha))).
+ * Computes the tuning parameter rho for which a two-sided normal mixture is nearly tightest at a given time: v / (2
+ * ln(1 / alpha) + ln(1 + 2 ln(1 / alpha))).
  * @param v the intrinsic time, above 0
  * @param alpha in (0, 1)
- * @throws {ValueError} for a number out of range
- * @see S. R. Howard, A. Ramdas, J. McAuliffe, J. Sekhon, Time-uniform, nonparametric,
- *   nonasymptotic confidence sequences (2021), section 3.5
+ * @throws {ValueError} if a number is out of range
+ * @see S. R. Howard, A. Ramdas, J. McAuliffe, J. Sekhon, Time-uniform, nonparametric, nonasymptotic confidence
+ *   sequences (2021), section 3.5
  * @example
  * ```ts
  * import { twoSidedNormalBestRho } from 'evenhand/stats';
@@ -37,7 +37,7 @@ export function twoSidedNormalBestRho(v: number, alpha: number): number {
   return bestRho(v, alpha);
 }
 
-/** rho from a mixture's options; one side at alpha is tuned as two sides at 2 alpha. */
+/** Returns rho from the options of a mixture. One side at alpha is tuned like two sides at 2 alpha. */
 export function rhoFrom({ vOpt, alphaOpt = 0.05 }: MixtureOptions, sides: 1 | 2): number {
   requirePositive('vOpt', vOpt);
   if (sides === 2) {
@@ -50,18 +50,18 @@ export function rhoFrom({ vOpt, alphaOpt = 0.05 }: MixtureOptions, sides: 1 | 2)
   return bestRho(vOpt, 2 * alphaOpt);
 }
 
-/** A finite number above 0. */
+/** Checks that a number is finite and above 0. */
 export function requirePositive(parameter: string, given: number): void {
   if (!(given > 0 && given < Infinity)) throw invalidParameter(parameter, 'be a finite number above 0', given);
 }
 
-/** The arguments every log-mixture takes: a sum s and its intrinsic time v. */
+/** Checks the arguments of every log-mixture: a sum s and its intrinsic time v. */
 export function requireSumAndTime(s: number, v: number): void {
   if (!Number.isFinite(s)) throw invalidParameter('s', 'be a finite number', s);
   requireCount('v', v);
 }
 
-/** The arguments every boundary takes. */
+/** Checks the arguments of every boundary. */
 export function requireTimeAndLevel(v: number, alpha: number): void {
   requireCount('v', v);
   requireLevel('alpha', alpha);

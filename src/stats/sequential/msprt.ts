@@ -3,21 +3,21 @@ import { assertKnownOptions, invalidParameter, type OptionNames } from '../../in
 import { requireLevel } from '../parameters.ts';
 import type { Interval } from '../proportion-interval.ts';
 
-/** What a mixture sequential test looks at. */
+/** The input of {@link msprt}. */
 export interface MsprtInput {
-  /** The estimate of the effect so far. */
+  /** The current estimate of the effect. */
   readonly estimate: number;
-  /** Its standard error, above 0. */
+  /** The standard error of the estimate, above 0. */
   readonly standardError: number;
   /**
-   * The standard deviation of the effects worth finding, above 0; chosen before
-   * the data. The test is most powerful for effects near it.
+   * The standard deviation of the effects that the test should detect, above 0. Choose it before you see the data. The
+   * test is most powerful for effects of about this size.
    */
   readonly tau: number;
-  /** The chance of ever rejecting a true hypothesis, in (0, 1). */
+  /** The probability of ever rejecting a true hypothesis, in (0, 1). */
   readonly alpha: number;
   /**
-   * The effect under the hypothesis.
+   * The effect under the null hypothesis.
    * @defaultValue 0
    */
   readonly nullEffect?: number;
@@ -31,13 +31,19 @@ const MSPRT_INPUT_NAMES: OptionNames<MsprtInput> = {
   nullEffect: true,
 };
 
-/** What a mixture sequential test says at this moment. */
+/** The result of a mixture sequential test at one check. */
 export interface MsprtResult {
-  /** Of the mixture against the hypothesis; reject at 1 / alpha and above. Infinity where float64 ends. */
+  /**
+   * The likelihood ratio of the mixture to the null hypothesis. Reject the hypothesis at 1 / alpha and above. Infinity
+   * if it exceeds float64.
+   */
   readonly likelihoodRatio: number;
-  /** min(1, 1 / likelihoodRatio). Over time keep the smallest so far: it stays valid. */
+  /** min(1, 1 / likelihoodRatio). You may keep the smallest p-value of all checks: it stays valid. */
   readonly pValue: number;
-  /** Effects not rejected at this moment; all intervals over time hold the effect together at 1 - alpha. */
+  /**
+   * The effects that are not rejected at this check. The probability that all intervals over time contain the effect is
+   * at least 1 - alpha.
+   */
   readonly interval: Interval;
   readonly tau: number;
   readonly alpha: number;
@@ -45,20 +51,17 @@ export interface MsprtResult {
 }
 
 /**
- * The mixture sequential probability ratio test of an effect that may be looked
- * at any time, as used for A/B tests.
+ * Performs the mixture sequential probability ratio test of an effect, which may be checked at any time, as in A/B
+ * tests.
  *
- * With the estimate normal about the effect with variance s^2 (V / n in other
- * texts), and a N(nullEffect, tau^2) law of effects, the likelihood ratio is
- * sqrt(s^2 / (s^2 + tau^2)) exp(tau^2 d^2 / (2 s^2 (s^2 + tau^2))), d being the
- * estimate minus the effect under the hypothesis. The interval holds the effects
- * with a ratio below 1 / alpha about themselves:
- * estimate -+ s sqrt((s^2 + tau^2) / tau^2 (2 ln(1 / alpha) + ln(1 + tau^2 / s^2))).
+ * The estimate is normal about the effect with variance s^2 (V / n in other texts), and effects have the prior
+ * N(nullEffect, tau^2). The likelihood ratio is then sqrt(s^2 / (s^2 + tau^2)) exp(tau^2 d^2 / (2 s^2 (s^2 + tau^2))),
+ * where d is the estimate minus the effect under the null hypothesis. The interval consists of the effects that would
+ * not be rejected as null effects: estimate ± s sqrt((s^2 + tau^2) / tau^2 (2 ln(1 / alpha) + ln(1 + tau^2 / s^2))).
  *
- * The guarantee over all looks is exact for a mean of normal values with known
- * variance. With an estimated standard error it is asymptotic: wait for some
- * tens of observations in every cell before the first look.
- * @throws {ValueError} for a number that is not finite, a standard error or tau not above 0, or alpha out of range
+ * The guarantee over all checks is exact for a mean of normal values with known variance. With an estimated standard
+ * error it is asymptotic: wait for some tens of observations in every cell before the first check.
+ * @throws {ValueError} if a number is not finite, the standard error or tau is not above 0, or alpha is out of range
  * @see R. Johari, P. Koomen, L. Pekelis, D. Walsh, Always valid inference (2022)
  * @example
  * ```ts
@@ -77,7 +80,7 @@ export function msprt(options: MsprtInput): MsprtResult {
   requirePositive('standardError', standardError);
   requirePositive('tau', tau);
   requireLevel('alpha', alpha);
-  // In units of the standard error no square can overflow or vanish.
+  // In units of the standard error, no square can overflow or underflow.
   const ratio = (tau / standardError) ** 2;
   const score = (estimate - nullEffect) / standardError;
   const likelihoodRatio = Math.exp((score * score) / (2 * (1 + 1 / ratio)) - Math.log1p(ratio) / 2);

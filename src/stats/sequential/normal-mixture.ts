@@ -10,10 +10,13 @@ import {
   rhoFrom,
 } from './mixture-parameters.ts';
 
-/** Below it the logarithm of the normal cdf is found through the incomplete gamma function, which does not vanish. */
+/**
+ * The value below which the logarithm of the normal cdf is computed from the incomplete gamma function, which does not
+ * underflow.
+ */
 const FAR_TAIL = -5;
 
-/** What a normal mixture may be told. */
+/** Options of the normal mixture. */
 export interface NormalMixtureOptions extends MixtureOptions {
   /**
    * Whether the boundary is on one side of 0, or on both at the same alpha.
@@ -25,15 +28,14 @@ export interface NormalMixtureOptions extends MixtureOptions {
 const NORMAL_MIXTURE_OPTION_NAMES: OptionNames<NormalMixtureOptions> = { ...MIXTURE_OPTION_NAMES, oneSided: true };
 
 /**
- * ln of the normal mixture supermartingale of a sub-Gaussian sum s with
- * variance process v: the mean of exp(lambda s - lambda^2 v / 2) over
- * lambda normal with variance 1 / rho, or over its absolute value for one side.
+ * Computes ln of the normal mixture supermartingale of a sub-Gaussian sum s with variance process v: the mean of
+ * exp(lambda s - lambda^2 v / 2) over a normal lambda with variance 1 / rho, or over its absolute value for one side.
  *
- * Two sides: ln(rho / (v + rho)) / 2 + s^2 / (2 (v + rho)); one side adds ln 2
- * and ln of the normal cdf at s / sqrt(v + rho).
+ * Two sides: ln(rho / (v + rho)) / 2 + s^2 / (2 (v + rho)); one side adds ln 2 and ln of the normal cdf at s / sqrt(v +
+ * rho).
  * @param s the sum, any finite number
  * @param v at least 0
- * @throws {ValueError} for a number out of range
+ * @throws {ValueError} if a number is out of range
  * @see S. R. Howard et al., Time-uniform, nonparametric, nonasymptotic confidence sequences (2021)
  * @example
  * ```ts
@@ -50,14 +52,13 @@ export function normalLogMixture(s: number, v: number, options: NormalMixtureOpt
 }
 
 /**
- * The boundary that a sub-Gaussian sum ever passes with probability at most
- * alpha (its absolute value, for two sides), at the time v of its variance process:
- * sqrt((v + rho) (ln(1 + v / rho) + 2 ln(1 / alpha))) for two sides.
+ * Computes the boundary at time v of the variance process that a sub-Gaussian sum (for two sides: its absolute value)
+ * ever crosses with probability at most alpha. For two sides it is sqrt((v + rho) (ln(1 + v / rho) + 2 ln(1 / alpha))).
  *
- * A sum of n independent values in [0, 1] less their means is sub-Gaussian with v = n / 4.
+ * A sum of n independent values in [0, 1], minus their means, is sub-Gaussian with v = n / 4.
  * @param v at least 0
  * @param alpha in (0, 1)
- * @throws {ValueError} for a number out of range
+ * @throws {ValueError} if a number is out of range
  * @see S. R. Howard et al. (2021)
  * @example
  * ```ts
@@ -75,7 +76,7 @@ export function normalMixtureBound(v: number, alpha: number, options: NormalMixt
   return mixtureBound((s) => oneSided(s, v, rho), alpha, Math.sqrt(v + rho));
 }
 
-/** The closed form of the two-sided boundary, for callers who checked their numbers. */
+/** Returns the closed form of the two-sided boundary without checking the arguments. */
 export function twoSidedNormalBound(v: number, alpha: number, rho: number): number {
   return Math.sqrt((v + rho) * (Math.log1p(v / rho) + 2 * Math.log(1 / alpha)));
 }
@@ -88,7 +89,7 @@ function oneSided(s: number, v: number, rho: number): number {
   const z = s / Math.sqrt(v + rho);
   const shrunk = Math.LN2 - Math.log1p(v / rho) / 2;
   if (z >= FAR_TAIL) return shrunk + (z * z) / 2 + Math.log(normalCdf(z));
-  // e^(b) times the normal cdf at -sqrt(2 b) is sqrt(b / pi) / 2 times this integral.
+  // The normal cdf at -sqrt(2 b), times e^b, is sqrt(b / pi) / 2 times this integral.
   const b = (z * z) / 2;
   return shrunk - Math.LN2 + Math.log(b / Math.PI) / 2 + logScaledUpperGamma(0.5, b);
 }

@@ -1,13 +1,16 @@
 import { assertKnownOptions, invalidParameter, type OptionNames } from '../../internal/arguments.ts';
 import { requirePositive, requireTimeAndLevel } from './mixture-parameters.ts';
 
-/** Terms summed one by one; the rest by Euler and Maclaurin, here exact to 1e-16 relatively. */
+/**
+ * The number of terms that are summed directly. The rest is estimated by the Euler-Maclaurin formula, here with a
+ * relative error of 1e-16.
+ */
 const FIRST_TERMS = 12;
 
 /** B_2k / (2 k)! for k = 1, 2, ... */
 const COEFFICIENTS = [1 / 12, -1 / 720, 1 / 30240, -1 / 1209600, 1 / 47900160, -691 / 1307674368000];
 
-/** Riemann's zeta function, the sum of k^-s over k from 1 on, for s > 1. */
+/** Returns Riemann's zeta function, the sum of k^-s over k = 1, 2, ... for s > 1. */
 export function riemannZeta(s: number): number {
   const n = FIRST_TERMS;
   let sum = n ** (1 - s) / (s - 1) + n ** -s / 2;
@@ -24,12 +27,12 @@ export function riemannZeta(s: number): number {
 /** The shape of a stitched boundary. */
 export interface StitchingShape {
   /**
-   * How fast alpha is spent over the epochs, above 1: the k-th has k^-s / zeta(s) of it.
+   * The rate at which alpha is spent over the epochs, above 1: the k-th epoch gets the share k^-s / zeta(s).
    * @defaultValue 1.4
    */
   readonly s?: number;
   /**
-   * Each epoch ends at so many times the time at which it began; above 1.
+   * The ratio of the end of an epoch to its start; above 1.
    * @defaultValue 2
    */
   readonly eta?: number;
@@ -38,12 +41,12 @@ export interface StitchingShape {
 /** Lists the options of {@link StitchingShape}. */
 export const STITCHING_SHAPE_NAMES: OptionNames<StitchingShape> = { s: true, eta: true };
 
-/** What a polynomial stitched boundary may be told. */
+/** Options of {@link polyStitchingBound}. */
 export interface PolyStitchingOptions extends StitchingShape {
-  /** The intrinsic time from which the boundary grows; before it is flat. Above 0. */
+  /** The intrinsic time from which the boundary grows; before that time it is flat. Above 0. */
   readonly vMin: number;
   /**
-   * The scale of a sub-gamma sum in the units of s: 0 for sub-Gaussian sums, below 0 allowed.
+   * The scale of a sub-gamma sum in the units of s: 0 for sub-Gaussian sums, negative values are allowed.
    * @defaultValue 0
    */
   readonly c?: number;
@@ -55,7 +58,10 @@ const POLY_STITCHING_OPTION_NAMES: OptionNames<PolyStitchingOptions> = {
   c: true,
 };
 
-/** A stitched boundary's shape, settled: with the two constants that pay for covering an epoch by one line. */
+/**
+ * The shape of a stitched boundary with its defaults and constants. k1 and k2 account for covering an epoch by one
+ * line.
+ */
 interface Stitching {
   readonly s: number;
   readonly eta: number;
@@ -65,17 +71,16 @@ interface Stitching {
 }
 
 /**
- * The polynomial stitched boundary of a sub-gamma sum, in closed form and of
- * the rate of the law of the iterated logarithm. With w = max(v, vMin) and
- * l = s ln ln(eta w / vMin) + ln(zeta(s) / (alpha ln(eta)^s)):
- * sqrt(k1^2 w l + (k2 c l)^2) + k2 c l,
- * k1 = (eta^(1/4) + eta^(-1/4)) / sqrt(2), k2 = (sqrt(eta) + 1) / 2.
+ * Computes the polynomial stitched boundary of a sub-gamma sum. It has a closed form and grows at the rate of the law
+ * of the iterated logarithm. With w = max(v, vMin) and l = s ln ln(eta w / vMin) + ln(zeta(s) / (alpha ln(eta)^s)), the
+ * boundary is sqrt(k1^2 w l + (k2 c l)^2) + k2 c l, where k1 = (eta^(1/4) + eta^(-1/4)) / sqrt(2) and k2 = (sqrt(eta) +
+ * 1) / 2.
  *
- * The sum ever passes it with probability at most alpha. Mixture boundaries are
- * tighter over the times one mostly cares for.
+ * The sum ever crosses it with probability at most alpha. Mixture boundaries are tighter over most practical time
+ * ranges.
  * @param v at least 0
  * @param alpha in (0, 1)
- * @throws {ValueError} for a number out of range
+ * @throws {ValueError} if a number is out of range
  * @see S. R. Howard et al., Time-uniform, nonparametric, nonasymptotic confidence sequences (2021), theorem 1
  * @example
  * ```ts
@@ -98,7 +103,7 @@ export function polyStitchingBound(v: number, alpha: number, options: PolyStitch
   return Math.hypot(k1 * Math.sqrt(time * level), linear) + linear;
 }
 
-/** The shape with its defaults and constants. */
+/** Returns the shape with its defaults and constants. */
 export function stitchingFrom({ s = 1.4, eta = 2 }: StitchingShape): Stitching {
   if (!(s > 1 && s < Infinity)) throw invalidParameter('s', 'be a finite number above 1', s);
   if (!(eta > 1 && eta < Infinity)) throw invalidParameter('eta', 'be a finite number above 1', eta);

@@ -4,22 +4,21 @@ import type { Interval } from '../proportion-interval.ts';
 import { twoSidedNormalBestRho } from './mixture-parameters.ts';
 import { twoSidedNormalBound } from './normal-mixture.ts';
 
-/** What has been seen of weighted decisions. */
+/** The sums of weighted decisions seen so far. */
 export interface WeightedShareState {
   /** The sum of the weights w. */
   readonly sumW: number;
-  /** The sum of w d, d being the decision in [0, 1]. */
+  /** The sum of w d, where d is the decision in [0, 1]. */
   readonly sumWD: number;
   /** The sum of w^2. */
   readonly sumW2: number;
 }
 
-/** What a sub-Gaussian sequence may be told. */
+/** Options of {@link subGaussianSequence}. */
 export interface SubGaussianOptions {
   /**
-   * The sum of w^2 / 4 at which the interval is tightest, above 0. The default
-   * suits 1,000 rows with weights about 1; with other weights multiply it by
-   * their mean square. Chosen before the data.
+   * The sum of w^2 / 4 at which the interval is tightest, above 0. The default suits 1,000 rows with weights of about
+   * 1; for other weights, multiply it by their mean square. Choose it before you see the data.
    * @defaultValue 250
    */
   readonly vOpt?: number;
@@ -28,20 +27,18 @@ export interface SubGaussianOptions {
 const SUB_GAUSSIAN_OPTION_NAMES: OptionNames<SubGaussianOptions> = { vOpt: true };
 
 /**
- * The anytime-valid interval of a weighted rate p = sum w d / sum w: given
- * their weights, decisions d in [0, 1] of mean p make sum w (d - p) sub-Gaussian
- * with the variance process V = sum w^2 / 4, so the interval is the weighted rate
- * -+ the two-sided normal mixture boundary at V, over sum w.
+ * Computes the anytime-valid interval of a weighted rate p = sum w d / sum w. If decisions d in [0, 1] have mean p
+ * given their weights, then sum w (d - p) is sub-Gaussian with the variance process V = sum w^2 / 4. So the interval is
+ * the weighted rate ± the two-sided normal mixture boundary at V, divided by sum w.
  *
- * The intervals at all times hold p together with probability at least 1 - alpha,
- * provided that each decision has the mean p given its weight and all before it: a
- * weight may depend on the past, not on the decision. It does not use that
- * rates near 0 or 1 vary less; without weights `betaBinomialSequence` is narrower.
- * @param state a sum of weights of 0 gives [0, 1]
- * @param alpha the chance that any interval of the sequence misses, in (0, 1)
- * @throws {ValueError} for a number out of range
- * @see S. R. Howard et al., Time-uniform, nonparametric, nonasymptotic confidence sequences (2021);
- *   W. Hoeffding (1963) for the variance
+ * The probability that the intervals at all times contain p is at least 1 - alpha, provided that each decision has the
+ * mean p given its weight and all earlier decisions. A weight may depend on the past, but not on its decision. The
+ * interval ignores that rates near 0 or 1 vary less; without weights, `betaBinomialSequence` is narrower.
+ * @param state the sums; if the sum of weights is 0, the interval is [0, 1]
+ * @param alpha the probability that any interval of the sequence misses the rate, in (0, 1)
+ * @throws {ValueError} if a number is out of range
+ * @see S. R. Howard et al., Time-uniform, nonparametric, nonasymptotic confidence sequences (2021); W. Hoeffding (1963)
+ *   for the variance
  * @example
  * ```ts
  * import { subGaussianSequence } from 'evenhand/stats';
@@ -64,7 +61,7 @@ export function subGaussianSequence(
   requireLevel('alpha', alpha);
   const rho = twoSidedNormalBestRho(vOpt, alpha);
   if (sumW === 0) return Object.freeze<Interval>([0, 1]);
-  if (sumW2 === 0) throw invalidParameter('sumW2', 'be above 0 where sumW is', sumW2);
+  if (sumW2 === 0) throw invalidParameter('sumW2', 'be above 0 if sumW is above 0', sumW2);
   const rate = sumWD / sumW;
   const half = twoSidedNormalBound(sumW2 / 4, alpha, rho) / sumW;
   return Object.freeze<Interval>([Math.max(0, rate - half), Math.min(1, rate + half)]);

@@ -7,15 +7,14 @@ import { upperGammaShare } from '../scaled-incomplete-gamma.ts';
 import type { TestResult } from './one-way-anova.ts';
 
 /**
- * With many degrees the package loses its digits: version 0.3.1 is 2% off at a
+ * The largest degrees of freedom for which the package is used. Its version 0.3.1 is inexact for more: 2% off at a
  * value of 3000 on 3000 degrees, and 0.1% at 2020 on 500.
  */
 const MAX_DEGREES_OF_PACKAGE = 40;
 
 /**
- * The probability that a chi-square variable is at least a value: the upper
- * regularised incomplete gamma function Q(k / 2, x / 2) itself, since 1 - cdf
- * is 0 in far tails.
+ * Returns the probability that a chi-square variable is at least a value. It uses the upper regularised incomplete
+ * gamma function Q(k / 2, x / 2), since 1 - cdf is 0 in far tails.
  * @param value x, 0 or more
  * @param degrees k, degrees of freedom, above 0
  */
@@ -26,20 +25,20 @@ export function chiSquareTail(value: number, degrees: number): number {
     : upperGammaShare(degrees / 2, value / 2);
 }
 
-/** Below this expected count of a cell the chi-square law is a rough one (Cochran 1954). */
+/** The expected count of a cell below which the chi-square distribution is a poor approximation (Cochran 1954). */
 export const MIN_EXPECTED_COUNT = 5;
 
-/** A chi-square test, and how far its law may be trusted. */
+/** The result of a chi-square test, with a measure of the quality of its approximation. */
 export interface ChiSquareTest extends TestResult {
-  /** The smallest expected count of a cell; under {@link MIN_EXPECTED_COUNT} the p-value is rough. */
+  /** The smallest expected count of a cell; below {@link MIN_EXPECTED_COUNT} the p-value is approximate. */
   readonly leastExpected: number;
 }
 
 /**
- * Pearson's chi-square test that rows and columns of a table are independent,
- * without a continuity correction: the sumOf over cells of
- * (observed - expected)^2 / expected on (r - 1)(c - 1) degrees of freedom, rows
- * and columns without a count left out. Undefined with fewer than two of either.
+ * Performs Pearson's chi-square test of the hypothesis that rows and columns of a table are independent, without a
+ * continuity correction. The statistic is the sum over cells of (observed - expected)^2 / expected on (r - 1)(c - 1)
+ * degrees of freedom, where rows and columns without a count are excluded. The result is NaN if fewer than two rows or
+ * columns remain.
  * @see K. Pearson, On the criterion that a given system of deviations... (1900)
  */
 export function chiSquareIndependence(table: CrossCounts): ChiSquareTest {
@@ -50,14 +49,14 @@ export function chiSquareIndependence(table: CrossCounts): ChiSquareTest {
 }
 
 /**
- * Pearson's chi-square test that counts come from given shares: the sumOf of
+ * Performs Pearson's chi-square test of the hypothesis that counts come from given shares. The statistic is the sum of
  * (observed - n share)^2 / (n share) on k - 1 degrees of freedom.
  *
- * A category with a share of 0 is left out where it never occurs; where it does
- * occur, the shares cannot hold: the statistic is infinite and p is 0.
+ * A category with a share of 0 is excluded if it does not occur. If it occurs, the statistic is infinite and the
+ * p-value is 0.
  * @param observed [k], each 0 or more
- * @param shares [k], each 0 or more; divided by their sumOf
- * @returns undefined (NaN) without counts, and with fewer than two categories
+ * @param shares [k], each 0 or more; they are divided by their sum
+ * @returns the test; NaN if there are no counts or fewer than two categories
  */
 export function chiSquareGoodnessOfFit(observed: ArrayLike<number>, shares: ArrayLike<number>): ChiSquareTest {
   const n = sumOf(observed);

@@ -3,17 +3,15 @@ import betainc from '@stdlib/math-base-special-betainc';
 import type { VarianceParts } from '../association/variance-parts.ts';
 
 /**
- * Fisher's one-way analysis of variance: whether the means of k groups are
- * equal,
+ * Performs Fisher's one-way analysis of variance of the hypothesis that the means of k groups are equal:
  *
  *     F = (between / (k - 1)) / (within / (n - k)),
  *
- * on k - 1 and n - k degrees of freedom. It takes the values of a group to be
- * normal with the same variance in every group; with many rows a group it holds
- * well without the first, and less well without the second.
+ * on k - 1 and n - k degrees of freedom. It assumes that the values of a group are normal with the same variance in
+ * every group. With many rows per group, it is robust to the first assumption, and less robust to the second.
  *
- * Undefined with fewer than two groups, with one value a group, and without any
- * spread. Without spread inside the groups alone F is infinite and p is 0.
+ * The result is NaN with fewer than two groups, with one value per group, or if all values are equal. If only the
+ * values within each group are equal, F is infinite and the p-value is 0.
  * @see R. Fisher, Statistical Methods for Research Workers (1925), section 41
  */
 export function oneWayAnova({ n, groups, between, within }: VarianceParts): TestResult {
@@ -24,8 +22,8 @@ export function oneWayAnova({ n, groups, between, within }: VarianceParts): Test
 }
 
 /**
- * The probability that an F variable is at least a value, I_x(d2 / 2, d1 / 2)
- * with x = d2 / (d2 + d1 f), the regularised incomplete beta function.
+ * Returns the probability that an F variable is at least a value: I_x(d2 / 2, d1 / 2) with x = d2 / (d2 + d1 f), the
+ * regularised incomplete beta function.
  * @param value 0 or more
  * @param between degrees of freedom d1 of the numerator, above 0
  * @param within degrees of freedom d2 of the denominator, above 0
@@ -34,12 +32,12 @@ export function fTail(value: number, between: number, within: number): number {
   return value === Infinity ? 0 : betainc(within / (within + between * value), within / 2, between / 2, true, false);
 }
 
-/** A test of one hypothesis. */
+/** The result of a test of one hypothesis. */
 export interface TestResult {
-  /** NaN where the test is undefined; Infinity where the hypothesis cannot hold. */
+  /** The test statistic; NaN if the test is undefined, Infinity if the hypothesis is impossible. */
   readonly statistic: number;
-  /** Degrees of freedom: one number of chi-square, of F those of its numerator and denominator. */
+  /** Degrees of freedom: one number for chi-square, and those of the numerator and denominator for F. */
   readonly degrees: readonly number[];
-  /** The probability of a statistic at least as large under the hypothesis; NaN where undefined. */
+  /** The probability of a statistic at least as large under the hypothesis; NaN if undefined. */
   readonly pValue: number;
 }

@@ -17,7 +17,7 @@ import {
 } from '../../../src/metrics/inequality/index.ts';
 import { describeWithReference, readVectors } from '../../helpers/reference.ts';
 
-/** One expectation of AIF360's own test suite; which fields it has depends on the test. */
+/** One expectation of AIF360's own test suite; the fields depend on the test. */
 interface SuiteCase {
   readonly test: string;
   readonly feat: number[];
@@ -82,7 +82,7 @@ describeWithReference('AIF360, expectations of its test suite', () => {
     expect(conditionalDemographicDisparity(y, group, { sampleWeight })).to.be.closeTo(expected, TOLERANCE);
   });
 
-  it('regression dcg: its gains, of scores scaled to [0, 1] as its dataset class does', () => {
+  it('regression dcg: the gains of scores scaled to [0, 1] as by its dataset class', () => {
     const { score, r, dcg, ndcg } = caseNamed('regression dcg');
     const [least, largest] = [Math.min(...score), Math.max(...score)];
     const gains = score.map((value) => (value - least) / (largest - least));
@@ -90,7 +90,7 @@ describeWithReference('AIF360, expectations of its test suite', () => {
     expect(normalizedDiscountedCumulativeGain(gains, { top: r })).to.be.closeTo(ndcg, TOLERANCE);
   });
 
-  it('regression dcg: its infeasible index and positions', () => {
+  it('regression dcg: the infeasible index and positions', () => {
     const { s, privileged, target_prop: target, r, infeasible_index: expected } = caseNamed('regression dcg');
     const groups = s.map((label) => (label === privileged ? '1' : '0'));
     const result = infeasibleIndex(groups, target, { top: r });
@@ -113,7 +113,7 @@ describeWithReference('AIF360, its numbers on 40 rows', () => {
     'data.consistency(n_neighbors=5)': () => consistencyScore({ sex, x }, label, { nNeighbors: 5 }),
   };
 
-  // AIF360 has no weights in these, so that both of its sheets hold one number.
+  // AIF360 ignores weights in these, so both of its sheets have the same values.
   for (const [name, compute] of Object.entries(entropies)) {
     it(`${name}, on both sheets`, () => {
       expect(compute()).to.be.closeTo(vectors.sheet_unweighted[name] ?? NaN, TOLERANCE);

@@ -13,24 +13,24 @@ describe('conditionalDemographicDisparity', () => {
     expect(conditionalDemographicDisparity([1, 0, 0, 1], ['a', 'a', 'a', 'b'])).to.equal((3 * 0.5 - 1 * 0.5) / 4);
   });
 
-  it('is positive where the larger group is rejected more, and changes its sign with the outcome', () => {
+  it('is positive if the larger group is rejected more, and changes its sign with the outcome', () => {
     const groups = ['a', 'a', 'a', 'b'];
     expect(conditionalDemographicDisparity([1, 0, 0, 1], groups)).to.equal(
       -conditionalDemographicDisparity([0, 1, 1, 0], groups),
     );
   });
 
-  it('is 0 for groups of one size, whatever their rates: the disparities of all groups add up to 0', () => {
+  it('is 0 for groups of equal size and any rates, since the disparities of all groups sum to 0', () => {
     expect(conditionalDemographicDisparity([1, 1, 0, 0], ['a', 'a', 'b', 'b'])).to.equal(0);
   });
 
-  it('is NaN with one group, and where everyone has one outcome', () => {
+  it('is NaN with one group, or if all rows have the same outcome', () => {
     expect(conditionalDemographicDisparity([1, 0], ['a', 'a'])).to.be.NaN;
     expect(conditionalDemographicDisparity([1, 1], ['a', 'b'])).to.be.NaN;
     expect(conditionalDemographicDisparity([0, 0], ['a', 'b'])).to.be.NaN;
   });
 
-  it('lies within -1 and 1; a whole weight equals so many copies; rows without a value are left out', () => {
+  it('lies within -1 and 1, treats an integer weight like copies of the row, and excludes incomplete rows', () => {
     const row = fc.record({
       y: fc.constantFrom(0, 1),
       group: fc.constantFrom('a', 'b', 'c'),
@@ -58,7 +58,7 @@ describe('conditionalDemographicDisparity', () => {
     );
   });
 
-  it('is a function of statistics', () => {
+  it('can be computed from statistics', () => {
     const stats = reduceClassification({ yPred: [1, 0, 0, 1], sensitive: ['a', 'a', 'a', 'b'] });
     expect(conditionalDemographicDisparityOf(stats)).to.equal(0.25);
   });

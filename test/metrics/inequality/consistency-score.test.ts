@@ -7,7 +7,7 @@ import { createRandom } from '../../../src/internal/random.ts';
 import { consistencyScore } from '../../../src/metrics/inequality/index.ts';
 import { Table } from '../../../src/table/index.ts';
 
-/** By its definition: every distance, sorted, ties by row. */
+/** The score by its definition: all distances, sorted, ties by row. */
 function byDefinition(points: readonly (readonly number[])[], y: readonly number[], nNeighbors: number): number {
   const distance = (a: readonly number[], b: readonly number[]): number =>
     a.reduce((sum, value, axis) => sum + (value - (b[axis] ?? NaN)) ** 2, 0);
@@ -24,21 +24,22 @@ function byDefinition(points: readonly (readonly number[])[], y: readonly number
 
 describe('consistencyScore', () => {
   it('equals its closed form: a lone positive between two negatives', () => {
-    // Neighbours of 0 are 0 and 1, of 1 are 1 and 0 (the earlier of two as near), of 2 are 2 and 1: gaps 1/2 each.
+    // Neighbours of 0 are 0 and 1, of 1 are 1 and 0 (the earlier of two at equal distance), of 2 are 2 and 1: gaps 1/2
+    // each.
     expect(consistencyScore([0, 1, 2], [0, 1, 0], { nNeighbors: 2 })).to.equal(0.5);
   });
 
-  it('is 1 where all outcomes are alike, and for single neighbours of distinct rows, which are the rows themselves', () => {
+  it('is 1 if all outcomes are equal, and for one neighbour of distinct rows, which is the row itself', () => {
     expect(consistencyScore([3, 1, 4, 1, 5], [1, 1, 1, 1, 1])).to.equal(1);
     expect(consistencyScore([3, 1, 4, 2, 5], [1, 0, 1, 0, 1], { nNeighbors: 1 })).to.equal(1);
   });
 
-  it('compares with the whole where every row is a neighbour', () => {
+  it('compares with all rows if every row is a neighbour', () => {
     // Mean 2/5; gaps 3/5 twice and 2/5 three times.
     expect(consistencyScore([3, 1, 4, 2, 5], [1, 0, 1, 0, 0], { nNeighbors: 5 })).to.be.closeTo(1 - 2.4 / 5, 1e-15);
   });
 
-  it('is its definition, also with many ties, in one to four features', () => {
+  it('equals its definition for one to four features, even with many ties', () => {
     const cases = fc.integer({ min: 1, max: 4 }).chain((width) =>
       fc.record({
         rows: fc.array(
@@ -61,7 +62,7 @@ describe('consistencyScore', () => {
     );
   });
 
-  it('is its definition on continuous features that need a tree', () => {
+  it('equals its definition for continuous features that need a tree', () => {
     const random = createRandom(7);
     for (const width of [1, 2, 5]) {
       const points = Array.from({ length: 700 }, () => Array.from({ length: width }, () => random.next() ** 3));
@@ -72,7 +73,7 @@ describe('consistencyScore', () => {
 
   it('splits points that differ by one unit in the last place, and points of every magnitude', () => {
     const close = Array.from({ length: 64 }, (_, step) => [1 + step * Number.EPSILON]);
-    // The half between these two numbers rounds to the larger one.
+    // The midpoint between these two numbers rounds to the larger one.
     const corners = Array.from({ length: 64 }, (_, corner) =>
       Array.from({ length: 6 }, (_value, axis) => 1 + (1 + ((corner >> axis) & 1)) * Number.EPSILON),
     );
@@ -120,25 +121,30 @@ describe('consistencyScore', () => {
     expect(consistencyScore([0, 1], [1, 2], { nNeighbors: 2, positiveLabel: '2' })).to.equal(0.5);
   });
 
-  it('leaves out rows without a feature or an outcome', () => {
+  it('excludes rows without a feature or an outcome', () => {
     const features = { x: [0, 1, null, 2, 3], z: [0, 0, 0, 0, NaN] };
     expect(consistencyScore(features, [0, 1, 1, 0, 1], { nNeighbors: 2 })).to.equal(0.5);
     expect(consistencyScore([0, 1, 1.1, 2], [0, 1, null, 0], { nNeighbors: 2 })).to.equal(0.5);
   });
 
-  it('has a size that takes seconds at most', function () {
+  it('takes at most seconds for large data', function () {
     this.timeout(20_000);
     const random = createRandom(3);
     const x = Float64Array.from({ length: 100_000 }, () => random.next());
     const z = Float64Array.from({ length: 100_000 }, () => random.next());
     const y = Uint8Array.from(x, (value) => Number(value > 0.5));
     expect(consistencyScore({ x, z }, y)).to.be.within(0.98, 1);
-    // So many equal rows cost no more than one.
+    // This many equal rows cost as much as one.
     expect(consistencyScore(new Float64Array(100_000), y)).to.be.within(0, 1);
   });
 
   const refusals: [string, () => number, new (message: string) => Error, string][] = [
-    ['no whole number of neighbours', () => consistencyScore([1, 2], [0, 1], { nNeighbors: 1.5 }), ValueError, '1.5'],
+    [
+      'a fractional number of neighbours',
+      () => consistencyScore([1, 2], [0, 1], { nNeighbors: 1.5 }),
+      ValueError,
+      '1.5',
+    ],
     ['no neighbour', () => consistencyScore([1, 2], [0, 1], { nNeighbors: 0 }), ValueError, 'nNeighbors'],
     [
       'more neighbours than rows',
@@ -147,12 +153,12 @@ describe('consistencyScore', () => {
       'must be at most the number of rows, 2. Got 5 instead.',
     ],
     [
-      'columns of other length than the outcomes',
+      'columns of a different length than the outcomes',
       () => consistencyScore([1, 2], [0]),
       DataValidationError,
       'differ in length',
     ],
-    ['rows of unlike width', () => consistencyScore([[1, 2], [3]], [0, 1]), DataValidationError, 'index 1'],
+    ['rows of different widths', () => consistencyScore([[1, 2], [3]], [0, 1]), DataValidationError, 'index 1'],
     [
       'texts as features',
       () => consistencyScore({ job: ['a', 'b'] }, [0, 1]),
@@ -173,7 +179,7 @@ describe('consistencyScore', () => {
     ['only incomplete rows', () => consistencyScore([null, 1], [1, null]), DataValidationError, 'All 2 rows'],
   ];
   for (const [title, compute, error, message] of refusals) {
-    it(`refuses ${title}`, () => {
+    it(`rejects ${title}`, () => {
       expect(compute).to.throw(error, message);
     });
   }

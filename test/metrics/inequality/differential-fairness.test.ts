@@ -24,7 +24,7 @@ describe('empiricalDifferentialFairness', () => {
     expect(value).to.be.closeTo(Math.log(5 / 3), 1e-15);
   });
 
-  it('takes the outcome with the larger ratio, be it the negative one', () => {
+  it('uses the outcome with the larger ratio, even the negative one', () => {
     // Positive rates 3.5/4 and 2.5/4: 7/5; negative ones 0.5/4 and 1.5/4: 3.
     const value = empiricalDifferentialFairness([1, 1, 1, 1, 1, 0], ['a', 'a', 'a', 'b', 'b', 'b']);
     expect(value).to.be.closeTo(Math.log(3), 1e-15);
@@ -35,7 +35,7 @@ describe('empiricalDifferentialFairness', () => {
     expect(empiricalDifferentialFairness([1, 0, 0, 1, 1, 0, 1, 1, 1], groups)).to.be.closeTo(Math.log(5), 1e-15);
   });
 
-  it('more concentration draws groups together, down to 0', () => {
+  it('decreases to 0 with more concentration', () => {
     const of = (concentration: number): number =>
       empiricalDifferentialFairness([1, 0, 0, 1, 1, 0], ['a', 'a', 'a', 'b', 'b', 'b'], { concentration });
     expect(of(0)).to.be.closeTo(Math.log(2), 1e-15);
@@ -44,7 +44,7 @@ describe('empiricalDifferentialFairness', () => {
     expect(of(1e12)).to.be.closeTo(0, 1e-9);
   });
 
-  it('without smoothing, is infinite where one group alone never has an outcome, and leaves out one that none has', () => {
+  it('without smoothing, is infinite if only one group never has an outcome, and ignores outcomes that no group has', () => {
     const options = { concentration: 0 };
     expect(empiricalDifferentialFairness([1, 0, 0, 0], ['a', 'a', 'b', 'b'], options)).to.equal(Infinity);
     expect(empiricalDifferentialFairness([0, 0, 0, 0], ['a', 'a', 'b', 'b'], options)).to.equal(0);
@@ -53,11 +53,11 @@ describe('empiricalDifferentialFairness', () => {
   it('is NaN with fewer than two groups', () => {
     expect(empiricalDifferentialFairness([1, 0], ['a', 'a'])).to.be.NaN;
     expect(empiricalDifferentialFairness([1, 0], ['a', null])).to.be.NaN;
-    // A group without weight is no group.
+    // A group without weight does not count as a group.
     expect(empiricalDifferentialFairness([1, 0], ['a', 'b'], { sampleWeight: [1, 0] })).to.be.NaN;
   });
 
-  it('is 0 or more; outcomes may change their names, groups theirs, rows their order, and weights are copies', () => {
+  it('is 0 or more, does not depend on names or the order of rows, and treats weights like copies', () => {
     const renamed: Record<string, string> = { a: 'z', b: 'm', c: 'a' };
     fc.assert(
       fc.property(rows, (data) => {
@@ -91,7 +91,7 @@ describe('empiricalDifferentialFairness', () => {
     );
   });
 
-  it('refuses a negative or endless concentration', () => {
+  it('rejects a negative or infinite concentration', () => {
     for (const concentration of [-1, NaN, Infinity]) {
       expect(() => empiricalDifferentialFairness([1, 0], ['a', 'b'], { concentration })).to.throw(
         ValueError,
@@ -100,7 +100,7 @@ describe('empiricalDifferentialFairness', () => {
     }
   });
 
-  it('refuses a decision that is neither 0 nor 1', () => {
+  it('rejects a decision that is neither 0 nor 1', () => {
     expect(() => empiricalDifferentialFairness([1, 2], ['a', 'b'])).to.throw(DataValidationError, 'must be 0 or 1');
   });
 
@@ -113,17 +113,17 @@ describe('empiricalDifferentialFairness', () => {
 describe('differentialFairnessBiasAmplification', () => {
   const groups = ['a', 'a', 'a', 'b', 'b', 'b'];
 
-  it('is 0 where decisions equal the labels', () => {
+  it('is 0 if decisions equal the labels', () => {
     expect(differentialFairnessBiasAmplification([1, 0, 0, 1, 1, 0], [1, 0, 0, 1, 1, 0], groups)).to.equal(0);
   });
 
-  it('is what decisions add to the labels: from 5/3 to 3', () => {
+  it('is the increase from labels to decisions: from 5/3 to 3', () => {
     const value = differentialFairnessBiasAmplification([1, 0, 0, 1, 1, 0], [1, 0, 0, 1, 1, 1], groups);
     // Decisions: positive 1.5/4 and 3.5/4, 7/3; negative 2.5/4 and 0.5/4, 5.
     expect(value).to.be.closeTo(Math.log(5) - Math.log(5 / 3), 1e-15);
   });
 
-  it('is negative where decisions are more even than the labels', () => {
+  it('is negative if decisions are closer to parity than the labels', () => {
     expect(differentialFairnessBiasAmplification([1, 0, 0, 1, 1, 0], [1, 0, 0, 1, 0, 0], groups)).to.be.closeTo(
       -Math.log(5 / 3),
       1e-15,
@@ -139,13 +139,13 @@ describe('differentialFairnessBiasAmplification', () => {
     expect(value).to.be.closeTo(Math.log(3), 1e-15);
   });
 
-  it('is NaN with fewer than two groups, and where both are infinite', () => {
+  it('is NaN with fewer than two groups, or if both are infinite', () => {
     expect(differentialFairnessBiasAmplification([1, 0], [1, 1], ['a', 'a'])).to.be.NaN;
     const options = { concentration: 0 };
     expect(differentialFairnessBiasAmplification([1, 0], [1, 0], ['a', 'b'], options)).to.be.NaN;
   });
 
-  it('is a function of statistics, which need true labels', () => {
+  it('can be computed from statistics, which need true labels', () => {
     const yPred = [1, 0, 0, 1, 1, 1];
     const stats = reduceClassification({ yTrue: [1, 0, 0, 1, 1, 0], yPred, sensitive: groups });
     expect(differentialFairnessBiasAmplificationOf(stats)).to.be.closeTo(Math.log(3), 1e-15);

@@ -43,7 +43,7 @@ const betweenOf = (data: readonly Row[], alpha: number, sampleWeight?: readonly 
 const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
 const benefitsOf = (data: readonly Row[]): number[] => data.map(({ yTrue, yPred }) => 1 + yPred - yTrue);
 
-/** Two numbers agree, as infinities and NaN do with themselves. */
+/** Asserts that two numbers are equal; infinities and NaN equal themselves. */
 function expectClose(actual: number, expected: number): void {
   if (Number.isFinite(expected)) expect(actual).to.be.closeTo(expected, 1e-12 * Math.max(1, Math.abs(expected)));
   else expect(actual).to.deep.equal(expected);
@@ -56,13 +56,13 @@ function textbookIndex(benefits: readonly number[], alpha: number): number {
 }
 
 describe('generalizedEntropyIndex', () => {
-  it('is 0 where every decision is right', () => {
+  it('is 0 if every decision is correct', () => {
     for (const alpha of [-1, 0, 0.5, 1, 2, 7]) {
       expect(generalizedEntropyIndex([1, 0, 1], [1, 0, 1], { alpha })).to.equal(0);
     }
   });
 
-  it('equals the closed forms: one right, one false positive', () => {
+  it('equals the closed forms for one correct decision and one false positive', () => {
     // Benefits 1 and 2, mean 3/2.
     const of = (alpha: number): number => generalizedEntropyIndex([1, 0], [1, 1], { alpha });
     expect(of(0)).to.be.closeTo(-Math.log((2 / 3) * (4 / 3)) / 2, 1e-15);
@@ -72,7 +72,7 @@ describe('generalizedEntropyIndex', () => {
     expect(of(-1)).to.be.closeTo((3 / 2 + 3 / 4 - 2) / 4, 1e-15);
   });
 
-  it('is the textbook sum over rows for every other alpha', () => {
+  it('equals the textbook sum over rows for every other alpha', () => {
     const others = fc.constantFrom(-2, -1, 0.25, 0.5, 0.75, 1.5, 2, 3, 4.5);
     fc.assert(
       fc.property(rows, others, (data, alpha) => {
@@ -83,7 +83,7 @@ describe('generalizedEntropyIndex', () => {
     );
   });
 
-  it('runs through alpha 0 and 1 without a jump or a loss of digits', () => {
+  it('is continuous at alpha 0 and 1 and loses no digits there', () => {
     const [yTrue, yPred] = [
       [1, 0, 0, 1, 1],
       [1, 1, 0, 1, 1],
@@ -99,17 +99,17 @@ describe('generalizedEntropyIndex', () => {
     }
   });
 
-  it('is infinite for an alpha of 0 or less where a row has no benefit, and finite above', () => {
+  it('is infinite for an alpha of 0 or less if a row has no benefit, and finite above', () => {
     for (const alpha of [0, -1]) expect(generalizedEntropyIndex([1, 0], [0, 0], { alpha })).to.equal(Infinity);
     expect(generalizedEntropyIndex([1, 0], [0, 0], { alpha: 1 })).to.be.closeTo(Math.LN2, 1e-15);
   });
 
-  it('is NaN where no row has a benefit, and where no row has both values', () => {
+  it('is NaN if no row has a benefit, or if no row has both values', () => {
     expect(generalizedEntropyIndex([1, 1], [0, 0])).to.be.NaN;
     expect(generalizedEntropyIndex([null, 1], [0, null])).to.be.NaN;
   });
 
-  it('is never negative, and the order of rows changes nothing', () => {
+  it('is never negative and does not depend on the order of rows', () => {
     fc.assert(
       fc.property(rows, alphas, (data, alpha) => {
         const value = indexOf(data, alpha);
@@ -119,7 +119,7 @@ describe('generalizedEntropyIndex', () => {
     );
   });
 
-  it('a whole weight equals so many copies of the row, and weights of one equal none', () => {
+  it('treats an integer weight like copies of the row, and weights of one like no weights', () => {
     fc.assert(
       fc.property(rows, alphas, (data, alpha) => {
         const copies = data.flatMap((one) => Array<Row>(one.weight).fill(one));
@@ -136,12 +136,12 @@ describe('generalizedEntropyIndex', () => {
     );
   });
 
-  it('leaves out rows without a label, a decision or a weight', () => {
+  it('excludes rows without a label, a decision or a weight', () => {
     expect(generalizedEntropyIndex([1, 0, null, 1, 1], [1, 1, 1, undefined, 0], { sampleWeight: [1, 1, 1, 1, NaN] })) //
       .to.be.closeTo(1 / 18, 1e-15);
   });
 
-  it('reads labels by their positive one', () => {
+  it('reads labels with a positive label', () => {
     const options = { positiveLabel: 'good' };
     expect(generalizedEntropyIndex(['good', 'bad'], ['good', 'good'], options)).to.be.closeTo(1 / 18, 1e-15);
     expect(() => generalizedEntropyIndex(['good', 'bad'], ['good', 'good'], { positiveLabel: 'goood' })).to.throw(
@@ -150,7 +150,7 @@ describe('generalizedEntropyIndex', () => {
     );
   });
 
-  it('refuses an alpha that is no finite number', () => {
+  it('rejects an alpha that is not a finite number', () => {
     for (const alpha of [NaN, Infinity]) {
       expect(() => generalizedEntropyIndex([1], [1], { alpha }))
         .to.throw(ValueError, `must be a finite number. Got ${String(alpha)} instead.`)
@@ -159,7 +159,7 @@ describe('generalizedEntropyIndex', () => {
     }
   });
 
-  it('refuses columns of different lengths', () => {
+  it('rejects columns of different lengths', () => {
     expect(() => generalizedEntropyIndex([1, 0], [1])).to.throw(DataValidationError, 'differ in length');
   });
 
@@ -172,7 +172,7 @@ describe('generalizedEntropyIndex', () => {
 });
 
 describe('theilIndex and coefficientOfVariation', () => {
-  it('are the index at alpha 1, and the standard deviation of benefits over their mean', () => {
+  it('equal the index at alpha 1, and the standard deviation of benefits divided by their mean', () => {
     fc.assert(
       fc.property(rows, (data) => {
         const benefits = benefitsOf(data);
@@ -186,7 +186,7 @@ describe('theilIndex and coefficientOfVariation', () => {
     );
   });
 
-  it('need no groups, so that statistics by group give the same numbers', () => {
+  it('do not depend on groups, so statistics by group give the same values', () => {
     fc.assert(
       fc.property(rows, (data) => {
         const [yTrue, yPred] = [pick(data, 'yTrue'), pick(data, 'yPred')];
@@ -199,19 +199,19 @@ describe('theilIndex and coefficientOfVariation', () => {
 });
 
 describe('betweenGroupGeneralizedEntropyIndex', () => {
-  it('is the index of rows that each have the mean benefit of their group', () => {
+  it('is the index of rows that have the mean benefit of their group', () => {
     // Mean benefits 1 (two rows) and 2 (one row), together 4/3.
     const expected = (2 * (3 / 4) ** 2 + (3 / 2) ** 2 - 3) / 6;
     expect(betweenGroupGeneralizedEntropyIndex([1, 0, 0], [1, 0, 1], ['a', 'a', 'b'])).to.be.closeTo(expected, 1e-15);
   });
 
-  it('with the inequality inside groups, adds up to the whole', () => {
+  it('sums with the inequality within groups to the complete index', () => {
     fc.assert(
       fc.property(rows, alphas, (data, alpha) => {
         const groups = ['a', 'b', 'c'].map((label) => data.filter(({ group }) => group === label));
         const present = groups.filter((group) => group.length > 0);
         const average = mean(benefitsOf(data));
-        // A group without benefit has no index of its own.
+        // A group without benefit has no index.
         fc.pre(present.length > 1 && present.every((group) => mean(benefitsOf(group)) > 0));
         const within = present.map(
           (group) =>
@@ -223,7 +223,7 @@ describe('betweenGroupGeneralizedEntropyIndex', () => {
     );
   });
 
-  it('the names of groups and the order of rows change nothing', () => {
+  it('does not depend on the names of groups or the order of rows', () => {
     const renamed: Record<string, string> = { a: 'z', b: 'm', c: 'a' };
     fc.assert(
       fc.property(rows, alphas, (data, alpha) => {
@@ -233,7 +233,7 @@ describe('betweenGroupGeneralizedEntropyIndex', () => {
     );
   });
 
-  it('a whole weight equals so many copies of the row', () => {
+  it('treats an integer weight like copies of the row', () => {
     fc.assert(
       fc.property(rows, alphas, (data, alpha) => {
         const copies = data.flatMap((one) => Array<Row>(one.weight).fill(one));
@@ -242,7 +242,7 @@ describe('betweenGroupGeneralizedEntropyIndex', () => {
     );
   });
 
-  it('is NaN with fewer than two groups, and infinite where alpha is 0 and a group has no benefit', () => {
+  it('is NaN with fewer than two groups, and infinite if alpha is 0 and a group has no benefit', () => {
     expect(betweenGroupGeneralizedEntropyIndex([1, 0], [1, 1], ['a', 'a'])).to.be.NaN;
     expect(betweenGroupGeneralizedEntropyIndex([1, 0], [1, 1], ['a', null])).to.be.NaN;
     expect(betweenGroupGeneralizedEntropyIndex([1, 1], [0, 1], ['a', 'b'], { alpha: 0 })).to.equal(Infinity);
@@ -250,7 +250,7 @@ describe('betweenGroupGeneralizedEntropyIndex', () => {
     expect(betweenGroupGeneralizedEntropyIndex([1, null], [1, 1], ['a', 'b'])).to.be.NaN;
   });
 
-  it('gives rows without a group one of their own where asked', () => {
+  it('puts rows without a group in a separate group if requested', () => {
     const options = { nanPolicy: 'include' } as const;
     expect(betweenGroupGeneralizedEntropyIndex([1, 0], [1, 1], ['a', null], options)).to.be.closeTo(1 / 18, 1e-15);
   });
@@ -265,8 +265,8 @@ describe('betweenGroupGeneralizedEntropyIndex', () => {
     expect(betweenGroupCoefficientOfVariation(yTrue, yPred, groups)).to.be.closeTo(1 / 3, 1e-15);
   });
 
-  it('is 0 up to rounding where groups benefit alike, so that its root is a number', () => {
-    // Mean benefits 3/2 in both; these weights sum to means that rounding sets apart, on the wrong side of 0.
+  it('is 0 up to rounding, and never negative, if groups have equal benefits', () => {
+    // Mean benefits 3/2 in both; these weights sum to means that differ by rounding, so that the plain sum is negative.
     const yPred = [0, 1, 0, 0, 0, 1, 1, 1];
     const yTrue = yPred.map(() => 0);
     const groups = ['a', 'a', ...Array<string>(6).fill('b')];

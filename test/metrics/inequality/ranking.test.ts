@@ -13,16 +13,16 @@ describe('discountedCumulativeGain', () => {
     expect(discountedCumulativeGain([3, 2, 1])).to.be.closeTo(3 + 2 / Math.log2(3) + 1 / 2, 1e-15);
   });
 
-  it('counts the first places only, where asked, and no more than there are', () => {
+  it('counts only the first positions if requested, and at most all of them', () => {
     expect(discountedCumulativeGain([3, 2, 1], { top: 1 })).to.equal(3);
     expect(discountedCumulativeGain([3, 2, 1], { top: 9 })).to.equal(discountedCumulativeGain([3, 2, 1]));
   });
 
-  it('moves up who follows a row without a score', () => {
+  it('moves up the rows after a row without a score', () => {
     expect(discountedCumulativeGain([null, 3, NaN, 2, 1])).to.equal(discountedCumulativeGain([3, 2, 1]));
   });
 
-  it('refuses what is no ranking of numbers', () => {
+  it('rejects rankings that are not numeric', () => {
     expect(() => discountedCumulativeGain(['a', 'b'])).to.throw(DataValidationError, 'scores must hold numbers');
     expect(() => discountedCumulativeGain([1, Infinity])).to.throw(DataValidationError, 'scores must be finite');
     expect(() => discountedCumulativeGain([])).to.throw(DataValidationError, 'scores holds no rows');
@@ -34,7 +34,7 @@ describe('discountedCumulativeGain', () => {
 });
 
 describe('normalizedDiscountedCumulativeGain', () => {
-  it('is 1 for descending scores, and less for every other order of them', () => {
+  it('is 1 for descending scores, and less for every other order', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 9 }), { minLength: 1, maxLength: 12 }), (scores) => {
         const ideal = [...scores].sort((a, b) => b - a);
@@ -49,18 +49,18 @@ describe('normalizedDiscountedCumulativeGain', () => {
     );
   });
 
-  it('measures by the best of all candidates, ranked or not', () => {
+  it('is relative to the best of all candidates, ranked or not', () => {
     const expected = (3 + 1 / Math.log2(3)) / (4 + 3 / Math.log2(3));
     expect(normalizedDiscountedCumulativeGain([3, 1], { candidates: [1, 4, 3, 2] })).to.be.closeTo(expected, 1e-15);
     expect(normalizedDiscountedCumulativeGain([3, 1], { candidates: [1, 4, 3], top: 1 })).to.be.closeTo(3 / 4, 1e-15);
   });
 
-  it('measures places left empty by the best that would have filled them', () => {
+  it('counts empty positions relative to the best candidates for them', () => {
     const value = normalizedDiscountedCumulativeGain([3], { candidates: [3, 3, 3], top: 2 });
     expect(value).to.be.closeTo(1 / (1 + 1 / Math.log2(3)), 1e-15);
   });
 
-  it('refuses negative scores, which have no best gain to be measured by', () => {
+  it('rejects negative scores, for which the best gain is not defined', () => {
     expect(() => normalizedDiscountedCumulativeGain([null, -1]))
       .to.throw(DataValidationError, 'scores must be 0 or more, but holds -1 at index 1.')
       .with.property('suggestion')
@@ -83,7 +83,7 @@ describe('infeasibleIndex', () => {
     });
   });
 
-  it('counts every prefix that has too few of a group, the whole ranking included', () => {
+  it('counts every prefix with too few rows of a group, including the complete ranking', () => {
     // Two a's need a b at 2 rows, and four rows need two.
     expect(infeasibleIndex(['a', 'a', 'a', 'b'], halves)).to.deep.equal({
       infeasibleIndex: 3,
@@ -92,7 +92,7 @@ describe('infeasibleIndex', () => {
     });
   });
 
-  it('counts a prefix once, and each group it has too few of in infeasibleCount', () => {
+  it('counts a prefix once, and each of its shortages in infeasibleCount', () => {
     const thirds = { a: 1 / 3, b: 1 / 3, c: 1 / 3 };
     expect(infeasibleIndex(['a', 'a', 'a', 'b', 'c'], thirds)).to.deep.equal({
       infeasibleIndex: 2,
@@ -101,34 +101,34 @@ describe('infeasibleIndex', () => {
     });
   });
 
-  it('looks at the first places only, where asked', () => {
+  it('uses only the first positions if requested', () => {
     expect(infeasibleIndex(['a', 'a', 'a', 'b'], halves, { top: 2 }).positions).to.deep.equal([1]);
     expect(infeasibleIndex(['a', 'a', 'a', 'b'], halves, { top: 99 }).positions).to.deep.equal([1, 2, 3]);
   });
 
-  it('misses a group that is not in the ranking at all', () => {
+  it('counts shortages of a group that is not in the ranking', () => {
     expect(infeasibleIndex(['a', 'a'], halves).positions).to.deep.equal([1]);
   });
 
-  it('does not lose a place to rounding: 0.29 of 100 rows are 29', () => {
+  it('does not lose a position to rounding: 0.29 of 100 rows are 29', () => {
     const groups = [...Array<string>(28).fill('a'), ...Array<string>(72).fill('b')];
     expect(infeasibleIndex(groups, { a: 0.29, b: 0 }).positions).to.deep.equal([99]);
   });
 
-  it('holds for targets that ask for less than everything, and for groups with a target of 0', () => {
+  it('accepts targets that sum to less than 1, and targets of 0', () => {
     expect(infeasibleIndex(['b', 'b', 'a', 'b'], { a: 0.25, b: 0 }).infeasibleIndex).to.equal(0);
   });
 
-  it('moves up who follows a row without a group', () => {
+  it('moves up the rows after a row without a group', () => {
     expect(infeasibleIndex(['a', null, 'a', 'b'], halves).positions).to.deep.equal([1]);
   });
 
-  it('gives frozen plain data', () => {
+  it('returns frozen plain data', () => {
     const result = infeasibleIndex(['a', 'b'], halves);
     expect(Object.isFrozen(result) && Object.isFrozen(result.positions)).to.be.true;
   });
 
-  it('refuses targets that do not fit', () => {
+  it('rejects invalid targets', () => {
     expect(() => infeasibleIndex(['a', 'x'], halves))
       .to.throw(DataValidationError, "targetProportions has no proportion for the group 'x'")
       .with.property('suggestion')

@@ -649,7 +649,7 @@ const BAD: readonly BadConfig[] = [
     at: '2:23',
     key: 'validation_threshold',
     message: 'validation_threshold: demographic_parity_difference is at most 1, so that 101 always passes',
-    suggestion: 'Take a number from 0 to 1, as 0.1.',
+    suggestion: 'Use a number from 0 to 1, such as 0.1.',
   },
   {
     title: 'a ratio that nothing reaches',
@@ -665,7 +665,7 @@ const BAD: readonly BadConfig[] = [
     at: '3:23',
     key: 'validation_threshold',
     message: 'validation_threshold: mae_parity_ratio is at most 1, so that 1.01 never passes',
-    suggestion: 'Take a number from 0 to 1, as 0.8.',
+    suggestion: 'Use a number from 0 to 1, such as 0.8.',
   },
   // Paths
   ...[

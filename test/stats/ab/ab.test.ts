@@ -100,13 +100,13 @@ describe("Newcombe's interval", () => {
     });
   }
 
-  it('turns around with its groups, and is NaN without trials', () => {
+  it('changes its sign with the order of the groups, and is NaN without trials', () => {
     const [low, high] = newcombeInterval(9, 10, 3, 10);
     expectClose(newcombeInterval(3, 10, 9, 10), [-high, -low], 1e-15);
     expect(newcombeInterval(0, 0, 3, 10)).to.deep.equal([NaN, NaN]);
   });
 
-  it('refuses counts and levels out of range', () => {
+  it('rejects counts and levels out of range', () => {
     expect(() => newcombeInterval(5, 4, 1, 2)).to.throw(ValueError, 'successesA');
     expect(() => newcombeInterval(1, 4, 1, -2)).to.throw(ValueError, 'trialsB');
     expect(() => newcombeInterval(1, 4, 1, 2, 1)).to.throw(ValueError, 'level');
@@ -139,13 +139,13 @@ describe('means', () => {
 });
 
 describe('degenerate cells', () => {
-  it('a rate of 0 or 1 has the variance of half a success and half a failure more, never 0', () => {
+  it('a rate of 0 or 1 has the variance with half a success and half a failure added, never 0', () => {
     expect(rateCell(0, 9).variance).to.be.closeTo((0.05 * 0.95) / 9, 1e-15);
     expect(rateCell(9, 9).variance).to.be.closeTo((0.05 * 0.95) / 9, 1e-15);
     expect([rateCell(0, 0).value, rateCell(0, 0).variance]).to.deep.equal([NaN, NaN]);
   });
 
-  it('means without spread, and cells of one row, have no test', () => {
+  it('constant means and cells of one row have no test', () => {
     const cells = (cell: ReturnType<typeof meanCell>) => ({
       control: { group: cell, reference: cell },
       treatment: { group: cell, reference: cell },
@@ -156,7 +156,7 @@ describe('degenerate cells', () => {
     }
   });
 
-  it('the logit interaction is undefined where a cell has no success or no failure', () => {
+  it('the logit interaction is undefined if a cell has no success or no failure', () => {
     const cells = { group: rateCell(0, 40), reference: rateCell(20, 40) };
     expect(logitInteraction({ control: cells, treatment: cells })).to.deep.equal({
       estimate: NaN,
@@ -165,7 +165,7 @@ describe('degenerate cells', () => {
     });
   });
 
-  it('refuses parameters out of range', () => {
+  it('rejects parameters out of range', () => {
     const cell = rateCell(20, 40);
     const cells = { control: { group: cell, reference: cell }, treatment: { group: cell, reference: cell } };
     expect(() => differenceInDifferences(cells, { alpha: 0 })).to.throw(ValueError, 'alpha');
@@ -180,7 +180,10 @@ describe('degenerate cells', () => {
 describe('the change of a size', () => {
   const random = createRandom(7);
 
-  /** Shares of 4,000 normal draws of two disparities in which the interval holds, and the test rejects. */
+  /**
+   * Shares of 4,000 normal draws of two disparities in which the interval contains the true change, and in which the
+   * test rejects.
+   */
   function simulate(control: number, treatment: number, ratio: number) {
     const [sdC, sdT] = [ratio, 1];
     const known = { value: 0, variance: 0, degrees: Infinity };
@@ -206,7 +209,7 @@ describe('the change of a size', () => {
     [3, 3, 2],
     [0, 0, 0.05],
   ] as const) {
-    it(`is claimed in at most 5% of draws where ${control} and ${treatment} are equally large`, () => {
+    it(`is found significant in at most 5% of draws if ${control} and ${treatment} are equally large`, () => {
       expect(simulate(control, treatment, ratio).rejected).to.be.at.most(0.05 + 0.0103);
     });
   }
@@ -222,7 +225,7 @@ describe('the change of a size', () => {
     });
   }
 
-  it('from -0.1 to 0.1 is 0, while the disparity changed', () => {
+  it('from -0.1 to 0.1 is 0, although the disparity changes', () => {
     const turned = differenceInDifferences({
       control: { group: rateCell(400, 1000), reference: rateCell(500, 1000) },
       treatment: { group: rateCell(500, 1000), reference: rateCell(400, 1000) },
@@ -241,14 +244,14 @@ describe('power', () => {
     expect(detectableDifference({ standardError: 0.04930374605443282 })).to.be.closeTo(0.04930374605 * 2.801585, 1e-6);
   });
 
-  it('undoes the detectable difference, also of the sequential test', () => {
+  it('is the inverse of the detectable difference, also for the sequential test', () => {
     for (const tau of [undefined, 0.05]) {
       const options = { standardError: 0.03, alpha: 0.01, tau };
       expect(differencePower(detectableDifference(options, 0.9), options)).to.be.closeTo(0.9, 1e-9);
     }
   });
 
-  it('is met by simulated experiments', () => {
+  it('agrees with simulated experiments', () => {
     const random = createRandom(11);
     const rates = { control: [0.5, 0.5], treatment: [0.62, 0.5] } as const;
     const n = 300;
@@ -295,7 +298,7 @@ describe('the sequential rule', () => {
     expect(pValue).to.be.closeTo(Math.min(1, 1 / ratio), 1e-9);
   });
 
-  it('excludes 0 from its interval exactly where its p-value is at most alpha', () => {
+  it('excludes 0 from its interval exactly if its p-value is at most alpha', () => {
     const tau = 0.05;
     for (const alpha of [0.2, 0.05, 0.01]) {
       const { standardError } = differenceInDifferences(cells, { tau });
@@ -314,7 +317,7 @@ describe('the sequential rule', () => {
     }
   });
 
-  it('is wider than one look, by 1.85 at 400 rows a cell', () => {
+  it('is wider than for a single check, by 1.85 at 400 rows per cell', () => {
     const ratio = differenceInDifferences(cells, { tau: 0.05 }).margin / differenceInDifferences(cells).margin;
     expect(ratio).to.be.closeTo(1.854, 0.005);
   });

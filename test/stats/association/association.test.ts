@@ -31,16 +31,16 @@ describe("Cramér's V with Bergsma's correction", () => {
     });
   }
 
-  it('is 1 where each determines the other, whatever the shares', () => {
+  it('is 1 if each determines the other, for any shares', () => {
     expect(corrected([[5, 0], [0, 900]])).to.be.closeTo(1, 1e-12); // prettier-ignore
   });
 
-  it('of identifiers is 0, of nearly unique ones about 0; uncorrected both would be near 1', () => {
+  it('of identifiers is 0, and of nearly unique ones about 0; without correction both would be near 1', () => {
     const rows = 1000;
     const groups = Int32Array.from({ length: rows }, (_, row) => Number(row % 3 === 0));
     const unique = Int32Array.from(groups.keys());
     expect(cramersVOf(crossCounts(groups, unique, 2, rows))).to.equal(0);
-    // Neighbours share an identifier: chance lets a third of the pairs differ in group, and more than that do.
+    // Adjacent rows share an identifier: by chance a third of the pairs differ in group, and here more do.
     const pairs = unique.map((row) => row >> 1);
     expect(cramersVOf(crossCounts(groups, pairs, 2, rows / 2))).to.be.below(0.1);
   });
@@ -82,7 +82,7 @@ describe("Cramér's V with Bergsma's correction", () => {
     });
   }
 
-  it('lies in [0, 1], and is the same with rows and columns exchanged, reordered or empty ones added', () => {
+  it('lies in [0, 1], and does not depend on exchanged or reordered rows and columns or on empty ones', () => {
     fc.assert(
       fc.property(tables, (table) => {
         const value = corrected(table);
@@ -97,7 +97,7 @@ describe("Cramér's V with Bergsma's correction", () => {
           return;
         }
         expect(value).to.be.within(0, 1);
-        // A square root near 0 takes half the digits away.
+        // A square root near 0 loses half the digits.
         for (const other of others) expect(other * other).to.be.closeTo(value * value, 1e-12);
       }),
     );
@@ -114,12 +114,12 @@ describe('counts of pairs', () => {
     return [...counts].sort(([a], [b]) => a - b);
   };
 
-  // Three by four fits a table; 5,000 by 100,000 is sorted.
+  // Three by four is counted in a table; 5,000 by 100,000 is sorted.
   for (const [rows, columns] of [
     [3, 4],
     [5000, 100_000],
   ] as const) {
-    it(`of a table of ${rows} by ${columns} are those of a dictionary`, () => {
+    it(`of a table of ${rows} by ${columns} equal those of a dictionary`, () => {
       const code = (below: number) => fc.oneof(fc.constant(-1), fc.integer({ min: 0, max: below - 1 }), fc.integer({ min: 0, max: 2 })); // prettier-ignore
       fc.assert(
         fc.property(fc.array(fc.tuple(code(rows), code(columns))), (pairs) => {
@@ -136,7 +136,7 @@ describe('counts of pairs', () => {
     });
   }
 
-  it('of a whole table are its counts', () => {
+  it('of a complete table are its counts', () => {
     const { cells, counts, rowTotals, columnTotals, n } = crossCountsOf([1, 0, 2, 0, 0, 3], 2, 3);
     expect([[...cells], [...counts], [...rowTotals], [...columnTotals], n]).to.deep.equal([
       [0, 2, 5],
@@ -162,7 +162,7 @@ describe('eta squared', () => {
     });
   }
 
-  it('is the same for any offset and unit: to the last digits where those are exact', () => {
+  it('is the same for any offset and unit, to the last digits if those are exact', () => {
     const [values, codes] = [
       [1, 2, 3, 4, 5, 9],
       [0, 0, 1, 1, 2, 2],
@@ -179,7 +179,7 @@ describe('eta squared', () => {
     }
   });
 
-  it('holds at the ends of the numbers', () => {
+  it('is correct at the limits of float64', () => {
     const largest = Number.MAX_VALUE;
     expect(etaSquared([largest, largest, -largest, -largest], [0, 0, 1, 1], 2)).to.equal(1);
   });
@@ -215,7 +215,7 @@ describe('eta squared', () => {
     });
   }
 
-  it('an infinite value without a group changes nothing', () => {
+  it('ignores an infinite value without a group', () => {
     expect(etaSquared([1, 2, 3, 4, Infinity], [0, 0, 1, 1, -1], 2)).to.equal(etaSquared([1, 2, 3, 4], [0, 0, 1, 1], 2));
   });
 

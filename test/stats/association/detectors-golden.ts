@@ -3,7 +3,7 @@ import path from 'node:path';
 
 import { projectRoot } from '../../helpers/project-files.ts';
 
-/** What `scripts/golden/detectors.py` wrote: SciPy's and statsmodels' results. */
+/** The output of `scripts/golden/detectors.py`: the results of SciPy and statsmodels. */
 export interface DetectorsGolden {
   readonly chi_square_tail: readonly (readonly [value: number, degrees: number, tail: number])[];
   readonly f_tail: readonly (readonly [value: number, between: number, within: number, tail: number])[];

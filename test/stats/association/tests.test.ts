@@ -10,13 +10,13 @@ import {
 import { fTail, oneWayAnova } from '../../../src/stats/tests/one-way-anova.ts';
 import { golden } from './detectors-golden.ts';
 
-/** Nearness in units of the value expected. */
+/** Asserts nearness relative to the expected value. */
 function expectNear(actual: number, expected: number, relative: number, title = ''): void {
   expect(actual, title).to.be.closeTo(expected, relative * Math.abs(expected));
 }
 
-describe('tails of the chi-square law', () => {
-  it("are SciPy's, also where 1 - cdf is 0", () => {
+describe('tails of the chi-square distribution', () => {
+  it("equal SciPy's, even if 1 - cdf is 0", () => {
     for (const [value, degrees, tail] of golden.chi_square_tail) {
       expectNear(chiSquareTail(value, degrees), tail, 1e-9, `${value} on ${degrees}`);
     }
@@ -32,7 +32,7 @@ describe('tails of the chi-square law', () => {
 });
 
 describe("tails of Fisher's F", () => {
-  it("are SciPy's", () => {
+  it("equal SciPy's", () => {
     for (const [value, between, within, tail] of golden.f_tail) {
       expectNear(fTail(value, between, within), tail, 1e-9, `${value} on ${between} and ${within}`);
     }
@@ -86,11 +86,11 @@ describe('the chi-square test of fit', () => {
     expect(pValue).to.be.closeTo(0.000148, 5e-7);
   });
 
-  it('shares in any unit are the same shares', () => {
+  it('does not depend on the unit of the shares', () => {
     expect(chiSquareGoodnessOfFit([56, 44], [3, 3])).to.deep.equal(chiSquareGoodnessOfFit([56, 44], [0.5, 0.5]));
   });
 
-  it('a group that cannot be but is makes p 0; one that cannot be and is not is left out', () => {
+  it('an observed group with share 0 gives p 0; an absent group with share 0 is excluded', () => {
     const there = chiSquareGoodnessOfFit([50, 49, 1], [0.5, 0.5, 0]);
     expect([there.statistic, there.pValue]).to.deep.equal([Infinity, 0]);
     expect(chiSquareGoodnessOfFit([56, 44, 0], [0.5, 0.5, 0])).to.deep.equal(
@@ -123,7 +123,7 @@ describe('the one-way analysis of variance', () => {
     });
   }
 
-  it('without spread inside the groups: F is infinite, p 0', () => {
+  it('has F infinite and p 0 if values are equal within the groups', () => {
     const { statistic, pValue } = oneWayAnova(varianceParts([0.1, 0.1, 0.1, 0.7, 0.7], [0, 0, 0, 1, 1], 2));
     expect([statistic, pValue]).to.deep.equal([Infinity, 0]);
   });

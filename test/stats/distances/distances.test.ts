@@ -36,10 +36,10 @@ interface DriftVectors {
 /** C(80, 40), of which a double holds the first 16 digits. */
 const COMBINATIONS_OF_40_IN_80 = Number(107507208733336176461620n);
 
-/** All the numbers of the reference file are held to this. */
+/** The tolerance for all numbers of the reference file. */
 const TOLERANCE = 1e-9;
 
-describeWithReference('distances meet SciPy, evidently and NannyML', () => {
+describeWithReference('distances agree with SciPy, evidently and NannyML', () => {
   let drift: DriftVectors;
   before(() => {
     drift = readVectors('drift_distances.json') as DriftVectors;
@@ -54,7 +54,7 @@ describeWithReference('distances meet SciPy, evidently and NannyML', () => {
     expect(asymptotic.pValue).to.be.closeTo(drift.ks.p_asymp, TOLERANCE);
   });
 
-  it('Wasserstein, plain and normed', () => {
+  it('Wasserstein, plain and normalised', () => {
     expect(wassersteinDistance(drift.ref, drift.cur)).to.be.closeTo(drift.wasserstein, TOLERANCE);
     const normed = normedWassersteinDistance(drift.ref, drift.cur);
     expect(normed).to.be.closeTo(drift.wasserstein_norm_evidently, TOLERANCE);
@@ -95,7 +95,9 @@ describeWithReference('distances meet SciPy, evidently and NannyML', () => {
   });
 });
 
-/** Of all ways to deal n + m places to two samples, the share whose statistic is at least d: the definition itself. */
+/**
+ * Returns the share of all assignments of n + m positions to two samples whose statistic is at least d: the definition.
+ */
 function countedPValue(n: number, m: number, distance: number): number {
   let [all, atLeast] = [0, 0];
   const visit = (i: number, j: number, largest: number): void => {
@@ -113,7 +115,7 @@ function countedPValue(n: number, m: number, distance: number): number {
 }
 
 describe('two-sample Kolmogorov-Smirnov', () => {
-  it('has the exact p-value that counting all orderings gives', () => {
+  it('has the exact p-value from counting all orderings', () => {
     const random = createRandom(3);
     for (const [n, m] of [
       [1, 1],
@@ -129,7 +131,7 @@ describe('two-sample Kolmogorov-Smirnov', () => {
     }
   });
 
-  it('of two separate samples of n has p = 2 / C(2 n, n), also where that is tiny', () => {
+  it('of two separate samples of n has p = 2 / C(2 n, n), even if that is tiny', () => {
     const low = Array.from({ length: 40 }, (_, index) => index);
     const high = low.map((value) => value + 100);
     const { statistic, pValue } = twoSampleKolmogorovSmirnov(low, high);
@@ -137,7 +139,7 @@ describe('two-sample Kolmogorov-Smirnov', () => {
     expect(pValue / (2 / COMBINATIONS_OF_40_IN_80)).to.be.closeTo(1, 1e-12);
   });
 
-  it('steps over ties at once, and does not mind the order of samples or values', () => {
+  it('treats ties as one step, and does not depend on the order of samples or values', () => {
     const [first, second] = [
       [1, 1, 2, 2, 3],
       [1, 2, 2, 2, 4, 4],
@@ -156,13 +158,13 @@ describe('two-sample Kolmogorov-Smirnov', () => {
     }
   });
 
-  it('is exact by default up to 10,000 values a sample', () => {
+  it('is exact by default for up to 10,000 values per sample', () => {
     const values = Array.from({ length: 10_001 }, (_, index) => index);
     expect(twoSampleKolmogorovSmirnov(values, [5]).method).to.equal('asymptotic');
     expect(twoSampleKolmogorovSmirnov(values.slice(1), [5]).method).to.equal('exact');
   });
 
-  it('knows its methods', () => {
+  it('rejects an unknown method', () => {
     const method = 'exakt' as 'exact';
     expect(() => twoSampleKolmogorovSmirnov([1], [2], { method })).to.throw(ValueError, 'auto, exact, asymptotic');
   });
@@ -189,7 +191,7 @@ describe('tail of the Kolmogorov distribution', () => {
     });
   }
 
-  it('comes to the limit 2 sum (-1)^(k - 1) exp(-2 k^2 z^2) with many values', () => {
+  it('converges to the limit 2 sum (-1)^(k - 1) exp(-2 k^2 z^2) with many values', () => {
     for (const z of [0.6, 1, 1.4, 1.6, 2, 3]) {
       const limit = [1, 2, 3, 4, 5].reduce((sum, k) => sum - 2 * (-1) ** k * Math.exp(-2 * k * k * z * z), 0);
       const found = kolmogorovTail(1e10, z / 1e5);
@@ -197,7 +199,7 @@ describe('tail of the Kolmogorov distribution', () => {
     }
   });
 
-  it('falls in d, also where its ways of computing meet', () => {
+  it('decreases in d, even where the method of computation changes', () => {
     for (const n of [5, 140, 141, 5000, 99_999, 100_001]) {
       let previous = 1;
       for (let d = 0.1 / Math.sqrt(n); d < Math.min(1, 4 / Math.sqrt(n)); d *= n < 10_000 ? 1.05 : 1.4) {
@@ -220,7 +222,7 @@ describe('distances between samples', () => {
     expect(wassersteinDistance([1, 1, 2], [2, 1, 1])).to.equal(0);
   });
 
-  it('normed Wasserstein of a constant reference divides by 0.001', () => {
+  it('normalised Wasserstein of a constant reference divides by 0.001', () => {
     expect(normedWassersteinDistance([2, 2], [3, 3])).to.be.closeTo(1000, 1e-9);
   });
 
@@ -240,13 +242,13 @@ describe('distances between samples', () => {
 describe('distances between shares', () => {
   const all = { populationStabilityIndex, jensenShannonDistance, totalVariationDistance, largestShareDifference };
   for (const [name, distance] of Object.entries(all)) {
-    it(`${name}: equal laws 0, counts as shares, the same both ways`, () => {
+    it(`${name}: is 0 for equal distributions, reads counts as shares, and is symmetric`, () => {
       expect(distance([1, 2, 5], [0.125, 0.25, 0.625])).to.equal(0);
       expect(distance([1, 0, 3], [2, 1, 1])).to.equal(distance([0.25, 0, 0.75], [0.5, 0.25, 0.25]));
       expect(distance([1, 0, 3], [2, 1, 1])).to.be.closeTo(distance([2, 1, 1], [1, 0, 3]), 1e-15);
     });
 
-    it(`${name}: says what is wrong with shares`, () => {
+    it(`${name}: rejects invalid shares with the reason`, () => {
       expect(() => distance([1, 2], [1])).to.throw(DataValidationError, '2 and 1');
       expect(() => distance([1, -1], [1, 1])).to.throw(DataValidationError, 'Got -1 at index 1');
       expect(() => distance([1, 1], [1, NaN])).to.throw(DataValidationError, 'current must hold');
@@ -255,7 +257,7 @@ describe('distances between shares', () => {
     });
   }
 
-  it('of laws without a common category are at their largest', () => {
+  it('of distributions without a common category are at their maximum', () => {
     expect(jensenShannonDistance([1, 0], [0, 1])).to.equal(1);
     expect(totalVariationDistance([1, 0], [0, 1])).to.equal(1);
     expect(largestShareDifference([1, 0], [0, 1])).to.equal(1);
@@ -263,7 +265,7 @@ describe('distances between shares', () => {
     expect(populationStabilityIndex([1, 0], [0, 1])).to.be.closeTo(2 * 0.9999 * Math.log(1e4), 1e-12);
   });
 
-  it('the stability index counts an empty category as a millionth of the smallest share where that is 0.0001 or less', () => {
+  it('the stability index counts an empty category as a millionth of the smallest share if that is 0.0001 or less', () => {
     const small = 1e-5;
     const [p, q] = [
       [1 - small, small, 0],
@@ -277,7 +279,7 @@ describe('distances between shares', () => {
 
 describe("Fisher's exact test", () => {
   const cases: [TwoByTwoTable, number][] = [
-    // Fisher's tea: C(4,3) C(4,1) = 16 of 70 tables, 1 and both ends: (16 + 1 + 16 + 1) / 70.
+    // Fisher's tea: C(4,3) C(4,1) = 16 of 70 tables; with both ends: (16 + 1 + 16 + 1) / 70.
     [
       [
         [3, 1],
@@ -292,7 +294,7 @@ describe("Fisher's exact test", () => {
       ],
       2 / 70,
     ],
-    // Rows 1 and 3, columns 1 and 3: chances 3/4 and 1/4.
+    // Rows 1 and 3, columns 1 and 3: probabilities 3/4 and 1/4.
     [
       [
         [1, 0],
@@ -328,7 +330,7 @@ describe("Fisher's exact test", () => {
     });
   }
 
-  it('counts a table in the other tail that is exactly as likely, though its chance is rounded otherwise', () => {
+  it('counts a table in the other tail that is equally likely, even if its probability is rounded differently', () => {
     // C(6, 5) C(11, 2) = 330 = C(6, 0) C(11, 7), and C(6, 6) C(11, 1) = 11: 671 of the C(17, 7) = 19448 ways.
     const table: TwoByTwoTable = [
       [5, 1],
@@ -337,7 +339,7 @@ describe("Fisher's exact test", () => {
     expect(fisherExactTest(table).pValue).to.be.closeTo(671 / 19448, 1e-14);
   });
 
-  it('does not mind exchanged rows, columns, or both axes', () => {
+  it('does not change if rows, columns, or both axes are exchanged', () => {
     const p = fisherExactTest([
       [8, 22],
       [20, 30],
@@ -360,7 +362,7 @@ describe("Fisher's exact test", () => {
     }
   });
 
-  it('of two separate halves of n has p = 2 / C(2 n, n), and something above 0 where float64 ends', () => {
+  it('of two separate halves of n has p = 2 / C(2 n, n), and stays above 0 if that underflows float64', () => {
     expect(
       fisherExactTest([
         [40, 0],
@@ -399,7 +401,7 @@ describe("Fisher's exact test", () => {
     ).to.be.NaN;
   });
 
-  it('needs whole counts', () => {
+  it('rejects counts that are not integers', () => {
     expect(() =>
       fisherExactTest([
         [1, 2],
@@ -423,7 +425,7 @@ describe('samples that cannot be compared', () => {
     binnedPopulationStabilityIndex,
   };
   for (const [name, compare] of Object.entries(all)) {
-    it(`${name}: empty, NaN, infinite and text values are data errors that name the place`, () => {
+    it(`${name}: rejects empty, NaN, infinite and text values as data errors with the index`, () => {
       expect(() => compare([], [1])).to.throw(DataValidationError, 'reference holds no values');
       expect(() => compare([1], [])).to.throw(DataValidationError, 'current holds no values');
       expect(() => compare([1, NaN], [1])).to.throw(DataValidationError, 'Got NaN at index 1');
@@ -431,7 +433,7 @@ describe('samples that cannot be compared', () => {
       expect(() => compare(['x'] as unknown as number[], [1])).to.throw(DataValidationError, 'at index 0');
     });
 
-    it(`${name}: leaves the samples as they were`, () => {
+    it(`${name}: does not change the samples`, () => {
       const [reference, current] = [
         [3, 1, 2],
         [9, 7],
@@ -446,12 +448,12 @@ describe('samples that cannot be compared', () => {
 });
 
 describe('limits by standard deviations', () => {
-  it('have no width for one value or equal values', () => {
+  it('have zero width for one value or equal values', () => {
     expect(standardDeviationThreshold([4])).to.include({ lower: 4, upper: 4, n: 1 });
     expect(standardDeviationThreshold([4, 4, 4])).to.include({ lower: 4, upper: 4, standardDeviation: 0 });
   });
 
-  it('take another multiple, and no other than a number of at least 0', () => {
+  it('accept another multiple, which must be at least 0', () => {
     expect(standardDeviationThreshold([1, 3], { multiple: 2 })).to.include({ lower: 0, upper: 4 });
     expect(() => standardDeviationThreshold([1], { multiple: -1 })).to.throw(ValueError, 'multiple');
     expect(() => standardDeviationThreshold([])).to.throw(DataValidationError, 'no values');

@@ -4,33 +4,33 @@ import { ValueError } from '../../../src/exceptions/index.ts';
 import { createRandom } from '../../../src/internal/random.ts';
 import { excessDivergence, pairedMean, signFlipTest } from '../../../src/stats/paired/index.ts';
 
-/** Darwin's maize (The Effects of Cross and Self Fertilisation, 1876), as Fisher took it up. */
+/** Darwin's maize (The Effects of Cross and Self Fertilisation, 1876), as analysed by Fisher. */
 const MAIZE = [49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48];
 
 describe('signFlipTest', () => {
-  it("finds Fisher's p value of Darwin's maize: 1,726 of 32,768 sums are as far from 0", () => {
+  it("finds Fisher's p-value of Darwin's maize: 1,726 of 32,768 sums are as far from 0", () => {
     // The Design of Experiments, section 21: 863 to one side.
     expect(signFlipTest(MAIZE, { samples: 2 ** 15 })).to.equal(1726 / 32768);
   });
 
-  it('comes near it with random patterns', () => {
+  it('approximates it with random patterns', () => {
     expect(signFlipTest(MAIZE, { samples: 19_999 })).to.be.closeTo(1726 / 32768, 0.006);
   });
 
-  it('gives the share of patterns of few differences', () => {
+  it('returns the share of all patterns for few differences', () => {
     expect(signFlipTest([1])).to.equal(1);
     expect(signFlipTest([1, 1, 1])).to.equal(2 / 8);
     expect(signFlipTest([0.1, 0.2, 0.3])).to.equal(2 / 8);
     expect(signFlipTest([2, -1])).to.equal(1);
   });
 
-  it('has no p value of nothing, and 1 where nothing differs', () => {
+  it('is NaN without differences, and 1 if all differences are 0', () => {
     expect(signFlipTest([])).to.be.NaN;
     expect(signFlipTest(new Float64Array(5))).to.equal(1);
     expect(signFlipTest(new Float64Array(50))).to.equal(1);
   });
 
-  it('does not depend on which half is first, and repeats by seed', () => {
+  it('does not depend on the order of the halves, and is reproducible by seed', () => {
     const values = Array.from({ length: 40 }, (_, index) => Math.sin(index) + 0.2);
     const negated = values.map((value) => -value);
     expect(signFlipTest(values, { seed: 3 })).to.equal(signFlipTest(negated, { seed: 3 }));
@@ -48,7 +48,7 @@ describe('signFlipTest', () => {
     expect(called).to.be.within(30, 67);
   });
 
-  it('refuses no samples', () => {
+  it('rejects 0 samples', () => {
     expect(() => signFlipTest([1], { samples: 0 })).to.throw(ValueError, 'samples');
   });
 });
@@ -75,29 +75,29 @@ describe('pairedMean', () => {
     expect(interval?.[1]).to.be.closeTo(p12 - p21 + margin, 1e-12);
   });
 
-  it('has an interval of some width where no pair differs, if there is a bound', () => {
+  it('has an interval of positive width if no pair differs and there is a bound', () => {
     const bounded = pairedMean(new Float64Array(10), { bound: 1 });
     expect(bounded.interval?.[1]).to.be.closeTo(1.959963984540054 * Math.sqrt(2 / 12 / 12), 1e-12);
     expect(pairedMean(new Float64Array(10)).interval).to.equal(null);
     expect(pairedMean([0.1, 0.1, 0.1]).interval).to.equal(null);
   });
 
-  it('says nothing of nothing, and no interval of one difference without a bound', () => {
+  it('is NaN without differences, and has no interval for one difference without a bound', () => {
     expect(pairedMean([]).value).to.be.NaN;
     expect(pairedMean([], { bound: 1 }).interval).to.equal(null);
     expect(pairedMean([0.5])).to.include({ value: 0.5, interval: null });
     expect(pairedMean([1], { bound: 1 }).interval?.[1]).to.be.at.most(1);
   });
 
-  it('counts two pairs more with the least difference that shares of several answers can have', () => {
-    // Ten pairs of shares of 4 answers, none of which differ: the two more differ by 1/4.
+  it('adds two pairs with the smallest difference that shares of several answers can have', () => {
+    // Ten pairs of shares of 4 answers, none of which differ: the two added pairs differ by 1/4.
     const { interval } = pairedMean(new Float64Array(10), { bound: 1, step: 0.25 });
     expect(interval?.[1]).to.be.closeTo(1.959963984540054 * Math.sqrt((2 * 0.25 ** 2) / 12 / 12), 1e-12);
     expect(() => pairedMean([0], { bound: 1, step: 2 })).to.throw(ValueError, 'step');
     expect(() => pairedMean([0], { step: 1 })).to.throw(ValueError, 'step');
   });
 
-  it('refuses differences beyond the bound', () => {
+  it('rejects differences beyond the bound', () => {
     expect(() => pairedMean([1.5], { bound: 1 })).to.throw(ValueError, 'from -1 to 1');
     expect(() => pairedMean([NaN], { bound: 1 })).to.throw(ValueError);
     expect(() => pairedMean([1], { level: 1 })).to.throw(ValueError, 'level');
@@ -108,30 +108,30 @@ describe('excessDivergence', () => {
   const table = (values: readonly number[]): number[] =>
     values.flatMap((value) => values.map((other) => Math.abs(value - other)));
 
-  it('is the mean distance between less the mean distance within', () => {
+  it('is the mean distance between groups minus the mean distance within groups', () => {
     // Between: |0-3|, |0-5|, |1-3|, |1-5| = 14/4; within 1 and 2, so 1.5.
     const result = excessDivergence([{ first: 2, second: 2, distances: table([0, 1, 3, 5]) }]);
     expect(result).to.deep.include({ between: 3.5, within: 1.5, excess: 2, excesses: [2] });
   });
 
-  it('counts the deals: of six ways to deal four answers, two give the largest excess', () => {
+  it('counts the permutations: two of six assignments of four answers give the largest excess', () => {
     const unit = { first: 2, second: 2, distances: table([0, 1, 3, 5]) };
     expect(excessDivergence([unit], { samples: 20_000 }).pValue).to.be.closeTo(1 / 3, 0.02);
     expect(excessDivergence([unit, unit], { samples: 20_000 }).pValue).to.be.closeTo(1 / 9, 0.015);
   });
 
-  it('has no excess where all answers are alike', () => {
+  it('has no excess if all answers are alike', () => {
     const unit = { first: 3, second: 3, distances: new Float64Array(36) };
     expect(excessDivergence([unit])).to.include({ excess: 0, pValue: 1 });
   });
 
-  it('deals many answers at random to the same effect', () => {
+  it('agrees for random permutations of many answers', () => {
     const random = createRandom(5);
     const values = Array.from({ length: 20 }, (_, index) => random.normal() + (index < 10 ? 0 : 3));
     expect(excessDivergence([{ first: 10, second: 10, distances: table(values) }]).pValue).to.be.below(0.002);
   });
 
-  it('is at most 0.05 in about one of twenty samples without an effect, of groups of unlike sizes too', () => {
+  it('is at most 0.05 in about one of twenty samples without an effect, even for groups of different sizes', () => {
     const random = createRandom(21);
     let called = 0;
     for (let run = 0; run < 1000; run++) {
@@ -145,12 +145,12 @@ describe('excessDivergence', () => {
     expect(called).to.be.within(30, 67);
   });
 
-  it('says nothing of nothing', () => {
+  it('is NaN without units', () => {
     expect(excessDivergence([]).excess).to.be.NaN;
     expect(excessDivergence([]).pValue).to.be.NaN;
   });
 
-  it('refuses a unit with one answer, or with a table of another size', () => {
+  it('rejects a unit with one answer, or with a table of the wrong size', () => {
     expect(() => excessDivergence([{ first: 1, second: 2, distances: table([1, 2, 3]) }])).to.throw(
       ValueError,
       'units[0]',

@@ -12,7 +12,7 @@ interface BetaBinomialVectors {
   cases: { successes: number; n: number; alpha: number; lower: number; upper: number }[];
 }
 
-describeWithReference('beta-binomial sequence meets SciPy', () => {
+describeWithReference('beta-binomial sequence agrees with SciPy', () => {
   it('at both ends of all cases', () => {
     const { cases } = readVectors('beta_binomial_cs.json') as BetaBinomialVectors;
     expect(cases).to.have.length(94);
@@ -20,13 +20,13 @@ describeWithReference('beta-binomial sequence meets SciPy', () => {
       const [low, high] = betaBinomialSequence(successes, n, alpha);
       expect(low, `lower of ${successes} in ${n} at ${alpha}`).to.be.closeTo(lower, 1e-12);
       expect(high, `upper of ${successes} in ${n} at ${alpha}`).to.be.closeTo(upper, 1e-12);
-      // The small lower ends too, as far as the bisection behind the vectors went.
+      // Compares the small lower ends too, to the accuracy of the bisection behind the vectors.
       if (lower > 0) expect(low / lower).to.be.closeTo(1, 1e-9);
     }
   });
 });
 
-/** ln B(S + 1, n - S + 1) - S ln p - (n - S) ln(1 - p), as it stands. */
+/** Computes ln B(S + 1, n - S + 1) - S ln p - (n - S) ln(1 - p) by its definition. */
 function logRatio(successes: number, trials: number, p: number): number {
   const failures = trials - successes;
   const beta = gammaln(successes + 1) + gammaln(failures + 1) - gammaln(trials + 2);
@@ -34,7 +34,7 @@ function logRatio(successes: number, trials: number, p: number): number {
 }
 
 describe('beta-binomial sequence', () => {
-  it('without trials is everything, without successes begins at 0, without failures ends at 1', () => {
+  it('without trials is [0, 1], without successes begins at 0, without failures ends at 1', () => {
     expect(betaBinomialSequence(0, 0, 0.05)).to.deep.equal([0, 1]);
     expect(betaBinomialLower(0, 17, 0.05)).to.equal(0);
     expect(betaBinomialUpper(17, 17, 0.05)).to.equal(1);
@@ -62,7 +62,7 @@ describe('beta-binomial sequence', () => {
   it('of half successes solves p (1 - p) = (alpha B)^(2 / n), to 1e-12 at a thousand million trials', () => {
     for (const n of [1e4, 1e6, 1e9]) {
       for (const alpha of [0.05, 1e-15]) {
-        // 4^n B(n/2 + 1, n/2 + 1) = 2^n / ((n + 1) C(n, n/2) 2^-n), and the central binomial coefficient's own series.
+        // 4^n B(n/2 + 1, n/2 + 1) = 2^n / ((n + 1) C(n, n/2) 2^-n), and the series of the central binomial coefficient.
         const logBeta = Math.log((Math.PI * n) / 2) / 2 + 1 / (4 * n) - Math.log(n + 1);
         const halfWidth = Math.sqrt(-Math.expm1((2 / n) * (Math.log(alpha) + logBeta))) / 2;
         const [low, high] = betaBinomialSequence(n / 2, n, alpha);
@@ -81,13 +81,13 @@ describe('beta-binomial sequence', () => {
     [1, 1e9, 1e-15, 9.999999990000001e-34, 5.9345415402537244e-8],
   ];
   for (const [successes, trials, alpha, lower, upper] of precise) {
-    it(`keeps its digits for ${successes} in ${trials} at ${alpha}, however near to 0`, () => {
+    it(`keeps its digits for ${successes} in ${trials} at ${alpha}, even near 0`, () => {
       expect(betaBinomialLower(successes, trials, alpha) / lower).to.be.closeTo(1, 1e-12);
       expect(betaBinomialUpper(successes, trials, alpha) / upper).to.be.closeTo(1, 1e-12);
     });
   }
 
-  it('excludes what lies just outside its ends, and nothing just inside', () => {
+  it('excludes rates just outside its ends, and includes rates just inside', () => {
     for (const trials of [1, 3, 30, 400, 2000]) {
       for (const alpha of [0.5, 0.05, 1e-8]) {
         const threshold = Math.log(1 / alpha);
@@ -103,7 +103,7 @@ describe('beta-binomial sequence', () => {
     }
   });
 
-  it('rises with successes, holds the rate, and widens as alpha falls', () => {
+  it('rises with successes, contains the rate, and widens as alpha decreases', () => {
     for (const trials of [7, 100, 1001]) {
       let [low, high] = [-1, 0];
       for (let successes = 0; successes <= trials; successes++) {
@@ -122,7 +122,7 @@ describe('beta-binomial sequence', () => {
     }
   });
 
-  it('of failures is the mirror image, and each end alone is the end of the pair', () => {
+  it('is mirrored for failures, and each single end equals the end of the pair', () => {
     for (const [successes, trials] of [
       [0, 9],
       [2, 9],
@@ -139,7 +139,7 @@ describe('beta-binomial sequence', () => {
     expect(betaBinomialSequence(1, 2, 0.05)).to.be.frozen;
   });
 
-  it('needs whole counts in order and an alpha between 0 and 1', () => {
+  it('rejects invalid counts and an alpha outside (0, 1)', () => {
     for (const end of [betaBinomialSequence, betaBinomialLower, betaBinomialUpper]) {
       expect(() => end(1, 2.5, 0.05)).to.throw(ValueError, 'The trials parameter must be a whole number');
       expect(() => end(0, -1, 0.05)).to.throw(ValueError, 'trials');
@@ -151,7 +151,7 @@ describe('beta-binomial sequence', () => {
     }
   });
 
-  it('misses the rate at any of 2,000 looks in at most 5% of streams, where an interval for one look misses far more often', () => {
+  it('misses the rate at any of 2,000 checks in at most 5% of streams; an interval for one check misses far more often', () => {
     const random = createRandom(11);
     const streams = 300;
     let [missed, missedByWilson] = [0, 0];
@@ -174,7 +174,7 @@ describe('beta-binomial sequence', () => {
 });
 
 describe("error of Stirling's formula", () => {
-  it('leaves ln Gamma as the stdlib package has it, to 1e-12', () => {
+  it('reproduces ln Gamma of the stdlib package to 1e-12', () => {
     for (const x of [0.1, 0.5, 1, 1.5, 2, 7, 15, 15.9, 16, 17, 100, 12_345.5, 1e6, 1e9]) {
       const logGamma = (x + 0.5) * Math.log(x) - x + Math.log(2 * Math.PI) / 2 + stirlingError(x);
       const expected = gammaln(x + 1);

@@ -30,7 +30,7 @@ interface BettingCase {
   };
 }
 
-/** To 1e-9 of each value, however large the wealth. */
+/** Compares to 1e-9 of each value, for any wealth. */
 function expectPath(found: readonly number[], expected: number[]): void {
   expect(found).to.have.length(expected.length);
   expected.forEach((value, index) => {
@@ -46,7 +46,7 @@ function expectAudit(found: ReturnType<typeof bettingAudit>, expected: Reference
   expect(found.rejectIndex).to.equal(expected.reject_index);
 }
 
-describeWithReference('betting audit meets its reference', () => {
+describeWithReference('betting audit agrees with its reference', () => {
   let cases: BettingCase[];
   before(() => {
     ({ cases } = readVectors('betting_audit.json') as { cases: BettingCase[] });
@@ -84,25 +84,25 @@ describe('betting audit', () => {
   const a = Array.from({ length: 60 }, () => random.next());
   const b = Array.from({ length: 60 }, () => random.next() ** 2);
 
-  it('does not mind which group is first', () => {
+  it('does not depend on which group is first', () => {
     expect(bettingAudit(a, b).wealth).to.deep.equal(bettingAudit(b, a).wealth);
     const [one, other] = [bettingAudit(a, b, { epsilon: 0.05 }), bettingAudit(b, a, { epsilon: 0.05 })];
     if (one.kind !== 'within-epsilon' || other.kind !== 'within-epsilon') throw new Error('another kind');
     expect(one.aMinusB).to.deep.equal(other.bMinusA);
   });
 
-  it('knows only the past: a longer stream begins with the same wealth', () => {
+  it('uses only the past: a longer stream begins with the same wealth', () => {
     const short = bettingAudit(a.slice(0, 20), b.slice(0, 20));
     expect(bettingAudit(a, b).wealth.slice(0, 20)).to.deep.equal(short.wealth);
   });
 
-  it('of equal pairs keeps its wealth, and of no pairs has none', () => {
+  it('keeps its wealth for equal pairs, and returns an empty path for no pairs', () => {
     expect(new Set(bettingAudit(a, a).wealth)).to.deep.equal(new Set([1]));
     expect(bettingAudit([], [])).to.deep.include({ wealth: [], bets: [], rejectIndex: null, n: 0 });
     expect(bettingAudit([1], [0], { skipFirstPair: true })).to.deep.include({ wealth: [], rejectIndex: null });
   });
 
-  it('is frozen throughout and carries what produced it', () => {
+  it('is deeply frozen and includes its parameters', () => {
     const audit = bettingAudit([1, 0], [0, 1], { alpha: 0.1 });
     expect(audit).to.be.frozen.and.to.include({ n: 2, alpha: 0.1, epsilon: 0, threshold: 10 });
     expect(audit.wealth).to.be.frozen;
@@ -112,7 +112,7 @@ describe('betting audit', () => {
     expect(tolerant).to.include({ threshold: 40, epsilon: 0.2, rejectIndex: null });
   });
 
-  it('rejects equal means in at most 5% of streams looked at after each of 500 pairs, a z test in far more', () => {
+  it('rejects equal means in at most 5% of streams checked after each of 500 pairs; a z test rejects far more', () => {
     const source = createRandom(12);
     let [rejected, rejectedByZ] = [0, 0];
     for (let stream = 0; stream < 400; stream++) {
@@ -132,7 +132,7 @@ describe('betting audit', () => {
     expect(rejectedByZ / 400).to.be.above(0.15);
   });
 
-  it('within its tolerance rejects in at most 5% of streams, at its very edge', () => {
+  it('rejects in at most 5% of streams at the edge of the tolerance', () => {
     const source = createRandom(13);
     let rejected = 0;
     for (let stream = 0; stream < 400; stream++) {
@@ -143,7 +143,7 @@ describe('betting audit', () => {
     expect(rejected / 400).to.be.at.most(0.05);
   });
 
-  it('says what is wrong with the pairs', () => {
+  it('rejects invalid pairs with the reason', () => {
     expect(() => bettingAudit([1, 0], [1])).to.throw(DataValidationError, 'a has 2 values and b 1');
     expect(() => bettingAudit([1, 2], [1, 1])).to.throw(
       DataValidationError,
@@ -161,7 +161,7 @@ describe('betting audit', () => {
 });
 
 describe('betting process', () => {
-  it('starts at wealth 1 without a bet, and has two steps worked by hand', () => {
+  it('starts at wealth 1 without a bet, and agrees with two steps computed by hand', () => {
     const process = new BettingProcess();
     expect([process.wealth, process.bet]).to.deep.equal([1, 0]);
     // z = 1/5; lambda = -2 / (2 - ln 3) (1/5) / (1 + 1/25).
@@ -171,7 +171,7 @@ describe('betting process', () => {
     expect(process.update(-0.5)).to.be.closeTo(1 + bet / 2, 1e-15);
   });
 
-  it('goes on from a snapshot as if nothing had happened', () => {
+  it('continues from a snapshot without a difference', () => {
     const outcomes = Array.from({ length: 50 }, (_, index) => Math.sin(index * index));
     const whole = new BettingProcess();
     outcomes.forEach((outcome) => whole.update(outcome));
@@ -184,15 +184,15 @@ describe('betting process', () => {
     expect(second.snapshot()).to.deep.equal(whole.snapshot());
   });
 
-  it('keeps the logarithm where the wealth passes float64', () => {
+  it('keeps the logarithm if the wealth overflows float64', () => {
     const process = new BettingProcess();
     for (let step = 0; step < 3000; step++) process.update(1);
     expect(process.wealth).to.equal(Infinity);
-    // The first outcome met no bet, all others the largest.
+    // The first outcome was without a bet, all others had the largest bet.
     expect(process.logWealth).to.be.closeTo(2999 * Math.log(1.5), 1e-8);
   });
 
-  it('with a largest bet of 0 cannot win on outcomes below 0', () => {
+  it('cannot win on outcomes below 0 with a largest bet of 0', () => {
     const process = new BettingProcess({ largestBet: 0 });
     for (let step = 0; step < 20; step++) process.update(-0.5);
     expect(process.wealth).to.equal(1);
@@ -200,7 +200,7 @@ describe('betting process', () => {
     expect(process.bet).to.be.within(-0.5, 0);
   });
 
-  it('refuses what no process can be in, and is then as before', () => {
+  it('rejects invalid outcomes and states, and is then unchanged', () => {
     const process = new BettingProcess();
     process.update(1);
     const before = process.snapshot();

@@ -10,7 +10,7 @@ import {
   subGaussianSequence,
 } from '../../../src/stats/sequential/index.ts';
 
-/** Looks at every value up to 300, then a hundredth later each time. */
+/** Checks at every value up to 300, then after each increase by a hundredth. */
 const LOOKS = new Set<number>();
 for (let look = 1; look <= 3000; look = Math.max(look + 1, Math.floor(look * 1.01 - 2))) LOOKS.add(look);
 
@@ -28,7 +28,7 @@ const STREAMS: readonly Stream[] = [
 ];
 
 describe('empirical Bernstein sequence', () => {
-  it('misses the mean at any look in at most 10 of 200 streams, where an interval for one look misses in more than 60', () => {
+  it('misses the mean at any check in at most 10 of 200 streams; an interval for one check misses in more than 60', () => {
     const random = createRandom(5);
     let [missed, missedByNormal] = [0, 0];
     for (let stream = 0; stream < 200; stream++) {
@@ -52,7 +52,7 @@ describe('empirical Bernstein sequence', () => {
     expect(missedByNormal).to.be.above(60);
   });
 
-  it('is the mean and the gamma-exponential boundary of scale 1 at alpha / 2, over n', () => {
+  it('is the mean ± the gamma-exponential boundary of scale 1 at alpha / 2, divided by n', () => {
     const [low, high] = empiricalBernsteinSequence({ n: 500, mean: 0.4, predictableVariance: 30 }, 0.05, { vOpt: 25 });
     // confseq's compiled source has 18.4359854620311 for v = 25 at 0.025, tuned for the same.
     expect(gammaExponentialMixtureBound(25, 0.025, { vOpt: 25, c: 1, alphaOpt: 0.025 })).to.be.closeTo(
@@ -63,7 +63,7 @@ describe('empirical Bernstein sequence', () => {
     expect([low, high]).to.deep.equal([0.4 - half, 0.4 + half]);
   });
 
-  it('narrows with the variance, and needs no more than one value', () => {
+  it('narrows with the variance, and works for one value', () => {
     const width = (predictableVariance: number) => {
       const [low, high] = empiricalBernsteinSequence({ n: 1000, mean: 0.5, predictableVariance }, 0.05);
       return high - low;
@@ -90,7 +90,7 @@ describe('empirical Bernstein sequence', () => {
 });
 
 describe('sub-Gaussian sequence of a weighted rate', () => {
-  it('misses the rate at any look in at most 10 of 200 streams with weights from 0.2 to 3', () => {
+  it('misses the rate at any check in at most 10 of 200 streams with weights from 0.2 to 3', () => {
     const random = createRandom(8);
     let [missed, missedByNormal] = [0, 0];
     for (let stream = 0; stream < 200; stream++) {
@@ -112,21 +112,21 @@ describe('sub-Gaussian sequence of a weighted rate', () => {
     expect(missedByNormal).to.be.above(60);
   });
 
-  it('is the rate and the two-sided normal boundary at sum w^2 / 4, over sum w', () => {
+  it('is the rate ± the two-sided normal boundary at sum w^2 / 4, divided by sum w', () => {
     const [low, high] = subGaussianSequence({ sumW: 200, sumWD: 80, sumW2: 400 }, 0.05, { vOpt: 100 });
     // confseq's unit tests: 30.35209 at v = 100, tuned for it.
     expect(low).to.be.closeTo(0.4 - 30.35209 / 200, 1e-7);
     expect(high).to.be.closeTo(0.4 + 30.35209 / 200, 1e-7);
   });
 
-  it('does not mind the unit of the weights, where vOpt has the same', () => {
+  it('does not depend on the unit of the weights, if vOpt has the same unit', () => {
     const one = subGaussianSequence({ sumW: 1000, sumWD: 300, sumW2: 1100 }, 0.05, { vOpt: 250 });
     const other = subGaussianSequence({ sumW: 5000, sumWD: 1500, sumW2: 25 * 1100 }, 0.05, { vOpt: 25 * 250 });
     expect(one[0]).to.be.closeTo(other[0], 1e-14);
     expect(one[1]).to.be.closeTo(other[1], 1e-14);
   });
 
-  it('of nothing is everything; says which number is out of range', () => {
+  it('is [0, 1] without weights, and names a number that is out of range', () => {
     expect(subGaussianSequence({ sumW: 0, sumWD: 0, sumW2: 0 }, 0.05)).to.deep.equal([0, 1]);
     expect(() => subGaussianSequence({ sumW: 1, sumWD: 2, sumW2: 1 }, 0.05)).to.throw(ValueError, 'sumWD');
     expect(() => subGaussianSequence({ sumW: 1, sumWD: 1, sumW2: 0 }, 0.05)).to.throw(ValueError, 'sumW2');
@@ -155,9 +155,9 @@ describe('mixture sequential probability ratio test', () => {
     [0, 1, 1, 0],
     [4, 0.7, 0.05, 1],
   ] as const) {
-    it(`of ${estimate} -+ ${standardError} is the likelihood averaged over N(${nullEffect}, ${tau}^2)`, () => {
+    it(`of ${estimate} ± ${standardError} is the likelihood averaged over N(${nullEffect}, ${tau}^2)`, () => {
       const far = 12 * Math.min(tau, standardError);
-      // The mixture's weight lies about the posterior mean.
+      // The mass of the mixture lies around the posterior mean.
       const centre = (estimate - nullEffect) * (tau ** 2 / (tau ** 2 + standardError ** 2));
       const mixture = (effect: number) => density(estimate - nullEffect - effect, standardError) * density(effect, tau);
       const expected = integral(mixture, centre - far, centre + far) / density(estimate - nullEffect, standardError);
@@ -175,7 +175,7 @@ describe('mixture sequential probability ratio test', () => {
     expect(found).to.be.closeTo(expected, 1e-12 * expected);
   });
 
-  it('rejects an effect exactly where the interval leaves it out', () => {
+  it('rejects an effect exactly if the interval excludes it', () => {
     const input = { estimate: 0.2, standardError: 0.06, tau: 0.1, alpha: 0.01 };
     for (const nullEffect of msprt(input).interval) {
       expect(msprt({ ...input, nullEffect }).likelihoodRatio).to.be.closeTo(100, 1e-9);
@@ -183,8 +183,8 @@ describe('mixture sequential probability ratio test', () => {
     }
   });
 
-  it('is the two-sided normal mixture boundary in another tuning', () => {
-    // At v = 1 / s^2 the score is d / s^2 and rho = 1 / tau^2; choose vOpt so that the tuning comes out so.
+  it('is the two-sided normal mixture boundary with another tuning', () => {
+    // At v = 1 / s^2 the score is d / s^2 and rho = 1 / tau^2; vOpt is chosen to give this tuning.
     const [standardError, tau, alpha] = [0.06, 0.1, 0.05];
     const twice = 2 * Math.log(1 / alpha);
     const vOpt = (twice + Math.log(1 + twice)) / tau ** 2;
@@ -194,7 +194,7 @@ describe('mixture sequential probability ratio test', () => {
     expect(low).to.equal(-high);
   });
 
-  it('rejects at any of 1,000 looks in at most 5% of streams without an effect, where a z test rejects far more often', () => {
+  it('rejects at any of 1,000 checks in at most 5% of streams without an effect; a z test rejects far more often', () => {
     const random = createRandom(21);
     let [rejected, rejectedByZ] = [0, 0];
     for (let stream = 0; stream < 400; stream++) {
@@ -212,7 +212,7 @@ describe('mixture sequential probability ratio test', () => {
     expect(rejectedByZ / 400).to.be.above(0.3);
   });
 
-  it('is frozen and carries its tuning; overflows to Infinity, never to NaN', () => {
+  it('is frozen, includes its tuning, and overflows to Infinity, never to NaN', () => {
     const result = msprt({ estimate: 1e6, standardError: 1e-6, tau: 1, alpha: 0.05 });
     expect(result).to.be.frozen.and.to.include({
       likelihoodRatio: Infinity,

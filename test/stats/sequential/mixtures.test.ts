@@ -21,7 +21,7 @@ import { rootBetween } from '../../../src/stats/sequential/mixture-bound.ts';
 import { riemannZeta } from '../../../src/stats/sequential/poly-stitching-bound.ts';
 import { describeWithReference, readVectors } from '../../helpers/reference.ts';
 
-/** The arguments of a case, in the names of the reference; each function has some of them. */
+/** The arguments of a case, with the names of the reference. Each function uses some of them. */
 type Arguments = Record<
   | 'v_opt'
   | 'alpha_opt'
@@ -60,7 +60,7 @@ const optionsOf = {
   beta: (given: Arguments) => ({ ...optionsOf.normal(given), g: given.g, h: given.h }),
 };
 
-/** Each function of the reference in terms of ours. */
+/** Each function of the reference as a call of this package. */
 const OURS: Record<string, (given: Arguments) => number | readonly number[]> = {
   two_sided_normal_best_rho: ({ v_opt, alpha_opt }) => twoSidedNormalBestRho(v_opt, alpha_opt),
   normal_log_mixture: (given) => normalLogMixture(given.s, given.v, optionsOf.normal(given)),
@@ -89,7 +89,7 @@ function expectMet(cases: BoundaryCase[], tolerance: number): void {
   }
 }
 
-describeWithReference('boundaries meet confseq', () => {
+describeWithReference('boundaries agree with confseq', () => {
   let vectors: BoundaryVectors;
   before(() => {
     vectors = readVectors('confseq_boundaries.json') as BoundaryVectors;
@@ -197,7 +197,7 @@ describe('log-mixtures are the integrals that define them', () => {
 });
 
 describe('boundaries', () => {
-  it('are where their log-mixtures reach ln(1 / alpha)', () => {
+  it('are at the points at which their log-mixtures reach ln(1 / alpha)', () => {
     for (const v of [0, 0.3, 10, 1e3, 1e6]) {
       for (const alpha of [0.5, 0.05, 1e-10]) {
         const threshold = Math.log(1 / alpha);
@@ -213,14 +213,14 @@ describe('boundaries', () => {
     }
   });
 
-  it('of a beta-binomial mixture stop at v / g, which no sum can pass', () => {
+  it('of a beta-binomial mixture stop at v / g, which no sum can exceed', () => {
     const options = { vOpt: 50, g: 0.5, h: 0.5 };
     expect(betaBinomialMixtureBound(0, 0.05, options)).to.equal(0);
     expect(betaBinomialMixtureBound(1, 0.05, options)).to.equal(2);
     expect(betaBinomialMixtureBound(400, 0.05, options)).to.be.below(100);
   });
 
-  it('rise with time and as alpha falls', () => {
+  it('rise with time and as alpha decreases', () => {
     const bounds = [
       (v: number, alpha: number) => normalMixtureBound(v, alpha, { vOpt: 9 }),
       (v: number, alpha: number) => normalMixtureBound(v, alpha, { vOpt: 9, oneSided: false }),
@@ -238,7 +238,7 @@ describe('boundaries', () => {
     }
   });
 
-  it('of a small scale come to the normal one', () => {
+  it('of a small scale converge to the normal boundary', () => {
     const normal = normalMixtureBound(100, 0.05, { vOpt: 100 });
     expect(gammaExponentialMixtureBound(100, 0.05, { vOpt: 100, c: 1e-3 })).to.be.closeTo(normal, 0.01);
     expect(gammaPoissonMixtureBound(100, 0.05, { vOpt: 100, c: 1e-3 })).to.be.closeTo(normal, 0.01);
@@ -256,7 +256,7 @@ describe('boundaries', () => {
     }
   });
 
-  it('say which number is out of range', () => {
+  it('name a number that is out of range', () => {
     const normal = { vOpt: 10 };
     expect(() => normalMixtureBound(-1, 0.05, normal)).to.throw(ValueError, 'The v parameter');
     expect(() => normalMixtureBound(1, 1, normal)).to.throw(ValueError, 'alpha');
@@ -280,7 +280,7 @@ describe('boundaries', () => {
 });
 
 describe('Bernoulli confidence interval', () => {
-  it('without trials is everything, and mirrors in failures', () => {
+  it('is [0, 1] without trials, and is mirrored for failures', () => {
     expect(bernoulliConfidenceInterval(0, 0, 0.05, { tOpt: 10 })).to.deep.equal([0, 1]);
     const [low, high] = bernoulliConfidenceInterval(20, 90, 0.05, { tOpt: 50 });
     const [lowOther, highOther] = bernoulliConfidenceInterval(70, 90, 0.05, { tOpt: 50 });
@@ -293,7 +293,7 @@ describe('Bernoulli confidence interval', () => {
     expect(bernoulliConfidenceInterval(2, 1000, 0.05, { tOpt: 100 })[0]).to.be.above(0);
   });
 
-  it('needs counts in order', () => {
+  it('rejects invalid counts', () => {
     expect(() => bernoulliConfidenceInterval(3, 2, 0.05, { tOpt: 10 })).to.throw(ValueError, 'successes');
     expect(() => bernoulliConfidenceInterval(1, 2.5, 0.05, { tOpt: 10 })).to.throw(ValueError, 'trials');
     expect(() => bernoulliConfidenceInterval(1, 2, 0, { tOpt: 10 })).to.throw(ValueError, 'alpha');
@@ -325,7 +325,7 @@ describe('scaled incomplete gamma functions', () => {
     it(`upper at (${a}, ${b})`, () => expect(logScaledUpperGamma(a, b)).to.be.closeTo(expected, 1e-11));
   }
 
-  it('add up to e^b b^-a Gamma(a), and halve it evenly for large a = b', () => {
+  it('sum to e^b b^-a Gamma(a), and are about equal for large a = b', () => {
     for (const a of [1e4, 1e6, 1e8]) {
       // ln(sqrt(2 pi / a)) + 1 / (12 a), and P(a, a) = 1/2 + 1 / (3 sqrt(2 pi a)) + O(a^-3/2).
       const half = Math.log((2 * Math.PI) / a) / 2 + 1 / (12 * a);
@@ -335,7 +335,7 @@ describe('scaled incomplete gamma functions', () => {
     }
   });
 
-  it('carry the one-sided normal mixture to sums whose normal tail is below float64', () => {
+  it('extend the one-sided normal mixture to sums whose normal tail underflows float64', () => {
     // mpmath 1.4.1: ln(4 rho / (v + rho)) / 2 + s^2 / (2 (v + rho)) + ln(ncdf(s / sqrt(v + rho))) at v = 100.
     for (const [s, expected] of [
       [-2000, -6.4466976986488325],
@@ -360,7 +360,7 @@ describe("Riemann's zeta function", () => {
 });
 
 describe('roots', () => {
-  it('are found to the last digits, at flat and steep places and at the ends', () => {
+  it('are exact to the last digits, for flat and steep functions and at the ends', () => {
     expect(rootBetween((x) => x * x - 2, 0, 2)).to.be.closeTo(Math.SQRT2, 1e-15);
     expect(rootBetween((x) => (x - 1) ** 3, 0, 3)).to.be.closeTo(1, 1e-5);
     expect(rootBetween((x) => Math.expm1(50 * (x - 0.9)), 0, 5)).to.be.closeTo(0.9, 1e-15);

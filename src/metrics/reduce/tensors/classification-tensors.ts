@@ -19,10 +19,10 @@ import {
 import { numbersTensor, refusePositiveLabel, truthTensor, weightsTensor } from './tensor-arguments.ts';
 
 /**
- * Reduces decisions that are tensors where they are. Read back are tables of
- * [groups, 16], three numbers about weights, and what {@link encodeGroupTensors}
- * reads. Counts are exact, and weights summed exactly in float32's values.
- * @throws {DataValidationError} where lengths differ, a value is not 0 or 1, or no row is left
+ * Reduces decisions that are tensors on their device. It reads back only tables of [groups, 16], three numbers about
+ * weights, and what {@link encodeGroupTensors} reads. Counts are exact, and weights are summed exactly as float32
+ * values.
+ * @throws {DataValidationError} if lengths differ, a value is not 0 or 1, or no row can be used
  */
 export async function reduceClassificationTensors(rows: ClassificationRows): Promise<ClassificationStats> {
   const tf = currentTensorflow();
@@ -55,7 +55,7 @@ interface DeviceDecisions {
   readonly yTrue: Tensor1D | undefined;
 }
 
-/** Refuses weights that cannot be used; returns the largest, and whether a row of a group has none. */
+/** Rejects invalid weights. Returns the largest weight, and whether a row of a group has none. */
 async function checkWeights(
   tf: Tf,
   weights: Tensor1D | undefined,
@@ -70,7 +70,10 @@ async function checkWeights(
   return { largest: await assertWeights(maxima.slice(1), weights), lacksWeights: maxima[0] === 1 };
 }
 
-/** The cell of each row, as the host counts them: ((code + 1) x 4 + state of the truth) x 4 + state of the decision. */
+/**
+ * Returns the cell of each row, numbered as on the host: ((code + 1) x 4 + state of the truth) x 4 + state of the
+ * decision.
+ */
 function rawCells(
   tf: Tf,
   slice: Slice,
@@ -78,7 +81,7 @@ function rawCells(
 ): Tensor1D {
   let decision = stateOf(tf, slice(rows.yPred));
   if (rows.weights !== undefined) {
-    // A row without a weight is a row without a decision, unless its decision must be refused.
+    // A row without a weight counts as a row without a decision, unless its decision is invalid.
     const refused = tf.equal(decision, BAD_STATE).cast('float32').mul<Tensor1D>(BAD_STATE);
     decision = tf.where<Tensor1D>(areKnown(tf, slice, [rows.weights]), decision, refused);
   }
@@ -87,7 +90,7 @@ function rawCells(
   return truth.mul(4).add(decision).cast('int32');
 }
 
-/** Refuses decisions and labels that are not 0 or 1; only then are they read, to find the first. */
+/** Rejects decisions and labels that are not 0 or 1. It reads them back only in that case, to find the first one. */
 async function assertBinary(counts: Float64Array, { yPred, yTrue }: DeviceDecisions): Promise<void> {
   const isSeen = (stateOfCell: (cell: number) => number): boolean =>
     counts.some((count, cell) => count > 0 && stateOfCell(cell % RAW_CELLS) === BAD_STATE);

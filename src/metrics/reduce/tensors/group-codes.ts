@@ -16,13 +16,13 @@ import {
 import { cellTables, largestExactInteger, largestValues, type Slice, type Tf } from '../../../tensor/index.ts';
 import { areKnown, type DeviceGroups, type Keep, known, translate } from './row-states.ts';
 
-/** Whole numbers further apart are not counted on the device. */
+/** The widest range of integers that is counted on the device. */
 const WIDEST_RANGE = 4096;
 
 /**
- * Encodes whole numbers that are no further apart than {@link WIDEST_RANGE};
- * reads back their range and which of it occur. NaN is missing.
- * @param values [n], of any type of number
+ * Encodes integers within a range of {@link WIDEST_RANGE}. It reads back the range and the numbers that occur. NaN is
+ * missing.
+ * @param values [n], of any numeric type
  * @returns undefined for other numbers
  */
 async function encodeWholeNumbers(
@@ -44,7 +44,7 @@ async function encodeWholeNumbers(
   const labels = occurring.map((place) => String(least + place));
   const codes = new Float32Array(span + 1).fill(-1);
   occurring.forEach((place, code) => (codes[place] = code));
-  // A place that does not occur may have any code; its own spares the look-up.
+  // A number that does not occur may have any code; using its own index avoids the look-up.
   if (counts[span] === 0) codes[span] = span;
   else if (nanPolicy === 'include') {
     codes[span] = labels.length;
@@ -53,21 +53,24 @@ async function encodeWholeNumbers(
   return { rows: values.size, labels: Object.freeze(labels), codesOf: translate(tf, keep, codes, placesOf) };
 }
 
-/** How far each number is from the least one; `span` where it is missing. */
+/** Returns the distance of each number from the smallest one; `span` if it is missing. */
 function places(tf: Tf, slice: Slice, values: Tensor1D, least: number, span: number): Tensor1D {
   const rows = slice(values);
   if (rows.dtype === 'float32') return known(tf, areKnown(tf, slice, [values]), rows.sub(least), span);
-  // In int32, since float32 has not all of its numbers.
+  // In int32, since float32 cannot represent all int32 numbers.
   return rows.cast('int32').sub(tf.scalar(least, 'int32')).cast('float32');
 }
 
-/** The least number and how many the range holds; undefined where a number is not whole or they are far apart. */
+/**
+ * Returns the smallest number and the length of the range; undefined if a number is not an integer or the range is too
+ * wide.
+ */
 async function wholeRange(tf: Tf, values: Tensor1D): Promise<{ least: number; span: number } | undefined> {
   const isFloat = values.dtype === 'float32';
   const [largest, negated, fraction] = (await largestValues(tf, values.size, isFloat ? 3 : 2, (slice) => {
     if (!isFloat) {
       const numbers = slice(values).cast<Tensor1D>('int32');
-      // Not neg(), which on wasm takes the bits of an int32 for a float32.
+      // Avoids neg(), which on wasm interprets the bits of an int32 as a float32.
       return [numbers, tf.scalar(0, 'int32').sub(numbers)];
     }
     const isKnown = areKnown(tf, slice, [values]);
@@ -84,14 +87,14 @@ async function wholeRange(tf: Tf, values: Tensor1D): Promise<{ least: number; sp
   return fraction !== 1 && span >= 1 && span <= WIDEST_RANGE ? { least: -negated, span } : undefined;
 }
 
-/** Pairs of groups that are counted on the device at most. */
+/** The maximum number of pairs of groups that are counted on the device. */
 const MAX_PAIRS = 2 ** 16;
 
 /**
- * Crosses two attributes; reads back which pairs of their groups occur, and
- * only those become groups, with the labels that `encodeGroups` gives them.
- * @returns undefined where there are too many pairs
- * @throws {DataValidationError} where the attributes differ in length
+ * Crosses two attributes. It reads back which pairs of their groups occur. Only those become groups, with the labels of
+ * `encodeGroups`.
+ * @returns undefined if there are too many pairs
+ * @throws {DataValidationError} if the attributes differ in length
  */
 async function crossOnDevice(
   tf: Tf,
@@ -118,7 +121,7 @@ async function crossOnDevice(
     left.labels[Math.floor(pair / width)] as string,
     right.labels[pair % width] as string,
   ]);
-  // Sorting labels renumbers the codes that go with them: those of the pairs, in their order.
+  // Sorting the labels renumbers their codes, which are the indexes of the pairs.
   const { codes: ranks, labels } = sortLabels(Int32Array.from(occurring.keys()), joinLabels(parts));
   const codes = new Float32Array(pairs + 1).fill(-1);
   if (counts[pairs] === 0) codes[pairs] = pairs;
@@ -134,14 +137,13 @@ function differentLengths(left: number, right: number): DataValidationError {
 }
 
 /**
- * Gives each row the code of its group, where the sensitive attributes are:
- * a tensor, one of shape [n, attributes], or an object of tensors and arrays.
+ * Encodes the group of each row on the device of the sensitive attributes: a 1-D tensor, a tensor of shape [n,
+ * attributes], or an object of tensors and arrays.
  *
- * Which codes occur is counted on the device, and only that table is read back:
- * at most 4,097 numbers for a tensor of whole numbers less than 4,096 apart, and
- * 65,537 for a crossing. A tensor of fractions or of numbers further apart is
- * read whole and encoded on the host, as are attributes that cross to more groups.
- * @throws {DataValidationError} for a tensor of another shape, and where attributes differ in length
+ * Which codes occur is counted on the device, and only that table is read back: at most 4,097 numbers for a tensor of
+ * integers less than 4,096 apart, and 65,537 for crossed attributes. Other tensors are read completely and encoded on
+ * the host: those with fractions, with a wider range of numbers, or with more crossed groups.
+ * @throws {DataValidationError} if a tensor has another shape, or attributes differ in length
  */
 export async function encodeGroupTensors(
   tf: Tf,
@@ -162,7 +164,7 @@ export async function encodeGroupTensors(
   return groups;
 }
 
-/** The attributes by name where one of them is a tensor on the device; undefined where none is. */
+/** Returns the attributes by name if one of them is a tensor on the device; otherwise undefined. */
 function deviceAttributes(tf: Tf, keep: Keep, sensitive: SensitiveSource): [string, ColumnSource][] | undefined {
   if (isDeviceTensor(sensitive)) return columnsOf(tf, keep, sensitive);
   if (Object.getPrototypeOf(sensitive) !== Object.prototype) return undefined;
@@ -215,6 +217,6 @@ async function download(tf: Tf, { labels, codesOf }: DeviceGroups): Promise<Cate
 function wrongShape(name: string, tensor: TensorLike): DataValidationError {
   return new DataValidationError(
     `${name} must be a 1-D tensor, or for several attributes a 2-D one; got shape [${tensor.shape.join(', ')}].`,
-    { context: { argument: name, shape: tensor.shape }, suggestion: 'Give one row per person.' },
+    { context: { argument: name, shape: tensor.shape }, suggestion: 'Give one row per observation.' },
   );
 }

@@ -33,11 +33,9 @@ import {
 import { numbersTensor, weightsTensor } from './tensor-arguments.ts';
 
 /**
- * Reduces predicted numbers that are tensors where they are. Read back are
- * tables of [groups], five numbers about sizes, and what
- * {@link encodeGroupTensors} reads. Counts are exact; each row's numbers have
- * float32's precision.
- * @throws {DataValidationError} where lengths differ, a value is infinite, or no row is left
+ * Reduces predicted numbers that are tensors on their device. It reads back only tables of [groups], five numbers about
+ * sizes, and what {@link encodeGroupTensors} reads. Counts are exact; the numbers of each row have float32 precision.
+ * @throws {DataValidationError} if lengths differ, a value is infinite, or no row can be used
  */
 export async function reduceRegressionTensors(rows: RegressionRows): Promise<RegressionStats> {
   const tf = currentTensorflow();
@@ -54,7 +52,7 @@ export async function reduceRegressionTensors(rows: RegressionRows): Promise<Reg
     });
     const isKnown = (slice: Slice): Tensor1D => areKnown(tf, slice, [yPred, yTrue, weights]);
     const largest = await checkNumbers(tf, { isKnown, yPred, yTrue, weights });
-    // A row that lacks something goes to the place before the first group.
+    // An incomplete row goes to the cell before the first group.
     const cells: CellRows = {
       rows: yPred.size,
       cells: groups.labels.length + 1,
@@ -79,9 +77,9 @@ export async function reduceRegressionTensors(rows: RegressionRows): Promise<Reg
 }
 
 /**
- * Refuses numbers that cannot be used, and measures the others.
- * @returns the largest size of each
- * @throws {DataValidationError} with the value and its index, for which alone a tensor is read
+ * Rejects invalid numbers, and measures the others.
+ * @returns the largest absolute value of each column
+ * @throws {DataValidationError} if a value is invalid; only then is a tensor read, to report the value and its index
  */
 async function checkNumbers(
   tf: Tf,
@@ -109,7 +107,7 @@ async function checkNumbers(
 
 /** Predicted and true numbers on the device. */
 interface DeviceNumbers {
-  /** [groups + 1]; the first place takes the rows that lack something. */
+  /** [groups + 1]; the first cell takes the incomplete rows. */
   readonly cells: CellRows;
   readonly isKnown: (slice: Slice) => Tensor1D;
   readonly yPred: Tensor1D;
@@ -119,9 +117,9 @@ interface DeviceNumbers {
 }
 
 /**
- * Moments of the quantities by group, in two steps on the device: sums for the
- * means, then sums of powers of the distances from them. The first power's sum
- * is what the float32 mean missed, and moves the moments to the better mean.
+ * Computes the moments of the quantities by group, in two steps on the device: first sums for the means, then sums of
+ * powers of the distances from the means. The sum of the first powers is the error of the float32 mean; it corrects the
+ * mean and the moments.
  * @param totals the weights of the cells, [groups + 1]
  */
 async function tensorMoments(
@@ -149,7 +147,7 @@ async function tensorMoments(
   });
 }
 
-/** What each quantity is divided by, so that its powers stay in float32's range. */
+/** Returns the divisor of each quantity that keeps its powers in float32's range. */
 function unitsOf({ largest }: DeviceNumbers): Record<RegressionQuantity, number> {
   const error = unitOf(largest.error);
   return {
@@ -161,7 +159,7 @@ function unitsOf({ largest }: DeviceNumbers): Record<RegressionQuantity, number>
   };
 }
 
-/** A chunk's quantities in their units, in the order of their names, and how they are weighed. */
+/** Returns a chunk's quantities in their units, in the order of their names, and the function that weights them. */
 function prepare(
   tf: Tf,
   numbers: DeviceNumbers,
@@ -182,7 +180,7 @@ function prepare(
   return { quantities, weigh };
 }
 
-/** For each quantity the weighted sums of the first three powers of its distances from the centres. */
+/** Computes the weighted sums of the first three powers of each quantity's distances from the centres. */
 async function powerSums(tf: Tf, numbers: DeviceNumbers, centres: readonly Float32Array[]): Promise<Float64Array[]> {
   return withTensors(tf, (keep) => {
     const centreOf = keep(tf.tensor2d(centres.map((centre) => Array.from(centre))));
@@ -201,9 +199,8 @@ async function powerSums(tf: Tf, numbers: DeviceNumbers, centres: readonly Float
 }
 
 /**
- * The moments around the mean from those around a centre c near it, of the
- * groups without the first place. With mean = c + d and d = S1 / W:
- * m2 = S2 - W d^2 and m3 = S3 - 3 d S2 + 2 W d^3.
+ * Computes the moments around the mean from those around a nearby centre c, for the groups without the first cell. With
+ * mean = c + d and d = S1 / W: m2 = S2 - W d^2 and m3 = S3 - 3 d S2 + 2 W d^3.
  */
 function finishMoments(
   sums: Readonly<Record<'centre' | 'first' | 'second' | 'third' | 'shares', ArrayLike<number>>>,

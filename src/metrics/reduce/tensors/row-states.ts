@@ -7,7 +7,7 @@ import { toWeights } from '../row-arguments.ts';
 /** The state of a value that is neither 0, 1 nor missing. */
 export const BAD_STATE = 3;
 
-/** 0 where missing, 1 for 0, 2 for 1, {@link BAD_STATE} for anything else; float32. */
+/** Returns the state of each value: 0 if missing, 1 for 0, 2 for 1, {@link BAD_STATE} for anything else; float32. */
 export function stateOf(tf: Tf, values: Tensor1D): Tensor1D {
   const numbers = values.cast<Tensor1D>('float32');
   const isZero = tf.equal(numbers, 0).cast('float32');
@@ -16,7 +16,7 @@ export function stateOf(tf: Tf, values: Tensor1D): Tensor1D {
   return isZero.mul(-2).sub(isOne).sub(isMissing.mul(BAD_STATE)).add<Tensor1D>(BAD_STATE);
 }
 
-/** Where none of some values of a chunk's rows is NaN; bool. */
+/** Returns whether all given values of each row in a chunk are known (not NaN); bool. */
 export function areKnown(tf: Tf, slice: Slice, columns: readonly (Tensor1D | undefined)[]): Tensor1D {
   const missing = columns
     .filter((column) => column !== undefined)
@@ -24,13 +24,13 @@ export function areKnown(tf: Tf, slice: Slice, columns: readonly (Tensor1D | und
   return tf.logicalNot(missing.reduce((any, one) => tf.logicalOr(any, one)));
 }
 
-/** The values of known rows, and one value instead of the others; float32. */
+/** Returns the values of known rows, and one given value for the others; float32. */
 export function known(tf: Tf, isKnown: Tensor1D, values: Tensor1D, otherwise = 0): Tensor1D {
   const numbers = values.cast<Tensor1D>('float32');
   return tf.where<Tensor1D>(isKnown, numbers, tf.fill(numbers.shape, otherwise));
 }
 
-/** Counts the rows of each group that lack a value, [groups]. */
+/** Counts the incomplete rows of each group, [groups]. */
 export async function droppedRows(
   tf: Tf,
   { rows, labels, codesOf }: DeviceGroups,
@@ -47,17 +47,17 @@ export async function droppedRows(
   return counts.slice(1);
 }
 
-/** The sizes of a chunk's values, 0 for NaN; float32. */
+/** Returns the absolute values of a chunk, 0 for NaN; float32. */
 export function sizesOf(tf: Tf, slice: Slice, values: Tensor1D): Tensor1D {
   return known(tf, areKnown(tf, slice, [values]), slice(values)).abs();
 }
 
-/** Has a tensor disposed of when the work that made it ends; gives it back. */
+/** Registers a tensor to be disposed when the work that made it ends, and returns it. */
 export type Keep = <T extends Tensor>(tensor: T) => T;
 
 /**
- * Runs work that makes tensors of its own and waits in between, where
- * `tf.tidy` cannot; they go when it ends, well or not. The caller's tensors stay.
+ * Runs asynchronous work that creates tensors, for which `tf.tidy` cannot be used. The created tensors are disposed
+ * when it ends, even after an error. The caller's tensors are not disposed.
  */
 export async function withTensors<T>(tf: Tf, work: (keep: Keep) => Promise<T>): Promise<T> {
   const kept: Tensor[] = [];
@@ -71,18 +71,15 @@ export async function withTensors<T>(tf: Tf, work: (keep: Keep) => Promise<T>): 
   }
 }
 
-/** Groups of rows on the device, and their labels on the host, as `encodeGroups` gives them. */
+/** The groups of rows on the device, with their labels on the host as in `encodeGroups`. */
 export interface DeviceGroups {
   readonly rows: number;
   readonly labels: readonly string[];
-  /** The codes of a chunk's rows, -1 where missing; float32. */
+  /** Returns the codes of a chunk's rows, -1 if missing; float32. */
   readonly codesOf: (slice: Slice) => Tensor1D;
 }
 
-/**
- * The codes of rows whose places are known, by a table of codes on the device;
- * where all places are their own codes there is nothing to look up.
- */
+/** Translates indexes to codes by a table on the device. If every index is its own code, no look-up is needed. */
 export function translate(
   tf: Tf,
   keep: Keep,
@@ -94,7 +91,7 @@ export function translate(
   return (slice) => tf.gather(table, placesOf(slice).cast('int32'));
 }
 
-/** What {@link assertWeights} wants to know, for the maxima of a check: the sizes of weights, and the weights negated. */
+/** Returns the values whose maxima {@link assertWeights} needs: the absolute weights, and the negated weights. */
 export function weightExtremes(tf: Tf, slice: Slice, weights: Tensor1D | undefined): Tensor1D[] {
   if (weights === undefined) return [];
   const numbers = knownWeights(tf, slice, weights);
@@ -102,10 +99,11 @@ export function weightExtremes(tf: Tf, slice: Slice, weights: Tensor1D | undefin
 }
 
 /**
- * Refuses weights that are infinite or negative.
+ * Rejects weights that are infinite or negative.
  * @param extremes the maxima of {@link weightExtremes}
  * @returns the largest weight; 1 without weights
- * @throws {DataValidationError} with the weight and its index, for which alone the tensor is read
+ * @throws {DataValidationError} if a weight is invalid; only then is the tensor read, to report the weight and its
+ *   index
  */
 export async function assertWeights(extremes: ArrayLike<number>, weights: Tensor1D | undefined): Promise<number> {
   if (weights === undefined) return 1;
@@ -115,8 +113,8 @@ export async function assertWeights(extremes: ArrayLike<number>, weights: Tensor
 }
 
 /**
- * Counts rows by cell, and sums their weights and squared weights; the counts
- * themselves where rows have no weights. A missing weight adds nothing.
+ * Counts rows by cell, and sums their weights and squared weights. Without weights, the sums are the counts. A missing
+ * weight adds nothing.
  */
 export async function weighCells(
   tf: Tf,
@@ -128,7 +126,7 @@ export async function weighCells(
     const { counts } = await cellTables(tf, cells);
     return { counts, weights: counts, squaredWeights: counts };
   }
-  // Squares of large weights would overflow.
+  // Squares of large weights would overflow float32.
   const unit = unitOf(largest);
   const shares = (slice: Slice): Tensor1D => knownWeights(tf, slice, weights).div<Tensor1D>(unit);
   const { counts, sums } = await cellTables(tf, cells, [

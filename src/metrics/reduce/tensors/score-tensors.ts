@@ -30,22 +30,20 @@ import {
 } from './row-states.ts';
 import { numbersTensor, truthTensor, weightsTensor } from './tensor-arguments.ts';
 
-/** Cells read back at most; beyond them the grid is made coarser. */
+/** The maximum number of cells that are read back. For more cells the grid is made coarser. */
 const MAX_CELLS = 2 ** 23;
 
-/** Multiples of this are float32's normal numbers; a finer grid would be lost. */
+/** The smallest normal number of float32; a finer grid would lose precision. */
 const FINEST_STEP = 2 ** -126;
 
 /**
- * Reduces scores that are tensors where they are, to a histogram: read back are
- * its tables of [groups, 2, bins], seven numbers about sizes, and what
- * {@link encodeGroupTensors} reads.
+ * Reduces scores that are tensors on their device to a histogram. It reads back only its tables of [groups, 2, bins],
+ * seven numbers about sizes, and what {@link encodeGroupTensors} reads.
  *
- * Scores are always put on the grid of `gridStep`, at most 2^14 steps from 0 to
- * the largest size. Arrays keep exact scores up to `MAX_DISTINCT_SCORES`
- * distinct ones, and only beyond are put on the same grid. With more than 128
- * groups the step can be larger, so that the tables stay below 2^23 cells.
- * @throws {DataValidationError} where lengths differ, a label is not 0 or 1, a score is infinite, or no row is left
+ * Scores are always rounded to the grid of `gridStep`, with at most 2^14 steps from 0 to the largest absolute score.
+ * Arrays keep exact scores for up to `MAX_DISTINCT_SCORES` distinct ones, and use the same grid only for more. With
+ * more than 128 groups the step can be larger, to keep the tables below 2^23 cells.
+ * @throws {DataValidationError} if lengths differ, a label is not 0 or 1, a score is infinite, or no row can be used
  */
 export async function reduceScoreTensors(rows: ScoreRows): Promise<ScoreStats> {
   const tf = currentTensorflow();
@@ -61,7 +59,7 @@ export async function reduceScoreTensors(rows: ScoreRows): Promise<ScoreStats> {
       sampleWeight: weights?.size,
     });
     const isKnown = (slice: Slice): Tensor1D => areKnown(tf, slice, [yScore, yTrue, weights]);
-    /** A row's group and label as one code; -1 where it lacks something. */
+    /** Returns a row's group and label as one code; -1 for an incomplete row. */
     const codesOf = (slice: Slice): Tensor1D => {
       const codes = groups.codesOf(slice);
       const isWhole: Tensor1D = tf.logicalAnd(isKnown(slice), codes.greaterEqual(0));
@@ -94,7 +92,7 @@ interface DeviceScores {
   readonly codesOf: (slice: Slice) => Tensor1D;
 }
 
-/** Refuses what cannot be used, for which alone a tensor is read; gives the range of the rows that lack nothing. */
+/** Rejects invalid values, and reads a tensor only to report them. Returns the range of the complete rows. */
 async function checkScores(
   tf: Tf,
   { yScore, yTrue, weights, codesOf }: DeviceScores,
@@ -117,8 +115,8 @@ async function checkScores(
 }
 
 /**
- * Sums of the log losses by group, of each score to float32 and not of its place
- * on the grid. Probabilities are clipped at float64's epsilon, which float32 has too.
+ * Sums the log losses by group, computed in float32 from the scores before they are rounded to the grid. Probabilities
+ * are clipped at float64's epsilon, which float32 can represent.
  */
 async function lossSums(
   tf: Tf,
@@ -127,7 +125,7 @@ async function lossSums(
   largestWeight: number,
 ): Promise<LossSums> {
   const unit = unitOf(largestWeight);
-  // A row that lacks something goes to the place before the first group.
+  // An incomplete row goes to the cell before the first group.
   const cells = {
     rows: yScore.size,
     cells: groups + 1,
@@ -151,18 +149,18 @@ async function lossSums(
   return { sums: ofGroups(sums), squares: ofGroups(squares) };
 }
 
-/** The part of the grid that holds the scores, made coarser until the table fits. */
+/** Returns the part of the grid that contains the scores, made coarser until the table fits. */
 function chooseBins(least: number, largest: number, size: number, groups: number): HistogramBins {
   let width = size === 0 ? 1 : Math.max(FINEST_STEP, gridStep(size));
   for (; ; width *= 2) {
     const first = toGrid(least, width) / width;
     const count = toGrid(largest, width) / width - first + 1;
-    // With very many groups one bin each is as few as there can be.
+    // With very many groups, the table cannot get smaller than one bin each.
     if (2 * groups * count <= MAX_CELLS || count <= 3) return { width, first, count, rounding: 'nearest' };
   }
 }
 
-/** The scores that occur, from tables of [groups, 2, bins]. */
+/** Returns the scores that occur, from tables of [groups, 2, bins]. */
 function entriesOf(
   { counts, weights, squaredWeights }: CellTables,
   { width, first, count }: HistogramBins,

@@ -8,8 +8,8 @@ import { toFiniteNumbers, toWeights } from '../row-arguments.ts';
 import type { Keep } from './row-states.ts';
 
 /**
- * Numbers as a tensor: the caller's own, or an upload of what is not one.
- * @throws {DataValidationError} for a tensor that is not 1-D, and for text
+ * Returns numbers as a tensor: the caller's own tensor, or an upload of another source.
+ * @throws {DataValidationError} if a tensor is not 1-D, or a value is text
  */
 export function numbersTensor(tf: Tf, keep: Keep, source: ColumnSource, name: string): Tensor1D {
   return isDeviceTensor(source)
@@ -17,7 +17,7 @@ export function numbersTensor(tf: Tf, keep: Keep, source: ColumnSource, name: st
     : keep(tf.tensor1d(Float32Array.from(toFiniteNumbers(source, name))));
 }
 
-/** {@link numbersTensor} for weights; what is not a tensor is checked here. */
+/** Returns weights as a tensor, like {@link numbersTensor}. Sources that are not tensors are checked here. */
 export function weightsTensor(tf: Tf, keep: Keep, source: ColumnSource): Tensor1D {
   return isDeviceTensor(source)
     ? oneDimensional(source, 'sampleWeight')
@@ -25,8 +25,8 @@ export function weightsTensor(tf: Tf, keep: Keep, source: ColumnSource): Tensor1
 }
 
 /**
- * True labels as 0, 1 and NaN, from a tensor or from whatever the host knows as binary.
- * @throws {DataValidationError} for a positive label of a tensor, or one that no row holds
+ * Returns true labels as 0, 1 and NaN, from a tensor or any source of binary labels.
+ * @throws {DataValidationError} if a positive label is given for a tensor, or does not occur
  */
 export function truthTensor(
   tf: Tf,
@@ -50,11 +50,14 @@ function oneDimensional(tensor: TensorLike, name: string): Tensor1D {
   });
 }
 
-/** The names of labels have no meaning in a tensor of labels. */
+/** @throws {DataValidationError} if a positive label is given: a tensor of labels has no label names */
 export function refusePositiveLabel(name: string, positiveLabel: string | undefined): void {
   if (positiveLabel === undefined) return;
-  throw new DataValidationError(`${name} is a tensor and so 0 or 1; positiveLabel is for labels that are not.`, {
-    context: { argument: 'positiveLabel' },
-    suggestion: 'Leave positiveLabel out, or give arrays.',
-  });
+  throw new DataValidationError(
+    `${name} is a tensor, whose values must be 0 or 1; positiveLabel applies to other labels.`,
+    {
+      context: { argument: 'positiveLabel' },
+      suggestion: 'Remove positiveLabel, or give arrays.',
+    },
+  );
 }
