@@ -41,8 +41,8 @@ const WIDTHS = { title: 78, line: 108 };
 const LABEL_LETTERS = 40;
 
 /**
- * Draws a line for each alert, from the time it was raised to the time it was cleared or resolved, or to the end if it is
- * open. A dotted line begins at the suspected start of its change. Shapes mark the events.
+ * Draws a line for each alert, from the time it was raised to the time it was cleared or resolved, or to the end if it
+ * is open. A dotted line begins at the suspected start of its change. Shapes mark the events.
  * @param alerts the alerts, from top to bottom
  * @param end the time of the latest event, in milliseconds since 1970
  */

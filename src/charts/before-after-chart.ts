@@ -116,11 +116,11 @@ const RIGHT = 132;
 const WIDTHS: HeadlineWidths = { title: 78, line: 108 };
 
 /**
- * Draws two dots with intervals for each group, hollow for before and filled for after. The group with the largest value
- * after is at the top. A line above states the gaps before and after.
+ * Draws two dots with intervals for each group, hollow for before and filled for after. The group with the largest
+ * value after is at the top. A line above states the gaps before and after.
  *
- * A group with a value only before or only after has one dot; a group with neither is not drawn. Of more than 40 groups,
- * the 20 smallest and the 20 largest are drawn, and the chart says so.
+ * A group with a value only before or only after has one dot; a group with neither is not drawn. Of more than 40
+ * groups, the 20 smallest and the 20 largest are drawn, and the chart says so.
  */
 export function beforeAfterChart(measure: ComparedMeasure, text: BeforeAfterText = {}): Chart {
   const sides = text.sides ?? BEFORE_AFTER;

@@ -11,8 +11,8 @@ const INHERITED: ReadonlySet<string> = new Set(Object.getOwnPropertyNames(Object
  * Returns the same option with an invisible space after every text that is the name of an inherited property.
  *
  * The renderer caches the widths of texts in a plain object by the text itself (zrender 6.1, core/LRU). For the label
- * `__proto__` it finds Object.prototype, treats it as an entry and modifies it for the whole process; `constructor` gets
- * no width.
+ * `__proto__` it finds Object.prototype, treats it as an entry and modifies it for the whole process; `constructor`
+ * gets no width.
  */
 export function withoutInheritedNames<T>(value: T): T {
   if (typeof value === 'string') return (INHERITED.has(value) ? `${value} ` : value) as T;

@@ -31,8 +31,8 @@ const WIDTH = 760;
 const ROW_HEIGHT = 26;
 
 /**
- * Draws a forest plot: the effect on each group with its interval, the largest at the top, all rows at the bottom, and a
- * line at 0. Groups without a finite effect are not drawn. Of more than 40 groups, the 20 smallest and the 20 largest
+ * Draws a forest plot: the effect on each group with its interval, the largest at the top, all rows at the bottom, and
+ * a line at 0. Groups without a finite effect are not drawn. Of more than 40 groups, the 20 smallest and the 20 largest
  * effects are drawn.
  */
 export function effectsChart({ title, subtitle, groups, overall }: ChartedEffects): Chart {

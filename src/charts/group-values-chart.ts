@@ -38,11 +38,11 @@ const ROW_HEIGHT = 24;
 const WIDTHS: HeadlineWidths = { title: 78, line: 108 };
 
 /**
- * Draws dots with intervals, a row for each group, the largest value at the top. A band from the smallest to the largest
- * value shows the gap.
+ * Draws dots with intervals, a row for each group, the largest value at the top. A band from the smallest to the
+ * largest value shows the gap.
  *
- * Groups without a finite value are not drawn. Of more than 40 groups, the 20 smallest and the 20 largest are drawn, and
- * the chart says so.
+ * Groups without a finite value are not drawn. Of more than 40 groups, the 20 smallest and the 20 largest are drawn,
+ * and the chart says so.
  */
 export function groupValuesChart(measure: ChartedMeasure, text: GroupValuesText = {}): Chart {
   const sorted = measure.groups.filter(({ value }) => Number.isFinite(value)).sort(byValue);

@@ -45,8 +45,8 @@ const STRONG = ['#fde0b6', '#fbbd70', '#ec9338'];
 
 /**
  * Draws a table of values from 0 to 1 with the number in every cell: blue below the threshold, orange and bold at or
- * above it. The rows with the largest values come first. Of more than 60 rows, the first 60 are drawn, and the chart says
- * so.
+ * above it. The rows with the largest values come first. Of more than 60 rows, the first 60 are drawn, and the chart
+ * says so.
  */
 export function heatMapChart(map: HeatMap, text: HeatMapText = {}): Chart {
   const order = strongestFirst(map);

@@ -34,8 +34,8 @@ const LETTER = 0.62 * FONT_SIZE;
 
 /**
  * Draws accuracy over demographic parity difference; better is up and to the left. Undominated points are filled and
- * connected, dominated points hollow. Thin crosses are intervals. Labels are the etas and do not overlap; a label without
- * space is omitted. Tooltips have all numbers of a point.
+ * connected, dominated points hollow. Thin crosses are intervals. Labels are the etas and do not overlap; a label
+ * without space is omitted. Tooltips have all numbers of a point.
  */
 export function paretoChart(points: readonly ParetoChartPoint[], text: ParetoChartText = {}): Chart {
   const front = points.filter((point) => !point.dominated).sort((a, b) => a.dpDiff - b.dpDiff);
@@ -164,8 +164,8 @@ function tooltipOf(point: ParetoChartPoint): string {
 }
 
 /**
- * Returns the labels, with lines to those far from their points. Positions are values of the axes, so that they also fit
- * if the chart has another width.
+ * Returns the labels, with lines to those far from their points. Positions are values of the axes, so that they also
+ * fit if the chart has another width.
  */
 function labels(points: readonly ParetoChartPoint[], xAxis: AxisRange, yAxis: AxisRange): unknown[] {
   const [across, down] = [PLOT.right - PLOT.left, PLOT.bottom - PLOT.top];

@@ -43,9 +43,9 @@ const LABEL_LETTER = 7.4;
 const DASHES = 'path://M0 0h5v1.6h-5z M9 0h5v1.6h-5z M18 0h5v1.6h-5z';
 
 /**
- * Draws the share of positives over the mean score of bins, with a panel for each group. On the diagonal both are equal.
- * All panels have the same scale, from 0 to the smallest of 0.05, 0.1, 0.2, 0.5 and 1 that includes every dot; intervals
- * are cut off there. Of more than 16 groups, the largest are drawn, and the chart says so.
+ * Draws the share of positives over the mean score of bins, with a panel for each group. On the diagonal both are
+ * equal. All panels have the same scale, from 0 to the smallest of 0.05, 0.1, 0.2, 0.5 and 1 that includes every dot;
+ * intervals are cut off there. Of more than 16 groups, the largest are drawn, and the chart says so.
  */
 export function reliabilityChart(panels: readonly ReliabilityPanel[], text: ReliabilityChartText = {}): Chart {
   const drawn = largest(panels);
@@ -56,7 +56,7 @@ export function reliabilityChart(panels: readonly ReliabilityPanel[], text: Reli
   const percent = Number((100 * (text.level ?? 0.95)).toFixed(4));
   const lines = [
     text.subtitle,
-    `Dots are bins with equal numbers of rows; bars are their ${String(percent)}% intervals.`,
+    `Dots are bins of equal size; bars are their ${String(percent)}% intervals.`,
     panels.length > drawn.length
       ? `Shows the ${String(drawn.length)} largest of ${String(panels.length)} groups.`
       : undefined,

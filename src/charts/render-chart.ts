@@ -32,7 +32,8 @@ export function chartFormat(savePath: string): ChartFormat {
 }
 
 /**
- * Draws a chart without a browser, as SVG text, PNG bytes, or a self-contained HTML page that loads no external resource.
+ * Draws a chart without a browser, as SVG text, PNG bytes, or a self-contained HTML page that loads no external
+ * resource.
  * @throws {DependencyError} if echarts (or, for PNG, resvg) is not installed
  */
 export async function renderChart(chart: Chart, format: ChartFormat): Promise<string | Uint8Array> {

@@ -31,8 +31,8 @@ const KINDS = [
 
 /**
  * Draws accuracy over unfairness: a hollow point for the baseline, a filled point for the final model, and small points
- * for the predictors of a mixture. A thin line connects baseline and final model; a dashed line is the threshold. Points
- * without finite values are not drawn.
+ * for the predictors of a mixture. A thin line connects baseline and final model; a dashed line is the threshold.
+ * Points without finite values are not drawn.
  */
 export function tradeOffChart(points: readonly TradeOffChartPoint[], text: TradeOffChartText): Chart {
   const drawn = points.filter(({ accuracy, unfairness }) => [accuracy, unfairness].every(Number.isFinite));

@@ -131,7 +131,9 @@ export function tableToHtml({ caption, columns, rows }: ReportTable): Html {
   );
 }
 
-/** Draws a static chart for a page, without the attributes and styles that only interactive or separate SVG files need. */
+/**
+ * Draws a static chart for a page, without the attributes and styles that only interactive or separate SVG files need.
+ */
 export async function drawSvg(chart: Chart): Promise<string> {
   const svg = String(await renderChart(chart, 'svg'));
   return svg

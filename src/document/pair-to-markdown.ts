@@ -6,7 +6,8 @@ import { cutAnswer, shortenBetween } from './report-text.ts';
 const LINE_LETTERS = 100;
 
 /**
- * Renders a pair as Markdown. The answers are in code fences, where nothing is markup and addresses do not become links.
+ * Renders a pair as Markdown. The answers are in code fences, where nothing is markup and addresses do not become
+ * links.
  * @param escape escapes plain text for Markdown
  */
 export function pairToMarkdown({ title, sides }: ReportPair, escape: (plain: string) => string): string[] {

@@ -114,8 +114,8 @@ export interface ReportPage {
   /** CSS rules added after those of every report. */
   readonly style?: string | undefined;
   /**
-   * JavaScript at the end of the page. No text may contain a sequence that ends its element. The content security policy
-   * allows only these scripts, by their hashes.
+   * JavaScript at the end of the page. No text may contain a sequence that ends its element. The content security
+   * policy allows only these scripts, by their hashes.
    * @defaultValue none: no script may run
    */
   readonly scripts?: readonly string[] | undefined;

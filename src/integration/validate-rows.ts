@@ -87,8 +87,8 @@ const VALIDATE_ROWS_INPUT_NAMES: Readonly<Record<string, true>> = {
  * `bounds` limit the cost and allow the work to be stopped; a service sets them. By default there is no limit.
  *
  * Intervals are computed only with `withCi`, effect sizes and p-values only with their own options.
- * @throws {DataValidationError} if values cannot be used (with the argument and the first bad index), no row remains, or
- *   a bound is exceeded
+ * @throws {DataValidationError} if values cannot be used (with the argument and the first bad index), no row remains,
+ *   or a bound is exceeded
  * @throws {ConfigValidationError} if an option is out of range
  * @throws {ValueError} if a metric is unknown, or its columns were not given
  * @example

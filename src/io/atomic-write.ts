@@ -35,8 +35,8 @@ export async function writeFileAtomic(target: string, content: string | Uint8Arr
 }
 
 /**
- * Writes a folder atomically: `fill` writes it under a temporary name, then it is renamed. An existing folder is replaced
- * if `mayReplace` allows it.
+ * Writes a folder atomically: `fill` writes it under a temporary name, then it is renamed. An existing folder is
+ * replaced if `mayReplace` allows it.
  * @throws {DataValidationError} if the path cannot be written or must not be replaced
  */
 export async function writeFolderAtomic(

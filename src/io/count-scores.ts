@@ -51,8 +51,8 @@ export interface ScoreReduction extends SourceReduction<ScoreCell> {
 }
 
 /**
- * The factor by which an estimate of distinct scores must exceed the limit before it is used. The estimate counts scores
- * of both true labels separately, so it is at most twice too large; its standard error is 13%.
+ * The factor by which an estimate of distinct scores must exceed the limit before it is used. The estimate counts
+ * scores of both true labels separately, so it is at most twice too large; its standard error is 13%.
  */
 const SURELY_MORE = 4;
 
@@ -60,8 +60,8 @@ const SURELY_MORE = 4;
  * Counts the distinct scores of a source per group and true label without loading rows. It makes one scan for all
  * attributes together, and one for each attribute.
  * @returns one reduction per attribute, in order
- * @throws {DataValidationError} if the source cannot be read, a column is unknown, scores are text or infinite, or labels
- *   are not 0 or 1
+ * @throws {DataValidationError} if the source cannot be read, a column is unknown, scores are text or infinite, or
+ *   labels are not 0 or 1
  */
 export async function countScores(
   source: SqlSource,

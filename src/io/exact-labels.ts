@@ -23,8 +23,8 @@ export async function withExactLabels(
 }
 
 /**
- * Does the same for a file that is loaded. A numeric column stays numeric unless that would change a label, since it may
- * also be a feature.
+ * Does the same for a file that is loaded. A numeric column stays numeric unless that would change a label, since it
+ * may also be a feature.
  */
 export async function withLoadedLabels(
   session: SqlSession,

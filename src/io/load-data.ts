@@ -21,7 +21,8 @@ export interface LoadDataOptions {
   /** Further columns to read if the file has them. */
   readonly optionalColumns?: readonly string[];
   /**
-   * Columns that name groups or ids. Such a column is read as text if its numbers would lose digits or change as labels.
+   * Columns that name groups or ids. Such a column is read as text if its numbers would lose digits or change as
+   * labels.
    * @defaultValue none
    */
   readonly labels?: readonly string[];
@@ -40,8 +41,8 @@ const LOAD_DATA_OPTION_NAMES: OptionNames<LoadDataOptions> = {
 };
 
 /**
- * Reads a CSV file (comma, semicolon, tab or bar; optionally gzipped), a Parquet file, or a file with one JSON object per
- * line (.ndjson, .jsonl) into a table.
+ * Reads a CSV file (comma, semicolon, tab or bar; optionally gzipped), a Parquet file, or a file with one JSON object
+ * per line (.ndjson, .jsonl) into a table.
  *
  * Numbers become numeric columns; text, booleans, dates and all other values become categorical columns. An empty field
  * is missing. The first line of a text file is its header.
@@ -168,8 +169,8 @@ function concatenate<T extends Float64Array | Int32Array>(parts: readonly T[], i
 }
 
 /**
- * Reads a CSV or Parquet file with every value as text, so that leading zeros and long numbers are kept. Use it to write
- * rows back unchanged.
+ * Reads a CSV or Parquet file with every value as text, so that leading zeros and long numbers are kept. Use it to
+ * write rows back unchanged.
  * @throws {DataValidationError} if the file is missing, empty, ragged or without a header
  * @throws {DependencyError} if DuckDB's binary is not installed
  */

@@ -46,8 +46,8 @@ export async function withRelation<T>(
 }
 
 /**
- * Opens a query. The engine receives its text as a value: it cannot end the surrounding statement, several statements are
- * rejected, and a trailing semicolon or comment has no effect.
+ * Opens a query. The engine receives its text as a value: it cannot end the surrounding statement, several statements
+ * are rejected, and a trailing semicolon or comment has no effect.
  */
 async function openQuery(session: SqlSession, query: string): Promise<Relation> {
   const relation = `query(${quoteLiteral(query)})`;

@@ -139,8 +139,8 @@ interface MomentsQuery {
  * Returns SQL for the moments by group of rows that have `g0`, `g1` …, a prediction `p`, a true value `t` and, if
  * weighted, a weight `w`.
  *
- * It first computes the means of all groups, then the sums of deviations from them, since raw sums of squares would lose
- * precision by cancellation. A row of the result is the group, whether its rows are complete, and the values that
+ * It first computes the means of all groups, then the sums of deviations from them, since raw sums of squares would
+ * lose precision by cancellation. A row of the result is the group, whether its rows are complete, and the values that
  * {@link readMoments} reads.
  */
 export function momentsSql(rows: string, { outputs, hasTruth, isWeighted, checks = [] }: MomentsQuery): string {

@@ -20,8 +20,8 @@ const MAX_SEPARATORS = 0xfffe;
  *
  * Numbers become DOUBLE, categories VARCHAR, a missing value NULL. The same table gives the same bytes every time. A
  * table without rows gives a file with its columns and no rows, which {@link loadData} rejects.
- * @throws {DataValidationError} if the table has no columns, a name is empty or equal to another except for case, or the
- *   path cannot be written
+ * @throws {DataValidationError} if the table has no columns, a name is empty or equal to another except for case, or
+ *   the path cannot be written
  * @throws {DependencyError} if DuckDB's binary is not installed
  * @example
  * ```ts

@@ -32,8 +32,8 @@ export interface WriteCsvOptions {
 const WRITE_CSV_OPTION_NAMES: OptionNames<WriteCsvOptions> = { raw: true };
 
 /**
- * Writes a table as CSV with a header (RFC 4180); a missing value is an empty field. Texts that a spreadsheet would treat
- * as formulas are marked with an apostrophe, which `loadData` removes. Numbers are never marked.
+ * Writes a table as CSV with a header (RFC 4180); a missing value is an empty field. Texts that a spreadsheet would
+ * treat as formulas are marked with an apostrophe, which `loadData` removes. Numbers are never marked.
  */
 export async function writeCsv(path: string, table: Table, options: WriteCsvOptions = {}): Promise<void> {
   assertKnownOptions('writeCsv', options, WRITE_CSV_OPTION_NAMES);
@@ -99,9 +99,9 @@ export function findTableFormat(target: string): TableFormat | undefined {
 }
 
 /**
- * Writes a table in the format of the path's extension: `.csv` and `.tsv` (RFC 4180, with commas or tabs) or `.parquet`,
- * in upper or lower case. The file is written completely or not at all. In text, cells that a spreadsheet would treat as
- * formulas are marked; see {@link WriteCsvOptions}.
+ * Writes a table in the format of the path's extension: `.csv` and `.tsv` (RFC 4180, with commas or tabs) or
+ * `.parquet`, in upper or lower case. The file is written completely or not at all. In text, cells that a spreadsheet
+ * would treat as formulas are marked; see {@link WriteCsvOptions}.
  * @throws {ValueError} if the extension is another one
  * @throws {DataValidationError} if the format cannot hold a column name, or the path cannot be written
  * @throws {DependencyError} for Parquet, if DuckDB's binary is not installed

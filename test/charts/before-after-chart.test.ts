@@ -107,7 +107,7 @@ describe('the chart of groups before and after', () => {
   it('of more than forty groups draws twenty at each end, and says so', () => {
     const many = Array.from({ length: 5000 }, (_, place) => group(`g${place}`, 0.5, place / 10_000));
     const option = optionOf(many);
-    expect(option.yAxis[1]?.data).to.have.length(41).and.include('\u22EE 4960 between');
+    expect(option.yAxis[1]?.data).to.have.length(41).and.include('\u22EE 4960 more groups');
     expect(option.title.subtext).to.include('of 5000');
   });
 

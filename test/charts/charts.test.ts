@@ -19,7 +19,7 @@ const points = [point(0, 0.85, 0.18), point(1, 0.84, 0.1), point(2, 0.83, 0.12, 
 describe('the Pareto chart', () => {
   it('as SVG names every eta, its axes and what it shows', async () => {
     const svg = String(await renderChart(paretoChart(points, { subtitle: 'income by sex' }), 'svg'));
-    for (const text of ['eta 0', 'eta 1', 'eta 2', 'income by sex', 'Accuracy on unseen rows', 'dominated']) {
+    for (const text of ['eta 0', 'eta 1', 'eta 2', 'income by sex', 'Accuracy on held-out rows', 'dominated']) {
       expect(svg).to.include(text);
     }
     expect(svg).to.match(
@@ -179,6 +179,6 @@ describe('chart formats', () => {
   it('any other extension is refused with the known ones', () => {
     expect(() => chartFormat('plot.jpg'))
       .to.throw(DataValidationError)
-      .with.property('suggestion', 'End the name in .svg, .png or .html.');
+      .with.property('suggestion', 'Use the extension .svg, .png or .html.');
   });
 });

@@ -96,12 +96,12 @@ describe('the chart of a value per group', () => {
     expect([0, 19, 20, 21, 40].map((row) => labels?.data[row])).to.deep.equal([
       'g0',
       'g19',
-      '\u22EE 20 between',
+      '\u22EE 20 more groups',
       'g40',
       'g59',
     ]);
     expect(textsOf(await svgOf(sixty as Chart))).to.include(
-      'Drawn are the 20 groups with the lowest and the 20 with the highest values of 60.',
+      'Shows the 20 groups with the lowest and the 20 with the highest values, of 60 groups.',
     );
   });
 

@@ -106,7 +106,7 @@ describe('the heat map', () => {
   it('of more than sixty rows draws those with the largest values, and says so', async () => {
     const texts = textsOf(await svgOf(heatMapChart(tall(200))));
     expect(texts.filter((text) => text.startsWith('column '))).to.have.length(60);
-    expect(texts).to.include('Drawn are the 60 rows with the largest values of 200.');
+    expect(texts).to.include('Shows the 60 rows with the largest values, of 200 rows.');
   });
 
   it('keeps hostile, long and odd names as text', async () => {

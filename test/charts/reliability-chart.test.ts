@@ -64,7 +64,7 @@ describe('the reliability chart', () => {
     ]);
     // |0.4 - 0.2| and |0.6 - 0.8| average 0.2; 0.02 after.
     expect(svg).to.match(
-      /^<svg role="img" aria-label="Reliability of 2 groups: mean distance of shares from scores\. female: 0\.200 before, 0\.020 after; male: /,
+      /^<svg role="img" aria-label="Reliability of 2 groups: mean distance between shares and scores\. female: 0\.200 before, 0\.020 after; male: /,
     );
   });
 

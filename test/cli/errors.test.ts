@@ -36,7 +36,7 @@ const cases: [title: string, args: () => string[], pattern: RegExp][] = [
   [
     'a ragged CSV',
     () => ['validate', '--csv', write('ragged.csv', ['sex,p', 'f,1', 'm']), '--y-pred', 'p', '--sensitive', 'sex'],
-    /line 3: it has 1 field where the header has 2\. Mend that line/,
+    /line 3: it has 1 field where the header has 2\. Fix that line/,
   ],
   [
     'an unknown column',
@@ -209,7 +209,7 @@ const cases: [title: string, args: () => string[], pattern: RegExp][] = [
   [
     'a plot of unknown form',
     () => ['train-regularized', '--csv', training(), '--sensitive', 'sex', '--out-plot', 'p.jpg'],
-    /End the name in \.svg, \.png or \.html/,
+    /Use the extension \.svg, \.png or \.html/,
   ],
   [
     'points under a file',
@@ -261,7 +261,7 @@ const cases: [title: string, args: () => string[], pattern: RegExp][] = [
       ...['validate', '--csv', write('weights.csv', ['sex,p,w', 'f,1,1.5', 'm,0,inf']), '--y-pred', 'p'],
       ...['--sensitive', 'sex', '--sample-weight', 'w'],
     ],
-    /Column 'w' should hold finite numbers, but row 2 holds 'inf'/,
+    /Column 'w' must hold finite numbers, but row 2 holds 'inf'/,
   ],
   [
     'a comparator without a threshold',

@@ -212,7 +212,7 @@ describe('evenhand monitor', () => {
       "Line 1 has no field 'sexx', and no event has a group. Did you mean 'sex'?"],
     ['CSV', COLUMNS, 'approved,sex\n1,f\n', 'use --csv'],
     ['text', COLUMNS, 'hello\n', 'Line 1 is no JSON object'],
-    ['events without a prediction', COLUMNS, '{"approved":null,"sex":"a"}\n', "No event holds a value of 'approved'"],
+    ['events without a prediction', COLUMNS, '{"approved":null,"sex":"a"}\n', "No event has a value of 'approved'"],
   ] as const) {
     it(`refuses a stream of ${what}, of which nothing can be counted`, async () => {
       const { code, stdout, stderr } = await runCli(['monitor', ...args], { input });
@@ -243,7 +243,7 @@ describe('evenhand monitor', () => {
       input: '{"approved":"yes","sex":"f"}\n',
     });
     expect(code).to.equal(0);
-    expect(stderr).to.include("No event holds the positive label 'Yes' in 'approved'.");
+    expect(stderr).to.include("No event has the positive label 'Yes' in 'approved'.");
   });
 
   it('takes nothing for an empty stream, and writes no state of it', async () => {
@@ -425,7 +425,7 @@ describe('evenhand monitor', () => {
     ],
     ['a detector that nobody knows', [...COLUMNS, '--detector', 'adwn'], '', 'adwin'],
     ['a webhook that is no address', [...COLUMNS, '--webhook', 'ftp://x'], '', 'http'],
-    ['a state that is none', [...COLUMNS, '--state', 'package.json'], '', 'holds no state'],
+    ['a state that is none', [...COLUMNS, '--state', 'package.json'], '', 'does not hold the state'],
   ] as const) {
     it(`refuses ${what} in one line`, async () => {
       for (const name of ['folder.json', 'folder.csv']) mkdirSync(path.join(folder(), name), { recursive: true });

@@ -177,7 +177,7 @@ describe('a gate where the positives of one group are missing', () => {
     expect(validation.passed).to.equal(true);
     expect(validation.gates[0]).to.include({ status: 'pass', unevenlyMissing: true });
     const words =
-      /30 rows with missing values are not equally common in all groups; with them the value could be from 0\.0000 to 0\.4500/;
+      /30 rows with missing values are not equally common in all groups; with these rows the value could be from 0\.0000 to 0\.4500/;
     expect(validation.gates[0]?.message).to.match(words);
     expect(validationToMarkdown(validation, 'rows')).to.match(words).and.to.include('50.0% of b, 0.0% of a');
     expect(await validationToHtml(validation, 'rows'))

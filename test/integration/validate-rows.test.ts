@@ -80,7 +80,7 @@ describe('validateRows', () => {
     ['lengths that differ', { yPred: [1], sensitive: ['a', 'b'] }, DataValidationError, /1 and 2/],
     ['a decision of 2', { yPred: [0, 1, 2], sensitive: ['a', 'b', 'b'] }, DataValidationError, /yPred.*index 2/],
     ['neither decisions nor scores', { sensitive: ['a'] }, DataValidationError, /neither/],
-    ['no attribute', { yPred: [1], sensitive: {} }, DataValidationError, /names no column/],
+    ['no attribute', { yPred: [1], sensitive: {} }, DataValidationError, /has no columns/],
     [
       'a crossing of what is not there',
       { yPred: [1], sensitive: { sex: ['a'] }, intersections: [['sex', 'rase']] },

@@ -190,10 +190,10 @@ describe('validationToHtml', () => {
   it('lists excluded groups with numerator, denominator and reason, and what was dropped', async () => {
     const html = await validationToHtml(cases['hostile labels'], 'a.csv');
     expect(tablesOf(html)).to.deep.include(['&lt;i&gt;tiny&lt;/i&gt;', '7', '3', '7', 'fewer than 30 rows']);
-    expect(html).to.include('No row was dropped for missing values.');
+    expect(html).to.include('No rows were excluded because of missing values.');
     const rows = { yPred: [...(sex.yPred as number[]), null], sensitive: [...(sex.sensitive as string[]), 'male'] };
     const dropped = validationOf({ sex: rows }, 0.1, ['demographic_parity_difference']);
-    expect(await validationToHtml(dropped, 'a.csv')).to.include('1 row was dropped for missing values.');
+    expect(await validationToHtml(dropped, 'a.csv')).to.include('1 row was excluded because of missing values.');
   });
 
   it('shows labels as they are, in full in the tables', async () => {
@@ -221,14 +221,14 @@ describe('validationToHtml', () => {
 
   it('draws the ends of sixty groups and has all of them in the table', async () => {
     const html = await validationToHtml(cases['sixty groups'], 'a.csv');
-    expect(html).to.include('Drawn are the 20 groups with the lowest and the 20 with the highest values of 60.');
+    expect(html).to.include('Shows the 20 groups with the lowest and the 20 with the highest values, of 60 groups.');
     expect(tablesOf(html).filter(([label]) => /^c\d+$/.test(label ?? ''))).to.have.length(120);
   });
 
   it('ends with how to read it and what is needed to make it again', async () => {
     const settings = { minGroupSize: 30, comparator: undefined, attributes: ['sex', 'race'] };
     const html = await validationToHtml(cases['a validation that fails'], 'a.csv', { settings });
-    expect(html).to.include('equal rates over the groups compared. It says nothing of groups that were excluded');
+    expect(html).to.include('equal rates over the groups compared. It says nothing about excluded groups');
     const made = html.slice(html.indexOf('How this was made')).replaceAll(/<[^>]*>/g, ' ');
     for (const [name, value] of [
       ['evenhand', VERSION],
@@ -261,7 +261,7 @@ describe('validationToHtml', () => {
       { minGroupSize: 10 },
     );
     const html = await validationToHtml({ ...validationOf({ sex }), frames: { sex: frame } }, 'a.csv');
-    expect(html).to.include('Inside the levels of the control feature').and.include('<span>Level: &lt;X&gt;</span>');
+    expect(html).to.include('Within each level of the control feature').and.include('<span>Level: &lt;X&gt;</span>');
     expect(tablesOf(html)).to.deep.include(['b', '40', '90.00%']);
     expect(frame.warnings).to.have.length(1);
     expect(unbalanced(html)).to.deep.equal([]);
@@ -272,7 +272,7 @@ describe('validationToHtml', () => {
       Promise.reject(new DependencyError("The package 'echarts' is missing.", { suggestion: 'Install it.' }));
     const html = await validationToHtml(validationOf({ sex, both: sex }, 0.1), 'a.csv', { draw });
     expect(html).to.not.include('<svg');
-    expect(html.split('This report has tables and no pictures')).to.have.length(2);
+    expect(html.split('This report has tables but no charts')).to.have.length(2);
     expect(html).to.include('The package &#39;echarts&#39; is missing. Install it.');
     expect(tablesOf(html)).to.deep.include(['female', '100', '30.00%', '21.89% to 39.58%']);
   });

@@ -187,7 +187,7 @@ describe('loadData refuses', () => {
       /is not UTF-8: byte 0xe9 at offset 16\.$/,
       /UTF-8/,
     ],
-    ['a broken Parquet file', () => write('broken.parquet', 'PAR1 and no more'), /not a whole Parquet file/, /again/],
+    ['a broken Parquet file', () => write('broken.parquet', 'PAR1 and no more'), /not a complete Parquet file/, /again/],
   ];
   for (const [title, make, message, suggestion] of cases) {
     it(title, async () => {
@@ -216,7 +216,7 @@ describe('loadData refuses', () => {
     expect(performance.now() - start).to.be.below(15_000);
     expect(caught).to.be.instanceOf(DataValidationError);
     expect((caught as Error).message).to.match(
-      /its first line has 1,000,000 columns, and at most 20,000 are read from text\.$/,
+      /its first line has 1,000,000 columns, and a text file can have at most 20,000\.$/,
     );
   });
 

@@ -170,7 +170,7 @@ describe('writeParquet refuses', () => {
   const temporaryFiles = useTemporaryFiles();
   const column = { kind: 'numeric', values: new Float64Array(1) } as const;
   const TABLES: readonly (readonly [title: string, names: readonly string[], message: RegExp])[] = [
-    ['names that differ in case alone', ['Age', 'sex', 'age'], /'Age', 'age' have one name but for upper and lower/],
+    ['names that differ in case alone', ['Age', 'sex', 'age'], /'Age', 'age' differ only in case/],
     ['a table without columns', [], /the table has no columns/],
     ['an empty name', ['x', ''], /column 2 has no usable name/],
     ['a zero character in a name', ['a\0b'], /column 1 has no usable name/],
@@ -218,7 +218,7 @@ describe('writeParquet refuses', () => {
     if (!isRoot) mkdirSync(closed, { mode: 0o555 });
     const error = await errorOf(writeParquet(path.join(closed, 'x.parquet'), Table.from({ x: [1] })));
     expect(error).to.be.instanceOf(DataValidationError);
-    expect(error.message).to.match(/permission denied|the folder cannot be made/);
+    expect(error.message).to.match(/permission denied|the folder cannot be created/);
   });
 
   it('to go on where there is no place for temporary files, and keeps the old file', async () => {

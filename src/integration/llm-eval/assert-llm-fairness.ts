@@ -37,8 +37,8 @@ const ASSERT_LLM_FAIRNESS_OPTION_NAMES: OptionNames<AssertLlmFairnessOptions> = 
 };
 
 /**
- * Throws if a judged metric of an evaluation does not meet its threshold; for tests and CI gates. The rules are those of
- * {@link judgeLlmEval}: the gate judges the point estimate, and passing is not proof of equal treatment.
+ * Throws if a judged metric of an evaluation does not meet its threshold; for tests and CI gates. The rules are those
+ * of {@link judgeLlmEval}: the gate judges the point estimate, and passing is not proof of equal treatment.
  * @param evaluated the result of `runLlmEval`, or metrics by name
  * @param threshold a number for the metrics that `metric` names, or a number for each name
  * @throws {FairnessAssertionError} if a metric fails; the error names every failed metric

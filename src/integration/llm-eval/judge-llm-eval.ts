@@ -35,8 +35,8 @@ const JUDGE_LLM_EVAL_OPTION_NAMES: OptionNames<JudgeLlmEvalOptions> = {
 
 /**
  * Applies the gate to an evaluation of a language model, by the rules of {@link judge}. The gate judges the point
- * estimate, an undefined metric fails with its reason, and the message says if the interval straddles the threshold. All
- * judged metrics must pass. Without a threshold there is no verdict.
+ * estimate, an undefined metric fails with its reason, and the message says if the interval straddles the threshold.
+ * All judged metrics must pass. Without a threshold there is no verdict.
  *
  * A base name applies to every dimension, including the control. If only the control is beyond the threshold, the noise
  * is, and these data cannot decide about this threshold.

@@ -248,8 +248,8 @@ async function followStream(
 }
 
 /**
- * Returns how extra checks are treated. If a state is kept, only the stream decides when checks are made and records are
- * taken. A run that stops at any point and is resumed then finds the same as a run without a break.
+ * Returns how extra checks are treated. If a state is kept, only the stream decides when checks are made and records
+ * are taken. A run that stops at any point and is resumed then finds the same as a run without a break.
  */
 function extraChecksOf({ state }: MonitorRequest): ExtraChecks {
   return state === undefined ? 'counted' : 'previewed';

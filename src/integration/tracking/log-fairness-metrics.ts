@@ -24,8 +24,8 @@ export type TrackedMetrics = MetricResult | readonly MetricResult[] | Readonly<R
  *
  * The function does not throw. Without a server, or if it fails, the result is false and the reason is logged as a
  * warning. A call is repeated up to three times if the network fails or the server responds with 429 or 5xx. All calls
- * together take at most `totalTimeoutMillis`, and two seconds more to mark a run as failed. Credentials are read from the
- * environment variables of the MLflow client, and never logged.
+ * together take at most `totalTimeoutMillis`, and two seconds more to mark a run as failed. Credentials are read from
+ * the environment variables of the MLflow client, and never logged.
  * @returns whether everything was logged
  * @see https://mlflow.org/docs/latest/api_reference/rest-api.html
  * @example

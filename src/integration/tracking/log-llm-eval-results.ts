@@ -37,8 +37,8 @@ const LLM_EVAL_TRACKING_OPTION_NAMES: OptionNames<LlmEvalTrackingOptions> = {
 /**
  * Logs an evaluation of a language model to a run on an MLflow tracking server:
  * - parameters: provider, model, model parameters, seed and the digest of the plan
- * - metrics: each metric with its interval, p-values, noise floor and groups, the spending, and `passed` (1 or 0; missing
- *   without a threshold)
+ * - metrics: each metric with its interval, p-values, noise floor and groups, the spending, and `passed` (1 or 0;
+ *   missing without a threshold)
  * - tags: reasons of undefined values, messages of the gate and warnings
  * - files: the report and the JSON. Transcripts are sent only if `artifacts` names them.
  *
@@ -51,7 +51,9 @@ export async function logLlmEvalResults(result: LlmEvalResult, options: LlmEvalT
   return logged;
 }
 
-/** Logs an evaluation like {@link logLlmEvalResults}; returns the run's identifier and URL, or the reason of failure. */
+/**
+ * Logs an evaluation like {@link logLlmEvalResults}; returns the run's identifier and URL, or the reason of failure.
+ */
 export async function trackLlmEval(
   result: LlmEvalResult,
   options: LlmEvalTrackingOptions = {},

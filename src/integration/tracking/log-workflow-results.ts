@@ -27,7 +27,9 @@ export async function logWorkflowResults(
   return logged;
 }
 
-/** Logs a workflow like {@link logWorkflowResults}; returns the identifier and URL of the run, or the reason of failure. */
+/**
+ * Logs a workflow like {@link logWorkflowResults}; returns the identifier and URL of the run, or the reason of failure.
+ */
 export async function trackWorkflow(
   findings: WorkflowFindings,
   options: ArtifactTrackingOptions = {},

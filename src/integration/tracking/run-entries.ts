@@ -2,8 +2,8 @@
 const MAX_KEY_LENGTH = 250;
 
 /**
- * Returns a text as a valid MLflow key: letters, digits, `_`, `-`, `.`, spaces and single slashes between them, up to 250
- * characters. All other characters become `_`.
+ * Returns a text as a valid MLflow key: letters, digits, `_`, `-`, `.`, spaces and single slashes between them, up to
+ * 250 characters. All other characters become `_`.
  */
 export function toEntryKey(text: string): string {
   const parts = text

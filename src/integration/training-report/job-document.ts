@@ -133,7 +133,7 @@ export function jobDocument(job: TrainingJobResult): ReportDocument {
       },
       { title: 'What is constrained, and what it costs', blocks: [{ kind: 'list', items: priceOf(job) }] },
       { title: `By ${listed(job.sensitive)}`, blocks: groupBlocks(job) },
-      { title: 'Course of the training', blocks: isLagrangianJob(job) ? historyBlocks(job) : searchBlocks(job) },
+      { title: 'How training went', blocks: isLagrangianJob(job) ? historyBlocks(job) : searchBlocks(job) },
       { title: 'How to read this', blocks: [{ kind: 'list', items: READING }] },
     ],
     made: madeOf(job),

@@ -33,8 +33,8 @@ const MARKDOWN_REPORT_OPTION_NAMES: OptionNames<MarkdownReportOptions> = { title
 
 /**
  * Renders findings as a Markdown report. For metrics it shows values, intervals, groups and exclusions; for a validated
- * file also the verdict; for a workflow baseline, final and change. Labels and names from data are escaped. An undefined
- * metric is shown in words, with its reason.
+ * file also the verdict; for a workflow baseline, final and change. Labels and names from data are escaped. An
+ * undefined metric is shown in words, with its reason.
  * @param findings a metric, metrics by name, or the result of `validateFile` or `executeWorkflow`
  * @throws {ValueError} if the findings are of another kind
  * @example

@@ -61,8 +61,8 @@ export interface WorkflowJson {
 }
 
 /**
- * Converts the findings of a workflow to plain JSON with snake_case keys. It contains no time, so two runs with the same
- * seed are equal byte for byte.
+ * Converts the findings of a workflow to plain JSON with snake_case keys. It contains no time, so two runs with the
+ * same seed are equal byte for byte.
  *
  * An undefined value is null. The reason is in `undefined_reason` of the metric, and in `baseline_undefined_reason` and
  * `final_undefined_reason` of the verdict.

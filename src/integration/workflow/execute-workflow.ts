@@ -59,13 +59,13 @@ export interface WorkflowResult extends WorkflowFindings {
  * 1. Baseline: trains an unconstrained model and measures it on held-out rows.
  * 2. Pipeline and training: fits the pipeline on the training rows, and trains a model on the transformed rows by
  *    `training.method`. The fairness constraint is between the groups of all sensitive attributes crossed.
- * 3. Validation: measures the same held-out rows again, for each attribute and intersection, and applies the gate to the
- *    worst value.
+ * 3. Validation: measures the same held-out rows again, for each attribute and intersection, and applies the gate to
+ *    the worst value.
  *
  * All steps use the same partition, stratified by target and groups. Features are encoded as learned from the training
- * rows in the first step. Sensitive columns are never features, but the pipeline sees them. Weights from the pipeline are
- * used in training. The result has the cost in accuracy next to the metrics. A constraint holds for the groups and rates
- * that it names, on the training rows, and on other rows up to sampling error.
+ * rows in the first step. Sensitive columns are never features, but the pipeline sees them. Weights from the pipeline
+ * are used in training. The result has the cost in accuracy next to the metrics. A constraint holds for the groups and
+ * rates that it names, on the training rows, and on other rows up to sampling error.
  * @param config from `loadConfig`, or an object with the same keys
  * @param data the rows; those without a target or a sensitive attribute are excluded and counted
  * @throws {ConfigValidationError} if the configuration has errors or no training section

@@ -120,7 +120,7 @@ function wrongName(path: KeyPath, value: unknown, known: readonly string[], word
     path,
     at: 'value',
     message: `${key}: must be ${required}; got ${given}`,
-    suggestion: near.length > 0 ? didYouMean(near) : 'Use one of these names.',
+    suggestion: near.length > 0 ? didYouMean(near) : 'Take one of these names.',
   };
 }
 
@@ -131,7 +131,7 @@ function wrongValue(path: KeyPath, value: unknown, schema: JsonSchema, wording: 
   const clean = cleanRequirement(schema, value);
   if (clean !== undefined) {
     const message = `${key}: must be ${clean}; got ${given}`;
-    return { path, at: 'value', message, suggestion: 'Remove that character.' };
+    return { path, at: 'value', message, suggestion: 'Take that character out.' };
   }
   const message = `${key}: must be ${required}; got ${given}`;
   return { path, at: 'value', message, suggestion: suggestionFor(value, schema, given) };
@@ -155,7 +155,7 @@ function typesOf(schema: JsonSchema): readonly string[] {
 
 function suggestionFor(value: unknown, schema: JsonSchema, given: string): string {
   const types = typesOf(schema);
-  if (value === null) return 'Set a value, or remove the key.';
+  if (value === null) return 'Give it a value, or leave the key out.';
   if (types.includes('string') && typeof value !== 'object' && typeof value !== 'string') {
     return `Put it in quotes: '${given}'.`;
   }
@@ -166,7 +166,7 @@ function suggestionFor(value: unknown, schema: JsonSchema, given: string): strin
     return 'Write a list: [a, b], or lines that start with a dash.';
   const [example] = schema.examples ?? [];
   if (example !== undefined) return `For example: ${describeExample(example)}.`;
-  if (schema.default !== undefined) return `Correct it, or remove the key to use ${JSON.stringify(schema.default)}.`;
+  if (schema.default !== undefined) return `Correct it, or leave the key out for ${JSON.stringify(schema.default)}.`;
   return 'Correct it.';
 }
 

@@ -35,8 +35,8 @@ function cpsWages(): Table {
 }
 
 /**
- * Columns with reversed coding in the package: of the 534 people 96 are union members and 350 are married (as in the data
- * set CPS1985 of the R package AER, from the same book), but the package has 438 and 184.
+ * Columns with reversed coding in the package: of the 534 people 96 are union members and 350 are married (as in the
+ * data set CPS1985 of the R package AER, from the same book), but the package has 438 and 184.
  */
 const UPSIDE_DOWN = ['union', 'married'];
 

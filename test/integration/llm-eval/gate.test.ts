@@ -110,13 +110,13 @@ describe('the gate on an evaluation', () => {
   });
 
   for (const [options, message, suggestion] of [
-    [{ threshold: 0.1 }, 'The metric parameter must be given with a threshold', 'Name what'],
-    [{ threshold: 0.1, metric: [] }, 'The metric parameter must be given with a threshold', 'Name what'],
+    [{ threshold: 0.1 }, 'The metric parameter is required with a threshold', 'Name the metric'],
+    [{ threshold: 0.1, metric: [] }, 'The metric parameter is required with a threshold', 'Name the metric'],
     [{ threshold: 0.1, metric: 'sentment_gap' }, "Got 'sentment_gap'", "Did you mean 'sentiment_gap'"],
     [{ threshold: 0.1, metric: 'sentiment_gap.gendr' }, "Got 'sentiment_gap.gendr'", "'sentiment_gap.gender'"],
     [{ threshold: 0.1, metric: 'toString' }, "Got 'toString'", ''],
     [{ threshold: NaN, metric: 'sentiment_gap' }, 'The threshold parameter must be a number', ''],
-    [{ threshold: {} }, 'must name a metric at least', ''],
+    [{ threshold: {} }, 'must name at least one metric', ''],
     [{ threshold: { sentiment_gap: 1 }, metric: 'sentiment_gap' }, 'must be left out', ''],
     [{ metric: 'sentiment_gap' }, 'The metric parameter must come with a threshold', 'Give a threshold'],
     [{ comparator: '<' }, 'The comparator parameter must come with a threshold', ''],

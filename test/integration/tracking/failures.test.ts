@@ -96,7 +96,7 @@ describe('tracking on a server that fails', () => {
       server.behave = first(4, 'runs/log-batch', status(500));
       expect((await track()).logged).to.equal(false);
       expect(server.count('runs/log-batch')).to.equal(4);
-      expect(warnings()).to.deep.equal(['tracking on MLflow did not work: the server answered HTTP 500']);
+      expect(warnings()).to.deep.equal(['MLflow tracking failed: the server answered HTTP 500']);
       expect(server.runs.map((run) => run.status)).to.deep.equal(['FAILED']);
     });
 
@@ -114,7 +114,7 @@ describe('tracking on a server that fails', () => {
       const { logged, millis } = await track({ totalTimeoutMillis: 400 });
       expect(logged).to.equal(false);
       expect(millis).to.be.below(1500);
-      expect(warnings()[0]).to.include('it took longer than 0.4 s in all');
+      expect(warnings()[0]).to.include('it took longer than 0.4 s in total');
       expect(server.runs.map((run) => run.status)).to.deep.equal(['FAILED']);
     });
 

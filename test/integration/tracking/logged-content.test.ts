@@ -257,7 +257,7 @@ describe('what is tracked', () => {
       expect(await logWorkflowResults(findingsOf(), { trackingUri, artifacts: [file] })).to.equal(true);
       expect(server.artifacts.size).to.equal(0);
       expect(warnings()).to.deep.equal([
-        'MLflow keeps the files of this run outside the server, so that none were sent',
+        'no files were sent: MLflow stores the files of this run outside the server',
       ]);
     });
 
@@ -269,8 +269,8 @@ describe('what is tracked', () => {
         writeFileSync(path.join(place, 'same.md'), '');
       }
       for (const [artifacts, reason] of [
-        [[path.join(one, 'none.md')], /none\.md' that should be kept cannot be read$/],
-        [[path.join(one, 'same.md'), path.join(two, 'same.md')], /two of the files to keep are called 'same\.md'$/],
+        [[path.join(one, 'none.md')], /none\.md' cannot be read$/],
+        [[path.join(one, 'same.md'), path.join(two, 'same.md')], /two of the artifacts have the name 'same\.md'$/],
       ] as const) {
         const outcome = await trackWorkflow(findingsOf(), { trackingUri, artifacts });
         expect(outcome).to.include({ logged: false, runId: null, url: null });

@@ -45,7 +45,7 @@ describe('an answer of a tracking server', () => {
       return undefined;
     };
     await track(halves);
-    expect(warnings()).to.deep.equal(['tracking on MLflow did not work: the server answered HTTP 400, é']);
+    expect(warnings()).to.deep.equal(['MLflow tracking failed: the server answered HTTP 400, é']);
   });
 
   const LONG: readonly (readonly [title: string, behave: Behaviour])[] = [
@@ -56,7 +56,7 @@ describe('an answer of a tracking server', () => {
   for (const [title, behave] of LONG) {
     it(`is refused where it is longer, once: ${title}`, async () => {
       expect(await track(behave)).to.equal(false);
-      expect(warnings()).to.deep.equal(['tracking on MLflow did not work: the answer is longer than 1 MiB']);
+      expect(warnings()).to.deep.equal(['MLflow tracking failed: the answer is longer than 1 MiB']);
       expect(server.count('runs/log-batch')).to.equal(1);
       expect(server.runs.map((run) => run.status)).to.deep.equal(['FAILED']);
     });
@@ -79,7 +79,7 @@ describe('an answer of a tracking server', () => {
       return undefined;
     };
     expect(await track(endless)).to.equal(false);
-    expect(warnings()).to.deep.equal(['tracking on MLflow did not work: the answer is longer than 1 MiB']);
+    expect(warnings()).to.deep.equal(['MLflow tracking failed: the answer is longer than 1 MiB']);
     expect(server.count('runs/log-batch')).to.equal(1);
     await new Promise((resolve) => setTimeout(resolve, 200));
     expect(isClosed).to.equal(true);

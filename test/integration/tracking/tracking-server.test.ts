@@ -23,10 +23,10 @@ describe('the address of a tracking server', () => {
   }
 
   const OTHERS: readonly (readonly [uri: string | undefined, reason: RegExp])[] = [
-    [undefined, /no server is named: set MLFLOW_TRACKING_URI/],
-    ['', /no server is named/],
-    [' ', /no server is named/],
-    ['file:./mlruns', /not 'file:'; runs in files or in a database are served by 'mlflow server'/],
+    [undefined, /no server is configured: set MLFLOW_TRACKING_URI/],
+    ['', /no server is configured/],
+    [' ', /no server is configured/],
+    ['file:./mlruns', /not 'file:'; for runs in files or in a database, start 'mlflow server'/],
     ['sqlite:///secret.db', /not 'sqlite:'/],
     ['postgresql://user:secret@db/mlflow', /not 'postgresql:'/],
     ['databricks', /not a name or a path/],
@@ -97,7 +97,7 @@ describe('credentials', () => {
       expect(await logFairnessMetrics(result, { trackingUri })).to.equal(false);
       expect(server.requests[0]?.headers.authorization).to.equal(`Basic ${btoa('me:hunter2')}`);
       expect(warnings()).to.deep.equal([
-        'tracking on MLflow did not work: the server answered HTTP 400, refused Basic *** that is me:***',
+        'MLflow tracking failed: the server answered HTTP 400, refused Basic *** that is me:***',
       ]);
     });
   });

@@ -180,7 +180,7 @@ describe('reports of trainings', () => {
 
     it('of a sweep has every point with its intervals, undefined gaps in words', async () => {
       const markdown = await generateTrainingFairnessReport(SWEEP);
-      const points = tableUnder(markdown, 'Points of the sweep, on rows that no network was trained on');
+      const points = tableUnder(markdown, 'Points of the sweep, on rows that the network was not trained on');
       expect(points).to.deep.equal([
         ['0', '80.00%', '75.00% to 85.00%', '0.2000', '0.1000 to 0.3000', '0.1500', '0.4000', 'no'],
         ['0.5', '74.00%', '70.00% to 80.00%', '0.2500', '0.1000 to 0.4000', 'undefined', '0.5000', 'yes'],
@@ -201,7 +201,7 @@ describe('reports of trainings', () => {
     it('of a job has both models on both sets of rows, and each group', async () => {
       const job = get('reductions') as Awaited<ReturnType<typeof trainReductions>>;
       const markdown = await generateTrainingFairnessReport(job);
-      const held = tableUnder(markdown, 'On held-out rows, which neither model has seen (120 rows)');
+      const held = tableUnder(markdown, 'On held-out rows, which neither model was trained on (120 rows)');
       expect(held.map(([name]) => name)).to.deep.equal([
         'Accuracy',
         'Demographic parity difference',
@@ -209,7 +209,7 @@ describe('reports of trainings', () => {
       ]);
       expect(held[0]?.[1]).to.equal(`${(100 * job.baseline.accuracy).toFixed(2)}%`);
       expect(held[1]?.[3]).to.equal(job.final.dpDiff.toFixed(4));
-      tableUnder(markdown, 'On the rows trained on, where the constraint is imposed (480 rows)');
+      tableUnder(markdown, 'On the training rows, where the constraint is imposed (480 rows)');
       expect(tableUnder(markdown, 'Selection rate by g').map(([label]) => label)).to.have.members([
         '__proto__',
         '<b>b|',
@@ -228,15 +228,15 @@ describe('reports of trainings', () => {
       ]);
       expect(markdown).to.include('tolerance 0.1').and.not.include('0.02;');
       expect(await generateTrainingFairnessReport(job, { format: 'html' })).to.include(
-        'The gap of decisions over 40 epochs',
+        'The gap in decisions over 40 epochs',
       );
     });
 
     it('of a calibration has the errors before and after, and who has no calibrator of its own', async () => {
       const markdown = await generateTrainingFairnessReport(get('calibration'));
-      const quality = tableUnder(markdown, 'Measured on rows that the calibrators had not seen, in folds');
+      const quality = tableUnder(markdown, 'Measured on rows that the calibrators were not fitted on (cross-fitted in folds)');
       expect(quality[0]?.slice(0, 2)).to.deep.equal(['All rows', '400']);
-      expect(tableUnder(markdown, 'Groups under the calibrator of all rows')[0]?.slice(0, 2)).to.deep.equal([
+      expect(tableUnder(markdown, 'Groups that use the calibrator of all rows')[0]?.slice(0, 2)).to.deep.equal([
         '__proto__',
         '10',
       ]);
@@ -267,7 +267,7 @@ describe('reports of trainings', () => {
     it('refuses what no training gave, and a path that is a folder', async () => {
       for (const odd of [null, {}, [], 'text', [{ eta: 1 }]]) {
         const failed = await generateTrainingFairnessReport(odd as never).catch((fault: unknown) => fault);
-        expect(failed).to.be.instanceOf(ValueError).with.property('message').that.includes('what a training gave');
+        expect(failed).to.be.instanceOf(ValueError).with.property('message').that.includes('the result of a training function');
       }
       const failed = await generateTrainingFairnessReport(SWEEP, { savePath: path.join('/dev/null', 'a.md') }).catch(
         (fault: unknown) => fault,
@@ -281,7 +281,7 @@ describe('reports of trainings', () => {
         { etas: [0, 1], epochs: 2, hidden: [4], backend: 'cpu' },
       );
       const markdown = await generateTrainingFairnessReport(sweep);
-      expect(tableUnder(markdown, 'Points of the sweep, on rows that no network was trained on')).to.have.length(2);
+      expect(tableUnder(markdown, 'Points of the sweep, on rows that the network was not trained on')).to.have.length(2);
     });
   });
 });

@@ -141,7 +141,7 @@ describe('workflowToMarkdown', () => {
     expect(said([40, 10], [40, 10]))
       .to.include('Unfairness unchanged')
       .and.include('Improvement: 0.0%');
-    expect(said([20, 10], [40, 10])).to.include('Improvement in per cent: none, because the value before is even.');
+    expect(said([20, 10], [40, 10])).to.include('Improvement in percent: not available, because the baseline value is at parity.');
   });
 
   it('of a ratio tells the change of its distance from 1: 20 of 100 to 40 of 100, then to 25, is 0.5 to 0.2', () => {
@@ -164,9 +164,9 @@ describe('workflowToMarkdown', () => {
         { label: 'baseline', kind: 'baseline', accuracy: 0.7, unfairness: 0.5 },
       ],
     });
-    expect(markdown).to.include('PASS at threshold 0.7').and.include('+0.3000, nearer to 1');
+    expect(markdown).to.include('PASS at threshold 0.7').and.include('+0.3000, closer to 1');
     expect(markdown).to.include(
-      'Unfairness reduced: Demographic parity ratio went from 0.5000 to 0.8000. Improvement: \u221260.0% (negative is a reduction in unfairness, of the distance from 1).',
+      'Unfairness reduced: Demographic parity ratio went from 0.5000 to 0.8000. Improvement: \u221260.0% (negative is a reduction in unfairness, measured as distance from 1).',
     );
     expect(tableUnder(markdown, 'Accuracy against unfairness')).to.deep.equal([
       ['baseline', 'baseline', '70.00%', '0.5000'],
@@ -261,7 +261,7 @@ describe('workflowToMarkdown', () => {
 
   it('has the caution where the interval straddles the threshold, once, and not where it does not', () => {
     const straddling = findingsOf();
-    const caution = /another sample could turn this verdict/g;
+    const caution = /another sample could change this verdict/g;
     expect(workflowToMarkdown(straddling).match(caution)).to.have.length(1);
     const bare = { ...straddling, validation: { ...straddling.validation, message: 'PASS: 0.0571 is small.' } };
     expect(workflowToMarkdown(bare).match(caution)).to.have.length(1);
@@ -284,7 +284,7 @@ describe('workflowToMarkdown', () => {
       'Accuracy against unfairness, the first 40 of 62 points',
     );
     expect(rows).to.have.length(40);
-    expect(rows[9]).to.deep.equal(['predictor 8', 'drawn from by the mixture', '70.70%', 'undefined']);
+    expect(rows[9]).to.deep.equal(['predictor 8', 'predictor of the mixture', '70.70%', 'undefined']);
   });
 
   it('leaves trade-off and calibration out of a regression, and gives its error', () => {
@@ -314,7 +314,7 @@ describe('workflowToMarkdown', () => {
     const markdown = workflowToMarkdown(manyGroups());
     const rows = tableUnder(markdown, 'Selection rate by county: the 20 lowest and the 20 highest of 5,000 groups');
     expect(rows).to.have.length(41);
-    expect(rows[20]?.[0]).to.equal('\u22EE 4,960 between');
+    expect(rows[20]?.[0]).to.equal('\u22EE 4,960 more groups');
     expect(markdown.length).to.be.lessThan(30_000);
   });
 });
@@ -336,7 +336,7 @@ describe('workflowToHtml', () => {
 
   it('stays small with five thousand groups', async () => {
     const html = await workflowToHtml(manyGroups());
-    expect(html).to.include('4,960 between');
+    expect(html).to.include('4,960 more groups');
     expect(html.length).to.be.lessThan(300_000);
   });
 
@@ -357,7 +357,7 @@ describe('workflowToHtml', () => {
       );
     const html = await workflowToHtml(findingsOf(), { draw });
     expect(html).to.not.include('<svg');
-    expect(html.split('This report has tables and no pictures')).to.have.length(2);
+    expect(html.split('This report has tables but no charts')).to.have.length(2);
     expect(html).to.include('npm install echarts').and.include('Selection rate by sex');
   });
 

@@ -199,7 +199,7 @@ describe('a workflow', () => {
   it('warns where weights or class weights make the comparison another one, and not where they do not', async () => {
     const warningsOf = async (config: PipelineConfigInput, options: WorkflowOptions = {}): Promise<string> =>
       (await executeWorkflow(config, WAGES, { ...OPTIONS, ...options })).warnings.join();
-    const ofWeights = /the weights of the pipeline enter the constraint too/;
+    const ofWeights = /the weights of the pipeline also affect the constraint/;
     const steps = (transformer: 'InstanceReweighting' | 'ReweighingTransformer'): PipelineConfigInput => ({
       ...CONFIG,
       pipeline: [{ transformer }],
@@ -207,7 +207,7 @@ describe('a workflow', () => {
     expect(await warningsOf(steps('ReweighingTransformer'))).to.match(ofWeights);
     expect(await warningsOf(steps('InstanceReweighting'))).not.to.match(ofWeights);
     const network: PipelineConfigInput = { ...CONFIG, training: { ...CONFIG.training, method: 'regularized', params: { epochs: 1 } } }; // prettier-ignore
-    expect(await warningsOf(network)).to.match(/class weights enter the baseline and not regularized training/);
+    expect(await warningsOf(network)).to.match(/class weights are used by the baseline but not by regularized training/);
     expect(await warningsOf(network, { classWeight: null })).not.to.match(/class weights/);
     expect(await warningsOf(CONFIG)).not.to.match(/class weights/);
   });
@@ -334,7 +334,7 @@ describe('a workflow', () => {
     const rare = withColumn(WAGES, 'wage_above_median', (row, old) => (row % 3 === 0 ? old : 0));
     const { warnings } = await executeWorkflow(CONFIG, rare, { ...OPTIONS, decisionThreshold: 0 });
     expect(warnings.join()).to.match(
-      /right in 1\d\.\d% of rows, and the same answer for all would be right in 8\d\.\d%/,
+      /correct for 1\d\.\d% of rows; the same answer for all rows would be correct for 8\d\.\d%/,
     );
     expect((await executeWorkflow(CONFIG, WAGES, OPTIONS)).warnings.join()).not.to.match(/same answer for all/);
   });

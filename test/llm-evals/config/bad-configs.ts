@@ -44,7 +44,7 @@ export const BAD: readonly BadConfig[] = [
     `${ASK}repeats: 2\nrepeats: 3\n`,
     '3:1',
     '',
-    "the key 'repeats' is there twice, first in line 2",
+    "the key 'repeats' occurs twice, first in line 2",
     'Keep one of the two.',
   ),
   bad(

@@ -51,7 +51,8 @@ function optionsOf({ params, task, classWeight, seed }: MethodSettings, y: Metho
       estimator: new LinearRegression({ precision: 'float64' }),
     };
   }
-  // The class weight becomes costs of errors, by the true labels. A class weight in the method's parameters has priority.
+  // The class weight becomes costs of errors, by the true labels. A class weight in the method's parameters has
+  // priority.
   const isLossBound = given.constraint === 'bounded_group_loss';
   const isWeighed = !isLossBound && given.classWeight === undefined;
   const estimator = new LogisticRegression({ precision: 'float64', classWeight: isWeighed ? classWeight : null });
