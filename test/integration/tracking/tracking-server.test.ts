@@ -43,7 +43,7 @@ describe('the address of a tracking server', () => {
     });
   }
 
-  it('comes from MLFLOW_TRACKING_URI where none is given', () => {
+  it('comes from MLFLOW_TRACKING_URI if none is given', () => {
     const environment = { MLFLOW_TRACKING_URI: 'http://a' };
     expect(findTrackingServer(undefined, environment).address).to.equal('http://a');
     expect(findTrackingServer('http://b', environment).address).to.equal('http://b');
@@ -72,20 +72,20 @@ describe('credentials', () => {
     });
   }
 
-  it('that no header can hold are named, not shown', () => {
+  it('with characters that are invalid in a header are reported, not shown', () => {
     expect(() => findTrackingServer('http://a', { MLFLOW_TRACKING_TOKEN: 'sec\nret' })).to.throw(
       'MLFLOW_TRACKING_TOKEN has characters that an HTTP header cannot hold',
     );
   });
 
-  describe('on the wire', () => {
+  describe('sent in requests', () => {
     const warnings = useLoggedWarnings();
     const server = new MlflowStandIn();
     let address = '';
     before(async () => (address = await server.start()));
     after(() => server.stop());
 
-    it('are sent, and are not in the log even where the server repeats them', async () => {
+    it('are not in the log even if the server repeats them', async () => {
       server.behave = ({ headers }, response) => {
         const { authorization = '' } = headers;
         const decoded = Buffer.from(authorization.replace('Basic ', ''), 'base64').toString();
