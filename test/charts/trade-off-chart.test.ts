@@ -27,7 +27,7 @@ const optionOf = (...args: Parameters<typeof tradeOffChart>): DrawnOption =>
   tradeOffChart(...args).option as unknown as DrawnOption;
 
 describe('the chart of accuracy against unfairness', () => {
-  it('has accuracy upwards and unfairness across, a series for each kind', () => {
+  it('has accuracy on the vertical and unfairness on the horizontal axis, with a series for each kind', () => {
     const { series } = optionOf(points, text);
     const valuesOf = (name: string): (readonly number[])[] =>
       series.find((one) => one.name === name)?.data.map(({ value }) => value) ?? [];
@@ -39,18 +39,18 @@ describe('the chart of accuracy against unfairness', () => {
     ]);
   });
 
-  it('has room for the threshold, and says which way is more even', () => {
+  it('includes the threshold, and says which direction is closer to parity', () => {
     expect(optionOf(points, { ...text, threshold: 0.6 }).xAxis.max).to.be.at.least(0.6);
     expect(optionOf(points, text).xAxis.name).to.include('smaller is closer to parity');
   });
 
-  it('says in words what it shows', () => {
+  it('describes in words what it shows', () => {
     expect(tradeOffChart(points, text).description).to.equal(
       'Accuracy over demographic parity difference. baseline: accuracy 0.800, demographic parity difference 0.200; final: accuracy 0.750, demographic parity difference 0.050. 2 predictors of a mixture. The threshold is 0.1.',
     );
   });
 
-  it('as SVG names points, threshold and legend, and is the same twice', async () => {
+  it('names points, threshold and legend in SVG, and is the same twice', async () => {
     const svg = await svgOf(points, text);
     for (const word of ['baseline', 'final', 'threshold 0.1', 'predictor of the mixture'])
       expect(svg).to.include(word);
@@ -64,7 +64,7 @@ describe('the chart of accuracy against unfairness', () => {
     ['equal points', [first, { ...first, kind: 'final' }], 0.1],
     ['a hostile label', [{ ...first, label: '<script>__proto__' }, last], 0],
   ] as const) {
-    it(`draws ${title} without a number that is none`, async () => {
+    it(`draws ${title} without NaN`, async () => {
       expect(await svgOf(given, { ...text, threshold })).to.not.match(/NaN|Infinity|<script|undefined/);
     });
   }
@@ -77,7 +77,7 @@ describe('the chart of a history', () => {
     { epoch: 3, violationHard: 0.04, lambdas: [0.08, 0.02] },
   ];
 
-  it('says where the gap began, where it ended and which epoch was kept', () => {
+  it('describes the first and the last gap and the kept epoch', () => {
     expect(historyChart(history, { bestEpoch: 3, tolerance: 0.05 }).description).to.equal(
       'The gap in decisions over 3 epochs: first 0.300, at the kept epoch 3 0.040, last 0.040. The tolerance is 0.05.',
     );
@@ -91,7 +91,7 @@ describe('the chart of a history', () => {
     expect(svg).to.not.match(/NaN|Infinity/);
   });
 
-  it('draws one epoch, and none', async () => {
+  it('draws one epoch, and no epochs', async () => {
     for (const some of [history.slice(0, 1), []]) {
       const svg = String(await renderChart(historyChart(some, { bestEpoch: 1, tolerance: null }), 'svg'));
       expect(svg).to.not.match(/NaN|Infinity/);

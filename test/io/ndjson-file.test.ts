@@ -14,12 +14,12 @@ describe('loadData of JSON lines', () => {
     return path;
   };
 
-  it('finds columns in all lines; what a line lacks is missing', async () => {
+  it('finds columns in all lines; a value that a line lacks is missing', async () => {
     const table = await loadData(write('{"a":1,"b":"x"}\n\n{"b":"y","c":1.5}\n{"a":null,"b":null}\n'));
     expect(table.toColumns()).to.deep.equal({ a: [1, null, null], b: ['x', 'y', null], c: [null, 1.5, null] });
   });
 
-  it('leaves dates and other texts as they are written, and makes labels of mixtures', async () => {
+  it('keeps dates and other texts as written, and reads mixed columns as labels', async () => {
     const table = await loadData(write('{"d":"2020-01-01T10:00:00Z","m":1}\n{"d":"01","m":"x"}\n', 'rows.jsonl'));
     expect(table.toColumns()).to.deep.equal({ d: ['2020-01-01T10:00:00Z', '01'], m: ['1', 'x'] });
   });
