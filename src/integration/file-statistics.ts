@@ -138,7 +138,7 @@ function decide(table: Table, score: string, request: ValidateRequest): Float64A
   const infinite = values.findIndex((value) => Math.abs(value) === Infinity);
   if (infinite >= 0) {
     throw new DataValidationError(
-      `Column '${score}' must hold finite numbers, but row ${String(infinite + 1)} holds ${String(values[infinite])}.`,
+      `Column '${score}' should hold finite numbers, but row ${String(infinite + 1)} holds ${String(values[infinite])}.`,
       { context: { column: score, row: infinite + 1 }, suggestion: 'Correct that value or leave it empty.' },
     );
   }

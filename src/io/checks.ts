@@ -98,7 +98,7 @@ async function firstFault(session: SqlSession, relation: Relation, { column, con
 function notNumber(name: string, found: FaultyRow): DataValidationError {
   const isInfinite = Math.abs(Number(found.value)) === Infinity || /^[-+]?inf/i.test(found.value);
   return new DataValidationError(
-    `Column '${name}' must hold ${isInfinite ? 'finite ' : ''}numbers, but row ${found.row} holds '${found.value}'.`,
+    `Column '${name}' should hold ${isInfinite ? 'finite ' : ''}numbers, but row ${found.row} holds '${found.value}'.`,
     { context: { column: name, ...found }, suggestion: 'Correct that value or leave it empty, or name another column.' },
   );
 }

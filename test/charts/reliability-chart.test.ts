@@ -114,7 +114,7 @@ describe('the reliability chart', () => {
     const texts = textsOf(await svgOf(reliabilityChart(many)));
     const largest = many.filter(({ n }) => n > 1000 - 16).map(({ label }) => label);
     expect(texts.filter((text) => text.startsWith('group '))).to.have.members(largest);
-    expect(texts).to.include('Drawn are the 16 largest of 40 groups.');
+    expect(texts).to.include('Shows the 16 largest of 40 groups.');
   });
 
   it('shows hostile, long and unusual labels as text', async () => {

@@ -63,7 +63,7 @@ const cases: [title: string, args: () => string[], pattern: RegExp][] = [
       '--metric',
       'mae_parity_difference',
     ],
-    /Column 'p' should hold numbers, but row 2 holds 'two'\. Mend or empty/,
+    /Column 'p' should hold numbers, but row 2 holds 'two'\. Correct that value/,
   ],
   [
     'text for decisions',
@@ -261,7 +261,7 @@ const cases: [title: string, args: () => string[], pattern: RegExp][] = [
       ...['validate', '--csv', write('weights.csv', ['sex,p,w', 'f,1,1.5', 'm,0,inf']), '--y-pred', 'p'],
       ...['--sensitive', 'sex', '--sample-weight', 'w'],
     ],
-    /Column 'w' must hold finite numbers, but row 2 holds 'inf'/,
+    /Column 'w' should hold finite numbers, but row 2 holds 'inf'/,
   ],
   [
     'a comparator without a threshold',

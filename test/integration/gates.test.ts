@@ -147,7 +147,7 @@ describe('several gates', () => {
     expect(threshold).to.equal(null);
     const error = await thrownBy(() => validateRows({ ...ROWS, metric: 'demographic_parity_ratio>=0.75', threshold: 0.2 })); // prettier-ignore
     expect(error).to.be.instanceOf(ConfigValidationError);
-    expect(error.message).to.include('0.2 has no metric');
+    expect(error.message).to.include('0.2 applies to no metric');
   });
 
   it('are rejected with an example if they cannot be parsed', async () => {
@@ -193,7 +193,7 @@ describe('a gate where the positives of one group are missing', () => {
   it('fails with strict missing values', async () => {
     const { passed, gates } = await validateRows({ ...hidden, strictMissing: true });
     expect([passed, gates[0]?.status]).to.deep.equal([false, 'fail']);
-    expect(gates[0]?.message).to.match(/^FAIL: .* 0\.0500 <= 0\.1\. Warning: .* strict about missing values\.$/);
+    expect(gates[0]?.message).to.match(/^FAIL: .* 0\.0500 <= 0\.1\. Warning: .* strict missing values are on\.$/);
     const result = (await validateRows(hidden)).attributes['group']?.['demographic_parity_difference'];
     expect(() => {
       assertFairness(result ?? 0, 0.1, { strictMissing: true });
@@ -217,7 +217,7 @@ describe('a gate where the positives of one group are missing', () => {
     } as const;
     const strict = await executeWorkflow({ ...config, strict_missing: true } as never, data, { minGroupSize: 5 });
     expect([strict.validation.passed, strict.validation.verdict.unevenlyMissing]).to.deep.equal([false, true]);
-    expect(strict.validation.message).to.include('strict about missing values');
+    expect(strict.validation.message).to.include('strict missing values are on');
     expect(strict.warnings.join()).to.match(/of female, 0\.0% of male/);
     const { baselineMetrics, finalMetrics, validation } = strict;
     const missing = { gender: { n: 120, byGroup: { female: 120, male: 0 }, pValue: 1e-9, worstCase: null } };

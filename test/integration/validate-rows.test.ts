@@ -79,7 +79,7 @@ describe('validateRows', () => {
     ['only missing decisions', { yPred: [null, null], sensitive: ['a', 'b'] }, DataValidationError, /nothing can be/],
     ['lengths that differ', { yPred: [1], sensitive: ['a', 'b'] }, DataValidationError, /1 and 2/],
     ['a decision of 2', { yPred: [0, 1, 2], sensitive: ['a', 'b', 'b'] }, DataValidationError, /yPred.*index 2/],
-    ['neither decisions nor scores', { sensitive: ['a'] }, DataValidationError, /neither/],
+    ['neither decisions nor scores', { sensitive: ['a'] }, DataValidationError, /Neither/],
     ['no attribute', { yPred: [1], sensitive: {} }, DataValidationError, /has no columns/],
     [
       'a crossing of what is not there',

@@ -157,7 +157,7 @@ describe('loadData rejects', () => {
     [
       'NUL bytes in what is no UTF-16',
       () => write('nul.csv', Buffer.from('a,b\0\0\n1,2\n')),
-      /: it holds NUL bytes, so it is no text\.$/,
+      /: it holds NUL bytes, so it is not text\.$/,
       /Export it again/,
     ],
     [

@@ -27,8 +27,8 @@ describe('loadData of JSON lines', () => {
   const faults: readonly (readonly [title: string, text: string, told: RegExp])[] = [
     ['a list', '{"a":1}\n[1]\n', /line 2: it is not an object/],
     ['a number', '{"a":1}\n5\n', /line 2: it is not an object/],
-    ['an object that does not end', '{"a":1}\n\n{"a":2\n{"a":3}\n', /line 3: it is no JSON/],
-    ['two objects in a line', '{"a":1}{"a":2}\n', /line 1: it is no JSON/],
+    ['an object that does not end', '{"a":1}\n\n{"a":2\n{"a":3}\n', /line 3: it is not JSON/],
+    ['two objects in a line', '{"a":1}{"a":2}\n', /line 1: it is not JSON/],
     ['only empty lines', '\n\n', /no line/],
     ['a key twice', '{"a":1,"a":2}\n', /line 1: \/a is there twice/],
   ];

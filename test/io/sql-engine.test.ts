@@ -177,7 +177,7 @@ describe('a query as a source', () => {
       'an infinite score',
       "SELECT s, unnest([1, 'inf'::DOUBLE]) AS v, 1 AS y, 1 AS w FROM t",
       () => reduceScoreSource(source(), { ...columns, yScore: 'v', yTrue: 'y' }),
-      "Column 'v' must hold finite numbers, but row 2 holds 'inf'.",
+      "Column 'v' should hold finite numbers, but row 2 holds 'inf'.",
     ],
     [
       'a true label of 2 beside scores',

@@ -63,7 +63,7 @@ function parseAddress(uri: string | undefined): URL {
   if (scheme === undefined || !/^https?$/i.test(scheme)) {
     // The rest of the address may hold a password.
     throw new TrackingFault(
-      `the tracking address must begin with http or https, not ${scheme === undefined ? 'be a name or a path' : `'${scheme}:'`}; for runs in files or in a database, start 'mlflow server'`,
+      `the tracking address must be an http or https URL, not ${scheme === undefined ? 'a name or a path' : `'${scheme}:'`}; for runs in files or in a database, start 'mlflow server'`,
     );
   }
   if (!URL.canParse(uri)) throw new TrackingFault('the tracking address is not a valid URL');

@@ -117,7 +117,7 @@ describe('the gate on an evaluation', () => {
     [{ threshold: 0.1, metric: 'toString' }, "Got 'toString'", ''],
     [{ threshold: NaN, metric: 'sentiment_gap' }, 'The threshold parameter must be a number', ''],
     [{ threshold: {} }, 'must name at least one metric', ''],
-    [{ threshold: { sentiment_gap: 1 }, metric: 'sentiment_gap' }, 'must be left out', ''],
+    [{ threshold: { sentiment_gap: 1 }, metric: 'sentiment_gap' }, 'must be omitted', ''],
     [{ metric: 'sentiment_gap' }, 'The metric parameter must come with a threshold', 'Give a threshold'],
     [{ comparator: '<' }, 'The comparator parameter must come with a threshold', ''],
     [{ threshold: 1, metric: 'sentiment_gap', comparator: '==' }, 'The comparator parameter must be one of', ''],

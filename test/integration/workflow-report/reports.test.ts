@@ -235,7 +235,7 @@ describe('workflowToMarkdown', () => {
   it('lists excluded groups, with rows, metrics and reason', () => {
     const [row] = tableUnder(
       workflowToMarkdown(findingsOf()),
-      'Excluded by race: groups, or single rates of groups, that took no part',
+      'Excluded groups, or single rates of groups, by race',
     );
     expect(row?.slice(0, 4)).to.deep.equal([
       'other',
