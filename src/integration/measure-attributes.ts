@@ -285,7 +285,7 @@ function assertMetrics(request: MeasureRequest): void {
       `The threshold ${String(threshold)} applies to no metric: every metric has its own gate.`,
       {
         context: { parameter: 'threshold', value: threshold },
-        suggestion: 'Omit the threshold, or name a metric without a gate of its own.',
+        suggestion: 'Omit the threshold, or name a metric without its own gate.',
       },
     );
   }

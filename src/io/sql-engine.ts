@@ -61,7 +61,7 @@ export interface DecisionRequest extends SourceRequest {
   readonly yPred: string;
   readonly yTrue?: string | undefined;
   readonly positiveLabel?: string | undefined;
-  /** The label of `yTrue` that counts as 1, where it is another. */
+  /** The label of `yTrue` that counts as 1, if it differs from `positiveLabel`. */
   readonly yTruePositiveLabel?: string | undefined;
   /** Whether `positiveLabel` is one class of several, which may not occur in truth or decisions. */
   readonly isOneOfMany?: boolean | undefined;
@@ -81,6 +81,6 @@ export interface ScoreRequest extends SourceRequest {
   readonly yScore: string;
   readonly yTrue: string;
   readonly positiveLabel?: string | undefined;
-  /** The label of `yTrue` that counts as 1, where it is another. */
+  /** The label of `yTrue` that counts as 1, if it differs from `positiveLabel`. */
   readonly yTruePositiveLabel?: string | undefined;
 }

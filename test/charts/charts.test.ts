@@ -115,7 +115,7 @@ describe('labels of the Pareto chart', () => {
   ].map(([eta = 0, accuracy = 0, dpDiff = 0]) => point(eta, accuracy, dpDiff, eta < 8));
   const clouds: readonly (readonly [string, ParetoChartPoint[]])[] = [
     ["the README's points", wages],
-    ['four points in one place', [0, 1, 2, 3].map((eta) => point(eta, 0.7, 0.1))],
+    ['four points at the same position', [0, 1, 2, 3].map((eta) => point(eta, 0.7, 0.1))],
     ['points in the corners', [point(0, 1, 0), point(1, 0, 0), point(2, 1, 1), point(3, 0, 1)]],
     ...[3, 6, 8, 12, 16, 24].flatMap((count) =>
       [0.05, 0.01, 0.001, 0].map(

@@ -74,9 +74,9 @@ describe('the chart of a value per group', () => {
   });
 
   for (const [title, shown, scale] of [
-    ['starts at 0 where values differ much', groups, false],
-    ['starts where the values are if these lie close together', [group('a', 0.95), group('b', 0.97)], true],
-    ['starts at 0 where all values are equal', [group('a', 0.95), group('b', 0.95)], false],
+    ['starts at 0 if values differ much', groups, false],
+    ['starts near the values if they are close together', [group('a', 0.95), group('b', 0.97)], true],
+    ['starts at 0 if all values are equal', [group('a', 0.95), group('b', 0.95)], false],
   ] as const) {
     it(`the axis ${title}`, () => {
       const option = optionOf(groupValuesChart({ ...measure, groups: shown }));

@@ -146,7 +146,7 @@ describe('the chart of lines with bands over time', () => {
     'no time': { ...timeline, times: [], lines: [] },
     'one time': { ...timeline, times: times.slice(0, 1), lines: [{ label: 'a', values: [0.5] }] },
     'no value': { ...timeline, lines: [{ label: 'a', values: [null, null, null, null] }] },
-    'values without end': { ...timeline, lines: [{ label: 'a', values: [NaN, Infinity, 0.5, 0.5] }] },
+    'infinite values': { ...timeline, lines: [{ label: 'a', values: [NaN, Infinity, 0.5, 0.5] }] },
     'hostile labels': {
       ...timeline,
       lines: ['<script>x</script>', '__proto__', 'constructor', '', '\u202Ex'].map((label) => ({

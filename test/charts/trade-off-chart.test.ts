@@ -60,7 +60,7 @@ describe('the chart of accuracy against unfairness', () => {
   for (const [title, given, threshold] of [
     ['no point', [], null],
     ['one point', [last], null],
-    ['a point that is no number', [first, { ...last, unfairness: NaN }], 0.1],
+    ['a NaN point', [first, { ...last, unfairness: NaN }], 0.1],
     ['equal points', [first, { ...first, kind: 'final' }], 0.1],
     ['a hostile label', [{ ...first, label: '<script>__proto__' }, last], 0],
   ] as const) {

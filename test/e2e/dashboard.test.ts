@@ -53,7 +53,7 @@ const SHAPES = `Array.from(document.querySelectorAll('[data-chart]'), (box) =>
 
 const OVERFLOW = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
 
-/** The folder of screenshots, a build artefact. */
+/** Saves a screenshot of a page, as a build artefact. */
 async function photograph(page: Page, name: string): Promise<void> {
   const folder = path.join(projectRoot, 'out');
   mkdirSync(folder, { recursive: true });

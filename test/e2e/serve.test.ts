@@ -250,11 +250,11 @@ describe('evenhand serve', function () {
   });
 
   for (const [what, args, env, isTold] of [
-    ['nothing of answers without a terminal', [], {}, false],
-    ['each answer where a file is named', [], { EVENHAND_LOG_FILE: 'FILE' }, true],
-    ['each answer where JSON is asked for', [], { EVENHAND_JSON_LOGS: '1' }, true],
-    ['nothing of them at --quiet', ['--quiet'], { EVENHAND_LOG_FILE: 'FILE' }, false],
-    ['nothing of them at the level warn', [], { EVENHAND_LOG_FILE: 'FILE', EVENHAND_LOG_LEVEL: 'warn' }, false],
+    ['no requests without a terminal', [], {}, false],
+    ['each request to a named file', [], { EVENHAND_LOG_FILE: 'FILE' }, true],
+    ['each request as JSON', [], { EVENHAND_JSON_LOGS: '1' }, true],
+    ['no requests with --quiet', ['--quiet'], { EVENHAND_LOG_FILE: 'FILE' }, false],
+    ['no requests at the level warn', [], { EVENHAND_LOG_FILE: 'FILE', EVENHAND_LOG_LEVEL: 'warn' }, false],
     ['each of them at the level info', [], { EVENHAND_LOG_LEVEL: 'info' }, true],
   ] as const) {
     it(`logs ${what}`, async () => {
@@ -270,8 +270,8 @@ describe('evenhand serve', function () {
   }
 
   for (const [what, args, words] of [
-    ['a store where the system makes no folders', ['--store', '/proc/x/y'], "'/proc/x/y' cannot be made"],
-    ['an --llm-dir that is not there', ['--llm-dir', '/no/such'], "'/no/such'"],
+    ['a store in a folder that cannot be created', ['--store', '/proc/x/y'], "'/proc/x/y' cannot be made"],
+    ['an --llm-dir that does not exist', ['--llm-dir', '/no/such'], "'/no/such'"],
     ['a --monitor that is a file', ['--monitor', import.meta.filename], 'is no folder'],
   ] as const) {
     it(`rejects ${what} with one line, and exits with 2`, async () => {

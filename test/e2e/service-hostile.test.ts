@@ -112,11 +112,11 @@ describe('a hostile client gets the right response, and the service keeps runnin
     ['an array of six million items', 413, `{"y_pred": [${'1,'.repeat(5_999_999)}1], "sensitive": ["a"]}`],
     ['a wrong content type', 415, 'y_pred=1', 'application/x-www-form-urlencoded'],
     ['no content type', 415, Buffer.from('{}'), ''],
-    ['text that is no UTF-8', 422, Buffer.from([0x7b, 0xff, 0xfe, 0x7d]), 'text/csv'],
+    ['text that is not UTF-8', 422, Buffer.from([0x7b, 0xff, 0xfe, 0x7d]), 'text/csv'],
     ['a table without rows', 422, 'p,s\n', 'text/csv'],
     ['a ragged table', 422, 'p,s\n1,a\n1,a,b,c\n0\n', 'text/csv'],
-    ['bytes that are no Parquet', 422, 'PAR1 but not really', 'application/vnd.apache.parquet'],
-    ['a form that is none', 415, '--x\r\n', 'multipart/form-data; boundary=x'],
+    ['bytes that are not Parquet', 422, 'PAR1 but not really', 'application/vnd.apache.parquet'],
+    ['an invalid form', 415, '--x\r\n', 'multipart/form-data; boundary=x'],
   ];
   for (const [what, status, body, type] of refused) {
     it(`${what}: ${String(status)}`, async () => {
@@ -164,7 +164,7 @@ describe('a hostile client gets the right response, and the service keeps runnin
   for (const [what, body] of [
     ['no end', '--b\r\nContent-Disposition: form-data; name="file"; filename="x.csv"\r\n\r\ns,a\nx,1\n'],
     ['a part without a name', '--b\r\nContent-Disposition: form-data\r\n\r\nx\r\n--b--\r\n'],
-    ['nothing in it', '--b--\r\n'],
+    ['no fields', '--b--\r\n'],
     ['text of another kind', 'hello'],
   ] as const) {
     it(`a form with ${what}: 4xx`, async () => {

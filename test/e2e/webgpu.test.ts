@@ -10,7 +10,7 @@ import { softwareGpuEnv } from '../helpers/software-gpu.ts';
 
 const CLI = path.resolve(import.meta.dirname, '../../dist/cli/main.js');
 
-/** The start time of a process on a software GPU, which compiles each kernel once. */
+/** The time limit of a process on a software GPU, which starts in seconds and compiles each kernel once. */
 const LIMIT_MILLIS = 120_000;
 
 /** The time from the start of Dawn until training is running. */
@@ -78,7 +78,7 @@ function interrupt(args: readonly string[], env: Readonly<Record<string, string>
   });
 }
 
-/** What the command line says of its files and its progress; anything else on stderr is of Dawn, of TensorFlow.js or a fault. */
+/** Returns the unexpected lines of stderr, from Dawn, TensorFlow.js or an error: not about files or progress. */
 function strange(stderr: string): string[] {
   return stderr.split('\n').filter((line) => line !== '' && !/^Wrote |^Interrupted|^[a-z ]+: \d+ of \d+ /.test(line));
 }

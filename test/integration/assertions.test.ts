@@ -23,13 +23,13 @@ describe('the gate', () => {
     passed: boolean,
   ][] = [
     ['a difference below the threshold', 'demographic_parity_difference', 0.05, 0.1, undefined, true],
-    ['a difference on the threshold', 'demographic_parity_difference', 0.1, 0.1, undefined, true],
+    ['a difference equal to the threshold', 'demographic_parity_difference', 0.1, 0.1, undefined, true],
     ['a difference above it', 'demographic_parity_difference', 0.11, 0.1, undefined, false],
-    ['a signed difference, by its size', 'mean_prediction_difference', -0.2, 0.1, undefined, false],
+    ['a signed difference, by its absolute value', 'mean_prediction_difference', -0.2, 0.1, undefined, false],
     ['a ratio above the threshold', 'demographic_parity_ratio', 0.9, 0.8, undefined, true],
     ['a ratio below it', 'demographic_parity_ratio', 0.7, 0.8, undefined, false],
-    ['a value on a strict threshold', 'demographic_parity_difference', 0.1, 0.1, '<', false],
-    ['a comparator the other way round', 'demographic_parity_difference', 0.2, 0.1, '>', true],
+    ['a value equal to a strict threshold', 'demographic_parity_difference', 0.1, 0.1, '<', false],
+    ['a reversed comparator', 'demographic_parity_difference', 0.2, 0.1, '>', true],
     ['>= on the threshold', 'demographic_parity_difference', 0.1, 0.1, '>=', true],
   ];
   for (const [title, metric, value, threshold, comparator, passed] of cases) {

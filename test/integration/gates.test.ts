@@ -39,20 +39,20 @@ describe('a threshold of 5 instead of 0.05', () => {
       metrics: ['demographic_parity_difference'],
     });
   const refusals: Readonly<Record<string, () => unknown>> = {
-    'is refused by the gate': () => judge(result, 5),
-    'is refused by assertFairness': () => {
+    'is rejected by the gate': () => judge(result, 5),
+    'is rejected by assertFairness': () => {
       assertFairness(result, 5);
     },
-    'is refused by validateRows, before rows are read': () =>
+    'is rejected by validateRows, before rows are read': () =>
       validateRows({ ...ROWS, yPred: ['no', 'decisions'], metric: 'demographic_parity_difference', threshold: 5 }),
-    'is refused in a gate that is written with its metric': () =>
+    'is rejected in a gate that is written with its metric': () =>
       validateRows({ ...ROWS, metric: 'demographic_parity_difference<=5' }),
-    'is refused as a limit of a monitor': () => {
+    'is rejected as a limit of a monitor': () => {
       new FairnessDriftAndAlertEngine({ limits: { demographic_parity_difference: 5 } }).watch(tracker());
     },
-    'is refused as the smallest effect of an A/B test': () =>
+    'is rejected as the smallest effect of an A/B test': () =>
       new FairnessABTestAnalyzer({ protected: ['sex'], outcome: 'p', minimumEffect: 5 }),
-    'is refused in a configuration': () => parsePipelineConfig({ sensitive: 'sex', validation_threshold: 5 }),
+    'is rejected in a configuration': () => parsePipelineConfig({ sensitive: 'sex', validation_threshold: 5 }),
   };
   for (const [title, act] of Object.entries(refusals)) {
     it(title, async () => {

@@ -32,7 +32,7 @@ describe('bounds of a validation', function () {
   const refused: readonly (readonly [title: string, input: ValidateRowsInput, bounds: object, text: RegExp])[] = [
     ['too many groups', rowsOf(51), { mostGroups: 50 }, /'sensitive' has more than 50 groups/],
     [
-      'too many groups of a named one',
+      'too many groups of a named attribute',
       { ...rowsOf(51), sensitive: { id: rowsOf(51).sensitive } },
       { mostGroups: 50 },
       /'id' has more/,

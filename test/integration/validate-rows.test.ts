@@ -82,14 +82,14 @@ describe('validateRows', () => {
     ['neither decisions nor scores', { sensitive: ['a'] }, DataValidationError, /Neither/],
     ['no attribute', { yPred: [1], sensitive: {} }, DataValidationError, /has no columns/],
     [
-      'a crossing of what is not there',
+      'an intersection with an unknown attribute',
       { yPred: [1], sensitive: { sex: ['a'] }, intersections: [['sex', 'rase']] },
       DataValidationError,
       /rase/,
     ],
     ['an unknown metric', { yPred: [1], sensitive: ['a'], metric: 'equalised_odds' }, ValueError, /no metric named/],
-    ['truth that is not given', { yPred: [1], sensitive: ['a'], metric: 'accuracy_difference' }, ValueError, /true/],
-    ['another backend at once', { yPred: [1], sensitive: ['a'], backend: 'duckdb' }, ValueError, /native/],
+    ['a metric that needs missing true labels', { yPred: [1], sensitive: ['a'], metric: 'accuracy_difference' }, ValueError, /true/],
+    ['another backend in a synchronous call', { yPred: [1], sensitive: ['a'], backend: 'duckdb' }, ValueError, /native/],
   ];
   for (const [title, input, error, text] of failures) {
     it(`rejects ${title}`, () => {

@@ -95,7 +95,7 @@ describe('validationToHtml', () => {
     'one without threshold': validationOf({ sex }),
     'hostile labels': validationOf({ '<b>"a"&</b>': hostileRows, ['__proto__']: sex }, 0.5),
     'an undefined metric': validationOf({ sex: decisions({ only: [100, 40] }) }, 0.1),
-    'no group at all': validationOf({ sex: decisions({ a: [5, 1], b: [5, 1] }) }, 0.1),
+    'no groups': validationOf({ sex: decisions({ a: [5, 1], b: [5, 1] }) }, 0.1),
     'sixty groups': validationOf({
       county: decisions(
         Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`c${String(index)}`, [60, index]])),

@@ -30,7 +30,7 @@ describe('labels that are numbers with many digits', function () {
   // The label of each value by hand, as written in the file.
   const cases: readonly (readonly [title: string, labels: readonly string[], expected: readonly string[]])[] = [
     ['whole numbers of 20 digits stay two groups', [...WIDE, ...WIDE], WIDE],
-    ['and beside short ones', ['7', ...WIDE], ['7', ...WIDE]],
+    ['and together with short ones', ['7', ...WIDE], ['7', ...WIDE]],
     [
       'and with a sign or a point',
       ['-12345678901234567890.0', '-12345678901234567891.0'],
@@ -42,7 +42,7 @@ describe('labels that are numbers with many digits', function () {
       ['12345678901234567', '12345678901234568'],
     ],
     [
-      'also beside a fraction',
+      'also together with a fraction',
       ['12345678901234567', '12345678901234568', '0.5'],
       ['0.5', '12345678901234567', '12345678901234568'],
     ],

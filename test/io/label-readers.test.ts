@@ -51,7 +51,7 @@ const NUMBERS: readonly (readonly [title: string, sources: readonly string[], la
   ['one and its fractions', ['1', '1.0', '1.00', '2.50', '2.5'], ['1', '2.5']],
   ['whole numbers beyond 2^53', ['9007199254740992', '9007199254740993'], ['9007199254740992', '9007199254740993']],
   [
-    'and beside a fraction',
+    'and together with a fraction',
     ['0.5', '9007199254740992', '9007199254740993.0'],
     ['0.5', '9007199254740992', '9007199254740993'],
   ],
@@ -61,7 +61,7 @@ const NUMBERS: readonly (readonly [title: string, sources: readonly string[], la
     ['0.1234567890123456788', '0.1234567890123456789'],
   ],
   ['numbers beyond float64', ['1e400', '1e500', '7'], ['1e+400', '1e+500', '7']],
-  ['hexadecimal beside decimal', ['0x1', '1'], ['0x1', '1']],
+  ['hexadecimal and decimal', ['0x1', '1'], ['0x1', '1']],
   ['blanks', [' 1', '1', '2 '], ['1', '2']],
 ];
 

@@ -155,7 +155,7 @@ describe('loadData rejects', () => {
       /^Save it as UTF-8 \(CSV UTF-8 in Excel\)\.$/,
     ]),
     [
-      'NUL bytes in what is no UTF-16',
+      'NUL bytes in text that is not UTF-16',
       () => write('nul.csv', Buffer.from('a,b\0\0\n1,2\n')),
       /: it holds NUL bytes, so it is not text\.$/,
       /Export it again/,
@@ -167,7 +167,7 @@ describe('loadData rejects', () => {
       /again/,
     ],
     [
-      'compressed text that is not UTF-8, in a late line',
+      'compressed text that is not UTF-8, in a later line',
       () => {
         const late = Buffer.from(`a,b\n${'1,ok\n'.repeat(30_000)}1,\xe9\n`, 'latin1');
         return write('late.csv.gz', gzipSync(late));

@@ -180,7 +180,7 @@ describe('a query as a source', () => {
       "Column 'v' should hold finite numbers, but row 2 holds 'inf'.",
     ],
     [
-      'a true label of 2 beside scores',
+      'a true label of 2 with scores',
       'SELECT s, 0.5 AS v, 2 AS y, 1 AS w FROM t',
       () => reduceScoreSource(source(), { ...columns, yScore: 'v', yTrue: 'y' }),
       "Column 'y' must be 0 or 1, but holds 2 in row 1.",

@@ -55,8 +55,8 @@ describe('writeParquet', () => {
     ['the ends of float64', { x: [Infinity, -Infinity, Number.MAX_VALUE, Number.MIN_VALUE, 0.1 + 0.2] }],
     ['one row', { x: [1], s: ['a'] }],
     ['a column of missing text', { s: ['a', null], x: [1, 2] }],
-    ['the empty text apart from a missing one', { s: ['', null, 'a', ''] }],
-    ['text that means something to SQL', { s: ["o'hara", '"', ';--', '\\', '%', 'a\nb', '\t', ' '] }],
+    ['the empty text and a missing value separately', { s: ['', null, 'a', ''] }],
+    ['text with a meaning in SQL', { s: ["o'hara", '"', ';--', '\\', '%', 'a\nb', '\t', ' '] }],
     [
       'text in every script',
       { s: ['žena', '女', '👩', '\u0000x', 'x\u0000', '\uE000', '\u{F0000}', '\u{F0001}\u{F0002}'] },
@@ -187,10 +187,10 @@ describe('writeParquet rejects', () => {
   }
 
   const PLACES: readonly (readonly [title: string, make: () => string, message: RegExp])[] = [
-    ['a folder in the place of the file', () => folder(), /it is a folder/],
+    ['a folder with the name of the file', () => folder(), /it is a folder/],
     ['an empty path', () => '', /the path is empty/],
     [
-      'a file where a folder is needed',
+      'a file with the name of a folder',
       () => {
         const file = path.join(folder(), 'plain');
         writeFileSync(file, '');

@@ -28,7 +28,7 @@ export function calibrationBlocks(findings: WorkflowFindings): ReportBlock[] {
   const scores: Scores = { before, after, y: yTest, minGroupSize };
   return [
     { kind: 'paragraph', text: MEANING },
-    // Intersections are left out: their rates are shown above, and their panels would be many with few rows each.
+    // Intersections are omitted: their rates are shown above, and their panels would be many with few rows each.
     ...config.sensitive.flatMap((attribute) => {
       const groups = Object.hasOwn(groupsTest, attribute) ? groupsTest[attribute] : undefined;
       return groups === undefined ? [] : attributeBlocks(attribute, groups, scores);

@@ -60,9 +60,9 @@ describe('tracking on a server that fails', () => {
       ['HTTP 503', status(503)],
       ['HTTP 429', status(429)],
       ['a closed connection', closes],
-      ['no answer in time', hangs, { timeoutMillis: 100 }],
+      ['no response in time', hangs, { timeoutMillis: 100 }],
       [
-        'an answer that breaks off',
+        'a truncated response',
         (_request, response) => {
           response.writeHead(200, { 'content-length': '100' }).write('{"');
           setTimeout(() => response.socket?.destroy(), 20);
@@ -154,7 +154,7 @@ describe('tracking on a server that fails', () => {
       ['HTTP 401', status(401), /HTTP 401; check the credentials$/],
       ['HTTP 403', status(403), /HTTP 403; check the credentials$/],
       ['HTTP 404 of no API', (_request, response) => void response.writeHead(404).end('nothing here'), /HTTP 404$/],
-      ['a page instead of an answer', html, /not MLflow's \(HTTP 200 without JSON\)/],
+      ['a page instead of a response', html, /not MLflow's \(HTTP 200 without JSON\)/],
       [
         'no content',
         (_request, response) => void response.writeHead(200).end(),
@@ -162,7 +162,7 @@ describe('tracking on a server that fails', () => {
       ],
       ['a list', status(200, {}, [1]), /not MLflow's \(HTTP 200 without JSON\)/],
       [
-        'an object of another kind',
+        'an object with another content',
         status(200, {}, { experiment: { experiment_id: 5 } }),
         /it has no experiment\.experiment_id/,
       ],

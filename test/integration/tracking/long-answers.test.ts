@@ -50,8 +50,8 @@ describe('a response of a tracking server', () => {
 
   const LONG: readonly (readonly [title: string, behave: Behaviour])[] = [
     ['one byte more than 1 MiB', answers(padded(MEBIBYTE + 1))],
-    ['one that is short until it is decompressed', answers(gzipSync(padded(4 * MEBIBYTE)), { 'content-encoding': 'gzip' })],
-    ['a failure, which would else be repeated', answers(padded(2 * MEBIBYTE), {}, 503)],
+    ['a response that is short until it is decompressed', answers(gzipSync(padded(4 * MEBIBYTE)), { 'content-encoding': 'gzip' })],
+    ['a failure, which would otherwise be repeated', answers(padded(2 * MEBIBYTE), {}, 503)],
   ]; // prettier-ignore
   for (const [title, behave] of LONG) {
     it(`is rejected if it is longer, without retries: ${title}`, async () => {

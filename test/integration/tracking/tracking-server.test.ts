@@ -59,12 +59,12 @@ describe('credentials', () => {
     ['are none by default', 'http://a', {}, undefined],
     ['are a user and a password', 'http://a', pair, ALADDIN],
     ['are a token', 'http://a', token, 'Bearer abc.def'],
-    ['are the password where there is a token too', 'http://a', { ...pair, ...token }, ALADDIN],
+    ['are the password if there is a token too', 'http://a', { ...pair, ...token }, ALADDIN],
     ['need both parts of the pair', 'http://a', { ...token, MLFLOW_TRACKING_USERNAME: 'x' }, 'Bearer abc.def'],
     ['in the address come first', 'http://Aladdin:open%20sesame@a', { ...token }, ALADDIN],
     // From RFC 7617, section 2.1: the password 123£ in UTF-8.
     ['are sent as UTF-8', 'http://test:123%C2%A3@a', {}, 'Basic dGVzdDoxMjPCow=='],
-    ['that are not well encoded stand as they are', 'http://a:%@a', {}, 'Basic YTol'],
+    ['that are not encoded correctly are used unchanged', 'http://a:%@a', {}, 'Basic YTol'],
   ];
   for (const [title, uri, environment, header] of CASES) {
     it(title, () => {

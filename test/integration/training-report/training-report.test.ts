@@ -256,7 +256,7 @@ describe('training reports', () => {
       ['an unknown format', { format: 'pdf' }, 'The format parameter must be one of markdown, html'],
       ['another extension', { savePath: 'report.txt' }, 'The savePath parameter must end in .md or .html'],
       ['no extension', { savePath: 'report' }, 'The savePath parameter must end in .md or .html'],
-      ['a format that the extension belies', { format: 'html', savePath: 'a.md' }, 'must agree with savePath'],
+      ['a format that does not match the extension', { format: 'html', savePath: 'a.md' }, 'must agree with savePath'],
     ] as const) {
       it(`rejects ${title} before writing anything`, async () => {
         const failed = await generateTrainingFairnessReport(SWEEP, options as never).catch((fault: unknown) => fault);

@@ -415,11 +415,11 @@ describe('a workflow that cannot run', () => {
     ['one group', CONFIG, withColumn(WAGES, 'gender', () => 'female'), DataValidationError, /one group only/],
     ['one class', CONFIG, withColumn(WAGES, 'wage_above_median', () => 1), DataValidationError, /one value only/],
     ['no rows', CONFIG, WAGES.take([]), DataValidationError, /./],
-    ['no row that is whole', CONFIG, withColumn(WAGES, 'gender', () => null), DataValidationError, /./],
+    ['no complete row', CONFIG, withColumn(WAGES, 'gender', () => null), DataValidationError, /./],
     ['two rows', CONFIG, WAGES.take([0, 533]), DataValidationError, /./],
-    ['text where a regression needs numbers', { ...CONFIG, fairnessMetric: 'mae_parity_difference', training: { method: 'reductions', targetColumn: 'occupation' } }, WAGES, DataValidationError, /should hold numbers/],
+    ['text in a target of a regression', { ...CONFIG, fairnessMetric: 'mae_parity_difference', training: { method: 'reductions', targetColumn: 'occupation' } }, WAGES, DataValidationError, /should hold numbers/],
     ['every feature dropped', { ...CONFIG, pipeline: [{ name: 'drop', transformer: 'ProxyDropper', params: { threshold: 0 } }] }, WAGES, TrainingError, /dropped every feature/],
-    ['a step on a column that is not there', { ...CONFIG, pipeline: [{ name: 'repair', transformer: 'DisparateImpactRemover', params: { features: ['agee'] } }] }, WAGES, PipelineExecutionError, /Step 1, 'repair' \(DisparateImpactRemover\), failed: .*'agee'/],
+    ['a step on an unknown column', { ...CONFIG, pipeline: [{ name: 'repair', transformer: 'DisparateImpactRemover', params: { features: ['agee'] } }] }, WAGES, PipelineExecutionError, /Step 1, 'repair' \(DisparateImpactRemover\), failed: .*'agee'/],
   ]; // prettier-ignore
   for (const [title, config, table, type, message] of cases) {
     it(`throws an error: ${title}`, async () => {
