@@ -16,12 +16,7 @@ export function pairToMarkdown({ title, sides }: ReportPair, escape: (plain: str
 
 function sideToMarkdown({ name, asked, said }: ReportSide, escape: (plain: string) => string): string[] {
   const question = asked.map((piece, index) => pieceToMarkdown(piece, index, asked.length, escape)).join('');
-  return [
-    `Prompt (${escape(name)}):`,
-    `> ${question.trim()}`,
-    `Answer (${escape(name)}):`,
-    fenced(cutAnswer(said)),
-  ];
+  return [`Prompt (${escape(name)}):`, `> ${question.trim()}`, `Answer (${escape(name)}):`, fenced(cutAnswer(said))];
 }
 
 function pieceToMarkdown(

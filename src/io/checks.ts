@@ -99,6 +99,9 @@ function notNumber(name: string, found: FaultyRow): DataValidationError {
   const isInfinite = Math.abs(Number(found.value)) === Infinity || /^[-+]?inf/i.test(found.value);
   return new DataValidationError(
     `Column '${name}' should hold ${isInfinite ? 'finite ' : ''}numbers, but row ${found.row} holds '${found.value}'.`,
-    { context: { column: name, ...found }, suggestion: 'Correct that value or leave it empty, or name another column.' },
+    {
+      context: { column: name, ...found },
+      suggestion: 'Correct that value or leave it empty, or name another column.',
+    },
   );
 }

@@ -33,7 +33,10 @@ function findEncodingFault(start: Uint8Array): EncodingFault | undefined {
   const isEverySecond = new Set(nuls.map((place) => place % 2)).size === 1 && nuls.length > start.length / 4;
   return isEverySecond
     ? UTF_16
-    : { reason: 'it holds NUL bytes, so it is not text', suggestion: 'Export it again as CSV in UTF-8, or as Parquet.' };
+    : {
+        reason: 'it holds NUL bytes, so it is not text',
+        suggestion: 'Export it again as CSV in UTF-8, or as Parquet.',
+      };
 }
 
 /** The formats of data files that can be read. */

@@ -52,8 +52,7 @@ describe('the chart of accuracy against unfairness', () => {
 
   it('names points, threshold and legend in SVG, and is the same twice', async () => {
     const svg = await svgOf(points, text);
-    for (const word of ['baseline', 'final', 'threshold 0.1', 'predictor of the mixture'])
-      expect(svg).to.include(word);
+    for (const word of ['baseline', 'final', 'threshold 0.1', 'predictor of the mixture']) expect(svg).to.include(word);
     expect(await svgOf(points, text)).to.equal(svg);
   });
 

@@ -88,8 +88,18 @@ describe('validateRows', () => {
       /rase/,
     ],
     ['an unknown metric', { yPred: [1], sensitive: ['a'], metric: 'equalised_odds' }, ValueError, /no metric named/],
-    ['a metric that needs missing true labels', { yPred: [1], sensitive: ['a'], metric: 'accuracy_difference' }, ValueError, /true/],
-    ['another backend in a synchronous call', { yPred: [1], sensitive: ['a'], backend: 'duckdb' }, ValueError, /native/],
+    [
+      'a metric that needs missing true labels',
+      { yPred: [1], sensitive: ['a'], metric: 'accuracy_difference' },
+      ValueError,
+      /true/,
+    ],
+    [
+      'another backend in a synchronous call',
+      { yPred: [1], sensitive: ['a'], backend: 'duckdb' },
+      ValueError,
+      /native/,
+    ],
   ];
   for (const [title, input, error, text] of failures) {
     it(`rejects ${title}`, () => {

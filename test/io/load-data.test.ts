@@ -187,7 +187,12 @@ describe('loadData rejects', () => {
       /is not UTF-8: byte 0xe9 at offset 16\.$/,
       /UTF-8/,
     ],
-    ['a broken Parquet file', () => write('broken.parquet', 'PAR1 and no more'), /not a complete Parquet file/, /again/],
+    [
+      'a broken Parquet file',
+      () => write('broken.parquet', 'PAR1 and no more'),
+      /not a complete Parquet file/,
+      /again/,
+    ],
   ];
   for (const [title, make, message, suggestion] of cases) {
     it(title, async () => {

@@ -69,7 +69,7 @@ function assertNothingJudged({ metric, comparator }: JudgeLlmEvalOptions): void 
   if (given === undefined) return;
   throw new ValueError(`The ${given} parameter must come with a threshold. Got none.`, {
     context: { parameter: given },
-suggestion: `Pass a threshold, or omit ${given}: without a threshold there is no verdict.`,
+    suggestion: `Pass a threshold, or omit ${given}: without a threshold there is no verdict.`,
   });
 }
 

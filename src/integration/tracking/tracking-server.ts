@@ -57,7 +57,9 @@ export function findTrackingServer(uri: string | undefined, environment: Trackin
 /** Parses the address of the server. */
 function parseAddress(uri: string | undefined): URL {
   if (uri === undefined) {
-    throw new TrackingFault('no server is configured: set MLFLOW_TRACKING_URI to the address of an MLflow tracking server');
+    throw new TrackingFault(
+      'no server is configured: set MLFLOW_TRACKING_URI to the address of an MLflow tracking server',
+    );
   }
   const [, scheme] = /^([a-z][a-z0-9+.-]*):/i.exec(uri) ?? [];
   if (scheme === undefined || !/^https?$/i.test(scheme)) {

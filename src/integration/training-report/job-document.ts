@@ -197,7 +197,9 @@ function priceOf(job: TrainingJobResult): string[] {
     ...(terms.length === 0 ? [] : [`Parameters: ${terms.join('; ')}.`]),
     `On held-out rows accuracy went from ${tableValue(from.accuracy, 'share')} to ${tableValue(to.accuracy, 'share')}: ${signedValue(to.accuracy - from.accuracy, 'share')}.`,
     ...(method === 'reductions'
-      ? ['The model makes randomised decisions. Its numbers are exact expectations over this randomness; a single draw differs.']
+      ? [
+          'The model makes randomised decisions. Its numbers are exact expectations over this randomness; a single draw differs.',
+        ]
       : []),
   ];
 }

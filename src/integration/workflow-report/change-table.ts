@@ -17,9 +17,7 @@ export function changeBlocks(findings: WorkflowFindings): ReportBlock[] {
   const reasons = undefinedReasons(findings);
   return [
     changeTable(findings),
-    ...(reasons.length === 0
-      ? []
-      : [{ kind: 'note' as const, title: 'Undefined values:', items: cutItems(reasons) }]),
+    ...(reasons.length === 0 ? [] : [{ kind: 'note' as const, title: 'Undefined values:', items: cutItems(reasons) }]),
   ];
 }
 

@@ -256,9 +256,7 @@ describe('tracked content', () => {
       writeFileSync(file, 'a');
       expect(await logWorkflowResults(findingsOf(), { trackingUri, artifacts: [file] })).to.equal(true);
       expect(server.artifacts.size).to.equal(0);
-      expect(warnings()).to.deep.equal([
-        'no files were sent: MLflow stores the files of this run outside the server',
-      ]);
+      expect(warnings()).to.deep.equal(['no files were sent: MLflow stores the files of this run outside the server']);
     });
 
     it('fails before creating a run if a file is missing or two have the same name', async () => {

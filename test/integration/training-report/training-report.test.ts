@@ -234,7 +234,10 @@ describe('training reports', () => {
 
     it('shows calibration errors before and after, and the groups without their own calibrator', async () => {
       const markdown = await generateTrainingFairnessReport(get('calibration'));
-      const quality = tableUnder(markdown, 'Measured on rows that the calibrators were not fitted on (cross-fitted in folds)');
+      const quality = tableUnder(
+        markdown,
+        'Measured on rows that the calibrators were not fitted on (cross-fitted in folds)',
+      );
       expect(quality[0]?.slice(0, 2)).to.deep.equal(['All rows', '400']);
       expect(tableUnder(markdown, 'Groups that use the calibrator of all rows')[0]?.slice(0, 2)).to.deep.equal([
         '__proto__',
@@ -267,7 +270,10 @@ describe('training reports', () => {
     it('rejects other results, and a path that is a folder', async () => {
       for (const odd of [null, {}, [], 'text', [{ eta: 1 }]]) {
         const failed = await generateTrainingFairnessReport(odd as never).catch((fault: unknown) => fault);
-        expect(failed).to.be.instanceOf(ValueError).with.property('message').that.includes('the result of a training function');
+        expect(failed)
+          .to.be.instanceOf(ValueError)
+          .with.property('message')
+          .that.includes('the result of a training function');
       }
       const failed = await generateTrainingFairnessReport(SWEEP, { savePath: path.join('/dev/null', 'a.md') }).catch(
         (fault: unknown) => fault,
@@ -281,7 +287,9 @@ describe('training reports', () => {
         { etas: [0, 1], epochs: 2, hidden: [4], backend: 'cpu' },
       );
       const markdown = await generateTrainingFairnessReport(sweep);
-      expect(tableUnder(markdown, 'Points of the sweep, on rows that the network was not trained on')).to.have.length(2);
+      expect(tableUnder(markdown, 'Points of the sweep, on rows that the network was not trained on')).to.have.length(
+        2,
+      );
     });
   });
 });

@@ -141,7 +141,9 @@ describe('workflowToMarkdown', () => {
     expect(said([40, 10], [40, 10]))
       .to.include('Unfairness unchanged')
       .and.include('Improvement: 0.0%');
-    expect(said([20, 10], [40, 10])).to.include('Improvement in percent: not available, because the baseline value is at parity.');
+    expect(said([20, 10], [40, 10])).to.include(
+      'Improvement in percent: not available, because the baseline value is at parity.',
+    );
   });
 
   it('shows the change of the distance of a ratio from 1: 20 of 100 to 40 of 100, then to 25, is 0.5 to 0.2', () => {
@@ -233,10 +235,7 @@ describe('workflowToMarkdown', () => {
   });
 
   it('lists excluded groups, with rows, metrics and reason', () => {
-    const [row] = tableUnder(
-      workflowToMarkdown(findingsOf()),
-      'Excluded groups, or single rates of groups, by race',
-    );
+    const [row] = tableUnder(workflowToMarkdown(findingsOf()), 'Excluded groups, or single rates of groups, by race');
     expect(row?.slice(0, 4)).to.deep.equal([
       'other',
       '12',

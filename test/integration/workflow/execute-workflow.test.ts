@@ -207,7 +207,9 @@ describe('a workflow', () => {
     expect(await warningsOf(steps('ReweighingTransformer'))).to.match(ofWeights);
     expect(await warningsOf(steps('InstanceReweighting'))).not.to.match(ofWeights);
     const network: PipelineConfigInput = { ...CONFIG, training: { ...CONFIG.training, method: 'regularized', params: { epochs: 1 } } }; // prettier-ignore
-    expect(await warningsOf(network)).to.match(/class weights are used by the baseline but not by regularized training/);
+    expect(await warningsOf(network)).to.match(
+      /class weights are used by the baseline but not by regularized training/,
+    );
     expect(await warningsOf(network, { classWeight: null })).not.to.match(/class weights/);
     expect(await warningsOf(CONFIG)).not.to.match(/class weights/);
   });
