@@ -19,7 +19,7 @@ export function metricCharts(result: MetricResult, attribute: string): Chart[] {
     });
     if (groups.length < 2) return [];
     const subtitle = groups.some(({ ci }) => ci !== null)
-      ? `Dots are values; lines are the ${intervalName(result.ciLevel)}s of the single groups`
+      ? `Dots are values; lines are the ${intervalName(result.ciLevel)}s of the individual groups`
       : undefined;
     return [
       groupValuesChart({ title: `${inWords(measure)} by ${attribute}`, unit: unitOf(measure), groups }, { subtitle }),

@@ -235,8 +235,8 @@ export type ReportSettings = Readonly<
 export const HOW_TO_READ = markup`<section aria-labelledby="reading">
 <h2 id="reading">How to read this</h2>
 <ul>
-<li>A difference of 0, or a ratio of 1, means equal rates over the groups compared. It says nothing about excluded groups or about why rates differ. A gap is a reason to investigate; it does not by itself prove unfair treatment, and no gap does not prove fair treatment.</li>
-<li>An interval contains the values that are compatible with the data at its level. If it is wide, the data cannot distinguish a small gap from a large one. The interval of a metric is computed for the gap itself. The lines in the charts are intervals of the single groups (Wilson for rates, normal for means); even if two of them overlap, the groups can differ.</li>
+<li>A difference of 0, or a ratio of 1, means equal rates over the groups compared. It says nothing about excluded groups or about why rates differ. A gap is a reason to investigate; it does not by itself prove unfair treatment, and the absence of a gap does not prove fair treatment.</li>
+<li>An interval contains the values that are compatible with the data at its level. If it is wide, the data cannot distinguish a small gap from a large one. The interval of a metric is computed for the gap itself. The lines in the charts are intervals of the individual groups (Wilson for rates, normal for means); even if two of them overlap, the groups can differ.</li>
 <li>Small groups have wide intervals, and their rates are more often extreme by chance alone. Among many groups some rates differ widely even if all groups are treated alike: the largest gap grows with the number of groups. The minimum detectable difference (80% power) is the smallest difference that data of this size detect with probability 0.8.</li>
 <li>Groups with too few rows are excluded and listed with their counts. An undefined metric does not pass.</li>
 </ul>

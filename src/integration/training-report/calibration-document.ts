@@ -123,7 +123,7 @@ const PRICE: readonly string[] = [
 const READING: readonly string[] = [
   'The calibration error is the mean distance between scores and shares of positives over ten bins. Chance inflates it in small groups, so compare before with after, not one group with another.',
   'The Brier score and the log loss also measure how well scores separate positive from negative rows. Smaller is better for all three.',
-  'In the charts, dots on the diagonal are calibrated; bars are the intervals of single bins.',
+  'In the charts, dots on the diagonal are calibrated; bars are the intervals of individual bins.',
 ];
 
 function madeOf(calibration: TableCalibration): [name: string, value: string][] {

@@ -154,7 +154,7 @@ function comparisonBlocks(comparison: GroupComparison, attribute: string): Repor
   const { measure, unit, level, groups } = comparison;
   const table = groupTable(comparison, attribute);
   if (groups.length < 2) return [table];
-  const lines = level === null ? '' : `; lines are the ${intervalName(level)}s of the single groups`;
+  const lines = level === null ? '' : `; lines are the ${intervalName(level)}s of the individual groups`;
   const chart = (): ReturnType<typeof beforeAfterChart> =>
     beforeAfterChart(
       { title: `${inWords(measure)} by ${attribute}`, unit, groups },
@@ -172,8 +172,8 @@ function notes(warnings: readonly string[]): ReportBlock[] {
 
 /** Explanations of a comparison of two models, for readers without a background in statistics. */
 const HOW_TO_READ: readonly string[] = [
-  'A difference of 0, or a ratio of 1, means equal rates over the groups compared. It says nothing about excluded groups or about why rates differ. A gap is a reason to investigate, and no gap does not prove fair treatment.',
-  'An interval contains the values that are compatible with the data at its level. The interval of a metric is computed for the gap itself and holds for all pairs of groups together. The intervals of groups are for single groups; even if two of them overlap, the groups can differ.',
+  'A difference of 0, or a ratio of 1, means equal rates over the groups compared. It says nothing about excluded groups or about why rates differ. A gap is a reason to investigate, and the absence of a gap does not prove fair treatment.',
+  'An interval contains the values that are compatible with the data at its level. The interval of a metric is computed for the gap itself and holds for all pairs of groups together. The intervals of groups are for individual groups; even if two of them overlap, the groups can differ.',
   'Both models are measured on the same held-out rows, which neither was trained on. The change has no interval of its own. If the two intervals are wide, a change of a few points may be due to chance.',
   'The gate judges the point estimate. If the interval straddles the threshold, another sample could change the verdict. An undefined metric does not pass.',
   'Small groups have wide intervals, and their rates are more often extreme by chance alone. Groups with too few rows are excluded and listed with their counts; exclusion does not mean that they are treated fairly.',
