@@ -111,7 +111,7 @@ describe('evenhand monitor', () => {
     const other = await runCli(['monitor', ...COLUMNS, '--state', state, '--window-size', '50']);
     expect(other.code).to.equal(2);
     expect(other.stderr)
-      .to.include('is of a run with other options')
+      .to.include('is from a run with other options')
       .and.to.include('windowSize was not given and is 50')
       .and.to.match(/^[^\n]+\n$/);
   });
@@ -211,7 +211,7 @@ describe('evenhand monitor', () => {
     ['a group that is not there', ['--y-pred', 'approved', '--sensitive', 'sexx'], ndjson(decisions(3)),
       "Line 1 has no field 'sexx', and no event has a group. Did you mean 'sex'?"],
     ['CSV', COLUMNS, 'approved,sex\n1,f\n', 'use --csv'],
-    ['text', COLUMNS, 'hello\n', 'Line 1 is no JSON object'],
+    ['text', COLUMNS, 'hello\n', 'Line 1 is not a JSON object'],
     ['events without a prediction', COLUMNS, '{"approved":null,"sex":"a"}\n', "No event has a value of 'approved'"],
   ] as const) {
     it(`refuses a stream of ${what}, of which nothing can be counted`, async () => {
@@ -227,7 +227,7 @@ describe('evenhand monitor', () => {
     writeFileSync(file, 'approved,sex\n,f\n,m\n');
     const noPrediction = await runCli(['monitor', '--csv', file, ...COLUMNS]);
     expect(noPrediction.code).to.equal(2);
-    expect(noPrediction.stderr).to.include('No row of ').and.to.include("holds a value of 'approved'");
+    expect(noPrediction.stderr).to.include('No row of ').and.to.include("has a value of 'approved'");
     writeFileSync(file, 'approved,sex\n1,\n0,\n');
     const noGroup = await runCli(['monitor', '--csv', file, ...COLUMNS]);
     expect(noGroup.code).to.equal(2);
@@ -281,7 +281,7 @@ describe('evenhand monitor', () => {
     for (const [option, value] of [['--alpha', '0.01'], ['--limit', '0.2'], ['--detector', 'cusum']] as const) {
       const { code, stderr } = await run(option, value);
       expect(code, stderr).to.equal(2);
-      expect(stderr).to.include('is of a run with other options');
+      expect(stderr).to.include('is from a run with other options');
     }
     expect((await run('--cooldown-minutes', '5', '--persistence', '2')).code).to.equal(0);
   }); // prettier-ignore

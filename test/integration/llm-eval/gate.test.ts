@@ -118,7 +118,7 @@ describe('the gate on an evaluation', () => {
     [{ threshold: NaN, metric: 'sentiment_gap' }, 'The threshold parameter must be a number', ''],
     [{ threshold: {} }, 'must name at least one metric', ''],
     [{ threshold: { sentiment_gap: 1 }, metric: 'sentiment_gap' }, 'must be omitted', ''],
-    [{ metric: 'sentiment_gap' }, 'The metric parameter must come with a threshold', 'Give a threshold'],
+    [{ metric: 'sentiment_gap' }, 'The metric parameter must come with a threshold', 'Pass a threshold'],
     [{ comparator: '<' }, 'The comparator parameter must come with a threshold', ''],
     [{ threshold: 1, metric: 'sentiment_gap', comparator: '==' }, 'The comparator parameter must be one of', ''],
   ] as const) {
