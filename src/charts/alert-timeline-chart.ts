@@ -2,22 +2,22 @@ import { bottomLegend, type Chart, FONT_FAMILY, headline, shortenLabel } from '.
 import { LIGHT, type Palette } from './palette.ts';
 import { timeAxis, type TimelineLook, timelineTooltip } from './timeline-band-chart.ts';
 
-/** What may happen to an alert, in the order that it may happen. */
+/** The events of an alert, in chronological order. */
 export const TIMELINE_MARKS = ['suspected', 'raised', 'repeated', 'acknowledged', 'resolved', 'cleared'] as const;
 
-/** What happened to an alert; `suspected` is when the change that it tells of may have begun. */
+/** An event of an alert. `suspected` is the time at which the reported change may have begun. */
 export type TimelineMark = (typeof TIMELINE_MARKS)[number];
 
 /** One alert over time. */
 export interface TimelineAlert {
   readonly label: string;
-  /** What happened, with milliseconds since 1970. */
+  /** The events, with times in milliseconds since 1970. */
   readonly marks: readonly { readonly mark: TimelineMark; readonly time: number }[];
-  /** An open alert goes on to the end of the chart. */
+  /** Whether the alert is open; its line then continues to the end of the chart. */
   readonly isOpen: boolean;
 }
 
-/** Shapes tell the marks apart without colour. */
+/** The shapes of the marks, which distinguish them without colour. */
 const SYMBOLS: Readonly<Record<TimelineMark, string>> = {
   suspected: 'circle',
   raised: 'triangle',
@@ -27,7 +27,7 @@ const SYMBOLS: Readonly<Record<TimelineMark, string>> = {
   cleared: 'diamond',
 };
 
-/** The colour of a mark. */
+/** Returns the colour of a mark. */
 export function markColour(mark: TimelineMark): 'alarm' | 'calm' | 'main' {
   if (mark === 'acknowledged') return 'main';
   return mark === 'resolved' || mark === 'cleared' ? 'calm' : 'alarm';
@@ -37,15 +37,14 @@ const WIDTH = 760;
 const ROW_HEIGHT = 56;
 const WIDTHS = { title: 78, line: 108 };
 
-/** Letters of a label, which stands above its line, that also fit a narrow picture. */
+/** The maximum length of a label above its line, which also fits a narrow chart. */
 const LABEL_LETTERS = 40;
 
 /**
- * One line for each alert from when it was raised to when it was cleared or
- * resolved, or to the end while it is open, dotted from where its change is
- * suspected to have begun. Shapes tell what happened when.
- * @param alerts from top to bottom
- * @param end milliseconds since 1970: the time of the latest event
+ * Draws a line for each alert, from the time it was raised to the time it was cleared or resolved, or to the end if it
+ * is open. A dotted line begins at the suspected start of its change. Shapes mark the events.
+ * @param alerts the alerts, from top to bottom
+ * @param end the time of the latest event, in milliseconds since 1970
  */
 export function alertTimelineChart(alerts: readonly TimelineAlert[], end: number, look: TimelineLook = {}): Chart {
   const palette = look.palette ?? LIGHT;
@@ -76,7 +75,7 @@ export function alertTimelineChart(alerts: readonly TimelineAlert[], end: number
   };
 }
 
-/** Labels stand in the plot above their lines, so that the lines have the whole width. */
+/** Returns the axis of alerts. Labels are in the plot above their lines, so that the lines use the full width. */
 function rowAxis(alerts: readonly TimelineAlert[], palette: Palette): unknown {
   return {
     type: 'category',
@@ -100,7 +99,7 @@ function rowAxis(alerts: readonly TimelineAlert[], palette: Palette): unknown {
   };
 }
 
-/** From the suspected change to the raise, and from there on; lower in the row than its label. */
+/** Returns the lines of an alert: from the suspected change to the alarm, and from there on. */
 function spans({ marks, isOpen }: TimelineAlert, row: number, end: number, palette: Palette): unknown[] {
   const timeOf = (mark: TimelineMark): number | undefined => marks.find((entry) => entry.mark === mark)?.time;
   const raised = timeOf('raised');
@@ -134,7 +133,7 @@ function points(alerts: readonly TimelineAlert[], mark: TimelineMark, palette: P
     clip: false,
     symbol: SYMBOLS[mark],
     symbolSize: 12,
-    // A ring for what is only suspected.
+    // A ring for a suspected change.
     itemStyle:
       mark === 'suspected'
         ? { color: palette.surface, borderColor: color, borderWidth: 2, opacity: 1 }

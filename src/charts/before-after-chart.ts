@@ -15,12 +15,12 @@ import {
 } from './chart.ts';
 import { besideGroups, groupColumns, onAxis, valueAxis } from './group-values-parts.ts';
 
-/** One row of a chart of two sides. */
+/** A row of a chart with two sides. */
 type ComparedRow = GroupRow<ComparedGroup>;
 
 type Side = 'before' | 'after';
 
-/** Where in its row each side stands, counted from the middle in rows. */
+/** The offset of each side from the middle of its row, in rows. */
 const SHIFT = { before: 0.17, after: -0.17 } as const;
 
 const LOOKS = {
@@ -28,7 +28,7 @@ const LOOKS = {
   after: { line: COLOURS.main, fill: COLOURS.main, edge: '#ffffff', z: 4 },
 } as const;
 
-/** Whiskers of one side; their caps are points, so that the axis reaches as far as they do. */
+/** Returns the whiskers of one side. Their caps are points, so that the range of the axis includes them. */
 function sideIntervals(
   side: Side,
   sideName: string,
@@ -61,7 +61,7 @@ function sideIntervals(
   };
 }
 
-/** Dots of one side. */
+/** Returns the dots of one side. */
 function sideDots(side: Side, sideName: string, unit: ComparedMeasure['unit'], rows: readonly ComparedRow[]): unknown {
   const { fill, edge, z } = LOOKS[side];
   return {
@@ -81,23 +81,23 @@ function sideDots(side: Side, sideName: string, unit: ComparedMeasure['unit'], r
   };
 }
 
-/** Words around the chart. */
+/** Texts of the chart. */
 export interface BeforeAfterText {
   readonly title?: string | undefined;
-  /** A line under the title; the gaps before and after stand in the line below it. */
+  /** A line under the title. The next line has the gaps before and after. */
   readonly subtitle?: string | undefined;
   /**
-   * What the two sides are called, where they are not before and after.
+   * The names of the two sides.
    * @defaultValue before and after
    */
   readonly sides?: readonly [before: SideWords, after: SideWords] | undefined;
 }
 
-/** What one of the two sides is called. */
+/** The names of one of the two sides. */
 interface SideWords {
-  /** In the legend: "control". */
+  /** The name in the legend: "control". */
   readonly name: string;
-  /** Where a value is, in a sentence: "under control". */
+  /** The form in a sentence: "under control". */
   readonly adverb: string;
 }
 
@@ -109,20 +109,18 @@ const BEFORE_AFTER = [
 const WIDTH = 760;
 const ROW_HEIGHT = 34;
 
-/** Room for both values and their change. */
+/** The space for both values and their change. */
 const RIGHT = 132;
 
-/** Lower-case letters of the title and of a line under it that fit. */
+/** The widths of the title and of a line under it, in lower-case letters. */
 const WIDTHS: HeadlineWidths = { title: 78, line: 108 };
 
 /**
- * Two dots with intervals for each group, hollow for before and full for after;
- * the group with the largest value after stands on top. The gap of either is
- * said in words above.
+ * Draws two dots with intervals for each group, hollow for before and filled for after. The group with the largest
+ * value after is at the top. A line above states the gaps before and after.
  *
- * A group that has a value only before or only after has one dot; one with
- * neither is not drawn. Of more than forty groups the twenty smallest and the
- * twenty largest are drawn, and the chart says so.
+ * A group with a value only before or only after has one dot; a group with neither is not drawn. Of more than 40
+ * groups, the 20 smallest and the 20 largest are drawn, and the chart says so.
  */
 export function beforeAfterChart(measure: ComparedMeasure, text: BeforeAfterText = {}): Chart {
   const sides = text.sides ?? BEFORE_AFTER;
@@ -151,7 +149,7 @@ export function beforeAfterChart(measure: ComparedMeasure, text: BeforeAfterText
       grid: { ...besideGroups(labels), right: RIGHT, top, height: rows.length * ROW_HEIGHT, outerBoundsMode: 'none' },
       xAxis: valueAxis(measure.unit, fromZero),
       yAxis: [
-        // Two dots stand in a row, one above its middle and one below, which categories cannot say.
+        // Two dots share a row, above and below its middle, which a category axis does not support.
         { type: 'value', show: false, min: -0.5, max: rows.length - 0.5 },
         ...groupColumns(labels, rows, (group) => changeLabel(group, measure.unit)),
       ],
@@ -167,12 +165,12 @@ function hasValue({ before, after }: ComparedGroup): boolean {
   return [before, after].some((side) => side !== null && Number.isFinite(side.value));
 }
 
-/** Ties stand in the order of their labels, so that the order of the rows of data is not seen. */
+/** Compares by value, then by label, so that the order does not depend on the order of the data. */
 function byValue(a: ComparedGroup, b: ComparedGroup): number {
   return sortValueOf(a) - sortValueOf(b) || (a.label < b.label ? -1 : 1);
 }
 
-/** Returns the value that a group is sorted by: after, or before where there is none after. */
+/** Returns the value by which a group is sorted: after, or before if there is none after. */
 export function sortValueOf({ before, after }: ComparedGroup): number {
   return after?.value ?? before?.value ?? 0;
 }
@@ -182,7 +180,7 @@ type Sides = NonNullable<BeforeAfterText['sides']>;
 function omission(groups: number, [, after]: Sides): string | undefined {
   if (groups <= 2 * DRAWN_AT_EACH_END) return undefined;
   const each = String(DRAWN_AT_EACH_END);
-  return `Drawn are the ${each} groups with the lowest and the ${each} with the highest values ${after.adverb}, of ${String(groups)}.`;
+  return `Shows the ${each} groups with the lowest and the ${each} with the highest values ${after.adverb}, of ${String(groups)} groups.`;
 }
 
 function changeLabel({ before, after }: ComparedGroup, unit: ComparedMeasure['unit']): string {
@@ -190,7 +188,7 @@ function changeLabel({ before, after }: ComparedGroup, unit: ComparedMeasure['un
   return `${shown(before)} \u2192 ${shown(after)}`;
 }
 
-/** The largest minus the smallest value of one side; undefined with fewer than two. */
+/** Returns the largest minus the smallest value of one side; undefined with fewer than two values. */
 function gapOf(groups: readonly ComparedGroup[], side: 'before' | 'after'): number | undefined {
   const values = groups.flatMap((group) => group[side]?.value ?? []).filter(Number.isFinite);
   return values.length < 2 ? undefined : Math.max(...values) - Math.min(...values);
@@ -209,7 +207,7 @@ function describe(measure: ComparedMeasure, groups: number, sides: Sides): strin
   return sentence === undefined ? `${counted}.` : `${counted}. ${sentence}.`;
 }
 
-/** The axis starts at 0 unless the values lie so close together that their differences would vanish. */
+/** Returns whether the axis starts at 0: unless the values are so close that differences would not be visible. */
 function startsAtZero(groups: readonly ComparedGroup[]): boolean {
   const ends = groups
     .flatMap(({ before, after }) => [before, after])
@@ -225,7 +223,7 @@ export interface ComparedValue {
   readonly ci: readonly [low: number, high: number] | null;
 }
 
-/** A group before and after a change; null where it has no value. */
+/** A group before and after a change; null if it has no value. */
 export interface ComparedGroup {
   readonly label: string;
   readonly n: number;
@@ -233,10 +231,10 @@ export interface ComparedGroup {
   readonly after: ComparedValue | null;
 }
 
-/** One number of every group before and after a change. */
+/** The values of a measure for every group, before and after a change. */
 interface ComparedMeasure {
   readonly title: string;
-  /** Shares are drawn in per cent. */
+  /** Shares are drawn in percent. */
   readonly unit: 'share' | 'number';
   readonly groups: readonly ComparedGroup[];
 }

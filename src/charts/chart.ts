@@ -1,20 +1,20 @@
-/** Lower-case letters that a label may take in a picture. */
+/** The maximum width of a label in a chart, in lower-case letters. */
 const LABEL_WIDTH = 28;
 
-/** Widths of characters beside a lower-case letter: the first pattern that fits counts. */
+/** Widths of characters relative to a lower-case letter, by the first pattern that matches. */
 const WIDTHS: readonly (readonly [pattern: RegExp, width: number])[] = [
   [/^[ .,:;'|!ijlIftr()[\]]$/, 0.55],
   [/^[MWmw@%]$/, 1.6],
   [/^\p{Lu}$/u, 1.25],
-  // Emoji, and what East Asian scripts are written in.
+  // Emoji and East Asian scripts.
   [/\p{Extended_Pictographic}|\p{Regional_Indicator}/u, 2],
   [/^[\u1100-\u115F\u2E80-\uA4CF\uAC00-\uD7A3\uF900-\uFAFF\uFE30-\uFE6F\uFF00-\uFF60]/u, 1.9],
 ];
 
-/** Control characters, halves of surrogate pairs, and marks that turn the direction of what follows them. */
+/** Matches control characters, halves of surrogate pairs, and characters that change the text direction. */
 const UNPRINTABLE = /[\p{Cc}\p{Surrogate}\p{Zl}\p{Zp}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069\uFFFE\uFFFF]+/gu;
 
-/** A label on one line, with an ellipsis where it is too long for a picture; whole characters are kept. */
+/** Returns a label on one line, cut with an ellipsis between characters if it is too long for a chart. */
 export function shortenLabel(label: string, width: number = LABEL_WIDTH): string {
   const text = label.replaceAll(UNPRINTABLE, ' ').replaceAll(/\s+/g, ' ').trim();
   if (text === '') return '(blank)';
@@ -25,7 +25,7 @@ export function shortenLabel(label: string, width: number = LABEL_WIDTH): string
   return `${characters.slice(0, cut).join('').trimEnd()}\u2026`;
 }
 
-/** About how wide a text is drawn, in lower-case letters. */
+/** Estimates the width of a text, in lower-case letters. */
 export function labelWidth(text: string): number {
   return widthOf(charactersOf(text));
 }
@@ -41,20 +41,20 @@ function widthOf(characters: readonly string[]): number {
   );
 }
 
-/** Rows in a picture. */
+/** Formats a number of rows for a chart. */
 export function countLabel(n: number): string {
   const isLong = n >= 1e7;
   return `n = ${n.toLocaleString('en-US', isLong ? { notation: 'compact', maximumSignificantDigits: 4 } : {})}`;
 }
 
-/** A number in as many digits as a picture needs: three, or all before the point. */
+/** Formats a number with the digits that a chart needs: three, or all before the decimal point. */
 export function compactNumber(value: number): string {
   const size = Math.abs(value);
   if (size >= 1e9 || (size > 0 && size < 1e-4)) return value.toExponential(2);
   return size >= 1000 ? Math.round(value).toLocaleString('en-US') : String(Number(value.toPrecision(3)));
 }
 
-/** A value as it stands beside its row: shares in per cent, zeros at the end kept. */
+/** Formats a value for the side of its row: shares in percent, trailing zeros kept. */
 export function axisLabel(value: number, unit: 'share' | 'number'): string {
   if (unit === 'share') return `${(100 * value).toFixed(1)}%`;
   const size = Math.abs(value);
@@ -63,37 +63,37 @@ export function axisLabel(value: number, unit: 'share' | 'number'): string {
     : compactNumber(value);
 }
 
-/** With more groups than twice this many, only so many are drawn at each end. */
+/** The number of groups drawn at each end of a chart that has more than twice as many. */
 export const DRAWN_AT_EACH_END = 20;
 
-/** One row of a chart; the row that stands for those left out has no group. */
+/** A row of a chart; the row for the omitted groups has no group. */
 export interface GroupRow<Group> {
   readonly label: string;
   readonly group: Group | undefined;
 }
 
-/** A row for each group; of many only those at both ends, with a row between that counts the others. */
+/** Returns a row for each group. Of many groups it returns both ends, with a row between that counts the others. */
 export function bothEnds<Group extends { readonly label: string }>(sorted: readonly Group[]): GroupRow<Group>[] {
   const rows = sorted.map((group): GroupRow<Group> => ({ label: group.label, group }));
   const between = rows.length - 2 * DRAWN_AT_EACH_END;
   if (between <= 0) return rows;
-  const gap: GroupRow<Group> = { label: `\u22EE ${String(between)} between`, group: undefined };
+  const gap: GroupRow<Group> = { label: `\u22EE ${String(between)} more groups`, group: undefined };
   return [...rows.slice(0, DRAWN_AT_EACH_END), gap, ...rows.slice(-DRAWN_AT_EACH_END)];
 }
 
-/** A chart as plain data: an ECharts option object with the size it is drawn at. */
+/** A chart as plain data: an ECharts option object and its size. */
 export interface Chart {
   readonly width: number;
   readonly height: number;
-  /** What the chart shows, in one sentence, for those who cannot see it. */
+  /** A description of the chart for screen readers. */
   readonly description: string;
   readonly option: Readonly<Record<string, unknown>>;
 }
 
-/** The family that every chart is set in; it ships with the package. */
+/** The font family of all charts; the package includes it. */
 export const FONT_FAMILY = 'Inter, Helvetica, Arial, sans-serif';
 
-/** Colours told apart also without colour vision (Okabe and Ito 2008). */
+/** Colours that are distinguishable without colour vision (Okabe and Ito 2008). */
 export const COLOURS = {
   ink: '#1f2933',
   quiet: '#616e7c',
@@ -106,13 +106,13 @@ export const COLOURS = {
 /** The height of a line under a title. */
 export const LINE_HEIGHT = 18;
 
-/** Lower-case letters that fit. */
+/** The maximum widths of the title and of a line, in lower-case letters. */
 export interface HeadlineWidths {
   readonly title: number;
   readonly line: number;
 }
 
-/** A title with lines of words under it, each cut to what fits. */
+/** Returns a title with lines of text under it, each cut to its maximum width. */
 export function headline(name: string, lines: readonly string[], widths: HeadlineWidths): unknown {
   return {
     text: shortenLabel(name, widths.title),
@@ -126,8 +126,8 @@ export function headline(name: string, lines: readonly string[], widths: Headlin
 }
 
 /**
- * A legend below the plot that only tells, and cannot be clicked.
- * @param data names of series, or entries with looks of their own
+ * Returns a legend below the plot that is not interactive.
+ * @param data names of series, or entries with their own style
  */
 export function bottomLegend(data: readonly unknown[]): unknown {
   return {

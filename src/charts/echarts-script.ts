@@ -4,16 +4,14 @@ import { createRequire } from 'node:module';
 import { decodeUtf8 } from '../internal/decode-utf8.ts';
 import { importOptional } from '../internal/optional.ts';
 
-/** The names that every object has without being given them. */
+/** The names of properties that every object inherits. */
 const INHERITED: ReadonlySet<string> = new Set(Object.getOwnPropertyNames(Object.prototype));
 
 /**
- * The same option, with a space after every text that is the name of an
- * inherited property; at the end of a text a space is not seen.
+ * Returns the same option with an invisible space after every text that is the name of an inherited property.
  *
- * The renderer keeps the widths of texts in a plain object by the text itself
- * (zrender 6.1, core/LRU). A label `__proto__` there finds Object.prototype,
- * takes it for an entry and writes to it, for the whole process; `constructor`
+ * The renderer caches the widths of texts in a plain object by the text itself (zrender 6.1, core/LRU). For the label
+ * `__proto__` it finds Object.prototype, treats it as an entry and modifies it for the whole process; `constructor`
  * gets no width.
  */
 export function withoutInheritedNames<T>(value: T): T {
@@ -26,9 +24,8 @@ export function withoutInheritedNames<T>(value: T): T {
 }
 
 /**
- * ECharts as one script for a page, in a form that cannot end the script
- * element that it stands in, nor be changed by the page's parser.
- * @throws {DependencyError} where echarts is not installed
+ * Returns ECharts as one script for a page. It cannot end its script element, and the HTML parser does not change it.
+ * @throws {DependencyError} if echarts is not installed
  */
 export async function readEchartsScript(): Promise<string> {
   const bytes = await importOptional('echarts', 'to draw plots', () =>
@@ -40,7 +37,7 @@ export async function readEchartsScript(): Promise<string> {
     .replaceAll('<!--', '<\\!--');
 }
 
-/** Data as JSON or JavaScript that cannot end the script element it stands in. */
+/** Returns data as JavaScript that cannot end its script element. */
 export function toScript(value: unknown): string {
   return JSON.stringify(value).replaceAll('<', '\\u003c');
 }

@@ -19,7 +19,7 @@ import {
   valueAxis,
 } from './group-values-parts.ts';
 
-/** The effects on groups, with that on all rows. */
+/** The effects on groups and on all rows. */
 export interface ChartedEffects {
   readonly title: string;
   readonly subtitle: string;
@@ -31,9 +31,9 @@ const WIDTH = 760;
 const ROW_HEIGHT = 26;
 
 /**
- * A forest plot: the effect on each group with its interval, the largest on
- * top, all rows below them, and a line at 0. Groups without a finite effect are
- * not drawn; of more than forty the twenty smallest and twenty largest are.
+ * Draws a forest plot: the effect on each group with its interval, the largest at the top, all rows at the bottom, and
+ * a line at 0. Groups without a finite effect are not drawn. Of more than 40 groups, the 20 smallest and the 20 largest
+ * effects are drawn.
  */
 export function effectsChart({ title, subtitle, groups, overall }: ChartedEffects): Chart {
   const sorted = groups.filter(({ value }) => Number.isFinite(value)).sort(byValue);
@@ -42,7 +42,7 @@ export function effectsChart({ title, subtitle, groups, overall }: ChartedEffect
   const lines = [
     subtitle,
     ...(sorted.length > 2 * DRAWN_AT_EACH_END
-      ? [`Drawn are the ${each} groups with the lowest and the ${each} with the highest effects.`]
+      ? [`Shows the ${each} groups with the lowest and the ${each} with the highest effects.`]
       : []),
   ];
   const labels = rows.map(({ label }) => shortenLabel(label));
@@ -57,7 +57,7 @@ export function effectsChart({ title, subtitle, groups, overall }: ChartedEffect
       textStyle: { fontFamily: FONT_FAMILY, color: COLOURS.ink },
       title: headline(title, lines, { title: 78, line: 108 }),
       grid: { ...besideGroups(labels), top, height: rows.length * ROW_HEIGHT, outerBoundsMode: 'none' },
-      // The axis holds 0 always: an effect is read against it.
+      // The axis always includes 0, the reference of an effect.
       xAxis: valueAxis('number', true),
       yAxis: groupColumns(labels, rows, ({ value }) => effectLabel(value)),
       series: [intervals('number', rows), dots(rows)],
@@ -69,7 +69,7 @@ function effectLabel(value: number): string {
   return `${value > 0 ? '+' : ''}${axisLabel(value, 'number')}`;
 }
 
-/** Dots, a square for all rows, and the line at 0. */
+/** Returns the dots, a square for all rows, and the line at 0. */
 function dots(rows: readonly Row[]): unknown {
   return {
     name: 'effects',

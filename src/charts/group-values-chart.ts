@@ -24,25 +24,25 @@ import {
 
 export type { ChartedGroup, ChartedMeasure } from './group-values-parts.ts';
 
-/** Words around the chart. */
+/** Texts of the chart. */
 export interface GroupValuesText {
   readonly title?: string | undefined;
-  /** A line under the title; the gap between the extreme groups stands in the line below it. */
+  /** A line under the title. The next line has the gap between the extreme groups. */
   readonly subtitle?: string | undefined;
 }
 
 const WIDTH = 760;
 const ROW_HEIGHT = 24;
 
-/** Lower-case letters of the title and of a line under it that fit. */
+/** The widths of the title and of a line under it, in lower-case letters. */
 const WIDTHS: HeadlineWidths = { title: 78, line: 108 };
 
 /**
- * Dots with intervals, one row a group, the largest value on top. A band
- * reaches from the smallest to the largest value, so that the gap is seen.
+ * Draws dots with intervals, a row for each group, the largest value at the top. A band from the smallest to the
+ * largest value shows the gap.
  *
- * Groups without a finite value are not drawn. Of more than forty groups the
- * twenty smallest and the twenty largest are drawn, and the chart says so.
+ * Groups without a finite value are not drawn. Of more than 40 groups, the 20 smallest and the 20 largest are drawn,
+ * and the chart says so.
  */
 export function groupValuesChart(measure: ChartedMeasure, text: GroupValuesText = {}): Chart {
   const sorted = measure.groups.filter(({ value }) => Number.isFinite(value)).sort(byValue);
@@ -78,7 +78,7 @@ export function groupValuesChart(measure: ChartedMeasure, text: GroupValuesText 
 function omission(groups: number): string | undefined {
   if (groups <= 2 * DRAWN_AT_EACH_END) return undefined;
   const each = String(DRAWN_AT_EACH_END);
-  return `Drawn are the ${each} groups with the lowest and the ${each} with the highest values of ${String(groups)}.`;
+  return `Shows the ${each} groups with the lowest and the ${each} with the highest values, of ${String(groups)} groups.`;
 }
 
 function gapSentence(
@@ -103,7 +103,7 @@ function describe(
   return `${name} of ${String(groups)} ${groups === 1 ? 'group' : 'groups'}, from ${end(smallest)} to ${end(largest)}.`;
 }
 
-/** The axis starts at 0 unless the values lie so close together that their differences would vanish. */
+/** Returns whether the axis starts at 0: unless the values are so close that differences would not be visible. */
 function startsAtZero(groups: readonly ChartedGroup[], overall: number | undefined): boolean {
   const ends = groups.flatMap(({ value, ci }) => [value, ...(ci ?? [])]).concat(overall ?? []);
   const [low, high] = [Math.min(...ends), Math.max(...ends)];

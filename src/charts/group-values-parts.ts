@@ -1,6 +1,6 @@
 import { axisLabel, COLOURS, countLabel, FONT_FAMILY, type GroupRow, labelWidth } from './chart.ts';
 
-/** What is drawn of a group. */
+/** The data of a group in a chart. */
 export interface ChartedGroup {
   readonly label: string;
   readonly n: number;
@@ -8,31 +8,31 @@ export interface ChartedGroup {
   readonly ci: readonly [low: number, high: number] | null;
 }
 
-/** One number of every group. */
+/** The values of a measure for every group. */
 export interface ChartedMeasure {
   readonly title: string;
-  /** Shares are drawn in per cent. */
+  /** Shares are drawn in percent. */
   readonly unit: 'share' | 'number';
   readonly groups: readonly ChartedGroup[];
   /** The value over all rows. */
   readonly overall?: number | undefined;
 }
 
-/** One row of a chart of values. */
+/** A row of a chart of values. */
 export type Row = GroupRow<ChartedGroup>;
 
-/** Widths beside the plot: of a lower-case letter, the counts, the space around labels, and the values. */
+/** Widths in pixels: of a lower-case letter, the counts, the space around labels, and the values. */
 const LETTER = 7;
 const COUNTS = 92;
 const SPACE = 36;
 const RIGHT = 84;
 
-/** The margins of a plot with a row for each group: its label and its rows to the left, its value to the right. */
+/** Returns the margins of a plot with a row for each group: label and count on the left, value on the right. */
 export function besideGroups(labels: readonly string[]): { readonly left: number; readonly right: number } {
   return { left: Math.ceil(LETTER * Math.max(0, ...labels.map(labelWidth))) + COUNTS + SPACE, right: RIGHT };
 }
 
-/** The words in those margins. */
+/** Returns the text columns in these margins. */
 export function groupColumns<Group extends { readonly n: number }>(
   labels: readonly string[],
   rows: readonly GroupRow<Group>[],
@@ -50,12 +50,12 @@ export function groupColumns<Group extends { readonly n: number }>(
   ];
 }
 
-/** Ties stand in the order of their labels, so that the order of the rows of data is not seen. */
+/** Compares by value, then by label, so that the order does not depend on the order of the data. */
 export function byValue(a: ChartedGroup, b: ChartedGroup): number {
   return a.value - b.value || (a.label < b.label ? -1 : 1);
 }
 
-/** The axis of values; shares in per cent. */
+/** Returns the axis of values; shares in percent. */
 export function valueAxis(unit: ChartedMeasure['unit'], fromZero: boolean): unknown {
   return {
     type: 'value',
@@ -74,7 +74,7 @@ export function valueAxis(unit: ChartedMeasure['unit'], fromZero: boolean): unkn
   };
 }
 
-/** A column of text beside the plot, one line a row. */
+/** Returns a column of text next to the plot, with one line per row. */
 function column(
   data: readonly string[],
   place: { readonly position: 'left' | 'right'; readonly offset: number; readonly color: string },
@@ -91,13 +91,12 @@ function column(
   };
 }
 
-/** A value as the axis has it. */
-/** Returns a value as it is drawn: shares in per cent. */
+/** Returns a value as it is drawn: shares in percent. */
 export function onAxis(value: number, unit: ChartedMeasure['unit']): number {
   return unit === 'share' ? 100 * value : value;
 }
 
-/** Whiskers; their caps are points, so that the axis reaches as far as they do. */
+/** Returns the whiskers. Their caps are points, so that the range of the axis includes them. */
 export function intervals(unit: ChartedMeasure['unit'], rows: readonly Row[]): unknown {
   const ends = rows.flatMap(({ group }, row) =>
     group?.ci?.every(Number.isFinite) === true ? [group.ci.map((end) => [onAxis(end, unit), row])] : [],
@@ -123,7 +122,7 @@ export function intervals(unit: ChartedMeasure['unit'], rows: readonly Row[]): u
   };
 }
 
-/** Dots, the band from the smallest to the largest, and the line of all rows. */
+/** Returns the dots, the band from the smallest to the largest value, and the line of all rows. */
 export function values(
   { unit, overall }: ChartedMeasure,
   rows: readonly Row[],

@@ -15,18 +15,18 @@ export interface HeatMap {
   readonly columns: readonly string[];
   /** `values[row][column]`; NaN leaves a cell empty. */
   readonly values: readonly (readonly number[])[];
-  /** Values of at least this stand out. */
+  /** Values at or above it are highlighted. */
   readonly threshold: number;
 }
 
-/** Words around the chart. */
+/** Texts of the chart. */
 export interface HeatMapText {
   readonly title?: string | undefined;
   /** A line under the title. */
   readonly subtitle?: string | undefined;
 }
 
-/** Of more rows only so many are drawn, those with the largest values. */
+/** The maximum number of rows; those with the largest values are drawn. */
 const MAX_ROWS = 60;
 
 const ROW_HEIGHT = 24;
@@ -34,19 +34,18 @@ const LETTER = 7;
 const MIN_CELL = 72;
 const MIN_WIDTH = 740;
 
-/** Lower-case letters that fit: the title, a line under it, what stands before a row and over a column. */
+/** Maximum widths in lower-case letters: of the title, a line under it, a row label and a column label. */
 const WIDTHS: HeadlineWidths = { title: 62, line: 92 };
 const ROW_WIDTH = 40;
 const COLUMN_WIDTH = 22;
 
-/** Below the threshold and from it on, each from weak to strong; blue and orange differ without colour vision too. */
+/** Colours below and above the threshold, each from weak to strong. They are distinguishable without colour vision. */
 const WEAK = ['#f4f7fa', '#dcebf5', '#b9d7ea'];
 const STRONG = ['#fde0b6', '#fbbd70', '#ec9338'];
 
 /**
- * A table of values from 0 to 1 with the number in every cell: in blue below
- * the threshold, in orange and bold from it on. The rows with the largest
- * values come first; of more than sixty rows these are drawn, and the chart
+ * Draws a table of values from 0 to 1 with the number in every cell: blue below the threshold, orange and bold at or
+ * above it. The rows with the largest values come first. Of more than 60 rows, the first 60 are drawn, and the chart
  * says so.
  */
 export function heatMapChart(map: HeatMap, text: HeatMapText = {}): Chart {
@@ -78,7 +77,7 @@ export function heatMapChart(map: HeatMap, text: HeatMapText = {}): Chart {
   };
 }
 
-/** Places of the rows by their largest value; ties and rows without one by name. */
+/** Returns the row indices by largest value; ties and rows without a value by name. */
 function strongestFirst({ rows, values }: HeatMap): number[] {
   const largest = values.map((row) => row.reduce((most, value) => (value > most ? value : most), -1));
   const byName = (a: number, b: number): number => ((rows[a] as string) < (rows[b] as string) ? -1 : 1);
@@ -108,7 +107,7 @@ function cellsOf({ values, threshold }: HeatMap, drawn: readonly number[]): unkn
   );
 }
 
-/** The colours with their ranges, below the plot. */
+/** Returns the legend of colours and their ranges, below the plot. */
 function legend(threshold: number): unknown {
   return {
     type: 'piecewise',
@@ -126,7 +125,7 @@ function legend(threshold: number): unknown {
   };
 }
 
-/** A range in equal parts, one for each colour; the last part has its upper end only where asked. */
+/** Divides a range into equal parts, one for each colour; `isClosed` includes the upper end of the last part. */
 function pieces(low: number, high: number, colours: readonly string[], isClosed: boolean): unknown[] {
   if (high === low) return isClosed ? [{ gte: low, lte: high, color: colours.at(-1), label: low.toFixed(2) }] : [];
   const ends = [...colours, ''].map((_, place) => low + ((high - low) * place) / colours.length);
@@ -163,7 +162,7 @@ function names(
 function omission(rows: number): string | undefined {
   return rows <= MAX_ROWS
     ? undefined
-    : `Drawn are the ${String(MAX_ROWS)} rows with the largest values of ${String(rows)}.`;
+    : `Shows the ${String(MAX_ROWS)} rows with the largest values, of ${String(rows)} rows.`;
 }
 
 function emptyNote({ values }: HeatMap): string | undefined {

@@ -1,18 +1,18 @@
 import { bottomLegend, type Chart, COLOURS, FONT_FAMILY } from './chart.ts';
 
-/** One epoch of training under a constraint. */
+/** An epoch of training with a constraint. */
 export interface ChartedEpoch {
   readonly epoch: number;
-  /** The gap of decisions. */
+  /** The gap in decisions. */
   readonly violationHard: number;
   /** The multiplier of each gap. */
   readonly lambdas: readonly number[];
 }
 
-/** What is marked in the chart. */
+/** The marks in the chart. */
 export interface HistoryChartMarks {
   readonly bestEpoch: number;
-  /** Drawn as a line; null where there is none. */
+  /** Drawn as a line; null if there is none. */
   readonly tolerance: number | null;
 }
 
@@ -22,13 +22,12 @@ const WIDTH = 760;
 const PANEL = 150;
 const TOPS = [70, 288] as const;
 
-/** Of more multipliers than dashes there are, dashes repeat. */
+/** The dashes of multipliers; with more multipliers they repeat. */
 const DASHES = ['solid', [6, 4], [2, 3]] as const;
 
 /**
- * The gap of decisions over the epochs, with the tolerance as a dashed line,
- * and below it the multipliers that press on it. The epoch whose weights were
- * kept is marked in both.
+ * Draws the gap in decisions over the epochs with the tolerance as a dashed line, and the multipliers below. The epoch
+ * whose weights were kept is marked in both.
  */
 export function historyChart(history: readonly ChartedEpoch[], { bestEpoch, tolerance }: HistoryChartMarks): Chart {
   const count = history[0]?.lambdas.length ?? 0;
@@ -48,15 +47,15 @@ export function historyChart(history: readonly ChartedEpoch[], { bestEpoch, tole
         top: 12,
         textStyle: { fontFamily: FONT_FAMILY, fontSize: 16, fontWeight: 700, color: COLOURS.ink },
       },
-      legend: bottomLegend(['gap of decisions', ...multipliers]),
+      legend: bottomLegend(['gap in decisions', ...multipliers]),
       tooltip: { trigger: 'item' },
       grid: TOPS.map((top) => ({ left: 76, right: 40, top, height: PANEL })),
       xAxis: TOPS.map((_, panel) => epochAxis(panel, history)),
-      yAxis: ['Gap of decisions', 'Multiplier'].map((label, panel) => valueAxis(panel, label)),
+      yAxis: ['Gap in decisions', 'Multiplier'].map((label, panel) => valueAxis(panel, label)),
       series: [
         {
           ...line(
-            'gap of decisions',
+            'gap in decisions',
             0,
             history.map(({ epoch, violationHard }) => [epoch, violationHard]),
             0,
@@ -155,12 +154,12 @@ function valueAxis(panel: number, name: string): unknown {
 function describe(history: readonly ChartedEpoch[], bestEpoch: number, tolerance: number | null): string {
   const [first, last] = [history[0], history.at(-1)];
   const kept = history.find(({ epoch }) => epoch === bestEpoch);
-  if (first === undefined || last === undefined) return 'Training had no epoch.';
+  if (first === undefined || last === undefined) return 'Training had no epochs.';
   const parts = [
     `first ${first.violationHard.toFixed(3)}`,
     ...(kept === undefined ? [] : [`at the kept epoch ${String(bestEpoch)} ${kept.violationHard.toFixed(3)}`]),
     `last ${last.violationHard.toFixed(3)}`,
   ];
   const held = tolerance === null ? '' : ` The tolerance is ${String(tolerance)}.`;
-  return `The gap of decisions over ${String(history.length)} epochs: ${parts.join(', ')}.${held}`;
+  return `The gap in decisions over ${String(history.length)} epochs: ${parts.join(', ')}.${held}`;
 }

@@ -1,23 +1,23 @@
-/** The colours of a chart on one ground. Text has a contrast of at least 4.5 to 1 with it, marks of at least 3 to 1. */
+/** The colours of a chart. Text has a contrast of at least 4.5 to 1 with the background, marks of at least 3 to 1. */
 export interface Palette {
-  /** What charts are drawn on. */
+  /** The background. */
   readonly surface: string;
   readonly ink: string;
   readonly quiet: string;
-  /** Lines that only guide the eye, without contrast. */
+  /** Grid lines, with low contrast. */
   readonly grid: string;
-  /** Lines of axes. */
+  /** Axis lines. */
   readonly axis: string;
   readonly main: string;
   /** Limits and alarms. */
   readonly alarm: string;
-  /** What was dealt with. */
+  /** Resolved and cleared alerts. */
   readonly calm: string;
-  /** One for each line; beside them lines differ in their dashes. */
+  /** One colour for each line. Lines also differ in their dashes. */
   readonly series: readonly string[];
 }
 
-/** For white ground. */
+/** The palette for a light background. */
 export const LIGHT: Palette = {
   surface: '#ffffff',
   ink: '#1f2933',
@@ -30,7 +30,7 @@ export const LIGHT: Palette = {
   series: ['#0072b2', '#c04f00', '#00795b', '#a3478a', '#1f2933', '#7a6000', '#5b53c4', '#a1343a'],
 };
 
-/** For dark ground. */
+/** The palette for a dark background. */
 export const DARK: Palette = {
   surface: '#14191f',
   ink: '#e6ebf0',
@@ -43,11 +43,11 @@ export const DARK: Palette = {
   series: ['#5ab4f0', '#ff9d57', '#4fd1a5', '#e79ccb', '#e6ebf0', '#e0c341', '#a9a2ff', '#ff8a80'],
 };
 
-/** Lengths of dashes and of the spaces between them; none is a solid line. */
+/** Lengths of dashes and of the spaces between them; an empty list is a solid line. */
 export type Dash = readonly number[];
 
-/** How the lines of one chart differ beside their colours. */
+/** The dashes of the lines of a chart. */
 export const DASHES: readonly Dash[] = [[], [8, 4], [2, 3], [10, 3, 2, 3], [4, 2], [14, 4], [6, 2, 2, 2, 2, 2], [1, 2]];
 
-/** The most lines that a chart has colours and dashes for. */
+/** The maximum number of lines with different colours and dashes. */
 export const MAX_LINES = 8;

@@ -2,7 +2,7 @@ import { type Chart, COLOURS, FONT_FAMILY, labelWidth } from './chart.ts';
 import { placeLabels, type Rectangle } from './place-labels.ts';
 import { type AxisRange, rangeAxis } from './range-axis.ts';
 
-/** What is drawn of a point. */
+/** The data of a point in the chart. */
 export interface ParetoChartPoint {
   readonly eta: number;
   readonly accuracy: number;
@@ -14,37 +14,36 @@ export interface ParetoChartPoint {
   readonly eoDiff?: number | undefined;
 }
 
-/** Words around the chart. */
+/** Texts of the chart. */
 export interface ParetoChartText {
   readonly title?: string | undefined;
   readonly subtitle?: string | undefined;
 }
 
-/** Pixels of the picture, and between its edges and the plot. */
+/** The size of the chart, and the margins around the plot, in pixels. */
 const [WIDTH, HEIGHT] = [820, 520];
 const GRID = { left: 84, right: 48, top: 84, bottom: 104 };
 
-/** Where points and labels lie. */
+/** The area of points and labels. */
 const PLOT: Rectangle = { left: GRID.left, right: WIDTH - GRID.right, top: GRID.top, bottom: HEIGHT - GRID.bottom };
 
 const FONT_SIZE = 12;
 
-/** Pixels of a lower-case letter of that size, and a little more. */
+/** The width of a lower-case letter of this size in pixels, rounded up. */
 const LETTER = 0.62 * FONT_SIZE;
 
 /**
- * Accuracy over demographic parity difference: better is up and to the left.
- * Undominated points are full and joined, dominated ones hollow; thin crosses
- * are intervals; labels are the etas, placed so that none lies on another. A
- * label without room is left out; tooltips have all figures of a point.
+ * Draws accuracy over demographic parity difference; better is up and to the left. Undominated points are filled and
+ * connected, dominated points hollow. Thin crosses are intervals. Labels are the etas and do not overlap; a label
+ * without space is omitted. Tooltips have all numbers of a point.
  */
 export function paretoChart(points: readonly ParetoChartPoint[], text: ParetoChartText = {}): Chart {
   const front = points.filter((point) => !point.dominated).sort((a, b) => a.dpDiff - b.dpDiff);
   const dominated = points.filter((point) => point.dominated);
   const gaps = points.flatMap((point) => [point.dpDiff, ...(point.dpDiffCi ?? [])]);
   const accuracies = points.flatMap((point) => [point.accuracy, ...point.accuracyCi]);
-  const xAxis = rangeAxis('Demographic parity difference (smaller is more even)', 42, gaps, [0, 1]);
-  const yAxis = rangeAxis('Accuracy on unseen rows', 56, accuracies, [0, 1]);
+  const xAxis = rangeAxis('Demographic parity difference (smaller is closer to parity)', 42, gaps, [0, 1]);
+  const yAxis = rangeAxis('Accuracy on held-out rows', 56, accuracies, [0, 1]);
   return {
     width: WIDTH,
     height: HEIGHT,
@@ -100,7 +99,7 @@ export function paretoChart(points: readonly ParetoChartPoint[], text: ParetoCha
   };
 }
 
-/** Crosses as thin lines, drawn below the points. */
+/** Returns the interval crosses as thin lines below the points. */
 function intervals(points: readonly ParetoChartPoint[]): unknown {
   const lines = points.flatMap(({ accuracy, dpDiff, accuracyCi, dpDiffCi }) => [
     [
@@ -119,7 +118,7 @@ function intervals(points: readonly ParetoChartPoint[]): unknown {
   return thinLines('intervals', lines, { color: COLOURS.mainSoft, width: 0.75, opacity: 0.6 }, 1);
 }
 
-/** Lines between values of the axes, which take no part in the legend and tooltips. */
+/** Returns lines between values of the axes, without legend entries and tooltips. */
 function thinLines(name: string, lines: readonly (readonly number[][])[], style: object, z: number): unknown {
   return {
     name,
@@ -149,7 +148,7 @@ function etaText({ eta }: ParetoChartPoint): string {
   return `eta ${String(eta)}`;
 }
 
-/** Lines of HTML; they hold names and numbers of ours only. */
+/** Returns lines of HTML. They contain only names and numbers of this package, so nothing needs escaping. */
 function tooltipOf(point: ParetoChartPoint): string {
   const line = (name: string, value: number | undefined, interval?: readonly [number, number] | null): string[] => {
     if (value === undefined || Number.isNaN(value)) return [];
@@ -165,8 +164,8 @@ function tooltipOf(point: ParetoChartPoint): string {
 }
 
 /**
- * The labels, with lines to those that lie far from their points. They are put at
- * values of the axes, so that they keep their places in a picture of another width.
+ * Returns the labels, with lines to those far from their points. Positions are values of the axes, so that they also
+ * fit if the chart has another width.
  */
 function labels(points: readonly ParetoChartPoint[], xAxis: AxisRange, yAxis: AxisRange): unknown[] {
   const [across, down] = [PLOT.right - PLOT.left, PLOT.bottom - PLOT.top];
@@ -197,7 +196,7 @@ function labels(points: readonly ParetoChartPoint[], xAxis: AxisRange, yAxis: Ax
       symbolSize: 0,
       itemStyle: { opacity: 1 },
       tooltip: { show: false },
-      // In a window narrower than the picture labels may meet after all.
+      // In a window narrower than the chart labels could overlap.
       labelLayout: { hideOverlap: true },
       label: {
         show: true,

@@ -1,4 +1,4 @@
-/** A point of a picture with its label, in pixels. */
+/** A point of a chart with its label, in pixels. */
 export interface LabelledPoint {
   readonly x: number;
   readonly y: number;
@@ -7,7 +7,7 @@ export interface LabelledPoint {
   readonly height: number;
 }
 
-/** An upright rectangle, in pixels. */
+/** An axis-aligned rectangle, in pixels. */
 export interface Rectangle {
   readonly left: number;
   readonly right: number;
@@ -15,7 +15,7 @@ export interface Rectangle {
   readonly bottom: number;
 }
 
-/** The middle of a placed label. */
+/** The centre of a placed label. */
 export interface LabelPosition {
   readonly x: number;
   readonly y: number;
@@ -23,36 +23,35 @@ export interface LabelPosition {
   readonly isFar: boolean;
 }
 
-/** From a point's middle to its label, at least. */
+/** The minimum distance from a point's centre to its label. */
 const NEAREST = 11;
 
-/** Up to this distance it is plain whose label it is. */
+/** The maximum distance at which a label needs no line to its point. */
 const PLAIN = 18;
 
-/** From a point's middle to its label, at most. */
+/** The maximum distance from a point's centre to its label. */
 const FARTHEST = 200;
 
 const STEP = 9;
 
-/** Directions that are tried, in turns: right above first, and the sides where the crosses of intervals run last. */
+/** The directions to try, in order: first to the upper right, last along the interval crosses. */
 const DIRECTIONS = [-45, 45, -135, 135, -65, 65, -115, 115, -25, 25, -155, 155, -90, 90, 0, 180].map((degrees) => [
   Math.cos((degrees * Math.PI) / 180),
   Math.sin((degrees * Math.PI) / 180),
 ]);
 
-/** Pixels between two labels. */
+/** The minimum distance between two labels, in pixels. */
 const GAP = 3;
 
-/** Half the width of a point's mark. */
+/** Half the width of the mark of a point. */
 const MARK = 7;
 
 /**
- * Places each label as near to its point as is free: inside the area, and on no
- * other label and no point. Where there is no such position a label may lie on a
- * point or on a line that leads to another label, and where that is not enough
- * either, the label is left out. Labels that come first choose first.
+ * Places each label as close to its point as possible, inside the area and without covering other labels or points. If
+ * there is no such position, a label may cover a point or a line to another label. If there is still none, the label is
+ * omitted. Labels are placed in the order of the points.
  *
- * O(points^2) for a fixed number of positions.
+ * Takes O(points^2) for a fixed number of positions.
  * @returns [points] the position of each label, or null
  */
 export function placeLabels(points: readonly LabelledPoint[], area: Rectangle): (LabelPosition | null)[] {
@@ -77,7 +76,7 @@ export function placeLabels(points: readonly LabelledPoint[], area: Rectangle): 
   });
 }
 
-/** From a point to the nearest end of its label. */
+/** The line from a point to the nearest edge of its label. */
 interface Line {
   readonly from: readonly [x: number, y: number];
   readonly to: readonly [x: number, y: number];
@@ -88,13 +87,13 @@ interface Candidate {
   readonly line: Line;
 }
 
-/** Positions around a point, the nearest first. */
+/** Lists positions around a point, the nearest first. */
 function candidatesOf({ x, y, width, height }: LabelledPoint): Candidate[] {
   const candidates: Candidate[] = [];
   for (let distance = NEAREST; distance <= FARTHEST; distance += STEP) {
     for (const [across = 0, down = 0] of DIRECTIONS) {
       const [endX, endY] = [x + distance * across, y + distance * down];
-      // The label begins where the line ends: beside it, or above or below its middle.
+      // The label begins at the end of the line: next to it, or above or below its centre.
       const left = endX - (width / 2) * (1 - Math.sign(Math.round(across * 4)));
       const top = endY - (height / 2) * (1 - down);
       const box = { left, right: left + width, top, bottom: top + height };
@@ -120,7 +119,7 @@ function overlap(a: Rectangle, b: Rectangle, gap: number): boolean {
   return a.left < b.right + gap && b.left < a.right + gap && a.top < b.bottom + gap && b.top < a.bottom + gap;
 }
 
-/** Whether a line meets a rectangle: the part of the line between its sides, clipped one axis after the other. */
+/** Returns whether a line intersects a rectangle, by clipping the line along each axis. */
 function crosses({ from, to }: Line, box: Rectangle): boolean {
   let [start, end] = [0, 1];
   for (const [origin, extent, low, high] of [

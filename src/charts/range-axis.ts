@@ -1,7 +1,7 @@
 import { COLOURS, FONT_FAMILY } from './chart.ts';
 import type { Palette } from './palette.ts';
 
-/** One end of an axis beyond the data, as a share of their range. */
+/** The margin of an axis beyond the data at each end, as a share of their range. */
 const MARGIN = 0.06;
 
 /** The ends of an axis. */
@@ -15,7 +15,7 @@ type AxisColours = Pick<Palette, 'ink' | 'quiet' | 'grid' | 'axis'>;
 
 const USUAL: AxisColours = { ...COLOURS, axis: COLOURS.quiet };
 
-/** An axis that reaches a little beyond its values, with round steps, and never beyond what is possible. */
+/** Returns an axis that extends slightly beyond its values, with round steps, but not beyond the possible values. */
 export function rangeAxis(
   name: string,
   nameGap: number,
@@ -27,7 +27,7 @@ export function rangeAxis(
   const high = Math.max(...values);
   const margin = MARGIN * (high - low || 0.1);
   const step = niceStep((high - low + 2 * margin) / 6);
-  // Rounded, since 41 x 0.02 is 0.8200000000000001 and would stand so at the axis.
+  // Rounded, since 41 x 0.02 is 0.8200000000000001 and would appear so on the axis.
   const stepsOf = (count: number): number => Number((count * step).toFixed(9));
   return {
     type: 'value',
@@ -45,7 +45,7 @@ export function rangeAxis(
   };
 }
 
-/** The step of 1, 2 or 5 times a power of ten next above a rough one. */
+/** Rounds a step up to 1, 2 or 5 times a power of ten. */
 function niceStep(rough: number): number {
   const power = 10 ** Math.floor(Math.log10(rough));
   const factor = [1, 2, 5].find((candidate) => candidate * power >= rough) ?? 10;

@@ -12,17 +12,17 @@ import {
 
 export type { ReliabilityDot } from './reliability-parts.ts';
 
-/** What is drawn of a group. */
+/** The data of a group in the chart. */
 export interface ReliabilityPanel {
   readonly label: string;
   readonly n: number;
-  /** Bins by rising score. */
+  /** Bins in order of score. */
   readonly before: readonly ReliabilityDot[];
   /** The same rows after calibration. */
   readonly after?: readonly ReliabilityDot[] | undefined;
 }
 
-/** Words around the chart. */
+/** Texts of the chart. */
 export interface ReliabilityChartText {
   readonly title?: string | undefined;
   readonly subtitle?: string | undefined;
@@ -33,21 +33,19 @@ export interface ReliabilityChartText {
   readonly level?: number | undefined;
 }
 
-/** Of more groups only the largest are drawn. */
+/** The maximum number of groups; the largest are drawn. */
 const MAX_PANELS = 16;
 
-/** About how wide a letter of a group's label is. */
+/** The approximate width of a letter in a group label. */
 const LABEL_LETTER = 7.4;
 
-/** The diagonal as the legend shows it; a line without dots would get one there. */
+/** The legend icon of the diagonal; by default the legend would add a dot. */
 const DASHES = 'path://M0 0h5v1.6h-5z M9 0h5v1.6h-5z M18 0h5v1.6h-5z';
 
 /**
- * The share of positives over the mean score of bins, a panel for each group:
- * on the diagonal the two agree. All panels have one scale, from 0 to the
- * least of 0.05, 0.1, 0.2, 0.5 and 1 that holds every dot; intervals are cut
- * off there. Of more than sixteen groups the largest are drawn, and the chart
- * says so.
+ * Draws the share of positives over the mean score of bins, with a panel for each group. On the diagonal both are
+ * equal. All panels have the same scale, from 0 to the smallest of 0.05, 0.1, 0.2, 0.5 and 1 that includes every dot;
+ * intervals are cut off there. Of more than 16 groups, the largest are drawn, and the chart says so.
  */
 export function reliabilityChart(panels: readonly ReliabilityPanel[], text: ReliabilityChartText = {}): Chart {
   const drawn = largest(panels);
@@ -58,9 +56,9 @@ export function reliabilityChart(panels: readonly ReliabilityPanel[], text: Reli
   const percent = Number((100 * (text.level ?? 0.95)).toFixed(4));
   const lines = [
     text.subtitle,
-    `Dots are bins of equal mass, bars their ${String(percent)}% intervals.`,
+    `Dots are bins of equal size; bars are their ${String(percent)}% intervals.`,
     panels.length > drawn.length
-      ? `Drawn are the ${String(drawn.length)} largest of ${String(panels.length)} groups.`
+      ? `Shows the ${String(drawn.length)} largest of ${String(panels.length)} groups.`
       : undefined,
   ].filter((line) => line !== undefined);
   const { width, height, grids, side } = placePanels(drawn.length, 62 + lines.length * LINE_HEIGHT);
@@ -107,7 +105,7 @@ function legendOf(hasAfter: boolean): unknown[] {
   return [...(hasAfter ? ['before', 'after'] : ['scores']), { name: 'calibrated', icon: DASHES }];
 }
 
-/** The largest groups, in the order that all were given in. */
+/** Returns the largest groups, in input order. */
 function largest(panels: readonly ReliabilityPanel[]): readonly ReliabilityPanel[] {
   if (panels.length <= MAX_PANELS) return panels;
   const kept = new Set([...panels].sort((a, b) => b.n - a.n).slice(0, MAX_PANELS));
@@ -120,7 +118,7 @@ function describe(panels: readonly ReliabilityPanel[], drawn: readonly Reliabili
     return after === undefined ? own : `${own} before, ${meanDistance(after)} after`;
   });
   const groups = `${String(panels.length)} ${panels.length === 1 ? 'group' : 'groups'}`;
-  return `Reliability of ${groups}: mean distance of shares from scores. ${parts.join('; ')}.`;
+  return `Reliability of ${groups}: mean distance between shares and scores. ${parts.join('; ')}.`;
 }
 
 function meanDistance(dots: readonly ReliabilityDot[]): string {

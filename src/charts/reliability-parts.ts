@@ -1,40 +1,40 @@
 import { COLOURS, compactNumber, countLabel, FONT_FAMILY } from './chart.ts';
 
-/** Where one panel stands, and which of its axes carry labels. */
+/** The position of a panel, and which of its axes have labels. */
 interface PanelPlace {
   readonly left: number;
   readonly top: number;
   readonly width: number;
-  /** The first of its row: has the labels of the upward axis. */
+  /** Whether it is the first of its row, with the labels of the vertical axis. */
   readonly isFirst: boolean;
-  /** With no panel below: has the labels of the axis across. */
+  /** Whether it has no panel below, and so has the labels of the horizontal axis. */
   readonly isLowest: boolean;
 }
 
-/** Square panels in rows, and the picture that holds them. */
+/** Square panels in rows, and the size of the chart. */
 interface PanelGrid {
   readonly width: number;
   readonly height: number;
-  /** Of each panel, in pixels. */
+  /** The side of each panel, in pixels. */
   readonly side: number;
   readonly grids: readonly PanelPlace[];
 }
 
-/** The sides of panels by how many stand in a row. */
+/** The sides of panels by the number of panels in a row. */
 const SIDES = [440, 330, 250, 200] as const;
 
 const LEFT = 72;
 const RIGHT = 32;
 const BETWEEN_COLUMNS = 30;
-/** Room for a panel's two lines of words, or for the axis of a panel with none below. */
+/** The space for the two lines of text of a panel, or for the axis of a panel with none below. */
 const BETWEEN_ROWS = 56;
 const PANEL_TITLE = 44;
 const BOTTOM = 92;
 
 /**
  * Places panels in rows of one to four.
- * @param count panels; none makes an empty picture
- * @param top pixels above them, for words
+ * @param count the number of panels; 0 gives an empty chart
+ * @param top the space above them for text, in pixels
  */
 export function placePanels(count: number, top: number): PanelGrid {
   const columns = columnsFor(count);
@@ -65,7 +65,7 @@ function columnsFor(count: number): number {
   return count <= 9 ? 3 : 4;
 }
 
-/** Rows whose scores are near each other. */
+/** A bin of rows with similar scores. */
 export interface ReliabilityDot {
   readonly n: number;
   readonly meanScore: number;
@@ -74,7 +74,7 @@ export interface ReliabilityDot {
   readonly high: number;
 }
 
-/** The steps of the axes by where these end. */
+/** The steps of the axes by their upper end. */
 export const SCALE_STEPS: ReadonlyMap<number, number> = new Map([
   [0.05, 0.01],
   [0.1, 0.02],
@@ -83,14 +83,14 @@ export const SCALE_STEPS: ReadonlyMap<number, number> = new Map([
   [1, 0.2],
 ]);
 
-/** How each line is drawn. */
+/** The style of each line. */
 const LINES = {
   before: { line: COLOURS.other, fill: '#ffffff', edge: COLOURS.other, bar: COLOURS.other, z: 3 },
   after: { line: COLOURS.main, fill: COLOURS.main, edge: COLOURS.main, bar: COLOURS.main, z: 4 },
   scores: { line: COLOURS.main, fill: COLOURS.main, edge: COLOURS.main, bar: COLOURS.main, z: 4 },
 } as const;
 
-/** Both axes of a panel; words stand only at the edge of the picture, and the group's label above the panel. */
+/** Returns both axes of a panel. Axis labels are only at the edge of the chart; the group label is above the panel. */
 export function panelAxes(
   index: number,
   { isFirst, isLowest }: PanelPlace,
@@ -126,7 +126,7 @@ export function panelAxes(
   };
 }
 
-/** What the upward axis shows: the name of an axis of its own, since the panel's bears the group's label. */
+/** Returns an extra axis with the name of the vertical axis, since the panel's own axis has the group label. */
 export function upwardName(index: number, most: number): unknown {
   return {
     type: 'value',
@@ -145,7 +145,7 @@ export function upwardName(index: number, most: number): unknown {
   };
 }
 
-/** Where scores mean what they say. */
+/** Returns the diagonal of calibrated scores. */
 export function diagonal(index: number, most: number): unknown {
   return {
     name: 'calibrated',
@@ -161,7 +161,7 @@ export function diagonal(index: number, most: number): unknown {
   };
 }
 
-/** A group's rows, under its label. */
+/** Returns the number of rows of a group, under its label. */
 export function panelCount(index: number, n: number, most: number): unknown {
   return {
     name: 'rows',
@@ -185,7 +185,7 @@ export function panelCount(index: number, n: number, most: number): unknown {
   };
 }
 
-/** Dots joined by a line, with bars for their intervals. */
+/** Returns dots connected by a line, with bars for their intervals. */
 export function reliabilityLine(
   name: keyof typeof LINES,
   index: number,

@@ -7,19 +7,19 @@ import { importOptional } from '../internal/optional.ts';
 import type { Chart } from './chart.ts';
 import { readEchartsScript, toScript, withoutInheritedNames } from './echarts-script.ts';
 
-/** The forms that a chart can be saved in. */
+/** The formats in which a chart can be saved. */
 export type ChartFormat = 'svg' | 'png' | 'html';
 
 const FORMATS: readonly ChartFormat[] = ['svg', 'png', 'html'];
 
-/** Pixels per unit of a PNG, so that it stays sharp on dense screens. */
+/** Pixels per unit of a PNG, so that it is sharp on high-density screens. */
 const PNG_SCALE = 2;
 
 const NEEDED_FOR = 'to draw plots';
 
 /**
- * The form that a path's extension asks for.
- * @throws {DataValidationError} for any other extension
+ * Returns the format by the extension of a path.
+ * @throws {DataValidationError} if the extension is another one
  */
 export function chartFormat(savePath: string): ChartFormat {
   const extension = path.extname(savePath).slice(1).toLowerCase();
@@ -27,14 +27,14 @@ export function chartFormat(savePath: string): ChartFormat {
   if (format !== undefined) return format;
   throw new DataValidationError(`A plot cannot be saved as '${savePath}': its extension is '${extension}'.`, {
     context: { path: savePath },
-    suggestion: 'End the name in .svg, .png or .html.',
+    suggestion: 'Use the extension .svg, .png or .html.',
   });
 }
 
 /**
- * Draws a chart without a browser: SVG text, PNG bytes, or an HTML page that
- * works alone, with nothing loaded from elsewhere.
- * @throws {DependencyError} where echarts (or, for PNG, resvg) is not installed
+ * Draws a chart without a browser, as SVG text, PNG bytes, or a self-contained HTML page that loads no external
+ * resource.
+ * @throws {DependencyError} if echarts (or, for PNG, resvg) is not installed
  */
 export async function renderChart(chart: Chart, format: ChartFormat): Promise<string | Uint8Array> {
   if (format === 'html') return renderHtml(chart);
@@ -75,7 +75,7 @@ async function renderSvg({ width, height, option, description }: Chart): Promise
   }
 }
 
-/** ECharts counts its ids over the life of the process; counted per chart, the same chart is the same text. */
+/** Renumbers ids per chart, so that the same chart gives the same text. ECharts counts them over the whole process. */
 function renumberIds(svg: string): string {
   const numbers = new Map<string, number>();
   return svg.replaceAll(/\bzr\d+-[a-z]+-?\d+\b/g, (id) => {
@@ -90,7 +90,7 @@ async function renderPng(svg: string): Promise<Uint8Array> {
   const image = new Resvg(svg, {
     fitTo: { mode: 'zoom', value: PNG_SCALE },
     font: {
-      // Without a font file resvg drops all text without a word; other scripts come from the system's fonts.
+      // Without a font file resvg silently drops all text. Other scripts use the fonts of the system.
       fontFiles: fontFiles(),
       loadSystemFonts: true,
       defaultFontFamily: 'Inter',
@@ -100,7 +100,7 @@ async function renderPng(svg: string): Promise<Uint8Array> {
   return image.render().asPng();
 }
 
-/** The build puts the fonts beside the compiled code; in a checkout they lie in dist. */
+/** Returns the paths of the fonts, which the build copies next to the compiled code; in a checkout they are in dist. */
 function fontFiles(): string[] {
   const here = path.dirname(fileURLToPath(import.meta.url));
   const folder = import.meta.url.endsWith('.ts')

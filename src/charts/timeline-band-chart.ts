@@ -2,14 +2,14 @@ import { axisLabel, bottomLegend, type Chart, FONT_FAMILY, headline, shortenLabe
 import { type Dash, DASHES, LIGHT, type Palette } from './palette.ts';
 import { rangeAxis } from './range-axis.ts';
 
-/** A share of the whole time that stays free before the first and after the last moment. */
+/** The margin before the first and after the last time, as a share of the time range. */
 const MARGIN = 0.01;
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** What labels say of a moment, by how long the whole time is at least. */
+/** The label formats, by the minimum length of the time range. */
 const FORMATS: readonly (readonly [least: number, format: string])[] = [
   [900 * DAY, '{yyyy}'],
   [90 * DAY, '{MMM} {yyyy}'],
@@ -19,8 +19,8 @@ const FORMATS: readonly (readonly [least: number, format: string])[] = [
 ];
 
 /**
- * An axis of time in UTC.
- * @param times milliseconds since 1970; a single moment gets a minute around it, none a day of 1970
+ * Returns a time axis in UTC.
+ * @param times milliseconds since 1970; a single time gets a minute around it, an empty list a day of 1970
  */
 export function timeAxis(times: readonly number[], palette: Palette): unknown {
   const first = times.reduce((least, time) => Math.min(least, time), times[0] ?? 0);
@@ -39,7 +39,7 @@ export function timeAxis(times: readonly number[], palette: Palette): unknown {
   };
 }
 
-/** A box with numbers under the pointer. */
+/** Returns a tooltip with numbers. */
 export function timelineTooltip(trigger: 'axis' | 'item', palette: Palette): unknown {
   return {
     trigger,
@@ -51,41 +51,45 @@ export function timelineTooltip(trigger: 'axis' | 'item', palette: Palette): unk
   };
 }
 
-/** A number over time, with a band around it or around another number of the same thing. */
+/** A value over time, with a band around it or around another value of the same quantity. */
 export interface BandedLine {
   readonly label: string;
-  /** One for each time; null where there is none. */
+  /** A value for each time; null if there is none. */
   readonly values: readonly (number | null)[];
-  /** The ends of the band, one for each time; a band without one of its ends is left out. */
+  /** The lower end of the band for each time. Without both ends, the band is not drawn. */
   readonly low?: readonly (number | null)[] | undefined;
+  /** The upper end of the band for each time. */
   readonly high?: readonly (number | null)[] | undefined;
-  /** The place of its colour and of its dashes, from 0 to 7. Its place among the lines, unless told otherwise. */
+  /**
+   * The index of its colour and dashes, from 0 to 7.
+   * @defaultValue the index of the line
+   */
   readonly look?: number | undefined;
 }
 
-/** Numbers over time. */
+/** Values over time. */
 export interface BandTimeline {
   readonly title: string;
-  /** Shares are drawn in per cent, and on an axis of their own range; numbers from 0. */
+  /** Shares are drawn in percent, on an axis that fits their range; the axis of numbers starts at 0. */
   readonly unit: 'share' | 'number';
   /** Milliseconds since 1970, ascending. */
   readonly times: readonly number[];
   /** At most eight. */
   readonly lines: readonly BandedLine[];
-  /** A line that values should stay below. */
+  /** The limit, drawn as a line. */
   readonly limit?: number | undefined;
-  /** Moments that stand out: lines across the plot. */
+  /** Times of alarms, drawn as vertical lines. */
   readonly alarms?: readonly number[] | undefined;
-  /** Moments that are suspected only: dotted lines across the plot. */
+  /** Times of suspected changes, drawn as dotted vertical lines. */
   readonly changes?: readonly number[] | undefined;
 }
 
-/** What a timeline is drawn with. */
+/** The style of a timeline. */
 export interface TimelineLook {
   /** @defaultValue LIGHT */
   readonly palette?: Palette | undefined;
   /**
-   * Whether title and legend are drawn too; a page may say them itself.
+   * Whether title and legend are drawn. A page may show them itself instead.
    * @defaultValue true
    */
   readonly isFramed?: boolean | undefined;
@@ -95,13 +99,12 @@ const WIDTH = 760;
 const PLOT = 230;
 const WIDTHS = { title: 78, line: 108 };
 
-/** Bands start wide; what the axis must hold of them is their part from this share of the times on. */
+/** The axis includes the bands only after this share of the times, since bands start wide. */
 const SETTLED = 0.5;
 
 /**
- * Lines over time with bands behind them and a limit as a dashed line. Early
- * in a stream bands are wide: the axis holds every line, but of the bands only
- * the later half, so that they may be cut at its ends before.
+ * Draws lines over time with bands behind them and a limit as a dashed line. Bands are wide early in a stream, so the
+ * range of the axis includes every line but only the later half of the bands. The earlier half may be cut off.
  */
 export function timelineBandChart(timeline: BandTimeline, look: TimelineLook = {}): Chart {
   const palette = look.palette ?? LIGHT;
@@ -135,7 +138,7 @@ export function timelineBandChart(timeline: BandTimeline, look: TimelineLook = {
   };
 }
 
-/** Columns: the time, then of each line its value, the lower end of its band, and how high the band is. */
+/** Returns the rows of data: the time, then for each line its value, and the lower end and the height of its band. */
 function rowsOf({ times, lines, unit }: BandTimeline): (number | null)[][] {
   return times.map((time, row) => [
     time,
@@ -148,7 +151,7 @@ function rowsOf({ times, lines, unit }: BandTimeline): (number | null)[][] {
   ]);
 }
 
-/** The column of a line's value; a band's two columns follow it. */
+/** Returns the column index of the value of a line; the two columns of its band follow it. */
 function columnOf(lines: readonly BandedLine[], place: number): number {
   return lines.slice(0, place).reduce((column, line) => column + (hasBand(line) ? 3 : 1), 1);
 }
@@ -178,7 +181,7 @@ function lineSeries(
   };
 }
 
-/** An unseen line at the lower end, and on top of it a filled one as high as the band. */
+/** Returns an invisible line at the lower end of the band, and a filled area of its height stacked on it. */
 function bandSeries(line: BandedLine, place: number, column: number, palette: Palette): unknown[] {
   if (!hasBand(line)) return [];
   const common = {
@@ -242,7 +245,7 @@ function rangeOf(unit: BandTimeline['unit']): readonly [number, number] {
   return unit === 'share' ? [0, 100] : [0, Infinity];
 }
 
-/** A value as the axis has it, in as many digits as can be seen. */
+/** Returns a value as it is drawn, rounded to the visible digits. */
 function onAxis(value: number | null | undefined, unit: BandTimeline['unit']): number | null {
   if (value === null || value === undefined || !Number.isFinite(value)) return null;
   return rounded(unit === 'share' ? 100 * value : value);
@@ -252,14 +255,14 @@ function rounded(value: number): number {
   return Number(value.toPrecision(4));
 }
 
-/** A value between two that are missing makes no line. */
+/** Returns whether a value stands between two missing ones, which is not drawn as a line. */
 function hasLonePoint(values: readonly (number | null)[]): boolean {
   const isMissing = (value: number | null | undefined): boolean => value === null || value === undefined;
   return values.some((value, row) => !isMissing(value) && isMissing(values[row - 1]) && isMissing(values[row + 1]));
 }
 
 function describe({ title: name, unit, times, lines, limit, alarms = [] }: BandTimeline): string {
-  if (times.length === 0) return `${name}: nothing is recorded yet.`;
+  if (times.length === 0) return `${name}: no values recorded yet.`;
   const ends = lines.map(({ label, values }) => {
     const known = values.filter((value) => value !== null && Number.isFinite(value)) as number[];
     const [first, last] = [known[0], known.at(-1)];

@@ -10,11 +10,11 @@ export interface TradeOffChartPoint {
   readonly kind: 'baseline' | 'final' | 'candidate';
 }
 
-/** What the chart is of. */
+/** Texts and threshold of the chart. */
 export interface TradeOffChartText {
-  /** The metric's name, as the axis has it. */
+  /** The name of the metric on the axis. */
   readonly metric: string;
-  /** Drawn as a line; null where there is none. */
+  /** Drawn as a line; null if there is none. */
   readonly threshold: number | null;
   /** @defaultValue 'threshold' and its number */
   readonly thresholdLabel?: string | undefined;
@@ -22,18 +22,17 @@ export interface TradeOffChartText {
   readonly title?: string | undefined;
 }
 
-/** How points of each kind are drawn, from the back to the front. */
+/** The style of points of each kind, from back to front. */
 const KINDS = [
-  { kind: 'candidate', name: 'drawn from by the mixture', size: 7, fill: COLOURS.mainSoft, edge: COLOURS.mainSoft },
+  { kind: 'candidate', name: 'predictor of the mixture', size: 7, fill: COLOURS.mainSoft, edge: COLOURS.mainSoft },
   { kind: 'baseline', name: 'baseline', size: 12, fill: '#ffffff', edge: COLOURS.quiet },
   { kind: 'final', name: 'final', size: 13, fill: COLOURS.main, edge: COLOURS.main },
 ] as const;
 
 /**
- * Accuracy over unfairness: the baseline hollow, the final model full, and
- * small points for predictors that a mixture draws from. A thin
- * line joins the two; the threshold is a dashed one. Points without
- * finite values are not drawn.
+ * Draws accuracy over unfairness: a hollow point for the baseline, a filled point for the final model, and small points
+ * for the predictors of a mixture. A thin line connects baseline and final model; a dashed line is the threshold.
+ * Points without finite values are not drawn.
  */
 export function tradeOffChart(points: readonly TradeOffChartPoint[], text: TradeOffChartText): Chart {
   const drawn = points.filter(({ accuracy, unfairness }) => [accuracy, unfairness].every(Number.isFinite));
@@ -74,7 +73,7 @@ export function tradeOffChart(points: readonly TradeOffChartPoint[], text: Trade
 }
 
 function acrossName(metric: string): string {
-  return `${shortenLabel(metric, 60)} (smaller is more even)`;
+  return `${shortenLabel(metric, 60)} (smaller is closer to parity)`;
 }
 
 function pointsOf(
@@ -94,7 +93,7 @@ function pointsOf(
     z: kind === 'candidate' ? 3 : 5,
     label: {
       show: kind !== 'candidate',
-      // Of points in one place both names can be read.
+      // Different sides, so that both names are readable if the points coincide.
       position: kind === 'final' ? 'right' : 'top',
       distance: 8,
       formatter: name,
@@ -108,7 +107,7 @@ function pointsOf(
   };
 }
 
-/** From the baseline to the final model. */
+/** Returns the line from the baseline to the final model. */
 function joint(drawn: readonly TradeOffChartPoint[]): unknown {
   const ends = (['baseline', 'final'] as const).map((kind) => drawn.find((point) => point.kind === kind));
   const coords = ends.map((point) => ({ coord: [point?.unfairness, point?.accuracy] }));
@@ -163,8 +162,8 @@ function describe(drawn: readonly TradeOffChartPoint[], { metric, threshold }: T
   const candidates = drawn.length - ends.length;
   return [
     `Accuracy over ${metric.toLowerCase()}.`,
-    parts.length === 0 ? 'No model has both.' : `${parts.join('; ')}.`,
-    candidates === 0 ? '' : `${String(candidates)} predictors that a mixture draws from.`,
+    parts.length === 0 ? 'No model has both values.' : `${parts.join('; ')}.`,
+    candidates === 0 ? '' : `${String(candidates)} predictors of a mixture.`,
     threshold === null ? '' : `The threshold is ${String(threshold)}.`,
   ]
     .filter((part) => part !== '')

@@ -11,7 +11,7 @@ import { plainText } from './report-text.ts';
 /** Draws a chart as SVG. */
 export type DrawChart = (chart: Chart) => Promise<string>;
 
-/** Pictures by the block that they belong to, or why there are none. */
+/** Rendered charts by block, or the reason why there are none. */
 interface Drawn {
   readonly pictures: ReadonlyMap<ReportBlock, Html>;
   readonly problem: string | undefined;
@@ -20,9 +20,9 @@ interface Drawn {
 const SIGNS: Readonly<Record<ReportVerdict['kind'], string>> = { pass: '\u2713', fail: '\u2717', none: '\u2013' };
 
 /**
- * A report as an HTML page that stands alone, with its pictures inside. Where
- * the package that draws is missing it has tables only, and says so.
- * @param draw ECharts on the host, unless told otherwise
+ * Renders a report as a self-contained HTML page with embedded charts. If the charting package is not installed, the
+ * page has tables only and a note that says so.
+ * @param draw draws a chart; by default ECharts on the host
  */
 export async function documentToHtml(report: ReportDocument, draw: DrawChart = drawSvg): Promise<string> {
   const sections = report.sections.filter(({ blocks }) => blocks.length > 0);
@@ -46,7 +46,7 @@ ${blocks.map((block) => markup`${blockToHtml(block, drawn)}\n`)}</section>
     footer: markup`<h2 id="made">How this was made</h2>
 <dl class="made">
 ${report.made.map(([name, value]) => markup`<dt>${plainText(name)}</dt><dd><bdi>${plainText(value)}</bdi></dd>\n`)}</dl>
-<p>The same data, version and options give this page again, byte for byte.</p>`,
+<p>The same data, version and options reproduce this page byte for byte.</p>`,
   });
 }
 
@@ -61,12 +61,15 @@ async function drawPictures(blocks: readonly ReportBlock[], draw: DrawChart): Pr
   } catch (error) {
     if (!(error instanceof DependencyError)) throw error;
     const next = error.suggestion === undefined ? '' : ` ${error.suggestion}`;
-    return { pictures: new Map(), problem: `This report has tables and no pictures: ${error.message}${next}` };
+    return { pictures: new Map(), problem: `This report has tables but no charts: ${error.message}${next}` };
   }
   return { pictures, problem: undefined };
 }
 
-/** Every picture counts its ids from 0, and a page must have each id once: quotes in text are escaped, so only attributes match. */
+/**
+ * Makes the ids of a chart unique on the page, since every chart counts its ids from 0. Quotes in text are escaped, so
+ * only attributes match.
+ */
 function withOwnIds(svg: string, picture: number): string {
   return svg.replaceAll(/="(url\(#)?zr-/g, (_, url: string | undefined) => `="${url ?? ''}zr${String(picture)}-`);
 }
@@ -100,7 +103,7 @@ ${block.facts.map(factToHtml)}</dl>`;
       const picture = pictures.get(block);
       return picture === undefined
         ? undefined
-        : markup`<div class="picture" role="group" aria-label="Picture" tabindex="0">${picture}</div>`;
+        : markup`<div class="picture" role="group" aria-label="Chart" tabindex="0">${picture}</div>`;
     }
   }
 }
@@ -114,7 +117,7 @@ function list(items: readonly string[]): Html {
   return markup`<ul>${items.map((item) => markup`<li>${plainText(item)}</li>\n`)}</ul>`;
 }
 
-/** A table of a report, in a box that scrolls by itself. */
+/** Renders a table of a report in a scrollable box. */
 export function tableToHtml({ caption, columns, rows }: ReportTable): Html {
   const kinds = columns.map(({ isNumber }) => (isNumber === true ? 'number' : 'text'));
   return scrollingTable(
@@ -128,7 +131,9 @@ export function tableToHtml({ caption, columns, rows }: ReportTable): Html {
   );
 }
 
-/** A picture that stands still inside a page: what serves pointers, waking in a browser, and files apart is left out. */
+/**
+ * Draws a static chart for a page, without the attributes and styles that only interactive or separate SVG files need.
+ */
 export async function drawSvg(chart: Chart): Promise<string> {
   const svg = String(await renderChart(chart, 'svg'));
   return svg

@@ -3,7 +3,7 @@ import { pairToMarkdown } from './pair-to-markdown.ts';
 import type { ReportBlock, ReportDocument, ReportFact, ReportTable } from './report-document.ts';
 import { plainText } from './report-text.ts';
 
-/** A report as Markdown. Pictures are left out; the tables beside them have their numbers. */
+/** Renders a report as Markdown. Charts are omitted; the tables have their numbers. */
 export function documentToMarkdown({ title, subject, verdict, sections, made }: ReportDocument): string {
   const opening = verdict === undefined ? [] : [`**${text(verdict.title)}**`, list(verdict.sentences)];
   const parts = sections
@@ -49,7 +49,7 @@ function table({ caption, columns, rows }: ReportTable): string[] {
   return [`${text(caption)}:`, markdownTable(header, cells)];
 }
 
-/** Plain text as Markdown that shows it as it is, also at the start of a line. */
+/** Escapes plain text for Markdown, also at the start of a line. */
 function text(plain: string): string {
   return escapeMarkdown(plainText(plain))
     .replaceAll(/[~&]/g, '\\$&')

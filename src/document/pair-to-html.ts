@@ -2,7 +2,7 @@ import { type Html, markup } from '../internal/html.ts';
 import type { MarkedText, ReportPair, ReportSide } from './report-document.ts';
 import { cutAnswer, plainText, shortenBetween } from './report-text.ts';
 
-/** A pair as a box with both sides beside each other; below each other where the page is narrow. */
+/** Renders a pair as a box with both sides next to each other, or below each other on a narrow page. */
 export function pairToHtml({ title, sides }: ReportPair): Html {
   return markup`<div class="pair" role="group" aria-label="${plainText(title)}">
 <p class="pair-title"><strong><bdi>${plainText(title)}</bdi></strong></p>
@@ -26,10 +26,10 @@ function pieceToHtml({ text, isMarked }: MarkedText, place: PiecePlace): Html {
   return isMarked ? markup`<mark>${shortenBetween(text, 'only')}</mark>` : markup`${shortenBetween(text, place)}`;
 }
 
-/** Where a piece stands among the others. */
+/** The position of a piece among the others. */
 export type PiecePlace = Parameters<typeof shortenBetween>[1];
 
-/** Where the piece of this index stands among so many. */
+/** Returns the position of the piece with this index among `count` pieces. */
 export function placeOf(index: number, count: number): PiecePlace {
   if (count === 1) return 'only';
   return index === 0 ? 'first' : index === count - 1 ? 'last' : 'between';

@@ -2,12 +2,13 @@ import { placeOf } from './pair-to-html.ts';
 import type { MarkedText, ReportPair, ReportSide } from './report-document.ts';
 import { cutAnswer, shortenBetween } from './report-text.ts';
 
-/** Letters of a line: fenced text does not wrap by itself. */
+/** The maximum length of a line, since fenced text does not wrap. */
 const LINE_LETTERS = 100;
 
 /**
- * A pair as Markdown. What was answered stands in a fence, where nothing is markup and addresses do not become links.
- * @param escape plain text as Markdown that shows it as it is
+ * Renders a pair as Markdown. The answers are in code fences, where nothing is markup and addresses do not become
+ * links.
+ * @param escape escapes plain text for Markdown
  */
 export function pairToMarkdown({ title, sides }: ReportPair, escape: (plain: string) => string): string[] {
   return [`**${escape(title)}**`, ...sides.flatMap((side) => sideToMarkdown(side, escape))];
@@ -15,12 +16,7 @@ export function pairToMarkdown({ title, sides }: ReportPair, escape: (plain: str
 
 function sideToMarkdown({ name, asked, said }: ReportSide, escape: (plain: string) => string): string[] {
   const question = asked.map((piece, index) => pieceToMarkdown(piece, index, asked.length, escape)).join('');
-  return [
-    `${escape(name)} was asked:`,
-    `> ${question.trim()}`,
-    `${escape(name)} was answered:`,
-    fenced(cutAnswer(said)),
-  ];
+  return [`Prompt (${escape(name)}):`, `> ${question.trim()}`, `Answer (${escape(name)}):`, fenced(cutAnswer(said))];
 }
 
 function pieceToMarkdown(
@@ -35,17 +31,17 @@ function pieceToMarkdown(
   return `${space(before)}${isMarked && inner !== '' ? `**${escaped}**` : escaped}${space(after)}`;
 }
 
-/** Emphasis must not begin or end with a space, so that spaces stand beside it. */
+/** Returns a space outside the emphasis, which must not begin or end with a space. */
 function space(text: string): string {
   return text === '' ? '' : ' ';
 }
 
-/** Renderers make links of bare addresses; a backslash in them keeps them text. */
+/** Escapes bare addresses, which renderers would turn into links. */
 function unlinked(markdown: string): string {
   return markdown.replaceAll('://', '\\://').replaceAll(/\b(www)\./gi, '$1\\.');
 }
 
-/** A fence longer than any in the text. */
+/** Wraps text in a code fence longer than any in the text. */
 function fenced(text: string): string {
   const lines = text.split('\n').flatMap(wrapped);
   const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map((run) => run.length));
@@ -53,7 +49,7 @@ function fenced(text: string): string {
   return [`${fence}text`, ...lines, fence].join('\n');
 }
 
-/** A line as several of at most so many letters, broken at spaces where there are any. */
+/** Splits a line into lines of at most {@link LINE_LETTERS} characters, at spaces if possible. */
 function wrapped(line: string): string[] {
   if (line.length <= LINE_LETTERS) return [line];
   const space = line.lastIndexOf(' ', LINE_LETTERS);

@@ -1,19 +1,19 @@
 import type { Chart } from '../charts/chart.ts';
 
-/** Text is plain everywhere: whoever writes the report escapes it. */
+/** A block of a report. All text is plain; the renderer escapes it. */
 export type ReportBlock =
   | { readonly kind: 'heading'; readonly text: string }
   | { readonly kind: 'paragraph'; readonly text: string }
   | { readonly kind: 'list'; readonly items: readonly string[] }
-  /** What a reader must not miss. */
+  /** An important notice. */
   | { readonly kind: 'note'; readonly title: string; readonly items: readonly string[] }
   | { readonly kind: 'facts'; readonly facts: readonly ReportFact[] }
   | ReportTable
   | ReportPairs
-  /** Only in forms that can show pictures; every number of it must stand in a table too. */
+  /** A chart, shown only in formats with images. All of its numbers must also be in a table. */
   | { readonly kind: 'picture'; readonly chart: () => Chart | Promise<Chart> };
 
-/** A number that matters, with its name and what to know of it. */
+/** A named value with a remark. */
 export interface ReportFact {
   readonly name: string;
   readonly value: string;
@@ -28,13 +28,13 @@ export interface ReportTable {
   readonly rows: readonly (readonly string[])[];
 }
 
-/** Texts of strangers side by side, shown as they are: nothing in them is markup, a link or a picture. */
+/** Pairs of untrusted texts, shown as they are: nothing in them is treated as markup, a link or an image. */
 interface ReportPairs {
   readonly kind: 'pairs';
   readonly pairs: readonly ReportPair[];
 }
 
-/** Two questions that differ in few words, and what was answered to each. */
+/** Two prompts that differ in few words, and the answer to each. */
 export interface ReportPair {
   readonly title: string;
   readonly sides: readonly [ReportSide, ReportSide];
@@ -47,44 +47,44 @@ export interface ReportSide {
   readonly said: string;
 }
 
-/** A piece of text; the pieces of a side stand one after the other without a space between. */
+/** A piece of text. The pieces of a side are joined without spaces. */
 export interface MarkedText {
   readonly text: string;
-  /** Whether the other side has other words here. */
+  /** Whether the other side differs here. */
   readonly isMarked: boolean;
 }
 
-/** How a column is named and set. */
+/** The name and alignment of a column. */
 export interface ReportColumn {
   readonly name: string;
   readonly isNumber?: boolean | undefined;
 }
 
-/** A part of a report under its own title; one without blocks is left out. */
+/** A section of a report with a title. A section without blocks is omitted. */
 export interface ReportSection {
   readonly title: string;
   readonly blocks: readonly ReportBlock[];
 }
 
-/** What was decided, above everything else. */
+/** The verdict at the top of a report. */
 export interface ReportVerdict {
   readonly kind: 'pass' | 'fail' | 'none';
   readonly title: string;
   readonly sentences: readonly string[];
 }
 
-/** A report, whatever form it will be written in. */
+/** A report, independent of its output format. */
 export interface ReportDocument {
   readonly title: string;
-  /** What the report is about, in one line. */
+  /** The subject of the report, in one line. */
   readonly subject: string;
   readonly verdict?: ReportVerdict | undefined;
   readonly sections: readonly ReportSection[];
-  /** What is needed to get the same numbers again. */
+  /** Names and values needed to reproduce the numbers. */
   readonly made: readonly (readonly [name: string, value: string])[];
 }
 
-/** A column of numbers. */
+/** Returns a column of numbers. */
 export function numberColumn(name: string): ReportColumn {
   return { name, isNumber: true };
 }

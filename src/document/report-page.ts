@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 
 import { type Html, markup, trusted } from '../internal/html.ts';
 
-/** The style of reports: plain, for screens from 360 px and for paper; nothing is said by colour alone. */
+/** The style of reports: for screens from 360 px and for print. Colour is never the only carrier of information. */
 const REPORT_STYLE = `
 :root { color-scheme: light; --ink: #1f2933; --quiet: #52606d; --line: #cbd2d9; --soft: #f5f7fa; --accent: #00527f; }
 * { box-sizing: border-box; }
@@ -99,29 +99,29 @@ mark { background: #fff1c2; color: inherit; font-weight: 600; text-decoration: u
 }
 `;
 
-/** Nothing is loaded or sent. */
+/** The content security policy: the page loads and sends nothing. */
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
 
 /** The parts of a page. */
 export interface ReportPage {
-  /** What stands in the tab. */
+  /** The title of the browser tab. */
   readonly title: string;
   readonly header: Html;
   readonly main: Html;
   readonly footer: Html;
-  /** First of all on the page: a way past what repeats. */
+  /** A link at the start of the page that skips repeated content. */
   readonly skipLink?: Html | undefined;
-  /** Rules after those of every report. */
+  /** CSS rules added after those of every report. */
   readonly style?: string | undefined;
   /**
-   * JavaScript at the end of the page, each text without what could end its element. These may run, let through by
-   * their hashes, and nothing else may.
-   * @defaultValue none: nothing runs
+   * JavaScript at the end of the page. No text may contain a sequence that ends its element. The content security
+   * policy allows only these scripts, by their hashes.
+   * @defaultValue none: no script may run
    */
   readonly scripts?: readonly string[] | undefined;
 }
 
-/** A page that stands alone: nothing is loaded from elsewhere. */
+/** Renders a self-contained page that loads no external resource. */
 export function reportPage(page: ReportPage): string {
   const { title, header, main, footer, skipLink, style = '', scripts = [] } = page;
   return markup`<!doctype html>

@@ -1,22 +1,22 @@
 import { type Html, markup } from '../internal/html.ts';
 
-/** How a column is set. */
+/** The kind of a cell, which sets its alignment. */
 export type CellKind = 'text' | 'number';
 
-/** A header cell; text from data keeps its own direction. */
+/** Renders a header cell; text from data keeps its own direction. */
 export function headerCell(text: string, scope: 'col' | 'row', kind: CellKind = 'text'): Html {
   return markup`<th scope="${scope}"${kind === 'number' && markup` class="number"`}><bdi>${text}</bdi></th>`;
 }
 
-/** A cell with text or markup. */
+/** Renders a cell with text or markup. */
 export function cell(content: string | Html, kind: CellKind = 'text'): Html {
   return markup`<td${kind === 'number' && markup` class="number"`}>${content}</td>`;
 }
 
-/** A table of so many columns is set closer, so that it fits the page. */
+/** A table with at least this many columns has smaller margins, so that it fits the page. */
 const MANY_COLUMNS = 7;
 
-/** A table that scrolls by itself where the page is narrow, also by keyboard. */
+/** Renders a table that scrolls on a narrow page, also by keyboard. */
 export function scrollingTable(caption: string, header: readonly Html[], rows: readonly (readonly Html[])[]): Html {
   return markup`<div class="scroll" role="group" aria-label="${caption}" tabindex="0">
 <table${header.length >= MANY_COLUMNS && markup` class="close"`}>

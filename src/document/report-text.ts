@@ -1,33 +1,33 @@
 import { shortenLabel } from '../charts/chart.ts';
 
-/** Letters of a stranger's text that a report shows. */
+/** The maximum number of characters of an untrusted text in a report. */
 export const SHOWN_LETTERS = 600;
 
-/** Letters of a question that a report shows between two marked words. */
+/** The maximum number of characters of a prompt between two marked words. */
 const SHOWN_BETWEEN = 240;
 
 /**
- * What steers a terminal or a page, turns the direction of what follows, or is not seen at all; joiners are kept, since
- * scripts and emoji need them, and so are line breaks and tabs.
+ * Matches control characters, characters that change the text direction, and invisible characters. Joiners are kept,
+ * since scripts and emoji need them; line breaks and tabs are kept too.
  */
 const STEERING = /(?![\n\t\u200C\u200D])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Surrogate}\uFFFE\uFFFF]/gu;
 
-/** More marks on one letter than any script needs: they would run over the lines around. */
+/** Matches more combining marks on one letter than any script needs: they would cover the lines around. */
 const PILED_MARKS = /(\p{M}{4})\p{M}+/gu;
 
-/** A stranger's text over several lines; each character that is not to be seen or heeded is shown as \uFFFD. */
+/** Cleans an untrusted text of several lines: each control or invisible character becomes \uFFFD. */
 export function shownText(text: string): string {
   return text.replaceAll(/\r\n?/g, '\n').replaceAll(STEERING, '\uFFFD').replaceAll(PILED_MARKS, '$1\uFFFD');
 }
 
-/** A stranger's text as {@link shownText} gives it, cut at {@link SHOWN_LETTERS} with an ellipsis. */
+/** Cleans an untrusted text by {@link shownText} and cuts it at {@link SHOWN_LETTERS} with an ellipsis. */
 export function cutAnswer(text: string): string {
   const shown = shownText(text.slice(0, 2 * SHOWN_LETTERS)).trim();
   if (shown === '') return '(no text)';
   return text.length <= SHOWN_LETTERS ? shown : `${whole(shown.slice(0, SHOWN_LETTERS)).trimEnd()} \u2026`;
 }
 
-/** A long stretch between marked words, shortened where it is farthest from them. */
+/** Shortens a long text between marked words at the point farthest from them. */
 export function shortenBetween(text: string, place: 'first' | 'between' | 'last' | 'only'): string {
   const shown = shownText(text);
   if (shown.length <= SHOWN_BETWEEN) return shown;
@@ -47,23 +47,23 @@ function endOf(text: string, letters: number): string {
     .trimStart();
 }
 
-/** Without half a character at its end. */
+/** Removes half of a surrogate pair at the end. */
 function whole(text: string): string {
   return text.replace(/[\uD800-\uDBFF]$/, '');
 }
 
-/** Letters that a text of a report may take; only data make longer ones. */
+/** The maximum length of a text in a report; only data can contain longer texts. */
 const TEXT_WIDTH = 2000;
 
-/** Letters that a label may take in a report. */
+/** The maximum length of a label in a report. */
 const REPORT_LABEL_WIDTH = 100;
 
-/** A text on one line, without characters that do not print or that turn what follows them. */
+/** Returns a text on one line, without characters that do not print or that change the text direction. */
 export function plainText(text: string): string {
   return text.trim() === '' ? '' : shortenLabel(text, TEXT_WIDTH);
 }
 
-/** The name of a group, a column or a step; a very long one is cut, and says how long it was. */
+/** Returns the name of a group, a column or a step. A very long name is cut, with its length added. */
 export function labelText(label: string): string {
   const short = shortenLabel(label, REPORT_LABEL_WIDTH);
   return short.endsWith('\u2026') && !label.trim().endsWith('\u2026')
@@ -71,14 +71,14 @@ export function labelText(label: string): string {
     : short;
 }
 
-/** "a, b and c"; of more than `most` only the first are named. */
+/** Joins names as in "a, b and c"; of more than `most` names, only the first are listed. */
 export function listed(names: readonly string[], most = 12): string {
   const shown = names.slice(0, most).map(labelText);
   if (names.length > most) return `${shown.join(', ')} and ${(names.length - most).toLocaleString('en-US')} more`;
   return shown.length < 2 ? (shown[0] ?? 'none') : `${shown.slice(0, -1).join(', ')} and ${shown.at(-1) ?? ''}`;
 }
 
-/** Items of a list; of more than `most` the first, and how many more there are. */
+/** Returns the items of a list; of more than `most` items, the first and the number of the rest. */
 export function cutItems(items: readonly string[], most = 20): string[] {
   if (items.length <= most) return [...items];
   return [...items.slice(0, most), `\u2026 and ${(items.length - most).toLocaleString('en-US')} more like these.`];

@@ -11,17 +11,17 @@ import {
   type ValueRange,
 } from '../metrics/threshold-range.ts';
 
-/** Endings and beginnings of the names of metrics of which more is better; of all others less is. */
+/** Matches the names of metrics for which higher is better. For all other metrics, lower is better. */
 const HIGHER_IS_BETTER = /_ratio$|^bbq_accuracy/;
 
-/** Whether a gate asks a metric to be at least its threshold, going by its name without a dimension. */
+/** Returns whether a gate requires a metric to be at least its threshold, by the name of the metric. */
 export function isHigherBetter(metric: string): boolean {
   return HIGHER_IS_BETTER.test(metric);
 }
 
 /**
- * Whether a metric is below evenness where it is negative, so that its size says nothing: an excess is how much further
- * apart answers are than noise, and answers that are nearer than that are no difference.
+ * Returns whether a metric is an excess: how much larger the distance between answers is than the noise. A negative
+ * excess is not a difference, so the gate compares the value and not its absolute value.
  */
 function isExcess(metric: string): boolean {
   return metric.endsWith('_excess');
@@ -29,28 +29,28 @@ function isExcess(metric: string): boolean {
 
 export { COMPARATORS, type Comparator } from '../metrics/threshold-range.ts';
 
-/** What the gate found. */
+/** The verdict of the gate. */
 export interface Verdict {
-  /** true or false; null where there is no threshold. An undefined metric is false. */
+  /** Whether the gate passed; null without a threshold, false if the metric is undefined. */
   readonly passed: boolean | null;
-  /** The same in three values, so that an undefined metric is told from one on the wrong side; null without a threshold. */
+  /** The same with three values, which separates an undefined metric from a failed one; null without a threshold. */
   readonly status: 'pass' | 'fail' | 'undefined' | null;
   readonly threshold: number | null;
   readonly comparator: Comparator | null;
   /** The verdict in one sentence. */
   readonly message: string;
-  /** Whether the interval has the threshold inside, so that another sample could turn the verdict. */
+  /** Whether the interval contains the threshold, so that another sample could change the verdict. */
   readonly straddles: boolean;
   /** Whether rows with missing values are more common in some groups than in others, beyond chance. */
   readonly unevenlyMissing: boolean;
 }
 
-/** What the gate needs to know of a metric. */
+/** The fields of a metric that the gate reads. */
 export interface JudgedMetric
   extends
     Pick<MetricResult, 'metric' | 'value' | 'ci' | 'undefinedReason'>,
     Partial<Pick<MetricResult, 'missing' | 'compat'>> {
-  /** What the sentence calls it, where several results are of one metric. */
+  /** The name in the message, if several results are of the same metric. */
   readonly key?: string | undefined;
 }
 
@@ -62,18 +62,20 @@ const HOLDS: Readonly<Record<Comparator, (value: number, threshold: number) => b
 };
 
 /**
- * The one gate of library, command line and service.
+ * Compares a metric with a threshold. The library, the command line and the service all use this gate.
  *
- * Without a comparator a difference passes when |value| <= threshold, an excess
- * (`…_excess`: beyond noise) when value <= threshold, so that one below noise passes, and a
- * ratio or an accuracy when value >= threshold; a ratio above 1, which only AIF360's
- * conventions give, counts as far from 1 as its inverse. The point estimate decides; where the interval
- * straddles the threshold the verdict says so. An undefined metric fails with
- * its reason. Without a threshold there is no verdict.
+ * Without a comparator, the rule depends on the metric:
+ * - A difference passes if |value| <= threshold.
+ * - An excess (`…_excess`: beyond noise) passes if value <= threshold, so that an excess below noise passes.
+ * - A ratio or an accuracy passes if value >= threshold. A ratio above 1, which only the conventions of AIF360 give,
+ *   is replaced by its inverse.
  *
- * Where rows with missing values are more common in some groups than in others, beyond chance, the verdict says so;
- * with `strictMissing` it is a failure.
- * @throws {ValueError} for an unknown comparator, a threshold that is not a number, or one that always or never passes
+ * The gate judges the point estimate; if the interval straddles the threshold, the message says so. An undefined metric
+ * fails with its reason. Without a threshold there is no verdict.
+ *
+ * If rows with missing values are more common in some groups than in others, beyond chance, the message warns; with
+ * `strictMissing` the gate fails.
+ * @throws {ValueError} if the comparator is unknown, or the threshold is not a number or always or never passes
  */
 export function judge(
   result: JudgedMetric,
@@ -113,7 +115,7 @@ export function judge(
   const passed = isWithin && !(strictMissing && unevenlyMissing);
   const straddles = ci !== null && ci[0] <= threshold && threshold <= ci[1];
   const holds = passed ? 'PASS' : 'FAIL';
-  const caution = straddles ? ' The interval straddles the threshold: another sample could turn this verdict.' : '';
+  const caution = straddles ? ' The interval straddles the threshold: another sample could change this verdict.' : '';
   return {
     ...verdict,
     passed,
@@ -133,7 +135,7 @@ const NO_GATE = {
 } as const;
 
 /**
- * Joins the verdicts of several gates: all must pass.
+ * Combines the verdicts of several gates; all must pass.
  * @param verdicts at least one
  */
 export function joinVerdicts(verdicts: readonly Verdict[]): Verdict {
@@ -151,7 +153,7 @@ export function joinVerdicts(verdicts: readonly Verdict[]): Verdict {
   };
 }
 
-/** The values that the gate may see: sizes, unless a comparator is given or the metric is an excess. */
+/** Returns the possible values: absolute values, unless a comparator is given or the metric is an excess. */
 function gateRange({ metric, compat }: JudgedMetric, bySize: boolean): ValueRange {
   const ofAnswers = llmMetricRange(metric);
   if (ofAnswers === undefined) return rangeOfName(metric, { isSize: bySize, compat });
@@ -159,25 +161,25 @@ function gateRange({ metric, compat }: JudgedMetric, bySize: boolean): ValueRang
   return bySize && !isExcess(metric) ? { low: Math.max(0, low), high: Math.max(Math.abs(low), high) } : ofAnswers;
 }
 
-/** What to say of rows that are unevenly missing. */
+/** Returns the warning about rows that are unevenly missing. */
 function missingWords({ missing }: JudgedMetric, unevenlyMissing: boolean, decides: boolean): string {
   if (!unevenlyMissing || missing === undefined || missing === null) return '';
   const { n, worstCase } = missing;
   const range =
     worstCase === null
       ? ''
-      : `; with them the value could be from ${worstCase[0].toFixed(4)} to ${worstCase[1].toFixed(4)}`;
-  const rule = decides ? ' This fails the gate, which is strict about missing values.' : '';
+      : `; with these rows the value could be from ${worstCase[0].toFixed(4)} to ${worstCase[1].toFixed(4)}`;
+  const rule = decides ? ' The gate fails because strict missing values are on.' : '';
   return ` Warning: ${String(n)} rows with missing values are not equally common in all groups${range}.${rule}`;
 }
 
-/** How far a value is from evenness, whichever group is ahead: its size, or for a ratio that or its inverse. */
+/** Returns the value without its direction: the absolute value, or for a ratio the smaller of it and its inverse. */
 function sizeOf({ value, ci }: JudgedMetric, isRatio: boolean): Pick<JudgedMetric, 'value' | 'ci'> {
   const size = isRatio ? (ratio: number): number => Math.min(ratio, 1 / ratio) : Math.abs;
   if (ci === null) return { value: size(value), ci };
   const [a, b] = [size(ci[0]), size(ci[1])];
   const even = isRatio ? 1 : 0;
-  // An interval on both sides of evenness holds it, and with it every size up to its farther end.
+  // An interval that contains parity contains every size from parity to its farther end.
   const ends = ci[0] <= even && even <= ci[1] ? [a, b, even] : [a, b];
   return { value: size(value), ci: [Math.min(...ends), Math.max(...ends)] };
 }
@@ -187,7 +189,7 @@ const NEGATED: Readonly<Record<Comparator, string>> = { '<=': '>', '<': '>=', '>
 /** Options of {@link judge}. */
 export interface JudgeOptions {
   /**
-   * Whether missing values that are more common in some groups than in others, beyond chance, fail the gate.
+   * Whether the gate fails if missing values are more common in some groups than in others, beyond chance.
    * @defaultValue false
    */
   readonly strictMissing?: boolean | undefined;
@@ -198,8 +200,8 @@ const JUDGE_OPTION_NAMES: OptionNames<JudgeOptions> = { strictMissing: true };
 /** Options of {@link assertFairness}. */
 export interface AssertFairnessOptions extends JudgeOptions {
   /**
-   * For a number `<=`; for a result the gate's own, so that a ratio must be at least its threshold.
-   * @defaultValue '<='
+   * The comparator between value and threshold.
+   * @defaultValue `<=` for a number; for a result the rule of the gate, so that a ratio must be at least its threshold
    */
   readonly comparator?: string | undefined;
   /**
@@ -216,10 +218,10 @@ const ASSERT_FAIRNESS_OPTION_NAMES: OptionNames<AssertFairnessOptions> = {
 };
 
 /**
- * Throws unless a metric meets its threshold; for tests and CI gates.
- * @param metric a number, or a result, whose undefined value fails with its reason
- * @throws {FairnessAssertionError} where the comparison does not hold
- * @throws {ValueError} for a comparator other than `<=`, `<`, `>=`, `>`, or a threshold that always or never passes
+ * Throws if a metric does not meet its threshold; for tests and CI gates.
+ * @param metric a number, or a result; an undefined result fails with its reason
+ * @throws {FairnessAssertionError} if the comparison does not hold
+ * @throws {ValueError} if the comparator is not `<=`, `<`, `>=` or `>`, or the threshold always or never passes
  * @example
  * ```ts
  * import { assertFairness, demographicParityDifference } from 'evenhand';
@@ -244,7 +246,7 @@ export function assertFairness(
   if (isUndefined && options.allowUndefined === true) return;
   throw new FairnessAssertionError(verdict.message, {
     context: { metric: result.metric, value: result.value, threshold, comparator: verdict.comparator },
-    suggestion: 'Fix the model or the data; if the threshold is wrong, change it where it is agreed.',
+    suggestion: 'Fix the model or the data. If the threshold is wrong, agree on a new one and change it there.',
     actual: result.value,
     expected: threshold,
     operator: verdict.comparator ?? '<=',

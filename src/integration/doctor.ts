@@ -15,31 +15,31 @@ import {
   type Tf,
 } from '../tensor/index.ts';
 
-/** What `evenhand doctor` tells, as JSON has it. */
+/** The report of `evenhand doctor`, with the keys of its JSON. */
 export interface DoctorReport {
   readonly version: string;
   readonly node: string;
   readonly chosen: TensorBackend;
   readonly backends: readonly BackendReport[];
-  /** The device of the chosen backend, in words; null where it has none of its own. */
+  /** The name of the device of the chosen backend; null if it has no device. */
   readonly adapter: string | null;
   /** Median time of a 512 x 512 matrix product on the chosen backend. */
   readonly matmul_ms: number;
-  /** What would make training faster here; null where nothing obvious would. */
+  /** Advice for faster training on this machine; null if there is none. */
   readonly advice: string | null;
-  /** How the chosen backend answered what is known in float64; null where it was not asked. */
+  /** Differences between the chosen backend and float64 reference values; null if the check was not requested. */
   readonly numerics: readonly NumericsFinding[] | null;
 }
 
-/** What {@link examine} takes. */
+/** Options of {@link examine}. */
 export interface ExamineOptions {
   /**
    * The backend to examine.
-   * @defaultValue the environment's, else the first that works
+   * @defaultValue the backend set in the environment, else the first that works
    */
   readonly backend?: BackendChoice | undefined;
   /**
-   * Whether to ask every tensor op what is known in float64.
+   * Whether to check every tensor op against float64 reference values.
    * @defaultValue false
    */
   readonly numerics?: boolean | undefined;
@@ -49,9 +49,8 @@ const MATRIX_SIZE = 512;
 const REPEATS = 5;
 
 /**
- * Looks at every tensor backend, and times the chosen one. A named backend that
- * cannot start is no error here: `advice` tells why, and the rest is told of the
- * first backend that works; its numerics then are not asked.
+ * Probes every tensor backend and times the chosen one. A named backend that cannot start is not an error here:
+ * `advice` says why, and the rest of the report is about the first backend that works, without the numerics check.
  */
 export async function examine({ backend: wanted, numerics = false }: ExamineOptions = {}): Promise<DoctorReport> {
   const backends = await probeBackends();
@@ -80,7 +79,7 @@ function adviceFor(backend: TensorBackend, backends: readonly BackendReport[]): 
 async function timeMatmul(tf: Tf): Promise<number> {
   const a = tf.randomUniform([MATRIX_SIZE, MATRIX_SIZE], 0, 1, 'float32', 1);
   const times: number[] = [];
-  // The first run compiles and does not count.
+  // The first run compiles kernels and is not timed.
   for (let run = 0; run <= REPEATS; run++) {
     const start = performance.now();
     const product = tf.tidy(() => tf.matMul(a, a).sum());

@@ -21,8 +21,8 @@ import {
 } from './measure-attributes.ts';
 
 /**
- * Statistics of a file for every attribute asked for: by SQL scans that never
- * load the rows, or through another backend, which has to.
+ * Computes the statistics of a file for every requested attribute. The duckdb backend uses SQL scans that do not load
+ * the rows; other backends load them.
  */
 export async function fileStatistics(
   path: string,
@@ -40,7 +40,7 @@ async function scanFile(
   const { control = [], sampleWeight, nanPolicy, naValues, positiveLabel, yTruePositiveLabel } = request;
   const yTrue = needsTruth ? request.yTrue : undefined;
   const own = request.attributes;
-  // One scan counts all: each attribute by itself, and crossed with the control feature.
+  // One scan counts each attribute by itself and crossed with the control feature.
   const attributes = control.length === 0 ? own : [...own, ...own.map((attribute) => [...control, ...attribute])];
   const common = { attributes, sampleWeight, nanPolicy, naValues, positiveLabel, yTruePositiveLabel };
   const reductions = await {
@@ -51,7 +51,7 @@ async function scanFile(
   return own.map((_, index): AttributeStatistics => {
     const { stats } = reductions[index] as (typeof reductions)[number];
     const crossed = reductions[own.length + index];
-    // Beside the attribute's own, the crossing has read the control feature.
+    // The readings of the crossing include the control feature.
     return {
       stats: { ...stats, readings: crossed?.stats.readings ?? stats.readings },
       crossed:
@@ -117,7 +117,7 @@ function loadNeeded(path: string, request: ValidateRequest): Promise<Table> {
   });
 }
 
-/** The columns of the rows; decisions made of scores are 0 and 1, and the truth beside them too. */
+/** Returns the columns of the rows. If scores are turned into decisions, decisions and truth are 0 and 1. */
 function rowColumns(table: Table, kind: GroupStats['kind'], request: ValidateRequest): Omit<MetricRows, 'sensitive'> {
   const { score, positiveLabel, yTruePositiveLabel } = request;
   const column = (name: string | undefined): Column | undefined =>
@@ -131,7 +131,7 @@ function rowColumns(table: Table, kind: GroupStats['kind'], request: ValidateReq
   return { ...common, yPred: decide(table, score, request), yTrue: truth };
 }
 
-/** Scores as decisions; a missing score stays missing. */
+/** Turns scores into decisions; a missing score stays missing. */
 function decide(table: Table, score: string, request: ValidateRequest): Float64Array {
   const scores = asNumbersWithout(table.column(score), missingOutcomes(request.naValues));
   const { values } = scores.kind === 'numeric' ? scores : table.numeric(score);
@@ -139,7 +139,7 @@ function decide(table: Table, score: string, request: ValidateRequest): Float64A
   if (infinite >= 0) {
     throw new DataValidationError(
       `Column '${score}' should hold finite numbers, but row ${String(infinite + 1)} holds ${String(values[infinite])}.`,
-      { context: { column: score, row: infinite + 1 }, suggestion: 'Mend or empty that value.' },
+      { context: { column: score, row: infinite + 1 }, suggestion: 'Correct that value or leave it empty.' },
     );
   }
   return decideScores(values, request.scoreThreshold);

@@ -17,30 +17,30 @@ import type { ColumnSource, LabelCounts } from '../table/index.ts';
 import { isHigherBetter, joinVerdicts, judge, type Verdict } from './assertions.ts';
 import { assertFewDraws, type ValidateBounds } from './validate-bounds.ts';
 
-/** Scores from here are positive decisions, unless said otherwise. */
+/** The default score threshold: scores at or above it are positive decisions. */
 export const SCORE_THRESHOLD = 0.5;
 
 /** Statistics of one attribute. */
 export interface AttributeStatistics {
   readonly stats: GroupStats;
-  /** With a control feature: the same rows crossed with its levels, but for those without a level. */
+  /** With a control feature: the same rows crossed with its levels, without the rows that have no level. */
   readonly crossed: { readonly stats: GroupStats; readonly cells: readonly ControlCell[] } | undefined;
 }
 
-/** The kind of statistics to make, and whether true labels are needed for it. */
+/** The kind of statistics to compute, and whether it needs true labels. */
 export interface NeededStatistics {
   readonly kind: GroupStats['kind'];
   readonly needsTruth: boolean;
 }
 
-/** Finite scores as decisions; a missing score stays missing. */
+/** Turns finite scores into decisions; a missing score stays missing. */
 export function decideScores(scores: Float64Array, threshold: number = SCORE_THRESHOLD): Float64Array {
   return scores.map((value) => (Number.isNaN(value) ? NaN : Number(value >= threshold)));
 }
 
 /**
- * True labels as 0 and 1 beside decisions made of scores, which are no labels: NaN where one is missing.
- * @throws {DataValidationError} where a label is neither, or none is the positive one
+ * Returns the true labels as 0 and 1, to compare with decisions made from scores; NaN if a label is missing.
+ * @throws {DataValidationError} if a label is neither, or no label is the positive one
  */
 export function binaryTruth(source: ColumnSource, labels: Parameters<typeof readTruth>[1]): Float64Array {
   return Float64Array.from(readTruth(source, labels), (value) => (value < 0 ? NaN : value));
@@ -55,35 +55,35 @@ export interface GateVerdict extends Verdict {
   readonly metric: string;
 }
 
-/** What validating a file gives. */
+/** The result of validating a file or rows. */
 export interface FileValidation {
-  /** true or false; null without a threshold. With several attributes, whether all pass. */
+  /** Whether all gates passed, over all attributes; null without a threshold. */
   readonly passed: boolean | null;
-  /** The threshold of all gates; null without one, and where gates have different ones. */
+  /** The threshold of all gates; null if there is none, or gates have different thresholds. */
   readonly threshold: number | null;
   /** The verdict of every gate on every attribute. All must pass. */
   readonly gates: readonly GateVerdict[];
-  /** The metrics of each attribute, by its label: one column, or several joined by `||`. */
+  /** The metrics of each attribute, by its name: one column, or several joined by `||`. */
   readonly attributes: Readonly<Record<string, AttributeMetrics>>;
-  /** The verdict on each attribute: that of its gate, or of all its gates together. */
+  /** The verdict on each attribute: that of its gate, or of all its gates combined. */
   readonly verdicts: Readonly<Record<string, Verdict>>;
-  /** What the labels of predictions and truth were read as, where a label was named or texts were missing. */
+  /** How the labels of predictions and truth were read, if a label was named or texts counted as missing. */
   readonly labels?: ReadLabels | undefined;
-  /** With a control feature, the rates of each attribute inside its levels. */
+  /** With a control feature, the rates of each attribute within its levels. */
   readonly frames: Readonly<Record<string, MetricFrame>>;
 }
 
-/** The columns of labels by their names on the wire. */
+/** The JSON keys of the label columns. */
 const LABEL_COLUMNS = { predictions: 'y_pred', 'true labels': 'y_true' } as const;
 
-/** What the labels of one column were read as, with the number of rows of each. */
+/** How the labels of one column were read, with the number of rows of each. */
 interface ColumnLabels {
   readonly positive: LabelCounts;
   readonly negative: LabelCounts;
   readonly missing: LabelCounts;
 }
 
-/** {@link ColumnLabels} of predictions and truth; a column of 0 and 1 alone is left out. */
+/** {@link ColumnLabels} of predictions and truth. A column that holds only 0 and 1 is omitted. */
 type ReadLabels = Readonly<Partial<Record<(typeof LABEL_COLUMNS)[keyof typeof LABEL_COLUMNS], ColumnLabels>>>;
 
 function readLabelsOf(byKind: readonly KindStatistics[]): ReadLabels {
@@ -96,9 +96,9 @@ function readLabelsOf(byKind: readonly KindStatistics[]): ReadLabels {
   );
 }
 
-/** What is measured of rows, wherever they are. */
+/** The metrics and options of a validation, independent of where the rows are. */
 export interface MeasureRequest extends Omit<MeasureOptions, 'nanPolicy' | 'positiveLabel' | 'scoreThreshold'> {
-  /** The attributes' labels, in the order in which they are told. */
+  /** The names of the attributes, in the order of the report. */
   readonly names: readonly string[];
   readonly hasTruth: boolean;
   readonly hasPredictions: boolean;
@@ -109,8 +109,8 @@ export interface MeasureRequest extends Omit<MeasureOptions, 'nanPolicy' | 'posi
 export type KindStatistics = readonly [kind: GroupStats['kind'], statistics: readonly AttributeStatistics[]];
 
 /**
- * The statistics that a request needs, each kind once.
- * @throws {ValueError} for an unknown metric, or one whose columns were not given; said before rows are read, since that may take long
+ * Returns the statistics that a request needs, each kind once. It runs before the rows are read, which may take long.
+ * @throws {ValueError} if a metric is unknown, or its columns were not given
  */
 export function neededStatistics(request: MeasureRequest): NeededStatistics[] {
   assertMetrics(request);
@@ -122,9 +122,9 @@ export function neededStatistics(request: MeasureRequest): NeededStatistics[] {
 }
 
 /**
- * Metrics and verdicts out of {@link neededStatistics}, a metric a step.
+ * Computes metrics and verdicts from the statistics, one metric in each step.
  * @yields {void} before each metric
- * @throws {DataValidationError} for more replicates than `mostDraws` allows
+ * @throws {DataValidationError} if there are more replicates than `mostDraws` allows
  */
 export function* measureAttributes(
   request: MeasureRequest,
@@ -160,17 +160,17 @@ export function* measureAttributes(
   });
 }
 
-/** A gate that has its threshold. */
+/** A gate with its threshold. */
 type CompleteGate = MetricGate & { readonly threshold: number };
 
 const NO_VERDICT = judge({ metric: '', value: NaN, ci: null, undefinedReason: null }, undefined);
 
-/** The metrics that were named, each with the gate that was written with it. */
+/** Returns the named metrics, each with its own gate if it has one. */
 function namedMetrics({ metric = [] }: Pick<MeasureRequest, 'metric'>): MetricGate[] {
   return [metric].flat().map(parseMetricGate);
 }
 
-/** The gates of a request: those written with metrics; a threshold of its own is for the other metrics. */
+/** Returns the gates of a request. The shared threshold applies to metrics without a gate of their own. */
 function gatesOf(request: MeasureRequest): CompleteGate[] {
   const { threshold, comparator } = request;
   return namedMetrics(request).flatMap((gate): CompleteGate[] => {
@@ -217,12 +217,12 @@ function* measure(
   return { metrics: Object.fromEntries(metrics), frame: frameOf(own, withoutReadings(stats), wanted, options) };
 }
 
-/** The metrics beside a frame have the warnings about labels already. */
+/** Removes the readings, since the metrics already carry the warnings about labels. */
 function withoutReadings(stats: StatsByKind): StatsByKind {
   return Object.fromEntries(Object.entries(stats).map(([kind, own]) => [kind, { ...own, readings: [] }]));
 }
 
-/** Intervals and p-values draw replicates of every group, and of the groups inside levels. */
+/** Checks the number of replicates. Intervals and p-values draw them for every group, also within levels. */
 function assertAllDraws(request: MeasureRequest, byKind: readonly KindStatistics[], mostDraws: number): void {
   if (!request.withCi && !request.withPValue) return;
   const samples = fillMetricOptions(optionsOf(request)).ciSamples;
@@ -234,16 +234,16 @@ function assertAllDraws(request: MeasureRequest, byKind: readonly KindStatistics
   }
 }
 
-/** Lists what is measured: the usual metrics of decisions, and those that were named. */
+/** Lists the metrics to measure: the usual metrics of decisions and the named metrics. */
 function metricsOf(request: MeasureRequest): MetricDefinition[] {
   const usual = ['demographic_parity_difference', ...(request.hasTruth ? ['equalized_odds_difference'] : [])];
   const named = namedMetrics(request).map(({ metric }) => metricDefinition(metric));
-  // Numbers are no decisions; scores are, by their threshold.
+  // Predicted numbers are not decisions; scores become decisions by their threshold.
   const areNumbers = named.some((definition) => metricKind(definition) === 'regression');
   return [...new Set([...(areNumbers ? [] : usual.map(metricDefinition)), ...named])];
 }
 
-/** The measures that the metrics compare, inside the levels of the control feature. */
+/** Returns the measures that the metrics compare, within the levels of the control feature. */
 function frameOf(
   kinds: OwnStatistics,
   stats: StatsByKind,
@@ -282,10 +282,10 @@ function assertMetrics(request: MeasureRequest): void {
   for (const { metric } of named) assertMeasurable(metric, request);
   if (threshold !== undefined && named.length > 0 && named.every((gate) => gate.threshold !== undefined)) {
     throw new ConfigValidationError(
-      `The threshold ${String(threshold)} has no metric: every metric has its own gate.`,
+      `The threshold ${String(threshold)} applies to no metric: every metric has its own gate.`,
       {
         context: { parameter: 'threshold', value: threshold },
-        suggestion: 'Leave the threshold out, or name a metric without a gate.',
+        suggestion: 'Omit the threshold, or name a metric without its own gate.',
       },
     );
   }
@@ -318,8 +318,8 @@ function assertMeasurable(metric: string, { hasTruth, hasPredictions, hasScores 
 }
 
 /**
- * The metric by its name.
- * @throws {ValueError} where there is none, since it was asked for by mistake
+ * Returns the metric with this name.
+ * @throws {ValueError} if there is none
  */
 export function knownMetric(name: string): MetricDefinition {
   try {

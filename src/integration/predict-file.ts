@@ -7,23 +7,22 @@ import { addPredictions, type PredictedTable, predictFile } from '../training/jo
 import { loadModel, type LoadModelOptions } from '../training/models/load-model.ts';
 import type { SavedModel, SavedModelPredictOptions } from '../training/models/saved-model.ts';
 
-/** In a model's folder, what rows must go through before the model takes them. */
+/** The file in a model's folder with the pipeline steps that transform rows before prediction. */
 export const MODEL_PIPELINE_FILE = 'pipeline.json';
 
-/** A model and what it says of a file's rows. */
+/** A model and its predictions for the rows of a file. */
 export interface FilePredictions {
   readonly model: SavedModel;
   readonly predicted: PredictedTable;
 }
 
 /**
- * Loads a saved model and applies it to a file. A model that a workflow saved
- * keeps the steps that change values with it; the rows go through them first,
- * and must have the columns that they need, sensitive ones too. What the steps
- * say of these rows (unseen groups, rows without one) is among the warnings.
- * @throws {DataValidationError} for a folder without a model, or rows without its columns
- * @throws {PipelineExecutionError} where a step fails on these rows
- * @throws {ValueError} for options that do nothing with this model
+ * Loads a saved model and applies it to a file. A model saved by a workflow includes the pipeline steps that change
+ * values. The rows are transformed by these steps first and must have the columns that the steps need, including
+ * sensitive ones. Warnings of the steps about these rows (unseen groups, rows without a group) are in the result.
+ * @throws {DataValidationError} if the folder has no model, or the rows lack its columns
+ * @throws {PipelineExecutionError} if a step fails on these rows
+ * @throws {ValueError} if an option has no effect with this model
  */
 export async function predictWithSavedModel(
   folder: string,
@@ -42,7 +41,7 @@ export async function predictWithSavedModel(
   };
 }
 
-/** Rows after a pipeline's steps, and what these say of the rows: not what a training said of its own. */
+/** Transforms rows by the steps of a pipeline and returns the new warnings, without those of the training. */
 async function passThrough(
   pipeline: FairnessPipeline,
   given: Table,

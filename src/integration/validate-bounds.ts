@@ -3,20 +3,20 @@ import { setImmediate } from 'node:timers/promises';
 import { DataValidationError } from '../exceptions/index.ts';
 import type { OptionNames } from '../internal/arguments.ts';
 
-/** What a validation may cost, and what stops it; a service sets these. */
+/** Limits on the cost of a validation, and a signal that stops it. A service sets these. */
 export interface ValidateBounds {
   /**
-   * Groups of an attribute at most; labels then have at most 1,000 characters.
-   * @defaultValue any number
+   * The maximum number of groups of an attribute. If it is set, labels have at most 1,000 characters.
+   * @defaultValue no limit
    */
   readonly mostGroups?: number | undefined;
   /**
-   * Replicates times groups of an attribute at most, where intervals or p-values are wanted.
-   * @defaultValue any number
+   * The maximum of replicates times groups of an attribute, if intervals or p-values are requested.
+   * @defaultValue no limit
    */
   readonly mostDraws?: number | undefined;
   /**
-   * Stops the work at its next step: between attributes, between metrics, and in the middle of a query.
+   * Stops the work at its next step: between attributes, between metrics, or within a query.
    * @defaultValue none
    */
   readonly signal?: AbortSignal | undefined;
@@ -26,20 +26,20 @@ export interface ValidateBounds {
 export const VALIDATE_BOUNDS_NAMES: OptionNames<ValidateBounds> = { mostGroups: true, mostDraws: true, signal: true };
 
 /**
- * Does work in steps, and lets the event loop turn between them, so that a signal is heard.
- * @throws {unknown} the signal's reason
+ * Runs work in steps and yields to the event loop between them, so that a signal can stop it.
+ * @throws {unknown} the reason of the signal, if it is aborted
  */
 export async function inTurns<T>(steps: Generator<void, T, void>, signal: AbortSignal | undefined): Promise<T> {
   for (;;) {
     signal?.throwIfAborted();
     const step = steps.next();
     if (step.done === true) return step.value;
-    // Without a signal nothing is waited for.
+    // Without a signal there is no need to yield.
     if (signal !== undefined) await setImmediate();
   }
 }
 
-/** Does work in steps at once. */
+/** Runs all steps of work synchronously. */
 export function atOnce<T>(steps: Generator<void, T, void>): T {
   for (;;) {
     const step = steps.next();
@@ -47,7 +47,7 @@ export function atOnce<T>(steps: Generator<void, T, void>): T {
   }
 }
 
-/** How many replicates are drawn of how many groups. */
+/** The number of replicates and groups of an attribute. */
 interface Draws {
   readonly attribute: string;
   readonly groups: number;
@@ -55,19 +55,20 @@ interface Draws {
 }
 
 /**
- * @throws {DataValidationError} where there are too many
+ * Checks the number of replicates.
+ * @throws {DataValidationError} if replicates times groups exceed the limit
  */
 export function assertFewDraws({ attribute, groups, samples }: Draws, mostDraws: number): void {
   if (groups * samples <= mostDraws) return;
   const most = Math.floor(mostDraws / groups);
   throw new DataValidationError(
-    `ciSamples is ${samples.toLocaleString('en-US')}, and '${attribute}' has ${groups.toLocaleString('en-US')} groups; replicates times groups can be ${mostDraws.toLocaleString('en-US')} at most.`,
+    `ciSamples is ${samples.toLocaleString('en-US')}, and '${attribute}' has ${groups.toLocaleString('en-US')} groups; replicates times groups must be at most ${mostDraws.toLocaleString('en-US')}.`,
     {
       context: { parameter: 'ciSamples', value: samples, attribute, groups },
       suggestion:
         most === 0
-          ? 'Leave out intervals and p-values, or name an attribute of fewer groups.'
-          : `Ask for at most ${most.toLocaleString('en-US')} replicates, or name an attribute of fewer groups.`,
+          ? 'Turn off intervals and p-values, or use an attribute with fewer groups.'
+          : `Ask for at most ${most.toLocaleString('en-US')} replicates, or use an attribute with fewer groups.`,
     },
   );
 }

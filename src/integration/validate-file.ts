@@ -10,18 +10,16 @@ import { inTurns, VALIDATE_BOUNDS_NAMES, type ValidateBounds } from './validate-
 export type { AttributeMetrics, FileValidation, GateVerdict } from './measure-attributes.ts';
 
 /**
- * Measures the decisions (or predictions, or scores) in a file for every
- * attribute asked for, without loading the rows, and puts the result before
- * the gate.
+ * Measures the decisions (or predictions, or scores) in a file for every requested attribute and applies the gate. The
+ * rows are not loaded into memory.
  *
- * Demographic parity is always measured of decisions, and equalized odds too
- * where there are true labels; `metric` adds any other. A metric of numbers
- * (`mae_parity_difference`, say) takes the predictions as numbers and stands
- * alone. With `control` groups are also compared inside the levels of a
- * feature, and a gap that changes its sign there is a warning.
- * @param bounds what it may cost, and what stops it; nothing bounds it where they are left out
- * @throws {DataValidationError} for an unreadable file or unusable values, or more groups than the bounds allow
- * @throws {ValueError} for an unknown metric, or one whose columns were not named
+ * For decisions, demographic parity is always measured, and equalized odds too if there are true labels; `metric` adds
+ * any other. A regression metric (such as `mae_parity_difference`) reads the predictions as numbers, and then only the
+ * named metrics are measured. With `control`, groups are also compared within each level of a feature, and a gap that
+ * changes its sign there gives a warning.
+ * @param bounds limits on the cost, and a signal that stops the work; by default there are none
+ * @throws {DataValidationError} if the file or its values cannot be read, or it has more groups than the bounds allow
+ * @throws {ValueError} if a metric is unknown, or its columns were not named
  */
 export async function validateFile(
   path: string,
@@ -47,7 +45,7 @@ export async function validateFile(
   return inTurns(measureAttributes(measured, byKind, bounds), bounds.signal);
 }
 
-/** Each attribute by itself, and crossed with the control feature. */
+/** Lists each attribute by itself and crossed with the control feature. */
 function countedAttributes({ attributes, control = [] }: ValidateRequest): readonly (readonly string[])[] {
   if (control.length === 0) return attributes;
   return [...attributes, ...attributes.map((attribute) => [...new Set([...control, ...attribute])])];

@@ -34,27 +34,30 @@ import {
 } from './measure-attributes.ts';
 import { atOnce, inTurns, VALIDATE_BOUNDS_NAMES, type ValidateBounds } from './validate-bounds.ts';
 
-/** Rows as arrays, and how they are measured and judged. */
+/** Input of {@link validateRows}: the rows as arrays, the metrics and the gate. */
 export interface ValidateRowsInput extends MeasureOptionsInput {
-  /** Decisions, 0 or 1, or labels with `positiveLabel`; numbers for a metric of numbers. NaN, null and undefined are missing. */
+  /**
+   * Decisions: 0 or 1, or labels with `positiveLabel`. For a regression metric, predicted numbers. NaN, null and
+   * undefined are missing values.
+   */
   readonly yPred?: ColumnSource | undefined;
-  /** Scores, decided at `scoreThreshold` where there is no yPred. */
+  /** Scores. Without yPred, `scoreThreshold` turns them into decisions. */
   readonly yScore?: ColumnSource | undefined;
-  /** True labels, or true numbers; adds equalized odds. */
+  /** True labels, or true numbers. With true labels, equalized odds is measured too. */
   readonly yTrue?: ColumnSource | undefined;
-  /** One attribute, which is called `sensitive`; or several by their names, each analysed apart. */
+  /** One attribute, which is named `sensitive`, or several by their names, each analysed separately. */
   readonly sensitive: ColumnSource | Readonly<Record<string, ColumnSource>>;
   /**
-   * Attributes to cross, beside each by itself.
+   * Combinations of attributes to cross, in addition to each attribute by itself.
    * @defaultValue none
    */
   readonly intersections?: readonly (readonly string[])[] | undefined;
   /** Weights of rows, 0 or more. */
   readonly sampleWeight?: ColumnSource | undefined;
-  /** A feature inside whose levels groups are compared too; several columns are crossed. */
+  /** A control feature: groups are also compared within each of its levels. Several columns are crossed. */
   readonly control?: ColumnSource | Readonly<Record<string, ColumnSource>> | undefined;
   /**
-   * What counts the rows: native, danfo or duckdb; the numbers are the same.
+   * The backend that counts the rows: native, danfo or duckdb. All give the same numbers.
    * @defaultValue 'native'
    */
   readonly backend?: 'native' | 'danfo' | 'duckdb' | undefined;
@@ -70,23 +73,24 @@ const COLUMN_NAMES: OptionNames<Omit<ValidateRowsInput, keyof typeof rowOptionsS
   control: true,
 };
 
-/** The options are those of the schema, which reads them beside columns and so cannot refuse other names itself. */
+/** All input names. The schema reads options next to columns, so it cannot reject unknown names itself. */
 const VALIDATE_ROWS_INPUT_NAMES: Readonly<Record<string, true>> = {
   ...COLUMN_NAMES,
   ...Object.fromEntries(Object.keys(rowOptionsSchema.shape).map((name) => [name, true as const])),
 };
 
 /**
- * Measures the decisions (or predictions, or scores) in arrays for every attribute asked for, and puts the result before
- * the gate: what `validateFile` does of a file, with the same numbers. A threshold without a metric is for
- * `demographic_parity_difference`. O(rows) for each attribute.
+ * Measures the decisions (or predictions, or scores) in arrays for every requested attribute and applies the gate. It
+ * gives the same numbers as `validateFile`. A threshold without a metric applies to `demographic_parity_difference`.
+ * Takes O(rows) for each attribute.
  *
- * `bounds` say what it may cost and what stops it, which a service sets; nothing bounds it where they are left out.
+ * `bounds` limit the cost and allow the work to be stopped; a service sets them. By default there is no limit.
  *
- * Intervals are left out unless `withCi` asks for them, as are effect sizes and p-values.
- * @throws {DataValidationError} for values that cannot be used, with the argument and the first bad index, no row left, or more than the bounds allow
- * @throws {ConfigValidationError} for an option out of range
- * @throws {ValueError} for an unknown metric, or one whose columns were not given
+ * Intervals are computed only with `withCi`, effect sizes and p-values only with their own options.
+ * @throws {DataValidationError} if values cannot be used (with the argument and the first bad index), no row remains,
+ *   or a bound is exceeded
+ * @throws {ConfigValidationError} if an option is out of range
+ * @throws {ValueError} if a metric is unknown, or its columns were not given
  * @example
  * ```ts
  * import { validateRows, validationToJson } from 'evenhand/integration';
@@ -129,20 +133,20 @@ export async function validateRows(input: ValidateRowsInput, bounds: ValidateBou
 }
 
 /**
- * {@link validateRows} at once, on the host: for few rows a promise would cost more than the work.
- * @throws {ValueError} for another backend than native
+ * Runs {@link validateRows} synchronously on the native backend. For few rows a promise would cost more than the work.
+ * @throws {ValueError} if the backend is not native
  */
 export function validateRowsNow(input: ValidateRowsInput): FileValidation {
   const plan = planRows(input);
   const { backend } = plan;
   if (backend === 'native') return atOnce(measureSteps(plan, {}));
-  throw new ValueError(`The backend parameter must be native where no promise is given. Got '${backend}' instead.`, {
+  throw new ValueError(`The backend parameter must be native in a synchronous call. Got '${backend}' instead.`, {
     context: { parameter: 'backend', value: backend },
-    suggestion: 'Use validateRows.',
+    suggestion: 'Use validateRows, or set backend to native.',
   });
 }
 
-/** What is measured of which columns. */
+/** The metrics to compute, and the columns to compute them from. */
 interface RowPlan {
   readonly backend: 'native' | 'danfo' | 'duckdb';
   readonly request: MeasureRequest;
@@ -178,9 +182,9 @@ function planRows(input: ValidateRowsInput): RowPlan {
   const { yPred, yScore, yTrue, sampleWeight, control } = input;
   assertDecisions(input);
   if (options.yTruePositiveLabel !== undefined && yTrue === undefined) {
-    throw new ConfigValidationError('A positive label of the truth (yTruePositiveLabel) needs true labels.', {
+    throw new ConfigValidationError('The yTruePositiveLabel option needs true labels.', {
       context: { parameter: 'yTruePositiveLabel' },
-      suggestion: 'Give yTrue too, or leave it out.',
+      suggestion: 'Pass yTrue too, or omit yTruePositiveLabel.',
     });
   }
   const sensitive = columnsByName(input.sensitive, 'sensitive', options.naValues);
@@ -212,20 +216,20 @@ function planRows(input: ValidateRowsInput): RowPlan {
 
 function assertDecisions({ yPred, yScore, threshold, comparator }: ValidateRowsInput): void {
   if (yPred === undefined && yScore === undefined) {
-    throw new DataValidationError('There are neither decisions (yPred) nor scores (yScore) to measure.', {
+    throw new DataValidationError('Neither decisions (yPred) nor scores (yScore) were given.', {
       context: { argument: 'yPred' },
-      suggestion: 'Give one of them.',
+      suggestion: 'Pass one of them.',
     });
   }
   if (comparator === undefined || threshold !== undefined) return;
   throw new ConfigValidationError('A comparator needs a threshold.', { context: { parameter: 'comparator' } });
 }
 
-/** Each attribute by itself, then those that are crossed. */
+/** Lists each attribute by itself, then the intersections. */
 function attributesOf(names: readonly string[], intersections: readonly (readonly string[])[]): string[][] {
   for (const name of intersections.flat()) {
     if (names.includes(name)) continue;
-    throw new DataValidationError(`intersections names '${name}', which is no attribute of sensitive.`, {
+    throw new DataValidationError(`intersections names '${name}', which is not an attribute of sensitive.`, {
       context: { argument: 'intersections', value: name },
       suggestion: suggestNames(name, names, 'attributes'),
     });
@@ -236,14 +240,14 @@ function attributesOf(names: readonly string[], intersections: readonly (readonl
 /** A column, or several by their names. */
 type Columns = ColumnSource | Readonly<Record<string, ColumnSource>>;
 
-/** The columns of arrays that name groups. */
+/** The array columns that hold groups. */
 interface GroupColumns {
   readonly sensitive: Columns;
   readonly control?: Columns | undefined;
   readonly intersections?: readonly (readonly string[])[] | undefined;
 }
 
-/** Codes of a column's rows, and how many there are. */
+/** Codes of the rows of a column, and the number of distinct codes. */
 interface Codes {
   readonly name: string;
   readonly codes: ArrayLike<number>;
@@ -251,9 +255,9 @@ interface Codes {
 }
 
 /**
- * Checks that the attributes of arrays have few groups, by themselves, crossed, and inside the levels of a control
- * feature. Fewer rows than groups may be need no counting; counting stops at the limit.
- * @throws {DataValidationError} for an attribute of more groups, or a label of more than 1,000 characters
+ * Checks that the attributes have at most `mostGroups` groups: each by itself, crossed, and within the levels of a
+ * control feature. With no more rows than the limit nothing is counted; counting stops at the limit.
+ * @throws {DataValidationError} if an attribute has more groups, or a label has more than 1,000 characters
  */
 function assertFewRowGroups({ sensitive, control, intersections = [] }: GroupColumns, mostGroups: number): void {
   const encode = ([name, column]: readonly [string, unknown]): Codes => encodeColumn(name, column, mostGroups);
@@ -262,7 +266,7 @@ function assertFewRowGroups({ sensitive, control, intersections = [] }: GroupCol
   const crossings = [...[...own.keys()].map((name) => [name]), ...intersections];
   for (const names of crossings) {
     const parts = names.map((name) => own.get(name)).filter((part) => part !== undefined);
-    // An unknown name is refused where it is read.
+    // An unknown name is rejected later, when it is read.
     if (parts.length < names.length) continue;
     assertFewCrossed(parts, mostGroups);
     if (levels.length > 0) assertFewCrossed([...levels, ...parts], mostGroups);
@@ -284,7 +288,7 @@ function encodeColumn(name: string, column: unknown, mostGroups: number): Codes 
     return { name, codes, count: labels.length + 1 };
   }
   for (const label of rows) assertShort(name, label);
-  // Of few rows there are few groups, and few combinations.
+  // Few rows have few groups and few combinations.
   if (rows.length <= mostGroups) return { name, codes: [], count: 1 };
   const codeOf = new Map<unknown, number>();
   const codes = new Int32Array(rows.length);
@@ -313,14 +317,14 @@ function assertFewCrossed(parts: readonly Codes[], mostGroups: number): void {
   }
 }
 
-/** Rows as columns, and which of them are attributes. */
+/** The rows as columns, with the names of the attributes. */
 interface DecisionColumns {
   readonly yPred: ColumnSource | undefined;
   readonly yScore: ColumnSource | undefined;
   readonly yTrue: ColumnSource | undefined;
   readonly sampleWeight: ColumnSource | undefined;
   readonly sensitive: NamedGroups;
-  /** Names of `sensitive`; several are crossed. */
+  /** Names of columns of `sensitive`; several names are crossed. */
   readonly attributes: readonly (readonly string[])[];
   readonly control: NamedGroups | undefined;
   readonly nanPolicy: NanPolicy;
@@ -330,21 +334,21 @@ interface DecisionColumns {
   readonly scoreThreshold: number | undefined;
 }
 
-/** Columns of groups by their names, and what their labels were read as. */
+/** Columns of groups by their names, and how their labels were read. */
 interface NamedGroups {
   readonly columns: ReadonlyMap<string, CategoricalColumn>;
   readonly readings: readonly ColumnReading[];
 }
 
-/** The rows of one attribute, and crossed with the control feature. */
+/** The rows of one attribute, and the same rows crossed with the control feature. */
 interface AttributeRows {
   readonly own: MetricRows;
-  /** What labels and texts were read as. */
+  /** How labels and texts were read. */
   readonly readings: readonly ColumnReading[];
   readonly crossed: { readonly rows: MetricRows; readonly cells: readonly ControlCell[] } | undefined;
 }
 
-/** The rows that statistics of a kind are made of, for each attribute. */
+/** Returns the rows of each attribute from which statistics of a kind are computed. */
 function attributeRows(columns: DecisionColumns, { kind, needsTruth }: NeededStatistics): AttributeRows[] {
   const { attributes, sensitive, control, nanPolicy, naValues } = columns;
   const common: Omit<MetricRows, 'sensitive'> = { ...outcomes(columns, kind), nanPolicy, naValues };
@@ -364,14 +368,14 @@ function attributeRows(columns: DecisionColumns, { kind, needsTruth }: NeededSta
   });
 }
 
-/** Scores that are decided at a threshold are read as scores. */
+/** Returns how the predictions are read: scores that a threshold turns into decisions are read as scores. */
 function readKind({ yPred, yScore }: DecisionColumns, kind: GroupStats['kind']): GroupStats['kind'] {
   return kind === 'classification' && yPred === undefined && yScore !== undefined ? 'scores' : kind;
 }
 
 /**
- * Columns by their names, as codes, so that none is encoded twice. One without a name has the argument's.
- * @throws {DataValidationError} where there is none, or one is no column
+ * Encodes columns by their names, each once. A column without a name gets the name of the argument.
+ * @throws {DataValidationError} if there are no columns, or a value is not a column
  */
 function columnsByName(
   given: ColumnSource | Readonly<Record<string, ColumnSource>>,
@@ -380,9 +384,9 @@ function columnsByName(
 ): NamedGroups {
   const named = isNamed(given) ? Object.entries(given) : [[argument, given] as const];
   if (named.length === 0) {
-    throw new DataValidationError(`${argument} names no column.`, {
+    throw new DataValidationError(`${argument} has no columns.`, {
       context: { argument },
-      suggestion: 'Give at least one column, as in { sex: [...] }.',
+      suggestion: 'Pass at least one column, as in { sex: [...] }.',
     });
   }
   const encoded = named.map(([name, column]) => [name, encodeGroups(column)] as const);
@@ -392,7 +396,7 @@ function columnsByName(
   };
 }
 
-/** Whether columns have names: a plain object that is no column itself. */
+/** Returns whether columns have names, that is, whether the value is a plain object that is not itself a column. */
 function isNamed(
   given: ColumnSource | Readonly<Record<string, ColumnSource>>,
 ): given is Readonly<Record<string, ColumnSource>> {
@@ -403,12 +407,12 @@ function isNamed(
 
 function pick(columns: ReadonlyMap<string, CategoricalColumn>, names: readonly string[]): MetricRows['sensitive'] {
   const [first = '', ...others] = names;
-  // An object of one column is read as several would be, which takes longer.
+  // A single column is faster than an object that holds one column.
   if (others.length === 0) return columns.get(first) as CategoricalColumn;
   return Object.fromEntries(names.map((name) => [name, columns.get(name) as CategoricalColumn]));
 }
 
-/** Decisions made of scores are 0 and 1, and the truth beside them too. */
+/** Returns predictions and truth. If scores are turned into decisions, both are 0 and 1. */
 function outcomes(columns: DecisionColumns, kind: GroupStats['kind']): Omit<MetricRows, 'sensitive' | 'nanPolicy'> {
   const { yPred, yScore, yTrue, sampleWeight, positiveLabel, yTruePositiveLabel, naValues, scoreThreshold } = columns;
   if (yPred !== undefined || yScore === undefined || kind !== 'classification') {

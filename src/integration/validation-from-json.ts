@@ -3,29 +3,29 @@ import type { Verdict } from './assertions.ts';
 import type { GateVerdict } from './measure-attributes.ts';
 import type { AttributeMetrics, FileValidation } from './validate-file.ts';
 
-/** A verdict on the wire. */
+/** A verdict as JSON. */
 type VerdictJson = Pick<Verdict, 'status' | 'message' | 'straddles'> & { readonly unevenly_missing?: boolean };
 
-/** The verdict of one gate on the wire. */
+/** The verdict of one gate as JSON. */
 type GateJson = Omit<GateVerdict, 'unevenlyMissing'> & { readonly unevenly_missing: boolean };
 
-/** One attribute's part of a validation on the wire. */
+/** The part of one attribute in a validation as JSON. */
 interface AttributeJson {
   readonly passed: boolean | null;
   readonly verdict: VerdictJson | null;
   readonly metrics: Readonly<Record<string, MetricResultJson>>;
 }
 
-/** A validation on the wire, as `validationToJson` gives it: of one attribute, or of several by their names. */
+/** A validation as JSON, as returned by `validationToJson`: of one attribute, or of several by their names. */
 export type ValidationJson = Pick<FileValidation, 'passed' | 'threshold'> &
   Partial<Pick<FileValidation, 'labels'>> & { readonly gates?: readonly GateJson[] } & (
     AttributeJson | { readonly attributes: Readonly<Record<string, AttributeJson>> }
   );
 
 /**
- * A validation from its JSON, so that a report can be made of one that was kept.
- * What JSON does not have is not there: frames of a control feature.
- * @param attribute what the attribute is called where there is one, since its name is not in the JSON
+ * Restores a validation from its JSON, so that a report can be made from a stored result. The frames of a control
+ * feature are not restored.
+ * @param attribute the name of the attribute if there is only one, since the JSON does not contain it
  */
 export function validationFromJson(json: ValidationJson, attribute: string): FileValidation {
   const { passed, threshold, gates } = json;
@@ -45,7 +45,7 @@ function gateFromJson({ unevenly_missing: unevenlyMissing, ...verdict }: GateJso
   return { ...verdict, unevenlyMissing };
 }
 
-/** The gates of a validation from before they were listed: the one verdict on each attribute. */
+/** Returns the gates of a validation in the older format without `gates`: one verdict on each attribute. */
 function earlierGates(
   parts: readonly (readonly [name: string, part: AttributeJson])[],
   threshold: number | null,

@@ -25,7 +25,7 @@ export type { ReportedValidation, ReportSettings } from './html/report-sections.
 /** Options of {@link validationToHtml}. */
 export interface ValidationHtmlOptions {
   /**
-   * Options of the validation by name, listed at the end, so that it can be run again.
+   * The options of the validation by name. The report lists them at its end, so that the run can be repeated.
    * @defaultValue none
    */
   readonly settings?: ReportSettings | undefined;
@@ -37,12 +37,11 @@ export interface ValidationHtmlOptions {
 }
 
 /**
- * A validation as an HTML page that stands alone: nothing is loaded from
- * elsewhere, and the same validation gives the same bytes. The verdict comes
- * first, then each attribute's metrics with pictures and tables.
+ * Renders a validation as a self-contained HTML page: it loads no external resource, and the same validation gives the
+ * same bytes. The verdict comes first, then the metrics of each attribute with charts and tables.
  *
- * Without echarts the page has tables only, and says so.
- * @param source what was validated, for the first line
+ * If echarts is not installed, the page has tables only and a note that says so.
+ * @param source the name of the data, for the first line
  */
 export async function validationToHtml(
   validation: ReportedValidation,

@@ -6,7 +6,7 @@ import type { FileValidation, GateVerdict } from './measure-attributes.ts';
 /** The header of {@link labelRows}. */
 export const LABEL_HEADER: readonly string[] = ['Column', 'Label', 'Counts as', 'Rows'];
 
-/** Returns what labels were read as, one line for each label of each column, for the tables of reports. */
+/** Returns how labels were read, one line for each label of each column, for the tables of reports. */
 export function labelRows(labels: FileValidation['labels'] = {}): string[][] {
   const columns = [
     ['predictions', labels.y_pred],
@@ -21,7 +21,10 @@ export function labelRows(labels: FileValidation['labels'] = {}): string[][] {
   );
 }
 
-/** A validation as JSON has it; one attribute stands at the top, several under their names. `gates` has every verdict. */
+/**
+ * Converts a validation to plain JSON. A single attribute is at the top level; several are under their names. `gates`
+ * has every verdict.
+ */
 export function validationToJson({
   passed,
   threshold,
@@ -79,9 +82,9 @@ function gateToJson({ unevenlyMissing, ...verdict }: GateVerdict): Record<string
 }
 
 /**
- * A validation as a Markdown report: the verdict first where there is one,
- * then each attribute's metrics with groups, intervals and exclusions.
- * @param source what was validated, for the first line
+ * Renders a validation as a Markdown report: the verdict first, if there is one, then the metrics of each attribute
+ * with groups, intervals and exclusions.
+ * @param source the name of the data, for the first line
  */
 export function validationToMarkdown(validation: FileValidation, source: string): string {
   const { passed, gates, attributes, labels, frames } = validation;
@@ -110,18 +113,18 @@ export function validationToMarkdown(validation: FileValidation, source: string)
     ...verdict,
     ...labelSection(labels),
     ...sections,
-    'A difference of 0 means equal rates over the groups compared. It says nothing of groups that were excluded, or of why rates differ.',
+    'A difference of 0 means equal rates over the groups compared. It says nothing about excluded groups or about why rates differ.',
     '',
   ].join('\n');
 }
 
-/** What the labels were read as: the rows of each label, by the column's role. */
+/** Returns the table of labels: how each was read and in how many rows, by the role of the column. */
 function labelSection(labels: FileValidation['labels']): string[] {
   const rows = labelRows(labels).map((row) => row.map(escapeMarkdown));
   return rows.length === 0 ? [] : ['## Labels', '', markdownTable(LABEL_HEADER, rows), ''];
 }
 
-/** The rates inside the levels of a control feature, with what changes there. */
+/** Returns the rates within the levels of a control feature, with warnings about changes. */
 function controlSection(frame: MetricFrame | undefined): string[] {
-  return frame === undefined ? [] : ['### Inside the levels of the control feature', '', frame.toMarkdown(), ''];
+  return frame === undefined ? [] : ['### Within each level of the control feature', '', frame.toMarkdown(), ''];
 }

@@ -3,113 +3,113 @@ import type { PipelineConfig } from '../schemas/pipeline/pipeline-document.ts';
 import type { CategoricalColumn } from '../table/index.ts';
 import type { Verdict } from './assertions.ts';
 
-/** One partition of the rows into those trained on and those held out, shared by all three steps. */
+/** The partition into training rows and held-out rows. All three steps share it. */
 export interface WorkflowSplit {
-  /** Places of the rows trained on, ascending, counted in the data as given. */
+  /** Row indices of the training rows in the input data, ascending. */
   readonly train: Int32Array;
-  /** Places of the rows held out. */
+  /** Row indices of the held-out rows. */
   readonly test: Int32Array;
-  /** Share of the rows that is trained on. */
+  /** Share of the rows used for training. */
   readonly trainSize: number;
   readonly seed: number;
-  /** Rows left out because the target or a sensitive attribute is missing. */
+  /** Rows excluded because the target or a sensitive attribute is missing. */
   readonly nDropped: number;
 }
 
-/** What predictions on the held-out rows come to. */
+/** Metrics of predictions on the held-out rows. */
 export interface WorkflowMetrics {
-  /** Rows judged. */
+  /** The number of rows evaluated. */
   readonly n: number;
-  /** Share of right decisions; null for a regression. */
+  /** Share of correct decisions; null for a regression. */
   readonly accuracy: number | null;
   /** In the target's units; null for decisions. */
   readonly meanAbsoluteError: number | null;
-  /** Each metric by its name; of several attributes the worst one's. */
+  /** Each metric by its name; with several attributes, the worst value over them. */
   readonly metrics: Readonly<Record<string, MetricResult>>;
   /** The metrics of each attribute and intersection (its columns joined by `||`), by name. */
   readonly attributes: Readonly<Record<string, Readonly<Record<string, MetricResult>>>>;
 }
 
-/** The verdict of the gate on the final model, beside the baseline. */
+/** The verdict of the gate on the final model, compared with the baseline. */
 export interface ValidationResult {
-  /** true or false; null without a threshold. An undefined metric is false. */
+  /** Whether the gate passed; null without a threshold, false if the metric is undefined. */
   readonly passed: boolean | null;
-  /** The metric that was judged. */
+  /** The metric that the gate checked. */
   readonly metric: string;
-  /** The attribute or intersection whose final value is the worst, and decides. */
+  /** The attribute or intersection with the worst final value, which determines the verdict. */
   readonly attribute: string;
-  /** The worst value over attributes before mitigation; NaN where undefined. */
+  /** The worst value over attributes before mitigation; NaN if undefined. */
   readonly baselineMetricValue: number;
-  /** The worst value over attributes after it; NaN where undefined. */
+  /** The worst value over attributes after mitigation; NaN if undefined. */
   readonly finalMetricValue: number;
   readonly threshold: number | null;
-  /** 100 (final - baseline) / |baseline|, negative when unfairness falls; null where the baseline is 0 or undefined. */
+  /** 100 (final - baseline) / |baseline|, negative if unfairness falls; null if the baseline is 0 or undefined. */
   readonly improvementPercent: number | null;
   /** The verdict in one sentence. */
   readonly message: string;
   readonly verdict: Verdict;
 }
 
-/** What was predicted for the held-out rows. */
+/** Predictions for the held-out rows. */
 export interface HeldOutPredictions {
-  /** Decisions 0 or 1, or a regression's values: [rows]. */
+  /** Decisions (0 or 1), or the values of a regression: [rows]. */
   readonly baseline: Uint8Array | Float64Array;
   readonly final: Uint8Array | Float64Array;
-  /** Probabilities of 1 (a mixture's: of the decision 1); null for a regression. */
+  /** Probabilities of class 1 (of a mixture: of decision 1); null for a regression. */
   readonly baselineScores: Float64Array | null;
   readonly finalScores: Float64Array | null;
 }
 
-/** A point of the picture of accuracy against unfairness. */
+/** A point of the chart of accuracy against unfairness. */
 export interface TradeOffPoint {
   readonly label: string;
   readonly accuracy: number;
-  /** The judged metric's distance from even, the largest over attributes: |difference|, or 1 less the ratio. */
+  /** Distance of the judged metric from parity, the largest over attributes: |difference|, or 1 minus the ratio. */
   readonly unfairness: number;
-  /** 'candidate': a predictor that a mixture draws from. */
+  /** 'candidate' is a predictor of a mixture. */
   readonly kind: 'baseline' | 'final' | 'candidate';
 }
 
-/** How tracking went. */
+/** The outcome of tracking. */
 export interface TrackingOutcome {
   readonly logged: boolean;
-  /** Why nothing was logged; null where it was. */
+  /** Why nothing was logged; null if the results were logged. */
   readonly reason: string | null;
-  /** The run, where it was logged. */
+  /** The identifier of the run; null if nothing was logged. */
   readonly runId: string | null;
-  /** A page that shows the run, where one is known. */
+  /** The URL of a page that shows the run; null if none is known. */
   readonly url: string | null;
 }
 
-/** What a workflow left behind. */
+/** The files and the tracking outcome of a workflow. */
 export interface WorkflowArtifacts {
-  /** The folder that was written; null without one. */
+  /** The output folder; null if none was written. */
   readonly outputDir: string | null;
   /** The files and folders in it. */
   readonly files: readonly string[];
-  /** null where nothing was to be tracked. */
+  /** null if tracking was not requested. */
   readonly tracking: TrackingOutcome | null;
 }
 
-/** Everything that a workflow's reports show; `executeWorkflow` returns it with the model. */
+/** Everything that the reports of a workflow show. `executeWorkflow` returns it together with the model. */
 export interface WorkflowFindings {
   readonly config: PipelineConfig;
   readonly seed: number;
   readonly task: 'binary' | 'regression';
-  /** The label of the target that counts as 1; null where the target is 0/1 or a number. */
+  /** The target label that counts as 1; null if the target is 0/1 or a number. */
   readonly positiveLabel: string | null;
   readonly minGroupSize: number;
-  /** How classes were weighed in training. */
+  /** Class weights in training. */
   readonly classWeight: 'balanced' | Readonly<Partial<Record<0 | 1, number>>> | null;
-  /** The probability that decides; null where the model's own `predict` does. */
+  /** The decision threshold on the probability; null if the model's own `predict` decides. */
   readonly decisionThreshold: number | null;
-  /** The features that were trained on before and after the pipeline. */
+  /** The training features before and after the pipeline. */
   readonly features: { readonly baseline: readonly string[]; readonly final: readonly string[] };
   readonly split: WorkflowSplit;
   readonly baselineMetrics: WorkflowMetrics;
   readonly finalMetrics: WorkflowMetrics;
   readonly validation: ValidationResult;
-  /** What the method constrained, in its own terms. */
+  /** The constraint, as the parameters of the method. */
   readonly constraint: Readonly<Record<string, unknown>> | null;
   /** Names of the pipeline's steps, in order. */
   readonly transformersApplied: readonly string[];
@@ -118,7 +118,7 @@ export interface WorkflowFindings {
   readonly yTest: Uint8Array | Float64Array;
   /** The group of each held-out row, by attribute or intersection. */
   readonly groupsTest: Readonly<Record<string, CategoricalColumn>>;
-  /** For a picture: the baseline, the final model, and what a mixture draws from. Empty for a regression. */
+  /** Points of a chart: the baseline, the final model, and the predictors of a mixture. Empty for a regression. */
   readonly tradeOff: readonly TradeOffPoint[];
   readonly warnings: readonly string[];
 }

@@ -5,17 +5,18 @@ import type { Relation } from './relation.ts';
 import type { SqlSession } from './sql-engine.ts';
 import { type SqlSource, withRelation } from './sql-source.ts';
 
-/** Characters of a label at most, where groups are bounded. */
+/** The maximum length of a label if the number of groups is limited. */
 export const MAX_LABEL_LENGTH = 1000;
 
-/** How far an estimate must lie from the limit before it is believed; its standard error is 13 %. */
+/** The factor by which an estimate must differ from the limit before it is used; its standard error is 13%. */
 const SURELY = 4;
 
 /**
- * Checks that attributes of a source have few groups, without holding the groups: one scan estimates all attributes, and
- * one more counts each that is near the limit. Attributes with a column that is not there are left to who reads them.
+ * Checks that attributes of a source have at most `mostGroups` groups, without holding the groups in memory. One scan
+ * estimates all attributes, and one more counts each attribute near the limit. Unknown columns are reported later, when
+ * they are read.
  * @param attributes each is one column or several to cross
- * @throws {DataValidationError} for an attribute of more groups, or a label of more than 1,000 characters
+ * @throws {DataValidationError} if an attribute has more groups, or a label has more than 1,000 characters
  */
 export async function assertFewGroups(
   source: SqlSource,
@@ -42,31 +43,31 @@ export async function assertFewGroups(
   );
 }
 
-/** What an attribute of too many groups is refused with. */
+/** Returns the error for an attribute with too many groups. */
 export function tooManyGroups(attribute: string, mostGroups: number): DataValidationError {
   return new DataValidationError(
-    `'${attribute}' has more than ${mostGroups.toLocaleString('en-US')} groups; so many are taken at most.`,
+    `'${attribute}' has more than ${mostGroups.toLocaleString('en-US')} groups, which is the maximum.`,
     {
       context: { attribute, mostGroups },
-      suggestion: 'Name a column whose values repeat, such as age groups in place of a number or an id.',
+      suggestion: 'Use a column whose values repeat, for example age groups instead of a number or an id.',
     },
   );
 }
 
-/** What a label of too many characters is refused with. */
+/** Returns the error for a label that is too long. */
 export function tooLongLabel(attribute: string, length: number): DataValidationError {
   return new DataValidationError(
-    `'${attribute}' has a label of ${length.toLocaleString('en-US')} characters; ${MAX_LABEL_LENGTH.toLocaleString('en-US')} are taken at most.`,
-    { context: { attribute, length }, suggestion: 'Name a column of short labels.' },
+    `'${attribute}' has a label of ${length.toLocaleString('en-US')} characters; the maximum is ${MAX_LABEL_LENGTH.toLocaleString('en-US')}.`,
+    { context: { attribute, length }, suggestion: 'Use a column with short labels.' },
   );
 }
 
-/** What an attribute is called. */
+/** Returns the name of an attribute. */
 export function nameOf(names: readonly string[]): string {
   return names.join(INTERSECTION_SEPARATOR);
 }
 
-/** The estimated groups of each attribute; checks how long labels are in the same scan. */
+/** Estimates the number of groups of each attribute, and checks the length of labels in the same scan. */
 async function look(
   session: SqlSession,
   relation: Relation,

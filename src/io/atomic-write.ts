@@ -8,14 +8,13 @@ import { DataValidationError } from '../exceptions/index.ts';
 /** Unfinished files and folders, so that an interrupt can remove them. */
 const unfinished = new Set<string>();
 
-/** Files and folders that were written whole, as their callers named them. */
+/** Files and folders that were written completely, by the paths that callers gave. */
 const written = new Set<string>();
 
 /**
- * Writes a file so that it is whole or not there: to a temporary name in the
- * same folder, flushed to disk, then renamed. Missing folders are made. A
- * symbolic link is followed; a device or pipe is written to as it is.
- * @throws {DataValidationError} where the place cannot be written; nothing is left behind
+ * Writes a file atomically: to a temporary name in the same folder, flushed to disk, then renamed. Missing folders are
+ * created. A symbolic link is followed; a device or pipe is written directly.
+ * @throws {DataValidationError} if the path cannot be written; no partial file remains
  */
 export async function writeFileAtomic(target: string, content: string | Uint8Array): Promise<void> {
   if (await isSpecialFile(target)) {
@@ -36,9 +35,9 @@ export async function writeFileAtomic(target: string, content: string | Uint8Arr
 }
 
 /**
- * Lets `fill` write a whole folder under a temporary name and then puts it in
- * place. A folder that is already there is replaced when `mayReplace` allows it.
- * @throws {DataValidationError} where the place cannot be written or must not be replaced
+ * Writes a folder atomically: `fill` writes it under a temporary name, then it is renamed. An existing folder is
+ * replaced if `mayReplace` allows it.
+ * @throws {DataValidationError} if the path cannot be written or must not be replaced
  */
 export async function writeFolderAtomic(
   target: string,
@@ -53,8 +52,8 @@ export async function writeFolderAtomic(
 }
 
 /**
- * Checks that nothing stands where a folder will be written, or only what may go.
- * @throws {DataValidationError} where something else does
+ * Checks that the target of a folder does not exist or may be replaced.
+ * @throws {DataValidationError} if it exists and must not be replaced
  */
 export function assertReplaceable(target: string, mayReplace: (folder: string) => boolean): void {
   if (!existsSync(target) || mayReplace(target)) return;
@@ -65,13 +64,13 @@ export function assertReplaceable(target: string, mayReplace: (folder: string) =
 }
 
 /**
- * Checks before long work that its result can be written, leaving no trace.
- * @throws {DataValidationError} naming the path and what is wrong with it
+ * Checks before long work that its result can be written. It leaves no files.
+ * @throws {DataValidationError} if the path cannot be written; the error says why
  */
 export async function assertWritable(target: string): Promise<void> {
   if (await isSpecialFile(target)) return;
   try {
-    // Tried, since a user who is root passes every check of permissions.
+    // Writes a file, since root passes every check of permissions.
     const probe = path.join(await nearestFolder(target), temporaryName());
     const file = await open(probe, 'wx');
     await file.close();
@@ -82,8 +81,8 @@ export async function assertWritable(target: string): Promise<void> {
 }
 
 /**
- * Like {@link assertWritable}, for a file: a folder of that name is an error too.
- * @throws {DataValidationError} naming the path and what is wrong with it
+ * Checks like {@link assertWritable} that a file can be written; a folder with that name is an error too.
+ * @throws {DataValidationError} if the path cannot be written; the error says why
  */
 export async function assertFileWritable(target: string): Promise<void> {
   await assertWritable(target);
@@ -91,24 +90,24 @@ export async function assertFileWritable(target: string): Promise<void> {
   if (found?.isDirectory() === true) throw cannotWrite(target, Object.assign(new Error('folder'), { code: 'EISDIR' }));
 }
 
-/** Removes what was half-written; for interrupts, so synchronous. */
+/** Removes unfinished files and folders. It is synchronous because it is called on interrupts. */
 export function removeUnfinished(): void {
   for (const name of unfinished) rmSync(name, { recursive: true, force: true });
   unfinished.clear();
 }
 
-/** Returns the files and folders that this process has written whole; for interrupts. */
+/** Returns the files and folders that this process has written completely; for interrupts. */
 export function writtenPaths(): readonly string[] {
   return [...written];
 }
 
-/** Whether a path is there and is neither file nor folder: a device, a pipe, a terminal. */
+/** Returns whether a path exists and is neither a file nor a folder, but a device, a pipe or a terminal. */
 async function isSpecialFile(target: string): Promise<boolean> {
   const found = await stat(target).catch(() => undefined);
   return found !== undefined && !found.isFile() && !found.isDirectory();
 }
 
-/** The folder that a path lies in, or would lie in: the nearest one that exists. */
+/** Returns the nearest existing folder above a path. */
 async function nearestFolder(target: string): Promise<string> {
   if (target === '') throw Object.assign(new Error('empty'), { code: 'EMPTY' });
   let folder = path.dirname(path.resolve(target));
@@ -129,7 +128,7 @@ async function writeThenRename(target: string, write: (temporary: string) => Pro
     await putInPlace(temporary, place);
     if (!isTemporary(target)) written.add(target);
   } catch (cause) {
-    // The rest goes if it can; what is told is why the write failed.
+    // Errors of the clean-up are ignored: the reason of the failed write is reported.
     if (temporary !== undefined) await rm(temporary, { recursive: true, force: true }).catch(() => undefined);
     throw cannotWrite(target, cause);
   } finally {
@@ -137,13 +136,13 @@ async function writeThenRename(target: string, write: (temporary: string) => Pro
   }
 }
 
-/** Where a path leads: a link's target, so that the link stays one. */
+/** Resolves a path. A symbolic link gives its target, so that the link itself is kept. */
 async function followLink(target: string): Promise<string> {
   const found = await lstat(target).catch(() => undefined);
   return found?.isSymbolicLink() === true ? realpath(target) : path.resolve(target);
 }
 
-/** A folder cannot be renamed onto a full one, so the old one steps aside first. */
+/** Renames the temporary file or folder. An existing folder is moved away first, since it cannot be overwritten. */
 async function putInPlace(temporary: string, place: string): Promise<void> {
   const isFolder = (await stat(temporary)).isDirectory();
   if (!isFolder || !existsSync(place)) {
@@ -156,12 +155,12 @@ async function putInPlace(temporary: string, place: string): Promise<void> {
   await rm(aside, { recursive: true, force: true });
 }
 
-/** Short, so that it fits wherever the final name does. */
+/** Returns a temporary name, which is short so that it does not exceed limits that the final name meets. */
 function temporaryName(): string {
   return `.evenhand-${randomBytes(6).toString('hex')}.tmp`;
 }
 
-/** Whether a path lies in a folder that has no name of its own yet. */
+/** Returns whether a path is within a temporary folder. */
 function isTemporary(target: string): boolean {
   return /\.evenhand-[0-9a-f]{12}\.tmp/.test(target);
 }
@@ -173,7 +172,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EISDIR: 'it is a folder',
   EMPTY: 'the path is empty',
   ENAMETOOLONG: 'the name is too long',
-  ENOENT: 'the folder cannot be made, or a link leads nowhere',
+  ENOENT: 'the folder cannot be created, or a link is broken',
   ENOSPC: 'the disk is full',
   ENOTDIR: 'a part of the path is a file',
   EPERM: 'permission denied',
@@ -186,7 +185,7 @@ function cannotWrite(target: string, cause: unknown): DataValidationError {
   const reason = REASONS[code] ?? (code === '' ? String(cause) : `the system says ${code}`);
   return new DataValidationError(`Cannot write '${target}': ${reason}.`, {
     context: { path: target, code },
-    suggestion: 'Name a path in a folder that can be written.',
+    suggestion: 'Choose a path in a writable folder.',
     cause,
   });
 }

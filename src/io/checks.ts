@@ -4,22 +4,22 @@ import { columnKind, isNumeric, type Relation } from './relation.ts';
 import { quoteIdentifier, type SqlSession } from './sql-engine.ts';
 import { BAD_STATE, groupExpression, groupOutput, numberExpression, textExpression } from './value-sql.ts';
 
-/** Something that must hold of no row, counted while rows are grouped, and the error where it does. */
+/** A condition that must not hold for any row. It is counted while rows are grouped. */
 export interface Check {
   readonly column: string;
   readonly condition: string;
-  /** @param values some of the column's values, where the check asks for them */
+  /** @param values some values of the column, if the check needs them */
   readonly errorFor: (found: FaultyRow, values: readonly string[]) => DataValidationError;
   readonly needsValues?: boolean;
 }
 
-/** The first row at fault, from 1 and without a header, and its value as text. */
+/** The first invalid row, counted from 1 without the header, and its value as text. */
 interface FaultyRow {
   readonly row: string;
   readonly value: string;
 }
 
-/** That a column holds numbers, and none is infinite. */
+/** Returns a check that a column holds finite numbers. */
 export function numberChecks(relation: Relation, name: string): Check[] {
   if (columnKind(relation, name) === 'integer') return [];
   const number = numberExpression(relation, name);
@@ -27,7 +27,7 @@ export function numberChecks(relation: Relation, name: string): Check[] {
   return [{ column: name, condition: `(${isText}) OR isinf(${number})`, errorFor: (found) => notNumber(name, found) }];
 }
 
-/** That a column holds finite weights of 0 or more. */
+/** Returns checks that a column holds finite weights of 0 or more. */
 export function weightChecks(relation: Relation, name: string | undefined): Check[] {
   if (name === undefined) return [];
   const isNegative: Check = {
@@ -36,13 +36,13 @@ export function weightChecks(relation: Relation, name: string | undefined): Chec
     errorFor: (found) =>
       new DataValidationError(
         `Column '${name}' must hold weights of 0 or more, but row ${found.row} holds ${found.value}.`,
-        { context: { column: name, ...found }, suggestion: 'Mend or empty that weight.' },
+        { context: { column: name, ...found }, suggestion: 'Correct that weight or leave it empty.' },
       ),
   };
   return [...numberChecks(relation, name), isNegative];
 }
 
-/** That labels or decisions are 0, 1 or missing; counted by their state already, so not among the checks of a grouping. */
+/** Returns a check that labels are 0, 1 or missing. Groupings count these states, so it is not one of their checks. */
 export function binaryCheck(relation: Relation, name: string, state: string, role: ColumnRole): Check {
   return {
     column: name,
@@ -58,8 +58,9 @@ export function binaryCheck(relation: Relation, name: string, state: string, rol
 }
 
 /**
- * @param counts how many rows each check found
- * @throws {DataValidationError} for the first row that fulfils the first check found
+ * Throws if a check found invalid rows.
+ * @param counts the number of invalid rows of each check
+ * @throws {DataValidationError} if a count is above 0; the error has the first invalid row of the first such check
  */
 export async function assertNoFault(
   session: SqlSession,
@@ -73,7 +74,7 @@ export async function assertNoFault(
   throw fault.errorFor(await firstFault(session, relation, fault), values);
 }
 
-/** Values that an error needs at most, however many a column has. */
+/** The maximum number of values of a column for an error. */
 const MAX_VALUES = 9;
 
 async function someValues(session: SqlSession, relation: Relation, name: string): Promise<string[]> {
@@ -86,7 +87,7 @@ async function someValues(session: SqlSession, relation: Relation, name: string)
 }
 
 async function firstFault(session: SqlSession, relation: Relation, { column, condition }: Check): Promise<FaultyRow> {
-  // The condition is computed inside, where the relation's own names mean its columns.
+  // The condition is computed in the inner query, where names refer to the columns of the relation.
   const [found] = await session.rows(
     `SELECT CAST(place AS VARCHAR), shown FROM (
        SELECT row_number() OVER () AS place, ${textExpression(column)} AS shown, (${condition}) AS holds FROM ${relation.relation}
@@ -99,6 +100,9 @@ function notNumber(name: string, found: FaultyRow): DataValidationError {
   const isInfinite = Math.abs(Number(found.value)) === Infinity || /^[-+]?inf/i.test(found.value);
   return new DataValidationError(
     `Column '${name}' should hold ${isInfinite ? 'finite ' : ''}numbers, but row ${found.row} holds '${found.value}'.`,
-    { context: { column: name, ...found }, suggestion: 'Mend or empty that value, or name another column.' },
+    {
+      context: { column: name, ...found },
+      suggestion: 'Correct that value or leave it empty, or name another column.',
+    },
   );
 }

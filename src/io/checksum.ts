@@ -4,21 +4,21 @@ import { DataValidationError } from '../exceptions/index.ts';
 import { getLogger } from '../internal/logger.ts';
 
 /**
- * The last member of a JSON object, where it looks like a checksum. Its name is not spelt out, so that a name that was
- * damaged does not make the file one without a checksum.
+ * Matches the last member of a JSON object if it looks like a checksum. It does not match the name, so that a file with
+ * a damaged name does not count as a file without a checksum.
  */
 const LAST_MEMBER = /,\s*"([^"]{6})"\s*:\s*"([^"]{64})"\s*\}\s*$/;
 
-/** Characters at the end of a file that hold its last member. */
+/** The number of characters at the end of a file that contain its last member. */
 const TAIL_LENGTH = 256;
 
 const NAME = 'sha256';
 
-/** The text of a JSON file whose checksum was compared. */
+/** The text of a JSON file after its checksum was verified. */
 export interface CheckedText {
   /** The JSON object without its checksum. */
   readonly text: string;
-  /** False for a file of an earlier version, which has none. */
+  /** Whether the file has a checksum; files of earlier versions have none. */
   readonly hasChecksum: boolean;
 }
 
@@ -28,8 +28,8 @@ export function checksumOf(content: string | Uint8Array): string {
 }
 
 /**
- * Returns an object as the text of a JSON file whose last member, `sha256`, is the SHA-256 of the bytes before it
- * (without the comma and white space that part them). {@link checkJsonText} compares it.
+ * Adds a last member `sha256` to the text of a JSON object. It is the SHA-256 of the bytes before it, without the comma
+ * and white space in between. {@link checkJsonText} verifies it.
  * @param json a JSON object with at least one member, as text
  */
 export function withChecksum(json: string): string {
@@ -41,9 +41,9 @@ export function withChecksum(json: string): string {
 }
 
 /**
- * Compares the checksum that {@link withChecksum} added to a JSON file.
- * @param path of the file, for the message
- * @throws {DataValidationError} where it is not that of the content
+ * Verifies the checksum that {@link withChecksum} added to a JSON file.
+ * @param path the path of the file, for the message
+ * @throws {DataValidationError} if the checksum does not match the content
  */
 export function checkJsonText(text: string, path: string): CheckedText {
   const tail = Math.max(0, text.length - TAIL_LENGTH);
@@ -59,8 +59,8 @@ export function checkJsonText(text: string, path: string): CheckedText {
 }
 
 /**
- * Compares the SHA-256 of a file with the one that was noted when it was written.
- * @throws {DataValidationError} naming the file, both checksums, and how to fix it
+ * Compares the SHA-256 of a file with the one recorded when it was written.
+ * @throws {DataValidationError} if they differ; the error names the file, both checksums, and a fix
  */
 export function checkFile(content: Uint8Array, expected: string, path: string): void {
   const found = checksumOf(content);
@@ -68,15 +68,15 @@ export function checkFile(content: Uint8Array, expected: string, path: string): 
 }
 
 /**
- * Logs a warning for a file, or for files in a folder, without a checksum: nothing shows whether they were damaged.
- * @param files in the folder; undefined for a file
+ * Logs a warning for a file, or for files in a folder, without a checksum, since damage cannot be detected.
+ * @param files the number of files in the folder; undefined for a single file
  */
 export function warnOfNoChecksum(path: string, files?: number): void {
   const subject =
     files === undefined
       ? `'${path}' has no checksum; it was written by an earlier version.`
       : `${String(files)} ${files === 1 ? 'file in' : 'files in'} '${path}' ${files === 1 ? 'has' : 'have'} no checksum; written by an earlier version.`;
-  getLogger().warn(`${subject} A change of the content would not be noticed.`);
+  getLogger().warn(`${subject} Damage to the content cannot be detected.`);
 }
 
 function damaged(path: string, expected: string, found: string, hint = ''): DataValidationError {

@@ -21,24 +21,24 @@ import { groupExpression, groupOutput, labelOf, textExpression } from './value-s
 export interface OutcomeColumn {
   readonly name: string;
   readonly role: ColumnRole;
-  /** Labels are 0, 1 or missing by a rule; of numbers only missing texts matter. */
+  /** Labels are mapped to 0, 1 or missing; for numbers only missing texts matter. */
   readonly holds: 'labels' | 'numbers';
   readonly positiveLabel?: string | undefined;
-  /** Whether `positiveLabel` is one class of several, whose other labels are no surprise. */
+  /** Whether `positiveLabel` is one class of several, so that other labels are expected. */
   readonly isOneOfMany?: boolean | undefined;
 }
 
-/** What a reduction asks of the columns that it reads. */
+/** The columns and missing texts of a reduction. */
 interface ReadingRequest {
   readonly attributes: readonly (readonly string[])[];
   readonly naValues?: readonly string[] | undefined;
 }
 
-/** The label that is 1 in each column of labels, by the column's role; undefined where labels stand for themselves. */
+/** The label that counts as 1 in each column, by the role of the column; undefined if labels are 0 and 1. */
 export type PositiveLabels = Readonly<Partial<Record<ColumnRole, string>>>;
 
 /**
- * Opens a source in which texts that are missing values are NULL, reduces it, and adds what labels and texts were read as.
+ * Opens a source with missing texts as NULL, reduces it, and adds how labels and texts were read.
  * @param outcomes the columns reduced, other than the attributes
  * @param work reduces the source, once or twice
  */
@@ -58,7 +58,7 @@ export async function reduceWithReadings<Reduction extends SourceReduction<unkno
       const missing = new Map<string, ReadonlySet<string>>(
         known.map(({ name, positiveLabel }) => [name, missingOutcomes(naValues, positiveLabel)]),
       );
-      // An empty field of a CSV file is NULL already.
+      // Empty fields of a CSV file are NULL already.
       const isGroupText = naValues !== undefined || raw.csv === undefined;
       if (isGroupText) for (const name of names) missing.set(name, missingGroups(naValues));
       const reductions = await work(session, withoutTexts(raw, missing), positive);
@@ -72,7 +72,7 @@ export async function reduceWithReadings<Reduction extends SourceReduction<unkno
   );
 }
 
-/** A relation in which some texts, or numbers written as texts, are NULL in some columns. */
+/** Returns a relation in which the given texts, or the numbers that they denote, are NULL. */
 function withoutTexts(relation: Relation, missing: ReadonlyMap<string, ReadonlySet<string>>): Relation {
   const replaced = [...missing].flatMap(([name, texts]) => {
     const holds = holdsText(relation, name, texts);
@@ -83,7 +83,7 @@ function withoutTexts(relation: Relation, missing: ReadonlyMap<string, ReadonlyS
   return { ...relation, relation: `(SELECT * REPLACE (${replaced.join(', ')}) FROM ${relation.relation})` };
 }
 
-/** The condition that a value is one of some texts; undefined where none can be. */
+/** Returns the SQL condition that a value is one of the texts; undefined if none can occur. */
 function holdsText(relation: Relation, name: string, texts: ReadonlySet<string>): string | undefined {
   const kind = relation.columns.get(name);
   if (kind === undefined || kind === 'boolean' || relation.ambiguous.includes(name)) return undefined;
@@ -92,7 +92,7 @@ function holdsText(relation: Relation, name: string, texts: ReadonlySet<string>)
   return numbers.length === 0 ? undefined : `CAST(${quoteIdentifier(name)} AS DOUBLE) IN (${numbers.join(', ')})`;
 }
 
-/** What labels and missing texts the outcomes hold, in one scan; none where no column can hold any of note. */
+/** Reads the labels and missing texts of the outcomes in one scan, if a column can hold any. */
 async function readOutcomes(
   session: SqlSession,
   raw: Relation,
@@ -145,7 +145,7 @@ async function readOutcomes(
   return { readings, positive };
 }
 
-/** Suspicious groups, and texts that `naValues` made missing; the source is read once more only where there are any. */
+/** Reads suspicious groups and texts that `naValues` made missing. It scans the source again only if there are any. */
 async function readGroups(
   session: SqlSession,
   raw: Relation,
@@ -177,16 +177,16 @@ async function readGroups(
   });
 }
 
-/** How many rows hold a label. */
+/** A label and its number of rows. */
 interface Counted {
   readonly label: string;
   readonly count: number;
 }
 
-/** Labels of a column that are kept at most: beyond, the column holds no labels. */
+/** The maximum number of labels of a column that are kept; a column with more does not hold labels. */
 const MAX_LABELS = 10_000;
 
-/** Counts the values of some columns in one scan, empty texts left out. */
+/** Counts the values of columns in one scan, without empty texts. */
 async function countValues(
   session: SqlSession,
   raw: Relation,

@@ -1,15 +1,15 @@
 import { type DataFormat, queryDataFile } from './data-file.ts';
 import { withDuckDb } from './duckdb.ts';
 
-/** How large a table is. */
+/** The size of a table. */
 export interface TableSize {
   readonly rows: number;
   readonly columns: number;
 }
 
 /**
- * How large a file's table is, without loading it: of Parquet what its footer says, of text a scan.
- * @throws {DataValidationError} for a file that cannot be read
+ * Returns the size of the table in a file without loading it: from the footer of Parquet, or by a scan of text.
+ * @throws {DataValidationError} if the file cannot be read
  */
 export async function tableSize(path: string, format?: DataFormat): Promise<TableSize> {
   return withDuckDb((session) =>

@@ -17,20 +17,20 @@ import {
   weightSums,
 } from './value-sql.ts';
 
-/** One cell of the counts: truth is 0, 1, or 2 where missing; the group is -1 where a row has none. */
+/** A cell of the counts: truth is 0, 1, or 2 if missing; the group is -1 for rows without a group. */
 export interface DecisionCell extends WeightSums {
   readonly group: number;
   readonly truth: 0 | 1 | 2;
-  /** null for rows without a decision, and for those without a weight, which then is 0. */
+  /** null for rows without a decision or without a weight; the weight is then 0. */
   readonly decision: 0 | 1 | null;
   readonly hasWeight: boolean;
 }
 
 /**
- * Counts a source's rows per group, true label and decision in one scan,
- * without loading them; several attributes share the scan.
+ * Counts the rows of a source per group, true label and decision in one scan, without loading them. Several attributes
+ * share the scan.
  * @returns one reduction per attribute, in order
- * @throws {DataValidationError} for an unreadable source, an unknown column, or a value that is not 0 or 1
+ * @throws {DataValidationError} if the source cannot be read, a column is unknown, or a value is not 0 or 1
  */
 export async function countDecisions(
   source: SqlSource,
@@ -76,7 +76,7 @@ export async function countDecisions(
   });
 }
 
-/** The column of true labels, where there is one. */
+/** Returns the column of true labels as a list; empty if there is none. */
 export function truthColumn(
   yTrue: string | undefined,
   labels: Pick<DecisionRequest, 'positiveLabel' | 'yTruePositiveLabel' | 'isOneOfMany'>,
@@ -86,14 +86,14 @@ export function truthColumn(
   return [{ name: yTrue, role: 'true labels', holds: 'labels', positiveLabel, isOneOfMany: labels.isOneOfMany }];
 }
 
-/** The column of weights, where there is one. */
+/** Returns the column of weights as a list; empty if there is none. */
 export function weightColumn(sampleWeight: string | undefined): OutcomeColumn[] {
   return sampleWeight === undefined ? [] : [{ name: sampleWeight, role: 'weights', holds: 'numbers' }];
 }
 
 /**
- * Checks what was counted: every value 0, 1 or missing, and a positive label that occurs.
- * @throws {DataValidationError} with the first row at fault, or the labels there are
+ * Checks the counts: every value must be 0, 1 or missing, and the positive label must occur.
+ * @throws {DataValidationError} if not; the error has the first invalid row, or the labels found
  */
 async function assertDecisions(
   session: SqlSession,

@@ -18,15 +18,15 @@ import {
   weightSums,
 } from './value-sql.ts';
 
-/** When and how scores are rounded: the rule of the caller, which arrays follow too. */
+/** When and how scores are rounded. The caller sets the rule, which also applies to arrays. */
 export interface ScoreGrid {
-  /** So many distinct pairs of group and score are kept as they are. */
+  /** The maximum number of distinct pairs of group and score that are kept without rounding. */
   readonly mostDistinct: number;
-  /** The step of the grid for scores of at most that size. */
+  /** Returns the step of the grid for scores of at most this absolute value. */
   readonly stepFor: (largest: number) => number;
 }
 
-/** Sums of rows whose true label is 0, and of those where it is 1. */
+/** Sums over rows with true label 0, and over rows with true label 1. */
 type ByLabel = readonly [no: number, yes: number];
 
 /** One distinct score of one group. */
@@ -36,8 +36,9 @@ export interface ScoreCell {
   readonly counts: ByLabel;
   readonly weights: ByLabel;
   readonly squaredWeights: ByLabel;
-  /** Weighted sums of the log losses of the scores before they were rounded, and of their squares; 0 where they are not rounded. */
+  /** Weighted sum of the log losses of the scores before rounding; 0 if scores are not rounded. */
   readonly loss: number;
+  /** Weighted sum of the squared log losses; 0 if scores are not rounded. */
   readonly squaredLoss: number;
 }
 
@@ -45,22 +46,22 @@ export interface ScoreCell {
 export interface ScoreReduction extends SourceReduction<ScoreCell> {
   /** Rows of each group that lack a score, a true label or a weight. */
   readonly dropped: Float64Array;
-  /** The grid that scores were rounded to; 0 where they are as they stand. */
+  /** The step of the grid that scores are rounded to; 0 if they are not rounded. */
   readonly step: number;
 }
 
 /**
- * How far an estimate of distinct scores must lie above the limit before it
- * is believed. It counts scores of both true labels apart, at most twice as
- * many; its standard error is 13 %.
+ * The factor by which an estimate of distinct scores must exceed the limit before it is used. The estimate counts
+ * scores of both true labels separately, so it is at most twice too large; its standard error is 13%.
  */
 const SURELY_MORE = 4;
 
 /**
- * Counts a source's distinct scores per group and true label without loading
- * rows: one scan to look, which attributes share, and one for each attribute.
+ * Counts the distinct scores of a source per group and true label without loading rows. It makes one scan for all
+ * attributes together, and one for each attribute.
  * @returns one reduction per attribute, in order
- * @throws {DataValidationError} for an unreadable source, an unknown column, text, infinities, or labels that are not 0 or 1
+ * @throws {DataValidationError} if the source cannot be read, a column is unknown, scores are text or infinite, or
+ *   labels are not 0 or 1
  */
 export async function countScores(
   source: SqlSource,
@@ -107,7 +108,7 @@ export async function countScores(
   });
 }
 
-/** Groups, faults, and an estimate of the distinct scores, all in one scan with small tables. */
+/** Finds the groups, checks the values, and estimates the number of distinct scores, in one scan. */
 async function look(
   session: SqlSession,
   relation: Relation,
@@ -130,12 +131,12 @@ async function look(
   return attributes;
 }
 
-/** Whether a row has all that counts; a label that is neither 0 nor 1 was refused before. */
+/** Returns the SQL condition that a row is complete. Labels other than 0 and 1 are rejected before. */
 function isWhole(isWeighted: boolean): string {
   return `truth <= 1 AND ${isKnown('score')}${isWeighted ? ` AND ${isKnown('weight')}` : ''}`;
 }
 
-/** 0 unless there are surely too many distinct scores; what is then too many still is rounded when it is collected. */
+/** Returns the step of the grid: 0 unless there are certainly too many scores. Others are rounded when collected. */
 function stepOf({ rows }: AttributeRows, { mostDistinct, stepFor }: ScoreGrid): number {
   const counted = rows.filter(({ group, keys }) => group >= 0 && keys[1] === 1);
   const estimate = counted.reduce((sum, { sums }) => sum + (sums[1] as number), 0);
@@ -143,18 +144,17 @@ function stepOf({ rows }: AttributeRows, { mostDistinct, stepFor }: ScoreGrid): 
   return stepFor(counted.reduce((most, { sums }) => Math.max(most, sums[2] as number), 0));
 }
 
-/** How {@link scoresSql} groups. */
+/** The grouping of {@link scoresSql}. */
 interface ScoresQuery {
-  /** The columns to group by, `g0`, `g1` …, as they are wanted in the result. */
+  /** The SQL expressions of the columns to group by, `g0`, `g1` …, in the result. */
   readonly outputs: readonly string[];
   readonly step: number;
   readonly isWeighted: boolean;
 }
 
 /**
- * Counts by group and score of rows that have `g0`, `g1` …, a `score`, a
- * `truth` and, where weighted, a `weight`. A row of the result is the group and
- * what {@link readScore} reads.
+ * Returns SQL that counts rows by group and score. The rows have `g0`, `g1` …, a `score`, a `truth` and, if weighted, a
+ * `weight`. A row of the result is the group, followed by the values that {@link readScore} reads.
  */
 export function scoresSql(rows: string, { outputs, step, isWeighted }: ScoresQuery): string {
   const groups = outputs.map((_, place) => `g${String(place)}`);
@@ -162,7 +162,7 @@ export function scoresSql(rows: string, { outputs, step, isWeighted }: ScoresQue
     [0, 1].map((truth) => `CAST(${sum} FILTER (WHERE truth = ${String(truth)}) AS DOUBLE)`),
   );
   const times = isWeighted ? 'weight * ' : '';
-  // Scores that are not rounded give their losses themselves.
+  // Without rounding, the losses can be computed from the scores.
   const losses =
     step === 0 ? [] : ['loss', 'loss * loss'].map((value) => `CAST(kahan_sum(${times}${value}) AS DOUBLE)`);
   return `SELECT ${[...outputs, 's', ...losses, ...sums].join(', ')}
@@ -171,7 +171,7 @@ export function scoresSql(rows: string, { outputs, step, isWeighted }: ScoresQue
 
 /** Reads a row of {@link scoresSql} after its group. */
 export function readScore(row: readonly unknown[], step: number): Omit<ScoreCell, 'group'> {
-  // A sum of no rows is none.
+  // SQL returns NULL for a sum of no rows.
   const [score = 0, ...rest] = row.map((value) => Number(value ?? 0));
   const [loss = 0, squaredLoss = 0] = step === 0 ? [] : rest;
   const sums = step === 0 ? rest : rest.slice(2);
@@ -187,11 +187,11 @@ export function readScore(row: readonly unknown[], step: number): Omit<ScoreCell
   };
 }
 
-/** The log loss of a row, its probability clipped as arrays have it. */
+/** The log loss of a row, with the probability clipped in the same way as for arrays. */
 const LOG_LOSS = `-ln(least(${String(1 - Number.EPSILON)}::DOUBLE, greatest(${String(Number.EPSILON)}::DOUBLE,
   CASE WHEN truth = 1 THEN score ELSE 1 - score END)))`;
 
-/** The operations on float64 that arrays go through, so that a score lands on the same point; -0 becomes 0. */
+/** Rounds with the same float64 operations as for arrays, so that the result is the same; -0 becomes 0. */
 function onGrid(step: number): string {
   if (step === 0) return 'CASE WHEN score = 0 THEN 0.0::DOUBLE ELSE score END';
   const width = `CAST('${String(step)}' AS DOUBLE)`;

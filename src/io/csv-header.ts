@@ -7,26 +7,25 @@ import { DataValidationError } from '../exceptions/index.ts';
 import { Utf8Stream } from '../internal/decode-utf8.ts';
 import { quoteIdentifier, quoteLiteral, type SqlSession } from './sql-engine.ts';
 
-/** The most characters of a header that are read; a longer one is counted as far as that. */
+/** The maximum number of characters of a header that are read; the rest is not counted. */
 const MAX_HEADER_LENGTH = 64 * 1024 * 1024;
 
-/** The most columns of a text table: the time to open one grows with their square, to 7 s here. */
+/** The maximum number of columns of a text table. The time to open it grows with their square, to 7 s at this limit. */
 const MAX_COLUMNS = 20_000;
 
 /** The delimiters that a text table may have, in order of preference. */
 const DELIMITERS = [',', '\t', ';', '|'] as const;
 
-/** What the first line of a text table says. */
+/** The header line of a text table. */
 export interface CsvHeader {
   readonly delimiter: string;
   readonly names: readonly string[];
 }
 
 /**
- * Reads the header line. The delimiter is the one that occurs most often
- * outside quotes; it is fixed here, once, since guessing it from the rows would
- * let a ragged file pass as a table with another delimiter.
- * @throws {DataValidationError} for more than 20,000 columns
+ * Reads the header line. The delimiter is the one that occurs most often outside quotes. It is determined only by the
+ * header, since with detection by rows a ragged file could pass as a table with another delimiter.
+ * @throws {DataValidationError} if there are more than 20,000 columns
  */
 export async function readCsvHeader(path: string, gzipped: boolean): Promise<CsvHeader> {
   const line = await readFirstLine(path, gzipped);
@@ -39,9 +38,8 @@ export async function readCsvHeader(path: string, gzipped: boolean): Promise<Csv
 }
 
 /**
- * Decompresses a gzip file once, for its checksum alone: a file that was cut
- * off would otherwise read as a shorter one.
- * @throws {Error} where the content is damaged or incomplete
+ * Decompresses a gzip file to verify its checksum. A truncated file would otherwise be read as a shorter one.
+ * @throws {Error} if the content is damaged or incomplete
  */
 export async function assertWholeGzip(path: string): Promise<void> {
   const discard = new Writable({
@@ -52,7 +50,7 @@ export async function assertWholeGzip(path: string): Promise<void> {
   await pipeline(createReadStream(path), createGunzip(), discard);
 }
 
-/** The first bytes of the text, at most as many as are asked for. */
+/** Returns the first bytes of the text, at most `most`. */
 export async function readStart(path: string, gzipped: boolean, most: number): Promise<Uint8Array> {
   const file = createReadStream(path, { highWaterMark: 16 * 1024 });
   const stream: AsyncIterable<Buffer> = gzipped ? file.pipe(createGunzip()) : file;
@@ -86,7 +84,7 @@ async function readFirstLine(path: string, gzipped: boolean): Promise<string> {
   return parts.join('');
 }
 
-/** Where the first line ends in a part of it: a newline inside quotes does not end it. The part's length where it does not. */
+/** Returns the end of the first line in a part; its length if there is no end. A newline in quotes does not end it. */
 function endOfLine(part: string, startsQuoted: boolean): { readonly index: number; readonly quoted: boolean } {
   let quoted = startsQuoted;
   for (let index = 0; index < part.length; index++) {
@@ -97,7 +95,7 @@ function endOfLine(part: string, startsQuoted: boolean): { readonly index: numbe
   return { index: part.length, quoted };
 }
 
-/** The number of fields of a line by each delimiter. */
+/** Counts the fields of a line by each delimiter. */
 function countFields(line: string): number[] {
   const counts = DELIMITERS.map(() => 1);
   let quoted = false;
@@ -112,10 +110,10 @@ function countFields(line: string): number[] {
 function tooManyColumns(path: string, count: number, isCut: boolean): DataValidationError {
   const found = `its first line has ${isCut ? 'more than ' : ''}${count.toLocaleString('en-US')} columns`;
   return new DataValidationError(
-    `Cannot read '${path}': ${found}, and at most ${MAX_COLUMNS.toLocaleString('en-US')} are read from text.`,
+    `Cannot read '${path}': ${found}, and a text file can have at most ${MAX_COLUMNS.toLocaleString('en-US')}.`,
     {
       context: { path, columns: count },
-      suggestion: 'Keep only the columns that are needed, or check that the first line is a header.',
+      suggestion: 'Keep only the columns that you need, or check that the first line is a header.',
     },
   );
 }
@@ -134,12 +132,12 @@ function splitFields(line: string, delimiter: string): string[] {
   return [...fields, field];
 }
 
-/** The error for a file that cannot be read, whatever the reason. */
+/** Returns the error for a file that cannot be read. */
 export function cannotRead(path: string, reason: string, suggestion: string, cause?: unknown): DataValidationError {
   return new DataValidationError(`Cannot read '${path}': ${reason}.`, { context: { path }, suggestion, cause });
 }
 
-/** A CSV as SQL reads it: the text of the path, the header found, the dialect stated. */
+/** A CSV file for SQL: its path and pattern, its header, and its dialect. */
 export interface CsvSource {
   readonly path: string;
   readonly pattern: string;
@@ -147,7 +145,7 @@ export interface CsvSource {
   readonly dialect: string;
 }
 
-/** Reads a CSV that could not be understood once more as text, which names the line at fault. */
+/** Explains why a CSV file cannot be read. Reading it again as text gives the number of the invalid line. */
 export async function explainCsv(session: SqlSession, source: CsvSource, cause: unknown): Promise<DataValidationError> {
   const { path, pattern, header, dialect } = source;
   const names = header.names.map((name, index) => `${String(index)}_${name}`);
@@ -161,12 +159,12 @@ export async function explainCsv(session: SqlSession, source: CsvSource, cause: 
   return csvFault(path, cause);
 }
 
-/** DuckDB's account of a broken CSV in one sentence. */
+/** Returns DuckDB's message about an invalid CSV file in one sentence. */
 function csvFault(path: string, cause: unknown): DataValidationError {
   const text = cause instanceof Error ? cause.message : String(cause);
   const line = /CSV Error on Line: (\d+)/.exec(text)?.[1];
   const where = line === undefined ? '' : `line ${line}: `;
-  const mend = line === undefined ? 'Export the file again.' : 'Mend that line, or export the file again.';
+  const mend = line === undefined ? 'Export the file again.' : 'Fix that line, or export the file again.';
   const fields = /Expected Number of Columns: (\d+) Found: (\d+)/.exec(text);
   if (fields !== null) {
     const [, expected = '', found = ''] = fields;

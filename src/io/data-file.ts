@@ -7,10 +7,10 @@ import { explainNdjson, NDJSON_EXTENSIONS, ndjsonRelation } from './ndjson-file.
 import { describe, type Relation, repeatedNames } from './relation.ts';
 import { quoteLiteral, type SqlSession } from './sql-engine.ts';
 
-/** Bytes that are looked at. */
+/** The number of bytes at the start of a file that are checked for the encoding. */
 const START_BYTES = 64;
 
-/** What is wrong with the encoding of a text table, and what to do. */
+/** A problem with the encoding of a text table, and how to fix it. */
 interface EncodingFault {
   readonly reason: string;
   readonly suggestion: string;
@@ -22,9 +22,8 @@ const UTF_16: EncodingFault = {
 };
 
 /**
- * What the first bytes tell of an encoding that cannot be read: a byte order
- * mark of UTF-16, or NUL bytes. Those of Latin text in UTF-16 are all at even
- * or all at odd places.
+ * Detects an encoding that cannot be read by the first bytes: a byte order mark of UTF-16, or NUL bytes. In UTF-16 text
+ * with Latin letters, all NUL bytes have even or all have odd offsets.
  */
 function findEncodingFault(start: Uint8Array): EncodingFault | undefined {
   const [first, second] = start;
@@ -34,17 +33,20 @@ function findEncodingFault(start: Uint8Array): EncodingFault | undefined {
   const isEverySecond = new Set(nuls.map((place) => place % 2)).size === 1 && nuls.length > start.length / 4;
   return isEverySecond
     ? UTF_16
-    : { reason: 'it holds NUL bytes, so it is no text', suggestion: 'Export it again as CSV in UTF-8, or as Parquet.' };
+    : {
+        reason: 'it holds NUL bytes, so it is not text',
+        suggestion: 'Export it again as CSV in UTF-8, or as Parquet.',
+      };
 }
 
-/** The forms of data files that can be read. */
+/** The formats of data files that can be read. */
 export type DataFormat = 'csv' | 'parquet' | 'ndjson';
 
 /**
- * Opens a file and runs a query over it; once more with the kinds of columns
- * taken from all its rows where a late row did not fit the kind of the first.
- * @param run makes and runs the query from the file's columns
- * @throws {DataValidationError} for a missing, empty, ragged or unreadable file
+ * Opens a file and runs a query over it. If a later row does not fit the column types of the first rows, it infers the
+ * types from all rows and runs the query again.
+ * @param run builds and runs the query from the columns of the file
+ * @throws {DataValidationError} if the file is missing, empty, ragged or unreadable
  */
 export async function queryDataFile<T>(
   session: SqlSession,
@@ -66,7 +68,7 @@ export async function queryDataFile<T>(
   }
 }
 
-/** Finds out what a file holds: its form by content first and extension second, its columns and their kinds. */
+/** Opens a file: detects its format by content, then by extension, and reads its columns and their kinds. */
 async function openDataFile(session: SqlSession, path: string, format?: DataFormat): Promise<Relation> {
   const found = await stat(path).catch((cause: unknown) => {
     throw cannotRead(path, 'there is no such file', 'Check the path.', cause);
@@ -88,7 +90,7 @@ function formOf(path: string, magic: string): DataFormat {
 async function openParquet(session: SqlSession, path: string): Promise<Relation> {
   const relation = `read_parquet(${quoteLiteral(globPattern(path))}, hive_partitioning=false)`;
   const columns = await describe(session, relation).catch((cause: unknown) => {
-    throw cannotRead(path, 'it is not a whole Parquet file', 'Export it again.', cause);
+    throw cannotRead(path, 'it is not a complete Parquet file', 'Export it again.', cause);
   });
   return { title: `'${path}'`, relation, columns, ambiguous: [], csv: undefined };
 }
@@ -123,12 +125,12 @@ async function openCsv(session: SqlSession, path: string, gzipped: boolean): Pro
   return { title: `'${path}'`, relation, columns, ambiguous: repeatedNames(header.names), csv };
 }
 
-/** Exactly this file: what means several files to SQL is quoted, and `~` is no home. */
+/** Returns a pattern that matches exactly this file: wildcards are escaped, and `~` is not expanded. */
 function globPattern(path: string): string {
   return resolve(path).replaceAll(/[*?[]/g, '[$&]');
 }
 
-/** The dialect is stated whole: what is left to guess would be guessed wrong on a ragged file. */
+/** Returns the complete CSV dialect. Nothing is left for auto-detection, which fails on ragged files. */
 function csvDialect(delimiter: string, gzipped: boolean): string {
   return [
     `delim=${quoteLiteral(delimiter)}`,
@@ -138,7 +140,7 @@ function csvDialect(delimiter: string, gzipped: boolean): string {
     'header=true',
     'skip=0',
     'strict_mode=true',
-    // A folder named s=1 would become a column.
+    // Otherwise a folder named s=1 would become a column.
     'hive_partitioning=false',
     // No booleans, dates or times: they would turn the labels 'f' and 'yes' into 'false' and 'true'.
     `auto_type_candidates=['BIGINT', 'DOUBLE', 'VARCHAR']`,
@@ -146,7 +148,7 @@ function csvDialect(delimiter: string, gzipped: boolean): string {
   ].join(', ');
 }
 
-/** An error of ours as it is; a driver's in one sentence. */
+/** Returns errors of this package unchanged, and describes errors of the driver in one sentence. */
 async function explain(session: SqlSession, path: string, file: Relation, cause: unknown): Promise<unknown> {
   if (FairnessToolkitError.isInstance(cause)) return cause;
   if (file.csv !== undefined) return explainCsv(session, file.csv, cause);

@@ -2,39 +2,39 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 
 import { DataValidationError } from '../exceptions/index.ts';
 
-/** What a DuckDB that is opened inside {@link withDuckDbLimits} may use. */
+/** The limits of a DuckDB opened within {@link withDuckDbLimits}. */
 export interface DuckDbLimits {
-  /** Mebibytes; a query that needs more is refused. Nothing is moved to a disk. */
+  /** Memory in mebibytes. A query that needs more fails; nothing is spilled to disk. */
   readonly memoryMegabytes: number;
   readonly threads: number;
   /**
-   * Interrupts the queries at work.
+   * Interrupts running queries.
    * @defaultValue none
    */
   readonly signal?: AbortSignal | undefined;
 }
 
-// Of the calls and not of the thread, so that two runs on one thread keep their own.
+// Async storage, so that concurrent calls on one thread keep their own limits.
 const storage = new AsyncLocalStorage<DuckDbLimits>();
 
-/** Runs work whose databases have these limits; outside of it they have DuckDB's own, most of the machine's memory. */
+/** Runs work with limits on its databases. Without it, DuckDB may use most of the machine's memory. */
 export function withDuckDbLimits<T>(limits: DuckDbLimits, work: () => Promise<T>): Promise<T> {
   return storage.run(limits, work);
 }
 
-/** The limits of the work that calls; undefined outside of {@link withDuckDbLimits}. */
+/** Returns the current limits; undefined outside of {@link withDuckDbLimits}. */
 export function currentDuckDbLimits(): DuckDbLimits | undefined {
   return storage.getStore();
 }
 
-/** Limits as DuckDB is configured; without a folder to spill to, it says where memory ends. */
+/** Returns limits as settings of DuckDB. Without a spill folder, a query fails if it needs more memory. */
 export function limitSettings(limits: DuckDbLimits | undefined): Record<string, string> {
   if (limits === undefined) return {};
   const { memoryMegabytes, threads } = limits;
   return { memory_limit: `${String(memoryMegabytes)}MiB`, threads: String(threads), temp_directory: '' };
 }
 
-/** What a query within limits failed with: a lack of memory in our words, anything else as it is. */
+/** Converts the error of a query: an out-of-memory error gets a clear message, other errors are unchanged. */
 export function withinLimits(cause: unknown): unknown {
   const limits = currentDuckDbLimits();
   const isOutOfMemory = cause instanceof Error && cause.message.startsWith('Out of Memory Error');

@@ -3,18 +3,18 @@ import type { DuckDBConnection, DuckDBDataChunk } from '@duckdb/node-api';
 import { withinLimits } from './duckdb-limits.ts';
 import { quoteIdentifier, type RowsOptions, type SqlSession } from './sql-engine.ts';
 
-/** What DuckDB's package exports; it is loaded lazily. */
+/** The exports of the DuckDB package, which is loaded lazily. */
 export type DuckDbModule = typeof import('@duckdb/node-api');
 
-/** A connection to DuckDB; the only way to it in this package. */
+/** A connection to DuckDB. All access to DuckDB in this package goes through it. */
 export interface DuckDbSession extends SqlSession {
-  /** The chunks of a query's result, one after another. */
+  /** Returns the chunks of the result of a query, one after another. */
   chunks(sql: string): AsyncIterable<DuckDBDataChunk>;
-  /** Makes a temporary table of columns, all of one length: Int32Array as INTEGER, Float64Array as DOUBLE. */
+  /** Creates a temporary table of columns of equal length: Int32Array as INTEGER, Float64Array as DOUBLE. */
   createTable(name: string, columns: Readonly<Record<string, Int32Array | Float64Array>>): Promise<void>;
 }
 
-/** A queue: each work begins when the one before it has ended. */
+/** Returns a queue that starts each work after the previous one has ended. */
 export function turns(): <T>(work: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {
@@ -24,7 +24,7 @@ export function turns(): <T>(work: () => Promise<T>) => Promise<T> {
   };
 }
 
-/** A connection with what this package asks of it. */
+/** Wraps a connection in a {@link DuckDbSession}. */
 export function sessionOf(
   module: DuckDbModule,
   connection: DuckDBConnection,
@@ -34,10 +34,10 @@ export function sessionOf(
     limited(async () => (await connection.runAndReadAll(sql)).getRows());
   return {
     rows: (sql, { ordered = false }: RowsOptions = {}) =>
-      // The number of threads belongs to the whole database, so that such queries wait for each other.
+      // The number of threads is a setting of the database, so ordered queries wait for each other.
       ordered ? takeTurn(() => onOneThread(rows, () => rows(sql))) : rows(sql),
     async *chunks(sql) {
-      // Not streamed: a stream ends without a word where a late row is at fault.
+      // Not streamed: a stream ends without an error if a late row is invalid.
       const result = await limited(() => connection.run(sql));
       for (;;) {
         const chunk = await result.fetchChunk();
@@ -64,7 +64,7 @@ export function sessionOf(
   };
 }
 
-/** Does what may run out of the memory that there is for it. */
+/** Runs work and converts an out-of-memory error. */
 async function limited<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -73,7 +73,7 @@ async function limited<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Sums of fractions depend on their order, and threads on the moment: one thread gives the same digits every time. */
+/** Runs work on one thread, since sums of fractions depend on their order and several threads change it. */
 async function onOneThread<T>(rows: SqlSession['rows'], work: () => Promise<T>): Promise<T> {
   const [before] = await rows("SELECT current_setting('threads')");
   await rows('SET threads = 1');
@@ -107,7 +107,7 @@ async function append(
   appender.closeSync();
 }
 
-/** A driver's message as one sentence, without its drawing of where in the text the fault is. */
+/** Returns the message of a driver as one sentence, without the excerpt that marks the position of the error. */
 export function oneLine(cause: unknown): string {
   const text = cause instanceof Error ? cause.message : String(cause);
   const line = text

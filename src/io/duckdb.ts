@@ -12,15 +12,15 @@ import type { SqlEngine } from './sql-engine.ts';
 /** An open DuckDB. */
 export interface DuckDbEngine extends SqlEngine {
   run<T>(work: (session: DuckDbSession) => Promise<T>): Promise<T>;
-  /** Closes the database once the work in it is done; closing twice does nothing. */
+  /** Closes the database after the running work has ended. Closing it again has no effect. */
   close(): Promise<void>;
 }
 
-/** What {@link openDuckDb} may be told. */
+/** Options of {@link openDuckDb}. */
 export interface OpenDuckDbOptions {
   /**
-   * Whether a database file is only read; otherwise it is made where it is
-   * missing, and locked for other processes. In memory it means nothing.
+   * Whether a database file is opened read-only. Otherwise it is created if it is missing, and locked for other
+   * processes. The option has no effect on a database in memory.
    * @defaultValue true
    */
   readonly readOnly?: boolean;
@@ -31,11 +31,10 @@ const OPEN_DUCK_DB_OPTION_NAMES: OptionNames<OpenDuckDbOptions> = { readOnly: tr
 const MEMORY = ':memory:';
 
 /**
- * Opens a DuckDB database, or an empty one in memory. DuckDB itself is loaded
- * with the first query.
+ * Opens a DuckDB database, or an empty database in memory. DuckDB itself is loaded with the first query.
  * @param path the database file
- * @throws {DataValidationError} for a missing file; with the first query, for a file that is no database
- * @throws {DependencyError} with the first query, where DuckDB's native binary is not installed
+ * @throws {DataValidationError} if the file is missing, or, with the first query, if it is not a database
+ * @throws {DependencyError} with the first query, if DuckDB's native binary is not installed
  * @example
  * ```ts
  * import { openDuckDb } from 'evenhand/io';
@@ -55,8 +54,8 @@ export function openDuckDb(path: string = MEMORY, options: OpenDuckDbOptions = {
 }
 
 /**
- * Opens an in-memory DuckDB, lends it to `work`, and closes it.
- * @throws {DependencyError} where DuckDB's native binary is not installed
+ * Opens an in-memory DuckDB, runs `work` with it, and closes it.
+ * @throws {DependencyError} if DuckDB's native binary is not installed
  */
 export async function withDuckDb<T>(work: (session: DuckDbSession) => Promise<T>): Promise<T> {
   const engine = openDuckDb();
@@ -85,7 +84,7 @@ class DuckDbDatabase implements DuckDbEngine {
     if (this.#isClosed) {
       throw new DataValidationError(`The database '${this.#path}' is closed.`, {
         context: { path: this.#path },
-        suggestion: 'Close it after the last query.',
+        suggestion: 'Close the database only after the last query.',
       });
     }
     const done = this.#lend(work);
@@ -101,7 +100,7 @@ class DuckDbDatabase implements DuckDbEngine {
     if (this.#isClosed) return;
     this.#isClosed = true;
     await Promise.allSettled(this.#running);
-    // A database that could not be opened has nothing to close.
+    // A database that could not be opened does not need to be closed.
     (await this.#opened?.catch(() => undefined))?.instance.closeSync();
   }
 
@@ -117,7 +116,7 @@ class DuckDbDatabase implements DuckDbEngine {
     try {
       return await work(sessionOf(module, connection, this.#takeTurn));
     } catch (error) {
-      // A query that was interrupted tells so in many ways.
+      // An interrupted query fails with different messages.
       signal?.throwIfAborted();
       throw error;
     } finally {

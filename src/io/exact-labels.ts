@@ -3,15 +3,15 @@ import { canonicalLabel, losesDigits } from '../internal/label-text.ts';
 import { isNumeric, type Relation } from './relation.ts';
 import { quoteIdentifier, quoteLiteral, type SqlSession } from './sql-engine.ts';
 
-/** Numbers whose label is the same whether they are read as text or as a float64: less than 16 digits, no exponent. */
+/** Matches numbers with the same label as text and as float64: fewer than 16 digits, no exponent. */
 const PLAIN_NUMBER = '[ \\t]*-?(0|[1-9][0-9]*)?([.][0-9]*)?[ \\t]*';
 const SHORTEST_LOSSY = 16;
 
 /**
- * Returns a file whose columns of groups are read as text, with all their digits, where they are columns of numbers of
- * a text file: numbers would be rounded, and `01`, `0x1` and `1` could become one. Types of other sources are exact.
+ * Returns a file whose numeric group columns are read as text, if it is a text file. As numbers, long labels would be
+ * rounded, and `01`, `0x1` and `1` could become the same group. Types of other sources are exact.
  * @param labels the columns that name groups
- * @throws {DataValidationError} for lines of JSON with a group that is a number of more digits than are read
+ * @throws {DataValidationError} if a group in JSON lines is a number with more digits than can be read
  */
 export async function withExactLabels(
   session: SqlSession,
@@ -23,8 +23,8 @@ export async function withExactLabels(
 }
 
 /**
- * The same for a file that is loaded, where a column of numbers stays one unless that would change a label: it may be
- * a feature too.
+ * Does the same for a file that is loaded. A numeric column stays numeric unless that would change a label, since it
+ * may also be a feature.
  */
 export async function withLoadedLabels(
   session: SqlSession,
@@ -34,14 +34,14 @@ export async function withLoadedLabels(
   await assertJsonDigits(session, file, labels);
   const changing: string[] = [];
   for (const name of numbersOf(file, labels)) {
-    // A float64 of a typed source is what it is.
+    // A float64 column of a typed source has no other form.
     if (file.csv === undefined && file.columns.get(name) === 'fraction') continue;
     if (await changesLabels(session, readAsText(file, [name]), name)) changing.push(name);
   }
   return readAsText(file, changing);
 }
 
-/** Whether some label of a column, read as text, would be another one if it were read as a number. */
+/** Returns whether some label of a column would change if it were read as a number. */
 async function changesLabels(session: SqlSession, { relation }: Relation, name: string): Promise<boolean> {
   const text = `CAST(${quoteIdentifier(name)} AS VARCHAR)`;
   const isPlain = `length(v) < ${String(SHORTEST_LOSSY)} AND regexp_full_match(v, ${quoteLiteral(PLAIN_NUMBER)})`;
@@ -51,7 +51,7 @@ async function changesLabels(session: SqlSession, { relation }: Relation, name: 
   return rows.some(([label]) => canonicalLabel(String(label)) !== String(Number(label)));
 }
 
-/** DuckDB rounds numbers in JSON before it gives their text, so that only an error is left. */
+/** Throws if a label in JSON is a number that DuckDB rounds, since its text cannot be read exactly. */
 async function assertJsonDigits(session: SqlSession, file: Relation, labels: readonly string[]): Promise<void> {
   if (file.jsonLines === undefined) return;
   for (const name of new Set(labels)) {
@@ -63,13 +63,13 @@ async function assertJsonDigits(session: SqlSession, file: Relation, labels: rea
     const lossy = rows.map(([value]) => String(value)).find((value) => isShortened(file, name, value));
     if (lossy === undefined) continue;
     throw new DataValidationError(
-      `Column '${name}' of ${file.title} names groups and holds the number ${lossy}, of which not all digits are read.`,
+      `Column '${name}' of ${file.title} names groups and holds the number ${lossy}, which has more digits than can be read.`,
       { context: { column: name, value: lossy }, suggestion: `Write such labels as text: "${lossy}".` },
     );
   }
 }
 
-/** Whole numbers in a column of whole numbers keep their digits. */
+/** Returns whether a number loses digits; whole numbers in a column of whole numbers do not. */
 function isShortened(file: Relation, name: string, number: string): boolean {
   return losesDigits(number) && !(file.columns.get(name) === 'integer' && /^-?\d+$/.test(number));
 }
@@ -87,7 +87,7 @@ function readAsText(file: Relation, names: readonly string[]): Relation {
   };
 }
 
-/** NaN is a missing value in a column of numbers, and stays one. */
+/** Returns SQL that reads columns as text. NaN is a missing value in a numeric column, and stays missing. */
 function withTexts({ relation, columns }: Relation, names: readonly string[]): string {
   const types = names.map((name) => `${quoteLiteral(name)}: 'VARCHAR'`);
   const texts = relation.replace(/\)$/, `, types={${types.join(', ')}})`);

@@ -11,24 +11,24 @@ import type { Relation } from './relation.ts';
 import { quoteIdentifier, type RowsOptions, type SqlSession } from './sql-engine.ts';
 import { groupExpression, groupLabelOf, groupOutput } from './value-sql.ts';
 
-/** The rows of a relation as the queries around them see them: `g0`, `g1` … to group by, named values, `f0`, `f1` … */
+/** The columns of an inner query: `g0`, `g1` … to group by, named values, and `f0`, `f1` … for the checks. */
 export interface RowsQuery {
   /** The columns to group by. */
   readonly names: readonly string[];
   /** Expressions over the relation's columns, named. */
   readonly select: Readonly<Record<string, string>>;
-  /** What must hold of no row. */
+  /** Conditions that must not hold for any row. */
   readonly checks: readonly Check[];
 }
 
-/** What to group rows by, and what to compute of each group. */
+/** The grouping of rows, and the values to compute for each group. */
 export interface GroupByQuery extends Omit<RowsQuery, 'names'>, RowsOptions {
-  /** Attributes to group by apart; each is one column or several to cross. */
+  /** Attributes to group by separately; each is one column or several to cross. */
   readonly attributes: readonly (readonly string[])[];
   readonly nanPolicy: NanPolicy;
-  /** Expressions over what is selected to group by too, each a small whole number. */
+  /** Further expressions over the selected values to group by; each is a small whole number. */
   readonly keys: readonly string[];
-  /** Aggregates of what is selected. */
+  /** Aggregates of the selected values. */
   readonly sums: readonly string[];
 }
 
@@ -39,26 +39,26 @@ export interface AttributeRows extends GroupIndex {
 
 /** The sums of one group with one combination of keys. */
 interface GroupedRow {
-  /** An index into the groups; -1 for rows of no group. */
+  /** An index into the groups; -1 for rows without a group. */
   readonly group: number;
   readonly keys: readonly number[];
   readonly sums: readonly number[];
 }
 
-/** What a reduction gives for one attribute. */
+/** The result of a reduction for one attribute. */
 export interface SourceReduction<Part> {
   readonly groups: readonly SourceGroup[];
   readonly parts: readonly Part[];
-  /** All rows of the source. */
+  /** The number of rows of the source. */
   readonly rowCount: number;
-  /** What labels and texts were read as. */
+  /** How labels and texts were read. */
   readonly readings?: readonly ColumnReading[] | undefined;
 }
 
 /**
- * Groups the rows of a relation in one scan, however many attributes.
+ * Groups the rows of a relation by all attributes in one scan.
  * @returns the groups of each attribute, in the order of the attributes
- * @throws {DataValidationError} where a check finds a row at fault
+ * @throws {DataValidationError} if a check finds an invalid row
  */
 export async function groupRows(
   session: SqlSession,
@@ -88,7 +88,7 @@ export async function groupRows(
   });
 }
 
-/** Adds up the rows that lack a value, by group; those of no group (-1) are left out. */
+/** Adds up the rows that lack a value, by group, without rows of no group (-1). */
 export function droppedRows(
   groups: number,
   lacking: readonly { readonly group: number; readonly count: number }[],
@@ -100,7 +100,7 @@ export function droppedRows(
   return dropped;
 }
 
-/** Selects the rows of a relation for grouping; the relation's own names end here and cannot be mistaken for ours. */
+/** Returns SQL that selects rows for grouping. It renames all columns, so that names of the data cannot collide. */
 export function rowsSql(relation: Relation, { names, select, checks }: RowsQuery): string {
   const selected = [
     ...names.map((name, place) => `${groupExpression(relation, name)} AS g${String(place)}`),
@@ -110,30 +110,33 @@ export function rowsSql(relation: Relation, { names, select, checks }: RowsQuery
   return `SELECT ${selected.join(', ')} FROM ${relation.relation}`;
 }
 
-/** Counts of the rows at fault, by check. */
+/** Returns SQL aggregates that count the invalid rows of each check. */
 export function checkSums(checks: readonly Check[]): string[] {
   return checks.map((_, place) => `count_if(f${String(place)})`);
 }
 
-/** Numbers of a result's row; NaN where there is none. */
+/** Converts the values of a result row to numbers; NaN for NULL. */
 export function toNumbers(values: readonly unknown[]): number[] {
   return values.map((value) => (value === null ? NaN : Number(value)));
 }
 
-/** Sums of the columns of a result from one place up to another. */
+/** Sums the columns of a result from one index up to another. */
 export function sumColumns(rows: readonly (readonly unknown[])[], from: number, to: number): number[] {
   const sums = new Array<number>(to - from).fill(0);
   for (const row of rows) sums.forEach((sum, place) => (sums[place] = sum + Number(row[from + place])));
   return sums;
 }
 
-/** One row of the result is the columns' values, a 0 or 1 for each that is grouped by or not, the keys, the sums, the checks. */
+/**
+ * Returns the grouping query. A row of its result has the values of the columns, the GROUPING flag of each (0 if it is
+ * grouped by), the keys, the sums and the checks.
+ */
 function groupingSql(relation: Relation, query: GroupByQuery, names: readonly string[]): string {
   const { attributes, keys, sums, checks } = query;
   const column = (name: string): string => `g${String(names.indexOf(name))}`;
   const keyNames = keys.map((_, index) => `k${String(index)}`);
   const sets = attributes.map((attribute) => `(${[...new Set(attribute.map(column).sort()), ...keyNames].join(', ')})`);
-  // The keys are computed once, below the grouping, so that they can be named in every grouping set.
+  // The keys are computed in an inner query, so that they can be named in every grouping set.
   const middle = ['*', ...keys.map((key, index) => `${key} AS k${String(index)}`)];
   const outer = [
     ...names.map((name) => groupOutput(relation, name, column(name))),
@@ -149,7 +152,7 @@ function isGroupedBy(row: readonly unknown[], names: readonly string[], place: n
   return Number(row[names.length + place]) === 0;
 }
 
-/** One group of an attribute: its label, and the values of the attribute's columns that make it. */
+/** A group of an attribute: its label, and the values of the attribute's columns. */
 export interface SourceGroup {
   readonly label: string;
   readonly parts: readonly string[];
@@ -158,14 +161,13 @@ export interface SourceGroup {
 /** The groups of one attribute, in the order of their labels. */
 interface GroupIndex {
   readonly groups: readonly SourceGroup[];
-  /** The group of a combination of values; -1 where it has none. */
+  /** Returns the group of a combination of values; -1 if it has none. */
   find(values: readonly (string | undefined)[]): number;
 }
 
 /**
- * Labels combinations of values as arrays of them would be labelled; distinct
- * groups have distinct labels.
- * @param tuples the combinations that occur, repeated or not; a missing value is undefined
+ * Labels combinations of values in the same way as arrays; distinct groups have distinct labels.
+ * @param tuples the combinations, possibly repeated; a missing value is undefined
  */
 export function indexGroups(tuples: readonly (readonly (string | undefined)[])[], nanPolicy: NanPolicy): GroupIndex {
   const missing = Array.from({ length: tuples[0]?.length ?? 0 }, (_, place) =>
@@ -191,7 +193,7 @@ export function indexGroups(tuples: readonly (readonly (string | undefined)[])[]
   };
 }
 
-/** Sorts by label; rows without a value of a single attribute come last, whatever their label. */
+/** Sorts by label. For a single attribute, rows without a value come last. */
 function sortGroups(found: readonly (readonly string[])[], missing: readonly string[]): CategoricalColumn {
   const labels = joinLabels(found);
   const last = missing.length === 1 ? labels.indexOf(missing[0] as string) : -1;

@@ -11,19 +11,25 @@ import { withLoadedLabels } from './exact-labels.ts';
 import { columnKind, isNumeric, type Relation } from './relation.ts';
 import { quoteIdentifier } from './sql-engine.ts';
 
-/** What {@link loadData} may be told. */
+/** Options of {@link loadData}. */
 export interface LoadDataOptions {
-  /** The columns to read, in the order wanted; all of the file's when left out. */
+  /**
+   * The columns to read, in this order.
+   * @defaultValue all columns of the file
+   */
   readonly columns?: readonly string[];
-  /** Columns to read besides, where the file has them. */
+  /** Further columns to read if the file has them. */
   readonly optionalColumns?: readonly string[];
   /**
-   * Columns that name groups or ids: one whose numbers would lose digits, or be another label as a number, is read as
-   * text.
+   * Columns that name groups or ids. Such a column is read as text if its numbers would lose digits or change as
+   * labels.
    * @defaultValue none
    */
   readonly labels?: readonly string[];
-  /** The form of the file; found out from its content and extension when left out. */
+  /**
+   * The format of the file.
+   * @defaultValue detected from the content and the extension
+   */
   readonly format?: DataFormat;
 }
 
@@ -35,14 +41,13 @@ const LOAD_DATA_OPTION_NAMES: OptionNames<LoadDataOptions> = {
 };
 
 /**
- * Reads a CSV (comma, semicolon, tab or bar; gzipped or not), a Parquet file, or JSON objects one a line (.ndjson,
- * .jsonl) into a table.
+ * Reads a CSV file (comma, semicolon, tab or bar; optionally gzipped), a Parquet file, or a file with one JSON object
+ * per line (.ndjson, .jsonl) into a table.
  *
- * Numbers become numeric columns; text, booleans, dates and everything else
- * categorical ones. An empty field is missing. The first line of a text file is
- * its header.
- * @throws {DataValidationError} for a missing, empty, ragged or headerless file, or an unknown column
- * @throws {DependencyError} where DuckDB's binary is not installed
+ * Numbers become numeric columns; text, booleans, dates and all other values become categorical columns. An empty field
+ * is missing. The first line of a text file is its header.
+ * @throws {DataValidationError} if the file is missing, empty, ragged or without a header, or a column is unknown
+ * @throws {DependencyError} if DuckDB's binary is not installed
  * @example
  * ```ts
  * import { writeFile } from 'node:fs/promises';
@@ -120,7 +125,7 @@ function numericBuilder(): ColumnBuilder {
   };
 }
 
-/** @param isText whether the file is one of text, whose cells may be marked for a spreadsheet */
+/** @param isText whether the file is a text file, whose cells may be marked for spreadsheets */
 function categoricalBuilder(isText: boolean): ColumnBuilder {
   const parts: Int32Array[] = [];
   const codeOf = new Map<string, number>();
@@ -164,16 +169,16 @@ function concatenate<T extends Float64Array | Int32Array>(parts: readonly T[], i
 }
 
 /**
- * Reads a CSV or Parquet file with every value as the text that it is: leading
- * zeros and long numbers stay. For writing rows back as they came.
- * @throws {DataValidationError} for a missing, empty, ragged or headerless file
- * @throws {DependencyError} where DuckDB's binary is not installed
+ * Reads a CSV or Parquet file with every value as text, so that leading zeros and long numbers are kept. Use it to
+ * write rows back unchanged.
+ * @throws {DataValidationError} if the file is missing, empty, ragged or without a header
+ * @throws {DependencyError} if DuckDB's binary is not installed
  */
 export async function loadTexts(path: string): Promise<Table> {
   return withDuckDb((session) =>
     queryDataFile(session, path, undefined, async (file) => {
       const names = [...file.columns.keys()];
-      // Two columns of one name could not be told apart.
+      // Throws if two columns have the same name.
       for (const name of names) columnKind(file, name);
       const columns = await readTexts(session, file, names);
       if (columns[0]?.length === 0) {

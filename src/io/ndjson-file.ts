@@ -6,17 +6,17 @@ import { findJsonFault } from '../internal/strict-json.ts';
 import { cannotRead } from './csv-header.ts';
 import { quoteIdentifier, quoteLiteral, type SqlSession } from './sql-engine.ts';
 
-/** The extensions of files with one JSON object a line. */
+/** Matches the extensions of files with one JSON object per line. */
 export const NDJSON_EXTENSIONS = /\.(ndjson|jsonl)$/i;
 
-/** What SQL may take for numbers; all else stays the text that it is, as dates would be written in another way. */
+/** Matches the SQL types that stay numbers. All others are read as text, since SQL would rewrite dates, for example. */
 const NUMBERS = /^(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL.*|BOOLEAN)$/;
 
 /**
- * What stands for a file of JSON objects, one a line, after FROM. Columns and their kinds are taken from all lines; one
- * that a line lacks is missing there.
- * @param pattern the path, as SQL takes it
- * @throws {DataValidationError} for a line that is no object, named by its number
+ * Returns the SQL expression after FROM for a file with one JSON object per line. Columns and their kinds come from all
+ * lines; a value that a line lacks is missing.
+ * @param pattern the path as a SQL file pattern
+ * @throws {DataValidationError} if a line is not an object; the error has its number
  */
 export async function ndjsonRelation(session: SqlSession, path: string, pattern: string): Promise<string> {
   const options = `format='newline_delimited', records=true, sample_size=-1, maximum_depth=2, convert_strings_to_integers=false`;
@@ -33,7 +33,7 @@ export async function ndjsonRelation(session: SqlSession, path: string, pattern:
   }
 }
 
-/** Reads a file once more to name the line at fault. */
+/** Reads a file again to find the invalid line. */
 export async function explainNdjson(path: string, cause: unknown): Promise<DataValidationError> {
   let [number, objects] = [0, 0];
   for await (const line of utf8Lines(createReadStream(path), `'${path}'`)) {
@@ -45,11 +45,11 @@ export async function explainNdjson(path: string, cause: unknown): Promise<DataV
     }
     objects++;
   }
-  if (objects === 0) return cannotRead(path, 'it has no line', 'Check the query or the filter that made it.', cause);
+  if (objects === 0) return cannotRead(path, 'it has no lines', 'Check the query or the filter that made it.', cause);
   return cannotRead(
     path,
     'its lines do not make a table',
-    'Write one JSON object on each line, of plain values.',
+    'Write one JSON object with plain values on each line.',
     cause,
   );
 }
@@ -57,10 +57,10 @@ export async function explainNdjson(path: string, cause: unknown): Promise<DataV
 function faultOfLine(line: string): string | undefined {
   try {
     const value: unknown = JSON.parse(line);
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'it is no object';
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'it is not an object';
     const fault = findJsonFault(line);
     return fault === undefined ? undefined : `${fault.pointer} ${fault.reason}`;
   } catch {
-    return 'it is no JSON';
+    return 'it is not JSON';
   }
 }

@@ -5,36 +5,36 @@ import type { SqlSession } from './sql-engine.ts';
 import { type SqlSource, withRelation } from './sql-source.ts';
 import { groupExpression, groupOutput, labelOf } from './value-sql.ts';
 
-/** Whether a state occurs among the labels or the decisions that were counted. */
+/** Returns whether a state occurs among the counted labels or decisions. */
 type HasState = (state: number) => boolean;
 
-/** A column that a positive label was looked for in. */
+/** A column in which the positive label was searched. */
 interface LabelledColumn {
   readonly name: string;
   readonly has: HasState;
-  /** Whether the label decided; a column of true and false stands for itself. */
+  /** Whether the column was read by the label; a column of true and false needs no label. */
   readonly isRead: boolean;
 }
 
-/** Columns that a positive label was looked for in, and the states found there. */
+/** The columns in which positive labels were searched. */
 interface LabelledColumns {
   readonly positiveLabel?: string | undefined;
   readonly yTruePositiveLabel?: string | undefined;
   readonly yTrue?: LabelledColumn | undefined;
-  /** Left out where decisions do not come from labels. */
+  /** Undefined if decisions do not come from labels. */
   readonly yPred?: LabelledColumn | undefined;
 }
 
 /**
- * Checks that a positive label means something in the rows counted.
- * @throws {DataValidationError} with the labels there are
+ * Checks that the positive label occurs in the counted rows.
+ * @throws {DataValidationError} if it does not; the error lists the labels found
  */
 export async function assertPositiveLabel(
   session: SqlSession,
   relation: Relation,
   { positiveLabel, yTruePositiveLabel, yTrue, yPred }: LabelledColumns,
 ): Promise<void> {
-  // Without a single positive, a label is mistyped or means nothing in that column.
+  // If no row is positive, the label is mistyped or belongs to another column.
   const isStrange = ({ has, isRead }: LabelledColumn): boolean => !isRead || (!has(1) && has(0));
   if (yTrue !== undefined && yTruePositiveLabel !== undefined && isStrange(yTrue)) {
     throw await unknownLabel(session, relation, yTrue.name, yTruePositiveLabel);
@@ -44,12 +44,12 @@ export async function assertPositiveLabel(
     if (yPred !== undefined && isStrange(yPred)) throw await unknownLabel(session, relation, yPred.name, positiveLabel);
     return;
   }
-  // A column of true and false needs no label beside another that holds it.
+  // A column of true and false needs no label if the other column has it.
   if ((yPred?.isRead !== true || yTrue.isRead) && isStrange(yTrue)) {
     throw await unknownLabel(session, relation, yTrue.name, positiveLabel, TRUTH_LABEL);
   }
   if (yPred?.isRead !== true || !isStrange(yPred)) return;
-  // A model may decide for no one, if it speaks the language of the true labels.
+  // A model may have no positive decision, if its labels are among the true labels.
   const known = new Set(await distinctLabels(session, relation, [yTrue.name]));
   const predicted = await distinctLabels(session, relation, [yPred.name]);
   if (!predicted.every((label) => known.has(label))) {
@@ -57,7 +57,7 @@ export async function assertPositiveLabel(
   }
 }
 
-const TRUTH_LABEL = ' Where the truth is labelled differently, name its own (yTruePositiveLabel).';
+const TRUTH_LABEL = ' If the true labels use another positive label, name it (yTruePositiveLabel).';
 
 async function unknownLabel(
   session: SqlSession,
@@ -78,15 +78,14 @@ async function unknownLabel(
 }
 
 /**
- * The labels that occur in some columns together, as arrays would have them:
- * distinct, without missing ones, sorted.
- * @throws {DataValidationError} for an unreadable source or an unknown column
+ * Returns the labels of several columns together: distinct, without missing values, sorted as for arrays.
+ * @throws {DataValidationError} if the source cannot be read or a column is unknown
  */
 export async function classLabels(source: SqlSource, columns: readonly string[]): Promise<readonly string[]> {
   return withRelation(source, (session, relation) => distinctLabels(session, relation, columns));
 }
 
-/** {@link classLabels} of a source that is open already. */
+/** Returns {@link classLabels} of an open source. */
 async function distinctLabels(
   session: SqlSession,
   relation: Relation,

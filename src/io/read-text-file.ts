@@ -3,14 +3,14 @@ import { readFile, stat } from 'node:fs/promises';
 import { FairnessToolkitError } from '../exceptions/index.ts';
 import { decodeUtf8 } from '../internal/decode-utf8.ts';
 
-/** A text file's text, or why there is none. */
+/** The text of a file, or the reason why it cannot be read. */
 export type TextFile =
   | { readonly text: string }
   | { readonly text: null; readonly problem: string; readonly suggestion: string; readonly cause: unknown };
 
 /**
- * Reads a text file as UTF-8, whole. What keeps it from being read is told, not thrown.
- * @param largest bytes that it may have
+ * Reads a complete text file as UTF-8. Failures are returned, not thrown.
+ * @param largest the maximum size in bytes
  */
 export async function readTextFile(path: string, largest: number): Promise<TextFile> {
   try {
@@ -19,7 +19,7 @@ export async function readTextFile(path: string, largest: number): Promise<TextF
     if (found.size > largest) {
       const size = `it has ${found.size.toLocaleString('en-US')} bytes`;
       return failed(
-        `${size}, and at most ${largest.toLocaleString('en-US')} are read`,
+        `${size}, and the maximum is ${largest.toLocaleString('en-US')}`,
         'Check that it is the right file.',
       );
     }

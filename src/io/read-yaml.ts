@@ -1,23 +1,23 @@
 import type { Alias, Document, LineCounter, Node, Pair, Scalar, YAMLMap, YAMLParseError, YAMLSeq } from 'yaml';
 
-/** Aliases followed at most; those inside what an alias stands for count each time. */
+/** The maximum number of resolved aliases; nested aliases count each time. */
 const MAX_ALIASES = 100;
 
-/** A scalar as it is written. */
+/** Returns a scalar as written. */
 function textOf({ source, value }: Scalar): string {
   return source ?? (typeof value === 'string' ? value : JSON.stringify(value));
 }
 
-/** A parsed document, and what is needed to read it. */
+/** A parsed document and the options to read it. */
 interface YamlNodeSource {
   readonly yaml: typeof import('yaml');
   readonly document: Document;
   readonly lines: LineCounter;
-  /** Keys whose scalars are their text. */
+  /** Keys whose scalars are read as text. */
   readonly textKeys: ReadonlySet<string>;
 }
 
-/** Makes data of nodes, and notes where each stood. */
+/** Converts nodes to data and records their positions. */
 class YamlNodeReader {
   readonly faults: YamlFault[] = [];
   readonly places: YamlPlaces = new WeakMap();
@@ -30,14 +30,14 @@ class YamlNodeReader {
     this.source = source;
   }
 
-  /** @param key what the node is the value of */
+  /** @param key the key of which the node is the value */
   read(node: unknown, key?: string): unknown {
     if (this.yaml.isAlias(node)) return this.readAlias(node, key);
     if (this.yaml.isMap(node)) return this.readMap(node);
     if (this.yaml.isSeq(node)) return this.readList(node);
     if (!this.yaml.isScalar(node) || node.value === null) return null;
     if (typeof node.value === 'object') {
-      this.addFault(node, 'this is no text, number or truth value', 'Leave out what starts with !!.');
+      this.addFault(node, 'this is not a text, a number, true or false', 'Remove the tag that starts with !!.');
       return null;
     }
     return key !== undefined && this.source.textKeys.has(key) ? textOf(node) : node.value;
@@ -46,7 +46,7 @@ class YamlNodeReader {
   private readAlias(node: Alias, key: string | undefined): unknown {
     const target = ++this.aliasCount > MAX_ALIASES ? undefined : node.resolve(this.source.document);
     if (target !== undefined) return this.read(target, key);
-    // One fault is enough: those inside a repetition are its consequence.
+    // One error is enough: further ones are its consequence.
     if (this.aliasCount <= MAX_ALIASES + 1) {
       this.addFault(
         node,
@@ -70,7 +70,7 @@ class YamlNodeReader {
       if (before !== undefined) {
         this.addFault(
           pair.key,
-          `the key '${key}' is there twice, first in line ${String(before.key.line)}`,
+          `the key '${key}' occurs twice, first in line ${String(before.key.line)}`,
           'Keep one of the two.',
         );
         continue;
@@ -78,7 +78,7 @@ class YamlNodeReader {
       places.set(key, { written: key, key: at, ...this.valuePlace(pair.value, at) });
       entries.push([key, this.read(pair.value, key)]);
     }
-    // Defines own properties, a key __proto__ too.
+    // Defines own properties, including a key __proto__.
     const mapping = Object.fromEntries(entries);
     this.places.set(mapping, { at: this.place(node), entries: places });
     return mapping;
@@ -101,7 +101,7 @@ class YamlNodeReader {
     return undefined;
   }
 
-  /** An empty value has no place of its own. */
+  /** Returns the position of a value; an empty value has the fallback position. */
   private valuePlace(node: unknown, fallback: TextPlace): Pick<EntryPlace, 'value' | 'source'> {
     if (!this.yaml.isNode(node)) return { value: fallback, source: null };
     if (!this.yaml.isScalar(node)) return { value: this.place(node), source: null };
@@ -118,7 +118,7 @@ class YamlNodeReader {
   }
 }
 
-/** The place of a character. */
+/** Returns the position of a character. */
 function placeAt(lines: LineCounter, offset: number): TextPlace {
   const { line, col } = lines.linePos(offset);
   return { line: Math.max(1, line), column: Math.max(1, col) };
@@ -131,28 +131,28 @@ interface Description {
 
 const QUOTES = "Put the text in quotes: '…'.";
 
-/** What goes wrong most often, in the words of who wrote the file. */
+/** Messages for the most frequent errors. */
 const KNOWN: Readonly<Partial<Record<string, Description>>> = {
   BAD_SCALAR_START: { message: 'a text cannot start with this character', suggestion: QUOTES },
   BLOCK_AS_IMPLICIT_KEY: {
-    message: 'a second `key: value` stands where one value belongs',
+    message: 'a second `key: value` follows where one value is expected',
     suggestion: "Indent it below its key, or put a text with ': ' in quotes.",
   },
-  MISSING_CHAR: { message: 'a closing quote, bracket or colon is missing', suggestion: 'Close what is open.' },
-  RESOURCE_EXHAUSTION: { message: 'this is nested too deeply', suggestion: 'Write it flat.' },
+  MISSING_CHAR: { message: 'a closing quote, bracket or colon is missing', suggestion: 'Add the missing character.' },
+  RESOURCE_EXHAUSTION: { message: 'this is nested too deeply', suggestion: 'Use fewer levels.' },
   MULTIPLE_DOCS: { message: 'a second document starts here', suggestion: 'Keep one document: remove the line ---.' },
   TAB_AS_INDENT: { message: 'a tab is used to indent', suggestion: 'Indent with spaces.' },
-  TAG_RESOLVE_FAILED: { message: 'this tag is not known', suggestion: `Leave it out; or, if it is a text: ${QUOTES}` },
+  TAG_RESOLVE_FAILED: { message: 'this tag is not known', suggestion: `Remove it. If it is a text: ${QUOTES}` },
   UNEXPECTED_TOKEN: { message: 'this is not expected here', suggestion: QUOTES },
 };
 
-/** A parser's complaint in a sentence, and what to do. */
+/** Describes an error of the parser in a sentence, with a suggestion. */
 function describeYamlError(code: string, message: string): Description {
   const known = KNOWN[code];
   if (known !== undefined) return known;
   const [first = ''] = message.split(/ at line \d+|\n/);
   return {
-    message: `this is no YAML: ${first.charAt(0).toLowerCase()}${first.slice(1).replace(/:$/, '')}`,
+    message: `this is not YAML: ${first.charAt(0).toLowerCase()}${first.slice(1).replace(/:$/, '')}`,
     suggestion: `Check indentation, brackets and quotes. ${QUOTES}`,
   };
 }
@@ -160,26 +160,26 @@ function describeYamlError(code: string, message: string): Description {
 /** Options of {@link readYaml}. */
 export interface ReadYamlOptions {
   /**
-   * Keys whose scalars are their text, as they are written: 1.0 stays '1.0'.
+   * Keys whose scalars are read as text, as written: 1.0 stays '1.0'.
    * @defaultValue none
    */
   readonly textKeys?: readonly string[] | undefined;
 }
 
-/** Anchors at most: the time that a parser takes for a run of them grows with its square. */
+/** The maximum number of anchors: the time of the parser grows with the square of their number. */
 const MAX_ANCHORS = 100;
 
 /**
- * Reads one document of YAML 1.2 (JSON is one too). Keys of mappings are always
- * their text, so that the labels 1, true and `__proto__` are kept as written;
- * `no` and `yes` are texts, as YAML 1.2 has it.
+ * Reads one YAML 1.2 document (JSON is valid YAML). Keys of mappings are always text, so that the labels 1, true and
+ * `__proto__` are kept as written. `no` and `yes` are texts, as in YAML 1.2.
  */
 export async function readYaml(text: string, { textKeys = [] }: ReadYamlOptions = {}): Promise<YamlDocument> {
   const crowded = findCrowd(text);
   if (crowded !== undefined) return withFaults([crowded]);
   const yaml = await import('yaml');
   const lines = new yaml.LineCounter();
-  // Keys are compared by their text here: 1 and "1" would be one label. The schema holds whatever a %YAML line says.
+  // Unique keys are checked by their text in the reader, since 1 and "1" are the same label. The fixed schema also
+  // overrides a %YAML directive.
   const document = yaml.parseDocument(text, {
     lineCounter: lines,
     uniqueKeys: false,
@@ -202,7 +202,7 @@ function faultOf(error: YAMLParseError | Error, lines: LineCounter): YamlFault {
   return { ...placeAt(lines, pos[0]), ...describeYamlError(code, error.message) };
 }
 
-/** Finds the anchor that is one too many. */
+/** Returns an error at the first anchor above the limit; undefined if there is none. */
 function findCrowd(text: string): YamlFault | undefined {
   const extra = [...text.matchAll(/(?<![^\s,[{:-])&(?=[^\s])/g)][MAX_ANCHORS];
   if (extra === undefined) return undefined;
@@ -215,39 +215,39 @@ function findCrowd(text: string): YamlFault | undefined {
   };
 }
 
-/** A place in a text; both count from 1. */
+/** A position in a text; line and column count from 1. */
 export interface TextPlace {
   readonly line: number;
   readonly column: number;
 }
 
-/** Where one entry of a mapping or list stands. */
+/** The position of an entry of a mapping or list. */
 export interface EntryPlace {
-  /** The key as it is written. */
+  /** The key as written. */
   readonly written: string | number;
   readonly key: TextPlace;
-  /** The key's place where there is no value. */
+  /** The position of the value, or of the key if there is no value. */
   readonly value: TextPlace;
-  /** A scalar as it is written; null for anything else. */
+  /** A scalar as written; null for other values. */
   readonly source: string | null;
 }
 
-/** Where a mapping or list and its entries stand. */
+/** The positions of a mapping or list and its entries. */
 interface ContainerPlaces {
   readonly at: TextPlace;
   readonly entries: ReadonlyMap<string | number, EntryPlace>;
 }
 
-/** The places of every mapping and list of a document, by the object it became. */
+/** The positions of all mappings and lists of a document, by the resulting object. */
 export type YamlPlaces = WeakMap<object, ContainerPlaces>;
 
-/** Something that keeps a text from being read. */
+/** An error that prevents a text from being read. */
 interface YamlFault extends TextPlace {
   readonly message: string;
   readonly suggestion: string;
 }
 
-/** A text as data, with the places of its parts; `value` is null where there are faults. */
+/** A text as data, with the positions of its parts; `value` is null if there are errors. */
 interface YamlDocument {
   readonly value: unknown;
   readonly places: YamlPlaces;

@@ -5,7 +5,7 @@ import type { SqlSession } from './sql-engine.ts';
 import { momentsSql, type NumberSums, readMoments } from './sum-moments.ts';
 import { readWeights, type WeightSums, weightSums } from './value-sql.ts';
 
-/** Columns of arrays, all [n]; `group` is the code of each row's group, negative where the row is left out. */
+/** Columns of arrays, all [n]; `group` is the code of the group of each row, negative for excluded rows. */
 type ArrayColumns<Name extends string> = { readonly group: Int32Array; readonly weight?: Float64Array | undefined } & {
   readonly [Column in Name]: Int32Array | Float64Array;
 };
@@ -19,7 +19,7 @@ export async function countArrays(columns: ArrayColumns<never>): Promise<(Weight
   });
 }
 
-/** Moments of arrays per group in DuckDB, of predictions p and, where given, true values t. */
+/** Computes moments of arrays per group in DuckDB: of predictions p and, if given, true values t. */
 export async function sumArrayMoments(
   columns: ArrayColumns<'p'> & { readonly t?: Float64Array | undefined },
 ): Promise<NumberSums[]> {
@@ -27,12 +27,12 @@ export async function sumArrayMoments(
   return withArrays(columns, async (session) => {
     const rows = given.isWeighted ? `SELECT * RENAME (weight AS w) FROM (${ARRAY_ROWS})` : ARRAY_ROWS;
     const result = await session.rows(momentsSql(rows, { outputs: ['g0'], ...given }), ORDERED);
-    // After the group stands whether its rows are whole, and all are.
+    // The column after the group says whether its rows are complete; all are.
     return result.map((row) => ({ group: Number(row[0]), ...readMoments(toNumbers(row.slice(2)), given) }));
   });
 }
 
-/** Distinct scores of arrays per group in DuckDB, and the grid that they are on. */
+/** Counts the distinct scores of arrays per group in DuckDB, and returns the step of their grid. */
 export async function countArrayScores(
   columns: ArrayColumns<'score' | 'truth'>,
   { mostDistinct, stepFor }: ScoreGrid,
@@ -51,7 +51,7 @@ export async function countArrayScores(
   });
 }
 
-/** The rows that are in a group. */
+/** Selects the rows that have a group. */
 const ARRAY_ROWS = 'SELECT * RENAME ("group" AS g0) FROM arrays WHERE "group" >= 0';
 
 const ORDERED = { ordered: true } as const;

@@ -3,38 +3,38 @@ import { unknownColumn } from '../table/index.ts';
 import type { CsvSource } from './csv-header.ts';
 import type { SqlSession } from './sql-engine.ts';
 
-/** How values of a column are stored, as far as it matters here; a decimal has a fixed number of exact digits. */
+/** The storage kinds of columns. A decimal has a fixed number of exact digits. */
 export type StoredKind = 'integer' | 'decimal' | 'fraction' | 'boolean' | 'text';
 
-/** A file or a query, looked at but not read: what stands in it and how SQL names it. */
+/** A file or a query that is not yet read: its columns and its SQL expression. */
 export interface Relation {
-  /** What errors call it inside a sentence: `'rows.csv'` or `the query`. */
+  /** Its name within a sentence of an error: `'rows.csv'` or `the query`. */
   readonly title: string;
-  /** What stands for it after FROM. */
+  /** The SQL expression after FROM. */
   readonly relation: string;
   readonly columns: ReadonlyMap<string, StoredKind>;
-  /** Names that stand for more than one column, and therefore for none. */
+  /** Names of more than one column, which cannot be used. */
   readonly ambiguous: readonly string[];
-  /** What stands for the lines of a file of JSON objects after FROM, as text; undefined for everything else. */
+  /** The SQL expression after FROM for the lines of a JSON file as text; undefined for other sources. */
   readonly jsonLines?: string | undefined;
-  /** What explains a fault in a text file; undefined for everything else. */
+  /** What is needed to explain an error in a text file; undefined for other sources. */
   readonly csv: CsvSource | undefined;
 }
 
-/** Whether values of a kind are numbers. */
+/** Returns whether values of a kind are numbers. */
 export function isNumeric(kind: StoredKind): boolean {
   return kind === 'integer' || kind === 'decimal' || kind === 'fraction';
 }
 
 /**
- * The kind of a column.
- * @throws {DataValidationError} with the nearest names, where there is none, or where there are two
+ * Returns the kind of a column.
+ * @throws {DataValidationError} if there is no such column (with similar names), or more than one
  */
 export function columnKind({ title, columns, ambiguous }: Relation, name: string): StoredKind {
   const subject = title.charAt(0).toUpperCase() + title.slice(1);
   if (ambiguous.includes(name)) {
     throw new DataValidationError(
-      `${subject} has more than one column '${name}' (upper and lower case count as one).`,
+      `${subject} has more than one column '${name}' (column names are case-insensitive).`,
       {
         context: { column: name },
         suggestion: 'Rename the columns.',
@@ -46,13 +46,13 @@ export function columnKind({ title, columns, ambiguous }: Relation, name: string
   return kind;
 }
 
-/** The columns of what stands after FROM, and their kinds. */
+/** Returns the columns of a SQL expression after FROM, and their kinds. */
 export async function describe(session: SqlSession, relation: string): Promise<Map<string, StoredKind>> {
   const rows = await session.rows(`DESCRIBE SELECT * FROM ${relation}`);
   return new Map(rows.map(([name, type]) => [String(name), storedKind(String(type))]));
 }
 
-/** SQL knows names without regard to case, and numbers the later ones. */
+/** Returns names that occur more than once. SQL ignores case in names and renames the later ones. */
 export function repeatedNames(names: readonly string[]): string[] {
   const counts = new Map<string, number>();
   for (const name of names) counts.set(name.toLowerCase(), (counts.get(name.toLowerCase()) ?? 0) + 1);

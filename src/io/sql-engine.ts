@@ -1,23 +1,23 @@
 import type { NanPolicy } from '../table/index.ts';
 
-/** How the rows of a query are wanted. */
+/** Options of a query. */
 export interface RowsOptions {
   /**
-   * Add fractions up in the same order on every run, so that the last digits
-   * repeat too; slower, where an engine would use several threads.
+   * Whether to add fractions in the same order on every run, so that all digits are reproducible. It is slower if an
+   * engine would use several threads.
    * @defaultValue false
    */
   readonly ordered?: boolean;
 }
 
-/** A connection that runs SQL, in DuckDB's dialect. */
+/** A connection that runs SQL in DuckDB's dialect. */
 export interface SqlSession {
-  /** The rows of one statement's result: numbers, texts and null; whole numbers of 64 bits and more as bigint. */
+  /** Returns the rows of one statement's result: numbers, texts and null; integers of 64 bits and more as bigint. */
   rows(sql: string, options?: RowsOptions): Promise<unknown[][]>;
 }
 
 /**
- * A database that rows can be counted in.
+ * A SQL database on which this package runs its queries.
  * @example
  * ```ts
  * import { openDuckDb } from 'evenhand/io';
@@ -30,57 +30,57 @@ export interface SqlSession {
  * ```
  */
 export interface SqlEngine {
-  /** What errors call it. */
+  /** The name in error messages. */
   readonly name: string;
-  /** Lends a connection to `work`; several may be lent at once. */
+  /** Runs `work` with a connection; several may run at the same time. */
   run<T>(work: (session: SqlSession) => Promise<T>): Promise<T>;
 }
 
-/** A text as a SQL string literal. */
+/** Returns a text as a SQL string literal. */
 export function quoteLiteral(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }
 
-/** A name as a SQL identifier. */
+/** Returns a name as a SQL identifier. */
 export function quoteIdentifier(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-/** What rows of a source to reduce, by its columns. */
+/** The columns of a source to reduce. */
 interface SourceRequest {
-  /** Attributes to analyse apart; each is one column or several to cross. */
+  /** Attributes to analyse separately; each is one column or several to cross. */
   readonly attributes: readonly (readonly string[])[];
   readonly sampleWeight?: string | undefined;
   readonly nanPolicy: NanPolicy;
-  /** Texts that are missing values, instead of the default ones; they then hold for attributes too. */
+  /** Texts that count as missing, instead of the default ones; they then also apply to attributes. */
   readonly naValues?: readonly string[] | undefined;
 }
 
-/** Decisions, and how a source's values become them. */
+/** The columns of decisions, and how their values are read. */
 export interface DecisionRequest extends SourceRequest {
   readonly yPred: string;
   readonly yTrue?: string | undefined;
   readonly positiveLabel?: string | undefined;
-  /** The label of `yTrue` that counts as 1, where it is another. */
+  /** The label of `yTrue` that counts as 1, if it differs from `positiveLabel`. */
   readonly yTruePositiveLabel?: string | undefined;
-  /** Whether `positiveLabel` is one class of several, which may be missing from truth or decisions. */
+  /** Whether `positiveLabel` is one class of several, which may not occur in truth or decisions. */
   readonly isOneOfMany?: boolean | undefined;
-  /** Where set, `yPred` holds scores and a decision is score >= threshold. */
+  /** If set, `yPred` holds scores and the decision is score >= threshold. */
   readonly scoreThreshold?: number | undefined;
 }
 
-/** Predicted numbers. */
+/** The columns of predicted numbers. */
 export interface NumberRequest extends SourceRequest {
   readonly yPred: string;
-  /** Without it only the predictions have moments. */
+  /** Without it, only moments of predictions are computed. */
   readonly yTrue?: string | undefined;
 }
 
-/** Scores and the labels that they should foretell. */
+/** The columns of scores and true labels. */
 export interface ScoreRequest extends SourceRequest {
   readonly yScore: string;
   readonly yTrue: string;
   readonly positiveLabel?: string | undefined;
-  /** The label of `yTrue` that counts as 1, where it is another. */
+  /** The label of `yTrue` that counts as 1, if it differs from `positiveLabel`. */
   readonly yTruePositiveLabel?: string | undefined;
 }

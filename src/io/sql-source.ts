@@ -6,12 +6,11 @@ import { withExactLabels } from './exact-labels.ts';
 import { describe, type Relation, repeatedNames } from './relation.ts';
 import { quoteLiteral, type SqlEngine, type SqlSession } from './sql-engine.ts';
 
-/** Rows that SQL can count: a CSV or Parquet file by its path, or a query on an engine. */
+/** A source of rows: the path of a CSV or Parquet file, or a query on an engine. */
 export type SqlSource = string | QuerySource;
 
 /**
- * A query on an engine. It is run a few times for one result, so that it
- * should give the same rows each time.
+ * A query on an engine. It runs several times for one result, so it should give the same rows each time.
  */
 export interface QuerySource {
   readonly engine: SqlEngine;
@@ -21,9 +20,9 @@ export interface QuerySource {
 
 /**
  * Opens a source and runs queries over it.
- * @param work makes and runs the queries from the source's columns; it may be called twice
+ * @param work builds and runs the queries from the columns of the source; it may be called twice
  * @param labels columns whose values name groups, and must not be rounded
- * @throws {DataValidationError} for a file that cannot be read, or a query that cannot be run
+ * @throws {DataValidationError} if a file cannot be read, or a query cannot be run
  */
 export async function withRelation<T>(
   source: SqlSource,
@@ -47,9 +46,8 @@ export async function withRelation<T>(
 }
 
 /**
- * The engine itself reads the text of the query, as a value: nothing in it can
- * end the statement around it, several statements are refused, and a trailing
- * semicolon or comment does no harm.
+ * Opens a query. The engine receives its text as a value: it cannot end the surrounding statement, several statements
+ * are rejected, and a trailing semicolon or comment has no effect.
  */
 async function openQuery(session: SqlSession, query: string): Promise<Relation> {
   const relation = `query(${quoteLiteral(query)})`;
@@ -63,7 +61,7 @@ async function openQuery(session: SqlSession, query: string): Promise<Relation> 
   };
 }
 
-/** Inside another query the second of two columns `a` is called `a_1`, which hides that there are two. */
+/** Returns repeated column names. Within another query the second column `a` is renamed to `a_1`, which hides them. */
 async function findRepeated(
   session: SqlSession,
   query: string,
@@ -78,7 +76,7 @@ async function findRepeated(
 function cannotRun(query: string, cause: unknown): DataValidationError {
   return new DataValidationError(`The query cannot be run: ${oneLine(cause)}`, {
     context: { query },
-    suggestion: 'Give one SELECT statement over tables that the engine has.',
+    suggestion: 'Use one SELECT statement over tables of the engine.',
     cause,
   });
 }

@@ -42,24 +42,24 @@ interface MomentSums {
   readonly m3: number;
 }
 
-/** One group's sums. */
+/** The sums of one group. */
 export interface NumberSums extends WeightSums {
   readonly group: number;
   /** Moments by quantity; without true values only those of predictions. */
   readonly moments: Readonly<Partial<Record<MomentQuantity, MomentSums>>>;
 }
 
-/** The sums of one attribute's groups. */
+/** The sums of the groups of one attribute. */
 export interface NumberReduction extends SourceReduction<NumberSums> {
   /** Rows of each group that lack a prediction, a true value or a weight. */
   readonly dropped: Float64Array;
 }
 
 /**
- * Sums a source's predictions and their errors per group without loading rows:
- * one scan for the means and one for the sums around them, for each attribute.
+ * Sums the predictions and errors of a source per group without loading rows. For each attribute it makes one scan for
+ * the means and one for the central sums.
  * @returns one reduction per attribute, in order
- * @throws {DataValidationError} for an unreadable source, an unknown column, text or infinities
+ * @throws {DataValidationError} if the source cannot be read, a column is unknown, or values are text or infinite
  */
 export async function sumMoments(source: SqlSource, request: NumberRequest): Promise<NumberReduction[]> {
   const { yPred, yTrue, sampleWeight } = request;
@@ -125,23 +125,23 @@ async function sumAttribute(
   };
 }
 
-/** What {@link momentsSql} gives of each group. */
+/** Options of {@link momentsSql}. */
 interface MomentsQuery {
-  /** The columns to group by, `g0`, `g1` …, as they are wanted in the result. */
+  /** The SQL expressions of the columns to group by, `g0`, `g1` …, in the result. */
   readonly outputs: readonly string[];
   readonly hasTruth: boolean;
   readonly isWeighted: boolean;
-  /** Further sums, over what the rows have. */
+  /** Further aggregates over the rows. */
   readonly checks?: readonly string[];
 }
 
 /**
- * Moments by group of rows that have `g0`, `g1` …, a prediction `p`, a true
- * value `t` and, where weighted, a weight `w`.
+ * Returns SQL for the moments by group of rows that have `g0`, `g1` …, a prediction `p`, a true value `t` and, if
+ * weighted, a weight `w`.
  *
- * In two steps, since raw sums of squares would cancel: the means of all groups
- * first, then the sums of deviations from them. A row of the result is the
- * group, whether its rows are whole, and what {@link readMoments} reads.
+ * It first computes the means of all groups, then the sums of deviations from them, since raw sums of squares would
+ * lose precision by cancellation. A row of the result is the group, whether its rows are complete, and the values that
+ * {@link readMoments} reads.
  */
 export function momentsSql(rows: string, { outputs, hasTruth, isWeighted, checks = [] }: MomentsQuery): string {
   const groups = outputs.map((_, place) => `g${String(place)}`);
@@ -164,7 +164,7 @@ export function momentsSql(rows: string, { outputs, hasTruth, isWeighted, checks
   ]);
   const isSameGroup = groups.map((group) => `valued.${group} IS NOT DISTINCT FROM means.${group}`).join(' AND ');
   const results = [...weightSums(isWeighted ? 'w' : undefined), ...sums, ...checks];
-  // Not materialised: rows are scanned twice and held never.
+  // Not materialised: rows are scanned twice and never held in memory.
   return `WITH valued AS NOT MATERIALIZED (SELECT *, CASE WHEN ${whole} THEN 1 ELSE 0 END AS known, ${values.join(', ')} FROM (${rows})),
     means AS (SELECT ${[...groups, ...means].join(', ')} FROM valued WHERE known = 1 GROUP BY ${groups.join(', ')}),
     centred AS NOT MATERIALIZED (SELECT valued.*, ${[...pivots, ...deviations].join(', ')}
@@ -174,8 +174,8 @@ export function momentsSql(rows: string, { outputs, hasTruth, isWeighted, checks
 }
 
 /**
- * Reads one group's counts and sums of deviations. The pivots are means already
- * but for rounding, h = sum w d / sum w, which is taken out here:
+ * Reads the counts and sums of deviations of one group. The pivots are means up to a rounding error
+ * h = sum w d / sum w, which is corrected here:
  * m2 = sum w d^2 - W h^2 and m3 = sum w d^3 - 3 h sum w d^2 + 2 W h^3.
  */
 export function readMoments(

@@ -3,11 +3,11 @@ import { unmarkCell } from '../internal/spreadsheet-text.ts';
 import { columnKind, isNumeric, type Relation } from './relation.ts';
 import { type DecisionRequest, quoteIdentifier, quoteLiteral } from './sql-engine.ts';
 
-/** States of a label or decision in SQL; the last is a value that is neither. */
+/** The SQL states of a label or decision besides 0 and 1: missing, and any other value. */
 export const MISSING_STATE = 2;
 export const BAD_STATE = 3;
 
-/** A column's values as numbers; text that is none is missing here and refused by `numberChecks`. */
+/** Returns SQL for a column as numbers. Text that is not a number becomes NULL; `numberChecks` rejects it. */
 export function numberExpression(relation: Relation, name: string): string {
   const column = quoteIdentifier(name);
   return isNumeric(columnKind(relation, name))
@@ -15,14 +15,14 @@ export function numberExpression(relation: Relation, name: string): string {
     : `TRY_CAST(${textExpression(name)} AS DOUBLE)`;
 }
 
-/** A column's values as text. */
+/** Returns SQL for a column as text. */
 export function textExpression(name: string): string {
   return `CAST(${quoteIdentifier(name)} AS VARCHAR)`;
 }
 
 /**
- * A column's values to group by, NULL where missing. Fractions go through
- * numbers, so that 1.0 is the label '1' as it is elsewhere.
+ * Returns SQL for a column to group by, NULL if missing. Fractions are converted to numbers, so that 1.0 has the label
+ * '1' as for arrays.
  */
 export function groupExpression(relation: Relation, name: string): string {
   if (columnKind(relation, name) !== 'fraction') return quoteIdentifier(name);
@@ -30,30 +30,30 @@ export function groupExpression(relation: Relation, name: string): string {
   return `CASE WHEN isnan(${number}) THEN NULL ELSE ${number} END`;
 }
 
-/** What {@link groupExpression} gave under an alias, as a number or text that {@link labelOf} reads. */
+/** Returns SQL for the alias of a {@link groupExpression}, as a number or text that {@link labelOf} reads. */
 export function groupOutput(relation: Relation, name: string, alias: string): string {
   // Whole numbers are cast once per group and not per row, and keep all digits.
   return columnKind(relation, name) === 'fraction' ? alias : `CAST(${alias} AS VARCHAR)`;
 }
 
-/** The label of the group of a value that {@link groupOutput} selected, as arrays would have it; undefined where missing. */
+/** Returns the group label of a value selected by {@link groupOutput}, as for arrays; undefined if missing. */
 export function groupLabelOf({ csv }: Relation, value: unknown): string | undefined {
   const label = labelOf(value);
   if (label === undefined) return undefined;
   return canonicalLabel(csv === undefined ? label : unmarkCell(label));
 }
 
-/** A value that {@link groupOutput} selected as text, as it is; undefined where missing. */
+/** Returns a value selected by {@link groupOutput} as text; undefined if missing. */
 export function labelOf(value: unknown): string | undefined {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
 }
 
-/** Whether a number is there; by its name, since it is written twice. */
+/** Returns the SQL condition that a named number is not missing. */
 export function isKnown(name: string): string {
   return `${name} IS NOT NULL AND NOT isnan(${name})`;
 }
 
-/** 0, 1, missing or bad. */
+/** Returns SQL for the state of a decision: 0, 1, missing or bad. */
 export function decisionState(
   relation: Relation,
   { yPred, scoreThreshold }: DecisionRequest,
@@ -71,7 +71,7 @@ export function decisionState(
   );
 }
 
-/** 0, 1, missing or bad, as the host's reading of labels has it. */
+/** Returns SQL for the state of a label: 0, 1, missing or bad, by the same rules as for arrays. */
 export function labelState(relation: Relation, name: string, positiveLabel: string | undefined): string {
   const kind = columnKind(relation, name);
   const column = quoteIdentifier(name);
@@ -99,19 +99,19 @@ export function labelState(relation: Relation, name: string, positiveLabel: stri
   );
 }
 
-/** Aggregates of a weight, read by {@link readWeights}: what all weights of one give too is not summed. */
+/** Returns SQL aggregates of a weight for {@link readWeights}; without weights, only the count. */
 export function weightSums(weight: string | undefined): string[] {
   return weight === undefined ? ['count(*)'] : ['count(*)', `kahan_sum(${weight})`, `kahan_sum(${weight} * ${weight})`];
 }
 
-/** How many rows some part of the data has, the sum of their weights, and of the weights' squares. */
+/** The number of rows of a part of the data, the sum of their weights, and of the squared weights. */
 export interface WeightSums {
   readonly count: number;
   readonly weight: number;
   readonly squaredWeight: number;
 }
 
-/** Reads what {@link weightSums} selected. Weights are finite, so that a sum is no number only where it leaves float64. */
+/** Reads the values of {@link weightSums}. Weights are finite, so a NaN sum means an overflow of float64. */
 export function readWeights(sums: readonly number[]): WeightSums {
   const [count = 0, weight = count, squaredWeight = count] = sums;
   const overflow = (sum: number): number => (Number.isNaN(sum) ? Infinity : sum);
@@ -126,7 +126,7 @@ function caseOf(branches: readonly (readonly [condition: string, state: number])
 function equalsLabel(relation: Relation, name: string, label: string): string {
   const kind = columnKind(relation, name);
   if (!isNumeric(kind)) return `${textExpression(name)} = ${quoteLiteral(label)}`;
-  // Digits as they stand, since whole numbers may have more of them than float64.
+  // Compared as written, since whole numbers may have more digits than float64.
   if (kind === 'integer' && /^-?\d+$/.test(label)) return `${quoteIdentifier(name)} = ${label}`;
   const number = label.trim() === '' ? NaN : Number(label);
   return Number.isFinite(number)

@@ -11,19 +11,18 @@ import { withDuckDb } from './duckdb.ts';
 import { repeatedNames } from './relation.ts';
 import { quoteIdentifier, quoteLiteral } from './sql-engine.ts';
 
-/** A plane of Unicode that is all for private use. */
+/** The start of a Unicode plane for private use. */
 const FIRST_SEPARATOR = 0xf0000;
 const MAX_SEPARATORS = 0xfffe;
 
 /**
- * Writes a table as a Parquet file that is whole or not there.
+ * Writes a table as a Parquet file, completely or not at all.
  *
- * Numbers become DOUBLE, categories VARCHAR, a missing value NULL. The same
- * table gives the same bytes every time. A table of no rows gives a file with
- * its columns and no rows, which {@link loadData} refuses.
- * @throws {DataValidationError} for a table without columns, for names that Parquet readers cannot tell apart (upper
- * and lower case count as one) or that are empty, and where the place cannot be written
- * @throws {DependencyError} where DuckDB's binary is not installed
+ * Numbers become DOUBLE, categories VARCHAR, a missing value NULL. The same table gives the same bytes every time. A
+ * table without rows gives a file with its columns and no rows, which {@link loadData} rejects.
+ * @throws {DataValidationError} if the table has no columns, a name is empty or equal to another except for case, or
+ *   the path cannot be written
+ * @throws {DependencyError} if DuckDB's binary is not installed
  * @example
  * ```ts
  * import { Table } from 'evenhand';
@@ -40,14 +39,14 @@ export async function writeParquet(target: string, table: Table): Promise<void> 
   await writeFileAtomic(target, await toParquet(target, table));
 }
 
-/** SQL must be able to name every column. */
+/** Checks that SQL can name every column. */
 function assertNames(target: string, names: readonly string[]): void {
   const [twice] = repeatedNames(names);
   if (twice !== undefined) {
     const same = names.filter((name) => name.toLowerCase() === twice.toLowerCase());
     throw cannotWrite(
       target,
-      `its columns '${same.join("', '")}' have one name but for upper and lower case`,
+      `the names of its columns '${same.join("', '")}' differ only in case`,
       'Rename one of them, or write CSV.',
     );
   }
@@ -56,16 +55,16 @@ function assertNames(target: string, names: readonly string[]): void {
   if (names.length === 0) throw cannotWrite(target, 'the table has no columns', 'Keep at least one column.');
 }
 
-/** DuckDB writes to files only: this one lies among the system's temporary files for as long as it takes. */
+/** Returns a table as Parquet. DuckDB writes only to files, so it writes to a temporary file first. */
 async function toParquet(target: string, table: Table): Promise<Uint8Array> {
   let scratch: string | undefined;
   const clear = (): void => {
     if (scratch !== undefined) rmSync(scratch, { recursive: true, force: true, maxRetries: 3 });
   };
-  // An interrupt ends the process before `finally` is reached.
+  // An interrupt ends the process before `finally` runs.
   process.once('exit', clear);
   try {
-    // At once, so that there is no moment at which the folder is there and unknown.
+    // Synchronous, so that an interrupt cannot come between the creation of the folder and its assignment.
     scratch = mkdtempSync(path.join(tmpdir(), 'evenhand-parquet-'));
     const file = path.join(scratch, 'table.parquet');
     await withDuckDb((session) => copyTable(session, table, file));
@@ -91,7 +90,7 @@ async function copyTable(session: DuckDbSession, table: Table, file: string): Pr
       columns.map(({ stored, column }) => [stored, column.kind === 'numeric' ? column.values : column.codes]),
     ),
   );
-  // So that the bytes do not follow from how many threads a machine has.
+  // One thread, so that the bytes do not depend on the machine.
   await session.rows('SET threads = 1');
   const selected: string[] = [];
   for (const { name, stored, column } of columns) {
@@ -101,17 +100,17 @@ async function copyTable(session: DuckDbSession, table: Table, file: string): Pr
   await session.rows(`COPY (SELECT ${selected.join(', ')} FROM stored) TO ${quoteLiteral(file)} (FORMAT parquet)`);
 }
 
-/** A list begins at 1 in SQL, so that the code -1 finds nothing at 0: NULL. */
+/** Returns SQL for the value of a column. SQL lists begin at 1, so the code -1 gives NULL. */
 function valueOf(stored: string, { kind }: Column): string {
   return kind === 'categorical'
     ? `getvariable('${stored}')[${stored} + 1]`
     : `CASE WHEN isnan(${stored}) THEN NULL ELSE ${stored} END`;
 }
 
-/** All labels go over as one text, which is much faster than a list of texts. */
+/** Sets a variable to a list of labels, passed as one text, which is much faster than a list of texts. */
 async function setLabels(session: DuckDbSession, name: string, labels: readonly string[]): Promise<void> {
   const [separator, zero] = unusedCharacters(labels) as [string, string];
-  // SQL text ends at a zero character, so that another stands in for it.
+  // SQL text ends at a NUL character, so another character replaces it.
   const text = quoteLiteral(labels.join(separator).replaceAll('\0', zero));
   const restored = `replace(${text}, ${quoteLiteral(zero)}, chr(0))`;
   await session.rows(
@@ -119,7 +118,7 @@ async function setLabels(session: DuckDbSession, name: string, labels: readonly 
   );
 }
 
-/** Two characters that no label has, from those that Unicode leaves to private use. */
+/** Returns two private-use characters that no label contains. */
 function unusedCharacters(labels: readonly string[]): string[] {
   const used = new Set(labels.flatMap((label) => label.match(/\p{Co}/gu) ?? []));
   const all = Array.from({ length: MAX_SEPARATORS }, (_, place) => String.fromCodePoint(FIRST_SEPARATOR + place));

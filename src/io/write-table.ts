@@ -8,21 +8,21 @@ import { writeFileAtomic } from './atomic-write.ts';
 import { writeParquet } from './write-parquet.ts';
 
 /**
- * What a reader may take for the delimiter. It decides by the header, so that
- * there each of them is quoted; and one column alone has no delimiter to go by.
+ * Matches texts to quote in the header, where readers detect the delimiter, and in a table with a single column, which
+ * has no delimiter.
  */
 const AMBIGUOUS = /[",;|\t\n\r]/;
 
 /**
- * What RFC 4180 has quoted, by delimiter; and a delimiter of other spreadsheets before what begins a formula, which
- * would make a cell of it.
+ * Matches texts to quote by RFC 4180, by delimiter. It also matches another delimiter before the start of a formula,
+ * which some spreadsheets would treat as a new cell.
  */
 const QUOTED = { ',': /[",\n\r]|[;|\t][=+\-@]/, '\t': /["\t\n\r]|[;|,][=+\-@]/ } as const;
 
-/** How a text table is written. */
+/** Options of writing text tables. */
 export interface WriteCsvOptions {
   /**
-   * Writes texts as they are, also those that a spreadsheet would compute as formulas.
+   * Whether to write texts unchanged, including those that a spreadsheet would evaluate as formulas.
    * @defaultValue false: a text that begins with `=`, `+`, `-`, `@` or a tab gets an apostrophe before it
    */
   readonly raw?: boolean | undefined;
@@ -32,8 +32,8 @@ export interface WriteCsvOptions {
 const WRITE_CSV_OPTION_NAMES: OptionNames<WriteCsvOptions> = { raw: true };
 
 /**
- * Writes a table as CSV with a header (RFC 4180); a missing value is an empty field. Texts that a spreadsheet would take
- * for formulas are marked with an apostrophe, which `loadData` takes away again; numbers never are.
+ * Writes a table as CSV with a header (RFC 4180); a missing value is an empty field. Texts that a spreadsheet would
+ * treat as formulas are marked with an apostrophe, which `loadData` removes. Numbers are never marked.
  */
 export async function writeCsv(path: string, table: Table, options: WriteCsvOptions = {}): Promise<void> {
   assertKnownOptions('writeCsv', options, WRITE_CSV_OPTION_NAMES);
@@ -46,7 +46,7 @@ async function writeTsv(path: string, table: Table, options: WriteCsvOptions = {
 }
 
 function delimitedText(table: Table, delimiter: keyof typeof QUOTED, { raw = false }: WriteCsvOptions): string {
-  // By name, since an object puts names that look like numbers first.
+  // Accessed by name, since an object sorts numeric names first.
   const values = table.toColumns();
   const columns = table.columnNames.map((name) => values[name] ?? []);
   const quoted = columns.length === 1 ? AMBIGUOUS : QUOTED[delimiter];
@@ -64,10 +64,10 @@ function quoteField(value: string | number, quoted: RegExp): string {
   return quoted.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** The forms in which a table can be written. */
+/** The formats in which a table can be written. */
 export type TableFormat = 'csv' | 'tsv' | 'parquet';
 
-/** How a table is written in each form. */
+/** The writer of each format. */
 const WRITERS: Readonly<
   Record<TableFormat, (target: string, table: Table, options: WriteCsvOptions) => Promise<void>>
 > = {
@@ -76,36 +76,35 @@ const WRITERS: Readonly<
   parquet: writeParquet,
 };
 
-/** The extensions of those forms, as a sentence names them. */
+/** The extensions of these formats, for messages. */
 export const TABLE_EXTENSIONS = '.csv, .tsv or .parquet';
 
 /**
- * The form that a path's extension names: `.csv`, `.tsv` or `.parquet`, in upper or lower case.
- * @throws {ValueError} for another extension
+ * Returns the format by the extension of a path: `.csv`, `.tsv` or `.parquet`, in upper or lower case.
+ * @throws {ValueError} if the extension is another one
  */
 export function tableFormat(target: string): TableFormat {
   const format = findTableFormat(target);
   if (format !== undefined) return format;
   throw new ValueError(`The path parameter must end in ${TABLE_EXTENSIONS}. Got '${target}' instead.`, {
     context: { parameter: 'path', value: target },
-    suggestion: 'The extension names the form of the file.',
+    suggestion: 'The extension determines the format of the file.',
   });
 }
 
-/** The same, or undefined for another extension. */
+/** Returns the format by the extension of a path; undefined for other extensions. */
 export function findTableFormat(target: string): TableFormat | undefined {
   const extension = path.extname(target).toLowerCase();
   return (Object.keys(WRITERS) as TableFormat[]).find((name) => extension === `.${name}`);
 }
 
 /**
- * Writes a table in the form that the path's extension names: `.csv` and `.tsv`
- * (RFC 4180, with commas or tabs) or `.parquet`, in upper or lower case. The
- * file is whole or not there. In text, cells that a spreadsheet would take for
- * formulas are marked, as {@link WriteCsvOptions} says.
- * @throws {ValueError} for another extension
- * @throws {DataValidationError} for names that the form cannot hold, and where the place cannot be written
- * @throws {DependencyError} for Parquet, where DuckDB's binary is not installed
+ * Writes a table in the format of the path's extension: `.csv` and `.tsv` (RFC 4180, with commas or tabs) or
+ * `.parquet`, in upper or lower case. The file is written completely or not at all. In text, cells that a spreadsheet
+ * would treat as formulas are marked; see {@link WriteCsvOptions}.
+ * @throws {ValueError} if the extension is another one
+ * @throws {DataValidationError} if the format cannot hold a column name, or the path cannot be written
+ * @throws {DependencyError} for Parquet, if DuckDB's binary is not installed
  * @example
  * ```ts
  * import { readFileSync } from 'node:fs';
@@ -124,7 +123,7 @@ export async function writeTable(target: string, table: Table, options: WriteCsv
   await writeTableAs(target, table, tableFormat(target), options);
 }
 
-/** Writes a table in a form, whatever the path's extension. */
+/** Writes a table in a format, regardless of the extension of the path. */
 export async function writeTableAs(
   target: string,
   table: Table,

@@ -33,7 +33,7 @@ const seriesOf = (alerts: readonly TimelineAlert[]) =>
   (alertTimelineChart(alerts, hour(10)).option as unknown as { readonly series: readonly Series[] }).series;
 
 describe('the chart of alerts over time', () => {
-  it('has a line from the suspected change to the raise, and on to the end while the alert is open', () => {
+  it('has a line from the suspected change to the alarm, and on to the end if the alert is open', () => {
     const lines = seriesOf([open, over]).filter(({ type }) => type === 'line');
     expect(lines.map(({ data }) => data)).to.deep.equal([
       [
@@ -51,7 +51,7 @@ describe('the chart of alerts over time', () => {
     ]);
   });
 
-  it('has each mark in its row, with a shape of its own', () => {
+  it('has each mark in its row, with its own shape', () => {
     const marks = seriesOf([open, over]).filter(({ type, data }) => type === 'scatter' && data.length > 0);
     expect(marks.map(({ name, data }) => [name, data.map((one) => (one as { value: unknown }).value)])).to.deep.equal([
       ['suspected', [[hour(2), 0]]],
@@ -64,19 +64,19 @@ describe('the chart of alerts over time', () => {
     expect(new Set(filled.map(({ symbol }) => symbol)).size).to.equal(filled.length);
   });
 
-  it('says in words how many there are', () => {
+  it('describes their number in words', () => {
     expect(alertTimelineChart([open, over], hour(10)).description).to.equal(
       '2 alerts over time: 1 open, 1 acknowledged, 1 resolved, 1 cleared.',
     );
     expect(alertTimelineChart([], hour(10)).description).to.equal('No alert was raised.');
   });
 
-  it('grows with its alerts, and is drawn without any', async () => {
+  it('grows with its alerts, and can be drawn without any', async () => {
     expect(alertTimelineChart([open, over], hour(10)).height).to.be.above(alertTimelineChart([open], hour(10)).height);
     expect(String(await renderChart(alertTimelineChart([], hour(10)), 'svg'))).to.match(/^<svg /);
   });
 
-  it('keeps hostile labels as text', async () => {
+  it('shows hostile labels as text', async () => {
     const labels = ['<script>x</script>', '__proto__', '', 'x'.repeat(300)];
     const svg = String(
       await renderChart(alertTimelineChart(labels.map((label) => ({ ...open, label })), hour(10)), 'svg'),

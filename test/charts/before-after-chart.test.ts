@@ -32,7 +32,7 @@ const dotsOf = ({ series }: DrawnOption, name: string): readonly { name: string;
   series.find((one) => one.name === name)?.data ?? [];
 
 describe('the chart of groups before and after', () => {
-  it('calls its sides as it is told', () => {
+  it('uses given names of its sides', () => {
     const chart = beforeAfterChart(measure, {
       sides: [
         { name: 'control', adverb: 'under control' },
@@ -58,7 +58,7 @@ describe('the chart of groups before and after', () => {
     ]);
   });
 
-  it('draws before above and after below the middle of each row, in per cent', () => {
+  it('draws before above and after below the middle of each row, in percent', () => {
     const option = optionOf(measure.groups);
     expect(
       dotsOf(option, 'before').map(({ name, value }) => [name, value[0], Math.round(value[1] ?? NaN)]),
@@ -72,7 +72,7 @@ describe('the chart of groups before and after', () => {
     expect([option.yAxis[0]?.min, option.yAxis[0]?.max]).to.deep.equal([-0.5, 2.5]);
   });
 
-  it('draws the interval of each dot in the height of its dot', () => {
+  it('draws the interval of each dot at the height of the dot', () => {
     const option = optionOf([group('a', 0.2, 0.3), group('b', 0.5, 0.4)]);
     const [first] = option.series.find(({ name }) => name === 'intervals after')?.markLine?.data ?? [];
     const [low, high] = (first ?? []).map(({ coord }) => coord);
@@ -82,7 +82,7 @@ describe('the chart of groups before and after', () => {
     expect([low?.[1], high?.[1]]).to.deep.equal([dot?.value[1], dot?.value[1]]);
   });
 
-  it('says both gaps: 50 - 20 before, 40 - 30 after', () => {
+  it('states both gaps: 50 - 20 before, 40 - 30 after', () => {
     expect(optionOf(measure.groups).title.subtext).to.include(
       'Largest gap between groups: 30 before, 10 after (percentage points)',
     );
@@ -104,14 +104,14 @@ describe('the chart of groups before and after', () => {
     expect(optionOf(tied.toReversed())).to.deep.equal(optionOf(tied));
   });
 
-  it('of more than forty groups draws twenty at each end, and says so', () => {
+  it('draws 20 groups at each end of more than 40, and says so', () => {
     const many = Array.from({ length: 5000 }, (_, place) => group(`g${place}`, 0.5, place / 10_000));
     const option = optionOf(many);
-    expect(option.yAxis[1]?.data).to.have.length(41).and.include('\u22EE 4960 between');
+    expect(option.yAxis[1]?.data).to.have.length(41).and.include('\u22EE 4960 more groups');
     expect(option.title.subtext).to.include('of 5000');
   });
 
-  it('does not start at 0 where all values lie close together', () => {
+  it('does not start at 0 if all values are close together', () => {
     const near = (label: string, value: number): ComparedGroup => ({
       label,
       n: 50,
@@ -133,7 +133,7 @@ describe('the chart of groups before and after', () => {
     ],
     ['an infinite end', [{ label: 'a', n: 1, before: { value: 0.1, ci: [0, Infinity] }, after: side(0.2) }]],
   ] as const) {
-    it(`draws ${title}, the same twice, without a number that is none`, async () => {
+    it(`draws ${title}, the same twice, without NaN`, async () => {
       const chart = beforeAfterChart({ ...measure, groups });
       const svg = String(await renderChart(chart, 'svg'));
       expect(svg).to.match(/^<svg role="img" aria-label="Selection rate of /);

@@ -17,9 +17,9 @@ const point = (eta: number, accuracy: number, dpDiff: number, dominated = false)
 const points = [point(0, 0.85, 0.18), point(1, 0.84, 0.1), point(2, 0.83, 0.12, true)];
 
 describe('the Pareto chart', () => {
-  it('as SVG names every eta, its axes and what it shows', async () => {
+  it('names every eta, its axes and what it shows in SVG', async () => {
     const svg = String(await renderChart(paretoChart(points, { subtitle: 'income by sex' }), 'svg'));
-    for (const text of ['eta 0', 'eta 1', 'eta 2', 'income by sex', 'Accuracy on unseen rows', 'dominated']) {
+    for (const text of ['eta 0', 'eta 1', 'eta 2', 'income by sex', 'Accuracy on held-out rows', 'dominated']) {
       expect(svg).to.include(text);
     }
     expect(svg).to.match(
@@ -27,11 +27,11 @@ describe('the Pareto chart', () => {
     );
   });
 
-  it('as SVG is the same for the same points', async () => {
+  it('gives the same SVG for the same points', async () => {
     expect(await renderChart(paretoChart(points), 'svg')).to.equal(await renderChart(paretoChart(points), 'svg'));
   });
 
-  it('as PNG holds text: taking the title away changes the pixels', async () => {
+  it('contains text in PNG: removing the title changes the pixels', async () => {
     const png = (title: string) => renderChart(paretoChart(points, { title }), 'png') as Promise<Uint8Array>;
     const bytes = await png('A title');
     expect([...bytes.slice(0, 4)]).to.deep.equal([0x89, 0x50, 0x4e, 0x47]);
@@ -40,7 +40,7 @@ describe('the Pareto chart', () => {
     expect(Buffer.compare(Buffer.from(bytes), Buffer.from(await png('')))).to.not.equal(0);
   });
 
-  it('as HTML asks for nothing from elsewhere', async () => {
+  it('loads no external resource in HTML', async () => {
     const html = String(await renderChart(paretoChart(points), 'html'));
     const markup = html.replaceAll(/<script>.*?<\/script>/gs, '<script></script>');
     expect(markup).to.not.match(/(src|href|url)\s*[=(]/i);
@@ -48,7 +48,7 @@ describe('the Pareto chart', () => {
     expect(html.match(/<\/script>/g)).to.have.length(2);
   });
 
-  it('keeps hostile titles as text', async () => {
+  it('shows hostile titles as text', async () => {
     const title = '</script><script>alert(1)</script>';
     const html = String(await renderChart(paretoChart(points, { title }), 'html'));
     expect(html.match(/<\/script>/g)).to.have.length(2);
@@ -61,7 +61,7 @@ describe('the Pareto chart', () => {
   });
 });
 
-/** Boxes of the eta labels that a picture has, from the positions and transforms of its texts. */
+/** Returns the boxes of the eta labels of a chart, from the positions and transforms of its texts. */
 function drawnLabels(svg: string): { text: string; box: Box }[] {
   return [...svg.matchAll(/<text ([^>]*)>(eta [^<]*)<\/text>/g)].map(([, attributes = '', text = '']) => {
     const [dx, dy] = numbersOf(/transform="translate\(([-\d.]+) ([-\d.]+)\)"/.exec(attributes));
@@ -104,7 +104,7 @@ describe('labels of the Pareto chart', () => {
     Array.from({ length: count }, (_, eta) =>
       point(eta / 4, 0.7 + spread * random.next(), 0.1 + 4 * spread * random.next(), eta % 3 > 0),
     );
-  // The points of the README's picture: six points, five of them side by side.
+  // The points of the chart in the README: six points, five of them next to each other.
   const wages = [
     [0, 0.7004, 0.1492],
     [0.5, 0.6966, 0.141],
@@ -115,7 +115,7 @@ describe('labels of the Pareto chart', () => {
   ].map(([eta = 0, accuracy = 0, dpDiff = 0]) => point(eta, accuracy, dpDiff, eta < 8));
   const clouds: readonly (readonly [string, ParetoChartPoint[]])[] = [
     ["the README's points", wages],
-    ['four points in one place', [0, 1, 2, 3].map((eta) => point(eta, 0.7, 0.1))],
+    ['four points at the same position', [0, 1, 2, 3].map((eta) => point(eta, 0.7, 0.1))],
     ['points in the corners', [point(0, 1, 0), point(1, 0, 0), point(2, 1, 1), point(3, 0, 1)]],
     ...[3, 6, 8, 12, 16, 24].flatMap((count) =>
       [0.05, 0.01, 0.001, 0].map(
@@ -124,14 +124,14 @@ describe('labels of the Pareto chart', () => {
     ),
   ];
   for (const [title, cloud] of clouds) {
-    it(`are all there and do not overlap: ${title}`, async () => {
+    it(`are all drawn and do not overlap: ${title}`, async () => {
       const labels = drawnLabels(String(await renderChart(paretoChart(cloud), 'svg')));
       expect(labels.map(({ text }) => text)).to.have.members(cloud.map(({ eta }) => `eta ${String(eta)}`));
       expect(overlapping(labels.map(({ box }) => box))).to.deep.equal([]);
     });
   }
 
-  it('lie within the picture', async () => {
+  it('are within the chart', async () => {
     for (const [, cloud] of clouds) {
       for (const { box } of drawnLabels(String(await renderChart(paretoChart(cloud), 'svg')))) {
         expect([box.left >= 0, box.right <= 820, box.top >= 80, box.bottom <= 420]).to.not.include(false);
@@ -139,7 +139,7 @@ describe('labels of the Pareto chart', () => {
     }
   });
 
-  it('are left out where there is no room, and never on another', async () => {
+  it('are omitted if there is no space, and never overlap', async () => {
     const labels = drawnLabels(String(await renderChart(paretoChart(near(400, 0.001)), 'svg')));
     expect(labels.length).to.be.within(60, 399);
     expect(overlapping(labels.map(({ box }) => box))).to.deep.equal([]);
@@ -158,7 +158,7 @@ describe('the tooltip of a point of the Pareto chart', () => {
     ]);
   });
 
-  it('says nothing of what is undefined', () => {
+  it('omits undefined values', () => {
     expect(tooltips([{ ...point(0, 0.85, 0.18), dpDiffCi: null, eoDiff: NaN }])).to.deep.equal([
       'eta 0<br>Accuracy 0.8500 [0.8300, 0.8700]<br>Demographic parity difference 0.1800',
     ]);
@@ -176,9 +176,9 @@ describe('chart formats', () => {
     });
   }
 
-  it('any other extension is refused with the known ones', () => {
+  it('rejects other extensions and lists the known ones', () => {
     expect(() => chartFormat('plot.jpg'))
       .to.throw(DataValidationError)
-      .with.property('suggestion', 'End the name in .svg, .png or .html.');
+      .with.property('suggestion', 'Use the extension .svg, .png or .html.');
   });
 });

@@ -1,4 +1,4 @@
-/** The ratio of two colours' luminances by WCAG 2.2: 1 to 21. */
+/** Returns the contrast ratio of two colours by WCAG 2.2, from 1 to 21. */
 export function contrast(one: string, other: string): number {
   const [high = 0, low = 0] = [luminance(one), luminance(other)].sort((a, b) => b - a);
   return (high + 0.05) / (low + 0.05);

@@ -15,7 +15,7 @@ const measure = { title: 'Selection rate', unit: 'share', groups } as const;
 
 const svgOf = async (chart: Chart): Promise<string> => String(await renderChart(chart, 'svg'));
 
-/** The texts of a picture, in the order they are drawn. */
+/** Returns the texts of a chart, in drawing order. */
 const textsOf = (svg: string): string[] =>
   Array.from(svg.matchAll(/<text[^>]*>([^<]*)<\/text>/g), ([, text = '']) => text.trimEnd());
 
@@ -58,7 +58,7 @@ describe('the chart of a value per group', () => {
     expect(series[1].markArea.data).to.deep.equal([[{ xAxis: 20 }, { xAxis: 50 }]]);
   });
 
-  it('as SVG names groups, counts, the gap and what it shows', async () => {
+  it('names groups, counts, the gap and what it shows in SVG', async () => {
     const svg = await svgOf(groupValuesChart(measure));
     expect(svg).to.match(
       /^<svg role="img" aria-label="Selection rate of 3 groups, from 20\.0% \(a\) to 50\.0% \(b\)\." /,
@@ -67,16 +67,16 @@ describe('the chart of a value per group', () => {
     expect(textsOf(svg)).to.include('From a to b: a gap of 30 percentage points');
   });
 
-  it('is the same whatever the order of the groups', async () => {
+  it('does not depend on the order of the groups', async () => {
     const tied = [...groups, group('e', 0.3), group('d', 0.3)];
     const svg = await svgOf(groupValuesChart({ ...measure, groups: tied }));
     expect(await svgOf(groupValuesChart({ ...measure, groups: tied.toReversed() }))).to.equal(svg);
   });
 
   for (const [title, shown, scale] of [
-    ['starts at 0 where values differ much', groups, false],
-    ['starts where the values are if these lie close together', [group('a', 0.95), group('b', 0.97)], true],
-    ['starts at 0 where all values are equal', [group('a', 0.95), group('b', 0.95)], false],
+    ['starts at 0 if values differ much', groups, false],
+    ['starts near the values if they are close together', [group('a', 0.95), group('b', 0.97)], true],
+    ['starts at 0 if all values are equal', [group('a', 0.95), group('b', 0.95)], false],
   ] as const) {
     it(`the axis ${title}`, () => {
       const option = optionOf(groupValuesChart({ ...measure, groups: shown }));
@@ -85,7 +85,7 @@ describe('the chart of a value per group', () => {
     });
   }
 
-  it('grows with the groups, and of more than forty draws the ends and says so', async () => {
+  it('grows with the groups, and draws both ends of more than 40 and says so', async () => {
     const many = (count: number) =>
       Array.from({ length: count }, (_, index) => group(`g${String(index)}`, index / 100));
     const [few, forty, sixty] = [2, 40, 60].map((count) => groupValuesChart({ ...measure, groups: many(count) }));
@@ -96,16 +96,16 @@ describe('the chart of a value per group', () => {
     expect([0, 19, 20, 21, 40].map((row) => labels?.data[row])).to.deep.equal([
       'g0',
       'g19',
-      '\u22EE 20 between',
+      '\u22EE 20 more groups',
       'g40',
       'g59',
     ]);
     expect(textsOf(await svgOf(sixty as Chart))).to.include(
-      'Drawn are the 20 groups with the lowest and the 20 with the highest values of 60.',
+      'Shows the 20 groups with the lowest and the 20 with the highest values, of 60 groups.',
     );
   });
 
-  it('keeps hostile and strange labels as text, and draws them once each', async () => {
+  it('shows hostile and unusual labels as text, and draws each once', async () => {
     const labels = ['<script>alert(1)</script>', '"&\'', '__proto__', 'a{b|c}{value}', '\u202Eevil', '\uD800', ''];
     const svg = await svgOf(
       groupValuesChart({ ...measure, groups: labels.map((label, index) => group(label, index / 10)) }),
@@ -122,7 +122,7 @@ describe('the chart of a value per group', () => {
     ]);
   });
 
-  it('leaves the prototype of all objects alone, whatever the labels and titles', async () => {
+  it('does not change Object.prototype for any labels and titles', async () => {
     const before = Object.getOwnPropertyNames(Object.prototype);
     const shown = before.map((label, index) => group(label, index / 100));
     for (let round = 0; round < 2; round += 1) {
@@ -133,7 +133,7 @@ describe('the chart of a value per group', () => {
     expect(Object.getOwnPropertyNames(Object.prototype)).to.deep.equal(before);
   });
 
-  it('draws values of any size, equal values, groups without intervals, and leaves out values that are no numbers', async () => {
+  it('draws values of any size, equal values and groups without intervals, and omits NaN values', async () => {
     for (const shown of [
       [group('a', 0), group('b', 0)],
       [group('a', -1e300, [-2e300, 0]), group('b', 1e300)],
@@ -145,14 +145,14 @@ describe('the chart of a value per group', () => {
     }
   });
 
-  it('with an overall value draws its line and names it', async () => {
+  it('draws a line for an overall value and names it', async () => {
     const svg = await svgOf(groupValuesChart({ ...measure, overall: 0.42 }, { title: 'By sex', subtitle: '1978' }));
     expect(textsOf(svg)).to.include.members(['all rows 42.0%', 'By sex', '1978']);
   });
 });
 
-describe('labels in pictures', () => {
-  it('are cut between whole characters', () => {
+describe('labels in charts', () => {
+  it('are cut between characters', () => {
     const family = '\u{1F468}\u200D\u{1F469}\u200D\u{1F467}';
     expect(shortenLabel(family.repeat(20))).to.equal(`${family.repeat(13)}\u2026`);
     expect(shortenLabel('short')).to.equal('short');
@@ -174,7 +174,7 @@ describe('labels in pictures', () => {
     });
   }
 
-  it('keep zeros beside a row, and shorten large counts', () => {
+  it('keep trailing zeros next to a row, and shorten large counts', () => {
     expect([11, 0.5, 123.456].map((value) => axisLabel(value, 'number'))).to.deep.equal(['11.0', '0.500', '123']);
     expect(axisLabel(0.4237, 'share')).to.equal('42.4%');
     expect([999, 1e6, 12_345_678].map(countLabel)).to.deep.equal(['n = 999', 'n = 1,000,000', 'n = 12.35M']);

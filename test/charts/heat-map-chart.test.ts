@@ -37,7 +37,7 @@ const tall = (rows: number): HeatMap => ({
 });
 
 describe('the heat map', () => {
-  it('has the rows with the largest values on top, the number in every cell, none where it is undefined', () => {
+  it('has the rows with the largest values at the top, a number in every cell, and no number if it is undefined', () => {
     const { xAxis, yAxis, series } = optionOf(heatMapChart(map));
     expect(yAxis.data).to.deep.equal(['relationship', 'hours', 'city']);
     expect(xAxis.data).to.deep.equal(['sex', 'race']);
@@ -50,7 +50,7 @@ describe('the heat map', () => {
     ]);
   });
 
-  it('marks cells at or above the threshold by weight and by colour', async () => {
+  it('marks cells at or above the threshold by font weight and colour', async () => {
     const chart = heatMapChart(map);
     const weights = optionOf(chart).series[0]?.data.map(({ value: [, , size = NaN], label }) => [size, label.fontWeight]); // prettier-ignore
     expect(weights).to.deep.equal([
@@ -61,12 +61,12 @@ describe('the heat map', () => {
       [0.2, 400],
     ]);
     const svg = await svgOf(chart);
-    // Strong and middle orange, light orange for the threshold itself; the blues for the rest.
+    // Strong and medium orange, light orange at the threshold; blue for the rest.
     const fills = ['#fbbd70', '#fde0b6', '#f4f7fa', '#b9d7ea'].map((fill) => svg.includes(`fill="${fill}" stroke="#ffffff"`)); // prettier-ignore
     expect(fills).to.deep.equal([true, true, true, true]);
   });
 
-  it('has ranges that meet and cover 0 to 1, whatever the threshold', () => {
+  it('has adjacent ranges that cover 0 to 1, for any threshold', () => {
     for (const threshold of [0, 0.3, 0.5, 1]) {
       const { pieces } = optionOf(heatMapChart({ ...map, threshold })).visualMap;
       const ends = pieces.map(({ gte, lt, lte }) => [gte, lt ?? lte] as [number, number]);
@@ -79,7 +79,7 @@ describe('the heat map', () => {
     }
   });
 
-  it('as SVG names rows, columns, legend and what it shows', async () => {
+  it('names rows, columns, legend and what it shows in SVG', async () => {
     const svg = await svgOf(heatMapChart(map, { title: 'A title', subtitle: 'a subtitle' }));
     expect(textsOf(svg)).to.include.members([
       ...['A title', 'a subtitle', 'Empty cells were not tested, or are undefined.'],
@@ -95,7 +95,7 @@ describe('the heat map', () => {
   });
 
   for (const rows of [1, 6, 40]) {
-    it(`of ${rows} rows has a line for each, and grows with them`, async () => {
+    it(`has a line for each of ${rows} rows, and grows with them`, async () => {
       const chart = heatMapChart(tall(rows));
       expect(optionOf(chart).yAxis.data).to.have.length(rows);
       expect(chart.height).to.be.above(24 * rows);
@@ -103,13 +103,13 @@ describe('the heat map', () => {
     });
   }
 
-  it('of more than sixty rows draws those with the largest values, and says so', async () => {
+  it('draws the rows with the largest values of more than 60, and says so', async () => {
     const texts = textsOf(await svgOf(heatMapChart(tall(200))));
     expect(texts.filter((text) => text.startsWith('column '))).to.have.length(60);
-    expect(texts).to.include('Drawn are the 60 rows with the largest values of 200.');
+    expect(texts).to.include('Shows the 60 rows with the largest values, of 200 rows.');
   });
 
-  it('keeps hostile, long and odd names as text', async () => {
+  it('shows hostile, long and unusual names as text', async () => {
     const rows = ['<script>alert(1)</script>', '__proto__', 'x'.repeat(300), '', '{b}'];
     const values = rows.map((_, row) => [row / 10, 0.5]);
     const svg = await svgOf(heatMapChart({ ...map, rows, values }));
@@ -119,7 +119,7 @@ describe('the heat map', () => {
     expect(html.match(/<\/script>/g)).to.have.length(2);
   });
 
-  it('without rows, or without a value, is still a picture', async () => {
+  it('is still drawn without rows, or without a value', async () => {
     expect(await svgOf(heatMapChart({ rows: [], columns: [], values: [], threshold: 0.3 }))).to.include('<svg');
     expect(await svgOf(heatMapChart({ ...map, values: map.rows.map(() => [NaN, NaN]) }))).to.include('<svg');
   });

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { DARK, DASHES, LIGHT, MAX_LINES } from '../../src/charts/palette.ts';
 import { contrast } from './contrast.ts';
 
-describe('the measure of contrast', () => {
+describe('the contrast ratio', () => {
   // From the definition: black on white is 21 to 1; #767676 is the lightest grey with 4.5 to 1 on white.
   for (const [one, other, ratio] of [
     ['#000000', '#ffffff', 21],
@@ -30,13 +30,13 @@ for (const [name, palette] of Object.entries({ light: LIGHT, dark: DARK })) {
       });
     }
 
-    it('has a colour for each of the most lines, none twice, each of at least 3 to 1', () => {
+    it('has distinct colours for the maximum number of lines, each with at least 3 to 1', () => {
       expect(new Set(palette.series).size).to.equal(MAX_LINES);
       for (const colour of palette.series) expect(contrast(colour, palette.surface), colour).to.be.at.least(3);
     });
   });
 }
 
-it('dashes differ for each of the most lines', () => {
+it('has distinct dashes for the maximum number of lines', () => {
   expect(new Set(DASHES.map(String)).size).to.equal(MAX_LINES);
 });

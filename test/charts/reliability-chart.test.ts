@@ -56,19 +56,19 @@ describe('the reliability chart', () => {
     );
   });
 
-  it('as SVG names groups, counts, axes, legend and what it shows', async () => {
+  it('names groups, counts, axes, legend and what it shows in SVG', async () => {
     const svg = await svgOf(reliabilityChart(panels, { subtitle: 'repaid by sex' }));
     expect(textsOf(svg)).to.include.members([
       ...['female', 'male', 'n = 1,234', 'n = 200', 'Mean score', 'Share of positives'],
       ...['before', 'after', 'calibrated', 'repaid by sex'],
     ]);
-    // |0.4 - 0.2| and |0.6 - 0.8| average 0.2; 0.02 after.
+    // The mean of |0.4 - 0.2| and |0.6 - 0.8| is 0.2; 0.02 after.
     expect(svg).to.match(
-      /^<svg role="img" aria-label="Reliability of 2 groups: mean distance of shares from scores\. female: 0\.200 before, 0\.020 after; male: /,
+      /^<svg role="img" aria-label="Reliability of 2 groups: mean distance between shares and scores\. female: 0\.200 before, 0\.020 after; male: /,
     );
   });
 
-  it('with one set of scores draws these alone', async () => {
+  it('draws a single set of scores', async () => {
     const alone = panels.map(({ label, n, before }) => ({ label, n, before }));
     const texts = textsOf(await svgOf(reliabilityChart(alone)));
     expect(texts).to.include('scores').and.not.include.members(['before']);
@@ -79,7 +79,7 @@ describe('the reliability chart', () => {
     expect(await svgOf(reliabilityChart(panels))).to.equal(await svgOf(reliabilityChart(panels)));
   });
 
-  it('zooms in where all scores and shares are small, and clips intervals there', () => {
+  it('zooms in if all scores and shares are small, and clips intervals', () => {
     const rare = [{ label: 'a', n: 9, before: [{ ...dot(0.02, 0.06), high: 0.3 }] }];
     const { xAxis, series } = optionOf(reliabilityChart(rare));
     expect(xAxis[0]?.max).to.equal(0.1);
@@ -89,7 +89,7 @@ describe('the reliability chart', () => {
   });
 
   for (const count of [1, 2, 3, 4, 5, 9, 12, 16]) {
-    it(`places ${count} panels inside the picture, none over another`, () => {
+    it(`places ${count} panels inside the chart without overlap`, () => {
       const chart = reliabilityChart(Array.from({ length: count }, (_, place) => panel(`group ${place}`)));
       const boxes = optionOf(chart).grid.map(({ left, top, width, height }) => ({
         left: (Number.parseFloat(left) / 100) * chart.width,
@@ -109,15 +109,15 @@ describe('the reliability chart', () => {
     });
   }
 
-  it('draws the sixteen largest of many groups in their order, and says so', async () => {
+  it('draws the 16 largest of many groups in input order, and says so', async () => {
     const many = Array.from({ length: 40 }, (_, place) => panel(`group ${place}`, 1000 - ((place * 7) % 40)));
     const texts = textsOf(await svgOf(reliabilityChart(many)));
     const largest = many.filter(({ n }) => n > 1000 - 16).map(({ label }) => label);
     expect(texts.filter((text) => text.startsWith('group '))).to.have.members(largest);
-    expect(texts).to.include('Drawn are the 16 largest of 40 groups.');
+    expect(texts).to.include('Shows the 16 largest of 40 groups.');
   });
 
-  it('keeps hostile, long and odd labels as text', async () => {
+  it('shows hostile, long and unusual labels as text', async () => {
     const labels = ['<script>alert(1)</script>', '{a|b}{b}{c}', '__proto__', 'x'.repeat(300), ''];
     const svg = await svgOf(reliabilityChart(labels.map((label) => panel(label))));
     expect(svg).to.not.include('<script>');
@@ -126,7 +126,7 @@ describe('the reliability chart', () => {
     expect(html.match(/<\/script>/g)).to.have.length(2);
   });
 
-  it('of a group without dots, and of no group, is still a picture', async () => {
+  it('is still drawn for a group without dots, and without groups', async () => {
     expect(await svgOf(reliabilityChart([{ label: 'a', n: 0, before: [] }]))).to.include('<svg');
     expect(await svgOf(reliabilityChart([]))).to.include('<svg');
   });

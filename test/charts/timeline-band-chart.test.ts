@@ -45,7 +45,7 @@ describe('the chart of lines with bands over time', () => {
     expect(last, 'a band without one of its ends is none').to.deep.equal([times[3], 60, null, null, 25]);
   });
 
-  it('draws a band only where a line has one, stacked from its lower end', () => {
+  it('draws a band only if a line has one, stacked from its lower end', () => {
     const { series } = optionOf(timeline);
     expect(series.map(({ name, encode, stack, areaStyle }) => [name, encode.y, stack, areaStyle !== undefined])).to.deep.equal([
       [undefined, 2, 'band 0', false],
@@ -55,13 +55,13 @@ describe('the chart of lines with bands over time', () => {
     ]); // prettier-ignore
   });
 
-  it('tells lines apart by dashes as well as by colours', () => {
+  it('distinguishes lines by dashes as well as by colours', () => {
     const lines = optionOf(timeline).series.filter(({ name }) => name !== undefined);
     expect(new Set(lines.map(({ lineStyle }) => lineStyle.color)).size).to.equal(2);
     expect(new Set(lines.map(({ lineStyle }) => String(lineStyle.type))).size).to.equal(2);
   });
 
-  it('has an axis that holds every line, and of bands their later half', () => {
+  it('has an axis that includes every line, and the later half of the bands', () => {
     const wide = { ...timeline.lines[0], label: 'a', values: [0.5, 0.5, 0.5, 0.5] };
     const { yAxis } = optionOf({
       ...timeline,
@@ -71,7 +71,7 @@ describe('the chart of lines with bands over time', () => {
     expect(yAxis.max).to.be.within(60, 70);
   });
 
-  it('starts numbers at 0 and has their limit on the axis', () => {
+  it('starts the axis of numbers at 0 and includes the limit', () => {
     const { yAxis, series } = optionOf({
       ...timeline,
       unit: 'number',
@@ -83,7 +83,7 @@ describe('the chart of lines with bands over time', () => {
     expect(series[0]?.markLine?.data[0]).to.include({ yAxis: 0.9 });
   });
 
-  it('marks alarms by solid and suspected changes by dotted lines', () => {
+  it('marks alarms with solid lines and suspected changes with dotted lines', () => {
     const { series } = optionOf({ ...timeline, alarms: [times[2] ?? 0], changes: [times[1] ?? 0] });
     const marks = series.find(({ markLine }) => markLine !== undefined)?.markLine?.data as {
       xAxis: number;
@@ -110,18 +110,18 @@ describe('the chart of lines with bands over time', () => {
     ['a year', 365 * 86_400_000, '{MMM} {yyyy}'],
     ['ten years', 3650 * 86_400_000, '{yyyy}'],
   ] as const) {
-    it(`names moments of ${name} as ${format}`, () => {
+    it(`formats times over ${name} as ${format}`, () => {
       const { xAxis } = optionOf({ ...timeline, times: [0, span / 3, span / 2, span] });
       expect(xAxis.axisLabel.formatter).to.equal(format);
     });
   }
 
-  it('has no title and no legend where the page says both', () => {
+  it('has no title and no legend if the page shows both', () => {
     expect(optionOf(timeline)).to.have.property('legend').which.is.not.undefined;
     expect(optionOf(timeline, { isFramed: false })).to.not.have.any.keys('title', 'legend');
   });
 
-  it('takes its colours from the palette', () => {
+  it('uses the colours of the palette', () => {
     expect(optionOf(timeline, { palette: DARK }).backgroundColor).to.equal(DARK.surface);
     const dark = JSON.stringify(timelineBandChart(timeline, { palette: DARK, isFramed: false }).option);
     for (const colour of [LIGHT.ink, LIGHT.quiet, LIGHT.grid, LIGHT.axis, ...LIGHT.series.slice(0, 2)]) {
@@ -129,14 +129,14 @@ describe('the chart of lines with bands over time', () => {
     }
   });
 
-  it('says in words from where to where each line goes', () => {
+  it('describes the first and last value of each line', () => {
     const { description } = timelineBandChart({ ...timeline, limit: 0.7 });
     expect(description).to.equal(
       'Selection rate at 4 times: a from 50.0% to 60.0%; b from 30.0% to 25.0%. The limit is 70.0%.',
     );
   });
 
-  it('is drawn with words, and the same each time', async () => {
+  it('is drawn with text, and the same each time', async () => {
     const svg = String(await renderChart(timelineBandChart(timeline), 'svg'));
     expect(svg).to.include('Selection rate').and.to.include('60%');
     expect(String(await renderChart(timelineBandChart(timeline), 'svg'))).to.equal(svg);
@@ -146,7 +146,7 @@ describe('the chart of lines with bands over time', () => {
     'no time': { ...timeline, times: [], lines: [] },
     'one time': { ...timeline, times: times.slice(0, 1), lines: [{ label: 'a', values: [0.5] }] },
     'no value': { ...timeline, lines: [{ label: 'a', values: [null, null, null, null] }] },
-    'values without end': { ...timeline, lines: [{ label: 'a', values: [NaN, Infinity, 0.5, 0.5] }] },
+    'infinite values': { ...timeline, lines: [{ label: 'a', values: [NaN, Infinity, 0.5, 0.5] }] },
     'hostile labels': {
       ...timeline,
       lines: ['<script>x</script>', '__proto__', 'constructor', '', '\u202Ex'].map((label) => ({
@@ -155,7 +155,7 @@ describe('the chart of lines with bands over time', () => {
       })),
     },
   })) {
-    it(`of ${name} is still a picture`, async () => {
+    it(`is still drawn for ${name}`, async () => {
       const svg = String(await renderChart(timelineBandChart(shown), 'svg'));
       expect(svg).to.match(/^<svg /);
       expect(svg).to.not.match(/<script|NaN|Infinity/);

@@ -36,7 +36,7 @@ const cases: [title: string, args: () => string[], pattern: RegExp][] = [
   [
     'a ragged CSV',
     () => ['validate', '--csv', write('ragged.csv', ['sex,p', 'f,1', 'm']), '--y-pred', 'p', '--sensitive', 'sex'],
-    /line 3: it has 1 field where the header has 2\. Mend that line/,
+    /line 3: it has 1 field where the header has 2\. Fix that line/,
   ],
   [
     'an unknown column',
@@ -63,7 +63,7 @@ const cases: [title: string, args: () => string[], pattern: RegExp][] = [
       '--metric',
       'mae_parity_difference',
     ],
-    /Column 'p' should hold numbers, but row 2 holds 'two'\. Mend or empty/,
+    /Column 'p' should hold numbers, but row 2 holds 'two'\. Correct that value/,
   ],
   [
     'text for decisions',
@@ -209,7 +209,7 @@ const cases: [title: string, args: () => string[], pattern: RegExp][] = [
   [
     'a plot of unknown form',
     () => ['train-regularized', '--csv', training(), '--sensitive', 'sex', '--out-plot', 'p.jpg'],
-    /End the name in \.svg, \.png or \.html/,
+    /Use the extension \.svg, \.png or \.html/,
   ],
   [
     'points under a file',

@@ -111,7 +111,7 @@ describe('evenhand monitor', () => {
     const other = await runCli(['monitor', ...COLUMNS, '--state', state, '--window-size', '50']);
     expect(other.code).to.equal(2);
     expect(other.stderr)
-      .to.include('is of a run with other options')
+      .to.include('is from a run with other options')
       .and.to.include('--window-size was not given and is 50')
       .and.to.match(/^[^\n]+\n$/);
   });
@@ -211,8 +211,8 @@ describe('evenhand monitor', () => {
     ['a group that is not there', ['--y-pred', 'approved', '--sensitive', 'sexx'], ndjson(decisions(3)),
       "Line 1 has no field 'sexx', and no event has a group. Did you mean 'sex'?"],
     ['CSV', COLUMNS, 'approved,sex\n1,f\n', 'use --csv'],
-    ['text', COLUMNS, 'hello\n', 'Line 1 is no JSON object'],
-    ['events without a prediction', COLUMNS, '{"approved":null,"sex":"a"}\n', "No event holds a value of 'approved'"],
+    ['text', COLUMNS, 'hello\n', 'Line 1 is not a JSON object'],
+    ['events without a prediction', COLUMNS, '{"approved":null,"sex":"a"}\n', "No event has a value of 'approved'"],
   ] as const) {
     it(`refuses a stream of ${what}, of which nothing can be counted`, async () => {
       const { code, stdout, stderr } = await runCli(['monitor', ...args], { input });
@@ -227,7 +227,7 @@ describe('evenhand monitor', () => {
     writeFileSync(file, 'approved,sex\n,f\n,m\n');
     const noPrediction = await runCli(['monitor', '--csv', file, ...COLUMNS]);
     expect(noPrediction.code).to.equal(2);
-    expect(noPrediction.stderr).to.include('No row of ').and.to.include("holds a value of 'approved'");
+    expect(noPrediction.stderr).to.include('No row of ').and.to.include("has a value of 'approved'");
     writeFileSync(file, 'approved,sex\n1,\n0,\n');
     const noGroup = await runCli(['monitor', '--csv', file, ...COLUMNS]);
     expect(noGroup.code).to.equal(2);
@@ -243,7 +243,7 @@ describe('evenhand monitor', () => {
       input: '{"approved":"yes","sex":"f"}\n',
     });
     expect(code).to.equal(0);
-    expect(stderr).to.include("No event holds the positive label 'Yes' in 'approved'.");
+    expect(stderr).to.include("No event has the positive label 'Yes' in 'approved'.");
   });
 
   it('takes nothing for an empty stream, and writes no state of it', async () => {
@@ -281,7 +281,7 @@ describe('evenhand monitor', () => {
     for (const [option, value] of [['--alpha', '0.01'], ['--limit', '0.2'], ['--detector', 'cusum']] as const) {
       const { code, stderr } = await run(option, value);
       expect(code, stderr).to.equal(2);
-      expect(stderr).to.include('is of a run with other options');
+      expect(stderr).to.include('is from a run with other options');
     }
     expect((await run('--cooldown-minutes', '5', '--persistence', '2')).code).to.equal(0);
   }); // prettier-ignore
@@ -425,7 +425,7 @@ describe('evenhand monitor', () => {
     ],
     ['a detector that nobody knows', [...COLUMNS, '--detector', 'adwn'], '', 'adwin'],
     ['a webhook that is no address', [...COLUMNS, '--webhook', 'ftp://x'], '', 'http'],
-    ['a state that is none', [...COLUMNS, '--state', 'package.json'], '', 'holds no state'],
+    ['a state that is none', [...COLUMNS, '--state', 'package.json'], '', 'does not hold the state'],
   ] as const) {
     it(`refuses ${what} in one line`, async () => {
       for (const name of ['folder.json', 'folder.csv']) mkdirSync(path.join(folder(), name), { recursive: true });

@@ -105,10 +105,10 @@ describe('evenhand run-pipeline', () => {
       expect(stdout).to.match(/^PASS/m);
       expect(stderr.match(/tracking/gi), stderr).to.have.length(1);
       expect(stderr).to.match(
-        index === 0 ? /WARN tracking on MLflow did not work: / : /^Tracking failed, the run is not logged: /m,
+        index === 0 ? /WARN MLflow tracking failed: / : /^Tracking failed, the run is not logged: /m,
       );
     }
-    expect(readFileSync(inFolder('run.log'), 'utf8')).to.match(/WARN tracking on MLflow did not work: /);
+    expect(readFileSync(inFolder('run.log'), 'utf8')).to.match(/WARN MLflow tracking failed: /);
   });
 
   it('says that report_out is for another command, unless it is to be quiet', async () => {

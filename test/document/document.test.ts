@@ -17,7 +17,7 @@ const paragraph = (text: string): string =>
     .at(-2) ?? '';
 
 describe('a report as Markdown', () => {
-  // What CommonMark and GitHub would take for markup, and what they would not.
+  // Texts that CommonMark and GitHub treat as markup, and texts that they do not.
   for (const [text, written] of [
     ['# title', '\\# title'],
     ['#tag', '#tag'],
@@ -47,7 +47,7 @@ describe('a report as Markdown', () => {
     });
   }
 
-  it('leaves out a section without blocks, and pictures', () => {
+  it('omits sections without blocks, and charts', () => {
     const chart = (): never => {
       throw new Error('drawn');
     };
@@ -69,7 +69,7 @@ describe('a report as Markdown', () => {
 });
 
 describe('a report as HTML', () => {
-  it('names rows and columns of tables, and gives each picture ids of its own', async () => {
+  it('has headers for rows and columns of tables, and unique ids in each chart', async () => {
     const chart = () => ({ width: 1, height: 1, description: '', option: {} });
     const picture = (): ReportBlock => ({ kind: 'picture', chart });
     const html = await documentToHtml(
@@ -87,15 +87,15 @@ describe('a report as HTML', () => {
   });
 });
 
-describe('words of a report', () => {
-  it('cut a long label and say how long it was', () => {
+describe('texts of a report', () => {
+  it('cut a long label and add its length', () => {
     expect(labelText('x'.repeat(300))).to.match(/^x{99}\u2026 \(300 characters\)$/);
     expect(labelText('short')).to.equal('short');
     expect(labelText(' ')).to.equal('(blank)');
     expect(plainText(' ')).to.equal('');
   });
 
-  it('list names, and of very many the first', () => {
+  it('list names, and only the first of very many', () => {
     expect(listed([])).to.equal('none');
     expect(listed(['a'])).to.equal('a');
     expect(listed(['a', 'b', 'c'])).to.equal('a, b and c');

@@ -14,7 +14,7 @@ function reportOf(said: string, asked: MarkedText[] = plain('Q')): ReportDocumen
   return { title: 'T', subject: 'S', sections: [{ title: 'Part', blocks: [{ kind: 'pairs', pairs }] }], made: [] };
 }
 
-/** The lines between the first fence and its end. */
+/** Returns the lines between the first fence and its end. */
 function firstFence(markdown: string): { fence: string; lines: string[] } {
   const lines = markdown.split('\n');
   const start = lines.findIndex((line) => /^`{3,}text$/.test(line));
@@ -50,7 +50,7 @@ describe('answers side by side', () => {
     });
   }
 
-  it('shows what steers, turns or hides text as a mark, and keeps lines, tabs and joiners', () => {
+  it('replaces control, direction and invisible characters, and keeps line breaks, tabs and joiners', () => {
     const steering = '\u0000 \u0007 \u001b[31m \u0085 \u202E \u2066 \u200B \u2060 \uFEFF \u{E0041} \u2028 \uD800';
     expect(shownText(steering)).to.equal(
       '\uFFFD \uFFFD \uFFFD[31m \uFFFD \uFFFD \uFFFD \uFFFD \uFFFD \uFFFD \uFFFD \uFFFD \uFFFD',
@@ -61,7 +61,7 @@ describe('answers side by side', () => {
     expect(shownText(`z${'\u0300'.repeat(50)}`)).to.equal(`z${'\u0300'.repeat(4)}\uFFFD`);
   });
 
-  it('cuts a long answer with an ellipsis and never inside a character', () => {
+  it('cuts a long answer with an ellipsis, between characters', () => {
     const long = 'x'.repeat(SHOWN_LETTERS - 1) + '\u{1F600}'.repeat(400);
     expect(cutAnswer(long)).to.equal(`${'x'.repeat(SHOWN_LETTERS - 1)} \u2026`);
     expect(cutAnswer('x'.repeat(SHOWN_LETTERS))).to.equal('x'.repeat(SHOWN_LETTERS));
@@ -69,13 +69,13 @@ describe('answers side by side', () => {
     expect(cutAnswer('')).to.equal('(no text)');
   });
 
-  it('wraps long lines of Markdown at spaces, and words that are longer than a line anywhere', () => {
+  it('wraps long lines of Markdown at spaces, and longer words anywhere', () => {
     const { lines } = firstFence(documentToMarkdown(reportOf(`${'word '.repeat(40)}${'x'.repeat(250)}`)));
     for (const line of lines) expect(line.length).to.be.at.most(100);
     expect(lines.join(' ').replaceAll(/ /g, '')).to.equal(`${'word'.repeat(40)}${'x'.repeat(250)}`);
   });
 
-  it('marks words, in Markdown with no space inside the marks, and makes no address of a prompt a link', async () => {
+  it('marks words, without spaces inside the marks in Markdown, and does not turn addresses into links', async () => {
     const asked: MarkedText[] = [
       { text: 'See https://x.example or www.x.example, ', isMarked: false },
       { text: 'she ', isMarked: true },
@@ -86,7 +86,7 @@ describe('answers side by side', () => {
     expect(await documentToHtml(reportOf('A', asked))).to.include('<mark>she </mark>said *that*.');
   });
 
-  it('shortens a long prompt around its marks, so that what differs is always seen', async () => {
+  it('shortens a long prompt between its marks, so that differences are always visible', async () => {
     const asked: MarkedText[] = [
       { text: 'a'.repeat(1000), isMarked: false },
       { text: 'her', isMarked: true },

@@ -11,7 +11,7 @@ import { armOf } from '../monitoring/ab-test/made-arms.ts';
 
 const OVERFLOW = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
 
-/** Of each picture how far its box scrolls, and how much of it lies beyond what can be scrolled to. */
+/** Measures for each chart how far its box scrolls, and how much of it cannot be reached by scrolling. */
 const PICTURES = `Array.from(document.querySelectorAll('.picture'), (box) => {
   box.scrollLeft = box.scrollWidth;
   return box.querySelector('svg').getBoundingClientRect().right - box.getBoundingClientRect().right;
@@ -21,7 +21,7 @@ describeWithBrowser('the page of an A/B test in a browser', (browser) => {
   const folder = useTemporaryFolder();
 
   for (const width of [1280, 400]) {
-    it(`at ${String(width)} px fits, and every picture can be seen whole by scrolling in its box`, async function () {
+    it(`at ${String(width)} px fits, and every chart can be seen completely by scrolling in its box`, async function () {
       this.timeout(60_000);
       const file = path.join(folder(), `ab-${String(width)}.html`);
       const analyzer = new FairnessABTestAnalyzer({ protected: ['sex'], outcome: 'approved' });

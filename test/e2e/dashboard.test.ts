@@ -18,7 +18,7 @@ const STEP_LIMIT_MILLIS = 60_000;
 
 type Scheme = 'light' | 'dark';
 
-/** A page opened from disk, with all that it said and asked for. */
+/** A page opened from disk, with its console messages and requests. */
 interface Opened {
   readonly page: Page;
   readonly said: string[];
@@ -39,7 +39,7 @@ async function open(browser: Browser, file: string, width: number, scheme: Schem
     { name: 'prefers-reduced-motion', value: 'reduce' },
   ]);
   await page.goto(pathToFileURL(file).href, { waitUntil: 'load', timeout: STEP_LIMIT_MILLIS });
-  // Two frames: what waits for the next one is then drawn.
+  // Two frames, so that pending drawing is done.
   await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
   return opened;
 }
@@ -53,7 +53,7 @@ const SHAPES = `Array.from(document.querySelectorAll('[data-chart]'), (box) =>
 
 const OVERFLOW = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
 
-/** A place for whoever looks at the pages; a build artefact. */
+/** Saves a screenshot of a page, as a build artefact. */
 async function photograph(page: Page, name: string): Promise<void> {
   const folder = path.join(projectRoot, 'out');
   mkdirSync(folder, { recursive: true });
@@ -103,7 +103,7 @@ describeWithBrowser('the dashboard in a browser', (browser) => {
       [400, 'light', ' @slow'],
       [400, 'dark', ''],
     ] as const) {
-      it(`${name}, ${width} px, ${scheme}: draws every chart, fits, asks for nothing, has no fault for readers${tag}`, async function () {
+      it(`${name}, ${width} px, ${scheme}: draws every chart, fits, loads nothing, has no accessibility errors${tag}`, async function () {
         this.timeout(3 * STEP_LIMIT_MILLIS);
         const { page, said, asked } = await openPage(name, width, scheme);
         for (const shapes of (await page.evaluate(SHAPES)) as number[]) expect(shapes).to.be.at.least(8);
@@ -117,7 +117,7 @@ describeWithBrowser('the dashboard in a browser', (browser) => {
     }
   }
 
-  it('draws as many charts as the page has, in the colours that the reader prefers, also when these change', async () => {
+  it('draws all charts of the page in the preferred colour scheme, also when it changes', async () => {
     const { page } = await openPage('full');
     const grounds = `Array.from(document.querySelectorAll('[data-chart] svg > rect:first-of-type'), (one) => one.getAttribute('fill'))`;
     expect(await page.evaluate(grounds)).to.deep.equal(Array.from({ length: 11 }, () => '#ffffff'));
@@ -126,7 +126,7 @@ describeWithBrowser('the dashboard in a browser', (browser) => {
     expect(await page.evaluate(grounds)).to.deep.equal(Array.from({ length: 11 }, () => '#14191f'));
   });
 
-  it('draws its charts anew when the page gets narrower', async () => {
+  it('redraws its charts when the page gets narrower', async () => {
     const { page } = await openPage('full');
     await page.setViewport({ width: 400, height: 900 });
     await page.waitForFunction(
@@ -135,7 +135,7 @@ describeWithBrowser('the dashboard in a browser', (browser) => {
     expect(await page.evaluate(OVERFLOW)).to.be.at.most(0);
   });
 
-  it('is worked by keys alone: the skip link first, then every control in order, each seen when it has the focus', async () => {
+  it('works by keyboard only: the skip link first, then every control in order, each with visible focus', async () => {
     const { page } = await openPage('full');
     const controls = (await page.evaluate(
       `(window.controls = Array.from(document.querySelectorAll('a[href], summary, [tabindex="0"]'))
@@ -167,7 +167,7 @@ describeWithBrowser('the dashboard in a browser', (browser) => {
     );
   });
 
-  it('says under the pointer what a line is, as text whatever the labels hold', async () => {
+  it('shows a tooltip for a line, with any label as text', async () => {
     const { page, said } = await openPage('hostile');
     const boxes = await page.$$('[data-chart]');
     for (const box of boxes) {
@@ -203,7 +203,7 @@ describeWithBrowser('the dashboard in a browser', (browser) => {
     );
   });
 
-  it('without scripts has its tables, and no empty places', async () => {
+  it('has its tables, and no empty boxes, without scripts', async () => {
     const page = await browser().newPage();
     opened.push({ page, said: [], asked: [] });
     await page.setJavaScriptEnabled(false);

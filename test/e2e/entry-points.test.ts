@@ -13,7 +13,7 @@ const { exports: entries } = JSON.parse(readFileSync(path.join(projectRoot, 'pac
 describe('entry points', () => {
   const names = Object.keys(entries).filter((name) => name !== './package.json' && !name.includes('*') && name !== '.');
 
-  it('are the folders that have an index', () => {
+  it('are the folders with an index', () => {
     expect(names).to.include.members([
       './metrics',
       './pipeline',
@@ -34,7 +34,7 @@ describe('entry points', () => {
     });
   }
 
-  it('load no TensorFlow.js and print nothing when they are imported', async () => {
+  it('do not load TensorFlow.js or print anything when they are imported', async () => {
     const program = `
       for (const name of ${JSON.stringify(['.', ...names])}) {
         await import('evenhand' + name.slice(1));
@@ -43,7 +43,7 @@ describe('entry points', () => {
     expect(await runProgram(program, {})).to.deep.equal({ code: 0, stdout: '', stderr: '' });
   });
 
-  it('compute on wasm where nothing was asked for, and never print the advice of the cpu backend', async () => {
+  it('compute on wasm by default, and never print the advice of the cpu backend', async () => {
     const program = `
       import { FairnessAnalyzer, LogisticRegression, saveModel } from 'evenhand';
       import { mkdtempSync, rmSync } from 'node:fs';
@@ -58,7 +58,7 @@ describe('entry points', () => {
       const tensors = [tf.tensor1d([1, 0, 1, 1], 'int32'), tf.tensor1d([0, 0, 1, 1], 'int32')];
       console.log((await new FairnessAnalyzer({ minGroupSize: 1 }).demographicParityDifference(...tensors)).value);
       console.log(tf.getBackend());`;
-    // What auto takes beside wasm depends on the machine; the log says which it was.
+    // The backend that auto chooses besides wasm depends on the machine; the log names it.
     const { code, stdout, stderr } = await runProgram(program, { EVENHAND_LOG_LEVEL: 'error' });
     expect(stderr).to.equal('');
     expect(code).to.equal(0);
@@ -68,7 +68,7 @@ describe('entry points', () => {
     expect(last).to.equal(first);
   });
 
-  it('the facade gives the classes of the entry points', async () => {
+  it('the facade exports the classes of the entry points', async () => {
     const facade = (await import('evenhand')) as Record<string, unknown>;
     const parts = await Promise.all(names.map((name) => import(`evenhand${name.slice(1)}`) as Promise<object>));
     const all = Object.assign({}, ...parts) as Record<string, unknown>;

@@ -38,7 +38,7 @@ const WORK = {
   ...{ columns: 42, rows: 32_561, test_rows: 16_281 },
 };
 
-/** Parts that are done, with what the judgement reads of them. */
+/** Finished parts, with the fields that the judgement reads. */
 function partsWith(work: object = {}, own: Partial<Record<PartName, object>> = {}): Parts {
   const done = { seconds: 1, passes: true, reason: null, timed_out: false, figures: {} };
   const sweep = { ...done, figures: { work: { ...WORK, ...work }, runs: [1, 2, 3], median_seconds: 2 } };
@@ -49,29 +49,29 @@ function partsWith(work: object = {}, own: Partial<Record<PartName, object>> = {
 describe('what a GPU check may claim', () => {
   const folder = useTemporaryFolder();
 
-  it('all the work of B11 on hardware is a measurement', () => {
+  it('the complete work of B11 on hardware is a measurement', () => {
     expect(isMeasurement({ options: OPTIONS, device: HARDWARE, parts: partsWith() })).to.equal(true);
     const { peer: _, ...unfinished } = partsWith();
     expect(isB11({ options: OPTIONS, device: HARDWARE, parts: unfinished })).to.equal(true);
     expect(isMeasurement({ options: OPTIONS, device: HARDWARE, parts: unfinished })).to.equal(false);
   });
 
-  it('less than all of it is none', () => {
+  it('less than the complete work is not a measurement', () => {
     const broken = { seconds: 9, passes: false, reason: 'lost', timed_out: false, figures: null };
     const cut: Record<string, Partial<Parameters<typeof isB11>[0]>> = {
       quick: { options: { ...OPTIONS, quick: true } },
       'fewer etas': { options: { ...OPTIONS, etas: 16 } },
       'fewer seeds': { options: { ...OPTIONS, seeds: [1, 2] } },
-      'one seed thrice': { options: { ...OPTIONS, seeds: [1, 1, 1] } },
-      'a part left out': { options: { ...OPTIONS, parts: PART_NAMES.filter((name) => name !== 'gradients') } },
-      'the loop left out': { options: { ...OPTIONS, parts: PART_NAMES.filter((name) => name !== 'peer') } },
-      'a GPU of software': { device: { ...HARDWARE, is_software: true } },
+      'one seed three times': { options: { ...OPTIONS, seeds: [1, 1, 1] } },
+      'an omitted part': { options: { ...OPTIONS, parts: PART_NAMES.filter((name) => name !== 'gradients') } },
+      'an omitted loop': { options: { ...OPTIONS, parts: PART_NAMES.filter((name) => name !== 'peer') } },
+      'a software GPU': { device: { ...HARDWARE, is_software: true } },
       'no GPU': { device: { ...HARDWARE, backend: 'wasm' } },
       'fewer epochs': { parts: partsWith({ epochs: 2 }) },
       'larger batches': { parts: partsWith({ batch_size: 4096 }) },
       'fewer rows': { parts: partsWith({ rows: 900 }) },
-      'a part that broke off': { parts: partsWith({}, { memory: broken }) },
-      'a part that was late': { parts: partsWith({}, { profile: { ...broken, figures: {}, timed_out: true } }) },
+      'an aborted part': { parts: partsWith({}, { memory: broken }) },
+      'a part that timed out': { parts: partsWith({}, { profile: { ...broken, figures: {}, timed_out: true } }) },
       'networks that did not learn': { parts: partsWith({}, { sweep: { ...partsWith().sweep, passes: false } }) },
     };
     for (const [what, own] of Object.entries(cut)) {
@@ -79,7 +79,7 @@ describe('what a GPU check may claim', () => {
     }
   });
 
-  it('names are of one device where all words of one are in the other, and its variant is the same', () => {
+  it('names match if all words of one are in the other, and the variant is the same', () => {
     expect(isSameDevice('NVIDIA A10', 'NVIDIA A10, Vulkan driver 550.54.15')).to.equal(true);
     expect(isSameDevice('NVIDIA GeForce RTX 3080', 'geforce rtx 3080')).to.equal(true);
     for (const [one, other] of [
@@ -93,7 +93,7 @@ describe('what a GPU check may claim', () => {
     }
   });
 
-  it('a card is told only where it is computed on', () => {
+  it('a card is reported only if it was used', () => {
     const card = { name: 'NVIDIA A10', driver: '550.54.15', memory_mib: 23_028, used_mib: 4 };
     expect(cardComputedOn('webgpu', 'NVIDIA A10', card)).to.equal(card);
     expect(cardComputedOn('node-gpu', null, card)).to.equal(card);
@@ -101,7 +101,7 @@ describe('what a GPU check may claim', () => {
     expect(cardComputedOn('webgpu', null, card)).to.equal(null);
   });
 
-  it('a loop is compared only with a sweep on the same device, and judged only beside all of B11', () => {
+  it('a loop is compared only with a sweep on the same device, and judged only with the complete B11', () => {
     const loop = { device: 'NVIDIA A10', median_seconds: 30 } as LoopFigures['loop'];
     const sweep = partsWith().sweep?.figures ?? null;
     const beside = { device: HARDWARE, sweep, isB11: true };
@@ -113,7 +113,7 @@ describe('what a GPU check may claim', () => {
     expect(compareLoop(loop, null, { ...beside, sweep: null }).ratio).to.equal(null);
   });
 
-  it('a report of less does not replace a measurement', async () => {
+  it('a partial report does not replace a measurement', async () => {
     const file = path.join(folder(), 'nvidia-a10.json');
     const report = (own: object) => ({ is_measurement: true, parts: {}, ...own }) as unknown as GpuReport;
     const withLoop = { parts: { peer: { figures: { loop: {} } } } };
@@ -126,7 +126,7 @@ describe('what a GPU check may claim', () => {
     expect(await write({ date: 'third' })).to.equal(partial);
     expect(JSON.parse(readFileSync(file, 'utf8'))).to.include({ date: 'second' });
 
-    // A run that grows into a measurement takes its place, and leaves nothing beside it.
+    // A run that becomes a measurement replaces it, and leaves no other files.
     rmSync(partial);
     const growing = openReportFile(() => file);
     expect(await growing.write(report({ is_measurement: false }))).to.equal(partial);
@@ -135,7 +135,7 @@ describe('what a GPU check may claim', () => {
     expect(JSON.parse(readFileSync(file, 'utf8'))).to.include({ date: 'fourth' });
   });
 
-  it('of a path only the name stays, and addresses stay whole', () => {
+  it('only the name of a path is kept, and addresses are kept completely', () => {
     const folders = ['/home/a user', '/srv'];
     const hidden = hidePaths(
       {
@@ -166,13 +166,13 @@ describe('what a GPU check may claim', () => {
     });
   });
 
-  it('times that noise makes negative are none, and a median is the middle', () => {
+  it('times that are negative because of noise are dropped, and a median is the middle value', () => {
     expect([telling(-0.1), telling(undefined), telling(0), telling(2)]).to.deep.equal([null, null, 0, 2]);
     expect([medianOf([5, 1, 3]), medianOf([4, 2]), medianOf([7])]).to.deep.equal([3, 3, 7]);
   });
 });
 
-describe('the PyTorch loop beside a GPU check', function () {
+describe('the PyTorch loop of a GPU check', function () {
   this.timeout(20_000);
   const rows: AdultRows[keyof AdultRows] = {
     ...{ x: Float32Array.of(1, 2), y: Float32Array.of(0, 1), groups: Int32Array.of(0, 1) },
@@ -193,7 +193,7 @@ describe('the PyTorch loop beside a GPU check', function () {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** A Python that has PyTorch by its own account, and does in place of the loop what it is told. */
+  /** A fake Python that reports PyTorch, and runs a given command instead of the loop. */
   const choosing = (loop: string, own: Partial<PeerChoice> = {}): PeerChoice => {
     const python = path.join(folder, 'python');
     writeFileSync(python, `#!/bin/sh\nif [ "$1" = -c ]; then echo True; exit; fi\n${loop}\n`, { mode: 0o755 });
@@ -210,7 +210,7 @@ describe('the PyTorch loop beside a GPU check', function () {
     expect(run).to.deep.equal({ figures: { ...answer, run_seconds: [4, 6] }, reason: null });
   });
 
-  it('an answer that is not as expected is a reason, not figures', async () => {
+  it('unexpected output is a reason, not figures', async () => {
     const wrong = [{ ...answer, run_seconds: [] }, { ...answer, points: [point] }, { ...answer, device: 3 }, [], null];
     for (const one of wrong) {
       const { figures, reason } = await runPeer(adult, work, choosing(`echo '${JSON.stringify(one)}'`));
@@ -224,8 +224,8 @@ describe('the PyTorch loop beside a GPU check', function () {
     expect((await runPeer(adult, work, choosing('', { limitSeconds: 3 }))).reason).to.include('no time');
   });
 
-  it('one that hangs is ended with what it started, keeps the runs that were done, and leaves no folder', async () => {
-    // A folder of its own: others on this machine may run the same check.
+  it('a loop that hangs is ended with its child processes, keeps finished runs, and leaves no folder', async () => {
+    // A separate folder, since others on this machine may run the same check.
     const { TMPDIR } = process.env;
     process.env['TMPDIR'] = mkdtempSync(path.join(folder, 'tmp-'));
     after(() => {
@@ -240,7 +240,7 @@ describe('the PyTorch loop beside a GPU check', function () {
     stop.abort();
     expect((await running).figures?.run_seconds).to.deep.equal([4]);
     await sleep(100);
-    // A process that has ended and that nobody has asked after yet is still listed, as a zombie.
+    // A process that has ended and has not been waited for is still listed, as a zombie.
     const state = `/proc/${readFileSync(pid, 'utf8').trim()}/stat`;
     if (existsSync(state)) expect(readFileSync(state, 'utf8')).to.match(/\) Z /);
     expect(leftovers()).to.deep.equal([]);

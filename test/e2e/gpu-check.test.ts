@@ -20,7 +20,7 @@ import { useTemporaryFolder } from '../helpers/run-cli.ts';
 
 const SCRIPT = path.join(projectRoot, 'scripts/gpu-check.sh');
 
-/** Runs the check with no driver of Vulkan's named, nor a backend. */
+/** Runs the check without a named Vulkan driver or backend. */
 function runCheck(args: readonly string[], cwd: string) {
   const { VK_DRIVER_FILES: _, VK_ICD_FILENAMES: __, EVENHAND_TF_BACKEND: ___, ...env } = process.env;
   return spawnSync(SCRIPT, args, { cwd, env, encoding: 'utf8', timeout: 120_000 });
@@ -30,20 +30,20 @@ describe('scripts/gpu-check.sh', function () {
   this.timeout(150_000);
   const folder = useTemporaryFolder();
 
-  it('tells its options', () => {
+  it('prints its options', () => {
     const { status, stdout } = runCheck(['--help'], folder());
     expect(status).to.equal(0);
     for (const option of ['--data', '--allow-software', '--peer', 'Exit codes']) expect(stdout).to.include(option);
     expect(Math.max(...stdout.split('\n').map((line) => line.length))).to.be.at.most(80);
   });
 
-  it('refuses wrong use with one line', () => {
+  it('rejects wrong usage with one line', () => {
     const { status, stderr } = runCheck(['--only', 'numeric'], folder());
     expect(status).to.equal(2);
     expect(stderr).to.match(/^--only must be one of doctor, numerics, .*; got 'numeric'\n$/);
   });
 
-  it('finds at once that the JSON cannot be written', () => {
+  it('reports immediately that the JSON cannot be written', () => {
     const { status, stdout, stderr } = runCheck(
       ['--backend', 'wasm', '--only', 'doctor,numerics', '--out', '/dev/null/gpu.json'],
       folder(),
@@ -53,7 +53,7 @@ describe('scripts/gpu-check.sh', function () {
     expect(stdout).not.to.include('numerics ...');
   });
 
-  it('blames no missing Node where PATH is empty and a Node lies beside it', () => {
+  it('does not report a missing Node if PATH is empty and a Node is next to it', () => {
     const beside = path.join(folder(), 'pack');
     mkdirSync(beside);
     writeFileSync(path.join(beside, 'node'), '#!/bin/sh\necho "ran $1"\n');
@@ -67,7 +67,7 @@ describe('scripts/gpu-check.sh', function () {
     expect(run('gpu-check.sh', beside).stdout).to.equal(wanted);
   });
 
-  it('says so where there is no GPU, with what is missing, and leaves no file', function () {
+  it('reports that there is no GPU, with what is missing, and leaves no file', function () {
     if (existsSync('/dev/nvidia0')) {
       console.log('      skipped: this machine has an NVIDIA GPU');
       this.skip();
@@ -79,7 +79,7 @@ describe('scripts/gpu-check.sh', function () {
   });
 
   describeWithReference('on a CPU backend that is named', () => {
-    it('runs every part, and says that it measured no GPU @slow', () => {
+    it('runs every part, and reports that it measured no GPU @slow', () => {
       const data = referencePath('data');
       const { status, stdout, stderr } = runCheck(
         ['--backend', 'wasm', '--quick', '--no-peer', '--data', data, '--date', '2026-02-03'],
@@ -107,7 +107,7 @@ describe('scripts/gpu-check.sh', function () {
       expect(parts.profile?.figures?.kernels.map(({ name }) => name)).to.satisfy((names: string[]) =>
         names.some((name) => /MatMul/.test(name)),
       );
-      // No folder of the machine is told: all lie under one of these.
+      // No folder of the machine is printed: all are within one of these.
       const kept = readFileSync(path.join(folder(), 'gpu-check.json'), 'utf8');
       for (const hidden of [folder(), projectRoot, homedir(), data]) expect(kept).not.to.include(hidden);
       expect(stdout).to.include('This is no measurement of a GPU');
@@ -124,14 +124,14 @@ describe('scripts/gpu-check.sh', function () {
   });
 });
 
-describe('what a GPU check is made of', () => {
-  it('etas go evenly from 0 to 3', () => {
+describe('the parts of a GPU check', () => {
+  it('etas are evenly spaced from 0 to 3', () => {
     expect(etasOf(4)).to.deep.equal([0, 1, 2, 3]);
     expect(etasOf(64)).to.have.lengthOf(64);
     expect([etasOf(64)[0], etasOf(64)[63]]).to.deep.equal([0, 3]);
   });
 
-  it('gradients are apart by their difference, relative above 1, and a missing number is no agreement', () => {
+  it('gradients are compared by their difference, relative above 1, and a missing number is a mismatch', () => {
     const { error, relative_error: relative } = compareGradients(
       'mean_gap',
       Float32Array.of(0.5, 4.5, 0),
@@ -142,12 +142,12 @@ describe('what a GPU check is made of', () => {
     expect(compareGradients('mmd', Float32Array.of(), Float32Array.of(1)).error).to.be.NaN;
   });
 
-  it('decisions differ where logits lie on different sides of 0', () => {
+  it('decisions differ if logits are on different sides of 0', () => {
     expect(shareDiffering(Float32Array.of(-1, 0, 2, 3), Float32Array.of(-2, -0.5, 1, -3))).to.equal(0.5);
     expect(shareDiffering(Float32Array.of(1), Float32Array.of(1, 2))).to.be.NaN;
   });
 
-  it('a card is read from what nvidia-smi prints, and nothing else is', () => {
+  it('a card is read only from the output of nvidia-smi', () => {
     expect(readCard('NVIDIA A10, 550.54.15, 23028, 4\nNVIDIA A10, 550.54.15, 23028, 9\n')).to.deep.equal({
       name: 'NVIDIA A10',
       driver: '550.54.15',
@@ -158,7 +158,7 @@ describe('what a GPU check is made of', () => {
     expect(slugOf('NVIDIA A10 24 GB (PCIe)')).to.equal('nvidia-a10-24-gb-pcie');
   });
 
-  it('tables come back as they were packed, and a cut file does not', () => {
+  it('tables are unpacked as they were packed, and a cut file is rejected', () => {
     const table = Table.from({ age: [39, null, -0.5], sex: ['Male', 'Female', null] });
     const bytes = packTables({ train: table, test: table.take([2]) });
     const { train, test } = unpackTables(bytes);
@@ -170,14 +170,14 @@ describe('what a GPU check is made of', () => {
     expect(() => unpackTables(Buffer.concat([bytes, Buffer.alloc(1)]))).to.throw('longer');
   });
 
-  it('a part that fails or takes too long is told, and does not throw', async () => {
+  it('a part that fails or takes too long is reported, and does not throw', async () => {
     const failed = await runPart(5, () => Promise.reject(new Error('lost the device\nat once')));
     expect(failed).to.include({ passes: false, reason: 'lost the device', timed_out: false, figures: null });
     const late = await runPart(0.05, () => new Promise<never>(() => undefined));
     expect(late).to.include({ passes: false, reason: 'not done after 0.05 s', timed_out: true, figures: null });
   });
 
-  it('options are read whole, and parts run in their order', () => {
+  it('options are read completely, and parts run in order', () => {
     expect(readOptions(['--only', 'sweep,doctor', '--seeds', '4,5', '--peer'], '2026-01-02')).to.deep.include({
       parts: ['doctor', 'sweep'],
       seeds: [4, 5],

@@ -13,17 +13,17 @@ import { softwareGpuEnv } from '../helpers/software-gpu.ts';
 const SCRIPT = path.join(projectRoot, 'scripts/gpu-pack.sh');
 const LARGEST_BYTES = 50 * 2 ** 20;
 
-/** All that a machine needs to have besides the pack. */
+/** The programs that a machine needs besides the pack. */
 const PROGRAMS = ['bash', 'dirname', 'timeout'];
 
-/** Ends a process that opens a connection. */
+/** Ends the process if it opens a connection. */
 const NO_NETWORK = `const end = () => { console.error('a connection was opened'); process.exit(99); };
 require('node:net').Socket.prototype.connect = end;
 require('node:dns').lookup = end;
 `;
 
 describe('scripts/gpu-pack.sh', () => {
-  it('tells its options, and refuses others', () => {
+  it('prints its options, and rejects others', () => {
     expect(execFileSync(SCRIPT, ['--help'], { encoding: 'utf8' })).to.include('--data DIR');
     for (const wrong of [['--dat'], ['--out'], ['--level', '10'], ['--data', '/none']]) {
       const { status, stderr } = spawnSync(SCRIPT, wrong, { encoding: 'utf8' });
@@ -35,7 +35,7 @@ describe('scripts/gpu-pack.sh', () => {
   describeWithReference('makes a folder that checks a GPU', () => {
     const folder = useTemporaryFolder();
 
-    it('without Node, other packages or a network @slow', function () {
+    it('works without Node, other packages or a network @slow', function () {
       this.timeout(400_000);
       const gpu = process.arch === 'x64' ? softwareGpuEnv() : null;
       if (gpu === null) {
@@ -47,7 +47,7 @@ describe('scripts/gpu-pack.sh', () => {
         string,
         string,
       ];
-      // Little effort, since nobody waits for the smallest archive here.
+      // Low compression, since the size of the archive does not matter here.
       execFileSync(SCRIPT, ['--out', out, '--data', referencePath('data'), '--level', '1'], { timeout: 200_000 });
       const [archive = ''] = readdirSync(out);
       expect(archive).to.match(/^evenhand-gpu-\d+\.\d+\.\d+-linux-x64\.tar\.xz$/);
@@ -77,7 +77,7 @@ describe('scripts/gpu-pack.sh', () => {
       expect(report.device).to.include({ backend: 'webgpu', is_software: true });
       const { numerics, gradients, memory } = report.parts;
       expect(numerics?.figures?.passed).to.equal(numerics?.figures?.asked).and.to.be.above(0);
-      // Two backends that computed nothing alike would agree to the last digit.
+      // If nothing was computed, two backends would agree to the last digit.
       const errors = gradients?.figures?.gradients.map(({ error }) => error) ?? [];
       expect(Math.max(...errors)).to.be.within(Number.MIN_VALUE, 1e-4);
       expect(memory?.figures?.peak_device_bytes).to.be.above(0);

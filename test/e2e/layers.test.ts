@@ -6,17 +6,17 @@ import { expect } from 'chai';
 
 import { projectRoot } from '../helpers/project-files.ts';
 
-/** A rule that was broken, and by which file. */
+/** A violated rule and its file. */
 interface Violation {
   readonly from: string;
   readonly rule: string;
 }
 
-/** Runs the layer check on a copy of the sources with these files in it. */
+/** Runs the layer check on a copy of the sources with additional files. */
 function checkWith(files: Readonly<Record<string, string>>): Promise<{ code: number; violations: Violation[] }> {
   const parent = path.join(projectRoot, 'out');
   mkdirSync(parent, { recursive: true });
-  // Inside the checkout, so that packages resolve as they do there.
+  // Within the checkout, so that packages resolve in the same way.
   const copy = mkdtempSync(path.join(parent, 'layers-'));
   for (const name of ['src', 'tsconfig.json', 'package.json', '.dependency-cruiser.cjs']) {
     cpSync(path.join(projectRoot, name), path.join(copy, name), { recursive: true });
@@ -37,7 +37,7 @@ function checkWith(files: Readonly<Record<string, string>>): Promise<{ code: num
 
 const SERVE = 'src/cli/commands/serve.ts';
 
-/** Every kind of breach; each file of its own, but for the two of the command that starts the service. */
+/** Every kind of violation, each in its own file, except for the two of the command that starts the service. */
 const BREACHES: readonly (readonly [title: string, file: string, content: string, rule: string])[] = [
   ['a module that imports one above it', 'src/stats/up.ts', "import '../metrics/index.ts';\n", 'layer-stats'],
   [
@@ -48,17 +48,17 @@ const BREACHES: readonly (readonly [title: string, file: string, content: string
   ],
   ['two modules of one tier', 'src/charts/side.ts', "import '../table/index.ts';\n", 'layer-charts'],
   ['the facade imported from inside', 'src/training/in.ts', "import '../index.ts';\n", 'facade-is-not-imported'],
-  ['tfjs loaded beside the runtime', 'src/training/load.ts', "import '@tensorflow/tfjs';\n", 'tfjs-only-in-runtime'],
-  ['DuckDB beside io', 'src/metrics/db.ts', "import '@duckdb/node-api';\n", 'duckdb-only-in-io'],
+  ['tfjs loaded outside the runtime', 'src/training/load.ts', "import '@tensorflow/tfjs';\n", 'tfjs-only-in-runtime'],
+  ['DuckDB outside io', 'src/metrics/db.ts', "import '@duckdb/node-api';\n", 'duckdb-only-in-io'],
   ['a development dependency', 'src/io/dev.ts', "import 'chai';\n", 'not-to-dev-dependency'],
   [
-    'the service loaded by the command line before it is asked for',
+    'the service loaded by the command line before it is needed',
     SERVE,
     "import '../../api/serve/serve.ts';\n",
     'serve-command-loads-lazily',
   ],
   [
-    'more of the service known to the command line than how it is started',
+    'a service module other than serve loaded by the command line',
     SERVE,
     "await import('../../api/app/create-app.ts');\nexport {};\n",
     'serve-command-knows-serve-only',
@@ -74,12 +74,12 @@ const BREACHES: readonly (readonly [title: string, file: string, content: string
 describe('the layer check @slow', function () {
   this.timeout(300_000);
 
-  it('passes on the sources as they are', async () => {
+  it('passes on the unchanged sources', async () => {
     const { code, violations } = await checkWith({ 'src/internal/fine.ts': 'export const fine = 1;\n' });
     expect([code, violations]).to.deep.equal([0, []]);
   });
 
-  describe('on sources with every breach', () => {
+  describe('on sources with every violation', () => {
     let found: Violation[] = [];
     let exitCode = 0;
 
@@ -94,12 +94,12 @@ describe('the layer check @slow', function () {
     });
 
     for (const [title, file, , rule] of BREACHES) {
-      it(`reports ${title}, by its file and rule`, () => {
+      it(`reports ${title}, with its file and rule`, () => {
         expect(found.filter(({ from }) => from === file).map(({ rule: name }) => name)).to.include(rule);
       });
     }
 
-    it('reports nothing but the files with a breach', () => {
+    it('reports only the files with a violation', () => {
       const broken = new Set(BREACHES.map(([, file]) => file));
       expect(found.filter(({ from }) => !broken.has(from))).to.deep.equal([]);
     });

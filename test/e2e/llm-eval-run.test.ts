@@ -11,7 +11,7 @@ const CLI = path.resolve(import.meta.dirname, '../../dist/cli/main.js');
 
 const KEY = 'sk-proj-planted0A1b2C3d4E5f6G7h8';
 
-describe('evenhand llm-eval against servers like the real ones', function () {
+describe('evenhand llm-eval with realistic servers', function () {
   this.timeout(240_000);
   const folder = useTemporaryFolder();
   let server: LlmServer | undefined;
@@ -31,7 +31,7 @@ describe('evenhand llm-eval against servers like the real ones', function () {
           .map((line) => JSON.parse(line) as { key: string; text: string | null })
       : [];
 
-  /** 200 prompts, asked ten times each. */
+  /** 200 prompts with ten repeats each. */
   function configure(provider: 'openai' | 'anthropic', baseUrl: string, more = ''): string {
     const file = pathOf(`${provider}.yml`);
     const templates = Array.from({ length: 100 }, (_, index) => `    - In task ${String(index)}, advise a {gender}.`);
@@ -54,7 +54,7 @@ ${more}`,
     return file;
   }
 
-  it('killed in the middle of 2,000 requests it goes on with what is missing, and has each answer once @slow', async () => {
+  it('resumes after being killed during 2,000 requests, and has each answer once @slow', async () => {
     server = await startLlmServer({ key: KEY, delayMillis: 5 });
     const config = configure('openai', server.baseUrl);
     const plan = await runCli(['llm-eval', '--config', config, '--dry-run', '--json'], { cwd: folder(), env });
@@ -81,7 +81,7 @@ ${more}`,
     expect(records).to.have.length(2000);
     expect(new Set(records.map(({ key }) => key)).size).to.equal(2000);
     expect(records.every(({ text }) => text !== null)).to.equal(true);
-    // What was under way when it was killed may be asked again, and nothing else.
+    // Only requests that were running when it was killed may be repeated.
     expect(server.requests.length).to.be.within(2000, 2000 + 8);
     expect(server.maxConcurrent).to.be.at.most(8);
     const { actual } = JSON.parse(again.stdout) as { actual: { requests: number; cached: number } };
@@ -90,7 +90,7 @@ ${more}`,
   });
 
   for (const provider of ['openai', 'anthropic'] as const) {
-    it(`shows the key of ${provider} nowhere: files, standard output, logs`, async () => {
+    it(`does not show the key of ${provider} in files, standard output or logs`, async () => {
       server = await startLlmServer({
         key: KEY,
         otherwise: (_, index) => {

@@ -14,7 +14,7 @@ import { answerOf, byName, madeMetrics, madeResult } from '../llm-evals/report/m
 
 const OVERFLOW = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
 
-/** What a model, a configuration and a provider may put into a report to break out of it. */
+/** Hostile texts from a model, a configuration and a provider. */
 const NASTY =
   '</blockquote></div><script>document.title="taken"</script><img src=x onerror=alert(1)> [a](javascript:alert(1)) https://evil.example \u202Eturned\u0000\u200B ' +
   `${'long'.repeat(200)} ]]> "quoted" 'single' \u{1F469}\u200D\u{1F680} \u0645\u0631\u062D\u0628\u0627`;
@@ -53,7 +53,7 @@ describeWithBrowser('the report of an evaluation in a browser', (browser) => {
       [400, 'light', ' @slow'],
       [400, 'dark', ''],
     ] as const) {
-      it(`${name}, ${String(width)} px, ${scheme}: fits, asks for nothing, has no fault for readers${tag}`, async function () {
+      it(`${name}, ${String(width)} px, ${scheme}: fits, loads nothing, has no accessibility errors${tag}`, async function () {
         this.timeout(120_000);
         const file = path.join(folder(), `${name}.html`);
         writeFileSync(file, await llmEvalToHtml(result));
@@ -84,7 +84,7 @@ describeWithBrowser('the report of an evaluation in a browser', (browser) => {
     }
   }
 
-  it('JUnit XML is read by a parser, whatever the names are', async () => {
+  it('JUnit XML can be parsed for any names', async () => {
     const page = await browser().newPage();
     const xml = llmEvalToJunit(hostileResult());
     const found = await page.evaluate(

@@ -7,16 +7,16 @@ import ts from 'typescript';
 import { TENSOR_BACKENDS } from '../../src/tensor/index.ts';
 import { filesIn, projectRoot } from '../helpers/project-files.ts';
 
-/** The names of backends, ours and those of TensorFlow.js. */
+/** The names of backends of this package and of TensorFlow.js. */
 const NAMES: ReadonlySet<string> = new Set([...TENSOR_BACKENDS, 'tensorflow', 'webgl']);
 
-/** Where backends may be told apart, and the list of names that may be asked for. */
+/** The files that may distinguish backends, and the list of backend names. */
 const ALLOWED = ['src/tensor/', 'src/schemas/method-names.ts'];
 
-/** Calls that ask a list or a text whether a name is in it. */
+/** Calls that check whether a list or a text contains a name. */
 const LOOK_UPS: ReadonlySet<string> = new Set(['includes', 'has', 'indexOf', 'startsWith', 'endsWith', 'test']);
 
-/** Every place of a source that tells backends apart, as "line: text". */
+/** Finds the lines of a source that distinguish backends, as "line: text". */
 function branchesIn(source: string): string[] {
   const file = ts.createSourceFile('file.ts', source, ts.ScriptTarget.Latest, true);
   const found: string[] = [];
@@ -60,7 +60,7 @@ function isTable({ properties }: ts.ObjectLiteralExpression): boolean {
   return keys.filter((key) => NAMES.has(key)).length > 1;
 }
 
-/** ['wasm', 'cpu'].includes(backend), backend.startsWith('node'), and the like. */
+/** Matches calls such as ['wasm', 'cpu'].includes(backend) and backend.startsWith('node'). */
 function isLookUp({ expression, arguments: given }: ts.CallExpression): boolean {
   if (!ts.isPropertyAccessExpression(expression) || !LOOK_UPS.has(expression.name.text)) return false;
   const list = expression.expression;
@@ -73,7 +73,7 @@ function holdsName(node: ts.Node): boolean {
 }
 
 describe('code outside src/tensor', () => {
-  it('is told from code that tells backends apart', () => {
+  it('is distinguished from code that distinguishes backends', () => {
     const branches = [
       "if (backend === 'wasm') slow();",
       "const isGpu = 'webgpu' !== name;",

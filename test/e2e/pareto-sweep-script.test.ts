@@ -11,7 +11,7 @@ import { projectRoot } from '../helpers/project-files.ts';
 describe('scripts/pareto-sweep.ts', () => {
   const folder = useTemporaryFolder();
 
-  it('sweeps any table and leaves points, plot and models', async () => {
+  it('sweeps any table and writes points, plot and models', async () => {
     const file = path.join(folder(), 'berkeley.csv');
     await runCli(['sample-data', 'berkeley', '--out', file]);
     const out = path.join(folder(), 'sweep');
@@ -37,7 +37,7 @@ describe('scripts/pareto-sweep.ts', () => {
     );
     const report = JSON.parse(stdout) as { points: { eta: number; accuracy: number }[]; hypervolume: number };
     expect(report.points.map(({ eta }) => eta)).to.deep.equal([0, 2]);
-    // Departments decide: knowing them beats always rejecting (61% of applicants).
+    // Departments are predictive: a model of them is better than always rejecting (61% of applicants).
     expect(report.points[0]?.accuracy).to.be.greaterThan(0.61);
     expect(readdirSync(out).sort()).to.deep.equal(['models', 'pareto.json', 'pareto.svg']);
   });

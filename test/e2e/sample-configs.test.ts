@@ -16,7 +16,7 @@ const files = filesIn('config', '.yml').filter((file) => path.basename(file) !==
 const schema = JSON.parse(readFileSync(path.join(projectRoot, 'config/pipeline.schema.json'), 'utf8')) as JsonSchema;
 const load = (name: string): Promise<PipelineConfig> => loadConfig(path.join(projectRoot, 'config', `${name}.yml`));
 
-/** Every column and label that a configuration names is in its data. */
+/** Checks that the data contain every column and label that a configuration names. */
 function expectToFit(config: PipelineConfig, table: Table): void {
   const { sensitive, features = [], training } = config;
   expect(table.columnNames).to.include.members([...sensitive, ...features, training?.targetColumn ?? '']);
@@ -31,7 +31,7 @@ function expectToFit(config: PipelineConfig, table: Table): void {
 }
 
 describe('sample configurations', () => {
-  it('are there for the data sets of the docs and for every built-in sample', () => {
+  it('exist for the data sets of the docs and for every built-in sample', () => {
     const names = files.map((file) => path.basename(file, '.yml'));
     expect(names).to.have.members(['adult', 'compas', 'german', ...SAMPLE_DATA_NAMES]);
   });
@@ -39,14 +39,14 @@ describe('sample configurations', () => {
   for (const file of files) {
     const text = readFileSync(path.join(projectRoot, file), 'utf8');
 
-    it(`${file} is as the schema that it names asks, and is read without a fault`, async () => {
+    it(`${file} conforms to its schema, and is read without errors`, async () => {
       expect(text).to.match(/^# yaml-language-server: \$schema=\.\/pipeline\.schema\.json\n/);
       expect(fits(parse(text), schema)).to.equal(true);
       const config = await loadConfig(path.join(projectRoot, file));
       expect(parsePipelineConfig(pipelineConfigToJson(config))).to.deep.equal(config);
     });
 
-    it(`${file} says in its first lines how it is run, and has a gate`, async () => {
+    it(`${file} says in its first lines how to run it, and has a gate`, async () => {
       expect(text.split('\n').slice(0, 12).join('\n')).to.include(`npx evenhand run-pipeline --config ${file} --csv `);
       const { fairnessMetric, validationThreshold, training, features } = await loadConfig(
         path.join(projectRoot, file),
@@ -59,7 +59,7 @@ describe('sample configurations', () => {
   }
 
   for (const name of SAMPLE_DATA_NAMES) {
-    it(`${name}.yml names columns and labels that its sample has`, async () => {
+    it(`${name}.yml names existing columns and labels of its sample`, async () => {
       expectToFit(await load(name), sampleData(name));
     });
   }
@@ -71,7 +71,7 @@ describeWithReference('sample configurations of public data', () => {
     ['compas', 'compas.csv'],
     ['german', 'german.csv'],
   ] as const) {
-    it(`${name}.yml names columns and labels that its data have`, async () => {
+    it(`${name}.yml names existing columns and labels of its data`, async () => {
       expectToFit(await load(name), await loadData(referencePath('data', file)));
     });
   }

@@ -5,12 +5,12 @@ import { expect } from 'chai';
 import { describeWithReference, referencePath } from '../helpers/reference.ts';
 import { runCli, useTemporaryFolder } from '../helpers/run-cli.ts';
 
-/** What the results file says of its verdict. */
+/** The verdict in the results file. */
 interface Results {
   readonly validation: { readonly passed: boolean; readonly final_metric_value: number };
 }
 
-describe('the sample configurations of the samples that come with the package', () => {
+describe('the sample configurations of the built-in samples', () => {
   const folder = useTemporaryFolder();
   for (const name of ['cps-wages', 'berkeley']) {
     it(`config/${name}.yml runs through all three steps and passes its own gate`, async () => {

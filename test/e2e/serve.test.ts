@@ -20,7 +20,7 @@ const BODY = { y_pred: [1, 1, 1, 0], sensitive: ['a', 'a', 'b', 'b'], min_group_
 
 const KEY = 'a-key-for-tests-0123456789';
 
-/** Rows enough that they are worked on in a thread. */
+/** Enough rows to be processed in a thread. */
 function manyRows(count: number): Record<string, unknown> {
   const rows = Array.from({ length: count }, (_, index) => index);
   return {
@@ -33,7 +33,7 @@ function manyRows(count: number): Record<string, unknown> {
   };
 }
 
-/** Sends the head and half of the body of a request; `finish` sends the rest and gives the answer. */
+/** Sends the headers and half of the body of a request; `finish` sends the rest and returns the response. */
 async function beginRequest({ port }: ServiceProcess): Promise<{ finish: () => Promise<string> }> {
   const text = JSON.stringify(BODY);
   const socket = connect(port, '127.0.0.1');
@@ -56,7 +56,7 @@ async function beginRequest({ port }: ServiceProcess): Promise<{ finish: () => P
   };
 }
 
-/** Waits until the worker of this name answers beside another. */
+/** Waits until the worker with this name and another one respond. */
 async function untilBothAnswer(service: ServiceProcess, name: string): Promise<void> {
   for (let tries = 0; tries < 100; tries++) {
     const workers = await connectToBoth(service);
@@ -73,7 +73,7 @@ describe('evenhand serve', function () {
   afterEach(endServices);
 
   describe('with two workers', () => {
-    it('answers for any run from either, and forgets the least recently used beyond 500 @slow', async () => {
+    it('returns any run from either, and drops the least recently used beyond 500 @slow', async () => {
       const service = await startService(['--workers', '2']);
       const workers = [...(await connectToBoth(service)).values()];
       expect(workers).to.have.length(2);
@@ -104,7 +104,7 @@ describe('evenhand serve', function () {
       expect(list).to.have.length(500);
     });
 
-    it('replaces a worker that is killed, and loses neither results nor counts', async () => {
+    it('replaces a killed worker without losing results or counts', async () => {
       const service = await startService(['--workers', '2']);
       const before = await connectToBoth(service);
       const runIds: string[] = [];
@@ -122,7 +122,7 @@ describe('evenhand serve', function () {
       expect(pids).to.have.length(2);
       for (const [index, pid] of pids.entries()) {
         process.kill(pid, 'SIGKILL');
-        // A connection that comes while a worker dies is answered by another.
+        // A connection that arrives while a worker dies is served by another.
         expect((await openConnection(service).ask('GET', '/health')).status).to.equal(200);
         await untilBothAnswer(service, String(index + 3));
       }
@@ -139,7 +139,7 @@ describe('evenhand serve', function () {
       expect(stderr).to.include('a worker has ended').and.include('SIGKILL');
     });
 
-    it('asks for keys and counts requests once for all', async () => {
+    it('checks keys and counts requests over all workers', async () => {
       const service = await startService(['--workers', '2', '--rate-limit', '5'], { EVENHAND_API_KEYS: KEY });
       const workers = [...(await connectToBoth(service)).values()];
       expect((await workers[0]?.ask('GET', '/results'))?.status).to.equal(401);
@@ -152,7 +152,7 @@ describe('evenhand serve', function () {
       expect(statuses).to.deep.equal([200, 200, 200, 200, 200, 429, 429, 429]);
     });
 
-    it('ends at Ctrl-C in its terminal, which all its processes get', async () => {
+    it('ends at Ctrl-C in its terminal, which all its processes receive', async () => {
       const service = await startService(['--workers', '2']);
       for (const pid of childrenOf(service)) process.kill(pid, 'SIGINT');
       service.child.kill('SIGINT');
@@ -162,7 +162,7 @@ describe('evenhand serve', function () {
 
   for (const workers of ['1', '2']) {
     describe(`with --workers ${workers}`, () => {
-      it('answers a request that is under way at SIGTERM, takes no other, and ends with 0', async () => {
+      it('answers a running request at SIGTERM, accepts no other, and exits with 0', async () => {
         const service = await startService(['--workers', workers]);
         const { finish } = await beginRequest(service);
         service.child.kill('SIGTERM');
@@ -178,7 +178,7 @@ describe('evenhand serve', function () {
         expect(await service.ended).to.include({ code: 0, signal: null });
       });
 
-      it('ends at once at the second Ctrl-C, by the signal (130 in a shell)', async () => {
+      it('ends immediately at the second Ctrl-C, by the signal (130 in a shell)', async () => {
         const service = await startService(['--workers', workers]);
         await beginRequest(service);
         service.child.kill('SIGINT');
@@ -187,14 +187,14 @@ describe('evenhand serve', function () {
         expect(await service.ended).to.include({ code: null, signal: 'SIGINT' });
       });
 
-      it('gives up requests that do not end in --drain-seconds', async () => {
+      it('aborts requests that do not end within --drain-seconds', async () => {
         const service = await startService(['--workers', workers, '--drain-seconds', '0.2']);
         await beginRequest(service);
         service.child.kill('SIGTERM');
         expect((await service.ended).code).to.equal(0);
       });
 
-      it('lets a run end at SIGTERM; with --store the next process finds it, and all others', async () => {
+      it('lets a run end at SIGTERM; with --store the next process finds all runs', async () => {
         const store = path.join(folder(), `store-${workers}`);
         const service = await startService(['--workers', workers, '--store', store]);
         const { ask, close } = openConnection(service);
@@ -214,7 +214,7 @@ describe('evenhand serve', function () {
         }
       });
 
-      it('tells a port that is in use, and ends with 2', async () => {
+      it('reports a port that is in use, and exits with 2', async () => {
         const other = createServer().listen(0, '127.0.0.1');
         await new Promise((resolve) => other.once('listening', resolve));
         const { port } = other.address() as { port: number };
@@ -230,7 +230,7 @@ describe('evenhand serve', function () {
     });
   }
 
-  it('prints where it listens', async () => {
+  it('prints its address', async () => {
     const [child, ended] = launch(['--port', '0']);
     child.stdout?.once('data', () => child.kill('SIGTERM'));
     const { code, stdout } = await ended;
@@ -240,7 +240,7 @@ describe('evenhand serve', function () {
     );
   });
 
-  it('prints the address that others reach as it is, and gives --json one that works here', async () => {
+  it('prints the public address unchanged, and a working local address with --json', async () => {
     const keys = { EVENHAND_API_KEYS: KEY };
     const [child, ended] = launch(['--port', '0', '--host', '0.0.0.0', '--drain-seconds', '0'], keys);
     child.stdout?.once('data', () => child.kill('SIGTERM'));
@@ -250,11 +250,11 @@ describe('evenhand serve', function () {
   });
 
   for (const [what, args, env, isTold] of [
-    ['nothing of answers without a terminal', [], {}, false],
-    ['each answer where a file is named', [], { EVENHAND_LOG_FILE: 'FILE' }, true],
-    ['each answer where JSON is asked for', [], { EVENHAND_JSON_LOGS: '1' }, true],
-    ['nothing of them at --quiet', ['--quiet'], { EVENHAND_LOG_FILE: 'FILE' }, false],
-    ['nothing of them at the level warn', [], { EVENHAND_LOG_FILE: 'FILE', EVENHAND_LOG_LEVEL: 'warn' }, false],
+    ['no requests without a terminal', [], {}, false],
+    ['each request to a named file', [], { EVENHAND_LOG_FILE: 'FILE' }, true],
+    ['each request as JSON', [], { EVENHAND_JSON_LOGS: '1' }, true],
+    ['no requests with --quiet', ['--quiet'], { EVENHAND_LOG_FILE: 'FILE' }, false],
+    ['no requests at the level warn', [], { EVENHAND_LOG_FILE: 'FILE', EVENHAND_LOG_LEVEL: 'warn' }, false],
     ['each of them at the level info', [], { EVENHAND_LOG_LEVEL: 'info' }, true],
   ] as const) {
     it(`logs ${what}`, async () => {
@@ -270,11 +270,11 @@ describe('evenhand serve', function () {
   }
 
   for (const [what, args, words] of [
-    ['a store where the system makes no folders', ['--store', '/proc/x/y'], "'/proc/x/y' cannot be made"],
-    ['an --llm-dir that is not there', ['--llm-dir', '/no/such'], "'/no/such'"],
+    ['a store in a folder that cannot be created', ['--store', '/proc/x/y'], "'/proc/x/y' cannot be made"],
+    ['an --llm-dir that does not exist', ['--llm-dir', '/no/such'], "'/no/such'"],
     ['a --monitor that is a file', ['--monitor', import.meta.filename], 'is no folder'],
   ] as const) {
-    it(`refuses ${what} with one line, and ends with 2`, async () => {
+    it(`rejects ${what} with one line, and exits with 2`, async () => {
       const [, ended] = launch(['--port', '0', ...args]);
       const { code, stderr } = await ended;
       expect([code, stderr.trim().split('\n').length]).to.deep.equal([2, 1]);
@@ -282,7 +282,7 @@ describe('evenhand serve', function () {
     });
   }
 
-  it('warns of a --monitor that is not there yet, and serves', async () => {
+  it('warns about a --monitor that does not exist yet, and serves', async () => {
     const later = path.join(folder(), 'later');
     const service = await startService(['--monitor', later], { EVENHAND_LOG_LEVEL: 'warn' });
     expect((await openConnection(service).ask('GET', '/dashboard')).status).to.equal(200);
@@ -290,7 +290,7 @@ describe('evenhand serve', function () {
     expect((await service.ended).stderr).to.include(`There is no folder '${later}' yet`);
   });
 
-  it('answers only for local names without keys, and for those that are allowed', async () => {
+  it('responds without keys only for local and allowed host names', async () => {
     const { ask } = openConnection(await startService(['--allowed-host', 'audit.example.com']));
     const statuses: Record<string, number> = {};
     for (const host of ['localhost', '[::1]:80', 'audit.example.com', 'evil.example.com']) {
@@ -313,7 +313,7 @@ describe('evenhand serve', function () {
     ['an address of another machine', ['--host', '192.0.2.1', '--insecure'], {}, /not an address of this machine/],
   ];
   for (const [title, args, env, words] of refusals) {
-    it(`refuses ${title} with 2, in one line`, async () => {
+    it(`rejects ${title} with exit code 2, in one line`, async () => {
       const [, ended] = launch(args, env);
       const { code, stderr } = await ended;
       expect(code).to.equal(2);

@@ -23,7 +23,7 @@ import { runCli, useTemporaryFolder } from '../helpers/run-cli.ts';
 const STEP_LIMIT_MILLIS = 60_000;
 const KEY = 'a-key-for-the-browser';
 
-/** The service's dashboard under a prefix, as a mounted app or a proxy has it. */
+/** The dashboard of the service under a prefix, as in a mounted app or behind a proxy. */
 async function serve(monitorFolder: string, prefix: string, keys: readonly string[]): Promise<Server> {
   const service = serviceWith({ monitorFolder, keys, clock: machineClock });
   const metrics = createServiceMetrics(() => Promise.resolve({ queued: 0, running: 0, kept: 0 }));
@@ -50,7 +50,7 @@ async function serve(monitorFolder: string, prefix: string, keys: readonly strin
   return server;
 }
 
-/** A page with all that it said and asked for. */
+/** A page with its console messages and requests. */
 interface Opened {
   readonly page: Page;
   readonly said: string[];
@@ -73,7 +73,7 @@ async function open(browser: Browser, url: string, key?: string): Promise<Opened
 const says = (page: Page, id: string, words: string) =>
   page.waitForFunction(`document.getElementById('${id}').textContent.includes(${JSON.stringify(words)})`);
 
-/** The frame that is seen, once there is one that holds the words. */
+/** Waits for a visible frame that contains a text, and returns it. */
 async function shownFrame(page: Page, words: string): Promise<Frame> {
   for (let wait = 0; wait < 600; wait++) {
     const handle = await page.$('iframe:not(.next)');
@@ -114,7 +114,7 @@ describeWithBrowser("the service's dashboard in a browser", (browser) => {
     return one;
   }
 
-  /** Decisions of two groups, watched by the command: so many of b are approved. */
+  /** Monitors decisions of two groups by the command; the given number of b are approved. */
   async function monitor(monitorFolder: string, rows: number, shareOfB: number): Promise<void> {
     const random = createRandom(7);
     const lines = Array.from({ length: rows }, (_, row) => {
@@ -137,7 +137,7 @@ describeWithBrowser("the service's dashboard in a browser", (browser) => {
     expect(code, stderr).to.be.oneOf([0, 1]);
   }
 
-  it('waits for a monitor, shows what it writes, and takes up each new page where the reader was', async function () {
+  it('waits for a monitor, shows its output, and keeps the position of the reader on each new page', async function () {
     this.timeout(4 * STEP_LIMIT_MILLIS);
     const own = path.join(folder(), 'watched');
     const { page, said, asked } = await openDashboard(own);
@@ -157,7 +157,7 @@ describeWithBrowser("the service's dashboard in a browser", (browser) => {
     const tables = await first.evaluate(openTables);
     expect(tables).to.have.length(1);
     await first.waitForFunction('scrollY >= 690');
-    // The frame's word of it is on its way.
+    // The message of the frame arrives with a delay.
     await new Promise((resolve) => setTimeout(resolve, 300));
     await monitor(own, 3000, 0.2);
     await says(page, 'alerts', 'alarm open');
@@ -172,7 +172,7 @@ describeWithBrowser("the service's dashboard in a browser", (browser) => {
     expect(said, 'the console').to.deep.equal([]);
   });
 
-  it('says of a monitor that stands still since when, and what may be', async function () {
+  it('shows since when a monitor has not updated, and possible reasons', async function () {
     this.timeout(2 * STEP_LIMIT_MILLIS);
     const own = path.join(folder(), 'stale');
     await monitor(own, 300, 0.6);
@@ -186,7 +186,7 @@ describeWithBrowser("the service's dashboard in a browser", (browser) => {
     expect(said, 'the console').to.deep.equal([]);
   });
 
-  it('says when the connection is lost, and is live again when the service is back', async function () {
+  it('reports a lost connection, and recovers when the service is back', async function () {
     this.timeout(3 * STEP_LIMIT_MILLIS);
     const own = path.join(folder(), 'lost');
     await monitor(own, 300, 0.6);
@@ -197,7 +197,7 @@ describeWithBrowser("the service's dashboard in a browser", (browser) => {
     await says(page, 'connection', 'Live');
   });
 
-  it('works under a prefix, with the key as the password of the browser, in the dark, with no fault for readers', async function () {
+  it('works under a prefix, with the key as browser password, in dark mode, without accessibility errors', async function () {
     this.timeout(3 * STEP_LIMIT_MILLIS);
     const own = path.join(folder(), 'mounted');
     await monitor(own, 300, 0.6);
@@ -211,11 +211,11 @@ describeWithBrowser("the service's dashboard in a browser", (browser) => {
       violations: { id: string; nodes: { html: string }[] }[];
     };
     expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).to.deep.equal([]);
-    // The browser itself tells of the one answer that asked for the key.
+    // The browser itself logs the response that requested the key.
     expect(said.filter((line) => !/status of 401/.test(line))).to.deep.equal([]);
   });
 
-  it('lets the framed page do nothing with the service: it is of no origin', async function () {
+  it('prevents the framed page from accessing the service: it has an opaque origin', async function () {
     this.timeout(2 * STEP_LIMIT_MILLIS);
     const own = path.join(folder(), 'shut');
     await monitor(own, 300, 0.6);

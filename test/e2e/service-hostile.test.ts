@@ -11,7 +11,7 @@ import { serve } from '../../src/api/serve/serve.ts';
 import type { RunningService } from '../../src/api/serve/serve-options.ts';
 import { formOf } from '../helpers/service.ts';
 
-/** Where this process' services keep uploads: nothing may be left there. */
+/** The upload folder of the services of this process, which must be empty at the end. */
 function uploadsLeft(): string[] {
   return readdirSync(tmpdir())
     .filter((name) => name.startsWith(`evenhand-${String(process.pid)}-`))
@@ -21,7 +21,7 @@ function uploadsLeft(): string[] {
     });
 }
 
-describe('a hostile client gets the right answer, and the service lives', function () {
+describe('a hostile client gets the right response, and the service keeps running', function () {
   this.timeout(120_000);
   let service: RunningService;
 
@@ -42,7 +42,7 @@ describe('a hostile client gets the right answer, and the service lives', functi
   afterEach(async () => {
     const health = await fetch(`${service.url}/health`);
     expect(await health.json()).to.include({ status: 'ok' });
-    // A connection that breaks is noticed a moment later.
+    // A broken connection is detected with a short delay.
     for (let tries = 0; tries < 40 && uploadsLeft().length > 0; tries++) await pause(50);
     expect(uploadsLeft(), 'files of uploads').to.deep.equal([]);
   });
@@ -54,7 +54,7 @@ describe('a hostile client gets the right answer, and the service lives', functi
     return socket;
   };
 
-  /** Sends what is given and reads until the service closes the connection or is silent. */
+  /** Sends data and reads until the service closes the connection or sends nothing more. */
   const speak = async (chunks: Iterable<string | Buffer>, quietMillis = 5000): Promise<string> => {
     const socket = await open();
     let answer = '';
@@ -82,12 +82,12 @@ describe('a hostile client gets the right answer, and the service lives', functi
     return { status: answer.status, text: await answer.text() };
   };
 
-  it('a body of 1 GB is refused by its length, before it is sent', async () => {
+  it('a body of 1 GB is rejected by its length, before it is sent', async () => {
     const lines = ['Content-Type: application/json', `Content-Length: ${String(2 ** 30)}`];
     expect(await speak([head(lines), '{"y_pred": [1'])).to.match(/^HTTP\/1.1 413 /);
   });
 
-  it('a chunked body without a length is refused where it passes the limit', async () => {
+  it('a chunked body without a length is rejected when it exceeds the limit', async () => {
     const megabyte = Buffer.alloc(2 ** 20, '1');
     const chunks = function* (): Generator<string | Buffer> {
       yield head(['Content-Type: application/json', 'Transfer-Encoding: chunked']);
@@ -112,11 +112,11 @@ describe('a hostile client gets the right answer, and the service lives', functi
     ['an array of six million items', 413, `{"y_pred": [${'1,'.repeat(5_999_999)}1], "sensitive": ["a"]}`],
     ['a wrong content type', 415, 'y_pred=1', 'application/x-www-form-urlencoded'],
     ['no content type', 415, Buffer.from('{}'), ''],
-    ['text that is no UTF-8', 422, Buffer.from([0x7b, 0xff, 0xfe, 0x7d]), 'text/csv'],
+    ['text that is not UTF-8', 422, Buffer.from([0x7b, 0xff, 0xfe, 0x7d]), 'text/csv'],
     ['a table without rows', 422, 'p,s\n', 'text/csv'],
     ['a ragged table', 422, 'p,s\n1,a\n1,a,b,c\n0\n', 'text/csv'],
-    ['bytes that are no Parquet', 422, 'PAR1 but not really', 'application/vnd.apache.parquet'],
-    ['a form that is none', 415, '--x\r\n', 'multipart/form-data; boundary=x'],
+    ['bytes that are not Parquet', 422, 'PAR1 but not really', 'application/vnd.apache.parquet'],
+    ['an invalid form', 415, '--x\r\n', 'multipart/form-data; boundary=x'],
   ];
   for (const [what, status, body, type] of refused) {
     it(`${what}: ${String(status)}`, async () => {
@@ -127,7 +127,7 @@ describe('a hostile client gets the right answer, and the service lives', functi
     });
   }
 
-  it('a compression bomb is refused long before it is unpacked', async () => {
+  it('a compression bomb is rejected long before it is unpacked', async () => {
     const bomb = gzipSync(Buffer.alloc(48 * 2 ** 20, '0'), { level: 9 });
     for (const [body, headers] of [
       [bomb, { 'content-encoding': 'gzip' }],
@@ -146,7 +146,7 @@ describe('a hostile client gets the right answer, and the service lives', functi
     await answer.arrayBuffer();
   });
 
-  it('file names that climb are only names', async () => {
+  it('path traversal in file names has no effect', async () => {
     const { type, payload } = formOf(
       { config: 'sensitive: [s]' },
       { name: '../../../../tmp/evenhand-climbed.csv', content: 's,a\nx,1\ny,2\n' },
@@ -164,7 +164,7 @@ describe('a hostile client gets the right answer, and the service lives', functi
   for (const [what, body] of [
     ['no end', '--b\r\nContent-Disposition: form-data; name="file"; filename="x.csv"\r\n\r\ns,a\nx,1\n'],
     ['a part without a name', '--b\r\nContent-Disposition: form-data\r\n\r\nx\r\n--b--\r\n'],
-    ['nothing in it', '--b--\r\n'],
+    ['no fields', '--b--\r\n'],
     ['text of another kind', 'hello'],
   ] as const) {
     it(`a form with ${what}: 4xx`, async () => {
@@ -205,12 +205,12 @@ describe('a hostile client gets the right answer, and the service lives', functi
     });
   }
 
-  it('a body that drips is given up: 408', async () => {
+  it('a body that arrives very slowly is aborted: 408', async () => {
     const lines = ['Content-Type: application/json', 'Content-Length: 1000'];
     expect(await speak([head(lines), '{"y_'], 10_000)).to.match(/^HTTP\/1.1 408 /);
   });
 
-  it('a client that goes in the middle of an upload leaves nothing', async () => {
+  it('a client that disconnects during an upload leaves no files', async () => {
     const socket = await open();
     socket.write(head(['Content-Type: text/csv', 'Content-Length: 50000000']));
     socket.write(Buffer.alloc(2 ** 20, '1,a\n'));
@@ -218,7 +218,7 @@ describe('a hostile client gets the right answer, and the service lives', functi
     socket.destroy();
   });
 
-  it('500 connections that say nothing keep nobody else waiting', async () => {
+  it('500 idle connections do not delay other clients', async () => {
     const sockets = await Promise.all(Array.from({ length: 500 }, open));
     const start = performance.now();
     const health = await fetch(`${service.url}/health`);
@@ -233,7 +233,7 @@ function pause(millis: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, millis));
 }
 
-/** Until an answer is there, and no more of it has come for a moment. */
+/** Waits until a response has arrived and no more data follows for a moment. */
 async function answered(text: () => string, mostMillis: number): Promise<void> {
   const end = performance.now() + mostMillis;
   while (performance.now() < end) {

@@ -15,21 +15,21 @@ import { projectRoot } from '../helpers/project-files.ts';
 
 const OUT = path.join(projectRoot, 'out');
 
-/** The service, mounted at a place in another app as koa-mount would. */
+/** The service, mounted under a path in another app as by koa-mount. */
 function mounted(service: ServiceApp, basePath: string): Koa {
   const listener = service.callback();
   const app = new Koa();
   app.use((context) => {
     if (!context.path.startsWith(basePath)) return;
     context.req.url = (context.req.url ?? '').slice(basePath.length);
-    // Koa leaves the answer to the service.
+    // Koa leaves the response to the service.
     context.respond = false;
     listener(context.req, context.res);
   });
   return app;
 }
 
-/** A page that reaches nothing but the service, and what went wrong on it. */
+/** A page that can reach only the service, and its errors. */
 async function openPage(browser: Browser, origin: string): Promise<{ page: Page; faults: string[] }> {
   const page = await browser.newPage();
   await page.setViewport({ width: 1280, height: 1000 });
@@ -52,12 +52,12 @@ async function openPage(browser: Browser, origin: string): Promise<{ page: Page;
   return { page, faults };
 }
 
-/** The text of what a selector finds. */
+/** Returns the text of the element of a selector. */
 async function textOf(page: Page, selector: string): Promise<string> {
   return String(await page.evaluate(`document.querySelector(${JSON.stringify(selector)}).textContent`));
 }
 
-/** Tries an operation of Swagger UI's page with what it proposes; gives the status that it shows. */
+/** Tries an operation in Swagger UI with the proposed values; returns the status that it shows. */
 async function tryOut(page: Page, tag: string, operationId: string): Promise<string> {
   const block = `#operations-${tag}-${operationId}`;
   await page.locator(`${block} .opblock-summary-control`).click();
@@ -91,10 +91,10 @@ for (const [basePath, tag] of [
       await service.close(1000);
     });
 
-    it('shows the operations in Swagger UI, and asks nothing of any other host', async () => {
+    it('shows the operations in Swagger UI, and sends no request to other hosts', async () => {
       const { page, faults } = await openPage(browser(), origin);
       await page.goto(`${origin}${basePath}/docs`, { waitUntil: 'networkidle0' });
-      // Places to break a line are no letters.
+      // Line break opportunities are not part of the text.
       const shown = (await textOf(page, '.swagger-ui')).replaceAll('\u200B', '');
       expect(shown).to.include('/validate').and.to.include('/results/{run_id}').and.to.include('/dashboard/events');
       await page.screenshot({ path: path.join(OUT, `service-docs${basePath.replace('/', '-')}.png`) });
@@ -102,7 +102,7 @@ for (const [basePath, tag] of [
       await page.close();
     });
 
-    it('tries GET /health and POST /validate out, and is answered with 200', async () => {
+    it('tries GET /health and POST /validate with status 200', async () => {
       const { page, faults } = await openPage(browser(), origin);
       await page.goto(`${origin}${basePath}/docs`, { waitUntil: 'networkidle0' });
       expect(await tryOut(page, 'Service', 'getHealth')).to.include('200');
@@ -114,7 +114,7 @@ for (const [basePath, tag] of [
       await page.close();
     });
 
-    it('forgets a key when the page is loaded anew', async () => {
+    it('forgets a key when the page is reloaded', async () => {
       const { page } = await openPage(browser(), origin);
       await page.goto(`${origin}${basePath}/docs`, { waitUntil: 'networkidle0' });
       await page.locator('.authorize').click();
@@ -127,7 +127,7 @@ for (const [basePath, tag] of [
       await page.close();
     });
 
-    it('shows the operations in ReDoc, and asks nothing of any other host', async () => {
+    it('shows the operations in ReDoc, and sends no request to other hosts', async () => {
       const { page, faults } = await openPage(browser(), origin);
       await page.goto(`${origin}${basePath}/redoc`, { waitUntil: 'networkidle0' });
       await page.waitForSelector('[data-section-id]');

@@ -11,24 +11,24 @@ function run(role: string) {
   return spawnSync(SCRIPT, [role], { encoding: 'utf8', timeout: 180_000 });
 }
 
-describe('the worst cases that newcomers and hostile clients met @slow', function () {
+describe('the worst cases of new users and hostile clients @slow', function () {
   this.timeout(200_000);
 
-  // How many cases each role has, so that none is dropped by accident.
+  // The number of cases of each role, so that none is dropped by accident.
   for (const [role, cases] of [
     ['scientist', 10],
     ['gate', 10],
     ['platform', 5],
     ['auditor', 4],
   ] as const) {
-    it(`end as they should for the role ${role}`, () => {
+    it(`have the expected result for the role ${role}`, () => {
       const { status, stdout, stderr } = run(role);
       expect(status, stdout + stderr).to.equal(0);
       expect(stdout).to.include(`${cases} cases: ${cases} right, 0 wrong`);
     });
   }
 
-  it('are refused for an unknown role', () => {
+  it('are rejected for an unknown role', () => {
     const { status, stderr } = run('tourist');
     expect([status, stderr]).to.deep.equal([
       2,

@@ -10,10 +10,10 @@ import { softwareGpuEnv } from '../helpers/software-gpu.ts';
 
 const CLI = path.resolve(import.meta.dirname, '../../dist/cli/main.js');
 
-/** A process that computes on a GPU that is all software starts in seconds, and compiles each kernel once. */
+/** The time limit of a process on a software GPU, which starts in seconds and compiles each kernel once. */
 const LIMIT_MILLIS = 120_000;
 
-/** From the start of Dawn until training is well on its way. */
+/** The time from the start of Dawn until training is running. */
 const TRAINING_MILLIS = 3000;
 
 const QUICK = ['--hidden', '8', '--epochs', '3', '--batch-size', '128', '--seed', '5'];
@@ -40,7 +40,7 @@ function decisionsIn(file: string): string[] {
   return lines.map((line) => line.split(',')[place] ?? '');
 }
 
-/** Whether a process has loaded the software driver: Dawn has then started. */
+/** Returns whether a process has loaded the software driver, so that Dawn has started. */
 function hasDriver(pid: number | undefined): boolean {
   const maps = `/proc/${String(pid)}/maps`;
   return existsSync(maps) && /swiftshader|lvp/.test(readFileSync(maps, 'utf8'));
@@ -50,7 +50,7 @@ interface Interrupted {
   readonly code: number | null;
   readonly signal: string | null;
   readonly stderr: string;
-  /** From the interrupt to the end. */
+  /** The time from the interrupt to the end. */
   readonly millis: number;
 }
 
@@ -78,12 +78,12 @@ function interrupt(args: readonly string[], env: Readonly<Record<string, string>
   });
 }
 
-/** What the command line says of its files and its progress; anything else on stderr is of Dawn, of TensorFlow.js or a fault. */
+/** Returns the unexpected lines of stderr, from Dawn, TensorFlow.js or an error: not about files or progress. */
 function strange(stderr: string): string[] {
   return stderr.split('\n').filter((line) => line !== '' && !/^Wrote |^Interrupted|^[a-z ]+: \d+ of \d+ /.test(line));
 }
 
-describe('the command line on a GPU that is all software @slow', function () {
+describe('the command line on a software GPU @slow', function () {
   this.timeout(LIMIT_MILLIS);
   const folder = useTemporaryFolder();
   const found = softwareGpuEnv();
@@ -98,7 +98,7 @@ describe('the command line on a GPU that is all software @slow', function () {
     writeFileSync(file('rows.csv'), csvRows(400));
   });
 
-  /** The decisions of a saved model in a process of its own. */
+  /** Returns the decisions of a saved model in a separate process. */
   const decide = async (model: string, backend: string, more: readonly string[] = []): Promise<string[]> => {
     const out = file(`${backend}.csv`);
     const args = ['predict', '--model', model, '--csv', file('rows.csv'), '--out-csv', out, '--backend', backend, ...more]; // prettier-ignore
@@ -111,7 +111,7 @@ describe('the command line on a GPU that is all software @slow', function () {
     ['train-regularized', 'a sweep', ['--etas', '0,2', '--lr', '0.02'], ['--eta', '2']],
     ['train-lagrangian', 'a constrained network', ['--model-lr', '0.02', '--dp-tol', '0.1'], []],
   ] as const) {
-    it(`${command} trains ${method}, ends by itself and says nothing strange; a process on wasm decides by it alike`, async () => {
+    it(`${command} trains ${method}, exits without unexpected output; a process on wasm makes the same decisions`, async () => {
       const model = file(command);
       const args = [command, '--csv', file('rows.csv'), ...SOURCE, ...QUICK, ...options, '--backend', 'webgpu'];
       const { code, stdout, stderr } = await runCli([...args, '--json', '--save-model', model], { env });
@@ -124,7 +124,7 @@ describe('the command line on a GPU that is all software @slow', function () {
     });
   }
 
-  it('an interrupt in the middle ends it cleanly, with exit code 130 and no model', async () => {
+  it('an interrupt during training ends it cleanly, with exit code 130 and no model', async () => {
     const model = file('interrupted');
     const args = ['train-regularized', '--csv', file('rows.csv'), ...SOURCE, '--backend', 'webgpu', '--save-model', model]; // prettier-ignore
     const { code, signal, stderr, millis } = await interrupt(
@@ -136,7 +136,7 @@ describe('the command line on a GPU that is all software @slow', function () {
     expect(existsSync(model)).to.equal(false);
   });
 
-  it('auto passes it over for wasm', async () => {
+  it('auto prefers wasm', async () => {
     const args = ['train-regularized', '--csv', file('rows.csv'), ...SOURCE, ...QUICK, '--backend', 'auto', '--json'];
     const { code, stdout, stderr } = await runCli(args, { env });
     expect({ code, strange: strange(stderr) }).to.deep.equal({ code: 0, strange: [] });

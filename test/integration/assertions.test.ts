@@ -23,13 +23,13 @@ describe('the gate', () => {
     passed: boolean,
   ][] = [
     ['a difference below the threshold', 'demographic_parity_difference', 0.05, 0.1, undefined, true],
-    ['a difference on the threshold', 'demographic_parity_difference', 0.1, 0.1, undefined, true],
+    ['a difference equal to the threshold', 'demographic_parity_difference', 0.1, 0.1, undefined, true],
     ['a difference above it', 'demographic_parity_difference', 0.11, 0.1, undefined, false],
-    ['a signed difference, by its size', 'mean_prediction_difference', -0.2, 0.1, undefined, false],
+    ['a signed difference, by its absolute value', 'mean_prediction_difference', -0.2, 0.1, undefined, false],
     ['a ratio above the threshold', 'demographic_parity_ratio', 0.9, 0.8, undefined, true],
     ['a ratio below it', 'demographic_parity_ratio', 0.7, 0.8, undefined, false],
-    ['a value on a strict threshold', 'demographic_parity_difference', 0.1, 0.1, '<', false],
-    ['a comparator the other way round', 'demographic_parity_difference', 0.2, 0.1, '>', true],
+    ['a value equal to a strict threshold', 'demographic_parity_difference', 0.1, 0.1, '<', false],
+    ['a reversed comparator', 'demographic_parity_difference', 0.2, 0.1, '>', true],
     ['>= on the threshold', 'demographic_parity_difference', 0.1, 0.1, '>=', true],
   ];
   for (const [title, metric, value, threshold, comparator, passed] of cases) {
@@ -40,11 +40,11 @@ describe('the gate', () => {
     });
   }
 
-  it('no threshold, no verdict', () => {
+  it('gives no verdict without a threshold', () => {
     expect(judge(result({}), undefined).passed).to.equal(null);
   });
 
-  it('an undefined metric fails with its reason, whatever the comparator', () => {
+  it('fails an undefined metric with its reason, for every comparator', () => {
     const undefinedResult = result({ value: NaN, undefinedReason: 'only one group' });
     for (const comparator of [undefined, '<=', '<', '>=', '>']) {
       const verdict = judge(undefinedResult, 0.1, comparator);
@@ -58,18 +58,18 @@ describe('the gate', () => {
     expect(judge(result({ ci: [0.02, 0.12] }), 0.15).straddles).to.equal(false);
   });
 
-  it('refuses a threshold that is no number', () => {
+  it('rejects a threshold that is not a number', () => {
     expect(() => judge(result({}), NaN)).to.throw(ValueError, 'threshold parameter');
   });
 });
 
 describe('assertFairness', () => {
-  it('is silent where the comparison holds', () => {
+  it('does not throw if the comparison holds', () => {
     assertFairness(0.05, 0.1);
     assertFairness(result({ value: 0.9 }), 0.8, { comparator: '>=' });
   });
 
-  it('holds a ratio to at least its threshold, and a signed difference by its size', () => {
+  it('requires a ratio of at least its threshold, and judges a signed difference by its absolute value', () => {
     assertFairness(result({ metric: 'demographic_parity_ratio', value: 0.9 }), 0.8);
     for (const [metric, value] of [
       ['demographic_parity_ratio', 0.5],
@@ -81,7 +81,7 @@ describe('assertFairness', () => {
     }
   });
 
-  it('throws an error that test runners know as a failed assertion', () => {
+  it('throws an error that test runners treat as a failed assertion', () => {
     let caught: unknown;
     try {
       assertFairness(result({ value: 0.3 }), 0.1);
@@ -93,7 +93,7 @@ describe('assertFairness', () => {
     expect(caught).to.include({ actual: 0.3, expected: 0.1, operator: '<=' });
   });
 
-  it('refuses any comparator but the four', () => {
+  it('rejects any comparator except the four', () => {
     for (const comparator of ['==', '=<', '', 'lt']) {
       expect(() => {
         assertFairness(0.1, 0.2, { comparator });
@@ -101,7 +101,7 @@ describe('assertFairness', () => {
     }
   });
 
-  it('never passes an undefined metric unless told to', () => {
+  it('passes an undefined metric only if that is allowed', () => {
     expect(() => {
       assertFairness(NaN, 1);
     }).to.throw(FairnessAssertionError);
@@ -117,22 +117,22 @@ describe('the gate on values with a sign, and on ratios above 1', () => {
     undefinedReason: null,
   });
 
-  it('a ratio of 4 is as uneven as one of 1/4, unless a comparator says what is meant', () => {
+  it('treats a ratio of 4 like 1/4, unless a comparator is given', () => {
     expect(judge(result('demographic_parity_ratio', 4), 0.8).passed).to.equal(false);
     expect(judge(result('demographic_parity_ratio', 1.2), 0.8).passed).to.equal(true);
     expect(judge(result('demographic_parity_ratio', 4), 0.8, '>=').passed).to.equal(true);
   });
 
-  it('a signed interval straddles by its size', () => {
+  it('compares the absolute values of a signed interval with the threshold', () => {
     expect(judge(result('demographic_parity_difference', -0.3, [-0.48, -0.1]), 0.2).straddles).to.equal(true);
     expect(judge(result('demographic_parity_difference', -0.3, [-0.48, -0.25]), 0.2).straddles).to.equal(false);
-    // From -0.1 to 0.3 the size goes from 0 to 0.3.
+    // The absolute value of -0.1 to 0.3 ranges from 0 to 0.3.
     expect(judge(result('demographic_parity_difference', 0.1, [-0.1, 0.3]), 0.2).straddles).to.equal(true);
     expect(judge(result('demographic_parity_ratio', 1.5, [1.1, 2]), 0.8).straddles).to.equal(true);
     expect(judge(result('demographic_parity_ratio', 1.5, [1.4, 2]), 0.8).straddles).to.equal(false);
   });
 
-  it('tells an undefined metric from one on the wrong side, and neither passes', () => {
+  it('distinguishes an undefined metric from a failed one, and neither passes', () => {
     const undefinedResult = { metric: 'm_difference', value: NaN, ci: null, undefinedReason: 'one group' };
     const of = (one: Parameters<typeof judge>[0], threshold?: number) => {
       const { passed, status } = judge(one, threshold);

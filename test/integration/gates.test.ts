@@ -31,7 +31,7 @@ async function thrownBy(act: () => unknown): Promise<Error & { suggestion?: stri
   return expect.fail('nothing was thrown');
 }
 
-describe('a threshold of 5 where 0.05 was meant', () => {
+describe('a threshold of 5 instead of 0.05', () => {
   const result = demographicParityDifference(ROWS.yPred as number[], (ROWS.sensitive as { sex: string[] }).sex);
   const tracker = () =>
     new RealTimeFairnessTracker({
@@ -39,20 +39,20 @@ describe('a threshold of 5 where 0.05 was meant', () => {
       metrics: ['demographic_parity_difference'],
     });
   const refusals: Readonly<Record<string, () => unknown>> = {
-    'is refused by the gate': () => judge(result, 5),
-    'is refused by assertFairness': () => {
+    'is rejected by the gate': () => judge(result, 5),
+    'is rejected by assertFairness': () => {
       assertFairness(result, 5);
     },
-    'is refused by validateRows, before rows are read': () =>
+    'is rejected by validateRows, before rows are read': () =>
       validateRows({ ...ROWS, yPred: ['no', 'decisions'], metric: 'demographic_parity_difference', threshold: 5 }),
-    'is refused in a gate that is written with its metric': () =>
+    'is rejected in a gate that is written with its metric': () =>
       validateRows({ ...ROWS, metric: 'demographic_parity_difference<=5' }),
-    'is refused as a limit of a monitor': () => {
+    'is rejected as a limit of a monitor': () => {
       new FairnessDriftAndAlertEngine({ limits: { demographic_parity_difference: 5 } }).watch(tracker());
     },
-    'is refused as the smallest effect of an A/B test': () =>
+    'is rejected as the smallest effect of an A/B test': () =>
       new FairnessABTestAnalyzer({ protected: ['sex'], outcome: 'p', minimumEffect: 5 }),
-    'is refused in a configuration': () => parsePipelineConfig({ sensitive: 'sex', validation_threshold: 5 }),
+    'is rejected in a configuration': () => parsePipelineConfig({ sensitive: 'sex', validation_threshold: 5 }),
   };
   for (const [title, act] of Object.entries(refusals)) {
     it(title, async () => {
@@ -62,7 +62,7 @@ describe('a threshold of 5 where 0.05 was meant', () => {
     });
   }
 
-  it('is refused for answers of a language model, by the range of their metric', async () => {
+  it('is rejected for answers of a language model, by the range of the metric', async () => {
     const metrics = { 'refusal_gap.sex': llmMetric({ metric: 'refusal_gap', dimension: 'sex', evaluator: 'counterfactual', value: 0.1 }) }; // prettier-ignore
     const error = await thrownBy(() => judgeLlmEval(metrics, { metric: 'refusal_gap', threshold: 5 }));
     expect(error).to.be.instanceOf(ValueError);
@@ -70,7 +70,7 @@ describe('a threshold of 5 where 0.05 was meant', () => {
     expect(judgeLlmEval(metrics, { metric: 'refusal_gap', threshold: -0.5, comparator: '>=' }).passed).to.equal(true);
   });
 
-  it('stands for a metric that has no upper end, and for a bare number', () => {
+  it('is accepted for a metric without an upper end, and for a plain number', () => {
     expect(judge({ metric: 'mae_parity_difference', value: 4, ci: null, undefinedReason: null }, 5).passed).to.equal(
       true,
     );
@@ -81,13 +81,13 @@ describe('a threshold of 5 where 0.05 was meant', () => {
     }).to.throw(ValueError);
   });
 
-  it('an excess may be held below a negative number', () => {
+  it('accepts a negative threshold for an excess', () => {
     expect(judge({ metric: 'bleu_excess', value: -0.2, ci: null, undefinedReason: null }, -0.1).passed).to.equal(true);
   });
 });
 
 describe('several gates', () => {
-  it('are all judged, and all must pass', async () => {
+  it('are all checked, and all must pass', async () => {
     const both = { ...ROWS, metric: ['demographic_parity_difference<=0.15', 'demographic_parity_ratio>=0.75'] };
     expect((await validateRows(both)).passed).to.equal(true);
     for (const metric of [
@@ -138,7 +138,7 @@ describe('several gates', () => {
     }
   });
 
-  it('take a threshold of its own for metrics without a gate', async () => {
+  it('use the shared threshold for metrics without a gate', async () => {
     const { gates, threshold } = await validateRows({ ...ROWS, metric: ['demographic_parity_ratio>=0.75', 'demographic_parity_difference'], threshold: 0.2 }); // prettier-ignore
     expect(gates.map(({ metric, threshold: own }) => [metric, own])).to.deep.equal([
       ['demographic_parity_ratio', 0.75],
@@ -147,10 +147,10 @@ describe('several gates', () => {
     expect(threshold).to.equal(null);
     const error = await thrownBy(() => validateRows({ ...ROWS, metric: 'demographic_parity_ratio>=0.75', threshold: 0.2 })); // prettier-ignore
     expect(error).to.be.instanceOf(ConfigValidationError);
-    expect(error.message).to.include('0.2 has no metric');
+    expect(error.message).to.include('0.2 applies to no metric');
   });
 
-  it('that cannot be read are refused with an example', async () => {
+  it('are rejected with an example if they cannot be parsed', async () => {
     for (const metric of [
       'demographic_parity_difference<=',
       '<=0.1',
@@ -177,7 +177,7 @@ describe('a gate where the positives of one group are missing', () => {
     expect(validation.passed).to.equal(true);
     expect(validation.gates[0]).to.include({ status: 'pass', unevenlyMissing: true });
     const words =
-      /30 rows with missing values are not equally common in all groups; with them the value could be from 0\.0000 to 0\.4500/;
+      /30 rows with missing values are not equally common in all groups; with these rows the value could be from 0\.0000 to 0\.4500/;
     expect(validation.gates[0]?.message).to.match(words);
     expect(validationToMarkdown(validation, 'rows')).to.match(words).and.to.include('50.0% of b, 0.0% of a');
     expect(await validationToHtml(validation, 'rows'))
@@ -190,23 +190,23 @@ describe('a gate where the positives of one group are missing', () => {
     expect(missing).to.deep.include({ n: 30, by_group: { a: 0, b: 30 } });
   });
 
-  it('fails where it is strict about missing values', async () => {
+  it('fails with strict missing values', async () => {
     const { passed, gates } = await validateRows({ ...hidden, strictMissing: true });
     expect([passed, gates[0]?.status]).to.deep.equal([false, 'fail']);
-    expect(gates[0]?.message).to.match(/^FAIL: .* 0\.0500 <= 0\.1\. Warning: .* strict about missing values\.$/);
+    expect(gates[0]?.message).to.match(/^FAIL: .* 0\.0500 <= 0\.1\. Warning: .* strict missing values are on\.$/);
     const result = (await validateRows(hidden)).attributes['group']?.['demographic_parity_difference'];
     expect(() => {
       assertFairness(result ?? 0, 0.1, { strictMissing: true });
     }).to.throw(FairnessAssertionError);
   });
 
-  it('fails a workflow whose configuration is strict_missing, and warns otherwise', async function () {
+  it('fails a workflow with strict_missing, and warns otherwise', async function () {
     this.timeout(60_000);
     const wages = sampleData('cps-wages');
     const { values } = wages.numeric('wage_above_median');
     const women = wages.categorical('gender');
     const isWoman = (row: number): boolean => women.labels[women.codes[row] as number] === 'female';
-    // Every second woman has no target.
+    // Every second woman has no target value.
     const target = Array.from(values, (value, row) => (isWoman(row) && row % 2 === 0 ? NaN : value));
     const data = { ...Object.fromEntries(['gender', 'education'].map((name) => [name, wages.column(name)])), target };
     const config = {
@@ -217,7 +217,7 @@ describe('a gate where the positives of one group are missing', () => {
     } as const;
     const strict = await executeWorkflow({ ...config, strict_missing: true } as never, data, { minGroupSize: 5 });
     expect([strict.validation.passed, strict.validation.verdict.unevenlyMissing]).to.deep.equal([false, true]);
-    expect(strict.validation.message).to.include('strict about missing values');
+    expect(strict.validation.message).to.include('strict missing values are on');
     expect(strict.warnings.join()).to.match(/of female, 0\.0% of male/);
     const { baselineMetrics, finalMetrics, validation } = strict;
     const missing = { gender: { n: 120, byGroup: { female: 120, male: 0 }, pValue: 1e-9, worstCase: null } };
@@ -226,7 +226,7 @@ describe('a gate where the positives of one group are missing', () => {
     expect(lenient.message).to.include('120 rows with missing values');
   });
 
-  it('passes a strict gate where rows are missing by chance', async () => {
+  it('passes a strict gate if rows are missing by chance', async () => {
     const yPred = Array.from({ length: 120 }, (_, row) => (row % 10 === 0 ? null : row % 2));
     expect((await validateRows({ ...hidden, yPred, strictMissing: true })).passed).to.equal(true);
   });

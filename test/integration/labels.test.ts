@@ -15,7 +15,7 @@ import { useTemporaryFolder } from '../helpers/run-cli.ts';
 type Value = string | number | boolean | null;
 type Columns = Readonly<Record<string, readonly Value[]>>;
 
-/** What a validation is asked for: columns by their names, and options. */
+/** A validation request: columns by their names, and options. */
 interface Question {
   readonly yPred?: string;
   readonly score?: string;
@@ -28,7 +28,7 @@ interface Question {
   readonly naValues?: readonly string[];
 }
 
-/** The parts of a validation's JSON that are looked at here. */
+/** The parts of a validation's JSON that these tests read. */
 interface Answer {
   readonly labels?: Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, number>>>>>>;
   readonly metrics: Readonly<
@@ -92,7 +92,7 @@ function rowsInput(columns: Columns, question: Question): ValidateRowsInput {
   };
 }
 
-/** Every way to put a question; each must give the same answer. */
+/** Every way to run a validation; all must give the same result. */
 const READERS: Readonly<Record<string, (columns: Columns, question: Question) => Promise<Answer>>> = {
   'a CSV file counted by SQL': (columns, question) => {
     const file = newFile('csv');
@@ -167,7 +167,7 @@ const READERS: Readonly<Record<string, (columns: Columns, question: Question) =>
 const times = <T>(value: T, count: number): T[] => new Array<T>(count).fill(value);
 const dp = ({ metrics }: Answer) => metrics['demographic_parity_difference'] as Answer['metrics'][string];
 
-// Group f: 10 rows, of which 3 say yes. Group m: 10 rows, of which 5 say yes and 2 hold no answer.
+// Group f: 10 rows, 3 with yes. Group m: 10 rows, 5 with yes and 2 without an answer.
 const ANSWERS: Columns = {
   sex: [...times('f', 10), ...times('m', 10)],
   answer: [
@@ -182,7 +182,7 @@ const BY_SEX = { yPred: 'answer', sensitive: 'sex', positiveLabel: 'yes' };
 
 for (const [reader, ask] of Object.entries(READERS)) {
   describe(`labels and missing texts: ${reader}`, () => {
-    it('lists the labels that count as negative, warns of look-alikes, and drops missing texts with their counts', async () => {
+    it('lists negative labels, warns about similar labels, and drops missing texts with their counts', async () => {
       const answer = await ask(ANSWERS, BY_SEX);
       expect(dp(answer).value).to.be.closeTo(5 / 8 - 3 / 10, 1e-12);
       expect(dp(answer).n_dropped).to.equal(2);
@@ -196,9 +196,9 @@ for (const [reader, ask] of Object.entries(READERS)) {
       ]);
     });
 
-    it('takes None for a group, with one warning that names the option', async () => {
+    it('treats None as a group, with one warning that names the option', async () => {
       const answer = await ask(ANSWERS, { ...BY_SEX, sensitive: 'religion' });
-      // Of the first 8 rows 3 say yes; of the other 12 there are 5, and 2 without an answer.
+      // The first 8 rows have 3 yes; the other 12 have 5 yes, and 2 without an answer.
       expect(dp(answer).n_per_group).to.deep.equal({ None: 8, Jain: 10 });
       const ofGroups = dp(answer).warnings.filter((warning) => warning.includes("'religion'"));
       expect(ofGroups).to.deep.equal([
@@ -206,9 +206,9 @@ for (const [reader, ask] of Object.entries(READERS)) {
       ]);
     });
 
-    it('leaves rows out by na-values in all columns, and keeps texts that are not among them', async () => {
+    it('excludes rows by na-values in all columns, and keeps other texts', async () => {
       const answer = await ask(ANSWERS, { ...BY_SEX, sensitive: 'religion', naValues: ['None', 'YES'] });
-      // Jain: 12 rows without YES (none there) and None (one): 11, of which 5 say yes; NA counts as negative now.
+      // Jain: 12 rows without YES (0 rows) and None (1 row): 11 rows, 5 with yes. NA now counts as negative.
       expect(dp(answer).n_per_group).to.deep.equal({ Jain: 11 });
       expect(dp(answer).n_dropped).to.equal(9);
       expect(answer.labels?.['y_pred']?.['missing']).to.deep.equal({ None: 1, YES: 2 });
@@ -218,7 +218,7 @@ for (const [reader, ask] of Object.entries(READERS)) {
       );
     });
 
-    it('warns of groups that look alike, in sensitive and control columns', async () => {
+    it('warns about similar group labels, in sensitive and control columns', async () => {
       const answer = await ask(ANSWERS, { ...BY_SEX, control: 'faith' });
       const warning =
         "groups of 'faith' differ only by case, spaces or Unicode form: 'Jain' (4 rows), 'jain ' (6 rows); each is measured as a separate group";
@@ -228,14 +228,14 @@ for (const [reader, ask] of Object.entries(READERS)) {
       expect(dp(direct).warnings.filter((text) => text === warning)).to.have.length(1);
     });
 
-    it('never takes the positive label for a missing value', async () => {
+    it('never treats the positive label as a missing value', async () => {
       const answer = await ask(ANSWERS, { ...BY_SEX, positiveLabel: 'None' });
       expect(answer.labels?.['y_pred']?.['positive']).to.deep.equal({ None: 1 });
       expect(answer.labels?.['y_pred']?.['missing']).to.deep.equal({ NA: 1 });
       expect(dp(answer).value).to.be.closeTo(1 / 9, 1e-12);
     });
 
-    it('reads truth by a label of its own', async () => {
+    it('reads the truth by its own label', async () => {
       const answer = await ask(ANSWERS, { ...BY_SEX, yTrue: 'truth', yTruePositiveLabel: 'repaid' });
       expect(answer.labels?.['y_true']).to.deep.equal({
         positive: { repaid: 10 },
@@ -246,7 +246,7 @@ for (const [reader, ask] of Object.entries(READERS)) {
       expect(answer.metrics['equalized_odds_difference']?.value).to.be.closeTo(5 / 6 - 3 / 4, 1e-12);
     });
 
-    it('refuses a third label without a positive one', async () => {
+    it('rejects a third label without a positive label', async () => {
       await assertRefused(
         ask(
           { ...ANSWERS, answer: [...times('0', 9), 'maybe', ...times('1', 10)] },
@@ -256,7 +256,7 @@ for (const [reader, ask] of Object.entries(READERS)) {
       );
     });
 
-    it('says of -1 and 1 what the column is, what it holds, and which label to name', async () => {
+    it('reports the column, its values and the label to name for -1 and 1', async () => {
       const signs = {
         ...ANSWERS,
         y: (ANSWERS['truth'] ?? []).map((label) => (label === 'repaid' ? 1 : -1)),
@@ -268,26 +268,26 @@ for (const [reader, ask] of Object.entries(READERS)) {
         /\(the true labels\) holds '?-1'?, '?1'?\./,
       ]);
       const named = await ask(signs, { yPred: 'p', yTrue: 'y', sensitive: 'sex', positiveLabel: '1' });
-      // Decisions are 0 for f and 1 for m, whatever came true.
+      // Decisions are 0 for f and 1 for m, regardless of the truth.
       expect(named.metrics['equalized_odds_difference']?.value).to.equal(1);
       expect(named.labels?.['y_true']).to.deep.equal({ positive: { 1: 10 }, negative: { '-1': 10 }, missing: {} });
     });
 
-    it('reads true labels of True and False beside predictions of 1 and -1', async () => {
+    it('reads true labels of True and False with predictions of 1 and -1', async () => {
       const mixed = {
         sex: ANSWERS['sex'] ?? [],
         y: (ANSWERS['truth'] ?? []).map((label) => (label === 'repaid' ? 'True' : 'False')),
         p: [...times(-1, 5), ...times(1, 5), ...times(1, 10)],
       };
       const answer = await ask(mixed, { yPred: 'p', yTrue: 'y', sensitive: 'sex', positiveLabel: '1' });
-      // f: 4 true, none of them predicted; 6 false, 5 predicted. m: all predicted.
+      // f: 4 true, 0 of them predicted; 6 false, 5 predicted. m: all predicted.
       expect(dp(answer).value).to.equal(0.5);
       expect(answer.metrics['equalized_odds_difference']?.value).to.equal(1);
     });
   });
 }
 
-/** Checks that an error has texts in its message or its suggestion. */
+/** Checks that the message or the suggestion of an error contains texts. */
 async function assertRefused(promise: Promise<unknown>, patterns: readonly RegExp[]): Promise<void> {
   const caught: unknown = await promise.then(
     () => undefined,

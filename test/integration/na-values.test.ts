@@ -15,7 +15,7 @@ import { readScoreTable } from '../../src/training/postprocessing/calibrator/rea
 
 const times = <T>(value: T, count: number): T[] => new Array<T>(count).fill(value);
 
-// Of the 12 rows 2 have no target, 1 no feature; each group has 6 rows.
+// Of the 12 rows, 2 have no target and 1 has no feature; each group has 6 rows.
 const TABLE = {
   age: ['20', '30', 'NA', '40', '50', '60', '20', '30', '40', '50', '60', '70'],
   kind: ['x', 'y', 'x', 'None', 'y', 'x', 'x', 'y', 'x', 'y', 'x', 'y'],
@@ -51,7 +51,7 @@ describe('texts that are missing values', () => {
     );
   });
 
-  it('are missing to the functions of metrics, which warn of them', async () => {
+  it('are missing values in metric functions, which warn about them', async () => {
     const decisions = ['1', '0', 'NA', '1', '0', '0'];
     const groups = ['a', 'a', 'a', 'b', 'b', 'None'];
     const result = demographicParityDifference(decisions, groups, { minGroupSize: 1 });
@@ -68,7 +68,7 @@ describe('texts that are missing values', () => {
     expect(analyzed.nDropped).to.equal(2);
   });
 
-  it('are missing among weights, scores and numbers, and so are numbers that stand for them', () => {
+  it('are missing values in weights, scores and numbers, also if they are numbers', () => {
     const rows = { yPred: [1, 'NA', 3, -999], yTrue: [1, 1, 2, 1], sensitive: ['a', 'a', 'b', 'b'] };
     const frame = metricFrame(
       { ...rows, metrics: ['mean_absolute_error'], naValues: ['NA', '-999'] },
@@ -82,7 +82,7 @@ describe('texts that are missing values', () => {
     );
   });
 
-  it('are missing to training: rows without a target are left out, and numbers stay numbers', () => {
+  it('are missing values in training: rows without a target are excluded, and numbers stay numbers', () => {
     const data = readTrainingData({ table: TABLE, target: 'repaid', sensitive: 'religion', positiveLabel: 'yes' });
     expect(data.rows.nDropped).to.equal(2);
     expect(data.rows.table.column('age').kind).to.equal('numeric');
@@ -104,7 +104,7 @@ describe('texts that are missing values', () => {
     expect(other.rows.nDropped).to.equal(3);
   });
 
-  it('are missing to calibration, and its scores stay numbers', () => {
+  it('are missing values in calibration, and its scores stay numbers', () => {
     const scores = ['0.1', 'NA', '0.3', '0.4', '0.5', '0.6', '0.7', '0.8', '0.9', '0.2', '0.1', '0.5'];
     const read = readScoreTable({
       table: { ...TABLE, scores },
@@ -119,7 +119,7 @@ describe('texts that are missing values', () => {
     );
   });
 
-  it('are missing to a workflow, by a key of its configuration', async () => {
+  it('are missing values in a workflow, by a key of its configuration', async () => {
     const text =
       'sensitive: [kind]\nfeatures: [age]\nna_values: [NA, None, "null", n/a]\ntraining: { method: regularized, target_column: repaid, positive_label: yes }\n';
     const { config } = { config: await parseConfigText(text) };
@@ -138,7 +138,7 @@ describe('texts that are missing values', () => {
     expect(usual.nDropped).to.equal(2);
   });
 
-  it('are missing to an A/B test, named with their arm', () => {
+  it('are missing values in an A/B test, named with their arm', () => {
     const arm = { bought: ['1', '0', 'NA', '1', '0', '1'], sex: ['f', 'm', 'f', 'm', 'f', 'm'] };
     const analyzer = new FairnessABTestAnalyzer({ outcome: 'bought', protected: ['sex'], minGroupSize: 1 });
     const { warnings } = analyzer.analyze(arm, { ...arm, bought: ['1', '0', '1', '1', '0', '1'] });
@@ -147,7 +147,7 @@ describe('texts that are missing values', () => {
 });
 
 describe('labels in reports', () => {
-  it('are listed with what they count as, in Markdown and HTML', async () => {
+  it('are listed with the value that they count as, in Markdown and HTML', async () => {
     const validation = await validateRows({
       yPred: ['yes', 'no', 'denied', 'yes', 'no', 'NA'],
       sensitive: { sex: ['f', 'f', 'f', 'm', 'm', 'm'] },
@@ -178,7 +178,7 @@ describe('positive labels of functions', () => {
     const groups = ['a', 'a', 'a', 'b', 'b'];
     const labels = { positiveLabel: 'accept', yTruePositiveLabel: 'good' };
     const result = equalOpportunityDifference(truth, decisions, groups, { ...labels, minGroupSize: 1 });
-    // Of group a's two good ones one is accepted, of group b's both.
+    // One of the two good applicants of group a is accepted, and both of group b.
     expect(result.value).to.equal(0.5);
     const wrong = () =>
       equalOpportunityDifference(truth, decisions, groups, { positiveLabel: 'accept', minGroupSize: 1 });
@@ -188,7 +188,7 @@ describe('positive labels of functions', () => {
     ).to.throw(/positive label 'Good'/);
   });
 
-  it('name the column, its role and its values where they are needed', () => {
+  it('are required with the column, its role and its values named', () => {
     const call = () => equalOpportunityDifference([1, -1, 1], [1, 0, 1], ['a', 'b', 'a'], { minGroupSize: 1 });
     expect(call)
       .to.throw(/yTrue must be 0 or 1, but holds -1 at index 1/)

@@ -13,7 +13,7 @@ const WAGES = sampleData('cps-wages');
 
 const REPAIRED = ['education', 'experience'];
 
-/** Steps that change values, and one that fits of itself with a warning. */
+/** Steps that change values, and one whose fit gives a warning. */
 const STEPS = {
   repair: { name: 'repair', transformer: 'DisparateImpactRemover', params: { features: REPAIRED } },
   remove: { name: 'remove', transformer: 'CorrelationRemover', params: { sensitive: 'race', features: REPAIRED } },
@@ -24,7 +24,7 @@ const STEPS = {
   },
 } as const;
 
-/** The wages with other values of some columns in the first rows. */
+/** The wages, with other values of some columns in the first rows. */
 function withFirst(values: Readonly<Record<string, readonly (string | null)[]>>): Table {
   const columns = WAGES.toColumns();
   return Table.from(
@@ -49,7 +49,7 @@ describe('predictWithSavedModel', () => {
     fairnessMetric: 'demographic_parity_difference',
   });
 
-  /** What is said of rows by the model that a workflow of some steps saved. */
+  /** Returns the warnings about rows from a model saved by a workflow with the given steps. */
   const warningsOf = async (saved: string, rows: Table): Promise<readonly string[]> => {
     await writeCsv(at('rows.csv'), rows);
     const { predicted } = await predictWithSavedModel(path.join(at(saved), 'model'), at('rows.csv'));
@@ -98,7 +98,7 @@ describe('predictWithSavedModel', () => {
     },
   ];
   for (const { title, saved, rows, expected } of ROWS) {
-    it(`passes on what the steps of the model's pipeline say of these rows: ${title}`, async () => {
+    it(`returns the warnings of the model's pipeline steps about these rows: ${title}`, async () => {
       expect(await warningsOf(saved, rows)).to.deep.equal(expected);
     });
   }

@@ -11,7 +11,7 @@ import { useTemporaryFolder } from '../helpers/run-cli.ts';
 
 const EVENTS = 1500;
 
-/** Events with late labels, a repeated id, a missing decision and a line that is no JSON; women are approved less. */
+/** Events with late labels, a repeated id, a missing decision and an invalid line; women are approved less often. */
 function makeLines(): string[] {
   const random = createRandom(11);
   const lines: string[] = [];
@@ -65,7 +65,7 @@ describe('a monitoring run that stops and is resumed', () => {
     });
   }
 
-  /** Everything that a run leaves, and what it reported over all its parts. */
+  /** All outputs of a run, and its reports over all parts. */
   async function runInParts(cuts: readonly number[]): Promise<object> {
     const files = freshFiles();
     const bounds = [0, ...[...cuts].sort((a, b) => a - b), lines.length];
@@ -75,7 +75,7 @@ describe('a monitoring run that stops and is resumed', () => {
     }
     const last = outcomes.at(-1) as MonitorOutcome;
     const { alerts: _, watches: __, ...end } = monitorToJson(last);
-    // The checksum depends on the order of members too.
+    // The checksum also depends on the order of members.
     const { sha256: ___, ...state } = JSON.parse(readFileSync(files.state, 'utf8')) as Record<string, unknown>;
     return {
       alerts: outcomes.flatMap(({ alerts }) => alerts),
@@ -100,7 +100,7 @@ describe('a monitoring run that stops and is resumed', () => {
     expect((whole as { records: string }).records.split('\n').length).to.be.above(50);
   });
 
-  it('finds field by field what a run without a break finds, wherever it was cut', async function () {
+  it('gives the same fields as a run without a break, for every position of the break', async function () {
     this.timeout(120_000);
     const cut = fc.integer({ min: 1, max: lines.length - 1 });
     await fc.assert(
@@ -111,7 +111,7 @@ describe('a monitoring run that stops and is resumed', () => {
     );
   });
 
-  it('replays files in parts as it replays one', async () => {
+  it('replays a file in parts with the same result', async () => {
     const rows = lines.flatMap((line) => {
       if (!line.includes('approved')) return [];
       const { timestamp, approved, sex } = JSON.parse(line) as Record<string, string | number | null>;
@@ -131,7 +131,7 @@ describe('a monitoring run that stops and is resumed', () => {
     for (const cuts of [[1], [149, 150], [700, 1111]]) expect(await replay(cuts)).to.deep.equal(inOne);
   });
 
-  it('reports at its end what the next check may confirm, and does not count it', async () => {
+  it('reports a preview of the next check at its end, and does not count it', async () => {
     const files = freshFiles();
     const event = (row: number): string =>
       JSON.stringify({ case: row, timestamp: new Date(6e7 * (row + 1)).toISOString(), approved: row % 2, sex: 'fm'[row % 2] });
@@ -148,13 +148,13 @@ describe('a monitoring run that stops and is resumed', () => {
     expect(next.alerts[0]).to.include({ id: 'sex:demographic_parity_difference:1' });
   }); // prettier-ignore
 
-  it('killed and fed again from the start, adds no record and no alert twice', async () => {
+  it('adds no record and no alert twice if it is killed and restarted from the beginning', async () => {
     const unbroken = freshFiles();
     await run(unbroken, lines);
     const killed = freshFiles();
     await run(killed, lines.slice(0, 700));
     const state = readFileSync(killed.state, 'utf8');
-    // What a killed process leaves: records and alerts of later than its last state.
+    // A killed process leaves records and alerts that are later than its last state.
     await run(killed, lines.slice(700, 1400));
     writeFileSync(killed.state, state);
     await run(killed, lines);
@@ -165,7 +165,7 @@ describe('a monitoring run that stops and is resumed', () => {
 });
 
 describe('the JSON of a monitoring run', () => {
-  it('carries the gap of each metric, its interval and the two groups', async () => {
+  it('has the gap of each metric, its interval and the two groups', async () => {
     // Agresti and Caffo: with one success and one failure more in each group the rates are 61/102 and 46/102, and
     // 15/102 -+ 1.959964 sqrt((61 * 41 + 46 * 56) / 102^3) = 0.147059 -+ 0.135567.
     const counts = { m: 60, f: 45 };
@@ -191,9 +191,9 @@ describe('the JSON of a monitoring run', () => {
     expect(entry['high']).to.be.closeTo(0.282626, 1e-5);
   });
 
-  it('has null for a gap that is undefined', async () => {
+  it('has null for an undefined gap', async () => {
     const request = monitorSchema.parse({ yPred: 'approved', attributes: [['sex']] });
-    // eslint-disable-next-line @typescript-eslint/require-await -- the line is there
+    // eslint-disable-next-line @typescript-eslint/require-await -- the line is available already
     const outcome = await runMonitor(request, { openLines: async function* () { yield '{"approved":1,"sex":"f"}'; } }); // prettier-ignore
     expect(monitorToJson(outcome)).to.have.nested.property('metrics.sex.demographic_parity_difference').that.deep.equals({
       state: 'unknown', value: null, low: null, high: null, groups: null, rates: null, n: null,

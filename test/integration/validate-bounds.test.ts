@@ -15,7 +15,7 @@ async function errorOf(work: Promise<unknown>): Promise<unknown> {
   );
 }
 
-/** Rows of so many groups, four of each. */
+/** Rows with a number of groups, four rows each. */
 function rowsOf(groups: number): ValidateRowsInput & { sensitive: string[] } {
   const rows = Array.from({ length: 4 * groups }, (_, row) => row);
   return {
@@ -32,7 +32,7 @@ describe('bounds of a validation', function () {
   const refused: readonly (readonly [title: string, input: ValidateRowsInput, bounds: object, text: RegExp])[] = [
     ['too many groups', rowsOf(51), { mostGroups: 50 }, /'sensitive' has more than 50 groups/],
     [
-      'too many groups of a named one',
+      'too many groups of a named attribute',
       { ...rowsOf(51), sensitive: { id: rowsOf(51).sensitive } },
       { mostGroups: 50 },
       /'id' has more/,
@@ -73,7 +73,7 @@ describe('bounds of a validation', function () {
     ],
   ];
   for (const [title, input, bounds, text] of refused) {
-    it(`${title}: refused`, async () => {
+    it(`rejects ${title}`, async () => {
       const error = await errorOf(validateRows(input, bounds));
       expect(error).to.be.instanceOf(DataValidationError);
       expect(String(error)).to.match(text);
@@ -81,15 +81,15 @@ describe('bounds of a validation', function () {
     });
   }
 
-  it('what lies at the bounds, and what has none, is measured', async () => {
+  it('accepts values at the bounds, and no bounds', async () => {
     await validateRows(rowsOf(50), { mostGroups: 50 });
     await validateRows({ ...rowsOf(10), withCi: true, ciSamples: 10 }, { mostDraws: 100 });
-    // Without intervals nothing is drawn.
+    // Without intervals there are no replicates.
     await validateRows({ ...rowsOf(10), ciSamples: 11 }, { mostDraws: 100 });
     await validateRows(rowsOf(300));
   });
 
-  it('a signal stops it at the next step, and a message of the event loop is heard', async () => {
+  it('stops at the next step after a signal, also from the event loop', async () => {
     const sensitive = Object.fromEntries(
       Array.from({ length: 20 }, (_, place) => [`a${String(place)}`, rowsOf(50).sensitive]),
     );
@@ -106,7 +106,7 @@ describe('bounds of a validation', function () {
     expect(await errorOf(validateRows(rowsOf(2), { signal: AbortSignal.abort(reason) }))).to.equal(reason);
   });
 
-  it('a file has the same bounds', async () => {
+  it('applies the same bounds to a file', async () => {
     const file = path.join(folder(), 'rows.csv');
     const { yPred, sensitive } = rowsOf(60);
     writeFileSync(

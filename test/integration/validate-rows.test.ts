@@ -7,7 +7,7 @@ import { validateRows, validateRowsNow, type ValidateRowsInput } from '../../src
 import { validationToJson } from '../../src/integration/validation-report.ts';
 import { useTemporaryFolder } from '../helpers/run-cli.ts';
 
-/** Forty rows: of a 15 of 20 chosen, of b 5 of 20. */
+/** 40 rows: 15 of 20 selected in a, 5 of 20 in b. */
 const yPred = Array.from({ length: 40 }, (_, row) => Number(row < 15 || row >= 35));
 const group = Array.from({ length: 40 }, (_, row) => (row < 20 ? 'a' : 'b'));
 const half = Array.from({ length: 40 }, (_, row) => (row % 2 === 0 ? 'x' : 'y'));
@@ -18,7 +18,7 @@ const small = { minGroupSize: 1 };
 const valueOf = (input: ValidateRowsInput, metric = 'demographic_parity_difference', attribute = 'sensitive') =>
   validateRowsNow(input).attributes[attribute]?.[metric]?.value;
 
-/** A number to twelve digits behind the point. */
+/** Rounds a number to twelve decimals. */
 function rounded(_: string, value: unknown): unknown {
   return typeof value === 'number' ? Number(value.toFixed(12)) : value;
 }
@@ -28,14 +28,14 @@ describe('validateRows', () => {
     expect(valueOf({ yPred, sensitive: group, ...small })).to.equal(0.5);
   });
 
-  it('judges demographic parity where only a threshold is given', () => {
+  it('judges demographic parity if only a threshold is given', () => {
     const { passed, verdicts } = validateRowsNow({ yPred, sensitive: group, threshold: 0.4, ...small });
     expect(passed).to.equal(false);
     expect(verdicts['sensitive']?.message).to.include('0.5000 > 0.4');
     expect(validateRowsNow({ yPred, sensitive: group, threshold: 0.5, ...small }).passed).to.equal(true);
   });
 
-  it('analyses named attributes apart, and crosses those that intersections name', () => {
+  it('analyses named attributes separately, and crosses those in intersections', () => {
     const { attributes } = validateRowsNow({
       yPred,
       sensitive: { group, half },
@@ -68,7 +68,7 @@ describe('validateRows', () => {
     expect(validationToJson(validateRowsNow(permuted))).to.deep.equal(plain);
   });
 
-  it('takes attributes that are called as what every object has', () => {
+  it('accepts attributes with names of inherited properties', () => {
     const sensitive = { constructor: group, toString: half };
     const json = validationToJson(validateRowsNow({ yPred, sensitive, ...small }));
     expect(Object.keys(json['attributes'] as object)).to.deep.equal(['constructor', 'toString']);
@@ -79,25 +79,35 @@ describe('validateRows', () => {
     ['only missing decisions', { yPred: [null, null], sensitive: ['a', 'b'] }, DataValidationError, /nothing can be/],
     ['lengths that differ', { yPred: [1], sensitive: ['a', 'b'] }, DataValidationError, /1 and 2/],
     ['a decision of 2', { yPred: [0, 1, 2], sensitive: ['a', 'b', 'b'] }, DataValidationError, /yPred.*index 2/],
-    ['neither decisions nor scores', { sensitive: ['a'] }, DataValidationError, /neither/],
-    ['no attribute', { yPred: [1], sensitive: {} }, DataValidationError, /names no column/],
+    ['neither decisions nor scores', { sensitive: ['a'] }, DataValidationError, /Neither/],
+    ['no attribute', { yPred: [1], sensitive: {} }, DataValidationError, /has no columns/],
     [
-      'a crossing of what is not there',
+      'an intersection with an unknown attribute',
       { yPred: [1], sensitive: { sex: ['a'] }, intersections: [['sex', 'rase']] },
       DataValidationError,
       /rase/,
     ],
     ['an unknown metric', { yPred: [1], sensitive: ['a'], metric: 'equalised_odds' }, ValueError, /no metric named/],
-    ['truth that is not given', { yPred: [1], sensitive: ['a'], metric: 'accuracy_difference' }, ValueError, /true/],
-    ['another backend at once', { yPred: [1], sensitive: ['a'], backend: 'duckdb' }, ValueError, /native/],
+    [
+      'a metric that needs missing true labels',
+      { yPred: [1], sensitive: ['a'], metric: 'accuracy_difference' },
+      ValueError,
+      /true/,
+    ],
+    [
+      'another backend in a synchronous call',
+      { yPred: [1], sensitive: ['a'], backend: 'duckdb' },
+      ValueError,
+      /native/,
+    ],
   ];
   for (const [title, input, error, text] of failures) {
-    it(`refuses ${title}`, () => {
+    it(`rejects ${title}`, () => {
       expect(() => validateRowsNow(input)).to.throw(error as ErrorConstructor, text);
     });
   }
 
-  it('has no difference of one group, and says why', () => {
+  it('gives no difference for a single group, with the reason', () => {
     const { passed, attributes } = validateRowsNow({ yPred: [1, 0], sensitive: ['a', 'a'], threshold: 0.1, ...small });
     expect(passed).to.equal(false);
     const result = attributes['sensitive']?.['demographic_parity_difference'];
@@ -106,7 +116,7 @@ describe('validateRows', () => {
   });
 });
 
-describe('validateRows beside validateFile', () => {
+describe('validateRows compared with validateFile', () => {
   const folder = useTemporaryFolder();
   const table = () => {
     const path = `${folder()}/rows.csv`;
@@ -142,7 +152,7 @@ describe('validateRows beside validateFile', () => {
   } as const;
 
   for (const [title, options, columns] of cases) {
-    it(`gives the same numbers of arrays as SQL gives of the file, on every backend: ${title}`, async () => {
+    it(`gives the same numbers for arrays as SQL for the file, on every backend: ${title}`, async () => {
       const named = Object.assign({}, ...columns.map((name) => DATA[name].file)) as object;
       const given = Object.assign({}, ...columns.map((name) => DATA[name].rows)) as Partial<ValidateRowsInput>;
       const isCrossed = !columns.includes('control');

@@ -10,7 +10,7 @@ import { metricFrame } from '../../src/metrics/frame/index.ts';
 import type { MetricOptions } from '../../src/metrics/options.ts';
 import type { MetricRows } from '../../src/metrics/row-options.ts';
 
-/** Rows of decisions: of each group's rows the given share is selected, and every second row has a positive true label. */
+/** Rows of decisions: the given share of each group is selected; every second row has a positive true label. */
 function decisions(groups: Readonly<Record<string, readonly [n: number, selected: number]>>): MetricRows {
   const rows = Object.entries(groups).flatMap(([label, [n, selected]]) =>
     Array.from({ length: n }, (_, row) => ({ label, decided: row < selected ? 1 : 0, truth: row % 2 })),
@@ -66,7 +66,7 @@ const sex = decisions({ female: [100, 30], male: [200, 100] });
 /** Elements that have no end tag. */
 const VOID = new Set(['meta', 'br']);
 
-/** What is wrong with the nesting of a page's tags; nothing where each is closed in its turn. */
+/** Returns errors in the nesting of the tags of a page. */
 function unbalanced(html: string): string[] {
   const open: string[] = [];
   const body = html.replace(/^<!doctype html>\n/, '').replace(/<style>.*?<\/style>/s, '');
@@ -81,7 +81,7 @@ function unbalanced(html: string): string[] {
   return open;
 }
 
-/** The cells of the tables of a page, row by row, as text. */
+/** Returns the cells of the tables of a page, row by row, as text. */
 function tablesOf(html: string): string[][] {
   return Array.from(html.matchAll(/<tr>(.*?)<\/tr>/gs), ([, row = '']) =>
     Array.from(row.matchAll(/<t[hd][^>]*>(.*?)<\/t[hd]>/gs), ([, text = '']) => text.replaceAll(/<[^>]*>/g, '')),
@@ -95,7 +95,7 @@ describe('validationToHtml', () => {
     'one without threshold': validationOf({ sex }),
     'hostile labels': validationOf({ '<b>"a"&</b>': hostileRows, ['__proto__']: sex }, 0.5),
     'an undefined metric': validationOf({ sex: decisions({ only: [100, 40] }) }, 0.1),
-    'no group at all': validationOf({ sex: decisions({ a: [5, 1], b: [5, 1] }) }, 0.1),
+    'no groups': validationOf({ sex: decisions({ a: [5, 1], b: [5, 1] }) }, 0.1),
     'sixty groups': validationOf({
       county: decisions(
         Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`c${String(index)}`, [60, index]])),
@@ -110,7 +110,7 @@ describe('validationToHtml', () => {
         html = await validationToHtml(validation, '</title><script>source.csv');
       });
 
-      it('is a whole page whose tags are closed in their turn', () => {
+      it('is a complete page with correctly nested tags', () => {
         expect(html).to.match(/^<!doctype html>\n<html lang="en">\n/);
         expect(html).to.match(/<\/html>\n$/);
         expect(unbalanced(html)).to.deep.equal([]);
@@ -119,7 +119,7 @@ describe('validationToHtml', () => {
         }
       });
 
-      it('asks for nothing from elsewhere and runs nothing', () => {
+      it('loads no external resource and runs no script', () => {
         expect(html).to.not.match(/<script|<link|<iframe|<object|<img|@import|url\(|https?:/i);
         const attributes = html.replaceAll(/="[^"]*"/g, '=""');
         expect(attributes).to.not.match(/<[^>]* (?:src|srcset|on[a-z]+|xlink:href)=/i);
@@ -135,31 +135,31 @@ describe('validationToHtml', () => {
         expect(await validationToHtml(validation, '</title><script>source.csv')).to.equal(html);
       });
 
-      it('gives every id once, and every link and label a target', () => {
+      it('has unique ids, and a target for every link and label', () => {
         const ids = Array.from(html.matchAll(/ id="([^"]*)"/g), ([, id]) => id);
         expect(new Set(ids).size).to.equal(ids.length);
         for (const [, target] of html.matchAll(/(?:aria-labelledby="|href="#)([^"]*)"/g))
           expect(ids).to.include(target);
       });
 
-      it('names every picture, and scopes every header of a table', () => {
+      it('has a name for every chart, and a scope for every table header', () => {
         for (const [svg] of html.matchAll(/<svg[^>]*>/g)) expect(svg).to.match(/^<svg role="img" aria-label="[^"]+"/);
         for (const [header] of html.matchAll(/<th[ >][^>]*>/g)) expect(header).to.match(/ scope="(?:row|col)"/);
       });
 
-      it('lets every box that scrolls take the focus of a keyboard, under a name', () => {
+      it('makes every scrollable box focusable by keyboard, with a name', () => {
         const boxes = html.match(/<div class="(?:picture|scroll)"[^>]*>/g) ?? [];
         for (const box of boxes) expect(box).to.match(/ role="group" aria-label="[^"]+" tabindex="0">$/);
         expect(boxes.length).to.be.at.least(html.split('<svg').length - 1);
       });
 
-      it('shows no number that is none', () => {
+      it('shows no NaN or Infinity', () => {
         expect(html.match(/.{0,200}(?:NaN|Infinity|\[object|>null<).{0,40}/g) ?? []).to.deep.equal([]);
       });
     });
   }
 
-  it('says the verdict first, in words, with the sentence of the gate', async () => {
+  it('shows the verdict first, in words, with the message of the gate', async () => {
     const html = await validationToHtml(cases['a validation that fails'], 'a.csv');
     expect(html.indexOf('FAIL')).to.be.below(html.indexOf('By <bdi>sex</bdi>'));
     expect(html).to.match(/class="verdict fail".*FAIL <small>at threshold 0\.1<\/small>/s);
@@ -170,7 +170,7 @@ describe('validationToHtml', () => {
     );
   });
 
-  it('has every number of a metric in words and tables', async () => {
+  it('shows every number of a metric in text and tables', async () => {
     // 30 of 100 and 100 of 200; Wilson's intervals from R: prop.test(30, 100, correct = FALSE).
     const html = await validationToHtml(
       validationOf({ sex }, 0.1, ['demographic_parity_difference'], options),
@@ -187,16 +187,16 @@ describe('validationToHtml', () => {
     expect(html.match(/<svg/g)).to.have.length(1);
   });
 
-  it('lists excluded groups with numerator, denominator and reason, and what was dropped', async () => {
+  it('lists excluded groups with numerator, denominator and reason, and excluded rows', async () => {
     const html = await validationToHtml(cases['hostile labels'], 'a.csv');
     expect(tablesOf(html)).to.deep.include(['&lt;i&gt;tiny&lt;/i&gt;', '7', '3', '7', 'fewer than 30 rows']);
-    expect(html).to.include('No row was dropped for missing values.');
+    expect(html).to.include('No rows were excluded because of missing values.');
     const rows = { yPred: [...(sex.yPred as number[]), null], sensitive: [...(sex.sensitive as string[]), 'male'] };
     const dropped = validationOf({ sex: rows }, 0.1, ['demographic_parity_difference']);
-    expect(await validationToHtml(dropped, 'a.csv')).to.include('1 row was dropped for missing values.');
+    expect(await validationToHtml(dropped, 'a.csv')).to.include('1 row was excluded because of missing values.');
   });
 
-  it('shows labels as they are, in full in the tables', async () => {
+  it('shows labels unchanged, in full length in the tables', async () => {
     const html = await validationToHtml(cases['hostile labels'], 'a.csv');
     const cells = tablesOf(html).map(([first]) => first);
     expect(cells).to.include.members([
@@ -209,7 +209,7 @@ describe('validationToHtml', () => {
     expect(html).to.include('By <bdi>&lt;b&gt;&quot;a&quot;&amp;&lt;/b&gt;</bdi>');
   });
 
-  it('says why a metric is undefined, and warns where a rate rests on few rows', async () => {
+  it('says why a metric is undefined, and warns if a rate has few rows', async () => {
     expect(await validationToHtml(cases['an undefined metric'], 'a.csv')).to.include(
       '<strong>Undefined:</strong> only one group with at least 30 rows; two are needed (the minimum group size can be set).',
     );
@@ -219,16 +219,16 @@ describe('validationToHtml', () => {
     );
   });
 
-  it('draws the ends of sixty groups and has all of them in the table', async () => {
+  it('draws both ends of 60 groups and lists all in the table', async () => {
     const html = await validationToHtml(cases['sixty groups'], 'a.csv');
-    expect(html).to.include('Drawn are the 20 groups with the lowest and the 20 with the highest values of 60.');
+    expect(html).to.include('Shows the 20 groups with the lowest and the 20 with the highest values, of 60 groups.');
     expect(tablesOf(html).filter(([label]) => /^c\d+$/.test(label ?? ''))).to.have.length(120);
   });
 
-  it('ends with how to read it and what is needed to make it again', async () => {
+  it('ends with explanations and what is needed to reproduce it', async () => {
     const settings = { minGroupSize: 30, comparator: undefined, attributes: ['sex', 'race'] };
     const html = await validationToHtml(cases['a validation that fails'], 'a.csv', { settings });
-    expect(html).to.include('equal rates over the groups compared. It says nothing of groups that were excluded');
+    expect(html).to.include('equal rates over the groups compared. It says nothing about excluded groups');
     const made = html.slice(html.indexOf('How this was made')).replaceAll(/<[^>]*>/g, ' ');
     for (const [name, value] of [
       ['evenhand', VERSION],
@@ -243,7 +243,7 @@ describe('validationToHtml', () => {
     expect(made).to.not.include('comparator');
   });
 
-  it('has the levels of a control feature with their reversals', async () => {
+  it('shows the levels of a control feature with reversals', async () => {
     const level = (name: string, n: number) => Array.from({ length: n }, () => name);
     const frame = metricFrame(
       {
@@ -261,23 +261,23 @@ describe('validationToHtml', () => {
       { minGroupSize: 10 },
     );
     const html = await validationToHtml({ ...validationOf({ sex }), frames: { sex: frame } }, 'a.csv');
-    expect(html).to.include('Inside the levels of the control feature').and.include('<span>Level: &lt;X&gt;</span>');
+    expect(html).to.include('Within each level of the control feature').and.include('<span>Level: &lt;X&gt;</span>');
     expect(tablesOf(html)).to.deep.include(['b', '40', '90.00%']);
     expect(frame.warnings).to.have.length(1);
     expect(unbalanced(html)).to.deep.equal([]);
   });
 
-  it('without echarts has tables, and one sentence on why there are no pictures', async () => {
+  it('has tables, and one sentence on why there are no charts, without echarts', async () => {
     const draw = () =>
       Promise.reject(new DependencyError("The package 'echarts' is missing.", { suggestion: 'Install it.' }));
     const html = await validationToHtml(validationOf({ sex, both: sex }, 0.1), 'a.csv', { draw });
     expect(html).to.not.include('<svg');
-    expect(html.split('This report has tables and no pictures')).to.have.length(2);
+    expect(html.split('This report has tables but no charts')).to.have.length(2);
     expect(html).to.include('The package &#39;echarts&#39; is missing. Install it.');
     expect(tablesOf(html)).to.deep.include(['female', '100', '30.00%', '21.89% to 39.58%']);
   });
 
-  it('passes on any other failure to draw', async () => {
+  it('rethrows any other error of a chart', async () => {
     const failure = new Error('no');
     const caught: unknown = await validationToHtml(validationOf({ sex }), 'a.csv', {
       draw: () => Promise.reject(failure),
@@ -302,7 +302,7 @@ describe('numbers of a report', () => {
     });
   }
 
-  it('have no bound where a ratio has none, and a unit by their measure', () => {
+  it('have no bound if a ratio has none, and a unit by their measure', () => {
     expect(tableNumber(Infinity)).to.equal('no bound');
     expect(['selection_rate', "precision of 'a\nb'", 'roc_auc', 'selection_rate_disparity'].map(unitOf)).to.deep.equal([
       'share',

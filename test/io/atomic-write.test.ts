@@ -18,21 +18,21 @@ async function errorOf(promise: Promise<unknown>): Promise<unknown> {
 }
 
 describe('writing a file', () => {
-  it('makes missing folders and leaves no temporary file', async () => {
+  it('creates missing folders and leaves no temporary file', async () => {
     const target = path.join(folder(), 'a/b/c.txt');
     await writeFileAtomic(target, 'text');
     expect(readFileSync(target, 'utf8')).to.equal('text');
     expect(readdirSync(path.dirname(target))).to.deep.equal(['c.txt']);
   });
 
-  it('replaces an older file whole', async () => {
+  it('replaces an older file completely', async () => {
     const target = path.join(folder(), 'old.txt');
     writeFileSync(target, 'a long older text');
     await writeFileAtomic(target, 'new');
     expect(readFileSync(target, 'utf8')).to.equal('new');
   });
 
-  it('follows a link, which stays one', async () => {
+  it('follows a link and keeps it', async () => {
     const target = path.join(folder(), 'real.txt');
     const link = path.join(folder(), 'link.txt');
     writeFileSync(target, 'old');
@@ -42,17 +42,17 @@ describe('writing a file', () => {
     expect(lstatSync(link).isSymbolicLink()).to.equal(true);
   });
 
-  it('writes to a device as it is, and never replaces it', async () => {
+  it('writes directly to a device, and never replaces it', async () => {
     await writeFileAtomic('/dev/null', 'text');
     expect(lstatSync('/dev/null').isCharacterDevice()).to.equal(true);
   });
 
-  it('is checked beforehand without a trace', async () => {
+  it('can be checked beforehand without leaving files', async () => {
     await assertFileWritable(path.join(folder(), 'not/yet/there.txt'));
     expect(existsSync(path.join(folder(), 'not'))).to.equal(false);
   });
 
-  it('under a path whose part is a file is refused in words, and leaves nothing', async () => {
+  it('rejects a path that contains a file as a folder, with a clear message, and leaves no files', async () => {
     const file = path.join(folder(), 'plain');
     writeFileSync(file, 'x');
     const out = path.join(file, 'out.json');
@@ -64,7 +64,7 @@ describe('writing a file', () => {
     expect(readdirSync(folder()).filter((name) => name.endsWith('.tmp'))).to.deep.equal([]);
   });
 
-  it('onto a folder is refused, before the work and after', async () => {
+  it('rejects a folder as the target, before and after the work', async () => {
     const target = path.join(folder(), 'taken');
     mkdirSync(target);
     expect(await errorOf(assertFileWritable(target))).to.be.instanceOf(DataValidationError);
@@ -76,7 +76,7 @@ describe('writing a file', () => {
 describe('writing a folder', () => {
   const isOurs = (found: string): boolean => readdirSync(found).includes('card.json');
 
-  it('puts it in place whole, and replaces its own kind', async () => {
+  it('writes it completely, and replaces a folder of the same kind', async () => {
     const target = path.join(folder(), 'model');
     for (const content of ['1', '2']) {
       await writeFolderAtomic(target, (place) => writeFile(path.join(place, 'card.json'), content), isOurs);
@@ -85,7 +85,7 @@ describe('writing a folder', () => {
     expect(readdirSync(folder()).filter((name) => name.includes('model'))).to.deep.equal(['model']);
   });
 
-  it('never replaces a folder of something else', async () => {
+  it('never replaces a folder with other content', async () => {
     const target = path.join(folder(), 'precious');
     mkdirSync(target);
     writeFileSync(path.join(target, 'thesis.txt'), 'years');
@@ -94,7 +94,7 @@ describe('writing a folder', () => {
     expect(readFileSync(path.join(target, 'thesis.txt'), 'utf8')).to.equal('years');
   });
 
-  it('that fails half-way leaves the older one and no rest', async () => {
+  it('keeps the older folder and leaves no partial files after a failure', async () => {
     const target = path.join(folder(), 'kept');
     await writeFolderAtomic(target, (place) => writeFile(path.join(place, 'card.json'), 'old'), isOurs);
     const fail = async (place: string): Promise<void> => {

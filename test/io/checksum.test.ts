@@ -27,7 +27,7 @@ async function failureOf(work: Promise<unknown>): Promise<DataValidationError> {
   return error as DataValidationError;
 }
 
-/** Flips one bit of a file, keeping its time of change. */
+/** Flips one bit of a file and keeps its modification time. */
 function flip(file: string, byte: number, bit = 0): void {
   const { atime, mtime } = statSync(file);
   const bytes = readFileSync(file);
@@ -36,7 +36,7 @@ function flip(file: string, byte: number, bit = 0): void {
   utimesSync(file, atime, mtime);
 }
 
-/** Removes the checksums that a file of an earlier version does not have. */
+/** Removes the checksums, like a file of an earlier version. */
 function asEarlier(file: string): void {
   const { sha256: _, checksums: __, ...json } = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>;
   writeFileSync(file, JSON.stringify(json));
@@ -62,7 +62,7 @@ describe('JSON with a checksum', () => {
     expect(indented).to.match(/\n {2}"sha256": "[0-9a-f]{64}"\n}\n$/);
   });
 
-  it('is never read as another object, whichever bit is flipped', () => {
+  it('is never read as another object if any bit is flipped', () => {
     const text = withChecksum('{"rate": 0.25, "groups": ["ä", "b"], "n": 400}');
     const bytes = Buffer.from(text);
     const payload = '{"rate":0.25,"groups":["ä","b"],"n":400}';
@@ -80,12 +80,12 @@ describe('JSON with a checksum', () => {
     }
   });
 
-  it('takes a file without a checksum, and says that it has none', () => {
+  it('accepts a file without a checksum, and reports that it has none', () => {
     expect(checkJsonText('{"a": 1}\n', 'file')).to.deep.equal({ text: '{"a": 1}\n', hasChecksum: false });
   });
 });
 
-describe('files that were changed after they were saved', () => {
+describe('files changed after they were saved', () => {
   const folder = useTemporaryFolder();
   const warnings = useLoggedWarnings();
   const place = (name: string): string => path.join(folder(), name);
@@ -136,12 +136,12 @@ describe('files that were changed after they were saved', () => {
     ['logistic', 'weights.bin'],
     ['logistic', 'notes.txt'],
   ] as const) {
-    it(`a model whose ${name} (${model}) has one other digit or bit does not load`, async () => {
+    it(`a model with one changed digit or bit in ${name} (${model}) does not load`, async () => {
       const copy = copyOf(model, `${model}-${name}`);
       const file = path.join(copy, name);
       if (name.endsWith('.json')) {
         const text = readFileSync(file, 'utf8');
-        // A change that every other check takes.
+        // A change that passes every other check.
         const edited = text.replace(/"(?:mean|seed|intercept|generatedBy)": ("?)/, (found) =>
           found.replace(': ', ':  '),
         );
@@ -176,7 +176,7 @@ describe('files that were changed after they were saved', () => {
     });
   });
 
-  it('files as they were saved load without a word', async () => {
+  it('unchanged files load without a warning', async () => {
     await loadModel(place('network'), { backend: 'cpu' });
     await loadModel(place('logistic'));
     await loadPipeline(place('pipeline.json'));
@@ -184,14 +184,14 @@ describe('files that were changed after they were saved', () => {
     expect(warnings()).to.deep.equal([]);
   });
 
-  it('a pipeline with another number is refused', async () => {
+  it('a pipeline with a changed number is rejected', async () => {
     const file = copyOf('pipeline.json', 'edited-pipeline.json');
     const text = readFileSync(file, 'utf8');
     writeFileSync(file, text.replace(/"threshold": [\d.]+/, '"threshold": 0.99'));
     expectDamage(await failureOf(loadPipeline(file)), file);
   });
 
-  it('a state with another count is refused by monitor with exit code 2', async () => {
+  it('monitor rejects a state with a changed count with exit code 2', async () => {
     const file = copyOf('state.json', 'edited-state.json');
     const text = readFileSync(file, 'utf8');
     expect(text).to.include('"calmLooks":');
@@ -204,7 +204,7 @@ describe('files that were changed after they were saved', () => {
     expect(stderr).to.include(file).and.to.include('SHA-256');
   });
 
-  it('an edited entry of the store is named, not listed and not given', async () => {
+  it('an edited entry of the store is reported, not listed and not returned', async () => {
     const store = copyOf('store', 'edited-store');
     const file = path.join(store, 'run-1.json');
     writeFileSync(file, readFileSync(file, 'utf8').replace('of run 1', 'forged'));
@@ -234,7 +234,7 @@ describe('files that were changed after they were saved', () => {
     expect(warnings()[0]).to.include(`2 files in '${store}' have no checksum`);
   });
 
-  it('the text classifier that the package ships has checksums, which are compared', async () => {
+  it('the text classifier of the package has checksums, which are verified', async () => {
     cpSync(TOY, place('toy'), { recursive: true });
     (await tfjsToxicityScorer(place('toy'), { backend: 'cpu' })).dispose();
     flip(path.join(place('toy'), 'weights.bin'), 2);

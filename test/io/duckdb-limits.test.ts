@@ -21,7 +21,7 @@ async function errorOf(work: Promise<unknown>): Promise<unknown> {
 describe('limits of DuckDB', function () {
   this.timeout(60_000);
 
-  it('hold inside and not outside, and nothing is spilled', async () => {
+  it('apply inside and not outside, and nothing is spilled', async () => {
     const read = (): Promise<unknown[][]> =>
       withDuckDb((session) =>
         session.rows(
@@ -33,14 +33,14 @@ describe('limits of DuckDB', function () {
     expect((await read())[0]?.[0]).not.to.equal('64.0 MiB');
   });
 
-  it('refuse a query that needs more memory, as data that are too large', async () => {
+  it('reject a query that needs more memory as too large', async () => {
     const sql = 'SELECT count(*) FROM (SELECT DISTINCT hash(range) FROM range(20000000))';
     const error = await errorOf(withDuckDbLimits(SMALL, () => withDuckDb((session) => session.rows(sql))));
     expect(error).to.be.instanceOf(DataValidationError);
     expect(String(error)).to.match(/too large for this service.*64 MiB/);
   });
 
-  it('interrupt a query at work, with the reason of the signal', async () => {
+  it('interrupt a running query, with the reason of the signal', async () => {
     const controller = new AbortController();
     const reason = new Error('enough');
     setTimeout(() => {
@@ -65,7 +65,7 @@ describe('assertFewGroups', function () {
   const check = (file: string, attributes = [['group']], most = 100): Promise<unknown> =>
     errorOf(assertFewGroups(file, attributes, most));
 
-  it('takes exactly as many as may be, and refuses one more and very many', async () => {
+  it('accepts exactly the maximum, and rejects one more and very many', async () => {
     expect(await check(groups(100))).to.equal(undefined);
     for (const count of [101, 5000]) {
       const error = await check(groups(count));
@@ -74,23 +74,23 @@ describe('assertFewGroups', function () {
     }
   });
 
-  it('counts combinations, which are more than the groups of each', async () => {
-    // 40 is prime to 3, so that all 120 combinations occur.
+  it('counts combinations, which outnumber the groups of each attribute', async () => {
+    // 40 and 3 are coprime, so all 120 combinations occur.
     const file = groups(40);
     expect(await check(file, [['group'], ['other']])).to.equal(undefined);
     expect(String(await check(file, [['group', 'other']]))).to.match(/'group\|\|other' has more than 100/);
   });
 
-  it('refuses a label of more than 1,000 characters', async () => {
+  it('rejects a label of more than 1,000 characters', async () => {
     expect(await check(groups(2, () => 'x'.repeat(1000)))).to.equal(undefined);
     expect(String(await check(groups(2, () => 'x'.repeat(1001))))).to.match(/label of 1,001 characters/);
   });
 
-  it('leaves an unknown column to who reads it', async () => {
+  it('ignores an unknown column, which is reported later', async () => {
     expect(await check(groups(500), [['nothing']])).to.equal(undefined);
   });
 
-  it('counts 300,000 labels of a query within little memory', async () => {
+  it('counts 300,000 labels of a query with little memory', async () => {
     const engine = openDuckDb();
     const query = "SELECT 'label ' || range AS label FROM range(300000)";
     const error = await errorOf(withDuckDbLimits(SMALL, () => assertFewGroups({ engine, query }, [['label']], 10_000)));

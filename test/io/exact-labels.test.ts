@@ -8,7 +8,7 @@ import { loadData } from '../../src/io/load-data.ts';
 import { validateFile } from '../../src/integration/validate-file.ts';
 import { useTemporaryFolder } from '../helpers/run-cli.ts';
 
-describe('labels that are numbers of many digits', function () {
+describe('labels that are numbers with many digits', function () {
   this.timeout(60_000);
   const folder = useTemporaryFolder();
 
@@ -27,10 +27,10 @@ describe('labels that are numbers of many digits', function () {
   }
 
   const WIDE = ['12345678901234567890', '12345678901234567891'];
-  // The label of each value by hand: what a person sees in the file.
+  // The label of each value by hand, as written in the file.
   const cases: readonly (readonly [title: string, labels: readonly string[], expected: readonly string[]])[] = [
     ['whole numbers of 20 digits stay two groups', [...WIDE, ...WIDE], WIDE],
-    ['and beside short ones', ['7', ...WIDE], ['7', ...WIDE]],
+    ['and together with short ones', ['7', ...WIDE], ['7', ...WIDE]],
     [
       'and with a sign or a point',
       ['-12345678901234567890.0', '-12345678901234567891.0'],
@@ -42,7 +42,7 @@ describe('labels that are numbers of many digits', function () {
       ['12345678901234567', '12345678901234568'],
     ],
     [
-      'also beside a fraction',
+      'also together with a fraction',
       ['12345678901234567', '12345678901234568', '0.5'],
       ['0.5', '12345678901234567', '12345678901234568'],
     ],
@@ -65,12 +65,12 @@ describe('labels that are numbers of many digits', function () {
         minGroupSize: 1,
         backend,
       });
-      // The rows of one are all 0, of the other all 1.
+      // All rows of one group are 0, all rows of the other are 1.
       expect(attributes['group']?.['demographic_parity_difference']?.value).to.equal(1);
     });
   }
 
-  it('loadData reads the columns that name groups as text, and no others', async () => {
+  it('loadData reads only the columns that name groups as text', async () => {
     for (const labels of [WIDE, ['12345678901234567', '12345678901234568']]) {
       const table = await loadData(csv(labels), { labels: ['group'] });
       const group = table.column('group');

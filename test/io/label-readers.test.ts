@@ -23,7 +23,7 @@ import { runDuckDb } from '../helpers/duckdb.ts';
 import { useTemporaryFolder } from '../helpers/run-cli.ts';
 
 /**
- * The one rule, by hand: each label as a source writes it, and the label of its group. A decimal number stands for its
+ * The rule, by hand: each label as written in a source, and the label of its group. A decimal number has the label of its
  * value; any other text is a label of its own.
  */
 const LOOK_ALIKES: readonly (readonly [source: string, label: string])[] = [
@@ -46,12 +46,12 @@ const LOOK_ALIKES: readonly (readonly [source: string, label: string])[] = [
   ['1e500', '1e+500'],
 ];
 
-/** The same in columns that a reader takes for numbers. */
+/** The same in columns that a reader treats as numbers. */
 const NUMBERS: readonly (readonly [title: string, sources: readonly string[], labels: readonly string[]])[] = [
   ['one and its fractions', ['1', '1.0', '1.00', '2.50', '2.5'], ['1', '2.5']],
   ['whole numbers beyond 2^53', ['9007199254740992', '9007199254740993'], ['9007199254740992', '9007199254740993']],
   [
-    'and beside a fraction',
+    'and together with a fraction',
     ['0.5', '9007199254740992', '9007199254740993.0'],
     ['0.5', '9007199254740992', '9007199254740993'],
   ],
@@ -61,7 +61,7 @@ const NUMBERS: readonly (readonly [title: string, sources: readonly string[], la
     ['0.1234567890123456788', '0.1234567890123456789'],
   ],
   ['numbers beyond float64', ['1e400', '1e500', '7'], ['1e+400', '1e+500', '7']],
-  ['hexadecimal beside decimal', ['0x1', '1'], ['0x1', '1']],
+  ['hexadecimal and decimal', ['0x1', '1'], ['0x1', '1']],
   ['blanks', [' 1', '1', '2 '], ['1', '2']],
 ];
 
@@ -90,7 +90,7 @@ describe('the labels of groups are the same in every reader', function () {
   };
 
   const sorted = (labels: readonly string[]): string[] => [...labels].sort();
-  /** The groups of a file's column as SQL counts them, and as they are loaded into a table. */
+  /** Returns the groups of a column as counted by SQL, and as loaded into a table. */
   async function ofFile(file: string): Promise<readonly string[][]> {
     const [counted] = await countDecisions(file, { attributes: [['g']], yPred: 'd', nanPolicy: 'exclude' });
     const table = await loadData(file, { columns: ['g'], labels: ['g'] });
@@ -149,7 +149,7 @@ describe('the labels of groups are the same in every reader', function () {
       ]),
   };
   for (const [title, read] of Object.entries(readers)) {
-    it(`${title}: each look-alike is in the group of the rule`, async () => {
+    it(`${title}: each spelling is in the group of the rule`, async () => {
       for (const labels of await read()) expect(labels).to.deep.equal(expected);
     });
   }
@@ -165,7 +165,7 @@ describe('the labels of groups are the same in every reader', function () {
     }
   }
 
-  it('a late row of a long CSV file is read by the same rule', async () => {
+  it('a later row of a long CSV file is read by the same rule', async () => {
     const values = [
       ...Array.from({ length: 30_000 }, (_, row) => String(row % 2)),
       '01',
@@ -203,7 +203,7 @@ describe('the labels of groups are the same in every reader', function () {
     });
   }
 
-  it('numbers in lines of JSON keep their digits', async () => {
+  it('numbers in JSON lines keep their digits', async () => {
     const values = ['9007199254740992', '9007199254740993', '1', '1.0'];
     for (const found of await ofFile(fileOf('ndjson', ndjson(values.slice(0, 3))))) {
       expect(found).to.deep.equal(sorted(values.slice(0, 3)));
@@ -218,7 +218,7 @@ describe('the labels of groups are the same in every reader', function () {
     ['1e400', '1'],
     ['123456789012345678901234567890', '"a"'],
   ]) {
-    it(`${values[0]} in lines of JSON is refused, since JSON readers shorten it`, async () => {
+    it(`${values[0]} in JSON lines is rejected, since JSON readers round it`, async () => {
       const file = fileOf('ndjson', ndjson(values));
       const request = { attributes: [['g']], yPred: 'd', nanPolicy: 'exclude' } as const;
       for (const read of [() => countDecisions(file, request), () => loadData(file, { labels: ['g'] })]) {
@@ -239,14 +239,14 @@ describe('the labels of groups are the same in every reader', function () {
     expect(encodeGroups(Table.from({ g: [1n, 2n, null] })).labels).to.deep.equal(['1', '2']);
   });
 
-  it('rows of one group in two spellings are counted together; by hand', async () => {
+  it('rows of a group in two spellings are counted together; by hand', async () => {
     const text = 'g,d,p,t\n1,1,1,0\n1.0,0,2,0\nx,1,9,0\n1.0,1,3,0\n1,1,4,0\n';
     const file = fileOf('csv', text);
     const request = { attributes: [['g']], nanPolicy: 'exclude' } as const;
     const [decisions] = await reduceClassificationSource(file, { ...request, yPred: 'd' });
     expect(decisions?.stats.labels).to.deep.equal(['1', 'x']);
     expect(decisions?.stats.counts.reduce((sum, count) => sum + count, 0)).to.equal(5);
-    // The mean of 1, 2, 3 and 4 is 2.5, the squares around it add up to 5, the cubes to 0.
+    // The mean of 1, 2, 3 and 4 is 2.5; the squared deviations add up to 5, the cubed ones to 0.
     const [numbers] = await reduceRegressionSource(file, { ...request, yPred: 'p', yTrue: 't' });
     expect(numbers?.stats.moments.prediction.mean[0]).to.be.closeTo(2.5, 1e-12);
     expect(numbers?.stats.moments.prediction.m2[0]).to.be.closeTo(5, 1e-12);
@@ -256,7 +256,7 @@ describe('the labels of groups are the same in every reader', function () {
     expect([...(scores?.stats.groups ?? [])]).to.deep.equal([0, 0, 0, 0, 1]);
   });
 
-  it('a gap between two groups of 16 digits is found, from a file and from arrays', async () => {
+  it('a gap between two groups with labels of 16 digits is found, in a file and in arrays', async () => {
     const groups = ['9007199254740992', '9007199254740993'];
     const rows = Array.from({ length: 80 }, (_, row) => [groups[row % 2] as string, row % 2] as const);
     const text = `g,d\n${rows.map((row) => `${row.join()}\n`).join('')}`;

@@ -56,26 +56,26 @@ describe('loadData reads', () => {
     });
   });
 
-  it('only the columns asked for, in that order', async () => {
+  it('only the requested columns, in that order', async () => {
     const table = await loadData(write('some.csv', CSV), { columns: ['ok', 'age'] });
     expect(table.columnNames).to.deep.equal(['ok', 'age']);
   });
 
-  it('a column as text where a late row is no number', async () => {
+  it('a column as text if a later row is not a number', async () => {
     const rows = Array.from({ length: 30_000 }, (_, row) => `${row},a`);
     const table = await loadData(write('late.csv', `n,s\n${rows.join('\n')}\noops,b\n`));
     expect(table.column('n').kind).to.equal('categorical');
     expect(() => table.numeric('n')).to.throw(DataValidationError, "row 30001 holds 'oops'");
   });
 
-  it('short texts as they stand, and not as booleans or dates', async () => {
+  it('short texts unchanged, not as booleans or dates', async () => {
     const columns = { sex: ['f', 'f'], paid: ['yes', 'no'], day: ['2020-1-2', '2020-01-03'] };
     expect(
       (await loadData(write('short-texts.csv', 'sex,paid,day\nf,yes,2020-1-2\nf,no,2020-01-03\n'))).toColumns(),
     ).to.deep.equal(columns);
   });
 
-  it('columns in the order of the file and of the request, also where names are numbers', async () => {
+  it('columns in the order of the file and of the request, also if names are numbers', async () => {
     const file = write('numbers.csv', '2,a,1\n10,x,20\n');
     expect((await loadData(file)).columnNames).to.deep.equal(['2', 'a', '1']);
     const copy = path.join(folder(), 'numbers-copy.csv');
@@ -83,7 +83,7 @@ describe('loadData reads', () => {
     expect(readFileSync(copy, 'utf8')).to.equal('a,2,1\nx,10,20\n');
   });
 
-  it('exactly the file named, whatever its name means elsewhere', async () => {
+  it('exactly the named file, even if its name has wildcards', async () => {
     const names = ['a[1].csv', 'a1.csv', 'star*.csv', 'starX.csv', 'q?.csv', 'qZ.csv', '~home.csv', '{x,y}.csv'];
     for (const name of names) write(name, `s\n"${name}"\n`);
     for (const name of names) {
@@ -91,7 +91,7 @@ describe('loadData reads', () => {
     }
   });
 
-  it('nothing from the names of folders', async () => {
+  it('no columns from the names of folders', async () => {
     mkdirSync(path.join(folder(), 's=other'), { recursive: true });
     const csv = await loadData(write('s=other/rows.csv', 's,x\na,1\n'));
     expect(csv.toColumns()).to.deep.equal({ s: ['a'], x: [1] });
@@ -113,7 +113,7 @@ describe('loadData reads', () => {
   });
 });
 
-describe('loadData refuses', () => {
+describe('loadData rejects', () => {
   const little = Buffer.from('id\tname\r\n1\t"Zo\u00eb"\r\n', 'utf16le');
   const big = Buffer.from(little).swap16();
   const utf16Files: readonly (readonly [string, Buffer])[] = [
@@ -155,9 +155,9 @@ describe('loadData refuses', () => {
       /^Save it as UTF-8 \(CSV UTF-8 in Excel\)\.$/,
     ]),
     [
-      'NUL bytes in what is no UTF-16',
+      'NUL bytes in text that is not UTF-16',
       () => write('nul.csv', Buffer.from('a,b\0\0\n1,2\n')),
-      /: it holds NUL bytes, so it is no text\.$/,
+      /: it holds NUL bytes, so it is not text\.$/,
       /Export it again/,
     ],
     [
@@ -167,7 +167,7 @@ describe('loadData refuses', () => {
       /again/,
     ],
     [
-      'compressed text that is not UTF-8, in a late line',
+      'compressed text that is not UTF-8, in a later line',
       () => {
         const late = Buffer.from(`a,b\n${'1,ok\n'.repeat(30_000)}1,\xe9\n`, 'latin1');
         return write('late.csv.gz', gzipSync(late));
@@ -187,7 +187,12 @@ describe('loadData refuses', () => {
       /is not UTF-8: byte 0xe9 at offset 16\.$/,
       /UTF-8/,
     ],
-    ['a broken Parquet file', () => write('broken.parquet', 'PAR1 and no more'), /not a whole Parquet file/, /again/],
+    [
+      'a broken Parquet file',
+      () => write('broken.parquet', 'PAR1 and no more'),
+      /not a complete Parquet file/,
+      /again/,
+    ],
   ];
   for (const [title, make, message, suggestion] of cases) {
     it(title, async () => {
@@ -199,14 +204,14 @@ describe('loadData refuses', () => {
     });
   }
 
-  it('an unknown column, with the nearest names', async () => {
+  it('an unknown column, with similar names', async () => {
     let caught: unknown;
     await loadData(write('known.csv', CSV), { columns: ['aeg'] }).catch((error: unknown) => (caught = error));
     expect(caught).to.be.instanceOf(DataValidationError);
     expect((caught as DataValidationError).suggestion).to.equal("Did you mean 'age'?");
   });
 
-  it('a million columns, at once and with their number; a delimiter in quotes is none', async function () {
+  it('a million columns, immediately and with their number, ignoring delimiters in quotes', async function () {
     this.timeout(30_000);
     const header = Array.from({ length: 1_000_000 }, (_, place) => (place % 1000 === 0 ? `"a,${place}"` : `c${place}`));
     const file = write('wide.csv', `${header.join()}\n${'1,'.repeat(999_999)}1\n`);
@@ -216,11 +221,11 @@ describe('loadData refuses', () => {
     expect(performance.now() - start).to.be.below(15_000);
     expect(caught).to.be.instanceOf(DataValidationError);
     expect((caught as Error).message).to.match(
-      /its first line has 1,000,000 columns, and at most 20,000 are read from text\.$/,
+      /its first line has 1,000,000 columns, and a text file can have at most 20,000\.$/,
     );
   });
 
-  it('names no driver in its messages', async () => {
+  it('does not mention the driver in its messages', async () => {
     mkdirSync(path.join(folder(), 'deep'), { recursive: true });
     let caught: unknown;
     await loadData(write('deep/binary.csv', Buffer.from([0, 1, 2, 255, 254, 0, 10, 13, 7]))).catch(

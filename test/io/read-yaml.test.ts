@@ -18,14 +18,14 @@ describe('readYaml', () => {
     { title: 'a number with leading zeros is a number, in quotes a text', text: "[007, '007']", value: [7, '007'] },
     { title: 'JSON is YAML', text: '{"a": [1, {"b": null}], "c": "\\u00e9"}', value: { a: [1, { b: null }], c: 'é' } },
     {
-      title: 'Windows line ends and a byte order mark are no part of it',
+      title: 'Windows line ends and a byte order mark are ignored',
       text: '\ufeffa: 1\r\nb: x\r\n',
       value: { a: 1, b: 'x' },
     },
-    { title: 'a merge key is a key', text: '<<: { a: 1 }', value: { '<<': { a: 1 } } },
-    { title: 'aliases are what they stand for', text: 'a: &x [1, 2]\nb: *x\n', value: { a: [1, 2], b: [1, 2] } },
-    { title: 'a text over lines', text: 'a: >\n  one\n  two\n', value: { a: 'one two\n' } },
-    { title: 'nothing is null', text: '', value: null },
+    { title: 'a merge key is an ordinary key', text: '<<: { a: 1 }', value: { '<<': { a: 1 } } },
+    { title: 'aliases are resolved', text: 'a: &x [1, 2]\nb: *x\n', value: { a: [1, 2], b: [1, 2] } },
+    { title: 'a text over several lines', text: 'a: >\n  one\n  two\n', value: { a: 'one two\n' } },
+    { title: 'an empty text is null', text: '', value: null },
     { title: 'only comments are null', text: '# nothing\n', value: null },
   ];
   for (const { title, text, value } of cases) {
@@ -36,13 +36,13 @@ describe('readYaml', () => {
     });
   }
 
-  it('stays YAML 1.2 whatever the text says of its version', async () => {
+  it('uses YAML 1.2 regardless of a version directive', async () => {
     const { value, faults } = await readYaml('%YAML 1.1\n---\n[no, yes, 0o17, 2024-01-31]\n');
     expect(faults).to.deep.equal([]);
     expect(value).to.deep.equal(['no', 'yes', 15, '2024-01-31']);
   });
 
-  it('keys are their text, as they are written', async () => {
+  it('keys are text, as written', async () => {
     const { value, faults } = await readYaml('{ 1: a, 1.0: b, true: c, no: e, 0x10: f, "q": g }');
     expect(faults).to.deep.equal([]);
     expect(Object.entries(value as object)).to.have.deep.members([
@@ -55,7 +55,7 @@ describe('readYaml', () => {
     ]);
   });
 
-  it('a key __proto__ is one key among others', async () => {
+  it('a key __proto__ is an ordinary key', async () => {
     const { value } = await readYaml('{ __proto__: { a: 1 }, constructor: 2 }');
     expect(Object.entries(value as object)).to.deep.equal([
       ['__proto__', { a: 1 }],
@@ -64,7 +64,7 @@ describe('readYaml', () => {
     expect(Object.getPrototypeOf(value)).to.equal(Object.prototype);
   });
 
-  it('values of text keys are their text, others are not', async () => {
+  it('values of text keys are text, others are not', async () => {
     const { value } = await readYaml('label: 1.0\nother: 1.0\nin: [{ label: true }, { label: }, { label: [1] }]\n', {
       textKeys: ['label'],
     });
@@ -75,7 +75,7 @@ describe('readYaml', () => {
     });
   });
 
-  it('every part has its place', async () => {
+  it('every part has its position', async () => {
     const { value, places } = await readYaml('# first\na: 1.50\nlist:\n  - x\n  - k: v\n    empty:\n');
     const root = value as { list: [string, object] };
     expect(places.get(root)?.at).to.deep.equal({ line: 2, column: 1 });
@@ -91,16 +91,16 @@ describe('readYaml', () => {
     expect(places.get(item)?.entries.get('empty')?.value).to.deep.equal({ line: 6, column: 5 });
   });
 
-  it('more than 100 anchors are refused before they take time', async () => {
+  it('more than 100 anchors are rejected before parsing', async () => {
     const { faults, value } = await readYaml(`a: ${'&a '.repeat(100_000)}`);
     expect(value).to.equal(null);
-    // The 101st stands after 3 characters and 100 of 3.
+    // The 101st anchor comes after 3 characters and 100 anchors of 3 characters.
     expect(faults).to.deep.equal([
       { line: 1, column: 304, message: 'there are more than 100 anchors', suggestion: 'Write the values out.' },
     ]);
   });
 
-  it('an ampersand in a text is no anchor', async () => {
+  it('an ampersand in a text is not an anchor', async () => {
     const { faults } = await readYaml(`a: [${"'R&D & more', ".repeat(200)}x]`);
     expect(faults).to.deep.equal([]);
   });

@@ -42,7 +42,7 @@ describe('sample data', () => {
     expect(favoursWomen).to.deep.equal(['A', 'B', 'D', 'F']);
   });
 
-  it('refuses an unknown name with the known ones', () => {
+  it('rejects an unknown name and lists the known ones', () => {
     expect(() => sampleData('berkley' as never))
       .to.throw(ValueError)
       .with.property('suggestion', "Did you mean 'berkeley'?");

@@ -13,7 +13,7 @@ import { toCsvLine } from '../../src/monitoring/records/record-lines.ts';
 import { Table } from '../../src/table/index.ts';
 import { useTemporaryFolder } from '../helpers/run-cli.ts';
 
-/** Texts, and the cells that OWASP advises for them (CSV injection): an apostrophe before what begins a formula. */
+/** Texts and their cells as OWASP recommends (CSV injection): an apostrophe before the start of a formula. */
 const CELLS: Readonly<Record<string, string>> = {
   '=1+1': "'=1+1",
   '+49 221': "'+49 221",
@@ -31,17 +31,17 @@ const CELLS: Readonly<Record<string, string>> = {
   female: 'female',
 };
 
-describe('cells that a spreadsheet would compute', function () {
+describe('cells that a spreadsheet would evaluate', function () {
   this.timeout(60_000);
   const folder = useTemporaryFolder();
   const texts = Object.keys(CELLS);
   const table = Table.from({ g: texts, n: texts.map((_, row) => -1.5 - row), d: texts.map((_, row) => row % 2) });
 
-  it('are marked with an apostrophe, numbers are not', () => {
+  it('are marked with an apostrophe, but numbers are not', () => {
     for (const [text, cell] of Object.entries(CELLS)) expect(markCell(text), text).to.equal(cell);
   });
 
-  it('are marked so that every text comes back', () => {
+  it('are marked so that every text can be restored', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: fc.constantFrom("'", '=', '-', '+', '@', '\t', '\n', '1', '.', 'a', '＝') }),
@@ -53,7 +53,7 @@ describe('cells that a spreadsheet would compute', function () {
   });
 
   for (const extension of ['csv', 'tsv']) {
-    it(`are marked in ${extension}, and come back in every reader`, async () => {
+    it(`are marked in ${extension}, and restored by every reader`, async () => {
       const file = path.join(folder(), `marked.${extension}`);
       await writeTable(file, table);
       const written = readFileSync(file, 'utf8');
@@ -63,13 +63,13 @@ describe('cells that a spreadsheet would compute', function () {
       expect((await loadTexts(file)).toColumns()['g']).to.deep.equal(texts);
       const request = { attributes: [['g']], yPred: 'd', nanPolicy: 'exclude' } as const;
       const [counted] = await countDecisions(file, request);
-      // As labels, the numbers among the texts are written as numbers are.
+      // As labels, numbers among the texts are written like numbers.
       const labels = texts.map((text) => (text === '-1e3' ? '-1000' : text));
       expect(counted?.groups.map(({ label }) => label).sort()).to.deep.equal(labels.sort());
     });
   }
 
-  it('are quoted where another delimiter would begin one inside a text', async () => {
+  it('are quoted if another delimiter would begin a cell within a text', async () => {
     const file = path.join(folder(), 'hidden.csv');
     const hidden = Table.from({ g: ['a;=1+1', 'b|-x', 'c;d'], n: [1, 2, 3] });
     await writeCsv(file, hidden);
@@ -77,7 +77,7 @@ describe('cells that a spreadsheet would compute', function () {
     expect((await loadData(file)).toColumns()).to.deep.equal(hidden.toColumns());
   });
 
-  it('stay as they are where raw is asked for', async () => {
+  it('are unchanged with raw', async () => {
     const file = path.join(folder(), 'raw.csv');
     await writeCsv(file, Table.from({ g: ['=1+1', '@a'] }), { raw: true });
     expect(readFileSync(file, 'utf8')).to.equal('g\n=1+1\n@a\n');
@@ -89,7 +89,7 @@ describe('cells that a spreadsheet would compute', function () {
     expect(readFileSync(file, 'utf8')).to.equal("'=name,n\n1,2\n");
   });
 
-  it('are marked in monitoring records, and come back', async () => {
+  it('are marked in monitoring records, and restored', async () => {
     const record = {
       timestamp: '2024-01-01T00:00:00.000Z', metric: 'selection_rate', attribute: '=a', group: '@b', window: 'sliding',
       value: -0.5, n: 3, low: null, high: null,

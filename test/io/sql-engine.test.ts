@@ -26,14 +26,14 @@ async function errorOf(work: () => unknown): Promise<DataValidationError> {
 }
 
 describe('openDuckDb', () => {
-  it('keeps tables between works, in memory', async () => {
+  it('keeps tables between runs, in memory', async () => {
     const engine = openDuckDb();
     await engine.run((session) => session.rows('CREATE TABLE t AS SELECT 7 AS x'));
     expect(await engine.run((session) => session.rows('SELECT x FROM t'))).to.deep.equal([[7]]);
     await engine.close();
   });
 
-  it('refuses a missing file, a folder, and what is no database', async () => {
+  it('rejects a missing file, a folder, and a file that is not a database', async () => {
     const missing = path.join(folder(), 'none.duckdb');
     expect((await errorOf(() => openDuckDb(missing))).message).to.equal(
       `Cannot open the database '${missing}': there is no such file.`,
@@ -47,7 +47,7 @@ describe('openDuckDb', () => {
     await engine.close();
   });
 
-  it('does not write to a file that is opened to be read', async () => {
+  it('does not write to a file that is opened read-only', async () => {
     const file = path.join(folder(), 'read.duckdb');
     const writer = openDuckDb(file, { readOnly: false });
     await writer.run((session) => session.rows('CREATE TABLE t AS SELECT 1 AS x'));
@@ -60,7 +60,7 @@ describe('openDuckDb', () => {
     await reader.close();
   });
 
-  it('closes after the work in it, twice or unused without harm, and says so afterwards', async () => {
+  it('closes after the running work, can be closed twice or unused, and reports that it is closed', async () => {
     const engine = openDuckDb();
     const working = engine.run((session) => session.rows('SELECT sum(i)::DOUBLE FROM range(1000000) r(i)'));
     await Promise.all([engine.close(), engine.close()]);
@@ -71,7 +71,7 @@ describe('openDuckDb', () => {
     expect(error.message).to.equal("The database ':memory:' is closed.");
   });
 
-  it('lends itself again after a work that failed', async () => {
+  it('can be used again after a failed run', async () => {
     const engine = openDuckDb();
     let caught: unknown;
     await engine.run(() => Promise.reject(new TypeError('mine'))).catch((error: unknown) => (caught = error));
@@ -80,7 +80,7 @@ describe('openDuckDb', () => {
     await engine.close();
   });
 
-  it('gives back the number of threads after sums in order, also where they meet and fail', async () => {
+  it('restores the number of threads after ordered sums, also if they are concurrent and fail', async () => {
     const engine = openDuckDb();
     const threads = () => engine.run((session) => session.rows("SELECT current_setting('threads')"));
     await engine.run((session) => session.rows('SET threads = 3'));
@@ -140,14 +140,14 @@ describe('a query as a source', () => {
     ['SELECT * FROM t WHERE false', /^There are no rows to measure\.$/],
   ];
   for (const [query, message] of refused) {
-    it(`refuses ${query === '' ? 'an empty text' : query}`, async () => {
+    it(`rejects ${query === '' ? 'an empty text' : query}`, async () => {
       const error = await errorOf(() => reduce(query));
       expect(error.message).to.match(message).and.not.include('\n');
       expect((await engine.run((session) => session.rows('SELECT count(*)::INTEGER FROM t')))[0]).to.deep.equal([2]);
     });
   }
 
-  it('names a positive label that does not occur, and those that do', async () => {
+  it('reports a positive label that does not occur, and the labels that do', async () => {
     const error = await errorOf(() =>
       reduceClassificationSource(
         { engine, query: 'FROM t' },
@@ -158,7 +158,7 @@ describe('a query as a source', () => {
     expect(error.suggestion).to.equal("The labels of 's' are 'a'.");
   });
 
-  it('takes one class of several where it is missing', async () => {
+  it('accepts one class of several that does not occur', async () => {
     const [reduced] = await reduceClassificationSource(
       { engine, query: 'FROM t' },
       { ...request, yPred: 's', yTrue: undefined, positiveLabel: 'b', isOneOfMany: true },
@@ -180,7 +180,7 @@ describe('a query as a source', () => {
       "Column 'v' should hold finite numbers, but row 2 holds 'inf'.",
     ],
     [
-      'a true label of 2 beside scores',
+      'a true label of 2 with scores',
       'SELECT s, 0.5 AS v, 2 AS y, 1 AS w FROM t',
       () => reduceScoreSource(source(), { ...columns, yScore: 'v', yTrue: 'y' }),
       "Column 'y' must be 0 or 1, but holds 2 in row 1.",

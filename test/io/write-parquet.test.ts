@@ -15,7 +15,7 @@ import { useTemporaryFolder } from '../helpers/run-cli.ts';
 
 const folder = useTemporaryFolder();
 
-/** What DuckDB itself finds in a file, with no code of ours between. */
+/** Reads a file with DuckDB directly, without the code under test. */
 async function query(sql: string): Promise<unknown[][]> {
   const engine = openDuckDb();
   try {
@@ -32,7 +32,7 @@ async function errorOf(promise: Promise<unknown>): Promise<DataValidationError> 
   );
 }
 
-/** A place for temporary files that no other process uses. */
+/** A folder for temporary files that no other process uses. */
 function useTemporaryFiles(): () => readonly string[] {
   const inherited = process.env['TMPDIR'];
   before(() => {
@@ -55,8 +55,8 @@ describe('writeParquet', () => {
     ['the ends of float64', { x: [Infinity, -Infinity, Number.MAX_VALUE, Number.MIN_VALUE, 0.1 + 0.2] }],
     ['one row', { x: [1], s: ['a'] }],
     ['a column of missing text', { s: ['a', null], x: [1, 2] }],
-    ['the empty text apart from a missing one', { s: ['', null, 'a', ''] }],
-    ['text that means something to SQL', { s: ["o'hara", '"', ';--', '\\', '%', 'a\nb', '\t', ' '] }],
+    ['the empty text and a missing value separately', { s: ['', null, 'a', ''] }],
+    ['text with a meaning in SQL', { s: ["o'hara", '"', ';--', '\\', '%', 'a\nb', '\t', ' '] }],
     [
       'text in every script',
       { s: ['žena', '女', '👩', '\u0000x', 'x\u0000', '\uE000', '\u{F0000}', '\u{F0001}\u{F0002}'] },
@@ -118,7 +118,7 @@ describe('writeParquet', () => {
     for (const other of others) expect(other.equals(first as Buffer)).to.equal(true);
   });
 
-  it('writes a table of no rows with its columns', async () => {
+  it('writes a table without rows with its columns', async () => {
     const file = path.join(folder(), 'none.parquet');
     await writeParquet(file, Table.ofColumns([['x', { kind: 'numeric', values: new Float64Array() }]]));
     expect(await query(`SELECT count(*)::INTEGER FROM '${file}'`)).to.deep.equal([[0]]);
@@ -132,7 +132,7 @@ describe('writeParquet', () => {
     expect(await query(`FROM '${file}'`)).to.deep.equal([[null], [null], [null]]);
   });
 
-  it('leaves no temporary file behind when the process is ended in its midst', () => {
+  it('leaves no temporary file if the process ends during the write', () => {
     const temporary = path.join(folder(), 'temporary');
     mkdirSync(temporary);
     const io = pathToFileURL(path.join(projectRoot, 'src/io/write-parquet.ts')).href;
@@ -152,7 +152,7 @@ describe('writeParquet', () => {
     expect(readdirSync(temporary).filter((name) => name.startsWith('evenhand-'))).to.deep.equal([]);
   });
 
-  it('replaces a file, follows a link, makes folders and leaves nothing else', async () => {
+  it('replaces a file, follows a link, creates folders and leaves no other files', async () => {
     const place = path.join(folder(), 'deep/er');
     const file = path.join(place, "it's [1]*.parquet");
     await writeParquet(file, Table.from({ x: [1] }));
@@ -166,11 +166,11 @@ describe('writeParquet', () => {
   });
 });
 
-describe('writeParquet refuses', () => {
+describe('writeParquet rejects', () => {
   const temporaryFiles = useTemporaryFiles();
   const column = { kind: 'numeric', values: new Float64Array(1) } as const;
   const TABLES: readonly (readonly [title: string, names: readonly string[], message: RegExp])[] = [
-    ['names that differ in case alone', ['Age', 'sex', 'age'], /'Age', 'age' have one name but for upper and lower/],
+    ['names that differ in case alone', ['Age', 'sex', 'age'], /'Age', 'age' differ only in case/],
     ['a table without columns', [], /the table has no columns/],
     ['an empty name', ['x', ''], /column 2 has no usable name/],
     ['a zero character in a name', ['a\0b'], /column 1 has no usable name/],
@@ -187,10 +187,10 @@ describe('writeParquet refuses', () => {
   }
 
   const PLACES: readonly (readonly [title: string, make: () => string, message: RegExp])[] = [
-    ['a folder in the place of the file', () => folder(), /it is a folder/],
+    ['a folder with the name of the file', () => folder(), /it is a folder/],
     ['an empty path', () => '', /the path is empty/],
     [
-      'a file where a folder is needed',
+      'a file with the name of a folder',
       () => {
         const file = path.join(folder(), 'plain');
         writeFileSync(file, '');
@@ -211,17 +211,17 @@ describe('writeParquet refuses', () => {
     });
   }
 
-  it('a folder that takes no files', async () => {
-    // Permissions hold nothing back from root; a folder of the kernel does.
+  it('a folder that is not writable', async () => {
+    // Permissions do not restrict root, but folders of the kernel do.
     const isRoot = process.getuid?.() === 0;
     const closed = isRoot ? '/proc' : path.join(folder(), 'closed');
     if (!isRoot) mkdirSync(closed, { mode: 0o555 });
     const error = await errorOf(writeParquet(path.join(closed, 'x.parquet'), Table.from({ x: [1] })));
     expect(error).to.be.instanceOf(DataValidationError);
-    expect(error.message).to.match(/permission denied|the folder cannot be made/);
+    expect(error.message).to.match(/permission denied|the folder cannot be created/);
   });
 
-  it('to go on where there is no place for temporary files, and keeps the old file', async () => {
+  it('a write without a folder for temporary files, and keeps the old file', async () => {
     const file = path.join(folder(), 'kept.parquet');
     await writeParquet(file, Table.from({ x: [1] }));
     const before = process.env['TMPDIR'];

@@ -23,7 +23,7 @@ describe('writeTable', () => {
     ['rows.parquet', 'PAR1'],
     ['rows.x.Parquet', 'PAR1'],
   ] as const) {
-    it(`writes ${name} in the form that its extension names`, async () => {
+    it(`writes ${name} in the format of its extension`, async () => {
       const file = path.join(folder(), name);
       await writeTable(file, Table.from(COLUMNS));
       expect(readFileSync(file, 'latin1').slice(0, 4)).to.equal(start);
@@ -32,7 +32,7 @@ describe('writeTable', () => {
   }
 
   for (const name of ['rows', 'rows.json', 'rows.tsv.gz', '.csv', 'rows.', 'rows.constructor', '']) {
-    it(`refuses the name '${name}' and lists the extensions it knows`, async () => {
+    it(`rejects the name '${name}' and lists the known extensions`, async () => {
       const place = path.join(folder(), 'empty');
       const caught = await writeTable(name === '' ? '' : path.join(place, name), Table.from(COLUMNS)).catch(
         (error: unknown) => error,
@@ -52,7 +52,7 @@ describe('writeTable', () => {
     ['rows.csv', { city: ['Rome; Italy', 'Bern'] }, 'city\n"Rome; Italy"\nBern\n'],
   ]; // prettier-ignore
   for (const [name, columns, text] of texts) {
-    it(`quotes in ${name} what would be misread: ${JSON.stringify(columns)}`, async () => {
+    it(`quotes ambiguous texts in ${name}: ${JSON.stringify(columns)}`, async () => {
       const file = path.join(folder(), name);
       await writeTable(file, Table.from(columns));
       expect(readFileSync(file, 'utf8')).to.equal(text);

@@ -4,12 +4,12 @@ import { formatPercent, inWords } from '../../metrics/metric-markdown.ts';
 import type { MetricResult } from '../../metrics/metric-result.ts';
 import { own, unitOf } from './report-numbers.ts';
 
-/** The measures that a metric's groups have, in the order of the first group. */
+/** Returns the measures of a metric's groups, in the order of the first group. */
 export function measuresOf({ perGroup }: Pick<MetricResult, 'perGroup'>): string[] {
   return [...new Set(Object.values(perGroup).flatMap((group) => Object.keys(group)))];
 }
 
-/** A picture of each measure that at least two groups have. */
+/** Returns a chart of each measure that at least two groups have. */
 export function metricCharts(result: MetricResult, attribute: string): Chart[] {
   return measuresOf(result).flatMap((measure) => {
     const groups = Object.entries(result.perGroup).flatMap(([label, values]) => {
@@ -19,7 +19,7 @@ export function metricCharts(result: MetricResult, attribute: string): Chart[] {
     });
     if (groups.length < 2) return [];
     const subtitle = groups.some(({ ci }) => ci !== null)
-      ? `Dots are values, lines ${intervalName(result.ciLevel)}s of each group by itself`
+      ? `Dots are values; lines are the ${intervalName(result.ciLevel)}s of the individual groups`
       : undefined;
     return [
       groupValuesChart({ title: `${inWords(measure)} by ${attribute}`, unit: unitOf(measure), groups }, { subtitle }),
@@ -27,7 +27,7 @@ export function metricCharts(result: MetricResult, attribute: string): Chart[] {
   });
 }
 
-/** "95% interval", where the level is known. */
+/** Returns "95% interval", or "interval" if the level is unknown. */
 export function intervalName(level: number | null): string {
   return level === null ? 'interval' : `${formatPercent(level)} interval`;
 }

@@ -11,7 +11,7 @@ import type { FileValidation } from '../validate-file.ts';
 import { intervalName, measuresOf, metricCharts } from './metric-charts.ts';
 import { own, tableCount, tableNumber, tablePValue, tableValue, unitOf } from './report-numbers.ts';
 
-/** What intervals of the metric are called in results, in words. */
+/** Descriptions of interval methods by their names in results. */
 const CI_METHODS: Readonly<Record<string, string>> = {
   simultaneous: 'simultaneous: holds for all pairs of groups together',
   'bonferroni-agresti-caffo': 'Agresti and Caffo, Bonferroni over all pairs of groups',
@@ -25,9 +25,9 @@ const P_VALUE_METHODS: Readonly<Record<string, string>> = {
 };
 
 /**
- * A metric as a section of a page: the facts, pictures, then a table for every number.
- * @param id what links to the section name
- * @param pictures drawn already
+ * Renders a metric as a section of a page: the main numbers, the charts, then the tables.
+ * @param id the element id that links to the section use
+ * @param pictures the rendered charts
  */
 export function metricSection(result: MetricResult, id: string, pictures: readonly Html[]): Html {
   return markup`<section class="metric" aria-labelledby="${id}">
@@ -35,7 +35,7 @@ export function metricSection(result: MetricResult, id: string, pictures: readon
 ${facts(result)}
 ${result.undefinedReason !== null && markup`<p class="note"><strong>Undefined:</strong> ${result.undefinedReason}.</p>`}
 ${pictures.map(
-  (picture) => markup`<div class="picture" role="group" aria-label="Picture" tabindex="0">${picture}</div>\n`,
+  (picture) => markup`<div class="picture" role="group" aria-label="Chart" tabindex="0">${picture}</div>\n`,
 )}
 ${groupTable(result)}
 ${excludedTable(result)}
@@ -44,7 +44,7 @@ ${notes(result)}
 `;
 }
 
-/** One fact with its name and what to know of it. */
+/** A named value with a remark. */
 interface Fact {
   readonly name: string;
   readonly value: string;
@@ -98,9 +98,9 @@ function factsOf(result: MetricResult): Fact[] {
       remark: pValueMethod === null ? undefined : (own(P_VALUE_METHODS, pValueMethod) ?? pValueMethod),
     },
     {
-      name: 'Minimum detectable gap',
+      name: 'Minimum detectable difference',
       value: detectable === null ? 'unknown' : tableNumber(detectable),
-      remark: detectable === null ? undefined : 'would have shown with probability 0.8',
+      remark: detectable === null ? undefined : '80% power',
     },
     {
       name: 'Groups compared',
@@ -110,12 +110,12 @@ function factsOf(result: MetricResult): Fact[] {
   ];
 }
 
-/** The groups that the value is of. */
+/** Returns the two groups that the value compares. */
 function gapGroups({ first, second }: MetricResult): Fact[] {
   return first === null ? [] : [{ name: 'Gap between', value: `${first} and ${second ?? 'all rows'}` }];
 }
 
-/** Whether the measures compared are shares of rows. */
+/** Returns whether the compared measures are shares of rows. */
 function comparesShares(result: MetricResult): boolean {
   return measuresOf(result).some((measure) => unitOf(measure) === 'share');
 }
@@ -163,7 +163,7 @@ function excludedTable({ excluded }: MetricResult): Html | false {
   if (rows.length === 0) return false;
   const numbers = ['n', 'Numerator', 'Denominator'].map((name) => headerCell(name, 'col', 'number'));
   return scrollingTable(
-    'Excluded: groups, or single rates of groups, that took no part',
+    'Excluded groups, or single rates of groups',
     [headerCell('Group', 'col'), ...numbers, headerCell('Reason', 'col')],
     rows,
   );
@@ -173,11 +173,12 @@ function notes({ excluded, nDropped, missing, warnings }: MetricResult): Html {
   const worstCase = missing === null || missing.n === 0 ? null : missing.worstCase;
   const dropped =
     nDropped === 0
-      ? 'No row was dropped for missing values.'
-      : `${tableCount(nDropped)} ${nDropped === 1 ? 'row was' : 'rows were'} dropped for missing values.`;
+      ? 'No rows were excluded because of missing values.'
+      : `${tableCount(nDropped)} ${nDropped === 1 ? 'row was' : 'rows were'} excluded because of missing values.`;
   const none = Object.keys(excluded).length === 0 && 'No group was excluded. ';
   const bounds =
-    worstCase !== null && ` With values for the rows of these groups it could be ${rangeOf(worstCase, tableNumber)}.`;
+    worstCase !== null &&
+    ` With the missing values of these groups, the value could be ${rangeOf(worstCase, tableNumber)}.`;
   return markup`<p>${none}${dropped}${bounds}</p>
 ${
   warnings.length > 0 &&
@@ -192,7 +193,7 @@ const VERDICTS = {
   none: { sign: '\u2013', word: 'No threshold, no verdict' },
 } as const;
 
-/** The verdict with the sentence of the gate on each attribute. */
+/** Renders the verdict with the message of the gate on each attribute. */
 export function verdictBox({ passed, threshold, gates }: ReportedValidation): Html {
   const kind = passed === null ? 'none' : passed ? 'pass' : 'fail';
   const { sign, word } = VERDICTS[kind];
@@ -205,7 +206,7 @@ ${passed === null ? markup`<p>This report measures and does not judge.</p>` : ma
 </section>`;
 }
 
-/** All values on one screen; of a single metric its own section says as much. */
+/** Renders a table of all values, if there are at least two metrics. */
 export function overview(entries: readonly ReportEntry[]): Html | false {
   if (entries.length < 2) return false;
   const levels = new Set(entries.flatMap(({ result: { ciLevel } }) => ciLevel ?? []));
@@ -225,23 +226,23 @@ export function overview(entries: readonly ReportEntry[]): Html | false {
   return markup`<section aria-label="All metrics">${scrollingTable('All metrics', header, rows)}</section>`;
 }
 
-/** Options by name, as they were given. */
+/** Options by name, as given by the caller. */
 export type ReportSettings = Readonly<
   Record<string, string | number | boolean | null | undefined | readonly (string | number)[]>
 >;
 
-/** What a reader who is no statistician needs to know. */
+/** Explanations for readers without a background in statistics. */
 export const HOW_TO_READ = markup`<section aria-labelledby="reading">
 <h2 id="reading">How to read this</h2>
 <ul>
-<li>A difference of 0, or a ratio of 1, means equal rates over the groups compared. It says nothing of groups that were excluded, or of why rates differ: a gap is a reason to look, not by itself proof of unfair treatment, and no gap is not proof of fair treatment.</li>
-<li>An interval holds the values that the data are compatible with at its level. Where it is wide, the data cannot tell a small gap from a large one. The interval of a metric is made for the gap itself; the lines in the pictures are intervals of each group by itself (Wilson for rates, normal for means), and two that overlap can still belong to groups that differ.</li>
-<li>Small groups have wide intervals, and their rates are more often extreme by chance alone. Of many groups some lie far apart even where all are treated alike: a gap of the extremes grows with their number. The minimum detectable gap says which gap data of this size would have shown with probability 0.8.</li>
-<li>Groups with too few rows are excluded and listed with their counts. An undefined metric is no pass.</li>
+<li>A difference of 0, or a ratio of 1, means equal rates over the groups compared. It says nothing about excluded groups or about why rates differ. A gap is a reason to investigate; it does not by itself prove unfair treatment, and the absence of a gap does not prove fair treatment.</li>
+<li>An interval contains the values that are compatible with the data at its level. If it is wide, the data cannot distinguish a small gap from a large one. The interval of a metric is computed for the gap itself. The lines in the charts are intervals of the individual groups (Wilson for rates, normal for means); even if two of them overlap, the groups can differ.</li>
+<li>Small groups have wide intervals, and their rates are more often extreme by chance alone. Among many groups some rates differ widely even if all groups are treated alike: the largest gap grows with the number of groups. The minimum detectable difference (80% power) is the smallest difference that data of this size detect with probability 0.8.</li>
+<li>Groups with too few rows are excluded and listed with their counts. An undefined metric does not pass.</li>
 </ul>
 </section>`;
 
-/** What is needed to get the same numbers again. No time stands here, so that two runs give the same bytes. */
+/** Renders what is needed to reproduce the numbers. It contains no time, so that two runs give the same bytes. */
 export function reproducibility(results: readonly MetricResult[], source: string, settings: ReportSettings): Html {
   const listed = <T>(pick: (result: MetricResult) => T | null, shown: (value: T) => string = String): string =>
     [...new Set(results.map(pick).filter((value) => value !== null))].map(shown).join(', ') || 'none';
@@ -261,14 +262,14 @@ export function reproducibility(results: readonly MetricResult[], source: string
   return markup`<h2 id="made">How this was made</h2>
 <dl class="made">
 ${lines.map(([name, value]) => markup`<dt>${name}</dt><dd><bdi>${value}</bdi></dd>\n`)}</dl>
-<p>The same data, version and options give this page again, byte for byte.</p>`;
+<p>The same data, version and options reproduce this page byte for byte.</p>`;
 }
 
-/** What a report is made of: a validation; `frames` only where groups were compared inside levels. */
+/** The validation to report; `frames` only if groups were compared within the levels of a control feature. */
 export type ReportedValidation = Omit<FileValidation, 'frames' | 'labels'> &
   Partial<Pick<FileValidation, 'frames' | 'labels'>>;
 
-/** A metric in its place on the page. */
+/** A metric with its attribute, its element id and its charts. */
 export interface ReportEntry {
   readonly attribute: string;
   readonly result: MetricResult;
@@ -276,7 +277,7 @@ export interface ReportEntry {
   readonly charts: readonly Chart[];
 }
 
-/** Every metric of every attribute, in order. */
+/** Lists every metric of every attribute, in order. */
 export function entriesOf({ attributes }: ReportedValidation): ReportEntry[] {
   return Object.entries(attributes).flatMap(([attribute, metrics], place) =>
     Object.values(metrics).map((result, index) => ({
@@ -288,13 +289,13 @@ export function entriesOf({ attributes }: ReportedValidation): ReportEntry[] {
   );
 }
 
-/** Pictures by the metric that they belong to, or why there are none. */
+/** Rendered charts by metric, or the reason why there are none. */
 export interface Drawn {
   readonly pictures: ReadonlyMap<ReportEntry, readonly Html[]>;
   readonly problem: string | undefined;
 }
 
-/** Draws every chart; where the package that draws is missing, none. */
+/** Draws every chart. If the charting package is not installed, it draws none and returns the problem. */
 export async function drawAll(
   entries: readonly ReportEntry[],
   draw: (chart: Chart) => Promise<string>,
@@ -309,15 +310,15 @@ export async function drawAll(
   } catch (error) {
     if (!(error instanceof DependencyError)) throw error;
     const next = error.suggestion === undefined ? '' : ` ${error.suggestion}`;
-    return { pictures: new Map(), problem: `This report has tables and no pictures: ${error.message}${next}` };
+    return { pictures: new Map(), problem: `This report has tables but no charts: ${error.message}${next}` };
   }
   return { pictures, problem: undefined };
 }
 
-/** The rates of every group inside the levels of a control feature, and what changes there, as a section of a page. */
+/** Renders the rates of every group within the levels of a control feature, with warnings about changes. */
 export function controlSection(frame: MetricFrame, id: string): Html {
   return markup`<section aria-labelledby="${id}">
-<h3 id="${id}">Inside the levels of the control feature</h3>
+<h3 id="${id}">Within each level of the control feature</h3>
 ${
   frame.warnings.length > 0 &&
   markup`<div class="note"><ul>${frame.warnings.map((warning) => markup`<li>${warning}</li>`)}</ul></div>`

@@ -6,11 +6,15 @@ import { judgeLlmEval, type LlmMetrics } from './judge-llm-eval.ts';
 
 /** Options of {@link assertLlmFairness}. */
 export interface AssertLlmFairnessOptions {
-  /** What is judged: `sentiment_gap.gender`, or `sentiment_gap` for each dimension; needed where `threshold` is a number. */
+  /**
+   * The metrics to judge: `sentiment_gap.gender`, or `sentiment_gap` for every dimension. Required if `threshold` is a
+   * number.
+   */
   readonly metric?: string | readonly string[] | undefined;
   /**
    * `<=`, `<`, `>=` or `>`.
-   * @defaultValue `<=` by the size of the value; for an excess `<=` by the value, since below noise is no difference; `>=` for accuracies and ratios
+   * @defaultValue `<=` on the absolute value; for an excess `<=` on the value, since an excess below noise is not a
+   *   difference; `>=` for accuracies and ratios
    */
   readonly comparator?: string | undefined;
   /**
@@ -19,7 +23,7 @@ export interface AssertLlmFairnessOptions {
    */
   readonly allowUndefined?: boolean | undefined;
   /**
-   * Whether an evaluation that ended early, by its budget say, may pass on the answers that came.
+   * Whether an evaluation that ended early, for example because of its budget, may pass on the answers received.
    * @defaultValue false
    */
   readonly allowStopped?: boolean | undefined;
@@ -33,12 +37,12 @@ const ASSERT_LLM_FAIRNESS_OPTION_NAMES: OptionNames<AssertLlmFairnessOptions> = 
 };
 
 /**
- * Throws unless every judged metric of an evaluation meets its threshold; for tests and CI gates. The rules are those of
- * {@link judgeLlmEval}: the point estimate decides, and a value below the threshold is no proof of equal treatment.
- * @param evaluated what `runLlmEval` returned, or metrics by name
- * @param threshold a number for what `metric` names, or a number for each name
- * @throws {FairnessAssertionError} naming every metric that fails
- * @throws {ValueError} for a number without `metric`, a name that no metric has, or an unknown comparator
+ * Throws if a judged metric of an evaluation does not meet its threshold; for tests and CI gates. The rules are those
+ * of {@link judgeLlmEval}: the gate judges the point estimate, and passing is not proof of equal treatment.
+ * @param evaluated the result of `runLlmEval`, or metrics by name
+ * @param threshold a number for the metrics that `metric` names, or a number for each name
+ * @throws {FairnessAssertionError} if a metric fails; the error names every failed metric
+ * @throws {ValueError} if a number comes without `metric`, a metric does not exist, or the comparator is unknown
  */
 export function assertLlmFairness(
   evaluated: Pick<LlmEvalResult, 'metrics' | 'stopped'> | LlmMetrics,
@@ -63,17 +67,17 @@ function isEvaluation(evaluated: object): evaluated is Pick<LlmEvalResult, 'metr
 type Failed = readonly (readonly [name: string, verdict: LlmMetricVerdict])[];
 
 function stoppedError(stopped: string, failed: Failed): FairnessAssertionError {
-  const message = `FAIL: the evaluation ended early (${stopped}), so that not all of its prompts were answered.`;
+  const message = `FAIL: the evaluation ended early (${stopped}), so not all prompts were answered.`;
   return new FairnessAssertionError([message, ...messagesOf(failed)].join('\n'), {
     context: { stopped, failed: failed.map(([name]) => name) },
-    suggestion: 'Raise the limit and resume, or pass allowStopped: true to judge the answers that came.',
+    suggestion: 'Raise the limit and resume, or pass allowStopped: true to judge the answers received.',
   });
 }
 
 function failedError(failed: Failed, threshold: number | Readonly<Record<string, number>>): FairnessAssertionError {
   return new FairnessAssertionError(messagesOf(failed).join('\n'), {
     context: { failed: failed.map(([name]) => name), threshold },
-    suggestion: 'Read the answers side by side in the report; if the threshold is wrong, change it where it is agreed.',
+    suggestion: 'Compare the answers in the report. If the threshold is wrong, agree on a new one and change it there.',
     expected: threshold,
     operator: failed[0]?.[1].comparator ?? '<=',
   });

@@ -4,24 +4,25 @@ import { type LlmEvalVerdict, type LlmMetricVerdict, NO_VERDICT } from '../../ll
 import type { LlmMetricResult } from '../../llm-evals/scoring/llm-metric-result.ts';
 import { judge, type JudgedMetric } from '../assertions.ts';
 
-/** Metrics by name, as an evaluation gives them. */
+/** The metrics of an evaluation by name. */
 export type LlmMetrics = Readonly<Record<string, LlmMetricResult>>;
 
 /** Options of {@link judgeLlmEval}. */
 export interface JudgeLlmEvalOptions {
   /**
    * A number for the metrics that `metric` names, or a number for each name.
-   * @defaultValue none, and then there is no verdict
+   * @defaultValue none: there is no verdict
    */
   readonly threshold?: number | Readonly<Record<string, number>> | undefined;
   /**
-   * What is judged: a metric of one dimension (`sentiment_gap.gender`), or of each (`sentiment_gap`); several as a list.
-   * Needed where `threshold` is a number.
+   * The metrics to judge: a metric of one dimension (`sentiment_gap.gender`), or of every dimension (`sentiment_gap`);
+   * several as a list. Required if `threshold` is a number.
    */
   readonly metric?: string | readonly string[] | undefined;
   /**
    * `<=`, `<`, `>=` or `>`.
-   * @defaultValue `<=` by the size of the value; for an excess `<=` by the value, since below noise is no difference; `>=` for accuracies and ratios
+   * @defaultValue `<=` on the absolute value; for an excess `<=` on the value, since an excess below noise is not a
+   *   difference; `>=` for accuracies and ratios
    */
   readonly comparator?: string | undefined;
 }
@@ -33,14 +34,14 @@ const JUDGE_LLM_EVAL_OPTION_NAMES: OptionNames<JudgeLlmEvalOptions> = {
 };
 
 /**
- * The gate on an evaluation of a language model, by the rules of {@link judge}: the point estimate decides, an
- * undefined metric fails with its reason, and where the interval straddles the threshold the sentence says so. All
- * judged metrics must pass. Without a threshold there is no verdict.
+ * Applies the gate to an evaluation of a language model, by the rules of {@link judge}. The gate judges the point
+ * estimate, an undefined metric fails with its reason, and the message says if the interval straddles the threshold.
+ * All judged metrics must pass. Without a threshold there is no verdict.
  *
- * A base name stands for every dimension, the control too: where that alone is beyond the threshold, noise is, and the
- * threshold cannot be judged by these data.
- * @throws {ValueError} for a threshold without a metric or the other way round, a name that no metric has, an unknown
- *   comparator, or a threshold that is no number
+ * A base name applies to every dimension, including the control. If only the control is beyond the threshold, the noise
+ * is, and these data cannot decide about this threshold.
+ * @throws {ValueError} if a threshold comes without a metric or a metric without a threshold, a metric does not exist,
+ *   the comparator is unknown, or the threshold is not a number
  */
 export function judgeLlmEval(metrics: LlmMetrics, options: JudgeLlmEvalOptions = {}): LlmEvalVerdict {
   assertKnownOptions('judgeLlmEval', options, JUDGE_LLM_EVAL_OPTION_NAMES);
@@ -68,7 +69,7 @@ function assertNothingJudged({ metric, comparator }: JudgeLlmEvalOptions): void 
   if (given === undefined) return;
   throw new ValueError(`The ${given} parameter must come with a threshold. Got none.`, {
     context: { parameter: given },
-    suggestion: `Give a threshold, or leave ${given} out: without a threshold there is no verdict.`,
+    suggestion: `Pass a threshold, or omit ${given}: without a threshold there is no verdict.`,
   });
 }
 
@@ -81,23 +82,23 @@ function limitsOf(
     if (limits.length > 0 && metric === undefined) return limits;
     throw new ValueError(
       limits.length === 0
-        ? 'The threshold parameter must name a metric at least. Got none.'
-        : 'The metric parameter must be left out where threshold names the metrics. Got both.',
+        ? 'The threshold parameter must name at least one metric. Got none.'
+        : 'The metric parameter must be omitted if threshold names the metrics. Got both.',
       { context: { parameter: limits.length === 0 ? 'threshold' : 'metric' } },
     );
   }
   const names = metric === undefined ? [] : typeof metric === 'string' ? [metric] : metric;
   if (names.length > 0) return names.map((name) => [name, threshold]);
   throw new ValueError(
-    'The metric parameter must be given with a threshold: metrics have different scales. Got none.',
+    'The metric parameter is required with a threshold, because metrics have different scales. Got none.',
     {
       context: { parameter: 'metric' },
-      suggestion: "Name what the threshold is for, 'sentiment_gap' or 'sentiment_gap.gender', say.",
+      suggestion: "Name the metric of the threshold, for example 'sentiment_gap' or 'sentiment_gap.gender'.",
     },
   );
 }
 
-/** The metric of this name, or those that it is the base of. */
+/** Returns the key with this name, or the keys of all metrics that have it as their base name. */
 function namesOf(metrics: LlmMetrics, name: string): string[] {
   if (Object.hasOwn(metrics, name)) return [name];
   const named = Object.entries(metrics).flatMap(([key, { metric }]) => (metric === name ? [key] : []));

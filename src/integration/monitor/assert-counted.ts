@@ -4,7 +4,7 @@ import { suggestNames } from '../../internal/arguments.ts';
 import type { RealTimeFairnessTracker } from '../../monitoring/tracker/real-time-fairness-tracker.ts';
 import type { MonitorRequest } from '../../schemas/monitor.ts';
 
-/** How much a tracker had counted at some moment. */
+/** The counts of a tracker at some moment. */
 export interface CountedSoFar {
   readonly events: number;
   readonly labels: number;
@@ -12,7 +12,7 @@ export interface CountedSoFar {
   readonly grouped: number;
 }
 
-/** What was counted until now. */
+/** Returns the current counts of a tracker. */
 export function countedSoFar(tracker: RealTimeFairnessTracker): CountedSoFar {
   return {
     events: tracker.nEvents,
@@ -21,16 +21,16 @@ export function countedSoFar(tracker: RealTimeFairnessTracker): CountedSoFar {
   };
 }
 
-/** A line of a stream that is not blank, and its number. */
+/** The first non-blank line of a stream, and its number. */
 export interface FirstLine {
   readonly number: number;
   readonly text: string;
 }
 
 /**
- * Checks that a stream brought something to count: a watch over nothing would look like safety.
- * @param first its first line that is not blank; undefined where there was none
- * @throws {DataValidationError} saying what the line lacks
+ * Checks that something in a stream was counted. Otherwise a run without alarms would look safe.
+ * @param first the first non-blank line; undefined if there was none
+ * @throws {DataValidationError} if nothing was counted; the error says what the line lacks
  */
 export function assertLinesCounted(
   request: MonitorRequest,
@@ -46,8 +46,8 @@ export function assertLinesCounted(
 }
 
 /**
- * The same of a file.
- * @throws {DataValidationError} saying which column has nothing
+ * Checks that something in a file was counted.
+ * @throws {DataValidationError} if nothing was counted; the error names the empty column
  */
 export function assertRowsCounted(
   request: MonitorRequest,
@@ -67,11 +67,11 @@ function nothingIn(first: FirstLine, request: MonitorRequest): DataValidationErr
 
 function noObject({ number, text }: FirstLine): DataValidationError {
   const looksLikeCsv = /^[^{[]*[,;\t|]/.test(text);
-  return new DataValidationError(`Line ${String(number)} is no JSON object, and no event was counted.`, {
+  return new DataValidationError(`Line ${String(number)} is not a JSON object, and no event was counted.`, {
     context: { line: number },
     suggestion: looksLikeCsv
-      ? 'It looks like CSV: save it as a file and use --csv.'
-      : 'Give one JSON object a line: {"approved": 1, "sex": "female"}.',
+      ? 'The line looks like CSV. Save the data as a file and use --csv.'
+      : 'Write one JSON object per line, as in {"approved": 1, "sex": "female"}.',
   });
 }
 
@@ -85,14 +85,14 @@ function missingField(
   if (missing === undefined) return undefined;
   return new DataValidationError(`Line ${String(number)} has no field '${missing}', ${consequence}.`, {
     context: { line: number, field: missing, fields },
-    suggestion: fields.length === 0 ? 'It has no field at all.' : suggestNames(missing, fields, 'fields of that line'),
+    suggestion: fields.length === 0 ? 'The line has no fields.' : suggestNames(missing, fields, 'fields of that line'),
   });
 }
 
 function noPrediction(what: string, { yPred }: MonitorRequest): DataValidationError {
-  return new DataValidationError(`No ${what} holds a value of '${yPred}' that can be counted.`, {
+  return new DataValidationError(`No ${what} has a value of '${yPred}' that can be counted.`, {
     context: { column: yPred },
-    suggestion: 'Check that the column of decisions (--y-pred) and that of weights are filled.',
+    suggestion: 'Check that the columns of decisions (--y-pred) and of weights are filled.',
   });
 }
 
@@ -106,7 +106,7 @@ function noGroup(what: string, request: MonitorRequest): DataValidationError {
 
 const sensitiveOf = ({ attributes }: MonitorRequest): string[] => [...new Set(attributes.flat())];
 
-/** Events of weight 0 have their groups and add nothing to any sum. */
+/** Returns whether there were events of weight 0: they have groups but add nothing to the sums. */
 function hasZeroWeights({ faults }: RealTimeFairnessTracker): boolean {
   return (faults['zero_weight'] ?? 0) > 0;
 }

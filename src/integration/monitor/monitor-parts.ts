@@ -18,16 +18,16 @@ import type { TrackerOptions } from '../../monitoring/tracker/tracker-options.ts
 import type { MonitorRequest } from '../../schemas/monitor.ts';
 import { type MonitorPolicy, type MonitorState, readState } from './monitor-state.ts';
 
-/** Alerts are few; a longer file is not searched. */
+/** The maximum size of an alert file that is searched; alerts are few. */
 const MAX_ALERT_BYTES = 64 * 1024 * 1024;
 
-/** How often each key is still expected to come again. */
+/** How often each key is still expected to occur again. */
 type Expected = Map<string, number>;
 
 /**
- * Returns a store that leaves out the records which its file already has: those that a run wrote between its last state
- * and the moment it was killed, and that come again when it is resumed.
- * @param after the time of the last record that the state knows, in milliseconds since 1970
+ * Returns a store that skips the records that its file already has. These are records that a run wrote between its last
+ * state and the moment it was killed; they occur again when the run is resumed.
+ * @param after the time of the last record in the state, in milliseconds since 1970
  */
 async function skipStoredRecords(store: RecordStore, path: string, after: number): Promise<RecordStore> {
   if (!existsSync(path)) return store;
@@ -50,7 +50,7 @@ async function skipStoredRecords(store: RecordStore, path: string, after: number
   };
 }
 
-/** Returns a sink that leaves out the changes of alerts which its file already has. */
+/** Returns a sink that skips the alert changes that its file already has. */
 async function skipStoredAlerts(sink: AlertSink, path: string): Promise<AlertSink> {
   const { text } = await readTextFile(path, MAX_ALERT_BYTES);
   const lines = (text ?? '').split('\n').map(parseObject);
@@ -67,7 +67,7 @@ async function skipStoredAlerts(sink: AlertSink, path: string): Promise<AlertSin
   };
 }
 
-/** Records that were taken together are known by their sums over all events: without a column of times, times differ. */
+/** Returns the identity of records taken together: their cumulative sums, since times can differ between runs. */
 function recordsKey(records: readonly MonitoringRecord[]): string {
   const overall = records.filter(({ window }) => window === 'cumulative');
   return JSON.stringify(overall.map(({ metric, attribute, group, n, value }) => [metric, attribute, group, n, value]));
@@ -84,42 +84,42 @@ function countKeys(keys: readonly string[]): Expected {
   return counts;
 }
 
-/** Whether a key was expected; it is expected once less then. */
+/** Returns whether a key was expected, and counts it as seen. */
 function takeKey(expected: Expected, key: string): boolean {
   const times = expected.get(key) ?? 0;
   if (times > 0) expected.set(key, times - 1);
   return times > 0;
 }
 
-/** What outlives the counting: where a run begins, and where its messages go. */
+/** The saved state of a run, and the outputs that stay open during it. */
 export interface MonitorPlaces {
-  /** What an earlier run left; undefined where there is none. */
+  /** The state of an earlier run; undefined if there is none. */
   readonly saved: MonitorState | undefined;
   readonly store: RecordStore | undefined;
-  /** Where alerts are appended, if anywhere; one of `sinks`. */
+  /** The sink that appends alerts to a file, if there is one; it is one of `sinks`. */
   readonly file: AlertSink | undefined;
   readonly sinks: readonly AlertSink[];
-  /** Waits until all is delivered or given up, and lets go of the files; once. */
+  /** Waits until all messages are delivered or have failed, and closes the files. Repeated calls have no effect. */
   close(): Promise<void>;
 }
 
-/** What a monitoring run is made of. */
+/** The parts of a monitoring run. */
 export interface MonitorParts extends MonitorPlaces {
   readonly tracker: RealTimeFairnessTracker;
   readonly engine: FairnessDriftAndAlertEngine;
   readonly policy: MonitorPolicy;
 }
 
-/** The column that holds the time, where none is named and the data have one of that name. */
+/** The default timestamp column: used if none is named and the data have a column with this name. */
 export const USUAL_TIMESTAMP = 'timestamp';
 
 const MINUTE_MILLIS = 60_000;
 
-/** Checks what a request asks for and opens its places, before a single event is waited for. */
+/** Checks a request and opens its outputs, before any event is read. */
 export async function openPlaces(request: MonitorRequest): Promise<MonitorPlaces> {
   const { state, alerts, webhook, records } = request;
   const saved = state === undefined ? undefined : await readState(state);
-  // Made once to be checked: the options must be refused before files are opened.
+  // Invalid options must be rejected before files are opened.
   const none = { saved, store: undefined, file: undefined, sinks: [], close: () => Promise.resolve() };
   makeParts(request, none, savedTimestamp(request, saved));
   const post = webhook === undefined ? [] : [webhookSink({ url: webhook })];
@@ -130,7 +130,7 @@ export async function openPlaces(request: MonitorRequest): Promise<MonitorPlaces
   return { saved, store, file, sinks, close: () => (closing ??= closeAll(sinks, store)) };
 }
 
-/** Where a state is kept, a run that was killed comes back to what it has written already. */
+/** Opens the alert file. If a state is kept, changes that a killed run already wrote are skipped. */
 async function openAlerts(path: string, state: string | undefined): Promise<AlertSink> {
   const sink = ndjsonSink(path);
   return state === undefined ? sink : skipStoredAlerts(sink, path);
@@ -153,15 +153,15 @@ async function closeAll(sinks: readonly AlertSink[], store: RecordStore | undefi
   store?.close();
 }
 
-/** The column of times as far as it is known without the data: the one named, or that of the earlier run. */
+/** Returns the timestamp column as far as it is known without the data: the named one, or that of the earlier run. */
 export function savedTimestamp({ timestamp }: MonitorRequest, saved: MonitorState | undefined): string | undefined {
   if (timestamp !== undefined || saved === undefined) return timestamp;
   return saved.tracker.options.columns.timestamp === undefined ? undefined : USUAL_TIMESTAMP;
 }
 
 /**
- * Makes tracker and engine as a request has them, going on from its state where there is one.
- * @param timestamp the column of times that the data have, if any
+ * Creates the tracker and the engine of a request, continuing from its state if there is one.
+ * @param timestamp the timestamp column of the data, if any
  */
 export function makeParts(request: MonitorRequest, places: MonitorPlaces, timestamp: string | undefined): MonitorParts {
   const { saved, store, sinks } = places;
@@ -201,7 +201,7 @@ function trackerOptionsOf(request: MonitorRequest, timestamp: string | undefined
     minGroupSize: request.minGroupSize,
     decisionThreshold: request.scoreThreshold,
     positiveLabel: request.positiveLabel,
-    // In files and on stdin a number may count seconds as well.
+    // In files and on stdin numeric times may be seconds or milliseconds.
     timestampUnit: 'auto',
     errorScale: request.errorScale,
   };
@@ -224,7 +224,7 @@ function engineOptionsOf(
   };
 }
 
-/** What a promise about false alarms rests on, so that a run that goes on must have the same. */
+/** Returns the options on which the false alarm guarantee depends. A resumed run must have the same. */
 function policyOf(options: AlertEngineOptions, { stream }: RealTimeFairnessTracker): MonitorPolicy {
   const filled = fillEngineOptions(options);
   return {
@@ -235,7 +235,7 @@ function policyOf(options: AlertEngineOptions, { stream }: RealTimeFairnessTrack
   };
 }
 
-/** Refuses a limit that no gap can pass: it would look like safety. */
+/** Rejects a limit that no gap can exceed, since a run without alarms would look safe. */
 function assertReachable({ limit }: MonitorRequest, { stream }: RealTimeFairnessTracker): void {
   if (limit === undefined) return;
   for (const { metric } of stream.options.metrics) {

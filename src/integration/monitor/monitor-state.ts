@@ -10,10 +10,10 @@ import type { EngineSnapshot } from '../../monitoring/alarms/engine-snapshot.ts'
 import type { FairnessDriftAndAlertEngine } from '../../monitoring/alarms/fairness-drift-and-alert-engine.ts';
 import type { RealTimeFairnessTracker, TrackerSnapshot } from '../../monitoring/tracker/real-time-fairness-tracker.ts';
 
-/** A state has some megabytes; a text of this size can still be held in one piece. */
+/** The maximum size of a state file. A state has a few megabytes; a text of this size still fits in one string. */
 const MAX_BYTES = 512 * 1024 * 1024;
 
-/** What decides whether an alarm is raised; what tells of it (cooldown, persistence, sinks) may change between runs. */
+/** The options that decide whether an alarm is raised. Cooldown, persistence and sinks may change between runs. */
 export interface MonitorPolicy {
   readonly alpha: number;
   /** By metric. */
@@ -22,25 +22,25 @@ export interface MonitorPolicy {
   readonly windows: 'restarted' | 'cumulative';
 }
 
-/** What the file of a state holds. */
+/** The content of a state file. */
 interface SavedState {
   readonly tracker: TrackerSnapshot;
   readonly engine: EngineSnapshot;
   readonly policy: MonitorPolicy;
 }
 
-/** A monitoring run as it was when it stopped. */
+/** The saved state of a monitoring run. */
 export interface MonitorState extends SavedState {
   /**
-   * Checks that a run as it is asked for now counts what the saved one counted, and decides as it did.
-   * @throws {DataValidationError} where it does not
+   * Checks that a new run has the same tracker options and alarm policy as the saved run.
+   * @throws {DataValidationError} if an option differs
    */
   assertSame(tracker: RealTimeFairnessTracker, policy: MonitorPolicy): void;
 }
 
 /**
- * Reads the state of an earlier run; undefined where there is none yet.
- * @throws {DataValidationError} for a file that holds something else, or was changed after it was written
+ * Reads the state of an earlier run; returns undefined if the file does not exist.
+ * @throws {DataValidationError} if the file holds something else, or was changed after it was written
  */
 export async function readState(path: string): Promise<MonitorState | undefined> {
   if (!existsSync(path)) return undefined;
@@ -62,17 +62,17 @@ export async function readState(path: string): Promise<MonitorState | undefined>
       const others = differences({ ...saved.tracker.options, ...saved.policy }, now);
       if (others.length === 0) return;
       throw new DataValidationError(
-        `The state in '${path}' is of a run with other options, so it cannot go on here: ${others.join('; ')}.`,
+        `The state in '${path}' is from a run with other options, so this run cannot continue it: ${others.join('; ')}.`,
         {
           context: { path, saved: saved.tracker.options, policy: saved.policy },
-          suggestion: 'Ask for the same as that run did, or name another state file.',
+          suggestion: 'Use the same options as that run, or name another state file.',
         },
       );
     },
   };
 }
 
-/** "alpha was 0.05 and is 0.01", for each option that is another; parts of an option apart. */
+/** Describes each option that differs, as in "alpha was 0.05 and is 0.01"; parts of an option separately. */
 function differences(before: object, now: object): string[] {
   const [old, present] = [before, now].map(plainOf) as [Record<string, unknown>, Record<string, unknown>];
   return [...new Set([...Object.keys(old), ...Object.keys(present)])].flatMap((name) => {
@@ -87,12 +87,12 @@ function textOf(value: unknown): string {
   return value === undefined ? 'not given' : JSON.stringify(value);
 }
 
-/** As it looks once it has been written and read: without what is undefined. */
+/** Returns the value as it is after writing and reading, without undefined properties. */
 function plainOf(value: object): unknown {
   return JSON.parse(JSON.stringify(value));
 }
 
-/** Writes the state of a run; whole, or as it was before. */
+/** Writes the state of a run atomically: completely, or the file stays as it was. */
 export async function writeState(
   path: string,
   tracker: RealTimeFairnessTracker,
@@ -109,9 +109,9 @@ function parse(text: string, path: string): SavedState {
     const saved = state as unknown as SavedState;
     if (isMapping(saved.tracker.options) && isMapping(saved.tracker.options.columns)) return saved;
   }
-  throw new DataValidationError(`'${path}' holds no state of a monitoring run.`, {
+  throw new DataValidationError(`'${path}' does not hold the state of a monitoring run.`, {
     context: { path },
-    suggestion: 'Name the file that an earlier run wrote, or one that is not there yet.',
+    suggestion: 'Name a file that an earlier run wrote, or a new file.',
   });
 }
 

@@ -26,8 +26,8 @@ import {
 import { refresher, shownEngine, writeOutputs } from './write-outputs.ts';
 
 /**
- * Checks that a positive label means something in a file, as `validate` does.
- * @throws {DataValidationError} with the labels there are
+ * Checks that the positive label occurs in a file, as `validate` does.
+ * @throws {DataValidationError} if it does not; the error lists the labels found
  */
 async function assertLabelInFile(
   { positiveLabel, yPred, yTrue }: MonitorRequest,
@@ -45,12 +45,12 @@ async function assertLabelInFile(
   await withRelation(path, (session, relation) => assertPositiveLabel(session, relation, columns));
 }
 
-/** Cells, 2 x truth + decision with truth 2 where it is unknown, whose decision is positive. */
+/** The cells with a positive decision. A cell is 2 x truth + decision, with truth 2 if it is unknown. */
 const POSITIVE_DECISIONS = [1, 3, 5];
-/** Those whose truth is positive. */
+/** The cells with a positive truth. */
 const POSITIVE_TRUTHS = [2, 3];
 
-/** A remark where no event of a stream ever held the positive label. */
+/** Returns a warning if no event of a stream had the positive label. */
 function strangeLabel(
   { positiveLabel, yPred }: MonitorRequest,
   { stream }: RealTimeFairnessTracker,
@@ -62,19 +62,19 @@ function strangeLabel(
       true,
     ),
   );
-  return isHeld ? undefined : `No event holds the positive label '${positiveLabel}' in '${yPred}'.`;
+  return isHeld ? undefined : `No event has the positive label '${positiveLabel}' in '${yPred}'.`;
 }
 
-/** Lines that are held back until one is an event; what comes before cannot tell what events have. */
+/** The maximum number of lines held back while looking for the first event, which shows the fields of events. */
 const MAX_HELD = 10_000;
 
-/** Lines of a stream, from the first on, and the first event among them as far as it was looked for. */
+/** All lines of a stream, and the first event, if it was found among the first lines. */
 interface LinesWithFirst {
   readonly lines: AsyncIterable<string>;
   readonly event: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** Reads on to the first event, past blank lines, labels and what is no event, and gives all lines back. */
+/** Reads up to the first event, skipping blank lines, labels and other lines, and returns all lines. */
 async function withFirstEvent(
   lines: AsyncIterable<string>,
   { yPred }: Pick<MonitorRequest, 'yPred'>,
@@ -97,31 +97,31 @@ async function* chain(held: readonly string[], rest: AsyncIterator<string>): Asy
   yield* { [Symbol.asyncIterator]: () => rest };
 }
 
-/** Where a monitoring run gets its events and tells what it finds. */
+/** The source of events of a monitoring run, and its callbacks. */
 export interface MonitorHooks {
-  /** Opens the lines of JSON, one event each; called where the request names no file, once all else is known to work. */
+  /** Opens the lines of JSON, one event each. Called if the request names no file, after all other checks. */
   readonly openLines: () => AsyncIterable<string>;
-  /** Whether the lines ended because the user stopped them. */
+  /** Returns whether the lines ended because the user stopped the run. */
   readonly isStopped?: (() => boolean) | undefined;
-  /** Called with each alarm of lines, and whether it was told before. */
+  /** Called with each alarm of a stream, and whether it was reported before. */
   readonly onAlarm?: ((alert: AlertEvent, isRepeat: boolean) => void) | undefined;
   readonly onWatch?: ((alert: AlertEvent) => void) | undefined;
   /** Called with each line that could not be counted, and why. */
   readonly onFault?: ((line: number, reason: string) => void) | undefined;
-  /** Called where outputs could not be written at a refresh, once until they can be again. */
+  /** Called if outputs cannot be written at a refresh, once until a refresh succeeds again. */
   readonly onProblem?: ((problem: string) => void) | undefined;
   readonly onProgress?: OnProgress | undefined;
 }
 
-/** What a monitoring run found. */
+/** The outcome of a monitoring run. */
 export interface MonitorOutcome {
-  /** Alarms as they were told, repeats included. */
+  /** Alarms as they were sent, including repeats. */
   readonly alerts: readonly AlertEvent[];
   readonly watches: readonly AlertEvent[];
   readonly states: EngineUpdate['states'];
-  /** What a check at the end found that is not counted; null where no state is kept. */
+  /** The result of an extra check at the end that is not counted; null if no state is kept. */
   readonly preview: EngineUpdate | null;
-  /** Alarms raised in this run, as they were then. */
+  /** Alarms raised in this run, as they were when raised. */
   readonly raised: readonly AlertEvent[];
   /** Alarms of earlier runs that are open at the end. */
   readonly stillOpen: readonly AlertHistory[];
@@ -129,26 +129,25 @@ export interface MonitorOutcome {
   readonly isAlarmed: boolean;
   /** The gap of each metric in the sliding window, at the end. */
   readonly gaps: readonly WatchedGap[];
-  /** Everything as a dashboard shows it. */
+  /** The content of the dashboard. */
   readonly view: MonitoringView;
-  /** Events that the sliding window holds. */
+  /** The number of events in the sliding window. */
   readonly windowEvents: number;
-  /** Lines that could not be counted. */
+  /** The number of lines that could not be counted. */
   readonly refusedLines: number;
   /** Files written. */
   readonly written: readonly string[];
-  /** What did not get to where it should be, and what seems strange, in sentences. */
+  /** Warnings about outputs that were lost and about suspicious input, in sentences. */
   readonly warnings: readonly string[];
-  /** What kept outputs from being written at the end. */
+  /** Errors of outputs that could not be written at the end. */
   readonly problems: readonly unknown[];
 }
 
 /**
- * Watches a stream as a request has it: replays a file, or follows lines of
- * events until they end. Dashboard and state are written at the end, and while
- * lines are followed at every refresh; one that fails then is tried again at the next.
- * @throws {ConfigValidationError | ValueError} for what cannot be asked, before a line is waited for
- * @throws {DataValidationError} for data that cannot be read, and where input came of which nothing can be counted
+ * Monitors a stream as requested: replays a file, or follows lines of events until they end. Dashboard and state are
+ * written at the end, and for lines also at every refresh. A refresh that fails is tried again at the next.
+ * @throws {ConfigValidationError | ValueError} if the request is invalid, before any line is read
+ * @throws {DataValidationError} if data cannot be read, or there was input and nothing in it can be counted
  */
 export async function runMonitor(request: MonitorRequest, hooks: MonitorHooks): Promise<MonitorOutcome> {
   const places = await openPlaces(request);
@@ -221,7 +220,7 @@ async function followStream(
       extraChecks: extraChecksOf(request),
       onFault: hooks.onFault,
       onPreview: (update) => {
-        // Reported once; the check that counts reports it again, as one that is known.
+        // Reported once; the counted check reports it again as known.
         for (const alert of update.alerts) if (!told.has(alert.id)) hooks.onAlarm?.(alert, false);
         for (const { id } of update.alerts) told.add(id);
       },
@@ -249,14 +248,14 @@ async function followStream(
 }
 
 /**
- * Where a state is kept, only the stream decides when checks are made and records are taken: a run that stops anywhere
- * and is resumed then finds what a run without a break finds.
+ * Returns how extra checks are treated. If a state is kept, only the stream decides when checks are made and records
+ * are taken. A run that stops at any point and is resumed then finds the same as a run without a break.
  */
 function extraChecksOf({ state }: MonitorRequest): ExtraChecks {
   return state === undefined ? 'counted' : 'previewed';
 }
 
-/** Opens the lines; the column of times is that of the state, else the usual one where the first event has it. */
+/** Opens the lines. The timestamp column is that of the state, else the usual one if the first event has it. */
 async function openStream(
   request: MonitorRequest,
   { saved }: MonitorPlaces,
@@ -270,7 +269,7 @@ async function openStream(
 }
 
 /**
- * Lines as they are, with word of each that is not blank.
+ * Passes lines through unchanged and calls `note` with each non-blank line.
  * @yields each line
  */
 async function* noting(lines: AsyncIterable<string>, note: (line: FirstLine) => void): AsyncGenerator<string> {
@@ -285,7 +284,7 @@ async function* noting(lines: AsyncIterable<string>, note: (line: FirstLine) => 
 const idsOf = ({ engine }: MonitorParts): ReadonlySet<string> => new Set(engine.alerts.map(({ alert }) => alert.id));
 
 interface Found extends Pick<MonitorOutcome, 'alerts' | 'watches' | 'states' | 'preview' | 'refusedLines'> {
-  /** Alarms that were known before. */
+  /** Identifiers of the alarms that were known before the run. */
   readonly known: ReadonlySet<string>;
   readonly remarks: readonly string[];
 }
@@ -296,7 +295,7 @@ async function finish(
   { alerts, watches, states, preview, refusedLines, known, remarks }: Found,
 ): Promise<MonitorOutcome> {
   const { written, problems } = await writeOutputs(request, parts);
-  // Closed here as well, since only then it is known what got to where it should be.
+  // Closed here as well, since the number of failed deliveries is known only after that.
   await parts.close();
   const isNew = ({ id }: AlertEvent): boolean => !known.has(id);
   const open = parts.engine.alerts.filter(({ isOpen }) => isOpen);
@@ -318,7 +317,7 @@ async function finish(
   };
 }
 
-/** Files that were added to, as far as they have all that they should have. */
+/** Returns the files that were appended to without loss. */
 function appended({ records, alerts }: MonitorRequest, parts: MonitorParts): string[] {
   return [
     ...(records === undefined || lostRecords(parts) > 0 ? [] : [records]),
@@ -344,8 +343,8 @@ function lossesOf(parts: MonitorParts): string[] {
 }
 
 /**
- * Returns what a run found as plain JSON: alerts, watches and states, the gap of each metric with its interval and groups,
- * and where a state is kept, what a check at the end found that the next run makes again.
+ * Returns the outcome of a run as plain JSON: alerts, watches and states, and the gap of each metric with its interval
+ * and groups. If a state is kept, `preview` has the findings of a check at the end that the next run makes again.
  */
 export function monitorToJson({
   alerts,
@@ -365,7 +364,7 @@ export function monitorToJson({
   };
 }
 
-/** By attribute, then by metric, as the states are. */
+/** Groups the gaps by attribute, then by metric, like the states. */
 function gapsToJson(gaps: readonly WatchedGap[]): Record<string, unknown> {
   const byAttribute = new Map<string, Map<string, unknown>>();
   for (const { attribute, metric, windowEvents, limit, ...gap } of gaps) {

@@ -4,14 +4,14 @@ import type { MonitorRequest } from '../../schemas/monitor.ts';
 import type { MonitorParts } from './monitor-parts.ts';
 import { writeState } from './monitor-state.ts';
 
-/** What became of the files that a run writes whole. */
+/** The result of writing the dashboard and the state. */
 export interface WriteOutcome {
   readonly written: readonly string[];
-  /** What kept others from being written; one does not keep the next from being tried. */
+  /** Errors of files that could not be written. After an error the next file is still tried. */
   readonly problems: readonly unknown[];
 }
 
-/** Writes the dashboard and the state, where they are asked for. A stream without any event has no state to go on from. */
+/** Writes the dashboard and the state, if requested. Without any event there is no state to write. */
 export async function writeOutputs(request: MonitorRequest, parts: MonitorParts): Promise<WriteOutcome> {
   const { outputDir, state } = request;
   const { tracker, engine, policy } = parts;
@@ -42,12 +42,12 @@ export async function writeOutputs(request: MonitorRequest, parts: MonitorParts)
   return { written, problems };
 }
 
-/** Returns the engine that a dashboard may look at: where a state is kept, a copy, since a look is a check. */
+/** Returns the engine for a dashboard: a copy if a state is kept, since the dashboard makes a check. */
 export function shownEngine({ state }: MonitorRequest, { engine }: MonitorParts): FairnessDriftAndAlertEngine {
   return state === undefined ? engine : engine.copy();
 }
 
-/** Writes outputs at each refresh and outlives what keeps it from it: tells the first failure of an outage. */
+/** Returns a function that writes outputs at each refresh. It reports only the first of consecutive failures. */
 export function refresher(
   request: MonitorRequest,
   parts: MonitorParts,
@@ -55,7 +55,7 @@ export function refresher(
 ): () => Promise<void> {
   let isOutage = false;
   return async () => {
-    // Until something was counted there is nothing to show, and perhaps never will be.
+    // Nothing to show yet.
     if (parts.tracker.nEvents === 0) return;
     const { problems } = await writeOutputs(request, parts);
     const [first] = problems;

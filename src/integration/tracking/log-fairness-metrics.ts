@@ -6,26 +6,26 @@ import { trackRun } from './track-run.ts';
 import { TRACKING_OPTION_NAMES, type TrackingOptions } from './tracking-options.ts';
 import { TrackingFault } from './tracking-server.ts';
 
-/** One metric, several, or several under names of their own. */
+/** One metric, a list of metrics, or metrics by name. */
 export type TrackedMetrics = MetricResult | readonly MetricResult[] | Readonly<Record<string, MetricResult>>;
 
 /**
- * Puts fairness metrics into a run on an MLflow tracking server, over its REST API.
+ * Logs fairness metrics to a run on an MLflow tracking server, over its REST API.
  *
- * A metric m gives `m` (its value), and where they are known `m.ci_low`,
- * `m.ci_high`, `m.p_value` and `m.effect_size`; `m.n`, the rows that took part;
- * and of each group g `m.g.n` and `m.g.selection_rate` or whatever the metric
- * compares. Names are those of the metrics or of the record, after `prefix`. A
- * value that is undefined becomes the tag `m.undefined` with its reason, a group
- * that took no part the tag `m.g.excluded`. Characters that MLflow does not take
- * become `_`.
+ * A metric m is logged as:
+ * - `m`: its value
+ * - `m.ci_low`, `m.ci_high`, `m.p_value` and `m.effect_size`, if known
+ * - `m.n`: the number of rows compared
+ * - `m.g.n` and `m.g.selection_rate` (or the measure that the metric compares) for each group g
+ * - the tag `m.undefined` with the reason, if the value is undefined
+ * - the tag `m.g.excluded` with the reason, if group g is excluded
  *
- * Nothing is thrown. Without a server, or where it fails, the outcome is false
- * and the reason is logged at the level warn. A call is repeated up to three
- * times where the network fails or the server answers 429 or 5xx; all in all it
- * takes no longer than `totalTimeoutMillis`, and two seconds more to mark a run
- * as failed. Credentials are read from the variables that MLflow's own client
- * reads, and never logged.
+ * Names are those of the metrics or of the record, after `prefix`. Characters that MLflow does not accept become `_`.
+ *
+ * The function does not throw. Without a server, or if it fails, the result is false and the reason is logged as a
+ * warning. A call is repeated up to three times if the network fails or the server responds with 429 or 5xx. All calls
+ * together take at most `totalTimeoutMillis`, and two seconds more to mark a run as failed. Credentials are read from
+ * the environment variables of the MLflow client, and never logged.
  * @returns whether everything was logged
  * @see https://mlflow.org/docs/latest/api_reference/rest-api.html
  * @example
@@ -61,7 +61,7 @@ function isList(metrics: TrackedMetrics): metrics is readonly MetricResult[] {
   return Array.isArray(metrics);
 }
 
-/** Told by its form, so that a result from another copy of this package is one too. */
+/** Returns whether this is a metric result, by its form, so that results of another copy of this package match too. */
 function isResult(metrics: object): metrics is MetricResult {
   return 'metric' in metrics && typeof metrics.metric === 'string';
 }

@@ -17,12 +17,12 @@ import { ARTIFACT_TRACKING_OPTION_NAMES, type ArtifactTrackingOptions } from './
 /** Options of {@link logLlmEvalResults}. */
 export interface LlmEvalTrackingOptions extends ArtifactTrackingOptions {
   /**
-   * What the gate found.
-   * @defaultValue no verdict is logged
+   * The verdict of the gate.
+   * @defaultValue none: no verdict is logged
    */
   readonly verdict?: LlmEvalVerdict | undefined;
   /**
-   * Whether the Markdown report, which quotes a few pairs of answers, and the JSON are kept with the run.
+   * Whether to upload the Markdown report, which quotes a few pairs of answers, and the JSON.
    * @defaultValue true
    */
   readonly withReports?: boolean | undefined;
@@ -35,12 +35,14 @@ const LLM_EVAL_TRACKING_OPTION_NAMES: OptionNames<LlmEvalTrackingOptions> = {
 };
 
 /**
- * Puts an evaluation of a language model into a run on an MLflow tracking server: provider, model, parameters, seed and
- * the digest of the plan as parameters; each metric with its interval, p-values, noise floor and groups, what was spent,
- * and `passed` (1 or 0; missing without a threshold) as metrics; what is undefined, sentences of the gate and warnings
- * as tags; the report and the JSON as files. Transcripts are not sent unless `artifacts` names them.
+ * Logs an evaluation of a language model to a run on an MLflow tracking server:
+ * - parameters: provider, model, model parameters, seed and the digest of the plan
+ * - metrics: each metric with its interval, p-values, noise floor and groups, the spending, and `passed` (1 or 0;
+ *   missing without a threshold)
+ * - tags: reasons of undefined values, messages of the gate and warnings
+ * - files: the report and the JSON. Transcripts are sent only if `artifacts` names them.
  *
- * Nothing is thrown, and what `logFairnessMetrics` says of names and of servers that fail holds here.
+ * The function does not throw. Names and failures of the server are handled as in `logFairnessMetrics`.
  * @returns whether everything was logged
  */
 export async function logLlmEvalResults(result: LlmEvalResult, options: LlmEvalTrackingOptions = {}): Promise<boolean> {
@@ -49,7 +51,9 @@ export async function logLlmEvalResults(result: LlmEvalResult, options: LlmEvalT
   return logged;
 }
 
-/** {@link logLlmEvalResults} with the run's identifier and page, or the reason why there is none. */
+/**
+ * Logs an evaluation like {@link logLlmEvalResults}; returns the run's identifier and URL, or the reason of failure.
+ */
 export async function trackLlmEval(
   result: LlmEvalResult,
   options: LlmEvalTrackingOptions = {},

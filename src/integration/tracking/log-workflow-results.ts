@@ -6,15 +6,16 @@ import { trackRun } from './track-run.ts';
 import { ARTIFACT_TRACKING_OPTION_NAMES, type ArtifactTrackingOptions } from './tracking-options.ts';
 
 /**
- * Puts a workflow into a run on an MLflow tracking server: its configuration,
- * seed and split as parameters; `baseline.*` and `final.*` of the held-out rows,
- * `improvement_percent` and `passed` (1 or 0; missing without a threshold) as
- * metrics; the verdict and warnings as tags; files, where the server takes them.
+ * Logs a workflow to a run on an MLflow tracking server:
+ * - parameters: the configuration, the seed and the split
+ * - metrics: `baseline.*` and `final.*` of the held-out rows, `improvement_percent`, and `passed` (1 or 0; missing
+ *   without a threshold)
+ * - tags: the verdict and the warnings
+ * - files, if the server accepts them
  *
- * `final.m` is the worst value over attributes, and `final.attribute.m` with its
- * interval and groups that of one attribute, by the names that
- * {@link logFairnessMetrics} gives. Nothing is thrown, and what is said there of
- * servers that fail holds here.
+ * `final.m` is the worst value over attributes. `final.attribute.m`, with its interval and groups, is the value of one
+ * attribute, named as in {@link logFairnessMetrics}. The function does not throw; failures of the server are handled as
+ * in {@link logFairnessMetrics}.
  * @returns whether everything was logged
  */
 export async function logWorkflowResults(
@@ -26,7 +27,9 @@ export async function logWorkflowResults(
   return logged;
 }
 
-/** {@link logWorkflowResults} with the run's identifier and page, or the reason why there is none. */
+/**
+ * Logs a workflow like {@link logWorkflowResults}; returns the identifier and URL of the run, or the reason of failure.
+ */
 export async function trackWorkflow(
   findings: WorkflowFindings,
   options: ArtifactTrackingOptions = {},
@@ -36,7 +39,7 @@ export async function trackWorkflow(
   }, options);
 }
 
-/** Adds a workflow: what was done as parameters, what came out as metrics, the verdict as tags. */
+/** Adds a workflow: its settings as parameters, its results as metrics, the verdict as tags. */
 function addWorkflow(entries: RunEntries, findings: WorkflowFindings, prefix: string): void {
   addParams(entries, findings);
   addMeasured(entries, `${prefix}baseline`, findings.baselineMetrics);
@@ -103,7 +106,7 @@ function prefixed(prefix: string, values: Readonly<Record<string, unknown>>): Re
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [`${prefix}.${name}`, value]));
 }
 
-/** A list of names as one, anything else of several parts as JSON. */
+/** Formats a list of names as one text, other values with several parts as JSON. */
 function textOf(value: unknown): string {
   if (typeof value === 'string') return value;
   return isListOfNames(value) ? value.join(', ') : JSON.stringify(value);

@@ -2,11 +2,10 @@ import type { MetricResult } from '../../metrics/index.ts';
 import { type RunEntries, toKeyPart } from './run-entries.ts';
 
 /**
- * Adds a metric: its value under `name`, then `name.ci_low`, `name.ci_high`,
- * `name.p_value`, `name.effect_size`, `name.n`, and of each group
- * `name.group.n` and `name.group.measure`. What is undefined or left out becomes
+ * Adds a metric: its value under `name`, then `name.ci_low`, `name.ci_high`, `name.p_value`, `name.effect_size`,
+ * `name.n`, and for each group `name.group.n` and `name.group.measure`. An undefined value or an excluded group becomes
  * a tag with the reason.
- * @param n what took part; the rows of all groups, unless told otherwise
+ * @param n the number of rows compared; by default the rows of all groups
  */
 export function addMetric(
   entries: RunEntries,

@@ -9,12 +9,12 @@ interface EntryBatch {
   readonly tags: readonly TextEntry[];
 }
 
-/** What MLflow takes with one call. */
+/** The limits of MLflow for one call. */
 const MAX_OF_KIND = { metrics: 1000, params: 100, tags: 100 } as const;
 const MAX_ENTRIES = 1000;
-/** The limit is 1,000,000; the rest is for what surrounds the entries. */
+/** The limit of MLflow is 1,000,000; the rest is for the JSON around the entries. */
 const MAX_BYTES = 900_000;
-/** For a metric's time and step and for the punctuation of an entry. */
+/** Bytes for the time and step of a metric and the punctuation of an entry. */
 const EXTRA_BYTES = 80;
 
 interface OpenBatch {
@@ -24,7 +24,7 @@ interface OpenBatch {
   bytes: number;
 }
 
-/** Splits what a run is to hold into calls within MLflow's limits: parameters first, then tags, then metrics. */
+/** Splits the content of a run into calls within the limits of MLflow: parameters first, then tags, then metrics. */
 export function toBatches(content: RunContent): EntryBatch[] {
   const batches: OpenBatch[] = [];
   for (const kind of ['params', 'tags', 'metrics'] as const) {
@@ -51,21 +51,21 @@ function hasRoom(batch: OpenBatch, kind: keyof typeof MAX_OF_KIND, bytes: number
 export interface Run {
   readonly runId: string;
   readonly experimentId: string;
-  /** Where its files are kept, in the server's terms. */
+  /** The location of its files, as the server reports it. */
   readonly artifactUri: string;
 }
 
-/** How a run is ended. */
+/** The final status of a run. */
 export type RunStatus = 'FINISHED' | 'FAILED' | 'KILLED';
 
-/** What a new run is to be. */
+/** The properties of a new run. */
 export interface NewRun {
   readonly experimentId: string;
   readonly runName: string | undefined;
   readonly startTimeMillis: number;
 }
 
-/** When and at which step metrics were taken. */
+/** The time and step of metrics. */
 export interface MetricMoment {
   readonly timestampMillis: number;
   readonly step: number;
@@ -74,8 +74,8 @@ export interface MetricMoment {
 const API = '/api/2.0/mlflow';
 
 /**
- * The identifier of an experiment, which is made where it is missing.
- * @throws {TrackingFault} where it is deleted: whoever deleted it decides whether it comes back
+ * Returns the identifier of an experiment, and creates the experiment if it does not exist.
+ * @throws {TrackingFault} if it is deleted; only the user may restore it
  */
 export async function findOrMakeExperiment(call: CallServer, name: string): Promise<string> {
   const found = await findExperiment(call, name);
@@ -84,7 +84,7 @@ export async function findOrMakeExperiment(call: CallServer, name: string): Prom
     const made = await call({ method: 'POST', path: `${API}/experiments/create`, body: { name } });
     return requiredTextAt(made, 'experiment_id');
   } catch (cause) {
-    // Another process, or a first try whose answer was lost, has made it meanwhile.
+    // Another process, or an earlier try whose response was lost, has created it.
     const meanwhile = hasCode(cause, 'RESOURCE_ALREADY_EXISTS') ? await findExperiment(call, name) : undefined;
     if (meanwhile !== undefined) return meanwhile;
     throw cause;
@@ -104,20 +104,20 @@ async function findExperiment(call: CallServer, name: string): Promise<string | 
   return requiredTextAt(found, 'experiment', 'experiment_id');
 }
 
-/** Begins a run. */
+/** Creates a run. */
 export async function createRun(call: CallServer, { experimentId, runName, startTimeMillis }: NewRun): Promise<Run> {
   const body = {
     experiment_id: experimentId,
     start_time: startTimeMillis,
     ...(runName === undefined ? {} : { run_name: runName }),
   };
-  // A second try could make a second run.
+  // A repeated call could create a second run.
   return runOf(await call({ method: 'POST', path: `${API}/runs/create`, body, isRepeatable: false }));
 }
 
 /**
- * A run that is already there.
- * @throws {TrackingFault} where there is none, or it is deleted
+ * Returns an existing run.
+ * @throws {TrackingFault} if it does not exist or is deleted
  */
 export async function findRun(call: CallServer, runId: string): Promise<Run> {
   const answer = await call({ method: 'GET', path: `${API}/runs/get?run_id=${encodeURIComponent(runId)}` });
@@ -135,7 +135,7 @@ function runOf(answer: unknown): Run {
   };
 }
 
-/** Adds entries to a run. Doing it twice changes nothing. */
+/** Adds entries to a run. Repeating the call changes nothing. */
 export async function logBatch(
   call: CallServer,
   runId: string,
@@ -157,15 +157,15 @@ export async function endRun(call: CallServer, runId: string, status: RunStatus,
 }
 
 /**
- * Where the server takes a run's files, as a path of its API; undefined where
- * they go to a store that is not reached through the server.
+ * Returns the API path for the files of a run; undefined if the files are in a store that is not reached through the
+ * server.
  */
 export function artifactFolder(artifactUri: string): string | undefined {
   const [, folder] = /^mlflow-artifacts:\/([^/].*?)\/*$/.exec(artifactUri) ?? [];
   return folder === undefined ? undefined : `/api/2.0/mlflow-artifacts/artifacts/${encodePath(folder)}`;
 }
 
-/** Keeps a file with a run. */
+/** Uploads a file to a run. */
 export async function putArtifact(call: CallServer, folder: string, name: string, bytes: Uint8Array): Promise<void> {
   await call({ method: 'PUT', path: `${folder}/${encodePath(name)}`, body: bytes });
 }

@@ -1,9 +1,9 @@
-/** The longest key that MLflow takes. */
+/** The maximum length of an MLflow key. */
 const MAX_KEY_LENGTH = 250;
 
 /**
- * A text as a key that MLflow takes: letters, digits, `_`, `-`, `.`, spaces and
- * single slashes between, up to 250 characters. Everything else becomes `_`.
+ * Returns a text as a valid MLflow key: letters, digits, `_`, `-`, `.`, spaces and single slashes between them, up to
+ * 250 characters. All other characters become `_`.
  */
 export function toEntryKey(text: string): string {
   const parts = text
@@ -15,14 +15,14 @@ export function toEntryKey(text: string): string {
   return key === '' ? '_' : key.replace(/\/$/, '_');
 }
 
-/** A group's label as a part of a key: a slash would make a folder of it. */
+/** Returns the label of a group as a part of a key, without slashes, which would create folders. */
 export function toKeyPart(label: string): string {
   return label.replaceAll('/', '_');
 }
 
 /**
- * The key itself, or with a number where it is taken. Upper and lower case
- * count as one, as they do in some of the databases behind a server.
+ * Returns the key, with a number appended if it is already used. Keys are compared without case, as in some of the
+ * databases behind a server.
  */
 export function freeKey(key: string, taken: Set<string>): string {
   let free = key;
@@ -34,12 +34,12 @@ export function freeKey(key: string, taken: Set<string>): string {
   return free;
 }
 
-/** The beginning of a text, with no half of a character at its end. */
+/** Cuts a text to a length without splitting a surrogate pair. */
 function cut(text: string, length: number): string {
   return text.length <= length ? text : text.slice(0, length).replace(/[\uD800-\uDBFF]$/, '');
 }
 
-/** The longest values that MLflow takes; older servers take less of a tag than newer ones. */
+/** The maximum lengths of values in MLflow; older servers accept shorter tags than newer ones. */
 const MAX_PARAM_LENGTH = 6000;
 const MAX_TAG_LENGTH = 5000;
 
@@ -55,7 +55,7 @@ export interface TextEntry {
   readonly value: string;
 }
 
-/** What a run is to hold, in MLflow's terms. */
+/** The content of an MLflow run. */
 export interface RunContent {
   readonly metrics: readonly MetricEntry[];
   readonly params: readonly TextEntry[];
@@ -63,9 +63,8 @@ export interface RunContent {
 }
 
 /**
- * Collects what a run is to hold. Keys become ones that MLflow takes, and stay
- * apart where that would make two of them alike; the tag `evenhand.renamed`
- * then says what they stand for.
+ * Collects the content of a run. Keys are converted to valid MLflow keys and stay distinct. The tag `evenhand.renamed`
+ * maps changed keys to their original names.
  */
 export class RunEntries {
   readonly #metrics: MetricEntry[] = [];
@@ -74,7 +73,7 @@ export class RunEntries {
   readonly #taken = { metric: new Set<string>(), param: new Set<string>(), tag: new Set<string>() };
   readonly #renamed = new Map<string, string>();
 
-  /** Adds a number; one that is not finite, which no server takes, becomes a tag with the reason. */
+  /** Adds a number. A non-finite number, which servers reject, becomes a tag with the reason. */
   metric(name: string, value: number, reason: string | null = null): void {
     if (!Number.isFinite(value)) {
       this.tag(`${name}.undefined`, reason ?? `the value is ${String(value)}`);

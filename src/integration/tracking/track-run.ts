@@ -21,7 +21,7 @@ import { RunEntries } from './run-entries.ts';
 import type { ArtifactTrackingOptions } from './tracking-options.ts';
 import { findTrackingServer, type TrackingEnvironment, TrackingFault, type TrackingServer } from './tracking-server.ts';
 
-/** The options of tracking with every default filled in. */
+/** The options of tracking, with defaults filled in. */
 interface TrackingSettings {
   readonly server: TrackingServer;
   readonly experiment: string;
@@ -35,12 +35,12 @@ interface TrackingSettings {
   readonly now: () => number;
 }
 
-/** The longest time that a timer takes. */
+/** The longest delay of a timer. */
 const MAX_MILLIS = 2 ** 31 - 1;
 
 /**
- * Fills in what options leave out, from the environment or as documented.
- * @throws {TrackingFault} where no server is named, or an option is out of range
+ * Fills in missing options from the environment or the documented defaults.
+ * @throws {TrackingFault} if no server is configured, or an option is out of range
  */
 function toTrackingSettings(options: ArtifactTrackingOptions, environment: TrackingEnvironment): TrackingSettings {
   const fromEnvironment = environment['MLFLOW_EXPERIMENT_NAME'];
@@ -67,13 +67,13 @@ function wholeNumber(name: string, value: number, least: number, most: number): 
   );
 }
 
-/** How long a run that failed may take to be marked as such; beyond the limit of the whole. */
+/** The time to mark a run as failed, in addition to the total time limit. */
 const ENDING_MILLIS = 2000;
 
 /**
- * Puts a run on the server, or adds to one. Nothing is thrown: what went wrong
- * is in the outcome and in the log.
- * @param fill adds what the run is to hold
+ * Creates a run on the server, or adds to an existing one. It does not throw: failures are in the outcome and in the
+ * log.
+ * @param fill adds the content of the run
  */
 export async function trackRun(
   fill: (entries: RunEntries) => void,
@@ -88,7 +88,7 @@ export async function trackRun(
     return Object.freeze({ logged: true, reason: null, runId: run.runId, url });
   } catch (cause) {
     const reason = redact(cause instanceof Error ? cause.message : String(cause), secrets);
-    getLogger().warn(`tracking on MLflow did not work: ${reason}`);
+    getLogger().warn(`MLflow tracking failed: ${reason}`);
     return Object.freeze({ logged: false, reason, runId: null, url: null });
   }
 }
@@ -106,7 +106,7 @@ function contentOf(fill: (entries: RunEntries) => void, { params, tags }: Artifa
 async function track(entries: RunEntries, settings: TrackingSettings): Promise<Run> {
   const { server, timeoutMillis, totalTimeoutMillis } = settings;
   const files = await listArtifacts(settings.artifacts);
-  const exceeded = (): Error => new TrackingFault(`it took longer than ${seconds(totalTimeoutMillis)} in all`);
+  const exceeded = (): Error => new TrackingFault(`it took longer than ${seconds(totalTimeoutMillis)} in total`);
   return within(totalTimeoutMillis, exceeded, settings.signal, async (signal) => {
     const call = callerOf(server, { timeoutMillis, signal });
     const run = await openRun(call, settings);
@@ -147,13 +147,13 @@ async function keepFiles(
   if (files.length === 0) return;
   const folder = artifactFolder(artifactUri);
   if (folder === undefined) {
-    getLogger().warn('MLflow keeps the files of this run outside the server, so that none were sent');
+    getLogger().warn('no files were sent: MLflow stores the files of this run outside the server');
     return;
   }
   for (const file of files) await putArtifact(call, folder, file.name, await readFile(file.path, { signal }));
 }
 
-/** Marks a run as failed, or as killed where it was stopped; where even that fails, the first fault is told. */
+/** Marks a run as failed, or as killed if it was stopped. Errors are ignored: the first failure is reported. */
 async function endBadly({ runId }: Run, { server, signal, now }: TrackingSettings): Promise<void> {
   const status: RunStatus = signal?.aborted === true ? 'KILLED' : 'FAILED';
   const exceeded = (): Error => new TrackingFault('the run could not be ended');
@@ -162,7 +162,7 @@ async function endBadly({ runId }: Run, { server, signal, now }: TrackingSetting
   ).catch(() => undefined);
 }
 
-/** A server may repeat in its answer what it was sent. */
+/** Replaces secrets in a text, since a server may repeat the request in its response. */
 function redact(text: string, secrets: readonly string[]): string {
   return secrets.reduce((rest, secret) => rest.replaceAll(secret, '***'), text);
 }
@@ -170,27 +170,27 @@ function redact(text: string, secrets: readonly string[]): string {
 /** A file to keep with a run. */
 interface ArtifactFile {
   readonly path: string;
-  /** Its name among the run's files, with slashes between folders and `_` for characters that MLflow does not take. */
+  /** Its name among the files of the run, with `/` between folders and `_` for characters that MLflow rejects. */
   readonly name: string;
 }
 
 /**
- * The files that paths name; a folder stands for all files in it, under its own name.
- * @throws {TrackingFault} for a path where nothing is, or two files of one name
+ * Lists the files of the given paths. A folder gives all files in it, under its own name.
+ * @throws {TrackingFault} if a path does not exist, or two files have the same name
  */
 async function listArtifacts(paths: readonly string[]): Promise<ArtifactFile[]> {
   const files: ArtifactFile[] = [];
   for (const given of paths) files.push(...(await filesUnder(path.resolve(given))));
   const names = new Set<string>();
   const twice = files.find(({ name }) => names.size === names.add(name).size);
-  if (twice !== undefined) throw new TrackingFault(`two of the files to keep are called '${twice.name}'`);
+  if (twice !== undefined) throw new TrackingFault(`two of the artifacts have the name '${twice.name}'`);
   return files;
 }
 
 async function filesUnder(place: string): Promise<ArtifactFile[]> {
   const name = toArtifactName(path.basename(place));
   const found = await stat(place).catch((cause: unknown) => {
-    throw new TrackingFault(`the file '${place}' that should be kept cannot be read`, { cause });
+    throw new TrackingFault(`the artifact '${place}' cannot be read`, { cause });
   });
   if (!found.isDirectory()) return [{ path: place, name }];
   const entries = await readdir(place, { recursive: true, withFileTypes: true });
@@ -203,7 +203,7 @@ async function filesUnder(place: string): Promise<ArtifactFile[]> {
     .sort((one, other) => (one.name < other.name ? -1 : 1));
 }
 
-/** A name that MLflow takes: what means something in an address or a path becomes `_`. */
+/** Returns a name that MLflow accepts: characters with a meaning in a URL or a path become `_`. */
 function toArtifactName(name: string): string {
   return name.replaceAll(/[#%?;:*"<>|\\\p{Cc}]/gu, '_');
 }

@@ -1,56 +1,57 @@
 import type { OptionNames } from '../../internal/arguments.ts';
 
-/** Where and how results are tracked. */
+/** Options of tracking on an MLflow server. */
 export interface TrackingOptions {
   /**
-   * The address of an MLflow tracking server, http or https, with a path before the API where a proxy adds one.
+   * The http or https address of an MLflow tracking server, including the path prefix of a proxy, if any.
    * @defaultValue the environment variable `MLFLOW_TRACKING_URI`
    */
   readonly trackingUri?: string | undefined;
   /**
-   * The experiment that the run belongs to; made where it is missing.
+   * The experiment of the run; created if it does not exist.
    * @defaultValue the environment variable `MLFLOW_EXPERIMENT_NAME`, else 'evenhand'
    */
   readonly experiment?: string | undefined;
   /**
-   * What the run is called.
-   * @defaultValue a name that the server makes up
+   * The name of the run.
+   * @defaultValue a name chosen by the server
    */
   readonly runName?: string | undefined;
   /**
-   * A run that is already there: it is added to and left open, and `experiment` and `runName` mean nothing.
+   * The identifier of an existing run. Results are added to it, it is left open, and `experiment` and `runName` are
+   * ignored.
    * @defaultValue a new run, which is ended
    */
   readonly runId?: string | undefined;
   /**
-   * The step that metrics belong to: a whole number, an epoch or a day, say.
+   * The step of the metrics: a whole number, for example an epoch or a day.
    * @defaultValue 0
    */
   readonly step?: number | undefined;
-  /** Tags of the run, beside those that say what made it. */
+  /** Tags of the run, in addition to those that name its source. */
   readonly tags?: Readonly<Record<string, string>> | undefined;
-  /** Parameters of the run. A server refuses to change one that a run already has. */
+  /** Parameters of the run. The server rejects a changed value of an existing parameter. */
   readonly params?: Readonly<Record<string, string | number | boolean>> | undefined;
   /**
-   * Stands before the name of each metric, as in 'holdout.'.
+   * The prefix of the name of each metric, such as 'holdout.'.
    * @defaultValue ''
    */
   readonly prefix?: string | undefined;
   /**
-   * How long one call may take, in milliseconds.
+   * The time limit of one call, in milliseconds.
    * @defaultValue 10000
    */
   readonly timeoutMillis?: number | undefined;
   /**
-   * How long all calls with their repetitions may take, in milliseconds.
+   * The time limit of all calls including retries, in milliseconds.
    * @defaultValue 30000
    */
   readonly totalTimeoutMillis?: number | undefined;
   /** Stops the tracking. */
   readonly signal?: AbortSignal | undefined;
   /**
-   * The time, in milliseconds since 1970.
-   * @defaultValue the system's clock
+   * Returns the time, in milliseconds since 1970.
+   * @defaultValue the system clock
    */
   readonly now?: (() => number) | undefined;
 }
@@ -71,9 +72,9 @@ export const TRACKING_OPTION_NAMES: OptionNames<TrackingOptions> = {
   now: true,
 };
 
-/** Options of tracking that also keeps files. */
+/** Options of tracking with files. */
 export interface ArtifactTrackingOptions extends TrackingOptions {
-  /** Paths of files and folders to keep with the run, under their own names. */
+  /** Paths of files and folders to upload to the run, under their own names. */
   readonly artifacts?: readonly string[] | undefined;
 }
 

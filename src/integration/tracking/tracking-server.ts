@@ -1,19 +1,19 @@
 import { decodePart } from '../../internal/values.ts';
 
-/** What a fault may carry beside its reason. */
+/** Optional details of a tracking error. */
 interface TrackingFaultDetails {
-  /** MLflow's own name for the error, as in RESOURCE_DOES_NOT_EXIST. */
+  /** The error code of MLflow, such as RESOURCE_DOES_NOT_EXIST. */
   readonly errorCode?: string;
-  /** Whether the same call may well succeed later. */
+  /** Whether the same call may succeed later. */
   readonly isTransient?: boolean;
-  /** Whether the server is sure to have done nothing, so that even a call that creates something may be repeated. */
+  /** Whether the server certainly did nothing, so that even a call that creates something may be repeated. */
   readonly isUndone?: boolean;
-  /** How long the server asks to wait, in milliseconds. */
+  /** The waiting time that the server requests, in milliseconds. */
   readonly retryAfterMillis?: number | undefined;
   readonly cause?: unknown;
 }
 
-/** Why something was not tracked; never leaves the tracking, which reports its message. */
+/** Thrown within the tracking code if something cannot be tracked. Callers only see its message. */
 export class TrackingFault extends Error {
   readonly errorCode: string | undefined;
   readonly isTransient: boolean;
@@ -30,23 +30,23 @@ export class TrackingFault extends Error {
   }
 }
 
-/** A tracking server and how to speak to it. */
+/** A tracking server and its credentials. */
 export interface TrackingServer {
   /** Its address without credentials and without a slash at the end. */
   readonly address: string;
-  /** The header that says who calls, where one is needed. */
+  /** The value of the Authorization header; undefined without credentials. */
   readonly authorization: string | undefined;
-  /** Texts that no message may show. */
+  /** Texts that must not appear in messages. */
   readonly secrets: readonly string[];
 }
 
-/** The variables that are read: those of MLflow's own client. */
+/** The environment variables; those read are the ones of the MLflow client. */
 export type TrackingEnvironment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Finds the server and the credentials: those in the address, else
- * `MLFLOW_TRACKING_USERNAME` with `MLFLOW_TRACKING_PASSWORD`, else `MLFLOW_TRACKING_TOKEN`.
- * @throws {TrackingFault} where no server over http or https is named
+ * Finds the server and its credentials: those in the address, else `MLFLOW_TRACKING_USERNAME` with
+ * `MLFLOW_TRACKING_PASSWORD`, else `MLFLOW_TRACKING_TOKEN`.
+ * @throws {TrackingFault} if no http or https address of a server is given
  */
 export function findTrackingServer(uri: string | undefined, environment: TrackingEnvironment): TrackingServer {
   const url = parseAddress(nonEmpty(uri) ?? nonEmpty(environment['MLFLOW_TRACKING_URI']));
@@ -54,16 +54,18 @@ export function findTrackingServer(uri: string | undefined, environment: Trackin
   return { address: `${url.origin}${url.pathname.replace(/\/+$/, '')}`, ...credentials };
 }
 
-/** The address that results would go to, for messages: without credentials. */
+/** Parses the address of the server. */
 function parseAddress(uri: string | undefined): URL {
   if (uri === undefined) {
-    throw new TrackingFault('no server is named: set MLFLOW_TRACKING_URI to the address of an MLflow tracking server');
+    throw new TrackingFault(
+      'no server is configured: set MLFLOW_TRACKING_URI to the address of an MLflow tracking server',
+    );
   }
   const [, scheme] = /^([a-z][a-z0-9+.-]*):/i.exec(uri) ?? [];
   if (scheme === undefined || !/^https?$/i.test(scheme)) {
-    // What comes after the scheme may hold a password.
+    // The rest of the address may hold a password.
     throw new TrackingFault(
-      `only a server with an http or https address can be tracked on, not ${scheme === undefined ? 'a name or a path' : `'${scheme}:'`}; runs in files or in a database are served by 'mlflow server'`,
+      `the tracking address must be an http or https URL, not ${scheme === undefined ? 'a name or a path' : `'${scheme}:'`}; for runs in files or in a database, start 'mlflow server'`,
     );
   }
   if (!URL.canParse(uri)) throw new TrackingFault('the tracking address is not a valid URL');

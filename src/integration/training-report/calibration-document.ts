@@ -7,7 +7,7 @@ import { numberColumn, type ReportBlock, type ReportDocument } from '../../docum
 import { labelText, listed } from '../../document/report-text.ts';
 import { own, tableCount, tableNumber, tableValue } from '../html/report-numbers.ts';
 
-/** Of more groups only the largest stand in the table. */
+/** The maximum number of groups in the table; the largest are listed. */
 const MAX_LISTED = 40;
 
 const MEASURES = [
@@ -17,12 +17,12 @@ const MEASURES = [
 ] as const;
 
 const MEASURED_ON: Readonly<Record<MeasuredRows, string>> = {
-  cross_fitted_rows: 'rows that the calibrators had not seen, in folds',
-  held_out_rows: 'held-out rows that the calibrators had not seen',
-  fitted_rows: 'the rows that the calibrators were fitted on, which flatters them',
+  cross_fitted_rows: 'rows that the calibrators were not fitted on (cross-fitted in folds)',
+  held_out_rows: 'held-out rows that the calibrators were not fitted on',
+  fitted_rows: 'the rows that the calibrators were fitted on, so the errors are optimistic',
 };
 
-/** A calibration by group: errors before and after, reliability curves, and who was calibrated together with others. */
+/** Builds the report of a calibration by group: errors before and after, reliability curves, and fallback groups. */
 export function calibrationDocument(calibration: TableCalibration): ReportDocument {
   const { columns, n } = calibration;
   return {
@@ -52,7 +52,7 @@ function qualityTable({ before, after, measuredOn }: TableCalibration): ReportBl
       { name: 'Group' },
       numberColumn('n'),
       numberColumn('Positive'),
-      ...MEASURES.flatMap(([, name]) => [numberColumn(`${name} before`), numberColumn('After')]),
+      ...MEASURES.flatMap(([, name]) => [numberColumn(`${name} before`), numberColumn(`${name} after`)]),
     ],
     rows: [
       rowOf('All rows', before.overall, after.overall),
@@ -86,13 +86,13 @@ function pictureOf({ curves: { before, after } }: TableCalibration): ReportBlock
 
 function fallbackBlocks({ fallbacks }: TableCalibration): ReportBlock[] {
   const labels = Object.keys(fallbacks);
-  if (labels.length === 0) return [{ kind: 'paragraph', text: 'Every group has a calibrator of its own.' }];
+  if (labels.length === 0) return [{ kind: 'paragraph', text: 'Every group has its own calibrator.' }];
   const shown = labels.slice(0, MAX_LISTED);
   const rest = shown.length < labels.length ? `: the first ${String(MAX_LISTED)} of ${tableCount(labels.length)}` : '';
   return [
     {
       kind: 'table',
-      caption: `Groups under the calibrator of all rows${rest}`,
+      caption: `Groups that use the calibrator of all rows${rest}`,
       columns: [{ name: 'Group' }, numberColumn('n'), { name: 'Reason' }],
       rows: shown.map((label) => [
         labelText(label),
@@ -103,7 +103,7 @@ function fallbackBlocks({ fallbacks }: TableCalibration): ReportBlock[] {
   ];
 }
 
-/** What calibration is, and which scores of all rows became worse by it. */
+/** Returns what calibration does, and which errors over all rows it increased. */
 function priceOf({ before, after }: TableCalibration): string[] {
   const worse = MEASURES.filter(([key]) => after.overall[key] > before.overall[key]);
   return [
@@ -116,14 +116,14 @@ function priceOf({ before, after }: TableCalibration): string[] {
 }
 
 const PRICE: readonly string[] = [
-  'Calibration makes a score near 0.7 mean 70% in every group. It constrains no gap of decisions: where the shares of positives differ, equal calibration and equal rates exclude each other, but for scores without error.',
-  'It needs the group of a row at the time of the decision, and it changes which rows lie above a threshold.',
+  'Calibration makes a score near 0.7 mean 70% positives in every group. It does not constrain gaps in decisions. If the shares of positives differ between groups, equal calibration and equal error rates are not possible together, except for perfect scores.',
+  'It needs the group of a row at decision time, and it changes which rows are above a threshold.',
 ];
 
 const READING: readonly string[] = [
-  'The calibration error is the mean distance between scores and shares of positives over ten bins. Chance inflates it in small groups: compare before with after, not group with group.',
-  'The Brier score and the log loss also count how well scores tell rows apart; smaller is better for all three.',
-  'In the pictures, dots on the diagonal are calibrated; bars are the intervals of single bins.',
+  'The calibration error is the mean distance between scores and shares of positives over ten bins. Chance inflates it in small groups, so compare before with after, not one group with another.',
+  'The Brier score and the log loss also measure how well scores separate positive from negative rows. Smaller is better for all three.',
+  'In the charts, dots on the diagonal are calibrated; bars are the intervals of individual bins.',
 ];
 
 function madeOf(calibration: TableCalibration): [name: string, value: string][] {
@@ -131,11 +131,11 @@ function madeOf(calibration: TableCalibration): [name: string, value: string][] 
   return [
     ['evenhand', VERSION],
     ['Method', calibrator.method],
-    ['Least rows of a group', tableCount(calibrator.minSamples)],
+    ['Minimum rows per group', tableCount(calibrator.minSamples)],
     ['Folds', folds === null ? 'none' : String(folds)],
-    ['Share trained on', trainSize === null ? 'all' : tableValue(trainSize, 'share')],
+    ['Training share', trainSize === null ? 'all' : tableValue(trainSize, 'share')],
     ['Seed', String(seed)],
     ['Rows', tableCount(n)],
-    ['Rows left out', `${tableCount(nDropped)} (score, label or group missing)`],
+    ['Excluded rows', `${tableCount(nDropped)} (score, label or group missing)`],
   ];
 }

@@ -30,7 +30,7 @@ import {
   warningNotes,
 } from './training-kinds.ts';
 
-/** A sweep over the weight of a penalty: every point with its intervals, and what may be read from them. */
+/** Builds the report of a sweep over the weight of a penalty: every point with its intervals. */
 function sweepDocument(sweep: ParetoSweep): ReportDocument {
   return {
     title: 'Training sweep',
@@ -53,14 +53,14 @@ function subjectOf({ target, positiveLabel, sensitive, nTest, folds }: ParetoSwe
 function pictureOf(sweep: ParetoSweep): ReportBlock[] {
   const drawable = sweep.filter(({ dpDiff }) => Number.isFinite(dpDiff));
   if (drawable.length === 0) return [];
-  const subtitle = `Penalty ${sweep.penalty}; crosses are 95% intervals; labels are the penalty's weight`;
+  const subtitle = `Penalty ${sweep.penalty}; crosses are 95% intervals; labels are the weight of the penalty (eta)`;
   return [{ kind: 'picture', chart: () => paretoChart(drawable, { subtitle }) }];
 }
 
 function pointsTable(sweep: ParetoSweep): ReportTable {
   return {
     kind: 'table',
-    caption: 'Points of the sweep, on rows that no network was trained on',
+    caption: 'Points of the sweep, on rows that the network was not trained on',
     columns: [
       { name: 'Eta' },
       numberColumn('Accuracy'),
@@ -88,18 +88,18 @@ function priceOf(sweep: ParetoSweep): string[] {
   const ends = endsOf(sweep);
   const undominated = sweep.filter(({ dominated }) => !dominated).length;
   return [
-    `The penalty (${sweep.penalty}) presses on the gap between the scores of groups while training; a larger eta presses harder. It sets no bound on the gap of decisions.`,
+    `The penalty (${sweep.penalty}) is on the gap between the scores of groups during training; a larger eta weights it more. It does not bound the gap in decisions.`,
     ...(ends === undefined
       ? []
       : [
-          `Over the sweep accuracy goes from ${share(ends.most)} (eta ${String(ends.most.eta)}) to ${share(ends.least)} (eta ${String(ends.least.eta)}): what a smaller gap costs lies between.`,
+          `Over the sweep accuracy goes from ${share(ends.most)} (eta ${String(ends.most.eta)}) to ${share(ends.least)} (eta ${String(ends.least.eta)}) among the points that are not dominated: a smaller gap costs up to this difference.`,
         ]),
-    `${String(undominated)} of ${String(sweep.length)} points are not dominated: no other point is at least as accurate and as even, and better in one of the two.`,
-    'Equalized odds are shown and were not chosen for: a point that closes one gap can open another.',
+    `${String(undominated)} of ${String(sweep.length)} points are not dominated: no other point is at least as good in accuracy and in the gap, and better in one of the two.`,
+    'Equalized odds is shown but was not used to find the dominated points: a point that closes one gap can open another.',
   ];
 }
 
-/** The most and the least accurate of the points that are not dominated. */
+/** Returns the most and the least accurate of the points that are not dominated. */
 function endsOf(sweep: ParetoSweep): { readonly most: ParetoPoint; readonly least: ParetoPoint } | undefined {
   const sorted = sweep.filter(({ dominated }) => !dominated).sort((a, b) => b.accuracy - a.accuracy);
   const [most, least] = [sorted[0], sorted.at(-1)];
@@ -111,9 +111,9 @@ function share({ accuracy }: ParetoPoint): string {
 }
 
 const READING: readonly string[] = [
-  'Better is up and to the left: more accurate, and more even. Points whose crosses overlap much may have their places by chance.',
-  'A point chosen because it looks best on these rows looks better than it is. Choose on one set of rows, and measure the choice on another.',
-  'The hypervolume is the area that the points dominate above always deciding for the larger class: larger is better, and only sweeps of the same rows compare.',
+  'Better is up and to the left: higher accuracy and a smaller gap. The order of points whose crosses overlap may be due to chance.',
+  'A point chosen as the best on these rows is measured too optimistically on them. Choose on one set of rows, and measure the chosen point on another.',
+  'The hypervolume is the area that the points dominate, relative to always predicting the larger class. Larger is better. Compare it only between sweeps on the same rows.',
 ];
 
 function madeOf(sweep: ParetoSweep): [name: string, value: string][] {
@@ -124,13 +124,13 @@ function madeOf(sweep: ParetoSweep): [name: string, value: string][] {
     ['Penalty', sweep.penalty],
     ['Hypervolume', tableNumber(sweep.hypervolume)],
     ['Folds', sweep.folds === null ? 'none' : String(sweep.folds)],
-    ['Rows trained on', tableCount(sweep.nTrain)],
-    ['Rows measured', tableCount(sweep.nTest)],
-    ['Rows left out', `${tableCount(sweep.nDropped)} (target or group missing)`],
+    ['Training rows', tableCount(sweep.nTrain)],
+    ['Measured rows', tableCount(sweep.nTest)],
+    ['Excluded rows', `${tableCount(sweep.nDropped)} (target or group missing)`],
   ];
 }
 
-/** The forms that a report can have. */
+/** The formats of a report. */
 export const TRAINING_REPORT_FORMATS = ['markdown', 'html'] as const;
 
 /** One of {@link TRAINING_REPORT_FORMATS}. */
@@ -139,18 +139,18 @@ export type TrainingReportFormat = (typeof TRAINING_REPORT_FORMATS)[number];
 /** Options of {@link generateTrainingFairnessReport}. */
 export interface TrainingReportOptions {
   /**
-   * The form; an HTML page stands alone and has pictures.
-   * @defaultValue as the extension of `savePath` says, else 'markdown'
+   * The format. An HTML page is self-contained and has charts.
+   * @defaultValue from the extension of `savePath`, else 'markdown'
    */
   readonly format?: TrainingReportFormat | undefined;
   /**
-   * Where the report is written too, whole or not at all: a .md or .html file.
-   * @defaultValue nowhere
+   * A .md or .html file to which the report is also written, completely or not at all.
+   * @defaultValue none
    */
   readonly savePath?: string | undefined;
   /**
-   * Above the report.
-   * @defaultValue what kind of training it was
+   * The title of the report.
+   * @defaultValue the kind of training
    */
   readonly title?: string | undefined;
 }
@@ -163,18 +163,22 @@ const FORMAT_OF: Readonly<Record<string, TrainingReportFormat>> = {
 };
 
 /**
- * A report of a training: what was constrained, what the gaps are with
- * intervals, and what that cost.
+ * Generates a report of a training: what was constrained, the gaps with intervals, and the cost.
  *
- * Of a sweep the points; of a job of `trainReductions` or `trainLagrangian` the
- * model with the constraint and without it, group by group, on rows seen and
- * unseen, and how training went; of `calibrateTable` the errors before and
- * after; of a workflow its whole report. Undefined values stand there in words.
- * The same result gives the same bytes.
- * @param result what `sweepPareto`, `trainReductions`, `trainLagrangian`, `calibrateTable` or `executeWorkflow` gave
- * @returns the report's text
- * @throws {ValueError} for anything else, an unknown format, or a savePath that ends in neither .md nor .html or not as the format says
- * @throws {DataValidationError} where the path cannot be written
+ * The content depends on the result:
+ * - a sweep: its points
+ * - `trainReductions` or `trainLagrangian`: the models with and without the constraint, by group, on training rows and
+ *   held-out rows, and the course of the training
+ * - `calibrateTable`: the errors before and after
+ * - a workflow: its complete report
+ *
+ * Undefined values are shown in words. The same result gives the same bytes.
+ * @param result the return value of `sweepPareto`, `trainReductions`, `trainLagrangian`, `calibrateTable` or
+ *   `executeWorkflow`
+ * @returns the text of the report
+ * @throws {ValueError} if the result is of another kind, the format is unknown, or savePath does not end in .md or
+ *   .html or does not match the format
+ * @throws {DataValidationError} if the path cannot be written
  * @example
  * ```ts
  * import { sampleData } from 'evenhand';
@@ -189,7 +193,7 @@ const FORMAT_OF: Readonly<Record<string, TrainingReportFormat>> = {
  * const [title, , subject] = report.split('\n');
  * console.log([title, subject].join('\n'));
  * // # Wages
- * // wage\_above\_median by gender; 427 rows trained on, 107 held out
+ * // wage\_above\_median by gender; 427 training rows, 107 held-out rows
  * ```
  */
 export async function generateTrainingFairnessReport(
@@ -214,7 +218,7 @@ function formatOf({ format, savePath }: TrainingReportOptions): TrainingReportFo
   if (given === undefined || given === own) return own;
   throw new ValueError(`The format parameter must agree with savePath. Got '${given}' for '${savePath}' instead.`, {
     context: { parameter: 'format', value: given, savePath },
-    suggestion: 'Leave format out: the extension decides.',
+    suggestion: 'Omit format: the extension determines it.',
   });
 }
 
@@ -223,8 +227,8 @@ function documentOf(result: unknown): ReportDocument {
   if (isSweep(result)) return sweepDocument(result);
   if (isTrainingJob(result)) return jobDocument(result);
   if (isCalibration(result)) return calibrationDocument(result);
-  throw new ValueError('The result parameter must be what a training gave.', {
+  throw new ValueError('The result parameter must be the result of a training function.', {
     context: { parameter: 'result' },
-    suggestion: 'Give what sweepPareto, trainReductions, trainLagrangian, calibrateTable or executeWorkflow returned.',
+    suggestion: 'Pass what sweepPareto, trainReductions, trainLagrangian, calibrateTable or executeWorkflow returned.',
   });
 }

@@ -20,7 +20,7 @@ import { constraintTerms, methodWords } from '../workflow-report/method-words.ts
 import { metricChange, rangeText, signedValue } from '../workflow-report/verdict-words.ts';
 import { isLagrangianJob, isReductionsJob, warningNotes } from './training-kinds.ts';
 
-/** As the gaps' own intervals have it. */
+/** The level of the intervals of rates, the same as that of the gaps. */
 const LEVEL = 0.95;
 
 const MEASURES = [
@@ -29,11 +29,11 @@ const MEASURES = [
   ['false_positive_rate', 'falsePositiveRate'],
 ] as const;
 
-/** The held-out rates of every group, with the constraint and without. */
+/** Returns charts and tables of the held-out rates of every group, with and without the constraint. */
 function groupBlocks(job: TrainingJobResult): ReportBlock[] {
   const attribute = listed(job.sensitive);
   return MEASURES.flatMap(([measure, key]): ReportBlock[] => {
-    // Only of selection rates is the denominator known: the group's rows.
+    // The denominator is known only for selection rates: the rows of the group.
     const level = measure === 'selection_rate' ? LEVEL : null;
     const comparison: GroupComparison = { measure, unit: 'share', level, groups: groupsOf(job, key, level) };
     const table = groupTable(comparison, attribute);
@@ -67,10 +67,10 @@ function groupsOf(
   }));
 }
 
-/** Of more epochs only so many stand in the table. */
+/** The maximum number of epochs in the table. */
 const MAX_LISTED = 25;
 
-/** How the gap and its multipliers went, epoch by epoch, on the rows trained on. */
+/** Returns the history of the gap and its multipliers on the training rows, by epoch. */
 function historyBlocks({ history, bestEpoch, constraint }: LagrangianJobResult): ReportBlock[] {
   if (history.length === 0) return [];
   const shown = sampled(history, bestEpoch);
@@ -79,7 +79,7 @@ function historyBlocks({ history, bestEpoch, constraint }: LagrangianJobResult):
   return [
     {
       kind: 'paragraph',
-      text: `The weights kept are those of epoch ${String(bestEpoch)}. A multiplier rises while the gap is above the tolerance and falls, down to 0, while it is below; one that still rises at the end has not got there.`,
+      text: `The model keeps the weights of epoch ${String(bestEpoch)}. A multiplier rises while the gap is above the tolerance and falls, down to 0, while it is below. A multiplier that still rises at the end has not converged.`,
     },
     { kind: 'picture', chart: () => historyChart(history, { bestEpoch, tolerance: toleranceOf(constraint) }) },
     {
@@ -88,8 +88,8 @@ function historyBlocks({ history, bestEpoch, constraint }: LagrangianJobResult):
       columns: [
         { name: 'Epoch' },
         numberColumn('Loss'),
-        numberColumn('Gap of decisions'),
-        numberColumn('Gap of soft rates'),
+        numberColumn('Gap in decisions'),
+        numberColumn('Gap in soft rates'),
         ...Array.from({ length: multipliers }, (_, place) =>
           numberColumn(multipliers === 1 ? 'Multiplier' : `Multiplier ${String(place + 1)}`),
         ),
@@ -102,7 +102,7 @@ function historyBlocks({ history, bestEpoch, constraint }: LagrangianJobResult):
   ];
 }
 
-/** Evenly spaced epochs, with the first, the kept and the last one among them. */
+/** Returns evenly spaced epochs, including the first, the kept and the last. */
 function sampled(history: readonly LagrangianEpoch[], bestEpoch: number): LagrangianEpoch[] {
   if (history.length <= MAX_LISTED) return [...history];
   const step = (history.length - 1) / (MAX_LISTED - 2);
@@ -110,24 +110,24 @@ function sampled(history: readonly LagrangianEpoch[], bestEpoch: number): Lagran
   return history.filter(({ epoch }, place) => places.has(place) || epoch === bestEpoch);
 }
 
-/** The tolerance that the gap was held to, where the constraint has exactly one. */
+/** Returns the tolerance of the constraint; null if there is none. */
 function toleranceOf(constraint: Readonly<Record<string, unknown>>): number | null {
   const key = constraint['fairness'] === 'demographic_parity' ? 'dp_tol' : 'eo_tol';
   const tolerance = constraint[key];
   return typeof tolerance === 'number' ? tolerance : null;
 }
 
-/** A training job under a constraint: the model with it and without it, on both sets of rows, and how training went. */
+/** Builds the report of constrained training: both models on both sets of rows, and the course of the training. */
 export function jobDocument(job: TrainingJobResult): ReportDocument {
   return {
-    title: 'Training under a constraint',
+    title: 'Training with a fairness constraint',
     subject: subjectOf(job),
     sections: [
       {
         title: 'What changed',
         blocks: [
-          qualityTable('On held-out rows, which neither model has seen', job.baseline, job.final),
-          qualityTable('On the rows trained on, where the constraint is imposed', job.train.baseline, job.train.final),
+          qualityTable('On held-out rows, which neither model was trained on', job.baseline, job.final),
+          qualityTable('On the training rows, where the constraint is imposed', job.train.baseline, job.train.final),
           ...warningNotes(job),
         ],
       },
@@ -144,7 +144,7 @@ function subjectOf({ target, positiveLabel, sensitive, folds, nTrain, nTest }: T
   const outcome = positiveLabel === null ? labelText(target) : `${labelText(target)} = ${labelText(positiveLabel)}`;
   const how =
     folds === null
-      ? `${tableCount(nTrain)} rows trained on, ${tableCount(nTest)} held out`
+      ? `${tableCount(nTrain)} training rows, ${tableCount(nTest)} held-out rows`
       : `${tableCount(nTest)} rows cross-fitted in ${String(folds)} folds`;
   return `${outcome} by ${listed(sensitive)}; ${how}`;
 }
@@ -165,7 +165,7 @@ function qualityTable(caption: string, before: DecisionQuality, after: DecisionQ
     caption: `${caption} (${tableCount(after.n)} rows)`,
     columns: [
       { name: 'Metric' },
-      numberColumn('Without'),
+      numberColumn('Without the constraint'),
       numberColumn('95% interval'),
       numberColumn('With the constraint'),
       numberColumn('95% interval'),
@@ -194,15 +194,17 @@ function priceOf(job: TrainingJobResult): string[] {
   const [from, to] = [job.baseline, job.final];
   return [
     ...(method === undefined ? [] : [methodWords(method)]),
-    ...(terms.length === 0 ? [] : [`In its own terms: ${terms.join('; ')}.`]),
+    ...(terms.length === 0 ? [] : [`Parameters: ${terms.join('; ')}.`]),
     `On held-out rows accuracy went from ${tableValue(from.accuracy, 'share')} to ${tableValue(to.accuracy, 'share')}: ${signedValue(to.accuracy - from.accuracy, 'share')}.`,
     ...(method === 'reductions'
-      ? ['The model decides by chance: its numbers are exact expectations over that chance, and one draw differs.']
+      ? [
+          'The model makes randomised decisions. Its numbers are exact expectations over this randomness; a single draw differs.',
+        ]
       : []),
   ];
 }
 
-/** How far the search of a reduction came. */
+/** Returns the state of the search of a reduction at its end. */
 function searchBlocks(job: TrainingJobResult): ReportBlock[] {
   if (!isReductionsJob(job)) return [];
   return [
@@ -210,20 +212,20 @@ function searchBlocks(job: TrainingJobResult): ReportBlock[] {
       kind: 'facts',
       facts: [
         { name: 'Iterations', value: tableCount(job.iterations) },
-        { name: 'Oracle calls', value: tableCount(job.oracleCalls), remark: 'how often the estimator was fitted' },
+        { name: 'Oracle calls', value: tableCount(job.oracleCalls), remark: 'number of fits of the estimator' },
         { name: 'Predictors', value: tableCount(job.predictors), remark: 'with a probability above 0' },
-        { name: 'Duality gap', value: tableNumber(job.bestGap), remark: 'how far the answer is from the best one' },
-        { name: 'Violation', value: tableNumber(job.violation), remark: 'largest, on the training rows' },
+        { name: 'Duality gap', value: tableNumber(job.bestGap), remark: 'distance of the solution from the optimum' },
+        { name: 'Violation', value: tableNumber(job.violation), remark: 'largest on the training rows' },
       ],
     },
   ];
 }
 
 const READING: readonly string[] = [
-  'Both models learn from the same rows and are judged on the same rows. A difference of 0 means equal rates over the groups compared; it says nothing of why rates differ.',
-  'The constraint holds on the rows trained on, as far as training got there. On other rows the gap may be larger, the more so the fewer rows there are.',
-  'The change has no interval of its own: where the two intervals are wide, a change of a few points may be chance.',
-  'A gap can close because a group gains or because another one loses: the Change columns say which.',
+  'Both models are trained on the same rows and measured on the same rows. A difference of 0 means equal rates over the groups compared; it says nothing about why rates differ.',
+  'The constraint is imposed on the training rows, and it is met there only as far as training converged. On other rows the gap may be larger, especially if there are few rows.',
+  'The change has no interval of its own. If the two intervals are wide, a change of a few points may be due to chance.',
+  'A gap can close because one group gains or because another group loses. The Change columns show which.',
 ];
 
 function madeOf(job: TrainingJobResult): [name: string, value: string][] {
@@ -232,9 +234,9 @@ function madeOf(job: TrainingJobResult): [name: string, value: string][] {
     ['Seed', String(job.seed)],
     ['Backend', job.backend],
     ...constraintTerms(job.constraint),
-    ['Rows trained on', `${tableCount(job.nTrain)}: ${groupCounts(job)}`],
-    ['Rows held out', tableCount(job.nTest)],
-    ['Rows left out', `${tableCount(job.nDropped)} (target or group missing)`],
+    ['Training rows', `${tableCount(job.nTrain)}: ${groupCounts(job)}`],
+    ['Held-out rows', tableCount(job.nTest)],
+    ['Excluded rows', `${tableCount(job.nDropped)} (target or group missing)`],
   ];
 }
 

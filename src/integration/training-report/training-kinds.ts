@@ -8,35 +8,35 @@ import type { ParetoSweep } from '../../training/pareto/pareto-sweep.ts';
 import type { TableCalibration } from '../../training/postprocessing/calibrator/table-calibration.ts';
 import type { WorkflowFindings } from '../workflow-result.ts';
 
-/** What a training left behind that a report can be made of. */
+/** The training results that can be reported. */
 export type ReportedTraining = ParetoSweep | TrainingJobResult | TableCalibration | WorkflowFindings;
 
-/** Whether this is what `sweepPareto` gave. */
+/** Returns whether this is a result of `sweepPareto`. */
 export function isSweep(result: unknown): result is ParetoSweep {
   return Array.isArray(result) && has(result, 'hypervolume', 'penalty');
 }
 
-/** Whether this is what `executeWorkflow` gave. */
+/** Returns whether this is a result of `executeWorkflow`. */
 export function isWorkflow(result: unknown): result is WorkflowFindings {
   return has(result, 'validation', 'baselineMetrics', 'finalMetrics');
 }
 
-/** Whether this is what `trainReductions` or `trainLagrangian` gave. */
+/** Returns whether this is a result of `trainReductions` or `trainLagrangian`. */
 export function isTrainingJob(result: unknown): result is TrainingJobResult {
   return has(result, 'baseline', 'final', 'train', 'constraint');
 }
 
-/** Whether this is what `trainLagrangian` gave. */
+/** Returns whether this is a result of `trainLagrangian`. */
 export function isLagrangianJob(result: unknown): result is LagrangianJobResult {
   return isTrainingJob(result) && has(result, 'history', 'bestEpoch');
 }
 
-/** Whether this is what `trainReductions` gave. */
+/** Returns whether this is a result of `trainReductions`. */
 export function isReductionsJob(result: unknown): result is ReductionsJobResult {
   return isTrainingJob(result) && has(result, 'bestGap', 'oracleCalls');
 }
 
-/** Whether this is what `calibrateTable` gave. */
+/** Returns whether this is a result of `calibrateTable`. */
 export function isCalibration(result: unknown): result is TableCalibration {
   return has(result, 'before', 'after', 'curves', 'calibrator');
 }
@@ -45,7 +45,7 @@ function has(result: unknown, ...keys: readonly string[]): boolean {
   return typeof result === 'object' && result !== null && keys.every((key) => key in result);
 }
 
-/** Returns the warnings of a result as a note; nothing where there are none. */
+/** Returns the warnings of a result as a note; an empty list if there are none. */
 export function warningNotes({ warnings }: { readonly warnings: readonly string[] }): ReportBlock[] {
   return warnings.length === 0 ? [] : [{ kind: 'note', title: 'Warnings', items: cutItems(warnings.map(capital)) }];
 }

@@ -8,10 +8,10 @@ import type { CategoricalColumn } from '../../table/index.ts';
 import type { WorkflowFindings } from '../workflow-result.ts';
 import { compareGroups, groupTable } from './group-table.ts';
 
-/** Bins of fewer rows would show chance. */
+/** Bins with fewer rows would mostly show chance. */
 const CURVES = { minBinSize: 20 };
 
-/** What may be shown of the scores of both models. */
+/** The scores of both models, with the true values. */
 interface Scores {
   readonly before: Float64Array;
   readonly after: Float64Array;
@@ -19,7 +19,7 @@ interface Scores {
   readonly minGroupSize: number;
 }
 
-/** Whether scores mean what they say, by group, before and after; where that cannot be shown, why. */
+/** Returns the calibration of scores by group, before and after, or the reason why it cannot be shown. */
 export function calibrationBlocks(findings: WorkflowFindings): ReportBlock[] {
   const { predictions, yTest, groupsTest, minGroupSize, config } = findings;
   const { baselineScores: before, finalScores: after } = predictions;
@@ -28,7 +28,7 @@ export function calibrationBlocks(findings: WorkflowFindings): ReportBlock[] {
   const scores: Scores = { before, after, y: yTest, minGroupSize };
   return [
     { kind: 'paragraph', text: MEANING },
-    // Crossings have their rates above; their panels would be many and of few rows.
+    // Intersections are omitted: their rates are shown above, and their panels would be many with few rows each.
     ...config.sensitive.flatMap((attribute) => {
       const groups = Object.hasOwn(groupsTest, attribute) ? groupsTest[attribute] : undefined;
       return groups === undefined ? [] : attributeBlocks(attribute, groups, scores);
@@ -37,10 +37,10 @@ export function calibrationBlocks(findings: WorkflowFindings): ReportBlock[] {
 }
 
 const MIXTURE =
-  'Not shown: the final model is a mixture, and its score is the probability of a positive randomised decision, not of a positive outcome. Such a score has no calibration.';
+  'Not shown. The final model is a mixture: its score is the probability of a positive randomised decision, not of a positive outcome, so calibration is not defined.';
 
 const MEANING =
-  'A score is calibrated where, of the rows with scores near 0.7, about 70% are positive. The calibration error is the mean distance of the two over ten bins; it is inflated by chance in small groups, so compare before with after, not group with group. An equal error in all groups is not equal rates of decisions.';
+  'A score is calibrated if about 70% of the rows with scores near 0.7 are positive. The calibration error is the mean distance between scores and shares of positives over ten bins. Chance inflates it in small groups, so compare before with after, not one group with another. Equal calibration errors do not mean equal decision rates.';
 
 function attributeBlocks(attribute: string, groups: CategoricalColumn, scores: Scores): ReportBlock[] {
   const { y, minGroupSize } = scores;

@@ -9,17 +9,15 @@ import { own, tableNumber, tableValue } from '../html/report-numbers.ts';
 import type { WorkflowFindings, WorkflowMetrics } from '../workflow-result.ts';
 import { metricChange, rangeText, signedValue } from './verdict-words.ts';
 
-/** Accuracy has no level of its own where no metric has an interval. */
+/** The level of the accuracy interval if no metric has an interval. */
 const LEVEL = 0.95;
 
-/** Every metric of every attribute before and after, and why those without a value have none. */
+/** Returns the table of every metric before and after, and the reasons of undefined values. */
 export function changeBlocks(findings: WorkflowFindings): ReportBlock[] {
   const reasons = undefinedReasons(findings);
   return [
     changeTable(findings),
-    ...(reasons.length === 0
-      ? []
-      : [{ kind: 'note' as const, title: 'Undefined, and why:', items: cutItems(reasons) }]),
+    ...(reasons.length === 0 ? [] : [{ kind: 'note' as const, title: 'Undefined values:', items: cutItems(reasons) }]),
   ];
 }
 
@@ -61,7 +59,7 @@ function valueAndInterval(result: MetricResult | undefined): [value: string, int
   return [tableNumber(result.value), result.ci === null ? 'none' : rangeText(result.ci)];
 }
 
-/** Accuracy of decisions, or the error of values, in the table's columns. */
+/** Returns the accuracy of decisions, or the error of values, in the columns of the table. */
 function performanceRow(before: WorkflowMetrics, after: WorkflowMetrics, level: number): string[][] {
   if (before.accuracy !== null && after.accuracy !== null) {
     const side = (accuracy: number, n: number): string[] => [
@@ -77,12 +75,12 @@ function performanceRow(before: WorkflowMetrics, after: WorkflowMetrics, level: 
   return [['All rows', 'Mean absolute error', tableNumber(from), 'none', tableNumber(to), 'none', change]];
 }
 
-/** Wilson's interval of a share of right decisions. */
+/** Formats the Wilson interval of a share of correct decisions. */
 export function accuracyInterval(accuracy: number, n: number, level: number): string {
   return rangeText(wilsonInterval(accuracy * n, n, level), (end) => tableValue(end, 'share'));
 }
 
-/** The level of the intervals, which is one for all metrics of a workflow. */
+/** Returns the level of the intervals, which is the same for all metrics of a workflow. */
 export function levelOf({ attributes }: WorkflowMetrics): number {
   const levels = Object.values(attributes).flatMap((results) => Object.values(results).map(({ ciLevel }) => ciLevel));
   return levels.find((level) => level !== null) ?? LEVEL;

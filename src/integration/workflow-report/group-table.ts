@@ -9,10 +9,10 @@ import { intervalName, measuresOf } from '../html/metric-charts.ts';
 import { own, tableCount, tableValue, unitOf } from '../html/report-numbers.ts';
 import { rangeText, signedValue } from './verdict-words.ts';
 
-/** Of more groups than twice this many, only so many stand at each end. */
+/** The number of groups shown at each end of a table that has more than twice as many. */
 const SHOWN_AT_EACH_END = 20;
 
-/** Every group's value before and after; of very many groups those at both ends, and how many stand between. */
+/** Builds the table of each group's value before and after. Of very many groups it shows both ends and a count. */
 export function groupTable({ measure, unit, level, groups }: GroupComparison, attribute: string): ReportTable {
   const interval = level === null ? [] : [numberColumn(capital(intervalName(level)))];
   const values = ({ before, after }: ComparedGroup): string[] => [
@@ -41,7 +41,7 @@ export function groupTable({ measure, unit, level, groups }: GroupComparison, at
     columns,
     rows: [
       ...sorted.slice(0, SHOWN_AT_EACH_END).map(row),
-      [`\u22EE ${tableCount(between)} between`, ...columns.slice(1).map(() => '')],
+      [`\u22EE ${tableCount(between)} more groups`, ...columns.slice(1).map(() => '')],
       ...sorted.slice(-SHOWN_AT_EACH_END).map(row),
     ],
   };
@@ -53,18 +53,18 @@ function sideOf(side: ComparedValue | null, unit: 'share' | 'number', hasInterva
   return [value, side === null || side.ci === null ? '\u2013' : rangeText(side.ci, (end) => tableValue(end, unit))];
 }
 
-/** A measure of every group, before and after. */
+/** The values of a measure for every group, before and after. */
 export interface GroupComparison {
   readonly measure: string;
   readonly unit: 'share' | 'number';
-  /** Of the groups' own intervals; null where they have none. */
+  /** The level of the intervals of groups; null if they have none. */
   readonly level: number | null;
   readonly groups: readonly ComparedGroup[];
 }
 
 type Results = Readonly<Record<string, MetricResult>>;
 
-/** Each measure that the metrics of one attribute compare, once, with every group that has it before or after. */
+/** Lists each measure of the metrics of one attribute once, with every group that has it before or after. */
 export function compareGroups(baseline: Results, final: Results): GroupComparison[] {
   const seen = new Set<string>();
   return Object.entries(final).flatMap(([metric, after]) => {

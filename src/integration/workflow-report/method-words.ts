@@ -3,54 +3,54 @@ import { inWords } from '../../metrics/metric-markdown.ts';
 import type { PipelineStepConfig, TrainingMethod } from '../../schemas/pipeline/pipeline-document.ts';
 import type { TransformerKind } from '../../schemas/pipeline/transformer-params.ts';
 
-/** What each method of training constrains, and how far that reaches. */
+/** Describes what each training method constrains, and its limits. */
 const METHODS: Readonly<Record<TrainingMethod, string>> = {
   reductions:
-    'Exponentiated gradient (Agarwal et al. 2018) constrains the gap between groups on the rows trained on, in expectation over the randomised decisions of a mixture of models. On other rows the gap may be larger.',
+    'Exponentiated gradient (Agarwal et al. 2018) constrains the gap between groups on the training rows, in expectation over the randomised decisions of a mixture of models. On other rows the gap may be larger.',
   regularized:
-    'A penalty on the gap between the scores of groups is added to the training loss. It presses on the gap; it sets no bound on it, and it knows scores, not decisions.',
+    'A penalty on the gap between the scores of groups is added to the training loss. It penalizes the gap in scores, but it does not bound it, and it does not depend on decisions.',
   lagrangian:
-    'Multipliers press on the gap until the decisions on the rows trained on are within the tolerance, or training ends first. On other rows the gap may be larger.',
+    'Multipliers increase the weight of the gap until the decisions on the training rows are within the tolerance or training ends. On other rows the gap may be larger.',
 };
 
-/** What each step constrains, and what is lost. */
+/** Describes what each step changes, and what is lost. */
 const STEPS: Readonly<Record<TransformerKind, string>> = {
-  InstanceReweighting: 'weighs rows so that groups have the shares asked for; no value is changed',
+  InstanceReweighting: 'weights rows so that groups have the requested shares; it changes no values',
   ReweighingTransformer:
-    'weighs rows so that group and label are independent over the weighted training rows; no value is changed',
+    'weights rows so that group and label are independent over the weighted training rows; it changes no values',
   DisparateImpactRemover:
-    'moves values of features so that groups have like distributions; ranks inside a group stay, and what the differences said of the target is lost',
-  ProxyDropper: 'drops features that go with the group; what they say of the target is lost with them',
+    'shifts feature values so that groups have similar distributions; ranks within a group are kept, and the information about the target in the differences is lost',
+  ProxyDropper: 'drops features that are associated with the group; their information about the target is lost too',
   CorrelationRemover:
-    'takes from features what is linear in the sensitive columns; other dependence stays, and so it can still be learnt',
+    'removes the linear dependence of features on the sensitive columns; other dependence remains and can still be learned',
   LearnedFairRepresentations:
-    'puts a learnt representation in place of features, in which groups are alike on average; features lose their meaning',
+    'replaces features by a learned representation in which groups are similar on average; the features lose their meaning',
 };
 
-/** What a method constrains, in two sentences. */
+/** Returns what a method constrains, in two sentences. */
 export function methodWords(method: TrainingMethod): string {
   return METHODS[method];
 }
 
-/** What a step of a pipeline does, in one sentence. */
+/** Returns what a pipeline step does, in one sentence. */
 export function stepWords({ name, transformer }: PipelineStepConfig): string {
-  const words = Object.hasOwn(STEPS, transformer) ? STEPS[transformer] : 'a step of its own kind';
+  const words = Object.hasOwn(STEPS, transformer) ? STEPS[transformer] : 'is a custom step';
   return `${labelText(name)} (${transformer}) ${words}.`;
 }
 
-/** What the terms of constraints are called in reports. */
+/** Labels of constraint parameters in reports. */
 const TERMS: Readonly<Record<string, string>> = {
   constraint: 'Constraint',
   fairness: 'Constraint',
   eps: 'Slack (eps)',
-  T: 'Most iterations (T)',
+  T: 'Maximum iterations (T)',
   dp_tol: 'Tolerance',
   eo_tol: 'Tolerance',
   penalty: 'Penalty',
   eta: 'Weight of the penalty (eta)',
 };
 
-/** The constraint's own terms as names and values; a tolerance of another constraint is none of them. */
+/** Lists the parameters of a constraint as names and values, without the tolerance of the other constraint. */
 export function constraintTerms(constraint: Readonly<Record<string, unknown>> | null): [name: string, value: string][] {
   const unused = constraint?.['fairness'] === 'demographic_parity' ? 'eo_tol' : 'dp_tol';
   return Object.entries(constraint ?? {}).flatMap(([name, value]): [string, string][] =>

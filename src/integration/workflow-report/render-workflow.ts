@@ -16,12 +16,11 @@ export interface WorkflowHtmlOptions {
 const WORKFLOW_HTML_OPTION_NAMES: OptionNames<WorkflowHtmlOptions> = { draw: true };
 
 /**
- * What a workflow found as an HTML page that stands alone: what
- * `workflowToMarkdown` says, and pictures: each group's rates before and after
- * with intervals, accuracy against unfairness, and the reliability of scores.
- * Nothing is loaded from elsewhere, and the same findings give the same bytes.
+ * Renders the findings of a workflow as a self-contained HTML page. It has the content of `workflowToMarkdown` and
+ * charts: the rates of each group before and after with intervals, accuracy against unfairness, and the reliability of
+ * scores. The page loads no external resource, and the same findings give the same bytes.
  *
- * Without echarts the page has tables only, and says so.
+ * If echarts is not installed, the page has tables only and a note that says so.
  * @example
  * ```ts
  * import { executeWorkflow, sampleData } from 'evenhand';
@@ -48,11 +47,11 @@ export async function workflowToHtml(findings: WorkflowFindings, options: Workfl
 }
 
 /**
- * What a workflow found as a Markdown report: the verdict first, then the table
- * of baseline, final and change, each step, and the groups of each attribute
- * before and after. No time stands in it, so that the same findings give the
- * same bytes. Of very many groups those at both ends are listed, with a count
- * of the rest; an undefined metric stands there in words, with its reason.
+ * Renders the findings of a workflow as a Markdown report: the verdict first, then the table of baseline, final and
+ * change, each step, and the groups of each attribute before and after.
+ *
+ * The report contains no time, so the same findings give the same bytes. Of very many groups it lists both ends and
+ * counts the rest. An undefined metric is shown in words, with its reason.
  * @example
  * ```ts
  * import { executeWorkflow, sampleData } from 'evenhand';
@@ -72,7 +71,7 @@ export async function workflowToHtml(findings: WorkflowFindings, options: Workfl
  * console.log(title);
  * // # Fairness workflow
  * console.log(subject);
- * // wage\_above\_median by gender; 427 rows trained on, 107 held out
+ * // wage\_above\_median by gender; 427 training rows, 107 held-out rows
  * console.log(verdict);
  * // **PASS at threshold 0.3**
  * ```

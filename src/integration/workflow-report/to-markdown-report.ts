@@ -11,20 +11,20 @@ import type { WorkflowFindings } from '../workflow-result.ts';
 import { rangeText } from './verdict-words.ts';
 import { workflowDocument } from './workflow-document.ts';
 
-/** What {@link toMarkdownReport} makes a report of. */
+/** The results that {@link toMarkdownReport} can report. */
 export type ReportedFindings =
   MetricResultFields | Readonly<Record<string, MetricResultFields>> | FileValidation | WorkflowFindings;
 
 /** Options of {@link toMarkdownReport}. */
 export interface MarkdownReportOptions {
   /**
-   * Above the report.
-   * @defaultValue what kind of findings they are
+   * The title of the report.
+   * @defaultValue the kind of findings
    */
   readonly title?: string | undefined;
   /**
-   * What was measured, for the line under the title.
-   * @defaultValue not said
+   * The name of the data, for the line under the title.
+   * @defaultValue no line
    */
   readonly source?: string | undefined;
 }
@@ -32,12 +32,11 @@ export interface MarkdownReportOptions {
 const MARKDOWN_REPORT_OPTION_NAMES: OptionNames<MarkdownReportOptions> = { title: true, source: true };
 
 /**
- * What was found as a Markdown report: of one metric or several their values,
- * intervals, groups and exclusions; of a validated file the verdict before
- * them; of a workflow baseline, final and change. Labels and names from data
- * are escaped, and an undefined metric stands there in words, with its reason.
- * @param findings a metric, metrics by name, what `validateFile` gave, or what `executeWorkflow` gave
- * @throws {ValueError} for anything else
+ * Renders findings as a Markdown report. For metrics it shows values, intervals, groups and exclusions; for a validated
+ * file also the verdict; for a workflow baseline, final and change. Labels and names from data are escaped. An
+ * undefined metric is shown in words, with its reason.
+ * @param findings a metric, metrics by name, or the result of `validateFile` or `executeWorkflow`
+ * @throws {ValueError} if the findings are of another kind
  * @example
  * ```ts
  * import { demographicParityDifference } from 'evenhand/metrics';
@@ -61,7 +60,7 @@ export function toMarkdownReport(findings: ReportedFindings, options: MarkdownRe
     ...opening(options.title ?? 'Fairness report', options.source),
     ...(results.length < 2 ? [] : [overview(results)]),
     ...results.map(metricToMarkdown),
-    'A difference of 0, or a ratio of 1, means equal rates over the groups compared. It says nothing of groups that were excluded, or of why rates differ.',
+    'A difference of 0, or a ratio of 1, means equal rates over the groups compared. It says nothing about excluded groups or about why rates differ.',
   ]
     .join('\n\n')
     .concat('\n');
@@ -73,7 +72,7 @@ function workflowReport(findings: WorkflowFindings, { title, source }: MarkdownR
   return documentToMarkdown({ ...found, title: title ?? found.title, subject });
 }
 
-/** The validation's own report, with the words that were given in place of its own. */
+/** Returns the report of a validation with the given title and source. */
 function validationReport(validation: FileValidation, { title, source }: MarkdownReportOptions): string {
   const [, , , , ...rest] = validationToMarkdown(validation, '').split('\n');
   return [...opening(title ?? 'Fairness validation', source), rest.join('\n')].join('\n\n');
@@ -83,7 +82,7 @@ function opening(title: string, source: string | undefined): string[] {
   return [`# ${escapeMarkdown(title)}`, ...(source === undefined ? [] : [`Source: ${escapeMarkdown(source)}`])];
 }
 
-/** All values at a glance. */
+/** Returns the table of all values. */
 function overview(results: readonly MetricResultFields[]): string {
   return markdownTable(
     ['Metric', 'Value', 'Interval', 'Groups excluded'],
@@ -105,7 +104,7 @@ function metricsOf(findings: unknown): MetricResultFields[] {
     `The findings parameter must be a metric, metrics by name, a validation or a workflow. Got ${got} instead.`,
     {
       context: { parameter: 'findings' },
-      suggestion: 'Give a MetricResult, an object of them, or what validateFile or executeWorkflow returned.',
+      suggestion: 'Pass a MetricResult, an object of them, or the result of validateFile or executeWorkflow.',
     },
   );
 }

@@ -4,7 +4,7 @@ import { inWords } from '../../metrics/metric-markdown.ts';
 import { tableNumber } from '../html/report-numbers.ts';
 import type { ValidationResult, WorkflowFindings, WorkflowMetrics } from '../workflow-result.ts';
 
-/** The verdict of the gate, what changed, and what was paid for it: three sentences to read first. */
+/** Builds the verdict box: the message of the gate, the change of the metric, and the cost in accuracy. */
 export function workflowVerdict(findings: WorkflowFindings): ReportVerdict {
   const { validation, baselineMetrics, finalMetrics } = findings;
   const { passed, threshold } = validation;
@@ -28,7 +28,7 @@ function judged({ validation, finalMetrics }: WorkflowFindings): string {
   const { message, verdict, attribute } = validation;
   const caution =
     verdict.straddles && !message.includes('straddles')
-      ? ' The interval straddles the threshold: another sample could turn this verdict.'
+      ? ' The interval straddles the threshold: another sample could change this verdict.'
       : '';
   const attributes = Object.keys(finalMetrics.attributes).length;
   const place =
@@ -38,20 +38,20 @@ function judged({ validation, finalMetrics }: WorkflowFindings): string {
   return `${message}${caution}${place}`;
 }
 
-/** How the judged metric changed; the sign of a percentage is easily read the wrong way round, so it is put in words. */
+/** Describes the change of the judged metric in words, since the sign of a percentage is easily misread. */
 function improvement(validation: ValidationResult, attributes: number): string {
   const { metric, baselineMetricValue: from, finalMetricValue: to, improvementPercent: percent } = validation;
   const which = attributes < 2 ? '' : ` (the worst of ${String(attributes)} attributes)`;
   const values = `${inWords(metric)}${which} went from ${tableNumber(from)} to ${tableNumber(to)}`;
   if (percent === null || !Number.isFinite(percent)) {
     const isEven = Number.isFinite(to) && unevenness(metric.endsWith('_ratio'), from) === 0;
-    const reason = isEven ? 'the value before is even' : 'one of the two is undefined';
-    return `${values}. Improvement in per cent: none, because ${reason}.`;
+    const reason = isEven ? 'the baseline value is at parity' : 'one of the two values is undefined';
+    return `${values}. Improvement in percent: not available, because ${reason}.`;
   }
   const isRatio = metric.endsWith('_ratio');
   const [before, after] = [unevenness(isRatio, from), unevenness(isRatio, to)];
   const found = after === before ? 'unchanged' : after < before ? 'reduced' : 'increased';
-  const measured = isRatio ? ', of the distance from 1' : '';
+  const measured = isRatio ? ', measured as distance from 1' : '';
   return `Unfairness ${found}: ${values}. Improvement: ${percentText(percent)} (negative is a reduction in unfairness${measured}).`;
 }
 
@@ -60,7 +60,7 @@ function percentText(percent: number): string {
   return `${Number(size) === 0 ? '' : percent < 0 ? '\u2212' : '+'}${size}%`;
 }
 
-/** What accuracy, or the error, became: constraints are paid for there. */
+/** Describes the change of accuracy, or of the error, which is the cost of a constraint. */
 export function cost(baseline: WorkflowMetrics, final: WorkflowMetrics): string {
   if (baseline.accuracy !== null && final.accuracy !== null) {
     return `Accuracy went from ${share(baseline.accuracy)} to ${share(final.accuracy)}: ${signedValue(
@@ -84,7 +84,7 @@ function rows(n: number): string {
   return `${n.toLocaleString('en-US')} held-out ${n === 1 ? 'row' : 'rows'}`;
 }
 
-/** "0.1000 to 0.2000". */
+/** Formats an interval, as in "0.1000 to 0.2000". */
 export function rangeText(
   [low, high]: readonly [number, number],
   shown: (end: number) => string = (end) => tableNumber(end),
@@ -92,28 +92,28 @@ export function rangeText(
   return `${shown(low)} to ${shown(high)}`;
 }
 
-/** A change with its sign; of shares in percentage points. */
+/** Formats a change with its sign; a change of shares in percentage points. */
 export function signedValue(change: number, unit: 'share' | 'number'): string {
   if (!Number.isFinite(change)) return 'undefined';
   const size = unit === 'share' ? (100 * Math.abs(change)).toFixed(2) : tableNumber(Math.abs(change));
   const points = unit === 'share' ? ' points' : '';
-  // What rounds to 0 has no direction that could be seen.
+  // A change that rounds to 0 is shown without a sign.
   const sign = Number.parseFloat(size) === 0 ? '' : change < 0 ? '\u2212' : '+';
   return `${sign}${size}${points}`;
 }
 
-/** The change of a metric with what it means: a gap shrinks or grows, a ratio comes nearer to 1 or leaves it. */
+/** Formats the change of a metric with its meaning: a smaller or larger gap, a ratio closer to or farther from 1. */
 export function metricChange(metric: string, before: number, after: number): string {
   if (!Number.isFinite(before) || !Number.isFinite(after)) return 'undefined';
   const isRatio = metric.endsWith('_ratio');
   const [from, to] = [unevenness(isRatio, before), unevenness(isRatio, after)];
   const change = signedValue(after - before, 'number');
   if (from === to) return `${change}, no change`;
-  const words = isRatio ? ['nearer to 1', 'farther from 1'] : ['smaller gap', 'larger gap'];
+  const words = isRatio ? ['closer to 1', 'farther from 1'] : ['smaller gap', 'larger gap'];
   return `${change}, ${(to < from ? words[0] : words[1]) as string}`;
 }
 
-/** How far a metric is from evenness, whichever group is ahead. */
+/** Returns the distance of a metric from parity, regardless of direction. */
 function unevenness(isRatio: boolean, value: number): number {
   return isRatio ? 1 - Math.min(value, 1 / value) : Math.abs(value);
 }

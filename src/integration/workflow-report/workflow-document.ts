@@ -24,10 +24,10 @@ import { cost, rangeText, workflowVerdict } from './verdict-words.ts';
 const KINDS: Readonly<Record<TradeOffPoint['kind'], string>> = {
   baseline: 'baseline',
   final: 'final',
-  candidate: 'drawn from by the mixture',
+  candidate: 'predictor of the mixture',
 };
 
-/** Accuracy against unfairness: where the baseline and the final model stand, and what a mixture draws from. */
+/** Returns the chart and table of accuracy against unfairness: baseline, final model, and predictors of a mixture. */
 function tradeOffBlocks({ tradeOff, validation }: WorkflowFindings): ReportBlock[] {
   const { metric, threshold } = validation;
   const drawable = tradeOff.filter(({ accuracy, unfairness }) => [accuracy, unfairness].every(Number.isFinite));
@@ -40,7 +40,7 @@ function tradeOffBlocks({ tradeOff, validation }: WorkflowFindings): ReportBlock
   return [
     {
       kind: 'paragraph',
-      text: `Each point is a model on the held-out rows. Higher is more accurate; further left is more even by ${inWords(metric).toLowerCase()}, of which the worst attribute counts. The axes of the picture are cut to fit the points.`,
+      text: `Each point is a model on the held-out rows. Points higher up are more accurate; points further left are closer to parity by ${inWords(metric).toLowerCase()} of the worst attribute. The axes of the chart are cut to fit the points.`,
     },
     ...(drawable.length === 0
       ? []
@@ -64,12 +64,12 @@ function tradeOffBlocks({ tradeOff, validation }: WorkflowFindings): ReportBlock
   ];
 }
 
-/** The two models that are compared stand first. */
+/** Sorts the points so that the two compared models come first. */
 function inOrder(points: readonly TradeOffPoint[]): TradeOffPoint[] {
   return Object.keys(KINDS).flatMap((kind) => points.filter((point) => point.kind === kind));
 }
 
-/** Where the threshold stands on an axis of unfairness: a ratio's at its distance from 1. */
+/** Returns the threshold on the axis of unfairness; for a ratio, its distance from 1. */
 function thresholdOf(
   threshold: number | null,
   isRatio: boolean,
@@ -78,7 +78,7 @@ function thresholdOf(
   return { threshold: 1 - threshold, thresholdLabel: `threshold: ratio ${String(threshold)}` };
 }
 
-/** Of more exclusions only those of the largest groups are listed. */
+/** The maximum number of exclusions in a table; those of the largest groups are listed. */
 const MAX_LISTED = 40;
 
 interface Excluded {
@@ -89,7 +89,7 @@ interface Excluded {
   readonly steps: Set<string>;
 }
 
-/** Groups of an attribute, or single rates of them, that took no part in a metric before or after. */
+/** Returns the groups of an attribute, or single rates of groups, that a metric excludes before or after. */
 function exclusionBlocks(
   attribute: string,
   baseline: WorkflowMetrics['attributes'],
@@ -103,7 +103,7 @@ function exclusionBlocks(
   return [
     {
       kind: 'table',
-      caption: `Excluded by ${labelText(attribute)}: groups, or single rates of groups, that took no part${rest}`,
+      caption: `Excluded groups, or single rates of groups, by ${labelText(attribute)}${rest}`,
       columns: [{ name: 'Group' }, numberColumn('n'), { name: 'Metric' }, { name: 'When' }, { name: 'Reason' }],
       rows: listed.map(({ label, n, reason, metrics, steps }) => [
         labelText(label),
@@ -135,7 +135,7 @@ function collect(
   return found;
 }
 
-/** One section for each attribute: its groups before and after in a picture and a table per measure, and who took no part. */
+/** Builds a section for each attribute: a chart and a table of its groups for each measure, and the exclusions. */
 function groupSections({ baselineMetrics, finalMetrics }: WorkflowFindings): ReportSection[] {
   const [before, after] = [baselineMetrics.attributes, finalMetrics.attributes];
   return Object.entries(after).map(([attribute, results]) => ({
@@ -154,11 +154,11 @@ function comparisonBlocks(comparison: GroupComparison, attribute: string): Repor
   const { measure, unit, level, groups } = comparison;
   const table = groupTable(comparison, attribute);
   if (groups.length < 2) return [table];
-  const lines = level === null ? '' : `; lines are ${intervalName(level)}s of each group by itself`;
+  const lines = level === null ? '' : `; lines are the ${intervalName(level)}s of the individual groups`;
   const chart = (): ReturnType<typeof beforeAfterChart> =>
     beforeAfterChart(
       { title: `${inWords(measure)} by ${attribute}`, unit, groups },
-      { subtitle: `Hollow: before, full: after${lines}` },
+      { subtitle: `Hollow: before; filled: after${lines}` },
     );
   return [{ kind: 'picture', chart }, table];
 }
@@ -170,16 +170,16 @@ function notes(warnings: readonly string[]): ReportBlock[] {
     : [{ kind: 'note', title: 'Before you quote these values:', items: cutItems(items.map(capital)) }];
 }
 
-/** What a reader who is no statistician needs to know of a report that compares two models. */
+/** Explanations of a comparison of two models, for readers without a background in statistics. */
 const HOW_TO_READ: readonly string[] = [
-  'A difference of 0, or a ratio of 1, means equal rates over the groups compared. It says nothing of groups that were excluded, or of why rates differ: a gap is a reason to look, and no gap is not proof of fair treatment.',
-  'An interval holds the values that the data are compatible with at its level. The interval of a metric is made for the gap itself and holds for all pairs of groups together; the intervals of groups are of each group by itself, and two that overlap can still belong to groups that differ.',
-  'Both models are judged on the same held-out rows, which neither was trained on. The change has no interval of its own: where the two intervals are wide, a change of a few points may be chance.',
-  'The gate judges the point estimate. Where the interval straddles the threshold, another sample could turn the verdict. An undefined metric is no pass.',
-  'Small groups have wide intervals, and their rates are more often extreme by chance alone. Groups with too few rows take no part; they are listed with their counts and are not thereby treated evenly.',
+  'A difference of 0, or a ratio of 1, means equal rates over the groups compared. It says nothing about excluded groups or about why rates differ. A gap is a reason to investigate, and the absence of a gap does not prove fair treatment.',
+  'An interval contains the values that are compatible with the data at its level. The interval of a metric is computed for the gap itself and holds for all pairs of groups together. The intervals of groups are for individual groups; even if two of them overlap, the groups can differ.',
+  'Both models are measured on the same held-out rows, which neither was trained on. The change has no interval of its own. If the two intervals are wide, a change of a few points may be due to chance.',
+  'The gate judges the point estimate. If the interval straddles the threshold, another sample could change the verdict. An undefined metric does not pass.',
+  'Small groups have wide intervals, and their rates are more often extreme by chance alone. Groups with too few rows are excluded and listed with their counts; exclusion does not mean that they are treated fairly.',
 ];
 
-/** What a workflow found, in the order a reader needs it: the verdict, what changed, each step, each attribute. */
+/** Builds the report of a workflow: the verdict, the changes, each step, each attribute. */
 export function workflowDocument(findings: WorkflowFindings): ReportDocument {
   return {
     title: 'Fairness workflow',
@@ -202,7 +202,7 @@ export function workflowDocument(findings: WorkflowFindings): ReportDocument {
 
 function subjectOf({ config, split, finalMetrics }: WorkflowFindings): string {
   const target = config.training === undefined ? '' : `${labelText(config.training.targetColumn)} `;
-  const sizes = `${tableCount(split.train.length)} rows trained on, ${tableCount(split.test.length)} held out`;
+  const sizes = `${tableCount(split.train.length)} training rows, ${tableCount(split.test.length)} held-out rows`;
   return `${target}by ${listed(Object.keys(finalMetrics.attributes))}; ${sizes}`;
 }
 
@@ -215,8 +215,8 @@ function priceOf({ config, baselineMetrics, finalMetrics }: WorkflowFindings): s
     ...config.pipeline.map(stepWords),
     ...(config.training === undefined ? [] : [methodWords(config.training.method)]),
     cost(baselineMetrics, finalMetrics),
-    'A gap can close because a group gains or because another one loses: the Change columns below say which.',
-    'Only the rates named here were compared, and only by the attributes named here. Other rates and other groups may have moved the other way.',
+    'A gap can close because one group gains or because another group loses. The Change columns below show which.',
+    'Only the rates and attributes named here were compared. Other rates and other groups may have changed in the opposite direction.',
   ].filter((item) => item !== '');
 }
 
@@ -232,11 +232,11 @@ function madeOf(findings: WorkflowFindings): [name: string, value: string][] {
     ['Interval level', methods.length === 0 ? 'none' : formatPercent(levelOf(finalMetrics))],
     ['Interval method', [...new Set(methods)].join(', ') || 'none'],
     ['Sensitive attributes', listed(config.sensitive)],
-    ['Crossings', listed(config.intersections.map((names) => names.join(' x ')))],
+    ['Intersections', listed(config.intersections.map((names) => names.join(' x ')))],
   ];
 }
 
-/** One step of a workflow in a few numbers: of several attributes the worst of each metric. */
+/** Summarizes one step of a workflow; with several attributes, by the worst value of each metric. */
 function stepSummary(metrics: WorkflowMetrics): ReportFact[] {
   const { n, accuracy, meanAbsoluteError } = metrics;
   const level = levelOf(metrics);
@@ -253,7 +253,7 @@ function stepSummary(metrics: WorkflowMetrics): ReportFact[] {
         ? [{ name: 'Mean absolute error', value: tableNumber(meanAbsoluteError) }]
         : [];
   return [
-    { name: 'Rows judged', value: tableCount(n), remark: 'held out from training' },
+    { name: 'Rows measured', value: tableCount(n), remark: 'held out from training' },
     ...performance,
     ...Object.entries(metrics.metrics).map(([metric, result]) => ({
       name: inWords(metric),
@@ -268,10 +268,10 @@ function remarkOf(metric: string, result: MetricResult, { attributes }: Workflow
   const interval = result.ci === null ? [] : [`${intervalName(result.ciLevel)} ${rangeText(result.ci)}`];
   const place = Object.keys(attributes).find((name) => own(own(attributes, name), metric)?.value === result.value);
   const isWorst = Object.keys(attributes).length > 1 && place !== undefined;
-  return [...interval, ...(isWorst ? [`the worst, by ${labelText(place)}`] : [])].join('; ');
+  return [...interval, ...(isWorst ? [`worst value, by ${labelText(place)}`] : [])].join('; ');
 }
 
-/** How the final model was made: the pipeline's steps, the features, the method and its terms. */
+/** Describes how the final model was trained: pipeline steps, features, method and parameters. */
 function trainingBlocks(findings: WorkflowFindings): ReportBlock[] {
   const { transformersApplied: steps, features } = findings;
   return [
@@ -285,7 +285,7 @@ function trainingBlocks(findings: WorkflowFindings): ReportBlock[] {
     {
       kind: 'table',
       caption: 'How it was trained',
-      columns: [{ name: 'What' }, { name: 'Value' }],
+      columns: [{ name: 'Setting' }, { name: 'Value' }],
       rows: termsOf(findings),
     },
   ];
@@ -318,10 +318,10 @@ function termsOf(findings: WorkflowFindings): string[][] {
           ['Decision threshold', thresholdWords(findings.decisionThreshold)],
         ]
       : []),
-    ['Rows trained on', `${tableCount(split.train.length)} (${tableValue(split.trainSize, 'share')} of those usable)`],
-    ['Rows held out', tableCount(split.test.length)],
-    ['Rows left out', `${tableCount(split.nDropped)} (target or sensitive attribute missing)`],
-    ['Smallest group compared', `${tableCount(findings.minGroupSize)} rows`],
+    ['Training rows', `${tableCount(split.train.length)} (${tableValue(split.trainSize, 'share')} of usable rows)`],
+    ['Held-out rows', tableCount(split.test.length)],
+    ['Excluded rows', `${tableCount(split.nDropped)} (target or sensitive attribute missing)`],
+    ['Minimum group size', `${tableCount(findings.minGroupSize)} rows`],
     ['Seed', String(findings.seed)],
   ];
 }
@@ -333,15 +333,15 @@ function targetWords({ config: { training }, positiveLabel }: WorkflowFindings):
 }
 
 function classWeightWords({ classWeight, config }: WorkflowFindings): string {
-  if (classWeight === null) return 'none: every row weighs the same';
+  if (classWeight === null) return 'none: every row has the same weight';
   const words =
     classWeight === 'balanced'
-      ? 'balanced: both classes weigh the same in the loss'
+      ? 'balanced: both classes have the same total weight in the loss'
       : ([0, 1] as const).map((label) => `${tableNumber(classWeight[label] ?? 1)} for ${String(label)}`).join(', ');
-  // Networks weigh rows by their own options.
-  return config.training?.method === 'reductions' ? words : `${words} (of the baseline)`;
+  // Networks have their own options for weights.
+  return config.training?.method === 'reductions' ? words : `${words} (baseline only)`;
 }
 
 function thresholdWords(threshold: number | null): string {
-  return threshold === null ? "the model's own" : String(threshold);
+  return threshold === null ? 'default of the model' : String(threshold);
 }

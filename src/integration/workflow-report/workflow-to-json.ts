@@ -3,17 +3,17 @@ import type { MetricResult, MetricResultJson } from '../../metrics/index.ts';
 import { pipelineConfigToJson } from '../../pipeline/config/pipeline-config-json.ts';
 import type { ValidationResult, WorkflowFindings, WorkflowMetrics } from '../workflow-result.ts';
 
-/** The metrics of one step of a workflow on the wire. */
+/** The metrics of one step of a workflow as JSON. */
 export interface WorkflowMetricsJson {
   readonly n: number;
   readonly accuracy: number | null;
   readonly mean_absolute_error: number | null;
-  /** Each metric by its name; of several attributes the worst one's. */
+  /** Each metric by its name; with several attributes, the worst value over them. */
   readonly metrics: Readonly<Record<string, MetricResultJson>>;
   readonly attributes: Readonly<Record<string, Readonly<Record<string, MetricResultJson>>>>;
 }
 
-/** The verdict on the wire; a value that is undefined is null, with its reason. */
+/** The verdict as JSON. An undefined value is null, with its reason. */
 export interface WorkflowValidationJson {
   readonly passed: boolean | null;
   readonly status: 'pass' | 'fail' | 'undefined' | null;
@@ -25,14 +25,14 @@ export interface WorkflowValidationJson {
   readonly final_undefined_reason: string | null;
   readonly threshold: number | null;
   readonly comparator: string | null;
-  /** 100 (final - baseline) / |baseline|, negative when unfairness falls. */
+  /** 100 (final - baseline) / |baseline|, negative if unfairness falls. */
   readonly improvement_percent: number | null;
   readonly message: string;
   readonly straddles: boolean;
   readonly unevenly_missing: boolean;
 }
 
-/** What a workflow writes to `workflow_results.json`. */
+/** The content of `workflow_results.json`. */
 export interface WorkflowJson {
   readonly validation: WorkflowValidationJson;
   readonly baseline_metrics: WorkflowMetricsJson;
@@ -61,10 +61,11 @@ export interface WorkflowJson {
 }
 
 /**
- * What a workflow found as JSON has it: snake_case, an undefined value as null.
- * No time stands in it, so that two runs of one seed are equal byte for byte.
- * What is undefined is null; `undefined_reason` of a metric, and
- * `baseline_undefined_reason` and `final_undefined_reason` of the verdict, say why.
+ * Converts the findings of a workflow to plain JSON with snake_case keys. It contains no time, so two runs with the
+ * same seed are equal byte for byte.
+ *
+ * An undefined value is null. The reason is in `undefined_reason` of the metric, and in `baseline_undefined_reason` and
+ * `final_undefined_reason` of the verdict.
  * @example
  * ```ts
  * import { executeWorkflow, sampleData } from 'evenhand';
@@ -140,7 +141,7 @@ function validationToJson({ validation, baselineMetrics, finalMetrics }: Workflo
   };
 }
 
-/** Why the judged metric is undefined in one step. */
+/** Returns why the judged metric is undefined in one step; null if it is defined. */
 function reasonOf({ metrics }: WorkflowMetrics, { metric }: ValidationResult): string | null {
   return Object.hasOwn(metrics, metric) ? (metrics[metric]?.undefinedReason ?? null) : null;
 }

@@ -24,9 +24,9 @@ import {
 } from './workflow-options.ts';
 import { readWorkflowRows, type WorkflowRows } from './workflow-rows.ts';
 
-/** What the first step leaves to the others. */
+/** The result of the first step. */
 export interface Baseline {
-  /** Learned from the training rows, and only applied afterwards. */
+  /** The encoding, which is learned from the training rows and only applied in later steps. */
   readonly specs: readonly FeatureSpec[];
   readonly model: Estimator;
   readonly outputs: ModelOutputs;
@@ -34,7 +34,7 @@ export interface Baseline {
   readonly warnings: readonly string[];
 }
 
-/** Step 1: learns the encoding, trains without any constraint, and measures on the held-out rows. */
+/** Runs step 1: learns the encoding, trains without a constraint, and measures on the held-out rows. */
 export async function measureBaseline(
   rows: WorkflowRows,
   { train, test }: RowSplit,
@@ -61,7 +61,7 @@ export async function measureBaseline(
   return { specs, model, outputs, metrics, warnings };
 }
 
-/** What the metrics need to know of some rows. */
+/** Returns the true values and groups of the given rows, for the metrics. */
 export function judgedRows({ task, y, attributes }: WorkflowRows, part: Int32Array): JudgedRows {
   return {
     task,
@@ -70,7 +70,7 @@ export function judgedRows({ task, y, attributes }: WorkflowRows, part: Int32Arr
   };
 }
 
-/** How the workflow measures. */
+/** Returns the metric options of a workflow. */
 export function metricOptions({ minGroupSize, randomState }: FilledWorkflowOptions): {
   minGroupSize: number;
   seed: number;
@@ -78,7 +78,7 @@ export function metricOptions({ minGroupSize, randomState }: FilledWorkflowOptio
   return { minGroupSize, seed: randomState };
 }
 
-/** Some of the values. */
+/** Returns the values of the given rows. */
 export function takeValues<Values extends Uint8Array | Float64Array>(values: Values, rows: Int32Array): Values {
   const taken = values.slice(0, rows.length);
   rows.forEach((row, place) => {
@@ -88,7 +88,7 @@ export function takeValues<Values extends Uint8Array | Float64Array>(values: Val
 }
 
 function createModel({ task }: WorkflowRows, { classWeight }: FilledWorkflowOptions): Estimator {
-  // On the host, so that the baseline is the same whatever backend trains.
+  // On the host, so that the baseline does not depend on the backend.
   return task === 'regression'
     ? new LinearRegression({ precision: 'float64' })
     : new LogisticRegression({ precision: 'float64', classWeight });
@@ -105,7 +105,7 @@ async function predictWith(
   return { decisions: decide(scores, threshold ?? 0.5), scores };
 }
 
-/** Applies an encoding that was learned before. */
+/** Encodes rows with an encoding that was learned before. */
 export function encodeRows(table: Table, specs: readonly FeatureSpec[]): EncodedRows {
   const own = table.select(specs.map(({ name }) => name));
   return {
@@ -115,38 +115,36 @@ export function encodeRows(table: Table, specs: readonly FeatureSpec[]): Encoded
 }
 
 /**
- * The part of an encoding whose columns are still there after the pipeline.
- * @throws {TrainingError} where none is left
+ * Returns the part of an encoding whose columns remain after the pipeline.
+ * @throws {TrainingError} if no column remains
  */
 export function remainingFeatures(specs: readonly FeatureSpec[], table: Table): readonly FeatureSpec[] {
   const remaining = specs.filter(({ name }) => table.has(name));
   if (remaining.length > 0) return remaining;
-  throw new TrainingError('The pipeline dropped every feature, so that nothing is left to train on.', {
+  throw new TrainingError('The pipeline dropped every feature, so there is nothing to train on.', {
     context: { features: specs.map(({ name }) => name) },
-    suggestion: 'Raise the threshold of ProxyDropper, or bound it by max_drop.',
+    suggestion: 'Raise the threshold of ProxyDropper, or limit it by max_drop.',
   });
 }
 
-/** What stands before any mitigation. */
+/** The result of {@link runBaselineMeasurement}. */
 export interface BaselineMeasurement {
-  /** What the detectors find in the data. */
+  /** The findings of the detectors in the data. */
   readonly detectorReport: DetectorReport;
-  /** An unconstrained model on held-out rows; null for a configuration without a training section. */
+  /** Metrics of an unconstrained model on held-out rows; null without a training section. */
   readonly baselineMetrics: WorkflowMetrics | null;
-  /** The partition that it was measured on; null without a training section. */
+  /** The partition of the rows; null without a training section. */
   readonly split: WorkflowSplit | null;
   readonly warnings: readonly string[];
 }
 
 /**
- * Step 1 of a workflow by itself: what the detectors find in the data, and,
- * where the configuration says how to train, how even the decisions of an
- * unconstrained model are: logistic regression, or linear regression where the
- * metric is one of numbers. The split, the encoding and the model are those of
- * `executeWorkflow` with the same options.
- * @throws {ConfigValidationError} for a configuration with faults
- * @throws {DataValidationError} for data that cannot be learned from
- * @throws {ValueError} for an unknown metric or a value out of range
+ * Runs the detectors on the data and, if the configuration has a training section, measures the fairness of an
+ * unconstrained model. The model is a logistic regression, or a linear regression for a regression metric. The split,
+ * the encoding and the model are those of `executeWorkflow` with the same options.
+ * @throws {ConfigValidationError} if the configuration has errors
+ * @throws {DataValidationError} if the data cannot be used for training
+ * @throws {ValueError} if a metric is unknown or a value is out of range
  * @example
  * ```ts
  * import { runBaselineMeasurement, sampleData } from 'evenhand';

@@ -38,44 +38,41 @@ import {
 } from './workflow-options.ts';
 import { readWorkflowRows, type WorkflowRows } from './workflow-rows.ts';
 
-/** What a workflow found and made. Frozen. */
+/** The findings of a workflow, and its model, pipeline and data. Frozen. */
 export interface WorkflowResult extends WorkflowFindings {
-  /** The constrained model. A reduction takes encoded features; a trainer takes a table. */
+  /** The constrained model. A reduction expects encoded features; a trainer expects a table. */
   readonly model: SavableModel;
   /** The pipeline, fitted on the training rows. */
   readonly pipeline: FairnessPipeline;
-  /** What each of its steps did to the training rows. */
+  /** The effect of each pipeline step on the training rows. */
   readonly pipelineMetadata: PipelineMetadata;
-  /** All rows that have a target and a group, in their order, transformed by what was learned from the training rows. */
+  /** All rows that have a target and a group, in input order, transformed as learned from the training rows. */
   readonly transformedData: Table;
-  /** The pipeline's weights of those rows; null where it gives none. */
+  /** The weights that the pipeline gives these rows; null if it gives none. */
   readonly sampleWeight: Float64Array | null;
   readonly artifacts: WorkflowArtifacts;
 }
 
 /**
- * The three steps from data to a verdict.
+ * Runs a fairness workflow in three steps, from data to a verdict.
  *
- * 1. Measurement: an unconstrained model is trained and measured on held-out rows.
- * 2. Pipeline and training: the pipeline is fitted on the training rows, and a
- *    model trained on what it makes of them, by `training.method`, under a
- *    fairness constraint between the groups of all sensitive attributes crossed.
- * 3. Validation: the same held-out rows are measured again, for each attribute
- *    and intersection, and the worst value is put before the gate.
+ * 1. Baseline: trains an unconstrained model and measures it on held-out rows.
+ * 2. Pipeline and training: fits the pipeline on the training rows, and trains a model on the transformed rows by
+ *    `training.method`. The fairness constraint is between the groups of all sensitive attributes crossed.
+ * 3. Validation: measures the same held-out rows again, for each attribute and intersection, and applies the gate to
+ *    the worst value.
  *
- * One partition, stratified by target and groups, serves all steps. Features are
- * encoded as the first step learned from the training rows; sensitive columns
- * are never features, but the pipeline sees them. Weights that it gives enter
- * the training. What a constraint takes in accuracy stands beside it in the result; it holds for
- * the groups and rates that it names, on the training rows, and on others up to
- * sampling error.
+ * All steps use the same partition, stratified by target and groups. Features are encoded as learned from the training
+ * rows in the first step. Sensitive columns are never features, but the pipeline sees them. Weights from the pipeline
+ * are used in training. The result has the cost in accuracy next to the metrics. A constraint holds for the groups and
+ * rates that it names, on the training rows, and on other rows up to sampling error.
  * @param config from `loadConfig`, or an object with the same keys
- * @param data the rows; those without a target or a sensitive attribute are left out and counted
- * @throws {ConfigValidationError} for a configuration with faults, or without a training section
- * @throws {DataValidationError} for data that cannot be learned from, or a folder that cannot be written
- * @throws {PipelineExecutionError} where a step of the pipeline fails, with its name, index and cause
- * @throws {TrainingError} where the training fails
- * @throws {ValueError} for an unknown metric or a value out of range
+ * @param data the rows; those without a target or a sensitive attribute are excluded and counted
+ * @throws {ConfigValidationError} if the configuration has errors or no training section
+ * @throws {DataValidationError} if the data cannot be used for training, or the folder cannot be written
+ * @throws {PipelineExecutionError} if a step of the pipeline fails; the error has its name, index and cause
+ * @throws {TrainingError} if the training fails
+ * @throws {ValueError} if a metric is unknown or a value is out of range
  * @example
  * ```ts
  * import { executeWorkflow, sampleData } from 'evenhand';
@@ -129,7 +126,7 @@ export async function executeWorkflow(
   });
 }
 
-/** Checked before the work, so that its result is not lost to a bad path. */
+/** Checks the output folder before the work, so that the result is not lost because of a bad path. */
 async function assertOutput(outputDir: string | undefined): Promise<void> {
   if (outputDir === undefined) return;
   assertReplaceable(outputDir, holdsOnlyWorkflow);
@@ -146,12 +143,12 @@ async function track(
   return trackWorkflow(findings, { ...(tracking === true ? {} : tracking), artifacts, signal });
 }
 
-/** What a tracking server shows of a run: not the data. */
+/** Returns the files to upload to the tracking server: reports and JSON, not the data. */
 function trackedFiles(outputDir: string, files: readonly string[]): string[] {
   return files.filter((name) => /\.(json|md|html)$/.test(name)).map((name) => `${outputDir}/${name}`);
 }
 
-/** What the first two steps leave to the third. */
+/** The results of the first two steps. */
 interface FinishedSteps {
   readonly config: PipelineConfig;
   readonly rows: WorkflowRows;
@@ -161,7 +158,7 @@ interface FinishedSteps {
   readonly options: FilledWorkflowOptions;
 }
 
-/** Step 3: puts the final model before the gate, and gathers all that reports show. */
+/** Runs step 3: applies the gate to the final model, and gathers the findings for the reports. */
 async function gatherFindings(steps: FinishedSteps): Promise<WorkflowFindings> {
   const { config, rows, split, baseline, trained, options } = steps;
   const { metric, task, positiveLabel } = rows;
@@ -210,21 +207,20 @@ function predictionsOf({ outputs: baseline }: Baseline, { outputs: final }: Trai
   });
 }
 
-/** A model that decides worse than a constant has paid for its evenness with all that it knew. */
+/** Returns a warning if the final model is less accurate than a constant answer. */
 function constantAnswerWarning({ accuracy }: WorkflowMetrics, y: ArrayLike<number>): string[] {
   let positives = 0;
   for (let row = 0; row < y.length; row++) positives += y[row] as number;
   const share = Math.max(positives, y.length - positives) / y.length;
   if (accuracy === null || accuracy >= share) return [];
   return [
-    `the final model is right in ${formatShare(accuracy)} of rows, and the same answer for all would be right in ${formatShare(share)}`,
+    `the final model is correct for ${formatShare(accuracy)} of rows; the same answer for all rows would be correct for ${formatShare(share)}`,
   ];
 }
 
 /**
- * Accuracy against unfairness: the baseline, the final model, and each predictor
- * that a mixture draws from. Points without a defined metric are left out; a
- * regression has none.
+ * Returns the points of accuracy against unfairness: the baseline, the final model, and each predictor of a mixture.
+ * Points without a defined metric are omitted; a regression has no points.
  */
 async function tradeOffOf(
   rows: WorkflowRows,
@@ -241,7 +237,7 @@ async function tradeOffOf(
     accuracy: metrics.accuracy ?? NaN,
     unfairness: unfairness(metric, metrics.metrics[metric]?.value ?? NaN),
   });
-  // Decisions are no scores: beside gaps of scores they would be on another axis.
+  // Candidates give decisions, which are not comparable with gaps of scores.
   const isOfScores = metricKind(metricDefinition(metric)) === 'scores';
   const drawnFrom = isOfScores ? [] : await final.trained.candidates(final.test);
   const plain = { ...metricOptions(options), withCi: false };
@@ -262,16 +258,15 @@ async function tradeOffOf(
   return Object.freeze(points.filter((point) => Number.isFinite(point.accuracy) && Number.isFinite(point.unfairness)));
 }
 
-/** How the gate treats rows that were left out. */
+/** Options of the gate on a workflow. */
 interface WorkflowGateOptions extends JudgeOptions {
-  /** Rows of each attribute's groups that were left out before the rows were split. */
+  /** Rows of each attribute's groups that were excluded before the split. */
   readonly missing?: Readonly<Record<string, MissingRows>> | undefined;
 }
 
 /**
- * Puts the final model before the gate: the worst value over attributes decides,
- * and an undefined one fails. The change is that of the distance from even, so
- * that it is negative whenever unfairness falls, for ratios too.
+ * Applies the gate to the final model: the worst value over attributes is judged, and an undefined value fails. The
+ * change is that of the distance from parity, so it is negative if unfairness falls, also for ratios.
  */
 export function validateWorkflow(
   metric: string,
@@ -297,29 +292,27 @@ export function validateWorkflow(
     baselineMetricValue: before,
     finalMetricValue: result.value,
     threshold: verdict.threshold,
-    // A gap that is now of more groups than before has not changed by so much: it is another one.
+    // If the groups compared are not the same, the two gaps are not comparable.
     improvementPercent: areSame ? changeInPercent(unfairness(metric, before), unfairness(metric, result.value)) : null,
     message: `${verdict.message} Judged by '${attribute}'.`,
     verdict: Object.freeze(verdict),
   });
 }
 
-/** null where the first is 0, or either is undefined. */
+/** Returns the change in percent; null if the first value is 0, or either is undefined. */
 function changeInPercent(before: number, after: number): number | null {
   const change = (100 * (after - before)) / Math.abs(before);
   return Number.isFinite(change) ? change : null;
 }
 
-/** Groups (or rates of groups) that take part in one result and not in another. */
+/** Returns the groups (or rates of groups) that the first result compares and the second excludes. */
 function groupsLost(before: MetricResult, after: MetricResult): string[] {
   return Object.keys(after.excluded).filter((name) => !Object.hasOwn(before.excluded, name));
 }
 
 /**
- * The final metrics as far as they are of the groups that the baseline
- * compared. A model that, say, selects nobody of a group leaves it without a
- * precision; a gap of the other groups would look like an improvement, and is
- * undefined here.
+ * Sets final metrics to undefined if they exclude groups that the baseline compares. For example, a model that selects
+ * nobody in a group leaves it without a precision. The gap of the other groups would look like an improvement.
  */
 function onSameGroups(baseline: WorkflowMetrics, final: WorkflowMetrics): WorkflowMetrics {
   const attributes = Object.fromEntries(
@@ -342,7 +335,7 @@ function onSameGroups(baseline: WorkflowMetrics, final: WorkflowMetrics): Workfl
 function undefinedWhereLost(before: MetricResult | undefined, after: MetricResult): MetricResult {
   const lost = before === undefined || Number.isNaN(after.value) ? [] : groupsLost(before, after);
   if (lost.length === 0) return after;
-  const undefinedReason = `the baseline compares ${nameSome(lost)}, and the final model leaves nothing to compare there`;
+  const undefinedReason = `the baseline compares ${nameSome(lost)}, and the final model has no defined rate there`;
   const fields: MetricResultFields = after;
   const unknown = { value: NaN, ci: null, effectSize: null, pValue: null, first: null, second: null };
   const missing = fields.missing === null ? null : { ...fields.missing, worstCase: null };

@@ -6,36 +6,36 @@ import type { MetricRows } from '../../metrics/row-options.ts';
 import type { CategoricalColumn } from '../../table/index.ts';
 import type { WorkflowMetrics } from '../workflow-result.ts';
 
-/** What is measured besides the metric that is judged. */
+/** The metrics that are always measured, in addition to the judged one. */
 const USUAL = {
   binary: ['demographic_parity_difference', 'equalized_odds_difference'],
   regression: ['mae_parity_difference', 'mean_prediction_difference'],
 } as const;
 
-/** Held-out rows: what is true of them, and whose they are. */
+/** Held-out rows: the true values and the groups. */
 export interface JudgedRows {
   readonly task: 'binary' | 'regression';
   readonly y: Uint8Array | Float64Array;
   readonly attributes: Readonly<Record<string, CategoricalColumn>>;
 }
 
-/** What a model says of the rows. */
+/** The predictions of a model. */
 export interface ModelOutputs {
   /** Decisions 0 or 1, or values: [rows]. */
   readonly decisions: Uint8Array | Float64Array;
-  /** Probabilities of 1; null for a regression. */
+  /** Probabilities of class 1; null for a regression. */
   readonly scores: Float64Array | null;
 }
 
 /**
- * How far from even a value is: |difference|, or 1 - min(ratio, 1 / ratio). The
- * same order as the gate's; NaN where undefined.
+ * Returns the distance of a value from parity: |difference|, or 1 - min(ratio, 1 / ratio). It has the same order as the
+ * gate; NaN if undefined.
  */
 export function unfairness(metric: string, value: number): number {
   return metric.endsWith('_ratio') ? 1 - Math.min(value, 1 / value) : Math.abs(value);
 }
 
-/** Measures predictions by the usual metrics of the task and the one that is judged, for every attribute. */
+/** Measures predictions by the usual metrics of the task and the judged metric, for every attribute. */
 export function measurePredictions(
   judged: string,
   rows: JudgedRows,
@@ -60,7 +60,7 @@ export function measurePredictions(
   });
 }
 
-/** One metric of one attribute. */
+/** Computes one metric of one attribute. */
 export function measureOne(
   name: string,
   y: ArrayLike<number>,
@@ -75,7 +75,7 @@ export function measureOne(
   return computeMetric(name, rows, options);
 }
 
-/** The attribute that is farthest from even; one whose metric is undefined comes before all. */
+/** Returns the attribute farthest from parity; an attribute with an undefined metric counts as the farthest. */
 export function worst(
   name: string,
   attributes: WorkflowMetrics['attributes'],
@@ -88,7 +88,7 @@ export function worst(
   return all.reduce((most, next) => (size(next) > size(most) ? next : most));
 }
 
-/** How often decisions are right, or how far values are off on average. */
+/** Returns the accuracy of decisions, or the mean absolute error of values. */
 export function quality(
   { y, task }: JudgedRows,
   { decisions }: ModelOutputs,

@@ -4,19 +4,19 @@ import type { WorkflowSplit } from '../workflow-result.ts';
 import type { FilledWorkflowOptions } from './workflow-options.ts';
 import type { WorkflowRows } from './workflow-rows.ts';
 
-/** Parts of a regression's targets that are shared out evenly. */
+/** The number of quantile bins of a regression target that the split stratifies by. */
 const PARTS = 5;
 
-/** The one partition of a workflow, as places among its rows. */
+/** The partition of a workflow, as indices of its rows. */
 export interface RowSplit {
   readonly train: Int32Array;
   readonly test: Int32Array;
 }
 
 /**
- * Parts rows into those trained on and those held out, each combination of
- * target and sensitive groups in proportion; numbers count by their fifth.
- * @throws {DataValidationError} where either part would be empty
+ * Splits rows into training rows and held-out rows, stratified by target and sensitive groups; numeric targets are
+ * stratified by fifths.
+ * @throws {DataValidationError} if either part would be empty
  */
 export function splitWorkflow(
   { y, groups, task }: WorkflowRows,
@@ -26,17 +26,17 @@ export function splitWorkflow(
   const strata = groups.codes.map((code, row) => PARTS * code + (parts[row] as number));
   const [train, test] = stratifiedSplit(strata, [trainSize, 1 - trainSize], randomState) as [Int32Array, Int32Array];
   if (train.length > 0 && test.length > 0) return { train, test };
-  const none = train.length === 0 ? 'to train on' : 'held out';
+  const none = train.length === 0 ? 'training' : 'held-out';
   throw new DataValidationError(
-    `With a share of ${String(trainSize)} of ${String(y.length)} rows none is left ${none}.`,
+    `A training share of ${String(trainSize)} of ${String(y.length)} rows leaves no ${none} rows.`,
     {
       context: { rows: y.length, trainSize },
-      suggestion: 'Take a share nearer to 0.8 (trainSize), or give more rows.',
+      suggestion: 'Use a share closer to 0.8 (trainSize), or more rows.',
     },
   );
 }
 
-/** The split by places in the data as given. */
+/** Returns the split as row indices in the input data. */
 export function describeSplit(
   { train, test }: RowSplit,
   { places, nDropped }: WorkflowRows,
@@ -46,7 +46,7 @@ export function describeSplit(
   return Object.freeze({ train: given(train), test: given(test), trainSize, seed: randomState, nDropped });
 }
 
-/** Which fifth of the values each one is in. */
+/** Returns the index of the fifth that contains each value. */
 function partsOf(values: Float64Array): Int32Array {
   const order = Int32Array.from(values.keys()).sort((a, b) => (values[a] as number) - (values[b] as number));
   const parts = new Int32Array(values.length);

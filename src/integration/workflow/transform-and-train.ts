@@ -13,31 +13,31 @@ import type { RowSplit } from './split-workflow.ts';
 import type { FilledWorkflowOptions } from './workflow-options.ts';
 import type { WorkflowRows } from './workflow-rows.ts';
 
-/** What two weights may differ by in rounding, as a share. */
+/** The relative tolerance within which two weights are equal. */
 const SAME_WEIGHT = 1e-9;
 
-/** What the second step leaves to the third. */
+/** The result of the second step. */
 export interface TrainedWorkflow {
   readonly pipeline: FairnessPipeline;
-  /** What each step did to the training rows. */
+  /** The effect of each step on the training rows. */
   readonly metadata: PipelineMetadata;
   readonly trained: TrainedModel;
-  /** The features that were trained on. */
+  /** The training features. */
   readonly features: readonly string[];
-  /** The held-out rows as the model takes them. */
+  /** The held-out rows, encoded for the model. */
   readonly test: EncodedRows;
   readonly outputs: ModelOutputs;
   readonly metrics: WorkflowMetrics;
-  /** All rows, transformed by what was learned from the training rows. */
+  /** All rows, transformed as learned from the training rows. */
   readonly transformed: Table;
-  /** Weights of all rows; null where the pipeline gives none. */
+  /** Weights of all rows; null if the pipeline gives none. */
   readonly weights: Float64Array | null;
   readonly warnings: readonly string[];
 }
 
 /**
- * Step 2: fits the pipeline on the training rows alone, trains on what it makes
- * of them in the encoding of the first step, and measures on the held-out rows.
+ * Runs step 2: fits the pipeline on the training rows only, trains on the transformed rows with the encoding of the
+ * first step, and measures on the held-out rows.
  */
 export async function transformAndTrain(
   config: PipelineConfig,
@@ -95,7 +95,7 @@ export async function transformAndTrain(
   };
 }
 
-/** Weights that differ within a group change its rates, and so what the constraint holds for. */
+/** Returns a warning if weights differ within a group: they change its rates, and so the constraint. */
 function weightWarning(weights: Float64Array | null, { codes }: CategoricalColumn): string[] {
   if (weights === null) return [];
   const ofGroup = new Map<number, number>();
@@ -105,29 +105,29 @@ function weightWarning(weights: Float64Array | null, { codes }: CategoricalColum
     ofGroup.set(code, first);
     if (Math.abs(weight - first) <= SAME_WEIGHT * first) continue;
     return [
-      'the weights of the pipeline enter the constraint too: it holds for rows so weighed, and on rows as they come the gap may be larger',
+      'the weights of the pipeline also affect the constraint: it holds for the weighted rows, and the gap on unweighted rows may be larger',
     ];
   }
   return [];
 }
 
-/** Class weights are for the baseline and reductions; a network's rates differ from the baseline's for that as well. */
+/** Returns a warning if class weights are used by the baseline but not by the network training. */
 function classWarning({ training, task }: WorkflowRows, { classWeight }: FilledWorkflowOptions): string[] {
   if (training.method === 'reductions' || task === 'regression' || classWeight === null) return [];
   return [
-    `class weights enter the baseline and not ${training.method} training, so that accuracy and rates differ for that too; compare with class weights off (classWeight null, --class-weight none)`,
+    `class weights are used by the baseline but not by ${training.method} training, so accuracy and rates differ for this reason too; for a direct comparison turn class weights off (classWeight null, --class-weight none)`,
   ];
 }
 
-/** Rows of a group from which on its rates are more than chance. */
+/** Groups with fewer training rows get a warning, since their rates are mostly chance. */
 const FEW_ROWS = 30;
 
-/** Reductions constrain every group, however few its rows; the networks' trainers say themselves which they leave out. */
+/** Returns a warning about small groups. Reductions constrain every group; network trainers have their own warnings. */
 function smallGroupWarning({ training }: WorkflowRows, groups: CategoricalColumn): string[] {
   if (training.method !== 'reductions') return [];
   const small = Object.entries(countGroups({ groups })).flatMap(([label, rows]) => (rows < FEW_ROWS ? [label] : []));
   if (small.length === 0) return [];
   return [
-    `the constraint also binds groups of fewer than ${String(FEW_ROWS)} training rows, whose rates are mostly chance, at the price of accuracy: ${nameSome(small)}`,
+    `the constraint also includes groups with fewer than ${String(FEW_ROWS)} training rows, whose rates are mostly chance, and this costs accuracy: ${nameSome(small)}`,
   ];
 }

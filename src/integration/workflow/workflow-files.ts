@@ -14,14 +14,14 @@ import { workflowToHtml, workflowToJson, workflowToMarkdown } from '../workflow-
 import type { WorkflowFindings, WorkflowMetrics } from '../workflow-result.ts';
 import type { WorkflowRows } from './workflow-rows.ts';
 
-/** The files and folders of a workflow's output. */
+/** The names of files and folders in the output of a workflow. */
 const RESULTS = 'workflow_results.json';
 const DATA = 'transformed_data.parquet';
 const MODEL = 'model';
 const PIPELINE = 'pipeline.json';
 const REPORTS = ['report.md', 'report.html'] as const;
 
-/** A workflow that has something to write. */
+/** The parts of a workflow that are written. */
 interface WrittenWorkflow extends WorkflowFindings {
   readonly model: SavableModel;
   readonly pipeline: FairnessPipeline;
@@ -31,7 +31,7 @@ interface WrittenWorkflow extends WorkflowFindings {
 }
 
 /**
- * Writes the whole output of a workflow, or nothing.
+ * Writes the output of a workflow, completely or not at all.
  * @returns the names of files and folders in it
  */
 export async function writeWorkflow(
@@ -62,8 +62,8 @@ export async function writeWorkflow(
 }
 
 /**
- * The steps that rows must go through before the model takes them: those that
- * change values. Weights and columns that are not asked for play no part then.
+ * Returns the pipeline steps that rows must go through before prediction: those that change values. Steps that only set
+ * weights or drop columns are not needed then.
  */
 function stepsBeforeModel({
   pipeline,
@@ -75,11 +75,11 @@ function stepsBeforeModel({
   const steps = json.steps.filter(({ name }) => changing.some((step) => step.name === name));
   return {
     attachments: { [MODEL_PIPELINE_FILE]: `${JSON.stringify({ ...json, steps }, undefined, 2)}\n` },
-    notes: [`Rows go through ${MODEL_PIPELINE_FILE} before the model takes them; evenhand predict does that.`],
+    notes: [`Rows must be transformed by ${MODEL_PIPELINE_FILE} before prediction; evenhand predict does this.`],
   };
 }
 
-/** Whether a folder is empty, or holds the output of a workflow and nothing else: only then may it be replaced. */
+/** Returns whether a folder is empty or holds only the output of a workflow, so that it may be replaced. */
 export function holdsOnlyWorkflow(folder: string): boolean {
   try {
     const names = readdirSync(folder);
@@ -114,7 +114,7 @@ function describe(
   };
 }
 
-/** The card's entry of the held-out rows. */
+/** Returns the entry of the held-out rows in the model card. */
 function cardMetrics({ n, accuracy, meanAbsoluteError, metrics }: WorkflowMetrics): Record<string, unknown> {
   const values = Object.values(metrics).map(
     ({ metric, value }) => [metric, Number.isNaN(value) ? null : value] as const,

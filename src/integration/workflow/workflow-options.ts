@@ -4,41 +4,42 @@ import type { BackendChoice } from '../../tensor/index.ts';
 import { type ClassWeight, parseClassWeight } from '../../training/estimators/class-weight.ts';
 import type { TrackingOptions } from '../tracking/index.ts';
 
-/** Options of the first step alone. */
+/** Options of `runBaselineMeasurement`. */
 export interface BaselineOptions {
   /**
-   * How classes are weighed by the unconstrained model and, as costs of errors,
-   * by reductions; 'balanced' lets both classes weigh the same.
+   * Class weights of the unconstrained model and, as costs of errors, of reductions. 'balanced' gives both classes the
+   * same total weight.
    * @defaultValue 'balanced'
    */
   readonly classWeight?: ClassWeight | undefined;
   /**
-   * The probability from which a decision is 1; left out, the model's own `predict` decides: at 0.5, a mixture by chance.
+   * The probability at or above which a decision is 1. If null, the model's own `predict` decides: at 0.5, or for a
+   * mixture at random.
    * @defaultValue null
    */
   readonly decisionThreshold?: number | null | undefined;
   /**
-   * Seeds the split and whatever in training is random.
+   * The seed of the split and of all randomness in training.
    * @defaultValue 42
    */
   readonly randomState?: number | undefined;
   /**
-   * Share of the rows that is trained on.
+   * The share of the rows used for training.
    * @defaultValue 0.8
    */
   readonly trainSize?: number | undefined;
   /**
-   * Groups with fewer held-out rows take no part in metrics; they are named.
+   * Groups with fewer held-out rows are excluded from metrics and listed.
    * @defaultValue 30
    */
   readonly minGroupSize?: number | undefined;
   /**
-   * Where tensors are computed.
+   * The tensor backend.
    * @defaultValue EVENHAND_TF_BACKEND, else 'auto'
    */
   readonly backend?: BackendChoice | undefined;
   readonly onProgress?: OnProgress | undefined;
-  /** Stops the work; the promise then rejects with the signal's reason, and nothing is written. */
+  /** Stops the work. The promise then rejects with the reason of the signal, and nothing is written. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -56,10 +57,10 @@ export const BASELINE_OPTION_NAMES: OptionNames<BaselineOptions> = {
 
 /** Options of `executeWorkflow`. */
 export interface WorkflowOptions extends BaselineOptions {
-  /** A folder for results, data, model and reports; written whole or not at all. */
+  /** A folder for results, data, model and reports, written completely or not at all. */
   readonly outputDir?: string | undefined;
   /**
-   * Logs the run to an MLflow tracking server; a failure to log is told and changes nothing else.
+   * Logs the run to an MLflow tracking server. A failure is reported and changes nothing else.
    * @defaultValue false
    */
   readonly tracking?: TrackingOptions | boolean | undefined;
@@ -72,7 +73,7 @@ export const WORKFLOW_OPTION_NAMES: OptionNames<WorkflowOptions> = {
   tracking: true,
 };
 
-/** {@link BaselineOptions} with every default filled in. */
+/** {@link BaselineOptions} with defaults filled in. */
 export interface FilledWorkflowOptions extends Pick<BaselineOptions, 'backend' | 'onProgress' | 'signal'> {
   readonly classWeight: ClassWeight;
   readonly decisionThreshold: number | null;
@@ -82,8 +83,8 @@ export interface FilledWorkflowOptions extends Pick<BaselineOptions, 'backend' |
 }
 
 /**
- * Fills in the defaults and checks what was given.
- * @throws {ValueError} for a value out of range
+ * Fills in the defaults and checks the options.
+ * @throws {ValueError} if a value is out of range
  */
 export function fillWorkflowOptions(options: BaselineOptions): FilledWorkflowOptions {
   const { backend, onProgress, signal } = options;

@@ -19,24 +19,24 @@ import { assertTwoClasses, findPositiveLabel } from '../../training/data/positiv
 import { assertTwoGroups } from '../../training/data/training-data.ts';
 import { knownMetric } from '../measure-attributes.ts';
 
-/** What is judged where a configuration names no metric. */
+/** The judged metric if a configuration names none. */
 const DEFAULT_METRIC = 'demographic_parity_difference';
 
-/** The rows of a workflow, read once for all three steps. None lacks its target or a sensitive attribute. */
+/** The rows of a workflow, read once for all three steps. Every row has its target and all sensitive attributes. */
 export interface WorkflowRows {
   readonly task: 'binary' | 'regression';
-  /** The metric that is judged. */
+  /** The judged metric. */
   readonly metric: string;
   readonly training: TrainingConfig;
   /** All columns. */
   readonly table: Table;
-  /** Where the rows stand in the data as given. */
+  /** The indices of the rows in the input data. */
   readonly places: Int32Array;
   /** 0 or 1, or numbers: [rows]. */
   readonly y: Uint8Array | Float64Array;
-  /** The label of the target that counts as 1; null where the target is 0/1 or a number. */
+  /** The target label that counts as 1; null if the target is 0/1 or a number. */
   readonly positiveLabel: string | null;
-  /** All sensitive attributes crossed: what training constrains, and what is split evenly. */
+  /** All sensitive attributes crossed: the groups for the constraint and for stratification. */
   readonly groups: CategoricalColumn;
   /** The groups of each attribute and intersection, by its name. */
   readonly attributes: Readonly<Record<string, CategoricalColumn>>;
@@ -48,10 +48,10 @@ export interface WorkflowRows {
 }
 
 /**
- * Reads the rows of a workflow: finds the features, reads the target, codes the groups.
- * @throws {ConfigValidationError} for a configuration without a training section
- * @throws {DataValidationError} for unknown columns, targets that cannot be learned, or one group alone
- * @throws {ValueError} for an unknown metric
+ * Reads the rows of a workflow: chooses the features, reads the target, encodes the groups.
+ * @throws {ConfigValidationError} if the configuration has no training section
+ * @throws {DataValidationError} if columns are unknown, the target cannot be learned, or there is only one group
+ * @throws {ValueError} if the metric is unknown
  */
 export function readWorkflowRows(config: PipelineConfig, data: TableSource): WorkflowRows {
   const training = trainingOf(config);
@@ -100,27 +100,30 @@ export function readWorkflowRows(config: PipelineConfig, data: TableSource): Wor
   };
 }
 
-/** @throws {ConfigValidationError} for a metric of probabilities of the label where there will be none */
+/**
+ * Checks that a metric of probabilities is not used with a method that gives no probabilities of the label.
+ * @throws {ConfigValidationError} if it is
+ */
 function assertScoresMeanWhatTheySay(metric: string, { method }: TrainingConfig): void {
   const definition = knownMetric(metric);
-  // Ranks need no probabilities.
+  // Metrics of ranks need no probabilities.
   const isOfRanks = definition.measures.every((measure) => measure === 'roc_auc');
   if (method !== 'reductions' || metricKind(definition) !== 'scores' || isOfRanks) return;
   throw new ConfigValidationError(
-    `${metric} is of probabilities of the label, and a mixture by reductions gives the probability of a positive decision.`,
+    `${metric} needs probabilities of the label, but a mixture by reductions gives the probability of a positive decision.`,
     { context: { metric, method }, suggestion: 'Train by regularized or lagrangian, or judge roc_auc_difference.' },
   );
 }
 
 function trainingOf({ training }: PipelineConfig): TrainingConfig {
   if (training !== undefined) return training;
-  throw new ConfigValidationError('The configuration has no training section, so that there is nothing to train.', {
+  throw new ConfigValidationError('The configuration has no training section.', {
     context: { key: 'training' },
-    suggestion: 'Add training: with method and target_column, or use applyPipeline, which needs none.',
+    suggestion: 'Add a training section with method and target_column, or use applyPipeline, which needs none.',
   });
 }
 
-/** The target as numbers, NaN where it is missing. */
+/** Reads the target as numbers; NaN if it is missing. */
 function readTarget(
   table: Table,
   { targetColumn, positiveLabel: named }: TrainingConfig,
@@ -132,12 +135,12 @@ function readTarget(
   return { y: Float64Array.from(y, (value) => (value < 0 ? NaN : value)), positiveLabel };
 }
 
-/** Transformers that work on numbers alone. */
+/** Transformers that accept only numbers. */
 const OF_NUMBERS: readonly string[] = ['DisparateImpactRemover', 'CorrelationRemover', 'LearnedFairRepresentations'];
 
 /**
- * What cannot be used is told by its row in the data as given; the steps see a part of the rows.
- * @throws {DataValidationError} for text where a step needs numbers, and infinite features
+ * Checks the numeric columns before the split, so that an error names the row in the input data.
+ * @throws {DataValidationError} if a column has text where a step needs numbers, or a feature is infinite
  */
 function assertUsableNumbers(table: Table, { pipeline, features = [] }: PipelineConfig): void {
   for (const { transformer, params } of pipeline) {
@@ -168,16 +171,16 @@ function assertLearnable(y: Uint8Array | Float64Array, target: string): void {
   }
   const [first] = y;
   if (y.some((value) => value !== first)) return;
-  throw new DataValidationError(`The target '${target}' has one value only; there is nothing to learn.`, {
+  throw new DataValidationError(`The target '${target}' has only one value, so there is nothing to learn.`, {
     context: { target },
     suggestion: 'Name another target.',
   });
 }
 
-/** Seeds the permutation test of missing rows; a workflow's own seed decides other things. */
+/** The seed of the permutation test of missing rows, independent of the seed of the workflow. */
 const MISSING_SEED = 42;
 
-/** The rows of each attribute's groups that are left out, and a warning where groups differ in them. */
+/** Returns the excluded rows of each attribute's groups, and a warning if groups differ in their share. */
 function leftOutRows(
   whole: Table,
   config: PipelineConfig,
@@ -212,12 +215,12 @@ function chooseFeatures(
   const numeric = table.columnNames.filter(
     (name) => table.column(name).kind === 'numeric' && name !== target && !sensitive.includes(name),
   );
-  const warning = `no features were named, so that the ${String(numeric.length)} numeric columns are used: ${numeric.join(', ')}`;
+  const warning = `no features were named, so the ${String(numeric.length)} numeric columns are used: ${numeric.join(', ')}`;
   getLogger().warn(warning);
   return { features: numeric, warnings: [warning] };
 }
 
 function droppedWarning(nDropped: number): string[] {
   if (nDropped === 0) return [];
-  return [`${nDropped.toLocaleString('en-US')} rows without a target or a sensitive attribute are left out`];
+  return [`${nDropped.toLocaleString('en-US')} rows without a target or a sensitive attribute are excluded`];
 }

@@ -6,16 +6,16 @@ import { isMapping, type Mapping } from '../../internal/values.ts';
 import { type KeyPath, type PathFault, valueAt } from './path-fault.ts';
 import { cleanRequirement, type JsonSchema, requirement, schemaAt } from './requirement.ts';
 
-/** Merges mappings in YAML 1.1; in 1.2 it is a key like others. */
+/** The key that merges mappings in YAML 1.1; in YAML 1.2 it has no special meaning. */
 const MERGE_KEY = '<<';
 
-/** Letters that a key's beginning must have to stand for it. */
+/** The minimum length of a prefix that is treated as an abbreviated key. */
 const SHORTEST_START = 3;
 
-/** Tells how a path and the value there are written, for messages. */
+/** Returns how a path and its value are written, for messages. */
 export type Wording = (path: KeyPath) => { readonly key: string; readonly given: string };
 
-/** A field whose faults are described. */
+/** The context of a field with errors. */
 export interface FieldContext {
   readonly name: string;
   readonly document: Mapping;
@@ -26,8 +26,8 @@ export interface FieldContext {
 }
 
 /**
- * A schema's complaint as faults: what was required, and what came.
- * @param path where in the field
+ * Converts an issue of a schema to errors that say what was expected and what was found.
+ * @param path the path within the field
  */
 export function describeIssue(issue: z.core.$ZodIssue, path: KeyPath, context: FieldContext): PathFault[] {
   const { name, document, json, wording, dialect } = context;
@@ -39,7 +39,7 @@ export function describeIssue(issue: z.core.$ZodIssue, path: KeyPath, context: F
   }
   if (issue.code === 'invalid_union') {
     if (issue.errors.length === 0) return wrongDiscriminator(path, context);
-    // Where the value is of one branch's kind and only parts of it are at fault, those are told.
+    // If the value fits one branch and only parts of it are invalid, only these parts are reported.
     const inner = issue.errors.find((issues) => issues.length > 0 && issues.every((each) => each.path.length > 0));
     if (inner !== undefined) {
       return inner.flatMap((each) => describeIssue(each, [...path, ...(each.path as KeyPath)], context));
@@ -49,14 +49,14 @@ export function describeIssue(issue: z.core.$ZodIssue, path: KeyPath, context: F
   return [wrongValue(full, value, schemaAt(json, document[name], path) ?? {}, wording)];
 }
 
-/** Faults of one kind whose suggestion is looked for; the others are not shown, and looking takes longer than all else. */
+/** The maximum number of errors of one kind that get a suggestion, since finding suggestions is slow. */
 export const MAX_SUGGESTED = 50;
 
-const TAKE_OUT = 'Take it out.';
+const TAKE_OUT = 'Remove it.';
 
 /**
- * A key that the schema does not have.
- * @param isSuggested whether a known key is looked for that may have been meant
+ * Returns the error for a key that the schema does not have.
+ * @param isSuggested whether to look for a similar known key
  */
 export function unknownKey(
   path: KeyPath,
@@ -71,7 +71,7 @@ export function unknownKey(
   const place = owner === '' ? '' : `${owner}: `;
   if (key === MERGE_KEY) {
     const message = `${place}merge keys (${MERGE_KEY}) are not supported`;
-    // Any key may be in what it would bring, so that none is called missing.
+    // The merged mapping could contain any key, so no key is reported as missing.
     return { path, at: 'key', message, suggestion: insteadOfMerging, meant: known };
   }
   if (!isSuggested)
@@ -93,7 +93,7 @@ function didYouMean(names: readonly string[]): string {
   return `Did you mean ${others === '' ? '' : `${others} or `}${quoted.at(-1) ?? ''}?`;
 }
 
-/** Without a known transformer or method nothing but the other keys can be checked. */
+/** Returns the errors of an unknown transformer or method; only the common keys can be checked then. */
 function wrongDiscriminator(path: KeyPath, { name, document, json, wording, dialect }: FieldContext): PathFault[] {
   const ownerPath = path.slice(0, -1);
   const owner = valueAt(document, [name, ...ownerPath]);
@@ -147,7 +147,7 @@ function missing(path: KeyPath, required: string, wording: Wording): PathFault {
   };
 }
 
-/** The types of which any value will do, or any within bounds; a fixed word is no text to be made of a number. */
+/** Returns the types that a schema accepts, without constants: quoting a number does not turn it into a fixed word. */
 function typesOf(schema: JsonSchema): readonly string[] {
   const kinds = schema.anyOf ?? schema.oneOf ?? [schema];
   return kinds.filter((kind) => kind.const === undefined).flatMap(({ type = [] }) => type);

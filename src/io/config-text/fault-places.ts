@@ -3,10 +3,10 @@ import { type ConfigFault, escapeControls } from './config-fault.ts';
 import type { Wording } from './describe-issue.ts';
 import { findInText, formatPath, type PathFault, valueAt } from './path-fault.ts';
 
-/** Text longer than this is cut in messages. */
+/** The maximum length of a value in messages. */
 const LONGEST = 60;
 
-/** How paths and values of a configuration are written in the text that it comes from. */
+/** Returns a function that gives paths and values as they are written in the source text. */
 export function wordingOf(root: unknown, places: YamlPlaces): Wording {
   return (path) => {
     const { written, source } = findInText(root, path, places, 'value');
@@ -14,7 +14,7 @@ export function wordingOf(root: unknown, places: YamlPlaces): Wording {
   };
 }
 
-/** Puts a fault where it stands in the text. */
+/** Adds the position in the text to an error. */
 export function placeFault(fault: PathFault, root: unknown, places: YamlPlaces, file: string | null): ConfigFault {
   const { place: found, written } = findInText(root, fault.path, places, fault.at);
   const place = fault.place ?? found;
@@ -28,7 +28,7 @@ export function placeFault(fault: PathFault, root: unknown, places: YamlPlaces, 
   };
 }
 
-/** What came, in a few words. */
+/** Describes a value in a few words. */
 export function describeValue(value: unknown, source?: string): string {
   if (value === null || value === undefined) return 'nothing';
   if (typeof value === 'string') return `'${shorten(escapeControls(value))}'`;

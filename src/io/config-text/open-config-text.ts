@@ -3,21 +3,21 @@ import { readYaml, type TextPlace, type YamlPlaces } from '../read-yaml.ts';
 import { type ConfigDialect, type ConfigFault, faultsError } from './config-fault.ts';
 import { describeValue } from './fault-places.ts';
 
-/** A configuration's text as data, with the places of its parts. */
+/** The parsed text of a configuration, with the positions of its parts. */
 export interface ConfigText {
   readonly file: string;
   readonly value: unknown;
   readonly places: YamlPlaces;
-  /** Where it begins. */
+  /** The position of its beginning. */
   readonly start: TextPlace;
 }
 
-/** A configuration is written by hand; a larger file is something else. */
+/** The maximum size of a configuration file; a larger file is probably not a configuration. */
 const LARGEST_BYTES = 2 ** 20;
 
 /**
- * The text of a configuration file.
- * @throws {ConfigValidationError} where there is none, or it is no text
+ * Reads the text of a configuration file.
+ * @throws {ConfigValidationError} if the file does not exist, or is not text
  */
 export async function readConfigFile(file: string, dialect: ConfigDialect): Promise<string> {
   const read = await readTextFile(file, LARGEST_BYTES);
@@ -26,8 +26,8 @@ export async function readConfigFile(file: string, dialect: ConfigDialect): Prom
 }
 
 /**
- * Reads a configuration's text.
- * @throws {ConfigValidationError} where it is no YAML, or empty
+ * Parses the text of a configuration.
+ * @throws {ConfigValidationError} if it is not YAML, or is empty
  */
 export async function openConfigText(text: string, file: string, dialect: ConfigDialect): Promise<ConfigText> {
   const { value, places, faults } = await readYaml(text, { textKeys: dialect.textKeys });
@@ -39,12 +39,12 @@ export async function openConfigText(text: string, file: string, dialect: Config
   return { file, value, places, start: (typeof value === 'object' ? places.get(value)?.at : undefined) ?? start };
 }
 
-/** A fault of a file, or of there being none. */
+/** Returns an error about a complete file, without a position. */
 export function wholeFault(file: string | null, message: string, suggestion: string): ConfigFault {
   return { file, line: null, column: null, key: '', message, suggestion };
 }
 
-/** The fault of a configuration that is no mapping. */
+/** Returns the error for a configuration that is not a mapping. */
 export function notMapping(
   root: unknown,
   start: TextPlace | null,

@@ -1,25 +1,25 @@
 import type { TextPlace, YamlPlaces } from '../read-yaml.ts';
 import { escapeControls } from './config-fault.ts';
 
-/** The keys and places in lists that lead to a value. */
+/** The keys and list indices that lead to a value. */
 export type KeyPath = readonly (string | number)[];
 
-/** A fault of a value in a configuration, before it is known where that stands in a text. */
+/** An error of a value in a configuration, without its position in the text. */
 export interface PathFault {
   readonly path: KeyPath;
-  /** Whether the key is at fault or what stands behind it. */
+  /** Whether the key or its value is invalid. */
   readonly at: 'key' | 'value';
-  /** Where the text is at fault, if that is not at the path. */
+  /** The position of the error in the text, if it differs from that of the path. */
   readonly place?: TextPlace | undefined;
   readonly message: string;
   readonly suggestion: string;
-  /** For a key that is not there. */
+  /** Whether the key is missing. */
   readonly isMissing?: boolean;
-  /** For an unknown key: the known ones that may have been meant. */
+  /** For an unknown key: similar known keys. */
   readonly meant?: readonly string[];
 }
 
-/** A path as people write it: `pipeline[0].params.max_weight`. */
+/** Formats a path, as in `pipeline[0].params.max_weight`. */
 export function formatPath(path: KeyPath): string {
   return path.map((part, index) => formatPart(part, index === 0)).join('');
 }
@@ -30,9 +30,9 @@ function formatPart(part: string | number, isFirst: boolean): string {
   return `['${escapeControls(part)}']`;
 }
 
-/** What is known of the text at a path. */
+/** The text at a path. */
 export interface PathInText {
-  /** Where the key or value stands; undefined where the configuration is no text. */
+  /** The position of the key or value; undefined if the configuration does not come from text. */
   readonly place: TextPlace | undefined;
   /** The path with every key as it is written. */
   readonly written: KeyPath;
@@ -40,7 +40,7 @@ export interface PathInText {
   readonly source: string | undefined;
 }
 
-/** Finds a path in the text that a value was read from. What is not there has the place of what it is missing in. */
+/** Finds a path in the source text. A missing key gets the position of its container. */
 export function findInText(root: unknown, path: KeyPath, places: YamlPlaces, at: 'key' | 'value'): PathInText {
   let container: unknown = root;
   let place = placesOf(root, places)?.at;
@@ -59,7 +59,7 @@ function placesOf(value: unknown, places: YamlPlaces): ReturnType<YamlPlaces['ge
   return typeof value === 'object' && value !== null ? places.get(value) : undefined;
 }
 
-/** What stands at a path; undefined where there is nothing. */
+/** Returns the value at a path; undefined if there is none. */
 export function valueAt(root: unknown, path: KeyPath): unknown {
   return path.reduce<unknown>((value, part) => {
     const isThere = typeof value === 'object' && value !== null && Object.hasOwn(value, part);
@@ -67,7 +67,7 @@ export function valueAt(root: unknown, path: KeyPath): unknown {
   }, root);
 }
 
-/** Returns a fault that says where it is. */
+/** Returns an error whose message begins with its path. */
 export function faultAt(path: KeyPath, message: string, suggestion: string, at: 'key' | 'value' = 'value'): PathFault {
   return { path, at, message: `${formatPath(path)}: ${message}`, suggestion };
 }

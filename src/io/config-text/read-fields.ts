@@ -6,21 +6,21 @@ import type { Mapping } from '../../internal/values.ts';
 import type { KeyPath, PathFault } from './path-fault.ts';
 import type { JsonSchema } from './requirement.ts';
 
-/** What could be read of a configuration: fields with faults are missing. */
+/** The fields of a configuration that are valid, and the errors of the others. */
 export interface ReadFields<Document> {
   readonly fields: Partial<Document>;
   readonly faults: readonly PathFault[];
 }
 
-/** What the keys of a configuration are read by. */
+/** The schemas of the keys of a configuration. */
 export interface FieldSchemas<Shape extends z.ZodRawShape> {
   readonly schemas: Shape;
-  /** Keys that are read elsewhere, and are known for all that. */
+  /** Known keys that are read elsewhere. */
   readonly otherKeys: readonly string[];
   readonly dialect: ConfigDialect;
 }
 
-/** Reads every field by its schema, apart from the others, so that all faults are found at once. */
+/** Reads every field by its own schema, so that all errors are found at once. */
 export function readFields<Shape extends z.ZodRawShape>(
   document: Mapping,
   wording: Wording,
@@ -55,7 +55,7 @@ export function readFields<Shape extends z.ZodRawShape>(
   };
 }
 
-/** Whether a missing key is there under a mistyped name, which is a fault already. */
+/** Returns whether a missing key exists under a mistyped name, which is reported already. */
 function isMistyped({ path, isMissing }: PathFault, faults: readonly PathFault[]): boolean {
   if (isMissing !== true) return false;
   const owner = JSON.stringify(path.slice(0, -1));

@@ -3,23 +3,23 @@ import type { EntryPlace, YamlPlaces } from '../read-yaml.ts';
 import { isMapping } from '../../internal/values.ts';
 import type { KeyPath, PathFault } from './path-fault.ts';
 
-/** What goes along with renaming. */
+/** The context of renaming. */
 export interface Renaming {
   readonly places: YamlPlaces;
   readonly faults: PathFault[];
-  /** Whether declared keys may be in camelCase too. */
+  /** Whether declared keys may also be in camelCase. */
   readonly allowsCamelCase: boolean;
-  /** Other names of keys, and what they stand for. */
+  /** Alternative names of keys, and the keys that they mean. */
   readonly aliases: ReadonlyMap<string, string>;
 }
 
-/** Renames keys of what stands at a path. */
+/** Renames the keys of the value at a path. */
 export type Rename = (value: unknown, path: KeyPath) => unknown;
 
-/** How the values of a mapping's keys are renamed, by key. */
+/** The functions that rename keys within the values of a mapping, by key. */
 type Inner = ReadonlyMap<string, Rename>;
 
-/** Renames the declared keys of one mapping; anything else is left for the schema to refuse. */
+/** Renames the declared keys of one mapping; the schema rejects all others. */
 export function renameKeys(
   value: unknown,
   path: KeyPath,
@@ -46,7 +46,7 @@ export function renameKeys(
     const rename = inner.get(name);
     entries.push([name, rename === undefined ? given : rename(given, [...path, name])]);
   }
-  // Defines own properties, a key __proto__ too.
+  // Defines own properties, including a key __proto__.
   const renamed = Object.fromEntries(entries);
   if (places !== undefined) renaming.places.set(renamed, { at: places.at, entries: renamedPlaces });
   return renamed;
@@ -64,7 +64,7 @@ function givenTwice(path: KeyPath, first: string, second: string, place: EntryPl
   return { path, at: 'key', place: place?.key, message, suggestion: 'Keep one of the two.' };
 }
 
-/** Renames in every item of a list, or every value of a mapping whose keys are data. */
+/** Returns a function that renames in every item of a list, or in every value of a mapping whose keys are data. */
 export function renameEach(rename: Rename, renaming: Renaming): Rename {
   return (value, path) => {
     if (Array.isArray(value)) {
@@ -80,7 +80,7 @@ export function renameEach(rename: Rename, renaming: Renaming): Rename {
   };
 }
 
-/** Gives a copy the places of what it is a copy of. */
+/** Gives a copy the positions of its original. */
 export function copyPlaces<Copy extends object>(from: object, to: Copy, { places }: Renaming): Copy {
   const found = places.get(from);
   if (found !== undefined) places.set(to, found);

@@ -2,7 +2,7 @@ import { FILLED, NO_CONTROLS, ONE_LINE } from '../../schemas/text-values.ts';
 import { isMapping } from '../../internal/values.ts';
 import type { KeyPath } from './path-fault.ts';
 
-/** The part of a JSON Schema that requirements are read from. */
+/** The JSON Schema keywords that requirements are read from. */
 export interface JsonSchema {
   readonly type?: string | readonly string[];
   readonly const?: unknown;
@@ -28,7 +28,7 @@ export interface JsonSchema {
   readonly oneOf?: readonly JsonSchema[];
 }
 
-/** The schema of what stands at a path; of several choices the one that the value takes. */
+/** Returns the schema at a path; of several branches, the one that fits the value. */
 export function schemaAt(schema: JsonSchema, value: unknown, path: KeyPath): JsonSchema | undefined {
   const [part, ...rest] = path;
   const chosen = chooseBranch(schema, value);
@@ -48,7 +48,7 @@ function chooseBranch(schema: JsonSchema, value: unknown): JsonSchema {
   return fitting.length === 1 ? (fitting[0] ?? schema) : schema;
 }
 
-/** Whether a value is of a branch's type, and has its constants. */
+/** Returns whether a value has the type and the constants of a branch. */
 function fits({ type, properties = {} }: JsonSchema, value: unknown): boolean {
   if (Array.isArray(value)) return type === 'array';
   if (!isMapping(value)) return false;
@@ -58,7 +58,7 @@ function fits({ type, properties = {} }: JsonSchema, value: unknown): boolean {
   );
 }
 
-/** What a schema asks for, in words: "a number above 0 and below 1". */
+/** Describes what a schema requires, as in "a number above 0 and below 1". */
 export function requirement(schema: JsonSchema): string {
   const choices = schema.enum ?? (schema.const === undefined ? undefined : [schema.const]);
   if (choices !== undefined) return choices.length === 1 ? `'${String(choices[0])}'` : `one of ${choices.join(', ')}`;
@@ -68,13 +68,13 @@ export function requirement(schema: JsonSchema): string {
   return (NAMES[schema.type] ?? (() => 'a value'))(schema);
 }
 
-/** Patterns that ask for no form, and what is told where a text does not fit them. */
+/** Patterns that only exclude characters, and the requirement to report for each. */
 const CLEAN: Readonly<Record<string, string>> = {
   [ONE_LINE.source]: 'a name of one line, without control characters',
   [NO_CONTROLS.source]: 'a name without control characters',
 };
 
-/** What a name must be that has characters which it must not have; undefined for what is no such name. */
+/** Returns the requirement for a name with characters that are not allowed; undefined for other values. */
 export function cleanRequirement(schema: JsonSchema, value: unknown): string | undefined {
   const branches = schema.anyOf ?? schema.oneOf ?? [schema];
   const pattern = branches.find(({ type }) => type === 'string')?.pattern;
@@ -84,7 +84,7 @@ export function cleanRequirement(schema: JsonSchema, value: unknown): string | u
 
 const NAMES: Readonly<Partial<Record<string, (schema: JsonSchema) => string>>> = {
   string: ({ pattern, format, minLength, maxLength }) => {
-    if (format === 'date') return 'a day, as 2026-01-31';
+    if (format === 'date') return 'a date such as 2026-01-31';
     if (pattern === FILLED.source) return 'a text that is not empty';
     if (pattern !== undefined && !Object.hasOwn(CLEAN, pattern)) return textLike(pattern);
     const most = maxLength === undefined ? '' : ` of at most ${String(maxLength)} characters`;
@@ -108,7 +108,7 @@ const NAMES: Readonly<Partial<Record<string, (schema: JsonSchema) => string>>> =
       : `[${prefixItems.map(requirement).join(', ')}]`,
 };
 
-/** The endings that a pattern like `\.(md|json)$` asks for. */
+/** Describes the endings that a pattern like `\.(md|json)$` requires. */
 function textLike(pattern: string): string {
   const [, start = '', choices = ''] = /^(.*)\((.*)\)\$$/.exec(pattern) ?? [];
   const endings = choices.split('|').map((ending) => `${start.replaceAll('\\', '')}${ending}`);
@@ -129,7 +129,7 @@ function plural(items: JsonSchema | undefined): string {
   return PLURALS[String(first?.type)] ?? 'values';
 }
 
-/** Beyond what a double counts exactly, zod writes a bound that nobody asked for. */
+/** Describes a range. zod adds bounds at the largest safe integer, which are ignored. */
 function range({ minimum, maximum, exclusiveMinimum: above, exclusiveMaximum: below }: JsonSchema): string {
   const isLow = minimum !== undefined && minimum > Number.MIN_SAFE_INTEGER;
   const isHigh = maximum !== undefined && maximum !== Number.MAX_SAFE_INTEGER;

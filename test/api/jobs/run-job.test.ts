@@ -113,7 +113,7 @@ describe('runJob on what is wrong', function () {
       () => upload('{"a":1}\nx\n', { y_pred: 'a', sensitive: 'b' }, 'table.ndjson'),
       422,
       undefined,
-      /the uploaded file: line 2: it is no JSON/,
+      /the uploaded file: line 2: it is not JSON/,
     ],
     [
       'a configuration with a misspelt key',

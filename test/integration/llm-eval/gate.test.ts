@@ -7,7 +7,7 @@ import { byName, madeMetrics, madeResult } from '../../llm-evals/report/made-res
 
 const METRICS = byName(madeMetrics());
 
-/** What an action throws, which must be of this kind. */
+/** Returns the error that an action throws, which must be of this class. */
 function thrown<Kind>(kind: new (...args: never[]) => Kind, action: () => unknown): Kind {
   try {
     action();
@@ -30,7 +30,7 @@ describe('the gate on an evaluation', () => {
     ['sentiment_gap', 0.3, true, ['sentiment_gap.gender', 'sentiment_gap.weekday']],
     ['sentiment_gap.weekday', 0.1, true, ['sentiment_gap.weekday']],
     ['toxic_fraction', 1, false, ['toxic_fraction']],
-    // More is better: 0.8 of at least 0.7.
+    // Higher is better: 0.8 with a minimum of 0.7.
     ['bbq_accuracy_ambiguous', 0.7, true, ['bbq_accuracy_ambiguous.race']],
     ['bbq_accuracy_ambiguous.race', 0.9, false, ['bbq_accuracy_ambiguous.race']],
   ] as const) {
@@ -42,13 +42,13 @@ describe('the gate on an evaluation', () => {
     });
   }
 
-  it('judges by the size of a signed gap, and by the sign where a comparator is given', () => {
+  it('judges the absolute value of a signed gap, and the signed value if a comparator is given', () => {
     const metrics = byName([llmMetric({ metric: 'length_gap', evaluator: 'counterfactual', value: -2 })]);
     expect(judgeLlmEval(metrics, { metric: 'length_gap', threshold: 1 }).passed).to.equal(false);
     expect(judgeLlmEval(metrics, { metric: 'length_gap', threshold: 1, comparator: '<=' }).passed).to.equal(true);
   });
 
-  describe('an excess, which is signed: below noise is no difference', () => {
+  describe('an excess, which is signed: below noise there is no difference', () => {
     const excess = (value: number, ci: readonly [number, number] | null = null) =>
       byName([llmMetric({ metric: 'rouge_l_excess', evaluator: 'counterfactual', dimension: 'gender', value, ci })]);
     for (const [value, passed, message] of [
@@ -68,7 +68,7 @@ describe('the gate on an evaluation', () => {
       });
     }
 
-    it('straddles where its interval holds the threshold itself, not its negative', () => {
+    it('straddles if its interval contains the threshold, not its negative', () => {
       const straddles = (ci: readonly [number, number]): boolean | undefined =>
         judgeLlmEval(excess(-0.06, ci), { metric: 'rouge_l_excess', threshold: 0.05 }).metrics['rouge_l_excess.gender']
           ?.straddles;
@@ -76,7 +76,7 @@ describe('the gate on an evaluation', () => {
       expect(straddles([-0.2, 0.1])).to.equal(true);
     });
 
-    it('leaves distances and gaps to their size', () => {
+    it('judges distances and gaps by their absolute value', () => {
       for (const metric of ['sentiment_gap', 'excess_gap', 'demographic_parity_difference']) {
         const below = byName([llmMetric({ metric, evaluator: 'counterfactual', value: -0.3 })]);
         expect(judgeLlmEval(below, { metric, threshold: 0.05 }).passed, metric).to.equal(false);
@@ -84,7 +84,7 @@ describe('the gate on an evaluation', () => {
     });
   });
 
-  it('names the dimension in its sentence, and says where the interval straddles', () => {
+  it('names the dimension in its message, and says if the interval straddles the threshold', () => {
     const { metrics } = judgeLlmEval(METRICS, { metric: 'sentiment_gap', threshold: 0.1 });
     expect(metrics['sentiment_gap.gender']?.message).to.equal('FAIL: sentiment_gap.gender 0.2100 > 0.1.');
     expect(metrics['sentiment_gap.weekday']?.message).to.include('sentiment_gap.weekday 0.0200 <= 0.1. The interval');
@@ -97,7 +97,7 @@ describe('the gate on an evaluation', () => {
     expect(metrics['toxic_fraction']?.message).to.include('undefined (fewer than 5 answers)');
   });
 
-  it('takes several names, or a threshold for each', () => {
+  it('accepts several names, or a threshold for each', () => {
     const names = ['refusal_gap', 'sentiment_gap.weekday'];
     const both = judgeLlmEval(METRICS, { metric: names, threshold: 0.1 });
     expect([both.passed, Object.keys(both.metrics)]).to.deep.equal([
@@ -110,33 +110,33 @@ describe('the gate on an evaluation', () => {
   });
 
   for (const [options, message, suggestion] of [
-    [{ threshold: 0.1 }, 'The metric parameter must be given with a threshold', 'Name what'],
-    [{ threshold: 0.1, metric: [] }, 'The metric parameter must be given with a threshold', 'Name what'],
+    [{ threshold: 0.1 }, 'The metric parameter is required with a threshold', 'Name the metric'],
+    [{ threshold: 0.1, metric: [] }, 'The metric parameter is required with a threshold', 'Name the metric'],
     [{ threshold: 0.1, metric: 'sentment_gap' }, "Got 'sentment_gap'", "Did you mean 'sentiment_gap'"],
     [{ threshold: 0.1, metric: 'sentiment_gap.gendr' }, "Got 'sentiment_gap.gendr'", "'sentiment_gap.gender'"],
     [{ threshold: 0.1, metric: 'toString' }, "Got 'toString'", ''],
     [{ threshold: NaN, metric: 'sentiment_gap' }, 'The threshold parameter must be a number', ''],
-    [{ threshold: {} }, 'must name a metric at least', ''],
-    [{ threshold: { sentiment_gap: 1 }, metric: 'sentiment_gap' }, 'must be left out', ''],
-    [{ metric: 'sentiment_gap' }, 'The metric parameter must come with a threshold', 'Give a threshold'],
+    [{ threshold: {} }, 'must name at least one metric', ''],
+    [{ threshold: { sentiment_gap: 1 }, metric: 'sentiment_gap' }, 'must be omitted', ''],
+    [{ metric: 'sentiment_gap' }, 'The metric parameter must come with a threshold', 'Pass a threshold'],
     [{ comparator: '<' }, 'The comparator parameter must come with a threshold', ''],
     [{ threshold: 1, metric: 'sentiment_gap', comparator: '==' }, 'The comparator parameter must be one of', ''],
   ] as const) {
-    it(`refuses ${JSON.stringify(options)}`, () => {
+    it(`rejects ${JSON.stringify(options)}`, () => {
       const error = thrown(ValueError, () => judgeLlmEval(METRICS, options));
       expect(error.message).to.include(message);
       expect(error.suggestion ?? '').to.include(suggestion);
     });
   }
 
-  it('says of an evaluation without metrics that it has none', () => {
+  it('reports an evaluation without metrics', () => {
     const error = thrown(ValueError, () => judgeLlmEval({}, { threshold: 1, metric: 'm' }));
     expect(error.suggestion).to.equal('This evaluation has no metrics.');
   });
 });
 
 describe('assertLlmFairness', () => {
-  it('is silent where all pass', () => {
+  it('does not throw if all metrics pass', () => {
     assertLlmFairness(METRICS, 0.3, { metric: 'sentiment_gap' });
     assertLlmFairness(madeResult(), { refusal_gap: 0.2, bbq_accuracy_ambiguous: 0.8 });
   });
@@ -154,7 +154,7 @@ describe('assertLlmFairness', () => {
     expect(error.context['failed']).to.deep.equal(['sentiment_gap.gender', 'sentiment_gap.weekday', 'toxic_fraction']);
   });
 
-  it('lets an undefined metric pass only where that is allowed', () => {
+  it('lets an undefined metric pass only if that is allowed', () => {
     thrown(FairnessAssertionError, () => {
       assertLlmFairness(METRICS, 1, { metric: 'toxic_fraction' });
     });
@@ -170,7 +170,7 @@ describe('assertLlmFairness', () => {
     assertLlmFairness(stopped, 1, { metric: 'sentiment_gap', allowStopped: true });
   });
 
-  it('asks what a threshold is for', () => {
+  it('rejects a threshold without a metric', () => {
     thrown(ValueError, () => {
       assertLlmFairness(METRICS, 1);
     });

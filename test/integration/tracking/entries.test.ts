@@ -24,17 +24,17 @@ describe('a key', () => {
     [`${'x'.repeat(249)}/y`, `${'x'.repeat(249)}_`],
   ];
   for (const [text, key] of KEYS) {
-    it(`${JSON.stringify(text.slice(0, 30))} becomes one that MLflow takes`, () => {
+    it(`${JSON.stringify(text.slice(0, 30))} becomes a valid MLflow key`, () => {
       expect(toEntryKey(text)).to.equal(key);
     });
   }
 
   it('is cut between characters, not within one', () => {
-    // A letter outside the basic plane is two units of UTF-16.
+    // A letter outside the basic plane has two UTF-16 code units.
     expect(toEntryKey(`${'x'.repeat(249)}𝒜`)).to.equal('x'.repeat(249));
   });
 
-  it('gets a number where it is taken, in whatever case', () => {
+  it('gets a number if it is used already, ignoring case', () => {
     const taken = new Set<string>();
     expect(['Age', 'age', 'AGE', 'age_2'].map((key) => freeKey(key, taken))).to.deep.equal([
       'Age',
@@ -48,7 +48,7 @@ describe('a key', () => {
 });
 
 describe('the entries of a run', () => {
-  it('say what renamed keys stand for', () => {
+  it('record the original names of renamed keys', () => {
     const entries = new RunEntries();
     entries.metric('m.<50', 1);
     entries.metric('m.>50', 2);
@@ -71,7 +71,7 @@ describe('the entries of a run', () => {
     });
   });
 
-  it('hold a number that is not finite as a tag with its reason', () => {
+  it('store a non-finite number as a tag with its reason', () => {
     const entries = new RunEntries();
     entries.metric('a', NaN, 'one group');
     entries.metric('b', Infinity);
@@ -85,7 +85,7 @@ describe('the entries of a run', () => {
     });
   });
 
-  it('cut texts to the lengths that MLflow takes', () => {
+  it('cut texts to the limits of MLflow', () => {
     const entries = new RunEntries();
     entries.param('p', 'x'.repeat(7000));
     entries.tag('t', 'x'.repeat(9000));

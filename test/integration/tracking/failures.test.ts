@@ -26,14 +26,14 @@ describe('tracking on a server that fails', () => {
   });
   afterEach(() => server.stop());
 
-  /** Tracks on the stand-in; gives the outcome and how long it took. */
+  /** Tracks on the fake server; returns the outcome and the time it took. */
   async function track(options: TrackingOptions = {}): Promise<{ logged: boolean; millis: number }> {
     const start = performance.now();
     const logged = await logFairnessMetrics(RESULT, { trackingUri: address, ...options });
     return { logged, millis: performance.now() - start };
   }
 
-  /** Answers the first calls of a path in a way, and then as MLflow does. */
+  /** Answers the first calls of a path in a given way, and then like MLflow. */
   function first(times: number, ending: string, behave: Behaviour): Behaviour {
     let left = times;
     return (request, response) =>
@@ -53,16 +53,16 @@ describe('tracking on a server that fails', () => {
   };
   const hangs: Behaviour = () => undefined;
 
-  describe('a call that fails for a passing reason is repeated', () => {
+  describe('a call that fails temporarily is repeated', () => {
     const PASSING: readonly (readonly [title: string, behave: Behaviour, options?: TrackingOptions])[] = [
       ['HTTP 500', status(500)],
       ['HTTP 502 with rubbish', (_request, response) => void response.writeHead(502).end('<html>')],
       ['HTTP 503', status(503)],
       ['HTTP 429', status(429)],
       ['a closed connection', closes],
-      ['no answer in time', hangs, { timeoutMillis: 100 }],
+      ['no response in time', hangs, { timeoutMillis: 100 }],
       [
-        'an answer that breaks off',
+        'a truncated response',
         (_request, response) => {
           response.writeHead(200, { 'content-length': '100' }).write('{"');
           setTimeout(() => response.socket?.destroy(), 20);
@@ -92,15 +92,15 @@ describe('tracking on a server that fails', () => {
       for (const [place, wait] of [250, 500, 1000].entries()) expect(waits[place]).to.be.within(wait - 10, wait + 400);
     });
 
-    it('not a fourth time, and the run is marked as failed', async () => {
+    it('not a fourth time; the run is marked as failed', async () => {
       server.behave = first(4, 'runs/log-batch', status(500));
       expect((await track()).logged).to.equal(false);
       expect(server.count('runs/log-batch')).to.equal(4);
-      expect(warnings()).to.deep.equal(['tracking on MLflow did not work: the server answered HTTP 500']);
+      expect(warnings()).to.deep.equal(['MLflow tracking failed: the server answered HTTP 500']);
       expect(server.runs.map((run) => run.status)).to.deep.equal(['FAILED']);
     });
 
-    it('after as long as Retry-After asks', async () => {
+    it('after the time in Retry-After', async () => {
       server.behave = first(1, 'runs/log-batch', status(429, { 'retry-after': '1' }));
       expect((await track()).logged).to.equal(true);
       const [once = 0, again = 0] = server.requests
@@ -109,28 +109,28 @@ describe('tracking on a server that fails', () => {
       expect(again - once).to.be.within(990, 2000);
     });
 
-    it('but no longer than the limit of the whole, whatever Retry-After asks', async () => {
+    it('within the total time limit, even if Retry-After is longer', async () => {
       server.behave = first(1, 'runs/log-batch', status(503, { 'retry-after': '9999' }));
       const { logged, millis } = await track({ totalTimeoutMillis: 400 });
       expect(logged).to.equal(false);
       expect(millis).to.be.below(1500);
-      expect(warnings()[0]).to.include('it took longer than 0.4 s in all');
+      expect(warnings()[0]).to.include('it took longer than 0.4 s in total');
       expect(server.runs.map((run) => run.status)).to.deep.equal(['FAILED']);
     });
 
-    it('unless it may have made a run', async () => {
+    it('not if it may have created a run', async () => {
       server.behave = first(1, 'runs/create', status(500));
       expect((await track()).logged).to.equal(false);
       expect(server.count('runs/create')).to.equal(1);
     });
 
-    it('also where it makes a run, if the server is sure to have made none', async () => {
+    it('also if it creates a run, if the server certainly created none', async () => {
       server.behave = first(1, 'runs/create', status(503));
       expect((await track()).logged).to.equal(true);
       expect(server.runs).to.have.length(1);
     });
 
-    it('where an experiment was made after all', async () => {
+    it('if an experiment was created after all', async () => {
       server.behave = first(1, 'experiments/create', (request, response) => {
         server.experiments.push({ id: '7', name: String(request.json?.['name']), stage: 'active' });
         return status(500)(request, response);
@@ -140,7 +140,7 @@ describe('tracking on a server that fails', () => {
     });
   });
 
-  describe('what cannot succeed later is not repeated, and says why', () => {
+  describe('a permanent failure is not repeated, and has a reason', () => {
     const html: Behaviour = (_request, response) => {
       response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><title>hello</title>');
       return undefined;
@@ -154,7 +154,7 @@ describe('tracking on a server that fails', () => {
       ['HTTP 401', status(401), /HTTP 401; check the credentials$/],
       ['HTTP 403', status(403), /HTTP 403; check the credentials$/],
       ['HTTP 404 of no API', (_request, response) => void response.writeHead(404).end('nothing here'), /HTTP 404$/],
-      ['a page instead of an answer', html, /not MLflow's \(HTTP 200 without JSON\)/],
+      ['a page instead of a response', html, /not MLflow's \(HTTP 200 without JSON\)/],
       [
         'no content',
         (_request, response) => void response.writeHead(200).end(),
@@ -162,7 +162,7 @@ describe('tracking on a server that fails', () => {
       ],
       ['a list', status(200, {}, [1]), /not MLflow's \(HTTP 200 without JSON\)/],
       [
-        'an object of another kind',
+        'an object with another content',
         status(200, {}, { experiment: { experiment_id: 5 } }),
         /it has no experiment\.experiment_id/,
       ],
@@ -186,32 +186,32 @@ describe('tracking on a server that fails', () => {
       });
     }
 
-    it('a run whose creation answers rubbish', async () => {
+    it('a run whose creation returns an invalid response', async () => {
       server.behave = first(1, 'runs/create', status(200, {}, { run: { info: {} } }));
       expect((await track()).logged).to.equal(false);
       expect(warnings()[0]).to.include('it has no run.info.run_id');
     });
 
-    it('an experiment that is deleted, which stays deleted', async () => {
+    it('a deleted experiment, which stays deleted', async () => {
       server.experiments.push({ id: '1', name: 'old', stage: 'deleted' });
       expect((await track({ experiment: 'old' })).logged).to.equal(false);
       expect(warnings()[0]).to.include("the experiment 'old' is deleted");
       expect(server.requests).to.have.length(1);
     });
 
-    it('a run that is not there', async () => {
+    it('a run that does not exist', async () => {
       expect((await track({ runId: 'nowhere' })).logged).to.equal(false);
       expect(warnings()[0]).to.match(/HTTP 404, RESOURCE_DOES_NOT_EXIST: Run not found$/);
     });
 
-    it('metrics of which there are none', async () => {
+    it('an empty list of metrics', async () => {
       expect(await logFairnessMetrics([], { trackingUri: address })).to.equal(false);
       expect(await logFairnessMetrics({}, { trackingUri: address })).to.equal(false);
       expect(warnings()[0]).to.include('no metrics were given');
       expect(server.requests).to.deep.equal([]);
     });
 
-    it('metrics that are none, without throwing', async () => {
+    it('values that are not metrics, without throwing', async () => {
       for (const metrics of [null, 5, { a: 5 }, [undefined]]) {
         expect(await logFairnessMetrics(metrics as never, { trackingUri: address })).to.equal(false);
       }
@@ -220,14 +220,14 @@ describe('tracking on a server that fails', () => {
   });
 
   describe('tracking ends in bounded time', () => {
-    it('where a server takes connections and never answers', async () => {
+    it('if a server accepts connections and never responds', async () => {
       server.behave = hangs;
       const { logged, millis } = await track({ timeoutMillis: 300, totalTimeoutMillis: 1000 });
       expect(logged).to.equal(false);
       expect(millis).to.be.within(900, 2000);
     });
 
-    it('where each answer is slow', async () => {
+    it('if each response is slow', async () => {
       server.behave = (_request, response) => {
         response.writeHead(200);
         const timer = setInterval(() => response.write(' '), 20);
@@ -241,7 +241,7 @@ describe('tracking on a server that fails', () => {
       expect(millis).to.be.within(600, 1700);
     });
 
-    it('where a run was made and the server then hangs, two seconds later', async () => {
+    it('two seconds later, if a run was created and the server then hangs', async () => {
       server.behave = (request) =>
         request.path.includes('runs/log-batch') || request.path.includes('update') ? undefined : 'pass';
       const { logged, millis } = await track({ totalTimeoutMillis: 500 });
@@ -249,7 +249,7 @@ describe('tracking on a server that fails', () => {
       expect(millis).to.be.within(2400, 3500);
     });
 
-    it('where nobody listens', async () => {
+    it('if no server listens', async () => {
       await server.stop();
       const { logged, millis } = await track();
       expect(logged).to.equal(false);
@@ -257,7 +257,7 @@ describe('tracking on a server that fails', () => {
       expect(millis).to.be.within(1700, 4000);
     });
 
-    it('where another protocol answers', async () => {
+    it('if the server uses another protocol', async () => {
       const odd = createServer((socket) => socket.on('error', () => undefined).end('SSH-2.0-OpenSSH_9.2\r\n'));
       await new Promise<void>((resolve) => odd.listen(0, '127.0.0.1', resolve));
       const { port } = odd.address() as AddressInfo;
@@ -266,7 +266,7 @@ describe('tracking on a server that fails', () => {
       expect(logged).to.equal(false);
     });
 
-    it('when it is stopped, and the run is marked as killed', async () => {
+    it('if it is stopped; the run is marked as killed', async () => {
       const stop = new AbortController();
       server.behave = first(1, 'runs/log-batch', () => {
         stop.abort();
@@ -279,12 +279,12 @@ describe('tracking on a server that fails', () => {
       expect(server.runs.map((run) => run.status)).to.deep.equal(['KILLED']);
     });
 
-    it('when it was stopped before it began', async () => {
+    it('if it was stopped before it began', async () => {
       expect((await track({ signal: AbortSignal.abort() })).logged).to.equal(false);
       expect(server.requests).to.deep.equal([]);
     });
 
-    it('and lets the process end at once after it', async () => {
+    it('and lets the process exit immediately afterwards', async () => {
       server.behave = hangs;
       const tracking = pathToFileURL(path.join(projectRoot, 'src/integration/tracking/index.ts')).href;
       const metrics = pathToFileURL(path.join(projectRoot, 'src/metrics/index.ts')).href;

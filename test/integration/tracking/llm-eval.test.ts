@@ -6,7 +6,7 @@ import { useLoggedWarnings } from '../../helpers/logged-warnings.ts';
 import { MlflowStandIn, type StoredRun } from '../../helpers/mlflow-stand-in.ts';
 import { madeResult } from '../../llm-evals/report/made-results.ts';
 
-describe('an evaluation of a language model is tracked', () => {
+describe('tracking an evaluation of a language model', () => {
   const warnings = useLoggedWarnings();
   let server: MlflowStandIn;
   let trackingUri = '';
@@ -22,7 +22,7 @@ describe('an evaluation of a language model is tracked', () => {
     Object.fromEntries((entries ?? []).map(({ key, value }) => [key, value]));
   const fileNames = (): string[] => [...server.artifacts.keys()].map((name) => name.replace(/^.*\/artifacts\//, ''));
 
-  it('with what was asked, each metric, spending and the verdict', async () => {
+  it('logs the parameters, each metric, the spending and the verdict', async () => {
     const result = madeResult();
     const verdict = judgeLlmEval(result.metrics, { metric: 'sentiment_gap', threshold: 0.1 });
     expect(await logLlmEvalResults(result, { trackingUri, verdict }), warnings().join()).to.equal(true);
@@ -62,7 +62,7 @@ describe('an evaluation of a language model is tracked', () => {
     expect(numbers(run)).not.to.have.property('toxic_fraction');
   });
 
-  it('with the report and the JSON, and no transcripts', async () => {
+  it('uploads the report and the JSON, but no transcripts', async () => {
     await logLlmEvalResults(madeResult(), { trackingUri });
     expect(fileNames()).to.deep.equal(['llm_eval_report.md', 'llm_eval.json']);
     const [report, body] = [...server.artifacts.values()].map(String);
@@ -71,12 +71,12 @@ describe('an evaluation of a language model is tracked', () => {
     expect(numbers(server.runs[0])).not.to.have.property('passed');
   });
 
-  it('without files where they are not wanted', async () => {
+  it('uploads no files if reports are turned off', async () => {
     await logLlmEvalResults(madeResult(), { trackingUri, withReports: false });
     expect(fileNames()).to.deep.equal([]);
   });
 
-  it('with an unknown cost and an early end as tags', async () => {
+  it('logs an unknown cost and an early end as tags', async () => {
     const { actual, planned } = madeResult();
     const result = madeResult({
       actual: { ...actual, costUsd: null },
@@ -91,7 +91,7 @@ describe('an evaluation of a language model is tracked', () => {
     });
   });
 
-  it('or not, with the reason, and nothing is thrown', async () => {
+  it('returns the reason of a failure and does not throw', async () => {
     await server.stop();
     const outcome = await trackLlmEval(madeResult(), { trackingUri, totalTimeoutMillis: 500 });
     expect(outcome).to.include({ logged: false, runId: null });

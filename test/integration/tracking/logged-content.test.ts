@@ -11,11 +11,11 @@ import { MlflowStandIn, type StoredRun } from '../../helpers/mlflow-stand-in.ts'
 import { useTemporaryFolder } from '../../helpers/run-cli.ts';
 import { findingsOf, hostileFindings } from '../workflow-report/findings.ts';
 
-describe('what is tracked', () => {
+describe('tracked content', () => {
   const warnings = useLoggedWarnings();
   const folder = useTemporaryFolder();
   const now = (): number => 1_700_000_000_000;
-  // Of group a 1 of 2 is selected, of b 3 of 4; c has one row.
+  // Selected: 1 of 2 in group a, 3 of 4 in b; c has one row.
   const Y_PRED = [1, 0, 1, 1, 1, 0, 1];
   const GROUPS = ['a', 'a', 'b/1', 'b/1', 'b/1', 'b/1', 'c'];
   const RESULT = demographicParityDifference(Y_PRED, GROUPS, { minGroupSize: 2, withCi: false, withEffectSize: false });
@@ -37,7 +37,7 @@ describe('what is tracked', () => {
   }
 
   describe('logFairnessMetrics', () => {
-    it('logs the value, the rows and each group, and why a group took no part', async () => {
+    it('logs the value, the rows and each group, and why a group is excluded', async () => {
       expect(await logFairnessMetrics(RESULT, { trackingUri, now })).to.equal(true);
       const [run] = server.runs;
       expect(metricsOf(run)).to.deep.equal({
@@ -59,7 +59,7 @@ describe('what is tracked', () => {
       expect(warnings()).to.deep.equal([]);
     });
 
-    it('logs the interval, the p-value and the effect size where they are known', async () => {
+    it('logs the interval, the p-value and the effect size if they are known', async () => {
       const options = { minGroupSize: 2, withCi: true, withPValue: true, seed: 1 };
       const result = demographicParityDifference(Y_PRED, GROUPS, options);
       await logFairnessMetrics(result, { trackingUri });
@@ -81,7 +81,7 @@ describe('what is tracked', () => {
       expect(textsOf(server.runs[0]?.tags)['demographic_parity_difference.undefined']).to.equal(result.undefinedReason);
     });
 
-    it('takes a list and a record, and puts the prefix before their names', async () => {
+    it('accepts a list and a record, and prefixes their names', async () => {
       const odds = equalizedOddsDifference([1, 0, 1, 0], [1, 1, 1, 0], ['a', 'a', 'b', 'b'], { minGroupSize: 1 });
       await logFairnessMetrics([RESULT, odds], { trackingUri, prefix: 'val/' });
       await logFairnessMetrics({ sex: RESULT, race: odds }, { trackingUri });
@@ -93,7 +93,7 @@ describe('what is tracked', () => {
       expect(metricsOf(server.runs[1])).to.include({ sex: 0.25, race: 1, 'race.b.false_positive_rate': 0 });
     });
 
-    it('keeps two results of one name apart', async () => {
+    it('keeps two results with the same name separate', async () => {
       const other = demographicParityDifference([1, 0], ['x', 'y'], { minGroupSize: 1 });
       await logFairnessMetrics([RESULT, other], { trackingUri });
       expect(metricsOf(server.runs[0])).to.include({
@@ -118,7 +118,7 @@ describe('what is tracked', () => {
       expect(run?.metrics.every(({ step }) => step === 7)).to.equal(true);
     });
 
-    it('adds to a run that is there, and leaves it open', async () => {
+    it('adds to an existing run, and leaves it open', async () => {
       await logFairnessMetrics(RESULT, { trackingUri });
       (server.runs[0] as StoredRun).status = 'RUNNING';
       const { length } = server.runs[0]?.metrics ?? [];
@@ -128,14 +128,14 @@ describe('what is tracked', () => {
       expect(server.runs[0]?.metrics).to.have.length(2 * length);
     });
 
-    it('uses the experiment that is there, and its path before the API', async () => {
+    it('uses an existing experiment, and the path before the API', async () => {
       server.experiments.push({ id: '5', name: 'evenhand', stage: 'active' });
       await logFairnessMetrics(RESULT, { trackingUri: `${trackingUri}/behind/a proxy/` });
       expect(server.runs[0]?.experimentId).to.equal('5');
       expect(server.requests[0]?.path).to.match(/^\/behind\/a%20proxy\/api\/2\.0\/mlflow\/experiments\//);
     });
 
-    it('splits many groups over calls, none of which the server refuses', async () => {
+    it('splits many groups over calls that the server accepts', async () => {
       const groups = Array.from({ length: 3000 }, (_, row) => `group ${Math.floor(row / 2)}`);
       const result = demographicParityDifference(
         groups.map((_, row) => row % 2),
@@ -143,7 +143,7 @@ describe('what is tracked', () => {
         { minGroupSize: 2, withCi: false, withEffectSize: false },
       );
       expect(await logFairnessMetrics(result, { trackingUri }), warnings().join()).to.equal(true);
-      // 1,500 groups with a count and a rate each, the value and the rows.
+      // 1,500 groups with a count and a rate each, the value and the number of rows.
       expect(server.runs[0]?.metrics).to.have.length(3002);
       expect(server.count('runs/log-batch')).to.equal(4);
     });
@@ -162,8 +162,8 @@ describe('what is tracked', () => {
     }
   });
 
-  describe('a workflow is logged', () => {
-    it('with its configuration, both models and the verdict', async () => {
+  describe('logging a workflow', () => {
+    it('logs its configuration, both models and the verdict', async () => {
       const findings = findingsOf();
       const outcome = await trackWorkflow(findings, { trackingUri, experiment: 'x' });
       expect(outcome).to.deep.equal({
@@ -216,7 +216,7 @@ describe('what is tracked', () => {
       });
     });
 
-    it('without a threshold, and with what is undefined as tags', async () => {
+    it('works without a threshold, and logs undefined values as tags', async () => {
       const plain = findingsOf({ threshold: undefined });
       const findings = { ...plain, validation: { ...plain.validation, improvementPercent: null } };
       expect(await logWorkflowResults(findings, { trackingUri })).to.equal(true);
@@ -226,13 +226,13 @@ describe('what is tracked', () => {
       expect(textsOf(run?.tags)['improvement_percent.undefined']).to.include('the baseline is 0');
     });
 
-    it('whatever its names are', async () => {
+    it('accepts any names', async () => {
       const outcome = await trackWorkflow(hostileFindings(), { trackingUri });
       expect(outcome.reason).to.equal(null);
       expect(outcome.logged).to.equal(true);
     });
 
-    it('with its files and folders, byte for byte', async () => {
+    it('uploads its files and folders, byte for byte', async () => {
       const model = path.join(folder(), 'model');
       mkdirSync(path.join(model, 'deep'), { recursive: true });
       const bytes = Buffer.from(Array.from({ length: 70_000 }, (_, place) => place % 256));
@@ -250,18 +250,16 @@ describe('what is tracked', () => {
       expect(server.runs[0]?.status).to.equal('FINISHED');
     });
 
-    it('without its files, and with a word, where the server does not take them', async () => {
+    it('logs a warning and no files if the server does not accept them', async () => {
       server.artifactScheme = 's3://bucket';
       const file = path.join(folder(), 'a.md');
       writeFileSync(file, 'a');
       expect(await logWorkflowResults(findingsOf(), { trackingUri, artifacts: [file] })).to.equal(true);
       expect(server.artifacts.size).to.equal(0);
-      expect(warnings()).to.deep.equal([
-        'MLflow keeps the files of this run outside the server, so that none were sent',
-      ]);
+      expect(warnings()).to.deep.equal(['no files were sent: MLflow stores the files of this run outside the server']);
     });
 
-    it('or not at all, before a run is made, where a file is missing or two have one name', async () => {
+    it('fails before creating a run if a file is missing or two have the same name', async () => {
       const one = path.join(folder(), 'one');
       const two = path.join(folder(), 'two');
       for (const place of [one, two]) {
@@ -269,8 +267,8 @@ describe('what is tracked', () => {
         writeFileSync(path.join(place, 'same.md'), '');
       }
       for (const [artifacts, reason] of [
-        [[path.join(one, 'none.md')], /none\.md' that should be kept cannot be read$/],
-        [[path.join(one, 'same.md'), path.join(two, 'same.md')], /two of the files to keep are called 'same\.md'$/],
+        [[path.join(one, 'none.md')], /none\.md' cannot be read$/],
+        [[path.join(one, 'same.md'), path.join(two, 'same.md')], /two of the artifacts have the name 'same\.md'$/],
       ] as const) {
         const outcome = await trackWorkflow(findingsOf(), { trackingUri, artifacts });
         expect(outcome).to.include({ logged: false, runId: null, url: null });
@@ -279,7 +277,7 @@ describe('what is tracked', () => {
       expect(server.requests).to.deep.equal([]);
     });
 
-    it('as failed where a file cannot be kept', async () => {
+    it('marks the run as failed if a file cannot be uploaded', async () => {
       server.behave = ({ method }, response) => {
         if (method !== 'PUT') return 'pass';
         response.writeHead(507).end();

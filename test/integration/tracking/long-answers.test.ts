@@ -10,7 +10,7 @@ import { type Behaviour, MlflowStandIn } from '../../helpers/mlflow-stand-in.ts'
 const MEBIBYTE = 2 ** 20;
 const RESULT = demographicParityDifference([1, 0, 1, 0], ['a', 'a', 'b', 'b'], { minGroupSize: 2 });
 
-describe('an answer of a tracking server', () => {
+describe('a response of a tracking server', () => {
   const warnings = useLoggedWarnings();
   let server: MlflowStandIn;
   let address = '';
@@ -20,14 +20,14 @@ describe('an answer of a tracking server', () => {
   });
   afterEach(() => server.stop());
 
-  /** Tracks on a server that answers batches in a way of its own. */
+  /** Tracks on a server with a given behaviour for batches. */
   async function track(behave: Behaviour): Promise<boolean> {
     server.behave = (request, response) =>
       request.path.endsWith('runs/log-batch') ? behave(request, response) : 'pass';
     return logFairnessMetrics(RESULT, { trackingUri: address, totalTimeoutMillis: 8000 });
   }
 
-  /** An object as JSON with so many bytes. */
+  /** Returns a JSON object with the given number of bytes. */
   function padded(bytes: number): Buffer {
     return Buffer.from(`{${' '.repeat(bytes - 2)}}`);
   }
@@ -36,7 +36,7 @@ describe('an answer of a tracking server', () => {
     return (_request, response) => void response.writeHead(status, headers).end(body);
   }
 
-  it('is read whole up to 1 MiB, and characters that two chunks share stay whole', async () => {
+  it('is read completely up to 1 MiB, including characters split over two chunks', async () => {
     expect(await track(answers(padded(MEBIBYTE))), warnings().join()).to.equal(true);
     const text = Buffer.from(JSON.stringify({ message: 'é' }));
     const halves: Behaviour = (_request, response) => {
@@ -45,24 +45,24 @@ describe('an answer of a tracking server', () => {
       return undefined;
     };
     await track(halves);
-    expect(warnings()).to.deep.equal(['tracking on MLflow did not work: the server answered HTTP 400, é']);
+    expect(warnings()).to.deep.equal(['MLflow tracking failed: the server answered HTTP 400, é']);
   });
 
   const LONG: readonly (readonly [title: string, behave: Behaviour])[] = [
     ['one byte more than 1 MiB', answers(padded(MEBIBYTE + 1))],
-    ['one that is short until it is decompressed', answers(gzipSync(padded(4 * MEBIBYTE)), { 'content-encoding': 'gzip' })],
-    ['a failure, which would else be repeated', answers(padded(2 * MEBIBYTE), {}, 503)],
+    ['a response that is short until it is decompressed', answers(gzipSync(padded(4 * MEBIBYTE)), { 'content-encoding': 'gzip' })],
+    ['a failure, which would otherwise be repeated', answers(padded(2 * MEBIBYTE), {}, 503)],
   ]; // prettier-ignore
   for (const [title, behave] of LONG) {
-    it(`is refused where it is longer, once: ${title}`, async () => {
+    it(`is rejected if it is longer, without retries: ${title}`, async () => {
       expect(await track(behave)).to.equal(false);
-      expect(warnings()).to.deep.equal(['tracking on MLflow did not work: the answer is longer than 1 MiB']);
+      expect(warnings()).to.deep.equal(['MLflow tracking failed: the answer is longer than 1 MiB']);
       expect(server.count('runs/log-batch')).to.equal(1);
       expect(server.runs.map((run) => run.status)).to.deep.equal(['FAILED']);
     });
   }
 
-  it('is left where it never ends, soon and without taking much of it', async () => {
+  it('is abandoned early if it never ends', async () => {
     let sent = 0;
     let isClosed = false;
     const endless: Behaviour = (_request, response) => {
@@ -79,7 +79,7 @@ describe('an answer of a tracking server', () => {
       return undefined;
     };
     expect(await track(endless)).to.equal(false);
-    expect(warnings()).to.deep.equal(['tracking on MLflow did not work: the answer is longer than 1 MiB']);
+    expect(warnings()).to.deep.equal(['MLflow tracking failed: the answer is longer than 1 MiB']);
     expect(server.count('runs/log-batch')).to.equal(1);
     await new Promise((resolve) => setTimeout(resolve, 200));
     expect(isClosed).to.equal(true);

@@ -21,7 +21,7 @@ interface ShownRun {
   readonly data: Readonly<Partial<Record<'metrics' | 'params' | 'tags', readonly ShownEntry[]>>>;
 }
 
-// Of group a 1 of 2 is selected, of b 3 of 4.
+// Selected: 1 of 2 in group a, 3 of 4 in b.
 const RESULT = demographicParityDifference([1, 0, 1, 1, 1, 0], ['a', 'a', 'b', 'b', 'b', 'b'], {
   minGroupSize: 2,
   withCi: false,
@@ -32,7 +32,7 @@ describeWithMlflow('a real tracking server', (address) => {
   const warnings = useLoggedWarnings();
   const folder = useTemporaryFolder();
 
-  /** Asks the server by other means than the code under test. */
+  /** Queries the server without the code under test. */
   async function ask(call: string, body?: object): Promise<unknown> {
     const response = await fetch(`${address()}/api/2.0/mlflow/${call}`, {
       ...(body === undefined
@@ -104,7 +104,7 @@ describeWithMlflow('a real tracking server', (address) => {
     expect(await runsOf('steps')).to.have.length(1);
   });
 
-  it('takes a workflow with its files, which it gives back byte for byte', async () => {
+  it('stores a workflow with its files, and returns them byte for byte', async () => {
     const model = path.join(folder(), 'model');
     mkdirSync(model);
     const bytes = Buffer.from(Array.from({ length: 300_000 }, (_, place) => (place * 7) % 256));
@@ -136,7 +136,7 @@ describeWithMlflow('a real tracking server', (address) => {
     ]);
   });
 
-  it('takes names and labels of every kind', async () => {
+  it('accepts names and labels of every kind', async () => {
     const options = { trackingUri: address(), experiment: 'hostile' };
     const { reason } = await trackWorkflow(hostileFindings(), options);
     expect(reason).to.equal(null);
@@ -151,7 +151,7 @@ describeWithMlflow('a real tracking server', (address) => {
     expect(await runsOf('hostile')).to.have.length(3);
   });
 
-  it('takes more entries than fit in a call, and texts of the greatest lengths', async () => {
+  it('accepts more entries than fit in a call, and texts of maximum length', async () => {
     const groups = Array.from({ length: 2400 }, (_, row) => `group ${Math.floor(row / 2)}`);
     const result = demographicParityDifference(
       groups.map((_, row) => row % 2),
@@ -162,14 +162,14 @@ describeWithMlflow('a real tracking server', (address) => {
     const options = { trackingUri: address(), experiment: 'many', params: texts, tags: texts };
     expect(await logFairnessMetrics(result, options), warnings().join()).to.equal(true);
     const [run] = await runsOf('many');
-    // 1,200 groups with a count and a rate each, the value and the rows.
+    // 1,200 groups with a count and a rate each, the value and the number of rows.
     expect(run?.data.metrics).to.have.length(2402);
     expect(run?.data.params).to.have.length(150);
     expect(entries(run, 'params')['k149']).to.equal('ž'.repeat(6000));
     expect(entries(run, 'tags')['k149']).to.equal('ž'.repeat(5000));
   });
 
-  it('refuses to change a parameter, and the reason is told', async () => {
+  it('rejects a changed parameter, and the reason is reported', async () => {
     const options = { trackingUri: address(), experiment: 'params' };
     await logFairnessMetrics(RESULT, { ...options, params: { depth: 3 } });
     const [run] = await runsOf('params');
@@ -178,7 +178,7 @@ describeWithMlflow('a real tracking server', (address) => {
     expect(warnings().join()).to.match(/HTTP 400, INVALID_PARAMETER_VALUE: .*depth/);
   });
 
-  it('has experiments that are deleted, and stay so', async () => {
+  it('keeps deleted experiments deleted', async () => {
     const options = { trackingUri: address(), experiment: 'gone' };
     await logFairnessMetrics(RESULT, options);
     const [run] = await runsOf('gone');
@@ -187,7 +187,7 @@ describeWithMlflow('a real tracking server', (address) => {
     expect(warnings().join()).to.include("the experiment 'gone' is deleted");
   });
 
-  it('has runs that are deleted, and some that never were', async () => {
+  it('reports deleted runs and runs that do not exist', async () => {
     const options = { trackingUri: address(), experiment: 'runs' };
     await logFairnessMetrics(RESULT, options);
     const [run] = await runsOf('runs');

@@ -23,10 +23,10 @@ describe('the address of a tracking server', () => {
   }
 
   const OTHERS: readonly (readonly [uri: string | undefined, reason: RegExp])[] = [
-    [undefined, /no server is named: set MLFLOW_TRACKING_URI/],
-    ['', /no server is named/],
-    [' ', /no server is named/],
-    ['file:./mlruns', /not 'file:'; runs in files or in a database are served by 'mlflow server'/],
+    [undefined, /no server is configured: set MLFLOW_TRACKING_URI/],
+    ['', /no server is configured/],
+    [' ', /no server is configured/],
+    ['file:./mlruns', /not 'file:'; for runs in files or in a database, start 'mlflow server'/],
     ['sqlite:///secret.db', /not 'sqlite:'/],
     ['postgresql://user:secret@db/mlflow', /not 'postgresql:'/],
     ['databricks', /not a name or a path/],
@@ -43,7 +43,7 @@ describe('the address of a tracking server', () => {
     });
   }
 
-  it('comes from MLFLOW_TRACKING_URI where none is given', () => {
+  it('comes from MLFLOW_TRACKING_URI if none is given', () => {
     const environment = { MLFLOW_TRACKING_URI: 'http://a' };
     expect(findTrackingServer(undefined, environment).address).to.equal('http://a');
     expect(findTrackingServer('http://b', environment).address).to.equal('http://b');
@@ -59,12 +59,12 @@ describe('credentials', () => {
     ['are none by default', 'http://a', {}, undefined],
     ['are a user and a password', 'http://a', pair, ALADDIN],
     ['are a token', 'http://a', token, 'Bearer abc.def'],
-    ['are the password where there is a token too', 'http://a', { ...pair, ...token }, ALADDIN],
+    ['are the password if there is a token too', 'http://a', { ...pair, ...token }, ALADDIN],
     ['need both parts of the pair', 'http://a', { ...token, MLFLOW_TRACKING_USERNAME: 'x' }, 'Bearer abc.def'],
     ['in the address come first', 'http://Aladdin:open%20sesame@a', { ...token }, ALADDIN],
     // From RFC 7617, section 2.1: the password 123£ in UTF-8.
     ['are sent as UTF-8', 'http://test:123%C2%A3@a', {}, 'Basic dGVzdDoxMjPCow=='],
-    ['that are not well encoded stand as they are', 'http://a:%@a', {}, 'Basic YTol'],
+    ['that are not encoded correctly are used unchanged', 'http://a:%@a', {}, 'Basic YTol'],
   ];
   for (const [title, uri, environment, header] of CASES) {
     it(title, () => {
@@ -72,20 +72,20 @@ describe('credentials', () => {
     });
   }
 
-  it('that no header can hold are named, not shown', () => {
+  it('with characters that are invalid in a header are reported, not shown', () => {
     expect(() => findTrackingServer('http://a', { MLFLOW_TRACKING_TOKEN: 'sec\nret' })).to.throw(
       'MLFLOW_TRACKING_TOKEN has characters that an HTTP header cannot hold',
     );
   });
 
-  describe('on the wire', () => {
+  describe('sent in requests', () => {
     const warnings = useLoggedWarnings();
     const server = new MlflowStandIn();
     let address = '';
     before(async () => (address = await server.start()));
     after(() => server.stop());
 
-    it('are sent, and are not in the log even where the server repeats them', async () => {
+    it('are not in the log even if the server repeats them', async () => {
       server.behave = ({ headers }, response) => {
         const { authorization = '' } = headers;
         const decoded = Buffer.from(authorization.replace('Basic ', ''), 'base64').toString();
@@ -97,7 +97,7 @@ describe('credentials', () => {
       expect(await logFairnessMetrics(result, { trackingUri })).to.equal(false);
       expect(server.requests[0]?.headers.authorization).to.equal(`Basic ${btoa('me:hunter2')}`);
       expect(warnings()).to.deep.equal([
-        'tracking on MLflow did not work: the server answered HTTP 400, refused Basic *** that is me:***',
+        'MLflow tracking failed: the server answered HTTP 400, refused Basic *** that is me:***',
       ]);
     });
   });

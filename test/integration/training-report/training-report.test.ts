@@ -19,7 +19,7 @@ import { columnCounts, headingsOf, tableUnder, unbalancedTags } from '../workflo
 
 const HOSTILE = '<script>|\n# x';
 
-/** Two groups of which the second is selected more often by its feature; the names are hostile. */
+/** Two groups; the feature makes the second one selected more often. The names are hostile. */
 function rows(count: number) {
   const place = Array.from({ length: count }, (_, row) => row);
   return Table.ofColumns([
@@ -32,7 +32,7 @@ function rows(count: number) {
   ]);
 }
 
-/** A sweep typed in: the first and the last point are not dominated, the third has no gap. */
+/** A hand-written sweep: the first and the last point are not dominated, the third has no gap. */
 const POINTS: readonly ParetoPoint[] = [
   {
     eta: 0,
@@ -97,7 +97,7 @@ const SWEEP: ParetoSweep = Object.assign([...POINTS], INFO);
 
 const made: Record<string, ReportedTraining> = {};
 
-describe('reports of trainings', () => {
+describe('training reports', () => {
   before(async function () {
     this.timeout(120_000);
     const source = { table: rows(600), target: HOSTILE, sensitive: 'g', features: ['x'] };
@@ -127,7 +127,7 @@ describe('reports of trainings', () => {
   const get = (kind: string): ReportedTraining => made[kind] as ReportedTraining;
 
   for (const kind of ['reductions', 'lagrangian', 'sweep', 'calibration', 'workflow']) {
-    describe(`the report of a training: ${kind}`, () => {
+    describe(`the training report: ${kind}`, () => {
       let markdown = '';
       let html = '';
       before(async () => {
@@ -144,7 +144,7 @@ describe('reports of trainings', () => {
         expect(markdown).to.not.match(/remov\w* (?:the )?(?:bias|unfairness|discrimination)|\bis fair\b|\bdebias/i);
       });
 
-      it('shows no number that is none, and names as text', () => {
+      it('shows no NaN or Infinity, and shows names as text', () => {
         for (const text of [markdown, html]) {
           expect(text.match(/.{0,80}(?:NaN|Infinity|\[object|\bnull\b).{0,40}/g) ?? []).to.deep.equal([]);
         }
@@ -154,14 +154,14 @@ describe('reports of trainings', () => {
         expect(unbalancedTags(html)).to.deep.equal([]);
       });
 
-      it('has a picture in HTML, and the same bytes twice', async () => {
+      it('has a chart in HTML, and gives the same bytes twice', async () => {
         expect(html).to.include('<svg role="img"');
         expect(await generateTrainingFairnessReport(get(kind), { format: 'html' })).to.equal(html);
         const ids = Array.from(html.matchAll(/ id="([^"]*)"/g), ([, id]) => id);
         expect(new Set(ids).size).to.equal(ids.length);
       });
 
-      it('takes a title', async () => {
+      it('uses a given title', async () => {
         const titled = await generateTrainingFairnessReport(get(kind), { title: 'Ours & <theirs>' });
         expect(titled.split('\n')[0]).to.equal('# Ours \\& \\<theirs\\>');
       });
@@ -171,16 +171,16 @@ describe('reports of trainings', () => {
   describe('generateTrainingFairnessReport', () => {
     const folder = useTemporaryFolder();
 
-    it('of a workflow is its own report', async () => {
+    it('returns the workflow report for a workflow', async () => {
       expect(await generateTrainingFairnessReport(findingsOf())).to.equal(workflowToMarkdown(findingsOf()));
       expect(await generateTrainingFairnessReport(findingsOf(), { format: 'html' })).to.equal(
         await workflowToHtml(findingsOf()),
       );
     });
 
-    it('of a sweep has every point with its intervals, undefined gaps in words', async () => {
+    it('shows every point of a sweep with intervals, and undefined gaps in words', async () => {
       const markdown = await generateTrainingFairnessReport(SWEEP);
-      const points = tableUnder(markdown, 'Points of the sweep, on rows that no network was trained on');
+      const points = tableUnder(markdown, 'Points of the sweep, on rows that the network was not trained on');
       expect(points).to.deep.equal([
         ['0', '80.00%', '75.00% to 85.00%', '0.2000', '0.1000 to 0.3000', '0.1500', '0.4000', 'no'],
         ['0.5', '74.00%', '70.00% to 80.00%', '0.2500', '0.1000 to 0.4000', 'undefined', '0.5000', 'yes'],
@@ -192,16 +192,16 @@ describe('reports of trainings', () => {
         .and.include('2 of 4 points are not dominated');
     });
 
-    it('of a sweep without any gap has the table and no picture', async () => {
+    it('shows a table and no chart for a sweep without any gap', async () => {
       const points = POINTS.map((point) => ({ ...point, dpDiff: NaN, dpDiffCi: null, dominated: false }));
       const html = await generateTrainingFairnessReport(Object.assign(points, INFO), { format: 'html' });
       expect(html).to.not.include('<svg');
     });
 
-    it('of a job has both models on both sets of rows, and each group', async () => {
+    it('shows both models of a job on both sets of rows, and each group', async () => {
       const job = get('reductions') as Awaited<ReturnType<typeof trainReductions>>;
       const markdown = await generateTrainingFairnessReport(job);
-      const held = tableUnder(markdown, 'On held-out rows, which neither model has seen (120 rows)');
+      const held = tableUnder(markdown, 'On held-out rows, which neither model was trained on (120 rows)');
       expect(held.map(([name]) => name)).to.deep.equal([
         'Accuracy',
         'Demographic parity difference',
@@ -209,7 +209,7 @@ describe('reports of trainings', () => {
       ]);
       expect(held[0]?.[1]).to.equal(`${(100 * job.baseline.accuracy).toFixed(2)}%`);
       expect(held[1]?.[3]).to.equal(job.final.dpDiff.toFixed(4));
-      tableUnder(markdown, 'On the rows trained on, where the constraint is imposed (480 rows)');
+      tableUnder(markdown, 'On the training rows, where the constraint is imposed (480 rows)');
       expect(tableUnder(markdown, 'Selection rate by g').map(([label]) => label)).to.have.members([
         '__proto__',
         '<b>b|',
@@ -217,7 +217,7 @@ describe('reports of trainings', () => {
       expect(markdown).to.include('slack (eps) 0.05').and.include('Duality gap');
     });
 
-    it('of a lagrangian shows the gap and the multiplier over the epochs, the kept one marked', async () => {
+    it('shows gap and multiplier over the epochs of a Lagrangian training, with the kept epoch marked', async () => {
       const job = get('lagrangian') as Awaited<ReturnType<typeof trainLagrangian>>;
       const markdown = await generateTrainingFairnessReport(job);
       const epochs = tableUnder(markdown, `Epochs, 24 of 40`);
@@ -228,21 +228,24 @@ describe('reports of trainings', () => {
       ]);
       expect(markdown).to.include('tolerance 0.1').and.not.include('0.02;');
       expect(await generateTrainingFairnessReport(job, { format: 'html' })).to.include(
-        'The gap of decisions over 40 epochs',
+        'The gap in decisions over 40 epochs',
       );
     });
 
-    it('of a calibration has the errors before and after, and who has no calibrator of its own', async () => {
+    it('shows calibration errors before and after, and the groups without their own calibrator', async () => {
       const markdown = await generateTrainingFairnessReport(get('calibration'));
-      const quality = tableUnder(markdown, 'Measured on rows that the calibrators had not seen, in folds');
+      const quality = tableUnder(
+        markdown,
+        'Measured on rows that the calibrators were not fitted on (cross-fitted in folds)',
+      );
       expect(quality[0]?.slice(0, 2)).to.deep.equal(['All rows', '400']);
-      expect(tableUnder(markdown, 'Groups under the calibrator of all rows')[0]?.slice(0, 2)).to.deep.equal([
+      expect(tableUnder(markdown, 'Groups that use the calibrator of all rows')[0]?.slice(0, 2)).to.deep.equal([
         '__proto__',
         '10',
       ]);
     });
 
-    it('writes the same text where savePath says, the extension deciding the form', async () => {
+    it('writes the same text to savePath, in the format of its extension', async () => {
       for (const name of ['report.md', 'deep/report.html']) {
         const savePath = path.join(folder(), name);
         const text = await generateTrainingFairnessReport(SWEEP, { savePath });
@@ -256,18 +259,21 @@ describe('reports of trainings', () => {
       ['an unknown format', { format: 'pdf' }, 'The format parameter must be one of markdown, html'],
       ['another extension', { savePath: 'report.txt' }, 'The savePath parameter must end in .md or .html'],
       ['no extension', { savePath: 'report' }, 'The savePath parameter must end in .md or .html'],
-      ['a format that the extension belies', { format: 'html', savePath: 'a.md' }, 'must agree with savePath'],
+      ['a format that does not match the extension', { format: 'html', savePath: 'a.md' }, 'must agree with savePath'],
     ] as const) {
-      it(`refuses ${title} before anything is written`, async () => {
+      it(`rejects ${title} before writing anything`, async () => {
         const failed = await generateTrainingFairnessReport(SWEEP, options as never).catch((fault: unknown) => fault);
         expect(failed).to.be.instanceOf(ValueError).with.property('message').that.includes(error);
       });
     }
 
-    it('refuses what no training gave, and a path that is a folder', async () => {
+    it('rejects other results, and a path that is a folder', async () => {
       for (const odd of [null, {}, [], 'text', [{ eta: 1 }]]) {
         const failed = await generateTrainingFairnessReport(odd as never).catch((fault: unknown) => fault);
-        expect(failed).to.be.instanceOf(ValueError).with.property('message').that.includes('what a training gave');
+        expect(failed)
+          .to.be.instanceOf(ValueError)
+          .with.property('message')
+          .that.includes('the result of a training function');
       }
       const failed = await generateTrainingFairnessReport(SWEEP, { savePath: path.join('/dev/null', 'a.md') }).catch(
         (fault: unknown) => fault,
@@ -275,13 +281,15 @@ describe('reports of trainings', () => {
       expect(failed).to.be.instanceOf(DataValidationError);
     });
 
-    it('takes what sweepPareto itself gave', async () => {
+    it('accepts a result of sweepPareto', async () => {
       const sweep = await sweepPareto(
         { table: rows(400), target: HOSTILE, sensitive: 'g', features: ['x'] },
         { etas: [0, 1], epochs: 2, hidden: [4], backend: 'cpu' },
       );
       const markdown = await generateTrainingFairnessReport(sweep);
-      expect(tableUnder(markdown, 'Points of the sweep, on rows that no network was trained on')).to.have.length(2);
+      expect(tableUnder(markdown, 'Points of the sweep, on rows that the network was not trained on')).to.have.length(
+        2,
+      );
     });
   });
 });

@@ -5,7 +5,7 @@ import type { MetricResult } from '../../../src/metrics/metric-result.ts';
 import { encodeGroups } from '../../../src/table/encode-groups.ts';
 import type { CategoricalColumn } from '../../../src/table/index.ts';
 
-/** Rows of one crossing of attributes: how many, how many of them are positive, and who is selected of either. */
+/** Rows of one intersection: their number, the positives, and the selected among positives and negatives. */
 export interface Cell {
   readonly groups: Readonly<Record<string, string>>;
   readonly n: number;
@@ -15,7 +15,7 @@ export interface Cell {
 }
 
 /**
- * Four crossings and a small fifth. Selected before: 20 of 100 women and 60 of
+ * Four intersections and a small fifth one. Selected before: 20 of 100 women and 60 of
  * 120 men; after: 30 and 42.
  */
 const CELLS: readonly Cell[] = [
@@ -26,7 +26,7 @@ const CELLS: readonly Cell[] = [
   { groups: { sex: 'male', race: 'other' }, n: 12, positives: 5, before: [3, 1], after: [3, 1] },
 ];
 
-/** What may be told of findings beside their rows. */
+/** Options of findings besides their rows. */
 export interface FindingsParts {
   readonly cells?: readonly Cell[];
   readonly attributes?: readonly (readonly string[])[];
@@ -66,12 +66,12 @@ function heldOut(cells: readonly Cell[]): HeldOut {
   };
 }
 
-/** Scores on the side of 0.5 that the decision has, spread evenly. */
+/** Evenly spaced scores on the side of 0.5 that matches the decision. */
 function scoresOf(decisions: Uint8Array): Float64Array {
   return Float64Array.from(decisions, (decision, row) => (decision === 1 ? 0.55 : 0.05) + ((row * 7) % 40) / 100);
 }
 
-/** Findings as a workflow would give them, from rows typed in above. */
+/** Returns findings as a workflow would give them, from the rows above. */
 export function findingsOf(parts: FindingsParts = {}): WorkflowFindings {
   const { cells = CELLS, metrics = ['demographic_parity_difference', 'equalized_odds_difference'] } = parts;
   const { attributes = [['sex'], ['race'], ['sex', 'race']], minGroupSize = 30, judged = metrics[0] ?? '' } = parts;
@@ -176,7 +176,7 @@ export function findingsOf(parts: FindingsParts = {}): WorkflowFindings {
   };
 }
 
-/** The result with the largest value; one without a value where there is no other. */
+/** Returns the result with the largest value; an undefined result only if there is no other. */
 function worst(results: readonly MetricResult[]): MetricResult {
   return results.reduce((found, result) => (result.value > found.value || Number.isNaN(found.value) ? result : found));
 }

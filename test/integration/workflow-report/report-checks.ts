@@ -1,7 +1,7 @@
 /** Elements that have no end tag. */
 const VOID = new Set(['meta', 'br']);
 
-/** What is wrong with the nesting of a page's tags; nothing where each is closed in its turn. */
+/** Returns errors in the nesting of the tags of a page. */
 export function unbalancedTags(html: string): string[] {
   const open: string[] = [];
   const body = html.replace(/^<!doctype html>\n/, '').replace(/<style>.*?<\/style>/s, '');
@@ -16,12 +16,12 @@ export function unbalancedTags(html: string): string[] {
   return open;
 }
 
-/** The headings of the first two levels, in order, as text. */
+/** Returns the headings of the first two levels, in order, as text. */
 export function headingsOf(markdown: string): string[] {
   return Array.from(markdown.matchAll(/^##? (.*)$/gm), ([, title = '']) => plain(title));
 }
 
-/** The cells of the rows of the table under a caption, as text, without the header. */
+/** Returns the cells of the table under a caption, as text, without the header. */
 export function tableUnder(markdown: string, caption: string): string[][] {
   const lines = markdown.split('\n');
   const start = lines.findIndex((line) => plain(line) === `${caption}:`);
@@ -30,7 +30,7 @@ export function tableUnder(markdown: string, caption: string): string[][] {
   return rows.slice(2, rows.indexOf('')).map((line) => cellsOf(line).map((cell) => plain(cell.trim())));
 }
 
-/** How many cells each row of each table has. */
+/** Returns the number of cells of each row of each table. */
 export function columnCounts(markdown: string): number[][] {
   const tables: number[][] = [];
   let isInside = false;
@@ -43,12 +43,12 @@ export function columnCounts(markdown: string): number[][] {
   return tables;
 }
 
-/** Pipes after a backslash stand in a cell. */
+/** Splits a row into cells; a pipe after a backslash is part of a cell. */
 function cellsOf(line: string): string[] {
   return line.split(/(?<!\\)\|/).slice(1, -1);
 }
 
-/** Text without the backslashes that guard it. */
+/** Returns a text without its escaping backslashes. */
 function plain(text: string): string {
   return text.replaceAll(/\\(.)/g, '$1');
 }

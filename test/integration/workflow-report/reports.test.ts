@@ -12,7 +12,7 @@ const two = (before: Cell['before'], after: Cell['after']): readonly Cell[] => [
 ];
 const bySex = { attributes: [['sex']], metrics: ['demographic_parity_difference'] } as const;
 
-/** A regression's findings: errors in place of accuracy, no scores, no trade-off. */
+/** The findings of a regression: errors instead of accuracy, no scores, no trade-off. */
 function regressionFindings(): WorkflowFindings {
   const plain = findingsOf();
   return {
@@ -43,7 +43,7 @@ function mixtureFindings(): WorkflowFindings {
   };
 }
 
-/** Five thousand groups, of which the place decides the rate. */
+/** 5,000 groups; the index of a group determines its rate. */
 function manyGroups(): WorkflowFindings {
   return findingsOf({
     cells: Array.from({ length: 5000 }, (_, place) => ({
@@ -94,18 +94,18 @@ for (const [title, findings] of Object.entries(cases)) {
       expect(html.indexOf('class="verdict')).to.be.lessThan(html.indexOf('What changed'));
     });
 
-    it('show no number that is none', () => {
+    it('show no NaN or Infinity', () => {
       for (const text of [markdown, html]) {
         expect(text.match(/.{0,80}(?:NaN|Infinity|\[object|\bnull\b|\bundefined%).{0,40}/g) ?? []).to.deep.equal([]);
       }
     });
 
-    it('are the same twice, with no time in them', async () => {
+    it('are the same twice, without a time', async () => {
       expect(workflowToMarkdown(findings)).to.equal(markdown);
       expect(await workflowToHtml(findings)).to.equal(html);
     });
 
-    it('have tables whose rows are all as wide as their headers, and text that is no markup', () => {
+    it('have tables with rows as wide as their headers, and text without markup', () => {
       for (const counts of columnCounts(markdown)) expect(new Set(counts).size).to.equal(1);
       expect(markdown).to.not.match(/(?<!\\)</);
       expect(unbalancedTags(html)).to.deep.equal([]);
@@ -117,7 +117,7 @@ for (const [title, findings] of Object.entries(cases)) {
       expect(markdown).to.not.match(/remov\w* (?:the )?(?:bias|unfairness|discrimination)|\bis fair\b|\bdebias/i);
     });
 
-    it('as a page give every id once, every picture a name and every header a scope', () => {
+    it('have unique ids, a name for every chart and a scope for every header in HTML', () => {
       const ids = Array.from(html.matchAll(/ id="([^"]*)"/g), ([, id]) => id);
       expect(new Set(ids).size).to.equal(ids.length);
       for (const [, target] of html.matchAll(/aria-labelledby="([^"]*)"/g)) expect(ids).to.include(target);
@@ -128,8 +128,8 @@ for (const [title, findings] of Object.entries(cases)) {
 }
 
 describe('workflowToMarkdown', () => {
-  it('tells a reduction from an increase and from none, by hand from 30 of 100 and 50, 35 or 30 of 100', () => {
-    // |30% - 50%| = 0.2 before; 0.05 after is a change of -75%, 0.3 one of +50%.
+  it('distinguishes a reduction, an increase and no change; by hand from 30 of 100 and 50, 35 or 30 of 100', () => {
+    // |30% - 50%| = 0.2 before; 0.05 after is a change of -75%, 0.3 is +50%.
     const said = (before: Cell['before'], after: Cell['after']): string =>
       workflowToMarkdown(findingsOf({ ...bySex, cells: two(before, after) }));
     expect(said([40, 10], [25, 10])).to.include(
@@ -141,10 +141,12 @@ describe('workflowToMarkdown', () => {
     expect(said([40, 10], [40, 10]))
       .to.include('Unfairness unchanged')
       .and.include('Improvement: 0.0%');
-    expect(said([20, 10], [40, 10])).to.include('Improvement in per cent: none, because the value before is even.');
+    expect(said([20, 10], [40, 10])).to.include(
+      'Improvement in percent: not available, because the baseline value is at parity.',
+    );
   });
 
-  it('of a ratio tells the change of its distance from 1: 20 of 100 to 40 of 100, then to 25, is 0.5 to 0.2', () => {
+  it('shows the change of the distance of a ratio from 1: 20 of 100 to 40 of 100, then to 25, is 0.5 to 0.2', () => {
     const cells: readonly Cell[] = [
       { groups: { sex: 'female' }, n: 100, positives: 50, before: [15, 5], after: [15, 5] },
       { groups: { sex: 'male' }, n: 100, positives: 50, before: [30, 10], after: [20, 5] },
@@ -164,9 +166,9 @@ describe('workflowToMarkdown', () => {
         { label: 'baseline', kind: 'baseline', accuracy: 0.7, unfairness: 0.5 },
       ],
     });
-    expect(markdown).to.include('PASS at threshold 0.7').and.include('+0.3000, nearer to 1');
+    expect(markdown).to.include('PASS at threshold 0.7').and.include('+0.3000, closer to 1');
     expect(markdown).to.include(
-      'Unfairness reduced: Demographic parity ratio went from 0.5000 to 0.8000. Improvement: \u221260.0% (negative is a reduction in unfairness, of the distance from 1).',
+      'Unfairness reduced: Demographic parity ratio went from 0.5000 to 0.8000. Improvement: \u221260.0% (negative is a reduction in unfairness, measured as distance from 1).',
     );
     expect(tableUnder(markdown, 'Accuracy against unfairness')).to.deep.equal([
       ['baseline', 'baseline', '70.00%', '0.5000'],
@@ -174,7 +176,7 @@ describe('workflowToMarkdown', () => {
     ]);
   });
 
-  it('says what accuracy became in points: (40 + 40 + 40 + 40) / 200 to 12.5 points less', () => {
+  it('shows the change of accuracy in points: (40 + 40 + 40 + 40) / 200 to 12.5 points less', () => {
     const findings = findingsOf({
       ...bySex,
       cells: [
@@ -187,7 +189,7 @@ describe('workflowToMarkdown', () => {
     );
   });
 
-  it('puts every metric of every attribute in one table, the judged one marked', () => {
+  it('has every metric of every attribute in one table, with the judged one marked', () => {
     const rows = tableUnder(workflowToMarkdown(findingsOf()), 'Baseline, final and change');
     expect(rows.map(([attribute, metric]) => `${attribute}: ${metric}`)).to.deep.equal([
       'All rows: Accuracy',
@@ -205,11 +207,11 @@ describe('workflowToMarkdown', () => {
       '0.0485',
       '\u22120.2364, smaller gap',
     ]);
-    // 0.125 - 0.0909 is larger than 0.1212 - 0.1224 in size: the regression is named.
+    // 0.125 - 0.0909 has a larger absolute value than 0.1212 - 0.1224, so the regression is named.
     expect(rows.some((row) => row[6]?.endsWith('larger gap'))).to.equal(true);
   });
 
-  it('gives the accuracy the interval of Wilson: 8 of 10 is 49.02% to 94.33% (Wilson 1927, z = 1.96)', () => {
+  it('shows the Wilson interval of accuracy: 8 of 10 is 49.02% to 94.33% (Wilson 1927, z = 1.96)', () => {
     const findings = findingsOf({
       ...bySex,
       cells: [
@@ -224,7 +226,7 @@ describe('workflowToMarkdown', () => {
     ]);
   });
 
-  it("gives each group's rates before and after with the rows they come from", () => {
+  it("shows each group's rates before and after with its number of rows", () => {
     const rows = tableUnder(workflowToMarkdown(findingsOf()), 'Selection rate by sex');
     expect(rows.map((row) => [row[0], row[1], row[2], row[4], row[6]])).to.deep.equal([
       ['female', '100', '20.00%', '30.00%', '+10.00 points'],
@@ -232,11 +234,8 @@ describe('workflowToMarkdown', () => {
     ]);
   });
 
-  it('lists who took no part, with rows, metrics and reason', () => {
-    const [row] = tableUnder(
-      workflowToMarkdown(findingsOf()),
-      'Excluded by race: groups, or single rates of groups, that took no part',
-    );
+  it('lists excluded groups, with rows, metrics and reason', () => {
+    const [row] = tableUnder(workflowToMarkdown(findingsOf()), 'Excluded groups, or single rates of groups, by race');
     expect(row?.slice(0, 4)).to.deep.equal([
       'other',
       '12',
@@ -246,7 +245,7 @@ describe('workflowToMarkdown', () => {
     expect(row?.[4]).to.include('30');
   });
 
-  it('says why a metric is undefined, and that this is no pass', () => {
+  it('says why a metric is undefined, and that it does not pass', () => {
     const markdown = workflowToMarkdown(findingsOf({ minGroupSize: 500 }));
     expect(markdown).to.match(/\*\*FAIL at threshold 0\.1\*\*/);
     expect(markdown).to.match(/Final: Demographic parity difference by sex is undefined: [^.]+/);
@@ -259,9 +258,9 @@ describe('workflowToMarkdown', () => {
     ]);
   });
 
-  it('has the caution where the interval straddles the threshold, once, and not where it does not', () => {
+  it('warns once if the interval straddles the threshold, and not otherwise', () => {
     const straddling = findingsOf();
-    const caution = /another sample could turn this verdict/g;
+    const caution = /another sample could change this verdict/g;
     expect(workflowToMarkdown(straddling).match(caution)).to.have.length(1);
     const bare = { ...straddling, validation: { ...straddling.validation, message: 'PASS: 0.0571 is small.' } };
     expect(workflowToMarkdown(bare).match(caution)).to.have.length(1);
@@ -271,23 +270,23 @@ describe('workflowToMarkdown', () => {
     expect(workflowToMarkdown(told).match(/Judged by/g)).to.have.length(1);
   });
 
-  it('shows no calibration of a mixture, and says why', () => {
+  it('omits the calibration of a mixture, and says why', () => {
     const markdown = workflowToMarkdown(mixtureFindings());
     expect(markdown)
       .to.include('probability of a positive randomised decision')
       .and.not.include('calibration error by');
   });
 
-  it('lists the first forty points of a trade-off, and counts all', () => {
+  it('lists the first 40 points of a trade-off, and counts all', () => {
     const rows = tableUnder(
       workflowToMarkdown(mixtureFindings()),
       'Accuracy against unfairness, the first 40 of 62 points',
     );
     expect(rows).to.have.length(40);
-    expect(rows[9]).to.deep.equal(['predictor 8', 'drawn from by the mixture', '70.70%', 'undefined']);
+    expect(rows[9]).to.deep.equal(['predictor 8', 'predictor of the mixture', '70.70%', 'undefined']);
   });
 
-  it('leaves trade-off and calibration out of a regression, and gives its error', () => {
+  it('omits trade-off and calibration for a regression, and shows its error', () => {
     const markdown = workflowToMarkdown(regressionFindings());
     expect(headingsOf(markdown)).to.not.include.members(['Calibration', 'Accuracy against unfairness']);
     expect(tableUnder(markdown, 'Baseline, final and change')[0]).to.deep.equal([
@@ -301,7 +300,7 @@ describe('workflowToMarkdown', () => {
     ]);
   });
 
-  it('keeps every hostile label as text', () => {
+  it('shows every hostile label as text', () => {
     const markdown = workflowToMarkdown(hostileFindings());
     const labels = columnCounts(markdown).length;
     expect(labels).to.be.greaterThan(5);
@@ -310,17 +309,17 @@ describe('workflowToMarkdown', () => {
     expect(markdown).to.not.match(/^# c|^\s*# c/m);
   });
 
-  it('cuts five thousand groups to those at both ends, with a count', () => {
+  it('lists both ends of 5,000 groups, with a count', () => {
     const markdown = workflowToMarkdown(manyGroups());
     const rows = tableUnder(markdown, 'Selection rate by county: the 20 lowest and the 20 highest of 5,000 groups');
     expect(rows).to.have.length(41);
-    expect(rows[20]?.[0]).to.equal('\u22EE 4,960 between');
+    expect(rows[20]?.[0]).to.equal('\u22EE 4,960 more groups');
     expect(markdown.length).to.be.lessThan(30_000);
   });
 });
 
 describe('workflowToHtml', () => {
-  it('has a picture of each rate of each attribute, the trade-off and the reliability of scores', async () => {
+  it('has a chart of each rate of each attribute, the trade-off and the reliability of scores', async () => {
     const html = await workflowToHtml(findingsOf());
     const names = Array.from(html.matchAll(/<svg role="img" aria-label="([^"]*)"/g), ([, name]) => name ?? '');
     expect(names.map((name) => name.split(/ of | over |\. /)[0])).to.deep.equal([
@@ -334,13 +333,13 @@ describe('workflowToHtml', () => {
     expect(html.length).to.be.lessThan(300_000);
   });
 
-  it('stays small with five thousand groups', async () => {
+  it('stays small with 5,000 groups', async () => {
     const html = await workflowToHtml(manyGroups());
-    expect(html).to.include('4,960 between');
+    expect(html).to.include('4,960 more groups');
     expect(html.length).to.be.lessThan(300_000);
   });
 
-  it('keeps hostile labels as text and leaves the prototype of all objects alone', async () => {
+  it('shows hostile labels as text and does not change Object.prototype', async () => {
     const own = Object.getOwnPropertyNames(Object.prototype);
     const html = await workflowToHtml(hostileFindings());
     expect(html).to.include('&lt;script&gt;alert(1)&lt;/script&gt;');
@@ -350,18 +349,18 @@ describe('workflowToHtml', () => {
     expect(Object.getOwnPropertyNames(Object.prototype)).to.deep.equal(own);
   });
 
-  it('without echarts has tables and one warning', async () => {
+  it('has tables and one warning without echarts', async () => {
     const draw = (): Promise<string> =>
       Promise.reject(
         new DependencyError('echarts is not installed.', { suggestion: 'npm install echarts', context: {} }),
       );
     const html = await workflowToHtml(findingsOf(), { draw });
     expect(html).to.not.include('<svg');
-    expect(html.split('This report has tables and no pictures')).to.have.length(2);
+    expect(html.split('This report has tables but no charts')).to.have.length(2);
     expect(html).to.include('npm install echarts').and.include('Selection rate by sex');
   });
 
-  it('lets any other fault of a picture out', async () => {
+  it('rethrows any other error of a chart', async () => {
     const draw = (): Promise<string> => Promise.reject(new RangeError('torn'));
     const failed = await workflowToHtml(findingsOf(), { draw }).catch((error: unknown) => error);
     expect(failed).to.be.instanceOf(RangeError);

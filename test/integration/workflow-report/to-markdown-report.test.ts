@@ -8,7 +8,7 @@ import type { FileValidation } from '../../../src/integration/validate-file.ts';
 import { demographicParityDifference, equalizedOddsDifference } from '../../../src/metrics/index.ts';
 import { findingsOf } from './findings.ts';
 
-// Selected: 2 of 4 of a, 3 of 4 of b. True positives: 2 of 2 and 2 of 2; false positives: 0 of 2 and 1 of 2.
+// Selected: 2 of 4 in a, 3 of 4 in b. True positives: 2 of 2 and 2 of 2; false positives: 0 of 2 and 1 of 2.
 const yTrue = [1, 1, 0, 0, 1, 1, 0, 0];
 const yPred = [1, 1, 0, 0, 1, 1, 1, 0];
 const groups = ['a', 'a', 'a', 'a', 'b', 'b', 'b', 'b'];
@@ -25,25 +25,25 @@ const validation: FileValidation = {
 };
 
 describe('toMarkdownReport', () => {
-  it('of one metric has its section under a title', () => {
+  it('has the section of a single metric under a title', () => {
     const report = toMarkdownReport(parity);
     expect(report).to.match(/^# Fairness report\n\n### Demographic parity difference\n\n\*\*0\.2500\*\*/);
     expect(report).to.include(parity.toMarkdown());
   });
 
-  it('of several metrics has a table of them first', () => {
+  it('begins with a table for several metrics', () => {
     const report = toMarkdownReport({ parity, odds });
     expect(report).to.match(/\| Demographic parity difference \| 0\.2500 \| none +\| 0 +\|/);
     expect(report).to.match(/\| Equalized odds difference +\| 0\.5000 \| none +\| 0 +\|/);
     expect(report.indexOf('| Equalized')).to.be.lessThan(report.indexOf('### Demographic'));
   });
 
-  it('of a validation is its own report', () => {
+  it('returns the validation report for a validation', () => {
     expect(toMarkdownReport(validation, { source: 'data.csv' })).to.equal(validationToMarkdown(validation, 'data.csv'));
     expect(toMarkdownReport(validation)).to.match(/^# Fairness validation\n\n## Threshold verdict\n\n\*\*FAIL\*\*/);
   });
 
-  it('of a workflow is its own report', () => {
+  it('returns the workflow report for a workflow', () => {
     expect(toMarkdownReport(findingsOf())).to.equal(workflowToMarkdown(findingsOf()));
   });
 
@@ -53,7 +53,7 @@ describe('toMarkdownReport', () => {
     validation,
     workflow: findingsOf(),
   })) {
-    it(`of ${kind} takes a title and a source, and escapes them`, () => {
+    it(`uses and escapes a title and a source for ${kind}`, () => {
       const report = toMarkdownReport(findings, { title: '<b>|', source: '<script>\n# x' });
       expect(report.split('\n')[0]).to.equal('# \\<b\\>\\|');
       expect(report.split('\n')[2]).to.include('\\<script\\>');
@@ -61,7 +61,7 @@ describe('toMarkdownReport', () => {
     });
   }
 
-  it('has an undefined metric in words, with its reason', () => {
+  it('shows an undefined metric in words, with its reason', () => {
     const alone = demographicParityDifference([1, 0], ['a', 'a'], options);
     const report = toMarkdownReport({ alone, parity });
     expect(report)
@@ -77,7 +77,7 @@ describe('toMarkdownReport', () => {
     text: 'a report',
     'metrics with something else': { parity, other: 3 },
   })) {
-    it(`refuses ${title}`, () => {
+    it(`rejects ${title}`, () => {
       expect(() => toMarkdownReport(findings as never)).to.throw(ValueError, 'The findings parameter must be a metric');
     });
   }

@@ -3,12 +3,12 @@ import { expect } from 'chai';
 import { workflowToJson } from '../../../src/integration/workflow-report/workflow-to-json.ts';
 import { findingsOf, hostileFindings } from './findings.ts';
 
-/** As a reader of the file has it. */
+/** The JSON as it is read from the file. */
 const reread = (value: unknown): Record<string, unknown> =>
   JSON.parse(JSON.stringify(value)) as Record<string, unknown>;
 
 describe('workflowToJson', () => {
-  it('has the parts that the file is agreed to have, and what a reader needs beside them', () => {
+  it('has the keys of the file format', () => {
     expect(Object.keys(workflowToJson(findingsOf()))).to.deep.equal([
       'validation',
       'baseline_metrics',
@@ -34,7 +34,7 @@ describe('workflowToJson', () => {
   it('gives the verdict with both values: rates by hand 12/60 to 36/70 before, 17/50 to 25/70 after', () => {
     const json = reread(workflowToJson(findingsOf({ metrics: ['demographic_parity_difference'] })));
     const validation = json['validation'] as Record<string, unknown>;
-    // Of the crossings, the worst: male||white 36/70 and female||white or female||black 12/60 = 8/40; after, 25/70 and 18/60 = 12/40.
+    // The worst intersections: male||white 36/70 and female||white or female||black 12/60 = 8/40; after, 25/70 and 18/60 = 12/40.
     expect(validation['baseline_metric_value']).to.be.closeTo(36 / 70 - 12 / 60, 1e-12);
     expect(validation['final_metric_value']).to.be.closeTo(25 / 70 - 18 / 60, 1e-12);
     expect(validation['improvement_percent']).to.be.closeTo(
@@ -76,7 +76,7 @@ describe('workflowToJson', () => {
     });
   });
 
-  it('gives the configuration with the keys of a file, and how classes were weighed', () => {
+  it('gives the configuration with the keys of a file, and the class weights', () => {
     const weighed = workflowToJson(findingsOf({ changes: { classWeight: { 0: 1, 1: 2.5 }, decisionThreshold: 0.4 } }));
     expect(reread(weighed)).to.deep.include({
       class_weight: { '0': 1, '1': 2.5 },
@@ -96,7 +96,7 @@ describe('workflowToJson', () => {
     expect(JSON.stringify(config)).to.include('"repair_level":0.8');
   });
 
-  it('has null and the reason where a value is undefined', () => {
+  it('has null and the reason if a value is undefined', () => {
     const json = reread(workflowToJson(findingsOf({ minGroupSize: 500 })));
     const validation = json['validation'] as Record<string, unknown>;
     expect(validation).to.include({
@@ -115,7 +115,7 @@ describe('workflowToJson', () => {
     expect(validation).to.include({ passed: null, status: null, threshold: null, comparator: null });
   });
 
-  it('keeps labels and names that every object inherits', () => {
+  it('keeps labels and names of inherited properties', () => {
     const json = reread(workflowToJson(hostileFindings()));
     const attributes = (json['baseline_metrics'] as Record<string, object>)['attributes'] ?? {};
     expect(Object.keys(attributes)).to.include('__proto__');

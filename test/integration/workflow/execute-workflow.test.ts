@@ -33,14 +33,14 @@ async function rejection(promise: Promise<unknown>): Promise<Error & { context?:
   );
 }
 
-/** The sample with a column replaced, by place. */
+/** Returns the sample with a column replaced, by row index. */
 function withColumn(table: Table, name: string, value: (row: number, old: number | string | null) => unknown): Table {
   const columns = table.toColumns();
   return Table.from({ ...columns, [name]: (columns[name] ?? []).map((old, row) => value(row, old)) });
 }
 
 describe('a workflow', () => {
-  it('splits once, by target and group: every row is trained on or held out, and each stratum in proportion', async () => {
+  it('splits once, stratified by target and group: every row is a training row or held out', async () => {
     const { split, yTest, groupsTest } = await executeWorkflow(CONFIG, WAGES, OPTIONS);
     const all = [...split.train, ...split.test].sort((a, b) => a - b);
     expect(all).to.deep.equal(Array.from({ length: 534 }, (_, row) => row));
@@ -58,7 +58,7 @@ describe('a workflow', () => {
     expect(gender?.codes.length).to.equal(split.test.length);
   });
 
-  it('measures baseline and final on the same rows and groups, also of two attributes and their crossing', async () => {
+  it('measures baseline and final on the same rows and groups, also for two attributes and their intersection', async () => {
     const config = {
       ...CONFIG,
       sensitive: ['gender', 'married'],
@@ -75,8 +75,8 @@ describe('a workflow', () => {
     }
   });
 
-  it('calls a gap undefined that is of fewer groups than in the baseline', async () => {
-    // Nobody of group c has a high x, so that a model which learns from x selects none of them; the baseline sees z too.
+  it('gives an undefined gap if it has fewer groups than in the baseline', async () => {
+    // No row of group c has a high x, so a model of x selects none of them; the baseline also has z.
     const rows = Array.from({ length: 900 }, (_, row) => {
       const group = 'abc'[row % 3] as string;
       const x = (row * 7) % 10;
@@ -105,7 +105,7 @@ describe('a workflow', () => {
     expect(validation.message).to.match(/undefined \(the baseline compares 'c'/);
   });
 
-  it('measures the baseline alone, and heeds a signal there too', async () => {
+  it('measures the baseline by itself, and can be stopped by a signal', async () => {
     const { training: _, ...without } = CONFIG;
     for (const config of [CONFIG, without]) {
       const signal = AbortSignal.abort();
@@ -113,7 +113,7 @@ describe('a workflow', () => {
     }
   });
 
-  it('is the same for the same seed, and another for another', async () => {
+  it('is the same for the same seed, and different for another seed', async () => {
     const predictionsOf = async (randomState: number): Promise<string> => {
       const { predictions, split } = await executeWorkflow(CONFIG, WAGES, { ...OPTIONS, randomState });
       return JSON.stringify([[...predictions.final], [...split.test]]);
@@ -123,7 +123,7 @@ describe('a workflow', () => {
     expect(first).not.to.equal(other);
   });
 
-  it('has in its baseline what runBaselineMeasurement gives by itself', async () => {
+  it('has the same baseline as runBaselineMeasurement', async () => {
     const { baselineMetrics } = await executeWorkflow(CONFIG, WAGES, OPTIONS);
     const alone = await runBaselineMeasurement(CONFIG, WAGES, OPTIONS);
     expect(JSON.stringify(alone.baselineMetrics)).to.equal(JSON.stringify(baselineMetrics));
@@ -131,7 +131,7 @@ describe('a workflow', () => {
     expect(await runBaselineMeasurement(without, WAGES)).to.include({ baselineMetrics: null, split: null });
   });
 
-  it('learns nothing from held-out rows: other values there change nothing that was fitted', async () => {
+  it('learns nothing from held-out rows: other values there do not change the fit', async () => {
     const config: PipelineConfigInput = {
       ...CONFIG,
       pipeline: [
@@ -155,7 +155,7 @@ describe('a workflow', () => {
     expect(trainingRows(second.transformedData)).to.deep.equal(trainingRows(first.transformedData));
   });
 
-  it('trains on the columns that a ProxyDropper leaves, in the encoding of the baseline', async () => {
+  it('trains on the columns that remain after a ProxyDropper, in the encoding of the baseline', async () => {
     const proxied = withColumn(WAGES, 'experience', (row) => (WAGES.toColumns()['gender']?.[row] === 'female' ? 1 : 0));
     const config: PipelineConfigInput = {
       ...CONFIG,
@@ -171,7 +171,7 @@ describe('a workflow', () => {
     expect(result.predictions.final.length).to.equal(result.split.test.length);
   });
 
-  it('gives the weights of the pipeline to every method, and they change the model', async () => {
+  it('passes the weights of the pipeline to every method, and they change the model', async () => {
     const methods = {
       reductions: { eps: 0.05, T: 5 },
       regularized: { epochs: 3, eta: 0.1 },
@@ -196,10 +196,10 @@ describe('a workflow', () => {
     }
   });
 
-  it('warns where weights or class weights make the comparison another one, and not where they do not', async () => {
+  it('warns if weights or class weights affect the comparison, and not otherwise', async () => {
     const warningsOf = async (config: PipelineConfigInput, options: WorkflowOptions = {}): Promise<string> =>
       (await executeWorkflow(config, WAGES, { ...OPTIONS, ...options })).warnings.join();
-    const ofWeights = /the weights of the pipeline enter the constraint too/;
+    const ofWeights = /the weights of the pipeline also affect the constraint/;
     const steps = (transformer: 'InstanceReweighting' | 'ReweighingTransformer'): PipelineConfigInput => ({
       ...CONFIG,
       pipeline: [{ transformer }],
@@ -207,12 +207,14 @@ describe('a workflow', () => {
     expect(await warningsOf(steps('ReweighingTransformer'))).to.match(ofWeights);
     expect(await warningsOf(steps('InstanceReweighting'))).not.to.match(ofWeights);
     const network: PipelineConfigInput = { ...CONFIG, training: { ...CONFIG.training, method: 'regularized', params: { epochs: 1 } } }; // prettier-ignore
-    expect(await warningsOf(network)).to.match(/class weights enter the baseline and not regularized training/);
+    expect(await warningsOf(network)).to.match(
+      /class weights are used by the baseline but not by regularized training/,
+    );
     expect(await warningsOf(network, { classWeight: null })).not.to.match(/class weights/);
     expect(await warningsOf(CONFIG)).not.to.match(/class weights/);
   });
 
-  it('takes a threshold on probabilities for baseline and final', async () => {
+  it('applies a threshold on probabilities to baseline and final', async () => {
     const { predictions } = await executeWorkflow(CONFIG, WAGES, { ...OPTIONS, decisionThreshold: 0.7 });
     const decided = (scores: Float64Array | null): number[] =>
       Array.from(scores ?? [], (score) => Number(score >= 0.7));
@@ -220,7 +222,7 @@ describe('a workflow', () => {
     expect([...predictions.final]).to.deep.equal(decided(predictions.finalScores));
   });
 
-  it('weighs classes in the baseline as it is told: balanced ones select more of the rarer', async () => {
+  it('applies class weights in the baseline: balanced weights select more of the less frequent class', async () => {
     const rare = withColumn(WAGES, 'wage_above_median', (row, old) => (row % 3 === 0 ? old : 0));
     const selected = async (classWeight: WorkflowOptions['classWeight']): Promise<number> => {
       const { predictions } = await executeWorkflow(CONFIG, rare, { ...OPTIONS, classWeight });
@@ -229,7 +231,7 @@ describe('a workflow', () => {
     expect(await selected('balanced')).to.be.above(await selected(null));
   });
 
-  it('lets a class weight among the parameters of reductions come before that of the run', async () => {
+  it('prefers a class weight in the parameters of reductions over that of the run', async () => {
     const withParams = (params: object): PipelineConfigInput => ({
       ...CONFIG,
       training: { ...CONFIG.training, params: { ...CONFIG.training.params, ...params } },
@@ -270,14 +272,14 @@ describe('a workflow', () => {
       const result = await executeWorkflow(config as unknown as PipelineConfigInput, WAGES, OPTIONS);
       expect(result.task, method).to.equal('regression');
       expect(result.finalMetrics, method).to.include({ accuracy: null });
-      // Guessing the mean wage misses by 3.9 dollars on average.
+      // Predicting the mean wage has a mean absolute error of 3.9 dollars.
       expect(result.finalMetrics.meanAbsoluteError, method).to.be.within(2, 4.2);
       expect(result.validation.finalMetricValue, method).to.be.within(0, 5);
       expect(result.validation.passed, method).to.equal(true);
     }
   });
 
-  it('cuts predicted numbers to the range of the training targets, and says where a narrower one is asked for', async () => {
+  it('clips predicted numbers to the range of the training targets, and warns about a narrower range', async () => {
     const regression = (params: Record<string, unknown>): PipelineConfigInput => ({
       sensitive: ['gender'],
       features: ['education', 'experience', 'union'],
@@ -285,14 +287,14 @@ describe('a workflow', () => {
       fairnessMetric: 'mae_parity_difference',
     });
     const wide = await executeWorkflow(regression({ upperBound: 30, T: 5 }), WAGES, OPTIONS);
-    // Wages are 1 to 44.5 dollars an hour; all are guessed at 1 or less where predictions are cut to [0, 1].
+    // Wages are 1 to 44.5 dollars an hour; all predictions are at most 1 if they are clipped to [0, 1].
     expect(wide.finalMetrics.meanAbsoluteError).to.be.below(4.2);
     expect(Math.max(...wide.predictions.final)).to.be.above(5);
     const narrow = await executeWorkflow(regression({ upperBound: 30, T: 5, range: [0, 20] }), WAGES, OPTIONS);
     expect(narrow.warnings.join()).to.match(/training rows have a target outside the range \[0, 20\]/);
   });
 
-  it('says that a constraint is not met, and how the search ended', async () => {
+  it('reports that a constraint is not met, and how the search ended', async () => {
     const warningsOf = async (
       params: object,
       method = 'reductions',
@@ -302,9 +304,9 @@ describe('a workflow', () => {
       const config = { ...CONFIG, training, fairnessMetric: metric } as PipelineConfigInput;
       return (await executeWorkflow(config, WAGES, OPTIONS)).warnings.join();
     };
-    // One predictor alone is the unconstrained one, whose rates are 0.15 apart.
+    // A single predictor is the unconstrained one, whose rates differ by 0.15.
     expect(await warningsOf({ T: 1 })).to.match(/stopped after 1 iterations at a duality gap of/);
-    // No model here is right in 99 of 100 rows of every group.
+    // No model here is correct for 99 of 100 rows of every group.
     expect(await warningsOf({ constraint: 'bounded_group_loss', upperBound: 0.01 })).to.match(
       /not met on the training rows: 0\.\d+ where the bound is 0\.0100/,
     );
@@ -313,7 +315,7 @@ describe('a workflow', () => {
     expect(await warningsOf({ differenceBound: 0.3 })).not.to.match(/not met|stopped/);
   });
 
-  it('names groups of few training rows that reductions constrain', async () => {
+  it('names groups with few training rows that reductions constrain', async () => {
     const three = withColumn(WAGES, 'gender', (row, old) => (row % 50 === 0 ? 'other' : old));
     expect((await executeWorkflow(CONFIG, three, OPTIONS)).warnings.join()).to.match(
       /fewer than 30 training rows.*'other'/,
@@ -321,25 +323,25 @@ describe('a workflow', () => {
     expect((await executeWorkflow(CONFIG, WAGES, OPTIONS)).warnings.join()).not.to.match(/fewer than 30/);
   });
 
-  it('tells which label of a text target counts as 1', async () => {
+  it('reports which label of a text target counts as 1', async () => {
     const text = withColumn(WAGES, 'wage_above_median', (_, old) => (old === 1 ? 'high' : 'low'));
     const { positiveLabel } = await executeWorkflow(CONFIG, text, OPTIONS);
-    // 264 of 534 earn more than the median: the rarer label.
+    // 264 of 534 earn more than the median: the less frequent label.
     expect(positiveLabel).to.equal('high');
     expect((await executeWorkflow(CONFIG, WAGES, OPTIONS)).positiveLabel).to.equal(null);
   });
 
-  it('says where a model decides worse than one answer for all', async () => {
-    // About one in six is positive, and with a threshold of 0 all are decided so.
+  it('warns if a model is worse than a constant answer', async () => {
+    // About one in six is positive; with a threshold of 0 all decisions are positive.
     const rare = withColumn(WAGES, 'wage_above_median', (row, old) => (row % 3 === 0 ? old : 0));
     const { warnings } = await executeWorkflow(CONFIG, rare, { ...OPTIONS, decisionThreshold: 0 });
     expect(warnings.join()).to.match(
-      /right in 1\d\.\d% of rows, and the same answer for all would be right in 8\d\.\d%/,
+      /correct for 1\d\.\d% of rows; the same answer for all rows would be correct for 8\d\.\d%/,
     );
     expect((await executeWorkflow(CONFIG, WAGES, OPTIONS)).warnings.join()).not.to.match(/same answer for all/);
   });
 
-  it('judges no probabilities of the label where a mixture gives none, but its ranks', async () => {
+  it('rejects metrics of probabilities for a mixture, but accepts metrics of ranks', async () => {
     const judged = (fairnessMetric: string): PipelineConfigInput => ({ ...CONFIG, fairnessMetric });
     const error = await rejection(executeWorkflow(judged('calibration_difference'), WAGES, OPTIONS));
     expect(error).to.be.instanceOf(ConfigValidationError);
@@ -349,7 +351,7 @@ describe('a workflow', () => {
     expect(tradeOff.map(({ kind }) => kind)).to.deep.equal(['baseline', 'final']);
   });
 
-  it('names numeric columns as features where none are named, and says so', async () => {
+  it('uses numeric columns as features if none are named, and says so', async () => {
     const { features: _, ...config } = CONFIG;
     const { features, warnings } = await executeWorkflow(
       config,
@@ -360,7 +362,7 @@ describe('a workflow', () => {
     expect(warnings[0]).to.match(/no features were named.*education, experience, age/);
   });
 
-  it('takes columns of any name as features where none are named', async () => {
+  it('accepts columns of any name as features if none are named', async () => {
     const { features: _, ...config } = CONFIG;
     const columns = WAGES.toColumns();
     const odd = Table.from({ ...columns, 'two\nlines': columns['education'] ?? [] });
@@ -372,7 +374,7 @@ describe('a workflow', () => {
     expect(features.final).to.deep.equal(['two\nlines']);
   });
 
-  it('leaves out rows without target or group, counts them, and counts places in the data as given', async () => {
+  it('excludes and counts rows without target or group, and reports row indices of the input data', async () => {
     const holes = withColumn(
       withColumn(WAGES, 'gender', (row, old) => (row < 10 ? null : old)),
       'wage_above_median',
@@ -386,7 +388,7 @@ describe('a workflow', () => {
     expect(warnings.join()).to.match(/20 rows without a target or a sensitive attribute/);
   });
 
-  it('shows what a mixture draws from between baseline and final', async () => {
+  it('lists the predictors of a mixture between baseline and final', async () => {
     const { tradeOff } = await executeWorkflow(CONFIG, WAGES, OPTIONS);
     expect(tradeOff[0]?.kind).to.equal('baseline');
     expect(tradeOff.at(-1)?.kind).to.equal('final');
@@ -415,21 +417,21 @@ describe('a workflow that cannot run', () => {
     ['one group', CONFIG, withColumn(WAGES, 'gender', () => 'female'), DataValidationError, /one group only/],
     ['one class', CONFIG, withColumn(WAGES, 'wage_above_median', () => 1), DataValidationError, /one value only/],
     ['no rows', CONFIG, WAGES.take([]), DataValidationError, /./],
-    ['no row that is whole', CONFIG, withColumn(WAGES, 'gender', () => null), DataValidationError, /./],
+    ['no complete row', CONFIG, withColumn(WAGES, 'gender', () => null), DataValidationError, /./],
     ['two rows', CONFIG, WAGES.take([0, 533]), DataValidationError, /./],
-    ['text where a regression needs numbers', { ...CONFIG, fairnessMetric: 'mae_parity_difference', training: { method: 'reductions', targetColumn: 'occupation' } }, WAGES, DataValidationError, /should hold numbers/],
+    ['text in a target of a regression', { ...CONFIG, fairnessMetric: 'mae_parity_difference', training: { method: 'reductions', targetColumn: 'occupation' } }, WAGES, DataValidationError, /should hold numbers/],
     ['every feature dropped', { ...CONFIG, pipeline: [{ name: 'drop', transformer: 'ProxyDropper', params: { threshold: 0 } }] }, WAGES, TrainingError, /dropped every feature/],
-    ['a step on a column that is not there', { ...CONFIG, pipeline: [{ name: 'repair', transformer: 'DisparateImpactRemover', params: { features: ['agee'] } }] }, WAGES, PipelineExecutionError, /Step 1, 'repair' \(DisparateImpactRemover\), failed: .*'agee'/],
+    ['a step on an unknown column', { ...CONFIG, pipeline: [{ name: 'repair', transformer: 'DisparateImpactRemover', params: { features: ['agee'] } }] }, WAGES, PipelineExecutionError, /Step 1, 'repair' \(DisparateImpactRemover\), failed: .*'agee'/],
   ]; // prettier-ignore
   for (const [title, config, table, type, message] of cases) {
-    it(`is an error: ${title}`, async () => {
+    it(`throws an error: ${title}`, async () => {
       const error = await rejection(executeWorkflow(config as PipelineConfigInput, table, OPTIONS));
       expect(error).to.be.instanceOf(type);
       expect(error.message).to.match(message);
     });
   }
 
-  it('counts rows of faulty values in the data as given', async () => {
+  it('reports row numbers of invalid values in the input data', async () => {
     const step = { transformer: 'DisparateImpactRemover', params: { features: ['education'] } } as const;
     const text = withColumn(WAGES, 'education', (row, old) => (row === 499 ? 'abc' : old));
     const first = await rejection(executeWorkflow({ ...CONFIG, pipeline: [step] }, text, OPTIONS));
@@ -440,13 +442,13 @@ describe('a workflow that cannot run', () => {
     expect(second.message).to.equal("Column 'experience' must be finite, but row 500 holds Infinity.");
   });
 
-  it('is an error: an option out of range', async () => {
+  it('throws an error: an option out of range', async () => {
     for (const options of [{ trainSize: 1 }, { randomState: 0.5 }, { minGroupSize: 0 }, { decisionThreshold: 2 }]) {
       expect(await rejection(executeWorkflow(CONFIG, WAGES, options))).to.be.instanceOf(ValueError);
     }
   });
 
-  it('fails the gate where its metric is undefined, with the reason', async () => {
+  it('fails the gate if its metric is undefined, with the reason', async () => {
     const { validation } = await executeWorkflow({ ...CONFIG, validationThreshold: 0.9 }, WAGES, {
       ...OPTIONS,
       minGroupSize: 500,
@@ -455,7 +457,7 @@ describe('a workflow that cannot run', () => {
     expect(validation.message).to.match(/undefined \(.+\)/);
   });
 
-  it('stops when told to', async () => {
+  it('stops after a signal', async () => {
     const controller = new AbortController();
     const onProgress: WorkflowOptions['onProgress'] = ({ stage }) => {
       if (stage !== 'baseline') controller.abort();

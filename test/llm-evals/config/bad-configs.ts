@@ -44,7 +44,7 @@ export const BAD: readonly BadConfig[] = [
     `${ASK}repeats: 2\nrepeats: 3\n`,
     '3:1',
     '',
-    "the key 'repeats' is there twice, first in line 2",
+    "the key 'repeats' occurs twice, first in line 2",
     'Keep one of the two.',
   ),
   bad(
@@ -205,7 +205,7 @@ export const BAD: readonly BadConfig[] = [
     `${ASK}prices:\n  m: { input: 1, output: 2 }\n`,
     '3:6',
     'prices.m.as_of',
-    'prices.m.as_of: is missing; it must be a day, as 2026-01-31',
+    'prices.m.as_of: is missing; it must be a date such as 2026-01-31',
     "Add the key 'as_of'.",
   ),
   bad(
@@ -213,7 +213,7 @@ export const BAD: readonly BadConfig[] = [
     `${ASK}prices:\n  m: { input: 1, output: 2, as_of: 2026-02-30 }\n`,
     '3:36',
     'prices.m.as_of',
-    "prices.m.as_of: must be a day, as 2026-01-31; got '2026-02-30'",
+    "prices.m.as_of: must be a date such as 2026-01-31; got '2026-02-30'",
     'For example: 2026-01-31.',
   ),
   bad(

@@ -38,7 +38,7 @@ describe('the dashboard as Markdown', () => {
     expect(dashboardToMarkdown(emptyView())).to.include('**No event has been counted yet**');
     const many = dashboardToMarkdown(viewOfGroups(Array.from({ length: 5000 }, (_, place) => `group ${place}`)));
     expect(many).to.have.length.below(40_000);
-    expect(many).to.include('4960 between');
+    expect(many).to.include('4960 more groups');
   });
 });
 

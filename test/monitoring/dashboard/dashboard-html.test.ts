@@ -190,7 +190,7 @@ describe('the dashboard as a page of other views', () => {
     const html = await pageOf(viewOfGroups(Array.from({ length: 5000 }, (_, place) => `group ${place}`)));
     expect(textOf(html)).to.include('Showing 8 of 5,000 groups');
     expect(html)
-      .to.include('\u22EE 4960 between')
+      .to.include('\u22EE 4960 more groups')
       .and.to.include('Showing the 24 rows with the most events, of 5,000.');
     expect(html).to.have.length.below(200_000);
   });

@@ -67,7 +67,7 @@ const BAD: readonly BadConfig[] = [
     text: 'sensitive: [sex\n',
     at: '2:1',
     key: '',
-    message: 'this is no YAML: flow sequence in block collection must be sufficiently indented and end with a ]',
+    message: 'this is not YAML: flow sequence in block collection must be sufficiently indented and end with a ]',
     suggestion: `Check indentation, brackets and quotes. ${QUOTES}`,
   },
   {
@@ -76,7 +76,7 @@ const BAD: readonly BadConfig[] = [
     at: '2:1',
     key: '',
     message: 'a closing quote, bracket or colon is missing',
-    suggestion: 'Close what is open.',
+    suggestion: 'Add the missing character.',
   },
   {
     title: 'a label that starts with >, without quotes',
@@ -99,7 +99,7 @@ const BAD: readonly BadConfig[] = [
     text: 'sensitive: age: years\n',
     at: '1:12',
     key: '',
-    message: 'a second `key: value` stands where one value belongs',
+    message: 'a second `key: value` follows where one value is expected',
     suggestion: "Indent it below its key, or put a text with ': ' in quotes.",
   },
   {
@@ -116,14 +116,14 @@ const BAD: readonly BadConfig[] = [
     at: '1:12',
     key: '',
     message: 'this tag is not known',
-    suggestion: `Leave it out; or, if it is a text: ${QUOTES}`,
+    suggestion: `Remove it. If it is a text: ${QUOTES}`,
   },
   {
     title: 'a key given twice',
     text: 'sensitive: [sex]\nalpha: 0.05\nsensitive: [race]\n',
     at: '3:1',
     key: '',
-    message: "the key 'sensitive' is there twice, first in line 1",
+    message: "the key 'sensitive' occurs twice, first in line 1",
     suggestion: 'Keep one of the two.',
   },
   {
@@ -131,7 +131,7 @@ const BAD: readonly BadConfig[] = [
     text: "sensitive: [g]\nbenchmarks:\n  g: { 1: 0.5, '1': 0.5 }\n",
     at: '3:16',
     key: '',
-    message: "the key '1' is there twice, first in line 3",
+    message: "the key '1' occurs twice, first in line 3",
     suggestion: 'Keep one of the two.',
   },
   {
@@ -167,8 +167,8 @@ const BAD: readonly BadConfig[] = [
     text: 'sensitive: !!binary aGk=\n',
     at: '1:21',
     key: '',
-    message: 'this is no text, number or truth value',
-    suggestion: 'Leave out what starts with !!.',
+    message: 'this is not a text, a number, true or false',
+    suggestion: 'Remove the tag that starts with !!.',
   },
   // Keys
   {

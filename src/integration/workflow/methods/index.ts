@@ -3,7 +3,7 @@ import { LAGRANGIAN, REGULARIZED } from './network.ts';
 import { REDUCTIONS } from './reductions.ts';
 import type { TrainingMethodDefinition } from './training-method.ts';
 
-/** Every way to train that a configuration may name. */
+/** All training methods that a configuration can name. */
 export const TRAINING_METHODS: Readonly<Record<TrainingMethod, TrainingMethodDefinition>> = {
   reductions: REDUCTIONS,
   regularized: REGULARIZED,

@@ -11,7 +11,7 @@ import type {
   TrainingMethodDefinition,
 } from './training-method.ts';
 
-/** Trains a network on rows whose encoding was learned before. */
+/** Trains a network on rows with an encoding that was learned before. */
 async function trainNetwork(
   trainer: LagrangianFairnessTrainer | RegularizedFairnessTrainer,
   { table, y, specs, groups, sampleWeight }: MethodRows,
@@ -39,7 +39,7 @@ async function predict(
   return { decisions: decide(scores, threshold ?? 0.5), scores };
 }
 
-/** A network whose gaps between groups are held within a tolerance by multipliers. */
+/** Trains a network with Lagrange multipliers that hold the gaps between groups within a tolerance. */
 export const LAGRANGIAN: TrainingMethodDefinition = {
   async train(rows, settings) {
     const { params, task, seed, backend } = settings;
@@ -49,18 +49,18 @@ export const LAGRANGIAN: TrainingMethodDefinition = {
   },
 };
 
-/** Where no epoch was within the tolerance, the nearest was kept. */
+/** Returns a warning if no epoch was within the tolerance; the closest epoch is kept then. */
 function unmetWarning({ history, bestEpoch, options }: LagrangianFairnessTrainer): string[] {
   const { fairness, dpTol, eoTol } = options;
   const violation = history[bestEpoch - 1]?.violationHard ?? 0;
   const tolerance = fairness === 'demographic_parity' ? dpTol : eoTol;
   if (violation <= tolerance) return [];
   return [
-    `the constraint is not met on the training rows: no epoch was within ${String(tolerance)}, and the nearest, kept, is at ${violation.toPrecision(3)}; train for more epochs, or raise the tolerance`,
+    `the constraint is not met on the training rows: no epoch was within ${String(tolerance)}; the closest, which is kept, has a gap of ${violation.toPrecision(3)}; train for more epochs, or raise the tolerance`,
   ];
 }
 
-/** A network with a penalty on gaps between groups. */
+/** Trains a network with a penalty on gaps between groups. */
 export const REGULARIZED: TrainingMethodDefinition = {
   train(rows, settings) {
     const { params, task, seed, backend } = settings;

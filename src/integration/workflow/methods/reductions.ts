@@ -13,7 +13,7 @@ import type {
   TrainingMethodDefinition,
 } from './training-method.ts';
 
-/** A mixture of linear models by the exponentiated gradient reduction. */
+/** Trains a mixture of linear models by the exponentiated gradient reduction. */
 export const REDUCTIONS: TrainingMethodDefinition = {
   async train({ x, y, specs, groups, sampleWeight }, settings) {
     const { signal, onProgress, task } = settings;
@@ -40,18 +40,19 @@ export const REDUCTIONS: TrainingMethodDefinition = {
 
 function optionsOf({ params, task, classWeight, seed }: MethodSettings, y: MethodRows['y']): ReductionsOptions {
   const given: ReductionsOptions = { ...params, seed };
-  // On the host: one fit follows another on the same rows, and neither backend nor upload should matter.
+  // On the host: the fits reuse the same rows, so the result depends on no backend and nothing is uploaded.
   if (task === 'regression') {
     return {
       constraint: 'bounded_group_loss',
       loss: 'square',
-      // Predictions are cut to it.
+      // Predictions are clipped to this range.
       range: extentOf(y),
       ...given,
       estimator: new LinearRegression({ precision: 'float64' }),
     };
   }
-  // Its class weight becomes costs of errors, by the true labels; one among the method's parameters comes first.
+  // The class weight becomes costs of errors, by the true labels. A class weight in the method's parameters has
+  // priority.
   const isLossBound = given.constraint === 'bounded_group_loss';
   const isWeighed = !isLossBound && given.classWeight === undefined;
   const estimator = new LogisticRegression({ precision: 'float64', classWeight: isWeighed ? classWeight : null });
@@ -67,13 +68,13 @@ function extentOf(y: ArrayLike<number>): LossRange {
   return [low, high];
 }
 
-/** The constraint is met by chance: a threshold on its probability is another rule. */
+/** Returns a warning if a threshold replaces the randomised decisions that the constraint was met with. */
 function thresholdWarning({ decisionThreshold }: MethodSettings): string[] {
   if (decisionThreshold === null) return [];
-  return ['the constraint was met by randomised decisions; with a decision threshold it need not hold'];
+  return ['the constraint was met with randomised decisions; with a decision threshold it may not hold'];
 }
 
-/** Targets outside the range can never be predicted. */
+/** Returns a warning about targets outside the range, which cannot be predicted. */
 function rangeWarning({ constraint, range }: ReductionsOptions, y: ArrayLike<number>): string[] {
   if (constraint !== 'bounded_group_loss' || range === undefined) return [];
   let outside = 0;
@@ -82,7 +83,7 @@ function rangeWarning({ constraint, range }: ReductionsOptions, y: ArrayLike<num
   }
   if (outside === 0) return [];
   return [
-    `${outside.toLocaleString('en-US')} training rows have a target outside the range [${range.join(', ')}], to which predictions are cut`,
+    `${outside.toLocaleString('en-US')} training rows have a target outside the range [${range.join(', ')}] to which predictions are clipped`,
   ];
 }
 

@@ -9,30 +9,30 @@ import type { ModelOutputs } from '../measure-predictions.ts';
 
 /** Rows ready for a model. */
 export interface EncodedRows {
-  /** The columns that the features need. */
+  /** The columns of the features. */
   readonly table: Table;
-  /** The same, encoded. */
+  /** The same columns, encoded. */
   readonly x: Matrix;
 }
 
-/** What a method learns from. */
+/** The training rows of a method. */
 export interface MethodRows extends EncodedRows {
-  /** How columns become inputs; learned before, and only applied here. */
+  /** The encoding of columns, which was learned before and is only applied here. */
   readonly specs: readonly FeatureSpec[];
   /** 0 or 1, or numbers: [rows]. */
   readonly y: Uint8Array | Float64Array;
   readonly groups: CategoricalColumn;
-  /** Weights that the pipeline gave, mean 1; undefined where it gave none. */
+  /** Weights from the pipeline, with mean 1; undefined if it gives none. */
   readonly sampleWeight: Float64Array | undefined;
 }
 
-/** How a method learns. */
+/** Settings of a training method. */
 export interface MethodSettings {
   /** The method's constructor options, from the configuration. */
   readonly params: Readonly<Record<string, unknown>>;
   readonly task: 'binary' | 'regression';
   readonly classWeight: ClassWeight;
-  /** The probability that decides; null where the model's own `predict` does. */
+  /** The decision threshold on the probability; null if the model's own `predict` decides. */
   readonly decisionThreshold: number | null;
   readonly seed: number;
   readonly backend: BackendChoice | undefined;
@@ -43,16 +43,16 @@ export interface MethodSettings {
 /** A model that a method trained. */
 export interface TrainedModel {
   readonly model: SavableModel;
-  /** How its inputs are made from columns, where the model itself does not know. */
+  /** The encoding of columns; undefined if the model has it. */
   readonly features: readonly FeatureSpec[] | undefined;
-  /** Predictions; decisions by a threshold on scores, or by the model's own `predict` where it is null. */
+  /** Predicts; decisions come from a threshold on scores, or from the model's own `predict` if it is null. */
   predict(rows: EncodedRows, threshold: number | null): Promise<ModelOutputs>;
-  /** Decisions of the predictors that a mixture draws from; none for other models. */
+  /** Returns the decisions of the predictors of a mixture; an empty list for other models. */
   candidates(rows: EncodedRows): Promise<readonly Uint8Array[]>;
   readonly warnings: readonly string[];
 }
 
-/** A way to train under a fairness constraint. Adding one takes a file, its line in the registry, and its schema. */
+/** A training method with a fairness constraint. A new method needs a file, an entry in the registry, and a schema. */
 export interface TrainingMethodDefinition {
   train(rows: MethodRows, settings: MethodSettings): Promise<TrainedModel>;
 }
