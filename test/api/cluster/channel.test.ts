@@ -112,7 +112,7 @@ describe('a channel between processes', () => {
   it('tells an unknown method', async () => {
     const { asking } = openBench();
     const fault = await rejection((asking as Channel<never>).call('toString' as never, undefined as never));
-    expect((fault as Error).message).to.contain("There is no method 'toString'");
+    expect((fault as Error).message).to.contain("Unknown method 'toString'");
   });
 
   it('lets what cannot be sent fail alone', async () => {
