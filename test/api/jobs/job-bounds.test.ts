@@ -103,7 +103,7 @@ describe('what a job may cost', function () {
       'a configuration above 256 KiB',
       () => form('pipeline', `sensitive: [sex]\n# ${'x'.repeat(256 * 1024)}\n`),
       413,
-      /262,144 are taken at most/,
+      /At most 262,144 are allowed/,
     ],
   ];
   for (const [title, job, status, text] of refused) {
