@@ -229,7 +229,7 @@ for (const [name, open] of Object.entries(STORES)) {
 
     it('refuses a bound of bytes where nobody can count them', async () => {
       const failure: unknown = await open({ mostBytes: 5 }).catch((error: unknown) => error);
-      expect((failure as ValueError).message).to.include('The sizeOf parameter must be given where mostBytes is.');
+      expect((failure as ValueError).message).to.include('The sizeOf parameter must be given if mostBytes is given.');
     });
 
     it('gives entries as they are at that moment, whatever comes then', async () => {

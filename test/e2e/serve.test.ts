@@ -270,7 +270,7 @@ describe('evenhand serve', function () {
   }
 
   for (const [what, args, words] of [
-    ['a store where the system makes no folders', ['--store', '/proc/x/y'], "'/proc/x/y' cannot be made"],
+    ['a store where the system makes no folders', ['--store', '/proc/x/y'], "'/proc/x/y' cannot be created"],
     ['an --llm-dir that is not there', ['--llm-dir', '/no/such'], "'/no/such'"],
     ['a --monitor that is a file', ['--monitor', import.meta.filename], 'is not a folder'],
   ] as const) {

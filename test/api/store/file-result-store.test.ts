@@ -331,7 +331,9 @@ describe('FileResultStore', () => {
       const start = performance.now();
       const failure = await failureOf(FileResultStore.open(nowhere));
       expect(failure).to.be.instanceOf(DataValidationError);
-      expect((failure as Error).message).to.include(`'${nowhere}' cannot be made: the system makes no folders there`);
+      expect((failure as Error).message).to.include(
+        `'${nowhere}' cannot be created: the system cannot create folders there`,
+      );
       expect(performance.now() - start).to.be.below(1000);
     });
 
@@ -346,9 +348,9 @@ describe('FileResultStore', () => {
       writeFileSync(file, '');
       const failure = await failureOf(FileResultStore.open(file));
       expect(failure).to.be.instanceOf(DataValidationError);
-      expect((failure as Error).message).to.include(`'${file}' cannot be made: a part of the path is a file`);
+      expect((failure as Error).message).to.include(`'${file}' cannot be created: a part of the path is a file`);
       const below = await failureOf(FileResultStore.open(path.join(file, 'below', 'more')));
-      expect((below as Error).message).to.include('cannot be made: a part of the path is a file');
+      expect((below as Error).message).to.include('cannot be created: a part of the path is a file');
       if (process.getuid?.() === 0) return;
       const closed = freshFolder();
       chmodSync(closed, 0o500);
