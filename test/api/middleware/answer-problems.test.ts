@@ -91,7 +91,7 @@ describe('answerProblems', () => {
     ['POST', '/', browser, '', undefined],
     ['GET', '/other', browser, '', undefined],
   ] as const) {
-    it(`sends ${method} ${url} of who takes ${accept.slice(0, 16)} ${place === undefined ? 'nowhere' : `to ${place}`}`, async () => {
+    it(`redirects ${method} ${url} with Accept ${accept.slice(0, 16)} ${place === undefined ? 'nowhere' : `to ${place}`}`, async () => {
       const { logger } = keptLogger();
       const service = serviceWith({ logger, basePath });
       const app = bareApp([requestId(service), answerProblems(service)], () => undefined);
