@@ -225,7 +225,7 @@ describe('receiveBody', () => {
     await request.toArray();
     const limits = { mostBytes: MOST, inlineBytes: INLINE, idleMillis: IDLE, spoolRoot: server.spoolRoot };
     const error: unknown = await receiveBody(request, limits).catch((cause: unknown) => cause);
-    expect(String(error)).to.match(/The body was read before/);
+    expect(String(error)).to.match(/The body was already read/);
   });
 
   it('keeps a connection for the next request if the rejected body was already received', async () => {

@@ -176,7 +176,7 @@ describe('receiveForm', () => {
       'a field that is not UTF-8',
       form(file(CSV), field('config', Buffer.from([0xff, 0xfe]))),
       422,
-      /no UTF-8 text/,
+      /not UTF-8 text/,
       '/config',
     ],
     [

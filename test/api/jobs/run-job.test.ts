@@ -148,7 +148,7 @@ describe('runJob with invalid input', function () {
       () => llm({ ...LIVE, base_url: 'http://169.254.169.254/v1' }),
       403,
       '/base_url',
-      /another address/,
+      /only at its default address/,
     ],
     [
       'a cache folder without an llmFolder',

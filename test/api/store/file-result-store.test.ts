@@ -263,7 +263,7 @@ describe('FileResultStore', () => {
       expect((failure as DataValidationError).message).to.equal(
         `The folder '${folder}' is in use by process ${String(pid)}.`,
       );
-      expect((failure as DataValidationError).suggestion).to.match(/folder of its own/);
+      expect((failure as DataValidationError).suggestion).to.match(/separate folder/);
     };
 
     it('within the process, and releases it when closed', async () => {
