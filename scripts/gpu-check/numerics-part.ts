@@ -7,7 +7,7 @@ export async function checkOps(tf: Tf): Promise<Found<NumericsFigures>> {
   const findings = await onDeviceAlone(tf, () => checkNumerics(tf));
   const failed = findings.filter(({ passes }) => !passes);
   const figures = { asked: findings.length, passed: findings.length - failed.length, findings };
-  // No answers are no evidence.
+  // Without answers there is no evidence.
   if (findings.length === 0) return { figures, reason: 'no op was checked' };
   const [first] = failed;
   const reason =

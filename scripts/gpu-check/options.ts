@@ -125,12 +125,12 @@ function readName<Name extends string>(option: string, given: string, known: rea
 function readWhole(option: string, given: string, least: number): number {
   const value = Number(given);
   if (given.trim() !== '' && Number.isSafeInteger(value) && value >= least) return value;
-  throw new UsageError(`${option} takes whole numbers of at least ${String(least)}; got '${given}'`);
+  throw new UsageError(`${option} requires whole numbers of at least ${String(least)}; got '${given}'`);
 }
 
 function readDate(given: string): string {
   // Date.parse reads a day that does not exist as one of the next month.
   const millis = /^\d{4}-\d{2}-\d{2}$/.test(given) ? Date.parse(given) : NaN;
   if (!Number.isNaN(millis) && new Date(millis).toISOString().startsWith(given)) return given;
-  throw new UsageError(`--date takes a day as YYYY-MM-DD; got '${given}'`);
+  throw new UsageError(`--date requires a day as YYYY-MM-DD; got '${given}'`);
 }

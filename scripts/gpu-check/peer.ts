@@ -101,9 +101,9 @@ export function readAnswer(run: ProgramRun, { etas }: Pick<PeerWork, 'etas'>): P
   try {
     answer = JSON.parse(line);
   } catch {
-    return { figures: null, reason: 'what the loop printed is no JSON' };
+    return { figures: null, reason: 'the output of the loop is not JSON' };
   }
-  if (!isAnswer(answer, etas.length)) return { figures: null, reason: 'what the loop printed is not as expected' };
+  if (!isAnswer(answer, etas.length)) return { figures: null, reason: 'the output of the loop is not as expected' };
   return { figures: answer, reason: null };
 }
 

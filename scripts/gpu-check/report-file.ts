@@ -12,9 +12,9 @@ export interface ReportFile {
 }
 
 /**
- * Opens the file of a report. A more valuable existing report is not overwritten: a measurement if this is none, or one
- * with the loop if this has none. In that case the report is written next to it as `NAME.partial.json`. Files that this
- * run wrote to another path before are removed.
+ * Opens the file of a report. A more valuable existing report is not overwritten: a measurement by a report that is not
+ * one, or a report with the loop by one without it. In that case the report is written next to it as
+ * `NAME.partial.json`. Files that this run wrote to another path before are removed.
  * @param placeOf returns the path of a report
  */
 export function openReportFile(placeOf: (report: GpuReport) => string): ReportFile {

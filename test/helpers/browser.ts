@@ -34,7 +34,7 @@ export function describeWithBrowser(title: string, suite: (browser: () => Browse
   const program = browserPath();
   if (program === undefined) {
     describe(title, () => {
-      it('needs Chromium: none is in the PATH, and EVENHAND_BROWSER names none', function () {
+      it('needs Chromium, which is not in the PATH, or EVENHAND_BROWSER', function () {
         if (process.env['EVENHAND_REQUIRE_BROWSER'] === '1') {
           throw new Error('EVENHAND_REQUIRE_BROWSER is 1, but no browser was found');
         }

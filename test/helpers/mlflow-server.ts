@@ -35,7 +35,7 @@ export function describeWithMlflow(title: string, suite: (address: () => string)
   const version = mlflowVersion();
   if (version === undefined) {
     describe(title, () => {
-      it(`needs MLflow: '${PYTHON}' (EVENHAND_PYTHON) has no server of it`, function () {
+      it(`needs MLflow: '${PYTHON}' (EVENHAND_PYTHON) has no MLflow server`, function () {
         if (process.env['EVENHAND_REQUIRE_MLFLOW'] === '1') {
           throw new Error(`EVENHAND_REQUIRE_MLFLOW is 1, but '${PYTHON}' has no MLflow server`);
         }

@@ -190,8 +190,8 @@ function faultOf(body: Record<string, unknown>): string | undefined {
   const all = [...metrics, ...params, ...tags];
   if (metrics.length > 1000 || params.length > 100 || tags.length > 100 || all.length > 1000) return 'too many entries';
   if (JSON.stringify(body).length > 1e6) return 'too many bytes';
-  if (new Set(params.map(({ key }) => key)).size < params.length) return 'a param twice';
-  if (metrics.some(({ value }) => typeof value !== 'number')) return 'a metric is no number';
+  if (new Set(params.map(({ key }) => key)).size < params.length) return 'a duplicate param';
+  if (metrics.some(({ value }) => typeof value !== 'number')) return 'a metric is not a number';
   if (params.some(({ value }) => String(value).length > 6000)) return 'a long param';
   if (tags.some(({ value }) => String(value).length > 8000)) return 'a long tag';
   const bad = all.find(({ key }) => !isKey(key));

@@ -36,8 +36,8 @@ function findSoftwareGpu(): SoftwareGpuEnv | string {
   const manifest = (named === undefined ? MANIFESTS : [named]).find((file) => existsSync(file));
   if (manifest === undefined) {
     return named === undefined
-      ? `no driver: none of ${MANIFESTS.join(', ')}, and EVENHAND_SOFTWARE_VULKAN names none; install chromium`
-      : `no driver: EVENHAND_SOFTWARE_VULKAN names '${named}', which is not there`;
+      ? `no driver: none of ${MANIFESTS.join(', ')}, and EVENHAND_SOFTWARE_VULKAN is not set; install chromium`
+      : `no driver: EVENHAND_SOFTWARE_VULKAN names '${named}', which does not exist`;
   }
   return hasLoader() ? { VK_DRIVER_FILES: manifest } : 'no Vulkan loader, libvulkan.so.1; install libvulkan1';
 }

@@ -22,7 +22,7 @@ export function tooLarge(mostBytes: number, part = ''): ServiceProblem {
 /** Returns a 413 problem for packed data whose compression ratio is so high that it looks like an attack. */
 export function compressionBomb(ratio: number): ServiceProblem {
   return new ServiceProblem(413, {
-    detail: `What was sent looks like a compression bomb: it unpacks to more than ${String(ratio)} times its size.`,
+    detail: `The upload looks like a compression bomb: it decompresses to more than ${String(ratio)} times its size.`,
     suggestion: 'Send it uncompressed, or as Parquet.',
   });
 }

@@ -84,8 +84,8 @@ async function assertFile(field: string, given: string, target: string): Promise
   });
 }
 
-const NO_FOLDER = 'Leave it out, or ask the operator of the service for such a folder.';
-const RELATIVE = "Give a relative path that stays inside, such as 'answers.ndjson'.";
+const NO_FOLDER = 'Omit it, or ask the operator of the service for such a folder.';
+const RELATIVE = "Use a relative path inside the folder, such as 'answers.ndjson'.";
 
 function isInside(root: string, target: string): boolean {
   return target === root || target.startsWith(root.endsWith(path.sep) ? root : root + path.sep);
@@ -121,7 +121,7 @@ function assertAddress({ provider, baseUrl }: LLMEvalConfig, env: LlmPlaces['env
   throw refused(
     'base_url',
     `This service calls the provider ${provider} only at its default address.`,
-    `Leave base_url out, or ask the operator of the service to set that address in ${variable}.`,
+    `Omit base_url, or ask the operator of the service to set that address in ${variable}.`,
   );
 }
 

@@ -34,7 +34,7 @@ export function componentSchemas(
 /** Returns the name of a schema in the document. */
 function idOf(schema: z.ZodType): string {
   const id = schema.meta()?.id;
-  if (id === undefined) throw new TypeError('a schema of the document needs an id in its metadata');
+  if (id === undefined) throw new TypeError('A schema of the document needs an id in its metadata.');
   return id;
 }
 

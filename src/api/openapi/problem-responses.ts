@@ -16,7 +16,7 @@ const PROBLEMS = {
     description: 'The body is not valid JSON or not a valid form, or a header is invalid.',
     example: {
       detail: 'The body is not valid JSON: Unexpected end of JSON input.',
-      suggestion: 'Check quotes and commas; NaN and Infinity are no JSON, a missing value is null.',
+      suggestion: 'Check quotes and commas. NaN and Infinity are not valid JSON; use null for a missing value.',
     },
   },
   401: {
@@ -39,7 +39,7 @@ const PROBLEMS = {
     description: 'The resource does not exist.',
     example: {
       detail: "There is no run 'r1'.",
-      suggestion: 'Check its name; the oldest results are dropped where there are more than the service keeps.',
+      suggestion: 'Check the ID. If the store is full, the oldest results are dropped.',
     },
   },
   406: {

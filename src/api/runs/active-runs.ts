@@ -165,7 +165,7 @@ export class ActiveRuns {
     const { createId, now, logger } = this.#parts;
     const runId = createId();
     if (!isSafeId(runId) || this.#runs.has(runId) || this.#atWork.has(runId)) {
-      throw invalidParameter('createId', 'give a new file name of letters, digits and dashes each time', runId);
+      throw invalidParameter('createId', 'return a new file name of letters, digits and dashes for each run', runId);
     }
     const record = { runId, endpoint, status: 'queued', createdAt: now(), finishedAt: null } as const;
     const unfinished = { body: null, problem: null, lastEventId: 0, files: [] };

@@ -44,7 +44,7 @@ export class KeptRuns {
     try {
       await store.set(runId, record);
     } catch (error) {
-      logger.error({ err: error, runId }, 'the store cannot keep a run');
+      logger.error({ err: error, runId }, 'the store cannot save a run');
       throw cannotKeep(runId, error);
     }
     this.#unstored.delete(runId);

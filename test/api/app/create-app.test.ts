@@ -81,7 +81,7 @@ describe('createApp', function () {
     expect((await ask(app, { method: 'GET', url: '/ready' })).statusCode).to.equal(503);
     const named = await post(app, '/validate', MANY, { 'idempotency-key': 'late' });
     expect(named.statusCode).to.equal(503);
-    expect(spoolFolders(), 'what comes late makes nothing anew').to.deep.equal(before);
+    expect(spoolFolders(), 'late requests create no folders').to.deep.equal(before);
   });
 
   it('starts no work if it is closed before its first request', async () => {

@@ -38,7 +38,7 @@ function openBench(): Bench {
         });
       }
       if (how === 'unsendable') return () => undefined;
-      throw new TypeError('a fault of ours');
+      throw new TypeError('an internal error');
     },
     hang: (name, { signal }) =>
       new Promise(() => {
@@ -106,7 +106,7 @@ describe('a channel between processes', () => {
     const { asking } = openBench();
     const fault = await rejection(asking.call('fail', 'error'));
     expect(fault).to.be.instanceOf(Error).and.not.instanceOf(ServiceProblem);
-    expect((fault as Error).message).to.contain('a fault of ours');
+    expect((fault as Error).message).to.contain('an internal error');
   });
 
   it('rejects a call of an unknown method', async () => {

@@ -179,7 +179,7 @@ describe('results of runs', function () {
     const ids = blocks.map((block) => Number(/^id: (\d+)/.exec(block)?.[1]));
     expect(ids).to.deep.equal([...ids].sort((a, b) => a - b));
     const rest = await get(`${String(posted.headers['location'])}/events`, { 'last-event-id': String(ids.at(-1)) });
-    expect([rest.statusCode, rest.payload], 'an EventSource that comes back is told to stop').to.deep.equal([204, '']);
+    expect([rest.statusCode, rest.payload], 'a reconnecting EventSource must stop').to.deep.equal([204, '']);
     expect((await get('/results/nobody/events')).statusCode).to.equal(404);
   });
 

@@ -525,7 +525,7 @@ describe('runs', () => {
       expect(await removal).to.equal('cancelled');
       expect(job.options.signal.aborted).to.be.true;
       await settle();
-      expect(job.state, 'nobody ends a thread').to.equal('running');
+      expect(job.state, 'threads are not terminated').to.equal('running');
       expect(foldersLeft(), 'the job may still write').to.deep.equal([runId]);
       expect(uploadsLeft()).to.have.length(1);
 
@@ -589,7 +589,7 @@ describe('runs', () => {
       leaveFile(runId);
       job.succeed({ files: ['report.md'] });
       await eventually(() => held.length === 1);
-      expect((await runs.get(runId))?.status, 'not before it is kept').to.equal('queued');
+      expect((await runs.get(runId))?.status, 'not before it is stored').to.equal('queued');
       const removal = runs.remove(runId);
       await settle();
       held[0]?.();

@@ -142,7 +142,7 @@ describe('the HTTP server', () => {
     expect([answer.text, answer.headers['connection']]).to.deep.equal(['quick', 'close']);
     const begin = performance.now();
     await drained;
-    expect(performance.now() - begin, 'nothing is waited for once all connections are closed').to.be.below(1_000);
+    expect(performance.now() - begin, 'does not wait once all connections are closed').to.be.below(1_000);
   });
 
   it('drains: closes connections that stay idle after a moment', async () => {

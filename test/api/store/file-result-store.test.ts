@@ -91,7 +91,7 @@ describe('FileResultStore', () => {
     first.get('b');
     await first.close();
     const second = await open(folder, { clock: () => 1_100_000 });
-    expect(idsOf(second), 'half a minute is not written').to.deep.equal(['a', 'b', 'c']);
+    expect(idsOf(second), 'uses within a minute are not written').to.deep.equal(['a', 'b', 'c']);
     second.get('b');
     await second.close();
     expect(idsOf(await open(folder))).to.deep.equal(['a', 'c', 'b']);
