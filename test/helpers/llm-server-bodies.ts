@@ -55,7 +55,7 @@ function chatCompletion(model: string, seen: SeenLlmRequest, answer: ServedAnswe
   };
 }
 
-/** The text is split into two blocks, which the API allows. */
+/** Returns a message whose text is split into two blocks, which the API allows. */
 function anthropicMessage(model: string, seen: SeenLlmRequest, answer: ServedAnswer): unknown {
   const half = answer.text.length >> 1;
   const parts = [answer.text.slice(0, half), answer.text.slice(half)];

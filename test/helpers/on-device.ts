@@ -3,7 +3,7 @@ import { loadTensorflow, type TensorBackend } from '../../src/tensor/index.ts';
 /** The flag that lets TensorFlow.js compute small operations on the host if their data have not left it. */
 const FORWARD = 'WEBGPU_CPU_FORWARD';
 
-/** For a suite on a backend: activates the backend before each test and makes it compute everything itself. */
+/** Activates a backend before each test of a suite, and makes it compute everything itself. */
 export function onDevice(backend: TensorBackend): void {
   let forwards: boolean | number | string | undefined;
   beforeEach(`${backend} is active`, async () => {

@@ -14,7 +14,7 @@ import {
 /** A call whose answer is followed by events. */
 interface Subscription<Answer> {
   readonly answer: Answer;
-  /** Called when the events end. */
+  /** Ends the subscription. */
   readonly end: () => void;
 }
 

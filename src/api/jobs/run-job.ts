@@ -79,7 +79,7 @@ export function throttleProgress(onProgress: OnProgress, clock: () => number): O
   };
 }
 
-/** The entry point of a thread. Runs one job. */
+/** Runs one job. This is the entry point of a thread. */
 export default async function runTask({ job, folder, limits, variables, port }: ThreadTask): Promise<ThreadAnswer> {
   const controller = new AbortController();
   const { signal } = controller;

@@ -300,7 +300,7 @@ class OwnedRuns implements LocalRuns {
   }
 }
 
-/** ISO times sort as text. */
+/** Compares runs by creation time, newest first. ISO times sort as text. */
 function byCreation(a: RunSummary, b: RunSummary): number {
   if (a.createdAt === b.createdAt) return 0;
   return a.createdAt < b.createdAt ? 1 : -1;

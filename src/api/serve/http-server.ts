@@ -138,7 +138,7 @@ function oneAtATime(listener: RequestListener): RequestListener {
     begin(next);
   };
 
-  /** Node.js resumes a connection when a message is complete or its body is read. */
+  /** Keeps a connection paused. Node.js resumes it when a message is complete or its body is read. */
   const keepPaused = (socket: Socket): void => {
     socket.pause();
     socket.on('resume', () => {

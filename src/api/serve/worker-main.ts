@@ -54,7 +54,7 @@ async function runWorker(line: MessageLine, exit: () => void): Promise<Listening
   setLogLevel(settings.logLevel as Level);
   const app = createRemoteApp(channel, settings);
   ready.resolve(app);
-  // Sent in a later turn, so that the caller can use the app before the first connection arrives.
+  // The primary answers in a later turn, so the caller has the app before the first connection arrives.
   void channel.call('ready', undefined);
   return app;
 }

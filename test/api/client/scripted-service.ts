@@ -24,7 +24,7 @@ export class ScriptedService {
     return `http://127.0.0.1:${String((this.#server.address() as AddressInfo).port)}`;
   }
 
-  /** The scripted answers to the next requests. */
+  /** Sets the answers to the next requests. */
   answer(...answers: readonly Answer[]): void {
     this.asked.length = 0;
     this.#answers = [...answers];

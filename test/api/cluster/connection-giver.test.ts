@@ -4,7 +4,7 @@ import { expect } from 'chai';
 
 import { createConnectionGiver, type Taker } from '../../../src/api/cluster/worker-group.ts';
 
-/** The part of a socket that the code uses. */
+/** Creates a fake socket with the members that the code uses. */
 function socketNamed(name: string, destroyed: string[]): Socket {
   return { name, destroy: () => destroyed.push(name) } as unknown as Socket;
 }

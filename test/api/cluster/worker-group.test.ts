@@ -26,7 +26,7 @@ interface Bench {
   readonly group: WorkerGroup;
   readonly born: StandIn[];
   readonly buried: string[];
-  /** The started fake processes. */
+  /** The process IDs of the ended workers. */
   readonly pids: (number | undefined)[];
   /** The time in milliseconds. */
   readonly clock: { now: number };

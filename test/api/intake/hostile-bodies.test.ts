@@ -31,7 +31,7 @@ async function bytesIn(folder: string): Promise<number> {
   return sizes.reduce((sum, size) => sum + size, 0);
 }
 
-/** Compressed zeros, created piece by piece, since they decompress to a GiB. */
+/** Returns compressed zeros, created piece by piece, because they decompress to a GiB. */
 async function packedZeros(mebibytes: number): Promise<Buffer> {
   const gzip = createGzip({ level: 1 });
   const chunks: Buffer[] = [];

@@ -72,7 +72,7 @@ describe('the spool folder', () => {
     return folder;
   }
 
-  /** The ID of a process that has ended. */
+  /** Returns the ID of a process that has ended. */
   function deadPid(): number {
     return Number(execFileSync(process.execPath, ['-p', 'process.pid'], { encoding: 'utf8' }));
   }
