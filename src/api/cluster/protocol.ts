@@ -140,8 +140,8 @@ export function unpackError(packet: Extract<Packet, { kind: 'problem' | 'fault' 
 // Type aliases, because interfaces have no implicit index signature.
 
 /**
- * The methods for runs that workers call in the primary process. `follow` returns whether the run exists; its events are
- * `RunEvent`s.
+ * The methods for runs that workers call in the primary process. `follow` returns whether the run exists; its events
+ * are `RunEvent`s.
  */
 export type RunMethods = {
   keep: (run: KeptRun) => undefined;

@@ -22,7 +22,8 @@ const PARTS = {
 } as const;
 
 /**
- * Returns the schema of the configuration. The example is one line, because pages for trying requests show one line per text.
+ * Returns the schema of the configuration. The example is one line, because pages for trying requests show one line per
+ * text.
  */
 function configPart(example: string): z.ZodString {
   return z
