@@ -144,14 +144,14 @@ export function dashboardShell(base: string, state: string): string {
 <h1>Fairness of a monitored stream</h1>
 <p id="connection" role="status">Connecting</p>
 <p id="alerts" role="status"></p>
-<a id="alone" href="${base}page">The dashboard alone, to print or save</a>
+<a id="alone" href="${base}page">Open the dashboard alone to print or save it</a>
 </header>
 <main>
-<noscript><p>This page follows the monitor by JavaScript. Without it, open the dashboard alone and load it anew from time to time.</p></noscript>
-<div class="note" id="missing" hidden><p>The monitor has written nothing yet. It writes here as soon as it has counted an event:</p>
+<noscript><p>This page needs JavaScript to follow the monitor. Without JavaScript, open the dashboard alone and reload it to see changes.</p></noscript>
+<div class="note" id="missing" hidden><p>The monitor has not written a dashboard yet. It does so after the first event:</p>
 <p><code>evenhand monitor --y-pred … --sensitive … --output-dir …</code> with the folder that the service was started with.</p>
-<p>This page fills by itself.</p></div>
-<p id="stale" hidden>The monitor has ended, cannot write, or writes more rarely than every five minutes; below is its last word.</p>
+<p>This page then updates automatically.</p></div>
+<p id="stale" hidden>The monitor has ended, cannot write, or writes less often than every five minutes. The last dashboard is shown below.</p>
 <div id="frames"></div>
 </main>
 <script type="application/json" id="folder-state">${trusted(state.replaceAll('<', '\\u003c'))}</script>
