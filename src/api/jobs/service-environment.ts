@@ -16,8 +16,8 @@ const OWN_VARIABLES = new Set([
 ]);
 
 /**
- * Returns the variables that workers and threads of the service inherit. Keys of providers and of the service, addresses
- * of tracking servers, and everything else that they do not use stay in the primary process.
+ * Returns the variables that workers and threads of the service inherit. Keys of providers and of the service,
+ * addresses of tracking servers, and everything else that they do not use stay in the primary process.
  */
 export function inheritedEnvironment(env: Environment): Record<string, string> {
   const entries = Object.entries(env).filter(
